@@ -1,0 +1,56 @@
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Complaints about the user's input.  All are collected, none is printed
+ * before the end; the caller asks `diag_failed` once.  Printed as
+ *
+ *	arch.yaml:12:5: error: unknown key 'capcity' in level 'LX'; did you mean 'capacity'?
+ *	   12 |     capcity: 2MiB
+ *	      |     ^~~~~~~
+ *
+ * Wording: lower case, what and where, then what would be right; names
+ * quoted.  After DIAG_MOST errors the rest is only counted.
+ */
+struct arena;
+struct diag;
+
+enum { DIAG_MOST = 20 };
+
+/* A text that spans point into: a file, or an argument of the command line. */
+struct source {
+	const char *name; /* as the user wrote it; "argument 3" for arguments */
+	const char *bytes;
+	size_t length;
+};
+
+/* 1-based; columns count characters, not bytes.  source NULL: no place known. */
+struct span {
+	const struct source *source;
+	int line, column;
+	int end_line, end_column; /* one past the last character */
+};
+
+struct diag *diag_open(struct arena *arena);
+
+/* A note explains the error or warning before it ("first given here"). */
+void diag_error(struct diag *diag, struct span at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void diag_warning(struct diag *diag, struct span at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void diag_note(struct diag *diag, struct span at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+bool diag_failed(const struct diag *diag);   /* any error so far? */
+size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST too */
+void diag_print(const struct diag *diag, FILE *stream);
+
+/* The nearest of `known` (NULL ends it), or NULL if none is near: at most
+ * 1 + length/4 insertions, deletions, substitutions or swaps away. */
+const char *suggest(const char *word, const char *const *known);
+
+#endif

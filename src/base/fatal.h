@@ -1,0 +1,15 @@
+#ifndef BASE_FATAL_H
+#define BASE_FATAL_H
+
+/*
+ * Two ways to end at once.  `fatal` is for a failing world (disk, memory):
+ * one line on stderr, exit status 4.  `BUG` is for our own mistakes: file and
+ * line, then abort.  Wrong input is neither: it goes to diag.h.
+ */
+_Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void bug_at(const char *file, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
+
+#endif

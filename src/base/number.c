@@ -1,0 +1,83 @@
+#include "base/number.h"
+
+#include "base/arena.h"
+
+
+int64_t number_gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+struct divisors number_divisors(struct arena *arena, int64_t n)
+{
+	size_t small = 0, all = 0;
+	for (int64_t d = 1; d <= n / d; d++)
+		if (n % d == 0) {
+			small++;
+			all += d == n / d ? 1 : 2;
+		}
+	int64_t *at = arena_array(arena, int64_t, all);
+	size_t i = 0;
+	for (int64_t d = 1; i < small; d++)
+		if (n % d == 0) {
+			at[i] = d;
+			at[all - 1 - i] = n / d;
+			i++;
+		}
+	return (struct divisors){at, all};
+}
+
+static bool reduced(__int128 num, __int128 den, struct ratio *out)
+{
+	if (num == 0) {
+		*out = (struct ratio){0, 1};
+		return true;
+	}
+	__int128 a = num, b = den;
+	while (b) {
+		__int128 rest = a % b;
+		a = b;
+		b = rest;
+	}
+	num /= a;
+	den /= a;
+	if (num > INT64_MAX || den > INT64_MAX)
+		return false;
+	*out = (struct ratio){(int64_t)num, (int64_t)den};
+	return true;
+}
+
+bool ratio_make(int64_t num, int64_t den, struct ratio *out)
+{
+	return reduced(num, den, out);
+}
+
+bool ratio_mul(struct ratio a, struct ratio b, struct ratio *out)
+{
+	return reduced((__int128)a.num * b.num, (__int128)a.den * b.den, out);
+}
+
+bool ratio_div(struct ratio a, struct ratio b, struct ratio *out)
+{
+	return reduced((__int128)a.num * b.den, (__int128)a.den * b.num, out);
+}
+
+double ratio_double(struct ratio a)
+{
+	return (double)a.num / (double)a.den;
+}
+
+bool ratio_time(int64_t work, struct ratio rate, int64_t *out)
+{
+	__int128 whole = (__int128)work * rate.den;
+	__int128 cycles = whole / rate.num + (whole % rate.num != 0);
+	if (cycles > INT64_MAX)
+		return false;
+	*out = (int64_t)cycles;
+	return true;
+}

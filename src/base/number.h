@@ -1,0 +1,83 @@
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Whole numbers, checked.  `number_add` and `number_mul` answer false, and
+ * leave *out alone, when the result does not fit an int64_t.  The other
+ * functions take arguments in the ranges said beside them.
+ */
+static inline bool number_add(int64_t a, int64_t b, int64_t *out)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(a, b, &sum))
+		return false;
+	*out = sum;
+	return true;
+}
+
+static inline bool number_mul(int64_t a, int64_t b, int64_t *out)
+{
+	int64_t product;
+	if (__builtin_mul_overflow(a, b, &product))
+		return false;
+	*out = product;
+	return true;
+}
+
+/* a >= 0, b > 0 */
+static inline int64_t number_ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* The least multiple of `step` not below a; a >= 0, step > 0, the result fits. */
+static inline int64_t number_align_up(int64_t a, int64_t step)
+{
+	return number_ceil_div(a, step) * step;
+}
+
+static inline int64_t number_min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t number_max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t number_gcd(int64_t a, int64_t b); /* both >= 0; gcd(0, 0) = 0 */
+
+/* All divisors of n >= 1, ascending, in the arena. */
+struct arena;
+struct divisors {
+	const int64_t *at;
+	size_t count;
+};
+struct divisors number_divisors(struct arena *arena, int64_t n);
+
+/*
+ * An exact positive fraction in lowest terms, for rates and clocks.  Zero
+ * (0/1) means "none given".
+ */
+struct ratio {
+	int64_t num, den;
+};
+
+/* False if it does not fit after reduction; num >= 0, den > 0. */
+bool ratio_make(int64_t num, int64_t den, struct ratio *out);
+bool ratio_mul(struct ratio a, struct ratio b, struct ratio *out);
+bool ratio_div(struct ratio a, struct ratio b, struct ratio *out); /* b > 0 */
+double ratio_double(struct ratio a);
+
+/*
+ * ceil(work / rate): the cycles that `work` units take at `rate` units per
+ * cycle.  False if the result does not fit.  work >= 0, rate > 0.
+ */
+bool ratio_time(int64_t work, struct ratio rate, int64_t *out);
+
+#endif

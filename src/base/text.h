@@ -1,0 +1,25 @@
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing string in an arena; `at` is always terminated once text was added. */
+struct arena;
+
+struct text {
+	struct arena *arena;
+	char *at;
+	size_t length, capacity;
+};
+
+struct text text_open(struct arena *arena);
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_bytes(struct text *text, const char *bytes, size_t count);
+
+/* The string so far; "" when nothing was added. */
+const char *text_read(const struct text *text);
+
+bool text_equal(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef COST_COST_H
+#define COST_COST_H
+
+#include "model/score.h"
+
+/*
+ * The analytical model: pure, closed form, integers first.  `cost_counts`
+ * fills what point 1 to 8 of model/plan.h say.  `cost_score` adds time and
+ * energy:
+ *
+ *	step    cycles of each resource = ceil(work / rate), exact rationals
+ *	phase   max over resources of the sum over its steps
+ *	graph   sum of phases + bundle overheads
+ *
+ * Resources: HBM (all bytes); per core of the step the fill port, the
+ * LX read port, the LX write port, the array (einsums) or the vector unit
+ * (maps, reduces); the reduce ring.  The busiest core counts.
+ *
+ * Both answer false when a count does not fit an int64_t.
+ */
+struct arena;
+
+bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out);
+bool cost_score(const struct plan *plan, struct arena *arena, struct score *out);
+
+/* The cycles of one phase by resource, for explanations. */
+enum resource {
+	RESOURCE_HBM,
+	RESOURCE_FILL,
+	RESOURCE_LX_READ,
+	RESOURCE_LX_WRITE,
+	RESOURCE_COMPUTE,
+	RESOURCE_RING,
+	RESOURCE_COUNT,
+};
+extern const char *const resource_names[];
+
+struct phase_cost {
+	int first_step, end_step; /* [first, end) */
+	int64_t cycles;           /* of the slowest resource */
+	int64_t resource[RESOURCE_COUNT];
+};
+struct plan_cost {
+	struct counts counts;
+	int phase_count;
+	struct phase_cost *phases;
+	int64_t overhead_cycles;
+	struct score score;
+};
+bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out);
+
+/*
+ * HBM bytes of one op under a mapping, for passes that choose tiles: `in_lx`
+ * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on
+ * one core that its tile buffers (two for an operand that is fetched more than
+ * once, else one) and accumulators take, aligned.  False on overflow.
+ */
+bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes);
+
+#endif

@@ -1,0 +1,100 @@
+#ifndef MODEL_ARCH_H
+#define MODEL_ARCH_H
+
+#include "base/diag.h"
+#include "base/number.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The machine as a tree of levels, outermost first: a path from the system
+ * down to one processing element, with the fan-out at every step.  Rates are
+ * exact bytes (or operations) per cycle of the one reference clock; energies
+ * are picojoules per byte or operation.  Every number carries the sentence
+ * that says where it comes from, "assumed: ..." when nobody measured it.
+ */
+enum { ARCH_LEVELS_MOST = 24 };
+
+enum level_class {
+	LEVEL_CONTAINER, /* only fans out */
+	LEVEL_STORAGE,
+	LEVEL_COMPUTE,
+};
+
+struct level {
+	const char *name;
+	enum level_class kind;
+	const char *device;       /* the class the spec names: "DRAM", "SRAM", "intmac" */
+	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
+	int64_t instances;          /* in the whole machine */
+
+	/* storage; bytes are per instance */
+	int64_t capacity;         /* bytes; 0: unlimited */
+	int64_t reserve;          /* bytes at the top that planners leave to streaming tiles */
+	int64_t alignment;        /* of buffers, bytes; at least 1 */
+	int64_t word_bits, block_words;
+	struct ratio read_rate;   /* bytes per cycle per instance; 0: unlimited */
+	struct ratio write_rate;
+	bool shared_rate;         /* reads and writes share read_rate */
+	struct ratio fill_rate;   /* the port of transfers from and to the level outside */
+	double read_pj, write_pj; /* per byte */
+
+	/* compute, per instance */
+	struct ratio mac_rate;    /* multiply-adds per cycle at 2 bytes an element */
+	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
+	double mac_pj, vector_pj; /* per operation */
+
+	struct span span;
+};
+
+/* A ring joins the instances of the core level. */
+struct ring {
+	bool present;
+	struct ratio rate;   /* bytes per cycle, one link, one direction */
+	double pj;           /* per byte */
+	bool sum, max, min;  /* reductions that a reduce ring can do */
+};
+
+struct source_note {
+	const char *level, *key, *source;
+};
+
+struct arch {
+	const char *name;
+	struct ratio clock_hz; /* of the reference clock */
+	int level_count;
+	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
+
+	/* Where graphs live; -1 when the architecture has no such level. */
+	int hbm, core, lx, compute;
+
+	int64_t span_limit;    /* bytes of one tensor that a core can address; 0: none */
+	int64_t bundle_tensors; /* distinct HBM tensors in a bundle */
+	struct ring data_ring, reduce_ring;
+	int64_t bundle_cycles; /* overhead of a bundle, cycles */
+	int64_t core_cycles;   /* overhead of each core that a bundle uses, cycles */
+
+	size_t note_count;
+	const struct source_note *notes;
+	struct span span;
+};
+
+/* Cores of the machine: instances of the core level; 1 without one. */
+int64_t arch_cores(const struct arch *arch);
+
+/* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
+int64_t arch_lx_capacity(const struct arch *arch);
+
+/* Bytes of LX kept for streaming tiles, from the first aligned address on. */
+int64_t arch_stream_capacity(const struct arch *arch);
+int64_t arch_stream_address(const struct arch *arch);
+
+/* Index of a level by name; -1 if there is none. */
+int arch_level(const struct arch *arch, const char *name);
+
+/* Nanoseconds of a number of reference cycles. */
+double arch_nanoseconds(const struct arch *arch, int64_t cycles);
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef MODEL_ARCH_READ_H
+#define MODEL_ARCH_READ_H
+
+#include "model/arch.h"
+#include "spec/reader.h"
+
+/*
+ * Reads an `architecture:` map in the v0.4 `nodes:` form: a list of
+ * `!Container`, `!Component`, outermost first, each with `name`, `class`,
+ * `attributes`, `spatial: {meshX, meshY}`.  What v0.4 does not know are
+ * attributes of ours (lx reserve, rings, overheads); beside `attributes:` a
+ * node may carry `sources:` with one sentence per attribute.
+ * See specs/README.md.  NULL after complaining.
+ */
+const struct arch *arch_read(const struct reading *reading, const struct node *node);
+
+#endif

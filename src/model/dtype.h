@@ -1,0 +1,34 @@
+#ifndef MODEL_DTYPE_H
+#define MODEL_DTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Element types.  A device stores elements in sticks of STICK_BYTES; it keeps
+ * bool as fp16 and int64 as int32 (torch-spyre, SpyreTensorLayout), so
+ * the bytes of the host's element and of the stored element can differ.
+ */
+enum { STICK_BYTES = 128 };
+
+enum dtype {
+	DTYPE_FP16,
+	DTYPE_BF16,
+	DTYPE_FP32,
+	DTYPE_INT8,
+	DTYPE_INT32,
+	DTYPE_BOOL,
+	DTYPE_INT64,
+	DTYPE_FP8, /* E4M3 */
+	DTYPE_COUNT,
+};
+
+const char *dtype_name(enum dtype dtype);
+bool dtype_parse(const char *name, enum dtype *out);
+extern const char *const dtype_names[]; /* in the order of the enum, NULL ends them */
+
+int dtype_host_bytes(enum dtype dtype);   /* of one element in a host array */
+int dtype_stored_bytes(enum dtype dtype); /* of one element in a stick */
+int dtype_per_stick(enum dtype dtype);    /* STICK_BYTES / stored bytes */
+
+#endif

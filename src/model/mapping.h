@@ -1,0 +1,68 @@
+#ifndef MODEL_MAPPING_H
+#define MODEL_MAPPING_H
+
+#include "model/arch.h"
+#include "model/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One op's choices, as a value: copied by `=`, compared with mapping_equal,
+ * one line of text out and in.
+ *
+ * Row r belongs to architecture level r.  Its spatial factors divide the op
+ * over that level's fan-out, its temporal factors are the loops that run at
+ * that level, around everything inside; what is left of an extent after all
+ * rows is the innermost tile.  The core split is the spatial row of the core
+ * level; the streaming tiles are the temporal row of LX.
+ *
+ * Factors count whole units of op_grain: unit u of loop l covers elements
+ * [u*grain, min(extent, (u+1)*grain)).  In the spatial row `order` lists loops
+ * from the one whose slot changes fastest with the core number:
+ * slot(l) = floor(core / product of factors before l) mod factor(l).  In a
+ * temporal row `order` lists loops innermost first, as Timeloop does.
+ */
+struct mapping_row {
+	uint32_t spatial[OP_LOOPS_MOST];
+	uint32_t temporal[OP_LOOPS_MOST];
+	uint8_t spatial_order[OP_LOOPS_MOST];
+	uint8_t temporal_order[OP_LOOPS_MOST];
+	uint16_t spatial_y; /* bit l: loop l's spatial factor runs along Y */
+};
+
+struct mapping {
+	uint8_t loop_count, level_count;
+	/* bit of level r for operand i (see op_operand): the operand is kept there */
+	uint32_t residency[OP_READS_MOST + 1];
+	struct mapping_row rows[ARCH_LEVELS_MOST];
+};
+
+/* All factors 1, orders 0, 1, 2, ..., operands kept at HBM and LX. */
+struct mapping mapping_make(const struct arch *arch, const struct op *op);
+
+/* The product of the core level's spatial factors. */
+int64_t mapping_cores(const struct arch *arch, const struct mapping *mapping);
+
+/* Split of loop l over cores; slot of loop l on a core. */
+int64_t mapping_split(const struct arch *arch, const struct mapping *mapping, int l);
+int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int l, int64_t core);
+
+/* The product of the reduction loops' core splits. */
+int64_t mapping_reduction_split(
+	const struct arch *arch, const struct op *op, const struct mapping *mapping);
+
+bool mapping_equal(const struct mapping *a, const struct mapping *b);
+
+/*
+ * One line: "core: k4 n8 | LX: n2 k16 | keep HBM,LX: 0 1; LX: 2".  Loops are
+ * named; factors of 1 are left out; the order written is the row's order,
+ * spatial fastest first, temporal outermost first.  `parse` answers NULL, or
+ * what is wrong with the text.
+ */
+const char *mapping_print(struct arena *arena, const struct arch *arch, const struct op *op,
+	const struct mapping *mapping);
+const char *mapping_parse(struct arena *arena, const struct arch *arch, const struct op *op,
+	const char *text, struct mapping *out);
+
+#endif

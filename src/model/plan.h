@@ -1,0 +1,102 @@
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include "model/arch.h"
+#include "model/mapping.h"
+#include "model/view.h"
+#include "model/workload.h"
+
+/*
+ * A plan is everything that is decided about a workload: what runs when, on
+ * which cores, in which tiles, and where every tensor lies.  Its workload is
+ * the one that the passes left behind: inserted clones are ops of it.
+ *
+ * What running a plan means.  cost/ computes it in closed form, lower/ and
+ * sim/ carry it out; neither asks the other.
+ *
+ *  1. Steps run in order; step i is op `steps[i].op`.  The used cores of a step
+ *     are 0 .. mapping_cores-1.
+ *  2. Core c works on the units of its slots: loop l of `units` units, split s
+ *     ways, tiled t times: units / s / t units in each tile.  Tiles run in the
+ *     order of LX's temporal row.  Reduction loops are innermost there, so an
+ *     output tile is finished before the next begins.
+ *  3. A tile touches, of each operand, the box in device coordinates around
+ *     its elements: whole sticks, padding included.
+ *  4. An operand that lies in HBM is moved: reads come through a tile buffer,
+ *     fetched whenever its box changes from one tile to the next (and not
+ *     otherwise), the output leaves once, when finished.  Cores that ask for
+ *     the identical box in the same tile share one transfer (a DMA with a core
+ *     mask): one read of HBM, one fill of LX per core.  Boxes that overlap in
+ *     part count each.  Of an output, and of a reduction split over cores, only the
+ *     core that owns the slice writes it (the one whose reduction slots are all 0).
+ *  5. An operand resident in LX is used where it lies.
+ *  6. The compute of a tile reads each operand's box from LX once and writes
+ *     the output's box once.  If the output takes more than one pass (reduction
+ *     loops tiled p times), every pass but the last writes an fp32 accumulator
+ *     box instead (4 / stored-bytes times the output box), and every pass but the
+ *     first reads it.  If the reduction is split over r > 1 cores the last pass too
+ *     writes the accumulator; then the reduce ring reads r accumulators of
+ *     every output slice, moves r-1 of them one hop each, and the owner writes
+ *     the output box.
+ *  7. A clone whose output lies in LX has no compute: its transfer goes
+ *     straight to the resident address, tile by tile, and overlaps the step
+ *     that follows it.  Such clones and the next op form one phase; every other
+ *     op is a phase of its own.  Phases do not overlap.
+ *  8. An opaque op has no counts but the HBM bytes of its operands.
+ *  9. Bundles are runs of phases; each costs its overhead once: arch's
+ *     bundle_cycles plus core_cycles for each core of its widest step.
+ */
+enum place { PLACE_HBM, PLACE_LX };
+
+/* One stay of a tensor: steps [from, to). */
+struct residency {
+	int tensor;
+	enum place place;
+	struct view view;   /* LX only */
+	int64_t address;    /* LX only: bytes, the same on every core */
+	int64_t size;       /* LX only: bytes on each core */
+	int from, to;       /* half-open step indices */
+	int in_place_of;    /* the tensor whose bytes it takes over; -1 */
+};
+
+struct step {
+	int op;
+	int bundle;
+	struct mapping mapping;
+};
+
+enum proof_status {
+	PROOF_NONE,        /* a heuristic's answer */
+	PROOF_OPTIMAL,     /* over the space that `space` names */
+	PROOF_BOUND,       /* bound known, gap left */
+	PROOF_INFEASIBLE,
+	PROOF_BUDGET,      /* the search was cut */
+};
+
+struct proof {
+	enum proof_status status;
+	const char *method; /* "place/greedy", "divide/spyre+place/bestfit" */
+	const char *space;  /* what was free */
+	double value, bound;
+};
+
+struct plan {
+	const struct arch *arch;
+	const struct workload *workload;
+	int cores;        /* the limit that it was made for */
+	int step_count, residency_count;
+	struct step *steps;
+	struct residency *residencies; /* by tensor, then from */
+	struct proof proof;
+};
+
+/* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
+const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
+
+/* Steps [from, to) in which a tensor is used: first use to last use + 1. */
+void plan_liveness(const struct workload *workload, int tensor, int *from, int *to);
+
+/* A step that only moves: point 7 above. */
+bool plan_is_move(const struct plan *plan, int step);
+
+#endif

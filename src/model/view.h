@@ -1,0 +1,39 @@
+#ifndef MODEL_VIEW_H
+#define MODEL_VIEW_H
+
+#include "model/layout.h"
+#include "model/mapping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A view says which core holds which slice of a tensor: device dimension `dim`
+ * is cut into `split` equal parts, and core c holds part floor(c / divisor) mod
+ * split of it.  Cores 0 .. cores-1 hold something.  Where the product of
+ * splits is below `cores`, slices are held by several cores (a broadcast).
+ * The slice is stored dense: row-major over device sizes / splits.
+ */
+enum { VIEW_PARTS_MOST = LAYOUT_RANK_MOST };
+
+struct view_part {
+	int dim;
+	int64_t split, divisor;
+};
+
+struct view {
+	int64_t cores;
+	int part_count;
+	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
+};
+
+bool view_equal(const struct view *a, const struct view *b);
+
+/* Bytes of one core's slice. */
+int64_t view_bytes(const struct layout *layout, const struct view *view);
+
+/* First index of core c's slice in device dimension d, and how many. */
+int64_t view_first(const struct layout *layout, const struct view *view, int d, int64_t core);
+int64_t view_size(const struct layout *layout, const struct view *view, int d);
+
+#endif

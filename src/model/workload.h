@@ -1,0 +1,145 @@
+#ifndef MODEL_WORKLOAD_H
+#define MODEL_WORKLOAD_H
+
+#include "base/diag.h"
+#include "model/layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A workload is a list of ops over tensors.  An op is a loop nest: its loops,
+ * and for every operand an affine index into the operand's host array.  Loops
+ * of the output come first, reduction loops last (for a matrix product K is
+ * last); loops of extent 1 do not exist.  Everything is frozen after reading;
+ * passes that change a graph (clones) make a new one.
+ */
+struct arena;
+
+enum {
+	OP_LOOPS_MOST = 16,
+	OP_READS_MOST = 7, /* with the output: 8 dataspaces */
+};
+
+enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
+
+struct tensor {
+	const char *name;
+	enum tensor_role role;
+	struct layout layout;
+	bool layout_given;    /* by the spec, not derived */
+	int producer;         /* op that writes it; -1 for graph inputs */
+	struct span span;
+};
+
+/* sum over loops of loop[i] * index + offset */
+struct affine {
+	int64_t loop[OP_LOOPS_MOST];
+	int64_t offset;
+};
+
+struct access {
+	int tensor;
+	struct affine linear;                      /* into the host array, in elements */
+	struct affine host[LAYOUT_HOST_RANK_MOST]; /* each host coordinate */
+};
+
+enum op_kind {
+	OP_EINSUM,     /* out += product of reads */
+	OP_MAP,        /* out = function(reads), element by element */
+	OP_REDUCE,     /* out = function over the reduction loops of one read */
+	OP_RESTICKIFY, /* out = read, in another layout */
+	OP_OPAQUE,     /* cost unknown, never divided, never in LX, ends a bundle */
+};
+
+/* What a map or a reduce computes. */
+enum op_function {
+	FUNCTION_NONE,
+	/* map, two operands; the second may be the constant */
+	FUNCTION_ADD,
+	FUNCTION_SUB,
+	FUNCTION_MUL,
+	FUNCTION_DIV,
+	FUNCTION_MAXIMUM,
+	FUNCTION_MINIMUM,
+	/* map, one operand */
+	FUNCTION_CLONE,
+	FUNCTION_EXP,
+	FUNCTION_LOG,
+	FUNCTION_RSQRT,
+	FUNCTION_SQRT,
+	FUNCTION_RECIPROCAL,
+	FUNCTION_NEG,
+	FUNCTION_ABS,
+	FUNCTION_RELU,
+	FUNCTION_SIGMOID,
+	FUNCTION_SILU,
+	FUNCTION_TANH,
+	FUNCTION_GELU,
+	/* reduce */
+	FUNCTION_SUM,
+	FUNCTION_MAX,
+	FUNCTION_MIN,
+	FUNCTION_MEAN,
+	FUNCTION_COUNT,
+};
+
+struct loop {
+	const char *name;
+	int64_t extent; /* elements, > 1 */
+	bool reduction; /* does not index the output */
+};
+
+struct op {
+	const char *name;  /* unique; the output's name unless given */
+	const char *type;  /* as lists of op names call it: "exp", "mm", "amax" */
+	enum op_kind kind;
+	enum op_function function;
+	bool has_constant; /* a map's second operand is `constant` */
+	double constant;
+	bool inserted;     /* by a pass: a plan prints it as a move */
+	int loop_count;
+	struct loop loops[OP_LOOPS_MOST];
+	int read_count;
+	struct access reads[OP_READS_MOST]; /* in the order written */
+	int write_count;                    /* 1, except opaque ops */
+	struct access *writes;
+	struct span span;
+};
+
+struct workload {
+	const char *name;
+	size_t tensor_count, op_count;
+	const struct tensor *tensors;
+	const struct op *ops;
+};
+
+/* Operand numbers: 0 .. read_count-1 are the reads, read_count is the output. */
+const struct access *op_operand(const struct op *op, int operand);
+int op_operands(const struct op *op);
+
+const char *function_name(enum op_function function);
+int function_arity(enum op_function function); /* 1 or 2 for maps, 1 for reduces */
+
+/* The index of a tensor or op by name; -1 if there is none. */
+int workload_tensor(const struct workload *workload, const char *name);
+int workload_op(const struct workload *workload, const char *name);
+
+/*
+ * How many elements of loop `l` one indivisible unit holds: for a loop that
+ * runs along the stick of an operand the largest elements-per-stick of such
+ * operands, else 1.  A division or a tile is a whole number of units.
+ */
+int64_t op_grain(const struct workload *workload, const struct op *op, int l);
+
+/* ceil(extent / grain) */
+int64_t op_units(const struct workload *workload, const struct op *op, int l);
+
+/* The loop that alone runs along an operand's stick; -1 if none does. */
+int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
+
+/* Scalar operations (multiply-adds, function applications) of the whole op. */
+int64_t op_computes(const struct op *op);
+
+#endif

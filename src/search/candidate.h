@@ -1,0 +1,32 @@
+#ifndef SEARCH_CANDIDATE_H
+#define SEARCH_CANDIDATE_H
+
+#include "model/buffer.h"
+#include "model/plan.h"
+#include "model/planning.h"
+
+/*
+ * What solvers are asked, and what they offer.  A stage is a kind of question;
+ * a candidate answers it.
+ */
+enum stage { STAGE_DIVIDE, STAGE_PLACE, STAGE_JOINT, STAGE_COUNT };
+extern const char *const stage_names[]; /* the folders of solvers/ */
+
+struct problem {
+	enum stage stage;
+	const struct arch *arch;
+	const struct workload *workload;  /* divide, joint */
+	const struct planning *planning;  /* divide, joint */
+	int op;                           /* divide: this op alone; -1 all */
+	const struct packing *packing;    /* place */
+	const struct mapping *division;   /* joint: the mappings to start from, by op */
+	const char *place_solver;         /* joint: "greedy" */
+};
+
+struct candidate {
+	enum stage stage;
+	const struct mapping *mappings;    /* divide, joint: one per op (or of the one op) */
+	const struct placement *placement; /* place */
+};
+
+#endif

@@ -1,0 +1,75 @@
+#ifndef SEARCH_SOLVER_H
+#define SEARCH_SOLVER_H
+
+#include "base/diag.h"
+#include "search/candidate.h"
+
+#include <stdint.h>
+
+/*
+ * A solver answers the questions of one stage.  It starts no thread, reads no
+ * clock, prints nothing, keeps no state outside its run, and draws random
+ * numbers only from the run's stream.  It charges its work in ticks and
+ * returns soon after run_spend says no.  Equal problem and seed give equal
+ * offers.
+ *
+ * To add one, write solvers/<stage>/<name>.c and define
+ *
+ *	const struct solver <stage>_<name>_solver = {...};
+ *
+ * in it; the build finds it.
+ */
+struct run;
+
+struct solver {
+	enum stage stage;
+	const char *name;    /* as given to --solver; the file's name */
+	const char *summary; /* one line for `lxplore list solvers` */
+	void (*run)(struct run *run, const struct problem *problem);
+};
+
+extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */
+const struct solver *solver_find(enum stage stage, const char *name);
+
+struct arena *run_arena(struct run *run);         /* lives as long as the answer */
+bool run_spend(struct run *run, uint64_t ticks);  /* false once the budget is spent */
+uint64_t run_random(struct run *run, uint64_t bound);
+void run_prove(struct run *run, enum proof_status status, double bound);
+
+/*
+ * Keeps an offer; the candidate must live in run_arena.  `value` is what the solver
+ * minimises, for its own comparisons; whoever asked scores candidates anew.  Offers
+ * keep their order.
+ */
+void run_offer(struct run *run, const struct candidate *candidate, double value);
+
+/* A hindrance that a person should read: which op or buffer, and why. */
+void run_complain(struct run *run, bool error, int op, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+struct complaint {
+	bool error; /* no legal answer under strict settings */
+	int op;     /* -1: none in particular */
+	const char *text;
+};
+
+struct answer {
+	enum proof_status status;
+	double bound;
+	uint64_t ticks;
+	bool cut; /* the budget ended it */
+	size_t candidate_count;
+	const struct candidate *candidates;
+	const double *values;
+	size_t complaint_count;
+	const struct complaint *complaints;
+};
+
+/*
+ * Asks a solver, in the caller's thread and budget (0: none).  The answer
+ * lives in the arena.
+ */
+struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
+	uint64_t seed, struct arena *arena);
+
+#endif

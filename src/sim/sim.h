@@ -1,0 +1,67 @@
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "lower/program.h"
+#include "model/score.h"
+
+/*
+ * Executes a program on the machine: engines with in-order queues, one HBM
+ * shared by all, LX ports, the reduce ring, byte-addressed memories.
+ * It counts bytes and cycles from what it moves; nothing comes from the
+ * analytical model.  Deterministic: ties go to the lower instruction, then the
+ * lower core.
+ *
+ *	SIM_COUNT     times and counts; no memory contents
+ *	SIM_IDENTITY  every stick carries (tensor, stick index, version): wrong
+ *	              addresses, stale or unwritten bytes and races show; one output tile per
+ *	              op is computed for real
+ *	SIM_DATA      real bytes and arithmetic as well
+ */
+enum sim_mode { SIM_COUNT, SIM_IDENTITY, SIM_DATA };
+extern const char *const sim_mode_names[]; /* "count", "identity", "data" */
+
+enum sim_fault_kind {
+	FAULT_OVERLAP,    /* two live buffers share bytes */
+	FAULT_UNWRITTEN,  /* a read of bytes nobody wrote */
+	FAULT_STALE,      /* bytes of another tensor, tile or version */
+	FAULT_BOUNDS,     /* outside a memory */
+	FAULT_DEPENDENCE, /* two accesses not ordered by happens-before */
+	FAULT_DEADLOCK,
+	FAULT_COUNT,
+};
+extern const char *const sim_fault_names[];
+
+struct sim_fault {
+	enum sim_fault_kind kind;
+	int step, op, instruction, core; /* core -1: HBM */
+	int64_t address, cycle;
+	const char *text; /* a sentence with all of it */
+};
+
+enum { SIM_FAULTS_MOST = 16 };
+
+struct sim_options {
+	enum sim_mode mode;
+	uint64_t seed;        /* of the input data */
+	bool small_integers;  /* inputs drawn from {-2 .. 2}: sums are exact */
+	uint64_t steps_most;  /* events; 0: no limit */
+	void *const *inputs;  /* host arrays per tensor, or NULL: drawn from the seed */
+};
+
+struct sim_result {
+	bool finished;         /* false: limit reached, or a fault stopped it */
+	uint64_t events;
+	int64_t cycles;
+	double energy_pj;
+	struct counts counts;
+	int64_t lx_peak_bytes; /* highest resident byte touched on any core */
+	int fault_count;
+	struct sim_fault faults[SIM_FAULTS_MOST];
+	void **outputs;        /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
+};
+
+struct arena;
+struct sim_result sim_run(
+	const struct program *program, const struct sim_options *options, struct arena *arena);
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef SPEC_NODE_H
+#define SPEC_NODE_H
+
+#include "base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A YAML file as an immutable tree in an arena.  Aliases and `<<` are resolved
+ * while it is built (explicit keys win, earlier merges win), tags are kept,
+ * keys are scalars and unique.  Scalars stay text: what `12` or `yes` means is
+ * decided by the typed read that asks for it (reader.h).
+ *
+ * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST, nesting
+ * over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
+ * followed, an alias inside its own anchor, duplicate keys, a second document,
+ * an empty file, invalid UTF-8, a folder, Jinja templates.
+ */
+enum {
+	SPEC_BYTES_MOST = 1 << 20,
+	SPEC_DEPTH_MOST = 64,
+	SPEC_NODES_MOST = 1000000,
+};
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+struct node;
+
+struct node_entry {
+	const char *key;
+	struct span key_span;
+	const struct node *value;
+};
+
+struct node {
+	enum node_kind kind;
+	const char *tag;  /* "!Component"; NULL when none is written */
+	const char *text; /* scalar; "" when empty */
+	bool quoted;      /* scalar written in quotes or as a block */
+	struct span span;
+	size_t count;
+	const struct node *const *items;  /* list */
+	const struct node_entry *entries; /* map, in the order written */
+};
+
+struct arena;
+
+/* NULL after complaining to `diag`.  "-" reads stdin. */
+const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag);
+
+/* The same for text in memory; `name` stands in messages. */
+const struct node *node_read_text(
+	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
+
+/* The value of a key of a map; NULL when it is missing or `map` is no map. */
+const struct node *node_find(const struct node *map, const char *key);
+
+#endif

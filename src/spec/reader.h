@@ -1,0 +1,89 @@
+#ifndef SPEC_READER_H
+#define SPEC_READER_H
+
+#include "base/diag.h"
+#include "base/number.h"
+#include "spec/node.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Typed reads over a tree.  Every read of a map's key marks the key as known;
+ * `reader_done` then complains about all keys that nobody asked for, with the
+ * nearest known one.  A read never stops the program: it complains, keeps the
+ * default that `*out` held, and answers false; a missing optional key answers
+ * false in silence.
+ *
+ *	struct reader map;
+ *	if (!reader_open(&map, r, node, "level"))   // complains if it is no map
+ *		return;
+ *	read_text(&map, "name", REQUIRED, &name);
+ *	read_size(&map, "capacity", OPTIONAL, 0, INT64_MAX, &capacity);
+ *	reader_done(&map);
+ *
+ * Numbers may be arithmetic over the variables of the spec (`variables:`):
+ * + - * / % ** ( ), and the functions min, max, ceil, floor, log2, sqrt.
+ * Whole numbers and fractions are exact; a whole number is required where an
+ * integer is asked for.  Units: bytes B KB MB GB KiB MiB GiB; clocks Hz kHz MHz
+ * GHz; rates B/s .. GB/s, GiB/s; energies fJ pJ nJ; times ns us ms s; a unit of
+ * the wrong kind is an error that says which kinds fit.
+ */
+struct arena;
+
+enum need { OPTIONAL, REQUIRED };
+
+/* What all maps of one run share. */
+struct reading {
+	struct arena *arena;
+	struct diag *diag;
+	const struct node *variables; /* map of the `variables:` key, or NULL */
+};
+
+struct reader {
+	const struct reading *reading;
+	const struct node *map;
+	const char *what;    /* "level", "tensor": stands in messages */
+	const char **known;  /* the keys asked for so far */
+	size_t known_count, known_capacity;
+};
+
+bool reader_open(struct reader *reader, const struct reading *reading, const struct node *node,
+	const char *what);
+void reader_done(struct reader *reader);
+
+/* The node itself, marked as known; NULL when missing (REQUIRED complains). */
+const struct node *read_node(struct reader *reader, const char *key, enum need need);
+const struct node *read_map(struct reader *reader, const char *key, enum need need);
+const struct node *read_list(struct reader *reader, const char *key, enum need need);
+
+bool read_text(struct reader *reader, const char *key, enum need need, const char **out);
+bool read_bool(struct reader *reader, const char *key, enum need need, bool *out);
+bool read_integer(struct reader *reader, const char *key, enum need need, int64_t least,
+	int64_t most, int64_t *out);
+bool read_size(struct reader *reader, const char *key, enum need need, int64_t least, int64_t most,
+	int64_t *bytes);
+bool read_number(struct reader *reader, const char *key, enum need need, double *out);
+bool read_ratio(struct reader *reader, const char *key, enum need need, struct ratio *out);
+bool read_hertz(struct reader *reader, const char *key, enum need need, struct ratio *out);
+bool read_rate(struct reader *reader, const char *key, enum need need, struct ratio *bytes_per_s);
+bool read_picojoules(struct reader *reader, const char *key, enum need need, double *out);
+bool read_nanoseconds(struct reader *reader, const char *key, enum need need, struct ratio *out);
+
+/* One of the words (NULL ends them); *out is its index. */
+bool read_word(struct reader *reader, const char *key, enum need need, const char *const *words,
+	int *out);
+
+/* A list of words, or one word alone; texts live in the reading's arena. */
+bool read_texts(struct reader *reader, const char *key, enum need need, const char *const **out,
+	size_t *count);
+
+/* The same for a node at hand: elements of lists, values of maps with free keys. */
+bool node_integer(const struct reading *reading, const struct node *node, const char *what,
+	int64_t least, int64_t most, int64_t *out);
+bool node_number(
+	const struct reading *reading, const struct node *node, const char *what, double *out);
+bool node_text(
+	const struct reading *reading, const struct node *node, const char *what, const char **out);
+
+#endif
