@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 
+__extension__ typedef __int128 wide;
+
 
 int64_t number_gcd(int64_t a, int64_t b)
 {
@@ -32,15 +34,15 @@ struct divisors number_divisors(struct arena *arena, int64_t n)
 	return (struct divisors){at, all};
 }
 
-static bool reduced(__int128 num, __int128 den, struct ratio *out)
+static bool reduced(wide num, wide den, struct ratio *out)
 {
 	if (num == 0) {
 		*out = (struct ratio){0, 1};
 		return true;
 	}
-	__int128 a = num, b = den;
+	wide a = num, b = den;
 	while (b) {
-		__int128 rest = a % b;
+		wide rest = a % b;
 		a = b;
 		b = rest;
 	}
@@ -59,12 +61,12 @@ bool ratio_make(int64_t num, int64_t den, struct ratio *out)
 
 bool ratio_mul(struct ratio a, struct ratio b, struct ratio *out)
 {
-	return reduced((__int128)a.num * b.num, (__int128)a.den * b.den, out);
+	return reduced((wide)a.num * b.num, (wide)a.den * b.den, out);
 }
 
 bool ratio_div(struct ratio a, struct ratio b, struct ratio *out)
 {
-	return reduced((__int128)a.num * b.den, (__int128)a.den * b.num, out);
+	return reduced((wide)a.num * b.den, (wide)a.den * b.num, out);
 }
 
 double ratio_double(struct ratio a)
@@ -74,8 +76,8 @@ double ratio_double(struct ratio a)
 
 bool ratio_time(int64_t work, struct ratio rate, int64_t *out)
 {
-	__int128 whole = (__int128)work * rate.den;
-	__int128 cycles = whole / rate.num + (whole % rate.num != 0);
+	wide whole = (wide)work * rate.den;
+	wide cycles = whole / rate.num + (whole % rate.num != 0);
 	if (cycles > INT64_MAX)
 		return false;
 	*out = (int64_t)cycles;

@@ -1,0 +1,171 @@
+# make help lists the targets.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+MODE ?= release
+PREFIX ?= /usr/local
+CASES ?= ../shared/cases
+VERSION := 0.1.0
+
+MODES := release debug asan tsan coverage
+ifeq ($(filter $(MODE),$(MODES)),)
+$(error MODE is '$(MODE)'; it can be: $(MODES))
+endif
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables
+
+COMPILER := $(notdir $(firstword $(CC)))
+OUT := build/$(MODE)$(if $(filter gcc,$(COMPILER)),,-$(COMPILER))
+
+# Ours; CFLAGS, CPPFLAGS, LDFLAGS stay the user's.
+MODE_FLAGS_release := -O2 -g
+MODE_FLAGS_debug := -O0 -g3
+MODE_FLAGS_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+MODE_FLAGS_tsan := -O1 -g -fsanitize=thread
+MODE_FLAGS_coverage := -O0 -g --coverage
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter
+FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
+	$(WARNINGS) $(MODE_FLAGS_$(MODE))
+LIBS := -lyaml -ljansson -lglpk -lm
+
+COMMAND_SOURCES := $(sort $(wildcard src/*.c))
+LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c) $(wildcard solvers/*/*.c))
+HEADERS := $(sort $(wildcard src/*.h src/*/*.h solvers/*/*.h))
+TEST_SOURCES := $(sort $(wildcard tests/test_*.c tests/prop_*.c tests/diff_*.c tests/fuzz_*.c))
+CASE_SOURCES := $(sort $(wildcard tests/cases_*.c))
+BENCH_SOURCES := $(sort $(wildcard tests/bench_*.c))
+TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
+
+object = $(patsubst %.c,$(OUT)/%.o,$(1))
+PROGRAM := $(OUT)/lxplore
+LIBRARY := $(OUT)/liblxplore.a
+SUPPORT := $(OUT)/libsupport.a
+TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(TEST_SOURCES))
+CASE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(CASE_SOURCES))
+BENCHES := $(patsubst tests/%.c,$(OUT)/tests/%,$(BENCH_SOURCES))
+
+.PHONY: all help build tests run test check cases bench setup setup-check install uninstall clean \
+	headers layers accept format FORCE
+
+all: build compile_commands.json
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make             build the program in build/release (MODE=release|debug|asan|tsan|coverage, CC=gcc|clang)
+build: $(PROGRAM)
+
+## make run         install what is missing, build, run the main job, say where its results are
+run: setup
+	@$(MAKE) --no-print-directory build
+	@scripts/run $(PROGRAM)
+
+## make test        install what is missing, build, all tests, header and layer checks, a sanitizer pass
+test: setup
+	@scripts/test
+
+## make check       the same at full size: gcc and clang with -Werror, TSan, format, long random tests
+check: setup-check
+	@scripts/check
+
+## make cases       the reference families in CASES (default ../shared/cases)
+cases: $(CASE_TESTS)
+	@scripts/cases "$(CASES)" $(CASE_TESTS)
+
+## make bench       measure: candidates, simulator events, memory, threads
+bench: $(PROGRAM) $(BENCHES)
+	@scripts/bench $(PROGRAM) $(BENCHES)
+
+## make install     into DESTDIR and PREFIX (default /usr/local), with the man page and specs
+install: $(PROGRAM)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/lxplore
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lxplore
+	install -m 644 scripts/lxplore.1 $(DESTDIR)$(PREFIX)/share/man/man1/lxplore.1
+	cp -R specs $(DESTDIR)$(PREFIX)/share/lxplore/
+
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/lxplore $(DESTDIR)$(PREFIX)/share/man/man1/lxplore.1 \
+		$(DESTDIR)$(PREFIX)/share/lxplore
+
+## make accept      rewrite the expected outputs that tests compare with; review the difference
+accept: $(PROGRAM)
+	@scripts/accept $(PROGRAM)
+
+## make format      rewrite all C files with clang-format
+format:
+	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.[ch] tests/support/*.[ch])
+
+## make clean       remove build/ and compile_commands.json
+clean:
+	rm -rf build compile_commands.json
+
+setup:
+	@scripts/setup
+
+setup-check:
+	@scripts/setup --check
+
+tests: $(TESTS) $(CASE_TESTS) $(PROGRAM)
+
+# --- how things are built
+
+# Rewritten only when its text changes: flags and lists that objects depend on.
+define stamp
+@mkdir -p $(@D)
+@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
+endef
+
+$(OUT)/flags.stamp: FORCE
+	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
+$(OUT)/sources.stamp: FORCE
+	$(call stamp,$(LIBRARY_SOURCES))
+$(OUT)/support.stamp: FORCE
+	$(call stamp,$(TEST_SUPPORT))
+
+$(OUT)/%.o: %.c $(OUT)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
+	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
+
+$(OUT)/solvers.o: $(OUT)/solvers.c $(OUT)/flags.stamp
+	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(OUT)/solvers.o $(OUT)/sources.stamp
+	@rm -f $@
+	@$(AR) rcs $@ $(filter %.o,$^)
+
+$(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
+	@rm -f $@
+	@$(AR) rcs $@ $(filter %.o,$^)
+
+$(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/tests/%: $(OUT)/tests/%.o $(SUPPORT) $(LIBRARY)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+
+# Every header compiles alone; includes point downwards.
+headers: $(patsubst %.h,$(OUT)/headers/%.ok,$(HEADERS))
+$(OUT)/headers/%.ok: %.h $(OUT)/flags.stamp
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(patsubst src/%,%,$<) | $(CC) $(FLAGS) -x c -fsyntax-only -
+	@touch $@
+layers:
+	@scripts/layers
+
+compile_commands.json: $(OUT)/sources.stamp $(OUT)/flags.stamp
+	@{ echo '['; sep=''; \
+	for f in $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(TEST_SOURCES) $(CASE_SOURCES) $(TEST_SUPPORT); do \
+	printf '%s{"directory": "%s", "file": "%s", "command": "%s"}' "$$sep" '$(CURDIR)' "$$f" \
+	'$(subst ",\\\",$(CC) $(FLAGS)) -c '"$$f"; sep=','; echo; done; echo ']'; } > $@
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

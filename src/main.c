@@ -1,0 +1,7 @@
+#include <stdio.h>
+
+int main(void)
+{
+	puts("lxplore " LXPLORE_VERSION);
+	return 0;
+}

@@ -1,0 +1,13 @@
+#ifndef SUPPORT_DRAWS_H
+#define SUPPORT_DRAWS_H
+
+#include <stdint.h>
+
+/* How many draws a random test makes: the environment's N, or the default. */
+long draws(long by_default);
+
+/* The seed of a random test: the environment's SEED, or the default; printed, so
+ * that a failure can be repeated. */
+uint64_t draws_seed(uint64_t by_default);
+
+#endif
