@@ -1,0 +1,122 @@
+#include "model/workload.h"
+
+#include "base/fatal.h"
+#include "base/number.h"
+#include "base/text.h"
+
+static const struct {
+	const char *name;
+	int arity;
+} functions[FUNCTION_COUNT] = {
+	[FUNCTION_NONE] = {"none", 0},
+	[FUNCTION_ADD] = {"add", 2},
+	[FUNCTION_SUB] = {"sub", 2},
+	[FUNCTION_MUL] = {"mul", 2},
+	[FUNCTION_DIV] = {"div", 2},
+	[FUNCTION_MAXIMUM] = {"maximum", 2},
+	[FUNCTION_MINIMUM] = {"minimum", 2},
+	[FUNCTION_CLONE] = {"clone", 1},
+	[FUNCTION_EXP] = {"exp", 1},
+	[FUNCTION_LOG] = {"log", 1},
+	[FUNCTION_RSQRT] = {"rsqrt", 1},
+	[FUNCTION_SQRT] = {"sqrt", 1},
+	[FUNCTION_RECIPROCAL] = {"reciprocal", 1},
+	[FUNCTION_NEG] = {"neg", 1},
+	[FUNCTION_ABS] = {"abs", 1},
+	[FUNCTION_RELU] = {"relu", 1},
+	[FUNCTION_SIGMOID] = {"sigmoid", 1},
+	[FUNCTION_SILU] = {"silu", 1},
+	[FUNCTION_TANH] = {"tanh", 1},
+	[FUNCTION_GELU] = {"gelu", 1},
+	[FUNCTION_SUM] = {"sum", 1},
+	[FUNCTION_MAX] = {"max", 1},
+	[FUNCTION_MIN] = {"min", 1},
+	[FUNCTION_MEAN] = {"mean", 1},
+};
+
+const struct access *op_operand(const struct op *op, int operand)
+{
+	if (operand < 0 || operand >= op_operands(op))
+		BUG("op '%s' has no operand %d", op->name, operand);
+	return operand < op->read_count ? &op->reads[operand]
+					: &op->writes[operand - op->read_count];
+}
+
+int op_operands(const struct op *op)
+{
+	return op->read_count + op->write_count;
+}
+
+const char *function_name(enum op_function function)
+{
+	return functions[function].name;
+}
+
+int function_arity(enum op_function function)
+{
+	return functions[function].arity;
+}
+
+int workload_tensor(const struct workload *workload, const char *name)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		if (text_equal(workload->tensors[t].name, name))
+			return (int)t;
+	}
+	return -1;
+}
+
+int workload_op(const struct workload *workload, const char *name)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		if (text_equal(workload->ops[o].name, name))
+			return (int)o;
+	}
+	return -1;
+}
+
+int op_stick_loop(const struct workload *workload, const struct op *op, int operand)
+{
+	const struct access *access = op_operand(op, operand);
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	if (layout->stick_dim < 0)
+		return -1;
+	const struct affine *along = &access->host[layout->stick_dim];
+	int found = -1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (along->loop[l] == 0)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = l;
+	}
+	return found;
+}
+
+int64_t op_grain(const struct workload *workload, const struct op *op, int l)
+{
+	int64_t grain = 1;
+	for (int i = 0; i < op_operands(op); i++) {
+		const struct tensor *tensor = &workload->tensors[op_operand(op, i)->tensor];
+		if (op_stick_loop(workload, op, i) == l)
+			grain = number_max(grain, tensor->layout.per_stick);
+	}
+	return grain;
+}
+
+int64_t op_units(const struct workload *workload, const struct op *op, int l)
+{
+	return number_ceil_div(op->loops[l].extent, op_grain(workload, op, l));
+}
+
+int64_t op_computes(const struct op *op)
+{
+	if (op->kind == OP_OPAQUE)
+		return 0;
+	int64_t product = 1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!number_mul(product, op->loops[l].extent, &product))
+			BUG("op '%s' has too many computes", op->name);
+	}
+	return product;
+}
