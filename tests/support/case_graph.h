@@ -1,0 +1,32 @@
+#ifndef SUPPORT_CASE_GRAPH_H
+#define SUPPORT_CASE_GRAPH_H
+
+#include "model/workload.h"
+
+#include <jansson.h>
+
+/*
+ * Workloads out of the JSON of the division-and-lx cases.
+ *
+ * `buffers`: [{name, dtype, host_size, dim_order}]; `ops`: [{op, kind, out, ranges:
+ * {var: elements}, reads: [[buffer, {var: coefficient}]], write: {var: coefficient}}]
+ * in execution order.  Tensors keep the order of `buffers`, ops are named by their
+ * output.  `outputs` (may be NULL) are the graph's results beside the buffers that no
+ * op reads.  BUG on anything that does not fit a workload.
+ *
+ * An access gives only its linear index; the host coordinates are recovered from the
+ * host strides.  Where one loop walks several host dimensions (a flattening view) they are
+ * no affine functions, and the whole loop is put on the outermost of them.
+ */
+struct arena;
+
+const struct workload *case_graph(
+	struct arena *arena, const json_t *buffers, const json_t *ops, const json_t *outputs);
+
+/* The layout of one buffer, made by layout_make. */
+struct layout case_layout(const json_t *buffer);
+
+/* A JSON file of the cases, parsed; NULL if it is missing.  BUG if it is not JSON. */
+json_t *case_file(const char *root, const char *family, const char *name);
+
+#endif
