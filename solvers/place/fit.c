@@ -1,0 +1,161 @@
+#include "solvers/place/fit.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "solvers/place/packing.h"
+
+struct gap {
+	int64_t start, end;
+};
+
+struct fitting {
+	const struct packing *packing;
+	struct placement *placement;
+	enum fit fit;
+	size_t *placed; /* by address */
+	size_t placed_count;
+	struct gap *gaps;
+	size_t gap_count;
+};
+
+static bool is_parent(const struct buffer *child, size_t other)
+{
+	for (size_t k = 0; k < child->parent_count; k++)
+		if ((size_t)child->parents[k] == other)
+			return true;
+	return false;
+}
+
+static void add_gap(struct fitting *fitting, int64_t start, int64_t end, int64_t size)
+{
+	if (end - start >= size && end >= start)
+		fitting->gaps[fitting->gap_count++] = (struct gap){start, end};
+}
+
+/* What is free during all of buffer i's life; its parents count as free if asked to. */
+static void find_gaps(struct fitting *fitting, size_t i, bool over_parents)
+{
+	const struct packing *packing = fitting->packing;
+	const struct buffer *buffer = &packing->buffers[i];
+	int64_t free_from = 0;
+	fitting->gap_count = 0;
+	for (size_t k = 0; k < fitting->placed_count; k++) {
+		size_t other = fitting->placed[k];
+		int64_t address = fitting->placement->addresses[other];
+		int64_t size = packing->buffers[other].size;
+		if (!size || !packing_meet(packing, i, other) ||
+			(over_parents && is_parent(buffer, other)))
+			continue;
+		if (address > free_from)
+			add_gap(fitting, free_from, address, buffer->size);
+		free_from = number_max(free_from, address + size);
+	}
+	add_gap(fitting, free_from, packing->capacity, buffer->size);
+}
+
+/* The first parent that lies whole in the gap; -1. */
+static int parent_within(const struct fitting *fitting, size_t i, struct gap gap)
+{
+	const struct buffer *buffer = &fitting->packing->buffers[i];
+	for (size_t k = 0; k < buffer->parent_count; k++) {
+		int parent = buffer->parents[k];
+		int64_t address = fitting->placement->addresses[parent];
+		if (address != UNPLACED && address >= gap.start &&
+			address + fitting->packing->buffers[parent].size <= gap.end)
+			return parent;
+	}
+	return -1;
+}
+
+static int64_t choose(const struct fitting *fitting, size_t i, bool with_parent)
+{
+	int64_t size = fitting->packing->buffers[i].size, chosen = UNPLACED, least = INT64_MAX;
+	for (size_t g = 0; g < fitting->gap_count; g++) {
+		struct gap gap = fitting->gaps[g];
+		int64_t start = number_align_up(gap.start, fitting->packing->alignment);
+		int64_t waste = gap.end - start - size;
+		int parent = with_parent ? parent_within(fitting, i, gap) : -1;
+		if (waste < 0 || waste >= least || (with_parent && parent < 0))
+			continue;
+		chosen = with_parent ? fitting->placement->addresses[parent] : start;
+		least = waste;
+		if (fitting->fit == FIT_FIRST)
+			break;
+	}
+	return chosen;
+}
+
+static int64_t find_address(struct fitting *fitting, size_t i)
+{
+	find_gaps(fitting, i, true);
+	int64_t address = choose(fitting, i, true);
+	if (address == UNPLACED)
+		address = choose(fitting, i, false);
+	if (address == UNPLACED || packing_free(fitting->packing, fitting->placement, i, address))
+		return address;
+	find_gaps(fitting, i, false);
+	return choose(fitting, i, false);
+}
+
+static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
+{
+	int64_t *addresses = fitting->placement->addresses;
+	size_t at = fitting->placed_count++;
+	for (; at > 0 && addresses[fitting->placed[at - 1]] > address; at--)
+		fitting->placed[at] = fitting->placed[at - 1];
+	fitting->placed[at] = buffer;
+	addresses[buffer] = address;
+}
+
+static bool lives(const struct buffer *buffer)
+{
+	return buffer->end > buffer->start;
+}
+
+/* Not yet placed, all parents seen, shortest life first, then the first given; count: none. */
+static size_t find_next(const struct packing *packing, const bool *seen)
+{
+	size_t next = packing->count;
+	int64_t shortest = INT64_MAX;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		if (seen[i] || buffer->end - buffer->start >= shortest)
+			continue;
+		bool ready = true;
+		for (size_t k = 0; k < buffer->parent_count && ready; k++)
+			ready = seen[buffer->parents[k]];
+		if (ready) {
+			next = i;
+			shortest = buffer->end - buffer->start;
+		}
+	}
+	return next;
+}
+
+void fit_run(struct run *run, const struct problem *problem, enum fit fit)
+{
+	const struct packing *packing = problem->packing;
+	struct arena *arena = run_arena(run);
+	if (!packing_declared(run, packing))
+		return;
+	struct fitting fitting = {
+		.packing = packing,
+		.placement = packing_open(run, packing),
+		.fit = fit,
+		.placed = arena_array(arena, size_t, packing->count),
+		.gaps = arena_array(arena, struct gap, packing->count + 1),
+	};
+	bool *seen = arena_array(arena, bool, packing->count);
+	for (size_t i = 0; i < packing->count; i++)
+		seen[i] = !lives(&packing->buffers[i]);
+	for (;;) {
+		size_t i = find_next(packing, seen);
+		if (i == packing->count || !run_spend(run, packing->count + fitting.placed_count))
+			break;
+		seen[i] = true;
+		int64_t address = find_address(&fitting, i);
+		if (address != UNPLACED)
+			add_placed(&fitting, i, address);
+	}
+	packing_offer(run, packing, fitting.placement);
+}

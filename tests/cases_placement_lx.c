@@ -1,0 +1,222 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "search/solver.h"
+#include "tests/support/case_graph.h"
+#include "tests/support/tally.h"
+
+#include <string.h>
+
+/*
+ * Family division-and-lx: layout.json (buffers to addresses) and patterns.json
+ * (placements and HBM bytes).  Addresses equal the published ones wherever the
+ * published layout is valid; elsewhere ours must be valid.
+ */
+static const char *const place_solvers[] = {"greedy", "firstfit", "bestfit", 0};
+
+static int64_t integer(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+	return value ? value : "";
+}
+
+static int find_buffer(const struct packing *packing, const char *name)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		if (text_equal(packing->buffers[i].name, name))
+			return (int)i;
+	BUG("case with an unknown buffer '%s'", name);
+}
+
+static struct packing read_packing(
+	struct arena *arena, const json_t *list, int64_t capacity, int64_t alignment)
+{
+	struct buffer *buffers = arena_array(arena, struct buffer, json_array_size(list));
+	struct packing packing = {capacity, alignment, json_array_size(list), buffers};
+	size_t i, k;
+	const json_t *item, *parent;
+	json_array_foreach(list, i, item)
+	{
+		buffers[i].name = text(item, "name");
+		buffers[i].size = integer(item, "size");
+		buffers[i].start = integer(item, "start");
+		buffers[i].end = integer(item, "end");
+	}
+	json_array_foreach(list, i, item)
+	{
+		const json_t *names = json_object_get(item, "in_place_parents");
+		int *parents = arena_array(arena, int, json_array_size(names));
+		json_array_foreach(names, k, parent) parents[k] =
+			find_buffer(&packing, json_string_value(parent));
+		buffers[i].parents = parents;
+		buffers[i].parent_count = json_array_size(names);
+	}
+	return packing;
+}
+
+static struct answer place(struct arena *arena, const struct packing *packing, const char *name)
+{
+	struct problem problem = {.stage = STAGE_PLACE, .packing = packing};
+	return solve(solver_find(STAGE_PLACE, name), &problem, 0, 1, arena);
+}
+
+/* Every declared parent could hand over; greedy does not ask, the checker does. */
+static bool is_lawful(const struct packing *packing)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		for (size_t k = 0; k < packing->buffers[i].parent_count; k++) {
+			int parent = packing->buffers[i].parents[k];
+			if (packing->buffers[parent].end != packing->buffers[i].start + 1)
+				return false;
+		}
+	return true;
+}
+
+/* The first difference from the expected addresses, as a sentence; NULL for none. */
+static const char *compare_addresses(struct arena *arena, const struct packing *packing,
+	const struct placement *placement, const json_t *expected)
+{
+	for (size_t i = 0; i < packing->count; i++) {
+		const json_t *value = json_object_get(expected, packing->buffers[i].name);
+		int64_t want = json_is_integer(value) ? json_integer_value(value) : UNPLACED;
+		if (placement->addresses[i] != want)
+			return arena_format(arena, "'%s': expected address %lld, came %lld",
+				packing->buffers[i].name, (long long)want,
+				(long long)placement->addresses[i]);
+	}
+	return NULL;
+}
+
+static const char *check_layout(struct arena *arena, const struct packing *packing,
+	const char *solver, const json_t *expect)
+{
+	struct answer answer = place(arena, packing, solver);
+	if (json_is_string(json_object_get(expect, "error"))) {
+		if (!answer.candidate_count && answer.complaint_count)
+			return NULL;
+		return arena_format(arena, "expected '%s', a layout came", text(expect, "error"));
+	}
+	if (answer.candidate_count != 1)
+		return "expected one layout, none came";
+	const struct placement *placement = answer.candidates[0].placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0 && is_lawful(packing))
+		return arena_format(arena, "'%s' and %d: %s", packing->buffers[fault.a].name,
+			fault.b, fault.why);
+	if (!json_is_true(json_object_get(expect, "valid_layout")))
+		return NULL;
+	return compare_addresses(arena, packing, placement, json_object_get(expect, "addresses"));
+}
+
+static void check(struct tally *tally, const char *name, const char *solver, const char *why)
+{
+	if (why)
+		tally_fail(tally, name, "%s: %s", solver, why);
+	else
+		tally_pass(tally);
+}
+
+static void check_layouts(const json_t *file, struct tally *tally)
+{
+	size_t i;
+	const json_t *test;
+	json_array_foreach(json_object_get(file, "cases"), i, test)
+	{
+		struct arena *arena = arena_open();
+		struct packing packing = read_packing(arena, json_object_get(test, "buffers"),
+			integer(test, "capacity"), integer(test, "alignment"));
+		const json_t *expect = json_object_get(test, "expect");
+		for (const char *const *solver = place_solvers; *solver; solver++)
+			check(tally, text(test, "name"), *solver,
+				check_layout(arena, &packing, *solver,
+					json_object_get(expect, *solver)));
+		arena_close(arena);
+	}
+}
+
+/* Bytes of a buffer if an op finds it in HBM. */
+static int64_t hbm_bytes(const json_t *test, const struct packing *packing,
+	const struct placement *placement, const char *name)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		if (text_equal(packing->buffers[i].name, name) &&
+			placement->addresses[i] != UNPLACED)
+			return 0;
+	return integer(json_object_get(test, "buffers"), name);
+}
+
+static int64_t pattern_bytes(
+	const json_t *test, const struct packing *packing, const struct placement *placement)
+{
+	int64_t bytes = 0;
+	size_t i, k;
+	const json_t *op, *input;
+	json_array_foreach(json_object_get(test, "operations"), i, op)
+	{
+		json_array_foreach(json_object_get(op, "inputs"), k, input) bytes +=
+			hbm_bytes(test, packing, placement, json_string_value(input));
+		bytes += hbm_bytes(test, packing, placement, text(op, "output"));
+	}
+	return bytes;
+}
+
+static const char *check_pattern(
+	struct arena *arena, const json_t *test, const struct packing *packing, const char *solver)
+{
+	const json_t *expect = json_object_get(json_object_get(test, "run"), solver);
+	struct answer answer = place(arena, packing, solver);
+	if (answer.candidate_count != 1)
+		return "expected one layout, none came";
+	const struct placement *placement = answer.candidates[0].placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0)
+		return arena_format(arena, "'%s' and %d: %s", packing->buffers[fault.a].name,
+			fault.b, fault.why);
+	const char *why =
+		compare_addresses(arena, packing, placement, json_object_get(expect, "addresses"));
+	int64_t bytes = pattern_bytes(test, packing, placement);
+	if (!why && bytes != integer(expect, "hbm_bytes"))
+		why = arena_format(arena, "expected %lld HBM bytes, came %lld",
+			(long long)integer(expect, "hbm_bytes"), (long long)bytes);
+	bool good = bytes <= integer(test, "good_hbm_bytes");
+	if (!why && good != json_is_true(json_object_get(expect, "meets_good")))
+		why = "the verdict against the good allocation differs";
+	return why;
+}
+
+static void check_patterns(const json_t *file, struct tally *tally)
+{
+	size_t i;
+	const json_t *test;
+	json_array_foreach(json_object_get(file, "patterns"), i, test)
+	{
+		struct arena *arena = arena_open();
+		struct packing packing = read_packing(arena, json_object_get(test, "solver_input"),
+			integer(test, "lx_capacity"), 128);
+		const char *name =
+			arena_format(arena, "%s (%s)", text(test, "name"), text(test, "variant"));
+		for (const char *const *solver = place_solvers; *solver; solver++)
+			check(tally, name, *solver, check_pattern(arena, test, &packing, *solver));
+		arena_close(arena);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct tally tally = {.family = "division-and-lx/placement"};
+	const char *root = argc > 1 ? argv[1] : "../shared/cases";
+	json_t *layouts = case_file(root, "division-and-lx", "layout.json");
+	json_t *patterns = case_file(root, "division-and-lx", "patterns.json");
+	if (!layouts && !patterns)
+		return tally_skip(&tally);
+	check_layouts(layouts, &tally);
+	check_patterns(patterns, &tally);
+	json_decref(layouts);
+	json_decref(patterns);
+	return tally_end(&tally);
+}
