@@ -10,7 +10,9 @@
  * A program is what the machine runs: instructions with operands in addresses
  * and explicit dependences.  Every core has one in-order queue per engine.  An
  * instruction sits in its engine's queue on every core of its mask; it starts
- * when it heads all of those queues and all its dependences are done.
+ * when it heads all of those queues and all its dependences are done, and it
+ * heads its queues until it is done.  So "happens before" is the closure of the
+ * dependences and of the order in every queue.
  *
  *	DMA_IN   moves a box of sticks from HBM into LX of every core of the mask:
  *	         one read of HBM, one fill per core, the same LX address on each
@@ -20,11 +22,30 @@
  *	         other on the reduce ring, and leaves the output on the owner
  *	SYNC     takes no time and moves nothing: joins dependences, so that the
  *	         steps of a plan need not name each other's instructions
+ *
+ * Instructions are listed in an order in which they could run one by one.
+ * Every instruction of a phase (model/plan.h, point 7) happens after every
+ * instruction of the phases before it: a SYNC stands between any two.  No
+ * dependence is implied by the others; each is needed.
+ *
+ * The steps of an opaque op use core 0 alone.  Its operands pass through tile
+ * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
+ * read and no write; or a COMPUTE that has one write and no read, then
+ * DMA_OUT.  Those computes stand for what nobody knows: they take no time and
+ * no counts, their loops are empty, and what they write is whatever the
+ * reference says.  By point 8 of model/plan.h only HBM bytes count.
  */
-enum engine { ENGINE_DMA_IN, ENGINE_DMA_OUT, ENGINE_COMPUTE, ENGINE_RING, ENGINE_SYNC, ENGINE_COUNT };
+enum engine {
+	ENGINE_DMA_IN,
+	ENGINE_DMA_OUT,
+	ENGINE_COMPUTE,
+	ENGINE_RING,
+	ENGINE_SYNC,
+	ENGINE_COUNT
+};
 extern const char *const engine_names[];
 
-enum { PROGRAM_CORES_MOST = 64, REGION_RANK_MOST = LAYOUT_RANK_MOST };
+enum { PROGRAM_CORES_MOST = 64, REGION_RANK_MOST = LAYOUT_RANK_MOST - 1 };
 
 /* A box of sticks in a tensor's device coordinates (without the stick itself). */
 struct region {
@@ -46,8 +67,9 @@ struct location {
 
 /* DMA_IN, DMA_OUT */
 struct transfer {
-	int operand; /* of the step's op */
-	struct region region;
+	int operand;          /* of the step's op */
+	int lx_tensor;        /* whose bytes they are in LX: a clone's output, else region.tensor */
+	struct region region; /* of the tensor in HBM; a clone's output has the same boxes */
 	struct location hbm, lx;
 };
 
@@ -57,24 +79,28 @@ struct compute_operand {
 	struct location lx;
 };
 
-/* The elements that one tile computes: loop l runs over [first[l], first[l] + count[l]). */
+/*
+ * The elements that one tile computes: loop l runs over [first[l], first[l] + count[l]).
+ * Tiles that use a box at the same place share its operand.
+ */
 struct compute {
 	int op;
 	int64_t first[OP_LOOPS_MOST], count[OP_LOOPS_MOST];
 	int read_count;
-	struct compute_operand reads[OP_READS_MOST];
-	struct compute_operand write;       /* its lx is unused unless `finish` */
+	const struct compute_operand *reads[OP_READS_MOST];
+	const struct compute_operand *write; /* its lx is unused unless `finish`; NULL: none */
 	bool accumulator_read, accumulator_write;
-	struct location accumulator;        /* over write.region, fp32 units */
-	bool finish; /* converts to the output's dtype and writes it */
+	struct location accumulator; /* over write->region, fp32 units */
+	bool finish;                 /* converts to the output's dtype and writes it */
 };
 
+/* The owner folds the others' accumulators, finishes the op's function and writes. */
 struct combine {
 	int op;
-	enum op_function function;  /* SUM, MAX, MIN */
+	enum op_function function; /* SUM, MAX, MIN: how two accumulators become one */
 	int core_count;
 	int cores[PROGRAM_CORES_MOST]; /* in ring order; the last is the owner */
-	struct region region;       /* of the output */
+	struct region region;          /* of the output */
 	struct location accumulator, output;
 };
 
@@ -108,14 +134,29 @@ struct program {
 	const struct arch *arch;
 	const struct workload *workload;
 	int step_count;
-	const int *step_ops;      /* op of each step */
-	const int64_t *hbm;       /* address of every tensor in HBM; -1: has none */
-	int64_t hbm_bytes;        /* size of the HBM image */
-	int64_t overhead_cycles;  /* of all bundles, added to the finish */
+	const int *step_ops;     /* op of each step */
+	const int64_t *hbm;      /* address of every tensor in HBM; -1: has none */
+	int64_t hbm_bytes;       /* size of the HBM image */
+	int64_t overhead_cycles; /* of all bundles, added to the finish */
 	size_t instruction_count;
 	const struct instruction *instructions;
 	size_t allotment_count;
 	const struct allotment *allotments;
 };
+
+/*
+ * One line per instruction, for tests and traces:
+ *
+ *	0 in 0-3: x[0+4 0+512] 0 > 1677824
+ *	1 compute 0: n0+64 m0+512 x[0+1 0+512]@1677824 -> mx[0+1]@1808896 after 0
+ *	2 out 0: mx[0+1] 1808896 > 1048576 after 1
+ *	3 ring 1 0: y[0+1 0+8]@1808896 -> @1810944 after 1 2
+ *	4 sync 0-3 after 2
+ *
+ * Boxes are first+count by device dimension; a compute's accumulator is shown
+ * as "acc@ADDRESS" with r where it is read and w where it is written.
+ */
+struct arena;
+const char *program_print(struct arena *arena, const struct program *program);
 
 #endif
