@@ -1,0 +1,33 @@
+#ifndef SUPPORT_FAMILY_H
+#define SUPPORT_FAMILY_H
+
+#include "base/text.h"
+#include "tests/support/tally.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * A reference family whose expectations are JSON: what was expected, and what
+ * came.  A case is one pass or one failure, however many things differ in it.
+ */
+struct family {
+	struct tally tally;
+	struct arena *arena; /* of the open case */
+	const char *open;    /* the case; NULL when none is */
+	struct text differences;
+};
+
+/* False if the folder is missing, after saying so. */
+bool family_open(struct family *family, const char *name, const char *root, const char *folder);
+
+void family_case(struct family *family, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Objects are compared without order.  Takes over `got`, not `expected`. */
+void family_expect(struct family *family, const char *what, const json_t *expected, json_t *got);
+
+/* Prints the closing line; the exit status of the program. */
+int family_close(struct family *family);
+
+#endif
