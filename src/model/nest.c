@@ -1,0 +1,324 @@
+#include "model/nest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct diag *diag_of(const struct nest *nest)
+{
+	return nest->draft->reading->diag;
+}
+
+static int count_characters(const char *text, size_t bytes)
+{
+	int count = 0;
+	for (size_t i = 0; i < bytes && text[i]; i++)
+		count += (text[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* The whole scalar where escapes or line breaks hide the place. */
+struct span nest_span(const struct node *node, size_t at, size_t end)
+{
+	struct span span = node->span;
+	int quote = node->quoted ? 1 : 0;
+	int length = count_characters(node->text, strlen(node->text));
+	if (span.line != span.end_line || span.end_column - span.column != length + 2 * quote)
+		return span;
+	span.column += quote + count_characters(node->text, at);
+	span.end_column = span.column + count_characters(node->text + at, end > at ? end - at : 0);
+	if (span.end_column == span.column)
+		span.end_column++;
+	return span;
+}
+
+static struct span word_span(const struct nest *nest, struct word word)
+{
+	return nest_span(nest->text, word.at, word.end);
+}
+
+static int find_dimension(const struct nest *nest, struct word word)
+{
+	int d = names_find(&nest->draft->dimension_names, word.text);
+	if (d < 0)
+		diag_error(diag_of(nest), word_span(nest, word), "unknown dimension '%s'%s",
+			word.text, draft_near_dimension(nest->draft, word.text));
+	return d;
+}
+
+static int find_use(const struct nest *nest, int dimension)
+{
+	for (int u = 0; u < nest->count; u++) {
+		if (nest->uses[u].dimension == dimension)
+			return u;
+	}
+	return -1;
+}
+
+/* Enters a dimension of the op; a loop if its extent is above 1. */
+static bool add_use(struct nest *nest, struct word word, bool reduction)
+{
+	int d = find_dimension(nest, word);
+	if (d < 0)
+		return false;
+	struct dimension *dimension = &nest->draft->dimensions.at[d];
+	dimension->used = true;
+	if (find_use(nest, d) >= 0) {
+		diag_error(diag_of(nest), word_span(nest, word),
+			reduction ? "dimension '%s' is reduced, but indexes the output or is "
+				    "listed twice"
+				  : "dimension '%s' indexes the output twice",
+			word.text);
+		return false;
+	}
+	int loop = -1;
+	if (dimension->extent > 1) {
+		if (nest->op->loop_count == OP_LOOPS_MOST) {
+			diag_error(diag_of(nest), word_span(nest, word),
+				"an op has at most %d loops", OP_LOOPS_MOST);
+			return false;
+		}
+		loop = nest->op->loop_count++;
+		nest->op->loops[loop] =
+			(struct loop){dimension->name, dimension->extent, reduction};
+	}
+	nest->uses[nest->count].dimension = d;
+	nest->uses[nest->count++].loop = loop;
+	return true;
+}
+
+static bool is_bare(const struct einsum_index *index)
+{
+	return index->term_count == 1 && index->terms[0].dimension.text &&
+	       index->terms[0].factor == 1;
+}
+
+static bool is_zero(const struct einsum_index *index)
+{
+	return index->term_count == 1 && !index->terms[0].dimension.text &&
+	       index->terms[0].factor == 0;
+}
+
+bool nest_enter_loops(struct nest *nest, const struct einsum_operand *output,
+	const struct word *reductions, int reduction_count)
+{
+	bool good = true;
+	for (int h = 0; h < output->index_count; h++) {
+		const struct einsum_index *index = &output->indices[h];
+		if (is_bare(index)) {
+			good &= add_use(nest, index->terms[0].dimension, false);
+		} else if (!is_zero(index)) {
+			diag_error(diag_of(nest), nest_span(nest->text, index->at, index->end),
+				"an output is indexed by dimensions, or by 0 where it has one "
+				"element");
+			good = false;
+		}
+	}
+	for (int r = 0; r < reduction_count; r++)
+		good &= add_use(nest, reductions[r], true);
+	return good;
+}
+
+/* A term's dimension in an index; *reach is the most that it adds. */
+static bool build_term(struct nest *nest, const struct einsum_term *term, unsigned *seen,
+	struct affine *affine, int64_t *reach)
+{
+	struct span at = word_span(nest, term->dimension);
+	const char *name = term->dimension.text;
+	int d = find_dimension(nest, term->dimension), u = d < 0 ? -1 : find_use(nest, d);
+	if (d < 0)
+		return false;
+	if (u < 0) {
+		diag_error(diag_of(nest), at,
+			"dimension '%s' indexes no output here: reduce over it, as in sum(%s) ..",
+			name, name);
+		return false;
+	}
+	if (*seen >> u & 1) {
+		diag_error(diag_of(nest), at, "dimension '%s' indexes this tensor twice", name);
+		return false;
+	}
+	if (term->factor < 0) {
+		diag_error(diag_of(nest), at, "an index cannot fall while '%s' grows", name);
+		return false;
+	}
+	*seen |= 1u << u;
+	if (nest->uses[u].loop >= 0)
+		affine->loop[nest->uses[u].loop] = term->factor;
+	return number_mul(term->factor, nest->draft->dimensions.at[d].extent - 1, reach) ||
+	       (*reach = INT64_MAX);
+}
+
+/* One index of an operand over the op's loops, and the greatest value that it takes. */
+static bool build_index(struct nest *nest, const struct einsum_index *index, unsigned *seen,
+	struct affine *affine, int64_t *most)
+{
+	struct span at = nest_span(nest->text, index->at, index->end);
+	*most = 0;
+	for (int i = 0; i < index->term_count; i++) {
+		const struct einsum_term *term = &index->terms[i];
+		int64_t reach = term->factor;
+		if (term->dimension.text && !build_term(nest, term, seen, affine, &reach))
+			return false;
+		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST) {
+			diag_error(diag_of(nest), at, "this index runs past %d", EXTENT_MOST);
+			return false;
+		}
+		if (!term->dimension.text)
+			affine->offset += reach;
+	}
+	if (affine->offset >= 0)
+		return true;
+	diag_error(diag_of(nest), at, "this index starts below 0");
+	return false;
+}
+
+/* The tensor's shape, if this is where it first appears. */
+static void take_shape(
+	struct sketch *sketch, const struct einsum_operand *operand, const int64_t *most)
+{
+	sketch->rank = operand->index_count;
+	for (int h = 0; h < sketch->rank; h++) {
+		const struct einsum_index *index = &operand->indices[h];
+		sketch->size[h] = most[h] + 1;
+		sketch->names[h] = is_bare(index) ? index->terms[0].dimension.text : NULL;
+	}
+}
+
+/* Does what an index runs over fit the tensor?  Only a shape that the spec gives may
+ * be read in part by a bare dimension; no output is written in part. */
+static bool check_extent(
+	struct nest *nest, const struct einsum_operand *operand, int h, int64_t need, bool write)
+{
+	int t = names_find(&nest->draft->tensor_names, operand->tensor.text);
+	const struct sketch *sketch = &nest->draft->sketches.at[t];
+	const struct einsum_index *index = &operand->indices[h];
+	bool in_part = !write && (!is_bare(index) || sketch->shape_given);
+	if (need == sketch->size[h] || (need < sketch->size[h] && in_part))
+		return true;
+	struct span at = nest_span(nest->text, index->at, index->end);
+	if (is_bare(index))
+		diag_error(diag_of(nest), at,
+			"'%s' runs over %" PRId64 ", but dimension %d of '%s' has %" PRId64
+			" elements",
+			index->terms[0].dimension.text, need, h, operand->tensor.text,
+			sketch->size[h]);
+	else
+		diag_error(diag_of(nest), at,
+			"this index reaches %" PRId64 ", but dimension %d of '%s' has %" PRId64
+			" elements",
+			need - 1, h, operand->tensor.text, sketch->size[h]);
+	diag_note(diag_of(nest), nest->draft->tensors.at[t].span, "'%s' gets its shape here",
+		operand->tensor.text);
+	return false;
+}
+
+static bool check_shape(struct nest *nest, const struct einsum_operand *operand, int t,
+	const int64_t *most, bool write)
+{
+	struct sketch *sketch = &nest->draft->sketches.at[t];
+	bool good = true;
+	if (sketch->rank == operand->index_count) {
+		for (int h = 0; h < sketch->rank; h++)
+			good &= check_extent(nest, operand, h, most[h] + 1, write);
+		return good;
+	}
+	diag_error(diag_of(nest), nest_span(nest->text, operand->at, operand->end),
+		"'%s' has %d dimensions, not %d", operand->tensor.text, sketch->rank,
+		operand->index_count);
+	diag_note(diag_of(nest), nest->draft->tensors.at[t].span, "'%s' gets its shape here",
+		operand->tensor.text);
+	return false;
+}
+
+/* A tensor without indices must have shown its shape before. */
+static bool find_whole(struct nest *nest, const struct einsum_operand *operand, struct access *out)
+{
+	const char *name = operand->tensor.text;
+	out->tensor = names_find(&nest->draft->tensor_names, name);
+	if (out->tensor >= 0 && nest->draft->sketches.at[out->tensor].rank >= 0) {
+		nest->draft->sketches.at[out->tensor].used = true;
+		return true;
+	}
+	diag_error(diag_of(nest), word_span(nest, operand->tensor),
+		"'%s' needs its dimensions where it first appears, as in '%s[k]'%s", name, name,
+		draft_near_tensor(nest->draft, name));
+	return false;
+}
+
+/* An operand's access, except for the linear index, which waits for the layout. */
+static bool build_access(
+	struct nest *nest, const struct einsum_operand *operand, bool write, struct access *out)
+{
+	int64_t most[LAYOUT_HOST_RANK_MOST];
+	unsigned seen = 0;
+	bool good = true;
+	if (operand->index_count < 0)
+		return find_whole(nest, operand, out);
+	for (int h = 0; h < operand->index_count; h++)
+		good &= build_index(nest, &operand->indices[h], &seen, &out->host[h], &most[h]);
+	if (!good)
+		return false;
+	struct span at = nest_span(nest->text, operand->at, operand->end);
+	out->tensor = draft_tensor(nest->draft, operand->tensor.text, at);
+	struct sketch *sketch = &nest->draft->sketches.at[out->tensor];
+	sketch->used = true;
+	if (sketch->rank >= 0)
+		return check_shape(nest, operand, out->tensor, most, write);
+	take_shape(sketch, operand, most);
+	return true;
+}
+
+void nest_linearise(const struct draft *draft, struct access *access)
+{
+	const struct layout *layout = &draft->tensors.at[access->tensor].layout;
+	for (int h = 0; h < layout->host_rank; h++) {
+		for (int l = 0; l < OP_LOOPS_MOST; l++)
+			access->linear.loop[l] += access->host[h].loop[l] * layout->host_stride[h];
+		access->linear.offset += access->host[h].offset * layout->host_stride[h];
+	}
+}
+
+bool nest_read(struct nest *nest, const struct einsum_operand *operand)
+{
+	struct draft *draft = nest->draft;
+	struct access *access = &nest->op->reads[nest->op->read_count];
+	*access = (struct access){0};
+	if (!build_access(nest, operand, false, access))
+		return false;
+	if (draft->tensors.at[access->tensor].layout.rank == 0 &&
+		!draft_lay_out(draft, access->tensor, NULL, 0))
+		return false;
+	nest_linearise(draft, access);
+	if (draft->sketches.at[access->tensor].reader < 0)
+		draft->sketches.at[access->tensor].reader = (int)draft->ops.count;
+	nest->op->read_count++;
+	return true;
+}
+
+/* Nobody may have written it, or read it, before. */
+static bool check_written_once(struct nest *nest, int t, struct span at)
+{
+	const struct draft *draft = nest->draft;
+	const struct tensor *tensor = &draft->tensors.at[t];
+	int other = tensor->producer >= 0 ? tensor->producer : draft->sketches.at[t].reader;
+	if (other < 0)
+		return true;
+	bool twice = tensor->producer >= 0;
+	diag_error(diag_of(nest), at,
+		twice ? "tensor '%s' is written twice" : "tensor '%s' is read before it is written",
+		tensor->name);
+	if (other < (int)draft->ops.count)
+		diag_note(diag_of(nest), draft->ops.at[other].span,
+			twice ? "first written here" : "read here");
+	return false;
+}
+
+bool nest_write(struct nest *nest, const struct einsum_operand *operand, struct access *out)
+{
+	struct draft *draft = nest->draft;
+	struct span at = nest_span(nest->text, operand->at, operand->end);
+	if (!build_access(nest, operand, true, out) || !check_written_once(nest, out->tensor, at))
+		return false;
+	draft->tensors.at[out->tensor].producer = (int)draft->ops.count;
+	return true;
+}

@@ -1,0 +1,241 @@
+#include "model/nest.h"
+
+#include "base/text.h"
+#include "model/sticks.h"
+
+/* `type` unless the spec says so: as the published lists call ops. */
+static const char *default_type(const struct op *op)
+{
+	int reductions = 0;
+	for (int l = 0; l < op->loop_count; l++)
+		reductions += op->loops[l].reduction;
+	switch (op->kind) {
+	case OP_RESTICKIFY:
+		return "restickify";
+	case OP_EINSUM:
+		if (op->read_count != 2 || reductions != 1)
+			return "einsum";
+		return op->loop_count <= 3 ? "mm" : "bmm";
+	case OP_REDUCE:
+		if (op->function == FUNCTION_MAX)
+			return "amax";
+		return op->function == FUNCTION_MIN ? "amin" : function_name(op->function);
+	default:
+		return function_name(op->function);
+	}
+}
+
+static bool find_constant(const struct nest *nest, const struct einsum *einsum, double *out)
+{
+	const struct reading *reading = nest->draft->reading;
+	if (!einsum->variable.text) {
+		*out = einsum->constant;
+		return true;
+	}
+	const char *name = einsum->variable.text;
+	const struct node *value = reading->variables ? node_find(reading->variables, name) : NULL;
+	if (value)
+		return node_number(reading, value, name, out);
+	diag_error(reading->diag, nest_span(nest->text, einsum->variable.at, einsum->variable.end),
+		"'%s' is no variable; a tensor is written with its indices, as '%s[..]'", name,
+		name);
+	return false;
+}
+
+/* How many times the innermost statement runs must be a number. */
+static bool check_computes(const struct nest *nest)
+{
+	int64_t product = 1;
+	for (int l = 0; l < nest->op->loop_count; l++) {
+		if (!number_mul(product, nest->op->loops[l].extent, &product)) {
+			diag_error(nest->draft->reading->diag, nest->text->span,
+				"the op has more than 2^63 computes");
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct workload view(const struct draft *draft)
+{
+	return (struct workload){
+		.tensor_count = draft->tensors.count, .tensors = draft->tensors.at};
+}
+
+/* The output's layout, then whether all sticks fit. */
+static bool lay_out(struct nest *nest, const struct einsum *einsum)
+{
+	struct op *op = nest->op;
+	int t = op->writes[0].tensor, order[LAYOUT_HOST_RANK_MOST + 1];
+	const struct sketch *sketch = &nest->draft->sketches.at[t];
+	struct workload workload = view(nest->draft);
+	struct stick_misfit misfit;
+	int count = sticks_order(&workload, op, sketch->size, sketch->rank, order);
+	if (!draft_lay_out(nest->draft, t, order, count))
+		return false;
+	nest_linearise(nest->draft, &op->writes[0]);
+	if (sticks_fit(&workload, op, &misfit))
+		return true;
+	nest_complain_misfit(nest, &misfit, &einsum->reads[misfit.operand]);
+	return false;
+}
+
+/* A reduced dimension that no operand has would only multiply. */
+static bool check_reductions(const struct nest *nest, const struct einsum *einsum)
+{
+	const struct op *op = nest->op;
+	bool good = true;
+	for (int r = 0; r < einsum->reduction_count; r++) {
+		const struct word *word = &einsum->reductions[r];
+		bool found = false, is_loop = false;
+		for (int l = 0; l < op->loop_count; l++) {
+			if (!text_equal(op->loops[l].name, word->text))
+				continue;
+			is_loop = true;
+			for (int i = 0; i < op->read_count; i++)
+				found |= op->reads[i].linear.loop[l] != 0;
+		}
+		if (found || !is_loop)
+			continue;
+		diag_error(nest->draft->reading->diag, nest_span(nest->text, word->at, word->end),
+			"dimension '%s' is reduced, but indexes no operand", word->text);
+		good = false;
+	}
+	return good;
+}
+
+/* `kt[d,k] = restickify k[k,d]` and the like, into nest->op. */
+static bool read_notation(struct nest *nest)
+{
+	struct arena *arena = nest->draft->reading->arena;
+	struct op *op = nest->op;
+	struct einsum einsum;
+	struct einsum_fault fault;
+	if (!einsum_parse(arena, nest->text->text, &einsum, &fault)) {
+		diag_error(nest->draft->reading->diag, nest_span(nest->text, fault.at, fault.end),
+			"%s", fault.text);
+		return false;
+	}
+	op->kind = einsum.kind;
+	op->function = einsum.function;
+	op->has_constant = einsum.has_constant;
+	op->write_count = 1;
+	op->writes = arena_new(arena, struct access);
+	if (!nest_enter_loops(nest, &einsum.output, einsum.reductions, einsum.reduction_count))
+		return false;
+	bool good = !op->has_constant || find_constant(nest, &einsum, &op->constant);
+	for (int i = 0; i < einsum.read_count; i++)
+		good = nest_read(nest, &einsum.reads[i]) && good;
+	good = good && check_reductions(nest, &einsum) && check_computes(nest);
+	if (!nest_write(nest, &einsum.output, &op->writes[0]))
+		return false;
+	if (good)
+		return lay_out(nest, &einsum);
+	draft_lay_out(nest->draft, op->writes[0].tensor, NULL, 0);
+	return false;
+}
+
+/* A tensor of an opaque op, "idx[k]" or a known "idx": read or written whole, no loops. */
+static bool read_opaque_operand(
+	struct draft *draft, struct op *op, const struct node *node, bool write)
+{
+	const char *text;
+	struct einsum_operand operand;
+	struct einsum_fault fault;
+	struct op scratch = {0};
+	struct nest nest = {.draft = draft, .text = node, .op = &scratch};
+	struct diag *diag = draft->reading->diag;
+	if (!node_text(draft->reading, node, "tensor", &text))
+		return false;
+	if (!einsum_parse_operand(draft->reading->arena, text, &operand, &fault)) {
+		diag_error(diag, nest_span(node, fault.at, fault.end), "%s", fault.text);
+		return false;
+	}
+	if (!nest_enter_loops(&nest, &operand, NULL, 0))
+		return false;
+	struct access access = {0};
+	if (write ? !nest_write(&nest, &operand, &access) : !nest_read(&nest, &operand))
+		return false;
+	if (!write)
+		access = scratch.reads[0];
+	else if (!draft_lay_out(draft, access.tensor, NULL, 0))
+		return false;
+	struct access *out = write ? &op->writes[op->write_count++] : &op->reads[op->read_count++];
+	*out = (struct access){.tensor = access.tensor};
+	return true;
+}
+
+/* {opaque: topk, reads: [p], writes: ["idx[t,j]"]} */
+static bool read_opaque(struct draft *draft, struct reader *reader, struct op *op)
+{
+	const struct node *reads = read_list(reader, "reads", OPTIONAL);
+	const struct node *writes = read_list(reader, "writes", REQUIRED);
+	size_t read_count = reads ? reads->count : 0;
+	bool good = true;
+	if (!writes)
+		return false;
+	if (writes->count == 0 || read_count + writes->count > OP_READS_MOST + 1 ||
+		read_count > OP_READS_MOST) {
+		diag_error(draft->reading->diag, reader->map->span,
+			"an opaque op writes at least one tensor, and has at most %d in all",
+			OP_READS_MOST + 1);
+		return false;
+	}
+	op->kind = OP_OPAQUE;
+	op->writes = arena_array(draft->reading->arena, struct access, writes->count);
+	for (size_t i = 0; i < read_count; i++)
+		good = read_opaque_operand(draft, op, reads->items[i], false) && good;
+	for (size_t i = 0; i < writes->count; i++)
+		good = read_opaque_operand(draft, op, writes->items[i], true) && good;
+	return good;
+}
+
+static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
+{
+	struct reader reader;
+	bool good;
+	if (!reader_open(&reader, draft->reading, node, "op"))
+		return false;
+	read_text(&reader, "name", OPTIONAL, &op->name);
+	if (read_text(&reader, "opaque", OPTIONAL, &op->type)) {
+		good = read_opaque(draft, &reader, op);
+	} else {
+		struct nest nest = {.draft = draft, .op = op};
+		const char *text;
+		good = read_text(&reader, "op", REQUIRED, &text);
+		nest.text = node_find(node, "op");
+		read_text(&reader, "type", OPTIONAL, &op->type);
+		good = good && read_notation(&nest);
+	}
+	reader_done(&reader);
+	return good;
+}
+
+/* Unique, or the output's. */
+static void name_op(struct draft *draft, struct op *op)
+{
+	if (!op->name)
+		op->name = draft->tensors.at[op->writes[0].tensor].name;
+	int other = names_find(&draft->op_names, op->name);
+	if (other < 0) {
+		names_add(draft->reading->arena, &draft->op_names, op->name, (int)draft->ops.count);
+		return;
+	}
+	diag_error(draft->reading->diag, op->span, "two ops are called '%s'", op->name);
+	diag_note(draft->reading->diag, draft->ops.at[other].span, "the first one");
+}
+
+void draft_read_op(struct draft *draft, const struct node *node)
+{
+	struct op op = {.span = node->span};
+	struct nest nest = {.draft = draft, .text = node, .op = &op};
+	bool good =
+		node->kind == NODE_SCALAR ? read_notation(&nest) : read_op_map(draft, node, &op);
+	if (good) {
+		name_op(draft, &op);
+		if (!op.type)
+			op.type = default_type(&op);
+	}
+	/* even a broken one: tensors know their op by number */
+	*array_add(draft->reading->arena, &draft->ops) = op;
+}
