@@ -98,7 +98,7 @@ bool coordinate_fits_stick(const struct coordinate *coordinate, int per_stick)
 		return true;
 	const struct coordinate_part *part = &coordinate->parts[0];
 	return coordinate->part_count == 1 && part->loop >= 0 && part->step == part->stride &&
-		(part->modulus == 0 || part->modulus == times(part->stride, per_stick));
+	       (part->modulus == 0 || part->modulus == times(part->stride, per_stick));
 }
 
 static void print_part(struct text *text, const struct op *op, const struct coordinate_part *part)
