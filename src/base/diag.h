@@ -14,7 +14,8 @@
  *	      |     ^~~~~~~
  *
  * Wording: lower case, what and where, then what would be right; names
- * quoted.  After DIAG_MOST errors the rest is only counted.
+ * quoted.  After DIAG_MOST errors the rest is only counted.  The same complaint
+ * about the same place is kept once.
  */
 struct arena;
 struct diag;
@@ -28,12 +29,19 @@ struct source {
 	size_t length;
 };
 
-/* 1-based; columns count characters, not bytes.  source NULL: no place known. */
+/* 1-based; columns count characters, not bytes.  source NULL: no place known;
+ * line 0: the file as a whole. */
 struct span {
 	const struct source *source;
 	int line, column;
 	int end_line, end_column; /* one past the last character */
 };
+
+/* Where a line and a character of it begin; the end of the text at most. */
+size_t source_offset(const struct source *source, int line, int column);
+
+/* The span of the bytes from `from` up to, not with, `to`. */
+struct span source_span(const struct source *source, size_t from, size_t to);
 
 struct diag *diag_open(struct arena *arena);
 
@@ -50,7 +58,8 @@ size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST t
 void diag_print(const struct diag *diag, FILE *stream);
 
 /* The nearest of `known` (NULL ends it), or NULL if none is near: at most
- * 1 + length/4 insertions, deletions, substitutions or swaps away. */
+ * 1 + length/4 insertions, deletions, substitutions or swaps away, or longer
+ * words that begin with `word`.  Upper and lower case count as equal. */
 const char *suggest(const char *word, const char *const *known);
 
 #endif

@@ -35,13 +35,17 @@ struct node_entry {
 
 struct node {
 	enum node_kind kind;
-	const char *tag;  /* "!Component"; NULL when none is written */
-	const char *text; /* scalar; "" when empty */
-	bool quoted;      /* scalar written in quotes or as a block */
-	struct span span;
+	const char *tag;   /* "!Component"; NULL when none is written */
+	const char *text;  /* scalar; "" when empty */
+	bool quoted;       /* scalar written in quotes or as a block */
+	struct span span;  /* where it is written; of an alias: where its anchor is */
+	struct span alias; /* where the `*name` stands; source NULL: no alias */
 	size_t count;
 	const struct node *const *items;  /* list */
 	const struct node_entry *entries; /* map, in the order written */
+	const struct names *index;        /* keys of a large map by number of entry, or NULL */
+	int height;                       /* levels of nodes below it, aliases followed */
+	size_t weight;                    /* nodes in it, itself too, aliases followed */
 };
 
 struct arena;
@@ -52,6 +56,16 @@ const struct node *node_read_file(struct arena *arena, const char *path, struct 
 /* The same for text in memory; `name` stands in messages. */
 const struct node *node_read_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
+
+/* Where bytes `from` up to `to` of a scalar's text stand in the file; the whole
+ * scalar's span if escapes or folded lines hide it. */
+struct span node_part(const struct node *scalar, size_t from, size_t to);
+
+/* "a map", "a list", "a word" .. for messages. */
+const char *node_kind_name(const struct node *node);
+
+/* The number of a map's entry; -1 when the key is missing or `map` is no map. */
+int node_index(const struct node *map, const char *key);
 
 /* The value of a key of a map; NULL when it is missing or `map` is no map. */
 const struct node *node_find(const struct node *map, const char *key);

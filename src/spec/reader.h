@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/number.h"
+#include "spec/expr.h"
 #include "spec/node.h"
 
 #include <stdbool.h>
@@ -22,32 +23,33 @@
  *	read_size(&map, "capacity", OPTIONAL, 0, INT64_MAX, &capacity);
  *	reader_done(&map);
  *
- * Numbers may be arithmetic over the variables of the spec (`variables:`):
- * + - * / % ** ( ), and the functions min, max, ceil, floor, log2, sqrt.
- * Whole numbers and fractions are exact; a whole number is required where an
- * integer is asked for.  Units: bytes B KB MB GB KiB MiB GiB; clocks Hz kHz MHz
- * GHz; rates B/s .. GB/s, GiB/s; energies fJ pJ nJ; times ns us ms s; a unit of
- * the wrong kind is an error that says which kinds fit.
+ * `null` and `~` count as missing.  Numbers may be arithmetic over the variables
+ * of the spec (`variables:`), see expr.h.  Whole numbers and fractions are
+ * exact; a whole number is required where an integer is asked for.  Units: bytes
+ * B KB MB GB KiB MiB GiB; clocks Hz kHz MHz GHz; rates B/s .. GB/s, GiB/s;
+ * energies fJ pJ nJ; times ns us ms s.  A bare number is in bytes, Hz, B/s, pJ,
+ * ns; a unit of the wrong kind is an error.
  */
 struct arena;
 
 enum need { OPTIONAL, REQUIRED };
 
-/* What all maps of one run share. */
+/* What all maps of one run share; sheet_reading gives it. */
 struct reading {
 	struct arena *arena;
 	struct diag *diag;
-	const struct node *variables; /* map of the `variables:` key, or NULL */
+	struct variables *variables; /* of the `variables:` key, or NULL */
 };
 
 struct reader {
 	const struct reading *reading;
 	const struct node *map;
-	const char *what;    /* "level", "tensor": stands in messages */
-	const char **known;  /* the keys asked for so far */
+	const char *what;   /* "level 'LX'": stands in messages */
+	const char **known; /* the keys asked for so far */
 	size_t known_count, known_capacity;
 };
 
+/* `what` is a word such as "level"; messages add the map's `name`. */
 bool reader_open(struct reader *reader, const struct reading *reading, const struct node *node,
 	const char *what);
 void reader_done(struct reader *reader);
@@ -71,8 +73,8 @@ bool read_picojoules(struct reader *reader, const char *key, enum need need, dou
 bool read_nanoseconds(struct reader *reader, const char *key, enum need need, struct ratio *out);
 
 /* One of the words (NULL ends them); *out is its index. */
-bool read_word(struct reader *reader, const char *key, enum need need, const char *const *words,
-	int *out);
+bool read_word(
+	struct reader *reader, const char *key, enum need need, const char *const *words, int *out);
 
 /* A list of words, or one word alone; texts live in the reading's arena. */
 bool read_texts(struct reader *reader, const char *key, enum need need, const char *const **out,

@@ -1,0 +1,253 @@
+#include "base/diag.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	TEXT_MOST = 400, /* bytes of a message; the middle of longer ones is cut */
+	LINE_MOST = 96,  /* columns of a source line; longer ones are cut around the caret */
+	LEAD = 32,       /* columns kept before the caret of a cut line */
+	TAB = 8,
+};
+
+enum severity { ERROR, WARNING, NOTE };
+
+struct message {
+	enum severity severity;
+	struct span at;
+	const char *text;
+};
+
+struct diag {
+	struct arena *arena;
+	struct array(struct message) messages;
+	size_t errors, warnings;
+	bool dropping; /* the last error or warning was not kept: nor are its notes */
+};
+
+struct diag *diag_open(struct arena *arena)
+{
+	struct diag *diag = arena_new(arena, struct diag);
+	diag->arena = arena;
+	return diag;
+}
+
+/* Names from the user's file stand in messages: no control characters, no megabytes. */
+static const char *clean(struct arena *arena, const char *text)
+{
+	size_t length = strlen(text);
+	struct text out = text_open(arena);
+	for (size_t i = 0; i < length;) {
+		if (length > TEXT_MOST && i >= TEXT_MOST / 2 && i < length - TEXT_MOST / 2) {
+			text_add(&out, "...");
+			i = length - TEXT_MOST / 2;
+			while (((unsigned char)text[i] & 0xc0) == 0x80)
+				i++;
+			continue;
+		}
+		uint32_t c = 0;
+		size_t size = utf8_read(text + i, length - i, &c);
+		if (!size || c < ' ' || (c >= 0x7f && c < 0xa0))
+			text_add(&out, c == '\n' || c == '\t' ? " " : "?");
+		else
+			text_bytes(&out, text + i, size);
+		i += size ? size : 1;
+	}
+	return text_read(&out);
+}
+
+static bool same_span(struct span a, struct span b)
+{
+	return a.source == b.source && a.line == b.line && a.column == b.column;
+}
+
+static bool known(const struct diag *diag, struct message message)
+{
+	for (size_t i = 0; i < diag->messages.count; i++) {
+		const struct message *other = &diag->messages.at[i];
+		if (other->severity == message.severity && same_span(other->at, message.at) &&
+			text_equal(other->text, message.text))
+			return true;
+	}
+	return false;
+}
+
+static void add(
+	struct diag *diag, enum severity severity, struct span at, const char *format, va_list list)
+{
+	if (severity == NOTE ? diag->dropping
+			     : (severity == ERROR ? diag->errors : diag->warnings) >= DIAG_MOST) {
+		diag->errors += severity == ERROR;
+		diag->warnings += severity == WARNING;
+		diag->dropping = true;
+		return;
+	}
+	char stack[2 * TEXT_MOST];
+	va_list again;
+	va_copy(again, list);
+	int length = vsnprintf(stack, sizeof stack, format, list);
+	char *text = stack;
+	if (length >= (int)sizeof stack) {
+		text = arena_alloc(diag->arena, (size_t)length + 1);
+		vsnprintf(text, (size_t)length + 1, format, again);
+	}
+	va_end(again);
+	struct message message = {severity, at, clean(diag->arena, text)};
+	if (severity != NOTE) {
+		diag->dropping = known(diag, message);
+		if (diag->dropping)
+			return;
+		diag->errors += severity == ERROR;
+		diag->warnings += severity == WARNING;
+	}
+	*array_add(diag->arena, &diag->messages) = message;
+}
+
+void diag_error(struct diag *diag, struct span at, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	add(diag, ERROR, at, format, list);
+	va_end(list);
+}
+
+void diag_warning(struct diag *diag, struct span at, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	add(diag, WARNING, at, format, list);
+	va_end(list);
+}
+
+void diag_note(struct diag *diag, struct span at, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	add(diag, NOTE, at, format, list);
+	va_end(list);
+}
+
+bool diag_failed(const struct diag *diag)
+{
+	return diag->errors > 0;
+}
+
+size_t diag_errors(const struct diag *diag)
+{
+	return diag->errors;
+}
+
+/* A line as it is shown: every character beside the column where it begins. */
+struct shown {
+	struct array(struct cell {
+		const char *bytes;
+		size_t size;
+		int column;
+	}) cells;
+	int width;
+};
+
+static struct shown layout(struct arena *arena, const struct source *source, size_t at)
+{
+	struct shown shown = {0};
+	while (at < source->length && !utf8_break(source->bytes + at, source->length - at)) {
+		uint32_t c = 0;
+		const char *bytes = source->bytes + at;
+		size_t size = utf8_read(bytes, source->length - at, &c);
+		struct cell cell = {bytes, size, shown.width};
+		at += size ? size : 1;
+		if (size && c == '\t') {
+			cell.bytes = "        ";
+			cell.size = TAB - (size_t)(shown.width % TAB);
+			shown.width += (int)cell.size;
+		} else if (!size || c < ' ' || (c >= 0x7f && c < 0xa0)) {
+			cell.bytes = "?";
+			cell.size = 1;
+			shown.width++;
+		} else {
+			shown.width += utf8_width(c);
+		}
+		*array_add(arena, &shown.cells) = cell;
+	}
+	return shown;
+}
+
+static int column_of(const struct shown *shown, int character)
+{
+	size_t i = character > 0 ? (size_t)character - 1 : 0;
+	if (i < shown->cells.count)
+		return shown->cells.at[i].column;
+	return shown->width + (int)(i - shown->cells.count);
+}
+
+static int digits(int n)
+{
+	return snprintf(NULL, 0, "%d", n);
+}
+
+static void print_line(struct span at, FILE *stream)
+{
+	struct arena *scratch = arena_open();
+	struct shown shown = layout(scratch, at.source, source_offset(at.source, at.line, 1));
+	int from = column_of(&shown, at.column);
+	int to = at.end_line == at.line  ? column_of(&shown, at.end_column)
+		 : at.end_line > at.line ? shown.width
+					 : from + 1;
+	if (to <= from)
+		to = from + 1;
+
+	int left = 0, right = shown.width > to ? shown.width : to;
+	if (right > LINE_MOST) {
+		left = from > LINE_MOST - LEAD ? from - LEAD : 0;
+		if (right > left + LINE_MOST)
+			right = left + LINE_MOST;
+		if (to > right)
+			to = right;
+	}
+	int margin = digits(at.line) > 5 ? digits(at.line) : 5;
+	fprintf(stream, "%*d | %s", margin, at.line, left ? "..." : "");
+	for (size_t i = 0; i < shown.cells.count; i++) {
+		const struct cell *cell = &shown.cells.at[i];
+		if (cell->column >= left && cell->column < right)
+			fwrite(cell->bytes, 1, cell->size, stream);
+	}
+	fprintf(stream, "%s\n%*s | %*s^", shown.width > right ? "..." : "", margin, "",
+		from - left + (left ? 3 : 0), "");
+	for (int i = from + 1; i < to; i++)
+		fputc('~', stream);
+	fputc('\n', stream);
+	arena_close(scratch);
+}
+
+static void print_message(const struct message *message, FILE *stream)
+{
+	static const char *const names[] = {"error", "warning", "note"};
+	struct span at = message->at;
+	fprintf(stream, "%s:", at.source ? at.source->name : "lxplore");
+	if (at.source && at.line > 0)
+		fprintf(stream, "%d:%d:", at.line, at.column);
+	fprintf(stream, " %s: %s\n", names[message->severity], message->text);
+	if (at.source && at.line > 0)
+		print_line(at, stream);
+}
+
+static void print_rest(size_t count, const char *what, FILE *stream)
+{
+	if (count > DIAG_MOST)
+		fprintf(stream, "and %zu more %s%s\n", count - DIAG_MOST, what,
+			count == DIAG_MOST + 1 ? "" : "s");
+}
+
+void diag_print(const struct diag *diag, FILE *stream)
+{
+	for (size_t i = 0; i < diag->messages.count; i++)
+		print_message(&diag->messages.at[i], stream);
+	print_rest(diag->errors, "error", stream);
+	print_rest(diag->warnings, "warning", stream);
+}

@@ -1,0 +1,73 @@
+#include "base/utf8.h"
+
+size_t utf8_read(const char *at, size_t left, uint32_t *character)
+{
+	const unsigned char *bytes = (const unsigned char *)at;
+	unsigned char first = bytes[0];
+	if (first < 0x80) {
+		*character = first;
+		return 1;
+	}
+	size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+	if (first < 0xc2 || first > 0xf4 || length > left)
+		return 0;
+	uint32_t c = first & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (bytes[i] & 0x3fu);
+	}
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*character = c;
+	return length;
+}
+
+size_t utf8_count(const char *bytes, size_t length)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < length; count++) {
+		uint32_t c;
+		size_t size = utf8_read(bytes + i, length - i, &c);
+		i += size ? size : 1;
+	}
+	return count;
+}
+
+int utf8_width(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+		int width;
+	} table[] = {
+		{0x0300, 0x036f, 0},   /* combining marks */
+		{0x1100, 0x115f, 2},   /* Hangul */
+		{0x200b, 0x200f, 0},   /* zero-width characters */
+		{0x2e80, 0xa4cf, 2},   /* CJK */
+		{0xac00, 0xd7a3, 2},   /* Hangul syllables */
+		{0xf900, 0xfaff, 2},   /* CJK compatibility */
+		{0xfe00, 0xfe0f, 0},   /* variation selectors */
+		{0xfe30, 0xfe6f, 2},   /* CJK compatibility forms */
+		{0xfeff, 0xfeff, 0},   /* byte order mark */
+		{0xff00, 0xff60, 2},   /* full width */
+		{0xffe0, 0xffe6, 2},   /* full width */
+		{0x1f300, 0x1faff, 2}, /* pictures */
+		{0x20000, 0x3fffd, 2}, /* CJK */
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (c >= table[i].first && c <= table[i].last)
+			return table[i].width;
+	return 1;
+}
+
+size_t utf8_break(const char *at, size_t left)
+{
+	if (at[0] == '\n')
+		return 1;
+	if (at[0] == '\r')
+		return left > 1 && at[1] == '\n' ? 2 : 1;
+	uint32_t c;
+	size_t size = (unsigned char)at[0] < 0x80 ? 0 : utf8_read(at, left, &c);
+	return size && (c == 0x85 || c == 0x2028 || c == 0x2029) ? size : 0;
+}

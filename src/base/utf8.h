@@ -1,0 +1,23 @@
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Characters in UTF-8 text of known length. */
+
+/* Bytes of the character at `at`, 1 to 4; 0 if it is broken, cut, overlong, a
+ * surrogate or past U+10FFFF.  `left` > 0. */
+size_t utf8_read(const char *at, size_t left, uint32_t *character);
+
+/* Characters in so many bytes; a broken byte counts as one. */
+size_t utf8_count(const char *bytes, size_t length);
+
+/* Columns that a terminal gives to it: 0, 1 or 2. */
+int utf8_width(uint32_t character);
+
+/* Bytes of the line break at `at`: LF, CR, CR LF and, as YAML counts lines,
+ * U+0085, U+2028 and U+2029; 0 if there is none. */
+size_t utf8_break(const char *at, size_t left);
+
+#endif

@@ -1,0 +1,38 @@
+#ifndef SPEC_EXPR_H
+#define SPEC_EXPR_H
+
+#include "spec/node.h"
+#include "spec/value.h"
+
+/*
+ * Arithmetic in the values of a spec, as Python would read it:
+ *
+ *	+ - * / // % **  ( )   min max ceil floor log2 sqrt
+ *
+ * over numbers (12, 0x10, 0b11, 0o17, 1.5, 1e-9, 4_096), numbers with units
+ * (64KiB, 1.5 GHz, 204.8GB/s), units alone (2*MiB) and the variables of the
+ * spec.  A variable may use others, wherever they stand; each is computed once,
+ * when it is first needed.
+ */
+struct arena;
+struct variables;
+
+/* How deep parentheses, signs, powers and variables nest together. */
+enum { EXPR_DEPTH_MOST = 100 };
+
+/* The map of the `variables:` key; NULL if it is no map, after complaining. */
+struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map);
+
+/* Complains about wrong arithmetic in variables that nobody used.  A value that
+ * is a single word, or quoted, is text and none of our business. */
+void variables_check(struct variables *variables, struct diag *diag);
+
+/*
+ * The value of a scalar.  False after complaining about the part that is wrong;
+ * `what` says in messages what the value is for: "'capacity' in level 'LX'".
+ * `variables` may be NULL.
+ */
+bool expr_read(struct diag *diag, struct variables *variables, const struct node *scalar,
+	const char *what, struct value *out);
+
+#endif

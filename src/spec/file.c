@@ -1,0 +1,208 @@
+#include "spec/file.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "spec/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TAG_DIRECTIVES_MOST = 64 };
+
+static void complain(const struct source *source, int error, struct diag *diag)
+{
+	struct span file = {.source = source};
+	switch (error) {
+	case ENOENT:
+		diag_error(diag, file, "there is no such file");
+		break;
+	case EISDIR:
+		diag_error(diag, file, "is a folder; name the YAML files in it");
+		break;
+	case EACCES:
+		diag_error(diag, file, "no permission to read it");
+		break;
+	default:
+		diag_error(diag, file, "cannot be read: %s", strerror(error));
+	}
+}
+
+static void complain_size(const struct source *source, int64_t bytes, struct diag *diag)
+{
+	struct span file = {.source = source};
+	if (bytes > 0)
+		diag_error(diag, file, "has %lld bytes; a spec has at most %d (1 MiB)",
+			(long long)bytes, SPEC_BYTES_MOST);
+	else
+		diag_error(diag, file, "is longer than %d bytes (1 MiB), the most of a spec",
+			SPEC_BYTES_MOST);
+}
+
+static void set_bytes(struct arena *arena, struct source *source, const char *bytes, size_t length)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t skip = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+	source->bytes = arena_copy(arena, bytes + skip, length - skip);
+	source->length = length - skip;
+}
+
+/* 0, or the error of the system.  One byte more than allowed shows the excess. */
+static int read_all(int file, char *bytes, size_t *length)
+{
+	*length = 0;
+	while (*length <= SPEC_BYTES_MOST) {
+		ssize_t got = read(file, bytes + *length, SPEC_BYTES_MOST + 1 - *length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno;
+		if (got == 0)
+			return 0;
+		*length += (size_t)got;
+	}
+	return 0;
+}
+
+static int read_open(int file, struct source *source, struct arena *arena, struct diag *diag)
+{
+	struct stat facts;
+	if (fstat(file, &facts) < 0)
+		return errno;
+	if (S_ISDIR(facts.st_mode))
+		return EISDIR;
+	size_t room = SPEC_BYTES_MOST + 1;
+	if (S_ISREG(facts.st_mode) && facts.st_size > SPEC_BYTES_MOST) {
+		complain_size(source, facts.st_size, diag);
+		return 0;
+	}
+	struct arena *scratch = arena_open();
+	char *bytes = arena_alloc(scratch, room);
+	size_t length;
+	int error = read_all(file, bytes, &length);
+	if (!error && length > SPEC_BYTES_MOST)
+		complain_size(source, 0, diag);
+	else if (!error)
+		set_bytes(arena, source, bytes, length);
+	arena_close(scratch);
+	return error;
+}
+
+const struct source *file_read(struct arena *arena, const char *path, struct diag *diag)
+{
+	bool standard = text_equal(path, "-");
+	struct source *source = arena_new(arena, struct source);
+	source->name = standard ? "standard input" : arena_text(arena, path);
+	int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int error = file < 0 ? errno : read_open(file, source, arena, diag);
+	if (file >= 0 && !standard)
+		close(file);
+	if (error)
+		complain(source, error, diag);
+	return source->bytes ? source : NULL;
+}
+
+const struct source *file_of_text(
+	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag)
+{
+	struct source *source = arena_new(arena, struct source);
+	source->name = arena_text(arena, name);
+	if (length > SPEC_BYTES_MOST) {
+		complain_size(source, (int64_t)length, diag);
+		return NULL;
+	}
+	set_bytes(arena, source, text, length);
+	return source;
+}
+
+static bool check_characters(const struct source *source, struct diag *diag)
+{
+	for (size_t at = 0; at < source->length;) {
+		uint32_t c = 0;
+		size_t size = utf8_read(source->bytes + at, source->length - at, &c);
+		struct span span = {0};
+		bool control = c == 0x7f || (c < ' ' && c != '\t' && c != '\n' && c != '\r') ||
+			       (c >= 0x80 && c < 0xa0 && c != 0x85) || c == 0xfffe || c == 0xffff;
+		if (!size || control)
+			span = source_span(source, at, at + (size ? size : 1));
+		if (!size) {
+			diag_error(diag, span,
+				"byte 0x%02x is not UTF-8; save the file as UTF-8 text",
+				(unsigned char)source->bytes[at]);
+			return false;
+		}
+		if (control) {
+			diag_error(diag, span,
+				c ? "control character U+%04X in a text file"
+				  : "NUL byte: this is not a text file",
+				(unsigned)c);
+			return false;
+		}
+		at += size;
+	}
+	return true;
+}
+
+/* Where a Jinja expression or statement begins in a line, comments aside; -1: nowhere. */
+static ptrdiff_t find_template(const char *line, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
+			return -1;
+		if (line[i] == '{' && i + 1 < length && (line[i + 1] == '{' || line[i + 1] == '%'))
+			return (ptrdiff_t)i;
+	}
+	return -1;
+}
+
+static size_t template_length(const char *at, size_t left)
+{
+	const char *end = memmem(at, left, at[1] == '{' ? "}}" : "%}", 2);
+	return end ? (size_t)(end - at) + 2 : 2;
+}
+
+static bool check_lines(const struct source *source, struct diag *diag)
+{
+	int directives = 0;
+	bool content = false;
+	for (size_t at = 0; at < source->length;) {
+		const char *line = source->bytes + at;
+		size_t length = 0, left = source->length - at;
+		while (length < left && !utf8_break(line + length, left - length))
+			length++;
+		ptrdiff_t template = find_template(line, length);
+		if (template >= 0) {
+			size_t from = at + (size_t) template;
+			size_t size = template_length(line + template, length - (size_t) template);
+			diag_error(diag, source_span(source, from, from + size),
+				"a Jinja template; render it with Jinja first: "
+				"lxplore reads plain YAML");
+			return false;
+		}
+		if (length > 4 && memcmp(line, "%TAG", 4) == 0 &&
+			++directives > TAG_DIRECTIVES_MOST) {
+			diag_error(diag, source_span(source, at, at + length),
+				"more than %d %%TAG directives", TAG_DIRECTIVES_MOST);
+			return false;
+		}
+		size_t blank = 0;
+		while (blank < length && (line[blank] == ' ' || line[blank] == '\t'))
+			blank++;
+		content |= blank < length && line[blank] != '#';
+		at += length;
+		if (at < source->length)
+			at += utf8_break(source->bytes + at, source->length - at);
+	}
+	if (!content)
+		diag_error(diag, (struct span){.source = source},
+			source->length ? "is empty but for comments and blank lines" : "is empty");
+	return content;
+}
+
+bool file_check(const struct source *source, struct diag *diag)
+{
+	return check_characters(source, diag) && check_lines(source, diag);
+}

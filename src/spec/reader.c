@@ -1,0 +1,234 @@
+#include "spec/reader.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LISTED_MOST = 16 }; /* words that a message lists */
+
+static void complain(const struct reading *reading, const struct node *node, const char *text)
+{
+	diag_error(reading->diag, node->span, "%s", text);
+	if (node->alias.source)
+		diag_note(reading->diag, node->alias, "used here through its alias");
+}
+
+#define COMPLAIN(reading, node, ...)                                                               \
+	complain(reading, node, arena_format((reading)->arena, __VA_ARGS__))
+
+static bool is_missing(const struct node *node)
+{
+	return node->kind == NODE_SCALAR && !node->quoted &&
+	       (text_equal(node->text, "~") || strcasecmp(node->text, "null") == 0);
+}
+
+static const char *place_name(
+	const struct reading *reading, const struct node *map, const char *what)
+{
+	const struct node *name = node_find(map, "name");
+	if (!name || name->kind != NODE_SCALAR || !*name->text)
+		return what;
+	return arena_format(reading->arena, "%s '%s'", what, name->text);
+}
+
+bool reader_open(struct reader *reader, const struct reading *reading, const struct node *node,
+	const char *what)
+{
+	*reader = (struct reader){.reading = reading, .map = node, .what = what};
+	if (node->kind != NODE_MAP) {
+		COMPLAIN(reading, node, "%s is %s; a map is expected", what, node_kind_name(node));
+		return false;
+	}
+	reader->what = place_name(reading, node, what);
+	return true;
+}
+
+static bool is_known(const struct reader *reader, const char *key)
+{
+	for (size_t i = 0; i < reader->known_count; i++)
+		if (text_equal(reader->known[i], key))
+			return true;
+	return false;
+}
+
+static void mark_known(struct reader *reader, const char *key)
+{
+	if (is_known(reader, key))
+		return;
+	if (reader->known_count == reader->known_capacity)
+		reader->known = array_grown(reader->reading->arena, reader->known,
+			reader->known_count, &reader->known_capacity, sizeof *reader->known);
+	reader->known[reader->known_count++] = key;
+}
+
+/* "a, b or c"; NULL when there are too many to list. */
+static const char *listed(struct arena *arena, const char *const *words, const char *last)
+{
+	size_t count = 0;
+	struct text text = text_open(arena);
+	while (words[count])
+		count++;
+	if (!count || count > LISTED_MOST)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		text_add(&text, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : last, words[i]);
+	return text_read(&text);
+}
+
+void reader_done(struct reader *reader)
+{
+	struct arena *arena = reader->reading->arena;
+	struct diag *diag = reader->reading->diag;
+	const char **known = arena_array(arena, const char *, reader->known_count + 1);
+	if (reader->known_count)
+		memcpy(known, reader->known, reader->known_count * sizeof *known);
+	for (size_t i = 0; i < reader->map->count; i++) {
+		const struct node_entry *entry = &reader->map->entries[i];
+		if (is_known(reader, entry->key))
+			continue;
+		bool shown = diag_errors(diag) < DIAG_MOST;
+		const char *near = shown ? suggest(entry->key, known) : NULL;
+		const char *list = shown && !near ? listed(arena, known, " and ") : NULL;
+		diag_error(diag, entry->key_span,
+			near   ? "unknown key '%s' in %s; did you mean '%s'?"
+			: list ? "unknown key '%s' in %s; the keys here are %s"
+			       : "unknown key '%s' in %s",
+			entry->key, reader->what, near ? near : list);
+	}
+}
+
+const struct node *read_node(struct reader *reader, const char *key, enum need need)
+{
+	mark_known(reader, key);
+	const struct node *node = node_find(reader->map, key);
+	if (node && !is_missing(node))
+		return node;
+	if (need == REQUIRED)
+		COMPLAIN(reader->reading, node ? node : reader->map, "%s has no '%s'", reader->what,
+			key);
+	return NULL;
+}
+
+static const char *whose(struct reader *reader, const char *key)
+{
+	return arena_format(reader->reading->arena, "'%s' in %s", key, reader->what);
+}
+
+static const struct node *read_kind(
+	struct reader *reader, const char *key, enum need need, enum node_kind kind)
+{
+	static const char *const names[] = {"a word", "a list", "a map"};
+	const struct node *node = read_node(reader, key, need);
+	if (!node || node->kind == kind)
+		return node;
+	COMPLAIN(reader->reading, node, "%s is %s; %s is expected", whose(reader, key),
+		node_kind_name(node), names[kind]);
+	return NULL;
+}
+
+const struct node *read_map(struct reader *reader, const char *key, enum need need)
+{
+	return read_kind(reader, key, need, NODE_MAP);
+}
+
+const struct node *read_list(struct reader *reader, const char *key, enum need need)
+{
+	return read_kind(reader, key, need, NODE_LIST);
+}
+
+static bool has_text(const struct reading *reading, const struct node *node, const char *what,
+	const char *expected)
+{
+	if (node->kind != NODE_SCALAR)
+		COMPLAIN(reading, node, "%s is %s; %s is expected", what, node_kind_name(node),
+			expected);
+	else if (node->tag)
+		COMPLAIN(reading, node, "tag '%s' means nothing on %s", node->tag, what);
+	else if (!*node->text)
+		COMPLAIN(reading, node, "%s has no value; %s is expected", what, expected);
+	else
+		return true;
+	return false;
+}
+
+bool node_text(
+	const struct reading *reading, const struct node *node, const char *what, const char **out)
+{
+	if (!has_text(reading, node, what, "a word"))
+		return false;
+	*out = node->text;
+	return true;
+}
+
+bool read_text(struct reader *reader, const char *key, enum need need, const char **out)
+{
+	const struct node *node = read_node(reader, key, need);
+	return node && node_text(reader->reading, node, whose(reader, key), out);
+}
+
+bool read_bool(struct reader *reader, const char *key, enum need need, bool *out)
+{
+	static const char *const words[] = {
+		"false", "true", "no", "yes", "off", "on", "0", "1", NULL};
+	const struct node *node = read_node(reader, key, need);
+	if (!node || !has_text(reader->reading, node, whose(reader, key), "true or false"))
+		return false;
+	for (int i = 0; words[i]; i++)
+		if (strcasecmp(node->text, words[i]) == 0) {
+			*out = i % 2;
+			return true;
+		}
+	COMPLAIN(reader->reading, node, "%s is '%s'; true or false is expected", whose(reader, key),
+		node->text);
+	return false;
+}
+
+bool read_word(
+	struct reader *reader, const char *key, enum need need, const char *const *words, int *out)
+{
+	const struct node *node = read_node(reader, key, need);
+	if (!node || !has_text(reader->reading, node, whose(reader, key), "a word"))
+		return false;
+	for (int i = 0; words[i]; i++)
+		if (text_equal(words[i], node->text)) {
+			*out = i;
+			return true;
+		}
+	const char *near = suggest(node->text, words);
+	const char *list = listed(reader->reading->arena, words, " or ");
+	COMPLAIN(reader->reading, node, "%s is '%s'%s%s%s%s%s", whose(reader, key), node->text,
+		list ? "; it can be " : "", list ? list : "", near ? "; did you mean '" : "",
+		near ? near : "", near ? "'?" : "");
+	return false;
+}
+
+bool read_texts(struct reader *reader, const char *key, enum need need, const char *const **out,
+	size_t *count)
+{
+	const struct node *node = read_node(reader, key, need);
+	if (!node)
+		return false;
+	bool single = node->kind == NODE_SCALAR;
+	if (node->kind == NODE_MAP) {
+		COMPLAIN(reader->reading, node, "%s is a map; a list of words is expected",
+			whose(reader, key));
+		return false;
+	}
+	size_t length = single ? 1 : node->count;
+	const char **texts = arena_array(reader->reading->arena, const char *, length);
+	const char *what =
+		single ? whose(reader, key)
+		       : arena_format(reader->reading->arena, "an item of %s", whose(reader, key));
+	bool fine = true;
+	for (size_t i = 0; i < length; i++)
+		fine &= node_text(reader->reading, single ? node : node->items[i], what, &texts[i]);
+	if (!fine)
+		return false;
+	*out = texts;
+	*count = length;
+	return true;
+}

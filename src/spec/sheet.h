@@ -1,0 +1,41 @@
+#ifndef SPEC_SHEET_H
+#define SPEC_SHEET_H
+
+#include "spec/reader.h"
+
+/*
+ * All spec files of one run as one map: their top-level keys together, in any
+ * order.  A key given twice is an error that shows both places; the constraint
+ * keys are the exception, their targets add up.
+ *
+ *	struct sheet *sheet = sheet_open(arena, diag);
+ *	for each file: sheet_add_file(sheet, path);
+ *	struct reading reading = sheet_reading(sheet);
+ *	const struct node *node = sheet_find(sheet, "architecture");
+ *	..
+ *	sheet_done(sheet);
+ *
+ * `sheet_done` refuses every key that nobody asked for: what a spec says is
+ * obeyed or refused, never passed over.  A few keys that cannot change a result
+ * get one note instead.
+ */
+struct sheet;
+
+struct sheet *sheet_open(struct arena *arena, struct diag *diag);
+
+/* Both complain, also about keys that no spec has. */
+void sheet_add_file(struct sheet *sheet, const char *path);
+void sheet_add(struct sheet *sheet, const struct node *root);
+
+/* What every typed read needs; takes the `variables:` key.  After the last file. */
+struct reading sheet_reading(struct sheet *sheet);
+
+/* The value of a top-level key, marked as used; NULL if no file gives it. */
+const struct node *sheet_find(struct sheet *sheet, const char *key);
+
+/* Whether any file gives the key; does not mark it. */
+bool sheet_has(const struct sheet *sheet, const char *key);
+
+void sheet_done(struct sheet *sheet);
+
+#endif
