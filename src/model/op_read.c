@@ -33,7 +33,7 @@ static bool find_constant(const struct nest *nest, const struct einsum *einsum, 
 		return true;
 	}
 	const char *name = einsum->variable.text;
-	const struct node *value = reading->variables ? node_find(reading->variables, name) : NULL;
+	const struct node *value = variables_node(reading->variables, name);
 	if (value)
 		return node_number(reading, value, name, out);
 	diag_error(reading->diag, nest_span(nest->text, einsum->variable.at, einsum->variable.end),

@@ -27,6 +27,9 @@ struct variables *variables_read(struct arena *arena, struct diag *diag, const s
  * is a single word, or quoted, is text and none of our business. */
 void variables_check(struct variables *variables, struct diag *diag);
 
+/* What the spec gives for a variable; NULL if there is none.  `variables` may be NULL. */
+const struct node *variables_node(const struct variables *variables, const char *name);
+
 /*
  * The value of a scalar.  False after complaining about the part that is wrong;
  * `what` says in messages what the value is for: "'capacity' in level 'LX'".

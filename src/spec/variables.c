@@ -40,6 +40,11 @@ struct variables *variables_read(struct arena *arena, struct diag *diag, const s
 	return variables;
 }
 
+const struct node *variables_node(const struct variables *variables, const char *name)
+{
+	return variables ? node_find(variables->map, name) : NULL;
+}
+
 bool variables_have(const struct variables *variables, const char *name)
 {
 	return variables && node_index(variables->map, name) >= 0;
