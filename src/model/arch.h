@@ -26,16 +26,16 @@ enum level_class {
 struct level {
 	const char *name;
 	enum level_class kind;
-	const char *device;       /* the class the spec names: "DRAM", "SRAM", "intmac" */
+	const char *device;         /* the class the spec names: "DRAM", "SRAM", "intmac" */
 	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
 	int64_t instances;          /* in the whole machine */
 
 	/* storage; bytes are per instance */
-	int64_t capacity;         /* bytes; 0: unlimited */
-	int64_t reserve;          /* bytes at the top that planners leave to streaming tiles */
-	int64_t alignment;        /* of buffers, bytes; at least 1 */
+	int64_t capacity;  /* bytes; 0: unlimited */
+	int64_t reserve;   /* bytes at the top that planners leave to streaming tiles */
+	int64_t alignment; /* of buffers, bytes; at least 1 */
 	int64_t word_bits, block_words;
-	struct ratio read_rate;   /* bytes per cycle per instance; 0: unlimited */
+	struct ratio read_rate; /* bytes per cycle per instance; 0: unlimited */
 	struct ratio write_rate;
 	bool shared_rate;         /* reads and writes share read_rate */
 	struct ratio fill_rate;   /* the port of transfers from and to the level outside */
@@ -52,9 +52,9 @@ struct level {
 /* A ring joins the instances of the core level. */
 struct ring {
 	bool present;
-	struct ratio rate;   /* bytes per cycle, one link, one direction */
-	double pj;           /* per byte */
-	bool sum, max, min;  /* reductions that a reduce ring can do */
+	struct ratio rate;  /* bytes per cycle, one link, one direction */
+	double pj;          /* per byte */
+	bool sum, max, min; /* reductions that a reduce ring can do */
 };
 
 struct source_note {
@@ -70,7 +70,7 @@ struct arch {
 	/* Where graphs live; -1 when the architecture has no such level. */
 	int hbm, core, lx, compute;
 
-	int64_t span_limit;    /* bytes of one tensor that a core can address; 0: none */
+	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle */
 	struct ring data_ring, reduce_ring;
 	int64_t bundle_cycles; /* overhead of a bundle, cycles */
@@ -86,6 +86,13 @@ int64_t arch_cores(const struct arch *arch);
 
 /* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
 int64_t arch_lx_capacity(const struct arch *arch);
+
+/* The bytes that a fraction of a capacity keeps back; what is left is rounded down. */
+int64_t arch_reserve(int64_t capacity, struct ratio fraction);
+
+/* The same machine with another reserve in LX. */
+struct arena;
+const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arch, int64_t reserve);
 
 /* Bytes of LX kept for streaming tiles, from the first aligned address on. */
 int64_t arch_stream_capacity(const struct arch *arch);

@@ -41,24 +41,50 @@ struct mapping {
 /* All factors 1, orders 0, 1, 2, ..., operands kept at HBM and LX. */
 struct mapping mapping_make(const struct arch *arch, const struct op *op);
 
+/* Residency bits of an operand that nobody placed: HBM and LX, as far as they exist. */
+uint32_t mapping_kept_by_default(const struct arch *arch);
+
 /* The product of the core level's spatial factors. */
 int64_t mapping_cores(const struct arch *arch, const struct mapping *mapping);
 
-/* Split of loop l over cores; slot of loop l on a core. */
+/* Split of loop l over cores; slot(core) = core / divisor % split of it. */
 int64_t mapping_split(const struct arch *arch, const struct mapping *mapping, int l);
+int64_t mapping_divisor(const struct arch *arch, const struct mapping *mapping, int l);
 int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int l, int64_t core);
 
 /* The product of the reduction loops' core splits. */
 int64_t mapping_reduction_split(
 	const struct arch *arch, const struct op *op, const struct mapping *mapping);
 
+/* The same choices: where loops of factor 1 stand in an order makes no difference. */
 bool mapping_equal(const struct mapping *a, const struct mapping *b);
 
 /*
- * One line: "core: k4 n8 | LX: n2 k16 | keep HBM,LX: 0 1; LX: 2".  Loops are
- * named; factors of 1 are left out; the order written is the row's order,
- * spatial fastest first, temporal outermost first.  `parse` answers NULL, or
- * what is wrong with the text.
+ * What stands against carrying a mapping out, or NULL: a fan-out that is too
+ * small, factors that do not divide a loop's units, a loop around reductions
+ * that is inside them, more than one reduction split over cores, an operand
+ * without a home.
+ */
+const char *mapping_check(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping);
+
+/*
+ * One line: "core: k4 n8 | LX: n2 k16 | keep LX: 2".  Loops are named; factors
+ * of 1 are left out; the order written is the row's order, spatial fastest
+ * first, temporal outermost first.
+ *
+ *	core:          the spatial row of a container or compute level
+ *	LX:            the temporal row of a storage level
+ *	LX spatial:    the other row of a level
+ *	core temporal:
+ *	n8@y           this spatial factor runs along Y
+ *	k1=4           for a loop whose name ends in a digit
+ *	keep HBM: 0 1; LX: 2
+ *	               where operands are kept, by operand number; those kept at HBM
+ *	               and LX, the default, are left out; "nowhere" is a place too
+ *	undivided      stands for a mapping that is all defaults
+ *
+ * `parse` answers NULL, or what is wrong with the text, and leaves *out alone then.
  */
 const char *mapping_print(struct arena *arena, const struct arch *arch, const struct op *op,
 	const struct mapping *mapping);

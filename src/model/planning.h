@@ -1,6 +1,8 @@
 #ifndef MODEL_PLANNING_H
 #define MODEL_PLANNING_H
 
+#include "base/diag.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,12 +12,32 @@
  * where the published system has one, an environment variable, which wins over
  * the default and loses to the spec and the command line:
  *
- *	cores                SENCORES                  1..32, default: all of the machine
- *	lx_planning          LX_PLANNING               0|1, default 1
- *	lx_reserve           DXP_LX_FRAC_AVAIL         0..1, default: of the architecture
- *	co_optimize          CO_OPTIMIZING_LX_PLANNING 0|1, default 0
+ *	cores        SENCORES                   1..32, at most those of the machine; default: all
+ *	mode                                    strict|compatible, default strict
+ *	k_fast                                  default true
+ *	lx_planning  LX_PLANNING                0|1, default 1
+ *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0|1, default 0
+ *	clone_split                             none|readers|off, default readers
+ *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: of the machine
+ *	span_limit                              bytes; default: of the machine
+ *	eligible                                default|published|all, or a list of op types
+ *	in_place                                default|published|all, or a list of op types
+ *
+ * eligible `published` is the list of the mission's documents: max, amax, sum,
+ * exp, sub, and clone, without which their fourth stage would not come about.
+ * `default` is the longer list that the same project used some months later.
+ * in_place `published` is exp and sub; `default` is every map op.
+ *
+ * A planner that uses lx_capacity must be given the machine of
+ * planning_arch: its streaming tiles keep out of what the planner hands out.
  */
-enum clone_split { CLONE_OFF, CLONE_NONE, CLONE_READERS };
+enum { PLANNING_CORES_MOST = 32 };
+
+enum clone_split {
+	CLONE_OFF,     /* no clones of graph inputs */
+	CLONE_NONE,    /* inserted as published, undivided */
+	CLONE_READERS, /* divided as their readers are */
+};
 
 struct name_list {
 	size_t count;
@@ -25,19 +47,39 @@ struct name_list {
 
 struct planning {
 	int cores;
-	bool strict;    /* unsatisfied spans and conflicts are errors */
-	bool k_fast;    /* the K-fast division of matrix products */
+	bool strict; /* unsatisfied spans and conflicts are errors */
+	bool k_fast; /* the K-fast division of matrix products */
 	bool lx_planning;
 	bool co_optimize;
-	enum clone_split clones; /* CLONE_NONE: inserted as published, undivided */
+	enum clone_split clones;
 	struct name_list eligible; /* op types whose outputs may live in LX */
-	struct name_list in_place; /* op types whose output may take a dying read's bytes */
+	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
 	int64_t lx_capacity;       /* bytes for the planner */
 	int64_t span_limit;        /* bytes */
+
+	/* of the machine: the bounds of what may be asked for */
+	int machine_cores;
+	int64_t machine_lx;
 };
 
-/* The defaults of the published system on a machine. */
+/* The lists that a name stands for; false if it is none of those above. */
+bool planning_lists(const char *name, struct name_list *eligible, struct name_list *in_place);
+bool name_list_has(const struct name_list *list, const char *name);
+
+/* The settings of somebody who asks for nothing. */
 struct arch;
 struct planning planning_default(const struct arch *arch);
+
+/* The environment's wishes; false after complaining.  The only getenv of the program. */
+bool planning_environment(struct planning *planning, struct diag *diag);
+
+/* Reads the keys above out of a `search:` map and leaves the others to the caller. */
+struct reader;
+bool planning_read(struct reader *search, struct planning *planning);
+
+/* The machine with the reserve that was asked for. */
+struct arena;
+const struct arch *planning_arch(
+	struct arena *arena, const struct arch *arch, const struct planning *planning);
 
 #endif

@@ -27,7 +27,20 @@ struct view {
 	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
 };
 
+/* The same slices on the same cores. */
 bool view_equal(const struct view *a, const struct view *b);
+
+/* Why a view does not fit a layout, or NULL: equal parts of dimensions outside the stick. */
+struct arena;
+const char *view_check(struct arena *arena, const struct layout *layout, const struct view *view);
+
+/*
+ * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1 into
+ * 4 parts, of which core c holds part c / 2 % 4.  `parse` answers NULL, or
+ * what is wrong with the text.
+ */
+const char *view_print(struct arena *arena, const struct view *view);
+const char *view_parse(const char *text, struct view *out);
 
 /* Bytes of one core's slice. */
 int64_t view_bytes(const struct layout *layout, const struct view *view);

@@ -1,0 +1,66 @@
+#include "model/plan.h"
+
+const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
+{
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (stay->tensor == tensor && stay->place == PLACE_LX && stay->from <= step &&
+			step < stay->to)
+			return stay;
+	}
+	return NULL;
+}
+
+static bool uses(const struct op *op, int tensor)
+{
+	for (int i = 0; i < op_operands(op); i++) {
+		if (op_operand(op, i)->tensor == tensor)
+			return true;
+	}
+	return false;
+}
+
+void plan_liveness(const struct workload *workload, int tensor, int *from, int *to)
+{
+	*from = *to = 0;
+	for (int o = 0; o < (int)workload->op_count; o++) {
+		if (!uses(&workload->ops[o], tensor))
+			continue;
+		if (*to == 0)
+			*from = o;
+		*to = o + 1;
+	}
+}
+
+static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
+{
+	for (int l = 0; l < loop_count; l++) {
+		if (a->loop[l] != b->loop[l])
+			return false;
+	}
+	return a->offset == b->offset;
+}
+
+/* Every element goes to the place that it has, so whole sticks can be moved. */
+static bool is_plain_copy(const struct workload *workload, const struct op *op)
+{
+	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
+		return false;
+	const struct access *from = &op->reads[0], *to = &op->writes[0];
+	const struct layout *a = &workload->tensors[from->tensor].layout;
+	const struct layout *b = &workload->tensors[to->tensor].layout;
+	if (a->dtype != b->dtype || !layout_equal(a, b))
+		return false;
+	for (int h = 0; h < a->host_rank; h++) {
+		if (!affine_equal(&from->host[h], &to->host[h], op->loop_count))
+			return false;
+	}
+	return true;
+}
+
+bool plan_is_move(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return is_plain_copy(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
+	       !plan_lx(plan, op->reads[0].tensor, step);
+}

@@ -1,0 +1,76 @@
+#include "tests/support/spyre.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+
+/* Levels in the order of the file. */
+enum { SYSTEM, HBM, CORE, LX, ARRAY, LEVELS };
+
+static struct ratio ratio(int64_t num, int64_t den)
+{
+	struct ratio made;
+	if (!ratio_make(num, den, &made))
+		BUG("%lld/%lld is no ratio", (long long)num, (long long)den);
+	return made;
+}
+
+static struct level level(const char *name, enum level_class kind, int64_t instances)
+{
+	return (struct level){
+		.name = name,
+		.kind = kind,
+		.fanout_x = 1,
+		.fanout_y = 1,
+		.instances = instances,
+		.alignment = 1,
+		.word_bits = 16,
+		.block_words = 1,
+	};
+}
+
+const struct arch *spyre_arch(struct arena *arena, int cores)
+{
+	struct arch *arch = arena_new(arena, struct arch);
+	*arch = (struct arch){
+		.name = "spyre32",
+		.clock_hz = ratio(1500000000, 1),
+		.level_count = LEVELS,
+		.hbm = HBM,
+		.core = CORE,
+		.lx = LX,
+		.compute = ARRAY,
+		.span_limit = 256 << 20,
+		.bundle_tensors = 6,
+		.data_ring = {.present = true, .rate = ratio(128, 1), .pj = 1.5},
+		.reduce_ring = {.present = true,
+			.rate = ratio(32, 1),
+			.pj = 1.5,
+			.sum = true,
+			.max = true,
+			.min = true},
+	};
+	struct level *levels = arch->levels;
+	levels[SYSTEM] = level("system", LEVEL_CONTAINER, 1);
+	levels[HBM] = level("HBM", LEVEL_STORAGE, 1);
+	levels[HBM].device = "DRAM";
+	levels[HBM].alignment = 128;
+	levels[HBM].read_rate = levels[HBM].write_rate = ratio(2048, 15);
+	levels[HBM].shared_rate = true;
+	levels[HBM].read_pj = levels[HBM].write_pj = 162.5;
+	levels[CORE] = level("core", LEVEL_CONTAINER, cores);
+	levels[CORE].fanout_x = cores;
+	levels[LX] = level("LX", LEVEL_STORAGE, cores);
+	levels[LX].device = "SRAM";
+	levels[LX].capacity = 2 << 20;
+	levels[LX].reserve = (2 << 20) - 1677721;
+	levels[LX].alignment = 128;
+	levels[LX].read_rate = levels[LX].write_rate = levels[LX].fill_rate = ratio(128, 1);
+	levels[LX].read_pj = levels[LX].write_pj = 12.5;
+	levels[ARRAY] = level("array", LEVEL_COMPUTE, cores);
+	levels[ARRAY].device = "fp16_array";
+	levels[ARRAY].mac_rate = ratio(1024, 1);
+	levels[ARRAY].vector_rate = ratio(64, 1);
+	levels[ARRAY].mac_pj = 1.5;
+	levels[ARRAY].vector_pj = 1.1;
+	return arch;
+}
