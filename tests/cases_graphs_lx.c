@@ -7,6 +7,7 @@
 #include "solvers/joint/flips.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/family.h"
+#include "tests/support/spyre.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 struct graph {
 	const json_t *test;
 	struct arena *arena;
-	struct arch arch;
+	const struct arch *arch;
 	struct planning planning;
 	const struct workload *workload;
 	const struct solver *place;
@@ -33,26 +34,6 @@ struct graph {
 static int64_t integer(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
-}
-
-static struct arch make_arch(int64_t cores)
-{
-	struct arch arch = {.name = "case",
-		.level_count = 3,
-		.hbm = 0,
-		.core = 1,
-		.lx = 2,
-		.compute = -1,
-		.clock_hz = {1500000000, 1}};
-	for (int r = 0; r < 3; r++)
-		arch.levels[r] = (struct level){.name = (const char *[]){"HBM", "core", "LX"}[r],
-			.kind = r == 1 ? LEVEL_CONTAINER : LEVEL_STORAGE,
-			.fanout_x = 1,
-			.fanout_y = 1,
-			.instances = r ? cores : 1,
-			.alignment = 128};
-	arch.levels[1].fanout_x = cores;
-	return arch;
 }
 
 /* A list of op types, or "ALL". */
@@ -69,7 +50,7 @@ static struct name_list read_names(struct arena *arena, const json_t *names)
 static const struct mapping *ask(struct graph *graph, enum stage stage, const char *name)
 {
 	struct problem problem = {.stage = stage,
-		.arch = &graph->arch,
+		.arch = graph->arch,
 		.workload = graph->workload,
 		.planning = &graph->planning,
 		.op = -1,
@@ -84,7 +65,7 @@ static const struct mapping *ask(struct graph *graph, enum stage stage, const ch
 static void run_case(struct graph *graph, const json_t *test, struct arena *arena)
 {
 	*graph = (struct graph){.test = test, .arena = arena};
-	graph->arch = make_arch(integer(test, "cores"));
+	graph->arch = spyre_arch(arena, (int)integer(test, "cores"));
 	graph->planning = (struct planning){
 		.cores = (int)integer(test, "cores"),
 		.k_fast = json_is_true(json_object_get(test, "k_fast_enabled")),
@@ -102,9 +83,9 @@ static void run_case(struct graph *graph, const json_t *test, struct arena *aren
 	graph->seed = graph->division = ask(graph, STAGE_DIVIDE, "spyre");
 	if (json_is_true(json_object_get(test, "co_optimize")))
 		graph->division = ask(graph, STAGE_JOINT, "dimflip");
-	graph->layout = lx_layout(&graph->arch, graph->workload, graph->division, &graph->planning,
+	graph->layout = lx_layout(graph->arch, graph->workload, graph->division, &graph->planning,
 		graph->place, arena);
-	graph->result = lx_plan(&graph->arch, graph->workload, graph->division, &graph->planning,
+	graph->result = lx_plan(graph->arch, graph->workload, graph->division, &graph->planning,
 		graph->place, arena);
 }
 
@@ -116,11 +97,11 @@ static json_t *splits_json(
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		json_t *splits = json_null();
-		if (mapping_cores(&graph->arch, &mappings[o]) > 1) {
+		if (mapping_cores(graph->arch, &mappings[o]) > 1) {
 			splits = json_object();
 			for (int l = 0; l < op->loop_count; l++)
 				json_object_set_new(splits, op->loops[l].name,
-					json_integer(mapping_split(&graph->arch, &mappings[o], l)));
+					json_integer(mapping_split(graph->arch, &mappings[o], l)));
 		}
 		json_object_set_new(object, op->name, splits);
 	}
@@ -180,12 +161,12 @@ static json_t *options_json(const struct graph *graph)
 	json_t *object = json_object();
 	for (size_t o = 0; o < graph->workload->op_count; o++) {
 		const struct op *op = &graph->workload->ops[o];
-		struct flips flips = flips_find(&graph->arch, graph->workload, op, &graph->seed[o]);
+		struct flips flips = flips_find(graph->arch, graph->workload, op, &graph->seed[o]);
 		json_t *list = json_array();
 		for (int f = 0; f < flips.count; f++) {
 			int64_t splits[OP_LOOPS_MOST];
 			for (int l = 0; l < op->loop_count; l++)
-				splits[l] = mapping_split(&graph->arch, &flips.at[f], l);
+				splits[l] = mapping_split(graph->arch, &flips.at[f], l);
 			struct keyed_splits keyed = keyed_encode(op->loop_count,
 				op->writes[0].linear.loop, op->reads[0].linear.loop, splits);
 			json_array_append_new(list,
@@ -246,7 +227,7 @@ static void check_tensors(struct family *family, const struct graph *graph, cons
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		const char *name = workload->tensors[t].name;
 		struct lx_uses uses = lx_uses(
-			&graph->arch, workload, graph->layout.graph.mappings, t, graph->arena);
+			graph->arch, workload, graph->layout.graph.mappings, t, graph->arena);
 		json_object_set_new(
 			cores, name, json_integer(lx_core_count(&uses, graph->planning.cores)));
 		json_t *list = json_array();
@@ -331,7 +312,7 @@ static void check_bytes(struct family *family, struct graph *graph, const json_t
 		unpinned += write;
 	}
 	graph->planning.lx_planning = false;
-	plan = lx_plan(&graph->arch, graph->workload, graph->division, &graph->planning,
+	plan = lx_plan(graph->arch, graph->workload, graph->division, &graph->planning,
 		graph->place, graph->arena)
 		       .plan;
 	for (int step = 0; step < plan->step_count; step++)

@@ -33,7 +33,7 @@ static const char *check_output(
 		return arena_format(graph->arena, "the opaque op '%s' writes it", op->name);
 	if (workload->tensors[t].role == TENSOR_OUTPUT)
 		return "it is a graph output";
-	if (!lx_named(&graph->planning->eligible, op->type))
+	if (!name_list_has(&graph->planning->eligible, op->type))
 		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);
 	const char *why = NULL;
 	struct lx_uses uses = lx_uses(graph->arch, workload, graph->mappings, t, graph->arena);
@@ -108,7 +108,7 @@ static void find_parents(struct gathering *gathering, size_t child)
 	const struct lx_graph *graph = gathering->graph;
 	const struct op *op =
 		&graph->workload->ops[graph->workload->tensors[gathering->tensors[child]].producer];
-	if (!lx_named(&graph->planning->in_place, op->type))
+	if (op->kind != OP_MAP || !name_list_has(&graph->planning->in_place, op->type))
 		return;
 	int *parents = arena_array(graph->arena, int, op->read_count);
 	size_t count = 0;

@@ -105,7 +105,7 @@ static void clone_inputs(struct lx_graph *graph)
 	int64_t budget = graph->planning->lx_capacity;
 	int inputs = (int)graph->workload->tensor_count;
 	bool wanted = graph->planning->clones != CLONE_OFF &&
-		      lx_named(&graph->planning->eligible, "clone");
+		      name_list_has(&graph->planning->eligible, "clone");
 	for (int t = 0; t < inputs; t++) {
 		const struct tensor *tensor = &graph->workload->tensors[t];
 		if (tensor->producer >= 0)

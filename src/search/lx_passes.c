@@ -1,7 +1,5 @@
 #include "search/lx_passes.h"
 
-#include "base/text.h"
-
 extern const struct lx_pass lx_clone_pass;
 extern const struct lx_pass lx_bundle_pass;
 
@@ -10,16 +8,6 @@ const struct lx_pass *const lx_passes[] = {
 	&lx_bundle_pass,
 	0,
 };
-
-bool lx_named(const struct name_list *list, const char *type)
-{
-	if (list->all)
-		return true;
-	for (size_t i = 0; i < list->count; i++)
-		if (text_equal(list->names[i], type))
-			return true;
-	return false;
-}
 
 bool lx_is_moved(const struct lx_graph *graph, int tensor)
 {

@@ -39,9 +39,6 @@ struct lx_pass {
 
 extern const struct lx_pass *const lx_passes[]; /* NULL ends them */
 
-/* Is this op type in the list? */
-bool lx_named(const struct name_list *list, const char *type);
-
 /* A clone that the planner put in and may lay out as its readers wish. */
 bool lx_is_moved(const struct lx_graph *graph, int tensor);
 

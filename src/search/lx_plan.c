@@ -131,11 +131,27 @@ static void collect_reasons(
 	result->reason_count = reasons.count;
 }
 
+static const char *check_mappings(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, struct arena *arena)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		const char *why = op->kind == OP_OPAQUE
+					  ? NULL
+					  : mapping_check(arena, arch, workload, op, &mappings[o]);
+		if (why)
+			return arena_format(arena, "'%s': %s", op->name, why);
+	}
+	return NULL;
+}
+
 struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, const struct planning *planning,
 	const struct solver *solver, struct arena *arena)
 {
-	struct lx_plan_result result = {0};
+	struct lx_plan_result result = {.why = check_mappings(arch, workload, mappings, arena)};
+	if (result.why)
+		return result;
 	struct lx_graph graph = {arch, planning, arena, workload, mappings,
 		arena_array(arena, const char *, workload->tensor_count)};
 	if (planning->lx_planning && arch->lx >= 0) {

@@ -30,7 +30,8 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 int64_t lx_unplaced_bytes(const struct lx_layout *layout);
 
 struct lx_plan_result {
-	struct plan *plan;
+	struct plan *plan; /* NULL: a mapping cannot be carried out */
+	const char *why;
 	uint64_t ticks;
 	size_t reason_count;
 	const struct lx_reason *reasons; /* one for each tensor in HBM, by tensor */
