@@ -8,4 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+/* Tests made in a loop, one for each row of a table. */
+#define run_table(name, tests, count) _cmocka_run_group_tests(name, tests, count, NULL, NULL)
+
 #endif

@@ -1,0 +1,75 @@
+#include "lower/lower_step.h"
+
+/* The last transfer that must be there before a core's compute; -1. */
+static int64_t find_arrival(const struct step_state *step, int core)
+{
+	int64_t arrived = -1;
+	for (int i = 0; i < step->op->read_count; i++) {
+		const struct supply *supply = &step->supplies[i];
+		const struct held *held = &supply->held[supply->classes.of[core]];
+		arrived = number_max(arrived, held->arrived);
+		if (supply->clone)
+			arrived = number_max(
+				arrived, clone_arrival(supply->clone, &held->box->region, core));
+	}
+	return arrived;
+}
+
+static void need_all(struct lowering *lowering, int core, bool first_pass, bool finish)
+{
+	const struct output *output = &lowering->step.output;
+	int k = output->classes.of[core];
+	queue_need(&lowering->queues, core, find_arrival(&lowering->step, core));
+	if (output->ring && first_pass)
+		queue_need(&lowering->queues, core, output->combined[k]);
+	if (finish && !output->resident)
+		queue_need(&lowering->queues, core,
+			output->sent[k][output->finished % output->slots.count]);
+}
+
+static void set_loops(const struct step_state *step, int core, struct compute *compute)
+{
+	for (int l = 0; l < step->tiling.loop_count; l++) {
+		compute->first[l] = tile_first(&step->tiling, &step->tile, core, l);
+		compute->count[l] = tile_count(&step->tiling, &step->tile, core, l);
+	}
+}
+
+static const struct compute *make_compute(
+	struct lowering *lowering, int core, bool first_pass, bool last_pass)
+{
+	const struct step_state *step = &lowering->step;
+	const struct output *output = &step->output;
+	struct compute *compute = arena_new(lowering->queues.arena, struct compute);
+	compute->op = (int)(step->op - lowering->plan->workload->ops);
+	set_loops(step, core, compute);
+	compute->read_count = step->op->read_count;
+	for (int i = 0; i < step->op->read_count; i++)
+		compute->reads[i] = step->supplies[i].held[step->supplies[i].classes.of[core]].box;
+	compute->write = output->box[output->classes.of[core]];
+	compute->finish = last_pass && !output->ring;
+	compute->accumulator_read = !first_pass;
+	compute->accumulator_write = !compute->finish;
+	if (output->accumulator >= 0)
+		compute->accumulator = output_accumulator(output, &compute->write->region);
+	return compute;
+}
+
+void computes_add(struct lowering *lowering)
+{
+	struct step_state *step = &lowering->step;
+	int64_t pass = step->tile.number % step->tiling.passes;
+	bool first_pass = pass == 0, last_pass = pass == step->tiling.passes - 1;
+	int64_t first = -1;
+	for (int c = 0; c < step->tiling.cores; c++) {
+		struct instruction *instruction;
+		queue_open(&lowering->queues, ENGINE_COMPUTE, UINT64_C(1) << c);
+		need_all(lowering, c, first_pass, last_pass && !step->output.ring);
+		int64_t number = queue_close(
+			&lowering->queues, step->number, (int)step->tile.number, &instruction);
+		instruction->compute = make_compute(lowering, c, first_pass, last_pass);
+		if (c == 0)
+			first = number;
+	}
+	step->computes = first;
+}

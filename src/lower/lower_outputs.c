@@ -1,0 +1,148 @@
+#include "lower/lower_step.h"
+
+#include <inttypes.h>
+
+/* How accumulators of an op are combined; FUNCTION_NONE: not at all. */
+static enum op_function combining(const struct op *op)
+{
+	if (op->kind == OP_EINSUM)
+		return FUNCTION_SUM;
+	if (op->kind != OP_REDUCE)
+		return FUNCTION_NONE;
+	return op->function == FUNCTION_MEAN ? FUNCTION_SUM : op->function;
+}
+
+static bool ring_can(const struct ring *ring, enum op_function function)
+{
+	return ring->present && ((function == FUNCTION_SUM && ring->sum) ||
+					(function == FUNCTION_MAX && ring->max) ||
+					(function == FUNCTION_MIN && ring->min));
+}
+
+bool output_open(struct lowering *lowering)
+{
+	const struct step_state *step = &lowering->step;
+	const struct plan *plan = lowering->plan;
+	struct output *output = &lowering->step.output;
+	projection_make(plan->workload, step->op, step->op->read_count, &output->projection);
+	tiling_group(&step->tiling, output->projection.loops, &output->classes);
+	const struct residency *stay = plan_lx(plan, output->projection.tensor, step->number);
+	output->resident = stay != NULL;
+	output->ring = step->tiling.reduction_split > 1;
+	output->finished = 0;
+	for (int k = 0; k < output->classes.count; k++) {
+		output->combined[k] = -1;
+		for (int i = 0; i < SLOTS_MOST; i++)
+			output->sent[k][i] = -1;
+	}
+	enum op_function function = combining(step->op);
+	if (output->ring && !ring_can(&plan->arch->reduce_ring, function))
+		return refuse(lowering,
+			"op '%s' splits a reduction over cores, and the reduce ring cannot combine "
+			"'%s'",
+			step->op->name, function_name(function));
+	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
+}
+
+struct location output_accumulator(const struct output *output, const struct region *box)
+{
+	return location_dense(box, output->accumulator,
+		4 * (int64_t)dtype_per_stick(output->projection.layout->dtype));
+}
+
+static bool begin_class(struct lowering *lowering, int k)
+{
+	const struct step_state *step = &lowering->step;
+	struct output *output = &lowering->step.output;
+	int owner = output->classes.leader[k];
+	struct compute_operand *box = arena_new(lowering->queues.arena, struct compute_operand);
+	box->operand = output->projection.operand;
+	projection_box(&output->projection, &step->tiling, &step->tile, owner, &box->region);
+	output->box[k] = box;
+	if (output->resident) {
+		box->lx = location_within(&box->region, output->slices.stay->address,
+			output->slices.size, output->slices.origin[owner]);
+		return slices_hold(lowering, &output->slices, &box->region, UINT64_C(1) << owner);
+	}
+	int64_t slot = output->finished % output->slots.count;
+	box->lx = location_dense(&box->region, output->slots.address[slot], STICK_BYTES);
+	return true;
+}
+
+bool output_begin(struct lowering *lowering)
+{
+	for (int k = 0; k < lowering->step.output.classes.count; k++) {
+		if (!begin_class(lowering, k))
+			return false;
+	}
+	return true;
+}
+
+/* The owner is the least core of its class, all its reduction slots being 0: it comes last. */
+static const struct combine *make_combine(const struct lowering *lowering, int k)
+{
+	const struct step_state *step = &lowering->step;
+	const struct output *output = &step->output;
+	struct combine *combine = arena_new(lowering->queues.arena, struct combine);
+	combine->op = (int)(step->op - lowering->plan->workload->ops);
+	combine->function = combining(step->op);
+	for (int c = step->tiling.cores - 1; c >= 0; c--) {
+		if (output->classes.of[c] == k)
+			combine->cores[combine->core_count++] = c;
+	}
+	combine->region = output->box[k]->region;
+	combine->accumulator = output_accumulator(output, &combine->region);
+	combine->output = output->box[k]->lx;
+	return combine;
+}
+
+static void add_ring(struct lowering *lowering, int k)
+{
+	struct step_state *step = &lowering->step;
+	struct output *output = &step->output;
+	struct instruction *instruction;
+	queue_open(&lowering->queues, ENGINE_RING, output->classes.mask[k]);
+	for (uint64_t m = output->classes.mask[k]; m; m &= m - 1)
+		queue_need(&lowering->queues, least_core(m), step->computes + least_core(m));
+	if (!output->resident)
+		queue_need(&lowering->queues, output->classes.leader[k],
+			output->sent[k][output->finished % output->slots.count]);
+	output->combined[k] =
+		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+	instruction->combine = make_combine(lowering, k);
+}
+
+static void send(struct lowering *lowering, int k)
+{
+	struct step_state *step = &lowering->step;
+	struct output *output = &step->output;
+	const struct compute_operand *box = output->box[k];
+	int owner = output->classes.leader[k];
+	struct instruction *instruction;
+	queue_open(&lowering->queues, ENGINE_DMA_OUT, UINT64_C(1) << owner);
+	queue_need(&lowering->queues, owner,
+		output->ring ? output->combined[k] : step->computes + owner);
+	output->sent[k][output->finished % output->slots.count] =
+		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
+	*transfer = (struct transfer){
+		.operand = box->operand,
+		.lx_tensor = box->region.tensor,
+		.region = box->region,
+		.hbm = hbm_location(lowering, &box->region),
+		.lx = box->lx,
+	};
+	instruction->transfer = transfer;
+}
+
+void output_end(struct lowering *lowering)
+{
+	struct output *output = &lowering->step.output;
+	for (int k = 0; k < output->classes.count; k++) {
+		if (output->ring)
+			add_ring(lowering, k);
+		if (!output->resident)
+			send(lowering, k);
+	}
+	output->finished++;
+}

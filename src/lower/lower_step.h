@@ -1,0 +1,125 @@
+#ifndef LOWER_LOWER_STEP_H
+#define LOWER_LOWER_STEP_H
+
+#include "lower/lower_boxes.h"
+#include "lower/lower_queues.h"
+
+/*
+ * The state of lowering a plan, one step at a time.  What each file does:
+ *
+ *	lower_hbm        where tensors lie in HBM
+ *	lower_buffers    tile buffers in the reserve of LX
+ *	lower_transfers  reads: fetched into buffers, or used where they lie
+ *	lower_computes   one per tile and core
+ *	lower_outputs    what leaves: the reduce ring, DMA_OUT
+ *	lower_clones     steps that only move
+ *	lower_opaque     steps that nobody looks into
+ *
+ * Functions that answer bool say false after `refuse`.
+ */
+enum { SLOTS_MOST = 2 };
+
+/* The tile buffers of one operand; they alternate. */
+struct slots {
+	int count;
+	int64_t address[SLOTS_MOST];
+	int64_t sticks; /* that one has room for */
+};
+
+/* What the cores of one class have of a read operand. */
+struct held {
+	const struct compute_operand *box; /* NULL: nothing yet */
+	int64_t arrived;                   /* the transfer that brought it; -1 */
+	int64_t fetches;
+	int64_t last_readers[SLOTS_MOST]; /* of a slot: core 0's compute; core c's is c later */
+};
+
+/* Where a read operand comes from. */
+struct supply {
+	struct projection projection;
+	struct grouping classes;
+	bool may_meet;        /* several classes can ask for one box */
+	bool fetched;         /* by transfers of this step */
+	bool resident;        /* what is said of slices holds; else slots */
+	struct slices slices; /* where it lies, or where a clone puts it */
+	struct slots slots;
+	const struct clone *clone; /* brings it in this very phase; NULL */
+	struct held held[PROGRAM_CORES_MOST];
+};
+
+struct output {
+	struct projection projection;
+	struct grouping classes; /* several cores in a class: a split reduction */
+	bool ring;
+	bool resident;
+	struct slices slices;
+	struct slots slots;
+	int64_t accumulator; /* its address; -1: none */
+	int64_t finished;    /* output tiles so far */
+	/* by class: of the output tile at work; the last RING and DMA_OUT, -1 */
+	const struct compute_operand *box[PROGRAM_CORES_MOST];
+	int64_t combined[PROGRAM_CORES_MOST];
+	int64_t sent[PROGRAM_CORES_MOST][SLOTS_MOST];
+};
+
+struct step_state {
+	int number;
+	const struct op *op;
+	struct tiling tiling;
+	struct tile tile;
+	int64_t computes; /* core 0's of the tile before; core c's is c later */
+	struct supply supplies[OP_READS_MOST];
+	struct output output;
+};
+
+/* A clone into LX, until its phase ends: which transfer brought which tile. */
+struct clone {
+	int tensor; /* its output */
+	struct tiling tiling;
+	struct projection projection;
+	struct grouping classes;
+	int64_t *arrived; /* [tile * class count + class] */
+};
+
+struct lowering {
+	const struct plan *plan;
+	struct queues queues;
+	int64_t *hbm; /* address of every tensor; -1 */
+	int64_t hbm_bytes;
+	struct array(struct allotment) allotments;
+	struct array(const struct clone *) clones; /* of this phase */
+	struct step_state step;
+	const char *why;
+};
+
+bool refuse(struct lowering *lowering, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+bool hbm_place(struct lowering *lowering);
+struct location hbm_location(const struct lowering *lowering, const struct region *box);
+
+bool buffers_place(struct lowering *lowering);
+
+/* The cores of the mask must hold the box. */
+bool slices_open(struct lowering *lowering, const struct projection *projection,
+	const struct residency *stay, struct slices *slices);
+bool slices_hold(struct lowering *lowering, const struct slices *slices, const struct region *box,
+	uint64_t mask);
+
+bool supplies_open(struct lowering *lowering);
+bool supply_move(struct lowering *lowering, struct supply *supply); /* to the current tile */
+
+bool output_open(struct lowering *lowering);
+bool output_begin(struct lowering *lowering); /* an output tile */
+void output_end(struct lowering *lowering);   /* after its last pass */
+struct location output_accumulator(const struct output *output, const struct region *box);
+
+void computes_add(struct lowering *lowering); /* of the current tile */
+
+bool clone_lower(struct lowering *lowering);
+int64_t clone_arrival(const struct clone *clone, const struct region *box, int core);
+
+bool opaque_lower(struct lowering *lowering);
+int64_t opaque_size(const struct plan *plan, int step); /* instructions */
+
+#endif
