@@ -8,25 +8,42 @@
 /*
  * What a workload means: every op as the plain loop nest over host arrays, in
  * workload order, no machine.  Arrays are row-major over the host size, each
- * element in its stored type.  `arrays[t]` is input for graph inputs; the others are
- * allotted and filled.  Accumulation is in fp64 here, so that it is not the
- * machine's own order; compare with reference_compare.
+ * element in its stored type; `arrays[t]` is tensor t's.  Functions and sums
+ * are taken in fp64 and rounded once, so that they are neither the machine's
+ * arithmetic nor its order; compare with reference_compare.
+ *
+ * Opaque ops have no meaning; their outputs are drawn like inputs.
  */
 struct arena;
 
+/*
+ * Allots and draws the graph's inputs and the outputs of opaque ops: multiples of 2^-20 in
+ * [-1/4, 1/4) or, for small_integers and integer types, whole numbers from -2 to 2
+ * (0 and 1 for bool).  A tensor's values depend on the seed and its number alone.
+ */
 void reference_inputs(const struct workload *workload, uint64_t seed, bool small_integers,
 	struct arena *arena, void **arrays);
+
+/* Allots and computes all that is NULL in arrays. */
 void reference_run(const struct workload *workload, struct arena *arena, void **arrays);
 
-/* Opaque ops have no meaning; their outputs are drawn from the seed in both worlds. */
+/* Draws one opaque op's outputs, small integers always, into their arrays. */
 void reference_opaque(
 	const struct workload *workload, const struct op *op, uint64_t seed, void **arrays);
 
+/*
+ * A unit in the last place is that of the expected element's binade.  Where
+ * values cancel, an error made before can be many such units though it is small for the
+ * tensor: `worst_of_largest` measures the same differences in units of the
+ * largest expected element.  Two NaN are equal, and so are 0 and -0.
+ */
 struct comparison {
 	int64_t elements, different;
-	double worst_ulps; /* in units of the last place of the tensor's dtype */
-	int64_t worst_at;  /* linear host index */
+	double worst_ulps;       /* in units of the last place of the tensor's dtype */
+	double worst_of_largest; /* in those of its largest finite element */
+	int64_t worst_at;        /* linear host index of worst_ulps */
 };
-struct comparison reference_compare(const struct tensor *tensor, const void *expected, const void *got);
+struct comparison reference_compare(
+	const struct tensor *tensor, const void *expected, const void *got);
 
 #endif
