@@ -58,6 +58,13 @@ int draft_tensor(struct draft *draft, const char *name, struct span at)
 	return t;
 }
 
+struct span draft_place(const struct draft *draft, int tensor)
+{
+	const struct sketch *sketch = &draft->sketches.at[tensor];
+	return sketch->text ? node_part(sketch->text, sketch->place.at, sketch->place.end)
+			    : draft->tensors.at[tensor].span;
+}
+
 /* An entry of `shape:`: a dimension's name or a number. */
 static bool read_extent(
 	struct draft *draft, const struct node *node, int64_t *extent, const char **name)
@@ -191,7 +198,7 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 		    order_count, &out->layout) &&
 		out->layout.bytes >> TENSOR_BYTES_MOST_LOG2 == 0)
 		return true;
-	diag_error(draft->reading->diag, out->span,
+	diag_error(draft->reading->diag, draft_place(draft, tensor),
 		"tensor '%s' takes more than 2^%d bytes on the device", out->name,
 		TENSOR_BYTES_MOST_LOG2);
 	layout_make(sketch->dtype, NULL, 0, NULL, 0, &out->layout); /* something to go on with */

@@ -33,6 +33,8 @@ struct sketch {
 	bool used;                 /* by an op */
 	int reader;                /* first op that reads it; -1 */
 	const struct node *layout; /* as the spec gives it; NULL */
+	const struct node *text;   /* where an op first shows it; NULL: `tensors:` gave its shape */
+	struct word place;         /* in that text */
 };
 
 struct draft {
@@ -51,6 +53,9 @@ const char *draft_near_tensor(const struct draft *draft, const char *name);
 
 /* Index of the tensor; a new one gets the workload's dtype and no shape. */
 int draft_tensor(struct draft *draft, const char *name, struct span at);
+
+/* Where the tensor got its shape.  Takes a look at the file: for complaints only. */
+struct span draft_place(const struct draft *draft, int tensor);
 
 /* `tensors:` of the spec. */
 void draft_read_tensors(struct draft *draft, const struct node *map);

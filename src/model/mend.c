@@ -138,7 +138,7 @@ void nest_complain_misfit(
 {
 	const struct access *access = &nest->op->reads[misfit->operand];
 	const struct tensor *tensor = &nest->draft->tensors.at[access->tensor];
-	struct span at = nest_span(nest->text, spelled->at, spelled->end);
+	struct span at = node_part(nest->text, spelled->at, spelled->end);
 	struct mend mend = {.nest = nest,
 		.sketch = &nest->draft->sketches.at[access->tensor],
 		.tensor = tensor->name,

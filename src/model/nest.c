@@ -8,32 +8,15 @@ static struct diag *diag_of(const struct nest *nest)
 	return nest->draft->reading->diag;
 }
 
-static int count_characters(const char *text, size_t bytes)
-{
-	int count = 0;
-	for (size_t i = 0; i < bytes && text[i]; i++)
-		count += (text[i] & 0xc0) != 0x80;
-	return count;
-}
-
-/* The whole scalar where escapes or line breaks hide the place. */
-struct span nest_span(const struct node *node, size_t at, size_t end)
-{
-	struct span span = node->span;
-	int quote = node->quoted ? 1 : 0;
-	int length = count_characters(node->text, strlen(node->text));
-	if (span.line != span.end_line || span.end_column - span.column != length + 2 * quote)
-		return span;
-	span.column += quote + count_characters(node->text, at);
-	span.end_column = span.column + count_characters(node->text + at, end > at ? end - at : 0);
-	if (span.end_column == span.column)
-		span.end_column++;
-	return span;
-}
-
 static struct span word_span(const struct nest *nest, struct word word)
 {
-	return nest_span(nest->text, word.at, word.end);
+	return node_part(nest->text, word.at, word.end);
+}
+
+static bool fail(const struct nest *nest, struct word place, const char *text)
+{
+	diag_error(diag_of(nest), word_span(nest, place), "%s", text);
+	return false;
 }
 
 static int find_dimension(const struct nest *nest, struct word word)
@@ -107,7 +90,7 @@ bool nest_enter_loops(struct nest *nest, const struct einsum_operand *output,
 		if (is_bare(index)) {
 			good &= add_use(nest, index->terms[0].dimension, false);
 		} else if (!is_zero(index)) {
-			diag_error(diag_of(nest), nest_span(nest->text, index->at, index->end),
+			diag_error(diag_of(nest), node_part(nest->text, index->at, index->end),
 				"an output is indexed by dimensions, or by 0 where it has one "
 				"element");
 			good = false;
@@ -122,23 +105,17 @@ bool nest_enter_loops(struct nest *nest, const struct einsum_operand *output,
 static bool build_term(struct nest *nest, const struct einsum_term *term, unsigned *seen,
 	struct affine *affine, int64_t *reach)
 {
-	struct span at = word_span(nest, term->dimension);
-	const char *name = term->dimension.text;
-	int d = find_dimension(nest, term->dimension), u = d < 0 ? -1 : find_use(nest, d);
+	struct word word = term->dimension;
+	int d = find_dimension(nest, word), u = d < 0 ? -1 : find_use(nest, d);
 	if (d < 0)
 		return false;
-	if (u < 0) {
-		diag_error(diag_of(nest), at,
-			"dimension '%s' indexes no output here: reduce over it, as in sum(%s) ..",
-			name, name);
-		return false;
-	}
-	if (*seen >> u & 1) {
-		diag_error(diag_of(nest), at, "dimension '%s' indexes this tensor twice", name);
-		return false;
-	}
-	if (term->factor < 0) {
-		diag_error(diag_of(nest), at, "an index cannot fall while '%s' grows", name);
+	const char *complaint =
+		u < 0              ? "dimension '%s' indexes no output here; is it to be reduced?"
+		: *seen >> u & 1   ? "dimension '%s' indexes this tensor twice"
+		: term->factor < 0 ? "an index cannot fall while '%s' grows"
+				   : NULL;
+	if (complaint) {
+		diag_error(diag_of(nest), word_span(nest, word), complaint, word.text);
 		return false;
 	}
 	*seen |= 1u << u;
@@ -152,24 +129,19 @@ static bool build_term(struct nest *nest, const struct einsum_term *term, unsign
 static bool build_index(struct nest *nest, const struct einsum_index *index, unsigned *seen,
 	struct affine *affine, int64_t *most)
 {
-	struct span at = nest_span(nest->text, index->at, index->end);
+	struct word place = {"", index->at, index->end};
 	*most = 0;
 	for (int i = 0; i < index->term_count; i++) {
 		const struct einsum_term *term = &index->terms[i];
 		int64_t reach = term->factor;
 		if (term->dimension.text && !build_term(nest, term, seen, affine, &reach))
 			return false;
-		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST) {
-			diag_error(diag_of(nest), at, "this index runs past %d", EXTENT_MOST);
-			return false;
-		}
+		if (!number_add(*most, reach, most) || *most >= EXTENT_MOST)
+			return fail(nest, place, "this index runs past 2^31");
 		if (!term->dimension.text)
 			affine->offset += reach;
 	}
-	if (affine->offset >= 0)
-		return true;
-	diag_error(diag_of(nest), at, "this index starts below 0");
-	return false;
+	return affine->offset >= 0 || fail(nest, place, "this index starts below 0");
 }
 
 /* The tensor's shape, if this is where it first appears. */
@@ -186,6 +158,13 @@ static void take_shape(
 
 /* Does what an index runs over fit the tensor?  Only a shape that the spec gives may
  * be read in part by a bare dimension; no output is written in part. */
+static void note_shape(const struct nest *nest, int t)
+{
+	const struct tensor *tensor = &nest->draft->tensors.at[t];
+	diag_note(diag_of(nest), draft_place(nest->draft, t), "'%s' gets its shape here",
+		tensor->name);
+}
+
 static bool check_extent(
 	struct nest *nest, const struct einsum_operand *operand, int h, int64_t need, bool write)
 {
@@ -195,7 +174,7 @@ static bool check_extent(
 	bool in_part = !write && (!is_bare(index) || sketch->shape_given);
 	if (need == sketch->size[h] || (need < sketch->size[h] && in_part))
 		return true;
-	struct span at = nest_span(nest->text, index->at, index->end);
+	struct span at = node_part(nest->text, index->at, index->end);
 	if (is_bare(index))
 		diag_error(diag_of(nest), at,
 			"'%s' runs over %" PRId64 ", but dimension %d of '%s' has %" PRId64
@@ -207,8 +186,7 @@ static bool check_extent(
 			"this index reaches %" PRId64 ", but dimension %d of '%s' has %" PRId64
 			" elements",
 			need - 1, h, operand->tensor.text, sketch->size[h]);
-	diag_note(diag_of(nest), nest->draft->tensors.at[t].span, "'%s' gets its shape here",
-		operand->tensor.text);
+	note_shape(nest, t);
 	return false;
 }
 
@@ -222,11 +200,10 @@ static bool check_shape(struct nest *nest, const struct einsum_operand *operand,
 			good &= check_extent(nest, operand, h, most[h] + 1, write);
 		return good;
 	}
-	diag_error(diag_of(nest), nest_span(nest->text, operand->at, operand->end),
+	diag_error(diag_of(nest), node_part(nest->text, operand->at, operand->end),
 		"'%s' has %d dimensions, not %d", operand->tensor.text, sketch->rank,
 		operand->index_count);
-	diag_note(diag_of(nest), nest->draft->tensors.at[t].span, "'%s' gets its shape here",
-		operand->tensor.text);
+	note_shape(nest, t);
 	return false;
 }
 
@@ -258,13 +235,14 @@ static bool build_access(
 		good &= build_index(nest, &operand->indices[h], &seen, &out->host[h], &most[h]);
 	if (!good)
 		return false;
-	struct span at = nest_span(nest->text, operand->at, operand->end);
-	out->tensor = draft_tensor(nest->draft, operand->tensor.text, at);
+	out->tensor = draft_tensor(nest->draft, operand->tensor.text, nest->text->span);
 	struct sketch *sketch = &nest->draft->sketches.at[out->tensor];
 	sketch->used = true;
 	if (sketch->rank >= 0)
 		return check_shape(nest, operand, out->tensor, most, write);
 	take_shape(sketch, operand, most);
+	sketch->text = nest->text;
+	sketch->place = (struct word){NULL, operand->at, operand->end};
 	return true;
 }
 
@@ -296,7 +274,7 @@ bool nest_read(struct nest *nest, const struct einsum_operand *operand)
 }
 
 /* Nobody may have written it, or read it, before. */
-static bool check_written_once(struct nest *nest, int t, struct span at)
+static bool check_written_once(struct nest *nest, int t, const struct einsum_operand *operand)
 {
 	const struct draft *draft = nest->draft;
 	const struct tensor *tensor = &draft->tensors.at[t];
@@ -304,7 +282,7 @@ static bool check_written_once(struct nest *nest, int t, struct span at)
 	if (other < 0)
 		return true;
 	bool twice = tensor->producer >= 0;
-	diag_error(diag_of(nest), at,
+	diag_error(diag_of(nest), node_part(nest->text, operand->at, operand->end),
 		twice ? "tensor '%s' is written twice" : "tensor '%s' is read before it is written",
 		tensor->name);
 	if (other < (int)draft->ops.count)
@@ -316,8 +294,8 @@ static bool check_written_once(struct nest *nest, int t, struct span at)
 bool nest_write(struct nest *nest, const struct einsum_operand *operand, struct access *out)
 {
 	struct draft *draft = nest->draft;
-	struct span at = nest_span(nest->text, operand->at, operand->end);
-	if (!build_access(nest, operand, true, out) || !check_written_once(nest, out->tensor, at))
+	if (!build_access(nest, operand, true, out) ||
+		!check_written_once(nest, out->tensor, operand))
 		return false;
 	draft->tensors.at[out->tensor].producer = (int)draft->ops.count;
 	return true;

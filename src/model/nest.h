@@ -19,9 +19,6 @@ struct nest {
 	} uses[LAYOUT_HOST_RANK_MOST + OP_LOOPS_MOST];
 };
 
-/* Where bytes [at, end) of a scalar stand in its file. */
-struct span nest_span(const struct node *node, size_t at, size_t end);
-
 /* The loops: the output's dimensions in order, then the reduced ones as written. */
 bool nest_enter_loops(struct nest *nest, const struct einsum_operand *output,
 	const struct word *reductions, int reduction_count);

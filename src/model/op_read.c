@@ -36,7 +36,7 @@ static bool find_constant(const struct nest *nest, const struct einsum *einsum, 
 	const struct node *value = variables_node(reading->variables, name);
 	if (value)
 		return node_number(reading, value, name, out);
-	diag_error(reading->diag, nest_span(nest->text, einsum->variable.at, einsum->variable.end),
+	diag_error(reading->diag, node_part(nest->text, einsum->variable.at, einsum->variable.end),
 		"'%s' is no variable; a tensor is written with its indices, as '%s[..]'", name,
 		name);
 	return false;
@@ -97,7 +97,7 @@ static bool check_reductions(const struct nest *nest, const struct einsum *einsu
 		}
 		if (found || !is_loop)
 			continue;
-		diag_error(nest->draft->reading->diag, nest_span(nest->text, word->at, word->end),
+		diag_error(nest->draft->reading->diag, node_part(nest->text, word->at, word->end),
 			"dimension '%s' is reduced, but indexes no operand", word->text);
 		good = false;
 	}
@@ -112,7 +112,7 @@ static bool read_notation(struct nest *nest)
 	struct einsum einsum;
 	struct einsum_fault fault;
 	if (!einsum_parse(arena, nest->text->text, &einsum, &fault)) {
-		diag_error(nest->draft->reading->diag, nest_span(nest->text, fault.at, fault.end),
+		diag_error(nest->draft->reading->diag, node_part(nest->text, fault.at, fault.end),
 			"%s", fault.text);
 		return false;
 	}
@@ -148,7 +148,7 @@ static bool read_opaque_operand(
 	if (!node_text(draft->reading, node, "tensor", &text))
 		return false;
 	if (!einsum_parse_operand(draft->reading->arena, text, &operand, &fault)) {
-		diag_error(diag, nest_span(node, fault.at, fault.end), "%s", fault.text);
+		diag_error(diag, node_part(node, fault.at, fault.end), "%s", fault.text);
 		return false;
 	}
 	if (!nest_enter_loops(&nest, &operand, NULL, 0))

@@ -75,11 +75,11 @@ static void check_uses(struct draft *draft)
 			diag_error(diag, tensor->span, "no op has a tensor '%s'%s", tensor->name,
 				draft_near_tensor(draft, tensor->name));
 		else if (tensor->producer < 0 && tensor->role != TENSOR_INPUT)
-			diag_error(diag, tensor->span,
+			diag_error(diag, draft_place(draft, (int)t),
 				"no op writes '%s', and it is not among the inputs%s", tensor->name,
 				draft_near_tensor(draft, tensor->name));
 		else if (tensor->role == TENSOR_INTERMEDIATE && draft->sketches.at[t].reader < 0)
-			diag_warning(diag, tensor->span,
+			diag_warning(diag, draft_place(draft, (int)t),
 				"no op reads '%s', and it is not among the outputs", tensor->name);
 	}
 	for (size_t d = 0; d < draft->dimensions.count; d++) {

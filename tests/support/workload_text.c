@@ -1,0 +1,55 @@
+#include "tests/support/workload_text.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "model/workload_read.h"
+#include "spec/sheet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *print_diag(struct arena *arena, const struct diag *diag)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+	if (!stream)
+		fatal("cannot open a stream in memory");
+	diag_print(diag, stream);
+	fclose(stream);
+	const char *kept = arena_text(arena, text);
+	free(text);
+	return kept;
+}
+
+static const struct workload *read_sheet(
+	struct arena *arena, struct sheet *sheet, struct diag *diag, const char **complaints)
+{
+	struct reading reading = sheet_reading(sheet);
+	const struct node *node = sheet_find(sheet, "workload");
+	const struct workload *workload = node ? workload_read(&reading, node) : NULL;
+	if (complaints)
+		*complaints = print_diag(arena, diag);
+	return diag_failed(diag) ? NULL : workload;
+}
+
+const struct workload *workload_of_text(
+	struct arena *arena, const char *yaml, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root = node_read_text(arena, "w.yaml", yaml, strlen(yaml), diag);
+	if (root)
+		sheet_add(sheet, root);
+	return read_sheet(arena, sheet, diag, complaints);
+}
+
+const struct workload *workload_of_file(
+	struct arena *arena, const char *path, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	sheet_add_file(sheet, path);
+	return read_sheet(arena, sheet, diag, complaints);
+}
