@@ -1,10 +1,11 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "solvers/divide/k_fast.h"
+#include "solvers/divide/core_row.h"
 #include "solvers/divide/two_pass.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/family.h"
+#include "tests/support/spyre.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -348,6 +349,53 @@ static void run_coefficients(struct family *family, const json_t *record)
 		json_boolean(memcmp(splits, decoded, sizeof *splits * (size_t)dims.count) == 0));
 }
 
+/* Slots of all cores under a division; a K-fast record reduces over its last loop. */
+static void run_core_to_slice(struct family *family, const json_t *record)
+{
+	struct arena *arena = arena_open();
+	const struct arch *arch = spyre_arch(arena, 32);
+	struct planning planning = planning_default(arch);
+	planning.k_fast = json_is_true(json_object_get(record, "k_fast"));
+	struct op op = {.kind = planning.k_fast ? OP_EINSUM : OP_MAP, .write_count = 1};
+	int64_t splits[OP_LOOPS_MOST];
+	size_t i;
+	json_t *dim;
+	json_array_foreach(json_object_get(record, "dims"), i, dim)
+	{
+		op.loops[i] = (struct loop){.name = string(dim, "var"), .extent = 2};
+		splits[i] = integer(dim, "split");
+	}
+	op.loop_count = (int)i;
+	op.loops[i - 1].reduction = planning.k_fast;
+	struct mapping mapping = core_row_mapping(arch, &planning, &op, splits);
+	json_t *slots = json_array();
+	for (int64_t core = 0; core < integer(record, "num_cores"); core++) {
+		int64_t slot[OP_LOOPS_MOST];
+		for (int l = 0; l < op.loop_count; l++)
+			slot[l] = mapping_slot(arch, &mapping, l, core);
+		json_array_append_new(slots, by_loop(&op, slot, UINT32_MAX));
+	}
+	family_expect(family, "slot_of_core", json_object_get(record, "slot_of_core"), slots);
+	arena_close(arena);
+}
+
+static void run_encoding(struct family *family, const json_t *file)
+{
+	size_t i;
+	json_t *record;
+	json_array_foreach(json_object_get(file, "coeff_splits"), i, record)
+	{
+		family_case(family, "coeff_splits: %s", string(record, "name"));
+		run_coefficients(family, record);
+	}
+	json_array_foreach(json_object_get(file, "core_to_slice"), i, record)
+	{
+		family_case(family, "core_to_slice: %s%s", string(record, "name"),
+			json_is_true(json_object_get(record, "k_fast")) ? " k_fast" : "");
+		run_core_to_slice(family, record);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases", *folder = "division-and-lx";
@@ -364,13 +412,7 @@ int main(int argc, char **argv)
 	run_core_split(&family, splits);
 	json_decref(splits);
 	json_t *encoding = case_file(root, folder, "encoding.json");
-	size_t i;
-	json_t *record;
-	json_array_foreach(json_object_get(encoding, "coeff_splits"), i, record)
-	{
-		family_case(&family, "coeff_splits: %s", string(record, "name"));
-		run_coefficients(&family, record);
-	}
+	run_encoding(&family, encoding);
 	json_decref(encoding);
 	return family_close(&family);
 }

@@ -1,0 +1,34 @@
+#include "solvers/divide/core_row.h"
+
+#include "solvers/divide/k_fast.h"
+
+#include "base/text.h"
+
+bool core_row_divisible(const struct op *op)
+{
+	return op->kind != OP_OPAQUE && !text_equal(op->type, "topk");
+}
+
+int64_t core_row_cores(const struct arch *arch, const struct planning *planning)
+{
+	return arch->core < 0 ? 1 : number_min(planning->cores, arch_cores(arch));
+}
+
+struct mapping core_row_mapping(const struct arch *arch, const struct planning *planning,
+	const struct op *op, const int64_t *splits)
+{
+	struct mapping mapping = mapping_make(arch, op);
+	if (arch->core < 0)
+		return mapping;
+	struct mapping_row *row = &mapping.rows[arch->core];
+	int first = planning->k_fast ? k_fast_first(op, splits) : -1;
+	int at = 0;
+	if (first >= 0)
+		row->spatial_order[at++] = (uint8_t)first;
+	for (int l = 0; l < op->loop_count; l++) {
+		row->spatial[l] = (uint32_t)splits[l];
+		if (l != first)
+			row->spatial_order[at++] = (uint8_t)l;
+	}
+	return mapping;
+}

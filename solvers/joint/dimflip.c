@@ -1,0 +1,91 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "search/lx_plan.h"
+#include "solvers/joint/flips.h"
+
+#include <string.h>
+
+/*
+ * The published co-optimizer (StrategyBCoOptimizingAllocator): every
+ * combination of the ops' flips is planned, and the one that leaves the fewest
+ * output bytes outside LX wins, the first of equals.
+ */
+struct search {
+	struct run *run;
+	const struct problem *problem;
+	const struct solver *place;
+	struct flips *flips; /* by op */
+	struct mapping *current, *best;
+	int64_t best_bytes;
+	bool cut;
+};
+
+static void score_leaf(struct search *search)
+{
+	const struct problem *problem = search->problem;
+	struct arena *arena = run_arena(search->run);
+	size_t op_count = problem->workload->op_count;
+	if (!run_spend(search->run, op_count)) {
+		search->cut = true;
+		return;
+	}
+	struct arena_mark mark = arena_mark(arena);
+	struct lx_layout layout = lx_layout(problem->arch, problem->workload, search->current,
+		problem->planning, search->place, arena);
+	int64_t bytes = lx_unplaced_bytes(&layout);
+	search->cut = !run_spend(search->run, layout.ticks);
+	arena_release(arena, mark);
+	if (bytes < search->best_bytes) {
+		search->best_bytes = bytes;
+		memcpy(search->best, search->current, op_count * sizeof *search->best);
+	}
+}
+
+static void search_from(struct search *search, size_t o)
+{
+	if (o == search->problem->workload->op_count) {
+		score_leaf(search);
+		return;
+	}
+	for (int v = 0; v < search->flips[o].count && !search->cut; v++) {
+		search->current[o] = search->flips[o].at[v];
+		search_from(search, o + 1);
+	}
+}
+
+static void dimflip_run(struct run *run, const struct problem *problem)
+{
+	struct arena *arena = run_arena(run);
+	size_t op_count = problem->workload->op_count;
+	struct search search = {
+		.run = run,
+		.problem = problem,
+		.place = solver_find(STAGE_PLACE, problem->place_solver),
+		.flips = arena_array(arena, struct flips, op_count),
+		.current = arena_array(arena, struct mapping, op_count),
+		.best = arena_array(arena, struct mapping, op_count),
+		.best_bytes = INT64_MAX,
+	};
+	if (!search.place)
+		BUG("joint/dimflip: no solver place/%s", problem->place_solver);
+	for (size_t o = 0; o < op_count; o++)
+		search.flips[o] = flips_find(problem->arch, problem->workload,
+			&problem->workload->ops[o], &problem->division[o]);
+	memcpy(search.best, problem->division, op_count * sizeof *search.best);
+	search_from(&search, 0);
+	if (search.cut) {
+		run_prove(run, PROOF_BUDGET, 0);
+		run_complain(run, false, -1,
+			"dimflip stopped at its budget before it had seen every combination");
+	}
+	struct candidate candidate = {.stage = STAGE_JOINT, .mappings = search.best};
+	run_offer(run, &candidate, (double)search.best_bytes);
+}
+
+const struct solver joint_dimflip_solver = {
+	.stage = STAGE_JOINT,
+	.name = "dimflip",
+	.summary =
+		"moves each op's single split to other output loops; all combinations (StrategyB)",
+	.run = dimflip_run,
+};

@@ -1,0 +1,158 @@
+#include "search/lx_buffers.h"
+
+#include "base/arena.h"
+#include "model/mapping.h"
+#include "search/lx_views.h"
+
+#include <string.h>
+
+struct gathering {
+	const struct lx_graph *graph;
+	size_t count;
+	struct buffer *buffers;
+	int *tensors;
+	struct view *views;
+	int *buffer_of; /* by tensor; -1 */
+};
+
+/* An opaque op at work while the tensor lives; NULL if there is none. */
+static const struct op *find_opaque(const struct workload *workload, int from, int to)
+{
+	for (int o = from; o < to; o++)
+		if (workload->ops[o].kind == OP_OPAQUE)
+			return &workload->ops[o];
+	return NULL;
+}
+
+/* NULL if the op's output may live in LX, under *view. */
+static const char *check_output(
+	const struct lx_graph *graph, const struct op *op, int t, struct view *view)
+{
+	const struct workload *workload = graph->workload;
+	if (op->kind == OP_OPAQUE)
+		return arena_format(graph->arena, "the opaque op '%s' writes it", op->name);
+	if (workload->tensors[t].role == TENSOR_OUTPUT)
+		return "it is a graph output";
+	if (!name_list_has(&graph->planning->eligible, op->type))
+		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);
+	const char *why = NULL;
+	struct lx_uses uses = lx_uses(graph->arch, workload, graph->mappings, t, graph->arena);
+	if (!lx_residence(graph->arch, workload, graph->mappings, &uses, lx_is_moved(graph, t),
+		    graph->arena, view, &why))
+		return why;
+	int from, to;
+	plan_liveness(workload, t, &from, &to);
+	const struct op *opaque = find_opaque(workload, from, to);
+	if (opaque)
+		return arena_format(
+			graph->arena, "it lives across the opaque op '%s'", opaque->name);
+	return NULL;
+}
+
+static void add_buffer(struct gathering *gathering, int t, const struct view *view)
+{
+	const struct tensor *tensor = &gathering->graph->workload->tensors[t];
+	int from, to;
+	plan_liveness(gathering->graph->workload, t, &from, &to);
+	size_t b = gathering->count++;
+	gathering->buffer_of[t] = (int)b;
+	gathering->tensors[b] = t;
+	gathering->views[b] = *view;
+	gathering->buffers[b] = (struct buffer){.name = tensor->name,
+		.size = view_bytes(&tensor->layout, view),
+		.start = from,
+		.end = to};
+}
+
+static bool same_access(
+	const struct op *op, const struct access *a, const struct access *b, int rank)
+{
+	for (int l = 0; l < op->loop_count; l++)
+		if (a->linear.loop[l] != b->linear.loop[l])
+			return false;
+	for (int h = 0; h < rank; h++) {
+		if (a->host[h].offset != b->host[h].offset)
+			return false;
+		for (int l = 0; l < op->loop_count; l++)
+			if (a->host[h].loop[l] != b->host[h].loop[l])
+				return false;
+	}
+	return a->linear.offset == b->linear.offset;
+}
+
+/* Does the op read the parent only where it writes the child? */
+static bool reads_where_it_writes(const struct workload *workload, const struct op *op, int parent)
+{
+	int rank = workload->tensors[parent].layout.host_rank;
+	for (int i = 0; i < op->read_count; i++)
+		if (op->reads[i].tensor == parent &&
+			!same_access(op, &op->reads[i], &op->writes[0], rank))
+			return false;
+	return true;
+}
+
+static bool is_parent(
+	const struct gathering *gathering, const struct op *op, size_t child, size_t b)
+{
+	const struct workload *workload = gathering->graph->workload;
+	const struct buffer *ours = &gathering->buffers[child], *buffer = &gathering->buffers[b];
+	int t = gathering->tensors[child], parent = gathering->tensors[b];
+	return buffer->size == ours->size && buffer->end == ours->start + 1 &&
+	       layout_equal(&workload->tensors[t].layout, &workload->tensors[parent].layout) &&
+	       view_equal(&gathering->views[child], &gathering->views[b]) &&
+	       reads_where_it_writes(workload, op, parent);
+}
+
+static void find_parents(struct gathering *gathering, size_t child)
+{
+	const struct lx_graph *graph = gathering->graph;
+	const struct op *op =
+		&graph->workload->ops[graph->workload->tensors[gathering->tensors[child]].producer];
+	if (op->kind != OP_MAP || !name_list_has(&graph->planning->in_place, op->type))
+		return;
+	int *parents = arena_array(graph->arena, int, op->read_count);
+	size_t count = 0;
+	for (int i = 0; i < op->read_count; i++) {
+		int b = gathering->buffer_of[op->reads[i].tensor];
+		bool known = b < 0 || !is_parent(gathering, op, child, (size_t)b);
+		for (size_t k = 0; k < count; k++)
+			known |= parents[k] == b;
+		if (!known)
+			parents[count++] = b;
+	}
+	gathering->buffers[child].parents = parents;
+	gathering->buffers[child].parent_count = count;
+}
+
+struct lx_buffers lx_buffers(const struct lx_graph *graph)
+{
+	const struct workload *workload = graph->workload;
+	struct gathering gathering = {
+		.graph = graph,
+		.buffers = arena_array(graph->arena, struct buffer, workload->tensor_count),
+		.tensors = arena_array(graph->arena, int, workload->tensor_count),
+		.views = arena_array(graph->arena, struct view, workload->tensor_count),
+		.buffer_of = arena_array(graph->arena, int, workload->tensor_count),
+	};
+	memset(gathering.buffer_of, -1, workload->tensor_count * sizeof *gathering.buffer_of);
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; i < op->write_count; i++) {
+			int t = op->writes[i].tensor;
+			struct view view;
+			graph->reasons[t] = check_output(graph, op, t, &view);
+			if (!graph->reasons[t])
+				add_buffer(&gathering, t, &view);
+		}
+	}
+	for (size_t b = 0; b < gathering.count; b++)
+		find_parents(&gathering, b);
+	return (struct lx_buffers){
+		.packing = {.capacity = graph->planning->lx_capacity,
+			.alignment = graph->arch->levels[graph->arch->lx].alignment,
+			.count = gathering.count,
+			.buffers = gathering.buffers},
+		.tensors = gathering.tensors,
+		.views = gathering.views,
+	};
+}

@@ -1,0 +1,126 @@
+#include "base/arena.h"
+#include "model/workload_clone.h"
+#include "search/lx_passes.h"
+#include "search/lx_views.h"
+
+#include <string.h>
+
+/*
+ * The published CloneInputNodesPass: a graph input that is read more than once
+ * and fits the budget, the LX capacity at first, gets a clone right before its
+ * first reader, and all readers read the clone.
+ *
+ * As published (CLONE_NONE) the clone is not divided, so on several cores it
+ * never matches its readers and only costs a pass.  With CLONE_READERS it is
+ * divided as they are; being a move it can leave a slice on several cores.
+ */
+struct fitting {
+	int64_t bytes; /* on each core */
+	struct view view;
+};
+
+/* Can the input be cloned, and at what price?  The answer is why not. */
+static const char *fit(const struct lx_graph *graph, const struct tensor *tensor,
+	const struct lx_uses *uses, int64_t budget, struct fitting *out)
+{
+	const char *why;
+	if (uses->count <= 1)
+		return "it is a graph input, read once";
+	if (graph->planning->clones == CLONE_READERS) {
+		if (!lx_residence(graph->arch, graph->workload, graph->mappings, uses, true,
+			    graph->arena, &out->view, &why))
+			return arena_format(
+				graph->arena, "it is a graph input, not cloned: %s", why);
+		out->bytes = view_bytes(&tensor->layout, &out->view);
+	} else {
+		int64_t cores = lx_core_count(uses, graph->planning->cores);
+		if (cores == LX_MISMATCH)
+			return "it is a graph input, not cloned: its readers are divided "
+			       "differently";
+		out->bytes = tensor->layout.bytes / cores;
+	}
+	if (out->bytes > budget)
+		return arena_format(graph->arena,
+			"it is a graph input, not cloned: %lld bytes per core exceed the %lld left "
+			"for clones",
+			(long long)out->bytes, (long long)budget);
+	return NULL;
+}
+
+/* The clone's loop that walks a device dimension; -1. */
+static int find_loop(const struct op *clone, const struct layout *layout, int d)
+{
+	for (int l = 0; l < clone->loop_count; l++)
+		if (clone->writes[0].host[layout->host_dim[d]].loop[l])
+			return l;
+	return -1;
+}
+
+/* Divides the clone as near to the view as its own loops can say. */
+static void divide(const struct lx_graph *graph, const struct op *clone,
+	const struct layout *layout, const struct view *view, struct mapping *mapping)
+{
+	struct mapping_row *row = &mapping->rows[graph->arch->core];
+	int order = 0;
+	bool listed[OP_LOOPS_MOST] = {0};
+	for (int64_t divisor = 0; order < view->part_count;) {
+		const struct view_part *next = NULL;
+		for (int i = 0; i < view->part_count; i++)
+			if (view->parts[i].divisor > divisor &&
+				(!next || view->parts[i].divisor < next->divisor))
+				next = &view->parts[i];
+		divisor = next->divisor;
+		int l = find_loop(clone, layout, next->dim);
+		row->spatial[l] = (uint32_t)next->split;
+		row->spatial_order[order++] = (uint8_t)l;
+		listed[l] = true;
+	}
+	for (int l = 0; l < clone->loop_count; l++)
+		if (!listed[l])
+			row->spatial_order[order++] = (uint8_t)l;
+}
+
+static void insert(struct lx_graph *graph, int tensor, int before, const struct fitting *fitting)
+{
+	size_t count = graph->workload->op_count;
+	graph->workload = workload_with_clone(graph->arena, graph->workload, tensor, before);
+	const struct op *clone = &graph->workload->ops[before];
+	struct mapping *mappings = arena_array(graph->arena, struct mapping, count + 1);
+	memcpy(mappings, graph->mappings, (size_t)before * sizeof *mappings);
+	memcpy(mappings + before + 1, graph->mappings + before,
+		(count - (size_t)before) * sizeof *mappings);
+	mappings[before] = mapping_make(graph->arch, clone);
+	if (graph->planning->clones == CLONE_READERS && graph->arch->core >= 0)
+		divide(graph, clone, &graph->workload->tensors[tensor].layout, &fitting->view,
+			&mappings[before]);
+	graph->mappings = mappings;
+	const char **reasons =
+		arena_array(graph->arena, const char *, graph->workload->tensor_count);
+	memcpy(reasons, graph->reasons, (graph->workload->tensor_count - 1) * sizeof *reasons);
+	graph->reasons = reasons;
+}
+
+static void clone_inputs(struct lx_graph *graph)
+{
+	int64_t budget = graph->planning->lx_capacity;
+	int inputs = (int)graph->workload->tensor_count;
+	bool wanted = graph->planning->clones != CLONE_OFF &&
+		      name_list_has(&graph->planning->eligible, "clone");
+	for (int t = 0; t < inputs; t++) {
+		const struct tensor *tensor = &graph->workload->tensors[t];
+		if (tensor->producer >= 0)
+			continue;
+		struct fitting fitting = {0};
+		struct lx_uses uses =
+			lx_uses(graph->arch, graph->workload, graph->mappings, t, graph->arena);
+		graph->reasons[t] = wanted ? fit(graph, tensor, &uses, budget, &fitting)
+					   : "it is a graph input";
+		if (graph->reasons[t])
+			continue;
+		insert(graph, t, uses.at[0].op, &fitting);
+		graph->reasons[t] = "it is a graph input; its clone takes its place";
+		budget -= fitting.bytes;
+	}
+}
+
+const struct lx_pass lx_clone_pass = {.name = "clone", .before = clone_inputs};

@@ -1,0 +1,45 @@
+#ifndef SEARCH_LX_PASSES_H
+#define SEARCH_LX_PASSES_H
+
+#include "model/plan.h"
+#include "model/planning.h"
+
+#include <stddef.h>
+
+/*
+ * Passes around the placement solver.  `before` may change the graph and its
+ * mappings; `after` sees the plan with every tensor placed and may change that.
+ * They run in the order of the table in lx_passes.c.
+ *
+ * To add one, write src/search/lx_<name>.c, define `const struct lx_pass
+ * lx_<name>_pass = {...};` in it, and name it in the table.
+ */
+struct arena;
+
+/* Why a tensor stays in HBM; of the tensors of the workload that the passes left. */
+struct lx_reason {
+	int tensor;
+	const char *text;
+};
+
+struct lx_graph {
+	const struct arch *arch;
+	const struct planning *planning;
+	struct arena *arena;
+	const struct workload *workload;
+	const struct mapping *mappings; /* by op */
+	const char **reasons;           /* by tensor; NULL: none yet */
+};
+
+struct lx_pass {
+	const char *name;
+	void (*before)(struct lx_graph *graph);                         /* or NULL */
+	void (*after)(const struct lx_graph *graph, struct plan *plan); /* or NULL */
+};
+
+extern const struct lx_pass *const lx_passes[]; /* NULL ends them */
+
+/* A clone that the planner put in and may lay out as its readers wish. */
+bool lx_is_moved(const struct lx_graph *graph, int tensor);
+
+#endif

@@ -1,0 +1,175 @@
+#include "search/lx_plan.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/fatal.h"
+#include "model/mapping.h"
+
+static void place(struct lx_layout *layout, const struct solver *solver)
+{
+	const struct packing *packing = &layout->buffers.packing;
+	struct problem problem = {.stage = STAGE_PLACE,
+		.arch = layout->graph.arch,
+		.workload = layout->graph.workload,
+		.planning = layout->graph.planning,
+		.op = -1,
+		.packing = packing};
+	struct answer answer = solve(solver, &problem, 0, 0, layout->graph.arena);
+	if (!answer.candidate_count)
+		BUG("place/%s offers nothing: %s", solver->name,
+			answer.complaint_count ? answer.complaints[0].text : "it does not say why");
+	layout->ticks = answer.ticks;
+	layout->placement = answer.candidates[answer.candidate_count - 1].placement;
+	struct packing_fault fault = packing_check(packing, layout->placement);
+	if (fault.a >= 0)
+		BUG("place/%s: buffers '%s' and '%s': %s", solver->name,
+			packing->buffers[fault.a].name,
+			fault.b < 0 ? "" : packing->buffers[fault.b].name, fault.why);
+}
+
+struct lx_layout lx_layout(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct planning *planning,
+	const struct solver *solver, struct arena *arena)
+{
+	struct lx_layout layout = {
+		.graph = {arch, planning, arena, workload, mappings,
+			arena_array(arena, const char *, workload->tensor_count)}};
+	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
+		if ((*pass)->before)
+			(*pass)->before(&layout.graph);
+	layout.buffers = lx_buffers(&layout.graph);
+	place(&layout, solver);
+	return layout;
+}
+
+int64_t lx_unplaced_bytes(const struct lx_layout *layout)
+{
+	const struct workload *workload = layout->graph.workload;
+	int64_t bytes = 0;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		if (tensor->producer >= 0 && !workload->ops[tensor->producer].inserted)
+			bytes += tensor->layout.bytes;
+	}
+	for (size_t b = 0; b < layout->buffers.packing.count; b++) {
+		const struct tensor *tensor = &workload->tensors[layout->buffers.tensors[b]];
+		if (layout->placement->addresses[b] != UNPLACED &&
+			!workload->ops[tensor->producer].inserted)
+			bytes -= tensor->layout.bytes;
+	}
+	return bytes;
+}
+
+/* Buffers that the solver had no room for. */
+static void explain_unplaced(const struct lx_layout *layout)
+{
+	const struct packing *packing = &layout->buffers.packing;
+	for (size_t b = 0; b < packing->count; b++) {
+		const struct buffer *buffer = &packing->buffers[b];
+		if (layout->placement->addresses[b] != UNPLACED)
+			continue;
+		const char *text =
+			buffer->size > packing->capacity
+				? "its %lld bytes per core exceed the %lld of LX"
+				: "the solver found no gap for its %lld bytes per core among the "
+				  "%lld of LX while it lives";
+		layout->graph.reasons[layout->buffers.tensors[b]] =
+			arena_format(layout->graph.arena, text, (long long)buffer->size,
+				(long long)packing->capacity);
+	}
+}
+
+static void add_residencies(struct plan *plan, const struct lx_layout *layout, struct arena *arena)
+{
+	const struct workload *workload = plan->workload;
+	int *buffer_of = arena_array(arena, int, workload->tensor_count);
+	for (size_t b = 0; layout && b < layout->buffers.packing.count; b++)
+		if (layout->placement->addresses[b] != UNPLACED)
+			buffer_of[layout->buffers.tensors[b]] = (int)b + 1;
+	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
+		plan_liveness(workload, t, &stay.from, &stay.to);
+		if (buffer_of[t]) {
+			int b = buffer_of[t] - 1, parent = layout->placement->in_place_of[b];
+			stay.place = PLACE_LX;
+			stay.view = layout->buffers.views[b];
+			stay.address = layout->placement->addresses[b];
+			stay.size = layout->buffers.packing.buffers[b].size;
+			if (parent >= 0)
+				stay.in_place_of = layout->buffers.tensors[parent];
+		}
+		if (stay.from < stay.to)
+			plan->residencies[plan->residency_count++] = stay;
+	}
+}
+
+static struct plan *make_plan(const struct lx_graph *graph, const struct lx_layout *layout,
+	const char *method, struct arena *arena)
+{
+	struct plan *plan = arena_new(arena, struct plan);
+	plan->arch = graph->arch;
+	plan->workload = graph->workload;
+	plan->cores = graph->planning->cores;
+	plan->step_count = (int)graph->workload->op_count;
+	plan->steps = arena_array(arena, struct step, plan->step_count);
+	for (int i = 0; i < plan->step_count; i++)
+		plan->steps[i] = (struct step){.op = i, .mapping = graph->mappings[i]};
+	plan->proof.method = method;
+	add_residencies(plan, layout, arena);
+	return plan;
+}
+
+static void collect_reasons(
+	const struct lx_graph *graph, struct lx_plan_result *result, struct arena *arena)
+{
+	struct array(struct lx_reason) reasons = {0};
+	for (int t = 0; t < (int)graph->workload->tensor_count; t++)
+		if (graph->reasons[t])
+			*array_add(arena, &reasons) = (struct lx_reason){t, graph->reasons[t]};
+	result->reasons = reasons.at;
+	result->reason_count = reasons.count;
+}
+
+static const char *check_mappings(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, struct arena *arena)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		const char *why = op->kind == OP_OPAQUE
+					  ? NULL
+					  : mapping_check(arena, arch, workload, op, &mappings[o]);
+		if (why)
+			return arena_format(arena, "'%s': %s", op->name, why);
+	}
+	return NULL;
+}
+
+struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct planning *planning,
+	const struct solver *solver, struct arena *arena)
+{
+	struct lx_plan_result result = {.why = check_mappings(arch, workload, mappings, arena)};
+	if (result.why)
+		return result;
+	struct lx_graph graph = {arch, planning, arena, workload, mappings,
+		arena_array(arena, const char *, workload->tensor_count)};
+	if (planning->lx_planning && arch->lx >= 0) {
+		struct lx_layout layout =
+			lx_layout(arch, workload, mappings, planning, solver, arena);
+		explain_unplaced(&layout);
+		graph = layout.graph;
+		result.ticks = layout.ticks;
+		result.plan = make_plan(
+			&graph, &layout, arena_format(arena, "place/%s", solver->name), arena);
+	} else {
+		for (size_t t = 0; t < workload->tensor_count; t++)
+			graph.reasons[t] = "LX planning is off";
+		result.plan = make_plan(&graph, NULL, "none", arena);
+	}
+	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
+		if ((*pass)->after)
+			(*pass)->after(&graph, result.plan);
+	collect_reasons(&graph, &result, arena);
+	return result;
+}

@@ -1,0 +1,70 @@
+#ifndef SEARCH_LX_VIEWS_H
+#define SEARCH_LX_VIEWS_H
+
+#include "model/planning.h"
+#include "model/view.h"
+#include "model/workload.h"
+
+/*
+ * What each core needs of a tensor.  An access under a mapping has a per-core view
+ * when every divided loop that indexes the tensor cuts one device dimension
+ * into equal parts, found as published: by the loop's coefficient among the
+ * strides of the layout, the number of elements per stick standing for a
+ * coefficient of 1.  Beyond the published rule the loop must walk that
+ * dimension alone, from end to end, in whole sticks; else the view would not
+ * tell the bytes that a core touches.  Where the published code stops at an
+ * assertion, an access has no view, and `why` says so.
+ */
+struct arch;
+struct arena;
+struct mapping;
+
+bool lx_view(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, int operand, struct arena *arena, struct view *out,
+	const char **why);
+
+/* One access of a tensor by an op. */
+struct lx_use {
+	int op, operand;
+	bool write;
+	bool opaque;
+	bool partial;     /* the op divides a reduction: cores hold parts of a sum */
+	const char *why;  /* no view; NULL if there is one */
+	int64_t cores;    /* of the op */
+	struct view view; /* cores: those of the op */
+};
+
+struct lx_uses {
+	size_t count;
+	const struct lx_use *at; /* in the order of ops, reads of an op before its write */
+};
+
+struct lx_uses lx_uses(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, int tensor, struct arena *arena);
+
+/* The same device dimensions, cut alike, handed to cores alike; core counts aside. */
+bool lx_same_slices(const struct view *a, const struct view *b);
+
+/*
+ * The published number of cores that share a tensor (get_ncores), -1 where its
+ * users do not agree (core_div_mismatch).  It takes the largest user and so
+ * takes for shared what one core alone has written; plans go by lx_residence.
+ */
+enum { LX_MISMATCH = -1 };
+int64_t lx_core_count(const struct lx_uses *uses, int cores);
+
+/*
+ * The view under which a tensor can live in LX: its writer leaves every slice
+ * whole on the cores that the view names, and every reader finds all it needs on
+ * its own core.  `moved` says that the writer is a move, which can leave any slice
+ * on any core: the readers then decide.  False, and *why, when there is none.
+ */
+bool lx_residence(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct lx_uses *uses, bool moved, struct arena *arena,
+	struct view *out, const char **why);
+
+/* "m/4 n/2 on 8 cores": how an op is divided, for messages. */
+const char *lx_division(struct arena *arena, const struct arch *arch, const struct op *op,
+	const struct mapping *mapping);
+
+#endif

@@ -1,0 +1,392 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "search/lx_plan.h"
+#include "search/lx_views.h"
+#include "solvers/divide/two_pass.h"
+#include "solvers/joint/flips.h"
+#include "tests/support/case_graph.h"
+#include "tests/support/family.h"
+#include "tests/support/spyre.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Family division-and-lx: graphs.json, whole graphs from division to HBM bytes.
+ * A case that the published code ends with an assertion is held to its twin,
+ * the same case with the corrected co-optimizer, if there is one; else to its
+ * recorded division.
+ */
+struct graph {
+	const json_t *test;
+	struct arena *arena;
+	const struct arch *arch;
+	struct planning planning;
+	const struct workload *workload;
+	const struct solver *place;
+	const struct mapping *seed, *division;
+	struct lx_layout layout;
+	struct lx_plan_result result;
+};
+
+static int64_t integer(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* A list of op types, or "ALL". */
+static struct name_list read_names(struct arena *arena, const json_t *names)
+{
+	struct name_list list = {.all = json_is_string(names)};
+	const char **at = arena_array(arena, const char *, json_array_size(names) + 1);
+	const json_t *name;
+	json_array_foreach(names, list.count, name) at[list.count] = json_string_value(name);
+	list.names = at;
+	return list;
+}
+
+static const struct mapping *ask(struct graph *graph, enum stage stage, const char *name)
+{
+	struct problem problem = {.stage = stage,
+		.arch = graph->arch,
+		.workload = graph->workload,
+		.planning = &graph->planning,
+		.op = -1,
+		.division = graph->seed,
+		.place_solver = graph->place->name};
+	struct answer answer = solve(solver_find(stage, name), &problem, 0, 1, graph->arena);
+	if (!answer.candidate_count)
+		BUG("%s offers nothing", name);
+	return answer.candidates[answer.candidate_count - 1].mappings;
+}
+
+static void run_case(struct graph *graph, const json_t *test, struct arena *arena)
+{
+	*graph = (struct graph){.test = test, .arena = arena};
+	graph->arch = spyre_arch(arena, (int)integer(test, "cores"));
+	graph->planning = (struct planning){
+		.cores = (int)integer(test, "cores"),
+		.k_fast = json_is_true(json_object_get(test, "k_fast_enabled")),
+		.lx_planning = true,
+		.clones = json_is_true(json_object_get(test, "clone_enabled")) ? CLONE_NONE
+									       : CLONE_OFF,
+		.eligible = read_names(arena, json_object_get(test, "eligible_ops")),
+		.in_place = read_names(arena, json_object_get(test, "inplace_ops")),
+		.lx_capacity = integer(test, "lx_capacity"),
+		.span_limit = INT64_C(256) << 20,
+	};
+	graph->workload = case_graph(arena, json_object_get(test, "buffers"),
+		json_object_get(test, "ops"), json_object_get(test, "graph_outputs"));
+	graph->place = solver_find(STAGE_PLACE, json_string_value(json_object_get(test, "solver")));
+	graph->seed = graph->division = ask(graph, STAGE_DIVIDE, "spyre");
+	if (json_is_true(json_object_get(test, "co_optimize")))
+		graph->division = ask(graph, STAGE_JOINT, "dimflip");
+	graph->layout = lx_layout(graph->arch, graph->workload, graph->division, &graph->planning,
+		graph->place, arena);
+	graph->result = lx_plan(graph->arch, graph->workload, graph->division, &graph->planning,
+		graph->place, arena);
+}
+
+/* {op: {loop: split}}, null for an op on one core. */
+static json_t *splits_json(
+	const struct graph *graph, const struct workload *workload, const struct mapping *mappings)
+{
+	json_t *object = json_object();
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		json_t *splits = json_null();
+		if (mapping_cores(graph->arch, &mappings[o]) > 1) {
+			splits = json_object();
+			for (int l = 0; l < op->loop_count; l++)
+				json_object_set_new(splits, op->loops[l].name,
+					json_integer(mapping_split(graph->arch, &mappings[o], l)));
+		}
+		json_object_set_new(object, op->name, splits);
+	}
+	return object;
+}
+
+/* The published pipeline writes null or all ones for an op on one core; here null. */
+static json_t *without_ones(const json_t *splits)
+{
+	json_t *copy = json_deep_copy(splits);
+	const char *name;
+	json_t *value;
+	void *next;
+	json_object_foreach_safe(copy, next, name, value)
+	{
+		int64_t cores = 1;
+		const char *loop;
+		const json_t *split;
+		json_object_foreach(value, loop, split) cores *= json_integer_value(split);
+		if (cores == 1)
+			json_object_set_new(copy, name, json_null());
+	}
+	return copy;
+}
+
+static json_t *k_fast_json(const struct graph *graph)
+{
+	json_t *list = json_array();
+	for (size_t o = 0; o < graph->workload->op_count; o++) {
+		const struct op *op = &graph->workload->ops[o];
+		const char *why;
+		const struct iteration *iteration =
+			iteration_make(graph->arena, graph->workload, op, &why);
+		if (iteration &&
+			two_pass_divide(graph->arena, iteration, graph->planning.span_limit,
+				graph->planning.cores, graph->planning.k_fast)
+				.k_fast)
+			json_array_append_new(list, json_string(op->name));
+	}
+	return list;
+}
+
+static json_t *keyed_json(const struct keyed_split *list, int count)
+{
+	json_t *object = json_object();
+	for (int i = 0; i < count; i++) {
+		char key[32];
+		snprintf(key, sizeof key, "%" PRId64, list[i].coefficient);
+		json_object_set_new(object, key, json_integer(list[i].split));
+	}
+	return object;
+}
+
+/* {op: [variants, by coefficients]} */
+static json_t *options_json(const struct graph *graph)
+{
+	json_t *object = json_object();
+	for (size_t o = 0; o < graph->workload->op_count; o++) {
+		const struct op *op = &graph->workload->ops[o];
+		struct flips flips = flips_find(graph->arch, graph->workload, op, &graph->seed[o]);
+		json_t *list = json_array();
+		for (int f = 0; f < flips.count; f++) {
+			int64_t splits[OP_LOOPS_MOST];
+			for (int l = 0; l < op->loop_count; l++)
+				splits[l] = mapping_split(graph->arch, &flips.at[f], l);
+			struct keyed_splits keyed = keyed_encode(op->loop_count,
+				op->writes[0].linear.loop, op->reads[0].linear.loop, splits);
+			json_array_append_new(list,
+				json_pack("[o, o]", keyed_json(keyed.output, keyed.output_count),
+					keyed_json(keyed.reduction, keyed.reduction_count)));
+		}
+		json_object_set_new(object, op->name, list);
+	}
+	return object;
+}
+
+static json_t *slot_json(const struct view_part *part)
+{
+	char text[64];
+	if (part->divisor == 1)
+		snprintf(text, sizeof text, "Mod(core_id, %" PRId64 ")", part->split);
+	else
+		snprintf(text, sizeof text, "Mod(floor(core_id/%" PRId64 "), %" PRId64 ")",
+			part->divisor, part->split);
+	return json_pack("[i, s]", part->dim, text);
+}
+
+static json_t *use_json(const struct workload *workload, const struct lx_use *use)
+{
+	const char *name = workload->ops[use->op].name, *access = use->write ? "write" : "read";
+	if (use->why)
+		return json_pack("[s, s, s]", name, access, "no view");
+	json_t *dims = json_array(), *slots = json_array();
+	for (int i = 0; i < use->view.part_count; i++) {
+		const struct view_part *part = &use->view.parts[i];
+		json_array_append_new(
+			dims, json_pack("[i, I]", part->dim, (json_int_t)part->split));
+		json_array_append_new(slots, slot_json(part));
+	}
+	return json_pack("[s, s, o, o, b]", name, access, dims, slots, use->partial);
+}
+
+/* Where the published code stops at an assertion, ours has no view. */
+static json_t *without_assertions(const json_t *views)
+{
+	json_t *copy = json_deep_copy(views), *uses, *use;
+	const char *name;
+	size_t i;
+	json_object_foreach(copy, name, uses) json_array_foreach(uses, i, use)
+	{
+		const char *text = json_string_value(json_array_get(use, 2));
+		if (text && !strncmp(text, "AssertionError", 14))
+			json_array_set_new(use, 2, json_string("no view"));
+	}
+	return copy;
+}
+
+/* Core counts, views and lifetimes of all tensors that are used. */
+static void check_tensors(struct family *family, const struct graph *graph, const json_t *expect)
+{
+	const struct workload *workload = graph->layout.graph.workload;
+	json_t *cores = json_object(), *views = json_object(), *lives = json_object();
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		const char *name = workload->tensors[t].name;
+		struct lx_uses uses = lx_uses(
+			graph->arch, workload, graph->layout.graph.mappings, t, graph->arena);
+		json_object_set_new(
+			cores, name, json_integer(lx_core_count(&uses, graph->planning.cores)));
+		json_t *list = json_array();
+		for (size_t i = 0; i < uses.count; i++)
+			json_array_append_new(list, use_json(workload, &uses.at[i]));
+		json_object_set_new(views, name, list);
+		int from, to;
+		plan_liveness(workload, t, &from, &to);
+		json_object_set_new(lives, name, json_pack("[i, i]", from, to));
+	}
+	json_t *published = without_assertions(json_object_get(expect, "per_core_views"));
+	family_expect(family, "cores", json_object_get(expect, "ncores_or_minus1_mismatch"), cores);
+	family_expect(family, "views", published, views);
+	family_expect(family, "liveness", json_object_get(expect, "liveness"), lives);
+	json_decref(published);
+}
+
+static void check_ops(struct family *family, const struct graph *graph, const json_t *expect)
+{
+	const struct workload *workload = graph->layout.graph.workload;
+	json_t *order = json_array(), *clones = json_array();
+	for (size_t o = 0; o < workload->op_count; o++) {
+		json_array_append_new(order, json_string(workload->ops[o].name));
+		if (workload->ops[o].inserted)
+			json_array_append_new(clones, json_string(workload->ops[o].name));
+	}
+	family_expect(family, "clones", json_object_get(expect, "inserted_clones"), clones);
+	family_expect(family, "order", json_object_get(expect, "final_op_order"), order);
+	json_t *published = without_ones(json_object_get(expect, "final_splits"));
+	family_expect(family, "splits", published,
+		splits_json(graph, workload, graph->layout.graph.mappings));
+	json_decref(published);
+}
+
+static void check_placement(struct family *family, const struct graph *graph, const json_t *expect)
+{
+	const struct packing *packing = &graph->layout.buffers.packing;
+	json_t *input = json_array(), *pinned = json_object();
+	for (size_t b = 0; b < packing->count; b++) {
+		const struct buffer *buffer = &packing->buffers[b];
+		json_t *parents = json_array();
+		for (size_t k = 0; k < buffer->parent_count; k++)
+			json_array_append_new(
+				parents, json_string(packing->buffers[buffer->parents[k]].name));
+		json_array_append_new(input,
+			json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", buffer->name, "size",
+				(json_int_t)buffer->size, "start", (json_int_t)buffer->start, "end",
+				(json_int_t)buffer->end, "in_place_parents", parents));
+		if (graph->layout.placement->addresses[b] != UNPLACED)
+			json_object_set_new(pinned, buffer->name,
+				json_integer(graph->layout.placement->addresses[b]));
+	}
+	family_expect(family, "solver input", json_object_get(expect, "solver_input"), input);
+	family_expect(family, "pinned", json_object_get(expect, "pinned"), pinned);
+}
+
+/* Device bytes of the op's reads or of its write that lie in HBM. */
+static int64_t step_bytes(const struct plan *plan, int step, bool write)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	int64_t bytes = 0;
+	for (int i = write ? op->read_count : 0; i < op->read_count + write; i++) {
+		int tensor = op_operand(op, i)->tensor;
+		if (!plan_lx(plan, tensor, step))
+			bytes += plan->workload->tensors[tensor].layout.bytes;
+	}
+	return bytes;
+}
+
+static void check_bytes(struct family *family, struct graph *graph, const json_t *expect)
+{
+	const struct plan *plan = graph->result.plan;
+	json_t *traffic = json_array();
+	int64_t total = 0, unpinned = 0, baseline = 0;
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		int64_t read = step_bytes(plan, step, false), write = step_bytes(plan, step, true);
+		json_array_append_new(
+			traffic, json_pack("{s:s, s:s, s:I, s:I}", "op", op->type, "out", op->name,
+					 "read", (json_int_t)read, "write", (json_int_t)write));
+		total += read + write;
+		unpinned += write;
+	}
+	graph->planning.lx_planning = false;
+	plan = lx_plan(graph->arch, graph->workload, graph->division, &graph->planning,
+		graph->place, graph->arena)
+		       .plan;
+	for (int step = 0; step < plan->step_count; step++)
+		baseline += step_bytes(plan, step, false) + step_bytes(plan, step, true);
+	family_expect(family, "traffic", json_object_get(expect, "traffic"), traffic);
+	family_expect(
+		family, "HBM bytes", json_object_get(expect, "hbm_bytes"), json_integer(total));
+	family_expect(family, "baseline", json_object_get(expect, "hbm_bytes_baseline"),
+		json_integer(baseline));
+	family_expect(family, "unpinned", json_object_get(expect, "unpinned_score"),
+		json_integer(unpinned));
+}
+
+static bool is_twin(const json_t *a, const json_t *b)
+{
+	static const char *const aside[] = {"name", "note", "expect", "error", 0};
+	json_t *left = json_copy((json_t *)a), *right = json_copy((json_t *)b);
+	for (const char *const *key = aside; *key; key++) {
+		json_object_del(left, *key);
+		json_object_del(right, *key);
+	}
+	bool twin = a != b && json_equal(left, right);
+	json_decref(left);
+	json_decref(right);
+	return twin;
+}
+
+/* What to hold a case to beside its division; NULL: nothing was recorded. */
+static const json_t *find_expected(const json_t *cases, const json_t *test)
+{
+	if (!json_is_string(json_object_get(test, "error")))
+		return json_object_get(test, "expect");
+	size_t i;
+	const json_t *other;
+	json_array_foreach(cases, i,
+		other) if (is_twin(test, other) && !json_is_string(json_object_get(other,
+							   "error"))) return json_object_get(other,
+		"expect");
+	return NULL;
+}
+
+static void check_case(struct family *family, const json_t *cases, const json_t *test)
+{
+	struct graph graph;
+	family_case(family, "%s", json_string_value(json_object_get(test, "name")));
+	run_case(&graph, test, family->arena);
+	const json_t *recorded = json_object_get(test, "expect");
+	json_t *seed = without_ones(json_object_get(recorded, "seed_splits"));
+	family_expect(family, "seed", seed, splits_json(&graph, graph.workload, graph.seed));
+	json_decref(seed);
+	family_expect(
+		family, "K-fast", json_object_get(recorded, "k_fast_ops"), k_fast_json(&graph));
+	const json_t *expect = find_expected(cases, test);
+	if (!expect)
+		return;
+	if (json_is_true(json_object_get(test, "co_optimize")))
+		family_expect(family, "options", json_object_get(expect, "split_options"),
+			options_json(&graph));
+	check_ops(family, &graph, expect);
+	check_tensors(family, &graph, expect);
+	check_placement(family, &graph, expect);
+	check_bytes(family, &graph, expect);
+}
+
+int main(int argc, char **argv)
+{
+	struct family family;
+	const char *root = argc > 1 ? argv[1] : "../shared/cases";
+	if (!family_open(&family, "division-and-lx/graphs", root, "division-and-lx"))
+		return 0;
+	json_t *file = case_file(root, "division-and-lx", "graphs.json");
+	const json_t *cases = json_object_get(file, "cases"), *test;
+	size_t i;
+	json_array_foreach(cases, i, test) check_case(&family, cases, test);
+	json_decref(file);
+	return family_close(&family);
+}
