@@ -144,6 +144,21 @@ static void least_division_takes_the_largest_span_within_the_limit(void **state)
 	assert_int_equal(search.unmet, 3);
 }
 
+/* Rows r + s of a: 127 in all, 95 with either loop halved. */
+static void equal_spans_leave_the_first_combination(void **state)
+{
+	struct workload *workload =
+		sample_op(*state, OP_REDUCE, DTYPE_FP16, "rn->.n", "nrs", EXTENTS(64, 64, 64));
+	struct op *op = (struct op *)workload->ops;
+	op->reads[0].linear.loop[2] = 64;
+	op->reads[0].host[0].loop[2] = 1;
+	const struct iteration *i = iterate(*state, workload);
+	assert_int_equal(iteration_span(i, 0, EXTENTS(1, 1, 1)), 127 * 128);
+	struct span_search search = span_search(*state, i, 100 * 128, 32);
+	assert_splits(search.splits, EXTENTS(1, 1, 2), 3);
+	assert_int_equal(search.considered, 1 << 1 | 1 << 2);
+}
+
 static void two_reductions_for_the_span_are_refused(void **state)
 {
 	const struct iteration *i =
@@ -271,6 +286,39 @@ static void at_most_one_reduction_gets_cores(void **state)
 	assert_splits(made.final.splits, EXTENTS(2, 12, 1), 3);
 }
 
+static void equal_sizes_get_cores_in_the_order_of_the_loops(void **state)
+{
+	const struct distribution given = distribute(
+		4, EXTENTS(6, 12, 6, 12), 1 << 0 | 1 << 1 | 1 << 2, EXTENTS(1, 1, 1, 1), 32);
+	assert_splits(given.splits, EXTENTS(2, 12, 1, 1), 4);
+	const struct priorities order =
+		priorities_make(4, EXTENTS(6, 12, 6, 12), 1 << 0 | 1 << 2, EXTENTS(1, 1, 1, 1));
+	assert_int_equal(order.output[0], 0);
+	assert_int_equal(order.output[1], 2);
+	assert_int_equal(order.reduction[0], 1);
+	assert_int_equal(order.reduction[1], 3);
+}
+
+static void a_least_split_above_the_cores_is_dropped(void **state)
+{
+	const struct distribution given =
+		distribute(3, EXTENTS(16, 16, 4), 1 << 0 | 1 << 1, EXTENTS(4, 16, 1), 8);
+	assert_splits(given.splits, EXTENTS(4, 1, 2), 3);
+	assert_int_equal(given.dropped, 1 << 1);
+	assert_int_equal(given.cores, 8);
+}
+
+static void loops_of_one_element_take_no_split_from_their_namesake(void **state)
+{
+	const int64_t coefficients[] = {8, 8}, none[] = {0, 0};
+	struct keyed_splits keyed = keyed_encode(2, coefficients, none, EXTENTS(1, 4));
+	int64_t splits[2];
+	keyed_decode(&keyed, 2, EXTENTS(1, 16), coefficients, none, splits);
+	assert_splits(splits, EXTENTS(1, 4), 2);
+	keyed_decode(&keyed, 2, EXTENTS(2, 16), coefficients, none, splits);
+	assert_splits(splits, EXTENTS(4, 4), 2);
+}
+
 static void a_reduction_that_the_first_read_lacks_is_lost(void **state)
 {
 	const struct iteration *i = sample(*state, OP_EINSUM, "m,mk->m", "mk", EXTENTS(2, 4096));
@@ -291,6 +339,7 @@ int main(void)
 		TEST(one_loop_can_walk_several_dimensions),
 		TEST(a_stick_walked_by_two_loops_is_refused),
 		TEST(least_division_takes_the_largest_span_within_the_limit),
+		TEST(equal_spans_leave_the_first_combination),
 		TEST(two_reductions_for_the_span_are_refused),
 		TEST(prime_stick_counts_ask_for_one_more_stick),
 		TEST(padding_knows_when_it_cannot_help),
@@ -301,6 +350,9 @@ int main(void)
 		TEST(reduction_comes_first_on_the_ring_for_einsums_only),
 		TEST(odd_sizes_use_what_divides_them_on_any_number_of_cores),
 		TEST(at_most_one_reduction_gets_cores),
+		TEST(equal_sizes_get_cores_in_the_order_of_the_loops),
+		TEST(a_least_split_above_the_cores_is_dropped),
+		TEST(loops_of_one_element_take_no_split_from_their_namesake),
 		TEST(a_reduction_that_the_first_read_lacks_is_lost),
 	};
 	return cmocka_run_group_tests_name("divide", tests, NULL, NULL);

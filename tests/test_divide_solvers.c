@@ -197,6 +197,19 @@ static void splits_that_the_machine_cannot_run_are_not_taken_over(void **state)
 	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(1));
 }
 
+/* r and s have one coefficient in a: the 8 stored for r is read back for both. */
+static void a_split_that_storing_doubles_is_taken_as_meant(void **state)
+{
+	const struct ground *ground = *state;
+	struct workload *workload =
+		sample(ground, OP_REDUCE, "mr.->m..", "mrs", EXTENTS(4, 16, 16));
+	struct op *op = (struct op *)workload->ops;
+	op->reads[0].linear.loop[2] = op->reads[0].host[1].loop[2] = 1;
+	struct answer answer = ask(ground, "spyre", workload, -1);
+	assert_int_equal(answer.complaint_count, 0);
+	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 8, 1));
+}
+
 static void exhaustive_offers_in_order_and_within_its_budget(void **state)
 {
 	struct ground *ground = *state;
@@ -243,6 +256,7 @@ int main(void)
 		TEST(two_reductions_are_refused_by_name_and_left_whole),
 		TEST(an_unsupported_stick_leaves_the_op_whole),
 		TEST(splits_that_the_machine_cannot_run_are_not_taken_over),
+		TEST(a_split_that_storing_doubles_is_taken_as_meant),
 		TEST(exhaustive_offers_in_order_and_within_its_budget),
 		TEST(exhaustive_says_when_nothing_keeps_the_span),
 	};
