@@ -41,8 +41,7 @@ static bool affine_equal(const struct affine *a, const struct affine *b, int loo
 	return a->offset == b->offset;
 }
 
-/* Every element goes to the place that it has, so whole sticks can be moved. */
-static bool is_plain_copy(const struct workload *workload, const struct op *op)
+bool op_copies_sticks(const struct workload *workload, const struct op *op)
 {
 	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
 		return false;
@@ -61,6 +60,6 @@ static bool is_plain_copy(const struct workload *workload, const struct op *op)
 bool plan_is_move(const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	return is_plain_copy(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
+	return op_copies_sticks(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
 	       !plan_lx(plan, op->reads[0].tensor, step);
 }

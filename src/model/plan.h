@@ -26,8 +26,8 @@
  *     fetched whenever its box changes from one tile to the next (and not
  *     otherwise), the output leaves once, when finished.  Cores that ask for
  *     the identical box in the same tile share one transfer (a DMA with a core
- *     mask): one read of HBM, one fill of LX per core.  Boxes that overlap in
- *     part count each.  Of an output, and of a reduction split over cores, only the
+ *     mask): one read of HBM, one fill of LX per core.  Only cores whose box changed
+ *     ask.  Boxes that overlap in part count each.  Of an output, and of a reduction split over cores, only the
  *     core that owns the slice writes it (the one whose reduction slots are all 0).
  *  5. An operand resident in LX is used where it lies.
  *  6. The compute of a tile reads each operand's box from LX once and writes
@@ -38,9 +38,9 @@
  *     writes the accumulator; then the reduce ring reads r accumulators of
  *     every output slice, moves r-1 of them one hop each, and the owner writes
  *     the output box.
- *  7. A clone whose output lies in LX has no compute: its transfer goes
- *     straight to the resident address, tile by tile, and overlaps the step
- *     that follows it.  Such clones and the next op form one phase; every other
+ *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
+ *     its transfer goes straight to the resident address, tile by tile, counts as
+ *     the read's, and overlaps the step that follows it.  Such clones and the next op form one phase; every other
  *     op is a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
@@ -95,6 +95,9 @@ const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 
 /* Steps [from, to) in which a tensor is used: first use to last use + 1. */
 void plan_liveness(const struct workload *workload, int tensor, int *from, int *to);
+
+/* A clone that keeps every stick as it is, so that whole boxes of it can be moved. */
+bool op_copies_sticks(const struct workload *workload, const struct op *op);
 
 /* A step that only moves: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);

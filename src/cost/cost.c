@@ -1,0 +1,139 @@
+#include "cost/cost.h"
+
+#include "base/arena.h"
+#include "cost/checked.h"
+#include "cost/energy.h"
+#include "cost/latency.h"
+#include "cost/streaming.h"
+#include "cost/traffic.h"
+
+bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out)
+{
+	bool fits = true;
+	out->step_count = plan->step_count;
+	out->steps = arena_array(arena, struct step_count, plan->step_count);
+	struct arena_mark mark = arena_mark(arena);
+	struct traffic_op *op = arena_new(arena, struct traffic_op);
+	for (int step = 0; step < plan->step_count; step++) {
+		traffic_open_step(op, plan, step);
+		if (!traffic_count(op, &out->steps[step]))
+			fits = false;
+	}
+	arena_release(arena, mark);
+	return fits;
+}
+
+static bool ring_can(const struct ring *ring, const struct op *op)
+{
+	switch (op->function) {
+	case FUNCTION_MAX:
+		return ring->present && ring->max;
+	case FUNCTION_MIN:
+		return ring->present && ring->min;
+	default:
+		return ring->present && ring->sum;
+	}
+}
+
+/* What makes a plan impossible on this machine, as far as a step's own numbers show it. */
+static const char *find_rejection(const struct plan *plan)
+{
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		if (op->kind != OP_OPAQUE &&
+			mapping_reduction_split(plan->arch, op, &plan->steps[step].mapping) > 1 &&
+			!ring_can(&plan->arch->reduce_ring, op))
+			return "a reduction is split over cores and no ring can combine it";
+	}
+	return NULL;
+}
+
+static int64_t find_peak(const struct plan *plan)
+{
+	int64_t peak = 0;
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (stay->place == PLACE_LX)
+			peak = number_max(peak, stay->address + stay->size);
+	}
+	return peak;
+}
+
+/* Cycles that all cores of the machine would need if they did nothing but compute. */
+static double ideal_cycles(const struct plan *plan, const struct counts *counts)
+{
+	double cycles = 0;
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		struct ratio rate = latency_rate(plan->arch, plan->workload, op);
+		if (rate.num > 0)
+			cycles += (double)counts->steps[step].computes / ratio_double(rate);
+	}
+	return cycles / (double)arch_cores(plan->arch);
+}
+
+/* Adds up the integers; false when one does not fit. */
+static bool add_up(const struct plan *plan, struct plan_cost *cost)
+{
+	struct score *score = &cost->score;
+	bool fits = true;
+	score->cycles = cost->overhead_cycles;
+	for (int i = 0; i < cost->phase_count; i++)
+		score->cycles = checked_add(&fits, score->cycles, cost->phases[i].cycles);
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct step_count *count = &cost->counts.steps[step];
+		for (int i = 0; i <= OP_READS_MOST; i++) {
+			score->hbm_bytes = checked_add(
+				&fits, score->hbm_bytes, count->bytes[i][TRAFFIC_HBM_READ]);
+			score->hbm_bytes = checked_add(
+				&fits, score->hbm_bytes, count->bytes[i][TRAFFIC_HBM_WRITE]);
+		}
+		score->computes = checked_add(&fits, score->computes, count->computes);
+		score->cores = number_max(
+			score->cores, mapping_cores(plan->arch, &plan->steps[step].mapping));
+	}
+	return fits;
+}
+
+bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out)
+{
+	*out = (struct plan_cost){0};
+	if (!cost_counts(plan, arena, &out->counts))
+		return false;
+	out->phase_count = latency_phases(plan, arena, &out->phases);
+	for (int i = 0; i < out->phase_count; i++)
+		if (!latency_phase(plan, &out->counts, arena, &out->phases[i]))
+			return false;
+	if (!latency_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
+		return false;
+	struct score *score = &out->score;
+	score->rejected = find_rejection(plan);
+	score->feasible = !score->rejected;
+	score->energy_pj = energy_of(plan, &out->counts);
+	score->lx_peak_bytes = find_peak(plan);
+	if (score->cycles > 0)
+		score->utilization = ideal_cycles(plan, &out->counts) / (double)score->cycles;
+	return true;
+}
+
+bool cost_score(const struct plan *plan, struct arena *arena, struct score *out)
+{
+	struct plan_cost cost;
+	if (!cost_plan(plan, arena, &cost))
+		return false;
+	*out = cost.score;
+	return true;
+}
+
+bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
+{
+	struct streaming streaming;
+	struct streaming_cost cost;
+	streaming_open(&streaming, arch, workload, op, mapping, in_lx, 0);
+	if (!streaming_cost(&streaming, &cost))
+		return false;
+	*hbm_bytes = cost.hbm_bytes;
+	*stream_bytes = cost.stream_bytes;
+	return true;
+}

@@ -1,0 +1,276 @@
+#include "tests/support/random_plan.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+
+/* A divisor of n that is at most `most`; 1 as likely as all others together. */
+static int64_t draw_divisor(struct random *random, int64_t n, int64_t most, struct arena *arena)
+{
+	struct divisors divisors = number_divisors(arena, n);
+	size_t count = 0;
+	while (count < divisors.count && divisors.at[count] <= most)
+		count++;
+	if (random_below(random, 2) == 0)
+		return 1;
+	return divisors.at[random_below(random, count)];
+}
+
+static void shuffle(struct random *random, uint8_t *list, int count)
+{
+	for (int i = count - 1; i > 0; i--) {
+		int j = (int)random_below(random, (uint64_t)i + 1);
+		uint8_t kept = list[i];
+		list[i] = list[j];
+		list[j] = kept;
+	}
+}
+
+static void draw_split(struct random *random, const struct arch *arch, int64_t cores,
+	const struct workload *workload, const struct op *op, struct mapping *mapping,
+	struct arena *arena)
+{
+	struct mapping_row *row = &mapping->rows[arch->core];
+	bool reduced = false;
+	shuffle(random, row->spatial_order, op->loop_count);
+	for (int i = 0; i < op->loop_count; i++) {
+		int l = row->spatial_order[i];
+		if (op->loops[l].reduction && reduced)
+			continue;
+		row->spatial[l] =
+			(uint32_t)draw_divisor(random, op_units(workload, op, l), cores, arena);
+		cores /= row->spatial[l];
+		reduced = reduced || (op->loops[l].reduction && row->spatial[l] > 1);
+	}
+}
+
+static void draw_tiles(struct random *random, const struct arch *arch,
+	const struct workload *workload, const struct op *op, struct mapping *mapping,
+	struct arena *arena)
+{
+	struct mapping_row *row = &mapping->rows[arch->lx];
+	int inner = 0;
+	uint8_t reductions[OP_LOOPS_MOST], others[OP_LOOPS_MOST];
+	for (int l = 0; l < op->loop_count; l++) {
+		int64_t units = op_units(workload, op, l) / mapping->rows[arch->core].spatial[l];
+		row->temporal[l] = (uint32_t)draw_divisor(random, units, units, arena);
+		if (op->loops[l].reduction)
+			reductions[inner++] = (uint8_t)l;
+		else
+			others[l - inner] = (uint8_t)l;
+	}
+	shuffle(random, reductions, inner);
+	shuffle(random, others, op->loop_count - inner);
+	for (int i = 0; i < op->loop_count; i++)
+		row->temporal_order[i] = i < inner ? reductions[i] : others[i - inner];
+}
+
+struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,
+	const struct workload *workload, const struct op *op, struct arena *arena)
+{
+	struct mapping mapping = mapping_make(arch, op);
+	if (op->kind == OP_OPAQUE)
+		return mapping;
+	draw_split(random, arch, cores, workload, op, &mapping, arena);
+	draw_tiles(random, arch, workload, op, &mapping, arena);
+	return mapping;
+}
+
+/* The loop that alone walks a host dimension of an access, by steps of 1 from 0; -1. */
+static int plain_loop(const struct op *op, const struct access *access, int h)
+{
+	int found = -1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!access->host[h].loop[l])
+			continue;
+		if (found >= 0 || access->host[h].loop[l] != 1)
+			return -1;
+		found = l;
+	}
+	return access->host[h].offset ? -1 : found;
+}
+
+/*
+ * Splits `op` over the cores as `other` is, where they share a tensor: as
+ * access `from` of `other` and `to` of `op`.  Leaves loops alone that do not correspond.
+ */
+static void follow(const struct plan *plan, const struct op *other, const struct access *from,
+	const struct mapping *model, const struct op *op, const struct access *to,
+	struct mapping *mapping)
+{
+	const struct workload *workload = plan->workload;
+	const struct mapping_row *theirs = &model->rows[plan->arch->core];
+	struct mapping_row *ours = &mapping->rows[plan->arch->core];
+	int count = 0;
+	uint32_t placed = 0;
+	*mapping = mapping_make(plan->arch, op);
+	for (int i = 0; i < other->loop_count; i++) {
+		int l = theirs->spatial_order[i];
+		for (int h = 0; h < workload->tensors[to->tensor].layout.host_rank; h++) {
+			int own = plain_loop(op, to, h);
+			if (own < 0 || plain_loop(other, from, h) != l || placed >> own & 1 ||
+				op_units(workload, op, own) % theirs->spatial[l])
+				continue;
+			ours->spatial[own] = theirs->spatial[l];
+			ours->spatial_order[count++] = (uint8_t)own;
+			placed |= 1u << own;
+		}
+	}
+	for (int l = 0; l < op->loop_count; l++)
+		if (!(placed >> l & 1))
+			ours->spatial_order[count++] = (uint8_t)l;
+}
+
+/* What the producer leaves on its cores; false when that is no even cut of the tensor. */
+static bool make_view(const struct plan *plan, int step, struct view *view)
+{
+	const struct workload *workload = plan->workload;
+	const struct op *op = &workload->ops[plan->steps[step].op];
+	const struct mapping *mapping = &plan->steps[step].mapping;
+	const struct access *access = &op->writes[0];
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	*view = (struct view){.cores = mapping_cores(plan->arch, mapping)};
+	if (mapping_reduction_split(plan->arch, op, mapping) > 1)
+		return false;
+	for (int d = 0; d + 1 < layout->rank; d++) {
+		int l = layout->host_dim[d] < 0 ? -1 : plain_loop(op, access, layout->host_dim[d]);
+		int64_t split = l < 0 ? 1 : mapping_split(plan->arch, mapping, l);
+		if (split == 1)
+			continue;
+		int64_t per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+		int64_t share = op_units(workload, op, l) / split * op_grain(workload, op, l) / per;
+		if (share * split != layout->size[d])
+			return false;
+		view->parts[view->part_count++] =
+			(struct view_part){d, split, mapping_divisor(plan->arch, mapping, l)};
+	}
+	return true;
+}
+
+/* Whether what core c uses of the tensor lies in its slice. */
+static bool holds(const struct plan *plan, int step, const struct access *access,
+	const struct view *view, int64_t core)
+{
+	const struct workload *workload = plan->workload;
+	const struct op *op = &workload->ops[plan->steps[step].op];
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	if (core >= view->cores)
+		return false;
+	for (int d = 0; d + 1 < layout->rank; d++) {
+		if (layout->host_dim[d] < 0)
+			continue;
+		const struct affine *host = &access->host[layout->host_dim[d]];
+		int64_t low = host->offset, high = host->offset;
+		for (int l = 0; l < op->loop_count; l++) {
+			const struct mapping *mapping = &plan->steps[step].mapping;
+			int64_t split = mapping_split(plan->arch, mapping, l);
+			int64_t share =
+				op_units(workload, op, l) / split * op_grain(workload, op, l);
+			int64_t slot = mapping_slot(plan->arch, mapping, l, core);
+			low += host->loop[l] * slot * share;
+			high += host->loop[l] *
+				(number_min(op->loops[l].extent, (slot + 1) * share) - 1);
+		}
+		int64_t per = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
+		int64_t first = view_first(layout, view, d, core);
+		if (low / per < first || high / per >= first + view_size(layout, view, d))
+			return false;
+	}
+	return true;
+}
+
+static bool held_everywhere(const struct plan *plan, int tensor, const struct view *view)
+{
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		for (int i = 0; i < op_operands(op); i++) {
+			if (op_operand(op, i)->tensor != tensor)
+				continue;
+			if (op->kind == OP_OPAQUE)
+				return false;
+			int64_t cores = mapping_cores(plan->arch, &plan->steps[step].mapping);
+			for (int64_t c = 0; c < cores; c++)
+				if (!holds(plan, step, op_operand(op, i), view, c))
+					return false;
+		}
+	}
+	return true;
+}
+
+/* Intermediate tensors go to LX one above the other, where that is possible. */
+static void draw_residencies(struct random *random, const struct random_options *options,
+	struct plan *plan, struct arena *arena)
+{
+	const struct workload *workload = plan->workload;
+	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
+	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		struct residency stay = {.tensor = t, .place = PLACE_LX, .in_place_of = -1};
+		plan_liveness(workload, t, &stay.from, &stay.to);
+		stay.view.cores = 1;
+		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
+			     make_view(plan, tensor->producer, &stay.view) &&
+			     held_everywhere(plan, t, &stay.view);
+		if (!options->legal)
+			legal = random_below(random, 2) == 0;
+		if (!legal || random_below(random, 4) == 0)
+			continue;
+		stay.size = options->legal ? view_bytes(&tensor->layout, &stay.view)
+					   : tensor->layout.bytes;
+		stay.address = number_align_up(top, alignment);
+		if (stay.address + stay.size > arch_lx_capacity(plan->arch))
+			continue;
+		top = stay.address + stay.size;
+		plan->residencies[plan->residency_count++] = stay;
+	}
+}
+
+/* A clone or tail is mostly divided as the step `drawn` is, whose tensors it makes or reads. */
+static void follow_neighbour(
+	struct random *random, struct plan *plan, int step, int drawn, struct arena *arena)
+{
+	const struct op *op = &plan->workload->ops[step], *main_op = &plan->workload->ops[drawn];
+	struct mapping *mapping = &plan->steps[step].mapping;
+	const struct mapping *model = &plan->steps[drawn].mapping;
+	if (op->kind == OP_OPAQUE || random_below(random, 4) == 0)
+		return;
+	if (step > drawn)
+		follow(plan, main_op, &main_op->writes[0], model, op, &op->reads[0], mapping);
+	for (int i = 0; step < drawn && i < main_op->read_count; i++)
+		if (main_op->reads[i].tensor == op->writes[0].tensor)
+			follow(plan, main_op, &main_op->reads[i], model, op, &op->writes[0],
+				mapping);
+	draw_tiles(random, plan->arch, plan->workload, op, mapping, arena);
+}
+
+struct plan *random_plan(struct random *random, const struct random_options *options,
+	const struct arch *arch, int cores, const struct workload *workload, struct arena *arena)
+{
+	struct plan *plan = arena_new(arena, struct plan);
+	*plan = (struct plan){
+		.arch = arch,
+		.workload = workload,
+		.cores = cores,
+		.step_count = (int)workload->op_count,
+		.steps = arena_array(arena, struct step, workload->op_count),
+	};
+	int bundle = 0;
+	for (int i = 0; i < plan->step_count; i++) {
+		const struct op *op = &workload->ops[i];
+		plan->steps[i] = (struct step){
+			.op = i,
+			.bundle = bundle,
+			.mapping = random_mapping(random, arch, cores, workload, op, arena),
+		};
+		if (op->kind == OP_OPAQUE || (!op->inserted && random_below(random, 3) == 0))
+			bundle++;
+	}
+	int drawn = 0;
+	while (workload->ops[drawn].inserted)
+		drawn++;
+	for (int i = 0; i < plan->step_count; i++)
+		if (i != drawn)
+			follow_neighbour(random, plan, i, drawn, arena);
+	draw_residencies(random, options, plan, arena);
+	return plan;
+}

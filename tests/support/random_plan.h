@@ -1,0 +1,35 @@
+#ifndef SUPPORT_RANDOM_PLAN_H
+#define SUPPORT_RANDOM_PLAN_H
+
+#include "base/random.h"
+#include "model/plan.h"
+
+/*
+ * Small random workloads and plans for them.
+ *
+ * A workload is a chain: clones of some inputs, one op (a map with broadcasts, a
+ * reduction, an einsum of two or three operands, or one with windows like 2*p + r), and
+ * often a map or an opaque op that reads its output.  Extents are ragged and
+ * dtypes mixed.  Its plan divides every op over some cores, tiles it at LX in
+ * some order (reductions innermost), and keeps some tensors in LX.
+ */
+struct random_options {
+	int64_t elements_most; /* scalar operations of one op */
+	bool legal;            /* sticks fit, and what lies in LX is held where it is used:
+				* the plan can be carried out if its tiles fit the reserve.
+				* Otherwise anything whose counts have a meaning */
+	bool opaque;           /* may have opaque ops */
+};
+
+const struct workload *random_workload(
+	struct random *random, const struct random_options *options, struct arena *arena);
+
+/* On up to `cores` cores of the architecture. */
+struct plan *random_plan(struct random *random, const struct random_options *options,
+	const struct arch *arch, int cores, const struct workload *workload, struct arena *arena);
+
+/* A division and tiling of one op. */
+struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,
+	const struct workload *workload, const struct op *op, struct arena *arena);
+
+#endif
