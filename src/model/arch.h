@@ -15,7 +15,7 @@
  * are picojoules per byte or operation.  Every number carries the sentence
  * that says where it comes from, "assumed: ..." when nobody measured it.
  */
-enum { ARCH_LEVELS_MOST = 24 };
+enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
 
 enum level_class {
 	LEVEL_CONTAINER, /* only fans out */
@@ -33,6 +33,7 @@ struct level {
 	/* storage; bytes are per instance */
 	int64_t capacity;  /* bytes; 0: unlimited */
 	int64_t reserve;   /* bytes at the top that planners leave to streaming tiles */
+	bool scratchpad;   /* buffers of plans may live here */
 	int64_t alignment; /* of buffers, bytes; at least 1 */
 	int64_t word_bits, block_words;
 	struct ratio read_rate; /* bytes per cycle per instance; 0: unlimited */
@@ -97,6 +98,12 @@ const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arc
 /* Bytes of LX kept for streaming tiles, from the first aligned address on. */
 int64_t arch_stream_capacity(const struct arch *arch);
 int64_t arch_stream_address(const struct arch *arch);
+
+/*
+ * Whether graphs can run here: HBM, cores (at most ARCH_CORES_MOST), one LX in
+ * each, rates of the array.  Complains about what is missing.
+ */
+bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
 
 /* Index of a level by name; -1 if there is none. */
 int arch_level(const struct arch *arch, const char *name);

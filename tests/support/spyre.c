@@ -63,6 +63,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[LX].device = "SRAM";
 	levels[LX].capacity = 2 << 20;
 	levels[LX].reserve = (2 << 20) - 1677721;
+	levels[LX].scratchpad = true;
 	levels[LX].alignment = 128;
 	levels[LX].read_rate = levels[LX].write_rate = levels[LX].fill_rate = ratio(128, 1);
 	levels[LX].read_pj = levels[LX].write_pj = 12.5;
