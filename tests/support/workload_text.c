@@ -1,27 +1,11 @@
 #include "tests/support/workload_text.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "model/workload_read.h"
 #include "spec/sheet.h"
+#include "tests/support/complaints.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const char *print_diag(struct arena *arena, const struct diag *diag)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&text, &length);
-	if (!stream)
-		fatal("cannot open a stream in memory");
-	diag_print(diag, stream);
-	fclose(stream);
-	const char *kept = arena_text(arena, text);
-	free(text);
-	return kept;
-}
 
 static const struct workload *read_sheet(
 	struct arena *arena, struct sheet *sheet, struct diag *diag, const char **complaints)
@@ -30,7 +14,7 @@ static const struct workload *read_sheet(
 	const struct node *node = sheet_find(sheet, "workload");
 	const struct workload *workload = node ? workload_read(&reading, node) : NULL;
 	if (complaints)
-		*complaints = print_diag(arena, diag);
+		*complaints = complaints_text(arena, diag);
 	return diag_failed(diag) ? NULL : workload;
 }
 

@@ -1,0 +1,396 @@
+#include "base/arena.h"
+#include "model/arch.h"
+#include "spec/sheet.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/complaints.h"
+#include "tests/support/spyre.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define SPYRE "specs/arch/spyre32.yaml"
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static const struct arch *read_spyre(struct arena *arena)
+{
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_file(arena, SPYRE, diag);
+	if (!arch || !arch_fits_graphs(arch, diag))
+		fail_msg("%s", complaints_text(arena, diag));
+	return arch;
+}
+
+static void assert_same_ratio(struct ratio a, struct ratio b)
+{
+	assert_int_equal(a.num, b.num);
+	assert_int_equal(a.den, b.den);
+}
+
+static void assert_same_level(const struct level *a, const struct level *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->kind, b->kind);
+	if (a->device || b->device)
+		assert_string_equal(a->device, b->device);
+	assert_int_equal(a->fanout_x, b->fanout_x);
+	assert_int_equal(a->fanout_y, b->fanout_y);
+	assert_int_equal(a->instances, b->instances);
+	assert_int_equal(a->capacity, b->capacity);
+	assert_int_equal(a->reserve, b->reserve);
+	assert_int_equal(a->scratchpad, b->scratchpad);
+	assert_int_equal(a->alignment, b->alignment);
+	assert_int_equal(a->word_bits, b->word_bits);
+	assert_int_equal(a->block_words, b->block_words);
+	assert_same_ratio(a->read_rate, b->read_rate);
+	assert_same_ratio(a->write_rate, b->write_rate);
+	assert_int_equal(a->shared_rate, b->shared_rate);
+	assert_same_ratio(a->fill_rate, b->fill_rate);
+	assert_true(a->read_pj == b->read_pj && a->write_pj == b->write_pj);
+	assert_same_ratio(a->mac_rate, b->mac_rate);
+	assert_same_ratio(a->vector_rate, b->vector_rate);
+	assert_true(a->mac_pj == b->mac_pj && a->vector_pj == b->vector_pj);
+}
+
+static void assert_same_ring(const struct ring *a, const struct ring *b)
+{
+	assert_int_equal(a->present, b->present);
+	assert_same_ratio(a->rate, b->rate);
+	assert_true(a->pj == b->pj);
+	assert_true(a->sum == b->sum && a->max == b->max && a->min == b->min);
+}
+
+static void the_machine_of_the_tests_is_that_of_the_file(void **state)
+{
+	const struct arch *a = read_spyre(*state), *b = spyre_arch(*state, 32);
+	assert_string_equal(a->name, b->name);
+	assert_same_ratio(a->clock_hz, b->clock_hz);
+	assert_int_equal(a->level_count, b->level_count);
+	for (int r = 0; r < a->level_count; r++)
+		assert_same_level(&a->levels[r], &b->levels[r]);
+	assert_int_equal(a->hbm, b->hbm);
+	assert_int_equal(a->core, b->core);
+	assert_int_equal(a->lx, b->lx);
+	assert_int_equal(a->compute, b->compute);
+	assert_int_equal(a->span_limit, b->span_limit);
+	assert_int_equal(a->bundle_tensors, b->bundle_tensors);
+	assert_same_ring(&a->data_ring, &b->data_ring);
+	assert_same_ring(&a->reduce_ring, &b->reduce_ring);
+	assert_int_equal(a->bundle_cycles, b->bundle_cycles);
+	assert_int_equal(a->core_cycles, b->core_cycles);
+}
+
+static void published_numbers_come_out(void **state)
+{
+	const struct arch *arch = read_spyre(*state);
+	const struct level *array = &arch->levels[arch->compute];
+	assert_int_equal(arch_cores(arch), 32);
+	assert_int_equal(arch_lx_capacity(arch), 1677721);
+	assert_int_equal(arch_stream_address(arch), 1677824);
+	assert_int_equal(arch_stream_capacity(arch), (2 << 20) - 1677824);
+	double peak = ratio_double(array->mac_rate) * 32 * ratio_double(arch->clock_hz) * 2;
+	assert_true(peak == 98.304e12);
+	assert_true(arch_nanoseconds(arch, 1500) == 1000.0);
+	int64_t cycles;
+	assert_true(ratio_time(8396800, arch->levels[arch->hbm].read_rate, &cycles));
+	assert_int_equal(cycles, 61500); /* 41.0 us */
+}
+
+static void every_number_has_its_source(void **state)
+{
+	const struct arch *arch = read_spyre(*state);
+	assert_int_equal(arch->note_count, 24);
+	for (size_t i = 0; i < arch->note_count; i++) {
+		const struct source_note *note = &arch->notes[i];
+		if (!strcmp(note->source, "no source given"))
+			fail_msg("%s %s", note->level, note->key);
+	}
+}
+
+/* The energies are those of the tables that the sources name. */
+static double table_energy(struct arena *arena, const char *path, const char *action)
+{
+	struct diag *diag = diag_open(arena);
+	struct sheet *sheet = sheet_open(arena, diag);
+	sheet_add_file(sheet, path);
+	struct reading reading = sheet_reading(sheet);
+	const struct node *node =
+		node_find(node_find(sheet_find(sheet, "energy"), "actions"), action);
+	struct reader map;
+	double energy = 0;
+	int64_t bits = 0;
+	assert_true(reader_open(&map, &reading, node, "action"));
+	assert_true(read_picojoules(&map, "energy", REQUIRED, &energy));
+	assert_true(read_integer(&map, "bits", REQUIRED, 8, 64, &bits));
+	return energy * 8 / (double)bits;
+}
+
+static void assert_close(double a, double b)
+{
+	if (fabs(a - b) > 1e-9)
+		fail_msg("%.17g and %.17g", a, b);
+}
+
+static void energies_are_those_of_the_tables(void **state)
+{
+	const char *horowitz = "specs/energy/horowitz.yaml", *eyeriss = "specs/energy/eyeriss.yaml";
+	const struct arch *arch = read_spyre(*state);
+	const struct level *hbm = &arch->levels[arch->hbm], *lx = &arch->levels[arch->lx];
+	const struct level *array = &arch->levels[arch->compute];
+	double multiply = 2 * table_energy(*state, horowitz, "fp16_mult");
+	double add = 2 * table_energy(*state, horowitz, "fp16_add");
+	assert_close(array->mac_pj, multiply + add);
+	assert_close(array->vector_pj, multiply);
+	assert_close(lx->read_pj, table_energy(*state, horowitz, "sram_1MB_read"));
+	assert_close(hbm->read_pj, table_energy(*state, horowitz, "dram_read"));
+	double step = table_energy(*state, eyeriss, "neighbour") * array->mac_pj;
+	assert_close(arch->data_ring.pj, step);
+	assert_close(arch->reduce_ring.pj, step);
+}
+
+#define HEAD "architecture:\n  version: 0.4\n  nodes:\n"
+#define SYSTEM "  - !Container {name: system, attributes: {clock: 1GHz}}\n"
+#define DRAM "  - !Component {name: HBM, class: DRAM}\n"
+#define CORES "  - !Container {name: core, spatial: {meshX: 4}}\n"
+#define PAD                                                                                        \
+	"  - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, alignment: "  \
+	"128}}\n"
+#define MAC "  - !Component {name: mac, class: mac, attributes: {mac_rate: 1, vector_rate: 1}}\n"
+
+static void roles_are_found_by_what_levels_are(void **state)
+{
+	static const struct {
+		const char *yaml;
+		int hbm, core, lx, compute;
+	} rows[] = {
+		{HEAD SYSTEM DRAM CORES PAD MAC, 1, 2, 3, 4},
+		{HEAD SYSTEM DRAM
+			"  - !Container {name: cluster, spatial: {meshX: 4}}\n"
+			"  - !Container {name: core, spatial: {meshX: 2, meshY: 2}}\n" PAD MAC,
+			1, 3, 4, 5},
+		{HEAD SYSTEM DRAM "  - !Container {name: core}\n" PAD MAC, 1, 2, 3, 4},
+		{HEAD SYSTEM DRAM "  - !Component {name: LX, class: regfile, spatial: {meshX: 4}, "
+				  "attributes: {entries: 64, scratchpad: true}}\n" MAC,
+			1, 2, 2, 3},
+		{HEAD SYSTEM DRAM "  - !Component {name: glb, class: SRAM}\n" MAC, 1, -1, -1, 3},
+		{HEAD SYSTEM "  - !Component {name: mac, class: intmac}\n", -1, -1, -1, 1},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct diag *diag = diag_open(*state);
+		const struct arch *arch = arch_of_text(*state, rows[i].yaml, diag);
+		if (!arch)
+			fail_msg("row %zu: %s", i, complaints_text(*state, diag));
+		assert_int_equal(arch->hbm, rows[i].hbm);
+		assert_int_equal(arch->core, rows[i].core);
+		assert_int_equal(arch->lx, rows[i].lx);
+		assert_int_equal(arch->compute, rows[i].compute);
+	}
+}
+
+static void storage_is_read_in_words_rows_or_bytes(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		HEAD "  - !Container {name: system, attributes: {global_cycle_seconds: 1e-9}}\n"
+		     "  - !Component {name: a, class: DRAM, attributes: {datawidth: 8, "
+		     "shared_bandwidth: 4}}\n"
+		     "  - !Component {name: b, class: SRAM, attributes: {depth: 1024, width: 64, "
+		     "datawidth: 8, read_bandwidth: 16, write_bandwidth: 3GB/s}}\n"
+		     "  - !Component {name: c, class: regfile, attributes: {entries: 12}}\n"
+		     "  - !Component {name: d, class: smartbuffer_RF, attributes: {depth: 16, "
+		     "block_size: 4}}\n",
+		diag);
+	if (!arch)
+		fail_msg("%s", complaints_text(*state, diag));
+	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
+	assert_int_equal(arch->levels[1].capacity, 0);
+	assert_true(arch->levels[1].shared_rate);
+	assert_same_ratio(arch->levels[1].read_rate, (struct ratio){4, 1});
+	assert_int_equal(arch->levels[2].capacity, 8192);
+	assert_same_ratio(arch->levels[2].read_rate, (struct ratio){16, 1});
+	assert_same_ratio(arch->levels[2].write_rate, (struct ratio){3, 1});
+	assert_int_equal(arch->levels[3].capacity, 24);
+	assert_int_equal(arch->levels[4].capacity, 128);
+}
+
+static void overheads_round_up_to_cycles(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		HEAD "  - !Container {name: system, attributes: {clock: 1.5GHz, "
+		     "bundle_overhead: 1ns, core_overhead: 2ns}}\n" DRAM,
+		diag);
+	assert_non_null(arch);
+	assert_int_equal(arch->bundle_cycles, 2);
+	assert_int_equal(arch->core_cycles, 3);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		const char *yaml, *error;
+	} rows[] = {
+		{HEAD "  - !Container {name: system}\n",
+			"error: no container says how fast the machine runs; one needs 'clock', "
+			"such as 'clock: 1.5GHz'"},
+		{HEAD SYSTEM DRAM DRAM, "error: level 'HBM' is named twice"},
+		{HEAD SYSTEM "  - !Container {name: core, spatial: {meshX: 0}}\n",
+			"error: 'meshX' in level 'core' is 0; it can be 1 to 2147483647"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {capcity: 2KiB}}\n",
+			"error: unknown key 'capcity' in level 'L'; the keys here are"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {aligment: 2}}\n",
+			"error: unknown key 'aligment' in level 'L'; did you mean 'alignment'?"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {alignment: 96}}\n",
+			"error: 'alignment' in level 'L' is 96 bytes; it must be a power of two"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {size: 1KiB, "
+			     "reserve: 2KiB}}\n",
+			"error: 'reserve' in level 'L' is 2048 bytes; it can be 0 to 1024"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {size: 1KiB, "
+			     "reserve: 2}}\n",
+			"error: 'reserve' in level 'L' is 2; a fraction up to 1 is expected, or a "
+			"size with a unit"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {size: 1KiB, "
+			     "depth: 2}}\n",
+			"error: level 'L' has its capacity twice; give 'size', or 'depth' and "
+			"'width', or 'entries'"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: "
+			     "{read_bandwidth: 0}}\n",
+			"error: 'read_bandwidth' in level 'L' is 0; leave it out where nothing "
+			"limits it"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: "
+			     "{read_bandwidth: 3pJ}}\n",
+			"error: 'read_bandwidth' in level 'L' is an energy; a rate such as "
+			"204.8GB/s is expected"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: "
+			     "{read_bandwidth: 3, shared_bandwidth: 3}}\n",
+			"error: level 'L' has a 'shared_bandwidth' of reads and writes, and one of "
+			"either"},
+		{HEAD SYSTEM "  - !Component {name: L, class: thing}\n",
+			"error: class 'thing' shows neither storage (DRAM, SRAM, regfile, ...) nor "
+			"compute (mac, array, ...)"},
+		{HEAD SYSTEM "  - !Component {name: a:b, class: DRAM}\n",
+			"error: 'a:b' cannot name a level: mappings use blanks, ':', '|', ',', ';' "
+			"and the words 'keep' and 'nowhere' themselves"},
+		{HEAD SYSTEM "  - !Component {class: DRAM}\n", "error: level has no 'name'"},
+		{HEAD SYSTEM "  - !Compnent {name: a, class: DRAM}\n",
+			"error: unknown tag '!Compnent'; did you mean '!Component'?"},
+		{HEAD SYSTEM "  - !Parallel {nodes: []}\n",
+			"error: !Parallel is not read yet: the levels of an architecture are one "
+			"path"},
+		{HEAD SYSTEM "  - {name: a, class: DRAM}\n",
+			"error: a node of an architecture is !Container or !Component"},
+		{HEAD SYSTEM "  - !Component {name: a, class: DRAM, sources: {sise: x}}\n",
+			"error: unknown key 'sise' in the sources of 'a'"},
+		{HEAD SYSTEM "  - !Container {name: b, attributes: {clock: 2GHz}}\n",
+			"error: 'clock' is given by 'system' and by 'b'"},
+		{HEAD SYSTEM "  - !Container {name: c, attributes: {reduce_ring: {bandwidth: 1, "
+			     "reductions: [prod]}}}\n",
+			"error: a ring can do 'sum', 'max' and 'min', not 'prod'"},
+		{HEAD SYSTEM PAD "  - !Component {name: L2, class: SRAM, attributes: {size: 1KiB, "
+				 "scratchpad: yes}}\n",
+			"error: 'LX' and 'L2' are both scratchpads of plans"},
+		{"architecture: {version: 0.3, nodes: [!Container {name: s, attributes: {clock: "
+		 "1GHz}}]}\n",
+			"error: architecture version 0.3; this program reads 0.4"},
+		{"architecture: {version: 0.4, subtree: []}\n",
+			"error: the older 'subtree:' form is not read; list the levels under "
+			"'nodes:'"},
+		{"architecture: {nodes: []}\n", "error: an architecture has 1 to 24 levels, not 0"},
+		{"architecture: [1]\n", "error: architecture is a list; a map is expected"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct diag *diag = diag_open(*state);
+		if (arch_of_text(*state, rows[i].yaml, diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(*state, diag);
+		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+	}
+}
+
+static void graphs_need_hbm_cores_and_lx(void **state)
+{
+	static const struct {
+		const char *yaml, *missing;
+	} rows[] = {
+		{HEAD SYSTEM DRAM CORES PAD MAC, NULL},
+		{HEAD SYSTEM CORES PAD MAC, "no level is a DRAM"},
+		{HEAD SYSTEM DRAM CORES MAC,
+			"no storage is a scratchpad; one needs 'reserve' or 'scratchpad: true'"},
+		{HEAD SYSTEM DRAM CORES PAD, "no level inside the scratchpad computes"},
+		{HEAD SYSTEM PAD DRAM MAC, "the scratchpad is not inside the DRAM"},
+		{HEAD SYSTEM CORES DRAM PAD MAC, "its DRAM is in several parts"},
+		{HEAD SYSTEM DRAM "  - !Container {name: core, spatial: {meshX: 65}}\n" PAD MAC,
+			"it has 65 cores, 64 are the most"},
+		{HEAD SYSTEM DRAM CORES
+			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, "
+			"alignment: 128}}\n" MAC,
+			"its scratchpad has no 'size'"},
+		{HEAD SYSTEM DRAM CORES
+			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
+			"4KiB}}\n" MAC,
+			"its scratchpad must align buffers to sticks, 'alignment: 128'"},
+		{HEAD SYSTEM DRAM CORES PAD
+			"  - !Component {name: mac, class: mac, attributes: {mac_rate: 1}}\n",
+			"its array has no 'vector_rate'"},
+		{HEAD SYSTEM DRAM CORES PAD
+			"  - !Component {name: mac, class: mac, attributes: {vector_rate: 1}}\n",
+			"its array has no 'mac_rate'"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct diag *diag = diag_open(*state);
+		const struct arch *arch = arch_of_text(*state, rows[i].yaml, diag);
+		if (!arch)
+			fail_msg("row %zu: %s", i, complaints_text(*state, diag));
+		assert_int_equal(arch_fits_graphs(arch, diag), !rows[i].missing);
+		if (!rows[i].missing)
+			continue;
+		const char *all = complaints_text(*state, diag);
+		if (!strstr(all, rows[i].missing))
+			fail_msg("%s\ninstead of '%s'", all, rows[i].missing);
+	}
+}
+
+static void another_reserve_moves_the_streaming_tiles(void **state)
+{
+	const struct arch *arch = spyre_arch(*state, 4);
+	const struct arch *half = arch_with_reserve(*state, arch, 1 << 20);
+	assert_int_equal(arch_lx_capacity(half), 1 << 20);
+	assert_int_equal(arch_stream_address(half), 1 << 20);
+	assert_int_equal(arch_lx_capacity(arch), 1677721);
+	const struct arch *none = arch_with_reserve(*state, arch, 1);
+	assert_int_equal(arch_stream_address(none), 2 << 20);
+	assert_int_equal(arch_stream_capacity(none), 0);
+	assert_int_equal(arch_reserve(2 << 20, (struct ratio){1, 5}), 419431);
+	assert_int_equal(arch_reserve(2 << 20, (struct ratio){0, 1}), 0);
+	assert_int_equal(arch_reserve(2 << 20, (struct ratio){1, 1}), 2 << 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_machine_of_the_tests_is_that_of_the_file),
+		cmocka_unit_test(published_numbers_come_out),
+		cmocka_unit_test(every_number_has_its_source),
+		cmocka_unit_test(energies_are_those_of_the_tables),
+		cmocka_unit_test(roles_are_found_by_what_levels_are),
+		cmocka_unit_test(storage_is_read_in_words_rows_or_bytes),
+		cmocka_unit_test(overheads_round_up_to_cycles),
+		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(graphs_need_hbm_cores_and_lx),
+		cmocka_unit_test(another_reserve_moves_the_streaming_tiles),
+	};
+	return cmocka_run_group_tests_name("arch", tests, set_up, tear_down);
+}
