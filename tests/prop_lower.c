@@ -27,7 +27,7 @@ struct content {
 
 struct granule {
 	struct content content;
-	int64_t writer; /* instruction; -1 */
+	int64_t writer;                /* instruction; -1 */
 	struct array(int64_t) readers; /* since then */
 };
 
@@ -49,7 +49,7 @@ struct world {
 	struct memory memories[CORES + 1];
 	size_t words;
 	uint64_t **before; /* by instruction, a bit for each that happens before it */
-	struct array(struct touch) *touches;
+	struct array(struct touch) * touches;
 	int64_t **made, **sent; /* by tensor and stick */
 	uint8_t **computed;     /* by op and iteration */
 };
@@ -109,9 +109,8 @@ static bool is_implied(const struct world *world, int64_t i, uint32_t dependence
 			return true;
 	}
 	for (int c = 0; c < CORES; c++) {
-		int64_t other = instruction->mask >> c & 1
-					? queue_before(world->program, i, c)
-					: -1;
+		int64_t other =
+			instruction->mask >> c & 1 ? queue_before(world->program, i, c) : -1;
 		if (other >= 0 && (other == dependence || is_before(world, dependence, other)))
 			return true;
 	}
@@ -133,8 +132,8 @@ static bool may_use(const struct world *world, int step, int core, int tensor, i
 }
 
 /* One granule is read or written: everything that it conflicts with came before. */
-static void touch(
-	struct world *world, int64_t i, int space, int64_t address, bool write, struct content content)
+static void touch(struct world *world, int64_t i, int space, int64_t address, bool write,
+	struct content content)
 {
 	struct memory *memory = &world->memories[space];
 	assert_int_equal(address % GRANULE, 0);
@@ -211,8 +210,7 @@ static void fill_hbm(struct world *world)
 		const struct layout *layout = &world->plan->workload->tensors[t].layout;
 		int64_t address = world->program->hbm[t];
 		for (int64_t s = 0; address >= 0 && s < layout->sticks; s++) {
-			struct granule *granule =
-				&world->memories[CORES].at[address / GRANULE + s];
+			struct granule *granule = &world->memories[CORES].at[address / GRANULE + s];
 			assert_int_equal(granule->content.tensor, -1);
 			granule->content = (struct content){(int)t, false, s};
 		}
@@ -245,7 +243,8 @@ static void visit_elements(struct world *world, const struct compute *compute)
 					x += access->host[h].loop[l] * at[l];
 				if (layout->part[d] == PART_STICK_OUTER)
 					x /= layout->per_stick;
-				assert_in_range(x, box->first[d], box->first[d] + box->count[d] - 1);
+				assert_in_range(
+					x, box->first[d], box->first[d] + box->count[d] - 1);
 			}
 		}
 		more = false;
@@ -272,9 +271,11 @@ static void run_compute(struct world *world, int64_t i, int core)
 		return;
 	const struct region *box = &compute->write->region;
 	if (compute->accumulator_read)
-		touch_box(world, i, core, box, &compute->accumulator, false, box->tensor, true, NULL);
+		touch_box(
+			world, i, core, box, &compute->accumulator, false, box->tensor, true, NULL);
 	if (compute->accumulator_write)
-		touch_box(world, i, core, box, &compute->accumulator, true, box->tensor, true, NULL);
+		touch_box(
+			world, i, core, box, &compute->accumulator, true, box->tensor, true, NULL);
 	if (compute->finish)
 		touch_box(world, i, core, box, &compute->write->lx, true, box->tensor, false,
 			world->made[box->tensor]);
@@ -365,7 +366,8 @@ static struct world *open_world(
 		world->sent[t] = arena_array(arena, int64_t, workload->tensors[t].layout.sticks);
 	}
 	for (size_t o = 0; o < workload->op_count; o++)
-		world->computed[o] = arena_array(arena, uint8_t, op_computes(&workload->ops[o]) + 1);
+		world->computed[o] =
+			arena_array(arena, uint8_t, op_computes(&workload->ops[o]) + 1);
 	open_memories(world);
 	close_order(world);
 	return world;
@@ -395,6 +397,25 @@ static void check_dependences(const struct world *world)
 			assert_false(is_implied(world, i, other));
 			if (list[i].engine != ENGINE_SYNC && list[other].engine != ENGINE_SYNC)
 				assert_true(conflict(world, other, i));
+		}
+	}
+}
+
+/* Cores that ask for one box in one tile share its transfer. */
+static void check_sharing(const struct world *world)
+{
+	const struct instruction *list = world->program->instructions;
+	for (size_t i = 0; i < world->program->instruction_count; i++) {
+		if (list[i].engine != ENGINE_DMA_IN)
+			continue;
+		const struct transfer *one = list[i].transfer;
+		for (size_t j = i + 1; j < world->program->instruction_count &&
+				       list[j].step == list[i].step && list[j].tile == list[i].tile;
+			j++) {
+			const struct transfer *other = list[j].transfer;
+			if (list[j].engine == ENGINE_DMA_IN && one->operand == other->operand)
+				assert_memory_not_equal(
+					&one->region, &other->region, sizeof one->region);
 		}
 	}
 }
@@ -468,6 +489,7 @@ static void programs_obey_their_laws(void **state)
 			for (size_t k = 0; k < program->instruction_count; k++)
 				run(world, (int64_t)k);
 			check_dependences(world);
+			check_sharing(world);
 			check_phases(world);
 			check_results(world);
 		}

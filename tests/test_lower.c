@@ -309,6 +309,58 @@ static const struct row {
 			"5 out 0: y[1+1 0+2] 1678592 > 768 after 4\n",
 	},
 	{
+		.name = "chunks_of_an_opaque_op_take_turns_in_two_buffers",
+		.cores = 1,
+		.workload = "{dimensions: {m: 4000, n: 64}, ops: [{opaque: topk, reads: "
+			    "['x[m,n]'], writes: ['z[m,n]']}]}",
+		.mappings = {""},
+		.program = "0 in 0: x[0+1 0+1638] 0 > 1677824\n"
+			   "1 compute 0: x[0+1 0+1638]@1677824 after 0\n"
+			   "2 in 0: x[0+1 1638+1638] 209664 > 1887488\n"
+			   "3 compute 0: x[0+1 1638+1638]@1887488 after 2\n"
+			   "4 in 0: x[0+1 3276+724] 419328 > 1677824 after 1\n"
+			   "5 compute 0: x[0+1 3276+724]@1677824 after 4\n"
+			   "6 compute 0: -> z[0+1 0+1638]@1887488\n"
+			   "7 out 0: z[0+1 0+1638] 1887488 > 512000 after 6\n"
+			   "8 compute 0: -> z[0+1 1638+1638]@1677824\n"
+			   "9 out 0: z[0+1 1638+1638] 1677824 > 721664 after 8\n"
+			   "10 compute 0: -> z[0+1 3276+724]@1887488 after 7\n"
+			   "11 out 0: z[0+1 3276+724] 1887488 > 931328 after 10\n",
+	},
+	{
+		.name = "tiles_in_the_same_sticks_fetch_them_once",
+		.cores = 1,
+		.workload = "{dimensions: {p: 4, q: 63}, ops: ['y[p,q] = restickify x[p+q]']}",
+		.mappings = {"LX: p4"},
+		.program =
+			"0 in 0: x[0+1] 0 > 1677824\n"
+			"1 compute 0: p0+1 q0+63 x[0+1]@1677824 -> y[0+1 0+1]@1678336 after 0\n"
+			"2 out 0: y[0+1 0+1] 1678336 > 256 after 1\n"
+			"3 compute 0: p1+1 q0+63 x[0+1]@1677824 -> y[0+1 1+1]@1678464\n"
+			"4 out 0: y[0+1 1+1] 1678464 > 384 after 3\n"
+			"5 in 0: x[0+2] 0 > 1678080\n"
+			"6 compute 0: p2+1 q0+63 x[0+2]@1678080 -> y[0+1 2+1]@1678336 after 2 5\n"
+			"7 out 0: y[0+1 2+1] 1678336 > 512 after 6\n"
+			"8 compute 0: p3+1 q0+63 x[0+2]@1678080 -> y[0+1 3+1]@1678464 after 4\n"
+			"9 out 0: y[0+1 3+1] 1678464 > 640 after 8\n",
+	},
+	{
+		.name = "cores_in_the_same_sticks_share_them",
+		.cores = 4,
+		.workload = "{dimensions: {p: 4, q: 63}, ops: ['y[p,q] = restickify x[p+q]']}",
+		.mappings = {"core: p4"},
+		.program = "0 in 0-1: x[0+1] 0 > 1677824\n"
+			   "1 in 2-3: x[0+2] 0 > 1677824\n"
+			   "2 compute 0: p0+1 q0+63 x[0+1]@1677824 -> y[0+1 0+1]@1678080 after 0\n"
+			   "3 compute 1: p1+1 q0+63 x[0+1]@1677824 -> y[0+1 1+1]@1678080 after 0\n"
+			   "4 compute 2: p2+1 q0+63 x[0+2]@1677824 -> y[0+1 2+1]@1678080 after 1\n"
+			   "5 compute 3: p3+1 q0+63 x[0+2]@1677824 -> y[0+1 3+1]@1678080 after 1\n"
+			   "6 out 0: y[0+1 0+1] 1678080 > 256 after 2\n"
+			   "7 out 1: y[0+1 1+1] 1678080 > 384 after 3\n"
+			   "8 out 2: y[0+1 2+1] 1678080 > 512 after 4\n"
+			   "9 out 3: y[0+1 3+1] 1678080 > 640 after 5\n",
+	},
+	{
 		.name = "a_box_outside_of_its_slice_is_refused",
 		.cores = 2,
 		.workload = "{dimensions: {m: 4, n: 128}, ops: ['c[m,n] = exp(x[m,n])', 'y[m,n] = "
