@@ -222,6 +222,29 @@ static bool parse_second(struct parser *p, struct einsum *op, size_t at, bool fi
 					       "neg(..), and add in an op of its own");
 }
 
+static bool parse_product(struct parser *p, struct einsum *op)
+{
+	do {
+		if (op->read_count == OP_READS_MOST)
+			return fail_at(p, p->at - 1, p->at,
+				arena_format(
+					p->arena, "an op reads at most %d tensors", OP_READS_MOST));
+		if (!parse_operand(p, &op->reads[op->read_count++]))
+			return false;
+	} while (take(p, '*'));
+	return true;
+}
+
+/* A product of more than two tensors is an einsum that reduces nothing. */
+static bool parse_rest(struct parser *p, struct einsum *op)
+{
+	if (op->function != FUNCTION_MUL || op->has_constant || !take(p, '*'))
+		return true;
+	op->kind = OP_EINSUM;
+	op->function = FUNCTION_SUM;
+	return parse_product(p, op);
+}
+
 /* "x[m] + y[m]", "x[m] * 2", "x[m]" */
 static bool parse_infix(struct parser *p, struct einsum *op)
 {
@@ -239,24 +262,11 @@ static bool parse_infix(struct parser *p, struct einsum *op)
 	for (size_t s = 0; s < sizeof signs / sizeof *signs; s++) {
 		if (take(p, signs[s].sign)) {
 			op->function = signs[s].function;
-			return parse_second(p, op, at, first_constant);
+			return parse_second(p, op, at, first_constant) && parse_rest(p, op);
 		}
 	}
 	op->function = FUNCTION_CLONE;
 	return !first_constant || fail_next(p, "one of + - * /");
-}
-
-static bool parse_product(struct parser *p, struct einsum *op)
-{
-	do {
-		if (op->read_count == OP_READS_MOST)
-			return fail_at(p, p->at - 1, p->at,
-				arena_format(
-					p->arena, "an op reads at most %d tensors", OP_READS_MOST));
-		if (!parse_operand(p, &op->reads[op->read_count++]))
-			return false;
-	} while (take(p, '*'));
-	return true;
 }
 
 static bool parse_reduction(struct parser *p, struct word name, struct einsum *op)

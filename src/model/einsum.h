@@ -10,6 +10,7 @@
  *	op        = operand "=" right
  *	right     = factor [("+" | "-" | "*" | "/") factor]       map, two operands
  *	          | name "(" factor ["," factor] ")"               map: exp(x[m]), maximum(a[m], 0)
+ *	          | operand "*" operand {"*" operand}              einsum without reduction
  *	          | operand                                        a copy: clone
  *	          | "restickify" operand
  *	          | reduction "(" word {"," word} ")" product      reduction = sum max min mean

@@ -13,6 +13,8 @@ static const char *default_type(const struct op *op)
 	case OP_RESTICKIFY:
 		return "restickify";
 	case OP_EINSUM:
+		if (reductions == 0)
+			return function_name(FUNCTION_MUL);
 		if (op->read_count != 2 || reductions != 1)
 			return "einsum";
 		return op->loop_count <= 3 ? "mm" : "bmm";
