@@ -11,7 +11,7 @@
  * analytical model.  Deterministic: ties go to the lower instruction, then the
  * lower core.
  *
- *	SIM_COUNT     times and counts; no memory contents
+ *	SIM_COUNT     times and counts; no memory contents; a deadlock still shows
  *	SIM_IDENTITY  every stick carries (tensor, stick index, version): wrong
  *	              addresses, stale or unwritten bytes and races show; one output tile per
  *	              op is computed for real
@@ -45,7 +45,13 @@ struct sim_options {
 	uint64_t seed;        /* of the input data */
 	bool small_integers;  /* inputs drawn from {-2 .. 2}: sums are exact */
 	uint64_t steps_most;  /* events; 0: no limit */
+	bool trace;           /* keep when each instruction ran */
 	void *const *inputs;  /* host arrays per tensor, or NULL: drawn from the seed */
+};
+
+/* When an instruction ran, in ticks; end is below start if it never did. */
+struct sim_run_time {
+	int64_t start, end;
 };
 
 struct sim_result {
@@ -57,6 +63,8 @@ struct sim_result {
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */
 	int fault_count;
 	struct sim_fault faults[SIM_FAULTS_MOST];
+	int64_t ticks_per_cycle;
+	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
 	void **outputs;        /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
 };
 

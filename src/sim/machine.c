@@ -1,0 +1,262 @@
+#include "sim/machine.h"
+
+#include "base/arena.h"
+
+enum {
+	HBM_READS,
+	HBM_WRITES,
+	CORES, /* the first core's servers */
+};
+enum { PORT, LX_READS, LX_WRITES, UNIT, LINK, SERVERS_PER_CORE };
+
+/* More ticks to a cycle than this, and times round up instead. */
+enum { TICKS_MOST = 1 << 16 };
+
+enum { FP32_BYTES = 4 };
+
+struct server {
+	int64_t free; /* when its work so far ends */
+	int step;     /* of its latest work */
+};
+
+/* Ticks of one unit of work, as a fraction; 0: no time at all. */
+struct pace {
+	int64_t num, den;
+};
+
+struct machine {
+	const struct workload *workload;
+	int64_t ticks;
+	int64_t longest; /* an instruction takes no more: sums stay far from overflow */
+	bool hbm_shared;
+	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
+	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
+	struct pace vector;
+	struct server servers[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE];
+};
+
+/* The least number of ticks to a cycle that makes work/rate whole, joined with those so far. */
+static int64_t refine(int64_t ticks, int64_t work, struct ratio rate)
+{
+	int64_t needed, joined;
+	struct ratio time;
+	if (rate.num == 0 || !ratio_make(rate.den, rate.num, &time))
+		return ticks;
+	needed = time.den / number_gcd(time.den, work);
+	if (!number_mul(ticks / number_gcd(ticks, needed), needed, &joined) || joined > TICKS_MOST)
+		return ticks;
+	return joined;
+}
+
+static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
+{
+	if (rate.num == 0)
+		return (struct pace){0, 1};
+	__extension__ __int128 num = (__int128)ticks * work * rate.den;
+	int64_t whole = (int64_t)((num + rate.num - 1) / rate.num);
+	if (num % rate.num == 0 || num > INT64_MAX)
+		return (struct pace){whole, 1};
+	return (struct pace){(int64_t)num, rate.num};
+}
+
+static int64_t time_of(const struct machine *machine, struct pace pace, int64_t work)
+{
+	int64_t time;
+	if (!number_mul(work, pace.num, &time))
+		return machine->longest;
+	if (pace.den != 1)
+		time = number_ceil_div(time, pace.den);
+	return number_min(time, machine->longest);
+}
+
+/* Arithmetic of one core: the units below it work side by side. */
+static struct ratio core_rate(const struct arch *arch, struct ratio rate)
+{
+	struct ratio sum;
+	int64_t units = arch->levels[arch->compute].instances / arch_cores(arch);
+	if (units > 1 && ratio_mul(rate, (struct ratio){units, 1}, &sum))
+		return sum;
+	return rate;
+}
+
+struct machine *machine_open(const struct program *program, struct arena *arena)
+{
+	static const struct level unlimited;
+	const struct arch *arch = program->arch;
+	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
+	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
+	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
+	struct ratio mac = {0, 1}, vector = {0, 1};
+	if (arch->compute >= 0) {
+		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
+		vector = core_rate(arch, arch->levels[arch->compute].vector_rate);
+	}
+
+	struct machine *machine = arena_new(arena, struct machine);
+	machine->workload = program->workload;
+	machine->hbm_shared = hbm->shared_rate;
+	machine->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
+	int64_t ticks = refine(1, STICK_BYTES, hbm->read_rate);
+	ticks = refine(ticks, STICK_BYTES, hbm_write);
+	ticks = refine(ticks, STICK_BYTES, lx->fill_rate);
+	ticks = refine(ticks, STICK_BYTES, lx->read_rate);
+	ticks = refine(ticks, STICK_BYTES, lx->write_rate);
+	ticks = refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	machine->ticks = ticks;
+	machine->hbm_read = find_pace(ticks, STICK_BYTES, hbm->read_rate);
+	machine->hbm_write = find_pace(ticks, STICK_BYTES, hbm_write);
+	machine->port = find_pace(ticks, STICK_BYTES, lx->fill_rate);
+	machine->lx_read = find_pace(ticks, STICK_BYTES, lx->read_rate);
+	machine->lx_write = find_pace(ticks, STICK_BYTES, lx->write_rate);
+	machine->link = find_pace(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
+		struct ratio rate;
+		bool known = ratio_mul(mac, (struct ratio){2, bytes}, &rate);
+		machine->mac[bytes] = find_pace(ticks, 1, known ? rate : mac);
+	}
+	machine->vector = find_pace(ticks, 1, vector);
+	for (int s = 0; s < CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE; s++)
+		machine->servers[s].step = -1;
+	return machine;
+}
+
+int64_t machine_ticks(const struct machine *machine)
+{
+	return machine->ticks;
+}
+
+static int64_t next_cycle(const struct machine *machine, int64_t time)
+{
+	return number_align_up(time, machine->ticks);
+}
+
+/* One server takes work that came at `ready`; answers when it is through. */
+static int64_t serve(
+	struct machine *machine, int number, int step, int64_t ready, struct pace pace, int64_t work)
+{
+	struct server *server = &machine->servers[number];
+	int64_t begin = number_max(ready, server->free);
+	if (work == 0 || pace.num == 0)
+		return ready;
+	if (step != server->step) {
+		begin = next_cycle(machine, begin);
+		server->step = step;
+	}
+	server->free = begin + time_of(machine, pace, work);
+	return server->free;
+}
+
+static int core_server(int core, int which)
+{
+	return CORES + core * SERVERS_PER_CORE + which;
+}
+
+static int64_t run_transfer(
+	struct machine *machine, const struct instruction *instruction, int64_t ready)
+{
+	bool in = instruction->engine == ENGINE_DMA_IN;
+	int64_t sticks = instruction->transfer->region.sticks;
+	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
+	int64_t end = serve(machine, hbm, instruction->step, ready,
+		in ? machine->hbm_read : machine->hbm_write, sticks);
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+		int port = core_server(__builtin_ctzll(mask), PORT);
+		end = number_max(
+			end, serve(machine, port, instruction->step, ready, machine->port, sticks));
+	}
+	return end;
+}
+
+/* An accumulator of a box has fp32 elements where the box has its own. */
+static int64_t accumulator_sticks(const struct machine *machine, const struct region *region)
+{
+	int64_t sticks;
+	enum dtype dtype = machine->workload->tensors[region->tensor].layout.dtype;
+	if (!number_mul(region->sticks, FP32_BYTES / dtype_stored_bytes(dtype), &sticks))
+		return machine->longest;
+	return sticks;
+}
+
+static struct pace work_pace(
+	const struct machine *machine, const struct op *op, const struct compute *compute)
+{
+	int bytes = 1;
+	if (op->kind != OP_EINSUM)
+		return machine->vector;
+	for (int i = 0; i < compute->read_count; i++) {
+		int tensor = compute->reads[i]->region.tensor;
+		enum dtype dtype = machine->workload->tensors[tensor].layout.dtype;
+		int stored = dtype_stored_bytes(dtype);
+		bytes = stored > bytes ? stored : bytes;
+	}
+	return machine->mac[bytes];
+}
+
+static int64_t run_compute(
+	struct machine *machine, const struct instruction *instruction, int64_t ready)
+{
+	const struct compute *compute = instruction->compute;
+	const struct op *op = &machine->workload->ops[compute->op];
+	int core = __builtin_ctzll(instruction->mask);
+	int64_t reads = 0, writes = 0, work = 1;
+	if (op->kind == OP_OPAQUE)
+		return ready;
+	for (int i = 0; i < compute->read_count; i++)
+		reads += compute->reads[i]->region.sticks;
+	if (compute->accumulator_read)
+		reads += accumulator_sticks(machine, &compute->write->region);
+	if (compute->accumulator_write)
+		writes += accumulator_sticks(machine, &compute->write->region);
+	if (compute->finish)
+		writes += compute->write->region.sticks;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!number_mul(work, compute->count[l], &work))
+			work = machine->longest;
+	}
+	int64_t read_end = serve(machine, core_server(core, LX_READS), instruction->step, ready,
+		machine->lx_read, reads);
+	int64_t write_end = serve(machine, core_server(core, LX_WRITES), instruction->step, ready,
+		machine->lx_write, writes);
+	int64_t work_end = serve(machine, core_server(core, UNIT), instruction->step, ready,
+		work_pace(machine, op, compute), work);
+	return number_max(work_end, number_max(read_end, write_end));
+}
+
+static int64_t run_combine(
+	struct machine *machine, const struct instruction *instruction, int64_t ready)
+{
+	const struct combine *combine = instruction->combine;
+	int64_t sticks = accumulator_sticks(machine, &combine->region);
+	int64_t end = ready, arrived = ready;
+	for (int k = 0; k < combine->core_count; k++) {
+		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS),
+			instruction->step, ready, machine->lx_read, sticks);
+		end = number_max(end, read);
+		if (k + 1 < combine->core_count)
+			arrived = serve(machine, core_server(combine->cores[k], LINK),
+				instruction->step, arrived, machine->link, sticks);
+	}
+	int owner = combine->cores[combine->core_count - 1];
+	int64_t written = serve(machine, core_server(owner, LX_WRITES), instruction->step, ready,
+		machine->lx_write, combine->region.sticks);
+	return number_max(number_max(end, arrived), written);
+}
+
+int64_t machine_run(struct machine *machine, const struct instruction *instruction, int64_t ready)
+{
+	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
+		return ready;
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		return run_transfer(machine, instruction, ready);
+	case ENGINE_COMPUTE:
+		return run_compute(machine, instruction, ready);
+	case ENGINE_RING:
+		return run_combine(machine, instruction, ready);
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+	return next_cycle(machine, ready);
+}

@@ -1,0 +1,129 @@
+#include "sim/race.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+
+struct reader {
+	uint32_t instruction, next;
+};
+
+struct race {
+	const struct order *order;
+	struct arena *arena;
+	uint32_t **clocks; /* by instruction; NULL: nothing known, or handed on */
+	uint32_t current;
+	const uint32_t *clock; /* of the current instruction */
+	struct array(uint32_t *) spare;
+	struct array(struct reader) readers; /* number 0 is nobody */
+	uint32_t free_reader;
+};
+
+struct race *race_open(const struct order *order, struct arena *arena)
+{
+	struct race *race = arena_new(arena, struct race);
+	race->order = order;
+	race->arena = arena;
+	race->clocks = arena_array(arena, uint32_t *, order->count);
+	array_add(arena, &race->readers);
+	return race;
+}
+
+static uint32_t *take_clock(struct race *race)
+{
+	if (race->spare.count == 0)
+		return arena_array(race->arena, uint32_t, race->order->queue_count);
+	uint32_t *clock = race->spare.at[--race->spare.count];
+	memset(clock, 0, race->order->queue_count * sizeof *clock);
+	return clock;
+}
+
+void race_begin(struct race *race, const struct program *program, uint32_t i)
+{
+	const struct order *order = race->order;
+	const struct instruction *instruction = &program->instructions[i];
+	if (!race->clocks[i])
+		race->clocks[i] = take_clock(race);
+	/* all queues of the instruction have come this far, yet only its own is asked for */
+	if (order->queue[i] != ORDER_NONE && instruction->mask)
+		race->clocks[i][order->queue[i]] = order->place[i];
+	race->current = i;
+	race->clock = race->clocks[i];
+}
+
+void race_end(struct race *race)
+{
+	const struct order *order = race->order;
+	uint32_t i = race->current, *clock = race->clocks[i];
+	for (uint32_t k = order->first[i]; k < order->first[i + 1]; k++) {
+		uint32_t next = order->at[k];
+		if (!race->clocks[next])
+			race->clocks[next] = take_clock(race);
+		uint32_t *into = race->clocks[next];
+		for (uint32_t q = 0; q < order->queue_count; q++)
+			into[q] = into[q] > clock[q] ? into[q] : clock[q];
+	}
+	race->clocks[i] = NULL;
+	*array_add(race->arena, &race->spare) = clock;
+}
+
+uint32_t race_current(const struct race *race)
+{
+	return race->current;
+}
+
+bool race_ordered(const struct race *race, uint32_t earlier)
+{
+	uint32_t queue = race->order->queue[earlier];
+	return queue == ORDER_NONE || race->clock[queue] >= race->order->place[earlier];
+}
+
+static uint32_t take_reader(struct race *race)
+{
+	uint32_t number = race->free_reader;
+	if (number == 0) {
+		array_add(race->arena, &race->readers);
+		return (uint32_t)race->readers.count - 1;
+	}
+	race->free_reader = race->readers.at[number].next;
+	return number;
+}
+
+static void free_reader(struct race *race, uint32_t number)
+{
+	race->readers.at[number].next = race->free_reader;
+	race->free_reader = number;
+}
+
+uint32_t race_add_reader(struct race *race, uint32_t readers)
+{
+	uint32_t kept = 0;
+	while (readers) {
+		uint32_t next = race->readers.at[readers].next;
+		if (race_ordered(race, race->readers.at[readers].instruction)) {
+			free_reader(race, readers);
+		} else {
+			race->readers.at[readers].next = kept;
+			kept = readers;
+		}
+		readers = next;
+	}
+	uint32_t added = take_reader(race);
+	race->readers.at[added] = (struct reader){race->current, kept};
+	return added;
+}
+
+uint32_t race_find_unordered(const struct race *race, uint32_t readers)
+{
+	while (readers && race_ordered(race, race->readers.at[readers].instruction))
+		readers = race->readers.at[readers].next;
+	return readers ? race->readers.at[readers].instruction : (uint32_t)ORDER_NONE;
+}
+
+void race_clear_readers(struct race *race, uint32_t readers)
+{
+	while (readers) {
+		uint32_t next = race->readers.at[readers].next;
+		free_reader(race, readers);
+		readers = next;
+	}
+}

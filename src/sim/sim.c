@@ -1,0 +1,139 @@
+#include "sim/sim.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "sim/fault.h"
+#include "sim/heap.h"
+#include "sim/machine.h"
+#include "sim/order.h"
+#include "sim/tally.h"
+
+const char *const sim_mode_names[] = {"count", "identity", "data", NULL};
+
+enum { STUCK_MOST = 8 };
+
+struct run {
+	const struct program *program;
+	const struct sim_options *options;
+	struct order order;
+	struct machine *machine;
+	struct tally tally;
+	struct faults faults;
+	struct heap heap;      /* what waits only for its time */
+	int64_t *ready;        /* when all that an instruction waits for is done */
+	bool *done;
+	uint64_t events;
+	int64_t end;           /* tick of the latest end */
+	struct sim_run_time *trace;
+};
+
+static void open_run(struct run *run, struct sim_result *result, struct arena *arena)
+{
+	const struct program *program = run->program;
+	run->order = order_make(program, arena);
+	run->machine = machine_open(program, arena);
+	run->tally = tally_make(program, arena);
+	run->faults = (struct faults){
+		.program = program,
+		.arena = arena,
+		.at = result->faults,
+	};
+	run->heap.at = arena_array(arena, struct event, run->order.count);
+	run->ready = arena_array(arena, int64_t, run->order.count);
+	run->done = arena_array(arena, bool, run->order.count);
+	if (run->options->trace) {
+		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
+		for (uint32_t i = 0; i < run->order.count; i++)
+			run->trace[i].end = -1;
+	}
+}
+
+/* Those that wait for nothing are ready at once. */
+static void start_first(struct run *run)
+{
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		if (run->order.waiting[i] == 0)
+			heap_add(&run->heap, (struct event){0, i});
+	}
+}
+
+/* Whoever waited for i alone waits only for i's end now. */
+static void release_successors(struct run *run, uint32_t i, int64_t end)
+{
+	struct order *order = &run->order;
+	for (uint32_t k = order->first[i]; k < order->first[i + 1]; k++) {
+		uint32_t next = order->at[k];
+		if (end > run->ready[next])
+			run->ready[next] = end;
+		if (--order->waiting[next] == 0)
+			heap_add(&run->heap, (struct event){run->ready[next], next});
+	}
+}
+
+static void execute(struct run *run, struct event event)
+{
+	uint32_t i = event.instruction;
+	const struct instruction *instruction = &run->program->instructions[i];
+	int64_t end = machine_run(run->machine, instruction, event.time);
+	tally_add(&run->tally, instruction);
+	run->done[i] = true;
+	run->events++;
+	run->end = number_max(run->end, end);
+	if (run->trace)
+		run->trace[i] = (struct sim_run_time){event.time, end};
+	release_successors(run, i, end);
+}
+
+/* True when nothing was cut off. */
+static bool run_events(struct run *run)
+{
+	uint64_t most = run->options->steps_most ? run->options->steps_most : UINT64_MAX;
+	while (run->heap.count > 0) {
+		if (run->events == most || faults_full(&run->faults))
+			return false;
+		execute(run, heap_take(&run->heap));
+	}
+	return true;
+}
+
+static void explain_deadlock(struct run *run, struct arena *arena)
+{
+	uint32_t stuck[STUCK_MOST];
+	int count = order_stuck(run->program, &run->order, run->done, arena, STUCK_MOST, stuck);
+	struct text text = text_open(arena);
+	for (int k = 0; k < count && k < STUCK_MOST; k++)
+		text_add(&text, "%s%u", k ? " waits for " : "", stuck[k]);
+	const struct instruction *first = &run->program->instructions[stuck[0]];
+	int core = first->mask ? __builtin_ctzll(first->mask) : 0;
+	run->faults.cycle = run->end / machine_ticks(run->machine);
+	if (count > 1)
+		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
+			"instruction %s waits for %s%u", text_read(&text),
+			count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
+	else
+		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
+			"instruction %u waits for itself or for one that does not exist", stuck[0]);
+}
+
+struct sim_result sim_run(
+	const struct program *program, const struct sim_options *options, struct arena *arena)
+{
+	struct sim_result result = {0};
+	struct run run = {.program = program, .options = options};
+	open_run(&run, &result, arena);
+	start_first(&run);
+	bool whole = run_events(&run);
+	if (whole && run.events < run.order.count)
+		explain_deadlock(&run, arena);
+
+	result.finished = run.events == run.order.count;
+	result.events = run.events;
+	result.ticks_per_cycle = machine_ticks(run.machine);
+	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
+	result.counts = run.tally.counts;
+	result.energy_pj = tally_energy(&run.tally);
+	result.lx_peak_bytes = run.tally.lx_peak;
+	result.trace = run.trace;
+	result.fault_count = run.faults.count;
+	return result;
+}

@@ -1,0 +1,173 @@
+#include "sim/tally.h"
+
+#include "base/arena.h"
+
+enum { FP32_BYTES = 4 };
+
+struct tally tally_make(const struct program *program, struct arena *arena)
+{
+	struct tally tally = {.program = program, .resident_end = INT64_MAX};
+	tally.counts.step_count = program->step_count;
+	tally.counts.steps = arena_array(arena, struct step_count, program->step_count);
+	for (size_t a = 0; a < program->allotment_count; a++) {
+		const struct allotment *allotment = &program->allotments[a];
+		if (allotment->tensor < 0)
+			tally.resident_end = number_min(tally.resident_end, allotment->address);
+	}
+	return tally;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+	int64_t product;
+	return number_mul(a, b, &product) ? product : INT64_MAX;
+}
+
+static void add(int64_t *sum, int64_t bytes)
+{
+	if (!number_add(*sum, bytes, sum))
+		*sum = INT64_MAX;
+}
+
+static int64_t bytes_of(const struct region *region)
+{
+	return times(region->sticks, STICK_BYTES);
+}
+
+static int64_t accumulator_bytes(const struct tally *tally, const struct region *region)
+{
+	const struct layout *layout = &tally->program->workload->tensors[region->tensor].layout;
+	return times(bytes_of(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
+}
+
+static void note_resident(
+	struct tally *tally, const struct region *region, const struct location *lx)
+{
+	int64_t end = lx->address;
+	if (end >= tally->resident_end)
+		return;
+	for (int d = 0; d < region->rank; d++)
+		add(&end, times(region->count[d] - 1, lx->stride[d]));
+	add(&end, STICK_BYTES);
+	tally->lx_peak = number_max(tally->lx_peak, end);
+}
+
+static void add_transfer(struct tally *tally, const struct instruction *instruction)
+{
+	const struct program *program = tally->program;
+	const struct transfer *transfer = instruction->transfer;
+	int64_t *bytes = tally->counts.steps[instruction->step].bytes[transfer->operand];
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	int64_t cores = __builtin_popcountll(instruction->mask);
+	int64_t moved = bytes_of(&transfer->region);
+	bool in = instruction->engine == ENGINE_DMA_IN;
+	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores ? moved : 0);
+	if (op->kind == OP_OPAQUE)
+		return;
+	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
+	note_resident(tally, &transfer->region, &transfer->lx);
+}
+
+static void add_compute(struct tally *tally, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	const struct op *op = &tally->program->workload->ops[compute->op];
+	struct step_count *step = &tally->counts.steps[instruction->step];
+	const struct compute_operand *write = compute->write;
+	if (op->kind == OP_OPAQUE)
+		return;
+	for (int i = 0; i < compute->read_count; i++) {
+		const struct compute_operand *read = compute->reads[i];
+		add(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
+		note_resident(tally, &read->region, &read->lx);
+	}
+	int64_t *bytes = step->bytes[write->operand];
+	if (compute->accumulator_read)
+		add(&bytes[TRAFFIC_LX_READ], accumulator_bytes(tally, &write->region));
+	if (compute->accumulator_write)
+		add(&bytes[TRAFFIC_LX_WRITE], accumulator_bytes(tally, &write->region));
+	if (compute->finish) {
+		add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
+		note_resident(tally, &write->region, &write->lx);
+	}
+	int64_t computes = 1;
+	for (int l = 0; l < op->loop_count; l++)
+		computes = times(computes, compute->count[l]);
+	add(&step->computes, computes);
+}
+
+static void add_combine(struct tally *tally, const struct instruction *instruction)
+{
+	const struct combine *combine = instruction->combine;
+	const struct op *op = &tally->program->workload->ops[combine->op];
+	int64_t *bytes = tally->counts.steps[instruction->step].bytes[op->read_count];
+	int64_t accumulator = accumulator_bytes(tally, &combine->region);
+	add(&bytes[TRAFFIC_LX_READ], times(accumulator, combine->core_count));
+	add(&bytes[TRAFFIC_RING], times(accumulator, combine->core_count - 1));
+	add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
+	note_resident(tally, &combine->region, &combine->output);
+}
+
+void tally_add(struct tally *tally, const struct instruction *instruction)
+{
+	if (instruction->mask == 0)
+		return;
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		add_transfer(tally, instruction);
+		break;
+	case ENGINE_COMPUTE:
+		add_compute(tally, instruction);
+		break;
+	case ENGINE_RING:
+		add_combine(tally, instruction);
+		break;
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+}
+
+static double compute_energy(const struct tally *tally)
+{
+	const struct program *program = tally->program;
+	if (program->arch->compute < 0)
+		return 0;
+	const struct level *unit = &program->arch->levels[program->arch->compute];
+	int64_t macs = 0, others = 0;
+	for (int s = 0; s < program->step_count; s++) {
+		const struct op *op = &program->workload->ops[program->step_ops[s]];
+		add(op->kind == OP_EINSUM ? &macs : &others, tally->counts.steps[s].computes);
+	}
+	return (double)macs * unit->mac_pj + (double)others * unit->vector_pj;
+}
+
+double tally_energy(const struct tally *tally)
+{
+	static const struct level free_of_charge;
+	const struct arch *arch = tally->program->arch;
+	const struct level *hbm = arch->hbm < 0 ? &free_of_charge : &arch->levels[arch->hbm];
+	const struct level *lx = arch->lx < 0 ? &free_of_charge : &arch->levels[arch->lx];
+	const double pj[TRAFFIC_COUNT] = {
+		[TRAFFIC_HBM_READ] = hbm->read_pj,
+		[TRAFFIC_HBM_WRITE] = hbm->write_pj,
+		[TRAFFIC_LX_FILL] = lx->write_pj,
+		[TRAFFIC_LX_DRAIN] = lx->read_pj,
+		[TRAFFIC_LX_READ] = lx->read_pj,
+		[TRAFFIC_LX_WRITE] = lx->write_pj,
+		[TRAFFIC_RING] = arch->reduce_ring.pj,
+	};
+	int64_t bytes[TRAFFIC_COUNT] = {0};
+	for (int s = 0; s < tally->counts.step_count; s++) {
+		for (int operand = 0; operand <= OP_READS_MOST; operand++) {
+			for (int t = 0; t < TRAFFIC_COUNT; t++)
+				add(&bytes[t], tally->counts.steps[s].bytes[operand][t]);
+		}
+	}
+	double energy = 0;
+	for (int t = 0; t < TRAFFIC_COUNT; t++)
+		energy += (double)bytes[t] * pj[t];
+	return energy + compute_energy(tally);
+}
+

@@ -1,0 +1,24 @@
+#ifndef SIM_TALLY_H
+#define SIM_TALLY_H
+
+#include "lower/program.h"
+#include "model/score.h"
+
+/*
+ * Counts bytes from the boxes that executed instructions move, and energy from
+ * those bytes.  An opaque op counts in HBM alone.
+ */
+struct arena;
+
+struct tally {
+	const struct program *program;
+	struct counts counts;
+	int64_t resident_end; /* tile buffers begin here */
+	int64_t lx_peak;      /* end of the highest bytes below it that were used */
+};
+
+struct tally tally_make(const struct program *program, struct arena *arena);
+void tally_add(struct tally *tally, const struct instruction *instruction);
+double tally_energy(const struct tally *tally);
+
+#endif
