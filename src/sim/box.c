@@ -26,8 +26,8 @@ static const char *check_region(const struct workload *workload, const struct re
 }
 
 /* The bytes that the units span; false if no int64_t counts them. */
-static bool find_span(const struct region *region, const struct location *location, int64_t unit,
-	struct box *box)
+static bool find_span(
+	const struct region *region, const struct location *location, int64_t unit, struct box *box)
 {
 	int64_t span;
 	box->low = location->address;

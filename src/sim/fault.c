@@ -10,10 +10,10 @@
 const char *const sim_fault_names[] = {
 	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", NULL};
 
-static bool is_known(const struct faults *faults, enum sim_fault_kind kind, int64_t instruction)
+static bool is_known(const struct faults *faults, enum sim_fault_kind kind, uint32_t instruction)
 {
 	for (int i = 0; i < faults->count; i++) {
-		if (faults->at[i].kind == kind && faults->at[i].instruction == instruction)
+		if (faults->at[i].kind == kind && faults->at[i].instruction == (int)instruction)
 			return true;
 	}
 	return false;
@@ -25,11 +25,10 @@ static const char *print_place(const struct faults *faults, const struct sim_fau
 	if (fault->op >= 0)
 		text_add(&text, "op '%s' (step %d", faults->program->workload->ops[fault->op].name,
 			fault->step);
-	else
-		text_add(&text, "(step %d", fault->step);
 	if (fault->instruction >= 0)
 		text_add(&text, ", instruction %d", fault->instruction);
-	text_add(&text, "), ");
+	if (fault->op >= 0)
+		text_add(&text, "), ");
 	if (fault->core == FAULT_IN_HBM)
 		text_add(&text, "HBM");
 	else
@@ -38,28 +37,51 @@ static const char *print_place(const struct faults *faults, const struct sim_fau
 	return text_read(&text);
 }
 
-void fault_add(struct faults *faults, enum sim_fault_kind kind, int64_t instruction, int core,
-	int64_t address, const char *format, ...)
+static void add(struct faults *faults, struct sim_fault fault, const char *format, va_list arguments)
 {
 	const struct program *program = faults->program;
-	if (faults_full(faults) || (instruction >= 0 && is_known(faults, kind, instruction)))
+	char message[512];
+	if (faults_full(faults))
 		return;
-	struct sim_fault *fault = &faults->at[faults->count++];
-	*fault = (struct sim_fault){
+	fault.op = fault.step >= 0 && fault.step < program->step_count
+			   ? program->step_ops[fault.step]
+			   : -1;
+	fault.cycle = faults->cycle;
+	vsnprintf(message, sizeof message, format, arguments);
+	fault.text = arena_format(faults->arena, "%s: %s", print_place(faults, &fault), message);
+	faults->at[faults->count++] = fault;
+}
+
+void fault_add(struct faults *faults, enum sim_fault_kind kind, uint32_t instruction, int core,
+	int64_t address, const char *format, ...)
+{
+	if (is_known(faults, kind, instruction))
+		return;
+	struct sim_fault fault = {
 		.kind = kind,
-		.step = instruction >= 0 ? program->instructions[instruction].step : -1,
-		.op = -1,
+		.step = faults->program->instructions[instruction].step,
 		.instruction = (int)instruction,
 		.core = core,
 		.address = address,
-		.cycle = faults->cycle,
 	};
-	if (fault->step >= 0 && fault->step < program->step_count)
-		fault->op = program->step_ops[fault->step];
-	char message[512];
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(message, sizeof message, format, arguments);
+	add(faults, fault, format, arguments);
 	va_end(arguments);
-	fault->text = arena_format(faults->arena, "%s: %s", print_place(faults, fault), message);
+}
+
+void fault_add_step(struct faults *faults, enum sim_fault_kind kind, int step, int core,
+	int64_t address, const char *format, ...)
+{
+	struct sim_fault fault = {
+		.kind = kind,
+		.step = step,
+		.instruction = -1,
+		.core = core,
+		.address = address,
+	};
+	va_list arguments;
+	va_start(arguments, format);
+	add(faults, fault, format, arguments);
+	va_end(arguments);
 }

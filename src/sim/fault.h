@@ -20,7 +20,11 @@ struct faults {
 };
 
 /* The sentence goes behind "op 'sub' (step 1, instruction 7), core 3, address 4096, cycle 12: ". */
-void fault_add(struct faults *faults, enum sim_fault_kind kind, int64_t instruction, int core,
+void fault_add(struct faults *faults, enum sim_fault_kind kind, uint32_t instruction, int core,
+	int64_t address, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* A fault of no instruction; step -1: of the program as a whole. */
+void fault_add_step(struct faults *faults, enum sim_fault_kind kind, int step, int core,
 	int64_t address, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 static inline bool faults_full(const struct faults *faults)

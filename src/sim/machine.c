@@ -14,11 +14,6 @@ enum { TICKS_MOST = 1 << 16 };
 
 enum { FP32_BYTES = 4 };
 
-struct server {
-	int64_t free; /* when its work so far ends */
-	int step;     /* of its latest work */
-};
-
 /* Ticks of one unit of work, as a fraction; 0: no time at all. */
 struct pace {
 	int64_t num, den;
@@ -27,12 +22,12 @@ struct pace {
 struct machine {
 	const struct workload *workload;
 	int64_t ticks;
-	int64_t longest; /* an instruction takes no more: sums stay far from overflow */
-	bool hbm_shared;
+	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
+	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
 	struct pace vector;
-	struct server servers[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE];
+	int64_t free[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE]; /* when a server's work ends */
 };
 
 /* The least number of ticks to a cycle that makes work/rate whole, joined with those so far. */
@@ -86,6 +81,7 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 	const struct level *hbm = arch->hbm < 0 ? &unlimited : &arch->levels[arch->hbm];
 	const struct level *lx = arch->lx < 0 ? &unlimited : &arch->levels[arch->lx];
 	struct ratio hbm_write = hbm->shared_rate ? hbm->read_rate : hbm->write_rate;
+	struct ratio lx_write = lx->shared_rate ? lx->read_rate : lx->write_rate;
 	struct ratio mac = {0, 1}, vector = {0, 1};
 	if (arch->compute >= 0) {
 		mac = core_rate(arch, arch->levels[arch->compute].mac_rate);
@@ -95,19 +91,20 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 	struct machine *machine = arena_new(arena, struct machine);
 	machine->workload = program->workload;
 	machine->hbm_shared = hbm->shared_rate;
+	machine->lx_shared = lx->shared_rate;
 	machine->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
 	int64_t ticks = refine(1, STICK_BYTES, hbm->read_rate);
 	ticks = refine(ticks, STICK_BYTES, hbm_write);
 	ticks = refine(ticks, STICK_BYTES, lx->fill_rate);
 	ticks = refine(ticks, STICK_BYTES, lx->read_rate);
-	ticks = refine(ticks, STICK_BYTES, lx->write_rate);
+	ticks = refine(ticks, STICK_BYTES, lx_write);
 	ticks = refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
 	machine->ticks = ticks;
 	machine->hbm_read = find_pace(ticks, STICK_BYTES, hbm->read_rate);
 	machine->hbm_write = find_pace(ticks, STICK_BYTES, hbm_write);
 	machine->port = find_pace(ticks, STICK_BYTES, lx->fill_rate);
 	machine->lx_read = find_pace(ticks, STICK_BYTES, lx->read_rate);
-	machine->lx_write = find_pace(ticks, STICK_BYTES, lx->write_rate);
+	machine->lx_write = find_pace(ticks, STICK_BYTES, lx_write);
 	machine->link = find_pace(ticks, STICK_BYTES, arch->reduce_ring.rate);
 	for (int bytes = 1; bytes <= FP32_BYTES; bytes++) {
 		struct ratio rate;
@@ -115,8 +112,6 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 		machine->mac[bytes] = find_pace(ticks, 1, known ? rate : mac);
 	}
 	machine->vector = find_pace(ticks, 1, vector);
-	for (int s = 0; s < CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE; s++)
-		machine->servers[s].step = -1;
 	return machine;
 }
 
@@ -132,23 +127,23 @@ static int64_t next_cycle(const struct machine *machine, int64_t time)
 
 /* One server takes work that came at `ready`; answers when it is through. */
 static int64_t serve(
-	struct machine *machine, int number, int step, int64_t ready, struct pace pace, int64_t work)
+	struct machine *machine, int server, int64_t ready, struct pace pace, int64_t work)
 {
-	struct server *server = &machine->servers[number];
-	int64_t begin = number_max(ready, server->free);
 	if (work == 0 || pace.num == 0)
 		return ready;
-	if (step != server->step) {
-		begin = next_cycle(machine, begin);
-		server->step = step;
-	}
-	server->free = begin + time_of(machine, pace, work);
-	return server->free;
+	int64_t begin = number_max(ready, machine->free[server]);
+	machine->free[server] = begin + time_of(machine, pace, work);
+	return machine->free[server];
 }
 
 static int core_server(int core, int which)
 {
 	return CORES + core * SERVERS_PER_CORE + which;
+}
+
+static int lx_writes(const struct machine *machine, int core)
+{
+	return core_server(core, machine->lx_shared ? LX_READS : LX_WRITES);
 }
 
 static int64_t run_transfer(
@@ -157,12 +152,11 @@ static int64_t run_transfer(
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	int64_t sticks = instruction->transfer->region.sticks;
 	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
-	int64_t end = serve(machine, hbm, instruction->step, ready,
-		in ? machine->hbm_read : machine->hbm_write, sticks);
+	int64_t end =
+		serve(machine, hbm, ready, in ? machine->hbm_read : machine->hbm_write, sticks);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int port = core_server(__builtin_ctzll(mask), PORT);
-		end = number_max(
-			end, serve(machine, port, instruction->step, ready, machine->port, sticks));
+		end = number_max(end, serve(machine, port, ready, machine->port, sticks));
 	}
 	return end;
 }
@@ -213,12 +207,12 @@ static int64_t run_compute(
 		if (!number_mul(work, compute->count[l], &work))
 			work = machine->longest;
 	}
-	int64_t read_end = serve(machine, core_server(core, LX_READS), instruction->step, ready,
-		machine->lx_read, reads);
-	int64_t write_end = serve(machine, core_server(core, LX_WRITES), instruction->step, ready,
-		machine->lx_write, writes);
-	int64_t work_end = serve(machine, core_server(core, UNIT), instruction->step, ready,
-		work_pace(machine, op, compute), work);
+	int64_t read_end =
+		serve(machine, core_server(core, LX_READS), ready, machine->lx_read, reads);
+	int64_t write_end =
+		serve(machine, lx_writes(machine, core), ready, machine->lx_write, writes);
+	int64_t work_end = serve(
+		machine, core_server(core, UNIT), ready, work_pace(machine, op, compute), work);
 	return number_max(work_end, number_max(read_end, write_end));
 }
 
@@ -229,16 +223,16 @@ static int64_t run_combine(
 	int64_t sticks = accumulator_sticks(machine, &combine->region);
 	int64_t end = ready, arrived = ready;
 	for (int k = 0; k < combine->core_count; k++) {
-		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS),
-			instruction->step, ready, machine->lx_read, sticks);
+		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS), ready,
+			machine->lx_read, sticks);
 		end = number_max(end, read);
 		if (k + 1 < combine->core_count)
-			arrived = serve(machine, core_server(combine->cores[k], LINK),
-				instruction->step, arrived, machine->link, sticks);
+			arrived = serve(machine, core_server(combine->cores[k], LINK), arrived,
+				machine->link, sticks);
 	}
 	int owner = combine->cores[combine->core_count - 1];
-	int64_t written = serve(machine, core_server(owner, LX_WRITES), instruction->step, ready,
-		machine->lx_write, combine->region.sticks);
+	int64_t written = serve(machine, lx_writes(machine, owner), ready, machine->lx_write,
+		combine->region.sticks);
 	return number_max(number_max(end, arrived), written);
 }
 

@@ -10,18 +10,16 @@
  *
  * Every shared thing is a server that takes work in the order in which
  * instructions become ready: HBM (one for reads and writes, or one each); per core
- * the port of its transfers, the read and the write port of LX, its arithmetic,
- * and its link to the next core on the reduce ring.  An instruction asks all the servers that it
- * needs at once and ends when the last is through: transfers stream, so a
- * busy port of one core keeps nobody else from HBM.
+ * the port of its transfers, the read and the write port of LX (or one for both),
+ * its arithmetic, and its link to the next core on the reduce ring.  An instruction asks all the
+ *servers that it needs at once and ends when the last is through: transfers stream, so a busy port
+ *of one core keeps nobody else from HBM.
  *
  *	DMA      HBM for its bytes once; the port of every core of the mask
  *	COMPUTE  the ports of LX and the arithmetic
  *	RING     the ports of LX, and the links one after the other: a core
  *	         sends on what it has received and added to
  *	SYNC     ends at the next whole cycle
- *
- * A server starts the work of another step than its last at a whole cycle.
  */
 struct arena;
 struct machine;

@@ -16,8 +16,8 @@ enum { ORDER_NONE = UINT32_MAX };
 
 struct order {
 	uint32_t count;
-	uint32_t *waiting;     /* how many predecessors each instruction has */
-	uint32_t *first;       /* successors of i: at[first[i]] .. at[first[i + 1] - 1] */
+	uint32_t *waiting; /* how many predecessors each instruction has */
+	uint32_t *first;   /* successors of i: at[first[i]] .. at[first[i + 1] - 1] */
 	uint32_t *at;
 
 	/*

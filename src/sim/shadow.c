@@ -43,8 +43,8 @@ static void find_inputs(struct shadow *shadow)
 	}
 }
 
-struct shadow *shadow_open(const struct program *program, struct race *race,
-	struct faults *faults, struct arena *arena)
+struct shadow *shadow_open(const struct program *program, struct race *race, struct faults *faults,
+	struct arena *arena)
 {
 	struct shadow *shadow = arena_new(arena, struct shadow);
 	int64_t lx = program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;

@@ -17,21 +17,20 @@ struct shadow;
  */
 struct content {
 	int tensor;
-	int piece;      /* 0: the stick itself; 1, 2, ..: of the accumulator */
+	int piece; /* 0: the stick itself; 1, 2, ..: of the accumulator */
 	int64_t stick;
-	uint64_t part;  /* of an accumulator; 0 for sticks */
+	uint64_t part; /* of an accumulator; 0 for sticks */
 };
 
-struct shadow *shadow_open(const struct program *program, struct race *race,
-	struct faults *faults, struct arena *arena);
+struct shadow *shadow_open(const struct program *program, struct race *race, struct faults *faults,
+	struct arena *arena);
 
 /* Accesses by the current instruction of the race, inside the memory and aligned. */
 
 /* False after a fault, when something else lies there than a stick or a piece of its tensor. */
 bool shadow_read(struct shadow *shadow, int core, int64_t address, const struct content *expected,
 	uint64_t *part);
-void shadow_write(
-	struct shadow *shadow, int core, int64_t address, const struct content *content);
+void shadow_write(struct shadow *shadow, int core, int64_t address, const struct content *content);
 
 /* The stick in place of it: tensor -1 if none was ever written. */
 struct content shadow_find(struct shadow *shadow, int core, int64_t address);

@@ -19,11 +19,11 @@ struct run {
 	struct machine *machine;
 	struct tally tally;
 	struct faults faults;
-	struct heap heap;      /* what waits only for its time */
-	int64_t *ready;        /* when all that an instruction waits for is done */
+	struct heap heap; /* what waits only for its time */
+	int64_t *ready;   /* when all that an instruction waits for is done */
 	bool *done;
 	uint64_t events;
-	int64_t end;           /* tick of the latest end */
+	int64_t end; /* tick of the latest end */
 	struct sim_run_time *trace;
 };
 

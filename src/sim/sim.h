@@ -42,11 +42,11 @@ enum { SIM_FAULTS_MOST = 16 };
 
 struct sim_options {
 	enum sim_mode mode;
-	uint64_t seed;        /* of the input data */
-	bool small_integers;  /* inputs drawn from {-2 .. 2}: sums are exact */
-	uint64_t steps_most;  /* events; 0: no limit */
-	bool trace;           /* keep when each instruction ran */
-	void *const *inputs;  /* host arrays per tensor, or NULL: drawn from the seed */
+	uint64_t seed;       /* of the input data */
+	bool small_integers; /* inputs drawn from {-2 .. 2}: sums are exact */
+	uint64_t steps_most; /* events; 0: no limit */
+	bool trace;          /* keep when each instruction ran */
+	void *const *inputs; /* host arrays per tensor, or NULL: drawn from the seed */
 };
 
 /* When an instruction ran, in ticks; end is below start if it never did. */
@@ -55,7 +55,7 @@ struct sim_run_time {
 };
 
 struct sim_result {
-	bool finished;         /* false: limit reached, or a fault stopped it */
+	bool finished; /* false: limit reached, or a fault stopped it */
 	uint64_t events;
 	int64_t cycles;
 	double energy_pj;
@@ -65,7 +65,7 @@ struct sim_result {
 	struct sim_fault faults[SIM_FAULTS_MOST];
 	int64_t ticks_per_cycle;
 	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
-	void **outputs;        /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
+	void **outputs; /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
 };
 
 struct arena;

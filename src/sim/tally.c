@@ -129,24 +129,9 @@ void tally_add(struct tally *tally, const struct instruction *instruction)
 	}
 }
 
-static double compute_energy(const struct tally *tally)
-{
-	const struct program *program = tally->program;
-	if (program->arch->compute < 0)
-		return 0;
-	const struct level *unit = &program->arch->levels[program->arch->compute];
-	int64_t macs = 0, others = 0;
-	for (int s = 0; s < program->step_count; s++) {
-		const struct op *op = &program->workload->ops[program->step_ops[s]];
-		add(op->kind == OP_EINSUM ? &macs : &others, tally->counts.steps[s].computes);
-	}
-	return (double)macs * unit->mac_pj + (double)others * unit->vector_pj;
-}
-
-double tally_energy(const struct tally *tally)
+static double traffic_energy(const struct arch *arch, const int64_t *bytes)
 {
 	static const struct level free_of_charge;
-	const struct arch *arch = tally->program->arch;
 	const struct level *hbm = arch->hbm < 0 ? &free_of_charge : &arch->levels[arch->hbm];
 	const struct level *lx = arch->lx < 0 ? &free_of_charge : &arch->levels[arch->lx];
 	const double pj[TRAFFIC_COUNT] = {
@@ -158,16 +143,27 @@ double tally_energy(const struct tally *tally)
 		[TRAFFIC_LX_WRITE] = lx->write_pj,
 		[TRAFFIC_RING] = arch->reduce_ring.pj,
 	};
-	int64_t bytes[TRAFFIC_COUNT] = {0};
-	for (int s = 0; s < tally->counts.step_count; s++) {
-		for (int operand = 0; operand <= OP_READS_MOST; operand++) {
-			for (int t = 0; t < TRAFFIC_COUNT; t++)
-				add(&bytes[t], tally->counts.steps[s].bytes[operand][t]);
-		}
-	}
 	double energy = 0;
 	for (int t = 0; t < TRAFFIC_COUNT; t++)
 		energy += (double)bytes[t] * pj[t];
-	return energy + compute_energy(tally);
+	return energy;
 }
 
+double tally_energy(const struct tally *tally)
+{
+	const struct program *program = tally->program;
+	const struct arch *arch = program->arch;
+	double energy = 0;
+	for (int s = 0; s < program->step_count; s++) {
+		const struct op *op = &program->workload->ops[program->step_ops[s]];
+		const struct step_count *step = &tally->counts.steps[s];
+		for (int i = 0; i < op_operands(op); i++)
+			energy += traffic_energy(arch, step->bytes[i]);
+		if (arch->compute >= 0) {
+			const struct level *unit = &arch->levels[arch->compute];
+			double pj = op->kind == OP_EINSUM ? unit->mac_pj : unit->vector_pj;
+			energy += (double)step->computes * pj;
+		}
+	}
+	return energy;
+}

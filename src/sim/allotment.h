@@ -1,0 +1,29 @@
+#ifndef SIM_ALLOTMENT_H
+#define SIM_ALLOTMENT_H
+
+#include "sim/fault.h"
+
+/*
+ * Who may use which bytes of LX when, as the program says.  Two allotments that
+ * live in one step on one core share no bytes; but a tensor may take over the
+ * very place of a dying one, in the step in which the one is born and the other
+ * is last read.
+ */
+struct arena;
+
+struct allotment_index {
+	const struct program *program;
+	size_t *first; /* those of step s: at[first[s]] .. at[first[s + 1] - 1] */
+	const struct allotment **at;
+};
+
+struct allotment_index allotment_index_make(const struct program *program, struct arena *arena);
+
+/* Complains about allotments that share bytes or leave LX. */
+void allotment_check(const struct program *program, struct faults *faults);
+
+/* Are bytes [low, high) the tensor's, or tile buffers', in a step on a core? */
+bool allotment_holds(const struct allotment_index *index, int step, int core, int tensor,
+	int64_t low, int64_t high);
+
+#endif

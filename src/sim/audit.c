@@ -1,0 +1,393 @@
+#include "sim/audit.h"
+
+#include "base/arena.h"
+#include "sim/allotment.h"
+#include "sim/box.h"
+#include "sim/cover.h"
+#include "sim/race.h"
+#include "sim/shadow.h"
+#include "sim/touch.h"
+
+#include <inttypes.h>
+
+struct audit {
+	const struct program *program;
+	struct faults *faults;
+	struct race *race;
+	struct shadow *shadow;
+	struct cover *cover;
+	struct allotment_index allotments;
+	int64_t lx_bytes;
+	uint32_t current;
+	const struct instruction *instruction; /* the current one */
+};
+
+struct audit *audit_open(const struct program *program, const struct order *order,
+	struct faults *faults, struct arena *arena)
+{
+	struct audit *audit = arena_new(arena, struct audit);
+	const struct arch *arch = program->arch;
+	audit->program = program;
+	audit->faults = faults;
+	audit->race = race_open(order, arena);
+	audit->shadow = shadow_open(program, audit->race, faults, arena);
+	audit->cover = cover_open(program->workload, arena);
+	audit->allotments = allotment_index_make(program, arena);
+	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
+	allotment_check(program, faults);
+	return audit;
+}
+
+static const char *tensor_name(const struct audit *audit, int tensor)
+{
+	return audit->program->workload->tensors[tensor].name;
+}
+
+static bool make_box(struct audit *audit, const struct region *region,
+	const struct location *location, int core, int64_t unit, struct box *box)
+{
+	int64_t at;
+	int64_t size = core == FAULT_IN_HBM ? audit->program->hbm_bytes : audit->lx_bytes;
+	const char *why =
+		box_make(audit->program->workload, region, location, unit, size, box, &at);
+	if (why)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, at, "%s", why);
+	return !why;
+}
+
+/* A box in LX of a core, in bytes that belong to its tensor or to tile buffers. */
+static bool make_lx_box(struct audit *audit, const struct region *region,
+	const struct location *location, int core, int tensor, int64_t unit, struct box *box)
+{
+	if (!make_box(audit, region, location, core, unit, box))
+		return false;
+	if (!allotment_holds(&audit->allotments, audit->instruction->step, core, tensor, box->low,
+		    box->high))
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, box->low,
+			"bytes %" PRId64 " to %" PRId64
+			" of LX are neither allotted to '%s' nor to tile buffers",
+			box->low, box->high, tensor_name(audit, tensor));
+	return true;
+}
+
+static void read_sticks(struct audit *audit, const struct box *box, int core, int tensor)
+{
+	struct box_walk walk = box_first(box);
+	uint64_t part;
+	do {
+		struct content expected = {.tensor = tensor, .stick = walk.stick};
+		shadow_read(audit->shadow, core, walk.address, &expected, &part);
+	} while (box_next(box, &walk));
+}
+
+static void write_sticks(struct audit *audit, const struct box *box, int core, int tensor)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		struct content content = {.tensor = tensor, .stick = walk.stick};
+		shadow_write(audit->shadow, core, walk.address, &content);
+	} while (box_next(box, &walk));
+}
+
+/* The part of the reduction that all units of an accumulator hold. */
+static uint64_t read_accumulator(struct audit *audit, const struct box *box, int core)
+{
+	struct box_walk walk = box_first(box);
+	uint64_t all = 0, part;
+	bool first = true, known = true;
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content expected = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick};
+			known &= shadow_read(
+				audit->shadow, core, walk.address + at, &expected, &part);
+			all = first ? part : all;
+			first = false;
+			if (known && part != all)
+				fault_add(audit->faults, FAULT_STALE, audit->current, core,
+					walk.address + at,
+					"the accumulator of stick %" PRId64
+					" of '%s' holds another part of the reduction than "
+					"those before it",
+					walk.stick, tensor_name(audit, box->tensor));
+		}
+	} while (box_next(box, &walk));
+	return all;
+}
+
+static void write_accumulator(struct audit *audit, const struct box *box, int core, uint64_t part)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
+			struct content content = {.tensor = box->tensor,
+				.piece = 1 + (int)(at / STICK_BYTES),
+				.stick = walk.stick,
+				.part = part};
+			shadow_write(audit->shadow, core, walk.address + at, &content);
+		}
+	} while (box_next(box, &walk));
+}
+
+static void check_whole(struct audit *audit, int op, const struct box *box, int core, uint64_t part)
+{
+	if (part == cover_whole(audit->cover, op))
+		return;
+	fault_add(audit->faults, FAULT_STALE, audit->current, core, box->address,
+		"stick %" PRId64 " of '%s' is finished with a part of its reduction missing or "
+		"taken twice",
+		box->stick, tensor_name(audit, box->tensor));
+}
+
+/* A tensor's sticks have their own places in HBM. */
+static void check_home(struct audit *audit, const struct box *box)
+{
+	struct box_walk walk = box_first(box);
+	int64_t home = audit->program->hbm[box->tensor];
+	do {
+		if (home >= 0 && walk.address == home + walk.stick * STICK_BYTES)
+			continue;
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM, walk.address,
+			"stick %" PRId64 " of '%s' does not belong there", walk.stick,
+			tensor_name(audit, box->tensor));
+		return;
+	} while (box_next(box, &walk));
+}
+
+static bool run_transfer(struct audit *audit)
+{
+	const struct instruction *instruction = audit->instruction;
+	const struct transfer *transfer = instruction->transfer;
+	bool in = instruction->engine == ENGINE_DMA_IN, right = true;
+	struct box hbm, lx[PROGRAM_CORES_MOST];
+	if (!make_box(audit, &transfer->region, &transfer->hbm, FAULT_IN_HBM, STICK_BYTES, &hbm))
+		return false;
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+		int core = __builtin_ctzll(mask);
+		right &= make_lx_box(audit, &transfer->region, &transfer->lx, core,
+			transfer->lx_tensor, STICK_BYTES, &lx[core]);
+	}
+	if (!right || instruction->mask == 0)
+		return right;
+	if (in)
+		read_sticks(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+		int core = __builtin_ctzll(mask);
+		if (in) {
+			write_sticks(audit, &lx[core], core, transfer->lx_tensor);
+			continue;
+		}
+		read_sticks(audit, &lx[core], core, transfer->lx_tensor);
+		write_sticks(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
+	}
+	if (!in)
+		check_home(audit, &hbm);
+	return true;
+}
+
+static void complain_box(struct audit *audit, int core, const struct compute_operand *operand)
+{
+	fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, operand->lx.address,
+		"the tile's loops touch other sticks of '%s' than the box that it %s",
+		tensor_name(audit, operand->region.tensor),
+		operand == audit->instruction->compute->write ? "writes" : "reads");
+}
+
+/* The boxes of a compute. */
+struct boxes {
+	struct box reads[OP_READS_MOST], write, accumulator;
+};
+
+static bool make_reads(struct audit *audit, const struct op *op, int core, struct boxes *boxes)
+{
+	const struct compute *compute = audit->instruction->compute;
+	bool right = true;
+	for (int i = 0; i < compute->read_count; i++) {
+		const struct compute_operand *read = compute->reads[i];
+		struct touch touch;
+		if (!make_lx_box(audit, &read->region, &read->lx, core, read->region.tensor,
+			    STICK_BYTES, &boxes->reads[i])) {
+			right = false;
+			continue;
+		}
+		if (op->kind == OP_OPAQUE)
+			continue;
+		if (!touch_make(audit->program->workload, op, compute, read->operand, &touch) ||
+			!touch_within(&touch, &read->region)) {
+			complain_box(audit, core, read);
+			right = false;
+		}
+	}
+	return right;
+}
+
+static bool check_written(struct audit *audit, const struct op *op, int core)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct compute_operand *write = compute->write;
+	struct touch touch;
+	if (op->kind == OP_OPAQUE)
+		return true;
+	if (!touch_make(audit->program->workload, op, compute, write->operand, &touch) ||
+		!touch_equals(&touch, &write->region)) {
+		complain_box(audit, core, write);
+		return false;
+	}
+	if (touch_elements(&touch) < touch_stick_elements(&touch))
+		fault_add(audit->faults, FAULT_STALE, audit->current, core, write->lx.address,
+			"the tile computes %" PRId64 " of the %" PRId64
+			" elements in the sticks of '%s' that it writes",
+			touch_elements(&touch), touch_stick_elements(&touch),
+			tensor_name(audit, write->region.tensor));
+	return true;
+}
+
+static bool make_written(struct audit *audit, const struct op *op, int core, struct boxes *boxes)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct compute_operand *write = compute->write;
+	bool right = true;
+	if (!write)
+		return true;
+	if (compute->finish)
+		right &= make_lx_box(audit, &write->region, &write->lx, core, write->region.tensor,
+			STICK_BYTES, &boxes->write);
+	if (right && (compute->accumulator_read || compute->accumulator_write)) {
+		const struct tensor *tensor =
+			&audit->program->workload->tensors[write->region.tensor];
+		right &= make_lx_box(audit, &write->region, &compute->accumulator, core,
+			write->region.tensor, box_accumulator_unit(&tensor->layout),
+			&boxes->accumulator);
+	}
+	return right && check_written(audit, op, core);
+}
+
+static bool run_compute(struct audit *audit)
+{
+	const struct compute *compute = audit->instruction->compute;
+	const struct op *op = &audit->program->workload->ops[compute->op];
+	int core = __builtin_ctzll(audit->instruction->mask);
+	struct boxes boxes;
+	if (op->kind != OP_OPAQUE && !touch_loops(op, compute)) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
+			"the tile's loops leave those of the op");
+		return false;
+	}
+	bool right = make_reads(audit, op, core, &boxes);
+	if (!make_written(audit, op, core, &boxes) || !right)
+		return false;
+	for (int i = 0; i < compute->read_count; i++)
+		read_sticks(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
+	uint64_t part = op->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
+	if (compute->accumulator_read)
+		part += read_accumulator(audit, &boxes.accumulator, core);
+	if (compute->accumulator_write)
+		write_accumulator(audit, &boxes.accumulator, core, part);
+	if (!compute->finish)
+		return true;
+	if (op->kind != OP_OPAQUE)
+		check_whole(audit, compute->op, &boxes.write, core, part);
+	write_sticks(audit, &boxes.write, core, boxes.write.tensor);
+	return true;
+}
+
+/* A core that is not in the mask never sends: those after it wait for ever. */
+static bool check_chain(struct audit *audit)
+{
+	const struct combine *combine = audit->instruction->combine;
+	for (int k = 0; k < combine->core_count; k++) {
+		int core = combine->cores[k];
+		if (core >= 0 && core < PROGRAM_CORES_MOST &&
+			audit->instruction->mask >> core & 1)
+			continue;
+		fault_add(audit->faults, FAULT_DEADLOCK, audit->current,
+			core < 0 || core >= PROGRAM_CORES_MOST ? 0 : core,
+			combine->accumulator.address,
+			"core %d has a part in the ring but never comes to it", core);
+		return false;
+	}
+	return combine->core_count > 0;
+}
+
+static bool run_combine(struct audit *audit)
+{
+	const struct combine *combine = audit->instruction->combine;
+	int owner, tensor = combine->region.tensor;
+	struct box accumulator, output;
+	uint64_t sum = 0;
+	if (!check_chain(audit))
+		return false;
+	owner = combine->cores[combine->core_count - 1];
+	if (!make_lx_box(audit, &combine->region, &combine->output, owner, tensor, STICK_BYTES,
+		    &output))
+		return false;
+	int64_t unit =
+		box_accumulator_unit(&audit->program->workload->tensors[tensor].layout);
+	for (int k = 0; k < combine->core_count; k++) {
+		if (!make_lx_box(audit, &combine->region, &combine->accumulator, combine->cores[k],
+			    tensor, unit, &accumulator))
+			return false;
+		sum += read_accumulator(audit, &accumulator, combine->cores[k]);
+	}
+	check_whole(audit, combine->op, &output, owner, sum);
+	write_sticks(audit, &output, owner, tensor);
+	return true;
+}
+
+static bool run(struct audit *audit)
+{
+	switch (audit->instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		return run_transfer(audit);
+	case ENGINE_COMPUTE:
+		return audit->instruction->mask != 0 && run_compute(audit);
+	case ENGINE_RING:
+		return audit->instruction->mask != 0 && run_combine(audit);
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+	return true;
+}
+
+bool audit_run(struct audit *audit, uint32_t i)
+{
+	audit->current = i;
+	audit->instruction = &audit->program->instructions[i];
+	race_begin(audit->race, audit->program, i);
+	bool right = run(audit);
+	race_end(audit->race);
+	return right;
+}
+
+static void check_tensor(struct audit *audit, int tensor)
+{
+	const struct program *program = audit->program;
+	const struct layout *layout = &program->workload->tensors[tensor].layout;
+	for (int64_t stick = 0; stick < layout->sticks; stick++) {
+		int64_t address = program->hbm[tensor] + stick * STICK_BYTES;
+		struct content found = shadow_find(audit->shadow, FAULT_IN_HBM, address);
+		if (found.tensor == tensor && found.stick == stick && found.piece == 0)
+			continue;
+		int step = program->step_count;
+		while (step-- > 0) {
+			if (program->step_ops[step] == program->workload->tensors[tensor].producer)
+				break;
+		}
+		fault_add_step(audit->faults, FAULT_UNWRITTEN, step, FAULT_IN_HBM, address,
+			"at the end stick %" PRId64 " of '%s' is not there", stick,
+			tensor_name(audit, tensor));
+		return;
+	}
+}
+
+void audit_end(struct audit *audit)
+{
+	const struct program *program = audit->program;
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		if (program->hbm[t] >= 0)
+			check_tensor(audit, (int)t);
+	}
+}

@@ -1,0 +1,25 @@
+#ifndef SIM_AUDIT_H
+#define SIM_AUDIT_H
+
+#include "sim/fault.h"
+#include "sim/order.h"
+
+/*
+ * Follows every instruction and says what it does wrong: where its boxes lie,
+ * whether they are what its loops touch, what it finds there, who else uses
+ * the place without being ordered, and whether a finished output holds the
+ * whole reduction.
+ */
+struct arena;
+struct audit;
+
+struct audit *audit_open(const struct program *program, const struct order *order,
+	struct faults *faults, struct arena *arena);
+
+/* Instruction i runs; false when it cannot be carried out at all. */
+bool audit_run(struct audit *audit, uint32_t i);
+
+/* After the last: every tensor that belongs in HBM is there. */
+void audit_end(struct audit *audit);
+
+#endif
