@@ -68,8 +68,8 @@ static void check_alone(struct faults *faults, const struct allotment *allotment
 		return;
 	fault_add_step(faults, FAULT_BOUNDS, allotment->from,
 		allotment->cores ? __builtin_ctzll(allotment->cores) : 0, allotment->address,
-		"'%s' leaves LX, which has %" PRId64 " bytes",
-		name_of(faults->program, allotment), capacity);
+		"'%s' leaves LX, which has %" PRId64 " bytes", name_of(faults->program, allotment),
+		capacity);
 }
 
 void allotment_check(const struct program *program, struct faults *faults)

@@ -298,8 +298,7 @@ static bool check_chain(struct audit *audit)
 	const struct combine *combine = audit->instruction->combine;
 	for (int k = 0; k < combine->core_count; k++) {
 		int core = combine->cores[k];
-		if (core >= 0 && core < PROGRAM_CORES_MOST &&
-			audit->instruction->mask >> core & 1)
+		if (core >= 0 && core < PROGRAM_CORES_MOST && audit->instruction->mask >> core & 1)
 			continue;
 		fault_add(audit->faults, FAULT_DEADLOCK, audit->current,
 			core < 0 || core >= PROGRAM_CORES_MOST ? 0 : core,
@@ -319,11 +318,10 @@ static bool run_combine(struct audit *audit)
 	if (!check_chain(audit))
 		return false;
 	owner = combine->cores[combine->core_count - 1];
-	if (!make_lx_box(audit, &combine->region, &combine->output, owner, tensor, STICK_BYTES,
-		    &output))
+	if (!make_lx_box(
+		    audit, &combine->region, &combine->output, owner, tensor, STICK_BYTES, &output))
 		return false;
-	int64_t unit =
-		box_accumulator_unit(&audit->program->workload->tensors[tensor].layout);
+	int64_t unit = box_accumulator_unit(&audit->program->workload->tensors[tensor].layout);
 	for (int k = 0; k < combine->core_count; k++) {
 		if (!make_lx_box(audit, &combine->region, &combine->accumulator, combine->cores[k],
 			    tensor, unit, &accumulator))

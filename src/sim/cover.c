@@ -35,8 +35,7 @@ static const struct table *find_table(struct cover *cover, int number)
 		if (!op->loops[l].reduction)
 			continue;
 		struct random random = random_open((uint64_t)number, (uint64_t)l);
-		uint64_t *sums =
-			arena_array(cover->arena, uint64_t, op->loops[l].extent + 1);
+		uint64_t *sums = arena_array(cover->arena, uint64_t, op->loops[l].extent + 1);
 		for (int64_t i = 0; i < op->loops[l].extent; i++)
 			sums[i + 1] = sums[i] + (random_next(&random) | 1);
 		table->sums[l] = sums;

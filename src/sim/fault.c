@@ -37,7 +37,8 @@ static const char *print_place(const struct faults *faults, const struct sim_fau
 	return text_read(&text);
 }
 
-static void add(struct faults *faults, struct sim_fault fault, const char *format, va_list arguments)
+static void add(
+	struct faults *faults, struct sim_fault fault, const char *format, va_list arguments)
 {
 	const struct program *program = faults->program;
 	char message[512];

@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "sim/audit.h"
+#include "sim/data.h"
 #include "sim/fault.h"
 #include "sim/heap.h"
 #include "sim/machine.h"
@@ -19,8 +21,10 @@ struct run {
 	struct machine *machine;
 	struct tally tally;
 	struct faults faults;
-	struct heap heap; /* what waits only for its time */
-	int64_t *ready;   /* when all that an instruction waits for is done */
+	struct audit *audit; /* NULL in counting mode */
+	struct data *data;   /* NULL but in data mode */
+	struct heap heap;    /* what waits only for its time */
+	int64_t *ready;      /* when all that an instruction waits for is done */
 	bool *done;
 	uint64_t events;
 	int64_t end; /* tick of the latest end */
@@ -38,6 +42,10 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 		.arena = arena,
 		.at = result->faults,
 	};
+	if (run->options->mode != SIM_COUNT)
+		run->audit = audit_open(program, &run->order, &run->faults, arena);
+	if (run->options->mode == SIM_DATA)
+		run->data = data_open(program, run->options, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
 	run->ready = arena_array(arena, int64_t, run->order.count);
 	run->done = arena_array(arena, bool, run->order.count);
@@ -70,12 +78,23 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 	}
 }
 
+/* What the instruction finds and leaves in memory. */
+static void examine(struct run *run, struct event event)
+{
+	uint32_t i = event.instruction;
+	run->faults.cycle = event.time / machine_ticks(run->machine);
+	if (audit_run(run->audit, i) && run->data)
+		data_run(run->data, &run->program->instructions[i]);
+}
+
 static void execute(struct run *run, struct event event)
 {
 	uint32_t i = event.instruction;
 	const struct instruction *instruction = &run->program->instructions[i];
 	int64_t end = machine_run(run->machine, instruction, event.time);
 	tally_add(&run->tally, instruction);
+	if (run->audit)
+		examine(run, event);
 	run->done[i] = true;
 	run->events++;
 	run->end = number_max(run->end, end);
@@ -125,6 +144,8 @@ struct sim_result sim_run(
 	bool whole = run_events(&run);
 	if (whole && run.events < run.order.count)
 		explain_deadlock(&run, arena);
+	else if (whole && run.audit)
+		audit_end(run.audit);
 
 	result.finished = run.events == run.order.count;
 	result.events = run.events;
@@ -134,6 +155,8 @@ struct sim_result sim_run(
 	result.energy_pj = tally_energy(&run.tally);
 	result.lx_peak_bytes = run.tally.lx_peak;
 	result.trace = run.trace;
+	if (run.data)
+		result.outputs = data_outputs(run.data, arena);
 	result.fault_count = run.faults.count;
 	return result;
 }

@@ -30,8 +30,8 @@ static bool find_host_box(
 	return true;
 }
 
-bool touch_make(const struct workload *workload, const struct op *op,
-	const struct compute *compute, int operand, struct touch *out)
+bool touch_make(const struct workload *workload, const struct op *op, const struct compute *compute,
+	int operand, struct touch *out)
 {
 	const struct layout *layout = &workload->tensors[op_operand(op, operand)->tensor].layout;
 	out->layout = layout;

@@ -18,8 +18,8 @@ struct touch {
 bool touch_loops(const struct op *op, const struct compute *compute);
 
 /* False when the tile, whose loops are right, leaves the host array. */
-bool touch_make(const struct workload *workload, const struct op *op,
-	const struct compute *compute, int operand, struct touch *out);
+bool touch_make(const struct workload *workload, const struct op *op, const struct compute *compute,
+	int operand, struct touch *out);
 
 bool touch_within(const struct touch *touch, const struct region *region);
 bool touch_equals(const struct touch *touch, const struct region *region);

@@ -1,0 +1,21 @@
+#ifndef SIM_DATA_H
+#define SIM_DATA_H
+
+#include "sim/sim.h"
+
+/*
+ * The bytes of HBM and of every LX, and what instructions do to them.  HBM
+ * begins with the graph's inputs in it.  Only instructions whose boxes are
+ * right (sim/audit.h) may be run.
+ */
+struct arena;
+struct data;
+
+struct data *data_open(
+	const struct program *program, const struct sim_options *options, struct arena *arena);
+void data_run(struct data *data, const struct instruction *instruction);
+
+/* Host arrays of all tensors that have a place in HBM, as they are there now. */
+void **data_outputs(const struct data *data, struct arena *arena);
+
+#endif

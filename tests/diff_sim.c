@@ -1,0 +1,159 @@
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "lower/lower.h"
+#include "sim/reference.h"
+#include "sim/sim.h"
+#include "tests/support/draws.h"
+#include "tests/support/random_plan.h"
+#include "tests/support/spyre.h"
+
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What may differ: the machine adds in fp32 and in another order. */
+static bool is_exact(const struct op *op)
+{
+	switch (op->function) {
+	case FUNCTION_DIV:
+	case FUNCTION_EXP:
+	case FUNCTION_LOG:
+	case FUNCTION_RSQRT:
+	case FUNCTION_SQRT:
+	case FUNCTION_RECIPROCAL:
+	case FUNCTION_SIGMOID:
+	case FUNCTION_SILU:
+	case FUNCTION_TANH:
+	case FUNCTION_GELU:
+	case FUNCTION_MEAN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Everything that the sum of an exact op comes from is exact, too. */
+static void find_exact(const struct workload *workload, bool *exact)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		exact[t] = true;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int w = 0; w < op->write_count && op->kind != OP_OPAQUE; w++) {
+			bool *out = &exact[op->writes[w].tensor];
+			*out = is_exact(op);
+			for (int i = 0; i < op->read_count; i++)
+				*out &= exact[op->reads[i].tensor];
+		}
+	}
+}
+
+static void compare_values(const struct workload *workload, const struct sim_result *result,
+	void **expected, const char *where)
+{
+	bool exact[64];
+	assert_true(workload->tensor_count <= 64);
+	find_exact(workload, exact);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		if (!result->outputs[t])
+			continue;
+		const struct tensor *tensor = &workload->tensors[t];
+		struct comparison comparison =
+			reference_compare(tensor, expected[t], result->outputs[t]);
+		if (comparison.worst_ulps > (exact[t] ? 0 : 1))
+			fail_msg("%s: tensor '%s': %" PRId64 " of %" PRId64
+				 " elements differ, by up to %g ulps",
+				where, tensor->name, comparison.different, comparison.elements,
+				comparison.worst_ulps);
+	}
+}
+
+struct outcome {
+	long run, refused, rings, accumulated;
+	double worst_ratio;
+};
+
+static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
+	struct outcome *outcome, struct arena *arena)
+{
+	const char *why;
+	const struct program *program = lower_plan(plan, arena, &why);
+	if (!program) {
+		outcome->refused++;
+		return;
+	}
+	outcome->run++;
+	struct sim_options options = {.mode = SIM_DATA, .seed = seed, .small_integers = true};
+	struct sim_result result = sim_run(program, &options, arena);
+	if (result.fault_count > 0)
+		fail_msg("%s: %s\n%s", where, result.faults[0].text, program_print(arena, program));
+	assert_true(result.finished);
+	void **expected = arena_array(arena, void *, plan->workload->tensor_count);
+	reference_inputs(plan->workload, seed, true, arena, expected);
+	reference_run(plan->workload, arena, expected);
+	compare_values(plan->workload, &result, expected, where);
+
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	if (!counts_equal(&cost.counts, &result.counts))
+		fail_msg("%s: counts differ\n%s", where, program_print(arena, program));
+	if (result.cycles < cost.score.cycles)
+		fail_msg("%s: %" PRId64 " cycles simulated, %" PRId64 " in the model\n%s", where,
+			result.cycles, cost.score.cycles, program_print(arena, program));
+	double ratio = (double)result.cycles / (double)cost.score.cycles;
+	outcome->worst_ratio = ratio > outcome->worst_ratio ? ratio : outcome->worst_ratio;
+	assert_int_equal(result.lx_peak_bytes, cost.score.lx_peak_bytes);
+	for (size_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		outcome->rings += instruction->engine == ENGINE_RING;
+		if (instruction->engine == ENGINE_COMPUTE)
+			outcome->accumulated += instruction->compute->accumulator_read;
+	}
+}
+
+static void compare(const struct random_options *options, int cores, uint64_t stream)
+{
+	uint64_t seed = draws_seed(stream);
+	long count = draws(300);
+	struct outcome outcome = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		const struct arch *arch = spyre_arch(arena, cores);
+		const struct workload *workload = random_workload(&random, options, arena);
+		const struct plan *plan =
+			random_plan(&random, options, arch, cores, workload, arena);
+		const char *where = arena_format(arena, "draw %ld of seed %" PRIu64, i, seed);
+		run_plan(plan, seed + (uint64_t)i, where, &outcome, arena);
+		arena_close(arena);
+	}
+	print_message("%ld plans run, %ld refused; %ld rings, %ld computes add to accumulators, "
+		      "cycles up to %.2f of the model's\n",
+		outcome.run, outcome.refused, outcome.rings, outcome.accumulated,
+		outcome.worst_ratio);
+	assert_true(outcome.run > count / 2);
+}
+
+static void random_plans_do_what_the_reference_does(void **state)
+{
+	static const struct random_options options = {
+		.elements_most = 20000, .legal = true, .opaque = true};
+	compare(&options, 8, 11);
+}
+
+static void random_plans_on_many_cores_do_what_the_reference_does(void **state)
+{
+	static const struct random_options options = {
+		.elements_most = 100000, .legal = true, .opaque = false};
+	compare(&options, 32, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_plans_do_what_the_reference_does),
+		cmocka_unit_test(random_plans_on_many_cores_do_what_the_reference_does),
+	};
+	return cmocka_run_group_tests_name("simulator", tests, NULL, NULL);
+}
