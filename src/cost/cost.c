@@ -129,11 +129,6 @@ bool cost_stream(const struct arch *arch, const struct workload *workload, const
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
 {
 	struct streaming streaming;
-	struct streaming_cost cost;
 	streaming_open(&streaming, arch, workload, op, mapping, in_lx, 0);
-	if (!streaming_cost(&streaming, &cost))
-		return false;
-	*hbm_bytes = cost.hbm_bytes;
-	*stream_bytes = cost.stream_bytes;
-	return true;
+	return streaming_hbm(&streaming, hbm_bytes) && streaming_room(&streaming, stream_bytes);
 }

@@ -52,8 +52,9 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 /*
  * HBM bytes of one op under a mapping, for passes that choose tiles: `in_lx`
  * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on
- * one core that its tile buffers (two for an operand that is fetched more than
- * once, else one) and accumulators take, aligned.  False on overflow.
+ * one core that its tile buffers (two for an operand whose box can change from
+ * tile to tile, else one) and accumulators (two where a ring still reads one when the
+ * next output tile begins, else one) take, aligned.  False on overflow.
  */
 bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes);

@@ -228,10 +228,12 @@ int64_t footprint_largest(const struct footprint *footprint, bool *fits)
 
 bool footprint_moves(const struct footprint *footprint)
 {
-	for (int l = 0; l < footprint->nest->loop_count; l++)
-		if (footprint->simple >> l & 1 && footprint->nest->loops[l].tiles > 1)
+	const struct loopnest *nest = footprint->nest;
+	uint32_t walked = footprint->simple | footprint->joint;
+	for (int l = 0; l < nest->loop_count; l++)
+		if (walked >> l & 1 && nest->loops[l].tiles > 1)
 			return true;
-	return footprint->joint && walk_moves(footprint);
+	return false;
 }
 
 /*

@@ -11,85 +11,110 @@ void streaming_open(struct streaming *streaming, const struct arch *arch,
 	traffic_open(&streaming->traffic, arch, workload, op, mapping, in_lx);
 }
 
-static int64_t bytes_of(int64_t sticks, bool *fits)
+static bool is_in_lx(const struct streaming *streaming, int operand)
 {
-	return checked_mul(fits, sticks, STICK_BYTES);
+	return streaming->traffic.in_lx >> operand & 1;
 }
 
-static void add(int64_t *sum, int64_t value, bool *fits)
+static const struct footprint *output_of(const struct streaming *streaming)
 {
-	*sum = checked_add(fits, *sum, value);
+	return &streaming->traffic.operands[streaming->traffic.op->read_count];
+}
+
+static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
+{
+	*bytes = checked_mul(fits, sticks, STICK_BYTES);
+	return *fits;
+}
+
+bool streaming_hbm(const struct streaming *streaming, int64_t *bytes)
+{
+	const struct loopnest *nest = &streaming->traffic.nest;
+	int reads = streaming->traffic.op->read_count;
+	bool fits = true;
+	int64_t sticks = 0;
+	for (int i = 0; i < reads; i++)
+		if (!is_in_lx(streaming, i))
+			sticks = checked_add(&fits, sticks,
+				footprint_fetch(&streaming->traffic.operands[i], NULL, &fits)
+					.transfers);
+	if (!is_in_lx(streaming, reads))
+		sticks = checked_add(&fits, sticks,
+			footprint_sum(
+				output_of(streaming), nest->all & ~nest->reductions, NULL, &fits));
+	return in_bytes(sticks, &fits, bytes);
+}
+
+bool streaming_least(const struct streaming *streaming, int64_t *bytes)
+{
+	bool fits = true;
+	int64_t sticks = 0;
+	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
+		if (!is_in_lx(streaming, i))
+			sticks = checked_add(&fits, sticks,
+				footprint_least(&streaming->traffic.operands[i], &fits));
+	return in_bytes(sticks, &fits, bytes);
 }
 
 /* Buffers begin at aligned addresses. */
-static void add_buffers(const struct streaming *streaming, int64_t bytes, bool two,
-	struct streaming_cost *out, bool *fits)
+static int64_t buffers(const struct streaming *streaming, int64_t bytes, int count, bool *fits)
 {
 	int64_t alignment = streaming->arch->levels[streaming->arch->lx].alignment;
 	int64_t blocks = number_ceil_div(bytes, alignment);
-	int64_t room = checked_mul(fits, blocks, alignment);
-	add(&out->stream_bytes, checked_mul(fits, room, two ? 2 : 1), fits);
+	return checked_mul(fits, checked_mul(fits, blocks, alignment), count);
 }
 
-static void cost_read(
-	const struct streaming *streaming, int i, struct streaming_cost *out, bool *fits)
+static int64_t tile_buffers(const struct streaming *streaming, int operand, bool *fits)
 {
-	const struct footprint *footprint = &streaming->traffic.operands[i];
-	if (streaming->traffic.in_lx >> i & 1) {
-		if (!(streaming->arriving >> i & 1))
-			return;
-		add(&out->moved_bytes, bytes_of(footprint_least(footprint, fits), fits), fits);
-	} else {
-		int64_t read = bytes_of(footprint_fetch(footprint, NULL, fits).transfers, fits);
-		add(&out->hbm_bytes, read, fits);
-		add(&out->moved_bytes, read, fits);
-		if (!streaming->traffic.moves)
-			add_buffers(streaming, bytes_of(footprint_largest(footprint, fits), fits),
-				footprint_moves(footprint), out, fits);
-	}
-	add(&out->exposed_bytes, bytes_of(footprint_first(footprint, fits).transfers, fits), fits);
+	const struct footprint *footprint = &streaming->traffic.operands[operand];
+	if (is_in_lx(streaming, operand))
+		return 0;
+	int64_t largest = checked_mul(fits, footprint_largest(footprint, fits), STICK_BYTES);
+	return buffers(streaming, largest, footprint_moves(footprint) ? 2 : 1, fits);
 }
 
-static void cost_write(const struct streaming *streaming, struct streaming_cost *out, bool *fits)
+/* A ring still reads one accumulator while the next output tile begins in another. */
+static int64_t accumulators(const struct streaming *streaming, bool *fits)
 {
 	const struct traffic_op *traffic = &streaming->traffic;
-	const struct loopnest *nest = &traffic->nest;
-	const struct footprint *footprint = &traffic->operands[traffic->op->read_count];
-	int64_t largest = footprint_largest(footprint, fits);
-	int64_t split = loopnest_splits(nest, nest->reductions);
-	bool two = traffic_output_tiles(traffic, fits) > 1;
-	if (split > 1 || traffic_passes(traffic, fits) > 1)
-		add_buffers(streaming, traffic_accumulator(traffic, largest, fits),
-			two && split > 1, out, fits);
-	if (traffic->in_lx >> traffic->op->read_count & 1)
-		return;
-	int64_t written =
-		bytes_of(footprint_sum(footprint, nest->all & ~nest->reductions, NULL, fits), fits);
-	add(&out->hbm_bytes, written, fits);
-	add(&out->moved_bytes, written, fits);
-	add(&out->exposed_bytes, bytes_of(footprint_first(footprint, fits).transfers, fits), fits);
-	add_buffers(streaming, bytes_of(largest, fits), two, out, fits);
+	bool ring = loopnest_splits(&traffic->nest, traffic->nest.reductions) > 1;
+	if (!ring && traffic_passes(traffic, fits) == 1)
+		return 0;
+	int64_t largest = footprint_largest(output_of(streaming), fits);
+	return buffers(streaming, traffic_accumulator(traffic, largest, fits),
+		ring && traffic_output_tiles(traffic, fits) > 1 ? 2 : 1, fits);
 }
 
-bool streaming_cost(const struct streaming *streaming, struct streaming_cost *out)
+bool streaming_room(const struct streaming *streaming, int64_t *bytes)
 {
 	bool fits = true;
-	*out = (struct streaming_cost){0};
+	*bytes = 0;
+	if (streaming->traffic.moves)
+		return true;
+	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
+		*bytes = checked_add(&fits, *bytes, tile_buffers(streaming, i, &fits));
+	*bytes = checked_add(&fits, *bytes, accumulators(streaming, &fits));
+	return fits;
+}
+
+bool streaming_exposed(const struct streaming *streaming, int64_t *bytes)
+{
+	bool fits = true;
+	int64_t sticks = 0;
+	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
+		if (!is_in_lx(streaming, i) || streaming->arriving >> i & 1)
+			sticks = checked_add(&fits, sticks,
+				footprint_first(&streaming->traffic.operands[i], &fits).transfers);
+	return in_bytes(sticks, &fits, bytes);
+}
+
+bool streaming_arriving(const struct streaming *streaming, int64_t *bytes)
+{
+	bool fits = true;
+	int64_t sticks = 0;
 	for (int i = 0; i < streaming->traffic.op->read_count; i++)
-		cost_read(streaming, i, out, &fits);
-	if (!streaming->traffic.moves)
-		cost_write(streaming, out, &fits);
-	return fits;
-}
-
-bool streaming_least(const struct streaming *streaming, int64_t *hbm_bytes)
-{
-	const struct traffic_op *traffic = &streaming->traffic;
-	bool fits = true;
-	int64_t least = 0;
-	for (int i = 0; i <= traffic->op->read_count; i++)
-		if (!(traffic->in_lx >> i & 1))
-			add(&least, footprint_least(&traffic->operands[i], &fits), &fits);
-	*hbm_bytes = bytes_of(least, &fits);
-	return fits;
+		if (streaming->arriving >> i & 1)
+			sticks = checked_add(&fits, sticks,
+				footprint_least(&streaming->traffic.operands[i], &fits));
+	return in_bytes(sticks, &fits, bytes);
 }

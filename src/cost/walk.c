@@ -198,24 +198,6 @@ int64_t walk_largest(const struct footprint *footprint)
 	return fits ? largest : INT64_MAX;
 }
 
-bool walk_moves(const struct footprint *footprint)
-{
-	static const int64_t start[OP_LOOPS_MOST];
-	struct odometer slot = slot_odometer(footprint, NULL);
-	struct odometer tile = tile_odometer(footprint);
-	odometer_start(&slot);
-	do {
-		struct box first = find_box(footprint, slot.at, start);
-		odometer_start(&tile);
-		do {
-			struct box box = find_box(footprint, slot.at, tile.at);
-			if (!boxes_equal(&first, &box))
-				return true;
-		} while (odometer_next(&tile));
-	} while (odometer_next(&slot));
-	return false;
-}
-
 /*
  * Indices a*x + b*y + .. over whole ranges are without holes when, taken by
  * ascending step, each step is at most one more than what the smaller ones reach.

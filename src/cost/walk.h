@@ -33,7 +33,6 @@ struct footprint_fetch walk_fetch(const struct footprint *footprint,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits);
 
 int64_t walk_largest(const struct footprint *footprint);
-bool walk_moves(const struct footprint *footprint);
 
 /* Joint boxes without holes or ragged ends, so that cutting them saves nothing. */
 bool walk_solid(const struct footprint *footprint);

@@ -1,0 +1,218 @@
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "cost/streaming.h"
+#include "search/stream.h"
+#include "tests/support/draws.h"
+#include "tests/support/random_plan.h"
+#include "tests/support/spyre.h"
+
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * The choice of tiles against all tilings there are: every vector of divisors
+ * with every order that keeps reductions innermost, priced by cost_stream.
+ */
+struct tiling {
+	int64_t hbm, exposed, tiles, passes;
+	int64_t factors[OP_LOOPS_MOST];
+	int order[OP_LOOPS_MOST];
+};
+
+struct all {
+	const struct stream_question *question;
+	struct arena *arena;
+	struct mapping mapping;
+	uint32_t whole; /* loops that may not be tiled */
+	int64_t arriving;
+	struct tiling *list;
+	size_t count, capacity;
+};
+
+static void price(struct all *all)
+{
+	const struct stream_question *q = all->question;
+	const struct mapping_row *row = &all->mapping.rows[q->arch->lx];
+	struct tiling tiling = {.tiles = 1, .passes = 1};
+	struct streaming streaming;
+	int64_t room;
+	if (!cost_stream(q->arch, q->workload, q->op, &all->mapping, q->in_lx, &tiling.hbm, &room))
+		return;
+	if (room > arch_stream_capacity(q->arch))
+		return;
+	streaming_open(
+		&streaming, q->arch, q->workload, q->op, &all->mapping, q->in_lx, q->arriving);
+	assert_true(streaming_exposed(&streaming, &tiling.exposed));
+	assert_true(streaming_arriving(&streaming, &all->arriving));
+	for (int i = 0; i < q->op->loop_count; i++) {
+		tiling.factors[i] = row->temporal[i];
+		tiling.order[i] = row->temporal_order[i];
+		tiling.tiles *= row->temporal[i];
+		if (q->op->loops[i].reduction)
+			tiling.passes *= row->temporal[i];
+	}
+	if (all->count == all->capacity) {
+		struct tiling *old = all->list;
+		all->capacity = all->capacity ? all->capacity * 2 : 256;
+		all->list = arena_array(all->arena, struct tiling, all->capacity);
+		if (old)
+			memcpy(all->list, old, all->count * sizeof *old);
+	}
+	all->list[all->count++] = tiling;
+}
+
+/* Orders: position i gets any loop not yet used; a tiled reduction only inside all others. */
+static void try_orders(struct all *all, int i, uint32_t used)
+{
+	const struct op *op = all->question->op;
+	struct mapping_row *row = &all->mapping.rows[all->question->arch->lx];
+	if (i == op->loop_count) {
+		price(all);
+		return;
+	}
+	bool reductions_left = false;
+	for (int l = 0; l < op->loop_count; l++)
+		if (op->loops[l].reduction && !(used >> l & 1))
+			reductions_left = true;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (used >> l & 1 || op->loops[l].reduction != reductions_left)
+			continue;
+		row->temporal_order[i] = (uint8_t)l;
+		try_orders(all, i + 1, used | 1u << l);
+	}
+}
+
+static void try_factors(struct all *all, int l)
+{
+	const struct stream_question *q = all->question;
+	if (l == q->op->loop_count) {
+		try_orders(all, 0, 0);
+		return;
+	}
+	int64_t units = op_units(q->workload, q->op, l) / mapping_split(q->arch, q->mapping, l);
+	for (int64_t t = 1; t <= (all->whole >> l & 1 ? 1 : units); t++) {
+		if (units % t)
+			continue;
+		all->mapping.rows[q->arch->lx].temporal[l] = (uint32_t)t;
+		try_factors(all, l + 1);
+	}
+}
+
+/* a before b: see stream.h, without rule 2.  Orders compare by their tiled loops only. */
+static int compare(const struct tiling *a, const struct tiling *b, int loop_count)
+{
+	if (a->tiles != b->tiles)
+		return a->tiles < b->tiles ? -1 : 1;
+	if (a->passes != b->passes)
+		return a->passes < b->passes ? -1 : 1;
+	for (int l = 0; l < loop_count; l++)
+		if (a->factors[l] != b->factors[l])
+			return a->factors[l] < b->factors[l] ? -1 : 1;
+	int i = 0, j = 0;
+	for (;;) {
+		while (i < loop_count && a->factors[a->order[i]] == 1)
+			i++;
+		while (j < loop_count && b->factors[b->order[j]] == 1)
+			j++;
+		if (i == loop_count)
+			return 0;
+		if (a->order[i] != b->order[j])
+			return a->order[i] < b->order[j] ? -1 : 1;
+		i++;
+		j++;
+	}
+}
+
+static const struct tiling *find_best(const struct all *all)
+{
+	int64_t hbm = INT64_MAX, least = INT64_MAX;
+	const struct tiling *best = NULL;
+	for (size_t i = 0; i < all->count; i++)
+		hbm = all->list[i].hbm < hbm ? all->list[i].hbm : hbm;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].hbm == hbm && all->list[i].exposed < least)
+			least = all->list[i].exposed;
+	int64_t most = (hbm + all->arriving) / 8;
+	if (least > most)
+		most = least + most / 2;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct tiling *one = &all->list[i];
+		if (one->hbm == hbm && one->exposed <= most &&
+			(!best || compare(one, best, all->question->op->loop_count) < 0))
+			best = one;
+	}
+	return best;
+}
+
+static void check_step(const struct plan *plan, int step, struct random *random,
+	struct arena *arena, const char *where)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	struct stream_question question = {
+		.arch = plan->arch,
+		.workload = plan->workload,
+		.op = op,
+		.mapping = &plan->steps[step].mapping,
+		.in_lx = (uint32_t)random_below(random, 2u << op->read_count),
+	};
+	question.arriving = question.in_lx & (uint32_t)random_below(random, 1u << op->read_count);
+	struct all all = {.question = &question, .arena = arena, .mapping = *question.mapping};
+	struct streaming streaming;
+	streaming_open(&streaming, plan->arch, plan->workload, op, question.mapping, 0, 0);
+	all.whole = streaming.traffic.operands[op->read_count].joint;
+	try_factors(&all, 0);
+	const struct tiling *best = find_best(&all);
+	struct stream_answer answer = stream_tiles(&question, arena);
+	if (answer.found != (best != NULL))
+		fail_msg("%s: found %d", where, answer.found);
+	if (!best)
+		return;
+	struct tiling got = {.tiles = answer.tile_count, .passes = 1};
+	for (int l = 0; l < op->loop_count; l++) {
+		got.factors[l] = answer.tiles[l];
+		got.order[l] = answer.order[l];
+		if (op->loops[l].reduction)
+			got.passes *= answer.tiles[l];
+	}
+	if (answer.hbm_bytes != best->hbm || answer.exposed_bytes != best->exposed ||
+		compare(&got, best, op->loop_count) != 0)
+		fail_msg("%s: %" PRId64 " bytes in %" PRId64 " tiles, expected %" PRId64
+			 " in %" PRId64,
+			where, answer.hbm_bytes, answer.tile_count, best->hbm, best->tiles);
+}
+
+static void best_tiles_of_all(void **state)
+{
+	uint64_t seed = draws_seed(1);
+	long count = draws(200);
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct random_options options = {
+			.elements_most = 40000, .legal = random_below(&random, 2)};
+		int cores = 1 << random_below(&random, 4);
+		struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
+		arch->levels[arch->lx].capacity = 1 << 20;
+		arch->levels[arch->lx].reserve = 1024 << random_below(&random, 7);
+		const struct workload *workload = random_workload(&random, &options, arena);
+		const struct plan *plan =
+			random_plan(&random, &options, arch, cores, workload, arena);
+		for (int step = 0; step < plan->step_count; step++) {
+			char where[64];
+			snprintf(where, sizeof where, "draw %ld of seed %" PRIu64 ", step %d", i,
+				seed, step);
+			check_step(plan, step, &random, arena, where);
+		}
+		arena_close(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(best_tiles_of_all),
+	};
+	return cmocka_run_group_tests_name("tiles against all tilings", tests, NULL, NULL);
+}
