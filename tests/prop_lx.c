@@ -1,0 +1,305 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "model/workload_read.h"
+#include "search/lx_plan.h"
+#include "tests/support/draws.h"
+#include "tests/support/spyre.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Random graphs under random divisions are planned; then every op is walked
+ * element by element on every core.  What it touches of a tensor in LX must be what its
+ * own core holds by the tensor's view, the writers must have left all of it
+ * there, and an op that takes over a tensor's bytes must read each stick only
+ * where it writes it.
+ */
+struct plan_of {
+	struct arena *arena;
+	const struct arch *arch;
+	struct plan *plan;
+};
+
+struct seen {
+	long resident, in_place, broadcast, refused;
+};
+
+/* Ops over [m,n] and [m,k] tensors, vectors of each, and inputs that several ops read. */
+static const char *draw_graph(struct arena *arena, struct random *random)
+{
+	static const int sizes_m[] = {4, 8, 32, 64}, sizes_n[] = {64, 128, 256, 96};
+	struct text text = text_open(arena);
+	text_add(&text, "dimensions: {m: %d, n: %d, k: %d}\nops:\n",
+		sizes_m[random_below(random, 4)], sizes_n[random_below(random, 4)],
+		sizes_n[random_below(random, 2)]);
+	int wide[12] = {0}, wide_count = 1, narrow[12], narrow_count = 0;
+	int ops = 2 + (int)random_below(random, 6);
+	for (int t = 1; t <= ops; t++) {
+		int a = wide[random_below(random, (uint64_t)wide_count)];
+		int b = wide[random_below(random, (uint64_t)wide_count)];
+		int c = narrow_count ? narrow[random_below(random, (uint64_t)narrow_count)] : -1;
+		switch (random_below(random, 7)) {
+		case 0:
+			text_add(&text, "- r%d[n] = max(m) t%d[m,n]\n", t, a);
+			text_add(&text, "- t%d[m,n] = t%d[m,n] - r%d[n]\n", t, b, t);
+			break;
+		case 1:
+			text_add(&text, "- r%d[m] = sum(n) t%d[m,n]\n", t, a);
+			text_add(&text, "- t%d[m,n] = t%d[m,n] / r%d[m]\n", t, b, t);
+			break;
+		case 2:
+			text_add(&text, "- t%d[m,n] = t%d[m,n] + t%d[m,n]\n", t, a, b);
+			break;
+		case 3:
+			text_add(&text, "- h%d[m,k] = sum(n) t%d[m,n] * w[n,k]\n", t, a);
+			narrow[narrow_count++] = t;
+			continue;
+		case 4:
+			if (c >= 0) {
+				text_add(&text, "- h%d[m,k] = relu(h%d[m,k])\n", t, c);
+				narrow[narrow_count++] = t;
+				continue;
+			}
+			/* fall through */
+		default:
+			text_add(&text, "- t%d[m,n] = exp(t%d[m,n])\n", t, a);
+		}
+		wide[wide_count++] = t;
+	}
+	return text_read(&text);
+}
+
+static const struct workload *read_graph(struct arena *arena, const char *yaml)
+{
+	struct diag *diag = diag_open(arena);
+	const struct node *node = node_read_text(arena, "graph", yaml, strlen(yaml), diag);
+	struct reading reading = {.arena = arena, .diag = diag};
+	const struct workload *workload = node ? workload_read(&reading, node) : NULL;
+	if (diag_failed(diag)) {
+		diag_print(diag, stderr);
+		fail_msg("not readable:\n%s", yaml);
+	}
+	return workload;
+}
+
+static struct mapping draw_mapping(struct arena *arena, struct random *random,
+	const struct arch *arch, const struct workload *workload, const struct op *op, int cores)
+{
+	struct mapping mapping = mapping_make(arch, op);
+	struct mapping_row *row = &mapping.rows[arch->core];
+	bool reduction_split = false;
+	for (int i = 0; i < op->loop_count; i++) {
+		int j = i + (int)random_below(random, (uint64_t)(op->loop_count - i));
+		uint8_t l = row->spatial_order[j];
+		row->spatial_order[j] = row->spatial_order[i];
+		row->spatial_order[i] = l;
+		struct divisors splits = number_divisors(arena, op_units(workload, op, l));
+		int64_t split = splits.at[random_below(random, splits.count)];
+		if (split > cores || (op->loops[l].reduction && reduction_split))
+			continue;
+		row->spatial[l] = (uint32_t)split;
+		cores /= (int)split;
+		reduction_split |= op->loops[l].reduction && split > 1;
+	}
+	return mapping;
+}
+
+static const struct mapping *draw_division(struct arena *arena, struct random *random,
+	const struct arch *arch, const struct workload *workload, const struct planning *planning)
+{
+	struct problem problem = {.stage = STAGE_DIVIDE,
+		.arch = arch,
+		.workload = workload,
+		.planning = planning,
+		.op = -1};
+	const struct mapping *published =
+		solve(solver_find(STAGE_DIVIDE, "spyre"), &problem, 0, 1, arena)
+			.candidates[0]
+			.mappings;
+	struct mapping *mappings =
+		arena_copy(arena, published, workload->op_count * sizeof *mappings);
+	uint64_t wild = random_below(random, 3); /* how many of the ops leave the published way */
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (random_below(random, 3) < wild)
+			mappings[o] = draw_mapping(
+				arena, random, arch, workload, &workload->ops[o], planning->cores);
+	return mappings;
+}
+
+/* Device coordinates, without the stick, of what an access touches at one point of the loops. */
+static int64_t touch(const struct workload *workload, const struct op *op,
+	const struct access *access, const int64_t *point, int64_t *device)
+{
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	int64_t host[LAYOUT_HOST_RANK_MOST];
+	for (int h = 0; h < layout->host_rank; h++) {
+		host[h] = access->host[h].offset;
+		for (int l = 0; l < op->loop_count; l++)
+			host[h] += access->host[h].loop[l] * point[l];
+	}
+	int lane;
+	int64_t stick = layout_stick(layout, host, &lane), rest = stick;
+	for (int d = layout->rank - 2; d >= 0; d--) {
+		device[d] = rest % layout->size[d];
+		rest /= layout->size[d];
+	}
+	return stick;
+}
+
+/* The place of a stick in core c's slice; -1 if it is not there. */
+static int64_t place_in_slice(const struct workload *workload, const struct residency *stay,
+	int64_t core, const int64_t *device)
+{
+	const struct layout *layout = &workload->tensors[stay->tensor].layout;
+	int64_t place = 0;
+	if (core >= stay->view.cores)
+		return -1;
+	for (int d = 0; d < layout->rank - 1; d++) {
+		int64_t at = device[d] - view_first(layout, &stay->view, d, core);
+		int64_t size = view_size(layout, &stay->view, d);
+		if (at < 0 || at >= size)
+			return -1;
+		place = place * size + at;
+	}
+	assert_true(place * STICK_BYTES < stay->size);
+	return place;
+}
+
+/* Walks all elements of one core's share; false ends the loops. */
+static bool next_point(const struct plan_of *of, const struct op *op, const struct mapping *mapping,
+	int64_t core, int64_t *point)
+{
+	for (int l = 0; l < op->loop_count; l++) {
+		int64_t grain = op_grain(of->plan->workload, op, l);
+		int64_t share = op_units(of->plan->workload, op, l) /
+				mapping_split(of->arch, mapping, l) * grain;
+		int64_t first = mapping_slot(of->arch, mapping, l, core) * share;
+		int64_t end =
+			first + share < op->loops[l].extent ? first + share : op->loops[l].extent;
+		if (++point[l] < end)
+			return true;
+		point[l] = first;
+	}
+	return false;
+}
+
+static void first_point(const struct plan_of *of, const struct op *op,
+	const struct mapping *mapping, int64_t core, int64_t *point)
+{
+	for (int l = 0; l < op->loop_count; l++)
+		point[l] = mapping_slot(of->arch, mapping, l, core) *
+			   (op_units(of->plan->workload, op, l) /
+				   mapping_split(of->arch, mapping, l)) *
+			   op_grain(of->plan->workload, op, l);
+}
+
+/* One core's walk through one step; counts the sticks that it writes into LX. */
+static int64_t walk_core(const struct plan_of *of, int step, int64_t core)
+{
+	const struct workload *workload = of->plan->workload;
+	const struct op *op = &workload->ops[of->plan->steps[step].op];
+	const struct mapping *mapping = &of->plan->steps[step].mapping;
+	const struct residency *out = plan_lx(of->plan, op->writes[0].tensor, step);
+	char *written = out ? arena_array(of->arena, char, out->size / STICK_BYTES) : NULL;
+	int64_t point[OP_LOOPS_MOST], device[LAYOUT_RANK_MOST], count = 0;
+	first_point(of, op, mapping, core, point);
+	do {
+		int64_t at = -1;
+		if (out) {
+			touch(workload, op, &op->writes[0], point, device);
+			at = place_in_slice(workload, out, core, device);
+			assert_true(at >= 0);
+			count += !written[at];
+			written[at] = 1;
+		}
+		for (int i = 0; i < op->read_count; i++) {
+			const struct residency *in = plan_lx(of->plan, op->reads[i].tensor, step);
+			if (!in)
+				continue;
+			touch(workload, op, &op->reads[i], point, device);
+			int64_t from = place_in_slice(workload, in, core, device);
+			if (from < 0)
+				fail_msg("core %lld does not hold what '%s' reads of '%s'",
+					(long long)core, op->name,
+					workload->tensors[in->tensor].name);
+			if (out && out->in_place_of == in->tensor)
+				assert_int_equal(from, at);
+		}
+	} while (next_point(of, op, mapping, core, point));
+	return count;
+}
+
+static void walk_step(const struct plan_of *of, int step, struct seen *seen)
+{
+	const struct op *op = &of->plan->workload->ops[of->plan->steps[step].op];
+	const struct residency *out = plan_lx(of->plan, op->writes[0].tensor, step);
+	int64_t cores = mapping_cores(of->arch, &of->plan->steps[step].mapping);
+	seen->refused += !out;
+	if (out) {
+		int64_t slices = 1;
+		for (int i = 0; i < out->view.part_count; i++)
+			slices *= out->view.parts[i].split;
+		seen->resident++;
+		seen->in_place += out->in_place_of >= 0;
+		seen->broadcast += slices < out->view.cores;
+	}
+	if (plan_is_move(of->plan, step))
+		return; /* a move leaves every slice where the view wants it */
+	if (out) {
+		assert_int_equal(out->view.cores, cores);
+		assert_int_equal(
+			mapping_reduction_split(of->arch, op, &of->plan->steps[step].mapping), 1);
+	}
+	for (int64_t core = 0; core < cores; core++) {
+		int64_t written = walk_core(of, step, core);
+		if (out)
+			assert_int_equal(written * STICK_BYTES, out->size);
+	}
+}
+
+static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
+{
+	static const char *const place[] = {"greedy", "firstfit", "bestfit"};
+	static const enum clone_split clones[] = {
+		CLONE_OFF, CLONE_NONE, CLONE_READERS, CLONE_READERS};
+	long count = draws(150);
+	uint64_t seed = draws_seed(7);
+	struct seen seen = {0};
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		int cores = 1 << random_below(&random, 6);
+		const struct arch *arch = spyre_arch(arena, cores);
+		const struct workload *workload = read_graph(arena, draw_graph(arena, &random));
+		struct planning planning = planning_default(arch);
+		planning_lists("all", &planning.eligible, &planning.in_place);
+		planning.strict = false;
+		planning.clones = clones[random_below(&random, 4)];
+		struct plan_of of = {.arena = arena, .arch = arch};
+		of.plan = lx_plan(arch, workload,
+			draw_division(arena, &random, arch, workload, &planning), &planning,
+			solver_find(STAGE_PLACE, place[random_below(&random, 3)]), arena)
+				  .plan;
+		assert_non_null(of.plan);
+		for (int step = 0; step < of.plan->step_count; step++)
+			walk_step(&of, step, &seen);
+		arena_close(arena);
+	}
+	print_message("%ld resident, %ld in place, %ld broadcast, %ld refused\n", seen.resident,
+		seen.in_place, seen.broadcast, seen.refused);
+	assert_true(seen.resident > count / 2);
+	assert_true(seen.in_place > count / 10);
+	assert_true(seen.broadcast > count / 50);
+	assert_true(seen.refused > count / 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_core_finds_what_it_reads_in_its_own_lx),
+	};
+	return cmocka_run_group_tests_name("LX planning laws", tests, NULL, NULL);
+}
