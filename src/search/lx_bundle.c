@@ -7,54 +7,49 @@
  * opaque op is the last of its bundle.  Moves and the op that they feed stay
  * together.
  */
-struct bundle {
-	int64_t *seen; /* by tensor: the last bundle that had it as an argument, + 1 */
-	int number;
-	int64_t tensors;
-};
-
-/* Tensors of steps [first, end) that would be new arguments of the bundle; notes them if told. */
-static int64_t count_new(
-	const struct plan *plan, struct bundle *bundle, int first, int end, bool note)
+/* Distinct tensors in HBM that steps [first, end) use; `seen` by tensor, 0 or an earlier stamp. */
+static int64_t count_arguments(const struct plan *plan, int first, int end, int *seen, int stamp)
 {
-	int64_t count = 0, mark = bundle->number + 1, probe = -mark;
+	int64_t count = 0;
 	for (int step = first; step < end; step++) {
 		const struct op *op = &plan->workload->ops[plan->steps[step].op];
 		for (int i = 0; i < op->read_count + op->write_count; i++) {
-			int tensor = (i < op->read_count ? &op->reads[i]
-							 : &op->writes[i - op->read_count])
-					     ->tensor;
-			int64_t *seen = &bundle->seen[tensor];
-			if (*seen == mark || *seen == probe || plan_lx(plan, tensor, step))
+			int tensor = i < op->read_count ? op->reads[i].tensor
+							: op->writes[i - op->read_count].tensor;
+			if (seen[tensor] == stamp || plan_lx(plan, tensor, step))
 				continue;
-			*seen = note ? mark : probe;
+			seen[tensor] = stamp;
 			count++;
 		}
 	}
 	return count;
 }
 
+/* The end of what cannot be parted: moves and the op behind them. */
+static int find_end(const struct plan *plan, int first)
+{
+	while (first < plan->step_count - 1 && plan_is_move(plan, first))
+		first++;
+	return first + 1;
+}
+
 static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
 {
-	struct bundle bundle = {
-		.seen = arena_array(graph->arena, int64_t, plan->workload->tensor_count)};
+	int *seen = arena_array(graph->arena, int, plan->workload->tensor_count);
 	int64_t most = graph->arch->bundle_tensors;
+	int bundle = 0, start = 0, stamp = 0;
 	for (int first = 0, end; first < plan->step_count; first = end) {
-		end = first;
-		while (end < plan->step_count - 1 && plan_is_move(plan, end))
-			end++;
-		end++;
-		int64_t added = count_new(plan, &bundle, first, end, false);
-		if (most > 0 && bundle.tensors && bundle.tensors + added > most) {
-			bundle.number++;
-			bundle.tensors = 0;
+		end = find_end(plan, first);
+		if (most > 0 && start < first &&
+			count_arguments(plan, start, end, seen, ++stamp) > most) {
+			bundle++;
+			start = first;
 		}
-		bundle.tensors += count_new(plan, &bundle, first, end, true);
 		for (int step = first; step < end; step++)
-			plan->steps[step].bundle = bundle.number;
+			plan->steps[step].bundle = bundle;
 		if (plan->workload->ops[plan->steps[end - 1].op].kind == OP_OPAQUE) {
-			bundle.number++;
-			bundle.tensors = 0;
+			bundle++;
+			start = end;
 		}
 	}
 }

@@ -1,0 +1,179 @@
+#include "base/arena.h"
+#include "search/lx_plan.h"
+#include "solvers/joint/flips.h"
+#include "tests/support/spyre.h"
+#include "tests/support/workload_text.h"
+
+#include "tests/test.h"
+
+/* The published example: columns for reductions, rows for the others, on four cores. */
+static const char softmax[] = "workload:\n"
+			      " dimensions: {m: 512, n: 1024}\n"
+			      " ops:\n"
+			      " - mx[n] = max(m) x[m,n]\n"
+			      " - s[m,n] = x[m,n] - mx[n]\n"
+			      " - e[m,n] = exp(s[m,n])\n"
+			      " - d[n] = sum(m) e[m,n]\n"
+			      " - y[m,n] = e[m,n] / d[n]\n";
+
+static const char product[] = "workload:\n"
+			      " dimensions: {m: 48, k: 256, n: 512}\n"
+			      " ops: [\"y[m,n] = sum(k) x[m,k] * w[k,n]\"]\n";
+
+static const struct workload *read_text_of(struct arena *arena, const char *yaml)
+{
+	const char *complaints;
+	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
+	if (!workload)
+		fail_msg("%s", complaints);
+	return workload;
+}
+
+static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
+{
+	static const struct {
+		const char *given, *flips[FLIPS_MOST];
+	} rows[] = {
+		{"core: m8", {"core: m8", "core: n8"}},
+		{"core: n8 k2", {"core: n8 k2", "core: m8 k2"}},
+		{"core: m16", {"core: m16"}}, /* 512 elements are 8 sticks */
+		{"core: k4", {"core: k4"}},
+		{"core: m2 n2", {"core: m2 n2"}},
+		{"undivided", {"undivided"}},
+	};
+	struct arena *arena = arena_open();
+	const struct arch *arch = spyre_arch(arena, 32);
+	const struct workload *workload = read_text_of(arena, product);
+	const struct op *op = &workload->ops[0];
+	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+		struct mapping given, expected;
+		assert_null(mapping_parse(arena, arch, op, rows[r].given, &given));
+		struct flips flips = flips_find(arch, workload, op, &given);
+		for (int f = 0; f < flips.count; f++) {
+			if (!rows[r].flips[f])
+				fail_msg("%s: also %s", rows[r].given,
+					mapping_print(arena, arch, op, &flips.at[f]));
+			assert_null(mapping_parse(arena, arch, op, rows[r].flips[f], &expected));
+			for (int l = 0; l < op->loop_count; l++)
+				assert_int_equal(mapping_split(arch, &flips.at[f], l),
+					mapping_split(arch, &expected, l));
+		}
+		assert_null(rows[r].flips[flips.count]);
+	}
+	arena_close(arena);
+}
+
+struct asked {
+	const struct arch *arch;
+	const struct workload *workload;
+	struct planning planning;
+	const struct mapping *division;
+	struct answer answer;
+};
+
+static struct asked ask(struct arena *arena, const char *yaml, int cores, uint64_t budget)
+{
+	struct asked asked = {.arch = spyre_arch(arena, cores)};
+	asked.workload = read_text_of(arena, yaml);
+	asked.planning = planning_default(asked.arch);
+	planning_lists("published", &asked.planning.eligible, &asked.planning.in_place);
+	asked.planning.clones = CLONE_OFF;
+	struct problem problem = {.stage = STAGE_DIVIDE,
+		.arch = asked.arch,
+		.workload = asked.workload,
+		.planning = &asked.planning,
+		.op = -1,
+		.place_solver = "greedy"};
+	problem.division = asked.division =
+		solve(solver_find(STAGE_DIVIDE, "spyre"), &problem, 0, 1, arena)
+			.candidates[0]
+			.mappings;
+	problem.stage = STAGE_JOINT;
+	asked.answer = solve(solver_find(STAGE_JOINT, "dimflip"), &problem, budget, 1, arena);
+	assert_int_equal(asked.answer.candidate_count, 1);
+	return asked;
+}
+
+static int64_t unplaced(
+	struct arena *arena, const struct asked *asked, const struct mapping *division)
+{
+	struct lx_layout layout = lx_layout(asked->arch, asked->workload, division,
+		&asked->planning, solver_find(STAGE_PLACE, "greedy"), arena);
+	return lx_unplaced_bytes(&layout);
+}
+
+static void softmax_on_four_cores_is_flipped_to_columns(void **state)
+{
+	struct arena *arena = arena_open();
+	struct asked asked = ask(arena, softmax, 4, 0);
+	const struct mapping *best = asked.answer.candidates[0].mappings;
+	for (int o = 0; o < 5; o++) {
+		const struct op *op = &asked.workload->ops[o];
+		for (int l = 0; l < op->loop_count; l++)
+			assert_int_equal(mapping_split(asked.arch, &best[o], l),
+				op->loops[l].name[0] == 'n' ? 4 : 1);
+	}
+	assert_int_equal(unplaced(arena, &asked, best), 1048576);
+	assert_int_equal((int64_t)asked.answer.values[0], 1048576);
+	assert_int_equal(asked.answer.status, PROOF_NONE);
+	assert_false(asked.answer.cut);
+	arena_close(arena);
+}
+
+/* Every combination by counting in mixed radix; nothing may be better, no earlier one equal. */
+static void no_combination_is_better(void **state)
+{
+	struct arena *arena = arena_open();
+	struct asked asked = ask(arena, softmax, 8, 0);
+	int64_t value = (int64_t)asked.answer.values[0];
+	struct mapping trial[5];
+	int combinations = 1, equals = 0;
+	for (int number = 0; number < combinations; number++) {
+		combinations = 1;
+		for (int o = 4; o >= 0; o--) {
+			struct flips flips = flips_find(asked.arch, asked.workload,
+				&asked.workload->ops[o], &asked.division[o]);
+			trial[o] = flips.at[number / combinations % flips.count];
+			combinations *= flips.count;
+		}
+		int64_t bytes = unplaced(arena, &asked, trial);
+		assert_true(bytes >= value);
+		if (bytes > value || equals++)
+			continue;
+		for (int o = 0; o < 5; o++)
+			assert_true(
+				mapping_equal(&trial[o], &asked.answer.candidates[0].mappings[o]));
+	}
+	assert_true(combinations > 4);
+	assert_true(equals > 0);
+	arena_close(arena);
+}
+
+static void a_cut_search_says_so_and_offers_the_best_it_saw(void **state)
+{
+	struct arena *arena = arena_open();
+	struct asked asked = ask(arena, softmax, 4, 7);
+	assert_true(asked.answer.cut);
+	assert_int_equal(asked.answer.status, PROOF_BUDGET);
+	assert_int_equal(asked.answer.complaint_count, 1);
+	assert_false(asked.answer.complaints[0].error);
+	for (int o = 0; o < 5; o++)
+		assert_true(
+			mapping_equal(&asked.answer.candidates[0].mappings[o], &asked.division[o]));
+	assert_true(asked.answer.ticks <= 7);
+	struct asked none = ask(arena, softmax, 4, 1);
+	assert_true(none.answer.cut);
+	assert_true(mapping_equal(&none.answer.candidates[0].mappings[4], &none.division[4]));
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flips_move_the_one_factor_where_it_divides_the_units),
+		cmocka_unit_test(softmax_on_four_cores_is_flipped_to_columns),
+		cmocka_unit_test(no_combination_is_better),
+		cmocka_unit_test(a_cut_search_says_so_and_offers_the_best_it_saw),
+	};
+	return cmocka_run_group_tests_name("dimflip", tests, NULL, NULL);
+}
