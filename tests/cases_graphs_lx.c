@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "base/text.h"
+#include "cost/cost.h"
 #include "search/lx_plan.h"
 #include "search/lx_views.h"
 #include "solvers/divide/two_pass.h"
@@ -284,46 +284,58 @@ static void check_placement(struct family *family, const struct graph *graph, co
 	family_expect(family, "pinned", json_object_get(expect, "pinned"), pinned);
 }
 
-/* Device bytes of the op's reads or of its write that lie in HBM. */
-static int64_t step_bytes(const struct plan *plan, int step, bool write)
+/* Bytes that a step moves between HBM and LX, by the analytical model. */
+static int64_t step_bytes(
+	const struct counts *counts, const struct plan *plan, int step, enum traffic traffic)
 {
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	int64_t bytes = 0;
-	for (int i = write ? op->read_count : 0; i < op->read_count + write; i++) {
-		int tensor = op_operand(op, i)->tensor;
-		if (!plan_lx(plan, tensor, step))
-			bytes += plan->workload->tensors[tensor].layout.bytes;
-	}
+	for (int i = 0; i < op_operands(&plan->workload->ops[plan->steps[step].op]); i++)
+		bytes += counts->steps[step].bytes[i][traffic];
 	return bytes;
+}
+
+static struct counts count(const struct graph *graph, const struct plan *plan)
+{
+	struct counts counts;
+	if (!cost_counts(plan, graph->arena, &counts))
+		BUG("a count too large");
+	return counts;
+}
+
+static int64_t hbm_bytes(const struct counts *counts)
+{
+	return counts_total(counts, TRAFFIC_HBM_READ) + counts_total(counts, TRAFFIC_HBM_WRITE);
 }
 
 static void check_bytes(struct family *family, struct graph *graph, const json_t *expect)
 {
 	const struct plan *plan = graph->result.plan;
+	struct counts counts = count(graph, plan);
 	json_t *traffic = json_array();
-	int64_t total = 0, unpinned = 0, baseline = 0;
+	int64_t unpinned = 0;
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct op *op = &plan->workload->ops[plan->steps[step].op];
-		int64_t read = step_bytes(plan, step, false), write = step_bytes(plan, step, true);
-		json_array_append_new(
-			traffic, json_pack("{s:s, s:s, s:I, s:I}", "op", op->type, "out", op->name,
-					 "read", (json_int_t)read, "write", (json_int_t)write));
-		total += read + write;
-		unpinned += write;
+		json_array_append_new(traffic,
+			json_pack("{s:s, s:s, s:I, s:I}", "op", op->type, "out", op->name, "read",
+				(json_int_t)step_bytes(&counts, plan, step, TRAFFIC_HBM_READ),
+				"write",
+				(json_int_t)step_bytes(&counts, plan, step, TRAFFIC_HBM_WRITE)));
+		int output = op->writes[0].tensor;
+		if (!plan_lx(plan, output, step))
+			unpinned += plan->workload->tensors[output].layout.bytes;
 	}
+	family_expect(family, "traffic", json_object_get(expect, "traffic"), traffic);
+	family_expect(family, "HBM bytes", json_object_get(expect, "hbm_bytes"),
+		json_integer(hbm_bytes(&counts)));
+	family_expect(family, "unpinned", json_object_get(expect, "unpinned_score"),
+		json_integer(unpinned));
 	graph->planning.lx_planning = false;
 	plan = lx_plan(graph->arch, graph->workload, graph->division, &graph->planning,
 		graph->place, graph->arena)
 		       .plan;
-	for (int step = 0; step < plan->step_count; step++)
-		baseline += step_bytes(plan, step, false) + step_bytes(plan, step, true);
-	family_expect(family, "traffic", json_object_get(expect, "traffic"), traffic);
-	family_expect(
-		family, "HBM bytes", json_object_get(expect, "hbm_bytes"), json_integer(total));
+	counts = count(graph, plan);
 	family_expect(family, "baseline", json_object_get(expect, "hbm_bytes_baseline"),
-		json_integer(baseline));
-	family_expect(family, "unpinned", json_object_get(expect, "unpinned_score"),
-		json_integer(unpinned));
+		json_integer(hbm_bytes(&counts)));
 }
 
 static bool is_twin(const json_t *a, const json_t *b)
