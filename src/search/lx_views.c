@@ -7,42 +7,42 @@
 
 #include <string.h>
 
-/* The device dimension with this stride, the last of several; -1. */
-static int find_stride(const struct layout *layout, int64_t stride)
+/* The device dimension that loop l walks, whole or in sticks; -1 and *why if it is not just one. */
+static int find_dimension(const struct layout *layout, const struct op *op,
+	const struct access *access, int l, const char **why)
 {
-	int found = -1;
-	for (int d = 0; d < layout->rank; d++)
-		if (layout->stride_map[d] > 0 && layout->stride_map[d] == stride)
-			found = d;
-	return found;
-}
-
-static int find_dimension(const struct layout *layout, int64_t coefficient)
-{
-	int outer = coefficient == 1 ? find_stride(layout, layout->per_stick) : -1;
-	return outer >= 0 ? outer : find_stride(layout, coefficient);
-}
-
-/* Why loop l, cut into whole units, does not cut device dimension d into equal parts; or NULL. */
-static const char *check_cut(const struct workload *workload, const struct op *op,
-	const struct access *access, int l, int d, int64_t split)
-{
-	const struct layout *layout = &workload->tensors[access->tensor].layout;
-	int host = layout->host_dim[d];
-	if (layout->part[d] != PART_WHOLE && layout->part[d] != PART_STICK_OUTER)
-		return "would cut a stick";
-	if (access->host[host].offset)
-		return "reads from an offset";
+	int host = -1;
+	*why = "does not walk one dimension alone";
+	for (int h = 0; h < layout->host_rank; h++) {
+		if (!access->host[h].loop[l])
+			continue;
+		if (host >= 0)
+			return -1;
+		host = h;
+	}
+	if (host < 0)
+		return -1;
 	for (int other = 0; other < op->loop_count; other++)
 		if (access->host[host].loop[other] != (other == l))
-			return "does not walk one dimension alone";
+			return -1;
+	*why = "reads from an offset";
+	if (access->host[host].offset)
+		return -1;
+	*why = "would cut a stick";
+	for (int d = 0; d < layout->rank; d++)
+		if (layout->host_dim[d] == host &&
+			(layout->part[d] == PART_WHOLE || layout->part[d] == PART_STICK_OUTER))
+			return d;
+	return -1;
+}
+
+/* Do equal shares of the loop's units make equal parts of the dimension, end to end? */
+static bool cuts_evenly(const struct workload *workload, const struct op *op,
+	const struct layout *layout, int l, int d, int64_t split)
+{
 	int64_t grain = op_grain(workload, op, l), units = op_units(workload, op, l);
 	int64_t step = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
-	if (layout->size[d] % split)
-		return "does not cut it into equal parts";
-	if (grain % step || layout->size[d] != units * (grain / step))
-		return "does not walk it in whole sticks from end to end";
-	return NULL;
+	return units % split == 0 && grain % step == 0 && layout->size[d] == units * (grain / step);
 }
 
 static void add_part(struct view *view, struct view_part part)
@@ -53,30 +53,21 @@ static void add_part(struct view *view, struct view_part part)
 	view->parts[at] = part;
 }
 
-static bool has_part(const struct view *view, int d)
-{
-	for (int i = 0; i < view->part_count; i++)
-		if (view->parts[i].dim == d)
-			return true;
-	return false;
-}
-
 /* Adds what loop l cuts, if it indexes the tensor at all. */
 static const char *cut(const struct workload *workload, const struct op *op,
 	const struct access *access, int l, int64_t split, int64_t divisor, struct view *view)
 {
-	int64_t coefficient = access->linear.loop[l];
-	if (!coefficient)
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	const char *why;
+	if (!access->linear.loop[l])
 		return NULL;
-	int d = find_dimension(&workload->tensors[access->tensor].layout, coefficient);
+	int d = find_dimension(layout, op, access, l, &why);
 	if (d < 0)
-		return "walks no dimension of its own";
-	if (has_part(view, d))
-		return "shares its dimension with another divided loop";
-	const char *why = check_cut(workload, op, access, l, d, split);
-	if (!why)
-		add_part(view, (struct view_part){d, split, divisor});
-	return why;
+		return why;
+	if (!cuts_evenly(workload, op, layout, l, d, split))
+		return "does not cut it into equal parts of whole sticks";
+	add_part(view, (struct view_part){d, split, divisor});
+	return NULL;
 }
 
 bool lx_view(const struct arch *arch, const struct workload *workload, const struct op *op,

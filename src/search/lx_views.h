@@ -7,13 +7,14 @@
 
 /*
  * What each core needs of a tensor.  An access under a mapping has a per-core view
- * when every divided loop that indexes the tensor cuts one device dimension
- * into equal parts, found as published: by the loop's coefficient among the
- * strides of the layout, the number of elements per stick standing for a
- * coefficient of 1.  Beyond the published rule the loop must walk that
- * dimension alone, from end to end, in whole sticks; else the view would not
- * tell the bytes that a core touches.  Where the published code stops at an
- * assertion, an access has no view, and `why` says so.
+ * when every divided loop that indexes the tensor walks one device dimension
+ * alone, from end to end, and cuts it into equal parts of whole sticks; else
+ * what a core touches is no slice, and `why` says so.
+ *
+ * Wherever the published code finds a view (by the loop's coefficient among the
+ * strides of the layout), and that view tells the bytes that a core touches,
+ * it is this one.  Where two dimensions have one stride the published code
+ * takes the wrong one or stops at an assertion; here the view is right.
  */
 struct arch;
 struct arena;
