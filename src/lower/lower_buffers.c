@@ -56,26 +56,35 @@ static bool changes(const struct step_state *step, const struct projection *proj
 }
 
 static bool take_slots(const struct step_state *step, const struct projection *projection,
-	struct reserve *reserve, struct slots *slots)
+	int64_t unit, int count, struct reserve *reserve, struct slots *slots)
 {
-	slots->sticks = largest_box(step, projection);
-	slots->count = changes(step, projection) ? SLOTS_MOST : 1;
-	for (int i = 0; i < slots->count; i++) {
-		if (!take(reserve, slots->sticks * STICK_BYTES, &slots->address[i]))
+	int64_t size;
+	slots->count = count;
+	if (!number_mul(largest_box(step, projection), unit, &size))
+		return false;
+	for (int i = 0; i < count; i++) {
+		if (!take(reserve, size, &slots->address[i]))
 			return false;
 	}
 	return true;
 }
 
-static bool take_accumulator(
+static bool take_buffers(const struct step_state *step, const struct projection *projection,
+	struct reserve *reserve, struct slots *slots)
+{
+	int count = changes(step, projection) ? SLOTS_MOST : 1;
+	return take_slots(step, projection, STICK_BYTES, count, reserve, slots);
+}
+
+static bool take_accumulators(
 	const struct step_state *step, struct reserve *reserve, struct output *output)
 {
-	int64_t unit = 4 * dtype_per_stick(output->projection.layout->dtype), size;
-	output->accumulator = -1;
-	if (step->tiling.passes == 1 && !output->ring)
-		return true;
-	return number_mul(largest_box(step, &output->projection), unit, &size) &&
-	       take(reserve, size, &output->accumulator);
+	const struct projection *projection = &output->projection;
+	int count = step->tiling.passes > 1;
+	if (output->ring)
+		count = changes(step, projection) ? SLOTS_MOST : 1;
+	return take_slots(
+		step, projection, accumulator_unit(output), count, reserve, &output->accumulators);
 }
 
 static bool take_all(struct step_state *step, struct reserve *reserve)
@@ -83,13 +92,13 @@ static bool take_all(struct step_state *step, struct reserve *reserve)
 	for (int i = 0; i < step->op->read_count; i++) {
 		struct supply *supply = &step->supplies[i];
 		if (!supply->resident &&
-			!take_slots(step, &supply->projection, reserve, &supply->slots))
+			!take_buffers(step, &supply->projection, reserve, &supply->slots))
 			return false;
 	}
 	struct output *output = &step->output;
-	if (!output->resident && !take_slots(step, &output->projection, reserve, &output->slots))
+	if (!output->resident && !take_buffers(step, &output->projection, reserve, &output->slots))
 		return false;
-	return take_accumulator(step, reserve, output);
+	return take_accumulators(step, reserve, output);
 }
 
 bool buffers_place(struct lowering *lowering)

@@ -21,10 +21,11 @@ static void need_all(struct lowering *lowering, int core, bool first_pass, bool 
 	int k = output->classes.of[core];
 	queue_need(&lowering->queues, core, find_arrival(&lowering->step, core));
 	if (output->ring && first_pass)
-		queue_need(&lowering->queues, core, output->combined[k]);
+		queue_need(&lowering->queues, core,
+			output->combined[k][turn(&output->accumulators, output->finished)]);
 	if (finish && !output->resident)
 		queue_need(&lowering->queues, core,
-			output->sent[k][output->finished % output->slots.count]);
+			output->sent[k][turn(&output->slots, output->finished)]);
 }
 
 static void set_loops(const struct step_state *step, int core, struct compute *compute)
@@ -50,7 +51,7 @@ static const struct compute *make_compute(
 	compute->finish = last_pass && !output->ring;
 	compute->accumulator_read = !first_pass;
 	compute->accumulator_write = !compute->finish;
-	if (output->accumulator >= 0)
+	if (output->accumulators.count > 0)
 		compute->accumulator = output_accumulator(output, &compute->write->region);
 	return compute;
 }

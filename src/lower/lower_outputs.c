@@ -31,9 +31,8 @@ bool output_open(struct lowering *lowering)
 	output->ring = step->tiling.reduction_split > 1;
 	output->finished = 0;
 	for (int k = 0; k < output->classes.count; k++) {
-		output->combined[k] = -1;
 		for (int i = 0; i < SLOTS_MOST; i++)
-			output->sent[k][i] = -1;
+			output->combined[k][i] = output->sent[k][i] = -1;
 	}
 	enum op_function function = combining(step->op);
 	if (output->ring && !ring_can(&plan->arch->reduce_ring, function))
@@ -46,8 +45,9 @@ bool output_open(struct lowering *lowering)
 
 struct location output_accumulator(const struct output *output, const struct region *box)
 {
-	return location_dense(box, output->accumulator,
-		4 * (int64_t)dtype_per_stick(output->projection.layout->dtype));
+	const struct slots *slots = &output->accumulators;
+	return location_dense(
+		box, slots->address[turn(slots, output->finished)], accumulator_unit(output));
 }
 
 static bool begin_class(struct lowering *lowering, int k)
@@ -64,8 +64,8 @@ static bool begin_class(struct lowering *lowering, int k)
 			output->slices.size, output->slices.origin[owner]);
 		return slices_hold(lowering, &output->slices, &box->region, UINT64_C(1) << owner);
 	}
-	int64_t slot = output->finished % output->slots.count;
-	box->lx = location_dense(&box->region, output->slots.address[slot], STICK_BYTES);
+	box->lx = location_dense(&box->region,
+		output->slots.address[turn(&output->slots, output->finished)], STICK_BYTES);
 	return true;
 }
 
@@ -106,8 +106,8 @@ static void add_ring(struct lowering *lowering, int k)
 		queue_need(&lowering->queues, least_core(m), step->computes + least_core(m));
 	if (!output->resident)
 		queue_need(&lowering->queues, output->classes.leader[k],
-			output->sent[k][output->finished % output->slots.count]);
-	output->combined[k] =
+			output->sent[k][turn(&output->slots, output->finished)]);
+	output->combined[k][turn(&output->accumulators, output->finished)] =
 		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
 	instruction->combine = make_combine(lowering, k);
 }
@@ -120,9 +120,11 @@ static void send(struct lowering *lowering, int k)
 	int owner = output->classes.leader[k];
 	struct instruction *instruction;
 	queue_open(&lowering->queues, ENGINE_DMA_OUT, UINT64_C(1) << owner);
-	queue_need(&lowering->queues, owner,
-		output->ring ? output->combined[k] : step->computes + owner);
-	output->sent[k][output->finished % output->slots.count] =
+	int64_t made = step->computes + owner;
+	if (output->ring)
+		made = output->combined[k][turn(&output->accumulators, output->finished)];
+	queue_need(&lowering->queues, owner, made);
+	output->sent[k][turn(&output->slots, output->finished)] =
 		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
 	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
 	*transfer = (struct transfer){

@@ -23,8 +23,13 @@ enum { SLOTS_MOST = 2 };
 struct slots {
 	int count;
 	int64_t address[SLOTS_MOST];
-	int64_t sticks; /* that one has room for */
 };
+
+/* The slot of the n-th box. */
+static inline int turn(const struct slots *slots, int64_t n)
+{
+	return (int)(n % slots->count);
+}
 
 /* What the cores of one class have of a read operand. */
 struct held {
@@ -54,11 +59,11 @@ struct output {
 	bool resident;
 	struct slices slices;
 	struct slots slots;
-	int64_t accumulator; /* its address; -1: none */
-	int64_t finished;    /* output tiles so far */
+	struct slots accumulators; /* two where the ring still reads the one before */
+	int64_t finished;          /* output tiles so far */
 	/* by class: of the output tile at work; the last RING and DMA_OUT, -1 */
 	const struct compute_operand *box[PROGRAM_CORES_MOST];
-	int64_t combined[PROGRAM_CORES_MOST];
+	int64_t combined[PROGRAM_CORES_MOST][SLOTS_MOST];
 	int64_t sent[PROGRAM_CORES_MOST][SLOTS_MOST];
 };
 
@@ -92,6 +97,12 @@ struct lowering {
 	const char *why;
 };
 
+/* fp32 bytes of a stick of the output. */
+static inline int64_t accumulator_unit(const struct output *output)
+{
+	return 4 * (int64_t)dtype_per_stick(output->projection.layout->dtype);
+}
+
 bool refuse(struct lowering *lowering, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -112,6 +123,8 @@ bool supply_move(struct lowering *lowering, struct supply *supply); /* to the cu
 bool output_open(struct lowering *lowering);
 bool output_begin(struct lowering *lowering); /* an output tile */
 void output_end(struct lowering *lowering);   /* after its last pass */
+
+/* Where the output tile at work is accumulated. */
 struct location output_accumulator(const struct output *output, const struct region *box);
 
 void computes_add(struct lowering *lowering); /* of the current tile */

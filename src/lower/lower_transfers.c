@@ -80,7 +80,7 @@ static bool place_box(struct lowering *lowering, const struct supply *supply, in
 			slices->origin[supply->classes.leader[k]]);
 		return slices_hold(lowering, slices, box, supply->classes.mask[k]);
 	}
-	int64_t slot = supply->held[k].fetches % supply->slots.count;
+	int slot = turn(&supply->slots, supply->held[k].fetches);
 	*lx = location_dense(box, supply->slots.address[slot], STICK_BYTES);
 	return true;
 }
@@ -91,10 +91,9 @@ static void need_slot(struct lowering *lowering, struct supply *supply, int k)
 	struct held *held = &supply->held[k];
 	if (supply->resident || held->fetches == 0)
 		return;
-	int count = supply->slots.count;
-	held->last_readers[(held->fetches - 1) % count] = lowering->step.computes;
-	int64_t readers = held->last_readers[held->fetches % count];
-	if (held->fetches < count)
+	held->last_readers[turn(&supply->slots, held->fetches - 1)] = lowering->step.computes;
+	int64_t readers = held->last_readers[turn(&supply->slots, held->fetches)];
+	if (held->fetches < supply->slots.count)
 		return;
 	for (uint64_t m = supply->classes.mask[k]; m; m &= m - 1)
 		queue_need(&lowering->queues, least_core(m), readers + least_core(m));
