@@ -222,7 +222,7 @@ static void visit_elements(struct world *world, const struct compute *compute)
 {
 	const struct op *op = &world->plan->workload->ops[compute->op];
 	int64_t at[OP_LOOPS_MOST], total = op_computes(op);
-	memcpy(at, compute->first, sizeof at);
+	memcpy(at, compute->first, (size_t)op->loop_count * sizeof *at);
 	for (bool more = true; more;) {
 		int64_t number = 0;
 		for (int l = 0; l < op->loop_count; l++)

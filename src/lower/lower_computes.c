@@ -28,12 +28,17 @@ static void need_all(struct lowering *lowering, int core, bool first_pass, bool 
 			output->sent[k][turn(&output->slots, output->finished)]);
 }
 
-static void set_loops(const struct step_state *step, int core, struct compute *compute)
+static void set_loops(
+	const struct step_state *step, int core, struct arena *arena, struct compute *compute)
 {
-	for (int l = 0; l < step->tiling.loop_count; l++) {
-		compute->first[l] = tile_first(&step->tiling, &step->tile, core, l);
-		compute->count[l] = tile_count(&step->tiling, &step->tile, core, l);
+	int loops = step->tiling.loop_count;
+	int64_t *first = arena_array(arena, int64_t, 2 * loops), *count = first + loops;
+	for (int l = 0; l < loops; l++) {
+		first[l] = tile_first(&step->tiling, &step->tile, core, l);
+		count[l] = tile_count(&step->tiling, &step->tile, core, l);
 	}
+	compute->first = first;
+	compute->count = count;
 }
 
 static const struct compute *make_compute(
@@ -43,7 +48,7 @@ static const struct compute *make_compute(
 	const struct output *output = &step->output;
 	struct compute *compute = arena_new(lowering->queues.arena, struct compute);
 	compute->op = (int)(step->op - lowering->plan->workload->ops);
-	set_loops(step, core, compute);
+	set_loops(step, core, lowering->queues.arena, compute);
 	compute->read_count = step->op->read_count;
 	for (int i = 0; i < step->op->read_count; i++)
 		compute->reads[i] = step->supplies[i].held[step->supplies[i].classes.of[core]].box;

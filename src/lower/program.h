@@ -85,8 +85,8 @@ struct compute_operand {
  */
 struct compute {
 	int op;
-	int64_t first[OP_LOOPS_MOST], count[OP_LOOPS_MOST];
 	int read_count;
+	const int64_t *first, *count; /* by loop; NULL in an opaque op */
 	const struct compute_operand *reads[OP_READS_MOST];
 	const struct compute_operand *write; /* its lx is unused unless `finish`; NULL: none */
 	bool accumulator_read, accumulator_write;
