@@ -32,15 +32,6 @@ void plan_liveness(const struct workload *workload, int tensor, int *from, int *
 	}
 }
 
-static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
-{
-	for (int l = 0; l < loop_count; l++) {
-		if (a->loop[l] != b->loop[l])
-			return false;
-	}
-	return a->offset == b->offset;
-}
-
 bool op_copies_sticks(const struct workload *workload, const struct op *op)
 {
 	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
@@ -48,13 +39,8 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op)
 	const struct access *from = &op->reads[0], *to = &op->writes[0];
 	const struct layout *a = &workload->tensors[from->tensor].layout;
 	const struct layout *b = &workload->tensors[to->tensor].layout;
-	if (a->dtype != b->dtype || !layout_equal(a, b))
-		return false;
-	for (int h = 0; h < a->host_rank; h++) {
-		if (!affine_equal(&from->host[h], &to->host[h], op->loop_count))
-			return false;
-	}
-	return true;
+	return a->dtype == b->dtype && layout_equal(a, b) &&
+	       access_equal(op, from, to, a->host_rank);
 }
 
 bool plan_is_move(const struct plan *plan, int step)

@@ -47,6 +47,25 @@ int op_operands(const struct op *op)
 	return op->read_count + op->write_count;
 }
 
+static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
+{
+	for (int l = 0; l < loop_count; l++) {
+		if (a->loop[l] != b->loop[l])
+			return false;
+	}
+	return a->offset == b->offset;
+}
+
+bool access_equal(
+	const struct op *op, const struct access *a, const struct access *b, int host_rank)
+{
+	for (int h = 0; h < host_rank; h++) {
+		if (!affine_equal(&a->host[h], &b->host[h], op->loop_count))
+			return false;
+	}
+	return affine_equal(&a->linear, &b->linear, op->loop_count);
+}
+
 const char *function_name(enum op_function function)
 {
 	return functions[function].name;

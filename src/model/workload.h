@@ -119,6 +119,10 @@ struct workload {
 const struct access *op_operand(const struct op *op, int operand);
 int op_operands(const struct op *op);
 
+/* The same element for every iteration; of tensors with as many host dimensions. */
+bool access_equal(
+	const struct op *op, const struct access *a, const struct access *b, int host_rank);
+
 const char *function_name(enum op_function function);
 int function_arity(enum op_function function); /* 1 or 2 for maps, 1 for reduces */
 

@@ -45,9 +45,15 @@ static struct op make_clone(
 const struct workload *workload_with_clone(
 	struct arena *arena, const struct workload *workload, int tensor, int before)
 {
+	const char *name = free_name(arena, workload, &workload->tensors[tensor]);
+	return workload_with_named_clone(arena, workload, tensor, before, name);
+}
+
+const struct workload *workload_with_named_clone(struct arena *arena,
+	const struct workload *workload, int tensor, int before, const char *name)
+{
 	int to = (int)workload->tensor_count;
 	const struct tensor *from = &workload->tensors[tensor];
-	const char *name = free_name(arena, workload, from);
 	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + 1);
 	struct op *ops = arena_array(arena, struct op, workload->op_count + 1);
 	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);

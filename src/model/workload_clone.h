@@ -14,4 +14,8 @@ struct arena;
 const struct workload *workload_with_clone(
 	struct arena *arena, const struct workload *workload, int tensor, int before);
 
+/* The same under a name that no tensor and no op has. */
+const struct workload *workload_with_named_clone(struct arena *arena,
+	const struct workload *workload, int tensor, int before, const char *name);
+
 #endif

@@ -64,29 +64,13 @@ static void add_buffer(struct gathering *gathering, int t, const struct view *vi
 		.end = to};
 }
 
-static bool same_access(
-	const struct op *op, const struct access *a, const struct access *b, int rank)
-{
-	for (int l = 0; l < op->loop_count; l++)
-		if (a->linear.loop[l] != b->linear.loop[l])
-			return false;
-	for (int h = 0; h < rank; h++) {
-		if (a->host[h].offset != b->host[h].offset)
-			return false;
-		for (int l = 0; l < op->loop_count; l++)
-			if (a->host[h].loop[l] != b->host[h].loop[l])
-				return false;
-	}
-	return a->linear.offset == b->linear.offset;
-}
-
 /* Does the op read the parent only where it writes the child? */
 static bool reads_where_it_writes(const struct workload *workload, const struct op *op, int parent)
 {
 	int rank = workload->tensors[parent].layout.host_rank;
 	for (int i = 0; i < op->read_count; i++)
 		if (op->reads[i].tensor == parent &&
-			!same_access(op, &op->reads[i], &op->writes[0], rank))
+			!access_equal(op, &op->reads[i], &op->writes[0], rank))
 			return false;
 	return true;
 }

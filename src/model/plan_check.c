@@ -1,0 +1,241 @@
+#include "model/plan_check.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "model/buffer.h"
+
+struct check {
+	const struct plan *plan;
+	struct arena *arena;
+	struct array(struct plan_fault) faults;
+};
+
+static void find_fault(struct check *check, int step, int residency, const char *why)
+{
+	if (why)
+		*array_add(check->arena, &check->faults) =
+			(struct plan_fault){step, residency, why};
+}
+
+static const char *name_of(const struct check *check, int tensor)
+{
+	return check->plan->workload->tensors[tensor].name;
+}
+
+static void check_step(struct check *check, int i)
+{
+	const struct plan *plan = check->plan;
+	const struct step *step = &plan->steps[i];
+	const struct op *op = &plan->workload->ops[i];
+	int before = i ? plan->steps[i - 1].bundle : 0;
+	if (step->op != i) {
+		find_fault(check, i, -1,
+			arena_format(check->arena, "this is not the turn of op '%s'", op->name));
+		return;
+	}
+	if (step->bundle != before && (i == 0 || step->bundle != before + 1))
+		find_fault(check, i, -1,
+			arena_format(check->arena, "after bundle %d comes %d, not %d", before,
+				before + 1, step->bundle));
+	if (op->kind == OP_OPAQUE)
+		return;
+	const char *why =
+		mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
+	int64_t cores = why ? 1 : mapping_cores(plan->arch, &step->mapping);
+	if (cores > plan->cores)
+		why = arena_format(
+			check->arena, "it uses %lld cores of %d", (long long)cores, plan->cores);
+	find_fault(check, i, -1, why);
+}
+
+static void check_steps(struct check *check)
+{
+	const struct plan *plan = check->plan;
+	if (plan->cores < 1 || plan->cores > arch_cores(plan->arch))
+		find_fault(check, -1, -1,
+			arena_format(check->arena, "the machine has %lld cores, not %d",
+				(long long)arch_cores(plan->arch), plan->cores));
+	if (plan->step_count != (int)plan->workload->op_count) {
+		find_fault(check, -1, -1,
+			arena_format(check->arena, "it has %d steps for %zu ops", plan->step_count,
+				plan->workload->op_count));
+		return;
+	}
+	for (int i = 0; i < plan->step_count; i++)
+		check_step(check, i);
+}
+
+static bool is_used_by_opaque(const struct workload *workload, int tensor)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; op->kind == OP_OPAQUE && i < op_operands(op); i++) {
+			if (op_operand(op, i)->tensor == tensor)
+				return true;
+		}
+	}
+	return false;
+}
+
+static const char *check_life(const struct check *check, const struct residency *stay)
+{
+	const struct workload *workload = check->plan->workload;
+	int from, to;
+	plan_liveness(workload, stay->tensor, &from, &to);
+	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
+		return "it is an input, and lies in HBM";
+	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
+		return "it is an output, and must end up in HBM";
+	if (is_used_by_opaque(workload, stay->tensor))
+		return "an opaque op uses it in HBM";
+	if (stay->from != from || stay->to != to)
+		return arena_format(check->arena,
+			"it lives in steps %d to %d, and stays in LX for %d to %d", from, to,
+			stay->from, stay->to);
+	return NULL;
+}
+
+static const char *check_slice(const struct check *check, const struct residency *stay)
+{
+	const struct layout *layout = &check->plan->workload->tensors[stay->tensor].layout;
+	const char *why = view_check(check->arena, layout, &stay->view);
+	if (why)
+		return why;
+	if (stay->view.cores > arch_cores(check->plan->arch))
+		return arena_format(check->arena, "its view has %lld cores, the machine %lld",
+			(long long)stay->view.cores, (long long)arch_cores(check->plan->arch));
+	if (stay->size != view_bytes(layout, &stay->view))
+		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
+			(long long)view_bytes(layout, &stay->view), (long long)stay->size);
+	return NULL;
+}
+
+/* The op writes each element where it read the parent's, and nowhere else reads the parent. */
+static const char *check_in_place(const struct check *check, const struct residency *stay)
+{
+	const struct workload *workload = check->plan->workload;
+	const struct tensor *child = &workload->tensors[stay->tensor];
+	const struct tensor *parent = &workload->tensors[stay->in_place_of];
+	const struct op *op = &workload->ops[child->producer];
+	bool reads = false;
+	for (int i = 0; i < op->read_count; i++) {
+		if (op->reads[i].tensor != stay->in_place_of)
+			continue;
+		reads = true;
+		if (!access_equal(op, &op->reads[i], &op->writes[0], child->layout.host_rank))
+			return arena_format(check->arena,
+				"op '%s' reads '%s' elsewhere than it writes", op->name,
+				parent->name);
+	}
+	if (!reads || op->kind != OP_MAP)
+		return arena_format(check->arena,
+			"op '%s' does not map '%s' to it element by element", op->name,
+			parent->name);
+	return layout_equal(&child->layout, &parent->layout)
+		       ? NULL
+		       : arena_format(check->arena, "'%s' has another layout", parent->name);
+}
+
+static bool is_stay_of_plan(const struct check *check, const struct residency *stay)
+{
+	int tensors = (int)check->plan->workload->tensor_count;
+	return stay->tensor >= 0 && stay->tensor < tensors && stay->in_place_of >= -1 &&
+	       stay->in_place_of < tensors && stay->from >= 0 && stay->from < stay->to &&
+	       stay->to <= check->plan->step_count;
+}
+
+/* Whether it can take part in the packing. */
+static bool check_stay(struct check *check, int i)
+{
+	const struct residency *stay = &check->plan->residencies[i], *before = stay - 1;
+	const char *why = NULL;
+	if (!is_stay_of_plan(check, stay))
+		why = "it is of no tensor, or of no steps";
+	else if (i > 0 && (before->tensor > stay->tensor ||
+				  (before->tensor == stay->tensor && before->to > stay->from)))
+		why = "it begins before the stay that stands before it ends";
+	else if (stay->place == PLACE_LX && check->plan->arch->lx < 0)
+		why = "the machine has no LX";
+	if (!why && stay->place == PLACE_LX)
+		why = check_life(check, stay);
+	if (!why && stay->place == PLACE_LX)
+		why = check_slice(check, stay);
+	if (!why && stay->place == PLACE_LX && stay->in_place_of >= 0)
+		why = check_in_place(check, stay);
+	find_fault(check, -1, i, why);
+	return !why && stay->place == PLACE_LX;
+}
+
+/* The buffer of a tensor: its stays in LX cover its life, so there is one at most. */
+static int buffer_of(const struct plan *plan, const int *stays, size_t count, int tensor)
+{
+	for (size_t b = 0; b < count; b++) {
+		if (plan->residencies[stays[b]].tensor == tensor)
+			return (int)b;
+	}
+	return -1;
+}
+
+static void check_packing(struct check *check, const int *stays, size_t count)
+{
+	const struct plan *plan = check->plan;
+	struct buffer *buffers = arena_array(check->arena, struct buffer, count);
+	struct placement placement = {
+		.count = count,
+		.addresses = arena_array(check->arena, int64_t, count),
+		.in_place_of = arena_array(check->arena, int, count),
+	};
+	for (size_t b = 0; b < count; b++) {
+		const struct residency *stay = &plan->residencies[stays[b]];
+		placement.addresses[b] = stay->address;
+		placement.in_place_of[b] = -1;
+		buffers[b] = (struct buffer){
+			.size = stay->size,
+			.start = stay->from,
+			.end = stay->to,
+		};
+		if (stay->in_place_of < 0)
+			continue;
+		placement.in_place_of[b] = buffer_of(plan, stays, count, stay->in_place_of);
+		buffers[b].parents = &placement.in_place_of[b];
+		buffers[b].parent_count = 1;
+		if (placement.in_place_of[b] < 0)
+			find_fault(check, -1, stays[b],
+				arena_format(check->arena, "'%s' does not stay in LX",
+					name_of(check, stay->in_place_of)));
+	}
+	struct packing packing = {
+		.capacity = arch_lx_capacity(plan->arch),
+		.alignment = plan->arch->levels[plan->arch->lx].alignment,
+		.count = count,
+		.buffers = buffers,
+	};
+	struct packing_fault fault = packing_check(&packing, &placement);
+	if (fault.a < 0)
+		return;
+	const char *why = fault.why;
+	if (fault.b >= 0)
+		why = arena_format(check->arena, "and '%s': %s",
+			name_of(check, plan->residencies[stays[fault.b]].tensor), fault.why);
+	find_fault(check, -1, stays[fault.a], why);
+}
+
+static void check_stays(struct check *check)
+{
+	int *stays = arena_array(check->arena, int, check->plan->residency_count);
+	size_t count = 0;
+	for (int i = 0; i < check->plan->residency_count; i++) {
+		if (check_stay(check, i))
+			stays[count++] = i;
+	}
+	if (count)
+		check_packing(check, stays, count);
+}
+
+struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
+{
+	struct check check = {.plan = plan, .arena = arena};
+	check_steps(&check);
+	check_stays(&check);
+	return (struct plan_faults){check.faults.count, check.faults.at};
+}

@@ -1,0 +1,30 @@
+#ifndef MODEL_PLAN_CHECK_H
+#define MODEL_PLAN_CHECK_H
+
+#include "model/plan.h"
+
+/*
+ * Whether a plan can be believed, by rules of its own: every op runs once and in
+ * order, on cores that exist, in whole units; bundles follow each other; what
+ * stays in LX is an intermediate tensor for all of its life, cut evenly,
+ * aligned, inside what planners may use, and shares bytes with nobody but a
+ * map's dying operand that it replaces element by element.
+ *
+ * That the slices hold what each core uses shows when the plan is lowered.
+ */
+struct arena;
+
+struct plan_fault {
+	int step;      /* -1: none in particular */
+	int residency; /* -1 */
+	const char *why;
+};
+
+struct plan_faults {
+	size_t count;
+	const struct plan_fault *at;
+};
+
+struct plan_faults plan_check(const struct plan *plan, struct arena *arena);
+
+#endif

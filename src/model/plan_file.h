@@ -1,0 +1,45 @@
+#ifndef MODEL_PLAN_FILE_H
+#define MODEL_PLAN_FILE_H
+
+#include "base/text.h"
+#include "model/plan.h"
+#include "spec/reader.h"
+
+/*
+ * A plan as YAML, out and in.  Writing what was read gives the same bytes.
+ *
+ *	plan:
+ *	  version: 1
+ *	  workload: softmax
+ *	  architecture: spyre32
+ *	  cores: 32
+ *	  steps:                   # in the order of execution
+ *	  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: "core: d1=16"}
+ *	  - {op: mx, bundle: 0, mapping: "core: n16 | LX: m2 | keep LX: 1"}
+ *	  bundles:                 # what each needs in HBM: tensors in LX are no arguments
+ *	  - {bundle: 0, arguments: [x, y]}
+ *	  tensors:                 # stays by half-open step indices; unlisted: HBM
+ *	    x:
+ *	    - {where: HBM, from: 0, to: 6}
+ *	    clone_x:
+ *	    - {where: LX, view: "cores 16: dim 0 / 16 by 1", address: 0, size: 65536, from: 0, to:
+ *2} proof: {status: none, method: "place/greedy"}
+ *
+ * Mappings are written as in mapping.h, views as in view.h.
+ */
+void plan_write(const struct plan *plan, struct text *text);
+
+/*
+ * Reads the value of a `plan:` key for a workload as its spec gives it: the
+ * clones that the file names are put into it again.  Everything is checked
+ * against workload and machine (plan_check.h); NULL after complaining.
+ */
+const struct plan *plan_read(const struct reading *reading, const struct node *node,
+	const struct arch *arch, const struct workload *workload);
+
+extern const char *const proof_names[]; /* in the order of proof_status, NULL ends them */
+
+/* The tensors that steps [first, end) use in HBM, in the order of use; answers how many. */
+int plan_arguments(const struct plan *plan, int first, int end, int *tensors);
+
+#endif

@@ -1,0 +1,360 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "model/plan_check.h"
+#include "model/plan_file.h"
+#include "model/workload_clone.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct stay {
+	struct residency residency;
+	struct span span;
+	size_t order; /* in the file */
+};
+
+struct plan_reading {
+	const struct reading *reading;
+	struct plan *plan;
+	const struct workload *workload; /* with the clones so far */
+	struct array(struct step) steps;
+	struct array(struct span) step_spans;
+	struct array(struct stay) stays;
+};
+
+#define WRONG(file, span, ...) diag_error((file)->reading->diag, span, __VA_ARGS__)
+
+static struct span span_of(const struct reader *map, const char *key)
+{
+	return node_find(map->map, key)->span;
+}
+
+static const char *tensor_near(const struct plan_reading *file, const char *name)
+{
+	size_t count = file->workload->tensor_count;
+	const char **known = arena_array(file->reading->arena, const char *, count + 1);
+	for (size_t t = 0; t < count; t++)
+		known[t] = file->workload->tensors[t].name;
+	return suggest(name, known);
+}
+
+static int find_tensor(struct plan_reading *file, const char *name, struct span span)
+{
+	int tensor = workload_tensor(file->workload, name);
+	if (tensor >= 0)
+		return tensor;
+	const char *near = tensor_near(file, name);
+	if (near)
+		WRONG(file, span, "no tensor '%s'; did you mean '%s'?", name, near);
+	else
+		WRONG(file, span, "no tensor '%s' in the workload", name);
+	return -1;
+}
+
+static void complain_about_turn(
+	struct plan_reading *file, const char *name, int step, struct span span)
+{
+	size_t count = file->workload->op_count;
+	const char **known = arena_array(file->reading->arena, const char *, count + 1);
+	for (size_t o = 0; o < count; o++)
+		known[o] = file->workload->ops[o].name;
+	int op = workload_op(file->workload, name);
+	const char *near = op < 0 ? suggest(name, known) : NULL;
+	if (op >= 0 && step < (int)count)
+		WRONG(file, span, "op '%s' is not next: the workload runs '%s' here", name,
+			known[step]);
+	else if (op >= 0)
+		WRONG(file, span, "op '%s' ran before", name);
+	else if (near)
+		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
+	else
+		WRONG(file, span, "no op '%s' in the workload", name);
+}
+
+/* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
+static bool read_move(struct plan_reading *file, struct reader *map, int step)
+{
+	static const char *const moves[] = {"clone", NULL};
+	const char *tensor, *as;
+	int move;
+	bool kind = read_word(map, "move", REQUIRED, moves, &move);
+	bool from = read_text(map, "tensor", REQUIRED, &tensor);
+	if (!read_text(map, "as", REQUIRED, &as) || !kind || !from)
+		return false;
+	int t = find_tensor(file, tensor, span_of(map, "tensor"));
+	if (t < 0)
+		return false;
+	if (workload_tensor(file->workload, as) >= 0 || workload_op(file->workload, as) >= 0) {
+		WRONG(file, span_of(map, "as"), "there is a tensor or an op '%s' already", as);
+		return false;
+	}
+	file->workload =
+		workload_with_named_clone(file->reading->arena, file->workload, t, step, as);
+	return true;
+}
+
+static bool read_op(struct plan_reading *file, struct reader *map, int step)
+{
+	const char *name;
+	if (!read_text(map, "op", REQUIRED, &name))
+		return false;
+	if (workload_op(file->workload, name) == step)
+		return true;
+	complain_about_turn(file, name, step, span_of(map, "op"));
+	return false;
+}
+
+static void read_mapping(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct op *op = &file->workload->ops[step->op];
+	const char *text;
+	step->mapping = mapping_make(file->plan->arch, op);
+	if (!read_text(map, "mapping", REQUIRED, &text))
+		return;
+	const char *why =
+		mapping_parse(file->reading->arena, file->plan->arch, op, text, &step->mapping);
+	if (why)
+		WRONG(file, span_of(map, "mapping"), "mapping of '%s': %s", op->name, why);
+}
+
+/* False when the steps after it cannot be made sense of. */
+static bool read_step(struct plan_reading *file, const struct node *node)
+{
+	struct reader map;
+	int64_t bundle = 0;
+	int number = (int)file->steps.count;
+	if (!reader_open(&map, file->reading, node, "step"))
+		return false;
+	bool is_move = node_find(node, "move");
+	if (!(is_move ? read_move(file, &map, number) : read_op(file, &map, number)))
+		return false;
+	struct step *step = array_add(file->reading->arena, &file->steps);
+	step->op = number;
+	read_integer(&map, "bundle", REQUIRED, 0, INT32_MAX, &bundle);
+	step->bundle = (int)bundle;
+	read_mapping(file, &map, step);
+	*array_add(file->reading->arena, &file->step_spans) = node->span;
+	reader_done(&map);
+	return true;
+}
+
+static bool read_steps(struct plan_reading *file, struct reader *map)
+{
+	const struct node *list = read_list(map, "steps", REQUIRED);
+	if (!list)
+		return false;
+	for (size_t i = 0; i < list->count; i++) {
+		if (!read_step(file, list->items[i]))
+			return false;
+	}
+	size_t count = file->steps.count;
+	if (count == file->workload->op_count)
+		return true;
+	WRONG(file, list->span, "the steps end before op '%s'", file->workload->ops[count].name);
+	return false;
+}
+
+static void read_slice(struct plan_reading *file, struct reader *map, struct residency *stay)
+{
+	const char *view, *parent;
+	if (read_text(map, "view", REQUIRED, &view)) {
+		const char *why = view_parse(view, &stay->view);
+		if (why)
+			WRONG(file, span_of(map, "view"), "%s", why);
+	}
+	read_size(map, "address", REQUIRED, 0, INT64_MAX, &stay->address);
+	read_size(map, "size", REQUIRED, 0, INT64_MAX, &stay->size);
+	if (read_text(map, "in_place_of", OPTIONAL, &parent))
+		stay->in_place_of = find_tensor(file, parent, span_of(map, "in_place_of"));
+}
+
+static void read_stay(struct plan_reading *file, const struct node *node, int tensor)
+{
+	static const char *const places[] = {"HBM", "LX", NULL};
+	struct residency stay = {.tensor = tensor, .in_place_of = -1};
+	struct reader map;
+	int place = PLACE_HBM;
+	int64_t from = 0, to = 0;
+	if (!reader_open(&map, file->reading, node, "stay"))
+		return;
+	read_word(&map, "where", REQUIRED, places, &place);
+	stay.place = (enum place)place;
+	read_integer(&map, "from", REQUIRED, 0, (int64_t)file->steps.count, &from);
+	read_integer(&map, "to", REQUIRED, 0, (int64_t)file->steps.count, &to);
+	stay.from = (int)from;
+	stay.to = (int)to;
+	if (stay.place == PLACE_LX)
+		read_slice(file, &map, &stay);
+	reader_done(&map);
+	size_t order = file->stays.count;
+	*array_add(file->reading->arena, &file->stays) = (struct stay){stay, node->span, order};
+}
+
+static int compare_stays(const void *left, const void *right)
+{
+	const struct stay *a = left, *b = right;
+	if (a->residency.tensor != b->residency.tensor)
+		return a->residency.tensor < b->residency.tensor ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void read_tensors(struct plan_reading *file, struct reader *map)
+{
+	const struct node *tensors = read_map(map, "tensors", REQUIRED);
+	for (size_t i = 0; tensors && i < tensors->count; i++) {
+		const struct node_entry *entry = &tensors->entries[i];
+		int tensor = find_tensor(file, entry->key, entry->key_span);
+		if (entry->value->kind != NODE_LIST)
+			WRONG(file, entry->value->span,
+				"the stays of '%s' are %s; a list is expected", entry->key,
+				node_kind_name(entry->value));
+		for (size_t k = 0; entry->value->kind == NODE_LIST && k < entry->value->count; k++)
+			read_stay(file, entry->value->items[k], tensor);
+	}
+	if (file->stays.count)
+		qsort(file->stays.at, file->stays.count, sizeof *file->stays.at, compare_stays);
+}
+
+/* %.17g as it was written: arithmetic on fractions could round it another way. */
+static void read_double(struct plan_reading *file, struct reader *map, const char *key, double *out)
+{
+	const char *text;
+	char *end;
+	if (!read_text(map, key, REQUIRED, &text))
+		return;
+	*out = strtod(text, &end);
+	if (*end || end == text)
+		WRONG(file, span_of(map, key), "'%s' in %s is '%s'; a number is expected", key,
+			map->what, text);
+}
+
+static void read_proof(struct plan_reading *file, struct reader *map)
+{
+	struct proof *proof = &file->plan->proof;
+	const struct node *node = read_map(map, "proof", OPTIONAL);
+	struct reader fields;
+	int status = PROOF_NONE;
+	if (!node || !reader_open(&fields, file->reading, node, "proof"))
+		return;
+	read_word(&fields, "status", REQUIRED, proof_names, &status);
+	proof->status = (enum proof_status)status;
+	read_text(&fields, "method", OPTIONAL, &proof->method);
+	read_text(&fields, "space", OPTIONAL, &proof->space);
+	if (proof->status != PROOF_NONE) {
+		read_double(file, &fields, "value", &proof->value);
+		read_double(file, &fields, "bound", &proof->bound);
+	}
+	reader_done(&fields);
+}
+
+static void read_name(
+	struct plan_reading *file, struct reader *map, const char *key, const char *expected)
+{
+	const char *name;
+	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
+		diag_warning(file->reading->diag, span_of(map, key),
+			"the plan was made for %s '%s', not '%s'", key, name, expected);
+}
+
+static void read_head(struct plan_reading *file, struct reader *map)
+{
+	int64_t version, cores = 0;
+	read_integer(map, "version", REQUIRED, 1, 1, &version);
+	read_name(file, map, "workload", file->workload->name);
+	read_name(file, map, "architecture", file->plan->arch->name);
+	read_integer(map, "cores", REQUIRED, 1, arch_cores(file->plan->arch), &cores);
+	file->plan->cores = (int)cores;
+}
+
+static void finish(struct plan_reading *file)
+{
+	struct plan *plan = file->plan;
+	plan->workload = file->workload;
+	plan->steps = file->steps.at;
+	plan->step_count = (int)file->steps.count;
+	plan->residency_count = (int)file->stays.count;
+	plan->residencies = arena_array(file->reading->arena, struct residency, file->stays.count);
+	for (size_t i = 0; i < file->stays.count; i++)
+		plan->residencies[i] = file->stays.at[i].residency;
+}
+
+/* What plan_check finds, where the file says it. */
+static void check(struct plan_reading *file, struct span whole)
+{
+	const struct plan *plan = file->plan;
+	struct plan_faults faults = plan_check(plan, file->reading->arena);
+	for (size_t i = 0; i < faults.count; i++) {
+		const struct plan_fault *fault = &faults.at[i];
+		if (fault->residency >= 0)
+			WRONG(file, file->stays.at[fault->residency].span, "'%s': %s",
+				plan->workload->tensors[plan->residencies[fault->residency].tensor]
+					.name,
+				fault->why);
+		else if (fault->step >= 0)
+			WRONG(file, file->step_spans.at[fault->step], "'%s': %s",
+				plan->workload->ops[plan->steps[fault->step].op].name, fault->why);
+		else
+			WRONG(file, whole, "%s", fault->why);
+	}
+}
+
+/* The arguments are written for others; here they only may not say something else. */
+static void check_arguments(struct plan_reading *file, const struct node *node, int *step)
+{
+	const struct plan *plan = file->plan;
+	int *tensors = arena_array(file->reading->arena, int, plan->workload->tensor_count);
+	int64_t bundle = 0;
+	const char *const *names = NULL;
+	size_t count = 0;
+	struct reader map;
+	if (!reader_open(&map, file->reading, node, "bundle"))
+		return;
+	read_integer(&map, "bundle", REQUIRED, 0, INT32_MAX, &bundle);
+	bool given = read_texts(&map, "arguments", REQUIRED, &names, &count);
+	reader_done(&map);
+	int first = *step;
+	while (*step < plan->step_count && plan->steps[*step].bundle == bundle)
+		++*step;
+	bool same = first < *step && (int)count == plan_arguments(plan, first, *step, tensors);
+	for (size_t i = 0; same && i < count; i++)
+		same = text_equal(names[i], plan->workload->tensors[tensors[i]].name);
+	if (given && !same)
+		WRONG(file, node->span, "steps and tensors make other bundles or arguments");
+}
+
+static void check_bundles(struct plan_reading *file, const struct node *bundles)
+{
+	int step = 0;
+	for (size_t i = 0; bundles && i < bundles->count; i++)
+		check_arguments(file, bundles->items[i], &step);
+	if (bundles && step < file->plan->step_count)
+		WRONG(file, bundles->span, "bundle %d is not listed",
+			file->plan->steps[step].bundle);
+}
+
+const struct plan *plan_read(const struct reading *reading, const struct node *node,
+	const struct arch *arch, const struct workload *workload)
+{
+	struct plan *plan = arena_new(reading->arena, struct plan);
+	struct plan_reading file = {.reading = reading, .plan = plan, .workload = workload};
+	size_t errors = diag_errors(reading->diag);
+	struct reader map;
+	plan->arch = arch;
+	if (!reader_open(&map, reading, node, "plan"))
+		return NULL;
+	read_head(&file, &map);
+	const struct node *bundles = read_list(&map, "bundles", OPTIONAL);
+	if (!read_steps(&file, &map))
+		return NULL;
+	read_tensors(&file, &map);
+	read_proof(&file, &map);
+	reader_done(&map);
+	if (diag_errors(reading->diag) == errors) {
+		finish(&file);
+		check(&file, node->span);
+	}
+	if (diag_errors(reading->diag) == errors)
+		check_bundles(&file, bundles);
+	return diag_errors(reading->diag) == errors ? plan : NULL;
+}
