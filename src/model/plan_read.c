@@ -199,10 +199,9 @@ static int compare_stays(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void read_tensors(struct plan_reading *file, struct reader *map)
+static void read_tensors(struct plan_reading *file, const struct node *tensors)
 {
-	const struct node *tensors = read_map(map, "tensors", REQUIRED);
-	for (size_t i = 0; tensors && i < tensors->count; i++) {
+	for (size_t i = 0; i < tensors->count; i++) {
 		const struct node_entry *entry = &tensors->entries[i];
 		int tensor = find_tensor(file, entry->key, entry->key_span);
 		if (entry->value->kind != NODE_LIST)
@@ -345,9 +344,9 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		return NULL;
 	read_head(&file, &map);
 	const struct node *bundles = read_list(&map, "bundles", OPTIONAL);
-	if (!read_steps(&file, &map))
-		return NULL;
-	read_tensors(&file, &map);
+	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
+	if (read_steps(&file, &map) && tensors)
+		read_tensors(&file, tensors);
 	read_proof(&file, &map);
 	reader_done(&map);
 	if (diag_errors(reading->diag) == errors) {

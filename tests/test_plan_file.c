@@ -1,0 +1,272 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "model/plan_file.h"
+#include "spec/quote.h"
+#include "spec/sheet.h"
+#include "tests/support/complaints.h"
+#include "tests/support/spyre.h"
+#include "tests/support/workload_text.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static const char softmax[] = "workload:\n"
+			      "  name: softmax\n"
+			      "  dimensions: {m: 512, n: 1024}\n"
+			      "  ops:\n"
+			      "    - mx[n] = max(m) x[m,n]\n"
+			      "    - s[m,n] = x[m,n] - mx[n]\n"
+			      "    - e[m,n] = exp(s[m,n])\n"
+			      "    - d[n] = sum(m) e[m,n]\n"
+			      "    - y[m,n] = e[m,n] / d[n]\n";
+
+/* Stage 4 of the published scratchpad document, on 4 cores. */
+static const char stage4[] =
+	"plan:\n"
+	"  version: 1\n"
+	"  workload: softmax\n"
+	"  architecture: spyre32\n"
+	"  cores: 4\n"
+	"  steps:\n"
+	"  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: \"core: d1=4\"}\n"
+	"  - {op: mx, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {op: s, bundle: 0, mapping: \"core: n4 | keep LX: 0 1 2\"}\n"
+	"  - {op: e, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {op: d, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {op: y, bundle: 1, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  bundles:\n"
+	"  - {bundle: 0, arguments: [x]}\n"
+	"  - {bundle: 1, arguments: [y]}\n"
+	"  tensors:\n"
+	"    x:\n"
+	"    - {where: HBM, from: 0, to: 1}\n"
+	"    mx:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 262144, size: 512, from: 1, "
+	"to: 3}\n"
+	"    s:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 0, size: 262144, from: 2, "
+	"to: 4, in_place_of: clone_x}\n"
+	"    e:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 0, size: 262144, from: 3, "
+	"to: 6, in_place_of: s}\n"
+	"    d:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 262144, size: 512, from: 4, "
+	"to: 6}\n"
+	"    y:\n"
+	"    - {where: HBM, from: 5, to: 6}\n"
+	"    clone_x:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 0, size: 262144, from: 0, "
+	"to: 3}\n"
+	"  proof: {status: bound, method: place/greedy, space: placements, value: 2097152, bound: "
+	"1048576.5}\n";
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static const struct plan *read_plan(struct arena *arena, const char *yaml, struct diag *diag)
+{
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root = node_read_text(arena, "p.yaml", yaml, strlen(yaml), diag);
+	const struct workload *workload = workload_of_text(arena, softmax, NULL);
+	if (!root)
+		return NULL;
+	sheet_add(sheet, root);
+	struct reading reading = sheet_reading(sheet);
+	return plan_read(&reading, sheet_find(sheet, "plan"), spyre_arch(arena, 32), workload);
+}
+
+static void a_plan_is_written_as_it_was_read(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct plan *plan = read_plan(*state, stage4, diag);
+	if (!plan)
+		fail_msg("%s", complaints_text(*state, diag));
+	struct text text = text_open(*state);
+	plan_write(plan, &text);
+	assert_string_equal(text_read(&text), stage4);
+}
+
+static void a_plan_means_what_it_says(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct plan *plan = read_plan(*state, stage4, diag);
+	assert_non_null(plan);
+	const struct workload *workload = plan->workload;
+	int clone = workload_tensor(workload, "clone_x"), s = workload_tensor(workload, "s");
+	assert_int_equal(plan->cores, 4);
+	assert_int_equal(plan->step_count, 6);
+	assert_true(plan_is_move(plan, 0));
+	assert_int_equal(workload->ops[1].reads[0].tensor, clone);
+	assert_int_equal(mapping_cores(plan->arch, &plan->steps[3].mapping), 4);
+	assert_int_equal(plan->steps[5].bundle, 1);
+	assert_null(plan_lx(plan, workload_tensor(workload, "x"), 0));
+	assert_int_equal(plan_lx(plan, s, 2)->in_place_of, clone);
+	assert_int_equal(plan_lx(plan, s, 2)->size, 262144);
+	assert_int_equal(plan->proof.status, PROOF_BOUND);
+	assert_true(plan->proof.bound == 1048576.5);
+}
+
+static const char *replace(struct arena *arena, const char *from, const char *to)
+{
+	const char *at = strstr(stage4, from);
+	if (!at)
+		BUG("'%s' is not in the plan", from);
+	return arena_format(arena, "%.*s%s%s", (int)(at - stage4), stage4, to, at + strlen(from));
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		const char *from, *to, *error;
+	} rows[] = {
+		{"version: 1", "version: 2", "'version' in plan is 2; it can be only 1"},
+		{"cores: 4", "cores: 64", "'cores' in plan is 64; it can be 1 to 32"},
+		{"cores: 4", "cores: 2", "'clone_x': it uses 4 cores of 2"},
+		{"cores: 4", "core: 4", "plan has no 'cores'"},
+		{"op: mx", "op: mix", "no op 'mix'; did you mean 'mx'?"},
+		{"op: mx", "op: amaximum", "no op 'amaximum' in the workload"},
+		{"op: mx", "op: s", "op 's' is not next: the workload runs 'mx' here"},
+		{"  - {op: y, bundle: 1, mapping: \"core: n4 | keep LX: 0 1\"}\n", "",
+			"the steps end before op 'y'"},
+		{"  bundles:\n", "  - {op: y, bundle: 1, mapping: undivided}\n  bundles:\n",
+			"op 'y' ran before"},
+		{"  proof:", "  prof:", "unknown key 'prof' in plan; did you mean 'proof'?"},
+		{"move: clone", "move: clown",
+			"'move' in step is 'clown'; it can be clone; did you mean 'clone'?"},
+		{"tensor: x", "tensor: z", "no tensor 'z' in the workload"},
+		{"as: clone_x", "as: mx", "there is a tensor or an op 'mx' already"},
+		{"core: d1=4", "core: q4", "mapping of 'clone_x': op 'clone_x' has no loop 'q'"},
+		{"core: d1=4", "core: d1=3",
+			"'clone_x': the factors of 'd1' do not divide its 16 units"},
+		{"op: y, bundle: 1", "op: y, bundle: 2", "'y': after bundle 0 comes 1, not 2"},
+		{"op: y, bundle: 1", "op: y", "step has no 'bundle'"},
+		{"arguments: [x]", "arguments: [x, mx]",
+			"steps and tensors make other bundles or arguments"},
+		{"  - {bundle: 1, arguments: [y]}\n", "", "bundle 1 is not listed"},
+		{"    d:\n", "    dd:\n", "no tensor 'dd'; did you mean 'd'?"},
+		{"where: HBM", "where: L2", "'where' in stay is 'L2'; it can be HBM or LX"},
+		{"where: HBM, from: 5", "where: HBM, address: 3, from: 5",
+			"unknown key 'address' in stay"},
+		{"size: 512, from: 1, to: 3", "size: 512, from: 1, to: 9",
+			"'to' in stay is 9; it can be 0 to 6"},
+		{"size: 512, from: 1, to: 3", "size: 512, from: 1, to: 4",
+			"'mx': it lives in steps 1 to 3, and stays in LX for 1 to 4"},
+		{"size: 512, from: 1", "size: 1024, from: 1",
+			"'mx': its slice has 512 bytes, not 1024"},
+		{"cores 4: dim 0 / 4 by 1", "cores four",
+			"a view reads 'cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1'"},
+		{"cores 4: dim 0 / 4 by 1", "cores 4: dim 0 / 3 by 1",
+			"'mx': dimension 0 has 16 parts, not 3"},
+		{"cores 4: dim 0 / 4 by 1", "cores 33: dim 0 / 4 by 1",
+			"'mx': its view has 33 cores, the machine 32"},
+		{"address: 262144, size: 512, from: 1", "address: 262100, size: 512, from: 1",
+			"'mx': its address is not aligned"},
+		{"address: 262144, size: 512, from: 1", "address: 1677696, size: 512, from: 1",
+			"'mx': it ends beyond the capacity"},
+		{"address: 262144, size: 512, from: 1", "address: 262016, size: 512, from: 1",
+			"'mx': and 's': they share bytes while both live"},
+		{", in_place_of: clone_x", "",
+			"'s': and 'clone_x': they share bytes while both live"},
+		{", in_place_of: clone_x", ", in_place_of: mx",
+			"'s': op 's' reads 'mx' elsewhere than it writes"},
+		{", in_place_of: clone_x", ", in_place_of: y",
+			"'s': op 's' does not map 'y' to it element by element"},
+		{"in_place_of: s", "in_place_of: ss", "no tensor 'ss'; did you mean 's'?"},
+		{"- {where: HBM, from: 5, to: 6}",
+			"- {where: LX, view: cores 1, address: 0, size: 1048576, from: 5, to: 6}",
+			"'y': it is an output, and must end up in HBM"},
+		{"- {where: HBM, from: 0, to: 1}",
+			"- {where: LX, view: cores 1, address: 0, size: 1048576, from: 0, to: 1}",
+			"'x': it is an input, and lies in HBM"},
+		{"- {where: HBM, from: 5, to: 6}",
+			"- {where: HBM, from: 5, to: 6}\n    - {where: HBM, from: 5, to: 6}",
+			"'y': it begins before the stay that stands before it ends"},
+		{"- {where: HBM, from: 5, to: 6}", "- {where: HBM, from: 5, to: 5}",
+			"'y': it is of no tensor, or of no steps"},
+		{"- {where: HBM, from: 5, to: 6}", "  HBM",
+			"the stays of 'y' are a word; a list is expected"},
+		{"status: bound", "status: bounded",
+			"'status' in proof is 'bounded'; it can be none, optimal, bound, "
+			"infeasible "
+			"or budget; did you mean 'bound'?"},
+		{"1048576.5", "1048576.5x",
+			"'bound' in proof is '1048576.5x'; a number is expected"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct diag *diag = diag_open(arena);
+		if (read_plan(arena, replace(arena, rows[i].from, rows[i].to), diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(arena, diag) + strlen("error: ");
+		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+		arena_close(arena);
+	}
+}
+
+static void complaints_point_at_their_place(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	assert_null(read_plan(*state, replace(*state, "op: mx", "op: mix"), diag));
+	assert_string_equal(complaints_text(*state, diag),
+		"p.yaml:8:10: error: no op 'mix'; did you mean 'mx'?\n"
+		"    8 |   - {op: mix, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+		"      |          ^~~\n");
+}
+
+static void a_plan_for_other_names_is_warned_about(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	assert_non_null(read_plan(
+		*state, replace(*state, "architecture: spyre32", "architecture: other"), diag));
+	assert_false(diag_failed(diag));
+	assert_non_null(strstr(complaints_text(*state, diag),
+		"warning: the plan was made for architecture 'other', not 'spyre32'"));
+}
+
+static void words_are_quoted_where_readers_differ(void **state)
+{
+	static const char *const rows[][2] = {
+		{"softmax", "softmax"},
+		{"place/greedy", "place/greedy"},
+		{"_x.1-b", "_x.1-b"},
+		{"", "\"\""},
+		{"1x", "\"1x\""},
+		{"-x", "\"-x\""},
+		{"Null", "\"Null\""},
+		{"off", "\"off\""},
+		{"a b", "\"a b\""},
+		{"a\"b\\", "\"a\\\"b\\\\\""},
+		{"a\nb\x7f", "\"a\\u000ab\\u007f\""},
+		{"\xc3\xa9", "\"\xc3\xa9\""},
+		{"\xc2\x85\xe2\x80\xa9\xef\xbb\xbf", "\"\\u0085\\u2029\\ufeff\""},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct text text = text_open(*state);
+		quote_yaml(&text, rows[i][0]);
+		assert_string_equal(text_read(&text), rows[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_is_written_as_it_was_read),
+		cmocka_unit_test(a_plan_means_what_it_says),
+		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(complaints_point_at_their_place),
+		cmocka_unit_test(a_plan_for_other_names_is_warned_about),
+		cmocka_unit_test(words_are_quoted_where_readers_differ),
+	};
+	return cmocka_run_group_tests_name("plan_file", tests, set_up, tear_down);
+}
