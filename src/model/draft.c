@@ -103,7 +103,8 @@ static void read_tensor(struct draft *draft, const struct node_entry *entry)
 	int dtype;
 	int t = draft_tensor(draft, entry->key, entry->key_span);
 	struct sketch *sketch = &draft->sketches.at[t];
-	if (!reader_open(&reader, draft->reading, entry->value, "tensor"))
+	const char *what = arena_format(draft->reading->arena, "tensor '%s'", entry->key);
+	if (!reader_open(&reader, draft->reading, entry->value, what))
 		return;
 	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype))
 		sketch->dtype = (enum dtype)dtype;

@@ -207,9 +207,9 @@ static bool commutes(enum op_function function)
 }
 
 /* The second factor of a map of two; `first_constant` tells what the first one was. */
-static bool parse_second(struct parser *p, struct einsum *op, size_t at, bool first_constant)
+static bool parse_second(
+	struct parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
 {
-	size_t end = p->at;
 	bool second_constant;
 	if (!parse_factor(p, op, &second_constant))
 		return false;
@@ -259,10 +259,11 @@ static bool parse_infix(struct parser *p, struct einsum *op)
 	op->kind = OP_MAP;
 	if (!parse_factor(p, op, &first_constant))
 		return false;
+	size_t end = p->at;
 	for (size_t s = 0; s < sizeof signs / sizeof *signs; s++) {
 		if (take(p, signs[s].sign)) {
 			op->function = signs[s].function;
-			return parse_second(p, op, at, first_constant) && parse_rest(p, op);
+			return parse_second(p, op, at, end, first_constant) && parse_rest(p, op);
 		}
 	}
 	op->function = FUNCTION_CLONE;
@@ -271,7 +272,6 @@ static bool parse_infix(struct parser *p, struct einsum *op)
 
 static bool parse_reduction(struct parser *p, struct word name, struct einsum *op)
 {
-	size_t open = p->at;
 	do {
 		struct word dimension;
 		if (op->reduction_count == OP_LOOPS_MOST)
@@ -281,7 +281,7 @@ static bool parse_reduction(struct parser *p, struct word name, struct einsum *o
 		if (!take_word(p, &dimension))
 			return fail_next(p, "a dimension to reduce over");
 		if (look(p) == '[')
-			return fail_at(p, name.at, open,
+			return fail_at(p, name.at, name.end,
 				arena_format(p->arena,
 					"'%s' reduces over dimensions, as in %s(k) x[m,k]%s",
 					name.text, name.text,
@@ -307,14 +307,14 @@ static bool parse_reduction(struct parser *p, struct word name, struct einsum *o
 
 static bool parse_arguments(struct parser *p, struct word name, struct einsum *op)
 {
-	size_t at = p->at;
 	bool first_constant, second;
 	int arity = function_arity(op->function);
 	op->kind = OP_MAP;
 	look(p);
-	at = p->at;
+	size_t at = p->at;
 	if (!parse_factor(p, op, &first_constant))
 		return false;
+	size_t end = p->at;
 	second = take(p, ',');
 	if (second != (arity == 2))
 		return fail_at(p, name.at, p->at,
@@ -322,7 +322,7 @@ static bool parse_arguments(struct parser *p, struct word name, struct einsum *o
 				arity == 2 ? "two operands" : "one operand"));
 	if (!second && first_constant)
 		return fail_at(p, at, p->at, "an op needs a tensor besides its constant");
-	if (second && !parse_second(p, op, at, first_constant))
+	if (second && !parse_second(p, op, at, end, first_constant))
 		return false;
 	return take(p, ')') || fail_next(p, "')'");
 }
@@ -379,8 +379,7 @@ bool einsum_parse(
 	if (!parse_right(&p, out))
 		return false;
 	if (look(&p))
-		return fail_next(
-			&p, "the end of the op (one op combines two tensors, a sum any product)");
+		return fail_next(&p, "the end (an op is a function of two tensors, or a product)");
 	return true;
 }
 

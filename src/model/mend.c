@@ -108,12 +108,13 @@ static const char *describe(
 		text_add(&text, "the stick of '%s' runs along '%s'", tensor,
 			loop_name(nest, misfit->loop));
 	else if (misfit->loop == -1)
-		text_add(&text, "'%s' has one element per stick", tensor);
+		text_add(&text, "'%s' is sparse, its stick runs along nothing", tensor);
 	else
-		text_add(&text, "the stick of '%s' runs along no single dimension by steps of 1",
+		text_add(&text,
+			"the stick of '%s' is read shifted, by steps, or along several dimensions",
 			tensor);
 	if (misfit->wanted >= 0)
-		text_add(&text, ", but this op needs it to run along '%s'",
+		text_add(&text, ", but this op needs it along '%s'",
 			loop_name(nest, misfit->wanted));
 	else
 		text_add(&text, ", but this op needs one element per stick (sparse)");
@@ -150,9 +151,9 @@ void nest_complain_misfit(
 		mend.stick = find_bare(nest, access, mend.sketch->rank, misfit->wanted);
 		if (mend.stick < 0) {
 			diag_note(nest->draft->reading->diag, at,
-				"no layout of '%s' does; give the output one whose last dimension "
-				"indexes '%s' alone",
-				tensor->name, tensor->name);
+				"no layout of '%s' can; give the output a stick along another "
+				"dimension",
+				tensor->name);
 			return;
 		}
 	}

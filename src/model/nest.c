@@ -156,8 +156,6 @@ static void take_shape(
 	}
 }
 
-/* Does what an index runs over fit the tensor?  Only a shape that the spec gives may
- * be read in part by a bare dimension; no output is written in part. */
 static void note_shape(const struct nest *nest, int t)
 {
 	const struct tensor *tensor = &nest->draft->tensors.at[t];
@@ -165,6 +163,8 @@ static void note_shape(const struct nest *nest, int t)
 		tensor->name);
 }
 
+/* Does what an index runs over fit the tensor?  Only a shape that the spec gives may
+ * be read in part by a bare dimension; no output is written in part. */
 static bool check_extent(
 	struct nest *nest, const struct einsum_operand *operand, int h, int64_t need, bool write)
 {
@@ -183,9 +183,8 @@ static bool check_extent(
 			sketch->size[h]);
 	else
 		diag_error(diag_of(nest), at,
-			"this index reaches %" PRId64 ", but dimension %d of '%s' has %" PRId64
-			" elements",
-			need - 1, h, operand->tensor.text, sketch->size[h]);
+			"this index reaches %" PRId64 ", but dimension %d of '%s' ends at %" PRId64,
+			need - 1, h, operand->tensor.text, sketch->size[h] - 1);
 	note_shape(nest, t);
 	return false;
 }
@@ -201,8 +200,8 @@ static bool check_shape(struct nest *nest, const struct einsum_operand *operand,
 		return good;
 	}
 	diag_error(diag_of(nest), node_part(nest->text, operand->at, operand->end),
-		"'%s' has %d dimensions, not %d", operand->tensor.text, sketch->rank,
-		operand->index_count);
+		"'%s' is indexed by %d dimensions, but has %d", operand->tensor.text,
+		operand->index_count, sketch->rank);
 	note_shape(nest, t);
 	return false;
 }

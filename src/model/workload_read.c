@@ -10,8 +10,8 @@ static void read_dimensions(struct draft *draft, const struct node *map)
 		const struct node_entry *entry = &map->entries[i];
 		struct dimension dimension = {
 			.name = entry->key, .extent = 1, .span = entry->key_span};
-		node_integer(draft->reading, entry->value, entry->key, 1, EXTENT_MOST,
-			&dimension.extent);
+		const char *what = arena_format(arena, "dimension '%s'", entry->key);
+		node_integer(draft->reading, entry->value, what, 1, EXTENT_MOST, &dimension.extent);
 		names_add(arena, &draft->dimension_names, entry->key, (int)draft->dimensions.count);
 		*array_add(arena, &draft->dimensions) = dimension;
 	}

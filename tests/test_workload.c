@@ -1,0 +1,96 @@
+#include "base/arena.h"
+#include "tests/support/workload_text.h"
+
+#include "tests/test.h"
+
+static int find_op(const struct workload *workload, const char *name)
+{
+	int o = workload_op(workload, name);
+	assert_true(o >= 0);
+	return o;
+}
+
+static void grains_are_the_widest_stick_along_a_loop(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct workload *workload = workload_of_text(arena,
+		"workload:\n"
+		"  dimensions: {m: 100, n: 300, k: 96}\n"
+		"  tensors: {x: {dtype: fp8}, a: {dtype: fp32}}\n"
+		"  ops:\n"
+		"    - y[m,n] = exp(x[m,n])\n"
+		"    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
+		"    - s[m] = max(n) y[m,n]\n",
+		NULL);
+	const struct op *map = &workload->ops[find_op(workload, "y")];
+	const struct op *product = &workload->ops[find_op(workload, "c")];
+	const struct op *reduce = &workload->ops[find_op(workload, "s")];
+	assert_int_equal(op_grain(workload, map, 0), 1);
+	assert_int_equal(op_grain(workload, map, 1), 128); /* fp8, not the output's 64 */
+	assert_int_equal(op_units(workload, map, 1), 3);
+	assert_int_equal(op_grain(workload, product, 1), 64);
+	assert_int_equal(op_grain(workload, product, 2), 32); /* k: the stick of a */
+	assert_int_equal(op_units(workload, product, 2), 3);
+	assert_int_equal(op_stick_loop(workload, product, 0), 2);
+	assert_int_equal(op_stick_loop(workload, product, 1), 1);
+	assert_int_equal(op_stick_loop(workload, product, 2), 1);
+	assert_int_equal(op_stick_loop(workload, reduce, 0), 1);
+	assert_int_equal(op_stick_loop(workload, reduce, 1), -1); /* sparse */
+	assert_int_equal(op_computes(product), 100 * 300 * 96);
+	arena_close(arena);
+}
+
+static void a_stick_along_two_loops_is_no_loops(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct workload *workload = workload_of_text(arena,
+		"workload:\n"
+		"  dimensions: {p: 64, r: 3, k: 64}\n"
+		"  tensors: {y: {layout: [p, k]}, x: {layout: [0, sparse]}}\n"
+		"  ops:\n"
+		"    - y[k,p] = sum(r) x[p+r] * w[r,k]\n",
+		NULL);
+	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 0), -1);
+	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 1), 0);
+	arena_close(arena);
+}
+
+static void names_find_their_numbers(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct workload *workload = workload_of_text(arena,
+		"workload:\n  dimensions: {m: 4}\n  ops:\n"
+		"    - {op: \"y[m] = exp(x[m])\", name: first}\n"
+		"    - z[m] = neg(y[m])\n",
+		NULL);
+	assert_int_equal(workload_tensor(workload, "x"), 0);
+	assert_int_equal(workload_tensor(workload, "z"), 2);
+	assert_int_equal(workload_tensor(workload, "first"), -1);
+	assert_int_equal(workload_op(workload, "first"), 0);
+	assert_int_equal(workload_op(workload, "z"), 1);
+	assert_int_equal(workload_op(workload, "y"), -1);
+	arena_close(arena);
+}
+
+static void functions_have_names_and_arities(void **state)
+{
+	for (int f = FUNCTION_ADD; f < FUNCTION_COUNT; f++) {
+		assert_non_null(function_name((enum op_function)f));
+		assert_int_equal(
+			function_arity((enum op_function)f), f <= FUNCTION_MINIMUM ? 2 : 1);
+		for (int g = FUNCTION_ADD; g < f; g++)
+			assert_string_not_equal(function_name((enum op_function)f),
+				function_name((enum op_function)g));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grains_are_the_widest_stick_along_a_loop),
+		cmocka_unit_test(a_stick_along_two_loops_is_no_loops),
+		cmocka_unit_test(names_find_their_numbers),
+		cmocka_unit_test(functions_have_names_and_arities),
+	};
+	return cmocka_run_group_tests_name("workload", tests, NULL, NULL);
+}
