@@ -30,6 +30,24 @@ static void arena_holds_what_is_larger_than_a_block(void **state)
 	arena_close(arena);
 }
 
+static void arena_adopts_and_releases_what_it_adopted(void **state)
+{
+	struct arena *parent = arena_open(), *child = arena_open();
+	char *mine = arena_text(parent, "mine");
+	struct arena_mark mark = arena_mark(parent);
+	size_t before = arena_used(parent);
+	char *yours = arena_text(child, "yours");
+	arena_adopt(parent, child);
+	assert_string_equal(yours, "yours");
+	assert_true(arena_used(parent) > before);
+	arena_text(parent, "more");
+	arena_release(parent, mark);
+	assert_string_equal(mine, "mine");
+	assert_int_equal(arena_used(parent), before);
+	arena_adopt(parent, arena_open());
+	arena_close(parent);
+}
+
 static void array_grows(void **state)
 {
 	struct arena *arena = arena_open();
@@ -114,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_gives_zeroed_memory_again_after_release),
 		cmocka_unit_test(arena_holds_what_is_larger_than_a_block),
+		cmocka_unit_test(arena_adopts_and_releases_what_it_adopted),
 		cmocka_unit_test(array_grows),
 		cmocka_unit_test(text_grows),
 		cmocka_unit_test(divisors_are_all_and_ascending),

@@ -64,6 +64,20 @@ void arena_close(struct arena *arena)
 	free(arena);
 }
 
+/* The child's blocks go on top: a mark of the parent still finds its own block below. */
+void arena_adopt(struct arena *parent, struct arena *child)
+{
+	struct block *oldest = child->last;
+	if (oldest) {
+		while (oldest->before)
+			oldest = oldest->before;
+		oldest->before = parent->last;
+		parent->last = child->last;
+		parent->total += child->total;
+	}
+	free(child);
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	size = round_up(size ? size : 1);

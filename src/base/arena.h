@@ -21,6 +21,11 @@ struct arena_mark {
 struct arena *arena_open(void);
 void arena_close(struct arena *arena); /* NULL is fine */
 
+/* `parent` takes over everything in `child` and closes it: what was handed out
+ * lives as long as the parent.  Marks of the child are void; marks of the parent
+ * taken before count what came as handed out after. */
+void arena_adopt(struct arena *parent, struct arena *child);
+
 void *arena_alloc(struct arena *arena, size_t size);
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size);
 void *arena_copy(struct arena *arena, const void *bytes, size_t size);

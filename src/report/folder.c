@@ -1,0 +1,73 @@
+#include "report/folder.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *make(struct arena *arena, const char *path)
+{
+	if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+		struct stat stat_;
+		if (stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
+			return NULL;
+		return arena_format(arena, "'%s' is no folder", path);
+	}
+	return arena_format(arena, "cannot make folder '%s': %s", path, strerror(errno));
+}
+
+/* Every folder on the way to the last '/' of the path. */
+static const char *make_parents(struct arena *arena, const char *path)
+{
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const char *why =
+			make(arena, arena_format(arena, "%.*s", (int)(slash - path), path));
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+const char *folder_open(struct arena *arena, const char *path)
+{
+	if (!path[0])
+		return "the results folder has an empty name";
+	const char *why = make_parents(arena, path);
+	return why ? why : make(arena, path);
+}
+
+static const char *put(
+	struct arena *arena, const char *path, const char *beside, const char *bytes, size_t length)
+{
+	FILE *file = fopen(beside, "wb");
+	if (!file)
+		return arena_format(arena, "cannot write '%s': %s", beside, strerror(errno));
+	bool good = fwrite(bytes, 1, length, file) == length && fflush(file) == 0 &&
+		fsync(fileno(file)) == 0;
+	int error = errno;
+	good &= fclose(file) == 0;
+	if (good && rename(beside, path) == 0)
+		return NULL;
+	if (good)
+		error = errno;
+	unlink(beside);
+	return arena_format(arena, "cannot write '%s': %s", path, strerror(error));
+}
+
+const char *folder_write(
+	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length)
+{
+	const char *whole = arena_format(arena, "%s/%s", path, name);
+	const char *why = make_parents(arena, whole);
+	if (why)
+		return why;
+	return put(arena, whole, arena_format(arena, "%s.tmp", whole), bytes, length);
+}
+
+bool folder_remove(struct arena *arena, const char *path, const char *name)
+{
+	return unlink(arena_format(arena, "%s/%s", path, name)) == 0;
+}

@@ -1,0 +1,23 @@
+#ifndef REPORT_FOLDER_H
+#define REPORT_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A results folder.  Files are written beside their place and renamed, so that
+ * an interrupted run leaves the old file or the new one, never a part of one.
+ */
+struct arena;
+
+/* Makes the folder and its parents; NULL, or why not. */
+const char *folder_open(struct arena *arena, const char *path);
+
+/* NULL, or why not.  `name` may have one folder in front ("plans/a.yaml"). */
+const char *folder_write(
+	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length);
+
+/* Removes `name` where it exists; answers whether it did. */
+bool folder_remove(struct arena *arena, const char *path, const char *name);
+
+#endif

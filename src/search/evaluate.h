@@ -1,0 +1,39 @@
+#ifndef SEARCH_EVALUATE_H
+#define SEARCH_EVALUATE_H
+
+#include "cost/cost.h"
+#include "model/plan.h"
+#include "sim/sim.h"
+
+/*
+ * What becomes of a plan: priced by the analytical model, then carried out by
+ * the simulator.  The two share no code; `agrees` is the result of comparing
+ * all their integer counts.
+ */
+struct arena;
+
+struct outcome {
+	const struct plan *plan;
+	struct plan_cost cost;
+	const char *why;      /* the plan cannot be priced or lowered; NULL if it can */
+	bool simulated;       /* to its end */
+	enum sim_mode mode;   /* of the simulation */
+	struct sim_result sim;
+	bool agrees;
+	double worst_ulps;    /* SIM_DATA: farthest output from the reference; else -1 */
+	const char *worst_tensor;
+};
+
+/* The model's part. */
+struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
+
+/* Adds the simulator's.  steps_most: 0 for no limit. */
+void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, uint64_t seed,
+	uint64_t steps_most, struct arena *arena);
+
+/* What a run of this plan should be checked with: SIM_DATA up to
+ * EVALUATE_DATA_COMPUTES scalar operations, SIM_IDENTITY above. */
+#define EVALUATE_DATA_COMPUTES INT64_C(200000000)
+enum sim_mode evaluate_mode(const struct outcome *outcome);
+
+#endif

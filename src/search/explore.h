@@ -1,0 +1,108 @@
+#ifndef SEARCH_EXPLORE_H
+#define SEARCH_EXPLORE_H
+
+#include "model/planning.h"
+#include "search/evaluate.h"
+#include "search/frontier.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The driver: makes candidate plans in rounds of parallel tasks, prices and
+ * executes each where it is made, and keeps the frontier.
+ *
+ *	round 1  every core count x K-fast on, off x clones off, readers x every
+ *	         placement solver on the `spyre` division, and the co-optimizer
+ *	         `dimflip` for each core count
+ *	round 2  `exhaustive`: from every point of that frontier, one op at a time takes
+ *	         each of its legal divisions
+ *	last     every frontier point runs again with data or identities
+ *
+ * A task sees only the frontier of the round before, writes only its own slot,
+ * and slots are merged in order: the result is the same for any number of
+ * threads.  `stop` and `progress` are called between tasks, one thread at a
+ * time.
+ */
+struct arena;
+
+enum simulate { SIMULATE_ALL, SIMULATE_FRONTIER, SIMULATE_NONE };
+extern const char *const simulate_names[];
+
+enum { EXPLORE_NAMES_MOST = 16, EXPLORE_CORES_MOST = 16 };
+
+struct exploration {
+	const struct arch *arch;
+	const struct workload *workload;
+	struct planning planning; /* what a candidate does not vary */
+	struct objectives objectives;
+	size_t core_count;
+	int cores[EXPLORE_CORES_MOST];
+	bool vary_k_fast, vary_clones;
+	size_t place_count;
+	const char *place[EXPLORE_NAMES_MOST]; /* placement solvers */
+	bool spyre, exhaustive, dimflip;       /* which of the others take part */
+	enum simulate simulate;
+	uint64_t simulate_budget; /* events of one execution; 0: no limit */
+	uint64_t budget;          /* candidates; 0: no limit */
+	uint64_t joint_ticks;     /* of one joint search */
+	uint64_t seed;
+	int jobs;
+	void *listener;
+	bool (*stop)(void *listener);
+	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t offered);
+};
+
+/* The last execution of a frontier point. */
+struct execution {
+	bool finished;      /* false: none asked for, or over the simulation budget */
+	enum sim_mode mode;
+	bool agrees;        /* no fault, and all counts are the model's */
+	int64_t cycles;
+	double energy_pj;
+	int64_t hbm_bytes;
+	int fault_count;
+	double worst_ulps;  /* SIM_DATA: farthest output from the reference; else -1 */
+	const char *worst_tensor;
+};
+
+/* The payload of a frontier point. */
+struct found {
+	struct outcome outcome; /* as a candidate */
+	struct execution execution;
+	const struct mapping *mappings; /* by op of the workload explored */
+	struct planning planning;
+	const char *place;
+	const char *solver;            /* "divide/spyre place/greedy" */
+};
+
+struct tally {
+	uint64_t evaluated;  /* plans priced, solvers' inner steps included */
+	uint64_t offered;    /* candidates */
+	uint64_t refused;    /* candidates that cannot be carried out */
+	uint64_t simulated;
+	uint64_t unsimulated; /* over the simulation budget */
+	uint64_t events;     /* of all executions */
+	uint64_t disagreed;  /* executions whose counts are not the model's, or with faults */
+	uint64_t pruned;     /* beaten by the round before */
+};
+
+struct explored {
+	struct frontier frontier;
+	struct tally tally;
+	bool stopped;         /* by `stop` */
+	bool cut;             /* by the budget */
+	bool joint_cut;       /* a joint search ended at its tick limit */
+	size_t refusal_count; /* distinct reasons, most frequent first */
+	const char **refusals;
+	const char *fault;    /* the first disagreement, told in full; NULL */
+	size_t bytes_kept;    /* by the points kept */
+};
+
+/* Core counts to try for a machine: powers of two and the machine itself. */
+size_t explore_cores(int most, int *out);
+
+struct explored explore(const struct exploration *exploration, struct arena *arena);
+
+#endif

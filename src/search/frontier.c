@@ -1,0 +1,113 @@
+#include "search/frontier.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+const char *const objective_names[] = {
+	"latency", "energy", "edp", "hbm_bytes", "lx_peak", "cores", NULL};
+
+const char *const objective_summaries[] = {
+	"cycles of the whole workload, overheads included",
+	"picojoules of all accesses and computes",
+	"energy times latency",
+	"bytes read from and written to HBM",
+	"highest LX address in use on any core",
+	"cores of the widest step",
+	NULL,
+};
+
+double objective_value(enum objective objective, const struct score *score)
+{
+	switch (objective) {
+	case OBJECTIVE_LATENCY:
+		return (double)score->cycles;
+	case OBJECTIVE_ENERGY:
+		return score->energy_pj;
+	case OBJECTIVE_EDP:
+		return score->energy_pj * (double)score->cycles;
+	case OBJECTIVE_HBM_BYTES:
+		return (double)score->hbm_bytes;
+	case OBJECTIVE_LX_PEAK:
+		return (double)score->lx_peak_bytes;
+	case OBJECTIVE_CORES:
+		return (double)score->cores;
+	case OBJECTIVE_COUNT:
+		break;
+	}
+	return 0;
+}
+
+struct frontier frontier_open(struct objectives objectives)
+{
+	return (struct frontier){.objectives = objectives};
+}
+
+/* -1: a is better in one objective and worse in none; 1: the reverse; 0: equal in all;
+ * 2: neither. */
+static int compare(
+	const struct objectives *objectives, const struct score *a, const struct score *b)
+{
+	bool less = false, more = false;
+	for (size_t i = 0; i < objectives->count; i++) {
+		double x = objective_value(objectives->at[i], a);
+		double y = objective_value(objectives->at[i], b);
+		less |= x < y;
+		more |= x > y;
+	}
+	if (less && more)
+		return 2;
+	return more - less;
+}
+
+bool frontier_beats(const struct frontier *frontier, const struct score *score, const char *key)
+{
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct point *point = &frontier->points[i];
+		int order = compare(&frontier->objectives, &point->score, score);
+		if (order < 0 || (order == 0 && (!key || strcmp(point->key, key) <= 0)))
+			return true;
+	}
+	return false;
+}
+
+static bool comes_before(
+	const struct objectives *objectives, const struct point *a, const struct point *b)
+{
+	for (size_t i = 0; i < objectives->count; i++) {
+		double x = objective_value(objectives->at[i], &a->score);
+		double y = objective_value(objectives->at[i], &b->score);
+		if (x != y)
+			return x < y;
+	}
+	return strcmp(a->key, b->key) < 0;
+}
+
+bool frontier_add(struct frontier *frontier, struct arena *arena, struct point point)
+{
+	if (frontier_beats(frontier, &point.score, point.key))
+		return false;
+	size_t kept = 0;
+	for (size_t i = 0; i < frontier->count; i++) {
+		int order = compare(
+			&frontier->objectives, &point.score, &frontier->points[i].score);
+		if (order != -1 && order != 0)
+			frontier->points[kept++] = frontier->points[i];
+	}
+	frontier->count = kept;
+	if (kept == frontier->capacity) {
+		frontier->capacity = kept ? 2 * kept : 16;
+		struct point *points = arena_array(arena, struct point, frontier->capacity);
+		if (kept)
+			memcpy(points, frontier->points, kept * sizeof *points);
+		frontier->points = points;
+	}
+	size_t at = kept;
+	while (at && comes_before(&frontier->objectives, &point, &frontier->points[at - 1])) {
+		frontier->points[at] = frontier->points[at - 1];
+		at--;
+	}
+	frontier->points[at] = point;
+	frontier->count = kept + 1;
+	return true;
+}

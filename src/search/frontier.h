@@ -1,0 +1,57 @@
+#ifndef SEARCH_FRONTIER_H
+#define SEARCH_FRONTIER_H
+
+#include "model/score.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The points of which none is beaten in every objective by another.  Order and
+ * contents depend on the set of points offered, never on the order of offers:
+ * of points equal in all objectives the one with the least key stays.
+ */
+struct arena;
+
+enum objective {
+	OBJECTIVE_LATENCY,
+	OBJECTIVE_ENERGY,
+	OBJECTIVE_EDP,
+	OBJECTIVE_HBM_BYTES,
+	OBJECTIVE_LX_PEAK,
+	OBJECTIVE_CORES,
+	OBJECTIVE_COUNT,
+};
+extern const char *const objective_names[]; /* NULL ends them */
+extern const char *const objective_summaries[];
+
+struct objectives {
+	size_t count;
+	enum objective at[OBJECTIVE_COUNT];
+};
+
+/* All are minimised. */
+double objective_value(enum objective objective, const struct score *score);
+
+struct point {
+	struct score score;
+	const char *key; /* the plan as text: canonical */
+	void *payload;
+};
+
+struct frontier {
+	struct objectives objectives;
+	size_t count, capacity;
+	struct point *points; /* by objectives in order, then key */
+};
+
+struct frontier frontier_open(struct objectives objectives);
+
+/* Is there a point at least as good in every objective (and better in one, or
+ * equal in all with a key not greater)?  key NULL: equal in all counts. */
+bool frontier_beats(const struct frontier *frontier, const struct score *score, const char *key);
+
+/* False if it is beaten; else the point is in and those that it beats are out. */
+bool frontier_add(struct frontier *frontier, struct arena *arena, struct point point);
+
+#endif

@@ -1,0 +1,87 @@
+#include "search/recipe.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "search/lx_plan.h"
+#include "search/solver.h"
+#include "search/stream.h"
+
+static const struct solver *find(enum stage stage, const char *name)
+{
+	const struct solver *solver = solver_find(stage, name);
+	if (!solver)
+		BUG("no solver %s/%s", stage_names[stage], name);
+	return solver;
+}
+
+/* The mappings of divide/spyre, or NULL and why not. */
+static const struct mapping *divided(
+	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
+{
+	struct problem problem = {
+		.stage = STAGE_DIVIDE,
+		.arch = recipe->arch,
+		.workload = recipe->workload,
+		.planning = &recipe->planning,
+		.op = -1,
+	};
+	struct answer answer = solve(find(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
+	result->ticks += answer.ticks;
+	result->complaint_count = answer.complaint_count;
+	result->complaints = answer.complaints;
+	for (size_t i = 0; i < answer.complaint_count; i++)
+		if (answer.complaints[i].error) {
+			result->why = answer.complaints[i].text;
+			return NULL;
+		}
+	if (!answer.candidate_count) {
+		result->why = "no legal division";
+		return NULL;
+	}
+	return answer.candidates[0].mappings;
+}
+
+static const struct mapping *flipped(const struct recipe *recipe, const struct mapping *from,
+	struct recipe_result *result, struct arena *arena)
+{
+	struct problem problem = {
+		.stage = STAGE_JOINT,
+		.arch = recipe->arch,
+		.workload = recipe->workload,
+		.planning = &recipe->planning,
+		.op = -1,
+		.division = from,
+		.place_solver = recipe->place,
+	};
+	struct answer answer = solve(find(STAGE_JOINT, "dimflip"), &problem, recipe->joint_ticks,
+		recipe->seed, arena);
+	result->ticks += answer.ticks;
+	result->cut = answer.cut;
+	return answer.candidate_count ? answer.candidates[answer.candidate_count - 1].mappings
+				      : from;
+}
+
+struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+{
+	struct recipe_result result = {0};
+	result.mappings = recipe->mappings;
+	if (recipe->division != DIVISION_GIVEN)
+		result.mappings = divided(recipe, &result, arena);
+	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
+		result.mappings = flipped(recipe, result.mappings, &result, arena);
+	if (!result.mappings)
+		return result;
+
+	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
+		&recipe->planning, find(STAGE_PLACE, recipe->place), arena);
+	result.ticks += planned.ticks;
+	result.reason_count = planned.reason_count;
+	result.reasons = planned.reasons;
+	if (!planned.plan) {
+		result.why = planned.why;
+		return result;
+	}
+	if (stream_plan(planned.plan, arena, &result.why))
+		result.plan = planned.plan;
+	return result;
+}

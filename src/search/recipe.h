@@ -1,0 +1,49 @@
+#ifndef SEARCH_RECIPE_H
+#define SEARCH_RECIPE_H
+
+#include "model/plan.h"
+#include "model/planning.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * How one plan is made: a division, LX planning with a placement solver, then
+ * streaming tiles.  Small enough to keep for every candidate; the plan can be
+ * made again from it at any time, and comes out the same.
+ */
+struct arena;
+struct answer;
+
+enum division_by {
+	DIVISION_SPYRE,   /* divide/spyre on the whole graph */
+	DIVISION_DIMFLIP, /* joint/dimflip starting from it */
+	DIVISION_GIVEN,   /* `mappings` */
+};
+
+struct recipe {
+	const struct arch *arch;
+	const struct workload *workload;
+	struct planning planning;
+	enum division_by division;
+	const struct mapping *mappings; /* DIVISION_GIVEN: by op */
+	const char *place;              /* a placement solver's name */
+	uint64_t joint_ticks;           /* of DIVISION_DIMFLIP; 0: no limit */
+	uint64_t seed;
+};
+
+struct recipe_result {
+	struct plan *plan;              /* NULL: `why` */
+	const char *why;
+	const struct mapping *mappings; /* that the division answered */
+	bool cut;                       /* the joint search ran into its limit */
+	uint64_t ticks;
+	size_t complaint_count;
+	const struct complaint *complaints; /* warnings and errors of the division */
+	size_t reason_count;
+	const struct lx_reason *reasons; /* why tensors stay in HBM */
+};
+
+struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena);
+
+#endif
