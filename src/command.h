@@ -1,0 +1,44 @@
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include "base/option.h"
+
+#include <stdbool.h>
+
+/*
+ * The command line: the only code that prints to stdout or ends the program.
+ * stdout is data, stable byte for byte; stderr is for people.
+ */
+enum exit_status {
+	EXIT_FOUND = 0,
+	EXIT_IMPOSSIBLE = 1,  /* proven infeasible, an illegal plan, a rejected certificate */
+	EXIT_INPUT = 2,       /* the input is wrong */
+	EXIT_NOTHING = 3,     /* budget ended with nothing found */
+	EXIT_WORLD = 4,       /* disk, memory */
+	EXIT_INTERRUPTED = 130,
+};
+
+struct arena;
+
+struct command {
+	const char *name;
+	const char *usage;   /* "SPEC... -o DIR" */
+	const char *summary; /* one line */
+	const char *manual;  /* further lines of --help */
+	const struct option *options;
+	int (*run)(struct arena *arena, const struct arguments *arguments, struct diag *diag);
+};
+
+extern const struct command command_explore, command_score, command_simulate, command_check,
+	command_report, command_list;
+
+/* Prints what was collected; answers EXIT_INPUT. */
+int command_refuse(const struct diag *diag);
+
+/* stdout, checked: a full disk is an error, a closed pipe an end. */
+void command_print(const char *text);
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
+extern const char *const format_names[];
+
+#endif

@@ -1,0 +1,83 @@
+#include "base/arena.h"
+#include "command.h"
+#include "inputs.h"
+#include "report/score_json.h"
+#include "search/evaluate.h"
+#include "search/recipe.h"
+#include "search/solver.h"
+
+#include <stdio.h>
+
+static void warn(const struct recipe_result *made)
+{
+	for (size_t i = 0; i < made->complaint_count; i++)
+		fprintf(stderr, "lxplore: %s: %s\n",
+			made->complaints[i].error ? "error" : "warning", made->complaints[i].text);
+}
+
+/* Everything up to the printing is the same for the model and the simulator. */
+static int report(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	bool simulated)
+{
+	struct inputs inputs;
+	int format = FORMAT_JSON;
+	bool good = inputs_read(arena, arguments, diag, &inputs);
+	good &= option_word(arguments, "format", format_names, diag, &format);
+	if (!good)
+		return command_refuse(diag);
+	struct recipe_result made = inputs_plan(&inputs, arena);
+	warn(&made);
+	if (!made.plan) {
+		fprintf(stderr, "lxplore: %s\n", made.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	struct outcome outcome = evaluate_cost(made.plan, arena);
+	if (!outcome.why && simulated)
+		evaluate_simulate(&outcome, evaluate_mode(&outcome), inputs.exploration.seed, 0,
+			arena);
+	if (outcome.why) {
+		fprintf(stderr, "lxplore: %s\n", outcome.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	/* JSON is YAML as it stands. */
+	const char *text = format == FORMAT_TEXT ? score_text(arena, &outcome, &made, simulated)
+		: format == FORMAT_CSV		 ? score_csv(arena, &outcome, &made, simulated)
+						 : score_json(arena, &outcome, &made, simulated);
+	command_print(text);
+	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+static int score(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	return report(arena, arguments, diag, false);
+}
+
+static int simulate(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	return report(arena, arguments, diag, true);
+}
+
+static const struct option options[] = {
+	INPUT_OPTIONS,
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default json)", false},
+	{0},
+};
+
+const struct command command_score = {
+	.name = "score",
+	.usage = "SPEC... [PLAN]",
+	.summary = "the analytical model of a plan",
+	.manual = "Without a plan file, of the plan that the default settings make.\n",
+	.options = options,
+	.run = score,
+};
+
+const struct command command_simulate = {
+	.name = "simulate",
+	.usage = "SPEC... [PLAN]",
+	.summary = "executes a plan with real bytes and compares with the model",
+	.manual = "Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
+		  "the run shows a fault or its counts are not the model's.\n",
+	.options = options,
+	.run = simulate,
+};

@@ -1,0 +1,46 @@
+#ifndef INPUTS_H
+#define INPUTS_H
+
+#include "base/option.h"
+#include "model/planning.h"
+#include "report/run_json.h"
+#include "search/explore.h"
+#include "spec/reader.h"
+
+/*
+ * Everything that the spec files and the options of one command say, read,
+ * checked and put together.  Precedence: built-in default, environment, `search:`
+ * of the specs, command line.
+ */
+struct inputs {
+	struct reading reading;
+	const struct arch *arch;
+	const struct workload *workload;
+	const struct plan *plan; /* of a `plan:` key; NULL without one */
+	struct exploration exploration;
+	bool cores_given;        /* by the spec or the command line: only that many */
+	size_t source_count;
+	const struct run_source *sources;
+};
+
+/* Options that all commands share which read specs; to be put into their tables. */
+#define INPUT_OPTIONS                                                                              \
+	{"cores", 'c', "N", "use at most N cores (also SENCORES, search: cores)", false},          \
+		{"solver", 0, "STAGE=NAME",                                                        \
+			"only this solver of a stage; may be repeated (lxplore list solvers)",     \
+			true},                                                                     \
+		{"mode", 0, "strict|compatible",                                                   \
+			"strict (default): an unsatisfied span is an error; compatible: a warning", \
+			false},                                                                    \
+		{"counting", 0, "exact|timeloop", "graphs are counted exactly (default)", false},  \
+		{"seed", 's', "S", "of everything random (default 1)", false}
+
+/* False after complaining to `diag`. */
+bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct inputs *out);
+
+/* The plan of the specs, or the one that the default settings make. */
+struct recipe_result;
+struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena);
+
+#endif

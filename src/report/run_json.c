@@ -1,0 +1,98 @@
+#include "report/run_json.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+uint64_t run_hash(const char *bytes, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static json_t *sources(const struct run_record *record, struct arena *arena)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < record->source_count; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:s}", "path", record->sources[i].path, "fnv1a",
+				arena_format(arena, "%016" PRIx64, record->sources[i].hash)));
+	return list;
+}
+
+static json_t *texts(const char *const *at, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(at[i]));
+	return list;
+}
+
+static json_t *objectives(const struct objectives *objectives)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < objectives->count; i++)
+		json_array_append_new(list, json_string(objective_names[objectives->at[i]]));
+	return list;
+}
+
+static json_t *counters(const struct explored *explored)
+{
+	const struct tally *tally = &explored->tally;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"evaluated", (json_int_t)tally->evaluated, "offered", (json_int_t)tally->offered,
+		"refused", (json_int_t)tally->refused, "pruned", (json_int_t)tally->pruned,
+		"simulated", (json_int_t)tally->simulated, "over_simulation_budget",
+		(json_int_t)tally->unsimulated, "simulator_events", (json_int_t)tally->events,
+		"disagreed", (json_int_t)tally->disagreed, "frontier_bytes_kept",
+		(json_int_t)explored->bytes_kept);
+}
+
+static json_t *points(const struct explored *explored)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct found *found = explored->frontier.points[i].payload;
+		const struct execution *execution = &found->execution;
+		json_t *point = json_pack("{s:I, s:s, s:i, s:b}", "point", (json_int_t)i + 1,
+			"solver", found->solver, "cores_allowed", found->planning.cores, "k_fast",
+			found->planning.k_fast);
+		if (execution->finished)
+			json_object_set_new(point, "executed",
+				json_string(sim_mode_names[execution->mode]));
+		if (execution->worst_ulps >= 0)
+			json_object_set_new(
+				point, "worst_ulps", json_real(execution->worst_ulps));
+		if (execution->worst_tensor)
+			json_object_set_new(
+				point, "worst_tensor", json_string(execution->worst_tensor));
+		json_array_append_new(list, point);
+	}
+	return list;
+}
+
+const char *run_json(struct arena *arena, const struct run_record *record)
+{
+	const struct explored *explored = record->explored;
+	json_t *root = json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:f, s:b, s:o}",
+		"version", record->version, "specs", sources(record, arena), "options",
+		texts(record->options, record->option_count), "seed",
+		(json_int_t)record->exploration->seed, "objectives",
+		objectives(&record->exploration->objectives), "counting", "exact", "counters",
+		counters(explored), "points", points(explored), "refusals",
+		texts(explored->refusals, explored->refusal_count), "seconds", record->seconds,
+		"cut_short", record->limit != NULL, "limit",
+		record->limit ? json_string(record->limit) : json_null());
+	char *dumped = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+	if (!dumped)
+		fatal("run.json could not be made");
+	const char *text = arena_format(arena, "%s\n", dumped);
+	free(dumped);
+	json_decref(root);
+	return text;
+}

@@ -1,0 +1,121 @@
+#include "base/arena.h"
+#include "base/option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static const struct option table[] = {
+	{"output", 'o', "DIR", "the folder", false},
+	{"solver", 0, "STAGE=NAME", "a solver", true},
+	{"quiet", 'q', NULL, "no words", false},
+	{0},
+};
+
+static struct arena *arena;
+static struct diag *diag;
+
+static bool parse(struct arguments *out, int argc, const char *const *argv)
+{
+	arena = arena_open();
+	diag = diag_open(arena);
+	return option_parse(arena, table, argc, (char *const *)argv, diag, out);
+}
+
+static void assert_said(const char *expected)
+{
+	char *text;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+	diag_print(diag, stream);
+	fclose(stream);
+	if (!strstr(text, expected))
+		fail_msg("wanted '%s' in:\n%s", expected, text);
+	free(text);
+	arena_close(arena);
+}
+
+#define PARSE(out, ...)                                                                            \
+	parse((out), (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *)),            \
+		(const char *const[]){__VA_ARGS__})
+
+static void options_and_files_mix(void **state)
+{
+	struct arguments got;
+	assert_true(PARSE(&got, "a.yaml", "-o", "x", "--solver=place=greedy", "-q", "b.yaml", "--",
+		"-c.yaml"));
+	assert_int_equal(got.count, 3);
+	assert_string_equal(got.at[0], "a.yaml");
+	assert_string_equal(got.at[2], "-c.yaml");
+	assert_string_equal(option_find(&got, "output")->text, "x");
+	assert_string_equal(option_find(&got, "solver")->text, "place=greedy");
+	assert_non_null(option_find(&got, "quiet"));
+	arena_close(arena);
+}
+
+static void the_last_value_counts_and_a_dash_is_a_file(void **state)
+{
+	struct arguments got;
+	assert_true(PARSE(&got, "--output", "x", "-oy", "-"));
+	assert_string_equal(option_find(&got, "output")->text, "y");
+	assert_string_equal(got.at[0], "-");
+	arena_close(arena);
+}
+
+static void an_unknown_option_is_told_with_the_nearest(void **state)
+{
+	struct arguments got;
+	assert_false(PARSE(&got, "--ouput=x"));
+	assert_said("unknown option '--ouput'; did you mean '--output'?");
+}
+
+static void a_missing_value_is_told(void **state)
+{
+	struct arguments got;
+	assert_false(PARSE(&got, "--output"));
+	assert_said("option '--output' wants a value: DIR");
+}
+
+static void a_flag_takes_no_value(void **state)
+{
+	struct arguments got;
+	assert_false(PARSE(&got, "--quiet=yes"));
+	assert_said("option '--quiet' takes no value");
+}
+
+static void a_number_outside_its_range_is_told(void **state)
+{
+	struct arguments got;
+	assert_true(PARSE(&got, "--output", "12x"));
+	int64_t number = 5;
+	assert_false(option_integer(&got, "output", 1, 9, diag, &number));
+	assert_int_equal(number, 5);
+	assert_said("'--output' wants a whole number from 1 to 9, not '12x'");
+}
+
+static void a_word_that_is_none_is_told(void **state)
+{
+	static const char *const words[] = {"exact", "timeloop", NULL};
+	struct arguments got;
+	int word = 7;
+	assert_true(PARSE(&got, "--output", "exakt"));
+	assert_false(option_word(&got, "output", words, diag, &word));
+	assert_int_equal(word, 7);
+	assert_said("'--output' cannot be 'exakt'; did you mean 'exact'?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_and_files_mix),
+		cmocka_unit_test(the_last_value_counts_and_a_dash_is_a_file),
+		cmocka_unit_test(an_unknown_option_is_told_with_the_nearest),
+		cmocka_unit_test(a_missing_value_is_told),
+		cmocka_unit_test(a_flag_takes_no_value),
+		cmocka_unit_test(a_number_outside_its_range_is_told),
+		cmocka_unit_test(a_word_that_is_none_is_told),
+	};
+	return cmocka_run_group_tests_name("option", tests, NULL, NULL);
+}
