@@ -5,13 +5,18 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-uint64_t run_hash(const char *bytes, size_t length)
+uint64_t run_hash_file(const char *path)
 {
+	FILE *file = fopen(path, "rb");
+	if (!file)
+		return 0;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+	for (int byte; (byte = getc(file)) != EOF;)
+		hash = (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
+	fclose(file);
 	return hash;
 }
 

@@ -77,10 +77,6 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.ticks += planned.ticks;
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
-	if (!planned.plan) {
-		result.why = planned.why;
-		return result;
-	}
 	if (stream_plan(planned.plan, arena, &result.why))
 		result.plan = planned.plan;
 	return result;

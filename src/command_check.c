@@ -1,0 +1,66 @@
+#include "base/arena.h"
+#include "command.h"
+#include "inputs.h"
+#include "search/evaluate.h"
+#include "search/recipe.h"
+#include "search/solver.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Runs the plan with identities in every stick: what is illegal shows. */
+static int check_plan(struct arena *arena, const struct inputs *inputs, struct recipe_result *made)
+{
+	struct outcome outcome = evaluate_cost(made->plan, arena);
+	if (!outcome.why)
+		evaluate_simulate(&outcome, SIM_IDENTITY, inputs->exploration.seed, 0, arena);
+	if (outcome.why) {
+		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
+		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.sim.faults[i].text);
+	if (!outcome.agrees) {
+		if (!outcome.sim.fault_count)
+			fprintf(stderr, "lxplore: the simulator's counts are not the model's\n");
+		return EXIT_IMPOSSIBLE;
+	}
+	command_print(arena_format(arena, "plan: %d steps, %" PRId64 " cycles, %" PRId64
+		" simulated, %" PRIu64 " events, no fault, counts agree\n", made->plan->step_count,
+		outcome.cost.score.cycles, outcome.sim.cycles, outcome.sim.events));
+	return EXIT_FOUND;
+}
+
+static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	struct inputs inputs;
+	if (!inputs_read(arena, arguments, diag, &inputs))
+		return command_refuse(diag);
+	diag_print(diag, stderr);
+	command_print(arena_format(arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
+		inputs.arch->name, (int)arch_cores(inputs.arch), inputs.workload->name,
+		inputs.workload->op_count, inputs.workload->tensor_count));
+	struct recipe_result made = inputs_plan(&inputs, arena);
+	for (size_t i = 0; i < made.complaint_count; i++)
+		fprintf(stderr, "lxplore: %s: %s\n",
+			made.complaints[i].error ? "error" : "warning", made.complaints[i].text);
+	if (!made.plan) {
+		if (!made.complaint_count)
+			fprintf(stderr, "lxplore: %s\n", made.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	return check_plan(arena, &inputs, &made);
+}
+
+static const struct option options[] = {INPUT_OPTIONS, {0}};
+
+const struct command command_check = {
+	.name = "check",
+	.usage = "SPEC... [PLAN]",
+	.summary = "tells everything that is wrong with specs or a plan",
+	.manual = "All complaints at once, with file, line and column.  Then the plan, or the one that\n"
+		  "default settings make, is run with an identity in every stick of memory: an\n"
+		  "overlap, a stale or unwritten read, a missing dependence shows.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,335 @@
+#include "inputs.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "model/arch_read.h"
+#include "model/plan_file.h"
+#include "model/workload_read.h"
+#include "search/recipe.h"
+#include "search/solver.h"
+#include "spec/sheet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIMULATE_BUDGET = 1000000, JOINT_TICKS = 2000 };
+
+static const char *const counting_names[] = {"exact", "timeloop", NULL};
+static const char *const mode_names[] = {"strict", "compatible", NULL};
+
+static void defaults(struct exploration *exploration)
+{
+	*exploration = (struct exploration){
+		.objectives = {4,
+			{OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}},
+		.vary_k_fast = true,
+		.vary_clones = true,
+		.spyre = true,
+		.exhaustive = true,
+		.dimflip = true,
+		.simulate = SIMULATE_ALL,
+		.simulate_budget = SIMULATE_BUDGET,
+		.joint_ticks = JOINT_TICKS,
+		.seed = 1,
+	};
+	for (size_t i = 0; solvers[i]; i++)
+		if (solvers[i]->stage == STAGE_PLACE)
+			exploration->place[exploration->place_count++] = solvers[i]->name;
+}
+
+static void add_objective(
+	struct exploration *exploration, const char *name, struct span span, struct diag *diag)
+{
+	struct objectives *objectives = &exploration->objectives;
+	for (int i = 0; objective_names[i]; i++) {
+		if (!text_equal(objective_names[i], name))
+			continue;
+		for (size_t k = 0; k < objectives->count; k++)
+			if (objectives->at[k] == (enum objective)i) {
+				diag_error(diag, span, "objective '%s' is given twice", name);
+				return;
+			}
+		objectives->at[objectives->count++] = (enum objective)i;
+		return;
+	}
+	const char *near = suggest(name, objective_names);
+	diag_error(diag, span, "unknown objective '%s'%s%s%s", name,
+		near ? "; did you mean '" : "; lxplore list objectives shows them",
+		near ? near : "", near ? "'?" : "");
+}
+
+/* The solvers that `--solver` and `search: {solver: }` leave in play. */
+struct choice {
+	bool divide, place, joint; /* stages that were restricted */
+};
+
+static void choose(struct exploration *exploration, struct choice *choice, const char *stage,
+	const char *name, struct span span, struct diag *diag)
+{
+	int s = 0;
+	while (s < STAGE_COUNT && !text_equal(stage_names[s], stage))
+		s++;
+	if (s == STAGE_COUNT) {
+		diag_error(diag, span, "unknown stage '%s'; it can be divide, place or joint",
+			stage);
+		return;
+	}
+	if (!solver_find((enum stage)s, name)) {
+		const char *names[64];
+		size_t count = 0;
+		for (size_t i = 0; solvers[i] && count < 63; i++)
+			if (solvers[i]->stage == (enum stage)s)
+				names[count++] = solvers[i]->name;
+		names[count] = NULL;
+		const char *near = suggest(name, names);
+		diag_error(diag, span, "stage '%s' has no solver '%s'%s%s%s", stage, name,
+			near ? "; did you mean '" : "; lxplore list solvers shows them",
+			near ? near : "", near ? "'?" : "");
+		return;
+	}
+	if (s == STAGE_PLACE) {
+		if (!choice->place)
+			exploration->place_count = 0;
+		choice->place = true;
+		exploration->place[exploration->place_count++] =
+			solver_find(STAGE_PLACE, name)->name;
+		return;
+	}
+	if (!choice->divide && !choice->joint)
+		exploration->exhaustive = exploration->dimflip = exploration->spyre = false;
+	if (s == STAGE_JOINT) {
+		choice->joint = exploration->dimflip = true;
+		return;
+	}
+	choice->divide = true;
+	exploration->spyre = true; /* exhaustive starts from it */
+	exploration->exhaustive |= text_equal(name, "exhaustive");
+}
+
+static void read_solvers(const struct reading *reading, const struct node *map,
+	struct exploration *exploration, struct choice *choice)
+{
+	if (!map)
+		return;
+	if (map->kind != NODE_MAP) {
+		diag_error(reading->diag, map->span,
+			"'solver' wants a map of stages, such as {place: bestfit}");
+		return;
+	}
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		const char *name;
+		if (node_text(reading, entry->value, "a solver", &name))
+			choose(exploration, choice, entry->key, name, entry->value->span,
+				reading->diag);
+	}
+}
+
+static void read_search(const struct reading *reading, const struct node *node,
+	struct inputs *inputs, struct choice *choice)
+{
+	struct exploration *exploration = &inputs->exploration;
+	struct reader search;
+	if (!node || !reader_open(&search, reading, node, "search"))
+		return;
+	int cores = exploration->planning.cores, counting = 0;
+	bool k_fast = node_find(node, "k_fast") != NULL;
+	bool clones = node_find(node, "clone_split") != NULL;
+	planning_read(&search, &exploration->planning);
+	inputs->cores_given |= node_find(node, "cores") || exploration->planning.cores != cores;
+	exploration->vary_k_fast &= !k_fast;
+	exploration->vary_clones &= !clones;
+
+	const struct node *objectives = read_node(&search, "objectives", OPTIONAL);
+	if (objectives) {
+		const char *const *names;
+		size_t count;
+		if (read_texts(&search, "objectives", OPTIONAL, &names, &count)) {
+			exploration->objectives.count = 0;
+			for (size_t i = 0; i < count; i++)
+				add_objective(
+					exploration, names[i], objectives->span, reading->diag);
+		}
+	}
+	read_solvers(reading, read_node(&search, "solver", OPTIONAL), exploration, choice);
+	int64_t budget = 0, seed = (int64_t)exploration->seed;
+	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
+		exploration->budget = (uint64_t)budget;
+	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
+		exploration->seed = (uint64_t)seed;
+	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting) && counting)
+		diag_error(reading->diag, read_node(&search, "counting", OPTIONAL)->span,
+			"workload graphs are counted exactly; 'timeloop' counting is for a "
+			"single problem and its mapping");
+	reader_done(&search);
+}
+
+static void take_objectives(const struct arguments *arguments, struct exploration *exploration,
+	struct arena *arena, struct diag *diag)
+{
+	bool first = true;
+	for (size_t i = 0; i < arguments->option_count; i++) {
+		const struct option_value *value = &arguments->options[i];
+		if (!text_equal(value->option->name, "objective"))
+			continue;
+		if (first)
+			exploration->objectives.count = 0;
+		first = false;
+		char *names = arena_text(arena, value->text), *rest = NULL;
+		for (char *name = strtok_r(names, ",", &rest); name;
+			name = strtok_r(NULL, ",", &rest))
+			add_objective(exploration, name, value->span, diag);
+	}
+	if (!exploration->objectives.count && !diag_failed(diag))
+		diag_error(diag, (struct span){0}, "no objective is left");
+}
+
+static void take_solvers(const struct arguments *arguments, struct exploration *exploration,
+	struct arena *arena, struct diag *diag)
+{
+	struct choice choice = {0};
+	for (size_t i = 0; i < arguments->option_count; i++) {
+		const struct option_value *value = &arguments->options[i];
+		if (!text_equal(value->option->name, "solver"))
+			continue;
+		const char *equals = strchr(value->text, '=');
+		if (!equals) {
+			diag_error(diag, value->span,
+				"'--solver' wants STAGE=NAME, such as place=bestfit");
+			continue;
+		}
+		choose(exploration, &choice,
+			arena_format(arena, "%.*s", (int)(equals - value->text), value->text),
+			equals + 1, value->span, diag);
+	}
+}
+
+static void take_options(const struct arguments *arguments, struct inputs *inputs,
+	struct arena *arena, struct diag *diag)
+{
+	struct exploration *exploration = &inputs->exploration;
+	struct planning *planning = &exploration->planning;
+	int64_t cores = planning->cores, seed = (int64_t)exploration->seed;
+	int64_t budget = (int64_t)exploration->budget;
+	int64_t events = (int64_t)exploration->simulate_budget;
+	int mode = !planning->strict, counting = 0, simulate = SIMULATE_ALL;
+	option_integer(arguments, "cores", 1, planning->machine_cores, diag, &cores);
+	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
+	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
+	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
+	option_word(arguments, "mode", mode_names, diag, &mode);
+	option_word(arguments, "simulate", simulate_names, diag, &simulate);
+	option_word(arguments, "counting", counting_names, diag, &counting);
+	if (counting)
+		diag_error(diag, option_find(arguments, "counting")->span,
+			"workload graphs are counted exactly; 'timeloop' counting is for a "
+			"single problem and its mapping");
+	inputs->cores_given |= option_find(arguments, "cores") != NULL;
+	planning->cores = (int)cores;
+	planning->strict = mode == 0;
+	exploration->seed = (uint64_t)seed;
+	exploration->budget = (uint64_t)budget;
+	exploration->simulate_budget = (uint64_t)events;
+	exploration->simulate = (enum simulate)simulate;
+	take_objectives(arguments, exploration, arena, diag);
+	take_solvers(arguments, exploration, arena, diag);
+}
+
+static void set_cores(struct inputs *inputs)
+{
+	struct exploration *exploration = &inputs->exploration;
+	if (inputs->cores_given) {
+		exploration->core_count = 1;
+		exploration->cores[0] = exploration->planning.cores;
+	} else {
+		exploration->core_count =
+			explore_cores(exploration->planning.cores, exploration->cores);
+	}
+}
+
+static void add_source(struct inputs *inputs, struct arena *arena, const char *path)
+{
+	struct run_source *sources =
+		arena_array(arena, struct run_source, inputs->source_count + 1);
+	if (inputs->source_count)
+		memcpy(sources, inputs->sources, inputs->source_count * sizeof *sources);
+	sources[inputs->source_count].path = path;
+	sources[inputs->source_count].hash = run_hash_file(path);
+	inputs->sources = sources;
+	inputs->source_count++;
+}
+
+bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct inputs *out)
+{
+	*out = (struct inputs){0};
+	defaults(&out->exploration);
+	if (!arguments->count) {
+		diag_error(diag, (struct span){0},
+			"no spec file is given; try specs/arch/spyre32.yaml and a file of "
+			"specs/workloads/");
+		return false;
+	}
+	struct sheet *sheet = sheet_open(arena, diag);
+	for (size_t i = 0; i < arguments->count; i++)
+		sheet_add_file(sheet, arguments->at[i]);
+	out->reading = sheet_reading(sheet);
+	if (diag_failed(diag))
+		return false;
+	const struct node *arch = sheet_find(sheet, "architecture");
+	const struct node *workload = sheet_find(sheet, "workload");
+	const struct node *search = sheet_find(sheet, "search");
+	const struct node *plan = sheet_find(sheet, "plan");
+	sheet_done(sheet);
+	if (!arch)
+		diag_error(diag, (struct span){0},
+			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
+	if (!workload)
+		diag_error(diag, (struct span){0},
+			"no file has a 'workload'; specs/workloads/ has examples");
+	if (arch)
+		out->arch = arch_read(&out->reading, arch);
+	if (workload)
+		out->workload = workload_read(&out->reading, workload);
+	if (!out->arch || !arch_fits_graphs(out->arch, diag))
+		return false;
+
+	out->exploration.planning = planning_default(out->arch);
+	int cores = out->exploration.planning.cores;
+	planning_environment(&out->exploration.planning, diag);
+	out->cores_given = out->exploration.planning.cores != cores;
+	struct choice choice = {0};
+	read_search(&out->reading, search, out, &choice);
+	take_options(arguments, out, arena, diag);
+	if (diag_failed(diag) || !out->workload)
+		return false;
+	out->arch = planning_arch(arena, out->arch, &out->exploration.planning);
+	out->exploration.arch = out->arch;
+	out->exploration.workload = out->workload;
+	set_cores(out);
+	if (plan)
+		out->plan = plan_read(&out->reading, plan, out->arch, out->workload);
+	for (size_t i = 0; i < arguments->count; i++)
+		add_source(out, arena, arguments->at[i]);
+	return !diag_failed(diag);
+}
+
+struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena)
+{
+	const struct exploration *exploration = &inputs->exploration;
+	if (inputs->plan) {
+		struct plan *copy = arena_copy(arena, inputs->plan, sizeof *copy);
+		return (struct recipe_result){.plan = copy};
+	}
+	struct recipe recipe = {
+		.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.division = exploration->planning.co_optimize ? DIVISION_DIMFLIP : DIVISION_SPYRE,
+		.place = exploration->place[0],
+		.joint_ticks = exploration->joint_ticks,
+		.seed = exploration->seed,
+	};
+	return recipe_plan(&recipe, arena);
+}
