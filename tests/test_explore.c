@@ -1,0 +1,223 @@
+#include "base/arena.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define SOFTMAX "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
+
+static struct arena *arena;
+static const char *folder;
+
+static int set_up(void **state)
+{
+	arena = arena_open();
+	folder = shell_folder(arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shell_remove(folder);
+	arena_close(arena);
+	return 0;
+}
+
+static const char *result(const char *name)
+{
+	const char *text = shell_read(arena, arena_format(arena, "%s/%s", folder, name));
+	if (!text)
+		fail_msg("there is no %s", name);
+	return text;
+}
+
+/* Field `column` of row `row` (0: the header) of a CSV without quotes. */
+static const char *field(const char *csv, int row, const char *column)
+{
+	char *copy = arena_text(arena, csv), *rest = NULL;
+	char *header = strtok_r(copy, "\n", &rest), *line = header;
+	for (int i = 0; i < row && line; i++)
+		line = strtok_r(NULL, "\n", &rest);
+	if (!line)
+		return NULL;
+	while (header) {
+		char *header_next = strchr(header, ','), *line_next = strchr(line, ',');
+		if (header_next)
+			*header_next++ = '\0';
+		if (line_next)
+			*line_next++ = '\0';
+		if (strcmp(header, column) == 0)
+			return line;
+		header = header_next;
+		line = line_next;
+	}
+	return NULL;
+}
+
+static void an_exploration_agrees_with_the_simulator_in_every_row(void **state)
+{
+	struct ended ended = shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = result("pareto.csv");
+	int rows = 0;
+	for (const char *agrees; (agrees = field(csv, rows + 1, "sim_agrees")); rows++) {
+		assert_string_equal(agrees, "true");
+		assert_true(strtod(field(csv, rows + 1, "sim_ratio"), NULL) >= 1);
+		assert_string_equal(field(csv, rows + 1, "executed"), "data");
+	}
+	assert_in_range(rows, 2, 100);
+	json_t *run = json_loads(result("run.json"), 0, NULL);
+	assert_non_null(run);
+	assert_true(json_is_false(json_object_get(run, "cut_short")));
+	json_t *counters = json_object_get(run, "counters");
+	assert_int_equal(json_integer_value(json_object_get(counters, "disagreed")), 0);
+	assert_int_equal(json_integer_value(json_object_get(counters, "simulated")) +
+			json_integer_value(json_object_get(counters, "refused")),
+		json_integer_value(json_object_get(counters, "offered")));
+	json_decref(run);
+}
+
+static void every_plan_replays_with_the_score_of_its_row(void **state)
+{
+	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder).status, 0);
+	const char *csv = result("pareto.csv");
+	for (int row = 1; field(csv, row, "plan"); row++) {
+		const char *plan = field(csv, row, "plan");
+		struct ended scored =
+			shell(arena, "$LXPLORE score " SOFTMAX " %s/%s", folder, plan);
+		assert_int_equal(scored.status, 0);
+		json_t *score = json_loads(scored.out, 0, NULL);
+		assert_non_null(score);
+		assert_int_equal(json_integer_value(json_object_get(score, "cycles")),
+			strtoll(field(csv, row, "latency_cycles"), NULL, 10));
+		assert_int_equal(json_integer_value(json_object_get(score, "hbm_bytes")),
+			strtoll(field(csv, row, "hbm_bytes"), NULL, 10));
+		json_decref(score);
+		struct ended ran =
+			shell(arena, "$LXPLORE simulate " SOFTMAX " %s/%s", folder, plan);
+		assert_int_equal(ran.status, 0);
+		json_t *simulated = json_loads(ran.out, 0, NULL);
+		assert_int_equal(json_integer_value(json_object_get(simulated, "cycles")),
+			strtoll(field(csv, row, "sim_cycles"), NULL, 10));
+		json_decref(simulated);
+	}
+}
+
+static void the_number_of_threads_changes_no_byte(void **state)
+{
+	struct ended first = {0};
+	for (int i = 0; i < 3; i++) {
+		static const int jobs[] = {1, 2, 7};
+		struct ended ended = shell(
+			arena, "$LXPLORE explore " SOFTMAX " -q --jobs %d -o %s/%d", jobs[i], folder, jobs[i]);
+		assert_int_equal(ended.status, 0);
+		if (i) {
+			assert_string_equal(ended.out, first.out);
+			ended = shell(arena, "diff -r --exclude=run.json %s/1 %s/%d", folder, folder, jobs[i]);
+			assert_string_equal(ended.out, "");
+			assert_int_equal(ended.status, 0);
+		} else {
+			first = ended;
+		}
+	}
+}
+
+static void the_frontier_is_the_one_under_version_control(void **state)
+{
+	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder).status, 0);
+	const char *golden = shell_read(arena, "results/reference/softmax_dim0.csv");
+	assert_non_null(golden);
+	assert_string_equal(result("pareto.csv"), golden);
+}
+
+static void a_budget_cuts_and_says_so(void **state)
+{
+	struct ended ended =
+		shell(arena, "$LXPLORE explore " SOFTMAX " --budget 5 -o %s", folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "cut short by: budget"));
+	json_t *run = json_loads(result("run.json"), 0, NULL);
+	assert_true(json_is_true(json_object_get(run, "cut_short")));
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(run, "counters"), "offered")),
+		5);
+	json_decref(run);
+}
+
+static void an_interrupt_writes_what_is_known(void **state)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml -o %s -j 1 &\n"
+		"pid=$!; sleep 1; kill -INT $pid; wait $pid",
+		folder);
+	assert_int_equal(ended.status, 130);
+	assert_non_null(strstr(ended.err, "interrupted"));
+	assert_non_null(field(result("pareto.csv"), 0, "point"));
+	json_t *run = json_loads(result("run.json"), 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(run, "limit")), "interrupted");
+	json_decref(run);
+}
+
+static void fewer_objectives_give_fewer_points(void **state)
+{
+	struct ended ended = shell(
+		arena, "$LXPLORE explore " SOFTMAX " --objective latency -o %s", folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = result("pareto.csv");
+	assert_non_null(field(csv, 1, "point"));
+	assert_null(field(csv, 2, "point"));
+}
+
+static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
+{
+	struct ended ended = shell(arena, "touch %s/file; $LXPLORE explore " SOFTMAX " -o %s/file/x",
+		folder, folder);
+	assert_int_equal(ended.status, 4);
+	assert_non_null(strstr(ended.err, "is no folder"));
+	ended = shell(arena, "$LXPLORE list ops >/dev/full");
+	assert_int_equal(ended.status, 4);
+	assert_non_null(strstr(ended.err, "cannot write to stdout"));
+}
+
+static void the_environment_sets_cores_and_is_checked(void **state)
+{
+	struct ended ended = shell(
+		arena, "SENCORES=4 $LXPLORE explore " SOFTMAX " -o %s", folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = result("pareto.csv");
+	for (int row = 1; field(csv, row, "cores"); row++)
+		assert_in_range(strtol(field(csv, row, "cores"), NULL, 10), 1, 4);
+	for (int i = 0; i < 3; i++) {
+		static const char *const values[] = {"0", "33", "four"};
+		ended = shell(arena, "SENCORES=%s $LXPLORE score " SOFTMAX, values[i]);
+		assert_int_equal(ended.status, 2);
+		assert_non_null(strstr(ended.err, "SENCORES"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			an_exploration_agrees_with_the_simulator_in_every_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			every_plan_replays_with_the_score_of_its_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_number_of_threads_changes_no_byte, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_frontier_is_the_one_under_version_control, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_interrupt_writes_what_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			fewer_objectives_give_fewer_points, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_place_that_cannot_be_written_ends_with_status_4, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_environment_sets_cores_and_is_checked, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
+}
