@@ -32,9 +32,13 @@ static int report(struct arena *arena, const struct arguments *arguments, struct
 		return EXIT_IMPOSSIBLE;
 	}
 	struct outcome outcome = evaluate_cost(made.plan, arena);
-	if (!outcome.why && simulated)
-		evaluate_simulate(&outcome, evaluate_mode(&outcome), inputs.exploration.seed, 0,
-			arena);
+	if (!outcome.why && simulated) {
+		enum sim_mode mode = evaluate_mode(&outcome);
+		struct truth truth = {0};
+		if (mode == SIM_DATA)
+			truth = evaluate_truth(inputs.workload, inputs.exploration.seed, arena);
+		evaluate_simulate(&outcome, mode, &truth, 0, arena);
+	}
 	if (outcome.why) {
 		fprintf(stderr, "lxplore: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;

@@ -19,44 +19,64 @@ enum sim_mode evaluate_mode(const struct outcome *outcome)
 	return outcome->cost.score.computes <= EVALUATE_DATA_COMPUTES ? SIM_DATA : SIM_IDENTITY;
 }
 
-/* Tensors that the run left in HBM, against the plain loop nests. */
-static void compare(struct outcome *outcome, void **arrays, struct arena *arena)
+struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena)
+{
+	struct truth truth = {workload, arena_array(arena, void *, workload->tensor_count)};
+	reference_inputs(workload, seed, false, arena, truth.arrays);
+	reference_run(workload, arena, truth.arrays);
+	return truth;
+}
+
+static void *find(const struct truth *truth, const struct tensor *tensor)
+{
+	int t = workload_tensor(truth->workload, tensor->name);
+	return t < 0 ? NULL : truth->arrays[t];
+}
+
+/* What the machine is given: graph inputs and what opaque ops leave behind. */
+static void **supplied(
+	const struct truth *truth, const struct workload *workload, struct arena *arena)
+{
+	void **arrays = arena_array(arena, void *, workload->tensor_count);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
+			arrays[t] = find(truth, tensor);
+	}
+	return arrays;
+}
+
+static void compare(struct outcome *outcome, const struct truth *truth)
 {
 	const struct workload *workload = outcome->plan->workload;
-	reference_run(workload, arena, arrays);
 	outcome->worst_ulps = 0;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
-		if (tensor->role == TENSOR_INPUT || !outcome->sim.outputs[t])
+		const void *expected = find(truth, tensor), *got = outcome->sim.outputs[t];
+		if (tensor->role == TENSOR_INPUT || !got || !expected)
 			continue;
-		struct comparison comparison =
-			reference_compare(tensor, arrays[t], outcome->sim.outputs[t]);
-		if (comparison.worst_ulps > outcome->worst_ulps) {
-			outcome->worst_ulps = comparison.worst_ulps;
+		struct comparison comparison = reference_compare(tensor, expected, got);
+		if (comparison.worst_of_largest > outcome->worst_ulps) {
+			outcome->worst_ulps = comparison.worst_of_largest;
 			outcome->worst_tensor = tensor->name;
 		}
 	}
 }
 
-void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, uint64_t seed,
+void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, const struct truth *truth,
 	uint64_t steps_most, struct arena *arena)
 {
-	const struct workload *workload = outcome->plan->workload;
 	const struct program *program = lower_plan(outcome->plan, arena, &outcome->why);
 	if (!program)
 		return;
-	void **arrays = NULL;
-	if (mode == SIM_DATA) {
-		arrays = arena_array(arena, void *, workload->tensor_count);
-		reference_inputs(workload, seed, false, arena, arrays);
-	}
-	struct sim_options options = {
-		.mode = mode, .seed = seed, .steps_most = steps_most, .inputs = arrays};
+	struct sim_options options = {.mode = mode, .steps_most = steps_most};
+	if (mode == SIM_DATA)
+		options.inputs = supplied(truth, outcome->plan->workload, arena);
 	outcome->mode = mode;
 	outcome->sim = sim_run(program, &options, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
 		counts_equal(&outcome->cost.counts, &outcome->sim.counts);
 	if (outcome->simulated && mode == SIM_DATA)
-		compare(outcome, arrays, arena);
+		compare(outcome, truth);
 }

@@ -20,15 +20,31 @@ struct outcome {
 	enum sim_mode mode;   /* of the simulation */
 	struct sim_result sim;
 	bool agrees;
-	double worst_ulps;    /* SIM_DATA: farthest output from the reference; else -1 */
+	double worst_ulps;    /* SIM_DATA: see below; else -1 */
 	const char *worst_tensor;
 };
+
+/*
+ * What a workload computes, by the plain loop nests of sim/reference.h; made once and
+ * shared.  Tensors are found by name, so it serves every plan of the workload,
+ * whatever clones the passes added.
+ */
+struct truth {
+	const struct workload *workload;
+	void **arrays; /* by tensor */
+};
+struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena);
 
 /* The model's part. */
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 
-/* Adds the simulator's.  steps_most: 0 for no limit. */
-void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, uint64_t seed,
+/*
+ * Adds the simulator's.  steps_most: 0 for no limit.  SIM_DATA needs the truth:
+ * its inputs are what the machine is given, and worst_ulps is the largest difference of
+ * any tensor left in HBM from it, in units of the last place of that tensor's largest
+ * element.
+ */
+void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, const struct truth *truth,
 	uint64_t steps_most, struct arena *arena);
 
 /* What a run of this plan should be checked with: SIM_DATA up to

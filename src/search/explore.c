@@ -80,8 +80,7 @@ static struct outcome carried_out(const struct exploration *exploration, const s
 	slot->tally.evaluated++;
 	if (outcome.why || exploration->simulate != SIMULATE_ALL)
 		return outcome;
-	evaluate_simulate(
-		&outcome, SIM_COUNT, exploration->seed, exploration->simulate_budget, arena);
+	evaluate_simulate(&outcome, SIM_COUNT, NULL, exploration->simulate_budget, arena);
 	if (outcome.why)
 		return outcome;
 	slot->tally.events += outcome.sim.events;
@@ -303,13 +302,14 @@ static struct tasks first_tasks(struct driver *driver)
 					if (exploration->spyre)
 						add_task(driver, &tasks, recipe, "divide/spyre", -1);
 				}
-	for (size_t c = 0; exploration->dimflip && c < exploration->core_count; c++) {
-		struct recipe recipe =
-			recipe_make(exploration, exploration->cores[c], exploration->place[0]);
-		recipe.planning.clones = clones[0];
-		recipe.division = DIVISION_DIMFLIP;
-		add_task(driver, &tasks, recipe, "joint/dimflip", -1);
-	}
+	for (size_t c = 0; exploration->dimflip && c < exploration->core_count; c++)
+		for (int n = 0; n <= exploration->vary_clones; n++) {
+			struct recipe recipe = recipe_make(
+				exploration, exploration->cores[c], exploration->place[0]);
+			recipe.planning.clones = clones[n];
+			recipe.division = DIVISION_DIMFLIP;
+			add_task(driver, &tasks, recipe, "joint/dimflip", -1);
+		}
 	return tasks;
 }
 
@@ -370,15 +370,15 @@ static size_t limit(struct driver *driver, struct tasks *tasks)
 	return tasks->count;
 }
 
-static struct execution executed(
-	const struct exploration *exploration, const struct found *found, struct arena *arena)
+static struct execution executed(const struct exploration *exploration, const struct found *found,
+	const struct truth *truth, struct arena *arena)
 {
 	struct execution execution = {.worst_ulps = -1};
 	if (exploration->simulate == SIMULATE_ALL && !found->outcome.simulated)
 		return execution;
 	struct outcome outcome = found->outcome;
-	evaluate_simulate(&outcome, evaluate_mode(&outcome), exploration->seed,
-		exploration->simulate_budget, arena);
+	evaluate_simulate(&outcome, evaluate_mode(&outcome), truth, exploration->simulate_budget,
+		arena);
 	execution.mode = outcome.mode;
 	execution.finished = outcome.simulated;
 	execution.agrees = outcome.agrees;
@@ -394,6 +394,17 @@ static struct execution executed(
 	return execution;
 }
 
+static bool wants_truth(const struct driver *driver)
+{
+	const struct frontier *frontier = &driver->explored->frontier;
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		if (evaluate_mode(&found->outcome) == SIM_DATA)
+			return !atomic_load(&driver->stopped);
+	}
+	return false;
+}
+
 /* Frontier points run once more, with data or identities. */
 static void execute_frontier(struct driver *driver)
 {
@@ -401,13 +412,16 @@ static void execute_frontier(struct driver *driver)
 	struct frontier *frontier = &driver->explored->frontier;
 	size_t done = 0;
 	driver->round++;
+	struct truth truth = {0};
+	if (wants_truth(driver))
+		truth = evaluate_truth(exploration->workload, exploration->seed, driver->arena);
 #pragma omp parallel for schedule(dynamic) num_threads(exploration->jobs)
 	for (size_t i = 0; i < frontier->count; i++) {
 		if (atomic_load(&driver->stopped))
 			continue;
 		struct found *found = frontier->points[i].payload;
 		struct arena *scratch = arena_open();
-		found->execution = executed(exploration, found, scratch);
+		found->execution = executed(exploration, found, &truth, scratch);
 		arena_close(scratch);
 #pragma omp critical
 		tell(driver, ++done, frontier->count, driver->explored->tally.offered);

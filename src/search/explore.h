@@ -15,7 +15,7 @@
  *
  *	round 1  every core count x K-fast on, off x clones off, readers x every
  *	         placement solver on the `spyre` division, and the co-optimizer
- *	         `dimflip` for each core count
+ *	         `dimflip` for every core count and clone setting
  *	round 2  `exhaustive`: from every point of that frontier, one op at a time takes
  *	         each of its legal divisions
  *	last     every frontier point runs again with data or identities
