@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/plan_file.h"
 
 #include <inttypes.h>
 
@@ -9,8 +10,6 @@ static const char header[] =
 	"point,latency_cycles,latency_ns,energy_pj,edp,hbm_bytes,lx_peak_bytes,cores,utilization,"
 	"sim_cycles,sim_energy_pj,sim_hbm_bytes,sim_agrees,sim_ratio,executed,proof,gap,solver,"
 	"mapping,plan,pes,registers,ports,wire,link_bytes,buffer_bytes,rounds\n";
-
-static const char *const proof_names[] = {"none", "optimal", "bound", "infeasible", "budget"};
 
 const char *pareto_plan_path(struct arena *arena, size_t i)
 {

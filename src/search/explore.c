@@ -97,6 +97,13 @@ static const char *disagreement(const struct outcome *outcome, const char *solve
 	return arena_format(arena, "%s: the counts of model and simulator differ", solver);
 }
 
+static const char *plan_text(const struct plan *plan, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	plan_write(plan, &text);
+	return text_read(&text);
+}
+
 /* Makes the recipe's plan and offers it; keeps it if nothing known beats it. */
 static void offer(struct driver *driver, const struct recipe *recipe, const char *solver,
 	struct slot *slot, struct frontier *local, struct arena *scratch)
@@ -138,7 +145,7 @@ static void offer(struct driver *driver, const struct recipe *recipe, const char
 	found->solver = solver;
 	struct point point = {
 		.score = found->outcome.cost.score,
-		.key = plan_print(kept.plan, slot->arena),
+		.key = plan_text(kept.plan, slot->arena),
 		.payload = found,
 	};
 	frontier_add(local, slot->arena, point);
