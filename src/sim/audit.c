@@ -29,7 +29,7 @@ struct audit *audit_open(const struct program *program, const struct order *orde
 	const struct arch *arch = program->arch;
 	audit->program = program;
 	audit->faults = faults;
-	audit->race = race_open(order, arena);
+	audit->race = race_open(program, order, arena);
 	audit->shadow = shadow_open(program, audit->race, faults, arena);
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
@@ -354,7 +354,7 @@ bool audit_run(struct audit *audit, uint32_t i)
 {
 	audit->current = i;
 	audit->instruction = &audit->program->instructions[i];
-	race_begin(audit->race, audit->program, i);
+	race_begin(audit->race, i);
 	bool right = run(audit);
 	race_end(audit->race);
 	return right;

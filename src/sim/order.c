@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 
-#include <string.h>
-
 enum { QUEUES = ENGINE_COUNT * PROGRAM_CORES_MOST };
+
+static const uint32_t NOBODY = UINT32_MAX;
 
 /* The instructions that i waits for directly, each once, as they are found in program order. */
 struct before {
@@ -18,7 +18,7 @@ struct before {
 static void open_before(struct before *before, size_t count, struct arena *scratch)
 {
 	for (int q = 0; q < QUEUES; q++)
-		before->last[q] = ORDER_NONE;
+		before->last[q] = NOBODY;
 	before->mark = arena_array(scratch, uint32_t, count + 1);
 }
 
@@ -32,97 +32,68 @@ static void advance_queues(struct before *before, const struct program *program,
 		int core = __builtin_ctzll(mask);
 		uint32_t previous = last[core];
 		last[core] = i;
-		if (previous == ORDER_NONE || before->mark[previous] == i + 1)
+		if (previous == NOBODY || before->mark[previous] == i + 1)
 			continue;
 		before->mark[previous] = i + 1;
 		before->at[before->count++] = previous;
 	}
 }
 
-/* A dependence that adds nothing: a queue, or the same one, says it already. */
-static bool is_known(struct before *before, uint32_t i, uint32_t dependence)
+/* The most edges that there can be: a queue gives one, a dependence gives one. */
+static size_t count_edges(const struct program *program)
 {
-	if (before->mark[dependence] == i + 1)
-		return true;
-	before->mark[dependence] = i + 1;
-	return false;
+	size_t count = 0;
+	for (size_t i = 0; i < program->instruction_count; i++)
+		count += program->instructions[i].dependence_count +
+			 (size_t)__builtin_popcountll(program->instructions[i].mask);
+	return count;
 }
 
-/* Counts, or with `cursor` writes, the edges into every instruction. */
-static void visit_edges(
-	const struct program *program, struct order *order, uint32_t *cursor, struct arena *scratch)
+static void add_edge(struct order *order, uint32_t *edges, uint32_t from, uint32_t to)
 {
-	struct arena_mark mark = arena_mark(scratch);
-	struct before *before = arena_new(scratch, struct before);
-	open_before(before, order->count, scratch);
-	for (uint32_t i = 0; i < order->count; i++) {
-		const struct instruction *instruction = &program->instructions[i];
-		advance_queues(before, program, i);
-		for (uint32_t k = 0; k < before->count; k++) {
-			if (cursor)
-				order->at[cursor[before->at[k]]++] = i;
-			else
-				order->first[before->at[k] + 1]++;
-		}
-		uint32_t waiting = before->count;
-		for (size_t k = 0; k < instruction->dependence_count; k++) {
-			uint32_t dependence = instruction->dependences[k];
-			if (dependence >= order->count) {
-				waiting++;
-				continue;
-			}
-			if (is_known(before, i, dependence))
-				continue;
-			waiting++;
-			if (cursor)
-				order->at[cursor[dependence]++] = i;
-			else
-				order->first[dependence + 1]++;
-		}
-		order->waiting[i] = waiting;
-	}
-	arena_release(scratch, mark);
+	uint32_t edge = ++*edges;
+	order->edges[edge] = (struct order_edge){to, order->nodes[from].followers};
+	order->nodes[from].followers = edge;
 }
 
-static void number_queues(const struct program *program, struct order *order, struct arena *arena)
+/* Edges into i; one that a queue, or a dependence before, says already is left out. */
+static void add_edges(struct order *order, uint32_t *edges, struct before *before,
+	const struct instruction *instruction, uint32_t i)
 {
-	uint32_t length[QUEUES] = {0};
-	order->queue_of = arena_array(arena, int, QUEUES);
-	for (int q = 0; q < QUEUES; q++)
-		order->queue_of[q] = -1;
-	order->queue = arena_array(arena, uint32_t, order->count);
-	order->place = arena_array(arena, uint32_t, order->count);
-	for (uint32_t i = 0; i < order->count; i++) {
-		const struct instruction *instruction = &program->instructions[i];
-		order->queue[i] = ORDER_NONE;
-		for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
-			int q = instruction->engine * PROGRAM_CORES_MOST + __builtin_ctzll(mask);
-			if (order->queue_of[q] < 0)
-				order->queue_of[q] = (int)order->queue_count++;
-			length[q]++;
-			if (order->queue[i] != ORDER_NONE)
-				continue;
-			order->queue[i] = (uint32_t)order->queue_of[q];
-			order->place[i] = length[q];
-		}
+	uint32_t waiting = before->count;
+	for (uint32_t k = 0; k < before->count; k++)
+		add_edge(order, edges, before->at[k], i);
+	for (size_t k = 0; k < instruction->dependence_count; k++) {
+		uint32_t dependence = instruction->dependences[k];
+		if (dependence < order->count && before->mark[dependence] == i + 1)
+			continue;
+		waiting++;
+		if (dependence >= order->count)
+			continue;
+		before->mark[dependence] = i + 1;
+		add_edge(order, edges, dependence, i);
 	}
+	order->nodes[i].waiting = waiting;
 }
 
 struct order order_make(const struct program *program, struct arena *arena)
 {
-	if (program->instruction_count >= ORDER_NONE)
+	size_t most = count_edges(program);
+	if (program->instruction_count >= UINT32_MAX || most >= UINT32_MAX)
 		BUG("%zu instructions are more than an order can number",
 			program->instruction_count);
 	struct order order = {.count = (uint32_t)program->instruction_count};
-	order.waiting = arena_array(arena, uint32_t, order.count);
-	order.first = arena_array(arena, uint32_t, (size_t)order.count + 1);
-	visit_edges(program, &order, NULL, arena);
-	for (uint32_t i = 0; i < order.count; i++)
-		order.first[i + 1] += order.first[i];
-	order.at = arena_array(arena, uint32_t, order.first[order.count]);
-	uint32_t *cursor = arena_copy(arena, order.first, order.count * sizeof *cursor);
-	visit_edges(program, &order, cursor, arena);
-	number_queues(program, &order, arena);
+	uint32_t edges = 0;
+	order.nodes = arena_array(arena, struct order_node, order.count);
+	order.edges = arena_array(arena, struct order_edge, most + 1);
+	struct arena_mark mark = arena_mark(arena);
+	struct before *before = arena_new(arena, struct before);
+	open_before(before, order.count, arena);
+	for (uint32_t i = 0; i < order.count; i++) {
+		advance_queues(before, program, i);
+		add_edges(&order, &edges, before, &program->instructions[i], i);
+	}
+	arena_release(arena, mark);
 	return order;
 }
 

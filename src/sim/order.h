@@ -14,20 +14,21 @@ struct arena;
 
 enum { ORDER_NONE = UINT32_MAX };
 
+/* What the clock knows of an instruction; it counts `waiting` down. */
+struct order_node {
+	int64_t ready;      /* the latest end of those that it waited for */
+	uint32_t waiting;   /* how many it waits for yet */
+	uint32_t followers; /* its first edge; 0: nobody waits for it */
+};
+
+struct order_edge {
+	uint32_t to, next; /* next edge of the same instruction; 0: none */
+};
+
 struct order {
 	uint32_t count;
-	uint32_t *waiting; /* how many predecessors each instruction has */
-	uint32_t *first;   /* successors of i: at[first[i]] .. at[first[i + 1] - 1] */
-	uint32_t *at;
-
-	/*
-	 * One place in a queue that tells the instruction apart: its queue on the
-	 * lowest core of its mask, and its number in there, from 1.  Queues are
-	 * numbered by first use; ORDER_NONE for an empty mask.
-	 */
-	uint32_t queue_count;
-	int *queue_of; /* [engine * PROGRAM_CORES_MOST + core], -1: unused */
-	uint32_t *queue, *place;
+	struct order_node *nodes;
+	struct order_edge *edges; /* from 1 on */
 };
 
 struct order order_make(const struct program *program, struct arena *arena);

@@ -13,10 +13,13 @@
 struct arena;
 struct race;
 
-struct race *race_open(const struct order *order, struct arena *arena);
+enum { RACE_NOBODY = UINT32_MAX };
+
+struct race *race_open(
+	const struct program *program, const struct order *order, struct arena *arena);
 
 /* Instruction i runs now: what follows is asked about it. */
-void race_begin(struct race *race, const struct program *program, uint32_t i);
+void race_begin(struct race *race, uint32_t i);
 void race_end(struct race *race);
 uint32_t race_current(const struct race *race);
 
@@ -29,7 +32,7 @@ bool race_ordered(const struct race *race, uint32_t earlier);
  * ordered after them.
  */
 uint32_t race_add_reader(struct race *race, uint32_t readers);
-uint32_t race_find_unordered(const struct race *race, uint32_t readers); /* or ORDER_NONE */
+uint32_t race_find_unordered(const struct race *race, uint32_t readers); /* or RACE_NOBODY */
 void race_clear_readers(struct race *race, uint32_t readers);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 
 struct cell {
 	struct content content;
-	uint32_t writer;  /* ORDER_NONE: it was there before the program */
+	uint32_t writer;  /* RACE_NOBODY: it was there before the program */
 	uint32_t readers; /* since then */
 };
 
@@ -86,7 +86,7 @@ static struct cell *open_page(struct shadow *shadow, int memory, int64_t page)
 	struct cell *cells = arena_array(shadow->arena, struct cell, PAGE_CELLS);
 	for (int64_t i = 0; i < PAGE_CELLS; i++) {
 		int64_t address = (page * PAGE_CELLS + i) * STICK_BYTES;
-		cells[i].writer = ORDER_NONE;
+		cells[i].writer = RACE_NOBODY;
 		cells[i].content.tensor = UNWRITTEN;
 		if (memory == HBM)
 			cells[i].content = find_input(shadow, address);
@@ -127,7 +127,7 @@ static void print_content(
 static void check_order(struct shadow *shadow, int core, int64_t address, uint32_t earlier,
 	const char *what, const char *done)
 {
-	if (earlier == ORDER_NONE || race_ordered(shadow->race, earlier))
+	if (earlier == RACE_NOBODY || race_ordered(shadow->race, earlier))
 		return;
 	fault_add(shadow->faults, FAULT_DEPENDENCE, race_current(shadow->race), core, address,
 		"it %s what instruction %u %s, and nothing makes the one wait for the other", what,

@@ -24,7 +24,6 @@ struct run {
 	struct audit *audit; /* NULL in counting mode */
 	struct data *data;   /* NULL but in data mode */
 	struct heap heap;    /* what waits only for its time */
-	int64_t *ready;      /* when all that an instruction waits for is done */
 	bool *done;
 	uint64_t events;
 	int64_t end; /* tick of the latest end */
@@ -47,7 +46,6 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 	if (run->options->mode == SIM_DATA)
 		run->data = data_open(program, run->options, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
-	run->ready = arena_array(arena, int64_t, run->order.count);
 	run->done = arena_array(arena, bool, run->order.count);
 	if (run->options->trace) {
 		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
@@ -60,7 +58,7 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 static void start_first(struct run *run)
 {
 	for (uint32_t i = 0; i < run->order.count; i++) {
-		if (run->order.waiting[i] == 0)
+		if (run->order.nodes[i].waiting == 0)
 			heap_add(&run->heap, (struct event){0, i});
 	}
 }
@@ -69,12 +67,12 @@ static void start_first(struct run *run)
 static void release_successors(struct run *run, uint32_t i, int64_t end)
 {
 	struct order *order = &run->order;
-	for (uint32_t k = order->first[i]; k < order->first[i + 1]; k++) {
-		uint32_t next = order->at[k];
-		if (end > run->ready[next])
-			run->ready[next] = end;
-		if (--order->waiting[next] == 0)
-			heap_add(&run->heap, (struct event){run->ready[next], next});
+	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
+		uint32_t next = order->edges[e].to;
+		struct order_node *node = &order->nodes[next];
+		node->ready = number_max(node->ready, end);
+		if (--node->waiting == 0)
+			heap_add(&run->heap, (struct event){node->ready, next});
 	}
 }
 
