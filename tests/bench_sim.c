@@ -16,6 +16,10 @@ static const struct row {
 	const char *workload;
 	const char *mappings[2];
 } rows[] = {
+	{"matrix product, as a candidate", SIM_COUNT,
+		"{dimensions: {m: 2048, n: 2048, k: 4096}, "
+		"ops: ['y[m,n] = sum(k) a[m,k] * b[k,n]']}",
+		{"core: m8 n4 | LX: m8 n8 k4"}},
 	{"pointwise, 32 cores, tiles of a row", SIM_COUNT,
 		"{dimensions: {m: 16384, n: 4096}, ops: ['y[m,n] = exp(x[m,n])']}",
 		{"core: m32 | LX: n64 m256"}},

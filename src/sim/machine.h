@@ -27,6 +27,27 @@ struct machine;
 struct machine *machine_open(const struct program *program, struct arena *arena);
 int64_t machine_ticks(const struct machine *machine); /* of one cycle */
 
+/* What machine_run will look at, for the processor to fetch meanwhile. */
+static inline void machine_announce(const struct instruction *instruction)
+{
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		__builtin_prefetch(&instruction->transfer->region.sticks);
+		break;
+	case ENGINE_COMPUTE:
+		__builtin_prefetch(instruction->compute->count);
+		__builtin_prefetch(&instruction->compute->read_count);
+		break;
+	case ENGINE_RING:
+		__builtin_prefetch(instruction->combine);
+		break;
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+}
+
 /* Carries out an instruction that is ready at a tick; answers when it ends. */
 int64_t machine_run(struct machine *machine, const struct instruction *instruction, int64_t ready);
 

@@ -7,35 +7,38 @@ enum { QUEUES = ENGINE_COUNT * PROGRAM_CORES_MOST };
 
 static const uint32_t NOBODY = UINT32_MAX;
 
-/* The instructions that i waits for directly, each once, as they are found in program order. */
+/* The instructions that are next before i in its queues, each once. */
 struct before {
 	uint32_t last[QUEUES]; /* the latest instruction in each queue */
-	uint32_t *mark;        /* i + 1: already listed for i */
 	uint32_t at[PROGRAM_CORES_MOST];
 	uint32_t count;
 };
 
-static void open_before(struct before *before, size_t count, struct arena *scratch)
+static void open_before(struct before *before)
 {
 	for (int q = 0; q < QUEUES; q++)
 		before->last[q] = NOBODY;
-	before->mark = arena_array(scratch, uint32_t, count + 1);
 }
 
-/* The queue predecessors of i; then i is the latest in its queues. */
-static void advance_queues(struct before *before, const struct program *program, uint32_t i)
+static void add_before(struct before *before, uint32_t previous)
 {
-	const struct instruction *instruction = &program->instructions[i];
+	uint32_t k = before->count;
+	while (k > 0 && before->at[k - 1] != previous)
+		k--;
+	if (k == 0)
+		before->at[before->count++] = previous;
+}
+
+/* Finds what is before i; then i is the latest in its queues. */
+static void advance_queues(struct before *before, const struct instruction *instruction, uint32_t i)
+{
 	uint32_t *last = before->last + instruction->engine * PROGRAM_CORES_MOST;
 	before->count = 0;
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
-		uint32_t previous = last[core];
+		if (last[core] != NOBODY)
+			add_before(before, last[core]);
 		last[core] = i;
-		if (previous == NOBODY || before->mark[previous] == i + 1)
-			continue;
-		before->mark[previous] = i + 1;
-		before->at[before->count++] = previous;
 	}
 }
 
@@ -56,24 +59,17 @@ static void add_edge(struct order *order, uint32_t *edges, uint32_t from, uint32
 	order->nodes[from].followers = edge;
 }
 
-/* Edges into i; one that a queue, or a dependence before, says already is left out. */
-static void add_edges(struct order *order, uint32_t *edges, struct before *before,
+/* Edges into i; two from the same instruction do no harm. */
+static void add_edges(struct order *order, uint32_t *edges, const struct before *before,
 	const struct instruction *instruction, uint32_t i)
 {
-	uint32_t waiting = before->count;
 	for (uint32_t k = 0; k < before->count; k++)
 		add_edge(order, edges, before->at[k], i);
 	for (size_t k = 0; k < instruction->dependence_count; k++) {
-		uint32_t dependence = instruction->dependences[k];
-		if (dependence < order->count && before->mark[dependence] == i + 1)
-			continue;
-		waiting++;
-		if (dependence >= order->count)
-			continue;
-		before->mark[dependence] = i + 1;
-		add_edge(order, edges, dependence, i);
+		if (instruction->dependences[k] < order->count)
+			add_edge(order, edges, instruction->dependences[k], i);
 	}
-	order->nodes[i].waiting = waiting;
+	order->nodes[i].waiting = before->count + (uint32_t)instruction->dependence_count;
 }
 
 struct order order_make(const struct program *program, struct arena *arena)
@@ -86,14 +82,12 @@ struct order order_make(const struct program *program, struct arena *arena)
 	uint32_t edges = 0;
 	order.nodes = arena_array(arena, struct order_node, order.count);
 	order.edges = arena_array(arena, struct order_edge, most + 1);
-	struct arena_mark mark = arena_mark(arena);
-	struct before *before = arena_new(arena, struct before);
-	open_before(before, order.count, arena);
+	struct before before;
+	open_before(&before);
 	for (uint32_t i = 0; i < order.count; i++) {
-		advance_queues(before, program, i);
-		add_edges(&order, &edges, before, &program->instructions[i], i);
+		advance_queues(&before, &program->instructions[i], i);
+		add_edges(&order, &edges, &before, &program->instructions[i], i);
 	}
-	arena_release(arena, mark);
 	return order;
 }
 

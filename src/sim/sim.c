@@ -71,8 +71,10 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 		uint32_t next = order->edges[e].to;
 		struct order_node *node = &order->nodes[next];
 		node->ready = number_max(node->ready, end);
-		if (--node->waiting == 0)
-			heap_add(&run->heap, (struct event){node->ready, next});
+		if (--node->waiting > 0)
+			continue;
+		machine_announce(&run->program->instructions[next]);
+		heap_add(&run->heap, (struct event){node->ready, next});
 	}
 }
 
