@@ -74,6 +74,21 @@ struct outcome {
 	double worst_ratio;
 };
 
+/* Ops that have computes; identity mode computes a tile of each. */
+static int count_computed(const struct program *program)
+{
+	bool computed[64] = {0};
+	int count = 0;
+	for (size_t i = 0; i < program->instruction_count; i++) {
+		const struct instruction *instruction = &program->instructions[i];
+		if (instruction->engine == ENGINE_COMPUTE)
+			computed[instruction->compute->op] = true;
+	}
+	for (size_t o = 0; o < program->workload->op_count; o++)
+		count += computed[o] && program->workload->ops[o].kind != OP_OPAQUE;
+	return count;
+}
+
 static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
 	struct outcome *outcome, struct arena *arena)
 {
@@ -93,6 +108,14 @@ static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
 	reference_inputs(plan->workload, seed, true, arena, expected);
 	reference_run(plan->workload, arena, expected);
 	compare_values(plan->workload, &result, expected, where);
+
+	options.mode = SIM_IDENTITY;
+	struct sim_result identity = sim_run(program, &options, arena);
+	if (identity.fault_count > 0)
+		fail_msg("%s: %s\n%s", where, identity.faults[0].text,
+			program_print(arena, program));
+	assert_int_equal(identity.tiles_computed, count_computed(program));
+	assert_int_equal(identity.cycles, result.cycles);
 
 	struct plan_cost cost;
 	assert_true(cost_plan(plan, arena, &cost));

@@ -1,30 +1,32 @@
-#include "sim/audit.h"
+#include "sim/audit_access.h"
 
 #include "base/arena.h"
-#include "sim/allotment.h"
-#include "sim/box.h"
-#include "sim/cover.h"
-#include "sim/race.h"
-#include "sim/shadow.h"
 #include "sim/touch.h"
 
 #include <inttypes.h>
 
-struct audit {
-	const struct program *program;
-	struct faults *faults;
-	struct race *race;
-	struct shadow *shadow;
-	struct cover *cover;
-	struct allotment_index allotments;
-	int64_t lx_bytes;
-	uint32_t current;
-	const struct instruction *instruction; /* the current one */
-};
+static bool check_homes(const struct program *program, struct faults *faults)
+{
+	const struct workload *workload = program->workload;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		int64_t bytes = workload->tensors[t].layout.bytes, home = program->hbm[t];
+		if (home == -1 ||
+			(home >= 0 && home % STICK_BYTES == 0 && bytes <= program->hbm_bytes &&
+				home <= program->hbm_bytes - bytes))
+			continue;
+		fault_add_step(faults, FAULT_BOUNDS, -1, FAULT_IN_HBM, home,
+			"'%s' has no place in the %" PRId64 " bytes of HBM",
+			workload->tensors[t].name, program->hbm_bytes);
+		return false;
+	}
+	return true;
+}
 
 struct audit *audit_open(const struct program *program, const struct order *order,
-	struct faults *faults, struct arena *arena)
+	const struct sim_options *options, struct faults *faults, struct arena *arena)
 {
+	if (!check_homes(program, faults))
+		return NULL;
 	struct audit *audit = arena_new(arena, struct audit);
 	const struct arch *arch = program->arch;
 	audit->program = program;
@@ -35,109 +37,9 @@ struct audit *audit_open(const struct program *program, const struct order *orde
 	audit->allotments = allotment_index_make(program, arena);
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
 	allotment_check(program, faults);
+	if (options->mode == SIM_IDENTITY)
+		audit->sample = sample_open(program, options->seed, audit->shadow, faults, arena);
 	return audit;
-}
-
-static const char *tensor_name(const struct audit *audit, int tensor)
-{
-	return audit->program->workload->tensors[tensor].name;
-}
-
-static bool make_box(struct audit *audit, const struct region *region,
-	const struct location *location, int core, int64_t unit, struct box *box)
-{
-	int64_t at;
-	int64_t size = core == FAULT_IN_HBM ? audit->program->hbm_bytes : audit->lx_bytes;
-	const char *why =
-		box_make(audit->program->workload, region, location, unit, size, box, &at);
-	if (why)
-		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, at, "%s", why);
-	return !why;
-}
-
-/* A box in LX of a core, in bytes that belong to its tensor or to tile buffers. */
-static bool make_lx_box(struct audit *audit, const struct region *region,
-	const struct location *location, int core, int tensor, int64_t unit, struct box *box)
-{
-	if (!make_box(audit, region, location, core, unit, box))
-		return false;
-	if (!allotment_holds(&audit->allotments, audit->instruction->step, core, tensor, box->low,
-		    box->high))
-		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, box->low,
-			"bytes %" PRId64 " to %" PRId64
-			" of LX are neither allotted to '%s' nor to tile buffers",
-			box->low, box->high, tensor_name(audit, tensor));
-	return true;
-}
-
-static void read_sticks(struct audit *audit, const struct box *box, int core, int tensor)
-{
-	struct box_walk walk = box_first(box);
-	uint64_t part;
-	do {
-		struct content expected = {.tensor = tensor, .stick = walk.stick};
-		shadow_read(audit->shadow, core, walk.address, &expected, &part);
-	} while (box_next(box, &walk));
-}
-
-static void write_sticks(struct audit *audit, const struct box *box, int core, int tensor)
-{
-	struct box_walk walk = box_first(box);
-	do {
-		struct content content = {.tensor = tensor, .stick = walk.stick};
-		shadow_write(audit->shadow, core, walk.address, &content);
-	} while (box_next(box, &walk));
-}
-
-/* The part of the reduction that all units of an accumulator hold. */
-static uint64_t read_accumulator(struct audit *audit, const struct box *box, int core)
-{
-	struct box_walk walk = box_first(box);
-	uint64_t all = 0, part;
-	bool first = true, known = true;
-	do {
-		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
-			struct content expected = {.tensor = box->tensor,
-				.piece = 1 + (int)(at / STICK_BYTES),
-				.stick = walk.stick};
-			known &= shadow_read(
-				audit->shadow, core, walk.address + at, &expected, &part);
-			all = first ? part : all;
-			first = false;
-			if (known && part != all)
-				fault_add(audit->faults, FAULT_STALE, audit->current, core,
-					walk.address + at,
-					"the accumulator of stick %" PRId64
-					" of '%s' holds another part of the reduction than "
-					"those before it",
-					walk.stick, tensor_name(audit, box->tensor));
-		}
-	} while (box_next(box, &walk));
-	return all;
-}
-
-static void write_accumulator(struct audit *audit, const struct box *box, int core, uint64_t part)
-{
-	struct box_walk walk = box_first(box);
-	do {
-		for (int64_t at = 0; at < box->unit; at += STICK_BYTES) {
-			struct content content = {.tensor = box->tensor,
-				.piece = 1 + (int)(at / STICK_BYTES),
-				.stick = walk.stick,
-				.part = part};
-			shadow_write(audit->shadow, core, walk.address + at, &content);
-		}
-	} while (box_next(box, &walk));
-}
-
-static void check_whole(struct audit *audit, int op, const struct box *box, int core, uint64_t part)
-{
-	if (part == cover_whole(audit->cover, op))
-		return;
-	fault_add(audit->faults, FAULT_STALE, audit->current, core, box->address,
-		"stick %" PRId64 " of '%s' is finished with a part of its reduction missing or "
-		"taken twice",
-		box->stick, tensor_name(audit, box->tensor));
 }
 
 /* A tensor's sticks have their own places in HBM. */
@@ -150,7 +52,7 @@ static void check_home(struct audit *audit, const struct box *box)
 			continue;
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM, walk.address,
 			"stick %" PRId64 " of '%s' does not belong there", walk.stick,
-			tensor_name(audit, box->tensor));
+			audit_name(audit, box->tensor));
 		return;
 	} while (box_next(box, &walk));
 }
@@ -160,26 +62,32 @@ static bool run_transfer(struct audit *audit)
 	const struct instruction *instruction = audit->instruction;
 	const struct transfer *transfer = instruction->transfer;
 	bool in = instruction->engine == ENGINE_DMA_IN, right = true;
+	size_t tensors = audit->program->workload->tensor_count;
 	struct box hbm, lx[PROGRAM_CORES_MOST];
-	if (!make_box(audit, &transfer->region, &transfer->hbm, FAULT_IN_HBM, STICK_BYTES, &hbm))
+	if (transfer->lx_tensor < 0 || (size_t)transfer->lx_tensor >= tensors) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
+			transfer->hbm.address, "the transfer is of no tensor");
+		return false;
+	}
+	if (!audit_hbm_box(audit, &transfer->region, &transfer->hbm, &hbm))
 		return false;
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
-		right &= make_lx_box(audit, &transfer->region, &transfer->lx, core,
+		right &= audit_lx_box(audit, &transfer->region, &transfer->lx, core,
 			transfer->lx_tensor, STICK_BYTES, &lx[core]);
 	}
 	if (!right || instruction->mask == 0)
 		return right;
 	if (in)
-		read_sticks(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
+		audit_read(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
 		if (in) {
-			write_sticks(audit, &lx[core], core, transfer->lx_tensor);
+			audit_write(audit, &lx[core], core, transfer->lx_tensor);
 			continue;
 		}
-		read_sticks(audit, &lx[core], core, transfer->lx_tensor);
-		write_sticks(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
+		audit_read(audit, &lx[core], core, transfer->lx_tensor);
+		audit_write(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
 	}
 	if (!in)
 		check_home(audit, &hbm);
@@ -190,7 +98,7 @@ static void complain_box(struct audit *audit, int core, const struct compute_ope
 {
 	fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, operand->lx.address,
 		"the tile's loops touch other sticks of '%s' than the box that it %s",
-		tensor_name(audit, operand->region.tensor),
+		audit_name(audit, operand->region.tensor),
 		operand == audit->instruction->compute->write ? "writes" : "reads");
 }
 
@@ -206,7 +114,7 @@ static bool make_reads(struct audit *audit, const struct op *op, int core, struc
 	for (int i = 0; i < compute->read_count; i++) {
 		const struct compute_operand *read = compute->reads[i];
 		struct touch touch;
-		if (!make_lx_box(audit, &read->region, &read->lx, core, read->region.tensor,
+		if (!audit_lx_box(audit, &read->region, &read->lx, core, read->region.tensor,
 			    STICK_BYTES, &boxes->reads[i])) {
 			right = false;
 			continue;
@@ -239,7 +147,7 @@ static bool check_written(struct audit *audit, const struct op *op, int core)
 			"the tile computes %" PRId64 " of the %" PRId64
 			" elements in the sticks of '%s' that it writes",
 			touch_elements(&touch), touch_stick_elements(&touch),
-			tensor_name(audit, write->region.tensor));
+			audit_name(audit, write->region.tensor));
 	return true;
 }
 
@@ -251,12 +159,12 @@ static bool make_written(struct audit *audit, const struct op *op, int core, str
 	if (!write)
 		return true;
 	if (compute->finish)
-		right &= make_lx_box(audit, &write->region, &write->lx, core, write->region.tensor,
+		right &= audit_lx_box(audit, &write->region, &write->lx, core, write->region.tensor,
 			STICK_BYTES, &boxes->write);
 	if (right && (compute->accumulator_read || compute->accumulator_write)) {
 		const struct tensor *tensor =
 			&audit->program->workload->tensors[write->region.tensor];
-		right &= make_lx_box(audit, &write->region, &compute->accumulator, core,
+		right &= audit_lx_box(audit, &write->region, &compute->accumulator, core,
 			write->region.tensor, box_accumulator_unit(&tensor->layout),
 			&boxes->accumulator);
 	}
@@ -278,17 +186,19 @@ static bool run_compute(struct audit *audit)
 	if (!make_written(audit, op, core, &boxes) || !right)
 		return false;
 	for (int i = 0; i < compute->read_count; i++)
-		read_sticks(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
+		audit_read(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
+	if (audit->sample)
+		sample_compute(audit->sample, audit->current, boxes.reads);
 	uint64_t part = op->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
 	if (compute->accumulator_read)
-		part += read_accumulator(audit, &boxes.accumulator, core);
+		part += audit_read_accumulator(audit, &boxes.accumulator, core);
 	if (compute->accumulator_write)
-		write_accumulator(audit, &boxes.accumulator, core, part);
+		audit_write_accumulator(audit, &boxes.accumulator, core, part);
 	if (!compute->finish)
 		return true;
 	if (op->kind != OP_OPAQUE)
-		check_whole(audit, compute->op, &boxes.write, core, part);
-	write_sticks(audit, &boxes.write, core, boxes.write.tensor);
+		audit_check_whole(audit, compute->op, &boxes.write, core, part);
+	audit_write(audit, &boxes.write, core, boxes.write.tensor);
 	return true;
 }
 
@@ -318,18 +228,20 @@ static bool run_combine(struct audit *audit)
 	if (!check_chain(audit))
 		return false;
 	owner = combine->cores[combine->core_count - 1];
-	if (!make_lx_box(
+	if (!audit_lx_box(
 		    audit, &combine->region, &combine->output, owner, tensor, STICK_BYTES, &output))
 		return false;
 	int64_t unit = box_accumulator_unit(&audit->program->workload->tensors[tensor].layout);
 	for (int k = 0; k < combine->core_count; k++) {
-		if (!make_lx_box(audit, &combine->region, &combine->accumulator, combine->cores[k],
+		if (!audit_lx_box(audit, &combine->region, &combine->accumulator, combine->cores[k],
 			    tensor, unit, &accumulator))
 			return false;
-		sum += read_accumulator(audit, &accumulator, combine->cores[k]);
+		sum += audit_read_accumulator(audit, &accumulator, combine->cores[k]);
 	}
-	check_whole(audit, combine->op, &output, owner, sum);
-	write_sticks(audit, &output, owner, tensor);
+	if (audit->sample)
+		sample_combine(audit->sample, audit->current);
+	audit_check_whole(audit, combine->op, &output, owner, sum);
+	audit_write(audit, &output, owner, tensor);
 	return true;
 }
 
@@ -376,7 +288,7 @@ static void check_tensor(struct audit *audit, int tensor)
 		}
 		fault_add_step(audit->faults, FAULT_UNWRITTEN, step, FAULT_IN_HBM, address,
 			"at the end stick %" PRId64 " of '%s' is not there", stick,
-			tensor_name(audit, tensor));
+			audit_name(audit, tensor));
 		return;
 	}
 }
@@ -385,7 +297,12 @@ void audit_end(struct audit *audit)
 {
 	const struct program *program = audit->program;
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
-		if (program->hbm[t] >= 0)
+		if (program->hbm[t] >= 0 && program->workload->tensors[t].producer >= 0)
 			check_tensor(audit, (int)t);
 	}
+}
+
+int audit_sampled(const struct audit *audit)
+{
+	return audit->sample ? sample_count(audit->sample) : 0;
 }

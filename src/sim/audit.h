@@ -13,13 +13,16 @@
 struct arena;
 struct audit;
 
+/* NULL after a fault: nothing can be said where tensors have no places in HBM. */
 struct audit *audit_open(const struct program *program, const struct order *order,
-	struct faults *faults, struct arena *arena);
+	const struct sim_options *options, struct faults *faults, struct arena *arena);
 
 /* Instruction i runs; false when it cannot be carried out at all. */
 bool audit_run(struct audit *audit, uint32_t i);
 
 /* After the last: every tensor that belongs in HBM is there. */
 void audit_end(struct audit *audit);
+
+int audit_sampled(const struct audit *audit); /* tiles computed for real */
 
 #endif

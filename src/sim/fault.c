@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 const char *const sim_fault_names[] = {
-	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", NULL};
+	"overlap", "unwritten", "stale", "bounds", "dependence", "deadlock", "value", NULL};
 
 static bool is_known(const struct faults *faults, enum sim_fault_kind kind, uint32_t instruction)
 {

@@ -42,8 +42,8 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 		.at = result->faults,
 	};
 	if (run->options->mode != SIM_COUNT)
-		run->audit = audit_open(program, &run->order, &run->faults, arena);
-	if (run->options->mode == SIM_DATA)
+		run->audit = audit_open(program, &run->order, run->options, &run->faults, arena);
+	if (run->options->mode == SIM_DATA && run->audit)
 		run->data = data_open(program, run->options, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
 	run->done = arena_array(arena, bool, run->order.count);
@@ -141,7 +141,7 @@ struct sim_result sim_run(
 	struct run run = {.program = program, .options = options};
 	open_run(&run, &result, arena);
 	start_first(&run);
-	bool whole = run_events(&run);
+	bool whole = (run.audit || options->mode == SIM_COUNT) && run_events(&run);
 	if (whole && run.events < run.order.count)
 		explain_deadlock(&run, arena);
 	else if (whole && run.audit)
@@ -154,6 +154,7 @@ struct sim_result sim_run(
 	result.counts = run.tally.counts;
 	result.energy_pj = tally_energy(&run.tally);
 	result.lx_peak_bytes = run.tally.lx_peak;
+	result.tiles_computed = run.audit ? audit_sampled(run.audit) : 0;
 	result.trace = run.trace;
 	if (run.data)
 		result.outputs = data_outputs(run.data, arena);

@@ -27,6 +27,7 @@ enum sim_fault_kind {
 	FAULT_BOUNDS,     /* outside a memory */
 	FAULT_DEPENDENCE, /* two accesses not ordered by happens-before */
 	FAULT_DEADLOCK,
+	FAULT_VALUE, /* identity mode: the tile computed for real comes out wrong */
 	FAULT_COUNT,
 };
 extern const char *const sim_fault_names[];
@@ -38,7 +39,7 @@ struct sim_fault {
 	const char *text; /* a sentence with all of it */
 };
 
-enum { SIM_FAULTS_MOST = 16 };
+enum { SIM_FAULTS_MOST = 16 }; /* the simulation stops there */
 
 struct sim_options {
 	enum sim_mode mode;
@@ -60,6 +61,7 @@ struct sim_result {
 	int64_t cycles;
 	double energy_pj;
 	struct counts counts;
+	int tiles_computed;    /* SIM_IDENTITY: for real */
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */
 	int fault_count;
 	struct sim_fault faults[SIM_FAULTS_MOST];
