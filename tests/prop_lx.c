@@ -1,11 +1,10 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "search/lx_plan.h"
 #include "tests/support/draws.h"
+#include "tests/support/random_graph.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
-#include "tests/support/workload_text.h"
 
 #include <string.h>
 
@@ -27,74 +26,6 @@ struct plan_of {
 struct seen {
 	long resident, in_place, broadcast, refused;
 };
-
-/* Ops over [m,n] and [m,k] tensors, vectors of each, and inputs that several ops read. */
-static const char *draw_graph(struct arena *arena, struct random *random)
-{
-	static const int sizes_m[] = {4, 8, 32, 64}, sizes_n[] = {64, 128, 256, 96};
-	struct text text = text_open(arena);
-	text_add(&text, "workload:\n dimensions: {m: %d, n: %d, k: %d}\n ops:\n",
-		sizes_m[random_below(random, 4)], sizes_n[random_below(random, 4)],
-		sizes_n[random_below(random, 2)]);
-	int wide[12] = {0}, wide_count = 1, narrow[12], narrow_count = 0;
-	int ops = 2 + (int)random_below(random, 6);
-	for (int t = 1; t <= ops; t++) {
-		int a = wide[random_below(random, (uint64_t)wide_count)];
-		int b = wide[random_below(random, (uint64_t)wide_count)];
-		int c = narrow_count ? narrow[random_below(random, (uint64_t)narrow_count)] : -1;
-		switch (random_below(random, 7)) {
-		case 0:
-			text_add(&text, " - r%d[n] = max(m) t%d[m,n]\n", t, a);
-			text_add(&text, " - t%d[m,n] = t%d[m,n] - r%d[n]\n", t, b, t);
-			break;
-		case 1:
-			text_add(&text, " - r%d[m] = sum(n) t%d[m,n]\n", t, a);
-			text_add(&text, " - t%d[m,n] = t%d[m,n] / r%d[m]\n", t, b, t);
-			break;
-		case 2:
-			text_add(&text, " - t%d[m,n] = t%d[m,n] + t%d[m,n]\n", t, a, b);
-			break;
-		case 3:
-			text_add(&text, " - h%d[m,k] = sum(n) t%d[m,n] * w[n,k]\n", t, a);
-			narrow[narrow_count++] = t;
-			continue;
-		case 4:
-			if (c >= 0) {
-				text_add(&text, " - h%d[m,k] = relu(h%d[m,k])\n", t, c);
-				narrow[narrow_count++] = t;
-				continue;
-			}
-			/* fall through */
-		default:
-			text_add(&text, " - t%d[m,n] = exp(t%d[m,n])\n", t, a);
-		}
-		wide[wide_count++] = t;
-	}
-	return text_read(&text);
-}
-
-/* The published division, but some ops, or all, have one of their own. */
-static const struct mapping *draw_division(struct arena *arena, struct random *random,
-	const struct arch *arch, const struct workload *workload, const struct planning *planning)
-{
-	struct problem problem = {.stage = STAGE_DIVIDE,
-		.arch = arch,
-		.workload = workload,
-		.planning = planning,
-		.op = -1};
-	const struct mapping *published =
-		solve(solver_find(STAGE_DIVIDE, "spyre"), &problem, 0, 1, arena)
-			.candidates[0]
-			.mappings;
-	struct mapping *mappings =
-		arena_copy(arena, published, workload->op_count * sizeof *mappings);
-	uint64_t wild = random_below(random, 3); /* how many of the ops leave the published way */
-	for (size_t o = 0; o < workload->op_count; o++)
-		if (random_below(random, 3) < wild)
-			mappings[o] = random_mapping(
-				random, arch, planning->cores, workload, &workload->ops[o], arena);
-	return mappings;
-}
 
 /* Device coordinates, without the stick, of what an access touches at one point of the loops. */
 static int64_t touch(const struct workload *workload, const struct op *op,
@@ -239,7 +170,7 @@ static void plan_and_walk(struct random *random, const struct arch *arch,
 	planning.strict = false;
 	planning.clones = clones[random_below(random, 3)];
 	struct plan_of of = {.arena = arena, .arch = arch};
-	of.plan = lx_plan(arch, workload, draw_division(arena, random, arch, workload, &planning),
+	of.plan = lx_plan(arch, workload, random_division(random, arch, workload, &planning, arena),
 		&planning, solver_find(STAGE_PLACE, place[random_below(random, 3)]), arena)
 			  .plan;
 	assert_non_null(of.plan);
@@ -262,10 +193,7 @@ static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)draw);
 		const struct arch *arch = spyre_arch(arena, 1 << random_below(&random, 6));
-		const char *complaints, *graph = draw_graph(arena, &random);
-		const struct workload *workload = workload_of_text(arena, graph, &complaints);
-		if (!workload)
-			fail_msg("%s\n%s", graph, complaints);
+		const struct workload *workload = random_graph(&random, arena);
 		plan_and_walk(&random, arch, workload, arena, &seen);
 		arena_close(arena);
 	}

@@ -1,0 +1,113 @@
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "lower/lower.h"
+#include "search/lx_plan.h"
+#include "search/stream.h"
+#include "sim/reference.h"
+#include "sim/sim.h"
+#include "tests/support/draws.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/spyre.h"
+
+#include <inttypes.h>
+
+#include "tests/test.h"
+
+/*
+ * Random graphs, planned, tiled, lowered and run on data: no fault, the results
+ * of the plain loop nests, and the bytes that the analytical model counts.
+ */
+struct outcome {
+	long run, resident, in_place, multicast;
+};
+
+static void count_stays(const struct plan *plan, struct outcome *outcome)
+{
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		int producer = plan->workload->tensors[stay->tensor].producer;
+		if (stay->place != PLACE_LX)
+			continue;
+		outcome->resident++;
+		outcome->in_place += stay->in_place_of >= 0;
+		outcome->multicast += mapping_cores(plan->arch, &plan->steps[producer].mapping) <
+				      stay->view.cores;
+	}
+}
+
+static void compare_values(const struct workload *workload, uint64_t seed,
+	const struct sim_result *result, long draw, struct arena *arena)
+{
+	void **expected = arena_array(arena, void *, workload->tensor_count);
+	reference_inputs(workload, seed, true, arena, expected);
+	reference_run(workload, arena, expected);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		if (!result->outputs[t])
+			continue;
+		struct comparison comparison =
+			reference_compare(&workload->tensors[t], expected[t], result->outputs[t]);
+		if (comparison.different)
+			fail_msg("draw %ld: %" PRId64 " elements of '%s' differ", draw,
+				comparison.different, workload->tensors[t].name);
+	}
+}
+
+static void run_plan(struct plan *plan, long draw, struct arena *arena)
+{
+	const char *why;
+	if (!stream_plan(plan, arena, &why))
+		fail_msg("draw %ld: %s", draw, why);
+	const struct program *program = lower_plan(plan, arena, &why);
+	if (!program)
+		fail_msg("draw %ld: %s", draw, why);
+	struct sim_options options = {
+		.mode = SIM_DATA, .seed = (uint64_t)draw, .small_integers = true};
+	struct sim_result result = sim_run(program, &options, arena);
+	if (result.fault_count)
+		fail_msg("draw %ld: %s", draw, result.faults[0].text);
+	assert_true(result.finished);
+	compare_values(plan->workload, (uint64_t)draw, &result, draw, arena);
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	if (!counts_equal(&cost.counts, &result.counts))
+		fail_msg("draw %ld: the model counts other bytes", draw);
+	assert_true(result.cycles >= cost.score.cycles);
+}
+
+static void planned_graphs_do_what_the_reference_does(void **state)
+{
+	static const char *const place[] = {"greedy", "firstfit", "bestfit"};
+	static const enum clone_split clones[] = {CLONE_OFF, CLONE_NONE, CLONE_READERS};
+	long count = draws(60);
+	uint64_t seed = draws_seed(9);
+	struct outcome outcome = {0};
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		const struct arch *arch = spyre_arch(arena, 1 << random_below(&random, 6));
+		const struct workload *workload = random_graph(&random, arena);
+		struct planning planning = planning_default(arch);
+		planning_lists("all", &planning.eligible, &planning.in_place);
+		planning.clones = clones[random_below(&random, 3)];
+		struct lx_plan_result result = lx_plan(arch, workload,
+			random_division(&random, arch, workload, &planning, arena), &planning,
+			solver_find(STAGE_PLACE, place[random_below(&random, 3)]), arena);
+		assert_non_null(result.plan);
+		run_plan(result.plan, draw, arena);
+		outcome.run++;
+		count_stays(result.plan, &outcome);
+		arena_close(arena);
+	}
+	print_message("%ld plans run; %ld tensors in LX, %ld in place, %ld multicast\n",
+		outcome.run, outcome.resident, outcome.in_place, outcome.multicast);
+	assert_true(outcome.resident > count / 2);
+	assert_true(outcome.in_place > count / 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(planned_graphs_do_what_the_reference_does),
+	};
+	return cmocka_run_group_tests_name("LX plans, executed", tests, NULL, NULL);
+}
