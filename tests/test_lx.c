@@ -67,6 +67,15 @@ static int64_t hbm_bytes(struct bench *bench, const char *solver)
 	return counts_total(&counts, TRAFFIC_HBM_READ) + counts_total(&counts, TRAFFIC_HBM_WRITE);
 }
 
+static void check_move(struct bench *bench, int64_t hbm, int64_t fills)
+{
+	struct counts counts;
+	assert_true(plan_is_move(bench->result.plan, 0));
+	assert_true(cost_counts(bench->result.plan, bench->arena, &counts));
+	assert_int_equal(counts.steps[0].bytes[0][TRAFFIC_HBM_READ], hbm);
+	assert_int_equal(counts.steps[0].bytes[0][TRAFFIC_LX_FILL], fills);
+}
+
 static const struct residency *find_stay(const struct plan *plan, const char *name)
 {
 	int tensor = workload_tensor(plan->workload, name);
@@ -209,7 +218,7 @@ static void a_clone_reaches_every_reader_of_a_broadcast(void **state)
 	assert_int_equal(clone->view.cores, 32);
 	assert_int_equal(clone->view.part_count, 0);
 	assert_int_equal(clone->size, 128);
-	assert_true(plan_is_move(made, 0));
+	check_move(&bench, 128, 32 * 128);
 	bench.planning.clones = CLONE_NONE;
 	made = plan(&bench, "bestfit");
 	assert_int_equal(find_stay(made, "clone_b")->place, PLACE_HBM);
@@ -236,6 +245,7 @@ static void a_clone_is_laid_out_as_its_readers_are_divided(void **state)
 	assert_string_equal(view_print(bench.arena, &clone->view), "cores 32: dim 0 / 4 by 8");
 	assert_int_equal(clone->size, 64 * 128);
 	assert_int_equal(mapping_cores(bench.arch, &made->steps[0].mapping), 4);
+	check_move(&bench, 4 * 64 * 128, 32 * 64 * 128);
 	arena_close(bench.arena);
 }
 

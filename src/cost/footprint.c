@@ -181,14 +181,16 @@ static int64_t fetch_simple(const struct footprint *footprint, const int64_t *sl
 	return sum;
 }
 
-/* Cores that differ only in idle loops ask for the same boxes. */
+/* Cores that differ only in idle loops, or in none, ask for the same boxes. */
 static void count_copies(const struct footprint *footprint, const int64_t *slots,
 	struct footprint_fetch *fetch, bool *fits)
 {
 	const struct loopnest *nest = footprint->nest;
 	uint32_t idle = nest->all & ~(footprint->simple | footprint->joint);
-	if (!slots)
-		fetch->fills = checked_mul(fits, fetch->fills, loopnest_splits(nest, idle));
+	if (slots)
+		return;
+	fetch->fills = checked_mul(fits, fetch->fills, loopnest_splits(nest, idle));
+	fetch->fills = checked_mul(fits, fetch->fills, nest->copies);
 }
 
 struct footprint_fetch footprint_fetch(

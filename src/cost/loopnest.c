@@ -2,13 +2,14 @@
 
 #include "base/fatal.h"
 #include "cost/checked.h"
+#include "model/move.h"
 
 struct loopnest loopnest_make(const struct arch *arch, const struct workload *workload,
 	const struct op *op, const struct mapping *mapping)
 {
 	const struct mapping_row *cores = &mapping->rows[arch->core];
 	const struct mapping_row *tiles = &mapping->rows[arch->lx];
-	struct loopnest nest = {.loop_count = op->loop_count, .cores = 1};
+	struct loopnest nest = {.loop_count = op->loop_count, .cores = 1, .copies = 1};
 	for (int l = 0; l < op->loop_count; l++) {
 		struct loopnest_loop *loop = &nest.loops[l];
 		loop->extent = op->loops[l].extent;
@@ -33,6 +34,16 @@ struct loopnest loopnest_make(const struct arch *arch, const struct workload *wo
 			BUG("op '%s' on %d cores", op->name, (int)nest.cores);
 	}
 	return nest;
+}
+
+void loopnest_move(struct loopnest *nest, const struct move *move)
+{
+	nest->cores = move->cores;
+	nest->copies = move->copies;
+	for (int l = 0; l < nest->loop_count; l++)
+		nest->loops[l].divisor = move->divisor[l];
+	if (nest->cores > LOOPNEST_CORES_MOST)
+		BUG("a move to %d cores", (int)nest->cores);
 }
 
 void loopnest_tile(struct loopnest *nest, int l, int64_t tiles)

@@ -26,12 +26,17 @@ struct loopnest {
 	struct loopnest_loop loops[OP_LOOPS_MOST];
 	int order[OP_LOOPS_MOST]; /* of the tile loops, innermost first */
 	int64_t cores;
+	int64_t copies; /* cores that hold the same slice without a loop that tells them apart */
 	uint32_t all, reductions; /* masks of loops */
 };
 
 /* The nest of a mapping; BUG when a factor does not divide the units it is meant for. */
 struct loopnest loopnest_make(const struct arch *arch, const struct workload *workload,
 	const struct op *op, const struct mapping *mapping);
+
+/* Hands the slices of a move to the cores of its output's view. */
+struct move;
+void loopnest_move(struct loopnest *nest, const struct move *move);
 
 /* Tiles loop l anew: `tiles` divides its units on one core. */
 void loopnest_tile(struct loopnest *nest, int l, int64_t tiles);

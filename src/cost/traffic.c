@@ -1,6 +1,7 @@
 #include "cost/traffic.h"
 
 #include "cost/checked.h"
+#include "model/move.h"
 
 static void open_footprints(struct traffic_op *traffic)
 {
@@ -30,6 +31,10 @@ void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int 
 			if (plan_lx(plan, op_operand(op, i)->tensor, step))
 				in_lx |= 1u << i;
 	traffic_open(traffic, plan->arch, plan->workload, op, &plan->steps[step].mapping, in_lx);
+	if (traffic->moves) {
+		struct move move = move_find(plan, step);
+		loopnest_move(&traffic->nest, &move);
+	}
 }
 
 int64_t traffic_passes(const struct traffic_op *traffic, bool *fits)

@@ -1,10 +1,12 @@
 #include "lower/lower_tiles.h"
 
 #include "base/arena.h"
+#include "model/move.h"
 
 #include <inttypes.h>
 
-static void divide_loop(const struct plan *plan, int step, int l, struct tiling *tiling)
+static void divide_loop(
+	const struct plan *plan, int step, int l, int64_t divisor, struct tiling *tiling)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -14,8 +16,9 @@ static void divide_loop(const struct plan *plan, int step, int l, struct tiling 
 	tiling->extent[l] = op->loops[l].extent;
 	tiling->share[l] = units * grain;
 	tiling->span[l] = units / tiling->factor[l] * grain;
+	int64_t split = mapping_split(plan->arch, mapping, l);
 	for (int c = 0; c < tiling->cores; c++)
-		tiling->start[c][l] = mapping_slot(plan->arch, mapping, l, c) * tiling->share[l];
+		tiling->start[c][l] = c / divisor % split * tiling->share[l];
 }
 
 /* False when the tiles cannot be counted. */
@@ -41,7 +44,9 @@ const char *tiling_make(
 	const char *why = mapping_check(arena, plan->arch, plan->workload, op, mapping);
 	if (why)
 		return arena_format(arena, "the mapping of op '%s': %s", op->name, why);
-	int64_t cores = mapping_cores(plan->arch, mapping);
+	bool moves = plan_is_move(plan, step);
+	struct move move = moves ? move_find(plan, step) : (struct move){0};
+	int64_t cores = moves ? move.cores : mapping_cores(plan->arch, mapping);
 	if (cores > PROGRAM_CORES_MOST)
 		return arena_format(arena, "op '%s' uses %" PRId64 " cores; a program can name %d",
 			op->name, cores, PROGRAM_CORES_MOST);
@@ -49,7 +54,8 @@ const char *tiling_make(
 	tiling->loop_count = op->loop_count;
 	tiling->reduction_split = mapping_reduction_split(plan->arch, op, mapping);
 	for (int l = 0; l < op->loop_count; l++)
-		divide_loop(plan, step, l, tiling);
+		divide_loop(plan, step, l,
+			moves ? move.divisor[l] : mapping_divisor(plan->arch, mapping, l), tiling);
 	if (!order_loops(&mapping->rows[plan->arch->lx], op, tiling))
 		return arena_format(arena, "op '%s' has too many tiles", op->name);
 	return NULL;

@@ -40,7 +40,8 @@
  *     the output box.
  *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
  *     its transfer goes straight to the resident address, tile by tile, counts as
- *     the read's, and overlaps the step that follows it.  Such clones and the next op form one phase; every other
+ *     the read's, and overlaps the step that follows it.  The slices of its mapping go to
+ *     the cores that the view of its output names, several for one slice if it does (model/move.h).  Such clones and the next op form one phase; every other
  *     op is a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's

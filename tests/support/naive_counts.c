@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/move.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct walker {
 	const struct plan *plan;
 	const struct op *op;
 	const struct mapping *mapping;
+	const struct move *move; /* of a step that moves */
 	int64_t cores, tiles;
 	struct step_count *out;
 	struct stretch *now, *before; /* by core */
@@ -33,6 +35,10 @@ static int64_t tiles_of(const struct walker *w, int l)
 /* The slots of a core: a mixed-radix number, the first of the order its lowest digit. */
 static void find_slots(const struct walker *w, int64_t core, int64_t *slots)
 {
+	for (int l = 0; w->move && l < w->op->loop_count; l++)
+		slots[l] = core / w->move->divisor[l] % split_of(w, l);
+	if (w->move)
+		return;
 	const uint8_t *order = w->mapping->rows[w->plan->arch->core].spatial_order;
 	for (int i = 0; i < w->op->loop_count; i++) {
 		slots[order[i]] = core % split_of(w, order[i]);
@@ -263,9 +269,15 @@ static void walk_step(struct walker *w, int step, struct arena *arena)
 		w->cores *= split_of(w, l);
 		w->tiles *= tiles_of(w, l);
 	}
+	bool moves = plan_is_move(w->plan, step);
+	struct move move;
+	if (moves) {
+		move = move_find(w->plan, step);
+		w->move = &move;
+		w->cores = move.cores;
+	}
 	w->now = arena_array(arena, struct stretch, w->cores);
 	w->before = arena_array(arena, struct stretch, w->cores);
-	bool moves = plan_is_move(w->plan, step);
 	for (int i = 0; i < w->op->read_count; i++)
 		walk_read(w, i, step, moves);
 	if (moves)
