@@ -18,6 +18,8 @@ static bool place_tensor(struct lowering *lowering, int t)
 bool hbm_place(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
+	if (plan->arch->hbm < 0)
+		return refuse(lowering, "the architecture has no HBM");
 	lowering->hbm = arena_array(lowering->queues.arena, int64_t, plan->workload->tensor_count);
 	for (size_t t = 0; t < plan->workload->tensor_count; t++)
 		lowering->hbm[t] = -1;
@@ -29,9 +31,7 @@ bool hbm_place(struct lowering *lowering)
 				return false;
 		}
 	}
-	const struct level *hbm = plan->arch->hbm < 0 ? NULL : &plan->arch->levels[plan->arch->hbm];
-	if (!hbm)
-		return refuse(lowering, "the architecture has no HBM");
+	const struct level *hbm = &plan->arch->levels[plan->arch->hbm];
 	if (hbm->capacity > 0 && lowering->hbm_bytes > hbm->capacity)
 		return refuse(lowering,
 			"the tensors take %" PRId64 " bytes of '%s', which has %" PRId64,
