@@ -18,6 +18,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables
 
 COMPILER := $(notdir $(firstword $(CC)))
