@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/text.h"
 #include "model/arch.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
@@ -6,6 +7,7 @@
 #include "tests/support/spyre.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -225,6 +227,30 @@ static void storage_is_read_in_words_rows_or_bytes(void **state)
 	assert_int_equal(arch->levels[4].capacity, 128);
 }
 
+/* The indented block of specs/README.md that begins with "architecture:". */
+static void the_example_of_the_manual_is_read(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	struct text yaml = text_open(*state);
+	char line[512];
+	bool inside = false;
+	FILE *manual = fopen("specs/README.md", "r");
+	assert_non_null(manual);
+	while (fgets(line, sizeof line, manual)) {
+		inside |= !strcmp(line, "    architecture:\n");
+		if (inside && strncmp(line, "    ", 4))
+			break;
+		if (inside)
+			text_add(&yaml, "%s", line + 4);
+	}
+	fclose(manual);
+	const struct arch *arch = arch_of_text(*state, text_read(&yaml), diag);
+	if (!arch || !arch_fits_graphs(arch, diag))
+		fail_msg("%s", complaints_text(*state, diag));
+	assert_int_equal(arch_cores(arch), 8);
+	assert_int_equal(arch_lx_capacity(arch), 838860);
+}
+
 static void overheads_round_up_to_cycles(void **state)
 {
 	struct diag *diag = diag_open(*state);
@@ -387,6 +413,7 @@ int main(void)
 		cmocka_unit_test(energies_are_those_of_the_tables),
 		cmocka_unit_test(roles_are_found_by_what_levels_are),
 		cmocka_unit_test(storage_is_read_in_words_rows_or_bytes),
+		cmocka_unit_test(the_example_of_the_manual_is_read),
 		cmocka_unit_test(overheads_round_up_to_cycles),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(graphs_need_hbm_cores_and_lx),

@@ -72,7 +72,7 @@ struct arch {
 	int hbm, core, lx, compute;
 
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
-	int64_t bundle_tensors; /* distinct HBM tensors in a bundle */
+	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
 	struct ring data_ring, reduce_ring;
 	int64_t bundle_cycles; /* overhead of a bundle, cycles */
 	int64_t core_cycles;   /* overhead of each core that a bundle uses, cycles */

@@ -281,7 +281,6 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 	if (!reader_open(&map, reading, node, "architecture"))
 		return NULL;
 	arch->span = node->span;
-	arch->bundle_tensors = INT32_MAX;
 	read_version(draft, &map);
 	const struct node *nodes = read_list(&map, "nodes", REQUIRED);
 	if (!nodes || !open_nodes(draft, nodes))
