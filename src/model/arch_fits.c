@@ -11,11 +11,12 @@ static bool need(bool good, struct span span, struct diag *diag, const char *wha
 
 static bool fits_lx(const struct level *lx, struct diag *diag)
 {
-	bool good = need(lx->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
-	good &= need(lx->reserve <= lx->capacity, lx->span, diag,
+	bool size = need(lx->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
+	bool reserve = need(lx->reserve <= lx->capacity, lx->span, diag,
 		"its scratchpad is smaller than its 'reserve'");
-	return good & need(lx->alignment % STICK_BYTES == 0, lx->span, diag,
-			      "its scratchpad must align buffers to sticks, 'alignment: 128'");
+	bool aligned = need(lx->alignment % STICK_BYTES == 0, lx->span, diag,
+		"its scratchpad must align buffers to sticks, 'alignment: 128'");
+	return size && reserve && aligned;
 }
 
 static bool fits_cores(const struct arch *arch, struct diag *diag)
@@ -33,9 +34,11 @@ static bool fits_cores(const struct arch *arch, struct diag *diag)
 
 static bool fits_compute(const struct level *compute, struct diag *diag)
 {
-	return need(compute->mac_rate.num > 0, compute->span, diag, "its array has no 'mac_rate'") &
-	       need(compute->vector_rate.num > 0, compute->span, diag,
-		       "its array has no 'vector_rate'");
+	bool macs =
+		need(compute->mac_rate.num > 0, compute->span, diag, "its array has no 'mac_rate'");
+	bool vectors = need(compute->vector_rate.num > 0, compute->span, diag,
+		"its array has no 'vector_rate'");
+	return macs && vectors;
 }
 
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
@@ -51,9 +54,10 @@ bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 	if (hbm && lx)
 		hbm = need(arch->hbm < arch->lx, arch->span, diag,
 			"the scratchpad is not inside the DRAM");
+	bool cores = lx && fits_cores(arch, diag);
 	if (lx)
-		lx = fits_lx(&arch->levels[arch->lx], diag) & fits_cores(arch, diag);
+		lx = fits_lx(&arch->levels[arch->lx], diag);
 	if (compute)
 		compute = fits_compute(&arch->levels[arch->compute], diag);
-	return hbm && lx && compute;
+	return hbm && lx && cores && compute;
 }
