@@ -45,7 +45,7 @@ struct supply {
 	struct grouping classes;
 	bool may_meet;        /* several classes can ask for one box */
 	bool fetched;         /* by transfers of this step */
-	bool resident;        /* what is said of slices holds; else slots */
+	bool resident;        /* in LX where slices say; else in slots */
 	struct slices slices; /* where it lies, or where a clone puts it */
 	struct slots slots;
 	const struct clone *clone; /* brings it in this very phase; NULL */
