@@ -1,8 +1,11 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "cost/cost.h"
+#include "lower/lower.h"
 #include "search/lx_plan.h"
 #include "search/lx_views.h"
+#include "search/stream.h"
+#include "sim/sim.h"
 #include "solvers/divide/two_pass.h"
 #include "solvers/joint/flips.h"
 #include "tests/support/case_graph.h"
@@ -17,7 +20,7 @@
  * Family division-and-lx: graphs.json, whole graphs from division to HBM bytes.
  * A case that the published code ends with an assertion is held to its twin,
  * the same case with the corrected co-optimizer, if there is one; else to its
- * recorded division.
+ * recorded division and a legal plan, executed.
  */
 struct graph {
 	const json_t *test;
@@ -367,6 +370,35 @@ static const json_t *find_expected(const json_t *cases, const json_t *test)
 	return NULL;
 }
 
+/* Carried out by the simulator without a fault, with the bytes of the model; else why not. */
+static const char *execute(const struct graph *graph)
+{
+	const char *why;
+	if (!stream_plan(graph->result.plan, graph->arena, &why))
+		return why;
+	const struct program *program = lower_plan(graph->result.plan, graph->arena, &why);
+	if (!program)
+		return why;
+	struct sim_options options = {.mode = SIM_IDENTITY, .seed = 1};
+	struct sim_result result = sim_run(program, &options, graph->arena);
+	struct counts counts = count(graph, graph->result.plan);
+	if (result.fault_count)
+		return result.faults[0].text;
+	return counts_equal(&counts, &result.counts) ? NULL
+						     : "simulator and model count differently";
+}
+
+static void check_expected(struct family *family, struct graph *graph, const json_t *expect)
+{
+	if (json_is_true(json_object_get(graph->test, "co_optimize")))
+		family_expect(family, "options", json_object_get(expect, "split_options"),
+			options_json(graph));
+	check_ops(family, graph, expect);
+	check_tensors(family, graph, expect);
+	check_placement(family, graph, expect);
+	check_bytes(family, graph, expect);
+}
+
 static void check_case(struct family *family, const json_t *cases, const json_t *test)
 {
 	struct graph graph;
@@ -379,15 +411,10 @@ static void check_case(struct family *family, const json_t *cases, const json_t 
 	family_expect(
 		family, "K-fast", json_object_get(recorded, "k_fast_ops"), k_fast_json(&graph));
 	const json_t *expect = find_expected(cases, test);
-	if (!expect)
-		return;
-	if (json_is_true(json_object_get(test, "co_optimize")))
-		family_expect(family, "options", json_object_get(expect, "split_options"),
-			options_json(&graph));
-	check_ops(family, &graph, expect);
-	check_tensors(family, &graph, expect);
-	check_placement(family, &graph, expect);
-	check_bytes(family, &graph, expect);
+	if (expect)
+		check_expected(family, &graph, expect);
+	const char *why = execute(&graph);
+	family_expect(family, "execution", NULL, why ? json_string(why) : NULL);
 }
 
 int main(int argc, char **argv)
