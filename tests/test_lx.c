@@ -249,6 +249,24 @@ static void a_clone_is_laid_out_as_its_readers_are_divided(void **state)
 	arena_close(bench.arena);
 }
 
+static void clones_share_one_budget_first_come_first_served(void **state)
+{
+	static const char graph[] = "workload:\n"
+				    " dimensions: {m: 512, n: 1024}\n"
+				    " ops:\n"
+				    " - a[m,n] = v[m,n] + u[m,n]\n"
+				    " - y[m,n] = a[m,n] * u[m,n]\n"
+				    " - z[m,n] = y[m,n] - v[m,n]\n";
+	struct bench bench = set_up(graph, 1);
+	const struct plan *made = plan(&bench, "greedy");
+	assert_int_equal(made->step_count, 4);
+	assert_int_equal(find_stay(made, "clone_v")->size, 1048576);
+	check_reason(&bench, "u",
+		"it is a graph input, not cloned: 1048576 bytes per core exceed the 629145 left "
+		"for clones");
+	arena_close(bench.arena);
+}
+
 static void nothing_stays_in_lx_across_an_opaque_op(void **state)
 {
 	static const char graph[] = "workload:\n"
@@ -358,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_single_owner_is_no_broadcast),
 		cmocka_unit_test(a_clone_reaches_every_reader_of_a_broadcast),
 		cmocka_unit_test(a_clone_is_laid_out_as_its_readers_are_divided),
+		cmocka_unit_test(clones_share_one_budget_first_come_first_served),
 		cmocka_unit_test(nothing_stays_in_lx_across_an_opaque_op),
 		cmocka_unit_test(in_place_only_where_reads_and_writes_meet),
 		cmocka_unit_test(a_bundle_has_six_tensors_in_hbm_at_most),
