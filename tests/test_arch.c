@@ -183,6 +183,9 @@ static void roles_are_found_by_what_levels_are(void **state)
 			"  - !Container {name: core, spatial: {meshX: 2, meshY: 2}}\n" PAD MAC,
 			1, 3, 4, 5},
 		{HEAD SYSTEM DRAM "  - !Container {name: core}\n" PAD MAC, 1, 2, 3, 4},
+		{HEAD SYSTEM DRAM "  - !Container {name: core, spatial: {meshY: 2}}\n"
+				  "  - !Container {name: tile}\n" PAD MAC,
+			1, 2, 4, 5},
 		{HEAD SYSTEM DRAM "  - !Component {name: LX, class: regfile, spatial: {meshX: 4}, "
 				  "attributes: {entries: 64, scratchpad: true}}\n" MAC,
 			1, 2, 2, 3},

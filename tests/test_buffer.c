@@ -41,6 +41,8 @@ static const struct row rows[] = {
 		{-1, -1, ALONE}, 0, 1},
 	{"one after the other", {BUFFER(100, 0, 2), BUFFER(100, 2, 4)}, {0, 0, ABSENT},
 		{-1, -1, ALONE}, -1, -1},
+	{"the later one first", {BUFFER(100, 2, 4), BUFFER(100, 0, 2)}, {0, 0, ABSENT},
+		{-1, -1, ALONE}, -1, -1},
 	{"one step too early", {BUFFER(100, 0, 3), BUFFER(100, 2, 4)}, {0, 0, ABSENT},
 		{-1, -1, ALONE}, 0, 1},
 	{"unplaced ones take no room", {BUFFER(100, 0, 3), BUFFER(100, 0, 4)},

@@ -224,6 +224,18 @@ static void complaints_point_at_their_place(void **state)
 		"      |          ^~~\n");
 }
 
+static void stays_of_a_tensor_keep_their_order(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct plan *plan = read_plan(*state,
+		replace(*state, "    - {where: HBM, from: 0, to: 1}\n",
+			"    - {where: HBM, from: 0, to: 1}\n    - {where: HBM, from: 1, to: 4}\n"),
+		diag);
+	assert_non_null(plan);
+	assert_int_equal(plan->residencies[0].to, 1);
+	assert_int_equal(plan->residencies[1].to, 4);
+}
+
 static void a_plan_for_other_names_is_warned_about(void **state)
 {
 	struct diag *diag = diag_open(*state);
@@ -265,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_plan_means_what_it_says),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(complaints_point_at_their_place),
+		cmocka_unit_test(stays_of_a_tensor_keep_their_order),
 		cmocka_unit_test(a_plan_for_other_names_is_warned_about),
 		cmocka_unit_test(words_are_quoted_where_readers_differ),
 	};

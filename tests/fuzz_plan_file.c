@@ -1,0 +1,121 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "model/plan_check.h"
+#include "model/plan_file.h"
+#include "tests/support/complaints.h"
+#include "tests/support/draws.h"
+#include "tests/support/spyre.h"
+#include "tests/support/workload_text.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Plan files with words moved, bytes changed and numbers grown: each is refused with a
+ * complaint, or is a plan that its checker accepts and that is written.
+ */
+static const char workload_yaml[] = "workload:\n"
+				    "  name: tail\n"
+				    "  dimensions: {m: 64, n: 128}\n"
+				    "  ops:\n"
+				    "    - s[m,n] = exp(x[m,n])\n"
+				    "    - d[n] = sum(m) s[m,n]\n"
+				    "    - y[m,n] = s[m,n] / d[n]\n";
+
+static const char plan_yaml[] =
+	"plan:\n"
+	"  version: 1\n"
+	"  workload: tail\n"
+	"  architecture: spyre32\n"
+	"  cores: 4\n"
+	"  steps:\n"
+	"  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: \"core: d1=2\"}\n"
+	"  - {op: s, bundle: 0, mapping: \"core: n2 | LX: m8 n1 | keep LX: 0 1\"}\n"
+	"  - {op: d, bundle: 0, mapping: \"core: n2 | keep LX: 0\"}\n"
+	"  - {op: y, bundle: 1, mapping: \"core: n2 | keep HBM,LX: 0; HBM: 1\"}\n"
+	"  tensors:\n"
+	"    s:\n"
+	"    - {where: LX, view: \"cores 2: dim 0 / 2 by 1\", address: 0, size: 8192, from: 1, "
+	"to: 4, in_place_of: clone_x}\n"
+	"    clone_x:\n"
+	"    - {where: LX, view: \"cores 2: dim 0 / 2 by 1\", address: 0, size: 8192, from: 0, "
+	"to: 2}\n"
+	"  proof: {status: bound, value: 1, bound: 0.5}\n";
+
+static const char *const words[] = {"0", "-1", "1", "2", "9223372036854775807",
+	"99999999999999999999", "s", "x", "d", "clone_x", "LX", "HBM", "core", "keep", "dim", "by",
+	"/", "|", ":", ";", ",", "{", "}", "[", "]", "\"", "n4", "m64", "n2@y", "nowhere", "null",
+	"\n", "  "};
+
+static void mutate(struct random *random, char *text, size_t room)
+{
+	size_t length = strlen(text), at = random_below(random, length);
+	switch (random_below(random, 3)) {
+	case 0:
+		text[at] = (char)(1 + random_below(random, 126));
+		break;
+	case 1: {
+		size_t cut = 1 + random_below(random, 6);
+		if (at + cut < length)
+			memmove(text + at, text + at + cut, length - at - cut + 1);
+		break;
+	}
+	default: {
+		const char *word = words[random_below(random, sizeof words / sizeof *words)];
+		size_t more = strlen(word);
+		if (length + more + 1 > room)
+			break;
+		memmove(text + at + more, text + at, length - at + 1);
+		memcpy(text + at, word, more);
+	}
+	}
+}
+
+static bool check_one(struct arena *arena, const struct workload *workload, const char *text)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading = {.arena = arena, .diag = diag};
+	const struct node *root = node_read_text(arena, "p.yaml", text, strlen(text), diag);
+	const struct node *node = root ? node_find(root, "plan") : NULL;
+	if (!node)
+		return false;
+	const struct plan *plan = plan_read(&reading, node, spyre_arch(arena, 32), workload);
+	assert_int_equal(!plan, diag_failed(diag));
+	complaints_text(arena, diag);
+	if (!plan)
+		return false;
+	struct text written = text_open(arena);
+	plan_write(plan, &written);
+	assert_int_equal(plan_check(plan, arena).count, 0);
+	return true;
+}
+
+static void damaged_plans_are_refused_or_right(void **state)
+{
+	uint64_t seed = draws_seed(1);
+	long good = 0, all = draws(5000);
+	struct arena *outer = arena_open();
+	const struct workload *workload = workload_of_text(outer, workload_yaml, NULL);
+	for (long i = 0; i < all; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		char text[2 * sizeof plan_yaml] = {0};
+		memcpy(text, plan_yaml, sizeof plan_yaml);
+		for (uint64_t n = random_below(&random, 4); n > 0; n--)
+			mutate(&random, text, sizeof text);
+		good += check_one(arena, workload, text);
+		arena_close(arena);
+	}
+	print_message("%ld of %ld are plans\n", good, all);
+	assert_true(good > 0 && good < all);
+	arena_close(outer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damaged_plans_are_refused_or_right),
+	};
+	return cmocka_run_group_tests_name("fuzz_plan_file", tests, NULL, NULL);
+}
