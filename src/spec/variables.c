@@ -1,4 +1,4 @@
-#include "spec/variables.h"
+#include "spec/parser.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -93,7 +93,7 @@ static bool compute(struct variables *variables, size_t i, struct diag *diag, in
 	variables->open = i;
 	bool fine = false;
 	if (node->kind == NODE_SCALAR)
-		fine = expr_parse(&inner, &variable->value);
+		fine = parse_text(&inner, &variable->value);
 	else
 		diag_error(diag, node->span, "%s is %s; a number is expected", what,
 			node_kind_name(node));

@@ -1,0 +1,9 @@
+#ifndef SPEC_COMPOSE_H
+#define SPEC_COMPOSE_H
+
+#include "spec/node.h"
+
+/* The tree of a YAML text, aliases and `<<` resolved; NULL after complaining. */
+const struct node *compose(struct arena *arena, const struct source *source, struct diag *diag);
+
+#endif
