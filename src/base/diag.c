@@ -143,6 +143,11 @@ size_t diag_errors(const struct diag *diag)
 	return diag->errors;
 }
 
+bool diag_full(const struct diag *diag)
+{
+	return diag->errors >= DIAG_MOST;
+}
+
 /* A line as it is shown: every character beside the column where it begins. */
 struct shown {
 	struct array(struct cell {

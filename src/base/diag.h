@@ -55,6 +55,8 @@ void diag_note(struct diag *diag, struct span at, const char *format, ...)
 
 bool diag_failed(const struct diag *diag);   /* any error so far? */
 size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST too */
+/* The next error is only counted: its details need not be worked out. */
+bool diag_full(const struct diag *diag);
 void diag_print(const struct diag *diag, FILE *stream);
 
 /* The nearest of `known` (NULL ends it), or NULL if none is near: at most

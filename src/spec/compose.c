@@ -208,7 +208,7 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 static void complain_undefined(struct builder *b, const struct step *step)
 {
 	const char *near = NULL;
-	if (diag_errors(b->diag) < DIAG_MOST) {
+	if (!diag_full(b->diag)) {
 		struct arena_mark mark = arena_mark(b->scratch);
 		const char **known = arena_array(b->scratch, const char *, b->anchors.count + 1);
 		for (size_t i = 0; i < b->anchors.count; i++)
@@ -279,7 +279,7 @@ static const struct node *compose_node(struct builder *b, const struct step *ste
 
 static bool is_nothing(const struct node *node)
 {
-	return node->kind == NODE_SCALAR && !node->quoted && !*node->text;
+	return node->kind == NODE_SCALAR && !node->quoted && !node->tag && !*node->text;
 }
 
 static const struct node *compose_document(struct builder *b)

@@ -26,17 +26,19 @@ void parser_word(const struct parser *p, size_t from, size_t *end, char word[WOR
 	word[length] = '\0';
 }
 
+struct span parser_place(const struct parser *p, size_t from, size_t to)
+{
+	return diag_full(p->diag) ? p->scalar->span : node_part(p->scalar, from, to);
+}
+
 bool parser_fail(const struct parser *p, size_t from, size_t to, const char *format, ...)
 {
-	/* Past so many complaints nobody sees the place: do not look for it. */
-	struct span at =
-		diag_errors(p->diag) < DIAG_MOST ? node_part(p->scalar, from, to) : p->scalar->span;
 	char text[512];
 	va_list list;
 	va_start(list, format);
 	vsnprintf(text, sizeof text, format, list);
 	va_end(list);
-	diag_error(p->diag, at, "%s: %s", p->what, text);
+	diag_error(p->diag, parser_place(p, from, to), "%s: %s", p->what, text);
 	return false;
 }
 
@@ -141,7 +143,7 @@ static bool parse_name(struct parser *p, struct value *out)
 		p->at = from + length;
 		return true;
 	}
-	const char *near = variables_suggest(p->variables, word);
+	const char *near = diag_full(p->diag) ? NULL : variables_suggest(p->variables, word);
 	return parser_fail(p, from, end,
 		near ? "unknown variable '%s'; did you mean '%s'?"
 		     : "unknown variable '%s'; a number or arithmetic is expected",

@@ -19,7 +19,9 @@ struct parser {
 	int depth;
 };
 
-/* Complains about bytes `from` up to `to`, adding "in" and what the value is for. */
+struct span parser_place(const struct parser *parser, size_t from, size_t to);
+
+/* Complains about bytes `from` up to `to`, after what the value is for. */
 bool parser_fail(const struct parser *parser, size_t from, size_t to, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,13 +1,15 @@
 #include "spec/problem.h"
 
 #include "base/fatal.h"
+#include "spec/step.h"
 
 #include <string.h>
 
-static struct span span_at(const struct source *source, yaml_mark_t mark)
+static struct span span_at(const struct stepper *stepper, yaml_mark_t mark)
 {
-	int line = (int)mark.line + 1, column = (int)mark.column + 1;
-	return (struct span){source, line, column, line, column + 1};
+	struct span at = stepper_span(stepper, mark, mark);
+	at.end_column++;
+	return at;
 }
 
 /* What libyaml says, what we say, and what the place where it began is called. */
@@ -66,27 +68,40 @@ static bool has(const char *text, const char *part)
 	return strstr(text ? text : "", part) != NULL;
 }
 
-static void report_character(const struct source *source, struct span at, struct diag *diag)
+static char character_at(const struct source *source, struct span at)
 {
 	size_t offset = source_offset(source, at.line, at.column);
-	char c = offset < source->length ? source->bytes[offset] : ' ';
-	if (c == '\t')
-		diag_error(diag, at, "a tab in the indentation; YAML indents with spaces");
-	else
-		diag_error(diag, at, "'%c' cannot begin a value; put the text in quotes", c);
+	return offset < source->length ? source->bytes[offset] : ' ';
 }
 
-void problem_report(const yaml_parser_t *parser, const struct source *source, struct diag *diag)
+/* What the character at the place tells better than the parser. */
+static bool report_character(
+	const struct source *source, struct span at, const char *problem, struct diag *diag)
 {
+	char c = character_at(source, at);
+	bool no_token = has(problem, "found character that cannot start any token");
+	if (no_token && c == '\t')
+		diag_error(diag, at, "a tab in the indentation; YAML indents with spaces");
+	else if (no_token)
+		diag_error(diag, at, "'%c' cannot begin a value; put the text in quotes", c);
+	else if (c == ':' && (has(problem, "expected key") || has(problem, "node content")))
+		diag_error(diag, at, "a key is expected before ':'");
+	else
+		return false;
+	return true;
+}
+
+void problem_report(const struct stepper *stepper)
+{
+	const yaml_parser_t *parser = &stepper->parser;
+	struct diag *diag = stepper->diag;
 	if (parser->error == YAML_MEMORY_ERROR)
 		fatal("out of memory in the YAML parser");
 	const char *problem = parser->problem ? parser->problem : "not YAML";
-	struct span at = span_at(source, parser->problem_mark);
-	struct span from = span_at(source, parser->context_mark);
-	if (has(problem, "found character that cannot start any token")) {
-		report_character(source, at, diag);
+	struct span at = span_at(stepper, parser->problem_mark);
+	struct span from = span_at(stepper, parser->context_mark);
+	if (report_character(stepper->source, at, problem, diag))
 		return;
-	}
 	for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
 		const struct wording *w = &wordings[i];
 		if (!has(problem, w->problem) || !has(parser->context, w->context))

@@ -90,7 +90,7 @@ void reader_done(struct reader *reader)
 		const struct node_entry *entry = &reader->map->entries[i];
 		if (is_known(reader, entry->key))
 			continue;
-		bool shown = diag_errors(diag) < DIAG_MOST;
+		bool shown = !diag_full(diag);
 		const char *near = shown ? suggest(entry->key, known) : NULL;
 		const char *list = shown && !near ? listed(arena, known, " and ") : NULL;
 		diag_error(diag, entry->key_span,

@@ -79,7 +79,7 @@ static void complain_unknown(struct sheet *sheet, const struct node_entry *entry
 	const char *names[KEYS + 1] = {NULL};
 	for (int k = 0; k < KEYS; k++)
 		names[k] = keys[k].name;
-	const char *near = suggest(entry->key, names);
+	const char *near = diag_full(sheet->diag) ? NULL : suggest(entry->key, names);
 	diag_error(sheet->diag, entry->key_span,
 		near ? "unknown key '%s' at the top of the file; did you mean '%s'?"
 		     : "unknown key '%s' at the top of the file; a spec has architecture, "

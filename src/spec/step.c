@@ -12,6 +12,7 @@ void stepper_open(
 	struct stepper *s, struct arena *arena, const struct source *source, struct diag *diag)
 {
 	s->source = source;
+	s->end = source_span(source, source->length, source->length);
 	s->arena = arena;
 	s->diag = diag;
 	if (!yaml_parser_initialize(&s->parser))
@@ -26,10 +27,19 @@ void stepper_close(struct stepper *s)
 	yaml_parser_delete(&s->parser);
 }
 
-static struct span span_of(const struct source *source, yaml_mark_t from, yaml_mark_t to)
+static void place(const struct stepper *s, yaml_mark_t mark, int *line, int *column)
 {
-	return (struct span){source, (int)from.line + 1, (int)from.column + 1, (int)to.line + 1,
-		(int)to.column + 1};
+	bool behind = mark.line >= (size_t)s->end.line;
+	*line = behind ? s->end.line : (int)mark.line + 1;
+	*column = behind ? s->end.column : (int)mark.column + 1;
+}
+
+struct span stepper_span(const struct stepper *s, yaml_mark_t from, yaml_mark_t to)
+{
+	struct span span = {.source = s->source};
+	place(s, from, &span.line, &span.column);
+	place(s, to, &span.end_line, &span.end_column);
+	return span;
 }
 
 static const char *copied(struct arena *arena, const yaml_char_t *text)
@@ -76,11 +86,11 @@ bool stepper_next(struct stepper *s, struct step *step)
 	yaml_event_t event;
 	*step = (struct step){0};
 	if (!yaml_parser_parse(&s->parser, &event)) {
-		problem_report(&s->parser, s->source, s->diag);
+		problem_report(s);
 		return false;
 	}
 	step->type = event.type;
-	step->span = span_of(s->source, event.start_mark, event.end_mark);
+	step->span = stepper_span(s, event.start_mark, event.end_mark);
 	if (event.type == YAML_SCALAR_EVENT) {
 		take_scalar(s, &event, step);
 	} else if (event.type == YAML_ALIAS_EVENT) {

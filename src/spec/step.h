@@ -23,6 +23,7 @@ struct step {
 struct stepper {
 	yaml_parser_t parser;
 	const struct source *source;
+	struct span end; /* of the text: libyaml's marks may lie behind it */
 	struct arena *arena;
 	struct diag *diag;
 };
@@ -30,6 +31,8 @@ struct stepper {
 void stepper_open(struct stepper *stepper, struct arena *arena, const struct source *source,
 	struct diag *diag);
 void stepper_close(struct stepper *stepper);
+
+struct span stepper_span(const struct stepper *stepper, yaml_mark_t from, yaml_mark_t to);
 
 /* False after complaining about what is no YAML: there is no next step. */
 bool stepper_next(struct stepper *stepper, struct step *step);

@@ -108,7 +108,7 @@ bool variables_find(const struct parser *p, const char *name, size_t from, struc
 	size_t i = (size_t)node_index(variables->map, name);
 	struct variable *variable = &variables->at[i];
 	if (variable->state == OPEN) {
-		diag_error(p->diag, node_part(p->scalar, from, from + strlen(name)),
+		diag_error(p->diag, parser_place(p, from, from + strlen(name)),
 			"variable '%s' needs itself: %s", name, chain(variables, i));
 		return false;
 	}

@@ -1,0 +1,411 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "spec/node.h"
+#include "tests/support/complaints.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+static int open_arena(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int close_arena(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static void print_node(struct text *out, const struct node *node)
+{
+	if (node->tag)
+		text_add(out, "%s ", node->tag);
+	if (node->kind == NODE_SCALAR) {
+		text_add(out, node->quoted ? "\"%s\"" : "%s", node->text);
+		return;
+	}
+	bool map = node->kind == NODE_MAP;
+	text_add(out, map ? "{" : "[");
+	for (size_t i = 0; i < node->count; i++) {
+		text_add(out, "%s", i ? ", " : "");
+		if (map)
+			text_add(out, "%s: ", node->entries[i].key);
+		print_node(out, map ? node->entries[i].value : node->items[i]);
+	}
+	text_add(out, map ? "}" : "]");
+}
+
+/* The tree as text, or what was complained of. */
+static const char *read_back(struct arena *arena, const char *text, size_t length)
+{
+	struct diag *diag = diag_open(arena);
+	const struct node *root = node_read_text(arena, "f", text, length, diag);
+	assert_int_equal(root == NULL, diag_failed(diag));
+	if (!root)
+		return complaints_text(arena, diag);
+	struct text out = text_open(arena);
+	print_node(&out, root);
+	return text_read(&out);
+}
+
+static void trees_keep_what_was_written(void **state)
+{
+	static const struct {
+		const char *text, *tree;
+	} table[] = {
+		{"a: 12", "{a: 12}"},
+		{"a: '12'\nb: yes", "{a: \"12\", b: yes}"},
+		{"- !Component {name: x}\n- !Nothing", "[!Component {name: x}, !Nothing ]"},
+		{"a: !!str 12\nb: !!int 3\nc: ! x", "{a: \"12\", b: 3, c: \"x\"}"},
+		{"a: &x [1, 2]\nb: *x", "{a: [1, 2], b: [1, 2]}"},
+		{"a: &x 1\nb: &x 2\nc: *x", "{a: 1, b: 2, c: 2}"},
+		{"&k a: 1\nb: *k", "{a: 1, b: a}"},
+		{"&k a: {*k : 2}", "{a: {a: 2}}"},
+		{"d: &d {x: 1, y: 2}\nm: {<<: *d, y: 3, z: 4}",
+			"{d: {x: 1, y: 2}, m: {x: 1, y: 3, z: 4}}"},
+		{"d: &d {x: 1, y: 2}\nm: {y: 3, <<: *d}", "{d: {x: 1, y: 2}, m: {y: 3, x: 1}}"},
+		{"a: &a {x: 1}\nb: &b {x: 2, y: 2}\nm: {<<: [*a, *b]}",
+			"{a: {x: 1}, b: {x: 2, y: 2}, m: {x: 1, y: 2}}"},
+		{"a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nm: {<<: *b}",
+			"{a: {x: 1}, b: {x: 1, y: 2}, m: {x: 1, y: 2}}"},
+		{"m: {<<: {x: 1}, <<: {x: 2, y: 2}}", "{m: {x: 1, y: 2}}"},
+		{"m: {'<<': 1}", "{m: {<<: 1}}"},
+		{"a: |\n  one\n  two\nb: >\n  one\n  two", "{a: \"one\ntwo\n\", b: \"one\ntwo\"}"},
+		{"\xef\xbb\xbf"
+		 "a: 1",
+			"{a: 1}"},
+		{"a: 1\r\nb: 2\r\n", "{a: 1, b: 2}"},
+		{"# only {{ a comment }}\na: 1 # {% too %}", "{a: 1}"},
+		{"---\na: 1\n...\n", "{a: 1}"},
+		{"a:\nb: ~\nc: ''", "{a: , b: ~, c: \"\"}"},
+		{"[]", "[]"},
+		{"%YAML 1.2\n---\na: 1", "{a: 1}"},
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		const char *tree = read_back(*state, table[i].text, strlen(table[i].text));
+		if (i == 14) /* the last break of a folded text at the end of the file */
+			assert_memory_equal(tree, "{a: \"one\ntwo\n\", b: \"one two", 27);
+		else
+			assert_string_equal(tree, table[i].tree);
+	}
+}
+
+static void what_is_wrong_is_said_with_its_place(void **state)
+{
+	static const struct {
+		const char *text, *complaint;
+	} table[] = {
+		{"", "f: error: is empty\n"},
+		{"# nothing\n\n   \n", "f: error: is empty but for comments and blank lines\n"},
+		{"---\n", "f: error: is empty\n"},
+		{"a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' is given twice\n"
+				       "    3 | a: 3\n"
+				       "      | ^\n"
+				       "f:1:1: note: first given here\n"
+				       "    1 | a: 1\n"
+				       "      | ^\n"},
+		{"a: 1\n---\nb: 2\n",
+			"f:2:1: error: a second document; give it as a file of its own\n"
+			"    2 | ---\n"
+			"      | ^~~\n"},
+		{"a: &x [1, *x]\n", "f:1:11: error: alias '*x' stands inside what it names\n"
+				    "    1 | a: &x [1, *x]\n"
+				    "      |           ^~\n"
+				    "f:1:4: note: '&x' begins here\n"
+				    "    1 | a: &x [1, *x]\n"
+				    "      |    ^~~~\n"},
+		{"a: &base 1\nb: *bse\n",
+			"f:2:4: error: no anchor '&bse' before this alias; did you mean '*base'?\n"
+			"    2 | b: *bse\n"
+			"      |    ^~~~\n"},
+		{"m: {<<: 12}\n",
+			"f:1:9: error: '<<' takes a map or a list of maps; this is a word\n"
+			"    1 | m: {<<: 12}\n"
+			"      |         ^~\n"},
+		{"? [a, b]\n: 1\n", "f:1:3: error: a list cannot be a key; a key is a word\n"
+				    "    1 | ? [a, b]\n"
+				    "      |   ^\n"},
+		{"a: {: 1}\n", "f:1:5: error: a key is expected before ':'\n"
+			       "    1 | a: {: 1}\n"
+			       "      |     ^\n"},
+		{"a:\n\tb: 1\n",
+			"f:2:1: error: a tab in the indentation; YAML indents with spaces\n"
+			"    2 |         b: 1\n"
+			"      | ^~~~~~~~\n"},
+		{"a: \"open\nb: 1\n", "f:1:4: error: the quotes that open here are never closed\n"
+				      "    1 | a: \"open\n"
+				      "      |    ^\n"},
+		{"a: b: c\n",
+			"f:1:5: error: a second ': ' cannot stand here; check the indentation, or "
+			"quote the text\n"
+			"    1 | a: b: c\n"
+			"      |     ^\n"},
+		{"a: [1, 2\nb: 3\n", "f:2:2: error: ',' or ']' is expected here\n"
+				     "    2 | b: 3\n"
+				     "      |  ^\n"
+				     "f:1:4: note: for the '[' that opens here\n"
+				     "    1 | a: [1, 2\n"
+				     "      |    ^\n"},
+		{"x:\n  width: {{ width }}\n",
+			"f:2:10: error: a Jinja template; render it with Jinja first: lxplore "
+			"reads plain YAML\n"
+			"    2 |   width: {{ width }}\n"
+			"      |          ^~~~~~~~~~~\n"},
+		{"{% include 'x' %}\n",
+			"f:1:1: error: a Jinja template; render it with Jinja first: lxplore reads "
+			"plain YAML\n"
+			"    1 | {% include 'x' %}\n"
+			"      | ^~~~~~~~~~~~~~~~~\n"},
+		{"a: caf\xe9\n",
+			"f:1:7: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text\n"
+			"    1 | a: caf?\n"
+			"      |       ^\n"},
+		{"a: \x01\n", "f:1:4: error: control character U+0001 in a text file\n"
+			      "    1 | a: ?\n"
+			      "      |    ^\n"},
+		{"a: \"x\\0y\"\n", "f:1:4: error: a text with a NUL character\n"
+				   "    1 | a: \"x\\0y\"\n"
+				   "      |    ^~~~~~\n"},
+		{"a: @x\n", "f:1:4: error: '@' cannot begin a value; put the text in quotes\n"
+			    "    1 | a: @x\n"
+			    "      |    ^\n"},
+		{"a: 1\n b: 2\n",
+			"f:2:3: error: a second ': ' cannot stand here; check the indentation, or "
+			"quote the text\n"
+			"    2 |  b: 2\n"
+			"      |   ^\n"},
+		{"!t a: 1\n", "f:1:4: error: tag '!t' means nothing on a key\n"
+			      "    1 | !t a: 1\n"
+			      "      |    ^\n"},
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		assert_string_equal(read_back(*state, table[i].text, strlen(table[i].text)),
+			table[i].complaint);
+}
+
+static void a_nul_byte_is_no_text(void **state)
+{
+	assert_string_equal(read_back(*state, "a: 1\0b", 6),
+		"f:1:5: error: NUL byte: this is not a text file\n"
+		"    1 | a: 1?b\n"
+		"      |     ^\n");
+}
+
+static void all_mistakes_of_a_file_are_reported(void **state)
+{
+	static const char text[] = "a: 1\na: 2\nb: *x\nc: {<<: 3}\n";
+	const char *said = read_back(*state, text, sizeof text - 1);
+	assert_non_null(strstr(said, "'a' is given twice"));
+	assert_non_null(strstr(said, "no anchor '&x'"));
+	assert_non_null(strstr(said, "'<<' takes a map"));
+}
+
+static const char *repeated(struct arena *arena, const char *text, size_t times)
+{
+	struct text out = text_open(arena);
+	for (size_t i = 0; i < times; i++)
+		text_add(&out, "%s", text);
+	return text_read(&out);
+}
+
+/* Work is counted as the memory that reading took beside the text itself. */
+static void deep_nesting_ends_at_once(void **state)
+{
+	static const char *const openings[] = {"[", "{a: ", "- ", "? ", "&a [", "!t ["};
+	for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+		const char *text = repeated(*state, openings[i], 1000000 / strlen(openings[i]));
+		size_t before = arena_used(*state);
+		const char *said = read_back(*state, text, strlen(text));
+		if (!strstr(said, ": error: nested more than 64 deep\n"))
+			fail_msg("%s: %s", openings[i], said);
+		assert_true(arena_used(*state) - before < strlen(text) + 100000);
+	}
+}
+
+static void nesting_up_to_the_limit_is_read(void **state)
+{
+	const char *text =
+		arena_format(*state, "%s1%s", repeated(*state, "[", 63), repeated(*state, "]", 63));
+	assert_string_equal(read_back(*state, text, strlen(text)), text);
+}
+
+static void aliases_do_not_nest_deeper_than_the_limit(void **state)
+{
+	struct text text = text_open(*state);
+	text_add(&text, "a0: &a0 [x]\n");
+	for (int i = 1; i < 200; i++)
+		text_add(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+		"nested more than 64 deep once aliases are followed"));
+}
+
+/* Each line names nine times the one before: 9^9 nodes if anyone followed them. */
+static void an_alias_bomb_ends_at_once(void **state)
+{
+	struct text text = text_open(*state);
+	text_add(&text, "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
+	for (int i = 1; i < 10; i++) {
+		text_add(&text, "a%d: &a%d [*a%d", i, i, i - 1);
+		for (int k = 1; k < 9; k++)
+			text_add(&text, ", *a%d", i - 1);
+		text_add(&text, "]\n");
+	}
+	size_t before = arena_used(*state);
+	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+		"more than 1000000 nodes once aliases are followed"));
+	assert_true(arena_used(*state) - before < 200000);
+}
+
+static void a_merge_bomb_ends_at_once(void **state)
+{
+	static const struct {
+		const char *head, *each, *complaint;
+	} table[] = {
+		{"b:\n", "- <<: *a\n", "more than 1000000 nodes once aliases are followed"},
+		{"b:\n", "  <<: *a\n", "more than 1000000 entries copied by '<<'"},
+	};
+	struct text base = text_open(*state);
+	text_add(&base, "a: &a {");
+	for (int i = 0; i < 2000; i++)
+		text_add(&base, "k%d: , ", i);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		const char *text = arena_format(*state, "%s}\n%s%s", text_read(&base),
+			table[i].head, repeated(*state, table[i].each, 50000));
+		size_t before = arena_used(*state);
+		const char *said = read_back(*state, text, strlen(text));
+		if (!strstr(said, table[i].complaint))
+			fail_msg("%s", said);
+		assert_true(arena_used(*state) - before < 200 << 20);
+	}
+}
+
+static void large_maps_are_searched_by_hashing(void **state)
+{
+	struct text text = text_open(*state);
+	for (int i = 0; i < 60000; i++)
+		text_add(&text, "k%d: %d\n", i, i);
+	struct diag *diag = diag_open(*state);
+	const struct node *map = node_read_text(*state, "f", text_read(&text), text.length, diag);
+	assert_non_null(map);
+	assert_non_null(map->index);
+	assert_string_equal(node_find(map, "k59999")->text, "59999");
+	assert_null(node_find(map, "k60000"));
+	assert_int_equal(node_index(map, "k7"), 7);
+}
+
+static void too_many_bytes_are_refused(void **state)
+{
+	const char *most = repeated(*state, "# 56789\n", SPEC_BYTES_MOST / 8 - 1);
+	const char *fits = arena_format(*state, "%sa: 1\n#\n", most);
+	assert_int_equal(strlen(fits), SPEC_BYTES_MOST - 1);
+	assert_string_equal(read_back(*state, fits, strlen(fits)), "{a: 1}");
+	const char *over = arena_format(*state, "%s# ", fits);
+	assert_string_equal(read_back(*state, over, strlen(over)),
+		"f: error: has 1048577 bytes; a spec has at most 1048576 (1 MiB)\n");
+}
+
+static const char *read_path(struct arena *arena, const char *path)
+{
+	struct diag *diag = diag_open(arena);
+	assert_null(node_read_file(arena, path, diag));
+	return complaints_text(arena, diag);
+}
+
+static void what_cannot_be_read_is_said(void **state)
+{
+	char folder[] = "/tmp/lxplore-test-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	const char *missing = arena_format(*state, "%s/missing.yaml", folder);
+	const char *large = arena_format(*state, "%s/large.yaml", folder);
+	int file = open(large, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(ftruncate(file, 100 << 20), 0);
+	close(file);
+
+	assert_string_equal(read_path(*state, missing),
+		arena_format(*state, "%s: error: there is no such file\n", missing));
+	assert_string_equal(read_path(*state, folder),
+		arena_format(
+			*state, "%s: error: is a folder; name the YAML files in it\n", folder));
+	assert_string_equal(read_path(*state, "/dev/zero"),
+		"/dev/zero: error: is longer than 1048576 bytes (1 MiB), the most of a spec\n");
+	size_t before = arena_used(*state);
+	assert_string_equal(read_path(*state, large),
+		arena_format(*state,
+			"%s: error: has 104857600 bytes; a spec has at most 1048576 (1 MiB)\n",
+			large));
+	assert_true(arena_used(*state) - before < 10000);
+	if (geteuid() != 0) {
+		chmod(large, 0);
+		assert_string_equal(read_path(*state, large),
+			arena_format(*state, "%s: error: no permission to read it\n", large));
+	}
+	unlink(large);
+	rmdir(folder);
+}
+
+static const struct node *value_of(struct arena *arena, const char *text)
+{
+	const struct node *map = node_read_text(arena, "f", text, strlen(text), diag_open(arena));
+	assert_non_null(map);
+	return map->entries[map->count - 1].value;
+}
+
+static void parts_of_scalars_have_places(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t from, to;
+		int line, column, end_column;
+	} table[] = {
+		{"a: x + yy", 4, 6, 1, 8, 10}, {"a: 'x + yy'", 4, 6, 1, 9, 11},
+		{"a: &n !t x + yy", 4, 6, 1, 14, 16}, {"größe: µ + yy", 5, 7, 1, 12, 14},
+		{"a: 1\nb: |\n  x\n  zz yy\n", 5, 7, 4, 6, 8}, {"b: |\n  xx\n", 0, 2, 2, 3, 5},
+		{"a: \"x\\x41 yy\"", 3, 5, 1, 4, 14}, /* escapes: the whole scalar */
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct span part =
+			node_part(value_of(*state, table[i].text), table[i].from, table[i].to);
+		assert_int_equal(part.line, table[i].line);
+		assert_int_equal(part.column, table[i].column);
+		assert_int_equal(part.end_column, table[i].end_column);
+	}
+}
+
+static void an_alias_knows_both_places(void **state)
+{
+	const struct node *b = value_of(*state, "a: &x {y: 1}\nb: *x");
+	assert_int_equal(b->span.line, 1);
+	assert_int_equal(b->alias.line, 2);
+	assert_int_equal(b->alias.column, 4);
+	assert_null(value_of(*state, "a: 1")->alias.source);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
+	const struct CMUnitTest tests[] = {
+		TEST(trees_keep_what_was_written),
+		TEST(what_is_wrong_is_said_with_its_place),
+		TEST(a_nul_byte_is_no_text),
+		TEST(all_mistakes_of_a_file_are_reported),
+		TEST(deep_nesting_ends_at_once),
+		TEST(nesting_up_to_the_limit_is_read),
+		TEST(aliases_do_not_nest_deeper_than_the_limit),
+		TEST(an_alias_bomb_ends_at_once),
+		TEST(a_merge_bomb_ends_at_once),
+		TEST(large_maps_are_searched_by_hashing),
+		TEST(too_many_bytes_are_refused),
+		TEST(what_cannot_be_read_is_said),
+		TEST(parts_of_scalars_have_places),
+		TEST(an_alias_knows_both_places),
+	};
+	return cmocka_run_group_tests_name("node", tests, NULL, NULL);
+}
