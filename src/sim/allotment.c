@@ -82,15 +82,15 @@ void allotment_check(const struct program *program, struct faults *faults)
 	}
 }
 
-bool allotment_holds(const struct allotment_index *index, int step, int core, int tensor,
-	int64_t low, int64_t high)
+const struct allotment *allotment_find(const struct allotment_index *index, int step, int core,
+	int tensor, int64_t low, int64_t high)
 {
 	for (size_t k = index->first[step]; k < index->first[step + 1]; k++) {
 		const struct allotment *allotment = index->at[k];
 		if ((allotment->tensor == tensor || allotment->tensor < 0) &&
 			allotment->cores >> core & 1 && low >= allotment->address &&
 			high - allotment->address <= allotment->size)
-			return true;
+			return allotment;
 	}
-	return false;
+	return NULL;
 }

@@ -22,8 +22,8 @@ struct allotment_index allotment_index_make(const struct program *program, struc
 /* Complains about allotments that share bytes or leave LX. */
 void allotment_check(const struct program *program, struct faults *faults);
 
-/* Are bytes [low, high) the tensor's, or tile buffers', in a step on a core? */
-bool allotment_holds(const struct allotment_index *index, int step, int core, int tensor,
-	int64_t low, int64_t high);
+/* Whose bytes [low, high) are in a step on a core, if the tensor's or tile buffers'; NULL. */
+const struct allotment *allotment_find(const struct allotment_index *index, int step, int core,
+	int tensor, int64_t low, int64_t high);
 
 #endif

@@ -30,8 +30,11 @@ bool audit_lx_box(struct audit *audit, const struct region *region, const struct
 {
 	if (!make_box(audit, region, location, core, unit, box))
 		return false;
-	if (!allotment_holds(&audit->allotments, audit->instruction->step, core, tensor, box->low,
-		    box->high))
+	const struct allotment *allotment = allotment_find(
+		&audit->allotments, audit->instruction->step, core, tensor, box->low, box->high);
+	if (allotment)
+		box->since = allotment->from;
+	else
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, box->low,
 			"bytes %" PRId64 " to %" PRId64
 			" of LX are neither allotted to '%s' nor to tile buffers",
@@ -45,7 +48,7 @@ void audit_read(struct audit *audit, const struct box *box, int core, int tensor
 	uint64_t part;
 	do {
 		struct content expected = {.tensor = tensor, .stick = walk.stick};
-		shadow_read(audit->shadow, core, walk.address, &expected, &part);
+		shadow_read(audit->shadow, core, walk.address, box->since, &expected, &part);
 	} while (box_next(box, &walk));
 }
 
@@ -68,8 +71,8 @@ uint64_t audit_read_accumulator(struct audit *audit, const struct box *box, int 
 			struct content expected = {.tensor = box->tensor,
 				.piece = 1 + (int)(at / STICK_BYTES),
 				.stick = walk.stick};
-			known &= shadow_read(
-				audit->shadow, core, walk.address + at, &expected, &part);
+			known &= shadow_read(audit->shadow, core, walk.address + at, box->since,
+				&expected, &part);
 			all = first ? part : all;
 			first = false;
 			if (known && part != all)

@@ -15,6 +15,7 @@ struct box {
 	int64_t step[REGION_RANK_MOST]; /* stick numbers from one unit to the next */
 	int64_t address, stick;         /* of the first unit */
 	int64_t low, high;              /* the bytes between its first and last */
+	int since;                      /* the step from which on the bytes are its own */
 };
 
 /* NULL, or what is wrong; *at is then the address that the complaint is about. */

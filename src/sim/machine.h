@@ -36,8 +36,7 @@ static inline void machine_announce(const struct instruction *instruction)
 		__builtin_prefetch(&instruction->transfer->region.sticks);
 		break;
 	case ENGINE_COMPUTE:
-		__builtin_prefetch(instruction->compute->count);
-		__builtin_prefetch(&instruction->compute->read_count);
+		__builtin_prefetch(instruction->compute);
 		break;
 	case ENGINE_RING:
 		__builtin_prefetch(instruction->combine);

@@ -149,8 +149,22 @@ static void complain_content(struct shadow *shadow, int core, int64_t address,
 		"it reads %s and finds %s", wanted, other);
 }
 
-bool shadow_read(struct shadow *shadow, int core, int64_t address, const struct content *expected,
-	uint64_t *part)
+/* What an earlier step left behind is not this step's, even if it looks like it. */
+static bool check_since(struct shadow *shadow, int core, int64_t address, int since,
+	const struct content *expected, uint32_t writer)
+{
+	if (writer == RACE_NOBODY || shadow->program->instructions[writer].step >= since)
+		return true;
+	char wanted[160];
+	print_content(shadow, expected, wanted, sizeof wanted);
+	fault_add(shadow->faults, FAULT_STALE, race_current(shadow->race), core, address,
+		"it reads %s and finds what instruction %u left there in step %d", wanted, writer,
+		shadow->program->instructions[writer].step);
+	return false;
+}
+
+bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
+	const struct content *expected, uint64_t *part)
 {
 	struct cell *cell = find_cell(shadow, core, address);
 	const struct content *found = &cell->content;
@@ -159,7 +173,7 @@ bool shadow_read(struct shadow *shadow, int core, int64_t address, const struct 
 	cell->readers = race_add_reader(shadow->race, cell->readers);
 	if (found->tensor == expected->tensor && found->piece == expected->piece &&
 		found->stick == expected->stick)
-		return true;
+		return check_since(shadow, core, address, since, expected, cell->writer);
 	complain_content(shadow, core, address, expected, found);
 	return false;
 }

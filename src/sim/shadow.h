@@ -27,9 +27,12 @@ struct shadow *shadow_open(const struct program *program, struct race *race, str
 
 /* Accesses by the current instruction of the race, inside the memory and aligned. */
 
-/* False after a fault, when something else lies there than a stick or a piece of its tensor. */
-bool shadow_read(struct shadow *shadow, int core, int64_t address, const struct content *expected,
-	uint64_t *part);
+/*
+ * False after a fault, when something else lies there than a stick or a piece of
+ * its tensor, or when it was left there before step `since`.
+ */
+bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
+	const struct content *expected, uint64_t *part);
 void shadow_write(struct shadow *shadow, int core, int64_t address, const struct content *content);
 
 /* The stick in place of it: tensor -1 if none was ever written. */

@@ -1,0 +1,36 @@
+#ifndef SUPPORT_MUTABLE_PROGRAM_H
+#define SUPPORT_MUTABLE_PROGRAM_H
+
+#include "lower/program.h"
+
+/*
+ * A copy of a program to break: nothing in it is shared, neither with the original nor
+ * between instructions.
+ */
+struct arena;
+
+struct mutable_instruction {
+	struct instruction *head; /* of the copy */
+	uint32_t *dependences;
+	struct transfer *transfer; /* one of these three, or none */
+	struct compute *compute;
+	int64_t *first, *count; /* its loops */
+	struct combine *combine;
+	struct compute_operand *reads[OP_READS_MOST], *write; /* of the compute */
+};
+
+struct mutable_program {
+	struct program program;
+	struct mutable_instruction *instructions;
+	struct allotment *allotments;
+};
+
+struct mutable_program *mutable_copy(struct arena *arena, const struct program *program);
+
+/*
+ * Instructions i and j change places in their queues.  Dependences go with them: who
+ * waited for i waits for it where it is now.
+ */
+void mutable_swap(struct mutable_program *copy, uint32_t i, uint32_t j);
+
+#endif
