@@ -1,0 +1,304 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "cost/cost.h"
+#include "tests/support/plan_text.h"
+#include "tests/support/sample.h"
+#include "tests/support/spyre.h"
+
+#include "tests/test.h"
+
+#include <inttypes.h>
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+#define MAP "{dimensions: {m: 4, n: 128}, ops: ['y[m,n] = exp(x[m,n])']}"
+#define PRODUCT "{dimensions: {m: 4, n: 128, k: 128}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}"
+#define CHAIN                                                                                      \
+	"{dimensions: {m: 4, n: 128}, ops: ['t[m,n] = clone(x[m,n])', 'y[m,n] = exp(t[m,n])']}"
+#define NOTHING                                                                                    \
+	{                                                                                          \
+		NULL                                                                               \
+	}
+
+/* What every operand of the last step moves, in sticks, by hand. */
+static const struct {
+	int cores;
+	const char *workload;
+	const char *mappings[4], *stays[4];
+	const char *moved;
+	int64_t computes;
+} table[] = {
+	{1, MAP, {""}, NOTHING,
+		"x: hbm_read 8 lx_fill 8 lx_read 8; y: hbm_write 8 lx_drain 8 lx_write 8;", 512},
+	{1, "{dimensions: {m: 4, n: 130}, ops: ['y[m,n] = exp(x[m,n])']}", {"LX: n3 m2"}, NOTHING,
+		"x: hbm_read 12 lx_fill 12 lx_read 12; y: hbm_write 12 lx_drain 12 lx_write 12;",
+		520},
+	/* one transfer for all cores that want the same */
+	{2, "{dimensions: {m: 4, n: 128}, ops: ['y[m,n] = x[m,n] + v[n]']}", {"core: m2"}, NOTHING,
+		"x: hbm_read 8 lx_fill 8 lx_read 8; v: hbm_read 2 lx_fill 4 lx_read 4; "
+		"y: hbm_write 8 lx_drain 8 lx_write 8;",
+		512},
+	{4, PRODUCT, {"core: m2 n2"}, NOTHING,
+		"a: hbm_read 8 lx_fill 16 lx_read 16; b: hbm_read 256 lx_fill 512 lx_read 512; "
+		"c: hbm_write 8 lx_drain 8 lx_write 8;",
+		65536},
+	/* what is fetched again depends on the order */
+	{1, PRODUCT, {"LX: m2 n2"}, NOTHING,
+		"a: hbm_read 8 lx_fill 8 lx_read 16; b: hbm_read 512 lx_fill 512 lx_read 512; "
+		"c: hbm_write 8 lx_drain 8 lx_write 8;",
+		65536},
+	{1, PRODUCT, {"LX: n2 m2"}, NOTHING,
+		"a: hbm_read 16 lx_fill 16 lx_read 16; b: hbm_read 256 lx_fill 256 lx_read 512; "
+		"c: hbm_write 8 lx_drain 8 lx_write 8;",
+		65536},
+	/* two passes: fp32 accumulators between them */
+	{1, PRODUCT, {"LX: k2"}, NOTHING,
+		"a: hbm_read 8 lx_fill 8 lx_read 8; b: hbm_read 256 lx_fill 256 lx_read 256; "
+		"c: hbm_write 8 lx_drain 8 lx_read 16 lx_write 24;",
+		65536},
+	/* a reduction over two cores: both write accumulators, the ring moves one */
+	{2, PRODUCT, {"core: k2"}, NOTHING,
+		"a: hbm_read 8 lx_fill 8 lx_read 8; b: hbm_read 256 lx_fill 256 lx_read 256; "
+		"c: hbm_write 8 lx_drain 8 lx_read 32 lx_write 40 ring 16;",
+		65536},
+	/* resident operands do not move; a clone has no compute */
+	{1, CHAIN, {"", ""}, {"t at 0 steps 0 2, cores 1"},
+		"t: lx_read 8; y: hbm_write 8 lx_drain 8 lx_write 8;", 512},
+	{1, "{dimensions: {m: 4, n: 128}, ops: ['y[m,n] = exp(x[m,n])', 't[m,n] = clone(x[m,n])']}",
+		{"", "LX: m4"}, {"t at 0 steps 1 2, cores 1"}, "x: hbm_read 8 lx_fill 8; t:;", 0},
+	/* windows overlap: 5 rows of 9 on each core; one row each for the last two tiles */
+	{2,
+		"{dimensions: {p: 4, r: 3, n: 64}, "
+		"ops: ['o[p,n] = sum(r) i[2*p+r,n] * w[r,n]']}",
+		{"core: p2"}, NOTHING,
+		"i: hbm_read 10 lx_fill 10 lx_read 10; w: hbm_read 3 lx_fill 6 lx_read 6; "
+		"o: hbm_write 4 lx_drain 4 lx_write 4;",
+		768},
+	{1, "{dimensions: {p: 2, r: 2, n: 64}, ops: ['o[p,n] = sum(r) i[p+r,n] * w[r,n]']}",
+		{"LX: p2 r2"}, NOTHING,
+		"i: hbm_read 3 lx_fill 3 lx_read 4; w: hbm_read 4 lx_fill 4 lx_read 4; "
+		"o: hbm_write 2 lx_drain 2 lx_read 4 lx_write 6;",
+		256},
+	/* one element in a stick */
+	{1, "{dimensions: {m: 4, n: 128}, ops: ['s[m] = sum(n) x[m,n]']}", {""}, NOTHING,
+		"x: hbm_read 8 lx_fill 8 lx_read 8; s: hbm_write 4 lx_drain 4 lx_write 4;", 512},
+	{1,
+		"{dimensions: {m: 4, n: 128}, ops: ['y[m,n] = exp(x[m,n])', "
+		"{opaque: sort, reads: [y], writes: ['z[m]']}]}",
+		{"", ""}, NOTHING, "y: hbm_read 8; z: hbm_write 1;", 0},
+};
+
+static const char *print_moved(
+	struct arena *arena, const struct plan *plan, int step, const struct step_count *count)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	struct text text = text_open(arena);
+	for (int i = 0; i < op_operands(op); i++) {
+		text_add(&text, "%s%s:", i ? " " : "",
+			plan->workload->tensors[op_operand(op, i)->tensor].name);
+		for (int t = 0; t < TRAFFIC_COUNT; t++)
+			if (count->bytes[i][t])
+				text_add(&text, " %s %" PRId64, traffic_names[t],
+					count->bytes[i][t] / STICK_BYTES);
+		text_add(&text, ";");
+	}
+	return text_read(&text);
+}
+
+static void bytes_are_those_counted_by_hand(void **state)
+{
+	struct arena *arena = *state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		const struct plan *plan = plan_text(arena, table[i].cores, table[i].workload,
+			table[i].mappings, table[i].stays);
+		struct counts counts;
+		assert_true(cost_counts(plan, arena, &counts));
+		int last = counts.step_count - 1;
+		assert_string_equal(
+			print_moved(arena, plan, last, &counts.steps[last]), table[i].moved);
+		assert_int_equal(counts.steps[last].computes, table[i].computes);
+	}
+}
+
+static struct plan_cost cost_of(struct arena *arena, int cores, const char *workload,
+	const char *const *mappings, const char *const *stays)
+{
+	const struct plan *plan = plan_text(arena, cores, workload, mappings, stays);
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	return cost;
+}
+
+static const char *const nothing[] = {NULL};
+
+/* 2 KiB over HBM at 2048/15 bytes a cycle, over the ports at a stick a cycle. */
+static void a_phase_lasts_as_long_as_its_busiest_resource(void **state)
+{
+	struct plan_cost cost = cost_of(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
+	assert_int_equal(cost.phase_count, 1);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_HBM], 15);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_FILL], 16);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_LX_READ], 8);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_LX_WRITE], 8);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 8);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 0);
+	assert_int_equal(cost.phases[0].cycles, 16);
+	assert_int_equal(cost.overhead_cycles, 125 + 498);
+	assert_int_equal(cost.score.cycles, 16 + 125 + 498);
+	assert_int_equal(cost.score.hbm_bytes, 2048);
+	assert_int_equal(cost.score.cores, 1);
+	assert_true(cost.score.feasible);
+	assert_true(cost.score.utilization > 8.0 / 639 - 1e-12);
+	assert_true(cost.score.utilization < 8.0 / 639 + 1e-12);
+}
+
+/* 130 elements are three units; the core with the last one, of two elements, waits. */
+static void the_busiest_core_counts(void **state)
+{
+	struct plan_cost cost =
+		cost_of(*state, 4, "{dimensions: {m: 2, n: 130}, ops: ['y[m,n] = exp(x[m,n])']}",
+			(const char *[]){"core: n3", NULL}, nothing);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 2);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_FILL], 4);
+	assert_int_equal(cost.score.cores, 3);
+	assert_int_equal(cost.overhead_cycles, 125 + 3 * 498);
+}
+
+static void a_clone_overlaps_the_next_step(void **state)
+{
+	static const char *const stays[] = {"t at 128 steps 0 2, cores 1", NULL};
+	static const char *const mappings[] = {"", "", NULL};
+	struct plan_cost apart = cost_of(*state, 1, CHAIN, mappings, nothing);
+	struct plan_cost joined = cost_of(*state, 1, CHAIN, mappings, stays);
+	assert_int_equal(apart.phase_count, 2);
+	assert_int_equal(joined.phase_count, 1);
+	assert_int_equal(joined.phases[0].first_step, 0);
+	assert_int_equal(joined.phases[0].end_step, 2);
+	assert_int_equal(joined.phases[0].resource[RESOURCE_HBM], 15);
+	assert_int_equal(joined.phases[0].resource[RESOURCE_FILL], 16);
+	assert_int_equal(joined.phases[0].resource[RESOURCE_COMPUTE], 8);
+	assert_int_equal(joined.score.lx_peak_bytes, 128 + 1024);
+	assert_int_equal(apart.score.lx_peak_bytes, 0);
+}
+
+/* The ring: 16 sticks of accumulators over a link of 32 bytes a cycle. */
+static void a_split_reduction_uses_the_ring(void **state)
+{
+	struct plan_cost cost =
+		cost_of(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 16 * 128 / 32);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 65536 / 2 / 1024);
+}
+
+static void without_a_ring_a_split_reduction_is_rejected(void **state)
+{
+	struct plan *plan =
+		plan_text(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
+	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+	struct score score;
+	arch->reduce_ring.sum = false;
+	plan->arch = arch;
+	assert_true(cost_score(plan, *state, &score));
+	assert_false(score.feasible);
+	assert_non_null(score.rejected);
+}
+
+static void bundles_pay_for_their_widest_step(void **state)
+{
+	static const char *const apart[] = {"core: m2 / 0", "core: m4 / 1", NULL};
+	static const char *const together[] = {"core: m2 / 0", "core: m4 / 0", NULL};
+	struct plan_cost cost = cost_of(*state, 4, CHAIN, apart, nothing);
+	assert_int_equal(cost.overhead_cycles, 2 * 125 + (2 + 4) * 498);
+	cost = cost_of(*state, 4, CHAIN, together, nothing);
+	assert_int_equal(cost.overhead_cycles, 125 + 4 * 498);
+}
+
+/* The array does twice as many multiply-adds of bytes, half as many of words. */
+static void the_array_is_as_fast_as_its_elements_are_small(void **state)
+{
+	static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_FP16, DTYPE_FP32};
+	static const int64_t cycles[] = {32, 64, 128};
+	static const char *const mappings[] = {"", NULL};
+	for (int i = 0; i < 3; i++) {
+		const struct workload *workload = sample_op(
+			*state, OP_EINSUM, dtypes[i], "mk,kn->mn", "mnk", (int64_t[]){4, 128, 128});
+		struct plan_cost cost;
+		assert_true(
+			cost_plan(plan_of(*state, 1, workload, mappings, nothing), *state, &cost));
+		assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], cycles[i]);
+	}
+}
+
+/* 2048 bytes through HBM, 16 sticks into or out of LX by transfers, 16 by the compute, 512 exp. */
+static void energy_is_counts_times_the_table(void **state)
+{
+	struct plan_cost cost = cost_of(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
+	double expected = 2048 * 162.5 + 4 * 1024 * 12.5 + 512 * 1.1;
+	assert_true(cost.score.energy_pj > expected - 1e-6);
+	assert_true(cost.score.energy_pj < expected + 1e-6);
+}
+
+static void counts_that_do_not_fit_are_refused(void **state)
+{
+	static const char *const mappings[] = {"", NULL};
+	const struct workload *workload = sample_op(*state, OP_EINSUM, DTYPE_FP16, "mk,kn->mn",
+		"mnk", (int64_t[]){1 << 28, 1 << 28, 1 << 28});
+	struct counts counts;
+	struct score score;
+	const struct plan *plan = plan_of(*state, 1, workload, mappings, nothing);
+	assert_false(cost_counts(plan, *state, &counts));
+	assert_false(cost_score(plan, *state, &score));
+}
+
+static void streaming_needs_two_buffers_of_what_moves(void **state)
+{
+	static const char *const mappings[] = {"LX: m2", NULL};
+	const struct plan *plan = plan_text(*state, 1, PRODUCT, mappings, nothing);
+	const struct op *op = plan->workload->ops;
+	int64_t hbm, room;
+	/* a and c move by halves, b stays */
+	assert_true(cost_stream(
+		plan->arch, plan->workload, op, &plan->steps[0].mapping, 0, &hbm, &room));
+	assert_int_equal(hbm, (8 + 256 + 8) * 128);
+	assert_int_equal(room, (2 * 4 + 256 + 2 * 4) * 128);
+	/* b is resident */
+	assert_true(cost_stream(
+		plan->arch, plan->workload, op, &plan->steps[0].mapping, 2, &hbm, &room));
+	assert_int_equal(hbm, (8 + 8) * 128);
+	assert_int_equal(room, (2 * 4 + 2 * 4) * 128);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bytes_are_those_counted_by_hand, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_phase_lasts_as_long_as_its_busiest_resource, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_busiest_core_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_clone_overlaps_the_next_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_split_reduction_uses_the_ring, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			without_a_ring_a_split_reduction_is_rejected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			bundles_pay_for_their_widest_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_array_is_as_fast_as_its_elements_are_small, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			energy_is_counts_times_the_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			counts_that_do_not_fit_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			streaming_needs_two_buffers_of_what_moves, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
+}
