@@ -16,7 +16,7 @@
  * with every order that keeps reductions innermost, priced by cost_stream.
  */
 struct tiling {
-	int64_t hbm, exposed, tiles, passes;
+	int64_t hbm, cycles, tiles, passes;
 	int64_t factors[OP_LOOPS_MOST];
 	int order[OP_LOOPS_MOST];
 };
@@ -26,7 +26,6 @@ struct all {
 	struct arena *arena;
 	struct mapping mapping;
 	uint32_t whole; /* loops that may not be tiled */
-	int64_t arriving;
 	struct tiling *list;
 	size_t count, capacity;
 };
@@ -44,8 +43,7 @@ static void price(struct all *all)
 		return;
 	streaming_open(
 		&streaming, q->arch, q->workload, q->op, &all->mapping, q->in_lx, q->arriving);
-	assert_true(streaming_exposed(&streaming, &tiling.exposed));
-	assert_true(streaming_arriving(&streaming, &all->arriving));
+	assert_true(streaming_estimate(&streaming, tiling.hbm, &tiling.cycles));
 	for (int i = 0; i < q->op->loop_count; i++) {
 		tiling.factors[i] = row->temporal[i];
 		tiling.order[i] = row->temporal_order[i];
@@ -125,21 +123,37 @@ static int compare(const struct tiling *a, const struct tiling *b, int loop_coun
 	}
 }
 
+/* Of the op in one tile. */
+static int64_t find_bound(const struct all *all, int64_t hbm)
+{
+	const struct stream_question *q = all->question;
+	struct mapping mapping = all->mapping;
+	struct streaming streaming;
+	int64_t bound;
+	for (int l = 0; l < q->op->loop_count; l++)
+		mapping.rows[q->arch->lx].temporal[l] = 1;
+	streaming_open(&streaming, q->arch, q->workload, q->op, &mapping, q->in_lx, q->arriving);
+	assert_true(streaming_bound(&streaming, hbm, &bound));
+	return bound;
+}
+
 static const struct tiling *find_best(const struct all *all)
 {
 	int64_t hbm = INT64_MAX, least = INT64_MAX;
 	const struct tiling *best = NULL;
+	if (all->count == 0)
+		return NULL;
 	for (size_t i = 0; i < all->count; i++)
 		hbm = all->list[i].hbm < hbm ? all->list[i].hbm : hbm;
 	for (size_t i = 0; i < all->count; i++)
-		if (all->list[i].hbm == hbm && all->list[i].exposed < least)
-			least = all->list[i].exposed;
-	int64_t most = (hbm + all->arriving) / 8;
+		if (all->list[i].hbm == hbm && all->list[i].cycles < least)
+			least = all->list[i].cycles;
+	int64_t bound = find_bound(all, hbm), most = bound + bound / 8;
 	if (least > most)
-		most = least + most / 2;
+		most = least + bound / 16;
 	for (size_t i = 0; i < all->count; i++) {
 		const struct tiling *one = &all->list[i];
-		if (one->hbm == hbm && one->exposed <= most &&
+		if (one->hbm == hbm && one->cycles <= most &&
 			(!best || compare(one, best, all->question->op->loop_count) < 0))
 			best = one;
 	}
@@ -176,7 +190,7 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 		if (op->loops[l].reduction)
 			got.passes *= answer.tiles[l];
 	}
-	if (answer.hbm_bytes != best->hbm || answer.exposed_bytes != best->exposed ||
+	if (answer.hbm_bytes != best->hbm || answer.cycles != best->cycles ||
 		compare(&got, best, op->loop_count) != 0)
 		fail_msg("%s: %" PRId64 " bytes in %" PRId64 " tiles, expected %" PRId64
 			 " in %" PRId64,

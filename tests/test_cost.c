@@ -191,13 +191,17 @@ static void a_clone_overlaps_the_next_step(void **state)
 	assert_int_equal(apart.score.lx_peak_bytes, 0);
 }
 
-/* The ring: 16 sticks of accumulators over a link of 32 bytes a cycle. */
+/* 16 sticks of accumulators over a link of 32 bytes a cycle, one hop after the other. */
 static void a_split_reduction_uses_the_ring(void **state)
 {
 	struct plan_cost cost =
 		cost_of(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 16 * 128 / 32);
 	assert_int_equal(cost.phases[0].resource[RESOURCE_COMPUTE], 65536 / 2 / 1024);
+	cost = cost_of(*state, 4,
+		"{dimensions: {m: 4, n: 128, k: 256}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}",
+		(const char *[]){"core: k4", NULL}, nothing);
+	assert_int_equal(cost.phases[0].resource[RESOURCE_RING], 3 * 16 * 128 / 32);
 }
 
 static void without_a_ring_a_split_reduction_is_rejected(void **state)

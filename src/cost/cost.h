@@ -8,13 +8,18 @@
  * fills what point 1 to 8 of model/plan.h say.  `cost_score` adds time and
  * energy:
  *
- *	step    cycles of each resource = ceil(work / rate), exact rationals
- *	phase   max over resources of the sum over its steps
+ *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
+ *	        in exact rationals; the slowest resource counts
  *	graph   sum of phases + bundle overheads
  *
- * Resources: HBM (all bytes); per core of the step the fill port, the
- * LX read port, the LX write port, the array (einsums) or the vector unit
- * (maps, reduces); the reduce ring.  The busiest core counts.
+ * Resources: HBM (all bytes); per core the fill port, the LX read port, the
+ * LX write port, the array (einsums) or the vector unit (the others); of the reduce
+ * ring all hops of a slice.  The busiest core counts.  The array's rate is for
+ * operands of 2 bytes, the widest counts; 1 byte doubles it, 4 bytes halve it
+ * (assumed: nobody says so of this machine).
+ *
+ * Energy is counts times the tables, in a fixed order.  A plan that splits a
+ * reduction without a ring that can combine it is not feasible.
  *
  * Both answer false when a count does not fit an int64_t.
  */

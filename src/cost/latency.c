@@ -1,9 +1,7 @@
 #include "cost/latency.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "cost/checked.h"
-#include "cost/traffic.h"
 
 const char *const resource_names[] = {
 	[RESOURCE_HBM] = "hbm",
@@ -36,12 +34,10 @@ static struct ratio array_rate(
 	int widest = 1;
 	for (int i = 0; i < op->read_count; i++) {
 		enum dtype dtype = workload->tensors[op->reads[i].tensor].layout.dtype;
-		if (dtype_stored_bytes(dtype) > widest)
-			widest = dtype_stored_bytes(dtype);
+		widest = (int)number_max(widest, dtype_stored_bytes(dtype));
 	}
-	struct ratio rate;
-	if (!ratio_mul(unit->mac_rate, (struct ratio){2, widest}, &rate))
-		BUG("the array of '%s' is too fast to count", unit->name);
+	struct ratio rate = unit->mac_rate;
+	ratio_mul(unit->mac_rate, (struct ratio){2, widest}, &rate);
 	return rate;
 }
 
@@ -52,29 +48,9 @@ struct ratio latency_rate(
 	struct ratio rate =
 		op->kind == OP_EINSUM ? array_rate(unit, workload, op) : unit->vector_rate;
 	struct ratio units = {1, 1};
-	if (!ratio_make(unit->instances, arch_cores(arch), &units) ||
-		!ratio_mul(rate, units, &rate))
-		BUG("the units of '%s' are too fast to count", unit->name);
+	if (ratio_make(unit->instances, arch_cores(arch), &units))
+		ratio_mul(rate, units, &rate);
 	return rate;
-}
-
-/* What one core does in a phase, or all do with HBM. */
-struct work {
-	int64_t hbm_read, hbm_write;
-	int64_t fill, lx_read, lx_write, ring;
-	int64_t compute_cycles;
-};
-
-static void add_traffic(struct work *work, const struct step_count *count, bool *fits)
-{
-	for (int i = 0; i <= OP_READS_MOST; i++) {
-		const int64_t *bytes = count->bytes[i];
-		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_FILL]);
-		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_DRAIN]);
-		work->lx_read = checked_add(fits, work->lx_read, bytes[TRAFFIC_LX_READ]);
-		work->lx_write = checked_add(fits, work->lx_write, bytes[TRAFFIC_LX_WRITE]);
-		work->ring = checked_add(fits, work->ring, bytes[TRAFFIC_RING]);
-	}
 }
 
 /* Cycles at a rate; nothing takes time where no rate is given. */
@@ -99,37 +75,30 @@ static void memory_cycles(const struct level *level, int64_t read, int64_t writt
 	}
 }
 
-static void find_hbm(
-	const struct plan *plan, const struct counts *counts, struct phase_cost *phase, bool *fits)
+int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits)
 {
-	int64_t read = 0, written = 0, read_cycles, write_cycles;
-	for (int step = phase->first_step; step < phase->end_step; step++)
-		for (int i = 0; i <= OP_READS_MOST; i++) {
-			const int64_t *bytes = counts->steps[step].bytes[i];
-			read = checked_add(fits, read, bytes[TRAFFIC_HBM_READ]);
-			written = checked_add(fits, written, bytes[TRAFFIC_HBM_WRITE]);
-		}
-	memory_cycles(&plan->arch->levels[plan->arch->hbm], read, written, &read_cycles,
-		&write_cycles, fits);
-	phase->resource[RESOURCE_HBM] = number_max(read_cycles, write_cycles);
+	int64_t read_cycles, write_cycles;
+	memory_cycles(&arch->levels[arch->hbm], read, written, &read_cycles, &write_cycles, fits);
+	return number_max(read_cycles, write_cycles);
 }
 
-static struct work find_core(const struct plan *plan, const struct traffic_op *ops,
-	const struct phase_cost *phase, int64_t core, bool *fits)
+void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
+	int64_t core, bool *fits)
 {
-	struct work work = {0};
-	for (int step = phase->first_step; step < phase->end_step; step++) {
-		const struct traffic_op *op = &ops[step - phase->first_step];
-		struct step_count share;
-		if (!traffic_count_core(op, core, &share))
-			*fits = false;
-		add_traffic(&work, &share, fits);
-		if (share.computes > 0)
-			work.compute_cycles = checked_add(fits, work.compute_cycles,
-				cycles_of(share.computes,
-					latency_rate(plan->arch, plan->workload, op->op), fits));
+	struct step_count share;
+	if (!traffic_count_core(op, core, &share))
+		*fits = false;
+	for (int i = 0; i <= OP_READS_MOST; i++) {
+		const int64_t *bytes = share.bytes[i];
+		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_FILL]);
+		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_DRAIN]);
+		work->lx_read = checked_add(fits, work->lx_read, bytes[TRAFFIC_LX_READ]);
+		work->lx_write = checked_add(fits, work->lx_write, bytes[TRAFFIC_LX_WRITE]);
+		work->ring = checked_add(fits, work->ring, bytes[TRAFFIC_RING]);
 	}
-	return work;
+	if (share.computes > 0)
+		work->compute_cycles = checked_add(fits, work->compute_cycles,
+			cycles_of(share.computes, latency_rate(arch, op->workload, op->op), fits));
 }
 
 static void raise(int64_t *most, int64_t cycles)
@@ -137,24 +106,46 @@ static void raise(int64_t *most, int64_t cycles)
 	*most = number_max(*most, cycles);
 }
 
+void latency_raise(
+	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits)
+{
+	const struct level *lx = &arch->levels[arch->lx];
+	int64_t read, write;
+	memory_cycles(lx, work->lx_read, work->lx_write, &read, &write, fits);
+	raise(&resources[RESOURCE_FILL], cycles_of(work->fill, lx->fill_rate, fits));
+	raise(&resources[RESOURCE_LX_READ], read);
+	raise(&resources[RESOURCE_LX_WRITE], write);
+	raise(&resources[RESOURCE_COMPUTE], work->compute_cycles);
+	raise(&resources[RESOURCE_RING], cycles_of(work->ring, arch->reduce_ring.rate, fits));
+}
+
+static void find_hbm(
+	const struct plan *plan, const struct counts *counts, struct phase_cost *phase, bool *fits)
+{
+	int64_t read = 0, written = 0;
+	for (int step = phase->first_step; step < phase->end_step; step++)
+		for (int i = 0; i <= OP_READS_MOST; i++) {
+			const int64_t *bytes = counts->steps[step].bytes[i];
+			read = checked_add(fits, read, bytes[TRAFFIC_HBM_READ]);
+			written = checked_add(fits, written, bytes[TRAFFIC_HBM_WRITE]);
+		}
+	phase->resource[RESOURCE_HBM] = latency_hbm(plan->arch, read, written, fits);
+}
+
+/* All cores, unless no slice can be larger than the first. */
 static void find_cores(
 	const struct plan *plan, const struct traffic_op *ops, struct phase_cost *phase, bool *fits)
 {
-	const struct arch *arch = plan->arch;
-	const struct level *lx = &arch->levels[arch->lx];
+	int steps = phase->end_step - phase->first_step;
 	int64_t cores = 1;
-	for (int i = 0; i < phase->end_step - phase->first_step; i++)
+	for (int i = 0; i < steps; i++)
 		if (!traffic_is_even(&ops[i]))
 			cores = number_max(cores, ops[i].nest.cores);
 	for (int64_t core = 0; core < cores; core++) {
-		struct work work = find_core(plan, ops, phase, core, fits);
-		int64_t read, write, *most = phase->resource;
-		memory_cycles(lx, work.lx_read, work.lx_write, &read, &write, fits);
-		raise(&most[RESOURCE_FILL], cycles_of(work.fill, lx->fill_rate, fits));
-		raise(&most[RESOURCE_LX_READ], read);
-		raise(&most[RESOURCE_LX_WRITE], write);
-		raise(&most[RESOURCE_COMPUTE], work.compute_cycles);
-		raise(&most[RESOURCE_RING], cycles_of(work.ring, arch->reduce_ring.rate, fits));
+		struct core_work work = {0};
+		for (int i = 0; i < steps; i++)
+			latency_add(&work, plan->arch, &ops[i], core, fits);
+		latency_raise(phase->resource, plan->arch, &work, fits);
 	}
 }
 

@@ -27,12 +27,18 @@ bool streaming_least(const struct streaming *streaming, int64_t *bytes);
 bool streaming_room(const struct streaming *streaming, int64_t *bytes);
 
 /*
- * Bytes whose transfer no compute of the step can hide: what the first tile
- * waits for, and what the last one leaves.  Does not depend on the order.
+ * Cycles of the step when everything overlaps, and a nearer estimate: each
+ * resource, were it the slowest, waits for what must come before its first piece of
+ * work and is followed by what must come after its last.
+ *
+ *	HBM      all transfers, then the last tile's compute and ring
+ *	cores    the first tile's fetches, all computes, the last ring and drain
+ *	ring     the first tile's fetches, an output tile's computes, all rings, the last drain
+ *
+ * HBM moves `hbm_bytes` and what clones of the same phase bring.  Cores and
+ * ring are those of core 0.  Neither depends on the order otherwise.
  */
-bool streaming_exposed(const struct streaming *streaming, int64_t *bytes);
-
-/* Bytes that clones of the same phase bring. */
-bool streaming_arriving(const struct streaming *streaming, int64_t *bytes);
+bool streaming_bound(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
+bool streaming_estimate(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
 
 #endif

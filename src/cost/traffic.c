@@ -107,7 +107,7 @@ static void count_output(
 	if (split > 1) {
 		bytes[TRAFFIC_LX_READ] = checked_add(fits, bytes[TRAFFIC_LX_READ], partials);
 		bytes[TRAFFIC_LX_WRITE] = checked_add(fits, bytes[TRAFFIC_LX_WRITE], partials);
-		bytes[TRAFFIC_RING] = slots ? partial : checked_mul(fits, partial, split - 1);
+		bytes[TRAFFIC_RING] = checked_mul(fits, partial, split - 1);
 	}
 	bytes[TRAFFIC_LX_WRITE] = checked_add(fits, bytes[TRAFFIC_LX_WRITE], written);
 	if (!(traffic->in_lx >> operand & 1))

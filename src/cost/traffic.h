@@ -28,7 +28,7 @@ bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
 
 /*
  * What of it happens on one core.  HBM counts as if the core were alone, RING is
- * what crosses the link to its neighbour.
+ * what the ring moves for its slice of the output.
  */
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out);
 

@@ -9,22 +9,21 @@
  * innermost, the tile buffers fit the reserve.  In this order:
  *
  *  1. fewest HBM bytes;
- *  2. transfers overlap: the first tile waits for its operands, and nothing
- *     hides what the last one leaves, so these bytes are at most an eighth of all
- *     that the step moves; where no tiling of 1 comes that low, at most a sixteenth
- *     of all above the least that one comes to;
+ *  2. transfers overlap: the estimate of cost/streaming.h, which knows what
+ *     the first tile waits for and what follows the last one, stays within 9/8 of
+ *     the step's slowest resource; where no tiling of 1 comes that low, within
+ *     1/16 of that resource above the least that one comes to;
  *  3. fewest tiles;
  *  4. fewest passes over an output tile;
  *  5. the lexicographically least factors by loop, then order, innermost first.
  *
  * The design asks for 1, 3 and 5.  2 is ours: one giant tile would have the
- * fewest bytes and be the fewest, but nothing to overlap; an eighth keeps a step
- * whose transfers and computes balance within 9/8 of the slower of the two.  4 is ours:
- * passes cost accumulators, which are traffic in LX.
+ * fewest bytes and be the fewest, but nothing to overlap.  4 is ours: passes
+ * cost accumulators, which are traffic in LX.
  *
  * Operands in LX need no buffer.  A clone into LX needs none either; it is tiled
- * as its reader is, so that the reader can start on the first tile (its bytes count as
- * moved by the reader for 2); if the reader walks it some other way, it is
+ * as its reader is, so that the reader can start on the first tile (for 2 its bytes count as
+ * the reader's); if the reader walks it some other way, it is
  * one tile.  Loops that share a dimension of the output with others stay whole: their
  * tiles could meet in one stick.
  *
@@ -48,7 +47,8 @@ struct stream_answer {
 	bool found;
 	int64_t tiles[OP_LOOPS_MOST];
 	int order[OP_LOOPS_MOST]; /* innermost first */
-	int64_t hbm_bytes, exposed_bytes, tile_count;
+	int64_t hbm_bytes, tile_count;
+	int64_t cycles;       /* estimated, of 2 */
 	int64_t least_room;   /* LX bytes of the smallest buffers; INT64_MAX: not countable */
 	uint64_t evaluations; /* tilings and orders that were priced */
 };

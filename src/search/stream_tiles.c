@@ -7,14 +7,14 @@
 
 /*
  * Tilings are tried by ascending number of tiles, then passes, then factors.
- * Of those with the fewest HBM bytes so far only the ones that expose less than
- * all before are worth keeping: the answer is the first that exposes little
- * enough, and whatever bound that is, it is one of these.
+ * Of those with the fewest HBM bytes so far only the ones that are faster than
+ * all before are worth keeping: the answer is the first that is fast enough, and
+ * whatever that means, it is one of these.
  */
 struct record {
 	int64_t tiles[OP_LOOPS_MOST];
 	int order[OP_LOOPS_MOST];
-	int64_t exposed, tile_count;
+	int64_t cycles, tile_count;
 };
 
 struct vector {
@@ -32,7 +32,7 @@ struct search {
 	struct divisors factors[OP_LOOPS_MOST];
 	uint32_t signature[OP_LOOPS_MOST];
 	int64_t room, least_room;
-	int64_t least_hbm, best_hbm, arriving;
+	int64_t least_hbm, best_hbm;
 	uint64_t evaluations;
 	struct array(struct record) records;
 };
@@ -187,55 +187,70 @@ static int64_t find_order(struct search *search, int *order)
 	return best;
 }
 
+static bool is_faster(const struct search *search, int64_t cycles)
+{
+	size_t count = search->records.count;
+	return count == 0 || cycles < search->records.at[count - 1].cycles;
+}
+
+static void set_tiles(struct search *search, const int64_t *tiles)
+{
+	for (int l = 0; l < search->nest->loop_count; l++)
+		loopnest_tile(search->nest, l, tiles ? tiles[l] : 1);
+}
+
 static void try_vector(struct search *search, const struct vector *vector, int64_t tile_count)
 {
 	struct record record = {.tile_count = tile_count};
-	size_t count = search->records.count;
 	int64_t room;
-	for (int l = 0; l < search->nest->loop_count; l++) {
-		loopnest_tile(search->nest, l, vector->tiles[l]);
-		record.tiles[l] = vector->tiles[l];
-	}
+	set_tiles(search, vector->tiles);
+	memcpy(record.tiles, vector->tiles, sizeof record.tiles);
 	search->evaluations++;
-	if (!streaming_room(&search->streaming, &room) ||
-		!streaming_exposed(&search->streaming, &record.exposed))
+	if (!streaming_room(&search->streaming, &room))
 		return;
 	search->least_room = number_min(search->least_room, room);
-	bool exposes_less = count == 0 || record.exposed < search->records.at[count - 1].exposed;
-	if (room > search->room || (!exposes_less && search->best_hbm <= search->least_hbm))
+	if (room > search->room)
+		return;
+	if (search->best_hbm <= search->least_hbm &&
+		(!streaming_estimate(&search->streaming, search->best_hbm, &record.cycles) ||
+			!is_faster(search, record.cycles)))
 		return;
 	int64_t hbm = find_order(search, record.order);
+	if (hbm > search->best_hbm || !streaming_estimate(&search->streaming, hbm, &record.cycles))
+		return;
 	if (hbm < search->best_hbm) {
 		search->best_hbm = hbm;
 		search->records.count = 0;
-	} else if (hbm > search->best_hbm || !exposes_less) {
-		return;
 	}
-	*array_add(search->arena, &search->records) = record;
+	if (is_faster(search, record.cycles))
+		*array_add(search->arena, &search->records) = record;
 }
 
-/* Bytes that may go unhidden without a need; see stream.h. */
-static int64_t eighth(const struct search *search)
+/* Cycles of the step if everything overlapped; 0: not countable. */
+static int64_t find_bound(struct search *search)
 {
-	return (search->best_hbm + search->arriving) / 8;
+	int64_t cycles;
+	set_tiles(search, NULL);
+	return streaming_bound(&search->streaming, search->best_hbm, &cycles) ? cycles : 0;
 }
 
-static bool is_settled(const struct search *search)
+static bool is_settled(struct search *search)
 {
-	size_t count = search->records.count;
-	return count > 0 && search->best_hbm <= search->least_hbm &&
-	       search->records.at[count - 1].exposed <= eighth(search);
+	if (search->records.count == 0 || search->best_hbm > search->least_hbm)
+		return false;
+	int64_t bound = find_bound(search);
+	return !is_faster(search, bound + bound / 8);
 }
 
-static const struct record *choose(const struct search *search)
+static const struct record *choose(struct search *search)
 {
 	size_t count = search->records.count, i = 0;
 	if (count == 0)
 		return NULL;
-	int64_t least = search->records.at[count - 1].exposed, most = eighth(search);
-	if (least > most)
-		most = least + most / 2;
-	while (search->records.at[i].exposed > most)
+	int64_t bound = find_bound(search), most = bound + bound / 8;
+	if (search->records.at[count - 1].cycles > most)
+		most = search->records.at[count - 1].cycles + bound / 16;
+	while (search->records.at[i].cycles > most)
 		i++;
 	return &search->records.at[i];
 }
@@ -273,8 +288,7 @@ static bool open_search(
 			number_divisors(arena, whole >> l & 1 ? 1 : loop->units / loop->split);
 		search->signature[l] = find_signature(traffic, l);
 	}
-	return streaming_least(&search->streaming, &search->least_hbm) &&
-	       streaming_arriving(&search->streaming, &search->arriving);
+	return streaming_least(&search->streaming, &search->least_hbm);
 }
 
 static void try_all(struct search *search)
@@ -306,7 +320,7 @@ struct stream_answer stream_tiles(const struct stream_question *question, struct
 	if (record) {
 		answer.found = true;
 		answer.hbm_bytes = search->best_hbm;
-		answer.exposed_bytes = record->exposed;
+		answer.cycles = record->cycles;
 		answer.tile_count = record->tile_count;
 		memcpy(answer.tiles, record->tiles, sizeof answer.tiles);
 		memcpy(answer.order, record->order, sizeof answer.order);
