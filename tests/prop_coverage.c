@@ -110,7 +110,7 @@ static const char *write_tail(struct arena *arena, const char *tail, const char 
 	return arena_format(arena, "z[%s%.*s%s%s", out, (int)(again - rest), rest, out, again + 2);
 }
 
-/* Lists a tensor's layout only if the op has it. */
+/* `single` and `other` hold one element per stick. */
 static const char *write_workload(struct arena *arena, const char *head, const char *tail,
 	enum dtype dtype, const struct shape *shape)
 {
@@ -178,9 +178,9 @@ static void execute(const struct plan *plan, bool small, const char *where, stru
 }
 
 static void run_case(const char *head, const char *tail, enum dtype dtype,
-	const struct shape *shape, int cores, struct tally *tally)
+	const struct shape *shape, int cores, struct tally *tally, struct arena *arena)
 {
-	struct arena *arena = arena_open();
+	struct arena_mark mark = arena_mark(arena);
 	const char *complaints;
 	const char *yaml = write_workload(arena, head, tail, dtype, shape);
 	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
@@ -204,7 +204,7 @@ static void run_case(const char *head, const char *tail, enum dtype dtype,
 		tally->divided += mapping_cores(arch, &made.plan->steps[s].mapping) > 1;
 	for (int r = 0; r < made.plan->residency_count; r++)
 		tally->in_lx += made.plan->residencies[r].place == PLACE_LX;
-	arena_close(arena);
+	arena_release(arena, mark);
 }
 
 /* All tails and dtypes; shapes and cores take turns, `draws` of them each. */
@@ -224,7 +224,7 @@ static void run_head(
 			for (long i = 0; i < draws(1); i++) {
 				size_t turn = (size_t)(tally->run + i);
 				run_case(op, tail, dtypes[d], &shapes[turn % 5],
-					cores[turn / 5 % 4], tally);
+					cores[turn / 5 % 4], tally, arena);
 			}
 		}
 	}

@@ -193,9 +193,8 @@ static void wrong_workloads_are_refused_with_a_reason(void **state)
 			"4:11: error: dimension 'm' indexes the output twice"},
 		{"  ops:\n    - y[m] = exp(x[m,m])\n",
 			"4:22: error: dimension 'm' indexes this tensor twice"},
-		{"  ops:\n    - y[2*m] = exp(x[m])\n",
-			"4:9: error: an output is indexed by dimensions, or by 0 where it has one "
-			"element"},
+		{"  ops:\n    - y[2*m] = exp(x[m])\n", "4:9: error: dimensions index a tensor "
+						       "here, or 0 where it has one element"},
 		{"  ops:\n    - y[m] = exp(x[m-1])\n", "4:20: error: this index starts below 0"},
 		{"  ops:\n    - y[m] = exp(x[3-m])\n",
 			"4:22: error: an index cannot fall while 'm' grows"},

@@ -91,8 +91,7 @@ bool nest_enter_loops(struct nest *nest, const struct einsum_operand *output,
 			good &= add_use(nest, index->terms[0].dimension, false);
 		} else if (!is_zero(index)) {
 			diag_error(diag_of(nest), node_part(nest->text, index->at, index->end),
-				"an output is indexed by dimensions, or by 0 where it has one "
-				"element");
+				"dimensions index a tensor here, or 0 where it has one element");
 			good = false;
 		}
 	}

@@ -23,16 +23,23 @@
  *	    - y[m,n] = e[m,n] / d[n]
  *	    - {opaque: topk, reads: [y], writes: ["idx[k]"]}
  *
- * A right side is an operation of two operands (`+ - * /`, maximum(a, b)), a
- * function of one, `restickify x[..]`, a reduction `sum(k) ..` of one operand
- * or of a product.  An index is affine: `2*p + r`, `k`, `3`.  Ops are in
- * execution order.  Shapes come from the tensor's first appearance.
+ * The notation of an op is in einsum.h.  A reduction names its dimensions; a
+ * dimension on the right that neither is reduced nor indexes the output is an error.
+ * An output is indexed by dimensions, or by 0 where it has one element.  An
+ * opaque op may name a known tensor without its indices.  Ops are in execution order.
  *
- * A derived layout is the default of layout_make, except that an output whose
- * op reduces along its inputs' stick is sparse: one element per stick.
+ * Shapes come from the tensor's first appearance, or from `shape: [m, 7]`; a
+ * bare dimension may read a part only of a shape that is given so.  `layout:`
+ * names dimensions, or their numbers where an index is no single dimension.
+ * Dimensions of extent 1 stay in the arrays and are no loops.
  *
- * An op whose operands' sticks do not fit is refused, with the restickify that
- * would mend it.  NULL after complaining.
+ * `name:` of an op is its output's unless given.  `type:` is what lists of ops
+ * call it: the function's name, "amax" and "amin", "mm" for a sum of products over one
+ * dimension, "bmm" with more than three loops, "einsum" with several reductions.
+ *
+ * Layouts that nobody gives, and which sticks fit each other, are the business of
+ * sticks.h.  An op whose operands' sticks do not fit is refused, with the restickify
+ * or the layout that would mend it.  NULL after complaining.
  */
 const struct workload *workload_read(const struct reading *reading, const struct node *node);
 
