@@ -140,6 +140,11 @@ static void misfits_are_refused_with_what_would_mend_them(void **state)
 			"error: the stick of 'x' is read shifted, by steps, or along several "
 			"dimensions, but this op needs it along 'm'; "
 			"note: give input 'x' another layout: 'x: {layout: [1, m]}' under tensors"},
+		{"  ops:\n    - y[q] = exp(x[2*q])\n",
+			"error: the stick of 'x' is read shifted, by steps, or along several "
+			"dimensions, but this op needs it along 'q'; "
+			"note: no layout of 'x' can; give the output a stick along another "
+			"dimension"},
 		{"  ops:\n    - y[q] = sum(h) x[2*q+h] * w[h]\n",
 			"error: the stick of 'x' is read shifted, by steps, or along several "
 			"dimensions, but this op needs it along 'q'; "
