@@ -260,6 +260,24 @@ static bool shift_loop(struct mutable_program *mutant, uint32_t i, int k)
 	return true;
 }
 
+/* Two tiles of one op on one core do each other's elements with their own operands. */
+static bool exchange_loops(struct mutable_program *mutant, uint32_t i, int k)
+{
+	struct compute *a = mutant->instructions[i].compute;
+	for (uint32_t j = i + 1; a && a->first && j < mutant->program.instruction_count; j++) {
+		struct compute *b = mutant->instructions[j].compute;
+		if (!b || b->op != a->op || k-- > 0)
+			continue;
+		const int64_t *first = a->first, *count = a->count;
+		a->first = b->first;
+		a->count = b->count;
+		b->first = first;
+		b->count = count;
+		return true;
+	}
+	return false;
+}
+
 static void report(const struct row *row, const struct subject *subject)
 {
 	print_message("%s: %zu instructions, %ld mutants, %ld caught\n", row->name,
@@ -302,6 +320,7 @@ static void a_shifted_box_is_caught(void **state)
 	struct subject subject = open_subject(*state, arena);
 	catch_all(&subject, shift_box, "box");
 	catch_all(&subject, shift_loop, "loops");
+	catch_all(&subject, exchange_loops, "loops exchanged");
 	report(*state, &subject);
 	arena_close(arena);
 }

@@ -78,7 +78,7 @@ void allotment_check(const struct program *program, struct faults *faults)
 		int before = faults->count;
 		check_alone(faults, &program->allotments[i]);
 		for (size_t j = 0; j < i && faults->count == before; j++)
-			check_pair(faults, &program->allotments[i], &program->allotments[j]);
+			check_pair(faults, &program->allotments[j], &program->allotments[i]);
 	}
 }
 

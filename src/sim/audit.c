@@ -187,18 +187,17 @@ static bool run_compute(struct audit *audit)
 		return false;
 	for (int i = 0; i < compute->read_count; i++)
 		audit_read(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
-	if (audit->sample)
-		sample_compute(audit->sample, audit->current, boxes.reads);
 	uint64_t part = op->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
 	if (compute->accumulator_read)
 		part += audit_read_accumulator(audit, &boxes.accumulator, core);
+	if (compute->finish && op->kind != OP_OPAQUE)
+		audit_check_whole(audit, compute->op, &boxes.write, core, part);
+	if (audit->sample)
+		sample_compute(audit->sample, audit->current, boxes.reads);
 	if (compute->accumulator_write)
 		audit_write_accumulator(audit, &boxes.accumulator, core, part);
-	if (!compute->finish)
-		return true;
-	if (op->kind != OP_OPAQUE)
-		audit_check_whole(audit, compute->op, &boxes.write, core, part);
-	audit_write(audit, &boxes.write, core, boxes.write.tensor);
+	if (compute->finish)
+		audit_write(audit, &boxes.write, core, boxes.write.tensor);
 	return true;
 }
 
@@ -238,9 +237,9 @@ static bool run_combine(struct audit *audit)
 			return false;
 		sum += audit_read_accumulator(audit, &accumulator, combine->cores[k]);
 	}
+	audit_check_whole(audit, combine->op, &output, owner, sum);
 	if (audit->sample)
 		sample_combine(audit->sample, audit->current);
-	audit_check_whole(audit, combine->op, &output, owner, sum);
 	audit_write(audit, &output, owner, tensor);
 	return true;
 }

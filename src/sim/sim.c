@@ -119,19 +119,20 @@ static void explain_deadlock(struct run *run, struct arena *arena)
 {
 	uint32_t stuck[STUCK_MOST];
 	int count = order_stuck(run->program, &run->order, run->done, arena, STUCK_MOST, stuck);
-	struct text text = text_open(arena);
-	for (int k = 0; k < count && k < STUCK_MOST; k++)
-		text_add(&text, "%s%u", k ? " waits for " : "", stuck[k]);
 	const struct instruction *first = &run->program->instructions[stuck[0]];
 	int core = first->mask ? __builtin_ctzll(first->mask) : 0;
 	run->faults.cycle = run->end / machine_ticks(run->machine);
-	if (count > 1)
-		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
-			"instruction %s waits for %s%u", text_read(&text),
-			count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
-	else
+	if (count == 1) {
 		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
 			"instruction %u waits for itself or for one that does not exist", stuck[0]);
+		return;
+	}
+	struct text text = text_open(arena);
+	for (int k = 1; k < count && k < STUCK_MOST; k++)
+		text_add(&text, "%u, which waits for ", stuck[k]);
+	fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
+		"instruction %u waits for %s%s%u", stuck[0], text_read(&text),
+		count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
 }
 
 struct sim_result sim_run(
