@@ -20,8 +20,8 @@
 #include "tests/test.h"
 
 static const char *const seeds[] = {
-	"variables: {a: 2*b, b: c + 1, c: 64KiB}\n"
-	"architecture:\n  nodes:\n  - !Component {name: x, class: DRAM}\n  - !Nothing\n",
+	("variables: {a: 2*b, b: c + 1, c: 64KiB}\n"
+	 "architecture:\n  nodes:\n  - !Component {name: x, class: DRAM}\n  - !Nothing\n"),
 	"d: &d {x: 1, y: [2, 3]}\nm: {<<: *d, y: 3}\nn: {<<: [*d, {z: 4}]}\n",
 	"a: &x [1, {b: *y, ? c : d}]\nb: !!str 12\nc: 'it''s'\nd: \"\\x41\\u00e9\\n\"\n",
 	"t: |\n  one\n   two\nu: >-\n  three\n\n  four\nv: plain\n  on two lines\n",

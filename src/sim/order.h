@@ -12,8 +12,6 @@
  */
 struct arena;
 
-enum { ORDER_NONE = UINT32_MAX };
-
 /* What the clock knows of an instruction; it counts `waiting` down. */
 struct order_node {
 	int64_t ready;      /* the latest end of those that it waited for */

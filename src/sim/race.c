@@ -146,7 +146,7 @@ uint32_t race_find_unordered(const struct race *race, uint32_t readers)
 {
 	while (readers && race_ordered(race, race->readers.at[readers].instruction))
 		readers = race->readers.at[readers].next;
-	return readers ? race->readers.at[readers].instruction : (uint32_t)RACE_NOBODY;
+	return readers ? race->readers.at[readers].instruction : RACE_NOBODY;
 }
 
 void race_clear_readers(struct race *race, uint32_t readers)

@@ -13,7 +13,7 @@
 struct arena;
 struct race;
 
-enum { RACE_NOBODY = UINT32_MAX };
+#define RACE_NOBODY UINT32_MAX /* no instruction */
 
 struct race *race_open(
 	const struct program *program, const struct order *order, struct arena *arena);
