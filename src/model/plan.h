@@ -27,8 +27,9 @@
  *     otherwise), the output leaves once, when finished.  Cores that ask for
  *     the identical box in the same tile share one transfer (a DMA with a core
  *     mask): one read of HBM, one fill of LX per core.  Only cores whose box changed
- *     ask.  Boxes that overlap in part count each.  Of an output, and of a reduction split over cores, only the
- *     core that owns the slice writes it (the one whose reduction slots are all 0).
+ *     ask.  Boxes that overlap in part count each.  Of an output, and of a reduction
+ *     split over cores, only the core that owns the slice writes it (the one whose
+ *     reduction slots are all 0).
  *  5. An operand resident in LX is used where it lies.
  *  6. The compute of a tile reads each operand's box from LX once and writes
  *     the output's box once.  If the output takes more than one pass (reduction
@@ -40,8 +41,9 @@
  *     and the owner writes the output box.
  *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
  *     its transfer goes straight to the resident address, tile by tile, counts as
- *     the read's, and overlaps the step that follows it.  The slices of its mapping go to
- *     the cores that the view of its output names, several for one slice if it does (model/move.h).  Such clones and the next op form one phase; every other
+ *     the read's, and overlaps the step that follows it.  The slices of its mapping
+ *     go to the cores that the view of its output names, several for one slice if it
+ *     does (model/move.h).  Such clones and the next op form one phase; every other
  *     op is a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
