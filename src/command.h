@@ -11,10 +11,10 @@
  */
 enum exit_status {
 	EXIT_FOUND = 0,
-	EXIT_IMPOSSIBLE = 1,  /* proven infeasible, an illegal plan, a rejected certificate */
-	EXIT_INPUT = 2,       /* the input is wrong */
-	EXIT_NOTHING = 3,     /* budget ended with nothing found */
-	EXIT_WORLD = 4,       /* disk, memory */
+	EXIT_IMPOSSIBLE = 1, /* proven infeasible, an illegal plan, a rejected certificate */
+	EXIT_INPUT = 2,      /* the input is wrong */
+	EXIT_NOTHING = 3,    /* budget ended with nothing found */
+	EXIT_WORLD = 4,      /* disk, memory */
 	EXIT_INTERRUPTED = 130,
 };
 

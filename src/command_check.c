@@ -25,9 +25,11 @@ static int check_plan(struct arena *arena, const struct recipe_result *made)
 			fprintf(stderr, "lxplore: the simulator's counts are not the model's\n");
 		return EXIT_IMPOSSIBLE;
 	}
-	command_print(arena_format(arena, "plan: %d steps, %" PRId64 " cycles, %" PRId64
-		" simulated, %" PRIu64 " events, no fault, counts agree\n", made->plan->step_count,
-		outcome.cost.score.cycles, outcome.sim.cycles, outcome.sim.events));
+	command_print(arena_format(arena,
+		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
+		" events, no fault, counts agree\n",
+		made->plan->step_count, outcome.cost.score.cycles, outcome.sim.cycles,
+		outcome.sim.events));
 	return EXIT_FOUND;
 }
 
@@ -42,8 +44,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		inputs.workload->op_count, inputs.workload->tensor_count));
 	struct recipe_result made = inputs_plan(&inputs, arena);
 	for (size_t i = 0; i < made.complaint_count; i++)
-		fprintf(stderr, "lxplore: %s: %s\n",
-			made.complaints[i].error ? "error" : "warning", made.complaints[i].text);
+		fprintf(stderr, "lxplore: %s: %s\n", made.complaints[i].error ? "error" : "warning",
+			made.complaints[i].text);
 	if (!made.plan) {
 		if (!made.complaint_count)
 			fprintf(stderr, "lxplore: %s\n", made.why);
@@ -58,9 +60,10 @@ const struct command command_check = {
 	.name = "check",
 	.usage = "SPEC... [PLAN]",
 	.summary = "tells everything that is wrong with specs or a plan",
-	.manual = "All complaints at once, with file, line and column.  Then the plan, or the one that\n"
-		  "default settings make, is run with an identity in every stick of memory: an\n"
-		  "overlap, a stale or unwritten read, a missing dependence shows.\n",
+	.manual =
+		"All complaints at once, with file, line and column.  Then the plan, or the one that\n"
+		"default settings make, is run with an identity in every stick of memory: an\n"
+		"overlap, a stale or unwritten read, a missing dependence shows.\n",
 	.options = options,
 	.run = run,
 };

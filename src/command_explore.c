@@ -84,9 +84,10 @@ static const char *const *given(
 		if (text_equal(value->option->name, "jobs") ||
 			text_equal(value->option->name, "output"))
 			continue;
-		texts[(*count)++] = value->option->argument
-			? arena_format(arena, "--%s=%s", value->option->name, value->text)
-			: arena_format(arena, "--%s", value->option->name);
+		texts[(*count)++] =
+			value->option->argument
+				? arena_format(arena, "--%s=%s", value->option->name, value->text)
+				: arena_format(arena, "--%s", value->option->name);
 	}
 	return texts;
 }
@@ -128,7 +129,8 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 	}
 	if (!quiet)
 		fprintf(stderr,
-			"%" PRIu64 " candidates, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; "
+			"%" PRIu64 " candidates, %" PRIu64
+			" executed, %zu on the frontier, %.1f s%s%s; "
 			"results in %s\n",
 			explored->tally.offered, explored->tally.simulated,
 			explored->frontier.count, record->seconds,
@@ -149,8 +151,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (!good)
 		return command_refuse(diag);
 	const struct option_value *output = option_find(arguments, "output");
-	const char *folder = output ? output->text
-				    : arena_format(arena, "results/%s", inputs.workload->name);
+	const char *folder =
+		output ? output->text : arena_format(arena, "results/%s", inputs.workload->name);
 	const char *why = folder_open(arena, folder);
 	if (why)
 		fatal("%s", why);

@@ -35,9 +35,8 @@ static void list_ops(struct text *text)
 	for (int f = FUNCTION_NONE + 1; f < FUNCTION_COUNT; f++)
 		text_add(text, "%-12s %s\n", function_name((enum op_function)f),
 			f >= FUNCTION_SUM ? "reduction: out[..] = name(k) a[..]"
-			: function_arity((enum op_function)f) == 2
-				? "map of two operands"
-				: "map of one operand");
+			: function_arity((enum op_function)f) == 2 ? "map of two operands"
+								   : "map of one operand");
 	text_add(text, "%-12s %s\n", "restickify", "the same elements in another device layout");
 	text_add(text, "%-12s %s\n", "opaque", "{opaque: name, reads: [..], writes: [..]}");
 }

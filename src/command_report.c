@@ -16,8 +16,8 @@ static struct fields split(struct arena *arena, const char *line, size_t length)
 	struct fields fields = {0};
 	for (size_t start = 0, i = 0; i <= length; i++)
 		if (i == length || line[i] == ',') {
-			*array_add(arena, &fields) = arena_format(
-				arena, "%.*s", (int)(i - start), line + start);
+			*array_add(arena, &fields) =
+				arena_format(arena, "%.*s", (int)(i - start), line + start);
 			start = i + 1;
 		}
 	return fields;
@@ -105,8 +105,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	const char *path = arena_format(arena, "%s/pareto.csv", arguments->at[0]);
 	const char *csv = read_whole(arena, path);
 	if (!csv) {
-		diag_error(diag, arguments->spans[0], "cannot read '%s': %s", path,
-			strerror(errno));
+		diag_error(
+			diag, arguments->spans[0], "cannot read '%s': %s", path, strerror(errno));
 		return command_refuse(diag);
 	}
 	command_print(table(arena, csv));

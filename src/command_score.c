@@ -16,8 +16,8 @@ static void warn(const struct recipe_result *made)
 }
 
 /* Everything up to the printing is the same for the model and the simulator. */
-static int report(struct arena *arena, const struct arguments *arguments, struct diag *diag,
-	bool simulated)
+static int report(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
 {
 	struct inputs inputs;
 	int format = FORMAT_JSON;
@@ -44,9 +44,9 @@ static int report(struct arena *arena, const struct arguments *arguments, struct
 		return EXIT_IMPOSSIBLE;
 	}
 	/* JSON is YAML as it stands. */
-	const char *text = format == FORMAT_TEXT ? score_text(arena, &outcome, &made, simulated)
-		: format == FORMAT_CSV		 ? score_csv(arena, &outcome, &made, simulated)
-						 : score_json(arena, &outcome, &made, simulated);
+	const char *text = format == FORMAT_TEXT  ? score_text(arena, &outcome, &made, simulated)
+			   : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)
+						  : score_json(arena, &outcome, &made, simulated);
 	command_print(text);
 	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }
@@ -80,8 +80,9 @@ const struct command command_simulate = {
 	.name = "simulate",
 	.usage = "SPEC... [PLAN]",
 	.summary = "executes a plan with real bytes and compares with the model",
-	.manual = "Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
-		  "the run shows a fault or its counts are not the model's.\n",
+	.manual =
+		"Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
+		"the run shows a fault or its counts are not the model's.\n",
 	.options = options,
 	.run = simulate,
 };

@@ -21,8 +21,8 @@ static const char *const mode_names[] = {"strict", "compatible", NULL};
 static void defaults(struct exploration *exploration)
 {
 	*exploration = (struct exploration){
-		.objectives = {4,
-			{OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}},
+		.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
+					  OBJECTIVE_CORES}},
 		.vary_k_fast = true,
 		.vary_clones = true,
 		.spyre = true,
@@ -71,8 +71,8 @@ static void choose(struct exploration *exploration, struct choice *choice, const
 	while (s < STAGE_COUNT && !text_equal(stage_names[s], stage))
 		s++;
 	if (s == STAGE_COUNT) {
-		diag_error(diag, span, "unknown stage '%s'; it can be divide, place or joint",
-			stage);
+		diag_error(
+			diag, span, "unknown stage '%s'; it can be divide, place or joint", stage);
 		return;
 	}
 	if (!solver_find((enum stage)s, name)) {

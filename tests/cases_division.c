@@ -234,8 +234,7 @@ static void run_ops(struct family *family, const char *name, const json_t *file)
 	int64_t limit = given ? json_integer_value(given) : INT64_C(256) << 20;
 	size_t i;
 	json_t *record;
-	json_array_foreach(json_object_get(file, "cases"), i, record)
-	{
+	json_array_foreach(json_object_get(file, "cases"), i, record) {
 		family_case(family, "%s: %s", name, string(record, "name"));
 		run_op(family, record, limit);
 	}
@@ -252,8 +251,7 @@ static struct dims read_dims(const json_t *object)
 	struct dims dims = {0};
 	const char *name;
 	json_t *value;
-	json_object_foreach((json_t *)object, name, value)
-	{
+	json_object_foreach((json_t *)object, name, value) {
 		dims.names[dims.count] = name;
 		dims.values[dims.count++] = json_integer_value(value);
 	}
@@ -284,8 +282,7 @@ static void run_multi_dim(struct family *family, const json_t *record)
 	const json_t *minimum = json_object_get(record, "min_splits");
 	size_t i;
 	json_t *dim;
-	json_array_foreach(json_object_get(record, "dims"), i, dim)
-	{
+	json_array_foreach(json_object_get(record, "dims"), i, dim) {
 		dims.names[i] = string(dim, "var");
 		dims.values[i] = integer(dim, "size");
 		outputs |= (uint32_t)text_equal(string(dim, "kind"), "output") << i;
@@ -313,15 +310,13 @@ static void run_core_split(struct family *family, const json_t *file)
 {
 	size_t i;
 	json_t *record;
-	json_array_foreach(json_object_get(file, "core_split"), i, record)
-	{
+	json_array_foreach(json_object_get(file, "core_split"), i, record) {
 		int64_t size = integer(record, "size"), cores = integer(record, "max_cores");
 		family_case(family, "core_split: %" PRId64 " on %" PRId64 " cores", size, cores);
 		family_expect(family, "split", json_object_get(record, "split"),
 			json_integer(core_split(size, cores)));
 	}
-	json_array_foreach(json_object_get(file, "multi_dim"), i, record)
-	{
+	json_array_foreach(json_object_get(file, "multi_dim"), i, record) {
 		family_case(family, "multi_dim: %s", string(record, "name"));
 		run_multi_dim(family, record);
 	}
@@ -364,8 +359,7 @@ static void run_core_to_slice(struct family *family, const json_t *record)
 	int64_t splits[OP_LOOPS_MOST];
 	size_t i;
 	json_t *dim;
-	json_array_foreach(json_object_get(record, "dims"), i, dim)
-	{
+	json_array_foreach(json_object_get(record, "dims"), i, dim) {
 		op.loops[i] = (struct loop){.name = string(dim, "var"), .extent = 2};
 		splits[i] = integer(dim, "split");
 	}
@@ -387,13 +381,11 @@ static void run_encoding(struct family *family, const json_t *file)
 {
 	size_t i;
 	json_t *record;
-	json_array_foreach(json_object_get(file, "coeff_splits"), i, record)
-	{
+	json_array_foreach(json_object_get(file, "coeff_splits"), i, record) {
 		family_case(family, "coeff_splits: %s", string(record, "name"));
 		run_coefficients(family, record);
 	}
-	json_array_foreach(json_object_get(file, "core_to_slice"), i, record)
-	{
+	json_array_foreach(json_object_get(file, "core_to_slice"), i, record) {
 		family_case(family, "core_to_slice: %s%s", string(record, "name"),
 			json_is_true(json_object_get(record, "k_fast")) ? " k_fast" : "");
 		run_core_to_slice(family, record);

@@ -45,7 +45,8 @@ static struct name_list read_names(struct arena *arena, const json_t *names)
 	struct name_list list = {.all = json_is_string(names)};
 	const char **at = arena_array(arena, const char *, json_array_size(names) + 1);
 	const json_t *name;
-	json_array_foreach(names, list.count, name) at[list.count] = json_string_value(name);
+	json_array_foreach(names, list.count, name)
+		at[list.count] = json_string_value(name);
 	list.names = at;
 	return list;
 }
@@ -118,12 +119,12 @@ static json_t *without_ones(const json_t *splits)
 	const char *name;
 	json_t *value;
 	void *next;
-	json_object_foreach_safe(copy, next, name, value)
-	{
+	json_object_foreach_safe(copy, next, name, value) {
 		int64_t cores = 1;
 		const char *loop;
 		const json_t *split;
-		json_object_foreach(value, loop, split) cores *= json_integer_value(split);
+		json_object_foreach(value, loop, split)
+			cores *= json_integer_value(split);
 		if (cores == 1)
 			json_object_set_new(copy, name, json_null());
 	}
@@ -213,13 +214,13 @@ static json_t *without_assertions(const json_t *views, const json_t *ours)
 	json_t *copy = json_deep_copy(views), *uses, *use;
 	const char *name;
 	size_t i;
-	json_object_foreach(copy, name, uses) json_array_foreach(uses, i, use)
-	{
-		json_t *mine = json_array_get(json_object_get(ours, name), i);
-		const char *text = json_string_value(json_array_get(use, 2));
-		if (mine && text && !strncmp(text, "AssertionError", 14))
-			json_array_set(uses, i, mine);
-	}
+	json_object_foreach(copy, name, uses)
+		json_array_foreach(uses, i, use) {
+			json_t *mine = json_array_get(json_object_get(ours, name), i);
+			const char *text = json_string_value(json_array_get(use, 2));
+			if (mine && text && !strncmp(text, "AssertionError", 14))
+				json_array_set(uses, i, mine);
+		}
 	return copy;
 }
 
@@ -363,10 +364,9 @@ static const json_t *find_expected(const json_t *cases, const json_t *test)
 		return json_object_get(test, "expect");
 	size_t i;
 	const json_t *other;
-	json_array_foreach(cases, i,
-		other) if (is_twin(test, other) && !json_is_string(json_object_get(other,
-							   "error"))) return json_object_get(other,
-		"expect");
+	json_array_foreach(cases, i, other)
+		if (is_twin(test, other) && !json_is_string(json_object_get(other, "error")))
+			return json_object_get(other, "expect");
 	return NULL;
 }
 
@@ -426,7 +426,8 @@ int main(int argc, char **argv)
 	json_t *file = case_file(root, "division-and-lx", "graphs.json");
 	const json_t *cases = json_object_get(file, "cases"), *test;
 	size_t i;
-	json_array_foreach(cases, i, test) check_case(&family, cases, test);
+	json_array_foreach(cases, i, test)
+		check_case(&family, cases, test);
 	json_decref(file);
 	return family_close(&family);
 }

@@ -16,7 +16,8 @@ static int read_numbers(const json_t *list, int64_t *out)
 {
 	size_t i;
 	const json_t *item;
-	json_array_foreach(list, i, item) out[i] = json_integer_value(item);
+	json_array_foreach(list, i, item)
+		out[i] = json_integer_value(item);
 	return (int)json_array_size(list);
 }
 
@@ -62,8 +63,7 @@ static void check_list(
 {
 	size_t i;
 	const json_t *buffer;
-	json_array_foreach(list, i, buffer)
-	{
+	json_array_foreach(list, i, buffer) {
 		if (check_layout(buffer, size_key)) {
 			tally->passed++;
 			continue;

@@ -40,19 +40,17 @@ static struct packing read_packing(
 	struct packing packing = {capacity, alignment, json_array_size(list), buffers};
 	size_t i, k;
 	const json_t *item, *parent;
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		buffers[i].name = text(item, "name");
 		buffers[i].size = integer(item, "size");
 		buffers[i].start = integer(item, "start");
 		buffers[i].end = integer(item, "end");
 	}
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		const json_t *names = json_object_get(item, "in_place_parents");
 		int *parents = arena_array(arena, int, json_array_size(names));
-		json_array_foreach(names, k, parent) parents[k] =
-			find_buffer(&packing, json_string_value(parent));
+		json_array_foreach(names, k, parent)
+			parents[k] = find_buffer(&packing, json_string_value(parent));
 		buffers[i].parents = parents;
 		buffers[i].parent_count = json_array_size(names);
 	}
@@ -125,8 +123,7 @@ static void check_layouts(const json_t *file, struct tally *tally)
 {
 	size_t i;
 	const json_t *test;
-	json_array_foreach(json_object_get(file, "cases"), i, test)
-	{
+	json_array_foreach(json_object_get(file, "cases"), i, test) {
 		struct arena *arena = arena_open();
 		struct packing packing = read_packing(arena, json_object_get(test, "buffers"),
 			integer(test, "capacity"), integer(test, "alignment"));
@@ -156,10 +153,9 @@ static int64_t pattern_bytes(
 	int64_t bytes = 0;
 	size_t i, k;
 	const json_t *op, *input;
-	json_array_foreach(json_object_get(test, "operations"), i, op)
-	{
-		json_array_foreach(json_object_get(op, "inputs"), k, input) bytes +=
-			hbm_bytes(test, packing, placement, json_string_value(input));
+	json_array_foreach(json_object_get(test, "operations"), i, op) {
+		json_array_foreach(json_object_get(op, "inputs"), k, input)
+			bytes += hbm_bytes(test, packing, placement, json_string_value(input));
 		bytes += hbm_bytes(test, packing, placement, text(op, "output"));
 	}
 	return bytes;
@@ -193,8 +189,7 @@ static void check_patterns(const json_t *file, struct tally *tally)
 {
 	size_t i;
 	const json_t *test;
-	json_array_foreach(json_object_get(file, "patterns"), i, test)
-	{
+	json_array_foreach(json_object_get(file, "patterns"), i, test) {
 		struct arena *arena = arena_open();
 		struct packing packing = read_packing(arena, json_object_get(test, "solver_input"),
 			integer(test, "lx_capacity"), 128);

@@ -11,8 +11,7 @@ enum { POINTS = 60 };
 
 static struct objectives three(void)
 {
-	return (struct objectives){
-		3, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}};
+	return (struct objectives){3, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}};
 }
 
 static struct point drawn(struct random *random, struct arena *arena)
@@ -28,7 +27,7 @@ static struct point drawn(struct random *random, struct arena *arena)
 static bool no_worse(const struct point *a, const struct point *b)
 {
 	return a->score.cycles <= b->score.cycles && a->score.hbm_bytes <= b->score.hbm_bytes &&
-		a->score.cores <= b->score.cores;
+	       a->score.cores <= b->score.cores;
 }
 
 static bool equal(const struct point *a, const struct point *b)
@@ -71,7 +70,7 @@ static void frontier_is_what_the_definition_says_in_any_order(void **state)
 			bool in = false;
 			for (size_t j = 0; j < forward.count; j++)
 				in |= equal(&forward.points[j], &points[i]) &&
-					strcmp(forward.points[j].key, points[i].key) == 0;
+				      strcmp(forward.points[j].key, points[i].key) == 0;
 			assert_int_equal(in, belongs(points, i));
 		}
 		arena_close(arena);

@@ -76,7 +76,7 @@ static void an_exploration_agrees_with_the_simulator_in_every_row(void **state)
 	json_t *counters = json_object_get(run, "counters");
 	assert_int_equal(json_integer_value(json_object_get(counters, "disagreed")), 0);
 	assert_int_equal(json_integer_value(json_object_get(counters, "simulated")) +
-			json_integer_value(json_object_get(counters, "refused")),
+				 json_integer_value(json_object_get(counters, "refused")),
 		json_integer_value(json_object_get(counters, "offered")));
 	json_decref(run);
 }
@@ -112,12 +112,14 @@ static void the_number_of_threads_changes_no_byte(void **state)
 	struct ended first = {0};
 	for (int i = 0; i < 3; i++) {
 		static const int jobs[] = {1, 2, 7};
-		struct ended ended = shell(
-			arena, "$LXPLORE explore " SOFTMAX " -q --jobs %d -o %s/%d", jobs[i], folder, jobs[i]);
+		struct ended ended =
+			shell(arena, "$LXPLORE explore " SOFTMAX " -q --jobs %d -o %s/%d", jobs[i],
+				folder, jobs[i]);
 		assert_int_equal(ended.status, 0);
 		if (i) {
 			assert_string_equal(ended.out, first.out);
-			ended = shell(arena, "diff -r --exclude=run.json %s/1 %s/%d", folder, folder, jobs[i]);
+			ended = shell(arena, "diff -r --exclude=run.json %s/1 %s/%d", folder,
+				folder, jobs[i]);
 			assert_string_equal(ended.out, "");
 			assert_int_equal(ended.status, 0);
 		} else {
@@ -136,14 +138,13 @@ static void the_frontier_is_the_one_under_version_control(void **state)
 
 static void a_budget_cuts_and_says_so(void **state)
 {
-	struct ended ended =
-		shell(arena, "$LXPLORE explore " SOFTMAX " --budget 5 -o %s", folder);
+	struct ended ended = shell(arena, "$LXPLORE explore " SOFTMAX " --budget 5 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "cut short by: budget"));
 	json_t *run = json_loads(result("run.json"), 0, NULL);
 	assert_true(json_is_true(json_object_get(run, "cut_short")));
-	assert_int_equal(json_integer_value(json_object_get(
-				 json_object_get(run, "counters"), "offered")),
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(run, "counters"), "offered")),
 		5);
 	json_decref(run);
 }
@@ -164,8 +165,8 @@ static void an_interrupt_writes_what_is_known(void **state)
 
 static void fewer_objectives_give_fewer_points(void **state)
 {
-	struct ended ended = shell(
-		arena, "$LXPLORE explore " SOFTMAX " --objective latency -o %s", folder);
+	struct ended ended =
+		shell(arena, "$LXPLORE explore " SOFTMAX " --objective latency -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = result("pareto.csv");
 	assert_non_null(field(csv, 1, "point"));
@@ -174,8 +175,8 @@ static void fewer_objectives_give_fewer_points(void **state)
 
 static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 {
-	struct ended ended = shell(arena, "touch %s/file; $LXPLORE explore " SOFTMAX " -o %s/file/x",
-		folder, folder);
+	struct ended ended = shell(
+		arena, "touch %s/file; $LXPLORE explore " SOFTMAX " -o %s/file/x", folder, folder);
 	assert_int_equal(ended.status, 4);
 	assert_non_null(strstr(ended.err, "is no folder"));
 	ended = shell(arena, "$LXPLORE list ops >/dev/full");
@@ -185,8 +186,7 @@ static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
 
 static void the_environment_sets_cores_and_is_checked(void **state)
 {
-	struct ended ended = shell(
-		arena, "SENCORES=4 $LXPLORE explore " SOFTMAX " -o %s", folder);
+	struct ended ended = shell(arena, "SENCORES=4 $LXPLORE explore " SOFTMAX " -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	const char *csv = result("pareto.csv");
 	for (int row = 1; field(csv, row, "cores"); row++)
@@ -211,7 +211,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_frontier_is_the_one_under_version_control, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_interrupt_writes_what_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_interrupt_writes_what_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			fewer_objectives_give_fewer_points, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

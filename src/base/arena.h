@@ -41,7 +41,7 @@ void arena_release(struct arena *arena, struct arena_mark mark);
 size_t arena_used(const struct arena *arena);
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
-#define arena_array(arena, type, count) \
+#define arena_array(arena, type, count)                                                            \
 	((type *)arena_alloc_array((arena), (size_t)(count), sizeof(type)))
 
 #endif

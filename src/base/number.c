@@ -4,7 +4,6 @@
 
 __extension__ typedef __int128 wide;
 
-
 int64_t number_gcd(int64_t a, int64_t b)
 {
 	while (b) {

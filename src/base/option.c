@@ -52,8 +52,8 @@ static void unknown(struct parse *parse, struct span span, const char *name, siz
 		diag_error(parse->diag, span, "unknown option '--%s'; --help lists them", word);
 }
 
-static void take(struct parse *parse, const struct option *option, const char *text,
-	struct span span)
+static void take(
+	struct parse *parse, const struct option *option, const char *text, struct span span)
 {
 	*array_add(parse->arena, &parse->options) = (struct option_value){option, text, span};
 }

@@ -19,11 +19,11 @@
  * told to `diag` with the argument as the place.
  */
 struct option {
-	const char *name; /* NULL ends the table */
-	char letter;      /* 0: none */
+	const char *name;     /* NULL ends the table */
+	char letter;          /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
-	bool many;        /* may be given more than once; else the last counts */
+	bool many; /* may be given more than once; else the last counts */
 };
 
 struct option_value {

@@ -35,7 +35,8 @@ int64_t arch_stream_capacity(const struct arch *arch)
 int64_t arch_reserve(int64_t capacity, struct ratio fraction)
 {
 	int64_t kept = 0;
-	if (fraction.num && !ratio_time(capacity, (struct ratio){fraction.den, fraction.num}, &kept))
+	if (fraction.num &&
+		!ratio_time(capacity, (struct ratio){fraction.den, fraction.num}, &kept))
 		BUG("a reserve that is larger than its memory");
 	return kept;
 }

@@ -29,8 +29,8 @@ enum { UNPLACED = -1 };
 
 struct placement {
 	size_t count;
-	int64_t *addresses;  /* UNPLACED: stays in HBM */
-	int *in_place_of;    /* the parent whose address it took; -1 */
+	int64_t *addresses; /* UNPLACED: stays in HBM */
+	int *in_place_of;   /* the parent whose address it took; -1 */
 };
 
 struct packing_fault {
@@ -43,6 +43,7 @@ struct packing_fault {
  * capacity, no two live buffers share bytes unless the one takes the other's
  * place lawfully.  Answers the first fault, or a.a == -1 for none.
  */
-struct packing_fault packing_check(const struct packing *packing, const struct placement *placement);
+struct packing_fault packing_check(
+	const struct packing *packing, const struct placement *placement);
 
 #endif

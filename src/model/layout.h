@@ -33,7 +33,7 @@ struct layout {
 	int host_rank;
 	int rank; /* of the device: the last dimension is the stick */
 	int per_stick;
-	bool sparse;  /* one element per stick */
+	bool sparse;   /* one element per stick */
 	int stick_dim; /* host dimension along the stick; -1 if sparse or rank 0 */
 	int64_t host_size[LAYOUT_HOST_RANK_MOST];
 	int64_t host_stride[LAYOUT_HOST_RANK_MOST];

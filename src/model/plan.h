@@ -55,11 +55,11 @@ enum place { PLACE_HBM, PLACE_LX };
 struct residency {
 	int tensor;
 	enum place place;
-	struct view view;   /* LX only */
-	int64_t address;    /* LX only: bytes, the same on every core */
-	int64_t size;       /* LX only: bytes on each core */
-	int from, to;       /* half-open step indices */
-	int in_place_of;    /* the tensor whose bytes it takes over; -1 */
+	struct view view; /* LX only */
+	int64_t address;  /* LX only: bytes, the same on every core */
+	int64_t size;     /* LX only: bytes on each core */
+	int from, to;     /* half-open step indices */
+	int in_place_of;  /* the tensor whose bytes it takes over; -1 */
 };
 
 struct step {
@@ -69,11 +69,11 @@ struct step {
 };
 
 enum proof_status {
-	PROOF_NONE,        /* a heuristic's answer */
-	PROOF_OPTIMAL,     /* over the space that `space` names */
-	PROOF_BOUND,       /* bound known, gap left */
+	PROOF_NONE,    /* a heuristic's answer */
+	PROOF_OPTIMAL, /* over the space that `space` names */
+	PROOF_BOUND,   /* bound known, gap left */
 	PROOF_INFEASIBLE,
-	PROOF_BUDGET,      /* the search was cut */
+	PROOF_BUDGET, /* the search was cut */
 };
 
 struct proof {
@@ -86,7 +86,7 @@ struct proof {
 struct plan {
 	const struct arch *arch;
 	const struct workload *workload;
-	int cores;        /* the limit that it was made for */
+	int cores; /* the limit that it was made for */
 	int step_count, residency_count;
 	struct step *steps;
 	struct residency *residencies; /* by tensor, then from */

@@ -45,8 +45,8 @@ struct score {
 	int64_t lx_peak_bytes; /* highest resident address in use on any core */
 	int64_t cores;         /* of the widest step */
 	int64_t computes;
-	double utilization;    /* computes / (cycles * what all cores could do), each op on
-				* the unit that it runs on */
+	double utilization; /* computes / (cycles * what all cores could do), each op on
+			     * the unit that it runs on */
 };
 
 #endif

@@ -28,8 +28,8 @@ struct tensor {
 	const char *name;
 	enum tensor_role role;
 	struct layout layout;
-	bool layout_given;    /* by the spec, not derived */
-	int producer;         /* op that writes it; -1 for graph inputs */
+	bool layout_given; /* by the spec, not derived */
+	int producer;      /* op that writes it; -1 for graph inputs */
 	struct span span;
 };
 
@@ -92,13 +92,13 @@ struct loop {
 };
 
 struct op {
-	const char *name;  /* unique; the output's name unless given */
-	const char *type;  /* as lists of op names call it: "exp", "mm", "amax" */
+	const char *name; /* unique; the output's name unless given */
+	const char *type; /* as lists of op names call it: "exp", "mm", "amax" */
 	enum op_kind kind;
 	enum op_function function;
 	bool has_constant; /* a map's second operand is `constant` */
 	double constant;
-	bool inserted;     /* by a pass: a plan prints it as a move */
+	bool inserted; /* by a pass: a plan prints it as a move */
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;

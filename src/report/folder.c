@@ -46,7 +46,7 @@ static const char *put(
 	if (!file)
 		return arena_format(arena, "cannot write '%s': %s", beside, strerror(errno));
 	bool good = fwrite(bytes, 1, length, file) == length && fflush(file) == 0 &&
-		fsync(fileno(file)) == 0;
+		    fsync(fileno(file)) == 0;
 	int error = errno;
 	good &= fclose(file) == 0;
 	if (good && rename(beside, path) == 0)

@@ -27,7 +27,8 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 	const struct score *score = &point->score;
 	const struct found *found = point->payload;
 	const struct execution *execution = &found->execution;
-	text_add(text, "%zu,%" PRId64 ",%.17g,%.17g,%.17g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,",
+	text_add(text,
+		"%zu,%" PRId64 ",%.17g,%.17g,%.17g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,",
 		i + 1, score->cycles, arch_nanoseconds(arch, score->cycles), score->energy_pj,
 		score->energy_pj * (double)score->cycles, score->hbm_bytes, score->lx_peak_bytes,
 		score->cores, score->utilization);
@@ -49,7 +50,8 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 	text_add(text, "%s,,%s,,,,,,,\n", found->solver, pareto_plan_path(text->arena, i));
 }
 
-const char *pareto_csv(struct arena *arena, const struct arch *arch, const struct frontier *frontier)
+const char *pareto_csv(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "%s", header);

@@ -9,7 +9,8 @@
  * table (for people).
  */
 struct arena;
-const char *pareto_csv(struct arena *arena, const struct arch *arch, const struct frontier *frontier);
+const char *pareto_csv(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
 const char *pareto_table(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
 

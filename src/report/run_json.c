@@ -24,9 +24,9 @@ static json_t *sources(const struct run_record *record, struct arena *arena)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < record->source_count; i++)
-		json_array_append_new(list,
-			json_pack("{s:s, s:s}", "path", record->sources[i].path, "fnv1a",
-				arena_format(arena, "%016" PRIx64, record->sources[i].hash)));
+		json_array_append_new(
+			list, json_pack("{s:s, s:s}", "path", record->sources[i].path, "fnv1a",
+				      arena_format(arena, "%016" PRIx64, record->sources[i].hash)));
 	return list;
 }
 
@@ -49,10 +49,10 @@ static json_t *objectives(const struct objectives *objectives)
 static json_t *counters(const struct explored *explored)
 {
 	const struct tally *tally = &explored->tally;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"evaluated", (json_int_t)tally->evaluated, "offered", (json_int_t)tally->offered,
-		"refused", (json_int_t)tally->refused, "pruned", (json_int_t)tally->pruned,
-		"simulated", (json_int_t)tally->simulated, "over_simulation_budget",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
+		(json_int_t)tally->evaluated, "offered", (json_int_t)tally->offered, "refused",
+		(json_int_t)tally->refused, "pruned", (json_int_t)tally->pruned, "simulated",
+		(json_int_t)tally->simulated, "over_simulation_budget",
 		(json_int_t)tally->unsimulated, "simulator_events", (json_int_t)tally->events,
 		"disagreed", (json_int_t)tally->disagreed, "frontier_bytes_kept",
 		(json_int_t)explored->bytes_kept);
@@ -68,11 +68,10 @@ static json_t *points(const struct explored *explored)
 			"solver", found->solver, "cores_allowed", found->planning.cores, "k_fast",
 			found->planning.k_fast);
 		if (execution->finished)
-			json_object_set_new(point, "executed",
-				json_string(sim_mode_names[execution->mode]));
-		if (execution->worst_ulps >= 0)
 			json_object_set_new(
-				point, "worst_ulps", json_real(execution->worst_ulps));
+				point, "executed", json_string(sim_mode_names[execution->mode]));
+		if (execution->worst_ulps >= 0)
+			json_object_set_new(point, "worst_ulps", json_real(execution->worst_ulps));
 		if (execution->worst_tensor)
 			json_object_set_new(
 				point, "worst_tensor", json_string(execution->worst_tensor));

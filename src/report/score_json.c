@@ -25,8 +25,8 @@ static json_t *bytes_of(const int64_t bytes[TRAFFIC_COUNT])
 	return object;
 }
 
-static json_t *level_json(const struct view_of *of, int level, int64_t utilized,
-	enum traffic first, enum traffic end)
+static json_t *level_json(
+	const struct view_of *of, int level, int64_t utilized, enum traffic first, enum traffic end)
 {
 	const struct level *at = &of->outcome->plan->arch->levels[level];
 	json_t *bytes = json_object();
@@ -42,9 +42,8 @@ static json_t *levels(const struct view_of *of)
 {
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
-	json_array_append_new(list,
-		level_json(of, arch->lx, of->outcome->cost.score.cores, TRAFFIC_LX_FILL,
-			TRAFFIC_COUNT));
+	json_array_append_new(list, level_json(of, arch->lx, of->outcome->cost.score.cores,
+					    TRAFFIC_LX_FILL, TRAFFIC_COUNT));
 	json_array_append_new(
 		list, level_json(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
 	return list;
@@ -163,11 +162,11 @@ static json_t *build(struct arena *arena, const struct outcome *outcome,
 {
 	const struct score *score = &outcome->cost.score;
 	const struct sim_result *sim = &outcome->sim;
-	struct view_of of = {
-		outcome, from_simulator ? &sim->counts : &outcome->cost.counts, from_simulator, arena};
+	struct view_of of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
+		from_simulator, arena};
 	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
 	int64_t hbm = counts_total(of.counts, TRAFFIC_HBM_READ) +
-		counts_total(of.counts, TRAFFIC_HBM_WRITE);
+		      counts_total(of.counts, TRAFFIC_HBM_WRITE);
 	json_t *root = json_pack("{s:b, s:I, s:f, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "feasible",
 		score->feasible, "cycles", (json_int_t)cycles, "latency_ns",
 		arch_nanoseconds(outcome->plan->arch, cycles), "computes",
@@ -220,7 +219,7 @@ static void flatten(struct text *text, struct arena *arena, const char *path, js
 	if (json_is_object(value)) {
 		const char *key;
 		json_t *child;
-		json_object_foreach (value, key, child)
+		json_object_foreach(value, key, child)
 			flatten(text, arena, arena_format(arena, "%s%s%s", path, dot, key), child);
 	} else if (json_is_array(value)) {
 		for (size_t i = 0; i < json_array_size(value); i++)

@@ -15,12 +15,12 @@ extern const char *const stage_names[]; /* the folders of solvers/ */
 struct problem {
 	enum stage stage;
 	const struct arch *arch;
-	const struct workload *workload;  /* divide, joint */
-	const struct planning *planning;  /* divide, joint */
-	int op;                           /* divide: this op alone; -1 all */
-	const struct packing *packing;    /* place */
-	const struct mapping *division;   /* joint: the mappings to start from, by op */
-	const char *place_solver;         /* joint: "greedy" */
+	const struct workload *workload; /* divide, joint */
+	const struct planning *planning; /* divide, joint */
+	int op;                          /* divide: this op alone; -1 all */
+	const struct packing *packing;   /* place */
+	const struct mapping *division;  /* joint: the mappings to start from, by op */
+	const char *place_solver;        /* joint: "greedy" */
 };
 
 struct candidate {

@@ -76,7 +76,7 @@ void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, const struct
 	outcome->sim = sim_run(program, &options, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
-		counts_equal(&outcome->cost.counts, &outcome->sim.counts);
+			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);
 	if (outcome->simulated && mode == SIM_DATA)
 		compare(outcome, truth);
 }

@@ -15,12 +15,12 @@ struct arena;
 struct outcome {
 	const struct plan *plan;
 	struct plan_cost cost;
-	const char *why;      /* the plan cannot be priced or lowered; NULL if it can */
-	bool simulated;       /* to its end */
-	enum sim_mode mode;   /* of the simulation */
+	const char *why;    /* the plan cannot be priced or lowered; NULL if it can */
+	bool simulated;     /* to its end */
+	enum sim_mode mode; /* of the simulation */
 	struct sim_result sim;
 	bool agrees;
-	double worst_ulps;    /* SIM_DATA: see below; else -1 */
+	double worst_ulps; /* SIM_DATA: see below; else -1 */
 	const char *worst_tensor;
 };
 

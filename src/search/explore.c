@@ -17,8 +17,8 @@ const char *const simulate_names[] = {"all", "frontier", "none", NULL};
 struct task {
 	struct recipe recipe;
 	const char *solver;
-	int op;           /* round 2: the op that varies; -1: the recipe as it is */
-	uint64_t most;    /* candidates it may offer */
+	int op;        /* round 2: the op that varies; -1: the recipe as it is */
+	uint64_t most; /* candidates it may offer */
 };
 
 struct refusal {
@@ -89,8 +89,8 @@ static struct outcome carried_out(const struct exploration *exploration, const s
 	return outcome;
 }
 
-static const char *disagreement(const struct outcome *outcome, const char *solver,
-	struct arena *arena)
+static const char *disagreement(
+	const struct outcome *outcome, const char *solver, struct arena *arena)
 {
 	if (outcome->sim.fault_count)
 		return arena_format(arena, "%s: %s", solver, outcome->sim.faults[0].text);
@@ -163,11 +163,11 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 		.planning = &task->recipe.planning,
 		.op = task->op,
 	};
-	struct answer answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
-		task->recipe.seed, scratch);
+	struct answer answer = solve(
+		solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0, task->recipe.seed, scratch);
 	slot->tally.evaluated += answer.ticks;
-	struct mapping *mappings = arena_copy(
-		scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
+	struct mapping *mappings =
+		arena_copy(scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
 	struct recipe recipe = task->recipe;
 	recipe.mappings = mappings;
 	for (size_t i = 0; i < answer.candidate_count && slot->tally.offered < task->most; i++) {
@@ -264,7 +264,8 @@ static void run_round(struct driver *driver, const struct task *tasks, size_t co
 	merge(driver, slots, count);
 }
 
-static struct recipe recipe_make(const struct exploration *exploration, int cores, const char *place)
+static struct recipe recipe_make(
+	const struct exploration *exploration, int cores, const char *place)
 {
 	struct recipe recipe = {
 		.arch = exploration->arch,
@@ -307,7 +308,8 @@ static struct tasks first_tasks(struct driver *driver)
 					recipe.planning.k_fast = k_fast[k];
 					recipe.planning.clones = clones[n];
 					if (exploration->spyre)
-						add_task(driver, &tasks, recipe, "divide/spyre", -1);
+						add_task(
+							driver, &tasks, recipe, "divide/spyre", -1);
 				}
 	for (size_t c = 0; exploration->dimflip && c < exploration->core_count; c++)
 		for (int n = 0; n <= exploration->vary_clones; n++) {
@@ -349,8 +351,8 @@ static uint64_t divisions(const struct task *task, struct arena *arena)
 		.op = task->op,
 	};
 	struct arena_mark mark = arena_mark(arena);
-	uint64_t count = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
-		task->recipe.seed, arena)
+	uint64_t count = solve(
+		solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0, task->recipe.seed, arena)
 				 .candidate_count;
 	arena_release(arena, mark);
 	return count;
@@ -384,8 +386,8 @@ static struct execution executed(const struct exploration *exploration, const st
 	if (exploration->simulate == SIMULATE_ALL && !found->outcome.simulated)
 		return execution;
 	struct outcome outcome = found->outcome;
-	evaluate_simulate(&outcome, evaluate_mode(&outcome), truth, exploration->simulate_budget,
-		arena);
+	evaluate_simulate(
+		&outcome, evaluate_mode(&outcome), truth, exploration->simulate_budget, arena);
 	execution.mode = outcome.mode;
 	execution.finished = outcome.simulated;
 	execution.agrees = outcome.agrees;
@@ -395,7 +397,7 @@ static struct execution executed(const struct exploration *exploration, const st
 	execution.cycles = outcome.sim.cycles;
 	execution.energy_pj = outcome.sim.energy_pj;
 	execution.hbm_bytes = counts_total(&outcome.sim.counts, TRAFFIC_HBM_READ) +
-		counts_total(&outcome.sim.counts, TRAFFIC_HBM_WRITE);
+			      counts_total(&outcome.sim.counts, TRAFFIC_HBM_WRITE);
 	execution.worst_ulps = outcome.worst_ulps;
 	execution.worst_tensor = outcome.worst_tensor;
 	return execution;
@@ -470,8 +472,7 @@ static void list_refusals(struct driver *driver)
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
 	struct explored explored = {.frontier = frontier_open(exploration->objectives)};
-	struct driver driver = {
-		.exploration = exploration, .explored = &explored, .arena = arena};
+	struct driver driver = {.exploration = exploration, .explored = &explored, .arena = arena};
 	struct tasks tasks = first_tasks(&driver);
 	run_round(&driver, tasks.at, limit(&driver, &tasks));
 	tasks = varying_tasks(&driver);

@@ -56,14 +56,14 @@ struct exploration {
 
 /* The last execution of a frontier point. */
 struct execution {
-	bool finished;      /* false: none asked for, or over the simulation budget */
+	bool finished; /* false: none asked for, or over the simulation budget */
 	enum sim_mode mode;
-	bool agrees;        /* no fault, and all counts are the model's */
+	bool agrees; /* no fault, and all counts are the model's */
 	int64_t cycles;
 	double energy_pj;
 	int64_t hbm_bytes;
 	int fault_count;
-	double worst_ulps;  /* SIM_DATA: farthest output from the reference; else -1 */
+	double worst_ulps; /* SIM_DATA: farthest output from the reference; else -1 */
 	const char *worst_tensor;
 };
 
@@ -74,18 +74,18 @@ struct found {
 	const struct mapping *mappings; /* by op of the workload explored */
 	struct planning planning;
 	const char *place;
-	const char *solver;            /* "divide/spyre place/greedy" */
+	const char *solver; /* "divide/spyre place/greedy" */
 };
 
 struct tally {
-	uint64_t evaluated;  /* plans priced, solvers' inner steps included */
-	uint64_t offered;    /* candidates */
-	uint64_t refused;    /* candidates that cannot be carried out */
+	uint64_t evaluated; /* plans priced, solvers' inner steps included */
+	uint64_t offered;   /* candidates */
+	uint64_t refused;   /* candidates that cannot be carried out */
 	uint64_t simulated;
 	uint64_t unsimulated; /* over the simulation budget */
-	uint64_t events;     /* of all executions */
-	uint64_t disagreed;  /* executions whose counts are not the model's, or with faults */
-	uint64_t pruned;     /* beaten by the round before */
+	uint64_t events;      /* of all executions */
+	uint64_t disagreed;   /* executions whose counts are not the model's, or with faults */
+	uint64_t pruned;      /* beaten by the round before */
 };
 
 struct explored {
@@ -96,8 +96,8 @@ struct explored {
 	bool joint_cut;       /* a joint search ended at its tick limit */
 	size_t refusal_count; /* distinct reasons, most frequent first */
 	const char **refusals;
-	const char *fault;    /* the first disagreement, told in full; NULL */
-	size_t bytes_kept;    /* by the points kept */
+	const char *fault; /* the first disagreement, told in full; NULL */
+	size_t bytes_kept; /* by the points kept */
 };
 
 /* Core counts to try for a machine: powers of two and the machine itself. */

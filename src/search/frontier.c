@@ -89,8 +89,8 @@ bool frontier_add(struct frontier *frontier, struct arena *arena, struct point p
 		return false;
 	size_t kept = 0;
 	for (size_t i = 0; i < frontier->count; i++) {
-		int order = compare(
-			&frontier->objectives, &point.score, &frontier->points[i].score);
+		int order =
+			compare(&frontier->objectives, &point.score, &frontier->points[i].score);
 		if (order != -1 && order != 0)
 			frontier->points[kept++] = frontier->points[i];
 	}

@@ -53,8 +53,8 @@ static const struct mapping *flipped(const struct recipe *recipe, const struct m
 		.division = from,
 		.place_solver = recipe->place,
 	};
-	struct answer answer = solve(find(STAGE_JOINT, "dimflip"), &problem, recipe->joint_ticks,
-		recipe->seed, arena);
+	struct answer answer = solve(
+		find(STAGE_JOINT, "dimflip"), &problem, recipe->joint_ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;
 	result->cut = answer.cut;
 	return answer.candidate_count ? answer.candidates[answer.candidate_count - 1].mappings

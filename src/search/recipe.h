@@ -33,7 +33,7 @@ struct recipe {
 };
 
 struct recipe_result {
-	struct plan *plan;              /* NULL: `why` */
+	struct plan *plan; /* NULL: `why` */
 	const char *why;
 	const struct mapping *mappings; /* that the division answered */
 	bool cut;                       /* the joint search ran into its limit */

@@ -31,8 +31,8 @@ struct solver {
 extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */
 const struct solver *solver_find(enum stage stage, const char *name);
 
-struct arena *run_arena(struct run *run);         /* lives as long as the answer */
-bool run_spend(struct run *run, uint64_t ticks);  /* false once the budget is spent */
+struct arena *run_arena(struct run *run);        /* lives as long as the answer */
+bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
 uint64_t run_random(struct run *run, uint64_t bound);
 void run_prove(struct run *run, enum proof_status status, double bound);
 

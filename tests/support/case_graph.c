@@ -37,11 +37,12 @@ struct layout case_layout(const json_t *buffer)
 	int order[LAYOUT_HOST_RANK_MOST + 1];
 	size_t i;
 	json_t *value;
-	json_array_foreach(json_object_get(buffer, "host_size"), i, value) size[i] =
-		json_integer_value(value);
+	json_array_foreach(json_object_get(buffer, "host_size"), i, value)
+		size[i] = json_integer_value(value);
 	int rank = (int)i;
 	const json_t *dim_order = json_object_get(buffer, "dim_order");
-	json_array_foreach(dim_order, i, value) order[i] = (int)json_integer_value(value);
+	json_array_foreach(dim_order, i, value)
+		order[i] = (int)json_integer_value(value);
 	struct layout layout;
 	bool given = json_is_array(dim_order);
 	if (!layout_make(dtype, size, rank, given ? order : NULL, given ? (int)i : 0, &layout))
@@ -123,17 +124,16 @@ static struct op read_op(struct arena *arena, const struct workload *workload, j
 	const json_t *write = json_object_get(from, "write");
 	const char *name;
 	json_t *value;
-	json_object_foreach(json_object_get(from, "ranges"), name, value)
-	{
+	json_object_foreach(json_object_get(from, "ranges"), name, value) {
 		struct loop *loop = &op.loops[op.loop_count++];
 		loop->name = arena_text(arena, name);
 		loop->extent = json_integer_value(value);
 		loop->reduction = !json_integer_value(json_object_get(write, name));
 	}
 	size_t i;
-	json_array_foreach(json_object_get(from, "reads"), i, value) op.reads[op.read_count++] =
-		read_access(workload, &op, json_string_value(json_array_get(value, 0)),
-			json_array_get(value, 1));
+	json_array_foreach(json_object_get(from, "reads"), i, value)
+		op.reads[op.read_count++] = read_access(workload, &op,
+			json_string_value(json_array_get(value, 0)), json_array_get(value, 1));
 	op.writes[0] = read_access(workload, &op, op.name, write);
 	set_function(&op, text_of(from, "kind"));
 	return op;
@@ -158,8 +158,7 @@ static void set_roles(
 			tensors[t].role = TENSOR_INPUT;
 	size_t i;
 	json_t *value;
-	json_array_foreach(outputs, i, value)
-	{
+	json_array_foreach(outputs, i, value) {
 		int t = workload_tensor(workload, json_string_value(value));
 		if (t >= 0 && tensors[t].producer >= 0)
 			tensors[t].role = TENSOR_OUTPUT;
@@ -175,14 +174,14 @@ const struct workload *case_graph(
 	*workload = (struct workload){.name = "case", .tensors = tensors, .ops = list};
 	size_t i;
 	json_t *value;
-	json_array_foreach(buffers, i, value)
-	{
+	json_array_foreach(buffers, i, value) {
 		tensors[i].name = arena_text(arena, text_of(value, "name"));
 		tensors[i].layout = case_layout(value);
 		tensors[i].layout_given = true;
 	}
 	workload->tensor_count = i;
-	json_array_foreach(ops, i, value) list[i] = read_op(arena, workload, value);
+	json_array_foreach(ops, i, value)
+		list[i] = read_op(arena, workload, value);
 	workload->op_count = i;
 	set_roles(workload, tensors, outputs);
 	return workload;
