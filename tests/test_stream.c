@@ -1,0 +1,171 @@
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "lower/lower.h"
+#include "search/stream.h"
+#include "sim/sim.h"
+#include "tests/support/plan_text.h"
+
+#include "tests/test.h"
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+#define CHAIN                                                                                      \
+	"{dimensions: {m: 512, n: 1024}, ops: ['t[m,n] = clone(x[m,n])', 's[n] = sum(m) t[m,n]']}"
+#define NOTHING                                                                                    \
+	{                                                                                          \
+		NULL                                                                               \
+	}
+
+/* Divisions and stays in, mappings with the chosen tiles out. */
+static const struct {
+	int cores;
+	const char *workload;
+	const char *divisions[4], *stays[4], *mappings[4];
+} table[] = {
+	/* HBM takes 120 cycles, the cores 64: of those the last tile may add 15 */
+	{1, "{dimensions: {m: 4, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}", {""}, NOTHING,
+		{"LX: n8"}},
+	/* four buffers of 128 KiB do not fit the reserve */
+	{1, "{dimensions: {m: 512, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}", {""}, NOTHING,
+		{"LX: n16"}},
+	/* cores are much faster than HBM: one tile exposes little */
+	{32, "{dimensions: {m: 512, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}", {"core: m32"},
+		NOTHING, {"core: m32"}},
+	/* between two tensors in LX nothing moves */
+	{1,
+		"{dimensions: {m: 4, n: 1024}, ops: ['t[m,n] = exp(x[m,n])', 'y[m,n] = "
+		"exp(t[m,n])', "
+		"'z[m,n] = exp(y[m,n])']}",
+		{"", "", ""}, {"t at 0 steps 0 2, cores 1", "y at 8192 steps 1 3, cores 1"},
+		{"LX: n8", "undivided", "LX: n8"}},
+	/* a clone comes in the tiles of its reader, which waits for no more than one of them */
+	{1, CHAIN, {"", ""}, {"t at 0 steps 0 2, cores 1"}, {"LX: n8", "LX: n8"}},
+	/* one loop is tiled, and that is not the one that would fetch a or b again */
+	{1, "{dimensions: {m: 4096, n: 64, k: 64}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}", {""},
+		NOTHING, {"LX: m8"}},
+	/* opaque ops have no tiles */
+	{1,
+		"{dimensions: {m: 64, n: 64}, ops: [{opaque: sort, reads: ['x[m,n]'], writes: "
+		"['y[m]']}]}",
+		{""}, NOTHING, {"undivided"}},
+};
+
+static void tiles_are_those_found_by_hand(void **state)
+{
+	struct arena *arena = *state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct plan *plan = plan_text(arena, table[i].cores, table[i].workload,
+			table[i].divisions, table[i].stays);
+		const char *why = NULL;
+		assert_true(stream_plan(plan, arena, &why));
+		for (int step = 0; step < plan->step_count; step++)
+			assert_string_equal(mapping_print(arena, plan->arch,
+						    &plan->workload->ops[plan->steps[step].op],
+						    &plan->steps[step].mapping),
+				table[i].mappings[step]);
+	}
+}
+
+/* A stick each in two buffers for x and two for y. */
+static void a_step_that_fits_in_no_tiles_is_named(void **state)
+{
+	struct plan *plan =
+		plan_text(*state, 1, "{dimensions: {m: 4, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}",
+			(const char *[]){"", NULL}, (const char *[]){NULL});
+	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+	const char *why = NULL;
+	plan->arch = arch;
+	arch->levels[arch->lx].reserve = arch->levels[arch->lx].capacity % 128 + 4 * 128;
+	assert_true(stream_plan(plan, *state, &why));
+	assert_null(why);
+	arch->levels[arch->lx].reserve -= 1;
+	assert_false(stream_plan(plan, *state, &why));
+	assert_string_equal(why, "op 'y': its smallest tile buffers take 512 bytes of a core's LX; "
+				 "384 are kept for them");
+}
+
+/* What the estimate promises the machine keeps, but for the ports, which it does not see. */
+static void the_machine_is_as_fast_as_the_estimate(void **state)
+{
+	static const struct {
+		int cores;
+		const char *workload, *division;
+	} rows[] = {
+		{1, "{dimensions: {m: 512, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}", ""},
+		{4, "{dimensions: {m: 512, n: 1024}, ops: ['y[m,n] = exp(x[m,n])']}", "core: m4"},
+		{8, "{dimensions: {m: 512, n: 1024}, ops: ['s[n] = sum(m) x[m,n]']}", "core: n8"},
+		{8,
+			"{dimensions: {m: 512, n: 512, k: 512}, "
+			"ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}",
+			"core: m8"},
+		{32,
+			"{dimensions: {m: 64, n: 2048, k: 512}, "
+			"ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}",
+			"core: n32"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct plan *plan = plan_text(*state, rows[i].cores, rows[i].workload,
+			(const char *[]){rows[i].division, NULL}, (const char *[]){NULL});
+		struct sim_options options = {.mode = SIM_COUNT};
+		struct plan_cost cost;
+		const char *why;
+		struct stream_question question = {
+			.arch = plan->arch,
+			.workload = plan->workload,
+			.op = plan->workload->ops,
+			.mapping = &plan->steps[0].mapping,
+		};
+		struct stream_answer answer = stream_tiles(&question, *state);
+		assert_true(stream_plan(plan, *state, &why));
+		assert_true(cost_plan(plan, *state, &cost));
+		const struct program *program = lower_plan(plan, *state, &why);
+		assert_non_null(program);
+		struct sim_result result = sim_run(program, &options, *state);
+		assert_in_range(result.cycles - cost.overhead_cycles,
+			cost.score.cycles - cost.overhead_cycles,
+			answer.cycles + answer.cycles / 16);
+	}
+}
+
+/* 1800 vectors of divisors, most of them in many orders: a part of them is enough. */
+static void few_tilings_are_priced(void **state)
+{
+	struct plan *plan = plan_text(*state, 1,
+		"{dimensions: {b: 16, h: 16, q: 256, k: 2048}, "
+		"ops: ['y[b,h,q,k] = x[b,h,q,k] + mask[q,k]']}",
+		(const char *[]){"", NULL}, (const char *[]){NULL});
+	struct stream_question question = {
+		.arch = plan->arch,
+		.workload = plan->workload,
+		.op = plan->workload->ops,
+		.mapping = &plan->steps[0].mapping,
+	};
+	struct stream_answer answer = stream_tiles(&question, *state);
+	assert_true(answer.found);
+	int64_t elements = 16 * 16 * 256 * 2048;
+	assert_int_equal(answer.hbm_bytes, 2 * (2 * elements + 256 * 2048));
+	assert_in_range(answer.evaluations, 1, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(tiles_are_those_found_by_hand, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_step_that_fits_in_no_tiles_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_machine_is_as_fast_as_the_estimate, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(few_tilings_are_priced, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("streaming tiles", tests, NULL, NULL);
+}
