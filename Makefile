@@ -96,8 +96,8 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/lxplore
 
 ## make accept      rewrite the expected outputs that tests compare with; review the difference
-accept: $(PROGRAM)
-	@scripts/accept $(PROGRAM)
+accept: $(PROGRAM) $(OUT)/tests/test_bad
+	@scripts/accept $^
 
 ## make format      rewrite all C files with clang-format
 format:

@@ -148,8 +148,8 @@ static void read_search(const struct reading *reading, const struct node *node,
 		if (read_texts(&search, "objectives", OPTIONAL, &names, &count)) {
 			exploration->objectives.count = 0;
 			for (size_t i = 0; i < count; i++)
-				add_objective(
-					exploration, names[i], objectives->span, reading->diag);
+				add_objective(exploration, names[i], node_item(objectives, i)->span,
+					reading->diag);
 		}
 	}
 	read_solvers(reading, read_node(&search, "solver", OPTIONAL), exploration, choice);

@@ -87,7 +87,8 @@ static void read_reductions(struct reader *map, struct ring *ring)
 		else if (text_equal(names[i], "min"))
 			ring->min = true;
 		else
-			diag_error(map->reading->diag, read_node(map, "reductions", REQUIRED)->span,
+			diag_error(map->reading->diag,
+				node_item(read_node(map, "reductions", REQUIRED), i)->span,
 				"a ring can do 'sum', 'max' and 'min', not '%s'", names[i]);
 	}
 }

@@ -3,7 +3,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
-enum { TENSOR_BYTES_MOST_LOG2 = 48 };
+enum { TENSOR_BYTES_MOST_LOG2 = 48, LISTED_MOST = 8 };
 
 static const char *near_text(const struct draft *draft, const char *name, const char *const *known)
 {
@@ -14,7 +14,7 @@ static const char *near_text(const struct draft *draft, const char *name, const 
 /* Past the complaints that are printed nobody reads suggestions, and they take time. */
 static bool is_quiet(const struct draft *draft)
 {
-	return diag_errors(draft->reading->diag) >= DIAG_MOST;
+	return diag_full(draft->reading->diag);
 }
 
 const char *draft_near_dimension(const struct draft *draft, const char *name)
@@ -25,7 +25,13 @@ const char *draft_near_dimension(const struct draft *draft, const char *name)
 		arena_array(draft->reading->arena, const char *, draft->dimensions.count + 1);
 	for (size_t i = 0; i < draft->dimensions.count; i++)
 		known[i] = draft->dimensions.at[i].name;
-	return near_text(draft, name, known);
+	const char *near = near_text(draft, name, known);
+	if (*near || !draft->dimensions.count || draft->dimensions.count > LISTED_MOST)
+		return near;
+	struct text list = text_open(draft->reading->arena);
+	for (size_t i = 0; i < draft->dimensions.count; i++)
+		text_add(&list, "%s%s", i ? ", " : "; the dimensions are ", known[i]);
+	return text_read(&list);
 }
 
 const char *draft_near_tensor(const struct draft *draft, const char *name)

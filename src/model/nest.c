@@ -199,8 +199,8 @@ static bool check_shape(struct nest *nest, const struct einsum_operand *operand,
 		return good;
 	}
 	diag_error(diag_of(nest), node_part(nest->text, operand->at, operand->end),
-		"'%s' is indexed by %d dimensions, but has %d", operand->tensor.text,
-		operand->index_count, sketch->rank);
+		"'%s' is indexed by %d dimension%s, but has %d", operand->tensor.text,
+		operand->index_count, operand->index_count == 1 ? "" : "s", sketch->rank);
 	note_shape(nest, t);
 	return false;
 }

@@ -225,7 +225,7 @@ static void complain_undefined(struct builder *b, const struct step *step)
 static const struct node *follow(struct builder *b, const struct step *step)
 {
 	struct node *copy = arena_new(b->arena, struct node);
-	*copy = (struct node){.text = "", .span = step->span, .weight = 1};
+	*copy = (struct node){.kind = NODE_MAP, .text = "", .span = step->span, .weight = 1};
 	int number = names_find(&b->names, step->anchor);
 	if (number < 0) {
 		complain_undefined(b, step);

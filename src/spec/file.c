@@ -128,6 +128,14 @@ static bool check_characters(const struct source *source, struct diag *diag)
 			       (c >= 0x80 && c < 0xa0 && c != 0x85) || c == 0xfffe || c == 0xffff;
 		if (!size || control)
 			span = source_span(source, at, at + (size ? size : 1));
+		bool wide = at == 0 && source->length > 1 && !size &&
+			    (memcmp(source->bytes, "\xff\xfe", 2) == 0 ||
+				    memcmp(source->bytes, "\xfe\xff", 2) == 0);
+		if (wide) {
+			diag_error(diag, (struct span){.source = source},
+				"is UTF-16; save the file as UTF-8 text");
+			return false;
+		}
 		if (!size) {
 			diag_error(diag, span,
 				"byte 0x%02x is not UTF-8; save the file as UTF-8 text",

@@ -44,10 +44,16 @@ const struct node *node_find(const struct node *map, const char *key)
 	return i < 0 ? NULL : map->entries[i].value;
 }
 
+const struct node *node_item(const struct node *node, size_t i)
+{
+	return node->kind == NODE_LIST ? node->items[i] : node;
+}
+
 const char *node_kind_name(const struct node *node)
 {
 	static const char *const names[] = {"a word", "a list", "a map"};
-	return names[node->kind];
+	bool empty = node->kind == NODE_SCALAR && !node->quoted && !*node->text;
+	return empty ? "empty" : names[node->kind];
 }
 
 /* Where the text's line that holds byte `from` begins in the source.  A text of

@@ -61,11 +61,14 @@ const struct node *node_read_text(
  * scalar's span if escapes or folded lines hide it. */
 struct span node_part(const struct node *scalar, size_t from, size_t to);
 
-/* "a map", "a list", "a word" .. for messages. */
+/* What a node is, for messages: "a map", "a list", "a word", "empty". */
 const char *node_kind_name(const struct node *node);
 
 /* The number of a map's entry; -1 when the key is missing or `map` is no map. */
 int node_index(const struct node *map, const char *key);
+
+/* Item i of a list; a scalar alone counts as a list of one. */
+const struct node *node_item(const struct node *node, size_t i);
 
 /* The value of a key of a map; NULL when it is missing or `map` is no map. */
 const struct node *node_find(const struct node *map, const char *key);

@@ -84,6 +84,8 @@ static bool report_character(
 		diag_error(diag, at, "a tab in the indentation; YAML indents with spaces");
 	else if (no_token)
 		diag_error(diag, at, "'%c' cannot begin a value; put the text in quotes", c);
+	else if ((c == '[' || c == '{') && has(problem, "did not find expected ',' or"))
+		diag_error(diag, at, "'%c' cannot stand in a text inside [ ] or { }; quote it", c);
 	else if (c == ':' && (has(problem, "expected key") || has(problem, "node content")))
 		diag_error(diag, at, "a key is expected before ':'");
 	else

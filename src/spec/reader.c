@@ -101,15 +101,33 @@ void reader_done(struct reader *reader)
 	}
 }
 
+/* A key nobody asked for yet may be the missing one, misspelt. */
+static void complain_missing(struct reader *reader, const char *key)
+{
+	const struct node *map = reader->map;
+	const char *const wanted[] = {key, NULL};
+	COMPLAIN(reader->reading, map, "%s has no '%s'", reader->what, key);
+	for (size_t i = 0; i < map->count && !diag_full(reader->reading->diag); i++) {
+		const struct node_entry *entry = &map->entries[i];
+		if (is_known(reader, entry->key) || !suggest(entry->key, wanted))
+			continue;
+		mark_known(reader, entry->key);
+		diag_note(reader->reading->diag, entry->key_span, "did you mean '%s' here?", key);
+		return;
+	}
+}
+
 const struct node *read_node(struct reader *reader, const char *key, enum need need)
 {
 	mark_known(reader, key);
 	const struct node *node = node_find(reader->map, key);
 	if (node && !is_missing(node))
 		return node;
-	if (need == REQUIRED)
-		COMPLAIN(reader->reading, node ? node : reader->map, "%s has no '%s'", reader->what,
-			key);
+	if (need == REQUIRED && node)
+		COMPLAIN(reader->reading, node, "'%s' in %s is %s; it needs a value", key,
+			reader->what, node->text);
+	else if (need == REQUIRED)
+		complain_missing(reader, key);
 	return NULL;
 }
 
@@ -225,7 +243,7 @@ bool read_texts(struct reader *reader, const char *key, enum need need, const ch
 		       : arena_format(reader->reading->arena, "an item of %s", whose(reader, key));
 	bool fine = true;
 	for (size_t i = 0; i < length; i++)
-		fine &= node_text(reader->reading, single ? node : node->items[i], what, &texts[i]);
+		fine &= node_text(reader->reading, node_item(node, i), what, &texts[i]);
 	if (!fine)
 		return false;
 	*out = texts;

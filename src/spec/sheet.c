@@ -190,8 +190,7 @@ void sheet_done(struct sheet *sheet)
 			diag_note(sheet->diag, given->span, "'%s' is not used", keys[k].name);
 		else
 			diag_error(sheet->diag, given->span,
-				"'%s' is not read by this version; without it the results "
-				"would be for another problem",
+				"'%s' is not read by this version; take it out to go on without it",
 				keys[k].name);
 	}
 }
