@@ -200,7 +200,7 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 static void best_tiles_of_all(void **state)
 {
 	uint64_t seed = draws_seed(1);
-	long count = draws(200);
+	long count = draws(1000);
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

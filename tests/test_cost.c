@@ -282,6 +282,28 @@ static void streaming_needs_two_buffers_of_what_moves(void **state)
 	assert_int_equal(room, (2 * 4 + 2 * 4) * 128);
 }
 
+/* Two of accumulators, too, where the ring reads one while the next output tile begins. */
+static void streaming_needs_accumulators(void **state)
+{
+	static const struct {
+		int cores;
+		const char *mapping;
+		int64_t room; /* of a, b, c and accumulators, in sticks */
+	} rows[] = {
+		{1, "LX: n2 k2", 2 * 4 + 2 * 64 + 2 * 4 + 8},
+		{2, "core: k2", 4 + 128 + 8 + 16},
+		{2, "core: k2 | LX: n2", 4 + 2 * 64 + 2 * 4 + 2 * 8},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct plan *plan = plan_text(*state, rows[i].cores, PRODUCT,
+			(const char *[]){rows[i].mapping, NULL}, nothing);
+		int64_t hbm, room;
+		assert_true(cost_stream(plan->arch, plan->workload, plan->workload->ops,
+			&plan->steps[0].mapping, 0, &hbm, &room));
+		assert_int_equal(room, rows[i].room * 128);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +325,7 @@ int main(void)
 			counts_that_do_not_fit_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			streaming_needs_two_buffers_of_what_moves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(streaming_needs_accumulators, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "search/stream.h"
 #include "sim/sim.h"
 #include "tests/support/plan_text.h"
+#include "tests/support/sample.h"
 
 #include "tests/test.h"
 
@@ -137,6 +138,23 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 	}
 }
 
+/* y[32*p + q] lies in sticks of two p each: a tile of one p would write the other's half. */
+static void loops_that_share_a_stick_of_the_output_stay_whole(void **state)
+{
+	struct arena *arena = *state;
+	struct workload *workload =
+		sample_op(arena, OP_MAP, DTYPE_FP16, "pq->pq", "pq", (int64_t[]){1024, 32});
+	struct tensor *out = (struct tensor *)&workload->tensors[1];
+	assert_true(layout_make(DTYPE_FP16, (int64_t[]){1024 * 32}, 1, NULL, 0, &out->layout));
+	workload->ops->writes[0].host[0] = (struct affine){.loop = {32, 1}};
+	workload->ops->writes[0].host[1] = (struct affine){.offset = 0};
+	const char *why;
+	struct plan *plan =
+		plan_of(arena, 1, workload, (const char *[]){"", NULL}, (const char *[]){NULL});
+	assert_true(stream_plan(plan, arena, &why));
+	assert_int_equal(plan->steps[0].mapping.rows[plan->arch->lx].temporal[0], 1);
+}
+
 /* 1800 vectors of divisors, most of them in many orders: a part of them is enough. */
 static void few_tilings_are_priced(void **state)
 {
@@ -165,6 +183,8 @@ int main(void)
 			a_step_that_fits_in_no_tiles_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_machine_is_as_fast_as_the_estimate, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			loops_that_share_a_stick_of_the_output_stay_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(few_tilings_are_priced, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("streaming tiles", tests, NULL, NULL);
