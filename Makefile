@@ -1,9 +1,10 @@
 # make help lists the targets.
 
-ifeq ($(origin CC),default)
+# make's own default is no choice of the user's; a make started by make has not even that.
+ifneq ($(filter default undefined,$(origin CC)),)
 CC := gcc
 endif
-ifeq ($(origin AR),default)
+ifneq ($(filter default undefined,$(origin AR)),)
 AR := ar
 endif
 MODE ?= release
