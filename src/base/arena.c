@@ -18,6 +18,7 @@ struct block {
 
 struct arena {
 	struct block *last;
+	struct block *spare; /* given back by arena_release, for the next need */
 	size_t total;
 };
 
@@ -56,12 +57,36 @@ struct arena *arena_open(void)
 	return arena;
 }
 
+static void free_blocks(struct block *last)
+{
+	while (last) {
+		struct block *before = last->before;
+		free(last);
+		last = before;
+	}
+}
+
 void arena_close(struct arena *arena)
 {
 	if (!arena)
 		return;
-	arena_release(arena, (struct arena_mark){0});
+	free_blocks(arena->last);
+	free_blocks(arena->spare);
 	free(arena);
+}
+
+/* The first spare block that is large enough: fresh memory costs a page fault a page. */
+static struct block *take_spare(struct arena *arena, size_t size)
+{
+	for (struct block **at = &arena->spare; *at; at = &(*at)->before) {
+		struct block *block = *at;
+		if (block->size < size)
+			continue;
+		*at = block->before;
+		block->before = arena->last;
+		return block;
+	}
+	return NULL;
 }
 
 /* The child's blocks go on top: a mark of the parent still finds its own block below. */
@@ -75,6 +100,7 @@ void arena_adopt(struct arena *parent, struct arena *child)
 		parent->last = child->last;
 		parent->total += child->total;
 	}
+	free_blocks(child->spare);
 	free(child);
 }
 
@@ -86,7 +112,8 @@ void *arena_alloc(struct arena *arena, size_t size)
 		size_t step = block ? block->size * 2 : FIRST_BLOCK;
 		if (step > LARGEST_STEP)
 			step = LARGEST_STEP;
-		block = arena->last = block_open(size > step ? size : step, block);
+		struct block *spare = take_spare(arena, size);
+		block = arena->last = spare ? spare : block_open(size > step ? size : step, block);
 	}
 	char *at = (char *)block + header + block->used;
 	size_t end = block->used + size;
@@ -146,9 +173,11 @@ struct arena_mark arena_mark(const struct arena *arena)
 void arena_release(struct arena *arena, struct arena_mark mark)
 {
 	while (arena->last && arena->last != mark.block) {
-		struct block *before = arena->last->before;
-		free(arena->last);
-		arena->last = before;
+		struct block *block = arena->last;
+		arena->last = block->before;
+		block->used = 0;
+		block->before = arena->spare;
+		arena->spare = block;
 	}
 	if (arena->last)
 		arena->last->used = mark.used;

@@ -41,6 +41,7 @@ struct driver {
 	const struct exploration *exploration;
 	struct explored *explored;
 	struct arena *arena;
+	struct arena **scratch; /* by thread: only memory, nothing of it reaches a result */
 	struct refusals refusals;
 	int round;
 	atomic_bool stopped;
@@ -180,9 +181,10 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 	}
 }
 
-static void run_task(struct driver *driver, const struct task *task, struct slot *slot)
+static void run_task(
+	struct driver *driver, const struct task *task, struct slot *slot, struct arena *scratch)
 {
-	struct arena *scratch = arena_open();
+	struct arena_mark mark = arena_mark(scratch);
 	slot->arena = arena_open();
 	struct frontier local = frontier_open(driver->exploration->objectives);
 	if (task->op >= 0)
@@ -191,7 +193,7 @@ static void run_task(struct driver *driver, const struct task *task, struct slot
 		offer(driver, &task->recipe, task->solver, slot, &local, scratch);
 	for (size_t i = 0; i < local.count; i++)
 		*array_add(slot->arena, &slot->points) = local.points[i];
-	arena_close(scratch);
+	arena_release(scratch, mark);
 }
 
 static void add(struct tally *sum, const struct tally *tally)
@@ -253,7 +255,7 @@ static void run_round(struct driver *driver, const struct task *tasks, size_t co
 	for (size_t i = 0; i < count; i++) {
 		if (atomic_load(&driver->stopped))
 			continue;
-		run_task(driver, &tasks[i], &slots[i]);
+		run_task(driver, &tasks[i], &slots[i], driver->scratch[omp_get_thread_num()]);
 #pragma omp critical
 		{
 			done++;
@@ -429,9 +431,10 @@ static void execute_frontier(struct driver *driver)
 		if (atomic_load(&driver->stopped))
 			continue;
 		struct found *found = frontier->points[i].payload;
-		struct arena *scratch = arena_open();
+		struct arena *scratch = driver->scratch[omp_get_thread_num()];
+		struct arena_mark mark = arena_mark(scratch);
 		found->execution = executed(exploration, found, &truth, scratch);
-		arena_close(scratch);
+		arena_release(scratch, mark);
 #pragma omp critical
 		tell(driver, ++done, frontier->count, driver->explored->tally.offered);
 	}
@@ -472,13 +475,19 @@ static void list_refusals(struct driver *driver)
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
 	struct explored explored = {.frontier = frontier_open(exploration->objectives)};
-	struct driver driver = {.exploration = exploration, .explored = &explored, .arena = arena};
+	struct driver driver = {
+		.exploration = exploration, .explored = &explored, .arena = arena};
+	driver.scratch = arena_array(arena, struct arena *, exploration->jobs);
+	for (int i = 0; i < exploration->jobs; i++)
+		driver.scratch[i] = arena_open();
 	struct tasks tasks = first_tasks(&driver);
 	run_round(&driver, tasks.at, limit(&driver, &tasks));
 	tasks = varying_tasks(&driver);
 	run_round(&driver, tasks.at, limit(&driver, &tasks));
 	if (exploration->simulate != SIMULATE_NONE)
 		execute_frontier(&driver);
+	for (int i = 0; i < exploration->jobs; i++)
+		arena_close(driver.scratch[i]);
 	list_refusals(&driver);
 	explored.stopped = atomic_load(&driver.stopped);
 	return explored;
