@@ -3,7 +3,6 @@
 #include "inputs.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
-#include "search/solver.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,19 +37,12 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct inputs inputs;
 	if (!inputs_read(arena, arguments, diag, &inputs))
 		return command_refuse(diag);
-	diag_print(diag, stderr);
 	command_print(arena_format(arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
 		inputs.arch->name, (int)arch_cores(inputs.arch), inputs.workload->name,
 		inputs.workload->op_count, inputs.workload->tensor_count));
 	struct recipe_result made = inputs_plan(&inputs, arena);
-	for (size_t i = 0; i < made.complaint_count; i++)
-		fprintf(stderr, "lxplore: %s: %s\n", made.complaints[i].error ? "error" : "warning",
-			made.complaints[i].text);
-	if (!made.plan) {
-		if (!made.complaint_count)
-			fprintf(stderr, "lxplore: %s\n", made.why);
+	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;
-	}
 	return check_plan(arena, &made);
 }
 

@@ -4,16 +4,8 @@
 #include "report/score_json.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
-#include "search/solver.h"
 
 #include <stdio.h>
-
-static void warn(const struct recipe_result *made)
-{
-	for (size_t i = 0; i < made->complaint_count; i++)
-		fprintf(stderr, "lxplore: %s: %s\n",
-			made->complaints[i].error ? "error" : "warning", made->complaints[i].text);
-}
 
 /* Everything up to the printing is the same for the model and the simulator. */
 static int report(
@@ -26,11 +18,8 @@ static int report(
 	if (!good)
 		return command_refuse(diag);
 	struct recipe_result made = inputs_plan(&inputs, arena);
-	warn(&made);
-	if (!made.plan) {
-		fprintf(stderr, "lxplore: %s\n", made.why);
+	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;
-	}
 	struct outcome outcome = evaluate_cost(made.plan, arena);
 	if (!outcome.why && simulated) {
 		enum sim_mode mode = evaluate_mode(&outcome);

@@ -10,6 +10,7 @@
 #include "search/solver.h"
 #include "spec/sheet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,4 +333,23 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 		.seed = exploration->seed,
 	};
 	return recipe_plan(&recipe, arena);
+}
+
+bool inputs_believe(
+	const struct inputs *inputs, const struct recipe_result *made, struct diag *diag)
+{
+	for (size_t i = 0; i < made->complaint_count; i++) {
+		const struct complaint *complaint = &made->complaints[i];
+		struct span span = {0};
+		if (complaint->op >= 0)
+			span = inputs->workload->ops[complaint->op].span;
+		if (complaint->error)
+			diag_error(diag, span, "%s", complaint->text);
+		else
+			diag_warning(diag, span, "%s", complaint->text);
+	}
+	if (!made->plan && !diag_failed(diag))
+		diag_error(diag, (struct span){0}, "%s", made->why);
+	diag_print(diag, stderr);
+	return made->plan != NULL;
 }

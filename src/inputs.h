@@ -47,4 +47,9 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 struct recipe_result;
 struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena);
 
+/* Prints all that was collected and what the division complained about, at the
+ * ops that it means, to stderr; false when there is no plan. */
+bool inputs_believe(
+	const struct inputs *inputs, const struct recipe_result *made, struct diag *diag);
+
 #endif

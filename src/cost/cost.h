@@ -14,7 +14,8 @@
  *
  * Resources: HBM (all bytes); per core the fill port, the LX read port, the
  * LX write port, the array (einsums) or the vector unit (the others); of the reduce
- * ring all hops of a slice.  The busiest core counts.  The array's rate is for
+ * ring the link to the next core, as the links of a slice work at the same time, each a
+ * stick behind the one before.  The busiest core counts.  The array's rate is for
  * operands of 2 bytes, the widest counts; 1 byte doubles it, 4 bytes halve it
  * (assumed: nobody says so of this machine).
  *

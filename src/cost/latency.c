@@ -88,13 +88,15 @@ void latency_add(struct core_work *work, const struct arch *arch, const struct t
 	struct step_count share;
 	if (!traffic_count_core(op, core, &share))
 		*fits = false;
+	int64_t hops = loopnest_splits(&op->nest, op->nest.reductions) - 1;
 	for (int i = 0; i <= OP_READS_MOST; i++) {
 		const int64_t *bytes = share.bytes[i];
 		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_FILL]);
 		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_DRAIN]);
 		work->lx_read = checked_add(fits, work->lx_read, bytes[TRAFFIC_LX_READ]);
 		work->lx_write = checked_add(fits, work->lx_write, bytes[TRAFFIC_LX_WRITE]);
-		work->ring = checked_add(fits, work->ring, bytes[TRAFFIC_RING]);
+		if (hops > 0)
+			work->link = checked_add(fits, work->link, bytes[TRAFFIC_RING] / hops);
 	}
 	if (share.computes > 0)
 		work->compute_cycles = checked_add(fits, work->compute_cycles,
@@ -116,7 +118,7 @@ void latency_raise(
 	raise(&resources[RESOURCE_LX_READ], read);
 	raise(&resources[RESOURCE_LX_WRITE], write);
 	raise(&resources[RESOURCE_COMPUTE], work->compute_cycles);
-	raise(&resources[RESOURCE_RING], cycles_of(work->ring, arch->reduce_ring.rate, fits));
+	raise(&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
 }
 
 static void find_hbm(

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/plan_check.h"
 #include "search/lx_plan.h"
 #include "search/solver.h"
 #include "search/stream.h"
@@ -61,6 +62,17 @@ static const struct mapping *flipped(const struct recipe *recipe, const struct m
 				      : from;
 }
 
+/* No solver is trusted: the plan passes the rules of plan_check or is none. */
+static struct plan *believed(
+	struct plan *plan, struct recipe_result *result, struct arena *arena)
+{
+	struct plan_faults faults = plan_check(plan, arena);
+	if (!faults.count)
+		return plan;
+	result->why = arena_format(arena, "the plan is illegal: %s", faults.at[0].why);
+	return NULL;
+}
+
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result result = {0};
@@ -77,7 +89,8 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.ticks += planned.ticks;
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
-	if (stream_plan(planned.plan, arena, &result.why))
-		result.plan = planned.plan;
+	result.why = planned.why;
+	if (planned.plan && stream_plan(planned.plan, arena, &result.why))
+		result.plan = believed(planned.plan, &result, arena);
 	return result;
 }

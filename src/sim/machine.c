@@ -221,14 +221,18 @@ static int64_t run_combine(
 {
 	const struct combine *combine = instruction->combine;
 	int64_t sticks = accumulator_sticks(machine, &combine->region);
-	int64_t end = ready, arrived = ready;
+	int64_t end = ready, first = ready, arrived = ready;
 	for (int k = 0; k < combine->core_count; k++) {
 		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS), ready,
 			machine->lx_read, sticks);
 		end = number_max(end, read);
-		if (k + 1 < combine->core_count)
-			arrived = serve(machine, core_server(combine->cores[k], LINK), arrived,
-				machine->link, sticks);
+		if (k + 1 == combine->core_count)
+			break;
+		/* The next link starts when this one has brought its first stick. */
+		arrived = serve(machine, core_server(combine->cores[k], LINK), first,
+			machine->link, sticks);
+		first = arrived - time_of(machine, machine->link, sticks) +
+			time_of(machine, machine->link, 1);
 	}
 	int owner = combine->cores[combine->core_count - 1];
 	int64_t written = serve(machine, lx_writes(machine, owner), ready, machine->lx_write,

@@ -17,8 +17,9 @@
  *
  *	DMA      HBM for its bytes once; the port of every core of the mask
  *	COMPUTE  the ports of LX and the arithmetic
- *	RING     the ports of LX, and the links one after the other: a core
- *	         sends on what it has received and added to
+ *	RING     the ports of LX, and the links: a core sends a stick on as soon as it has
+ *	         received it and added to it, so that every link begins one stick after
+ *	         the one before
  *	SYNC     ends at the next whole cycle
  */
 struct arena;
