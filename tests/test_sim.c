@@ -307,8 +307,10 @@ static void a_ring_goes_from_core_to_core(void **state)
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	uint32_t ring = find(program, ENGINE_RING, 0, 0);
 	const struct sim_run_time *time = &result.trace[ring];
-	/* 3 sticks of fp16 are 768 bytes of fp32, at 32 bytes a cycle, over 3 links */
-	assert_int_equal(time->end - time->start, 3 * 768 / 32 * result.ticks_per_cycle);
+	/* 3 sticks of fp16 are 768 bytes of fp32, at 32 bytes a cycle; the second and the
+	 * third link each begin a stick after the one before */
+	assert_int_equal(
+		time->end - time->start, (768 + 2 * 128) / 32 * result.ticks_per_cycle);
 	assert_int_equal(result.counts.steps[0].bytes[2][TRAFFIC_RING], 3 * 768);
 	arena_close(arena);
 }
