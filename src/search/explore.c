@@ -475,8 +475,7 @@ static void list_refusals(struct driver *driver)
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
 	struct explored explored = {.frontier = frontier_open(exploration->objectives)};
-	struct driver driver = {
-		.exploration = exploration, .explored = &explored, .arena = arena};
+	struct driver driver = {.exploration = exploration, .explored = &explored, .arena = arena};
 	driver.scratch = arena_array(arena, struct arena *, exploration->jobs);
 	for (int i = 0; i < exploration->jobs; i++)
 		driver.scratch[i] = arena_open();

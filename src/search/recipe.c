@@ -63,8 +63,7 @@ static const struct mapping *flipped(const struct recipe *recipe, const struct m
 }
 
 /* No solver is trusted: the plan passes the rules of plan_check or is none. */
-static struct plan *believed(
-	struct plan *plan, struct recipe_result *result, struct arena *arena)
+static struct plan *believed(struct plan *plan, struct recipe_result *result, struct arena *arena)
 {
 	struct plan_faults faults = plan_check(plan, arena);
 	if (!faults.count)

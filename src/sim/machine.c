@@ -229,8 +229,8 @@ static int64_t run_combine(
 		if (k + 1 == combine->core_count)
 			break;
 		/* The next link starts when this one has brought its first stick. */
-		arrived = serve(machine, core_server(combine->cores[k], LINK), first,
-			machine->link, sticks);
+		arrived = serve(machine, core_server(combine->cores[k], LINK), first, machine->link,
+			sticks);
 		first = arrived - time_of(machine, machine->link, sticks) +
 			time_of(machine, machine->link, 1);
 	}
