@@ -215,7 +215,25 @@ static void without_a_ring_a_split_reduction_is_rejected(void **state)
 	plan->arch = arch;
 	assert_true(cost_score(plan, *state, &score));
 	assert_false(score.feasible);
-	assert_non_null(score.rejected);
+	assert_string_equal(
+		score.rejected, "op 'c' splits a reduction over cores, and no ring can combine it");
+}
+
+/* 2 KiB of LX, of which a map in one tile wants 1 KiB for each operand, and a byte is missing. */
+static void tiles_that_do_not_fit_are_rejected(void **state)
+{
+	struct plan *plan = plan_text(*state, 1, MAP, (const char *[]){"", NULL}, nothing);
+	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
+	struct score score;
+	arch->levels[arch->lx].capacity = arch->levels[arch->lx].reserve = 2048;
+	plan->arch = arch;
+	assert_true(cost_score(plan, *state, &score));
+	assert_true(score.feasible);
+	arch->levels[arch->lx].reserve--;
+	assert_true(cost_score(plan, *state, &score));
+	assert_false(score.feasible);
+	assert_string_equal(score.rejected,
+		"op 'y' has tile buffers of more than the 1920 bytes that LX keeps for them");
 }
 
 static void bundles_pay_for_their_widest_step(void **state)
@@ -316,6 +334,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_split_reduction_uses_the_ring, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			without_a_ring_a_split_reduction_is_rejected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			tiles_that_do_not_fit_are_rejected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			bundles_pay_for_their_widest_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

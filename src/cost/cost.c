@@ -7,6 +7,8 @@
 #include "cost/streaming.h"
 #include "cost/traffic.h"
 
+#include <inttypes.h>
+
 bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out)
 {
 	bool fits = true;
@@ -35,17 +37,35 @@ static bool ring_can(const struct ring *ring, const struct op *op)
 	}
 }
 
-/* What makes a plan impossible on this machine, as far as a step's own numbers show it. */
-static const char *find_rejection(const struct plan *plan)
+/* Why this machine cannot carry out a step, as far as the step's own numbers show it; NULL. */
+static const char *reject_step(const struct plan *plan, int step, struct arena *arena)
 {
-	for (int step = 0; step < plan->step_count; step++) {
-		const struct op *op = &plan->workload->ops[plan->steps[step].op];
-		if (op->kind != OP_OPAQUE &&
-			mapping_reduction_split(plan->arch, op, &plan->steps[step].mapping) > 1 &&
-			!ring_can(&plan->arch->reduce_ring, op))
-			return "a reduction is split over cores and no ring can combine it";
-	}
+	const struct arch *arch = plan->arch;
+	struct streaming streaming = {.arch = arch};
+	int64_t room, most = arch_stream_capacity(arch);
+	traffic_open_step(&streaming.traffic, plan, step);
+	const struct op *op = streaming.traffic.op;
+	if (op->kind == OP_OPAQUE)
+		return NULL;
+	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
+		!ring_can(&arch->reduce_ring, op))
+		return arena_format(arena,
+			"op '%s' splits a reduction over cores, and no ring can combine it",
+			op->name);
+	if (!streaming_room(&streaming, &room) || room > most)
+		return arena_format(arena,
+			"op '%s' has tile buffers of more than the %" PRId64
+			" bytes that LX keeps for them",
+			op->name, most);
 	return NULL;
+}
+
+static const char *find_rejection(const struct plan *plan, struct arena *arena)
+{
+	const char *why = NULL;
+	for (int step = 0; step < plan->step_count && !why; step++)
+		why = reject_step(plan, step, arena);
+	return why;
 }
 
 static int64_t find_peak(const struct plan *plan)
@@ -107,7 +127,7 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 	if (!latency_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
 		return false;
 	struct score *score = &out->score;
-	score->rejected = find_rejection(plan);
+	score->rejected = find_rejection(plan, arena);
 	score->feasible = !score->rejected;
 	score->energy_pj = energy_of(plan, &out->counts);
 	score->lx_peak_bytes = find_peak(plan);

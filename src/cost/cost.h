@@ -20,7 +20,8 @@
  * (assumed: nobody says so of this machine).
  *
  * Energy is counts times the tables, in a fixed order.  A plan that splits a
- * reduction without a ring that can combine it is not feasible.
+ * reduction without a ring that can combine it, or whose tile buffers do not fit
+ * the reserve of LX, is not feasible.
  *
  * Both answer false when a count does not fit an int64_t.
  */
