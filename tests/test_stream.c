@@ -155,7 +155,7 @@ static void loops_that_share_a_stick_of_the_output_stay_whole(void **state)
 	assert_int_equal(plan->steps[0].mapping.rows[plan->arch->lx].temporal[0], 1);
 }
 
-/* 1800 vectors of divisors, most of them in many orders: a part of them is enough. */
+/* 1350 vectors of divisors, most of them in many orders: a part of them is enough. */
 static void few_tilings_are_priced(void **state)
 {
 	struct plan *plan = plan_text(*state, 1,
