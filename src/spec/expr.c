@@ -238,7 +238,7 @@ bool parse_text(struct parser *p, struct value *out)
 			p, 0, strlen(p->text), "tag '%s' means nothing here", p->scalar->tag);
 	skip_spaces(p);
 	if (!p->text[p->at])
-		return parser_fail(p, 0, 0, "it has no value; a number is expected");
+		return parser_fail(p, 0, 0, "it is empty; a number is expected");
 	if (!parse_sum(p, out))
 		return false;
 	skip_spaces(p);

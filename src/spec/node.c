@@ -52,8 +52,7 @@ const struct node *node_item(const struct node *node, size_t i)
 const char *node_kind_name(const struct node *node)
 {
 	static const char *const names[] = {"a word", "a list", "a map"};
-	bool empty = node->kind == NODE_SCALAR && !node->quoted && !*node->text;
-	return empty ? "empty" : names[node->kind];
+	return node->kind == NODE_SCALAR && !*node->text ? "empty" : names[node->kind];
 }
 
 /* Where the text's line that holds byte `from` begins in the source.  A text of

@@ -4,21 +4,25 @@
 #include "base/array.h"
 #include "base/text.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 enum { LISTED_MOST = 16 }; /* words that a message lists */
 
-static void complain(const struct reading *reading, const struct node *node, const char *text)
+bool reading_refuse(const struct reading *reading, const struct node *node, const char *format, ...)
 {
+	char text[1024];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
 	diag_error(reading->diag, node->span, "%s", text);
 	if (node->alias.source)
 		diag_note(reading->diag, node->alias, "used here through its alias");
+	return false;
 }
-
-#define COMPLAIN(reading, node, ...)                                                               \
-	complain(reading, node, arena_format((reading)->arena, __VA_ARGS__))
 
 static bool is_missing(const struct node *node)
 {
@@ -39,10 +43,9 @@ bool reader_open(struct reader *reader, const struct reading *reading, const str
 	const char *what)
 {
 	*reader = (struct reader){.reading = reading, .map = node, .what = what};
-	if (node->kind != NODE_MAP) {
-		COMPLAIN(reading, node, "%s is %s; a map is expected", what, node_kind_name(node));
-		return false;
-	}
+	if (node->kind != NODE_MAP)
+		return reading_refuse(
+			reading, node, "%s is %s; a map is expected", what, node_kind_name(node));
 	reader->what = place_name(reading, node, what);
 	return true;
 }
@@ -106,7 +109,7 @@ static void complain_missing(struct reader *reader, const char *key)
 {
 	const struct node *map = reader->map;
 	const char *const wanted[] = {key, NULL};
-	COMPLAIN(reader->reading, map, "%s has no '%s'", reader->what, key);
+	reading_refuse(reader->reading, map, "%s has no '%s'", reader->what, key);
 	for (size_t i = 0; i < map->count && !diag_full(reader->reading->diag); i++) {
 		const struct node_entry *entry = &map->entries[i];
 		if (is_known(reader, entry->key) || !suggest(entry->key, wanted))
@@ -124,14 +127,14 @@ const struct node *read_node(struct reader *reader, const char *key, enum need n
 	if (node && !is_missing(node))
 		return node;
 	if (need == REQUIRED && node)
-		COMPLAIN(reader->reading, node, "'%s' in %s is %s; it needs a value", key,
+		reading_refuse(reader->reading, node, "'%s' in %s is %s; it needs a value", key,
 			reader->what, node->text);
 	else if (need == REQUIRED)
 		complain_missing(reader, key);
 	return NULL;
 }
 
-static const char *whose(struct reader *reader, const char *key)
+const char *reader_place(const struct reader *reader, const char *key)
 {
 	return arena_format(reader->reading->arena, "'%s' in %s", key, reader->what);
 }
@@ -143,7 +146,7 @@ static const struct node *read_kind(
 	const struct node *node = read_node(reader, key, need);
 	if (!node || node->kind == kind)
 		return node;
-	COMPLAIN(reader->reading, node, "%s is %s; %s is expected", whose(reader, key),
+	reading_refuse(reader->reading, node, "%s is %s; %s is expected", reader_place(reader, key),
 		node_kind_name(node), names[kind]);
 	return NULL;
 }
@@ -161,16 +164,13 @@ const struct node *read_list(struct reader *reader, const char *key, enum need n
 static bool has_text(const struct reading *reading, const struct node *node, const char *what,
 	const char *expected)
 {
-	if (node->kind != NODE_SCALAR)
-		COMPLAIN(reading, node, "%s is %s; %s is expected", what, node_kind_name(node),
-			expected);
-	else if (node->tag)
-		COMPLAIN(reading, node, "tag '%s' means nothing on %s", node->tag, what);
-	else if (!*node->text)
-		COMPLAIN(reading, node, "%s has no value; %s is expected", what, expected);
-	else
-		return true;
-	return false;
+	if (node->kind != NODE_SCALAR || !*node->text)
+		return reading_refuse(reading, node, "%s is %s; %s is expected", what,
+			node_kind_name(node), expected);
+	if (node->tag)
+		return reading_refuse(
+			reading, node, "tag '%s' means nothing on %s", node->tag, what);
+	return true;
 }
 
 bool node_text(
@@ -185,7 +185,7 @@ bool node_text(
 bool read_text(struct reader *reader, const char *key, enum need need, const char **out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && node_text(reader->reading, node, whose(reader, key), out);
+	return node && node_text(reader->reading, node, reader_place(reader, key), out);
 }
 
 bool read_bool(struct reader *reader, const char *key, enum need need, bool *out)
@@ -193,23 +193,22 @@ bool read_bool(struct reader *reader, const char *key, enum need need, bool *out
 	static const char *const words[] = {
 		"false", "true", "no", "yes", "off", "on", "0", "1", NULL};
 	const struct node *node = read_node(reader, key, need);
-	if (!node || !has_text(reader->reading, node, whose(reader, key), "true or false"))
+	if (!node || !has_text(reader->reading, node, reader_place(reader, key), "true or false"))
 		return false;
 	for (int i = 0; words[i]; i++)
 		if (strcasecmp(node->text, words[i]) == 0) {
 			*out = i % 2;
 			return true;
 		}
-	COMPLAIN(reader->reading, node, "%s is '%s'; true or false is expected", whose(reader, key),
-		node->text);
-	return false;
+	return reading_refuse(reader->reading, node, "%s is '%s'; true or false is expected",
+		reader_place(reader, key), node->text);
 }
 
 bool read_word(
 	struct reader *reader, const char *key, enum need need, const char *const *words, int *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	if (!node || !has_text(reader->reading, node, whose(reader, key), "a word"))
+	if (!node || !has_text(reader->reading, node, reader_place(reader, key), "a word"))
 		return false;
 	for (int i = 0; words[i]; i++)
 		if (text_equal(words[i], node->text)) {
@@ -218,10 +217,9 @@ bool read_word(
 		}
 	const char *near = suggest(node->text, words);
 	const char *list = listed(reader->reading->arena, words, " or ");
-	COMPLAIN(reader->reading, node, "%s is '%s'%s%s%s%s%s", whose(reader, key), node->text,
-		list ? "; it can be " : "", list ? list : "", near ? "; did you mean '" : "",
-		near ? near : "", near ? "'?" : "");
-	return false;
+	return reading_refuse(reader->reading, node, "%s is '%s'%s%s%s%s%s",
+		reader_place(reader, key), node->text, list ? "; it can be " : "", list ? list : "",
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 bool read_texts(struct reader *reader, const char *key, enum need need, const char *const **out,
@@ -231,16 +229,14 @@ bool read_texts(struct reader *reader, const char *key, enum need need, const ch
 	if (!node)
 		return false;
 	bool single = node->kind == NODE_SCALAR;
-	if (node->kind == NODE_MAP) {
-		COMPLAIN(reader->reading, node, "%s is a map; a list of words is expected",
-			whose(reader, key));
-		return false;
-	}
+	if (node->kind == NODE_MAP)
+		return reading_refuse(reader->reading, node,
+			"%s is a map; a list of words is expected", reader_place(reader, key));
 	size_t length = single ? 1 : node->count;
 	const char **texts = arena_array(reader->reading->arena, const char *, length);
-	const char *what =
-		single ? whose(reader, key)
-		       : arena_format(reader->reading->arena, "an item of %s", whose(reader, key));
+	const char *what = single ? reader_place(reader, key)
+				  : arena_format(reader->reading->arena, "an item of %s",
+					    reader_place(reader, key));
 	bool fine = true;
 	for (size_t i = 0; i < length; i++)
 		fine &= node_text(reader->reading, node_item(node, i), what, &texts[i]);

@@ -54,6 +54,13 @@ bool reader_open(struct reader *reader, const struct reading *reading, const str
 	const char *what);
 void reader_done(struct reader *reader);
 
+/* Complains about a node, and shows the alias that leads to it.  Always false. */
+bool reading_refuse(const struct reading *reading, const struct node *node, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What messages call the value of a key: "'capacity' in level 'LX'". */
+const char *reader_place(const struct reader *reader, const char *key);
+
 /* The node itself, marked as known; NULL when missing (REQUIRED complains). */
 const struct node *read_node(struct reader *reader, const char *key, enum need need);
 const struct node *read_map(struct reader *reader, const char *key, enum need need);

@@ -21,15 +21,13 @@ static const struct field rate = {QUANTITY_RATE, 1000000000, 1, " B/s", "a rate 
 static const struct field energy = {QUANTITY_ENERGY, 1, 1, " pJ", "an energy such as 12pJ"};
 static const struct field duration = {QUANTITY_TIME, 1, 1, " ns", "a time such as 250ns"};
 
-#define WRONG(reading, node, ...) (diag_error((reading)->diag, (node)->span, __VA_ARGS__), false)
-
 static bool compute(const struct reading *reading, const struct node *node, const char *what,
 	const struct field *field, struct value *out)
 {
 	struct value value, scaled;
 	if (node->kind != NODE_SCALAR)
-		return WRONG(reading, node, "%s is %s; %s is expected", what, node_kind_name(node),
-			field->expected);
+		return reading_refuse(reading, node, "%s is %s; %s is expected", what,
+			node_kind_name(node), field->expected);
 	if (!expr_read(reading->diag, reading->variables, node, what, &value))
 		return false;
 	enum quantity quantity = value_quantity(value);
@@ -38,11 +36,11 @@ static bool compute(const struct reading *reading, const struct node *node, cons
 		return true;
 	}
 	if (quantity != field->quantity)
-		return WRONG(reading, node, "%s is %s; %s is expected", what,
+		return reading_refuse(reading, node, "%s is %s; %s is expected", what,
 			quantity_name(quantity), field->expected);
 	value.bytes = value.time = value.energy = 0;
 	if (value_mul(value, value_whole(field->num), &scaled))
-		return WRONG(reading, node, "%s is too large", what);
+		return reading_refuse(reading, node, "%s is too large", what);
 	*out = scaled;
 	return true;
 }
@@ -79,10 +77,10 @@ static bool compute_whole(const struct reading *reading, const struct node *node
 	if (!compute(reading, node, what, field, &value))
 		return false;
 	if (!whole(value, &n))
-		return WRONG(reading, node, "%s is %.10g%s; a whole number%s is expected", what,
-			value.real, field->unit, *field->unit ? " of bytes" : "");
+		return reading_refuse(reading, node, "%s is %.10g%s; a whole number%s is expected",
+			what, value.real, field->unit, *field->unit ? " of bytes" : "");
 	if (n < least || n > most)
-		return WRONG(reading, node, "%s is %" PRId64 "%s; it can be %s", what, n,
+		return reading_refuse(reading, node, "%s is %" PRId64 "%s; it can be %s", what, n,
 			field->unit, range(reading->arena, least, most));
 	*out = n;
 	return true;
@@ -95,11 +93,12 @@ static bool compute_ratio(const struct reading *reading, const struct node *node
 	if (!compute(reading, node, what, field, &value))
 		return false;
 	if (value.real < 0 || (!zero && value.real == 0))
-		return WRONG(reading, node, "%s is %.10g%s; it must be %s", what, value.real,
-			field->unit, zero ? "at least 0" : "more than 0");
+		return reading_refuse(reading, node, "%s is %.10g%s; it must be %s", what,
+			value.real, field->unit, zero ? "at least 0" : "more than 0");
 	if (!value.exact)
-		return WRONG(reading, node, "%s is %.17g%s; a fraction of fewer digits is expected",
-			what, value.real, field->unit);
+		return reading_refuse(reading, node,
+			"%s is %.17g%s; a fraction of fewer digits is expected", what, value.real,
+			field->unit);
 	return ratio_make(value.num, value.den, out);
 }
 
@@ -110,7 +109,7 @@ static bool compute_real(const struct reading *reading, const struct node *node,
 	if (!compute(reading, node, what, field, &value))
 		return false;
 	if (value.real < 0 && !negative)
-		return WRONG(reading, node, "%s is %.10g%s; it must be at least 0", what,
+		return reading_refuse(reading, node, "%s is %.10g%s; it must be at least 0", what,
 			value.real, field->unit);
 	*out = value.real;
 	return true;
@@ -128,62 +127,60 @@ bool node_number(
 	return compute_real(reading, node, what, &bare, true, out);
 }
 
-static const char *whose(struct reader *reader, const char *key)
-{
-	return arena_format(reader->reading->arena, "'%s' in %s", key, reader->what);
-}
-
 bool read_integer(struct reader *reader, const char *key, enum need need, int64_t least,
 	int64_t most, int64_t *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_whole(reader->reading, node, whose(reader, key), &bare, least, most, out);
+	return node && compute_whole(reader->reading, node, reader_place(reader, key), &bare, least,
+			       most, out);
 }
 
 bool read_size(struct reader *reader, const char *key, enum need need, int64_t least, int64_t most,
 	int64_t *bytes)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_whole(reader->reading, node, whose(reader, key), &size, least, most, bytes);
+	return node && compute_whole(reader->reading, node, reader_place(reader, key), &size, least,
+			       most, bytes);
 }
 
 bool read_number(struct reader *reader, const char *key, enum need need, double *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_real(reader->reading, node, whose(reader, key), &bare, true, out);
+	return node &&
+	       compute_real(reader->reading, node, reader_place(reader, key), &bare, true, out);
 }
 
 bool read_picojoules(struct reader *reader, const char *key, enum need need, double *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_real(reader->reading, node, whose(reader, key), &energy, false, out);
+	return node &&
+	       compute_real(reader->reading, node, reader_place(reader, key), &energy, false, out);
 }
 
 bool read_ratio(struct reader *reader, const char *key, enum need need, struct ratio *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node && compute_ratio(reader->reading, node, whose(reader, key), &bare, true, out);
+	return node &&
+	       compute_ratio(reader->reading, node, reader_place(reader, key), &bare, true, out);
 }
 
 bool read_hertz(struct reader *reader, const char *key, enum need need, struct ratio *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_ratio(reader->reading, node, whose(reader, key), &clock_rate, false, out);
+	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &clock_rate,
+			       false, out);
 }
 
 bool read_rate(struct reader *reader, const char *key, enum need need, struct ratio *bytes_per_s)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_ratio(reader->reading, node, whose(reader, key), &rate, false, bytes_per_s);
+	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &rate, false,
+			       bytes_per_s);
 }
 
 bool read_nanoseconds(struct reader *reader, const char *key, enum need need, struct ratio *out)
 {
 	const struct node *node = read_node(reader, key, need);
-	return node &&
-	       compute_ratio(reader->reading, node, whose(reader, key), &duration, true, out);
+	return node && compute_ratio(reader->reading, node, reader_place(reader, key), &duration,
+			       true, out);
 }

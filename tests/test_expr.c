@@ -1,0 +1,316 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "spec/expr.h"
+#include "tests/support/complaints.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static int open_arena(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int close_arena(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+/* "7/2", "1.41421", with the powers of B, ns and pJ behind it; or the complaint. */
+static const char *computed(struct arena *arena, const char *variables, const char *text)
+{
+	struct diag *diag = diag_open(arena);
+	const char *spec = arena_format(arena, "variables: {%s}\nx: %s\n", variables, text);
+	const struct node *root = node_read_text(arena, "f", spec, strlen(spec), diag);
+	if (!root)
+		return complaints_text(arena, diag);
+	struct variables *table = variables_read(arena, diag, node_find(root, "variables"));
+	struct value value;
+	bool fine = expr_read(diag, table, node_find(root, "x"), "'x'", &value);
+	assert_int_equal(fine, !diag_failed(diag));
+	if (!fine)
+		return complaints_text(arena, diag);
+	struct text out = text_open(arena);
+	if (!value.exact)
+		text_add(&out, "%.6g", value.real);
+	else if (value.den == 1)
+		text_add(&out, "%" PRId64, value.num);
+	else
+		text_add(&out, "%" PRId64 "/%" PRId64, value.num, value.den);
+	if (value.exact)
+		assert_true((double)value.num / (double)value.den == value.real);
+	if (value_quantity(value) != QUANTITY_BARE)
+		text_add(&out, " B%d ns%d pJ%d", value.bytes, value.time, value.energy);
+	return text_read(&out);
+}
+
+struct row {
+	const char *text, *result;
+};
+
+static void check(struct arena *arena, const char *variables, const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(computed(arena, variables, rows[i].text), rows[i].result);
+}
+#define CHECK(arena, variables, rows) check(arena, variables, rows, sizeof rows / sizeof *rows)
+
+static void numbers_are_read_as_users_write_them(void **state)
+{
+	static const struct row rows[] = {
+		{"12", "12"},
+		{"-3", "-3"},
+		{"+3", "3"},
+		{"0x1F", "31"},
+		{"0b101", "5"},
+		{"0o17", "15"},
+		{"1_000_000", "1000000"},
+		{"1e6", "1000000"},
+		{"1.5E+3", "1500"},
+		{"1e-9", "1/1000000000"},
+		{"0.1", "1/10"},
+		{".5", "1/2"},
+		{"5.", "5"},
+		{"'12'", "12"},
+		{"9223372036854775807", "9223372036854775807"},
+		{"1e30", "1e+30"},
+		{"3.14159265358979323846", "3.14159"},
+		{"0", "0"},
+		{"0.0", "0"},
+	};
+	CHECK(*state, "", rows);
+}
+
+static void arithmetic_is_exact(void **state)
+{
+	static const struct row rows[] = {
+		{"1/3 + 1/6", "1/2"},
+		{"0.1 + 0.2", "3/10"},
+		{"2 + 3 * 4", "14"},
+		{"(2 + 3) * 4", "20"},
+		{"10 - 3 - 2", "5"},
+		{"7 // 2", "3"},
+		{"-7 // 2", "-4"},
+		{"-7 % 3", "2"},
+		{"7 % -3", "-2"},
+		{"7.5 % 2", "3/2"},
+		{"2 ** 10", "1024"},
+		{"2 ** 3 ** 2", "512"},
+		{"-2 ** 2", "-4"},
+		{"2 ** -2", "1/4"},
+		{"(2/3) ** 3", "8/27"},
+		{"0 ** 0", "1"},
+		{"--3", "3"},
+		{"min(3, 1, 2)", "1"},
+		{"max(1/3, 0.3)", "1/3"},
+		{"ceil(7/2)", "4"},
+		{"floor(-7/2)", "-4"},
+		{"log2(1024)", "10"},
+		{"log2(1/8)", "-3"},
+		{"log2(3)", "1.58496"},
+		{"ceil(log2(1000))", "10"},
+		{"sqrt(49/4)", "7/2"},
+		{"sqrt(2)", "1.41421"},
+		{"floor(sqrt(2) * 100)", "141"},
+		{"1000 ** (1/3)", "10"},
+		{"9223372036854775807 * (1/3) * 3", "9223372036854775807"},
+	};
+	CHECK(*state, "", rows);
+}
+
+static void units_go_along(void **state)
+{
+	static const struct row rows[] = {
+		{"64KiB", "65536 B1 ns0 pJ0"},
+		{"64 KiB", "65536 B1 ns0 pJ0"},
+		{"2*MiB", "2097152 B1 ns0 pJ0"},
+		{"(1 + 1) MB", "2000000 B1 ns0 pJ0"},
+		{"1.5GHz", "3/2 B0 ns-1 pJ0"},
+		{"204.8GB/s", "1024/5 B1 ns-1 pJ0"},
+		{"204.8 GB / s", "1024/5 B1 ns-1 pJ0"},
+		{"12pJ", "12 B0 ns0 pJ1"},
+		{"12pJ/B", "12 B-1 ns0 pJ1"},
+		{"250ns", "250 B0 ns1 pJ0"},
+		{"128B * 1.5GHz", "192 B1 ns-1 pJ0"},
+		{"1.5GHz * 2ns", "3"},
+		{"1MiB / 64KiB", "16"},
+		{"1MiB // 64", "16384 B1 ns0 pJ0"},
+		{"2MiB - 64*1024", "2031616 B1 ns0 pJ0"},
+		{"max(1KiB, 2000)", "2000 B1 ns0 pJ0"},
+		{"2ns ** 2", "4 B0 ns2 pJ0"},
+		{"1 / 2ns", "1/2 B0 ns-1 pJ0"},
+		{"ceil(1.5 B)", "2 B1 ns0 pJ0"},
+		{"3fJ", "3/1000 B0 ns0 pJ1"},
+	};
+	CHECK(*state, "", rows);
+}
+
+static void variables_are_computed_from_each_other(void **state)
+{
+	static const struct row rows[] = {
+		{"a", "12"},
+		{"2*M", "6"},
+		{"glb", "65536 B1 ns0 pJ0"},
+		{"glb / M", "65536/3 B1 ns0 pJ0"},
+		{"s", "5"},
+		{"5 s", "5000000000 B0 ns1 pJ0"},
+		{"min(min, M)", "2"},
+		{"größe", "7"},
+		{"quoted", "8"},
+	};
+	CHECK(*state,
+		"a: b * M, b: M + 1, M: 3, glb: 64KiB, s: 5, min: 2, größe: 7, quoted: '2 * 4'",
+		rows);
+}
+
+/* The complaint's first line without place, then where the caret starts and ends. */
+static void what_is_wrong_is_pointed_at(void **state)
+{
+	static const struct {
+		const char *text, *said, *marked;
+	} table[] = {
+		{"width", "unknown variable 'width'; did you mean 'widht'?", "width"},
+		{"2 * qqq + 1", "unknown variable 'qqq'; a number or arithmetic is expected",
+			"qqq"},
+		{"1 / (2 - 2)", "division by zero", "1 / (2 - 2)"},
+		{"3 + 1 % 0", "division by zero", "1 % 0"},
+		{"0 ** -1", "division by zero", "0 ** -1"},
+		{"2**62 * 2 + 1", "the result is too large", "2**62 * 2"},
+		{"9223372036854775807 + 1", "the result is too large", "9223372036854775807 + 1"},
+		{"2 ** 9999999999", "the result is too large", "2 ** 9999999999"},
+		{"1e400", "the number is too large", "1e400"},
+		{"0x8000000000000000", "the number is too large", "0x8000000000000000"},
+		{"0xZ", "digits of base 16 are expected after '0x'", "0xZ"},
+		{"012",
+			"'012' begins with 0, which YAML 1.1 reads as octal; write it without, or "
+			"as 0o..",
+			"012"},
+		{"1 +", "a number is expected after this", "+"},
+		{"1 + * 2", "a number is expected instead of '*'", "*"},
+		{"(1 + 2", "'(' is never closed", "("},
+		{"1 + 2)", "')' has no '('", ")"},
+		{"1 2", "an operator is expected before '2'", "2"},
+		{"2^10", "a power is written '**'", "^"},
+		{"2M", "'M' is a variable; write '*' before it", "M"},
+		{"64kib", "unknown unit 'kib'; did you mean 'KiB'?", "kib"},
+		{"5 apples",
+			"unknown unit 'apples'; units are B KB KiB .., Hz .. GHz, GB/s .., "
+			"ns .. s, pJ ..",
+			"apples"},
+		{"1GHz + 1", "the units of the two sides differ", "1GHz + 1"},
+		{"min(1ns, 1B)", "the units of the two sides differ", "min(1ns, 1B"},
+		{"2 ** 1B", "an exponent has no unit", "2 ** 1B"},
+		{"log2(4KiB)", "a bare number is expected, without a unit", "log2(4KiB"},
+		{"sqrt(-1)", "the root of a negative number", "sqrt(-1"},
+		{"log2(0)", "the logarithm of a number that is not positive", "log2(0"},
+		{"(-8) ** 0.5", "a broken power of a negative number", "(-8) ** 0.5"},
+		{"ceil(1, 2)", "'ceil' takes one argument", ","},
+		{"min(1, 2", "')' is expected", NULL},
+		{"ciel(2)", "unknown function 'ciel'; did you mean 'ceil'?", "ciel"},
+		{"foo(2)", "unknown function 'foo'; there are min, max, ceil, floor, log2 and sqrt",
+			"foo"},
+		{"!t 12", "tag '!t' means nothing here", "12"},
+		{"''", "it is empty; a number is expected", NULL},
+		{"1 + &", "a number is expected instead of '&'", "&"},
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		const char *said = computed(*state, "M: 3, widht: 4", table[i].text);
+		const char *head = strstr(said, "error: 'x': ");
+		if (!head)
+			fail_msg("%s: %s", table[i].text, said);
+		head += strlen("error: 'x': ");
+		size_t length = strcspn(head, "\n");
+		if (strlen(table[i].said) != length || memcmp(head, table[i].said, length) != 0)
+			fail_msg("%s: %s", table[i].text, said);
+		const char *line = head + length + 1, *carets = strchr(line, '\n') + 1;
+		size_t from = strcspn(carets, "^"), count = strspn(carets + from, "^~");
+		if (table[i].marked && (count != strlen(table[i].marked) ||
+					       memcmp(line + from, table[i].marked, count) != 0))
+			fail_msg("%s: %s", table[i].text, said);
+	}
+}
+
+static void a_cycle_names_its_chain(void **state)
+{
+	const char *said = computed(*state, "a: b + 1, b: c, c: a * 2", "a");
+	assert_non_null(strstr(said, "variable 'a' needs itself: a -> b -> c -> a\n"));
+	assert_non_null(strstr(computed(*state, "a: a", "a"), "variable 'a' needs itself: a -> a"));
+}
+
+static void a_wrong_variable_is_reported_once(void **state)
+{
+	const char *said = computed(*state, "a: 1 /, b: a, c: a + b", "a + b + c");
+	const char *first = strstr(said, "error:");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "error:"));
+	assert_non_null(strstr(said, "variable 'a': a number is expected after this"));
+}
+
+static void depth_is_limited_over_all_variables(void **state)
+{
+	struct text text = text_open(*state);
+	for (int i = 0; i < 2000; i++)
+		text_add(&text, "v%d: (v%d), ", i, i + 1);
+	assert_non_null(
+		strstr(computed(*state, text_read(&text), "v0"), "nested more than 100 deep"));
+	static const char *const openings[] = {"(", "-", "2**", "ceil("};
+	for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+		text = text_open(*state);
+		for (int k = 0; k < 20000; k++)
+			text_add(&text, "%s", openings[i]);
+		assert_non_null(strstr(
+			computed(*state, "", text_read(&text)), "nested more than 100 deep"));
+	}
+}
+
+/* Each variable adds the one before to itself: 2^40 additions if none were kept. */
+static void each_variable_is_computed_once(void **state)
+{
+	struct text text = text_open(*state);
+	text_add(&text, "v0: 1, ");
+	for (int i = 1; i <= 40; i++)
+		text_add(&text, "v%d: v%d + v%d, ", i, i - 1, i - 1);
+	assert_string_equal(computed(*state, text_read(&text), "v40"), "1099511627776");
+}
+
+static void unused_variables_are_checked_unless_they_are_text(void **state)
+{
+	static const struct {
+		const char *variables;
+		size_t errors;
+	} table[] = {
+		{"a: b, b: a", 1},
+		{"a: 1 / 0, b: 2 +", 2},
+		{"technology: 45nm, kind: sram, version: 0.4, path: 'a / b', list: [1]", 0},
+		{"a: 3 * bb", 1},
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct diag *diag = diag_open(*state);
+		const char *text = arena_format(*state, "{%s}", table[i].variables);
+		const struct node *map = node_read_text(*state, "f", text, strlen(text), diag);
+		variables_check(variables_read(*state, diag, map), diag);
+		assert_int_equal(diag_errors(diag), table[i].errors);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
+	const struct CMUnitTest tests[] = {
+		TEST(numbers_are_read_as_users_write_them),
+		TEST(arithmetic_is_exact),
+		TEST(units_go_along),
+		TEST(variables_are_computed_from_each_other),
+		TEST(what_is_wrong_is_pointed_at),
+		TEST(a_cycle_names_its_chain),
+		TEST(a_wrong_variable_is_reported_once),
+		TEST(depth_is_limited_over_all_variables),
+		TEST(each_variable_is_computed_once),
+		TEST(unused_variables_are_checked_unless_they_are_text),
+	};
+	return cmocka_run_group_tests_name("expr", tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+#include "base/arena.h"
+#include "spec/sheet.h"
+#include "tests/support/complaints.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static int open_arena(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int close_arena(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+struct two_files {
+	struct diag *diag;
+	struct sheet *sheet;
+};
+
+static struct two_files read_two(struct arena *arena, const char *first, const char *second)
+{
+	struct two_files two = {.diag = diag_open(arena)};
+	two.sheet = sheet_open(arena, two.diag);
+	const char *const texts[] = {first, second};
+	for (int i = 0; i < 2; i++) {
+		const struct node *root = node_read_text(
+			arena, i ? "second" : "first", texts[i], strlen(texts[i]), two.diag);
+		assert_non_null(root);
+		sheet_add(two.sheet, root);
+	}
+	return two;
+}
+
+static void files_are_one_map(void **state)
+{
+	struct two_files two =
+		read_two(*state, "workload: {a: 1}\nvariables: {n: 4}", "architecture: {b: n * 2}");
+	struct reading reading = sheet_reading(two.sheet);
+	assert_true(sheet_has(two.sheet, "workload"));
+	assert_false(sheet_has(two.sheet, "search"));
+	assert_null(sheet_find(two.sheet, "search"));
+	assert_non_null(sheet_find(two.sheet, "workload"));
+	const struct node *architecture = sheet_find(two.sheet, "architecture");
+	int64_t n;
+	assert_true(node_integer(&reading, node_find(architecture, "b"), "b", 0, 100, &n));
+	assert_int_equal(n, 8);
+	sheet_done(two.sheet);
+	assert_string_equal(complaints_text(*state, two.diag), "");
+}
+
+static void a_key_given_twice_shows_both_places(void **state)
+{
+	struct two_files two = read_two(*state, "workload: {a: 1}", "workload: {a: 2}");
+	assert_string_equal(complaints_text(*state, two.diag),
+		"second:1:1: error: key 'workload' is given twice\n"
+		"    1 | workload: {a: 2}\n"
+		"      | ^~~~~~~~\n"
+		"first:1:1: note: first given here\n"
+		"    1 | workload: {a: 1}\n"
+		"      | ^~~~~~~~\n");
+}
+
+static void targets_of_constraints_add_up(void **state)
+{
+	static const char *const forms[] = {
+		"constraints: {version: 0.4, targets: [{target: a}, {target: b}]}",
+		"constraints: [{target: a}, {target: b}]",
+	};
+	for (int i = 0; i < 4; i++) {
+		struct two_files two = read_two(*state, forms[i / 2], forms[i % 2]);
+		const struct node *targets = sheet_find(two.sheet, "constraints");
+		assert_false(diag_failed(two.diag));
+		assert_int_equal(targets->kind, NODE_LIST);
+		assert_int_equal(targets->count, 4);
+		assert_string_equal(node_find(targets->items[3], "target")->text, "b");
+		assert_string_equal(targets->items[3]->span.source->name, "second");
+	}
+	struct two_files two =
+		read_two(*state, "constraints: {cores: 4}", "constraints: [{target: a}]");
+	assert_true(diag_failed(two.diag));
+}
+
+static void a_key_that_nobody_asked_for_is_refused(void **state)
+{
+	struct two_files two = read_two(*state, "mapping: [1]", "globals: {}\nvariables: {a: 1}");
+	sheet_reading(two.sheet);
+	sheet_done(two.sheet);
+	assert_int_equal(diag_errors(two.diag), 1);
+	assert_string_equal(complaints_text(*state, two.diag),
+		"first:1:1: error: 'mapping' is not read by this version; take it out to go on "
+		"without it\n"
+		"    1 | mapping: [1]\n"
+		"      | ^~~~~~~\n"
+		"second:1:1: note: 'globals' is not used\n"
+		"    1 | globals: {}\n"
+		"      | ^~~~~~~\n");
+}
+
+static void keys_that_no_spec_has_are_refused(void **state)
+{
+	struct two_files two =
+		read_two(*state, "worklod: 1", "ert: 1\nzzzzz: 2\nsparse_optimizations: {}");
+	assert_int_equal(diag_errors(two.diag), 4);
+	const char *said = complaints_text(*state, two.diag);
+	assert_non_null(strstr(
+		said, "unknown key 'worklod' at the top of the file; did you mean 'workload'?"));
+	assert_non_null(
+		strstr(said, "unknown key 'ert' at the top of the file; did you mean 'ERT'?"));
+	assert_non_null(strstr(said, "unknown key 'zzzzz' at the top of the file; a spec has "));
+	assert_non_null(strstr(said, "'sparse_optimizations' is not modelled"));
+}
+
+static void a_file_is_a_map(void **state)
+{
+	struct two_files two = read_two(*state, "[architecture]", "word");
+	assert_int_equal(diag_errors(two.diag), 2);
+	assert_string_equal(complaints_first(*state, two.diag),
+		"error: the file is a list; a map with keys such as 'architecture:' is expected");
+}
+
+static void variables_that_are_no_map_are_refused(void **state)
+{
+	struct two_files two = read_two(*state, "variables: [1]", "workload: {}");
+	assert_null(sheet_reading(two.sheet).variables);
+	assert_string_equal(complaints_first(*state, two.diag),
+		"error: 'variables' is a list; a map of names to values is expected");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
+	const struct CMUnitTest tests[] = {
+		TEST(files_are_one_map),
+		TEST(a_key_given_twice_shows_both_places),
+		TEST(targets_of_constraints_add_up),
+		TEST(a_key_that_nobody_asked_for_is_refused),
+		TEST(keys_that_no_spec_has_are_refused),
+		TEST(a_file_is_a_map),
+		TEST(variables_that_are_no_map_are_refused),
+	};
+	return cmocka_run_group_tests_name("sheet", tests, NULL, NULL);
+}
