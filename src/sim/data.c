@@ -39,6 +39,18 @@ static void fill_hbm(struct data *data)
 	}
 }
 
+/* Everything that no instruction computes? */
+static bool are_given(const struct workload *workload, void *const *inputs)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		int producer = workload->tensors[t].producer;
+		bool computed = producer >= 0 && workload->ops[producer].kind != OP_OPAQUE;
+		if (!computed && !(inputs && inputs[t]))
+			return false;
+	}
+	return true;
+}
+
 struct data *data_open(
 	const struct program *program, const struct sim_options *options, struct arena *arena)
 {
@@ -50,8 +62,9 @@ struct data *data_open(
 		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
 	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
 	data->given = arena_array(arena, void *, tensors);
-	reference_inputs(
-		program->workload, options->seed, options->small_integers, arena, data->given);
+	if (!are_given(program->workload, options->inputs))
+		reference_inputs(program->workload, options->seed, options->small_integers, arena,
+			data->given);
 	for (size_t t = 0; options->inputs && t < tensors; t++) {
 		if (options->inputs[t])
 			data->given[t] = options->inputs[t];
