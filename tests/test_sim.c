@@ -336,6 +336,16 @@ static void the_trace_keeps_to_queues_and_dependences(void **state)
 	arena_close(arena);
 }
 
+static void the_end_of_every_step_is_told(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct program *program = lower_chain(arena);
+	struct sim_result result = run(program, SIM_COUNT, arena);
+	assert_int_equal(result.step_ends[1], result.cycles - program->overhead_cycles);
+	assert_in_range(result.step_ends[0], 1, result.step_ends[1] - 1);
+	arena_close(arena);
+}
+
 static void a_limit_of_steps_ends_a_run(void **state)
 {
 	struct arena *arena = arena_open();
@@ -408,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_broadcast_reads_hbm_once),
 		cmocka_unit_test(a_ring_goes_from_core_to_core),
 		cmocka_unit_test(the_trace_keeps_to_queues_and_dependences),
+		cmocka_unit_test(the_end_of_every_step_is_told),
 		cmocka_unit_test(a_limit_of_steps_ends_a_run),
 		cmocka_unit_test(inputs_that_are_given_are_used),
 		cmocka_unit_test(energy_is_counts_times_the_tables),

@@ -9,26 +9,38 @@ static int clamp_step(const struct program *program, int step)
 	return step < 0 ? 0 : step > program->step_count ? program->step_count : step;
 }
 
-struct allotment_index allotment_index_make(const struct program *program, struct arena *arena)
+static bool is_inside(const struct program *program, const struct allotment *allotment)
 {
-	struct allotment_index index = {.program = program};
-	size_t steps = (size_t)program->step_count;
-	index.first = arena_array(arena, size_t, steps + 2);
+	const struct arch *arch = program->arch;
+	int64_t capacity = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
+	return allotment->size >= 0 && allotment->address >= 0 && allotment->size <= capacity &&
+	       allotment->address <= capacity - allotment->size;
+}
+
+/* Counts, or with `at` lists, the allotments of every step; first[s + 1] is step s's cursor. */
+static void visit_steps(const struct program *program, size_t *first, const struct allotment **at)
+{
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
-		int to = clamp_step(program, allotment->to);
-		for (int s = clamp_step(program, allotment->from); s < to; s++)
-			index.first[s + 2]++;
+		int to = is_inside(program, allotment) ? clamp_step(program, allotment->to) : 0;
+		for (int s = clamp_step(program, allotment->from); s < to; s++) {
+			if (at)
+				at[first[s + 1]++] = allotment;
+			else
+				first[s + 2]++;
+		}
 	}
+}
+
+struct allotment_index allotment_index_make(const struct program *program, struct arena *arena)
+{
+	size_t steps = (size_t)program->step_count;
+	struct allotment_index index = {.first = arena_array(arena, size_t, steps + 2)};
+	visit_steps(program, index.first, NULL);
 	for (size_t s = 0; s < steps; s++)
 		index.first[s + 2] += index.first[s + 1];
 	index.at = arena_array(arena, const struct allotment *, index.first[steps + 1]);
-	for (size_t a = 0; a < program->allotment_count; a++) {
-		const struct allotment *allotment = &program->allotments[a];
-		int to = clamp_step(program, allotment->to);
-		for (int s = clamp_step(program, allotment->from); s < to; s++)
-			index.at[index.first[s + 1]++] = allotment;
-	}
+	visit_steps(program, index.first, index.at);
 	return index;
 }
 
@@ -59,26 +71,21 @@ static void check_pair(struct faults *faults, const struct allotment *a, const s
 		name_of(faults->program, a), name_of(faults->program, b));
 }
 
-static void check_alone(struct faults *faults, const struct allotment *allotment)
-{
-	const struct arch *arch = faults->program->arch;
-	int64_t capacity = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
-	if (allotment->size >= 0 && allotment->address >= 0 && allotment->size <= capacity &&
-		allotment->address <= capacity - allotment->size)
-		return;
-	fault_add_step(faults, FAULT_BOUNDS, allotment->from,
-		allotment->cores ? __builtin_ctzll(allotment->cores) : 0, allotment->address,
-		"'%s' leaves LX, which has %" PRId64 " bytes", name_of(faults->program, allotment),
-		capacity);
-}
-
 void allotment_check(const struct program *program, struct faults *faults)
 {
 	for (size_t i = 0; i < program->allotment_count; i++) {
-		int before = faults->count;
-		check_alone(faults, &program->allotments[i]);
-		for (size_t j = 0; j < i && faults->count == before; j++)
-			check_pair(faults, &program->allotments[j], &program->allotments[i]);
+		const struct allotment *allotment = &program->allotments[i];
+		if (!is_inside(program, allotment)) {
+			fault_add_step(faults, FAULT_BOUNDS, allotment->from,
+				allotment->cores ? __builtin_ctzll(allotment->cores) : 0,
+				allotment->address, "the %" PRId64 " bytes of '%s' leave LX",
+				allotment->size, name_of(program, allotment));
+			continue;
+		}
+		for (size_t j = 0; j < i; j++) {
+			if (is_inside(program, &program->allotments[j]))
+				check_pair(faults, &program->allotments[j], allotment);
+		}
 	}
 }
 

@@ -12,8 +12,7 @@
 struct arena;
 
 struct allotment_index {
-	const struct program *program;
-	size_t *first; /* those of step s: at[first[s]] .. at[first[s + 1] - 1] */
+	size_t *first; /* those inside of LX in step s: at[first[s]] .. at[first[s + 1] - 1] */
 	const struct allotment **at;
 };
 

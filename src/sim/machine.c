@@ -129,7 +129,7 @@ static int64_t next_cycle(const struct machine *machine, int64_t time)
 static int64_t serve(
 	struct machine *machine, int server, int64_t ready, struct pace pace, int64_t work)
 {
-	if (work == 0 || pace.num == 0)
+	if (work <= 0 || pace.num == 0)
 		return ready;
 	int64_t begin = number_max(ready, machine->free[server]);
 	machine->free[server] = begin + time_of(machine, pace, work);
@@ -216,12 +216,23 @@ static int64_t run_compute(
 	return number_max(work_end, number_max(read_end, write_end));
 }
 
+static bool right_cores(const struct combine *combine)
+{
+	for (int k = 0; k < combine->core_count; k++) {
+		if (combine->cores[k] < 0 || combine->cores[k] >= PROGRAM_CORES_MOST)
+			return false;
+	}
+	return combine->core_count > 0;
+}
+
 static int64_t run_combine(
 	struct machine *machine, const struct instruction *instruction, int64_t ready)
 {
 	const struct combine *combine = instruction->combine;
 	int64_t sticks = accumulator_sticks(machine, &combine->region);
 	int64_t end = ready, first = ready, arrived = ready;
+	if (!right_cores(combine))
+		return ready;
 	for (int k = 0; k < combine->core_count; k++) {
 		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS), ready,
 			machine->lx_read, sticks);

@@ -26,7 +26,8 @@ struct run {
 	struct heap heap;    /* what waits only for its time */
 	bool *done;
 	uint64_t events;
-	int64_t end; /* tick of the latest end */
+	int64_t end;        /* tick of the latest end */
+	int64_t *step_ends; /* the same of each step */
 	struct sim_run_time *trace;
 };
 
@@ -46,6 +47,7 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 	if (run->options->mode == SIM_DATA && run->audit)
 		run->data = data_open(program, run->options, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
+	run->step_ends = arena_array(arena, int64_t, program->step_count);
 	run->done = arena_array(arena, bool, run->order.count);
 	if (run->options->trace) {
 		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
@@ -98,6 +100,7 @@ static void execute(struct run *run, struct event event)
 	run->done[i] = true;
 	run->events++;
 	run->end = number_max(run->end, end);
+	run->step_ends[instruction->step] = number_max(run->step_ends[instruction->step], end);
 	if (run->trace)
 		run->trace[i] = (struct sim_run_time){event.time, end};
 	release_successors(run, i, end);
@@ -152,6 +155,9 @@ struct sim_result sim_run(
 	result.events = run.events;
 	result.ticks_per_cycle = machine_ticks(run.machine);
 	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
+	for (int s = 0; s < program->step_count; s++)
+		run.step_ends[s] = number_ceil_div(run.step_ends[s], result.ticks_per_cycle);
+	result.step_ends = run.step_ends;
 	result.counts = run.tally.counts;
 	result.energy_pj = tally_energy(&run.tally);
 	result.lx_peak_bytes = run.tally.lx_peak;

@@ -65,6 +65,7 @@ struct sim_result {
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */
 	int fault_count;
 	struct sim_fault faults[SIM_FAULTS_MOST];
+	const int64_t *step_ends; /* by step: the cycle by which all of it is done */
 	int64_t ticks_per_cycle;
 	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
 	void **outputs; /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
