@@ -11,8 +11,9 @@
 static int check_plan(struct arena *arena, const struct recipe_result *made)
 {
 	struct outcome outcome = evaluate_cost(made->plan, arena);
+	struct simulation how = {.mode = SIM_IDENTITY};
 	if (!outcome.why)
-		evaluate_simulate(&outcome, SIM_IDENTITY, NULL, 0, arena);
+		evaluate_simulate(&outcome, &how, arena);
 	if (outcome.why) {
 		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;

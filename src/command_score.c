@@ -1,11 +1,35 @@
 #include "base/arena.h"
+#include "base/fatal.h"
 #include "command.h"
 #include "inputs.h"
+#include "report/folder.h"
 #include "report/score_json.h"
+#include "report/trace.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static void execute(
+	struct outcome *outcome, const struct inputs *inputs, bool trace, struct arena *arena)
+{
+	struct truth truth;
+	struct simulation how = {.mode = evaluate_mode(outcome), .trace = trace};
+	if (how.mode == SIM_DATA) {
+		truth = evaluate_truth(inputs->workload, inputs->exploration.seed, arena);
+		how.truth = &truth;
+	}
+	evaluate_simulate(outcome, &how, arena);
+}
+
+static void write_trace(struct arena *arena, const char *path, const struct outcome *outcome)
+{
+	const char *text = trace_json(arena, outcome);
+	const char *why = file_write(arena, path, text, strlen(text));
+	if (why)
+		fatal("%s", why);
+}
 
 /* Everything up to the printing is the same for the model and the simulator. */
 static int report(
@@ -21,17 +45,15 @@ static int report(
 	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;
 	struct outcome outcome = evaluate_cost(made.plan, arena);
-	if (!outcome.why && simulated) {
-		enum sim_mode mode = evaluate_mode(&outcome);
-		struct truth truth = {0};
-		if (mode == SIM_DATA)
-			truth = evaluate_truth(inputs.workload, inputs.exploration.seed, arena);
-		evaluate_simulate(&outcome, mode, &truth, 0, arena);
-	}
+	const struct option_value *trace = option_find(arguments, "trace");
+	if (!outcome.why && simulated)
+		execute(&outcome, &inputs, trace != NULL, arena);
 	if (outcome.why) {
 		fprintf(stderr, "lxplore: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;
 	}
+	if (trace)
+		write_trace(arena, trace->text, &outcome);
 	/* JSON is YAML as it stands. */
 	const char *text = format == FORMAT_TEXT  ? score_text(arena, &outcome, &made, simulated)
 			   : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)
@@ -50,9 +72,18 @@ static int simulate(struct arena *arena, const struct arguments *arguments, stru
 	return report(arena, arguments, diag, true);
 }
 
-static const struct option options[] = {
+#define FORMAT_OPTION                                                                              \
+	{                                                                                          \
+		"format", 0, "text|csv|json|yaml", "of what is printed (default json)", false      \
+	}
+
+static const struct option score_options[] = {INPUT_OPTIONS, FORMAT_OPTION, {0}};
+
+static const struct option simulate_options[] = {
 	INPUT_OPTIONS,
-	{"format", 0, "text|csv|json|yaml", "of what is printed (default json)", false},
+	FORMAT_OPTION,
+	{"trace", 't', "FILE", "when every instruction ran, for Perfetto or chrome://tracing",
+		false},
 	{0},
 };
 
@@ -61,7 +92,7 @@ const struct command command_score = {
 	.usage = "SPEC... [PLAN]",
 	.summary = "the analytical model of a plan",
 	.manual = "Without a plan file, of the plan that the default settings make.\n",
-	.options = options,
+	.options = score_options,
 	.run = score,
 };
 
@@ -72,6 +103,6 @@ const struct command command_simulate = {
 	.manual =
 		"Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
 		"the run shows a fault or its counts are not the model's.\n",
-	.options = options,
+	.options = simulate_options,
 	.run = simulate,
 };

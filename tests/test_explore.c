@@ -163,6 +163,27 @@ static void an_interrupt_writes_what_is_known(void **state)
 	json_decref(run);
 }
 
+static void a_trace_has_every_core_and_engine(void **state)
+{
+	struct ended ended =
+		shell(arena, "$LXPLORE simulate " SOFTMAX " -c 4 --trace %s/trace.json", folder);
+	assert_int_equal(ended.status, 0);
+	json_t *trace = json_loads(result("trace.json"), 0, NULL), *event;
+	assert_non_null(trace);
+	unsigned seen = 0;
+	size_t i;
+	json_array_foreach(trace, i, event)
+		if (strcmp(json_string_value(json_object_get(event, "ph")), "X") == 0) {
+			int core = (int)json_integer_value(json_object_get(event, "pid"));
+			int engine = (int)json_integer_value(json_object_get(event, "tid"));
+			assert_in_range(core, 0, 3);
+			assert_true(json_real_value(json_object_get(event, "dur")) >= 0);
+			seen |= 1u << (core * 4 + engine);
+		}
+	assert_int_equal(seen, 0x7777); /* in, out, compute on all four */
+	json_decref(trace);
+}
+
 static void fewer_objectives_give_fewer_points(void **state)
 {
 	struct ended ended =
@@ -210,6 +231,8 @@ int main(void)
 			the_number_of_threads_changes_no_byte, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_frontier_is_the_one_under_version_control, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_trace_has_every_core_and_engine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, set_up, tear_down),

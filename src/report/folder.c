@@ -39,9 +39,9 @@ const char *folder_open(struct arena *arena, const char *path)
 	return why ? why : make(arena, path);
 }
 
-static const char *put(
-	struct arena *arena, const char *path, const char *beside, const char *bytes, size_t length)
+const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length)
 {
+	const char *beside = arena_format(arena, "%s.tmp", path);
 	FILE *file = fopen(beside, "wb");
 	if (!file)
 		return arena_format(arena, "cannot write '%s': %s", beside, strerror(errno));
@@ -64,7 +64,7 @@ const char *folder_write(
 	const char *why = make_parents(arena, whole);
 	if (why)
 		return why;
-	return put(arena, whole, arena_format(arena, "%s.tmp", whole), bytes, length);
+	return file_write(arena, whole, bytes, length);
 }
 
 bool folder_remove(struct arena *arena, const char *path, const char *name)

@@ -13,7 +13,10 @@ struct arena;
 /* Makes the folder and its parents; NULL, or why not. */
 const char *folder_open(struct arena *arena, const char *path);
 
-/* NULL, or why not.  `name` may have one folder in front ("plans/a.yaml"). */
+/* One file alone; NULL, or why not. */
+const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length);
+
+/* The same inside a folder.  `name` may have one folder in front ("plans/a.yaml"). */
 const char *folder_write(
 	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length);
 

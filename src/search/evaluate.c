@@ -63,20 +63,20 @@ static void compare(struct outcome *outcome, const struct truth *truth)
 	}
 }
 
-void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, const struct truth *truth,
-	uint64_t steps_most, struct arena *arena)
+void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
 {
-	const struct program *program = lower_plan(outcome->plan, arena, &outcome->why);
-	if (!program)
+	outcome->program = lower_plan(outcome->plan, arena, &outcome->why);
+	if (!outcome->program)
 		return;
-	struct sim_options options = {.mode = mode, .steps_most = steps_most};
-	if (mode == SIM_DATA)
-		options.inputs = supplied(truth, outcome->plan->workload, arena);
-	outcome->mode = mode;
-	outcome->sim = sim_run(program, &options, arena);
+	struct sim_options options = {
+		.mode = how->mode, .steps_most = how->steps_most, .trace = how->trace};
+	if (how->mode == SIM_DATA)
+		options.inputs = supplied(how->truth, outcome->plan->workload, arena);
+	outcome->mode = how->mode;
+	outcome->sim = sim_run(outcome->program, &options, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
 			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);
-	if (outcome->simulated && mode == SIM_DATA)
-		compare(outcome, truth);
+	if (outcome->simulated && how->mode == SIM_DATA)
+		compare(outcome, how->truth);
 }

@@ -18,6 +18,7 @@ struct outcome {
 	const char *why;    /* the plan cannot be priced or lowered; NULL if it can */
 	bool simulated;     /* to its end */
 	enum sim_mode mode; /* of the simulation */
+	const struct program *program;
 	struct sim_result sim;
 	bool agrees;
 	double worst_ulps; /* SIM_DATA: see below; else -1 */
@@ -39,13 +40,17 @@ struct truth evaluate_truth(const struct workload *workload, uint64_t seed, stru
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 
 /*
- * Adds the simulator's.  steps_most: 0 for no limit.  SIM_DATA needs the truth:
- * its inputs are what the machine is given, and worst_ulps is the largest difference of
- * any tensor left in HBM from it, in units of the last place of that tensor's largest
- * element.
+ * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are what the
+ * machine is given, and worst_ulps becomes the largest difference of any tensor left in
+ * HBM from it, in units of the last place of that tensor's largest element.
  */
-void evaluate_simulate(struct outcome *outcome, enum sim_mode mode, const struct truth *truth,
-	uint64_t steps_most, struct arena *arena);
+struct simulation {
+	enum sim_mode mode;
+	const struct truth *truth;
+	uint64_t steps_most; /* events; 0: no limit */
+	bool trace;          /* keep when each instruction ran */
+};
+void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
 
 /* What a run of this plan should be checked with: SIM_DATA up to
  * EVALUATE_DATA_COMPUTES scalar operations, SIM_IDENTITY above. */

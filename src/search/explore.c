@@ -81,7 +81,8 @@ static struct outcome carried_out(const struct exploration *exploration, const s
 	slot->tally.evaluated++;
 	if (outcome.why || exploration->simulate != SIMULATE_ALL)
 		return outcome;
-	evaluate_simulate(&outcome, SIM_COUNT, NULL, exploration->simulate_budget, arena);
+	struct simulation how = {.mode = SIM_COUNT, .steps_most = exploration->simulate_budget};
+	evaluate_simulate(&outcome, &how, arena);
 	if (outcome.why)
 		return outcome;
 	slot->tally.events += outcome.sim.events;
@@ -388,8 +389,10 @@ static struct execution executed(const struct exploration *exploration, const st
 	if (exploration->simulate == SIMULATE_ALL && !found->outcome.simulated)
 		return execution;
 	struct outcome outcome = found->outcome;
-	evaluate_simulate(
-		&outcome, evaluate_mode(&outcome), truth, exploration->simulate_budget, arena);
+	struct simulation how = {.mode = evaluate_mode(&outcome),
+		.truth = truth,
+		.steps_most = exploration->simulate_budget};
+	evaluate_simulate(&outcome, &how, arena);
 	execution.mode = outcome.mode;
 	execution.finished = outcome.simulated;
 	execution.agrees = outcome.agrees;
