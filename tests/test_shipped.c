@@ -18,7 +18,7 @@ static void explored_rows_agree(void **state)
 	const char *folder = shell_folder(arena);
 	struct ended ended = shell(arena,
 		"$LXPLORE explore specs/arch/spyre32.yaml %s -q --format csv --budget %ld -o %s",
-		path, draws(30), folder);
+		path, draws(12), folder);
 	if (ended.status != 0 || ended.err[0])
 		fail_msg("%s: status %d\n%s", path, ended.status, ended.err);
 	int rows = 0;

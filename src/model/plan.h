@@ -37,8 +37,8 @@
  *     box instead (4 / stored-bytes times the output box), and every pass but the
  *     first reads it.  If the reduction is split over r > 1 cores the last pass too
  *     writes the accumulator; then the reduce ring reads r accumulators of
- *     every output slice, moves r-1 of them one hop each, one hop after the other,
- *     and the owner writes the output box.
+ *     every output slice, moves r-1 of them one hop each, every hop a stick behind
+ *     the one before, and the owner writes the output box.
  *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
  *     its transfer goes straight to the resident address, tile by tile, counts as
  *     the read's, and overlaps the step that follows it.  The slices of its mapping

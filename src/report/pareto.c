@@ -91,5 +91,11 @@ const char *pareto_table(
 			bytes(arena, point->score.lx_peak_bytes), point->score.cores, sim, how,
 			found->solver);
 	}
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		if (found->execution.gap)
+			text_add(&text, "point %zu, simulated against modelled: %s\n", i + 1,
+				found->execution.gap);
+	}
 	return text_read(&text);
 }

@@ -75,6 +75,9 @@ static json_t *points(const struct explored *explored)
 		if (execution->worst_tensor)
 			json_object_set_new(
 				point, "worst_tensor", json_string(execution->worst_tensor));
+		if (execution->gap)
+			json_object_set_new(
+				point, "sim_ratio_because", json_string(execution->gap));
 		json_array_append_new(list, point);
 	}
 	return list;

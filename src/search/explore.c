@@ -3,8 +3,10 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "model/plan_file.h"
+#include "search/gap.h"
 #include "search/recipe.h"
 #include "search/solver.h"
+#include "search/task.h"
 
 #include <omp.h>
 #include <stdatomic.h>
@@ -12,14 +14,6 @@
 #include <string.h>
 
 const char *const simulate_names[] = {"all", "frontier", "none", NULL};
-
-/* One candidate, or all divisions of one op. */
-struct task {
-	struct recipe recipe;
-	const char *solver;
-	int op;        /* round 2: the op that varies; -1: the recipe as it is */
-	uint64_t most; /* candidates it may offer */
-};
 
 struct refusal {
 	const char *why;
@@ -46,16 +40,6 @@ struct driver {
 	int round;
 	atomic_bool stopped;
 };
-struct tasks array(struct task);
-
-size_t explore_cores(int most, int *out)
-{
-	size_t count = 0;
-	for (int cores = 1; cores < most; cores *= 2)
-		out[count++] = cores;
-	out[count++] = most;
-	return count;
-}
 
 static void add_refusals(
 	struct refusals *refusals, struct arena *arena, const char *why, uint64_t count)
@@ -246,8 +230,14 @@ static void tell(struct driver *driver, size_t done, size_t count, uint64_t offe
 		atomic_store(&driver->stopped, true);
 }
 
-static void run_round(struct driver *driver, const struct task *tasks, size_t count)
+static void run_round(struct driver *driver, struct tasks *tasks)
 {
+	size_t count = tasks->count;
+	if (driver->exploration->budget) {
+		uint64_t left = driver->exploration->budget - driver->explored->tally.offered;
+		count = tasks_limit(tasks, left, driver->arena);
+		driver->explored->cut |= count < tasks->count || tasks->cut;
+	}
 	struct slot *slots = arena_array(driver->arena, struct slot, count);
 	size_t done = 0;
 	uint64_t offered = driver->explored->tally.offered;
@@ -256,7 +246,7 @@ static void run_round(struct driver *driver, const struct task *tasks, size_t co
 	for (size_t i = 0; i < count; i++) {
 		if (atomic_load(&driver->stopped))
 			continue;
-		run_task(driver, &tasks[i], &slots[i], driver->scratch[omp_get_thread_num()]);
+		run_task(driver, &tasks->at[i], &slots[i], driver->scratch[omp_get_thread_num()]);
 #pragma omp critical
 		{
 			done++;
@@ -265,121 +255,6 @@ static void run_round(struct driver *driver, const struct task *tasks, size_t co
 		}
 	}
 	merge(driver, slots, count);
-}
-
-static struct recipe recipe_make(
-	const struct exploration *exploration, int cores, const char *place)
-{
-	struct recipe recipe = {
-		.arch = exploration->arch,
-		.workload = exploration->workload,
-		.planning = exploration->planning,
-		.place = place,
-		.joint_ticks = exploration->joint_ticks,
-		.seed = exploration->seed,
-	};
-	recipe.planning.cores = cores;
-	return recipe;
-}
-
-static void add_task(struct driver *driver, struct tasks *tasks, struct recipe recipe,
-	const char *stages, int op)
-{
-	*array_add(driver->arena, tasks) = (struct task){
-		.recipe = recipe,
-		.solver = arena_format(driver->arena, "%s place/%s", stages, recipe.place),
-		.op = op,
-		.most = op < 0 ? 1 : UINT64_MAX,
-	};
-}
-
-static struct tasks first_tasks(struct driver *driver)
-{
-	const struct exploration *exploration = driver->exploration;
-	const bool k_fast_given[] = {exploration->planning.k_fast}, k_fast_both[] = {true, false};
-	const enum clone_split clones_given[] = {exploration->planning.clones};
-	const enum clone_split clones_both[] = {CLONE_OFF, CLONE_READERS};
-	const bool *k_fast = exploration->vary_k_fast ? k_fast_both : k_fast_given;
-	const enum clone_split *clones = exploration->vary_clones ? clones_both : clones_given;
-	struct tasks tasks = {0};
-	for (size_t c = 0; c < exploration->core_count; c++)
-		for (size_t p = 0; p < exploration->place_count; p++)
-			for (int k = 0; k <= exploration->vary_k_fast; k++)
-				for (int n = 0; n <= exploration->vary_clones; n++) {
-					struct recipe recipe = recipe_make(exploration,
-						exploration->cores[c], exploration->place[p]);
-					recipe.planning.k_fast = k_fast[k];
-					recipe.planning.clones = clones[n];
-					if (exploration->spyre)
-						add_task(
-							driver, &tasks, recipe, "divide/spyre", -1);
-				}
-	for (size_t c = 0; exploration->dimflip && c < exploration->core_count; c++)
-		for (int n = 0; n <= exploration->vary_clones; n++) {
-			struct recipe recipe = recipe_make(
-				exploration, exploration->cores[c], exploration->place[0]);
-			recipe.planning.clones = clones[n];
-			recipe.division = DIVISION_DIMFLIP;
-			add_task(driver, &tasks, recipe, "joint/dimflip", -1);
-		}
-	return tasks;
-}
-
-static struct tasks varying_tasks(struct driver *driver)
-{
-	const struct exploration *exploration = driver->exploration;
-	const struct frontier *frontier = &driver->explored->frontier;
-	struct tasks tasks = {0};
-	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
-		struct recipe recipe =
-			recipe_make(exploration, found->planning.cores, found->place);
-		recipe.planning = found->planning;
-		recipe.division = DIVISION_GIVEN;
-		recipe.mappings = found->mappings;
-		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			if (exploration->workload->ops[op].kind != OP_OPAQUE)
-				add_task(driver, &tasks, recipe, "divide/exhaustive", (int)op);
-	}
-	return tasks;
-}
-
-static uint64_t divisions(const struct task *task, struct arena *arena)
-{
-	struct problem problem = {
-		.stage = STAGE_DIVIDE,
-		.arch = task->recipe.arch,
-		.workload = task->recipe.workload,
-		.planning = &task->recipe.planning,
-		.op = task->op,
-	};
-	struct arena_mark mark = arena_mark(arena);
-	uint64_t count = solve(
-		solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0, task->recipe.seed, arena)
-				 .candidate_count;
-	arena_release(arena, mark);
-	return count;
-}
-
-/* Shares what is left of the budget among the tasks, in their order. */
-static size_t limit(struct driver *driver, struct tasks *tasks)
-{
-	uint64_t budget = driver->exploration->budget;
-	if (!budget)
-		return tasks->count;
-	uint64_t spent = driver->explored->tally.offered;
-	for (size_t i = 0; i < tasks->count; i++) {
-		struct task *task = &tasks->at[i];
-		uint64_t wants = task->op < 0 ? 1 : divisions(task, driver->arena);
-		uint64_t left = budget - spent;
-		if (wants > left) {
-			driver->explored->cut = true;
-			task->most = left;
-			return left ? i + 1 : i;
-		}
-		spent += wants;
-	}
-	return tasks->count;
 }
 
 static struct execution executed(const struct exploration *exploration, const struct found *found,
@@ -419,6 +294,16 @@ static bool wants_truth(const struct driver *driver)
 	return false;
 }
 
+static const char *explained(struct driver *driver, const struct outcome *outcome)
+{
+	struct arena *scratch = driver->scratch[0];
+	struct arena_mark mark = arena_mark(scratch);
+	const char *text = gap_explain(outcome, scratch);
+	text = text ? arena_text(driver->arena, text) : NULL;
+	arena_release(scratch, mark);
+	return text;
+}
+
 /* Frontier points run once more, with data or identities. */
 static void execute_frontier(struct driver *driver)
 {
@@ -442,7 +327,10 @@ static void execute_frontier(struct driver *driver)
 		tell(driver, ++done, frontier->count, driver->explored->tally.offered);
 	}
 	for (size_t i = 0; i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
+		struct found *found = frontier->points[i].payload;
+		if (found->execution.finished &&
+			gap_is_large(&found->outcome, found->execution.cycles))
+			found->execution.gap = explained(driver, &found->outcome);
 		if (found->execution.fault_count ||
 			(found->execution.finished && !found->execution.agrees)) {
 			driver->explored->tally.disagreed++;
@@ -482,10 +370,10 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 	driver.scratch = arena_array(arena, struct arena *, exploration->jobs);
 	for (int i = 0; i < exploration->jobs; i++)
 		driver.scratch[i] = arena_open();
-	struct tasks tasks = first_tasks(&driver);
-	run_round(&driver, tasks.at, limit(&driver, &tasks));
-	tasks = varying_tasks(&driver);
-	run_round(&driver, tasks.at, limit(&driver, &tasks));
+	struct tasks tasks = tasks_first(exploration, arena);
+	run_round(&driver, &tasks);
+	tasks = tasks_varying(exploration, &explored.frontier, arena);
+	run_round(&driver, &tasks);
 	if (exploration->simulate != SIMULATE_NONE)
 		execute_frontier(&driver);
 	for (int i = 0; i < exploration->jobs; i++)

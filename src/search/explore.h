@@ -65,6 +65,7 @@ struct execution {
 	int fault_count;
 	double worst_ulps; /* SIM_DATA: farthest output from the reference; else -1 */
 	const char *worst_tensor;
+	const char *gap; /* where a large sim_ratio comes from (gap.h); NULL */
 };
 
 /* The payload of a frontier point. */

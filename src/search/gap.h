@@ -1,0 +1,20 @@
+#ifndef SEARCH_GAP_H
+#define SEARCH_GAP_H
+
+#include "search/evaluate.h"
+
+/*
+ * Why a plan takes longer on the simulator than in the model: the phase that loses most,
+ * what it waits for before its first compute, and what follows its last.
+ */
+#define GAP_RATIO 1.15
+#define GAP_NANOSECONDS 50e3
+
+/* Above GAP_RATIO on anything longer than GAP_NANOSECONDS. */
+bool gap_is_large(const struct outcome *outcome, int64_t simulated_cycles);
+
+/* One sentence, from an execution with a trace; NULL if it cannot be lowered. */
+struct arena;
+const char *gap_explain(const struct outcome *outcome, struct arena *arena);
+
+#endif

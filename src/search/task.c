@@ -1,0 +1,131 @@
+#include "search/task.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "search/solver.h"
+
+size_t explore_cores(int most, int *out)
+{
+	size_t count = 0;
+	for (int cores = 1; cores < most; cores *= 2)
+		out[count++] = cores;
+	out[count++] = most;
+	return count;
+}
+
+static struct recipe recipe_make(
+	const struct exploration *exploration, int cores, const char *place)
+{
+	struct recipe recipe = {
+		.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.place = place,
+		.joint_ticks = exploration->joint_ticks,
+		.seed = exploration->seed,
+	};
+	recipe.planning.cores = cores;
+	return recipe;
+}
+
+static void add_task(
+	struct tasks *tasks, struct arena *arena, struct recipe recipe, const char *stage, int op)
+{
+	*array_add(arena, tasks) = (struct task){
+		.recipe = recipe,
+		.solver = arena_format(arena, "%s place/%s", stage, recipe.place),
+		.op = op,
+		.most = op < 0 ? 1 : UINT64_MAX,
+	};
+}
+
+static void add_published(struct tasks *tasks, const struct exploration *exploration,
+	struct recipe recipe, struct arena *arena)
+{
+	for (int k = 0; k <= exploration->vary_k_fast; k++) {
+		if (exploration->vary_k_fast)
+			recipe.planning.k_fast = k == 0;
+		add_task(tasks, arena, recipe, "divide/spyre", -1);
+	}
+}
+
+/* One core count and one clone setting. */
+static void add_candidates(struct tasks *tasks, const struct exploration *exploration, int cores,
+	enum clone_split clones, struct arena *arena)
+{
+	struct recipe recipe = recipe_make(exploration, cores, exploration->place[0]);
+	recipe.planning.clones = clones;
+	for (size_t p = 0; exploration->spyre && p < exploration->place_count; p++) {
+		recipe.place = exploration->place[p];
+		add_published(tasks, exploration, recipe, arena);
+	}
+	recipe.place = exploration->place[0];
+	recipe.division = DIVISION_DIMFLIP;
+	if (exploration->dimflip)
+		add_task(tasks, arena, recipe, "joint/dimflip", -1);
+}
+
+struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
+{
+	struct tasks tasks = {0};
+	for (size_t c = 0; c < exploration->core_count; c++) {
+		int cores = exploration->cores[c];
+		if (!exploration->vary_clones) {
+			add_candidates(
+				&tasks, exploration, cores, exploration->planning.clones, arena);
+		} else {
+			add_candidates(&tasks, exploration, cores, CLONE_OFF, arena);
+			add_candidates(&tasks, exploration, cores, CLONE_READERS, arena);
+		}
+	}
+	return tasks;
+}
+
+struct tasks tasks_varying(
+	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+{
+	struct tasks tasks = {0};
+	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		struct recipe recipe =
+			recipe_make(exploration, found->planning.cores, found->place);
+		recipe.planning = found->planning;
+		recipe.division = DIVISION_GIVEN;
+		recipe.mappings = found->mappings;
+		for (size_t op = 0; op < exploration->workload->op_count; op++)
+			if (exploration->workload->ops[op].kind != OP_OPAQUE)
+				add_task(&tasks, arena, recipe, "divide/exhaustive", (int)op);
+	}
+	return tasks;
+}
+
+static uint64_t divisions(const struct task *task, struct arena *arena)
+{
+	struct problem problem = {
+		.stage = STAGE_DIVIDE,
+		.arch = task->recipe.arch,
+		.workload = task->recipe.workload,
+		.planning = &task->recipe.planning,
+		.op = task->op,
+	};
+	const struct solver *solver = solver_find(STAGE_DIVIDE, "exhaustive");
+	struct arena_mark mark = arena_mark(arena);
+	uint64_t count = solve(solver, &problem, 0, task->recipe.seed, arena).candidate_count;
+	arena_release(arena, mark);
+	return count;
+}
+
+size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena)
+{
+	for (size_t i = 0; i < tasks->count; i++) {
+		struct task *task = &tasks->at[i];
+		uint64_t wants = task->op < 0 ? 1 : divisions(task, arena);
+		if (wants > candidates) {
+			tasks->cut = true;
+			task->most = candidates;
+			return candidates ? i + 1 : i;
+		}
+		candidates -= wants;
+	}
+	return tasks->count;
+}

@@ -1,0 +1,36 @@
+#ifndef SEARCH_TASK_H
+#define SEARCH_TASK_H
+
+#include "search/explore.h"
+#include "search/recipe.h"
+
+/*
+ * What the explorer hands to its threads: one candidate, or all divisions of one
+ * op.  The tasks of a round depend on the exploration and on the frontier of the
+ * round before, never on the number of threads.
+ */
+struct task {
+	struct recipe recipe;
+	const char *solver; /* "divide/spyre place/greedy" */
+	int op;             /* the op that takes each of its divisions; -1: the recipe as it is */
+	uint64_t most;      /* candidates it may offer */
+};
+
+struct tasks {
+	struct task *at;
+	size_t count, capacity;
+	bool cut; /* the last task may not offer all that it could */
+};
+
+/* Every core count with every setting and solver that takes part. */
+struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
+
+/* From every point of the frontier, each op in turn. */
+struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
+	struct arena *arena);
+
+/* How many of the tasks, in their order, so many candidates are enough for; the last of
+ * them may be limited. */
+size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena);
+
+#endif
