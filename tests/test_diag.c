@@ -146,7 +146,7 @@ static void long_messages_lose_their_middle(void **state)
 static void the_nearest_word_is_suggested(void **state)
 {
 	static const char *const known[] = {"capacity", "class", "clock", "name", "reads", "B",
-		"spatial", "workload", "x", "read_bandwidth", NULL};
+		"spatial", "workload", "x", "read_bandwidth", "max", NULL};
 	static const struct {
 		const char *word, *near;
 	} table[] = {
@@ -158,6 +158,8 @@ static void the_nearest_word_is_suggested(void **state)
 		{"nam", "name"},
 		{"workloads", "workload"},
 		{"raeds", "reads"},
+		{"mxa", "max"},
+		{"axm", NULL},
 		{"read", "reads"},
 		{"read_", "reads"},
 		{"read_band", "read_bandwidth"},

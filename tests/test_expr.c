@@ -149,6 +149,47 @@ static void units_go_along(void **state)
 	CHECK(*state, "", rows);
 }
 
+static void every_unit_has_its_factor(void **state)
+{
+	static const struct row rows[] = {
+		{"1kB / B", "1000"},
+		{"1KB / B", "1000"},
+		{"1MB / kB", "1000"},
+		{"1GB / MB", "1000"},
+		{"1TB / GB", "1000"},
+		{"1KiB / B", "1024"},
+		{"1MiB / KiB", "1024"},
+		{"1GiB / MiB", "1024"},
+		{"1TiB / GiB", "1024"},
+		{"1B/s * 1s", "1 B1 ns0 pJ0"},
+		{"1kB/s * 1s", "1000 B1 ns0 pJ0"},
+		{"1KB/s * 1s", "1000 B1 ns0 pJ0"},
+		{"1MB/s * 1ms", "1000 B1 ns0 pJ0"},
+		{"1GB/s * 1us", "1000 B1 ns0 pJ0"},
+		{"1TB/s * 1ns", "1000 B1 ns0 pJ0"},
+		{"1KiB/s * 1s", "1024 B1 ns0 pJ0"},
+		{"1MiB/s * 1s / KiB", "1024"},
+		{"1GiB/s * 1s / MiB", "1024"},
+		{"1TiB/s * 1s / GiB", "1024"},
+		{"1Hz * 1s", "1"},
+		{"1kHz * 1ms", "1"},
+		{"1KHz * 1ms", "1"},
+		{"1MHz * 1us", "1"},
+		{"1GHz * 1ns", "1"},
+		{"1ns / ps", "1000"},
+		{"1us / ns", "1000"},
+		{"1ms / us", "1000"},
+		{"1s / ms", "1000"},
+		{"1fJ / aJ", "1000"},
+		{"1pJ / fJ", "1000"},
+		{"1nJ / pJ", "1000"},
+		{"1uJ / nJ", "1000"},
+		{"1mJ / uJ", "1000"},
+		{"1J / mJ", "1000"},
+	};
+	CHECK(*state, "", rows);
+}
+
 static void variables_are_computed_from_each_other(void **state)
 {
 	static const struct row rows[] = {
@@ -257,6 +298,15 @@ static void depth_is_limited_over_all_variables(void **state)
 		text_add(&text, "v%d: (v%d), ", i, i + 1);
 	assert_non_null(
 		strstr(computed(*state, text_read(&text), "v0"), "nested more than 100 deep"));
+	text = text_open(*state);
+	for (int i = 0; i < EXPR_DEPTH_MOST - 1; i++)
+		text_add(&text, "(");
+	text_add(&text, "7");
+	for (int i = 0; i < EXPR_DEPTH_MOST - 1; i++)
+		text_add(&text, ")");
+	assert_string_equal(computed(*state, "", text_read(&text)), "7");
+	assert_non_null(strstr(computed(*state, "", arena_format(*state, "(%s)", text_read(&text))),
+		"nested more than 100 deep"));
 	static const char *const openings[] = {"(", "-", "2**", "ceil("};
 	for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
 		text = text_open(*state);
@@ -304,6 +354,7 @@ int main(void)
 		TEST(numbers_are_read_as_users_write_them),
 		TEST(arithmetic_is_exact),
 		TEST(units_go_along),
+		TEST(every_unit_has_its_factor),
 		TEST(variables_are_computed_from_each_other),
 		TEST(what_is_wrong_is_pointed_at),
 		TEST(a_cycle_names_its_chain),

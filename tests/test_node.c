@@ -168,6 +168,28 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 			"f:1:7: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text\n"
 			"    1 | a: caf?\n"
 			"      |       ^\n"},
+		{"a: \xe0\x80\xaf\n", /* a slash in three bytes */
+			"f:1:4: error: byte 0xe0 is not UTF-8; save the file as UTF-8 text\n"
+			"    1 | a: ???\n"
+			"      |    ^\n"},
+		{"a: \xed\xa0\x80\n", /* half of a pair of UTF-16 */
+			"f:1:4: error: byte 0xed is not UTF-8; save the file as UTF-8 text\n"
+			"    1 | a: ???\n"
+			"      |    ^\n"},
+		{"a: \xf4\x90\x80\x80\n", /* past U+10FFFF */
+			"f:1:4: error: byte 0xf4 is not UTF-8; save the file as UTF-8 text\n"
+			"    1 | a: ????\n"
+			"      |    ^\n"},
+		{"\xff\xfe"
+		 "a",
+			"f: error: is UTF-16; save the file as UTF-8 text\n"},
+		{"a: b\n  c\n\td\n",
+			"f:3:1: error: a tab in the indentation; YAML indents with spaces\n"
+			"    3 |         d\n"
+			"      | ^~~~~~~~\n"},
+		{"a: |\n\tb\n", "f:2:1: error: a tab in the indentation; YAML indents with spaces\n"
+				"    2 |         b\n"
+				"      | ^~~~~~~~\n"},
 		{"a: \x01\n", "f:1:4: error: control character U+0001 in a text file\n"
 			      "    1 | a: ?\n"
 			      "      |    ^\n"},
@@ -245,6 +267,29 @@ static void aliases_do_not_nest_deeper_than_the_limit(void **state)
 		text_add(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
 	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
 		"nested more than 64 deep once aliases are followed"));
+}
+
+static void the_last_level_may_come_through_an_alias(void **state)
+{
+	const char *open = repeated(*state, "[", 32), *shut = repeated(*state, "]", 32);
+	const char *fits =
+		arena_format(*state, "a: &a %s%s\nb: %.31s*a%.31s\n", open, shut, open, shut);
+	assert_memory_equal(read_back(*state, fits, strlen(fits)), "{a: [", 5);
+	const char *over = arena_format(*state, "a: &a %s%s\nb: %s*a%s\n", open, shut, open, shut);
+	assert_non_null(strstr(read_back(*state, over, strlen(over)),
+		"nested more than 64 deep once aliases are followed"));
+}
+
+static void many_tag_directives_are_refused(void **state)
+{
+	struct text text = text_open(*state);
+	for (int i = 0; i < 64; i++)
+		text_add(&text, "%%TAG !t%d! x\n", i);
+	const char *fits = arena_format(*state, "%s---\na: 1\n", text_read(&text));
+	assert_string_equal(read_back(*state, fits, strlen(fits)), "{a: 1}");
+	text_add(&text, "%%TAG !more! x\n---\na: 1\n");
+	assert_non_null(strstr(read_back(*state, text_read(&text), text.length),
+		"f:65:1: error: more than 64 %TAG directives\n"));
 }
 
 /* Each line names nine times the one before: 9^9 nodes if anyone followed them. */
@@ -399,6 +444,8 @@ int main(void)
 		TEST(deep_nesting_ends_at_once),
 		TEST(nesting_up_to_the_limit_is_read),
 		TEST(aliases_do_not_nest_deeper_than_the_limit),
+		TEST(the_last_level_may_come_through_an_alias),
+		TEST(many_tag_directives_are_refused),
 		TEST(an_alias_bomb_ends_at_once),
 		TEST(a_merge_bomb_ends_at_once),
 		TEST(large_maps_are_searched_by_hashing),

@@ -257,6 +257,16 @@ static void keys_that_nobody_asks_for_are_refused(void **state)
 		"      | ^~~~~~\n");
 }
 
+static void a_key_that_was_asked_for_is_no_misspelling(void **state)
+{
+	struct reading reading = reading_of(*state);
+	struct reader map = open_map(*state, &reading, "1\nreads: 2");
+	int64_t n;
+	assert_true(read_integer(&map, "reads", OPTIONAL, 0, 9, &n));
+	assert_false(read_integer(&map, "read", REQUIRED, 0, 9, &n));
+	assert_null(strstr(complaints_text(*state, reading.diag), "did you mean"));
+}
+
 static void what_comes_through_an_alias_shows_both_places(void **state)
 {
 	static const char text[] = "- &a [1]\n- {name: *a}\n";
@@ -293,6 +303,7 @@ int main(void)
 		TEST(a_read_that_fails_keeps_the_default),
 		TEST(words_come_alone_or_in_a_list),
 		TEST(keys_that_nobody_asks_for_are_refused),
+		TEST(a_key_that_was_asked_for_is_no_misspelling),
 		TEST(what_comes_through_an_alias_shows_both_places),
 		TEST(many_unknown_keys_are_counted),
 	};
