@@ -366,7 +366,7 @@ static const char *read_path(struct arena *arena, const char *path)
 
 static void what_cannot_be_read_is_said(void **state)
 {
-	char folder[] = "/tmp/lxplore-test-XXXXXX";
+	char folder[] = P_tmpdir "/node-XXXXXX";
 	assert_non_null(mkdtemp(folder));
 	const char *missing = arena_format(*state, "%s/missing.yaml", folder);
 	const char *large = arena_format(*state, "%s/large.yaml", folder);
