@@ -15,7 +15,7 @@ static void execute(
 	struct outcome *outcome, const struct inputs *inputs, bool trace, struct arena *arena)
 {
 	struct truth truth;
-	struct simulation how = {.mode = evaluate_mode(outcome), .trace = trace};
+	struct simulation how = {.mode = evaluate_mode(&outcome->cost.score), .trace = trace};
 	if (how.mode == SIM_DATA) {
 		truth = evaluate_truth(inputs->workload, inputs->exploration.seed, arena);
 		how.truth = &truth;

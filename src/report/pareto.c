@@ -39,12 +39,11 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 			sim_mode_names[execution->mode]);
 	else
 		text_add(text, ",,,,,,");
-	const struct proof *proof = &found->outcome.plan->proof;
-	text_add(text, "%s,", proof_names[proof->status]);
-	if (proof->status == PROOF_OPTIMAL)
+	text_add(text, "%s,", proof_names[found->proof]);
+	if (found->proof == PROOF_OPTIMAL)
 		text_add(text, "0,");
-	else if (proof->status == PROOF_BOUND)
-		text_add(text, "%.17g,", proof->value - proof->bound);
+	else if (found->proof == PROOF_BOUND)
+		text_add(text, "%.17g,", found->gap);
 	else
 		text_add(text, ",");
 	text_add(text, "%s,,%s,,,,,,,\n", found->solver, pareto_plan_path(text->arena, i));
@@ -93,9 +92,9 @@ const char *pareto_table(
 	}
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct found *found = frontier->points[i].payload;
-		if (found->execution.gap)
+		if (found->execution.why_longer)
 			text_add(&text, "point %zu, simulated against modelled: %s\n", i + 1,
-				found->execution.gap);
+				found->execution.why_longer);
 	}
 	return text_read(&text);
 }

@@ -49,12 +49,14 @@ static json_t *objectives(const struct objectives *objectives)
 static json_t *counters(const struct explored *explored)
 {
 	const struct tally *tally = &explored->tally;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
 		(json_int_t)tally->evaluated, "offered", (json_int_t)tally->offered, "refused",
 		(json_int_t)tally->refused, "pruned", (json_int_t)tally->pruned, "simulated",
 		(json_int_t)tally->simulated, "over_simulation_budget",
 		(json_int_t)tally->unsimulated, "simulator_events", (json_int_t)tally->events,
-		"disagreed", (json_int_t)tally->disagreed, "frontier_bytes_kept",
+		"disagreed", (json_int_t)tally->disagreed, "candidate_bytes_mean",
+		(json_int_t)(tally->offered ? tally->bytes / tally->offered : 0),
+		"candidate_bytes_most", (json_int_t)tally->bytes_most, "frontier_bytes_kept",
 		(json_int_t)explored->bytes_kept);
 }
 
@@ -65,8 +67,8 @@ static json_t *points(const struct explored *explored)
 		const struct found *found = explored->frontier.points[i].payload;
 		const struct execution *execution = &found->execution;
 		json_t *point = json_pack("{s:I, s:s, s:i, s:b}", "point", (json_int_t)i + 1,
-			"solver", found->solver, "cores_allowed", found->planning.cores, "k_fast",
-			found->planning.k_fast);
+			"solver", found->solver, "cores_allowed", found->recipe.planning.cores,
+			"k_fast", found->recipe.planning.k_fast);
 		if (execution->finished)
 			json_object_set_new(
 				point, "executed", json_string(sim_mode_names[execution->mode]));
@@ -75,9 +77,9 @@ static json_t *points(const struct explored *explored)
 		if (execution->worst_tensor)
 			json_object_set_new(
 				point, "worst_tensor", json_string(execution->worst_tensor));
-		if (execution->gap)
+		if (execution->why_longer)
 			json_object_set_new(
-				point, "sim_ratio_because", json_string(execution->gap));
+				point, "sim_ratio_because", json_string(execution->why_longer));
 		json_array_append_new(list, point);
 	}
 	return list;

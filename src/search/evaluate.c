@@ -14,9 +14,9 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 	return outcome;
 }
 
-enum sim_mode evaluate_mode(const struct outcome *outcome)
+enum sim_mode evaluate_mode(const struct score *score)
 {
-	return outcome->cost.score.computes <= EVALUATE_DATA_COMPUTES ? SIM_DATA : SIM_IDENTITY;
+	return score->computes <= EVALUATE_DATA_COMPUTES ? SIM_DATA : SIM_IDENTITY;
 }
 
 struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena)

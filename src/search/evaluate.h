@@ -55,6 +55,6 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 /* What a run of this plan should be checked with: SIM_DATA up to
  * EVALUATE_DATA_COMPUTES scalar operations, SIM_IDENTITY above. */
 #define EVALUATE_DATA_COMPUTES INT64_C(200000000)
-enum sim_mode evaluate_mode(const struct outcome *outcome);
+enum sim_mode evaluate_mode(const struct score *score);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 #include "model/plan_file.h"
 #include "search/gap.h"
-#include "search/recipe.h"
 #include "search/solver.h"
 #include "search/task.h"
 
@@ -91,7 +91,7 @@ static const char *plan_text(const struct plan *plan, struct arena *arena)
 }
 
 /* Makes the recipe's plan and offers it; keeps it if nothing known beats it. */
-static void offer(struct driver *driver, const struct recipe *recipe, const char *solver,
+static void offer_plan(struct driver *driver, const struct recipe *recipe, const char *solver,
 	struct slot *slot, struct frontier *local, struct arena *scratch)
 {
 	const struct exploration *exploration = driver->exploration;
@@ -119,22 +119,35 @@ static void offer(struct driver *driver, const struct recipe *recipe, const char
 		return;
 	}
 
-	/* It stays: make it again where it can stay. */
 	struct found *found = arena_new(slot->arena, struct found);
-	struct recipe_result kept = recipe_plan(recipe, slot->arena);
-	struct slot again = {.arena = slot->arena};
-	found->outcome = carried_out(exploration, kept.plan, &again, slot->arena);
-	found->mappings = arena_copy(slot->arena, kept.mappings,
-		exploration->workload->op_count * sizeof *kept.mappings);
-	found->planning = recipe->planning;
-	found->place = recipe->place;
+	found->recipe = *recipe;
+	found->recipe.division = DIVISION_GIVEN;
+	found->recipe.mappings = arena_copy(slot->arena, made.mappings,
+		exploration->workload->op_count * sizeof *made.mappings);
 	found->solver = solver;
+	found->proof = made.plan->proof.status;
+	found->gap = made.plan->proof.value - made.plan->proof.bound;
+	found->simulated = outcome.simulated;
 	struct point point = {
-		.score = found->outcome.cost.score,
-		.key = plan_text(kept.plan, slot->arena),
+		.score = outcome.cost.score,
+		.key = plan_text(made.plan, slot->arena),
 		.payload = found,
 	};
 	frontier_add(local, slot->arena, point);
+}
+
+/* The same, with what it takes of scratch memory, which is free again afterwards. */
+static void offer(struct driver *driver, const struct recipe *recipe, const char *solver,
+	struct slot *slot, struct frontier *local, struct arena *scratch)
+{
+	struct arena_mark mark = arena_mark(scratch);
+	size_t before = arena_used(scratch);
+	offer_plan(driver, recipe, solver, slot, local, scratch);
+	uint64_t bytes = arena_used(scratch) - before;
+	slot->tally.bytes += bytes;
+	if (slot->tally.bytes_most < bytes)
+		slot->tally.bytes_most = bytes;
+	arena_release(scratch, mark);
 }
 
 /* Every division of one op, the others as they are. */
@@ -160,9 +173,7 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 		if (atomic_load(&driver->stopped))
 			return;
 		mappings[task->op] = answer.candidates[i].mappings[0];
-		struct arena_mark mark = arena_mark(scratch);
 		offer(driver, &recipe, task->solver, slot, local, scratch);
-		arena_release(scratch, mark);
 	}
 }
 
@@ -191,6 +202,9 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->events += tally->events;
 	sum->disagreed += tally->disagreed;
 	sum->pruned += tally->pruned;
+	sum->bytes += tally->bytes;
+	if (sum->bytes_most < tally->bytes_most)
+		sum->bytes_most = tally->bytes_most;
 }
 
 /* In slot order, so that the result does not depend on who finished first. */
@@ -257,14 +271,22 @@ static void run_round(struct driver *driver, struct tasks *tasks)
 	merge(driver, slots, count);
 }
 
+static struct outcome made_again(const struct found *found, struct arena *arena)
+{
+	struct recipe_result made = recipe_plan(&found->recipe, arena);
+	if (!made.plan)
+		BUG("a plan cannot be made again: %s", made.why);
+	return evaluate_cost(made.plan, arena);
+}
+
 static struct execution executed(const struct exploration *exploration, const struct found *found,
 	const struct truth *truth, struct arena *arena)
 {
 	struct execution execution = {.worst_ulps = -1};
-	if (exploration->simulate == SIMULATE_ALL && !found->outcome.simulated)
+	if (exploration->simulate == SIMULATE_ALL && !found->simulated)
 		return execution;
-	struct outcome outcome = found->outcome;
-	struct simulation how = {.mode = evaluate_mode(&outcome),
+	struct outcome outcome = made_again(found, arena);
+	struct simulation how = {.mode = evaluate_mode(&outcome.cost.score),
 		.truth = truth,
 		.steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
@@ -286,19 +308,18 @@ static struct execution executed(const struct exploration *exploration, const st
 static bool wants_truth(const struct driver *driver)
 {
 	const struct frontier *frontier = &driver->explored->frontier;
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
-		if (evaluate_mode(&found->outcome) == SIM_DATA)
+	for (size_t i = 0; i < frontier->count; i++)
+		if (evaluate_mode(&frontier->points[i].score) == SIM_DATA)
 			return !atomic_load(&driver->stopped);
-	}
 	return false;
 }
 
-static const char *explained(struct driver *driver, const struct outcome *outcome)
+static const char *explained(struct driver *driver, const struct found *found)
 {
 	struct arena *scratch = driver->scratch[0];
 	struct arena_mark mark = arena_mark(scratch);
-	const char *text = gap_explain(outcome, scratch);
+	struct outcome outcome = made_again(found, scratch);
+	const char *text = gap_explain(&outcome, scratch);
 	text = text ? arena_text(driver->arena, text) : NULL;
 	arena_release(scratch, mark);
 	return text;
@@ -329,8 +350,9 @@ static void execute_frontier(struct driver *driver)
 	for (size_t i = 0; i < frontier->count; i++) {
 		struct found *found = frontier->points[i].payload;
 		if (found->execution.finished &&
-			gap_is_large(&found->outcome, found->execution.cycles))
-			found->execution.gap = explained(driver, &found->outcome);
+			gap_is_large(exploration->arch, frontier->points[i].score.cycles,
+				found->execution.cycles))
+			found->execution.why_longer = explained(driver, found);
 		if (found->execution.fault_count ||
 			(found->execution.finished && !found->execution.agrees)) {
 			driver->explored->tally.disagreed++;

@@ -4,6 +4,7 @@
 #include "model/planning.h"
 #include "search/evaluate.h"
 #include "search/frontier.h"
+#include "search/recipe.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,17 +66,17 @@ struct execution {
 	int fault_count;
 	double worst_ulps; /* SIM_DATA: farthest output from the reference; else -1 */
 	const char *worst_tensor;
-	const char *gap; /* where a large sim_ratio comes from (gap.h); NULL */
+	const char *why_longer; /* where a large sim_ratio comes from (gap.h); NULL */
 };
 
-/* The payload of a frontier point. */
+/* The payload of a frontier point: enough to make its plan again, and what came of it. */
 struct found {
-	struct outcome outcome; /* as a candidate */
+	struct recipe recipe; /* with the mappings given */
+	const char *solver;   /* "divide/spyre place/greedy" */
+	enum proof_status proof;
+	double gap;     /* of PROOF_BOUND: value - bound */
+	bool simulated; /* as a candidate */
 	struct execution execution;
-	const struct mapping *mappings; /* by op of the workload explored */
-	struct planning planning;
-	const char *place;
-	const char *solver; /* "divide/spyre place/greedy" */
 };
 
 struct tally {
@@ -86,7 +87,9 @@ struct tally {
 	uint64_t unsimulated; /* over the simulation budget */
 	uint64_t events;      /* of all executions */
 	uint64_t disagreed;   /* executions whose counts are not the model's, or with faults */
-	uint64_t pruned;      /* beaten by the round before */
+	uint64_t pruned;      /* beaten when they were made */
+	uint64_t bytes;       /* of scratch memory, over all candidates */
+	uint64_t bytes_most;  /* of one */
 };
 
 struct explored {

@@ -12,11 +12,10 @@ struct phase_time {
 	int64_t first_compute, last_compute; /* start of the first, end of the last */
 };
 
-bool gap_is_large(const struct outcome *outcome, int64_t simulated_cycles)
+bool gap_is_large(const struct arch *arch, int64_t cycles, int64_t simulated_cycles)
 {
-	const struct score *score = &outcome->cost.score;
-	return arch_nanoseconds(outcome->plan->arch, score->cycles) > GAP_NANOSECONDS &&
-	       (double)simulated_cycles > GAP_RATIO * (double)score->cycles;
+	return arch_nanoseconds(arch, cycles) > GAP_NANOSECONDS &&
+	       (double)simulated_cycles > GAP_RATIO * (double)cycles;
 }
 
 static struct phase_time phase_time(const struct outcome *ran, const struct phase_cost *phase)

@@ -11,7 +11,7 @@
 #define GAP_NANOSECONDS 50e3
 
 /* Above GAP_RATIO on anything longer than GAP_NANOSECONDS. */
-bool gap_is_large(const struct outcome *outcome, int64_t simulated_cycles);
+bool gap_is_large(const struct arch *arch, int64_t cycles, int64_t simulated_cycles);
 
 /* One sentence, from an execution with a trace; NULL if it cannot be lowered. */
 struct arena;

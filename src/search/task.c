@@ -87,14 +87,10 @@ struct tasks tasks_varying(
 	struct tasks tasks = {0};
 	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
 		const struct found *found = frontier->points[i].payload;
-		struct recipe recipe =
-			recipe_make(exploration, found->planning.cores, found->place);
-		recipe.planning = found->planning;
-		recipe.division = DIVISION_GIVEN;
-		recipe.mappings = found->mappings;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
 			if (exploration->workload->ops[op].kind != OP_OPAQUE)
-				add_task(&tasks, arena, recipe, "divide/exhaustive", (int)op);
+				add_task(
+					&tasks, arena, found->recipe, "divide/exhaustive", (int)op);
 	}
 	return tasks;
 }
