@@ -23,20 +23,18 @@ struct inputs {
 	const struct run_source *sources;
 };
 
-/* Options that all commands share which read specs; to be put into their tables. */
-/* clang-format off: it takes the last row for a block */
-#define INPUT_OPTIONS                                                                               \
-	{"cores", 'c', "N", "use at most N cores (also SENCORES, search: cores)", false},           \
-		{"solver", 0, "STAGE=NAME",                                                         \
-			"only this solver of a stage; may be repeated (lxplore list solvers)",      \
-			true},                                                                      \
-		{"mode", 0, "strict|compatible",                                                    \
-			"strict (default): an unsatisfied span is an error; compatible: a warning", \
-			false},                                                                     \
-		{"counting", 0, "exact|timeloop", "graphs are counted exactly (default)", false},   \
-	{                                                                                           \
-		"seed", 's', "S", "of everything random (default 1)", false                         \
-	}
+/* Options that all commands share which read specs; to be put into their tables.  (The
+ * formatter takes the last row for a block.) */
+/* clang-format off */
+#define INPUT_OPTIONS                                                                              \
+	{"cores", 'c', "N", "use at most N cores (also SENCORES, search: cores)", false},          \
+	{"solver", 0, "STAGE=NAME",                                                                \
+		"only this solver of a stage; may be repeated (lxplore list solvers)", true},      \
+	{"mode", 0, "strict|compatible",                                                           \
+		"strict (default): an unsatisfied span is an error; compatible: a warning",        \
+		false},                                                                            \
+	{"counting", 0, "exact|timeloop", "graphs are counted exactly (default)", false},          \
+	{"seed", 's', "S", "of everything random (default 1)", false}
 /* clang-format on */
 
 /* False after complaining to `diag`. */
