@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cost/cost.h"
 #include "lower/lower.h"
@@ -74,11 +75,16 @@ static const struct shape {
 	{1, 300, 96, 2},
 	{96, 1, 130, 5},
 };
+static const int core_counts[] = {1, 4, 32, 3};
+enum { SHAPES = sizeof shapes / sizeof *shapes, CORES = sizeof core_counts / sizeof *core_counts };
+
 static const enum dtype dtypes[] = {
 	DTYPE_FP16, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_INT32, DTYPE_INT8};
 
 struct tally {
-	long run, refused, in_lx, divided;
+	uint64_t seed; /* of the data */
+	long turns;    /* of shapes and cores, for each head, tail and dtype */
+	long run, in_lx, divided;
 };
 
 static bool computes_exactly(enum op_function function)
@@ -144,14 +150,15 @@ static double tolerance(const struct workload *workload)
 	return workload->tensors[0].layout.dtype == DTYPE_FP32 ? 2 * most : 2;
 }
 
-static void execute(const struct plan *plan, bool small, const char *where, struct arena *arena)
+static void execute(
+	const struct plan *plan, uint64_t seed, bool small, const char *where, struct arena *arena)
 {
 	const struct workload *workload = plan->workload;
 	const char *why;
 	const struct program *program = lower_plan(plan, arena, &why);
 	if (!program)
 		fail_msg("%s: %s", where, why);
-	struct sim_options options = {.mode = SIM_DATA, .seed = 5, .small_integers = small};
+	struct sim_options options = {.mode = SIM_DATA, .seed = seed, .small_integers = small};
 	struct sim_result result = sim_run(program, &options, arena);
 	if (!result.finished || result.fault_count)
 		fail_msg("%s: %s", where, result.fault_count ? result.faults[0].text : "stuck");
@@ -160,7 +167,7 @@ static void execute(const struct plan *plan, bool small, const char *where, stru
 	if (!counts_equal(&cost.counts, &result.counts) || result.cycles < cost.score.cycles)
 		fail_msg("%s: the model counts otherwise", where);
 	void **expected = arena_array(arena, void *, workload->tensor_count);
-	reference_inputs(workload, 5, small, arena, expected);
+	reference_inputs(workload, seed, small, arena, expected);
 	reference_run(workload, arena, expected);
 	bool exact = small;
 	for (size_t o = 0; o < workload->op_count; o++)
@@ -178,9 +185,9 @@ static void execute(const struct plan *plan, bool small, const char *where, stru
 }
 
 static void run_case(const char *head, const char *tail, enum dtype dtype,
-	const struct shape *shape, int cores, struct tally *tally, struct arena *arena)
+	const struct shape *shape, int cores, struct tally *tally)
 {
-	struct arena_mark mark = arena_mark(arena);
+	struct arena *arena = arena_open();
 	const char *complaints;
 	const char *yaml = write_workload(arena, head, tail, dtype, shape);
 	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
@@ -197,21 +204,20 @@ static void run_case(const char *head, const char *tail, enum dtype dtype,
 	const char *where = arena_format(arena, "%s%d cores, %s", yaml, cores, recipe.place);
 	if (!made.plan)
 		fail_msg("%s: %s", where, made.why);
-	execute(made.plan, false, where, arena);
-	execute(made.plan, true, where, arena);
+	execute(made.plan, tally->seed, false, where, arena);
+	execute(made.plan, tally->seed, true, where, arena);
 	tally->run++;
 	for (int s = 0; s < made.plan->step_count; s++)
 		tally->divided += mapping_cores(arch, &made.plan->steps[s].mapping) > 1;
 	for (int r = 0; r < made.plan->residency_count; r++)
 		tally->in_lx += made.plan->residencies[r].place == PLACE_LX;
-	arena_release(arena, mark);
+	arena_close(arena);
 }
 
-/* All tails and dtypes; shapes and cores take turns, `draws` of them each. */
+/* All tails and dtypes; shapes and cores take turns. */
 static void run_head(
 	const struct head *head, const char *function, bool integers, struct tally *tally)
 {
-	static const int cores[] = {1, 4, 32, 3};
 	struct arena *arena = arena_open();
 	const char *op = head->op, *gap = strstr(op, "%s");
 	if (gap)
@@ -221,11 +227,9 @@ static void run_head(
 		for (size_t d = 0; tail && d < sizeof dtypes / sizeof *dtypes; d++) {
 			if (dtypes[d] >= DTYPE_INT8 && dtypes[d] != DTYPE_FP8 && !integers)
 				continue;
-			for (long i = 0; i < draws(1); i++) {
-				size_t turn = (size_t)(tally->run + i);
-				run_case(op, tail, dtypes[d], &shapes[turn % 5],
-					cores[turn / 5 % 4], tally, arena);
-			}
+			for (long i = 0; i < tally->turns; i++)
+				run_case(op, tail, dtypes[d], &shapes[tally->run % SHAPES],
+					core_counts[tally->run / SHAPES % CORES], tally);
 		}
 	}
 	arena_close(arena);
@@ -234,7 +238,8 @@ static void run_head(
 static void run_heads(
 	const struct head *heads, size_t count, enum op_function first, enum op_function last)
 {
-	struct tally tally = {0};
+	struct tally tally = {
+		.seed = draws_seed(5), .turns = number_min(1 + draws(0) / 400, SHAPES * CORES)};
 	for (int f = first; f <= (int)last; f++) {
 		for (size_t h = 0; h < count; h++)
 			run_head(&heads[h], function_name((enum op_function)f),
