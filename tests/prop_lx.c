@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "search/lx_plan.h"
 #include "tests/support/draws.h"
@@ -66,32 +67,34 @@ static int64_t place_in_slice(const struct workload *workload, const struct resi
 	return place;
 }
 
-/* Walks all elements of one core's share; false ends the loops. */
-static bool next_point(const struct plan_of *of, const struct op *op, const struct mapping *mapping,
-	int64_t core, int64_t *point)
+/* The elements of each loop that one core computes: from first to before end. */
+struct share {
+	int loops;
+	int64_t first[OP_LOOPS_MOST], end[OP_LOOPS_MOST];
+};
+
+static struct share share_of(
+	const struct plan_of *of, const struct op *op, const struct mapping *mapping, int64_t core)
 {
+	struct share share = {.loops = op->loop_count};
 	for (int l = 0; l < op->loop_count; l++) {
-		int64_t grain = op_grain(of->plan->workload, op, l);
-		int64_t share = op_units(of->plan->workload, op, l) /
-				mapping_split(of->arch, mapping, l) * grain;
-		int64_t first = mapping_slot(of->arch, mapping, l, core) * share;
-		int64_t end =
-			first + share < op->loops[l].extent ? first + share : op->loops[l].extent;
-		if (++point[l] < end)
-			return true;
-		point[l] = first;
+		int64_t units = op_units(of->plan->workload, op, l);
+		int64_t size = units / mapping_split(of->arch, mapping, l) *
+			       op_grain(of->plan->workload, op, l);
+		share.first[l] = mapping_slot(of->arch, mapping, l, core) * size;
+		share.end[l] = number_min(share.first[l] + size, op->loops[l].extent);
 	}
-	return false;
+	return share;
 }
 
-static void first_point(const struct plan_of *of, const struct op *op,
-	const struct mapping *mapping, int64_t core, int64_t *point)
+static bool next_point(const struct share *share, int64_t *point)
 {
-	for (int l = 0; l < op->loop_count; l++)
-		point[l] = mapping_slot(of->arch, mapping, l, core) *
-			   (op_units(of->plan->workload, op, l) /
-				   mapping_split(of->arch, mapping, l)) *
-			   op_grain(of->plan->workload, op, l);
+	for (int l = 0; l < share->loops; l++) {
+		if (++point[l] < share->end[l])
+			return true;
+		point[l] = share->first[l];
+	}
+	return false;
 }
 
 /* One core's walk through one step; counts the sticks that it writes into LX. */
@@ -99,11 +102,11 @@ static int64_t walk_core(const struct plan_of *of, int step, int64_t core)
 {
 	const struct workload *workload = of->plan->workload;
 	const struct op *op = &workload->ops[of->plan->steps[step].op];
-	const struct mapping *mapping = &of->plan->steps[step].mapping;
+	struct share share = share_of(of, op, &of->plan->steps[step].mapping, core);
 	const struct residency *out = plan_lx(of->plan, op->writes[0].tensor, step);
 	char *written = out ? arena_array(of->arena, char, out->size / STICK_BYTES) : NULL;
 	int64_t point[OP_LOOPS_MOST], device[LAYOUT_RANK_MOST], count = 0;
-	first_point(of, op, mapping, core, point);
+	memcpy(point, share.first, sizeof point);
 	do {
 		int64_t at = -1;
 		if (out) {
@@ -126,7 +129,7 @@ static int64_t walk_core(const struct plan_of *of, int step, int64_t core)
 			if (out && out->in_place_of == in->tensor)
 				assert_int_equal(from, at);
 		}
-	} while (next_point(of, op, mapping, core, point));
+	} while (next_point(&share, point));
 	return count;
 }
 
