@@ -43,11 +43,23 @@ static void defaults_are_those_of_the_machine(void **state)
 	assert_int_equal(planning.clones, CLONE_READERS);
 	assert_int_equal(planning.lx_capacity, 1677721);
 	assert_int_equal(planning.span_limit, 256 << 20);
-	assert_true(name_list_has(&planning.eligible, "mm"));
-	assert_false(name_list_has(&planning.eligible, "topk"));
-	assert_true(name_list_has(&planning.in_place, "mul"));
+	assert_true(planning.eligible.all && planning.in_place.all);
 	assert_int_equal(of_cores(*state, 64).cores, 32);
 	assert_int_equal(of_cores(*state, 4).cores, 4);
+}
+
+static void the_lists_have_names(void **state)
+{
+	struct name_list eligible, in_place;
+	assert_true(planning_lists("published", &eligible, &in_place));
+	assert_true(name_list_has(&eligible, "amax") && !name_list_has(&eligible, "mm"));
+	assert_true(name_list_has(&in_place, "exp") && !name_list_has(&in_place, "mul"));
+	assert_true(planning_lists("extended", &eligible, &in_place));
+	assert_true(name_list_has(&eligible, "mm") && !name_list_has(&eligible, "gelu"));
+	assert_true(name_list_has(&in_place, "mul"));
+	assert_true(planning_lists("all", &eligible, &in_place));
+	assert_true(name_list_has(&eligible, "gelu"));
+	assert_false(planning_lists("some", &eligible, &in_place));
 }
 
 static bool read_environment(struct arena *arena, const char *name, const char *value,
@@ -217,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_machine),
+		cmocka_unit_test(the_lists_have_names),
 		cmocka_unit_test(the_environment_wins_over_the_defaults),
 		cmocka_unit_test(fractions_are_exact),
 		cmocka_unit_test(wrong_variables_are_refused),

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const char *const eligible_published[] = {"max", "amax", "sum", "exp", "sub", "clone"};
-static const char *const eligible_default[] = {"max", "amax", "sum", "exp", "sub", "maximum",
+static const char *const eligible_extended[] = {"max", "amax", "sum", "exp", "sub", "maximum",
 	"clone", "mul", "mean", "add", "rsqrt", "neg", "mm", "bmm", "batched_matmul", "div",
 	"realdiv", "expand", "silu"};
 static const char *const in_place_published[] = {"exp", "sub"};
@@ -22,8 +22,8 @@ static const struct {
 	const char *name;
 	struct name_list eligible, in_place;
 } lists[] = {
-	{"default", LIST(eligible_default), {.all = true}},
 	{"published", LIST(eligible_published), LIST(in_place_published)},
+	{"extended", LIST(eligible_extended), {.all = true}},
 	{"all", {.all = true}, {.all = true}},
 };
 
@@ -52,7 +52,7 @@ struct planning planning_default(const struct arch *arch)
 {
 	int cores = (int)arch_cores(arch);
 	struct name_list eligible = {0}, in_place = {0};
-	planning_lists("default", &eligible, &in_place);
+	planning_lists("all", &eligible, &in_place);
 	return (struct planning){
 		.cores = cores < PLANNING_CORES_MOST ? cores : PLANNING_CORES_MOST,
 		.strict = true,

@@ -20,13 +20,14 @@
  *	clone_split                             none|readers|off, default readers
  *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: of the machine
  *	span_limit                              bytes; default: of the machine
- *	eligible                                default|published|all, or a list of op types
- *	in_place                                default|published|all, or a list of op types
+ *	eligible                                published|extended|all (default), or a list of op
+ *types in_place                                published|extended|all (default), or a list of op
+ *types
  *
  * eligible `published` is the list of the mission's documents: max, amax, sum,
  * exp, sub, and clone, without which their fourth stage would not come about.
- * `default` is the longer list that the same project used some months later.
- * in_place `published` is exp and sub; `default` is every map op.
+ * `extended` is the longer list that the same project used some months later.
+ * in_place `published` is exp and sub; `extended` and `all` are every map op.
  *
  * A planner that uses lx_capacity must be given the machine of
  * planning_arch: its streaming tiles keep out of what the planner hands out.

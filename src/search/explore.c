@@ -83,6 +83,26 @@ static const char *disagreement(
 	return arena_format(arena, "%s: the counts of model and simulator differ", solver);
 }
 
+static struct execution execution_of(const struct outcome *outcome)
+{
+	const struct sim_result *sim = &outcome->sim;
+	struct execution execution = {
+		.finished = outcome->simulated,
+		.mode = outcome->mode,
+		.agrees = outcome->agrees,
+		.fault_count = sim->fault_count,
+		.worst_ulps = outcome->worst_ulps,
+		.worst_tensor = outcome->worst_tensor,
+	};
+	if (!outcome->simulated)
+		return execution;
+	execution.cycles = sim->cycles;
+	execution.energy_pj = sim->energy_pj;
+	execution.hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
+			      counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
+	return execution;
+}
+
 static const char *plan_text(const struct plan *plan, struct arena *arena)
 {
 	struct text text = text_open(arena);
@@ -127,7 +147,7 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 	found->solver = solver;
 	found->proof = made.plan->proof.status;
 	found->gap = made.plan->proof.value - made.plan->proof.bound;
-	found->simulated = outcome.simulated;
+	found->execution = execution_of(&outcome);
 	struct point point = {
 		.score = outcome.cost.score,
 		.key = plan_text(made.plan, slot->arena),
@@ -282,27 +302,14 @@ static struct outcome made_again(const struct found *found, struct arena *arena)
 static struct execution executed(const struct exploration *exploration, const struct found *found,
 	const struct truth *truth, struct arena *arena)
 {
-	struct execution execution = {.worst_ulps = -1};
-	if (exploration->simulate == SIMULATE_ALL && !found->simulated)
-		return execution;
+	if (exploration->simulate == SIMULATE_ALL && !found->execution.finished)
+		return found->execution;
 	struct outcome outcome = made_again(found, arena);
 	struct simulation how = {.mode = evaluate_mode(&outcome.cost.score),
 		.truth = truth,
 		.steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
-	execution.mode = outcome.mode;
-	execution.finished = outcome.simulated;
-	execution.agrees = outcome.agrees;
-	execution.fault_count = outcome.sim.fault_count;
-	if (!outcome.simulated)
-		return execution;
-	execution.cycles = outcome.sim.cycles;
-	execution.energy_pj = outcome.sim.energy_pj;
-	execution.hbm_bytes = counts_total(&outcome.sim.counts, TRAFFIC_HBM_READ) +
-			      counts_total(&outcome.sim.counts, TRAFFIC_HBM_WRITE);
-	execution.worst_ulps = outcome.worst_ulps;
-	execution.worst_tensor = outcome.worst_tensor;
-	return execution;
+	return execution_of(&outcome);
 }
 
 static bool wants_truth(const struct driver *driver)

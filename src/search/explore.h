@@ -55,7 +55,8 @@ struct exploration {
 	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t offered);
 };
 
-/* The last execution of a frontier point. */
+/* The last execution of a frontier point: as a candidate, in counting mode, and then
+ * with data or identities. */
 struct execution {
 	bool finished; /* false: none asked for, or over the simulation budget */
 	enum sim_mode mode;
@@ -74,8 +75,7 @@ struct found {
 	struct recipe recipe; /* with the mappings given */
 	const char *solver;   /* "divide/spyre place/greedy" */
 	enum proof_status proof;
-	double gap;     /* of PROOF_BOUND: value - bound */
-	bool simulated; /* as a candidate */
+	double gap; /* of PROOF_BOUND: value - bound */
 	struct execution execution;
 };
 
