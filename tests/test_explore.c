@@ -184,6 +184,15 @@ static void a_trace_has_every_core_and_engine(void **state)
 	json_decref(trace);
 }
 
+static void a_plan_is_not_explored(void **state)
+{
+	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -q -o %s", folder).status, 0);
+	struct ended ended = shell(arena,
+		"$LXPLORE explore " SOFTMAX " %s/plans/point-001.yaml -o %s", folder, folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "explore makes plans and takes none"));
+}
+
 static void fewer_objectives_give_fewer_points(void **state)
 {
 	struct ended ended =
@@ -236,6 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_plan_is_not_explored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			fewer_objectives_give_fewer_points, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
