@@ -23,8 +23,8 @@ struct inputs {
 	const struct run_source *sources;
 };
 
-/* Options that all commands share which read specs; to be put into their tables.  (The
- * formatter takes the last row for a block.) */
+/* Options that all commands share which read specs; to be put into their
+ * tables.  (The formatter takes the last row for a block.) */
 /* clang-format off */
 #define INPUT_OPTIONS                                                                              \
 	{"cores", 'c', "N", "use at most N cores (also SENCORES, search: cores)", false},          \

@@ -9,7 +9,8 @@
 
 /*
  * The closed form of the span against a walk: every element that one core
- * touches is placed by the layout, and the device dimensions are looked at one by one.
+ * touches is placed by the layout, and the device dimensions are looked at one
+ * by one.
  */
 struct reach {
 	int64_t low[LAYOUT_RANK_MOST], high[LAYOUT_RANK_MOST];

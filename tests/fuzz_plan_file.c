@@ -12,8 +12,8 @@
 #include "tests/test.h"
 
 /*
- * Plan files with words moved, bytes changed and numbers grown: each is refused with a
- * complaint, or is a plan that its checker accepts and that is written.
+ * Plan files with words moved, bytes changed and numbers grown: each is refused
+ * with a complaint, or is a plan that its checker accepts and that is written.
  */
 static const char workload_yaml[] = "workload:\n"
 				    "  name: tail\n"

@@ -20,8 +20,8 @@
  * Every kind of op and every function, followed by a pointwise op and by
  * reductions, in several dtypes and ragged shapes: divided, placed, tiled,
  * lowered, executed, and right.  What an op computes is checked on random
- * numbers to within rounding, and on small whole numbers exactly where it only adds,
- * multiplies and compares.
+ * numbers to within rounding, and on small whole numbers exactly where it only
+ * adds, multiplies and compares.
  */
 struct head {
 	const char *op;  /* writes y; %s stands for a function */
@@ -135,8 +135,8 @@ static const char *write_workload(struct arena *arena, const char *head, const c
 	return text_read(&text);
 }
 
-/* How many units of the last place of its largest element a result may be off: one for
- * each rounding of a narrow type; fp32 sums round at every step. */
+/* How many units of the last place of its largest element a result may be off:
+ * one for each rounding of a narrow type; fp32 sums round at every step. */
 static double tolerance(const struct workload *workload)
 {
 	double most = 1;

@@ -16,7 +16,8 @@
 #include "tests/test.h"
 
 /*
- * Whatever a plan says, its file says too: what is read from it is written the same.
+ * Whatever a plan says, its file says too: what is read from it is written the
+ * same.
  */
 static const char *const workloads[] = {
 	"workload:\n"

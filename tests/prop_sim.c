@@ -11,9 +11,9 @@
 #include <inttypes.h>
 
 /*
- * Right programs, broken in every way of a kind.  A mutant is caught, or it does
- * no harm: its results are the reference's.  Whether a change of order does harm is
- * decided by the transitive closure.
+ * Right programs, broken in every way of a kind.  A mutant is caught, or it
+ * does no harm: its results are the reference's.  Whether a change of order
+ * does harm is decided by the transitive closure.
  */
 static const struct row {
 	const char *name;
@@ -327,8 +327,8 @@ static void a_shifted_box_is_caught(void **state)
 
 /*
  * A change of order that lets two accesses race is caught; one that leaves all
- * conflicts in their order is not; one that turns some round may be harmless, as where
- * two passes add to one accumulator, or two transfers bring the same.
+ * conflicts in their order is not; one that turns some round may be harmless,
+ * as where two passes add to one accumulator, or two transfers bring the same.
  */
 static void check_order(struct subject *subject, const struct mutable_program *mutant,
 	const uint32_t *origin, uint32_t i, uint32_t j)

@@ -9,8 +9,9 @@
 
 #include "tests/test.h"
 
-/* Every workload in specs/workloads is explored: each row ran, and as the model says.  By
- * default only so many candidates each; N=100000 explores to the end. */
+/* Every workload in specs/workloads is explored: each row ran, and as the model
+ * says.  By default only so many candidates each; N=100000 explores to the
+ * end. */
 static void explored_rows_agree(void **state)
 {
 	const char *path = *state;

@@ -164,8 +164,8 @@ static void a_missing_dependence_is_told_even_where_timing_hides_it(void **state
 	const struct program *program = lower(arena, 1,
 		"{dimensions: {m: 8, n: 64}, ops: ['y[m,n] = exp(x[m,n])']}", mappings, none);
 	struct mutable_program *mutant = mutable_copy(arena, program);
-	/* the third tile's transfer into the first buffer waits for the first compute, which is
-	 * long done when the second transfer is */
+	/* the third tile's transfer into the first buffer waits for the first
+	 * compute, which is long done when the second transfer is */
 	struct instruction *third = mutant->instructions[6].head;
 	assert_int_equal(third->engine, ENGINE_DMA_IN);
 	assert_int_equal(third->dependence_count, 1);
@@ -307,10 +307,9 @@ static void a_ring_goes_from_core_to_core(void **state)
 	struct sim_result result = run(program, SIM_COUNT, arena);
 	uint32_t ring = find(program, ENGINE_RING, 0, 0);
 	const struct sim_run_time *time = &result.trace[ring];
-	/* 3 sticks of fp16 are 768 bytes of fp32, at 32 bytes a cycle; the second and the
-	 * third link each begin a stick after the one before */
-	assert_int_equal(
-		time->end - time->start, (768 + 2 * 128) / 32 * result.ticks_per_cycle);
+	/* 3 sticks of fp16 are 768 bytes of fp32, at 32 bytes a cycle; the
+	 * second and the third link each begin a stick after the one before */
+	assert_int_equal(time->end - time->start, (768 + 2 * 128) / 32 * result.ticks_per_cycle);
 	assert_int_equal(result.counts.steps[0].bytes[2][TRAFFIC_RING], 3 * 768);
 	arena_close(arena);
 }

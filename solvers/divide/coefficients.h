@@ -8,9 +8,10 @@
  * that loops have in the op's indices, not by loop, since loops are renamed.
  *
  * A loop that indexes the output is kept under its coefficient in the write,
- * any other under its coefficient in the first read; loops split once are left out.
- * This can lose splits: a reduction loop that the first read does not know is
- * forgotten, and of two loops with one coefficient the last is kept for both.
+ * any other under its coefficient in the first read; loops split once are left
+ * out. This can lose splits: a reduction loop that the first read does not know
+ * is forgotten, and of two loops with one coefficient the last is kept for
+ * both.
  */
 struct keyed_split {
 	int64_t coefficient, split;

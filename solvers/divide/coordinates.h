@@ -11,16 +11,16 @@
  * A loop with coefficient c and extent n takes steps of c host elements and
  * stays below c * n.  Among the device dimensions of more than one element it
  * walks the one with the largest stride not above c, and every dimension whose
- * stride lies between c and c * n.  On a dimension of stride s, where the next larger
- * stride is m, its part is
+ * stride lies between c and c * n.  On a dimension of stride s, where the next
+ * larger stride is m, its part is
  *
  *	floor((c * v mod m) / s)
  *
- * without the modulo if c * n does not exceed m.  Parts of several loops add up.  A
- * constant offset is a loop of one value that is unlimited.
+ * without the modulo if c * n does not exceed m.  Parts of several loops add
+ * up.  A constant offset is a loop of one value that is unlimited.
  *
- * Example: v of [512, 1024] fp16, stored [16, 512, 64] with strides [64, 1024, 1]:
- * coefficient 1, extent 1024 gives floor(v/64) and v mod 64.
+ * Example: v of [512, 1024] fp16, stored [16, 512, 64] with strides [64, 1024,
+ * 1]: coefficient 1, extent 1024 gives floor(v/64) and v mod 64.
  */
 struct coordinate_part {
 	int loop;        /* -1: the constant 1 */

@@ -6,11 +6,11 @@
 /*
  * The second published pass: gives all cores to the loops of one op.
  *
- * Loops that the first pass divided get just that.  The others get the
- * largest divisor of their size that the cores left over allow: output loops first, the
- * larger before the smaller, then at most one reduction loop, the one that
- * can use most cores, unless a reduction loop is divided already.  Sizes of
- * stick loops are in sticks.
+ * Loops that the first pass divided get just that.  The others get the largest
+ * divisor of their size that the cores left over allow: output loops first, the
+ * larger before the smaller, then at most one reduction loop, the one that can
+ * use most cores, unless a reduction loop is divided already.  Sizes of stick
+ * loops are in sticks.
  */
 struct priorities {
 	int output_count, reduction_count;

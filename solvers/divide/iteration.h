@@ -7,9 +7,9 @@
  * What division looks at of one op: its loops, in elements and in what is
  * divided, and the device coordinates of its operands.
  *
- * A loop that alone makes up the stick coordinate of an operand is a stick loop: it
- * is divided in sticks, of the largest elements-per-stick among those operands, so that
- * every core gets whole sticks.
+ * A loop that alone makes up the stick coordinate of an operand is a stick
+ * loop: it is divided in sticks, of the largest elements-per-stick among those
+ * operands, so that every core gets whole sticks.
  */
 struct arena;
 

@@ -10,10 +10,10 @@
  * Operands are taken one after the other, reads first; of each the device
  * dimensions from the outermost inwards.  The loops of a dimension are divided
  * by divisors of their sizes, not below what earlier operands fixed; among all
- * combinations on at most `cores` cores the largest span within the limit
- * wins (fewest cores), else the smallest span above it.  What was chosen stays.
- * A dimension of which a core still touches several elements ends an operand: dividing
- * dimensions inside it cannot shorten its span.
+ * combinations on at most `cores` cores the largest span within the limit wins
+ * (fewest cores), else the smallest span above it.  What was chosen stays.  A
+ * dimension of which a core still touches several elements ends an operand:
+ * dividing dimensions inside it cannot shorten its span.
  */
 struct span_search {
 	int64_t splits[OP_LOOPS_MOST]; /* at least 1 */

@@ -12,12 +12,12 @@
  *	        in exact rationals; the slowest resource counts
  *	graph   sum of phases + bundle overheads
  *
- * Resources: HBM (all bytes); per core the fill port, the LX read port, the
- * LX write port, the array (einsums) or the vector unit (the others); of the reduce
- * ring the link to the next core, as the links of a slice work at the same time, each a
- * stick behind the one before.  The busiest core counts.  The array's rate is for
- * operands of 2 bytes, the widest counts; 1 byte doubles it, 4 bytes halve it
- * (assumed: nobody says so of this machine).
+ * Resources: HBM (all bytes); per core the fill port, the LX read port, the LX
+ * write port, the array (einsums) or the vector unit (the others); of the
+ * reduce ring the link to the next core, as the links of a slice work at the
+ * same time, each a stick behind the one before.  The busiest core counts.  The
+ * array's rate is for operands of 2 bytes, the widest counts; 1 byte doubles
+ * it, 4 bytes halve it (assumed: nobody says so of this machine).
  *
  * Energy is counts times the tables, in a fixed order.  A plan that splits a
  * reduction without a ring that can combine it, or whose tile buffers do not fit
@@ -58,10 +58,10 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 
 /*
  * HBM bytes of one op under a mapping, for passes that choose tiles: `in_lx`
- * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on
- * one core that its tile buffers (two for an operand whose box can change from
- * tile to tile, else one) and accumulators (two where a ring still reads one when the
- * next output tile begins, else one) take, aligned.  False on overflow.
+ * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on one
+ * core that its tile buffers (two for an operand whose box can change from tile
+ * to tile, else one) and accumulators (two where a ring still reads one when
+ * the next output tile begins, else one) take, aligned.  False on overflow.
  */
 bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes);

@@ -104,7 +104,8 @@ int64_t footprint_sum(
 
 /*
  * The odometer of tile loops moves on at position m: loops inside it wrap to
- * their first tile, the loop at m goes on, those outside stay.  m == -1 is the first tile.
+ * their first tile, the loop at m goes on, those outside stay.  m == -1 is the
+ * first tile.
  */
 static enum part part_at(int position, int m, int loop_count)
 {

@@ -5,8 +5,8 @@
 
 /*
  * The boxes of sticks that the tiles of a nest touch of one operand: for every
- * device dimension but the stick itself, the interval that its affine index takes over
- * the tile's loop ranges.
+ * device dimension but the stick itself, the interval that its affine index
+ * takes over the tile's loop ranges.
  *
  * A dimension is *simple* when one loop alone walks it, that loop walks no
  * other dimension of the operand, and every chunk begins on a new index: then

@@ -6,7 +6,8 @@
 
 /*
  * Cycles.  A phase takes as long as its busiest resource; phases follow each
- * other; a bundle adds its overhead.  See cost.h and points 7 and 9 of model/plan.h.
+ * other; a bundle adds its overhead.  See cost.h and points 7 and 9 of
+ * model/plan.h.
  */
 struct arena;
 

@@ -28,8 +28,8 @@ bool streaming_room(const struct streaming *streaming, int64_t *bytes);
 
 /*
  * Cycles of the step when everything overlaps, and a nearer estimate: each
- * resource, were it the slowest, waits for what must come before its first piece of
- * work and is followed by what must come after its last.
+ * resource, were it the slowest, waits for what must come before its first
+ * piece of work and is followed by what must come after its last.
  *
  *	HBM      all transfers, then the last tile's compute and ring
  *	cores    the first tile's fetches, all computes, the last ring and drain

@@ -26,8 +26,8 @@ int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *
 /*
  * The joint part of a fetch in the tiles of `ranges`: the boxes of all slots,
  * or, when `moved` is not 0, of those slots whose box differs from the tile
- * before, in which the loops of `moved` stood one tile earlier (or at their last, where
- * they stand at the first now).
+ * before, in which the loops of `moved` stood one tile earlier (or at their
+ * last, where they stand at the first now).
  */
 struct footprint_fetch walk_fetch(const struct footprint *footprint,
 	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits);

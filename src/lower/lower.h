@@ -13,8 +13,8 @@ struct arena;
 const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why);
 
 /*
- * How many instructions the program will have at most, without making it:
- * what to ask before lowering a plan of unknown size.  INT64_MAX: too many to count.
+ * How many instructions the program will have at most, without making it: what
+ * to ask before lowering a plan of unknown size.  INT64_MAX: too many to count.
  */
 int64_t lower_size(const struct plan *plan);
 

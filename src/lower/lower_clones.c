@@ -50,8 +50,8 @@ static bool begins_in(
 }
 
 /*
- * Tiles begin later the further their loop has gone, so of the tiles that meet the
- * box the last one has gone furthest in every loop.
+ * Tiles begin later the further their loop has gone, so of the tiles that meet
+ * the box the last one has gone furthest in every loop.
  */
 int64_t clone_arrival(const struct clone *clone, const struct region *box, int core)
 {

@@ -80,8 +80,9 @@ struct compute_operand {
 };
 
 /*
- * The elements that one tile computes: loop l runs over [first[l], first[l] + count[l]).
- * Tiles that use a box at the same place share its operand.
+ * The elements that one tile computes: loop l runs over [first[l],
+ * first[l] + count[l]). Tiles that use a box at the same place share its
+ * operand.
  */
 struct compute {
 	int op;

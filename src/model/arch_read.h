@@ -9,12 +9,12 @@
  * `!Container`, `!Component`, outermost first, each with `name`, `class`,
  * `attributes`, `spatial: {meshX, meshY}`.  What v0.4 does not know are
  * attributes of ours (lx reserve, rings, overheads); beside `attributes:` a
- * node may carry `sources:` with one sentence per attribute.
- * See specs/README.md.  NULL after complaining.
+ * node may carry `sources:` with one sentence per attribute.  See
+ * specs/README.md.  NULL after complaining.
  *
  * HBM is the outermost DRAM.  LX is the storage with a `reserve` or with
- * `scratchpad: true`.  Cores are the innermost level with a fan-out, from HBM down to
- * LX; without any they are the level around LX, of one instance.
+ * `scratchpad: true`.  Cores are the innermost level with a fan-out, from HBM
+ * down to LX; without any they are the level around LX, of one instance.
  */
 const struct arch *arch_read(const struct reading *reading, const struct node *node);
 

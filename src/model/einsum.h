@@ -9,7 +9,7 @@
  *
  *	op        = operand "=" right
  *	right     = factor [("+" | "-" | "*" | "/") factor]       map, two operands
- *	          | name "(" factor ["," factor] ")"               map: exp(x[m]), maximum(a[m], 0)
+ *	          | name "(" factor ["," factor] ")"              map: exp(x[m]), maximum(a[m], 0)
  *	          | operand "*" operand {"*" operand}              einsum without reduction
  *	          | operand                                        a copy: clone
  *	          | "restickify" operand
@@ -21,8 +21,8 @@
  *	term      = number | [number ["*"]] word | word "*" number
  *
  * One reduced operand is a reduce, a sum over a product an einsum.  A constant
- * is the second operand of a map; in first place it may stand where the order does not
- * matter (2 * x).
+ * is the second operand of a map; in first place it may stand where the order
+ * does not matter (2 * x).
  */
 struct arena;
 

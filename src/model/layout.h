@@ -48,9 +48,9 @@ struct layout {
 /*
  * The device layout for a host array.  `order` lists host dimensions, stick
  * dimension last; a last entry of -1 makes the layout sparse.  NULL means the
- * dimensions in order, sparse when the last of two or more has extent 1.  The first
- * dimension of `order` moves just inside the others: [512, 8, 240] fp16 is
- * stored as [8, 4, 512, 64].  False on overflow or an order that is no
+ * dimensions in order, sparse when the last of two or more has extent 1.  The
+ * first dimension of `order` moves just inside the others: [512, 8, 240] fp16
+ * is stored as [8, 4, 512, 64].  False on overflow or an order that is no
  * permutation.
  */
 bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,

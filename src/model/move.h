@@ -8,8 +8,8 @@
  * tensor into slices; the view of its output says which cores hold which.  A
  * view that cuts as the mapping does, but hands the slices out in another order
  * or to several cores each, is a multicast: loop l's slot on core c is
- * floor(c / divisor[l]) mod split of l, on cores 0 .. cores-1, and every slice lies
- * on `copies` cores.  With any other view the mapping decides alone.
+ * floor(c / divisor[l]) mod split of l, on cores 0 .. cores-1, and every slice
+ * lies on `copies` cores.  With any other view the mapping decides alone.
  */
 struct move {
 	int64_t cores, copies;

@@ -162,8 +162,9 @@ static void note_shape(const struct nest *nest, int t)
 		tensor->name);
 }
 
-/* Does what an index runs over fit the tensor?  Only a shape that the spec gives may
- * be read in part by a bare dimension; no output is written in part. */
+/* Does what an index runs over fit the tensor?  Only a shape that the spec
+ * gives may be read in part by a bare dimension; no output is written in
+ * part. */
 static bool check_extent(
 	struct nest *nest, const struct einsum_operand *operand, int h, int64_t need, bool write)
 {

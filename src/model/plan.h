@@ -26,25 +26,25 @@
  *     fetched whenever its box changes from one tile to the next (and not
  *     otherwise), the output leaves once, when finished.  Cores that ask for
  *     the identical box in the same tile share one transfer (a DMA with a core
- *     mask): one read of HBM, one fill of LX per core.  Only cores whose box changed
- *     ask.  Boxes that overlap in part count each.  Of an output, and of a reduction
- *     split over cores, only the core that owns the slice writes it (the one whose
- *     reduction slots are all 0).
+ *     mask): one read of HBM, one fill of LX per core.  Only cores whose box
+ *     changed ask.  Boxes that overlap in part count each.  Of an output, and
+ *     of a reduction split over cores, only the core that owns the slice writes
+ *     it (the one whose reduction slots are all 0).
  *  5. An operand resident in LX is used where it lies.
  *  6. The compute of a tile reads each operand's box from LX once and writes
  *     the output's box once.  If the output takes more than one pass (reduction
  *     loops tiled p times), every pass but the last writes an fp32 accumulator
- *     box instead (4 / stored-bytes times the output box), and every pass but the
- *     first reads it.  If the reduction is split over r > 1 cores the last pass too
- *     writes the accumulator; then the reduce ring reads r accumulators of
- *     every output slice, moves r-1 of them one hop each, every hop a stick behind
- *     the one before, and the owner writes the output box.
+ *     box instead (4 / stored-bytes times the output box), and every pass but
+ *     the first reads it.  If the reduction is split over r > 1 cores the last
+ *     pass too writes the accumulator; then the reduce ring reads r
+ *     accumulators of every output slice, moves r-1 of them one hop each, every
+ *     hop a stick behind the one before, and the owner writes the output box.
  *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
- *     its transfer goes straight to the resident address, tile by tile, counts as
- *     the read's, and overlaps the step that follows it.  The slices of its mapping
- *     go to the cores that the view of its output names, several for one slice if it
- *     does (model/move.h).  Such clones and the next op form one phase; every other
- *     op is a phase of its own.  Phases do not overlap.
+ *     its transfer goes straight to the resident address, tile by tile, counts
+ *     as the read's, and overlaps the step that follows it.  The slices of its
+ *     mapping go to the cores that the view of its output names, several for
+ *     one slice if it does (model/move.h).  Such clones and the next op form
+ *     one phase; every other op is a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
  *     bundle_cycles plus core_cycles for each core of its widest step.

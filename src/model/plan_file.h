@@ -22,8 +22,8 @@
  *	    x:
  *	    - {where: HBM, from: 0, to: 6}
  *	    clone_x:
- *	    - {where: LX, view: "cores 16: dim 0 / 16 by 1", address: 0, size: 65536, from: 0, to:
- *2} proof: {status: none, method: "place/greedy"}
+ *	    - {where: LX, view: "cores 16: dim 0 / 16 by 1", address: 0, size: 65536, from: 0, to: 2}
+ *	  proof: {status: none, method: place/greedy}
  *
  * Mappings are written as in mapping.h, views as in view.h.
  */

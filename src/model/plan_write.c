@@ -113,8 +113,8 @@ static bool is_inserted(const struct workload *workload, int tensor)
 	return producer >= 0 && workload->ops[producer].inserted;
 }
 
-/* The workload's own tensors by number; then those of moves by step, whose numbers depend
- * on who inserted them first. */
+/* The workload's own tensors by number; then those of moves by step, whose
+ * numbers depend on who inserted them first. */
 static void write_tensors(struct text *text, const struct plan *plan)
 {
 	const struct workload *workload = plan->workload;

@@ -12,17 +12,16 @@
  * where the published system has one, an environment variable, which wins over
  * the default and loses to the spec and the command line:
  *
- *	cores        SENCORES                   1..32, at most those of the machine; default: all
- *	mode                                    strict|compatible, default strict
+ *	cores        SENCORES                   1..32, at most the machine's; default: all
+ *	mode                                    strict (default) or compatible
  *	k_fast                                  default true
- *	lx_planning  LX_PLANNING                0|1, default 1
- *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0|1, default 0
- *	clone_split                             none|readers|off, default readers
- *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: of the machine
- *	span_limit                              bytes; default: of the machine
- *	eligible                                published|extended|all (default), or a list of op
- *types in_place                                published|extended|all (default), or a list of op
- *types
+ *	lx_planning  LX_PLANNING                0 or 1, default 1
+ *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1, default 0
+ *	clone_split                             none, readers (default) or off
+ *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
+ *	span_limit                              bytes; default: the machine's
+ *	eligible                                published, extended, all (default), or op types
+ *	in_place                                published, extended, all (default), or op types
  *
  * eligible `published` is the list of the mission's documents: max, amax, sum,
  * exp, sub, and clone, without which their fourth stage would not come about.

@@ -160,8 +160,9 @@ static int find_output_dimension(const struct op *op, int host_rank, const struc
 	return -1;
 }
 
-/* The output's dimensions in the operand's order; those without a loop come first.
- * In their own order where the operand's dimensions do not match them one by one. */
+/* The output's dimensions in the operand's order; those without a loop come
+ * first. In their own order where the operand's dimensions do not match them
+ * one by one. */
 static int order_like(const struct workload *workload, const struct op *op, int operand,
 	int host_rank, int *order)
 {

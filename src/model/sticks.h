@@ -8,10 +8,11 @@
  * output that says nothing about it.
  *
  * A compute works on sticks: lane i of the output comes from lane i of the
- * operands, from a stick whose lanes are all reduced, or from one that is the same for
- * all lanes.  An operand's stick runs along one loop (by steps of one, from a
- * multiple of the stick), or along none: sparse, or an index that stays at a stick's
- * first lane.  Let n be the output's stick loop; none if it is sparse.
+ * operands, from a stick whose lanes are all reduced, or from one that is the
+ * same for all lanes.  An operand's stick runs along one loop (by steps of one,
+ * from a multiple of the stick), or along none: sparse, or an index that stays
+ * at a stick's first lane.  Let n be the output's stick loop; none if it is
+ * sparse.
  *
  *	map         an operand runs along n, or it has no stick loop and n does not index it
  *	reduce      the same; without n a reduced stick fits too

@@ -35,8 +35,8 @@ struct arena;
 const char *view_check(struct arena *arena, const struct layout *layout, const struct view *view);
 
 /*
- * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1 into
- * 4 parts, of which core c holds part c / 2 % 4.  `parse` answers NULL, or
+ * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1
+ * into 4 parts, of which core c holds part c / 2 % 4.  `parse` answers NULL, or
  * what is wrong with the text.
  */
 const char *view_print(struct arena *arena, const struct view *view);

@@ -5,10 +5,10 @@
 
 /*
  * The same graph with one op more: a clone of `tensor` in the same layout,
- * right before op `before`, which every op from there on reads instead.
- * The clone is op number `before`, its output the last tensor; other tensors keep
- * their numbers.  Clone and output are called "clone_<tensor>", with a number behind if
- * there is one already.
+ * right before op `before`, which every op from there on reads instead.  The
+ * clone is op number `before`, its output the last tensor; other tensors keep
+ * their numbers.  Clone and output are called "clone_<tensor>", with a number
+ * behind if there is one already.
  */
 struct arena;
 const struct workload *workload_with_clone(

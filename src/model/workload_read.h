@@ -24,9 +24,10 @@
  *	    - {opaque: topk, reads: [y], writes: ["idx[k]"]}
  *
  * The notation of an op is in einsum.h.  A reduction names its dimensions; a
- * dimension on the right that neither is reduced nor indexes the output is an error.
- * An output is indexed by dimensions, or by 0 where it has one element.  An
- * opaque op may name a known tensor without its indices.  Ops are in execution order.
+ * dimension on the right that neither is reduced nor indexes the output is an
+ * error.  An output is indexed by dimensions, or by 0 where it has one element.
+ * An opaque op may name a known tensor without its indices.  Ops are in
+ * execution order.
  *
  * Shapes come from the tensor's first appearance, or from `shape: [m, 7]`; a
  * bare dimension may read a part only of a shape that is given so.  `layout:`
@@ -34,12 +35,13 @@
  * Dimensions of extent 1 stay in the arrays and are no loops.
  *
  * `name:` of an op is its output's unless given.  `type:` is what lists of ops
- * call it: the function's name, "amax" and "amin", "mm" for a sum of products over one
- * dimension, "bmm" with more than three loops, "einsum" with several reductions.
+ * call it: the function's name, "amax" and "amin", "mm" for a sum of products
+ * over one dimension, "bmm" with more than three loops, "einsum" with several
+ * reductions.
  *
- * Layouts that nobody gives, and which sticks fit each other, are the business of
- * sticks.h.  An op whose operands' sticks do not fit is refused, with the restickify
- * or the layout that would mend it.  NULL after complaining.
+ * Layouts that nobody gives, and which sticks fit each other, are the business
+ * of sticks.h.  An op whose operands' sticks do not fit is refused, with the
+ * restickify or the layout that would mend it.  NULL after complaining.
  */
 const struct workload *workload_read(const struct reading *reading, const struct node *node);
 

@@ -26,9 +26,9 @@ struct outcome {
 };
 
 /*
- * What a workload computes, by the plain loop nests of sim/reference.h; made once and
- * shared.  Tensors are found by name, so it serves every plan of the workload,
- * whatever clones the passes added.
+ * What a workload computes, by the plain loop nests of sim/reference.h; made
+ * once and shared.  Tensors are found by name, so it serves every plan of the
+ * workload, whatever clones the passes added.
  */
 struct truth {
 	const struct workload *workload;
@@ -40,9 +40,10 @@ struct truth evaluate_truth(const struct workload *workload, uint64_t seed, stru
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 
 /*
- * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are what the
- * machine is given, and worst_ulps becomes the largest difference of any tensor left in
- * HBM from it, in units of the last place of that tensor's largest element.
+ * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are
+ * what the machine is given, and worst_ulps becomes the largest difference of
+ * any tensor left in HBM from it, in units of the last place of that tensor's
+ * largest element.
  */
 struct simulation {
 	enum sim_mode mode;

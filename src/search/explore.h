@@ -55,8 +55,8 @@ struct exploration {
 	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t offered);
 };
 
-/* The last execution of a frontier point: as a candidate, in counting mode, and then
- * with data or identities. */
+/* The last execution of a frontier point: as a candidate, in counting mode, and
+ * then with data or identities. */
 struct execution {
 	bool finished; /* false: none asked for, or over the simulation budget */
 	enum sim_mode mode;

@@ -43,8 +43,8 @@ struct frontier frontier_open(struct objectives objectives)
 	return (struct frontier){.objectives = objectives};
 }
 
-/* -1: a is better in one objective and worse in none; 1: the reverse; 0: equal in all;
- * 2: neither. */
+/* -1: a is better in one objective and worse in none; 1: the reverse; 0: equal
+ * in all; 2: neither. */
 static int compare(
 	const struct objectives *objectives, const struct score *a, const struct score *b)
 {

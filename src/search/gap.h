@@ -4,8 +4,9 @@
 #include "search/evaluate.h"
 
 /*
- * Why a plan takes longer on the simulator than in the model: the phase that loses most,
- * what it waits for before its first compute, and what follows its last.
+ * Why a plan takes longer on the simulator than in the model: the phase that
+ * loses most, what it waits for before its first compute, and what follows its
+ * last.
  */
 #define GAP_RATIO 1.15
 #define GAP_NANOSECONDS 50e3

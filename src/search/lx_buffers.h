@@ -6,10 +6,10 @@
 
 /*
  * What the placement solver is asked: the tensors of a graph that may live in
- * LX, as buffers with sizes per core and lifetimes in steps.  A tensor may when it
- * is the output of an op on the list, no graph output, its writer and readers
- * agree on which core holds what, and no opaque op runs while it lives.  The
- * others get their reason in graph->reasons.
+ * LX, as buffers with sizes per core and lifetimes in steps.  A tensor may when
+ * it is the output of an op on the list, no graph output, its writer and
+ * readers agree on which core holds what, and no opaque op runs while it lives.
+ * The others get their reason in graph->reasons.
  *
  * A buffer's parents are tensors whose bytes it may take: its op is on the
  * in-place list and reads the parent last, element by element as it writes, in

@@ -6,10 +6,10 @@
 #include "model/workload.h"
 
 /*
- * What each core needs of a tensor.  An access under a mapping has a per-core view
- * when every divided loop that indexes the tensor walks one device dimension
- * alone, from end to end, and cuts it into equal parts of whole sticks; else
- * what a core touches is no slice, and `why` says so.
+ * What each core needs of a tensor.  An access under a mapping has a per-core
+ * view when every divided loop that indexes the tensor walks one device
+ * dimension alone, from end to end, and cuts it into equal parts of whole
+ * sticks; else what a core touches is no slice, and `why` says so.
  *
  * Wherever the published code finds a view (by the loop's coefficient among the
  * strides of the layout), and that view tells the bytes that a core touches,
@@ -56,9 +56,10 @@ int64_t lx_core_count(const struct lx_uses *uses, int cores);
 
 /*
  * The view under which a tensor can live in LX: its writer leaves every slice
- * whole on the cores that the view names, and every reader finds all it needs on
- * its own core.  `moved` says that the writer is a move, which can leave any slice
- * on any core: the readers then decide.  False, and *why, when there is none.
+ * whole on the cores that the view names, and every reader finds all it needs
+ * on its own core.  `moved` says that the writer is a move, which can leave any
+ * slice on any core: the readers then decide.  False, and *why, when there is
+ * none.
  */
 bool lx_residence(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, const struct lx_uses *uses, bool moved, struct arena *arena,

@@ -37,9 +37,9 @@ uint64_t run_random(struct run *run, uint64_t bound);
 void run_prove(struct run *run, enum proof_status status, double bound);
 
 /*
- * Keeps an offer; the candidate must live in run_arena.  `value` is what the solver
- * minimises, for its own comparisons; whoever asked scores candidates anew.  Offers
- * keep their order.
+ * Keeps an offer; the candidate must live in run_arena.  `value` is what the
+ * solver minimises, for its own comparisons; whoever asked scores candidates
+ * anew.  Offers keep their order.
  */
 void run_offer(struct run *run, const struct candidate *candidate, double value);
 

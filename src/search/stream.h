@@ -21,11 +21,11 @@
  * fewest bytes and be the fewest, but nothing to overlap.  4 is ours: passes
  * cost accumulators, which are traffic in LX.
  *
- * Operands in LX need no buffer.  A clone into LX needs none either; it is tiled
- * as its reader is, so that the reader can start on the first tile (for 2 its bytes count as
- * the reader's); if the reader walks it some other way, it is
- * one tile.  Loops that share a dimension of the output with others stay whole: their
- * tiles could meet in one stick.
+ * Operands in LX need no buffer.  A clone into LX needs none either; it is
+ * tiled as its reader is, so that the reader can start on the first tile (for 2
+ * its bytes count as the reader's); if the reader walks it some other way, it
+ * is one tile.  Loops that share a dimension of the output with others stay
+ * whole: their tiles could meet in one stick.
  *
  * False, and *why, when a step has no tile that fits.  Equal questions of one
  * call are answered once.

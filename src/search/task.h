@@ -29,8 +29,8 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
 	struct arena *arena);
 
-/* How many of the tasks, in their order, so many candidates are enough for; the last of
- * them may be limited. */
+/* How many of the tasks, in their order, so many candidates are enough for; the
+ * last of them may be limited. */
 size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena);
 
 #endif

@@ -5,9 +5,9 @@
 
 /*
  * Fingerprints of parts of a reduction: every point of an op's reduction loops
- * has a random 64-bit number, the product of one for each loop's index, and a part
- * has the sum over its points.  Sums of disjoint parts are the sum of all exactly
- * when every point is in them once (but for one chance in some 2^60).
+ * has a random 64-bit number, the product of one for each loop's index, and a
+ * part has the sum over its points.  Sums of disjoint parts are the sum of all
+ * exactly when every point is in them once (but for one chance in some 2^60).
  */
 struct arena;
 struct cover;

@@ -42,9 +42,9 @@ static float widen(uint32_t bits, int exponent_bits, int mantissa_bits)
 
 /*
  * The magnitude of a float in a smaller format, to nearest even.  Adding half
- * of the last kept place, less one unless that place is odd, carries exactly when the
- * value rounds up, into the exponent where it must.  The result may be past the
- * format's largest.
+ * of the last kept place, less one unless that place is odd, carries exactly
+ * when the value rounds up, into the exponent where it must.  The result may be
+ * past the format's largest.
  */
 static uint32_t narrow(float value, int exponent_bits, int mantissa_bits)
 {
@@ -52,8 +52,8 @@ static uint32_t narrow(float value, int exponent_bits, int mantissa_bits)
 	int bias = (1 << (exponent_bits - 1)) - 1;
 	int dropped = 23 - mantissa_bits;
 	if (magnitude >> 23 <= (uint32_t)(127 - bias)) {
-		/* 1.5 * 2^23 least subnormals: fp32's own rounding leaves their number in the
-		 * low bits of the sum */
+		/* 1.5 * 2^23 least subnormals: fp32's own rounding leaves their
+		 * number in the low bits of the sum */
 		float large = bits_float((uint32_t)(127 - bias + 1 + dropped) << 23 | 1u << 22);
 		return float_bits(bits_float(magnitude) + large) - float_bits(large);
 	}
@@ -206,8 +206,8 @@ static float lesser(float a, float b)
 	return isnan(a) || a < b ? a : b;
 }
 
-/* Transcendental functions are taken in fp64 and rounded once: then the library's last
- * bit all but never shows. */
+/* Transcendental functions are taken in fp64 and rounded once: then the
+ * library's last bit all but never shows. */
 static float map_transcendental(enum op_function function, double x)
 {
 	switch (function) {

@@ -9,17 +9,18 @@
  * every rate of the machine; where no small fraction does, times round up.
  *
  * Every shared thing is a server that takes work in the order in which
- * instructions become ready: HBM (one for reads and writes, or one each); per core
- * the port of its transfers, the read and the write port of LX (or one for both),
- * its arithmetic, and its link to the next core on the reduce ring.  An instruction asks all the
- *servers that it needs at once and ends when the last is through: transfers stream, so a busy port
- *of one core keeps nobody else from HBM.
+ * instructions become ready: HBM (one for reads and writes, or one each); per
+ * core the port of its transfers, the read and the write port of LX (or one for
+ * both), its arithmetic, and its link to the next core on the reduce ring.  An
+ * instruction asks all the servers that it needs at once and ends when the last
+ * is through: transfers stream, so a busy port of one core keeps nobody else
+ * from HBM.
  *
  *	DMA      HBM for its bytes once; the port of every core of the mask
  *	COMPUTE  the ports of LX and the arithmetic
- *	RING     the ports of LX, and the links: a core sends a stick on as soon as it has
- *	         received it and added to it, so that every link begins one stick after
- *	         the one before
+ *	RING     the ports of LX, and the links: a core sends a stick on as soon
+ *	         as it has received it and added to it, so that every link
+ *	         begins one stick after the one before
  *	SYNC     ends at the next whole cycle
  */
 struct arena;

@@ -25,8 +25,9 @@ struct race {
 };
 
 /*
- * One seat in a queue tells an instruction apart: its number, from 1, in its queue
- * on the lowest core of its mask.  An instruction without a mask has none.
+ * One seat in a queue tells an instruction apart: its number, from 1, in its
+ * queue on the lowest core of its mask.  An instruction without a mask has
+ * none.
  */
 static void find_seats(struct race *race, const struct program *program)
 {

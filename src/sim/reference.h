@@ -17,9 +17,10 @@
 struct arena;
 
 /*
- * Allots and draws the graph's inputs and the outputs of opaque ops: multiples of 2^-20 in
- * [-1/4, 1/4) or, for small_integers and integer types, whole numbers from -2 to 2
- * (0 and 1 for bool).  A tensor's values depend on the seed and its number alone.
+ * Allots and draws the graph's inputs and the outputs of opaque ops: multiples
+ * of 2^-20 in [-1/4, 1/4) or, for small_integers and integer types, whole
+ * numbers from -2 to 2 (0 and 1 for bool).  A tensor's values depend on the
+ * seed and its number alone.
  */
 void reference_inputs(const struct workload *workload, uint64_t seed, bool small_integers,
 	struct arena *arena, void **arrays);
@@ -33,9 +34,9 @@ void reference_opaque(
 
 /*
  * A unit in the last place is that of the expected element's binade.  Where
- * values cancel, an error made before can be many such units though it is small for the
- * tensor: `worst_of_largest` measures the same differences in units of the
- * largest expected element.  Two NaN are equal, and so are 0 and -0.
+ * values cancel, an error made before can be many such units though it is small
+ * for the tensor: `worst_of_largest` measures the same differences in units of
+ * the largest expected element.  Two NaN are equal, and so are 0 and -0.
  */
 struct comparison {
 	int64_t elements, different;

@@ -6,10 +6,9 @@
 
 /*
  * Executes a program on the machine: engines with in-order queues, one HBM
- * shared by all, LX ports, the reduce ring, byte-addressed memories.
- * It counts bytes and cycles from what it moves; nothing comes from the
- * analytical model.  Deterministic: ties go to the lower instruction, then the
- * lower core.
+ * shared by all, LX ports, the reduce ring, byte-addressed memories.  It counts
+ * bytes and cycles from what it moves; nothing comes from the analytical model.
+ * Deterministic: ties go to the lower instruction, then the lower core.
  *
  *	SIM_COUNT     times and counts; no memory contents; a deadlock still shows
  *	SIM_IDENTITY  every stick carries (tensor, stick index, version): wrong

@@ -50,7 +50,8 @@ struct layout case_layout(const json_t *buffer)
 	return layout;
 }
 
-/* The host dimension that a loop with this coefficient walks: the largest stride that divides it.
+/* The host dimension that a loop with this coefficient walks: the largest
+ * stride that divides it.
  */
 static int host_dim(const struct layout *layout, int64_t coefficient)
 {

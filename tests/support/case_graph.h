@@ -8,15 +8,17 @@
 /*
  * Workloads out of the JSON of the division-and-lx cases.
  *
- * `buffers`: [{name, dtype, host_size, dim_order}]; `ops`: [{op, kind, out, ranges:
- * {var: elements}, reads: [[buffer, {var: coefficient}]], write: {var: coefficient}}]
- * in execution order.  Tensors keep the order of `buffers`, ops are named by their
- * output.  `outputs` (may be NULL) are the graph's results beside the buffers that no
- * op reads.  BUG on anything that does not fit a workload.
+ * `buffers`: [{name, dtype, host_size, dim_order}]; `ops`: [{op, kind, out,
+ * ranges: {var: elements}, reads: [[buffer, {var: coefficient}]], write: {var:
+ * coefficient}}] in execution order.  Tensors keep the order of `buffers`, ops
+ * are named by their output.  `outputs` (may be NULL) are the graph's results
+ * beside the buffers that no op reads.  BUG on anything that does not fit a
+ * workload.
  *
- * An access gives only its linear index; the host coordinates are recovered from the
- * host strides.  Where one loop walks several host dimensions (a flattening view) they are
- * no affine functions, and the whole loop is put on the outermost of them.
+ * An access gives only its linear index; the host coordinates are recovered
+ * from the host strides.  Where one loop walks several host dimensions (a
+ * flattening view) they are no affine functions, and the whole loop is put on
+ * the outermost of them.
  */
 struct arena;
 

@@ -4,8 +4,8 @@
 #include "lower/program.h"
 
 /*
- * A copy of a program to break: nothing in it is shared, neither with the original nor
- * between instructions.
+ * A copy of a program to break: nothing in it is shared, neither with the
+ * original nor between instructions.
  */
 struct arena;
 
@@ -28,8 +28,8 @@ struct mutable_program {
 struct mutable_program *mutable_copy(struct arena *arena, const struct program *program);
 
 /*
- * Instructions i and j change places in their queues.  Dependences go with them: who
- * waited for i waits for it where it is now.
+ * Instructions i and j change places in their queues.  Dependences go with
+ * them: who waited for i waits for it where it is now.
  */
 void mutable_swap(struct mutable_program *copy, uint32_t i, uint32_t j);
 

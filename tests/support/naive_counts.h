@@ -5,9 +5,9 @@
 
 /*
  * A second opinion on the counts of a plan, slow on purpose: walks every core,
- * every tile and every element, collects the sticks that an operand's elements lie in,
- * draws the box around them, and counts what points 2 to 8 of model/plan.h say
- * happens with it.  Only for small cases.
+ * every tile and every element, collects the sticks that an operand's elements
+ * lie in, draws the box around them, and counts what points 2 to 8 of
+ * model/plan.h say happens with it.  Only for small cases.
  */
 struct arena;
 struct counts naive_counts(const struct plan *plan, struct arena *arena);

@@ -14,9 +14,10 @@ struct naive_order;
 struct naive_order *naive_order(struct arena *arena, const struct program *program);
 
 /*
- * The worst that became of the pairs of conflicting accesses: all keep the order that
- * they have in the original; some have it the other way round; some have none, or
- * the program waits for itself.  `origin[i]` is the original's number of instruction i.
+ * The worst that became of the pairs of conflicting accesses: all keep the
+ * order that they have in the original; some have it the other way round; some
+ * have none, or the program waits for itself.  `origin[i]` is the original's
+ * number of instruction i.
  */
 enum order_change { ORDER_KEPT, ORDER_REVERSED, ORDER_LOST };
 enum order_change naive_order_compare(const struct naive_order *mutant, const uint32_t *origin,

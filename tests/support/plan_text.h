@@ -11,7 +11,8 @@
  *	"x at 0 steps 0 2, cores 2: dim 1 / 2 by 1"
  *	"y at 0 steps 1 3 in place of x, cores 1"
  *
- * Both lists end with NULL.  The machine is spyre_arch.  BUG on what does not fit.
+ * Both lists end with NULL.  The machine is spyre_arch.  BUG on what does not
+ * fit.
  */
 struct arena;
 

@@ -91,7 +91,8 @@ static int plain_loop(const struct op *op, const struct access *access, int h)
 
 /*
  * Splits `op` over the cores as `other` is, where they share a tensor: as
- * access `from` of `other` and `to` of `op`.  Leaves loops alone that do not correspond.
+ * access `from` of `other` and `to` of `op`.  Leaves loops alone that do not
+ * correspond.
  */
 static void follow(const struct plan *plan, const struct op *other, const struct access *from,
 	const struct mapping *model, const struct op *op, const struct access *to,

@@ -7,11 +7,11 @@
 /*
  * Small random workloads and plans for them.
  *
- * A workload is a chain: clones of some inputs, one op (a map with broadcasts, a
- * reduction, an einsum of two or three operands, or one with windows like 2*p + r), and
- * often a map or an opaque op that reads its output.  Extents are ragged and
- * dtypes mixed.  Its plan divides every op over some cores, tiles it at LX in
- * some order (reductions innermost), and keeps some tensors in LX.
+ * A workload is a chain: clones of some inputs, one op (a map with broadcasts,
+ * a reduction, an einsum of two or three operands, or one with windows like
+ * 2*p + r), and often a map or an opaque op that reads its output.  Extents are
+ * ragged and dtypes mixed.  Its plan divides every op over some cores, tiles it
+ * at LX in some order (reductions innermost), and keeps some tensors in LX.
  */
 struct random_options {
 	int64_t elements_most; /* scalar operations of one op */

@@ -7,10 +7,10 @@
 
 /*
  * Carries out a small program one instruction after the other in memories that
- * hold names instead of data: a granule of one stick knows whose stick it holds and who used
- * it.  Asserts that whatever is read is there, that conflicting uses are
- * ordered, that LX is used where an allotment says so, and that a compute's
- * boxes hold what its elements need.
+ * hold names instead of data: a granule of one stick knows whose stick it holds
+ * and who used it.  Asserts that whatever is read is there, that conflicting
+ * uses are ordered, that LX is used where an allotment says so, and that a
+ * compute's boxes hold what its elements need.
  */
 enum { REPLAY_CORES = 6 };
 

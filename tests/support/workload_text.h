@@ -4,8 +4,8 @@
 #include "model/workload.h"
 
 /*
- * Workloads from YAML.  `complaints` (may be NULL) gets what was printed about it, "" for
- * nothing.  NULL when the workload is refused.
+ * Workloads from YAML.  `complaints` (may be NULL) gets what was printed about
+ * it, "" for nothing.  NULL when the workload is refused.
  */
 struct arena;
 
