@@ -11,7 +11,7 @@
  */
 enum exit_status {
 	EXIT_FOUND = 0,
-	EXIT_IMPOSSIBLE = 1, /* proven infeasible, an illegal plan, a rejected certificate */
+	EXIT_IMPOSSIBLE = 1, /* proven infeasible, or an illegal plan */
 	EXIT_INPUT = 2,      /* the input is wrong */
 	EXIT_NOTHING = 3,    /* budget ended with nothing found */
 	EXIT_WORLD = 4,      /* disk, memory */

@@ -40,18 +40,21 @@ struct arguments {
 };
 
 struct arena;
+/* False after complaining.  Everything in *out lives in the arena, except the
+ * texts of `argv`. */
 bool option_parse(struct arena *arena, const struct option *table, int argc, char *const *argv,
 	struct diag *diag, struct arguments *out);
 
 /* The last value of an option by name; NULL when it was not given. */
 const struct option_value *option_find(const struct arguments *arguments, const char *name);
 
-/* A number in [least, most]; false, after complaining, if it is none; `*out`
- * stays when the option was not given. */
+/* A whole number in [least, most].  False after complaining if it is none.
+ * *out stays when the option was not given. */
 bool option_integer(const struct arguments *arguments, const char *name, int64_t least,
 	int64_t most, struct diag *diag, int64_t *out);
 
-/* One of the words (NULL ends them), as its index. */
+/* One of the words (NULL ends them), as its index.  False after complaining;
+ * *out stays when the option was not given. */
 bool option_word(const struct arguments *arguments, const char *name, const char *const *words,
 	struct diag *diag, int *out);
 

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A growing string in an arena; `at` is always terminated once text was added. */
+/*
+ * A growing string in an arena; `at` is always terminated once text was added.
+ * Growing moves it; the old place stays allotted until the arena ends.
+ */
 struct arena;
 
 struct text {
@@ -20,6 +23,7 @@ void text_bytes(struct text *text, const char *bytes, size_t count);
 /* The string so far; "" when nothing was added. */
 const char *text_read(const struct text *text);
 
+/* The same bytes; neither may be NULL. */
 bool text_equal(const char *a, const char *b);
 
 #endif

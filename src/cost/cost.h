@@ -5,7 +5,7 @@
 
 /*
  * The analytical model: pure, closed form, integers first.  `cost_counts`
- * fills what point 1 to 8 of model/plan.h say.  `cost_score` adds time and
+ * fills what points 1 to 8 of model/plan.h say.  `cost_score` adds time and
  * energy:
  *
  *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
@@ -14,10 +14,11 @@
  *
  * Resources: HBM (all bytes); per core the fill port, the LX read port, the LX
  * write port, the array (einsums) or the vector unit (the others); of the
- * reduce ring the link to the next core, as the links of a slice work at the
- * same time, each a stick behind the one before.  The busiest core counts.  The
- * array's rate is for operands of 2 bytes, the widest counts; 1 byte doubles
- * it, 4 bytes halve it (assumed: nobody says so of this machine).
+ * reduce ring one link, since all links of a chain stream at the same time, each
+ * a stick behind the one before.  The busiest core counts; what waits for what
+ * inside a phase does not, so the cycles are a lower bound of the machine's.
+ * The array's rate is for operands of 2 bytes, the widest counts; 1 byte
+ * doubles it, 4 bytes halve it (assumed: nobody says so of this machine).
  *
  * Energy is counts times the tables, in a fixed order.  A plan that splits a
  * reduction without a ring that can combine it, or whose tile buffers do not fit

@@ -35,7 +35,7 @@ int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool
 /* What one core does, summed over ops before it is divided by rates. */
 struct core_work {
 	int64_t fill, lx_read, lx_write; /* bytes */
-	int64_t link; /* bytes over its link to the next core of the reduce ring */
+	int64_t link;                    /* bytes over its link to the next core of the ring */
 	int64_t compute_cycles;
 };
 

@@ -107,9 +107,9 @@ struct combine {
 
 struct instruction {
 	enum engine engine;
-	int step; /* of the plan */
-	int tile; /* within the step; -1 for SYNC */
-	uint64_t mask;
+	int step;      /* of the plan */
+	int tile;      /* within the step; -1 for SYNC */
+	uint64_t mask; /* bit c: core c */
 	size_t dependence_count;
 	const uint32_t *dependences; /* instruction numbers */
 	union {
@@ -125,10 +125,10 @@ struct instruction {
  */
 struct allotment {
 	int tensor;
-	int64_t address, size;
+	int64_t address, size; /* bytes */
 	int from, to;
 	int in_place_of; /* tensor whose bytes it may take over in step `from`; -1 */
-	uint64_t cores;
+	uint64_t cores;  /* bit c: on core c */
 };
 
 struct program {

@@ -24,22 +24,23 @@ enum level_class {
 };
 
 struct level {
-	const char *name;
+	const char *name; /* unique in the machine */
 	enum level_class kind;
 	const char *device;         /* the class the spec names: "DRAM", "SRAM", "intmac" */
 	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
 	int64_t instances;          /* in the whole machine */
 
 	/* storage; bytes are per instance */
-	int64_t capacity;  /* bytes; 0: unlimited */
-	int64_t reserve;   /* bytes at the top that planners leave to streaming tiles */
-	bool scratchpad;   /* buffers of plans may live here */
-	int64_t alignment; /* of buffers, bytes; at least 1 */
-	int64_t word_bits, block_words;
-	struct ratio read_rate; /* bytes per cycle per instance; 0: unlimited */
-	struct ratio write_rate;
+	int64_t capacity;         /* bytes; 0: unlimited */
+	int64_t reserve;          /* bytes at the top that planners leave to streaming tiles */
+	bool scratchpad;          /* buffers of plans may live here */
+	int64_t alignment;        /* of buffers, bytes; at least 1 */
+	int64_t word_bits;        /* of one word: bare bandwidths count words */
+	int64_t block_words;      /* words of a row, unless `width` says otherwise */
+	struct ratio read_rate;   /* bytes per cycle per instance; 0: unlimited */
+	struct ratio write_rate;  /* the same; unused when shared_rate */
 	bool shared_rate;         /* reads and writes share read_rate */
-	struct ratio fill_rate;   /* the port of transfers from and to the level outside */
+	struct ratio fill_rate;   /* bytes per cycle: the port to the level outside; 0: unlimited */
 	double read_pj, write_pj; /* per byte */
 
 	/* compute, per instance */
@@ -47,7 +48,7 @@ struct level {
 	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
 	double mac_pj, vector_pj; /* per operation */
 
-	struct span span;
+	struct span span; /* of the node in the spec */
 };
 
 /* A ring joins the instances of the core level. */
@@ -58,6 +59,7 @@ struct ring {
 	bool sum, max, min; /* reductions that a reduce ring can do */
 };
 
+/* Where the value of one attribute comes from, in a sentence. */
 struct source_note {
 	const char *level, *key, *source;
 };
@@ -68,14 +70,14 @@ struct arch {
 	int level_count;
 	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
 
-	/* Where graphs live; -1 when the architecture has no such level. */
+	/* The levels that graphs use, by index; -1 when there is no such level. */
 	int hbm, core, lx, compute;
 
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
-	struct ring data_ring, reduce_ring;
-	int64_t bundle_cycles; /* overhead of a bundle, cycles */
-	int64_t core_cycles;   /* overhead of each core that a bundle uses, cycles */
+	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
+	int64_t bundle_cycles;              /* overhead of a bundle, cycles */
+	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
 
 	size_t note_count;
 	const struct source_note *notes;

@@ -20,7 +20,7 @@ struct buffer {
 };
 
 struct packing {
-	int64_t capacity, alignment;
+	int64_t capacity, alignment; /* bytes; addresses are multiples of the alignment */
 	size_t count;
 	const struct buffer *buffers;
 };
@@ -28,8 +28,8 @@ struct packing {
 enum { UNPLACED = -1 };
 
 struct placement {
-	size_t count;
-	int64_t *addresses; /* UNPLACED: stays in HBM */
+	size_t count;       /* of buffers, as in the packing */
+	int64_t *addresses; /* bytes; UNPLACED: stays in HBM */
 	int *in_place_of;   /* the parent whose address it took; -1 */
 };
 

@@ -13,10 +13,11 @@
  * The host array is row-major over host_size[]; its elements have a linear
  * index = sum over dims of coordinate * host_stride.  On the device the array
  * is row-major over device_size[], whose last dimension is one stick.  A device
- * dimension walks a host dimension whole, or its sticks (STICK_OUTER: floor(h /
- * per_stick)), or the lanes of one stick (STICK_INNER: h mod per_stick), or
- * nothing (SYNTHETIC: the second half of a sparse layout, which stores one
- * element per stick).
+ * dimension walks a host dimension whole, or its sticks (PART_STICK_OUTER:
+ * floor(h / per_stick)), or the lanes of one stick (PART_STICK_INNER: h mod
+ * per_stick), or nothing (PART_SYNTHETIC: the stick of a sparse layout, which
+ * stores one element per stick).  The rule is that of torch-spyre's
+ * SpyreTensorLayout.
  *
  * stride_map[d] is the number of host elements advanced per step of device
  * dimension d, -1 for synthetic and size-1 dimensions.
@@ -31,13 +32,13 @@ enum layout_part { PART_SYNTHETIC, PART_WHOLE, PART_STICK_OUTER, PART_STICK_INNE
 struct layout {
 	enum dtype dtype;
 	int host_rank;
-	int rank; /* of the device: the last dimension is the stick */
-	int per_stick;
+	int rank;      /* of the device: the last dimension is the stick */
+	int per_stick; /* elements in a stick */
 	bool sparse;   /* one element per stick */
 	int stick_dim; /* host dimension along the stick; -1 if sparse or rank 0 */
 	int64_t host_size[LAYOUT_HOST_RANK_MOST];
-	int64_t host_stride[LAYOUT_HOST_RANK_MOST];
-	int64_t size[LAYOUT_RANK_MOST];
+	int64_t host_stride[LAYOUT_HOST_RANK_MOST]; /* elements */
+	int64_t size[LAYOUT_RANK_MOST];             /* of the device dimensions */
 	int64_t stride_map[LAYOUT_RANK_MOST];
 	enum layout_part part[LAYOUT_RANK_MOST];
 	int host_dim[LAYOUT_RANK_MOST]; /* which host dimension it walks; -1 synthetic */

@@ -61,9 +61,9 @@ bool mapping_equal(const struct mapping *a, const struct mapping *b);
 
 /*
  * What stands against carrying a mapping out, or NULL: a fan-out that is too
- * small, factors that do not divide a loop's units, a loop around reductions
- * that is inside them, more than one reduction split over cores, an operand
- * without a home.
+ * small, factors that do not divide a loop's units, an output loop inside a
+ * reduction loop, more than one reduction split over cores, an operand without
+ * a home.
  */
 const char *mapping_check(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping);

@@ -78,9 +78,9 @@ enum proof_status {
 
 struct proof {
 	enum proof_status status;
-	const char *method; /* "place/greedy", "divide/spyre+place/bestfit" */
-	const char *space;  /* what was free */
-	double value, bound;
+	const char *method;  /* "place/greedy", "divide/spyre+place/bestfit" */
+	const char *space;   /* what was free */
+	double value, bound; /* of what the method minimises, in its unit */
 };
 
 struct plan {

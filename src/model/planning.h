@@ -23,7 +23,7 @@
  *	eligible                                published, extended, all (default), or op types
  *	in_place                                published, extended, all (default), or op types
  *
- * eligible `published` is the list of the mission's documents: max, amax, sum,
+ * eligible `published` is the list of the published documents: max, amax, sum,
  * exp, sub, and clone, without which their fourth stage would not come about.
  * `extended` is the longer list that the same project used some months later.
  * in_place `published` is exp and sub; `extended` and `all` are every map op.

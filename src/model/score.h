@@ -39,13 +39,13 @@ int64_t counts_total(const struct counts *counts, enum traffic traffic);
 struct score {
 	bool feasible;
 	const char *rejected; /* the constraint or rule that says no; NULL when feasible */
-	int64_t cycles;
+	int64_t cycles;       /* of the reference clock, overheads included */
 	double energy_pj;
 	int64_t hbm_bytes;     /* read + written */
 	int64_t lx_peak_bytes; /* highest resident address in use on any core */
 	int64_t cores;         /* of the widest step */
 	int64_t computes;
-	double utilization; /* computes / (cycles * what all cores could do), each op on
+	double utilization; /* 0 to 1: computes / (cycles * what all cores could do), each op on
 			     * the unit that it runs on */
 };
 

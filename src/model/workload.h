@@ -30,7 +30,7 @@ struct tensor {
 	struct layout layout;
 	bool layout_given; /* by the spec, not derived */
 	int producer;      /* op that writes it; -1 for graph inputs */
-	struct span span;
+	struct span span;  /* where the spec first names it */
 };
 
 /* sum over loops of loop[i] * index + offset */
@@ -105,7 +105,7 @@ struct op {
 	struct access reads[OP_READS_MOST]; /* in the order written */
 	int write_count;                    /* 1, except opaque ops */
 	struct access *writes;
-	struct span span;
+	struct span span; /* its notation in the spec */
 };
 
 struct workload {

@@ -12,14 +12,16 @@
 
 /*
  * The driver: makes candidate plans in rounds of parallel tasks, prices and
- * executes each where it is made, and keeps the frontier.
+ * executes each where it is made, and keeps the frontier.  Of a point it keeps
+ * the recipe and what came of it, no plan: recipe_plan makes the plan again.
  *
  *	round 1  every core count x K-fast on, off x clones off, readers x every
  *	         placement solver on the `spyre` division, and the co-optimizer
  *	         `dimflip` for every core count and clone setting
  *	round 2  `exhaustive`: from every point of that frontier, one op at a time takes
  *	         each of its legal divisions
- *	last     every frontier point runs again with data or identities
+ *	last     every point of the final frontier runs again, with data or
+ *	         identities (evaluate_mode)
  *
  * A task sees only the frontier of the round before, writes only its own slot,
  * and slots are merged in order: the result is the same for any number of
@@ -49,8 +51,8 @@ struct exploration {
 	uint64_t budget;          /* candidates; 0: no limit */
 	uint64_t joint_ticks;     /* of one joint search */
 	uint64_t seed;
-	int jobs;
-	void *listener;
+	int jobs;       /* threads, at least 1 */
+	void *listener; /* handed to `stop` and `progress`, which may be NULL */
 	bool (*stop)(void *listener);
 	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t offered);
 };

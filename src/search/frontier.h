@@ -30,13 +30,13 @@ struct objectives {
 	enum objective at[OBJECTIVE_COUNT];
 };
 
-/* All are minimised. */
+/* All are minimised.  Cycles, pJ, pJ times cycles, bytes, bytes, cores. */
 double objective_value(enum objective objective, const struct score *score);
 
 struct point {
 	struct score score;
 	const char *key; /* the plan as text: canonical */
-	void *payload;
+	void *payload;   /* the caller's */
 };
 
 struct frontier {

@@ -11,7 +11,8 @@
 #define GAP_RATIO 1.15
 #define GAP_NANOSECONDS 50e3
 
-/* Above GAP_RATIO on anything longer than GAP_NANOSECONDS. */
+/* The simulator takes over GAP_RATIO times the model's cycles, and those are
+ * longer than GAP_NANOSECONDS. */
 bool gap_is_large(const struct arch *arch, int64_t cycles, int64_t simulated_cycles);
 
 /* One sentence, from an execution with a trace; NULL if it cannot be lowered. */

@@ -11,9 +11,10 @@
  * Deterministic: ties go to the lower instruction, then the lower core.
  *
  *	SIM_COUNT     times and counts; no memory contents; a deadlock still shows
- *	SIM_IDENTITY  every stick carries (tensor, stick index, version): wrong
- *	              addresses, stale or unwritten bytes and races show; one output tile per
- *	              op is computed for real
+ *	SIM_IDENTITY  every stick of memory has a name: which stick of which
+ *	              tensor, or which part of its reduction, and who wrote it;
+ *	              wrong addresses, stale or unwritten bytes and races show;
+ *	              one output tile per op is computed for real
  *	SIM_DATA      real bytes and arithmetic as well
  */
 enum sim_mode { SIM_COUNT, SIM_IDENTITY, SIM_DATA };
@@ -22,7 +23,7 @@ extern const char *const sim_mode_names[]; /* "count", "identity", "data" */
 enum sim_fault_kind {
 	FAULT_OVERLAP,    /* two live buffers share bytes */
 	FAULT_UNWRITTEN,  /* a read of bytes nobody wrote */
-	FAULT_STALE,      /* bytes of another tensor, tile or version */
+	FAULT_STALE,      /* bytes of another tensor or stick, or left by an earlier step */
 	FAULT_BOUNDS,     /* outside a memory */
 	FAULT_DEPENDENCE, /* two accesses not ordered by happens-before */
 	FAULT_DEADLOCK,
@@ -34,8 +35,8 @@ extern const char *const sim_fault_names[];
 struct sim_fault {
 	enum sim_fault_kind kind;
 	int step, op, instruction, core; /* core -1: HBM */
-	int64_t address, cycle;
-	const char *text; /* a sentence with all of it */
+	int64_t address, cycle;          /* bytes; reference cycles, rounded down */
+	const char *text;                /* a sentence with all of it */
 };
 
 enum { SIM_FAULTS_MOST = 16 }; /* the simulation stops there */

@@ -28,7 +28,7 @@
  * exact; a whole number is required where an integer is asked for.  Units: bytes
  * B KB MB GB KiB MiB GiB; clocks Hz kHz MHz GHz; rates B/s .. GB/s, GiB/s;
  * energies fJ pJ nJ; times ns us ms s.  A bare number is in bytes, Hz, B/s, pJ,
- * ns; a unit of the wrong kind is an error.
+ * ns, and so is *out; a unit of the wrong kind is an error.
  */
 struct arena;
 

@@ -1,0 +1,174 @@
+/*
+ * The manuals keep their word: the examples in specs/README.md are read without a
+ * complaint, what README.md shows is what the program writes, links lead to
+ * files, and the man page knows every option.
+ */
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+#define ARCH "specs/arch/spyre32.yaml"
+
+static const char *read_manual(struct arena *arena, const char *path)
+{
+	const char *text = shell_read(arena, path);
+	if (!text)
+		fail_msg("no file '%s'", path);
+	return text;
+}
+
+/* The indented block of a manual that begins with a line: "    workload:". */
+static const char *find_block(struct arena *arena, const char *manual, const char *first)
+{
+	struct text block = text_open(arena);
+	const char *line =
+		strstr(read_manual(arena, manual), arena_format(arena, "\n    %s", first));
+	if (!line)
+		fail_msg("no block '%s' in %s", first, manual);
+	for (line++; strncmp(line, "    ", 4) == 0; line += strcspn(line, "\n") + 1)
+		text_bytes(&block, line + 4, strcspn(line, "\n") + 1 - 4);
+	return text_read(&block);
+}
+
+/* Puts a block into a file of the folder. */
+static const char *put_block(struct arena *arena, const char *folder, const char *name,
+	const char *manual, const char *first)
+{
+	const char *path = arena_format(arena, "%s/%s", folder, name);
+	FILE *file = fopen(path, "wb");
+	assert_non_null(file);
+	fputs(find_block(arena, manual, first), file);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+static void examples_of_the_spec_manual_are_read(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	const char *manual = "specs/README.md";
+	const char *arch = put_block(arena, folder, "arch.yaml", manual, "architecture:\n");
+	const char *workload = put_block(arena, folder, "workload.yaml", manual, "workload:\n");
+	const char *search = put_block(arena, folder, "search.yaml", manual, "search:\n");
+	struct ended ended = shell(arena, "\"$LXPLORE\" check '%s' '%s'", arch, workload);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	ended = shell(arena, "\"$LXPLORE\" check %s '%s' '%s'", ARCH, workload, search);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	shell_remove(folder);
+	arena_close(arena);
+}
+
+static void the_wrong_file_of_the_readme_is_told_what_it_says(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	put_block(arena, folder, "my_workload.yaml", "README.md", "workload:\n");
+	struct ended ended = shell(arena,
+		"program=$(realpath \"$LXPLORE\") arch=$(realpath %s)\n"
+		"cd '%s' && \"$program\" check \"$arch\" my_workload.yaml",
+		ARCH, folder);
+	assert_int_equal(ended.status, 2);
+	assert_string_equal(ended.err, find_block(arena, "README.md", "my_workload.yaml:"));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
+static void the_plan_of_the_readme_is_the_one_that_explore_writes(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct ended ended =
+		shell(arena, "\"$LXPLORE\" explore %s specs/workloads/softmax_dim0.yaml -q -o '%s'",
+			ARCH, folder);
+	assert_int_equal(ended.status, 0);
+	const char *plan =
+		read_manual(arena, arena_format(arena, "%s/plans/point-001.yaml", folder));
+	assert_string_equal(plan, find_block(arena, "README.md", "plan:\n"));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
+/* "[text](target)" leads to a file beside the manual. */
+static void check_links(struct arena *arena, const char *manual, const char *folder)
+{
+	const char *at = read_manual(arena, manual);
+	size_t count = 0;
+	while ((at = strstr(at, "]("))) {
+		at += 2;
+		size_t length = strcspn(at, ")\n");
+		if (strncmp(at, "http", 4) == 0)
+			continue;
+		const char *path = arena_format(arena, "%s%.*s", folder, (int)length, at);
+		if (access(path, R_OK) != 0)
+			fail_msg("%s links to '%s', which does not exist", manual, path);
+		count++;
+	}
+	if (text_equal(folder, ""))
+		assert_true(count > 0);
+}
+
+static void links_lead_to_files(void **state)
+{
+	struct arena *arena = arena_open();
+	check_links(arena, "README.md", "");
+	check_links(arena, "specs/README.md", "specs/");
+	arena_close(arena);
+}
+
+/* Hyphens as the man page writes them. */
+static const char *escape(struct arena *arena, const char *option, size_t length)
+{
+	struct text text = text_open(arena);
+	for (size_t i = 0; i < length; i++)
+		text_add(&text, "%s%c", option[i] == '-' ? "\\" : "", option[i]);
+	return text_read(&text);
+}
+
+static void the_man_page_knows_every_option(void **state)
+{
+	static const char *const commands[] = {
+		"explore", "score", "simulate", "check", "report", "list"};
+	struct arena *arena = arena_open();
+	const char *page = read_manual(arena, "scripts/lxplore.1");
+	size_t known = 0;
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		if (!strstr(page, arena_format(arena, "\n.B %s ", commands[i])))
+			fail_msg("the man page lacks '%s'", commands[i]);
+		struct ended ended = shell(arena, "\"$LXPLORE\" %s --help", commands[i]);
+		for (const char *line = ended.out; *line; line += strcspn(line, "\n") + 1) {
+			size_t blanks = strspn(line, " ");
+			const char *option = line + blanks;
+			if (blanks < 2 || *option != '-')
+				continue;
+			option = strstr(option, "--") + 2;
+			size_t length = strcspn(option, " \n");
+			if (!strstr(page,
+				    arena_format(arena, "\\-\\-%s", escape(arena, option, length))))
+				fail_msg("the man page lacks '--%.*s' of '%s'", (int)length, option,
+					commands[i]);
+			known++;
+		}
+	}
+	assert_true(known > 20);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(examples_of_the_spec_manual_are_read),
+		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
+		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
+		cmocka_unit_test(links_lead_to_files),
+		cmocka_unit_test(the_man_page_knows_every_option),
+	};
+	return cmocka_run_group_tests_name("docs", tests, NULL, NULL);
+}
