@@ -270,13 +270,12 @@ struct comparison reference_compare(
 {
 	enum dtype dtype = tensor->layout.dtype;
 	struct comparison result = {.elements = count_elements(tensor)};
-	double largest = 0;
 	size_t bytes = (size_t)dtype_stored_bytes(dtype);
 	const char *one = expected, *other = got;
 	for (int64_t i = 0; i < result.elements; i++) {
 		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
-		if (isfinite(e) && fabs(e) > largest)
-			largest = fabs(e);
+		if (isfinite(e))
+			result.largest = fmax(result.largest, fabs(e));
 	}
 	for (int64_t i = 0; i < result.elements; i++) {
 		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
@@ -290,7 +289,7 @@ struct comparison reference_compare(
 			result.worst_at = i;
 		}
 		result.worst_of_largest =
-			fmax(result.worst_of_largest, distance(dtype, e, g, largest));
+			fmax(result.worst_of_largest, distance(dtype, e, g, result.largest));
 	}
 	return result;
 }

@@ -40,8 +40,9 @@ void reference_opaque(
  */
 struct comparison {
 	int64_t elements, different;
+	double largest;          /* finite element that is expected, by magnitude */
 	double worst_ulps;       /* in units of the last place of the tensor's dtype */
-	double worst_of_largest; /* in those of its largest finite element */
+	double worst_of_largest; /* in those of `largest` */
 	int64_t worst_at;        /* linear host index of worst_ulps */
 };
 struct comparison reference_compare(
