@@ -34,14 +34,19 @@ static void break_number(struct random *random, int64_t *number)
 	*number = wild(random, *number);
 }
 
+static void break_coordinate(struct random *random, int32_t *coordinate)
+{
+	*coordinate = (int32_t)wild(random, *coordinate);
+}
+
 static void break_region(struct random *random, struct region *region)
 {
 	switch (random_below(random, 5)) {
 	case 0:
-		break_number(random, &region->first[random_below(random, REGION_RANK_MOST)]);
+		break_coordinate(random, &region->first[random_below(random, REGION_RANK_MOST)]);
 		break;
 	case 1:
-		break_number(random, &region->count[random_below(random, REGION_RANK_MOST)]);
+		break_coordinate(random, &region->count[random_below(random, REGION_RANK_MOST)]);
 		break;
 	case 2:
 		break_number(random, &region->sticks);
@@ -62,17 +67,19 @@ static void break_location(struct random *random, struct location *location)
 		break_number(random, &location->stride[random_below(random, REGION_RANK_MOST)]);
 }
 
-static void break_transfer(struct random *random, struct transfer *transfer)
+static void break_transfer(struct random *random, struct mutable_instruction *instruction)
 {
+	struct transfer *transfer = instruction->transfer;
 	if (random_below(random, 8) == 0)
 		transfer->lx_tensor = (int)wild(random, transfer->lx_tensor);
 	else if (random_below(random, 2))
-		break_region(random, &transfer->region);
+		break_region(random, &instruction->transfer_box->region);
 	else
-		break_location(random, random_below(random, 2) ? &transfer->hbm : &transfer->lx);
+		break_location(random,
+			random_below(random, 2) ? &transfer->hbm : &instruction->transfer_box->lx);
 }
 
-static void break_operand(struct random *random, struct compute_operand *operand)
+static void break_operand(struct random *random, struct operand_box *operand)
 {
 	if (!operand)
 		return;
@@ -101,7 +108,8 @@ static void break_compute(
 		break_operand(random, instruction->write);
 		break;
 	case 3:
-		break_location(random, &compute->accumulator);
+		if (instruction->accumulator)
+			break_location(random, instruction->accumulator);
 		break;
 	case 4:
 		if (compute->write && op->kind != OP_OPAQUE) {
@@ -143,7 +151,7 @@ static void break_instruction(
 		at->dependences[random_below(random, at->head->dependence_count)] =
 			(uint32_t)wild(random, 0);
 	} else if (at->transfer) {
-		break_transfer(random, at->transfer);
+		break_transfer(random, at);
 	} else if (at->compute) {
 		break_compute(random, &mutant->program.workload->ops[at->compute->op], at);
 	} else if (at->combine) {

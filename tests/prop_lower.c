@@ -34,9 +34,10 @@ static void check_sharing(const struct replay *replay)
 				       list[j].step == list[i].step && list[j].tile == list[i].tile;
 			j++) {
 			const struct transfer *other = list[j].transfer;
-			if (list[j].engine == ENGINE_DMA_IN && one->operand == other->operand)
-				assert_memory_not_equal(
-					&one->region, &other->region, sizeof one->region);
+			if (list[j].engine == ENGINE_DMA_IN &&
+				one->box->operand == other->box->operand)
+				assert_memory_not_equal(&one->box->region, &other->box->region,
+					sizeof one->box->region);
 		}
 	}
 }

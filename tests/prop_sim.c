@@ -165,14 +165,14 @@ static int find_locations(
 	int count = 0;
 	if (instruction->transfer) {
 		out[count++] = &instruction->transfer->hbm;
-		out[count++] = &instruction->transfer->lx;
+		out[count++] = &instruction->transfer_box->lx;
 	}
 	for (int r = 0; compute && r < compute->read_count; r++)
 		out[count++] = &instruction->reads[r]->lx;
 	if (compute && compute->write && compute->finish)
 		out[count++] = &instruction->write->lx;
 	if (compute && (compute->accumulator_read || compute->accumulator_write))
-		out[count++] = &compute->accumulator;
+		out[count++] = instruction->accumulator;
 	if (instruction->combine) {
 		out[count++] = &instruction->combine->accumulator;
 		out[count++] = &instruction->combine->output;
@@ -199,7 +199,7 @@ static bool change_stride(struct mutable_program *mutant, uint32_t i, int k)
 	struct mutable_instruction *instruction = &mutant->instructions[i];
 	struct location *locations[PLACES_MOST];
 	int count = find_locations(instruction, locations);
-	const struct region *region = instruction->transfer  ? &instruction->transfer->region
+	const struct region *region = instruction->transfer  ? &instruction->transfer->box->region
 				      : instruction->combine ? &instruction->combine->region
 				      : instruction->write   ? &instruction->write->region
 							     : NULL;
@@ -230,7 +230,7 @@ static bool shift_box(struct mutable_program *mutant, uint32_t i, int k)
 	struct region *regions[OP_READS_MOST + 1];
 	int count = 0;
 	if (instruction->transfer)
-		regions[count++] = &instruction->transfer->region;
+		regions[count++] = &instruction->transfer_box->region;
 	if (instruction->combine)
 		regions[count++] = &instruction->combine->region;
 	for (int r = 0; instruction->compute && r < instruction->compute->read_count; r++)

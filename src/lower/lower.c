@@ -36,6 +36,23 @@ static void add_residents(struct lowering *lowering)
 	}
 }
 
+/* Boxes have 32-bit coordinates. */
+static bool check_coordinates(struct lowering *lowering)
+{
+	const struct workload *workload = lowering->plan->workload;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct layout *layout = &workload->tensors[t].layout;
+		for (int d = 0; d + 1 < layout->rank; d++) {
+			if (layout->size[d] > INT32_MAX)
+				return refuse(lowering,
+					"device dimension %d of '%s' has %" PRId64
+					" coordinates; a program can name %" PRId32,
+					d, workload->tensors[t].name, layout->size[d], INT32_MAX);
+		}
+	}
+	return true;
+}
+
 static bool count_overhead(struct lowering *lowering, int64_t *overhead)
 {
 	const struct plan *plan = lowering->plan;
@@ -172,8 +189,8 @@ const struct program *lower_plan(const struct plan *plan, struct arena *arena, c
 		refuse(lowering, "the architecture has no LX");
 	else if (lower_size(plan) > UINT32_MAX)
 		refuse(lowering, "the program has more instructions than can be numbered");
-	else if (hbm_place(lowering) && count_overhead(lowering, &overhead) &&
-		 lower_steps(lowering))
+	else if (check_coordinates(lowering) && hbm_place(lowering) &&
+		 count_overhead(lowering, &overhead) && lower_steps(lowering))
 		program = keep(lowering, overhead);
 	if (!program)
 		*why = lowering->why;

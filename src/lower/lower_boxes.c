@@ -49,8 +49,8 @@ void projection_box(const struct projection *projection, const struct tiling *ti
 		int h = layout->host_dim[d];
 		int64_t step = layout->part[d] == PART_STICK_OUTER ? layout->per_stick : 1;
 		bool moves = layout->part[d] != PART_SYNTHETIC;
-		box->first[d] = moves ? low[h] / step : 0;
-		box->count[d] = moves ? high[h] / step - box->first[d] + 1 : 1;
+		box->first[d] = moves ? (int32_t)(low[h] / step) : 0;
+		box->count[d] = moves ? (int32_t)(high[h] / step) - box->first[d] + 1 : 1;
 		box->sticks *= box->count[d];
 	}
 }
@@ -100,7 +100,7 @@ struct region region_whole(const struct layout *layout, int tensor)
 	struct region region = {
 		.tensor = tensor, .rank = layout->rank - 1, .sticks = layout->sticks};
 	for (int d = 0; d < region.rank; d++)
-		region.count[d] = layout->size[d];
+		region.count[d] = (int32_t)layout->size[d];
 	return region;
 }
 
@@ -142,7 +142,7 @@ int slices_miss(const struct slices *slices, const struct region *box, int core)
 	for (int d = 0; d < box->rank; d++) {
 		int64_t origin = slices->origin[core][d];
 		if (box->first[d] < origin ||
-			box->first[d] + box->count[d] > origin + slices->size[d])
+			(int64_t)box->first[d] + box->count[d] > origin + slices->size[d])
 			return d;
 	}
 	return -1;

@@ -43,7 +43,7 @@ static bool begins_in(
 	struct region part;
 	projection_box(&clone->projection, &clone->tiling, tile, core, &part);
 	for (int d = 0; d < box->rank; d++) {
-		if (part.first[d] >= box->first[d] + box->count[d])
+		if (part.first[d] >= (int64_t)box->first[d] + box->count[d])
 			return false;
 	}
 	return true;

@@ -46,7 +46,8 @@ static const struct compute *make_compute(
 {
 	const struct step_state *step = &lowering->step;
 	const struct output *output = &step->output;
-	struct compute *compute = arena_new(lowering->queues.arena, struct compute);
+	struct compute *compute = arena_alloc(lowering->queues.arena,
+		sizeof *compute + (size_t)step->op->read_count * sizeof compute->reads[0]);
 	compute->op = (int)(step->op - lowering->plan->workload->ops);
 	set_loops(step, core, lowering->queues.arena, compute);
 	compute->read_count = step->op->read_count;
@@ -56,8 +57,7 @@ static const struct compute *make_compute(
 	compute->finish = last_pass && !output->ring;
 	compute->accumulator_read = !first_pass;
 	compute->accumulator_write = !compute->finish;
-	if (output->accumulators.count > 0)
-		compute->accumulator = output_accumulator(output, &compute->write->region);
+	compute->accumulator = output->accumulator[output->classes.of[core]];
 	return compute;
 }
 

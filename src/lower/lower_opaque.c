@@ -27,7 +27,7 @@ static struct chunk chunk_first(const struct workload *workload, int tensor, int
 	chunk.most = number_min(sticks / inside, layout->size[chunk.dim]);
 	for (int d = 0; d < chunk.dim; d++)
 		chunk.box.count[d] = 1;
-	chunk.box.count[chunk.dim] = chunk.most;
+	chunk.box.count[chunk.dim] = (int32_t)chunk.most;
 	chunk.box.sticks = chunk.most * inside;
 	return chunk;
 }
@@ -44,7 +44,7 @@ static bool chunk_next(const struct workload *workload, struct chunk *chunk)
 		box->first[--d]++;
 	}
 	int64_t left = size[chunk->dim] - box->first[chunk->dim];
-	box->count[chunk->dim] = number_min(chunk->most, left);
+	box->count[chunk->dim] = (int32_t)number_min(chunk->most, left);
 	box->sticks = box->count[chunk->dim] * inside;
 	return box->first[0] < size[0];
 }
@@ -67,7 +67,7 @@ int64_t opaque_size(const struct plan *plan, int step)
 }
 
 static void add_transfer(struct lowering *lowering, enum engine engine, int64_t turn,
-	const struct compute_operand *box, int64_t after, int64_t *number)
+	const struct operand_box *box, int64_t after, int64_t *number)
 {
 	struct queues *queues = &lowering->queues;
 	struct instruction *instruction;
@@ -76,16 +76,14 @@ static void add_transfer(struct lowering *lowering, enum engine engine, int64_t 
 	*number = queue_close(queues, lowering->step.number, (int)turn, &instruction);
 	struct transfer *transfer = arena_new(queues->arena, struct transfer);
 	*transfer = (struct transfer){
-		.operand = box->operand,
 		.lx_tensor = box->region.tensor,
-		.region = box->region,
+		.box = box,
 		.hbm = hbm_location(lowering, &box->region),
-		.lx = box->lx,
 	};
 	instruction->transfer = transfer;
 }
 
-static void add_compute(struct lowering *lowering, int64_t turn, const struct compute_operand *box,
+static void add_compute(struct lowering *lowering, int64_t turn, const struct operand_box *box,
 	int64_t after, int64_t *number)
 {
 	const struct op *op = lowering->step.op;
@@ -94,7 +92,8 @@ static void add_compute(struct lowering *lowering, int64_t turn, const struct co
 	queue_open(queues, ENGINE_COMPUTE, 1);
 	queue_need(queues, 0, after);
 	*number = queue_close(queues, lowering->step.number, (int)turn, &instruction);
-	struct compute *compute = arena_new(queues->arena, struct compute);
+	struct compute *compute =
+		arena_alloc(queues->arena, sizeof *compute + sizeof compute->reads[0]);
 	compute->op = (int)(op - lowering->plan->workload->ops);
 	if (box->operand < op->read_count)
 		compute->reads[compute->read_count++] = box;
@@ -109,7 +108,7 @@ static void add_chunk(struct lowering *lowering, int operand, const struct regio
 	const int64_t *addresses, int64_t *turn, int64_t *users)
 {
 	int slot = (int)(*turn % SLOTS_MOST);
-	struct compute_operand *box = arena_new(lowering->queues.arena, struct compute_operand);
+	struct operand_box *box = arena_new(lowering->queues.arena, struct operand_box);
 	box->operand = operand;
 	box->region = *region;
 	box->lx = location_dense(region, addresses[slot], STICK_BYTES);

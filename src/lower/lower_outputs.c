@@ -43,11 +43,17 @@ bool output_open(struct lowering *lowering)
 	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
 }
 
-struct location output_accumulator(const struct output *output, const struct region *box)
+/* Where the output tile at work is accumulated; NULL: nowhere. */
+static const struct location *place_accumulator(
+	const struct output *output, const struct region *box, struct arena *arena)
 {
 	const struct slots *slots = &output->accumulators;
-	return location_dense(
+	if (slots->count == 0)
+		return NULL;
+	struct location *location = arena_new(arena, struct location);
+	*location = location_dense(
 		box, slots->address[turn(slots, output->finished)], accumulator_unit(output));
+	return location;
 }
 
 static bool begin_class(struct lowering *lowering, int k)
@@ -55,10 +61,11 @@ static bool begin_class(struct lowering *lowering, int k)
 	const struct step_state *step = &lowering->step;
 	struct output *output = &lowering->step.output;
 	int owner = output->classes.leader[k];
-	struct compute_operand *box = arena_new(lowering->queues.arena, struct compute_operand);
+	struct operand_box *box = arena_new(lowering->queues.arena, struct operand_box);
 	box->operand = output->projection.operand;
 	projection_box(&output->projection, &step->tiling, &step->tile, owner, &box->region);
 	output->box[k] = box;
+	output->accumulator[k] = place_accumulator(output, &box->region, lowering->queues.arena);
 	if (output->resident) {
 		box->lx = location_within(&box->region, output->slices.stay->address,
 			output->slices.size, output->slices.origin[owner]);
@@ -91,7 +98,7 @@ static const struct combine *make_combine(const struct lowering *lowering, int k
 			combine->cores[combine->core_count++] = c;
 	}
 	combine->region = output->box[k]->region;
-	combine->accumulator = output_accumulator(output, &combine->region);
+	combine->accumulator = *output->accumulator[k];
 	combine->output = output->box[k]->lx;
 	return combine;
 }
@@ -116,7 +123,7 @@ static void send(struct lowering *lowering, int k)
 {
 	struct step_state *step = &lowering->step;
 	struct output *output = &step->output;
-	const struct compute_operand *box = output->box[k];
+	const struct operand_box *box = output->box[k];
 	int owner = output->classes.leader[k];
 	struct instruction *instruction;
 	queue_open(&lowering->queues, ENGINE_DMA_OUT, UINT64_C(1) << owner);
@@ -128,11 +135,9 @@ static void send(struct lowering *lowering, int k)
 		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
 	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
 	*transfer = (struct transfer){
-		.operand = box->operand,
 		.lx_tensor = box->region.tensor,
-		.region = box->region,
+		.box = box,
 		.hbm = hbm_location(lowering, &box->region),
-		.lx = box->lx,
 	};
 	instruction->transfer = transfer;
 }

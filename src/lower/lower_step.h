@@ -33,8 +33,8 @@ static inline int turn(const struct slots *slots, int64_t n)
 
 /* What the cores of one class have of a read operand. */
 struct held {
-	const struct compute_operand *box; /* NULL: nothing yet */
-	int64_t arrived;                   /* the transfer that brought it; -1 */
+	const struct operand_box *box; /* NULL: nothing yet */
+	int64_t arrived;               /* the transfer that brought it; -1 */
 	int64_t fetches;
 	int64_t last_readers[SLOTS_MOST]; /* of a slot: core 0's compute; core c's is c later */
 };
@@ -62,7 +62,8 @@ struct output {
 	struct slots accumulators; /* two where the ring still reads the one before */
 	int64_t finished;          /* output tiles so far */
 	/* by class: of the output tile at work; the last RING and DMA_OUT, -1 */
-	const struct compute_operand *box[PROGRAM_CORES_MOST];
+	const struct operand_box *box[PROGRAM_CORES_MOST];
+	const struct location *accumulator[PROGRAM_CORES_MOST]; /* NULL: none */
 	int64_t combined[PROGRAM_CORES_MOST][SLOTS_MOST];
 	int64_t sent[PROGRAM_CORES_MOST][SLOTS_MOST];
 };
@@ -123,9 +124,6 @@ bool supply_move(struct lowering *lowering, struct supply *supply); /* to the cu
 bool output_open(struct lowering *lowering);
 bool output_begin(struct lowering *lowering); /* an output tile */
 void output_end(struct lowering *lowering);   /* after its last pass */
-
-/* Where the output tile at work is accumulated. */
-struct location output_accumulator(const struct output *output, const struct region *box);
 
 void computes_add(struct lowering *lowering); /* of the current tile */
 

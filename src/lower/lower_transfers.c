@@ -28,8 +28,8 @@ bool slices_hold(struct lowering *lowering, const struct slices *slices, const s
 			"op '%s' on core %d uses %" PRId64 "..%" PRId64
 			" of device dimension %d of '%s', whose slice there is %" PRId64
 			"..%" PRId64,
-			lowering->step.op->name, core, box->first[d],
-			box->first[d] + box->count[d] - 1, d,
+			lowering->step.op->name, core, (int64_t)box->first[d],
+			(int64_t)box->first[d] + box->count[d] - 1, d,
 			lowering->plan->workload->tensors[slices->stay->tensor].name, origin,
 			origin + slices->size[d] - 1);
 	}
@@ -101,7 +101,7 @@ static void need_slot(struct lowering *lowering, struct supply *supply, int k)
 
 /* One transfer to all classes of the list, whose box is at the same place. */
 static void fetch(struct lowering *lowering, struct supply *supply, const int *list, int count,
-	const struct compute_operand *box)
+	const struct operand_box *box)
 {
 	struct queues *queues = &lowering->queues;
 	struct instruction *instruction;
@@ -115,11 +115,9 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 		queues, lowering->step.number, (int)lowering->step.tile.number, &instruction);
 	struct transfer *transfer = arena_new(queues->arena, struct transfer);
 	*transfer = (struct transfer){
-		.operand = supply->projection.operand,
 		.lx_tensor = supply->resident ? supply->slices.stay->tensor : box->region.tensor,
-		.region = box->region,
+		.box = box,
 		.hbm = hbm_location(lowering, &box->region),
-		.lx = box->lx,
 	};
 	instruction->transfer = transfer;
 	for (int i = 0; i < count; i++) {
@@ -131,12 +129,12 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 }
 
 /* Does class k go to the tile with a new box?  Then *next is where it comes to lie. */
-static bool find_next(struct lowering *lowering, struct supply *supply, int k,
-	const struct compute_operand **next)
+static bool find_next(
+	struct lowering *lowering, struct supply *supply, int k, const struct operand_box **next)
 {
 	const struct step_state *step = &lowering->step;
-	const struct compute_operand *box = supply->held[k].box;
-	struct compute_operand found = {.operand = supply->projection.operand};
+	const struct operand_box *box = supply->held[k].box;
+	struct operand_box found = {.operand = supply->projection.operand};
 	projection_box(&supply->projection, &step->tiling, &step->tile, supply->classes.leader[k],
 		&found.region);
 	*next = NULL;
@@ -148,14 +146,14 @@ static bool find_next(struct lowering *lowering, struct supply *supply, int k,
 	return true;
 }
 
-static bool same_place(const struct compute_operand *a, const struct compute_operand *b)
+static bool same_place(const struct operand_box *a, const struct operand_box *b)
 {
 	return a->lx.address == b->lx.address && region_equal(&a->region, &b->region);
 }
 
 bool supply_move(struct lowering *lowering, struct supply *supply)
 {
-	const struct compute_operand *next[PROGRAM_CORES_MOST];
+	const struct operand_box *next[PROGRAM_CORES_MOST];
 	int count = supply->classes.count, list[PROGRAM_CORES_MOST];
 	for (int k = 0; k < count; k++) {
 		if (!find_next(lowering, supply, k, &next[k]))
@@ -164,7 +162,7 @@ bool supply_move(struct lowering *lowering, struct supply *supply)
 			supply->held[k].box = next[k];
 	}
 	for (int k = 0; supply->fetched && k < count; k++) {
-		const struct compute_operand *box = next[k];
+		const struct operand_box *box = next[k];
 		int members = 0;
 		if (!box)
 			continue;

@@ -36,7 +36,7 @@ static void print_region(
 {
 	text_add(text, " %s[", program->workload->tensors[region->tensor].name);
 	for (int d = 0; d < region->rank; d++)
-		text_add(text, "%s%" PRId64 "+%" PRId64, d ? " " : "", region->first[d],
+		text_add(text, "%s%" PRId32 "+%" PRId32, d ? " " : "", region->first[d],
 			region->count[d]);
 	text_add(text, "]");
 }
@@ -44,9 +44,9 @@ static void print_region(
 static void print_transfer(struct text *text, const struct program *program, enum engine engine,
 	const struct transfer *transfer)
 {
-	int64_t hbm = transfer->hbm.address, lx = transfer->lx.address;
+	int64_t hbm = transfer->hbm.address, lx = transfer->box->lx.address;
 	bool in = engine == ENGINE_DMA_IN;
-	print_region(text, program, &transfer->region);
+	print_region(text, program, &transfer->box->region);
 	text_add(text, " %" PRId64 " > %" PRId64, in ? hbm : lx, in ? lx : hbm);
 }
 
@@ -68,7 +68,7 @@ static void print_compute(
 	if (compute->finish)
 		text_add(text, "@%" PRId64, compute->write->lx.address);
 	if (compute->accumulator_read || compute->accumulator_write)
-		text_add(text, " acc@%" PRId64 "%s%s", compute->accumulator.address,
+		text_add(text, " acc@%" PRId64 "%s%s", compute->accumulator->address,
 			compute->accumulator_read ? "r" : "",
 			compute->accumulator_write ? "w" : "");
 }

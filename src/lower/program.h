@@ -50,9 +50,9 @@ enum { PROGRAM_CORES_MOST = 64, REGION_RANK_MOST = LAYOUT_RANK_MOST - 1 };
 /* A box of sticks in a tensor's device coordinates (without the stick itself). */
 struct region {
 	int tensor;
-	int rank; /* device rank - 1 */
-	int64_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
+	int rank;       /* device rank - 1 */
 	int64_t sticks; /* product of counts */
+	int32_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
 };
 
 /*
@@ -65,34 +65,33 @@ struct location {
 	int64_t stride[REGION_RANK_MOST];
 };
 
-/* DMA_IN, DMA_OUT */
-struct transfer {
-	int operand;          /* of the step's op */
-	int lx_tensor;        /* whose bytes they are in LX: a clone's output, else region.tensor */
-	struct region region; /* of the tensor in HBM; a clone's output has the same boxes */
-	struct location hbm, lx;
-};
-
-struct compute_operand {
+/* A box of an operand of the step's op in LX; all who use it where it lies share it. */
+struct operand_box {
 	int operand;
 	struct region region;
 	struct location lx;
 };
 
+/* DMA_IN, DMA_OUT */
+struct transfer {
+	int lx_tensor; /* whose bytes they are in LX: a clone's output, else the box's */
+	const struct operand_box *box; /* of the tensor in HBM; a clone has the same boxes */
+	struct location hbm;
+};
+
 /*
  * The elements that one tile computes: loop l runs over [first[l],
- * first[l] + count[l]). Tiles that use a box at the same place share its
- * operand.
+ * first[l] + count[l]).
  */
 struct compute {
 	int op;
 	int read_count;
-	const int64_t *first, *count; /* by loop; NULL in an opaque op */
-	const struct compute_operand *reads[OP_READS_MOST];
-	const struct compute_operand *write; /* its lx is unused unless `finish`; NULL: none */
 	bool accumulator_read, accumulator_write;
-	struct location accumulator; /* over write->region, fp32 units */
-	bool finish;                 /* converts to the output's dtype and writes it */
+	bool finish;                        /* converts to the output's dtype and writes it */
+	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
+	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
+	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
+	const struct operand_box *reads[];
 };
 
 /* The owner folds the others' accumulators, finishes the op's function and writes. */
@@ -107,10 +106,10 @@ struct combine {
 
 struct instruction {
 	enum engine engine;
-	int step;      /* of the plan */
-	int tile;      /* within the step; -1 for SYNC */
-	uint64_t mask; /* bit c: core c */
-	size_t dependence_count;
+	int step; /* of the plan */
+	int tile; /* within the step; -1 for SYNC */
+	uint32_t dependence_count;
+	uint64_t mask;               /* bit c: core c */
 	const uint32_t *dependences; /* instruction numbers */
 	union {
 		const struct transfer *transfer;

@@ -69,11 +69,11 @@ static bool run_transfer(struct audit *audit)
 			transfer->hbm.address, "the transfer is of no tensor");
 		return false;
 	}
-	if (!audit_hbm_box(audit, &transfer->region, &transfer->hbm, &hbm))
+	if (!audit_hbm_box(audit, &transfer->box->region, &transfer->hbm, &hbm))
 		return false;
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
-		right &= audit_lx_box(audit, &transfer->region, &transfer->lx, core,
+		right &= audit_lx_box(audit, &transfer->box->region, &transfer->box->lx, core,
 			transfer->lx_tensor, STICK_BYTES, &lx[core]);
 	}
 	if (!right || instruction->mask == 0)
@@ -94,7 +94,7 @@ static bool run_transfer(struct audit *audit)
 	return true;
 }
 
-static void complain_box(struct audit *audit, int core, const struct compute_operand *operand)
+static void complain_box(struct audit *audit, int core, const struct operand_box *operand)
 {
 	fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, operand->lx.address,
 		"the tile's loops touch other sticks of '%s' than the box that it %s",
@@ -112,7 +112,7 @@ static bool make_reads(struct audit *audit, const struct op *op, int core, struc
 	const struct compute *compute = audit->instruction->compute;
 	bool right = true;
 	for (int i = 0; i < compute->read_count; i++) {
-		const struct compute_operand *read = compute->reads[i];
+		const struct operand_box *read = compute->reads[i];
 		struct touch touch;
 		if (!audit_lx_box(audit, &read->region, &read->lx, core, read->region.tensor,
 			    STICK_BYTES, &boxes->reads[i])) {
@@ -133,7 +133,7 @@ static bool make_reads(struct audit *audit, const struct op *op, int core, struc
 static bool check_written(struct audit *audit, const struct op *op, int core)
 {
 	const struct compute *compute = audit->instruction->compute;
-	const struct compute_operand *write = compute->write;
+	const struct operand_box *write = compute->write;
 	struct touch touch;
 	if (op->kind == OP_OPAQUE)
 		return true;
@@ -154,17 +154,23 @@ static bool check_written(struct audit *audit, const struct op *op, int core)
 static bool make_written(struct audit *audit, const struct op *op, int core, struct boxes *boxes)
 {
 	const struct compute *compute = audit->instruction->compute;
-	const struct compute_operand *write = compute->write;
+	const struct operand_box *write = compute->write;
 	bool right = true;
 	if (!write)
 		return true;
 	if (compute->finish)
 		right &= audit_lx_box(audit, &write->region, &write->lx, core, write->region.tensor,
 			STICK_BYTES, &boxes->write);
-	if (right && (compute->accumulator_read || compute->accumulator_write)) {
+	bool accumulates = compute->accumulator_read || compute->accumulator_write;
+	if (accumulates && !compute->accumulator) {
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
+			"the tile has no accumulator");
+		return false;
+	}
+	if (right && accumulates) {
 		const struct tensor *tensor =
 			&audit->program->workload->tensors[write->region.tensor];
-		right &= audit_lx_box(audit, &write->region, &compute->accumulator, core,
+		right &= audit_lx_box(audit, &write->region, compute->accumulator, core,
 			write->region.tensor, box_accumulator_unit(&tensor->layout),
 			&boxes->accumulator);
 	}

@@ -35,7 +35,7 @@ static bool find_span(
 		return false;
 	for (int d = 0; d < region->rank; d++) {
 		int64_t *side = location->stride[d] < 0 ? &box->low : &box->high;
-		if (!number_mul(region->count[d] - 1, location->stride[d], &span) ||
+		if (!number_mul((int64_t)region->count[d] - 1, location->stride[d], &span) ||
 			!number_add(*side, span, side))
 			return false;
 	}

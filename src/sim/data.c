@@ -115,9 +115,9 @@ static void copy_box(
 static void run_transfer(struct data *data, const struct instruction *instruction)
 {
 	const struct transfer *transfer = instruction->transfer;
-	struct box lx = lx_box(data, &transfer->region, &transfer->lx);
-	struct box hbm = make_box(
-		data, &transfer->region, &transfer->hbm, STICK_BYTES, data->program->hbm_bytes);
+	struct box lx = lx_box(data, &transfer->box->region, &transfer->box->lx);
+	struct box hbm = make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
+		data->program->hbm_bytes);
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		char *memory = find_lx(data, __builtin_ctzll(mask));
 		if (instruction->engine == ENGINE_DMA_IN)
@@ -203,14 +203,14 @@ static void run_tile(
 	struct tile_operand reads[OP_READS_MOST], output;
 	struct box accumulator = {0};
 	for (int i = 0; i < compute->read_count; i++) {
-		const struct compute_operand *read = compute->reads[i];
+		const struct operand_box *read = compute->reads[i];
 		struct box box = lx_box(data, &read->region, &read->lx);
 		open_operand(data, op, compute, read->operand, &reads[i]);
 		unpack(&box, memory, &reads[i]);
 	}
 	open_operand(data, op, compute, op->read_count, &output);
 	if (compute->accumulator_read || compute->accumulator_write)
-		accumulator = accumulator_box(data, &compute->write->region, &compute->accumulator);
+		accumulator = accumulator_box(data, &compute->write->region, compute->accumulator);
 	if (compute->accumulator_read)
 		move_accumulator(&accumulator, memory, &output, true);
 	else

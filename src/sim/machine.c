@@ -150,7 +150,7 @@ static int64_t run_transfer(
 	struct machine *machine, const struct instruction *instruction, int64_t ready)
 {
 	bool in = instruction->engine == ENGINE_DMA_IN;
-	int64_t sticks = instruction->transfer->region.sticks;
+	int64_t sticks = instruction->transfer->box->region.sticks;
 	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
 	int64_t end =
 		serve(machine, hbm, ready, in ? machine->hbm_read : machine->hbm_write, sticks);

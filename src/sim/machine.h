@@ -35,7 +35,7 @@ static inline void machine_announce(const struct instruction *instruction)
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		__builtin_prefetch(&instruction->transfer->region.sticks);
+		__builtin_prefetch(instruction->transfer);
 		break;
 	case ENGINE_COMPUTE:
 		__builtin_prefetch(instruction->compute);

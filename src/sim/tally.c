@@ -47,7 +47,7 @@ static void note_resident(
 	if (end >= tally->resident_end)
 		return;
 	for (int d = 0; d < region->rank; d++)
-		add(&end, times(region->count[d] - 1, lx->stride[d]));
+		add(&end, times((int64_t)region->count[d] - 1, lx->stride[d]));
 	add(&end, STICK_BYTES);
 	tally->lx_peak = number_max(tally->lx_peak, end);
 }
@@ -56,16 +56,16 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 {
 	const struct program *program = tally->program;
 	const struct transfer *transfer = instruction->transfer;
-	int64_t *bytes = tally->counts.steps[instruction->step].bytes[transfer->operand];
+	int64_t *bytes = tally->counts.steps[instruction->step].bytes[transfer->box->operand];
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
 	int64_t cores = __builtin_popcountll(instruction->mask);
-	int64_t moved = bytes_of(&transfer->region);
+	int64_t moved = bytes_of(&transfer->box->region);
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores ? moved : 0);
 	if (op->kind == OP_OPAQUE)
 		return;
 	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
-	note_resident(tally, &transfer->region, &transfer->lx);
+	note_resident(tally, &transfer->box->region, &transfer->box->lx);
 }
 
 static void add_compute(struct tally *tally, const struct instruction *instruction)
@@ -73,11 +73,11 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	const struct compute *compute = instruction->compute;
 	const struct op *op = &tally->program->workload->ops[compute->op];
 	struct step_count *step = &tally->counts.steps[instruction->step];
-	const struct compute_operand *write = compute->write;
+	const struct operand_box *write = compute->write;
 	if (op->kind == OP_OPAQUE)
 		return;
 	for (int i = 0; i < compute->read_count; i++) {
-		const struct compute_operand *read = compute->reads[i];
+		const struct operand_box *read = compute->reads[i];
 		add(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
 		note_resident(tally, &read->region, &read->lx);
 	}

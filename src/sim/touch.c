@@ -54,7 +54,8 @@ bool touch_within(const struct touch *touch, const struct region *region)
 {
 	for (int d = 0; d < region->rank; d++) {
 		if (touch->first[d] < region->first[d] ||
-			touch->first[d] + touch->count[d] > region->first[d] + region->count[d])
+			touch->first[d] + touch->count[d] >
+				(int64_t)region->first[d] + region->count[d])
 			return false;
 	}
 	return true;

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static struct compute_operand *copy_operand(
-	struct arena *arena, const struct compute_operand *operand)
+static struct operand_box *copy_operand(struct arena *arena, const struct operand_box *operand)
 {
 	return operand ? arena_copy(arena, operand, sizeof *operand) : NULL;
 }
@@ -13,8 +12,9 @@ static struct compute_operand *copy_operand(
 static void copy_compute(
 	struct arena *arena, const struct workload *workload, struct mutable_instruction *copy)
 {
-	struct compute *compute =
-		arena_copy(arena, copy->head->compute, sizeof *copy->head->compute);
+	const struct compute *original = copy->head->compute;
+	struct compute *compute = arena_copy(arena, original,
+		sizeof *original + (size_t)original->read_count * sizeof original->reads[0]);
 	if (compute->first) {
 		size_t loops = (size_t)workload->ops[compute->op].loop_count;
 		copy->first = arena_array(arena, int64_t, loops);
@@ -27,6 +27,9 @@ static void copy_compute(
 	for (int i = 0; i < compute->read_count; i++)
 		compute->reads[i] = copy->reads[i] = copy_operand(arena, compute->reads[i]);
 	compute->write = copy->write = copy_operand(arena, compute->write);
+	if (compute->accumulator)
+		compute->accumulator = copy->accumulator =
+			arena_copy(arena, compute->accumulator, sizeof *compute->accumulator);
 	copy->head->compute = copy->compute = compute;
 }
 
@@ -43,6 +46,7 @@ static void copy_instruction(
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
 		copy->transfer = arena_copy(arena, head->transfer, sizeof *head->transfer);
+		copy->transfer->box = copy->transfer_box = copy_operand(arena, head->transfer->box);
 		head->transfer = copy->transfer;
 		break;
 	case ENGINE_COMPUTE:

@@ -13,10 +13,12 @@ struct mutable_instruction {
 	struct instruction *head; /* of the copy */
 	uint32_t *dependences;
 	struct transfer *transfer; /* one of these three, or none */
+	struct operand_box *transfer_box;
 	struct compute *compute;
-	int64_t *first, *count; /* its loops */
+	int64_t *first, *count;       /* its loops */
+	struct location *accumulator; /* of the compute; NULL: none */
 	struct combine *combine;
-	struct compute_operand *reads[OP_READS_MOST], *write; /* of the compute */
+	struct operand_box *reads[OP_READS_MOST], *write; /* of the compute */
 };
 
 struct mutable_program {

@@ -52,9 +52,9 @@ static void touch_compute(struct arena *arena, struct naive_order *order, uint32
 	const struct region *region = &compute->write->region;
 	int64_t unit = accumulator_unit(order->program, region->tensor);
 	if (compute->accumulator_read)
-		touch_box(arena, order, i, core, false, region, &compute->accumulator, unit);
+		touch_box(arena, order, i, core, false, region, compute->accumulator, unit);
 	if (compute->accumulator_write)
-		touch_box(arena, order, i, core, true, region, &compute->accumulator, unit);
+		touch_box(arena, order, i, core, true, region, compute->accumulator, unit);
 	if (compute->finish)
 		touch_box(arena, order, i, core, true, region, &compute->write->lx, STICK_BYTES);
 }
@@ -66,11 +66,12 @@ static void touch_all(struct arena *arena, struct naive_order *order, uint32_t i
 	const struct combine *combine = instruction->combine;
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	if (in || instruction->engine == ENGINE_DMA_OUT) {
-		touch_box(arena, order, i, -1, !in, &transfer->region, &transfer->hbm, STICK_BYTES);
+		touch_box(arena, order, i, -1, !in, &transfer->box->region, &transfer->hbm,
+			STICK_BYTES);
 		for (int core = 0; core < PROGRAM_CORES_MOST; core++) {
 			if (instruction->mask >> core & 1)
-				touch_box(arena, order, i, core, in, &transfer->region,
-					&transfer->lx, STICK_BYTES);
+				touch_box(arena, order, i, core, in, &transfer->box->region,
+					&transfer->box->lx, STICK_BYTES);
 		}
 	} else if (instruction->engine == ENGINE_COMPUTE) {
 		touch_compute(arena, order, i, __builtin_ctzll(instruction->mask));

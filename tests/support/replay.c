@@ -154,7 +154,7 @@ static void run_compute(struct replay *replay, int64_t i, int core)
 	if (op->kind != OP_OPAQUE)
 		visit_elements(replay, compute);
 	for (int r = 0; r < compute->read_count; r++) {
-		const struct compute_operand *read = compute->reads[r];
+		const struct operand_box *read = compute->reads[r];
 		touch_box(replay, i, core, &read->region, &read->lx, false, read->region.tensor,
 			false, NULL);
 	}
@@ -162,11 +162,11 @@ static void run_compute(struct replay *replay, int64_t i, int core)
 		return;
 	const struct region *box = &compute->write->region;
 	if (compute->accumulator_read)
-		touch_box(replay, i, core, box, &compute->accumulator, false, box->tensor, true,
-			NULL);
+		touch_box(
+			replay, i, core, box, compute->accumulator, false, box->tensor, true, NULL);
 	if (compute->accumulator_write)
 		touch_box(
-			replay, i, core, box, &compute->accumulator, true, box->tensor, true, NULL);
+			replay, i, core, box, compute->accumulator, true, box->tensor, true, NULL);
 	if (compute->finish)
 		touch_box(replay, i, core, box, &compute->write->lx, true, box->tensor, false,
 			replay->made[box->tensor]);
@@ -194,20 +194,21 @@ static void run(struct replay *replay, int64_t i)
 	int core = __builtin_ctzll(instruction->mask);
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
-		touch_box(replay, i, REPLAY_CORES, &transfer->region, &transfer->hbm, false,
-			transfer->region.tensor, false, NULL);
+		touch_box(replay, i, REPLAY_CORES, &transfer->box->region, &transfer->hbm, false,
+			transfer->box->region.tensor, false, NULL);
 		for (int c = 0; c < REPLAY_CORES; c++) {
 			if (instruction->mask >> c & 1)
-				touch_box(replay, i, c, &transfer->region, &transfer->lx, true,
-					transfer->lx_tensor, false, NULL);
+				touch_box(replay, i, c, &transfer->box->region, &transfer->box->lx,
+					true, transfer->lx_tensor, false, NULL);
 		}
 		break;
 	case ENGINE_DMA_OUT:
 		assert_true(instruction->mask == UINT64_C(1) << core);
-		touch_box(replay, i, core, &transfer->region, &transfer->lx, false,
+		touch_box(replay, i, core, &transfer->box->region, &transfer->box->lx, false,
 			transfer->lx_tensor, false, NULL);
-		touch_box(replay, i, REPLAY_CORES, &transfer->region, &transfer->hbm, true,
-			transfer->region.tensor, false, replay->sent[transfer->region.tensor]);
+		touch_box(replay, i, REPLAY_CORES, &transfer->box->region, &transfer->hbm, true,
+			transfer->box->region.tensor, false,
+			replay->sent[transfer->box->region.tensor]);
 		break;
 	case ENGINE_COMPUTE:
 		assert_true(instruction->mask == UINT64_C(1) << core);
