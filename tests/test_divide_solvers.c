@@ -210,6 +210,24 @@ static void a_split_that_storing_doubles_is_taken_as_meant(void **state)
 	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 8, 1));
 }
 
+/* Only the cores that the outputs leave over would go to k. */
+static void a_reduction_stays_whole_where_no_ring_combines_it(void **state)
+{
+	struct ground *ground = *state;
+	struct arch *arch = arena_copy(ground->arena, ground->arch, sizeof *arch);
+	const struct workload *workload =
+		sample(ground, OP_EINSUM, "mk,kn->mn", "mnk", EXTENTS(4, 256, 4096));
+	struct answer answer = ask(ground, "spyre", workload, -1);
+	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 4, 2));
+	arch->reduce_ring.sum = false;
+	ground->arch = arch;
+	answer = ask(ground, "spyre", workload, -1);
+	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 4, 1));
+	ground->planning.cores = 4;
+	answer = ask(ground, "exhaustive", workload, 0);
+	assert_int_equal(answer.candidate_count, 6);
+}
+
 static void exhaustive_offers_in_order_and_within_its_budget(void **state)
 {
 	struct ground *ground = *state;
@@ -257,6 +275,7 @@ int main(void)
 		TEST(an_unsupported_stick_leaves_the_op_whole),
 		TEST(splits_that_the_machine_cannot_run_are_not_taken_over),
 		TEST(a_split_that_storing_doubles_is_taken_as_meant),
+		TEST(a_reduction_stays_whole_where_no_ring_combines_it),
 		TEST(exhaustive_offers_in_order_and_within_its_budget),
 		TEST(exhaustive_says_when_nothing_keeps_the_span),
 	};

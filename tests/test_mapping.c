@@ -180,6 +180,32 @@ static void at_most_one_reduction_is_split(void **state)
 		"more than one reduction is split over cores");
 }
 
+/* Cores are counted through the machine: 2 x 3 of them in each of 4 clusters. */
+static void cores_of_a_mesh_are_numbered_through(void **state)
+{
+	const struct fixture *f = *state;
+	struct arch *arch = arena_copy(f->arena, f->arch, sizeof *arch);
+	arch->levels[arch->core].fanout_x = 2;
+	arch->levels[arch->core].fanout_y = 3;
+	arch->levels[arch->core].instances = 24;
+	static const char *const rows[][2] = {
+		{"core: n8", NULL},
+		{"core: n8 m2", NULL},
+		{"core: n32", "'core' has 24 x 1 instances, not 32 x 1"},
+		{"core: n2 m2@y", NULL},
+		{"core: n4 m2@y", "'core' has 2 x 3 instances, not 4 x 2"},
+		{"core: n2 m4@y", "'core' has 2 x 3 instances, not 2 x 4"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct mapping mapping = parse(f, rows[i][0]);
+		const char *why = mapping_check(f->arena, arch, f->workload, f->op, &mapping);
+		if (!rows[i][1])
+			assert_null(why);
+		else
+			assert_string_equal(why, rows[i][1]);
+	}
+}
+
 static void order_counts_for_divided_loops_only(void **state)
 {
 	const struct fixture *f = *state;
@@ -259,6 +285,7 @@ int main(void)
 		cmocka_unit_test(wrong_text_is_explained),
 		cmocka_unit_test(impossible_mappings_are_refused),
 		cmocka_unit_test(at_most_one_reduction_is_split),
+		cmocka_unit_test(cores_of_a_mesh_are_numbered_through),
 		cmocka_unit_test(order_counts_for_divided_loops_only),
 		cmocka_unit_test(every_mapping_survives_its_text),
 	};

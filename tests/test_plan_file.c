@@ -148,6 +148,9 @@ static void what_is_wrong_is_said(void **state)
 		{"core: d1=4", "core: q4", "mapping of 'clone_x': op 'clone_x' has no loop 'q'"},
 		{"core: d1=4", "core: d1=3",
 			"'clone_x': the factors of 'd1' do not divide its 16 units"},
+		{"\"core: n4 | keep LX: 0 1 2\"", "\"core: n4 | HBM: m2\"",
+			"'s': loop 'm' has a factor at 'HBM'; a plan divides loops over the cores "
+			"and tiles them at 'LX'"},
 		{"op: y, bundle: 1", "op: y, bundle: 2", "'y': after bundle 0 comes 1, not 2"},
 		{"op: y, bundle: 1", "op: y", "step has no 'bundle'"},
 		{"arguments: [x]", "arguments: [x, mx]",

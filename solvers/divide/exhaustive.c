@@ -12,8 +12,9 @@
 /*
  * Every legal division of one op, problem->op: each loop's split divides its
  * sticks or elements, the product is at most the cores, at most one reduction
- * loop is split, and under strict planning no span exceeds the limit.  Offered in
- * lexicographic order of the splits, the undivided op first; one tick each.
+ * loop is split (none where no ring could combine it), and under strict planning no
+ * span exceeds the limit.  Offered in lexicographic order of the splits, the
+ * undivided op first; one tick each.
  * Divisions of different ops are independent, so there is no run over all ops:
  * problem->op == -1 is a mistake of the caller.
  */
@@ -45,7 +46,8 @@ static void offer(struct run *run, const struct problem *problem, const int64_t 
 	run_offer(run, &candidate, 0);
 }
 
-static void visit(struct walk *walk, int l, int64_t used, bool reduction_split)
+/* Once `reduces`, no other reduction loop is split. */
+static void visit(struct walk *walk, int l, int64_t used, bool reduces)
 {
 	const struct op *op = walk->iteration->op;
 	if (l == op->loop_count) {
@@ -60,11 +62,11 @@ static void visit(struct walk *walk, int l, int64_t used, bool reduction_split)
 	}
 	for (size_t i = 0; i < walk->divisors[l].count && !walk->ended; i++) {
 		int64_t split = walk->divisors[l].at[i];
-		bool reduces = op->loops[l].reduction && split > 1;
-		if (split > walk->cores / used || (reduces && reduction_split))
+		bool reduction = op->loops[l].reduction && split > 1;
+		if (split > walk->cores / used || (reduction && reduces))
 			break;
 		walk->splits[l] = split;
-		visit(walk, l + 1, used * split, reduction_split || reduces);
+		visit(walk, l + 1, used * split, reduces || reduction);
 	}
 }
 
@@ -96,7 +98,7 @@ static void run_exhaustive(struct run *run, const struct problem *problem)
 	for (int l = 0; l < op->loop_count; l++)
 		walk.divisors[l] = number_divisors(run_arena(run),
 			number_gcd(walk.iteration->size[l], op_units(problem->workload, op, l)));
-	visit(&walk, 0, 1, false);
+	visit(&walk, 0, 1, !ring_combines(&problem->arch->reduce_ring, op));
 	if (!walk.offers && !walk.ended)
 		run_complain(run, true, problem->op,
 			"op '%s': no division over %" PRId64

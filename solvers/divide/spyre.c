@@ -12,6 +12,7 @@
 /*
  * The published division, op by op.  What it stores may lose or double splits;
  * a mapping never does: a split that our machine cannot run is not taken over.
+ * Where no ring can combine a reduction, only a span limit divides it.
  */
 struct dividing {
 	struct run *run;
@@ -19,6 +20,7 @@ struct dividing {
 	const struct iteration *iteration;
 	int op;
 	int64_t limit, cores;
+	bool combines; /* what is left of a divided reduction can become one */
 };
 
 static void complain_of_span(
@@ -82,6 +84,8 @@ static void take(const struct dividing *d, const struct two_pass *made, int64_t 
 	bool doubled = cores > d->cores || reductions > 1;
 	for (int l = 0; l < op->loop_count; l++) {
 		splits[l] = doubled ? made->given[l] : made->final.splits[l];
+		if (op->loops[l].reduction && !d->combines && made->least.splits[l] == 1)
+			splits[l] = 1;
 		int64_t units = op_units(d->problem->workload, op, l);
 		if (units % splits[l] == 0)
 			continue;
@@ -108,8 +112,9 @@ static void divide(struct dividing *d, int64_t *splits)
 		run_complain(d->run, planning->strict, d->op, "op '%s': %s", op->name, why);
 		return;
 	}
-	struct two_pass made =
-		two_pass_divide(arena, d->iteration, d->limit, d->cores, planning->k_fast);
+	d->combines = ring_combines(&d->problem->arch->reduce_ring, op);
+	struct two_pass made = two_pass_divide(
+		arena, d->iteration, d->limit, d->cores, planning->k_fast && d->combines);
 	run_spend(d->run, made.search.tried + 1);
 	if (made.refused) {
 		complain_of_reductions(d, &made);

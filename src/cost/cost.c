@@ -25,18 +25,6 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 	return fits;
 }
 
-static bool ring_can(const struct ring *ring, const struct op *op)
-{
-	switch (op->function) {
-	case FUNCTION_MAX:
-		return ring->present && ring->max;
-	case FUNCTION_MIN:
-		return ring->present && ring->min;
-	default:
-		return ring->present && ring->sum;
-	}
-}
-
 /* Why this machine cannot carry out a step, as far as the step's own numbers show it; NULL. */
 static const char *reject_step(const struct plan *plan, int step, struct arena *arena)
 {
@@ -48,7 +36,7 @@ static const char *reject_step(const struct plan *plan, int step, struct arena *
 	if (op->kind == OP_OPAQUE)
 		return NULL;
 	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
-		!ring_can(&arch->reduce_ring, op))
+		!ring_combines(&arch->reduce_ring, op))
 		return arena_format(arena,
 			"op '%s' splits a reduction over cores, and no ring can combine it",
 			op->name);

@@ -2,23 +2,6 @@
 
 #include <inttypes.h>
 
-/* How accumulators of an op are combined; FUNCTION_NONE: not at all. */
-static enum op_function combining(const struct op *op)
-{
-	if (op->kind == OP_EINSUM)
-		return FUNCTION_SUM;
-	if (op->kind != OP_REDUCE)
-		return FUNCTION_NONE;
-	return op->function == FUNCTION_MEAN ? FUNCTION_SUM : op->function;
-}
-
-static bool ring_can(const struct ring *ring, enum op_function function)
-{
-	return ring->present && ((function == FUNCTION_SUM && ring->sum) ||
-					(function == FUNCTION_MAX && ring->max) ||
-					(function == FUNCTION_MIN && ring->min));
-}
-
 bool output_open(struct lowering *lowering)
 {
 	const struct step_state *step = &lowering->step;
@@ -34,12 +17,11 @@ bool output_open(struct lowering *lowering)
 		for (int i = 0; i < SLOTS_MOST; i++)
 			output->combined[k][i] = output->sent[k][i] = -1;
 	}
-	enum op_function function = combining(step->op);
-	if (output->ring && !ring_can(&plan->arch->reduce_ring, function))
+	if (output->ring && !ring_combines(&plan->arch->reduce_ring, step->op))
 		return refuse(lowering,
 			"op '%s' splits a reduction over cores, and the reduce ring cannot combine "
 			"'%s'",
-			step->op->name, function_name(function));
+			step->op->name, function_name(op_combining(step->op)));
 	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
 }
 
@@ -92,7 +74,7 @@ static const struct combine *make_combine(const struct lowering *lowering, int k
 	const struct output *output = &step->output;
 	struct combine *combine = arena_new(lowering->queues.arena, struct combine);
 	combine->op = (int)(step->op - lowering->plan->workload->ops);
-	combine->function = combining(step->op);
+	combine->function = op_combining(step->op);
 	for (int c = step->tiling.cores - 1; c >= 0; c--) {
 		if (output->classes.of[c] == k)
 			combine->cores[combine->core_count++] = c;

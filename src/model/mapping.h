@@ -20,8 +20,10 @@
  * Factors count whole units of op_grain: unit u of loop l covers elements
  * [u*grain, min(extent, (u+1)*grain)).  In the spatial row `order` lists loops
  * from the one whose slot changes fastest with the core number:
- * slot(l) = floor(core / product of factors before l) mod factor(l).  In a
- * temporal row `order` lists loops innermost first, as Timeloop does.
+ * slot(l) = floor(core / product of factors before l) mod factor(l).  Cores are
+ * numbered through the whole machine, X first; a spatial row of theirs without a
+ * factor along Y may use them all.  In a temporal row `order` lists loops innermost
+ * first, as Timeloop does.
  */
 struct mapping_row {
 	uint32_t spatial[OP_LOOPS_MOST];
@@ -55,6 +57,12 @@ int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int
 /* The product of the reduction loops' core splits. */
 int64_t mapping_reduction_split(
 	const struct arch *arch, const struct op *op, const struct mapping *mapping);
+
+/* The function that makes one result of an op's partial ones: SUM, MAX, MIN; else NONE. */
+enum op_function op_combining(const struct op *op);
+
+/* Can the reduce ring combine the partial results of cores? */
+bool ring_combines(const struct ring *ring, const struct op *op);
 
 /* The same choices: where loops of factor 1 stand in an order makes no difference. */
 bool mapping_equal(const struct mapping *a, const struct mapping *b);

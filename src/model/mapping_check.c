@@ -2,20 +2,26 @@
 #include "base/number.h"
 #include "model/mapping.h"
 
+/* The row of cores counts them through the whole machine unless it tells X from Y. */
 static const char *check_fanout(
-	struct arena *arena, const struct level *level, const struct mapping *mapping, int r)
+	struct arena *arena, const struct arch *arch, const struct mapping *mapping, int r)
 {
+	const struct level *level = &arch->levels[r];
 	const struct mapping_row *row = &mapping->rows[r];
-	int64_t x = 1, y = 1;
+	int64_t x = 1, y = 1, most_x = level->fanout_x, most_y = level->fanout_y;
 	for (int l = 0; l < mapping->loop_count; l++) {
 		int64_t *product = row->spatial_y >> l & 1 ? &y : &x;
 		if (!number_mul(*product, row->spatial[l], product))
 			return "its spatial factors multiply to more than an int64_t";
 	}
-	if (x > level->fanout_x || y > level->fanout_y)
+	if (r == arch->core && y == 1) {
+		most_x = level->instances;
+		most_y = 1;
+	}
+	if (x > most_x || y > most_y)
 		return arena_format(arena, "'%s' has %lld x %lld instances, not %lld x %lld",
-			level->name, (long long)level->fanout_x, (long long)level->fanout_y,
-			(long long)x, (long long)y);
+			level->name, (long long)most_x, (long long)most_y, (long long)x,
+			(long long)y);
 	return NULL;
 }
 
@@ -82,7 +88,7 @@ const char *mapping_check(struct arena *arena, const struct arch *arch,
 	for (int l = 0; !why && l < op->loop_count; l++)
 		why = check_factors(arena, workload, op, mapping, l);
 	for (int r = 0; !why && r < arch->level_count; r++)
-		why = check_fanout(arena, &arch->levels[r], mapping, r);
+		why = check_fanout(arena, arch, mapping, r);
 	if (!why)
 		why = check_reductions(arena, arch, op, mapping);
 	if (!why)

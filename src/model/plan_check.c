@@ -22,6 +22,27 @@ static const char *name_of(const struct check *check, int tensor)
 	return check->plan->workload->tensors[tensor].name;
 }
 
+/* Steps divide over cores and tile at LX; a mapping that asks for more promises too much. */
+static const char *check_rows(
+	const struct check *check, const struct op *op, const struct mapping *mapping)
+{
+	const struct arch *arch = check->plan->arch;
+	for (int r = 0; r < mapping->level_count; r++) {
+		const struct mapping_row *row = &mapping->rows[r];
+		for (int l = 0; l < mapping->loop_count; l++) {
+			if ((r == arch->core || row->spatial[l] == 1) &&
+				(r == arch->lx || row->temporal[l] == 1))
+				continue;
+			return arena_format(check->arena,
+				"loop '%s' has a factor at '%s'; a plan divides loops over the "
+				"cores and tiles them at '%s'",
+				op->loops[l].name, arch->levels[r].name,
+				arch->lx < 0 ? "LX" : arch->levels[arch->lx].name);
+		}
+	}
+	return NULL;
+}
+
 static void check_step(struct check *check, int i)
 {
 	const struct plan *plan = check->plan;
@@ -41,6 +62,8 @@ static void check_step(struct check *check, int i)
 		return;
 	const char *why =
 		mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
+	if (!why)
+		why = check_rows(check, op, &step->mapping);
 	int64_t cores = why ? 1 : mapping_cores(plan->arch, &step->mapping);
 	if (cores > plan->cores)
 		why = arena_format(

@@ -38,6 +38,7 @@ struct workload *sample_op(struct arena *arena, enum op_kind kind, enum dtype dt
 	struct tensor *tensors = arena_array(arena, struct tensor, OP_READS_MOST + 1);
 	const char *output = strstr(operands, "->") + 2;
 	*op = (struct op){.name = "o", .type = "sample", .kind = kind, .write_count = 1};
+	op->function = kind == OP_REDUCE ? FUNCTION_SUM : FUNCTION_NONE;
 	op->writes = arena_new(arena, struct access);
 	op->loop_count = (int)strlen(loops);
 	for (int l = 0; l < op->loop_count; l++)
