@@ -62,7 +62,7 @@ static void progress(void *at, int round, size_t done, size_t tasks, uint64_t of
 		fputs("\n", stderr);
 }
 
-static const char *limit_of(const struct explored *explored, const struct listener *listener)
+static const char *find_limit(const struct explored *explored, const struct listener *listener)
 {
 	if (interrupted)
 		return "interrupted";
@@ -74,7 +74,7 @@ static const char *limit_of(const struct explored *explored, const struct listen
 }
 
 /* The options as given, for run.json; how many threads there were is no part of a result. */
-static const char *const *given(
+static const char *const *list_options(
 	struct arena *arena, const struct arguments *arguments, size_t *count)
 {
 	const char **texts = arena_array(arena, const char *, arguments->option_count);
@@ -92,7 +92,7 @@ static const char *const *given(
 	return texts;
 }
 
-static void put(struct arena *arena, const char *folder, const char *name, const char *text)
+static void write_file(struct arena *arena, const char *folder, const char *name, const char *text)
 {
 	const char *why = folder_write(arena, folder, name, text, strlen(text));
 	if (why)
@@ -105,9 +105,9 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 {
 	const struct frontier *frontier = &record->explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++)
-		put(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
-	put(arena, folder, "run.json", run_json(arena, record));
-	put(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
+		write_file(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
+	write_file(arena, folder, "run.json", run_json(arena, record));
+	write_file(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
 	for (size_t i = frontier->count; folder_remove(arena, folder, pareto_plan_path(arena, i));)
 		i++;
 }
@@ -179,9 +179,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		.exploration = &inputs.exploration,
 		.explored = &explored,
 		.seconds = now() - listener.start,
-		.limit = limit_of(&explored, &listener),
+		.limit = find_limit(&explored, &listener),
 	};
-	record.options = given(arena, arguments, &record.option_count);
+	record.options = list_options(arena, arguments, &record.option_count);
 	write_results(arena, folder, inputs.arch, &record);
 	if (format == FORMAT_TEXT)
 		command_print(pareto_table(arena, inputs.arch, &explored.frontier));

@@ -19,7 +19,7 @@ enum { SIMULATE_BUDGET = 1000000, JOINT_TICKS = 2000 };
 static const char *const counting_names[] = {"exact", "timeloop", NULL};
 static const char *const mode_names[] = {"strict", "compatible", NULL};
 
-static void defaults(struct exploration *exploration)
+static void set_defaults(struct exploration *exploration)
 {
 	*exploration = (struct exploration){
 		.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
@@ -265,7 +265,7 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	struct inputs *out)
 {
 	*out = (struct inputs){0};
-	defaults(&out->exploration);
+	set_defaults(&out->exploration);
 	if (!arguments->count) {
 		diag_error(diag, (struct span){0},
 			"no spec file is given; try specs/arch/spyre32.yaml and a file of "

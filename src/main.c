@@ -54,7 +54,7 @@ static void print_command_help(struct arena *arena, const struct command *comman
 		command->manual[0] ? "\n" : "", command->manual));
 }
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
 		if (text_equal(commands[i]->name, name))
@@ -62,7 +62,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int unknown(struct arena *arena, const char *name)
+static int complain_unknown(struct arena *arena, const char *name)
 {
 	const char *names[sizeof commands / sizeof *commands];
 	size_t count = 0;
@@ -84,7 +84,7 @@ static int run(struct arena *arena, int argc, char **argv)
 	}
 	if (text_equal(argv[1], "--help") || text_equal(argv[1], "-h") ||
 		text_equal(argv[1], "help")) {
-		const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+		const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
 		if (command)
 			print_command_help(arena, command);
 		else
@@ -95,9 +95,9 @@ static int run(struct arena *arena, int argc, char **argv)
 		command_print("lxplore " LXPLORE_VERSION "\n");
 		return EXIT_FOUND;
 	}
-	const struct command *command = find(argv[1]);
+	const struct command *command = find_command(argv[1]);
 	if (!command)
-		return unknown(arena, argv[1]);
+		return complain_unknown(arena, argv[1]);
 
 	for (int i = 2; i < argc; i++)
 		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {

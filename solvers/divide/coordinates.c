@@ -11,7 +11,7 @@ static int64_t times(int64_t a, int64_t b)
 	return number_mul(a, b, &product) ? product : INT64_MAX;
 }
 
-static bool walked(const struct layout *layout, int d)
+static bool is_walked(const struct layout *layout, int d)
 {
 	return layout->size[d] > 1 && layout->stride_map[d] > 0;
 }
@@ -21,17 +21,17 @@ static int64_t next_stride(const struct layout *layout, int64_t stride)
 {
 	int64_t next = INT64_MAX;
 	for (int d = 0; d < layout->rank; d++)
-		if (walked(layout, d) && layout->stride_map[d] > stride)
+		if (is_walked(layout, d) && layout->stride_map[d] > stride)
 			next = number_min(next, layout->stride_map[d]);
 	return next;
 }
 
 /* The dimension with the largest stride not above `step`; -1 if there is none. */
-static int primary(const struct layout *layout, int64_t step)
+static int find_primary(const struct layout *layout, int64_t step)
 {
 	int best = -1;
 	for (int d = 0; d < layout->rank; d++)
-		if (walked(layout, d) && layout->stride_map[d] <= step &&
+		if (is_walked(layout, d) && layout->stride_map[d] <= step &&
 			(best < 0 || layout->stride_map[d] > layout->stride_map[best]))
 			best = d;
 	return best;
@@ -40,10 +40,10 @@ static int primary(const struct layout *layout, int64_t step)
 static void add(
 	const struct layout *layout, struct coordinates *to, int loop, int64_t step, int64_t limit)
 {
-	int first = primary(layout, step);
+	int first = find_primary(layout, step);
 	for (int d = 0; d < layout->rank; d++) {
 		int64_t stride = layout->stride_map[d];
-		if (!walked(layout, d) || (d != first && !(step < stride && stride < limit)))
+		if (!is_walked(layout, d) || (d != first && !(step < stride && stride < limit)))
 			continue;
 		int64_t next = next_stride(layout, stride);
 		struct coordinate *dim = &to->dims[d];

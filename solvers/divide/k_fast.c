@@ -31,7 +31,7 @@ static bool read_product(const struct iteration *iteration, struct product *out)
 	return out->k >= 0 && out->n >= 0 && out->m >= 0;
 }
 
-static bool worth_it(int64_t m, int64_t n_sticks, int64_t k_sticks, int64_t cores)
+static bool is_worth_it(int64_t m, int64_t n_sticks, int64_t k_sticks, int64_t cores)
 {
 	if (m < cores || m > ROWS_MOST * cores)
 		return false;
@@ -49,7 +49,7 @@ bool k_fast_divide(
 	int64_t per_stick = iteration->layouts[iteration->operand_count - 1]->per_stick;
 	int64_t n = iteration->range[product.n], k = iteration->range[product.k];
 	if (n % per_stick || k % per_stick ||
-		!worth_it(iteration->range[product.m], n / per_stick, k / per_stick, cores))
+		!is_worth_it(iteration->range[product.m], n / per_stick, k / per_stick, cores))
 		return false;
 	for (int64_t n_split = cores - 1; n_split > 1; n_split--) {
 		if (cores % n_split || n / per_stick % n_split || k / per_stick % (cores / n_split))

@@ -6,7 +6,7 @@ static bool indexes_output(const struct op *op, int l)
 }
 
 /* The one loop of the output that is divided; -1 when there are none or several. */
-static int divided_loop(const struct op *op, const struct mapping_row *row)
+static int find_divided_loop(const struct op *op, const struct mapping_row *row)
 {
 	int divided = -1;
 	for (int l = 0; l < op->loop_count; l++) {
@@ -25,7 +25,7 @@ struct flips flips_find(const struct arch *arch, const struct workload *workload
 	struct flips flips = {.count = 1, .at = {*given}};
 	if (op->kind == OP_OPAQUE || arch->core < 0)
 		return flips;
-	int from = divided_loop(op, &given->rows[arch->core]);
+	int from = find_divided_loop(op, &given->rows[arch->core]);
 	if (from < 0)
 		return flips;
 	uint32_t factor = given->rows[arch->core].spatial[from];

@@ -67,7 +67,7 @@ static bool same_span(struct span a, struct span b)
 	return a.source == b.source && a.line == b.line && a.column == b.column;
 }
 
-static bool known(const struct diag *diag, struct message message)
+static bool is_known(const struct diag *diag, struct message message)
 {
 	for (size_t i = 0; i < diag->messages.count; i++) {
 		const struct message *other = &diag->messages.at[i];
@@ -100,7 +100,7 @@ static void add(
 	va_end(again);
 	struct message message = {severity, at, clean(diag->arena, text)};
 	if (severity != NOTE) {
-		diag->dropping = known(diag, message);
+		diag->dropping = is_known(diag, message);
 		if (diag->dropping)
 			return;
 		diag->errors += severity == ERROR;

@@ -35,7 +35,7 @@ static const struct option *find(const struct option *table, const char *name, s
 	return NULL;
 }
 
-static void unknown(struct parse *parse, struct span span, const char *name, size_t length)
+static void complain_unknown(struct parse *parse, struct span span, const char *name, size_t length)
 {
 	size_t count = 0;
 	while (parse->table[count].name)
@@ -88,7 +88,7 @@ static int parse_long(struct parse *parse, const char *text, const char *next, i
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
 	const struct option *option = find(parse->table, name, length);
 	if (!option) {
-		unknown(parse, span, name, length);
+		complain_unknown(parse, span, name, length);
 		return 0;
 	}
 	return take_with(parse, option, equals ? equals + 1 : NULL, next, span, number);

@@ -27,7 +27,7 @@ static bool has_unit(struct reader *attributes, const struct node *node, const c
 	       value_quantity(value) != QUANTITY_BARE;
 }
 
-static bool too_large(struct reader *attributes, const char *key)
+static bool complain_too_large(struct reader *attributes, const char *key)
 {
 	diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
 		"'%s' in %s is too large", key, attributes->what);
@@ -45,7 +45,7 @@ static bool read_bandwidth(struct reader *attributes, const char *key, struct ra
 	if (node->kind == NODE_SCALAR && has_unit(attributes, node, key)) {
 		if (!read_rate(attributes, key, OPTIONAL, &rate))
 			return false;
-		return ratio_div(rate, clock_hz, out) || too_large(attributes, key);
+		return ratio_div(rate, clock_hz, out) || complain_too_large(attributes, key);
 	}
 	if (!read_ratio(attributes, key, OPTIONAL, &rate))
 		return false;
@@ -56,7 +56,7 @@ static bool read_bandwidth(struct reader *attributes, const char *key, struct ra
 		return false;
 	}
 	return (ratio_make(word_bits, 8, &word) && ratio_mul(rate, word, out)) ||
-	       too_large(attributes, key);
+	       complain_too_large(attributes, key);
 }
 
 /* A time, in cycles of the clock, rounded up. */
@@ -68,7 +68,7 @@ static void read_cycles(
 		return;
 	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
 		!ratio_mul(nanoseconds, per_nanosecond, &cycles))
-		too_large(attributes, key);
+		complain_too_large(attributes, key);
 	else
 		*out = number_ceil_div(cycles.num, cycles.den);
 }
@@ -154,9 +154,9 @@ static void read_capacity(struct reader *attributes, struct level *level)
 			"'entries'",
 			attributes->what);
 	else if (by_depth && !number_mul(depth, width, &bits))
-		too_large(attributes, "depth");
+		complain_too_large(attributes, "depth");
 	else if (by_entries && !number_mul(entries, level->word_bits, &bits))
-		too_large(attributes, "entries");
+		complain_too_large(attributes, "entries");
 	if (bits)
 		level->capacity = bits / 8;
 }

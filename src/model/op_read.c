@@ -58,7 +58,8 @@ static bool check_computes(const struct nest *nest)
 	return true;
 }
 
-static struct workload view(const struct draft *draft)
+/* The tensors so far, for questions about one op. */
+static struct workload borrow_workload(const struct draft *draft)
 {
 	return (struct workload){
 		.tensor_count = draft->tensors.count, .tensors = draft->tensors.at};
@@ -70,7 +71,7 @@ static bool lay_out(struct nest *nest, const struct einsum *einsum)
 	struct op *op = nest->op;
 	int t = op->writes[0].tensor, order[LAYOUT_HOST_RANK_MOST + 1];
 	const struct sketch *sketch = &nest->draft->sketches.at[t];
-	struct workload workload = view(nest->draft);
+	struct workload workload = borrow_workload(nest->draft);
 	struct stick_misfit misfit;
 	int count = sticks_order(&workload, op, sketch->size, sketch->rank, order);
 	if (!draft_lay_out(nest->draft, t, order, count))

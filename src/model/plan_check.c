@@ -10,7 +10,7 @@ struct check {
 	struct array(struct plan_fault) faults;
 };
 
-static void find_fault(struct check *check, int step, int residency, const char *why)
+static void add_fault(struct check *check, int step, int residency, const char *why)
 {
 	if (why)
 		*array_add(check->arena, &check->faults) =
@@ -50,12 +50,12 @@ static void check_step(struct check *check, int i)
 	const struct op *op = &plan->workload->ops[i];
 	int before = i ? plan->steps[i - 1].bundle : 0;
 	if (step->op != i) {
-		find_fault(check, i, -1,
+		add_fault(check, i, -1,
 			arena_format(check->arena, "this is not the turn of op '%s'", op->name));
 		return;
 	}
 	if (step->bundle != before && (i == 0 || step->bundle != before + 1))
-		find_fault(check, i, -1,
+		add_fault(check, i, -1,
 			arena_format(check->arena, "after bundle %d comes %d, not %d", before,
 				before + 1, step->bundle));
 	if (op->kind == OP_OPAQUE)
@@ -68,18 +68,18 @@ static void check_step(struct check *check, int i)
 	if (cores > plan->cores)
 		why = arena_format(
 			check->arena, "it uses %lld cores of %d", (long long)cores, plan->cores);
-	find_fault(check, i, -1, why);
+	add_fault(check, i, -1, why);
 }
 
 static void check_steps(struct check *check)
 {
 	const struct plan *plan = check->plan;
 	if (plan->cores < 1 || plan->cores > arch_cores(plan->arch))
-		find_fault(check, -1, -1,
+		add_fault(check, -1, -1,
 			arena_format(check->arena, "the machine has %lld cores, not %d",
 				(long long)arch_cores(plan->arch), plan->cores));
 	if (plan->step_count != (int)plan->workload->op_count) {
-		find_fault(check, -1, -1,
+		add_fault(check, -1, -1,
 			arena_format(check->arena, "it has %d steps for %zu ops", plan->step_count,
 				plan->workload->op_count));
 		return;
@@ -185,7 +185,7 @@ static bool check_stay(struct check *check, int i)
 		why = check_slice(check, stay);
 	if (!why && stay->place == PLACE_LX && stay->in_place_of >= 0)
 		why = check_in_place(check, stay);
-	find_fault(check, -1, i, why);
+	add_fault(check, -1, i, why);
 	return !why && stay->place == PLACE_LX;
 }
 
@@ -223,7 +223,7 @@ static void check_packing(struct check *check, const int *stays, size_t count)
 		buffers[b].parents = &placement.in_place_of[b];
 		buffers[b].parent_count = 1;
 		if (placement.in_place_of[b] < 0)
-			find_fault(check, -1, stays[b],
+			add_fault(check, -1, stays[b],
 				arena_format(check->arena, "'%s' does not stay in LX",
 					name_of(check, stay->in_place_of)));
 	}
@@ -240,7 +240,7 @@ static void check_packing(struct check *check, const int *stays, size_t count)
 	if (fault.b >= 0)
 		why = arena_format(check->arena, "and '%s': %s",
 			name_of(check, plan->residencies[stays[fault.b]].tensor), fault.why);
-	find_fault(check, -1, stays[fault.a], why);
+	add_fault(check, -1, stays[fault.a], why);
 }
 
 static void check_stays(struct check *check)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *make(struct arena *arena, const char *path)
+static const char *make_folder(struct arena *arena, const char *path)
 {
 	if (mkdir(path, 0777) == 0 || errno == EEXIST) {
 		struct stat stat_;
@@ -24,7 +24,7 @@ static const char *make_parents(struct arena *arena, const char *path)
 {
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		const char *why =
-			make(arena, arena_format(arena, "%.*s", (int)(slash - path), path));
+			make_folder(arena, arena_format(arena, "%.*s", (int)(slash - path), path));
 		if (why)
 			return why;
 	}
@@ -36,7 +36,7 @@ const char *folder_open(struct arena *arena, const char *path)
 	if (!path[0])
 		return "the results folder has an empty name";
 	const char *why = make_parents(arena, path);
-	return why ? why : make(arena, path);
+	return why ? why : make_folder(arena, path);
 }
 
 const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length)

@@ -17,7 +17,7 @@ const char *pareto_plan_path(struct arena *arena, size_t i)
 }
 
 /* Never below 1: the model is a lower bound of the machine. */
-static double ratio(const struct score *score, const struct execution *execution)
+static double find_ratio(const struct score *score, const struct execution *execution)
 {
 	return score->cycles ? (double)execution->cycles / (double)score->cycles : 1;
 }
@@ -35,7 +35,7 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 	if (execution->finished)
 		text_add(text, "%" PRId64 ",%.17g,%" PRId64 ",%s,%.17g,%s,", execution->cycles,
 			execution->energy_pj, execution->hbm_bytes,
-			execution->agrees ? "true" : "false", ratio(score, execution),
+			execution->agrees ? "true" : "false", find_ratio(score, execution),
 			sim_mode_names[execution->mode]);
 	else
 		text_add(text, ",,,,,,");
@@ -59,7 +59,7 @@ const char *pareto_csv(
 	return text_read(&text);
 }
 
-static const char *bytes(struct arena *arena, int64_t count)
+static const char *print_bytes(struct arena *arena, int64_t count)
 {
 	if (count < 10 << 10)
 		return arena_format(arena, "%" PRId64 " B", count);
@@ -80,15 +80,15 @@ const char *pareto_table(
 		const struct execution *execution = &found->execution;
 		const char *sim = "-", *how = "-";
 		if (execution->finished) {
-			sim = arena_format(arena, "%.3f%s", ratio(&point->score, execution),
+			sim = arena_format(arena, "%.3f%s", find_ratio(&point->score, execution),
 				execution->agrees ? "" : " !");
 			how = sim_mode_names[execution->mode];
 		}
 		text_add(&text, "%5zu %9.2f us %9.3f uJ %11s %11s %5" PRId64 " %9s %9s  %s\n",
 			i + 1, arch_nanoseconds(arch, point->score.cycles) / 1e3,
-			point->score.energy_pj / 1e6, bytes(arena, point->score.hbm_bytes),
-			bytes(arena, point->score.lx_peak_bytes), point->score.cores, sim, how,
-			found->solver);
+			point->score.energy_pj / 1e6, print_bytes(arena, point->score.hbm_bytes),
+			print_bytes(arena, point->score.lx_peak_bytes), point->score.cores, sim,
+			how, found->solver);
 	}
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct found *found = frontier->points[i].payload;

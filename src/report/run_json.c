@@ -20,7 +20,7 @@ uint64_t run_hash_file(const char *path)
 	return hash;
 }
 
-static json_t *sources(const struct run_record *record, struct arena *arena)
+static json_t *make_sources(const struct run_record *record, struct arena *arena)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < record->source_count; i++)
@@ -30,7 +30,7 @@ static json_t *sources(const struct run_record *record, struct arena *arena)
 	return list;
 }
 
-static json_t *texts(const char *const *at, size_t count)
+static json_t *make_texts(const char *const *at, size_t count)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -38,7 +38,7 @@ static json_t *texts(const char *const *at, size_t count)
 	return list;
 }
 
-static json_t *objectives(const struct objectives *objectives)
+static json_t *make_objectives(const struct objectives *objectives)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < objectives->count; i++)
@@ -46,7 +46,7 @@ static json_t *objectives(const struct objectives *objectives)
 	return list;
 }
 
-static json_t *counters(const struct explored *explored)
+static json_t *make_counters(const struct explored *explored)
 {
 	const struct tally *tally = &explored->tally;
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
@@ -60,7 +60,7 @@ static json_t *counters(const struct explored *explored)
 		(json_int_t)explored->bytes_kept);
 }
 
-static json_t *points(const struct explored *explored)
+static json_t *make_points(const struct explored *explored)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < explored->frontier.count; i++) {
@@ -89,12 +89,12 @@ const char *run_json(struct arena *arena, const struct run_record *record)
 {
 	const struct explored *explored = record->explored;
 	json_t *root = json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:f, s:b, s:o}",
-		"version", record->version, "specs", sources(record, arena), "options",
-		texts(record->options, record->option_count), "seed",
+		"version", record->version, "specs", make_sources(record, arena), "options",
+		make_texts(record->options, record->option_count), "seed",
 		(json_int_t)record->exploration->seed, "objectives",
-		objectives(&record->exploration->objectives), "counting", "exact", "counters",
-		counters(explored), "points", points(explored), "refusals",
-		texts(explored->refusals, explored->refusal_count), "seconds", record->seconds,
+		make_objectives(&record->exploration->objectives), "counting", "exact", "counters",
+		make_counters(explored), "points", make_points(explored), "refusals",
+		make_texts(explored->refusals, explored->refusal_count), "seconds", record->seconds,
 		"cut_short", record->limit != NULL, "limit",
 		record->limit ? json_string(record->limit) : json_null());
 	char *dumped = root ? json_dumps(root, JSON_INDENT(2)) : NULL;

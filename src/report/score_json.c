@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct view_of {
+/* What is printed: the model's numbers, or the simulator's. */
+struct shown {
 	const struct outcome *outcome;
 	const struct counts *counts;
 	bool simulated;
 	struct arena *arena;
 };
 
-static json_t *bytes_of(const int64_t bytes[TRAFFIC_COUNT])
+static json_t *make_bytes(const int64_t bytes[TRAFFIC_COUNT])
 {
 	json_t *object = json_object();
 	for (int t = 0; t < TRAFFIC_COUNT; t++)
@@ -25,8 +26,8 @@ static json_t *bytes_of(const int64_t bytes[TRAFFIC_COUNT])
 	return object;
 }
 
-static json_t *level_json(
-	const struct view_of *of, int level, int64_t utilized, enum traffic first, enum traffic end)
+static json_t *make_level(
+	const struct shown *of, int level, int64_t utilized, enum traffic first, enum traffic end)
 {
 	const struct level *at = &of->outcome->plan->arch->levels[level];
 	json_t *bytes = json_object();
@@ -38,14 +39,14 @@ static json_t *level_json(
 		bytes);
 }
 
-static json_t *levels(const struct view_of *of)
+static json_t *make_levels(const struct shown *of)
 {
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
-	json_array_append_new(list, level_json(of, arch->lx, of->outcome->cost.score.cores,
+	json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
 					    TRAFFIC_LX_FILL, TRAFFIC_COUNT));
 	json_array_append_new(
-		list, level_json(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
+		list, make_level(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
 	return list;
 }
 
@@ -78,7 +79,7 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 			resource_names[slowest], "resource_cycles", resources));
 }
 
-static json_t *ops(const struct view_of *of)
+static json_t *make_ops(const struct shown *of)
 {
 	const struct plan *plan = of->outcome->plan;
 	json_t *list = json_array();
@@ -90,7 +91,7 @@ static json_t *ops(const struct view_of *of)
 			json_array_append_new(operands,
 				json_pack("{s:s, s:o}", "tensor",
 					plan->workload->tensors[op_operand(op, i)->tensor].name,
-					"bytes", bytes_of(count->bytes[i])));
+					"bytes", make_bytes(count->bytes[i])));
 		json_t *object = json_pack("{s:s, s:s, s:i, s:I, s:s, s:I, s:o}", "op", op->name,
 			"type", op->type, "bundle", plan->steps[s].bundle, "cores",
 			(json_int_t)mapping_cores(plan->arch, &plan->steps[s].mapping), "mapping",
@@ -103,7 +104,7 @@ static json_t *ops(const struct view_of *of)
 	return list;
 }
 
-static json_t *tensors(const struct view_of *of, const struct recipe_result *made)
+static json_t *make_tensors(const struct shown *of, const struct recipe_result *made)
 {
 	const struct plan *plan = of->outcome->plan;
 	json_t *object = json_object();
@@ -131,7 +132,7 @@ static json_t *tensors(const struct view_of *of, const struct recipe_result *mad
 	return object;
 }
 
-static json_t *faults(const struct sim_result *sim)
+static json_t *make_faults(const struct sim_result *sim)
 {
 	json_t *list = json_array();
 	for (int i = 0; i < sim->fault_count && i < SIM_FAULTS_MOST; i++)
@@ -152,17 +153,17 @@ static void add_simulation(json_t *root, const struct outcome *outcome)
 	json_object_set_new(root, "events", json_integer((json_int_t)sim->events));
 	json_object_set_new(root, "agrees", json_boolean(outcome->agrees));
 	json_object_set_new(root, "model_cycles", json_integer(outcome->cost.score.cycles));
-	json_object_set_new(root, "faults", faults(sim));
+	json_object_set_new(root, "faults", make_faults(sim));
 	if (outcome->worst_ulps >= 0)
 		json_object_set_new(root, "worst_ulps", json_real(outcome->worst_ulps));
 }
 
-static json_t *build(struct arena *arena, const struct outcome *outcome,
+static json_t *make_root(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
 	const struct score *score = &outcome->cost.score;
 	const struct sim_result *sim = &outcome->sim;
-	struct view_of of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
+	struct shown of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
 		from_simulator, arena};
 	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
 	int64_t hbm = counts_total(of.counts, TRAFFIC_HBM_READ) +
@@ -181,16 +182,16 @@ static json_t *build(struct arena *arena, const struct outcome *outcome,
 		fatal("the score could not be written");
 	if (from_simulator)
 		add_simulation(root, outcome);
-	json_object_set_new(root, "levels", levels(&of));
-	json_object_set_new(root, "ops", ops(&of));
-	json_object_set_new(root, "tensors", tensors(&of, made));
+	json_object_set_new(root, "levels", make_levels(&of));
+	json_object_set_new(root, "ops", make_ops(&of));
+	json_object_set_new(root, "tensors", make_tensors(&of, made));
 	return root;
 }
 
 const char *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	json_t *root = build(arena, outcome, made, from_simulator);
+	json_t *root = make_root(arena, outcome, made, from_simulator);
 	char *dumped = json_dumps(root, JSON_INDENT(2));
 	if (!dumped)
 		fatal("the score could not be written");
@@ -238,7 +239,7 @@ static void flatten(struct text *text, struct arena *arena, const char *path, js
 const char *score_csv(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	json_t *root = build(arena, outcome, made, from_simulator);
+	json_t *root = make_root(arena, outcome, made, from_simulator);
 	struct text text = text_open(arena);
 	text_add(&text, "key,value\n");
 	flatten(&text, arena, "", root);

@@ -27,21 +27,21 @@ struct truth evaluate_truth(const struct workload *workload, uint64_t seed, stru
 	return truth;
 }
 
-static void *find(const struct truth *truth, const struct tensor *tensor)
+static void *find_array(const struct truth *truth, const struct tensor *tensor)
 {
 	int t = workload_tensor(truth->workload, tensor->name);
 	return t < 0 ? NULL : truth->arrays[t];
 }
 
 /* What the machine is given: graph inputs and what opaque ops leave behind. */
-static void **supplied(
+static void **list_supplied(
 	const struct truth *truth, const struct workload *workload, struct arena *arena)
 {
 	void **arrays = arena_array(arena, void *, workload->tensor_count);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
-			arrays[t] = find(truth, tensor);
+			arrays[t] = find_array(truth, tensor);
 	}
 	return arrays;
 }
@@ -52,7 +52,7 @@ static void compare(struct outcome *outcome, const struct truth *truth)
 	outcome->worst_ulps = 0;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
-		const void *expected = find(truth, tensor), *got = outcome->sim.outputs[t];
+		const void *expected = find_array(truth, tensor), *got = outcome->sim.outputs[t];
 		if (tensor->role == TENSOR_INPUT || !got || !expected)
 			continue;
 		struct comparison comparison = reference_compare(tensor, expected, got);
@@ -71,7 +71,7 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 	struct sim_options options = {
 		.mode = how->mode, .steps_most = how->steps_most, .trace = how->trace};
 	if (how->mode == SIM_DATA)
-		options.inputs = supplied(how->truth, outcome->plan->workload, arena);
+		options.inputs = list_supplied(how->truth, outcome->plan->workload, arena);
 	outcome->mode = how->mode;
 	outcome->sim = sim_run(outcome->program, &options, arena);
 	outcome->simulated = outcome->sim.finished;

@@ -58,7 +58,7 @@ static void refuse(struct slot *slot, const char *why)
 	add_refusals(&slot->refusals, slot->arena, why, 1);
 }
 
-static struct outcome carried_out(const struct exploration *exploration, const struct plan *plan,
+static struct outcome carry_out(const struct exploration *exploration, const struct plan *plan,
 	struct slot *slot, struct arena *arena)
 {
 	struct outcome outcome = evaluate_cost(plan, arena);
@@ -83,7 +83,7 @@ static const char *disagreement(
 	return arena_format(arena, "%s: the counts of model and simulator differ", solver);
 }
 
-static struct execution execution_of(const struct outcome *outcome)
+static struct execution make_execution(const struct outcome *outcome)
 {
 	const struct sim_result *sim = &outcome->sim;
 	struct execution execution = {
@@ -123,7 +123,7 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 		refuse(slot, made.why);
 		return;
 	}
-	struct outcome outcome = carried_out(exploration, made.plan, slot, scratch);
+	struct outcome outcome = carry_out(exploration, made.plan, slot, scratch);
 	if (outcome.why) {
 		refuse(slot, outcome.why);
 		return;
@@ -147,7 +147,7 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 	found->solver = solver;
 	found->proof = made.plan->proof.status;
 	found->gap = made.plan->proof.value - made.plan->proof.bound;
-	found->execution = execution_of(&outcome);
+	found->execution = make_execution(&outcome);
 	struct point point = {
 		.score = outcome.cost.score,
 		.key = plan_text(made.plan, slot->arena),
@@ -291,7 +291,7 @@ static void run_round(struct driver *driver, struct tasks *tasks)
 	merge(driver, slots, count);
 }
 
-static struct outcome made_again(const struct found *found, struct arena *arena)
+static struct outcome make_again(const struct found *found, struct arena *arena)
 {
 	struct recipe_result made = recipe_plan(&found->recipe, arena);
 	if (!made.plan)
@@ -299,17 +299,17 @@ static struct outcome made_again(const struct found *found, struct arena *arena)
 	return evaluate_cost(made.plan, arena);
 }
 
-static struct execution executed(const struct exploration *exploration, const struct found *found,
-	const struct truth *truth, struct arena *arena)
+static struct execution execute_again(const struct exploration *exploration,
+	const struct found *found, const struct truth *truth, struct arena *arena)
 {
 	if (exploration->simulate == SIMULATE_ALL && !found->execution.finished)
 		return found->execution;
-	struct outcome outcome = made_again(found, arena);
+	struct outcome outcome = make_again(found, arena);
 	struct simulation how = {.mode = evaluate_mode(&outcome.cost.score),
 		.truth = truth,
 		.steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
-	return execution_of(&outcome);
+	return make_execution(&outcome);
 }
 
 static bool wants_truth(const struct driver *driver)
@@ -321,11 +321,11 @@ static bool wants_truth(const struct driver *driver)
 	return false;
 }
 
-static const char *explained(struct driver *driver, const struct found *found)
+static const char *explain_gap(struct driver *driver, const struct found *found)
 {
 	struct arena *scratch = driver->scratch[0];
 	struct arena_mark mark = arena_mark(scratch);
-	struct outcome outcome = made_again(found, scratch);
+	struct outcome outcome = make_again(found, scratch);
 	const char *text = gap_explain(&outcome, scratch);
 	text = text ? arena_text(driver->arena, text) : NULL;
 	arena_release(scratch, mark);
@@ -349,7 +349,7 @@ static void execute_frontier(struct driver *driver)
 		struct found *found = frontier->points[i].payload;
 		struct arena *scratch = driver->scratch[omp_get_thread_num()];
 		struct arena_mark mark = arena_mark(scratch);
-		found->execution = executed(exploration, found, &truth, scratch);
+		found->execution = execute_again(exploration, found, &truth, scratch);
 		arena_release(scratch, mark);
 #pragma omp critical
 		tell(driver, ++done, frontier->count, driver->explored->tally.offered);
@@ -359,7 +359,7 @@ static void execute_frontier(struct driver *driver)
 		if (found->execution.finished &&
 			gap_is_large(exploration->arch, frontier->points[i].score.cycles,
 				found->execution.cycles))
-			found->execution.why_longer = explained(driver, found);
+			found->execution.why_longer = explain_gap(driver, found);
 		if (found->execution.fault_count ||
 			(found->execution.finished && !found->execution.agrees)) {
 			driver->explored->tally.disagreed++;

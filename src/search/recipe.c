@@ -7,7 +7,7 @@
 #include "search/solver.h"
 #include "search/stream.h"
 
-static const struct solver *find(enum stage stage, const char *name)
+static const struct solver *find_or_fail(enum stage stage, const char *name)
 {
 	const struct solver *solver = solver_find(stage, name);
 	if (!solver)
@@ -16,7 +16,7 @@ static const struct solver *find(enum stage stage, const char *name)
 }
 
 /* The mappings of divide/spyre, or NULL and why not. */
-static const struct mapping *divided(
+static const struct mapping *divide(
 	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
 {
 	struct problem problem = {
@@ -26,7 +26,8 @@ static const struct mapping *divided(
 		.planning = &recipe->planning,
 		.op = -1,
 	};
-	struct answer answer = solve(find(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
+	struct answer answer =
+		solve(find_or_fail(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
 	result->ticks += answer.ticks;
 	result->complaint_count = answer.complaint_count;
 	result->complaints = answer.complaints;
@@ -42,7 +43,7 @@ static const struct mapping *divided(
 	return answer.candidates[0].mappings;
 }
 
-static const struct mapping *flipped(const struct recipe *recipe, const struct mapping *from,
+static const struct mapping *flip(const struct recipe *recipe, const struct mapping *from,
 	struct recipe_result *result, struct arena *arena)
 {
 	struct problem problem = {
@@ -54,8 +55,8 @@ static const struct mapping *flipped(const struct recipe *recipe, const struct m
 		.division = from,
 		.place_solver = recipe->place,
 	};
-	struct answer answer = solve(
-		find(STAGE_JOINT, "dimflip"), &problem, recipe->joint_ticks, recipe->seed, arena);
+	struct answer answer = solve(find_or_fail(STAGE_JOINT, "dimflip"), &problem,
+		recipe->joint_ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;
 	result->cut = answer.cut;
 	return answer.candidate_count ? answer.candidates[answer.candidate_count - 1].mappings
@@ -63,7 +64,7 @@ static const struct mapping *flipped(const struct recipe *recipe, const struct m
 }
 
 /* No solver is trusted: the plan passes the rules of plan_check or is none. */
-static struct plan *believed(struct plan *plan, struct recipe_result *result, struct arena *arena)
+static struct plan *check_plan(struct plan *plan, struct recipe_result *result, struct arena *arena)
 {
 	struct plan_faults faults = plan_check(plan, arena);
 	if (!faults.count)
@@ -77,19 +78,19 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	struct recipe_result result = {0};
 	result.mappings = recipe->mappings;
 	if (recipe->division != DIVISION_GIVEN)
-		result.mappings = divided(recipe, &result, arena);
+		result.mappings = divide(recipe, &result, arena);
 	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
-		result.mappings = flipped(recipe, result.mappings, &result, arena);
+		result.mappings = flip(recipe, result.mappings, &result, arena);
 	if (!result.mappings)
 		return result;
 
 	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
-		&recipe->planning, find(STAGE_PLACE, recipe->place), arena);
+		&recipe->planning, find_or_fail(STAGE_PLACE, recipe->place), arena);
 	result.ticks += planned.ticks;
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
 	if (planned.plan && stream_plan(planned.plan, arena, &result.why))
-		result.plan = believed(planned.plan, &result, arena);
+		result.plan = check_plan(planned.plan, &result, arena);
 	return result;
 }

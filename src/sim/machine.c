@@ -216,7 +216,7 @@ static int64_t run_compute(
 	return number_max(work_end, number_max(read_end, write_end));
 }
 
-static bool right_cores(const struct combine *combine)
+static bool are_cores_right(const struct combine *combine)
 {
 	for (int k = 0; k < combine->core_count; k++) {
 		if (combine->cores[k] < 0 || combine->cores[k] >= PROGRAM_CORES_MOST)
@@ -231,7 +231,7 @@ static int64_t run_combine(
 	const struct combine *combine = instruction->combine;
 	int64_t sticks = accumulator_sticks(machine, &combine->region);
 	int64_t end = ready, first = ready, arrived = ready;
-	if (!right_cores(combine))
+	if (!are_cores_right(combine))
 		return ready;
 	for (int k = 0; k < combine->core_count; k++) {
 		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS), ready,

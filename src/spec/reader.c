@@ -69,7 +69,7 @@ static void mark_known(struct reader *reader, const char *key)
 }
 
 /* "a, b or c"; NULL when there are too many to list. */
-static const char *listed(struct arena *arena, const char *const *words, const char *last)
+static const char *list_words(struct arena *arena, const char *const *words, const char *last)
 {
 	size_t count = 0;
 	struct text text = text_open(arena);
@@ -95,7 +95,7 @@ void reader_done(struct reader *reader)
 			continue;
 		bool shown = !diag_full(diag);
 		const char *near = shown ? suggest(entry->key, known) : NULL;
-		const char *list = shown && !near ? listed(arena, known, " and ") : NULL;
+		const char *list = shown && !near ? list_words(arena, known, " and ") : NULL;
 		diag_error(diag, entry->key_span,
 			near   ? "unknown key '%s' in %s; did you mean '%s'?"
 			: list ? "unknown key '%s' in %s; the keys here are %s"
@@ -216,7 +216,7 @@ bool read_word(
 			return true;
 		}
 	const char *near = suggest(node->text, words);
-	const char *list = listed(reader->reading->arena, words, " or ");
+	const char *list = list_words(reader->reading->arena, words, " or ");
 	return reading_refuse(reader->reading, node, "%s is '%s'%s%s%s%s%s",
 		reader_place(reader, key), node->text, list ? "; it can be " : "", list ? list : "",
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -46,7 +46,7 @@ static bool compute(const struct reading *reading, const struct node *node, cons
 }
 
 /* Doubles that are whole count as whole: log2 and powers may end there. */
-static bool whole(struct value value, int64_t *out)
+static bool take_whole(struct value value, int64_t *out)
 {
 	if (value.exact && value.den == 1) {
 		*out = value.num;
@@ -58,7 +58,7 @@ static bool whole(struct value value, int64_t *out)
 	return true;
 }
 
-static const char *range(struct arena *arena, int64_t least, int64_t most)
+static const char *print_range(struct arena *arena, int64_t least, int64_t most)
 {
 	if (most == INT64_MAX)
 		return arena_format(arena, "at least %" PRId64, least);
@@ -76,12 +76,12 @@ static bool compute_whole(const struct reading *reading, const struct node *node
 	int64_t n;
 	if (!compute(reading, node, what, field, &value))
 		return false;
-	if (!whole(value, &n))
+	if (!take_whole(value, &n))
 		return reading_refuse(reading, node, "%s is %.10g%s; a whole number%s is expected",
 			what, value.real, field->unit, *field->unit ? " of bytes" : "");
 	if (n < least || n > most)
 		return reading_refuse(reading, node, "%s is %" PRId64 "%s; it can be %s", what, n,
-			field->unit, range(reading->arena, least, most));
+			field->unit, print_range(reading->arena, least, most));
 	*out = n;
 	return true;
 }
