@@ -132,7 +132,7 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 			"%" PRIu64 " candidates, %" PRIu64
 			" executed, %zu on the frontier, %.1f s%s%s; "
 			"results in %s\n",
-			explored->tally.offered, explored->tally.simulated,
+			explored->effort.offered, explored->effort.simulated,
 			explored->frontier.count, record->seconds,
 			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 			folder);

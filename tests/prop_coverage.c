@@ -135,8 +135,8 @@ static const char *write_workload(struct arena *arena, const char *head, const c
 	return text_read(&text);
 }
 
-/* The largest element of a tensor or of what it is computed from: where values cancel, what
- * was rounded away is small beside those. */
+/* The largest element of a tensor or of what it is computed from: where values
+ * cancel, what was rounded away is small beside those. */
 static double largest_before(const struct workload *workload, int t, void **expected)
 {
 	const struct tensor *tensor = &workload->tensors[t];
@@ -147,8 +147,8 @@ static double largest_before(const struct workload *workload, int t, void **expe
 	return largest;
 }
 
-/* How many units of the last place of that element a result may be off: one for each
- * rounding of a narrow type; fp32 sums round at every step. */
+/* How many units of the last place of that element a result may be off: one for
+ * each rounding of a narrow type; fp32 sums round at every step. */
 static double tolerance(const struct workload *workload)
 {
 	double most = 1;

@@ -21,9 +21,9 @@
  * [u*grain, min(extent, (u+1)*grain)).  In the spatial row `order` lists loops
  * from the one whose slot changes fastest with the core number:
  * slot(l) = floor(core / product of factors before l) mod factor(l).  Cores are
- * numbered through the whole machine, X first; a spatial row of theirs without a
- * factor along Y may use them all.  In a temporal row `order` lists loops innermost
- * first, as Timeloop does.
+ * numbered through the whole machine, X first; a spatial row of theirs without
+ * a factor along Y may use them all.  In a temporal row `order` lists loops
+ * innermost first, as Timeloop does.
  */
 struct mapping_row {
 	uint32_t spatial[OP_LOOPS_MOST];
@@ -46,7 +46,8 @@ struct mapping mapping_make(const struct arch *arch, const struct op *op);
 /* Residency bits of an operand that nobody placed: HBM and LX, as far as they exist. */
 uint32_t mapping_kept_by_default(const struct arch *arch);
 
-/* The product of the core level's spatial factors. */
+/* The product of the core level's spatial factors.  BUG, as below, when a product
+ * does not fit; mapping_check refuses such mappings. */
 int64_t mapping_cores(const struct arch *arch, const struct mapping *mapping);
 
 /* Split of loop l over cores; slot(core) = core / divisor % split of it. */

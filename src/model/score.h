@@ -33,7 +33,10 @@ struct counts {
 	struct step_count *steps;
 };
 
+/* As many steps, and every integer the same. */
 bool counts_equal(const struct counts *a, const struct counts *b);
+
+/* Over all steps and operands; BUG when it does not fit. */
 int64_t counts_total(const struct counts *counts, enum traffic traffic);
 
 struct score {

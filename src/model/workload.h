@@ -143,7 +143,8 @@ int64_t op_units(const struct workload *workload, const struct op *op, int l);
 /* The loop that alone runs along an operand's stick; -1 if none does. */
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
 
-/* Scalar operations (multiply-adds, function applications) of the whole op. */
+/* Scalar operations (multiply-adds, function applications) of the whole op: one
+ * for each point of its loops; 0 for opaque ops. */
 int64_t op_computes(const struct op *op);
 
 #endif

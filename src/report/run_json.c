@@ -48,15 +48,15 @@ static json_t *make_objectives(const struct objectives *objectives)
 
 static json_t *make_counters(const struct explored *explored)
 {
-	const struct tally *tally = &explored->tally;
+	const struct effort *effort = &explored->effort;
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-		(json_int_t)tally->evaluated, "offered", (json_int_t)tally->offered, "refused",
-		(json_int_t)tally->refused, "pruned", (json_int_t)tally->pruned, "simulated",
-		(json_int_t)tally->simulated, "over_simulation_budget",
-		(json_int_t)tally->unsimulated, "simulator_events", (json_int_t)tally->events,
-		"disagreed", (json_int_t)tally->disagreed, "candidate_bytes_mean",
-		(json_int_t)(tally->offered ? tally->bytes / tally->offered : 0),
-		"candidate_bytes_most", (json_int_t)tally->bytes_most, "frontier_bytes_kept",
+		(json_int_t)effort->evaluated, "offered", (json_int_t)effort->offered, "refused",
+		(json_int_t)effort->refused, "pruned", (json_int_t)effort->pruned, "simulated",
+		(json_int_t)effort->simulated, "over_simulation_budget",
+		(json_int_t)effort->unsimulated, "simulator_events", (json_int_t)effort->events,
+		"disagreed", (json_int_t)effort->disagreed, "candidate_bytes_mean",
+		(json_int_t)(effort->offered ? effort->bytes / effort->offered : 0),
+		"candidate_bytes_most", (json_int_t)effort->bytes_most, "frontier_bytes_kept",
 		(json_int_t)explored->bytes_kept);
 }
 

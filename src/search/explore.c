@@ -26,7 +26,7 @@ struct slot {
 	struct arena *arena; /* holds the points' payloads; NULL: none were kept */
 	struct array(struct point) points;
 	struct refusals refusals;
-	struct tally tally;
+	struct effort effort;
 	bool joint_cut;
 	const char *fault;
 };
@@ -54,7 +54,7 @@ static void add_refusals(
 
 static void refuse(struct slot *slot, const char *why)
 {
-	slot->tally.refused++;
+	slot->effort.refused++;
 	add_refusals(&slot->refusals, slot->arena, why, 1);
 }
 
@@ -62,16 +62,16 @@ static struct outcome carry_out(const struct exploration *exploration, const str
 	struct slot *slot, struct arena *arena)
 {
 	struct outcome outcome = evaluate_cost(plan, arena);
-	slot->tally.evaluated++;
+	slot->effort.evaluated++;
 	if (outcome.why || exploration->simulate != SIMULATE_ALL)
 		return outcome;
 	struct simulation how = {.mode = SIM_COUNT, .steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
 	if (outcome.why)
 		return outcome;
-	slot->tally.events += outcome.sim.events;
-	slot->tally.simulated += outcome.simulated;
-	slot->tally.unsimulated += !outcome.simulated && !outcome.sim.fault_count;
+	slot->effort.events += outcome.sim.events;
+	slot->effort.simulated += outcome.simulated;
+	slot->effort.unsimulated += !outcome.simulated && !outcome.sim.fault_count;
 	return outcome;
 }
 
@@ -115,9 +115,9 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 	struct slot *slot, struct frontier *local, struct arena *scratch)
 {
 	const struct exploration *exploration = driver->exploration;
-	slot->tally.offered++;
+	slot->effort.offered++;
 	struct recipe_result made = recipe_plan(recipe, scratch);
-	slot->tally.evaluated += made.ticks;
+	slot->effort.evaluated += made.ticks;
 	slot->joint_cut |= made.cut;
 	if (!made.plan) {
 		refuse(slot, made.why);
@@ -129,13 +129,13 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 		return;
 	}
 	if (outcome.sim.fault_count || (outcome.simulated && !outcome.agrees)) {
-		slot->tally.disagreed++;
+		slot->effort.disagreed++;
 		if (!slot->fault)
 			slot->fault = disagreement(&outcome, solver, slot->arena);
 	}
 	if (frontier_beats(&driver->explored->frontier, &outcome.cost.score, NULL) ||
 		frontier_beats(local, &outcome.cost.score, "")) {
-		slot->tally.pruned++;
+		slot->effort.pruned++;
 		return;
 	}
 
@@ -164,9 +164,9 @@ static void offer(struct driver *driver, const struct recipe *recipe, const char
 	size_t before = arena_used(scratch);
 	offer_plan(driver, recipe, solver, slot, local, scratch);
 	uint64_t bytes = arena_used(scratch) - before;
-	slot->tally.bytes += bytes;
-	if (slot->tally.bytes_most < bytes)
-		slot->tally.bytes_most = bytes;
+	slot->effort.bytes += bytes;
+	if (slot->effort.bytes_most < bytes)
+		slot->effort.bytes_most = bytes;
 	arena_release(scratch, mark);
 }
 
@@ -184,12 +184,12 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 	};
 	struct answer answer = solve(
 		solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0, task->recipe.seed, scratch);
-	slot->tally.evaluated += answer.ticks;
+	slot->effort.evaluated += answer.ticks;
 	struct mapping *mappings =
 		arena_copy(scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
 	struct recipe recipe = task->recipe;
 	recipe.mappings = mappings;
-	for (size_t i = 0; i < answer.candidate_count && slot->tally.offered < task->most; i++) {
+	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < task->most; i++) {
 		if (atomic_load(&driver->stopped))
 			return;
 		mappings[task->op] = answer.candidates[i].mappings[0];
@@ -212,19 +212,19 @@ static void run_task(
 	arena_release(scratch, mark);
 }
 
-static void add(struct tally *sum, const struct tally *tally)
+static void add(struct effort *sum, const struct effort *effort)
 {
-	sum->evaluated += tally->evaluated;
-	sum->offered += tally->offered;
-	sum->refused += tally->refused;
-	sum->simulated += tally->simulated;
-	sum->unsimulated += tally->unsimulated;
-	sum->events += tally->events;
-	sum->disagreed += tally->disagreed;
-	sum->pruned += tally->pruned;
-	sum->bytes += tally->bytes;
-	if (sum->bytes_most < tally->bytes_most)
-		sum->bytes_most = tally->bytes_most;
+	sum->evaluated += effort->evaluated;
+	sum->offered += effort->offered;
+	sum->refused += effort->refused;
+	sum->simulated += effort->simulated;
+	sum->unsimulated += effort->unsimulated;
+	sum->events += effort->events;
+	sum->disagreed += effort->disagreed;
+	sum->pruned += effort->pruned;
+	sum->bytes += effort->bytes;
+	if (sum->bytes_most < effort->bytes_most)
+		sum->bytes_most = effort->bytes_most;
 }
 
 /* In slot order, so that the result does not depend on who finished first. */
@@ -235,7 +235,7 @@ static void merge(struct driver *driver, struct slot *slots, size_t count)
 		struct slot *slot = &slots[i];
 		if (!slot->arena)
 			continue;
-		add(&explored->tally, &slot->tally);
+		add(&explored->effort, &slot->effort);
 		explored->joint_cut |= slot->joint_cut;
 		for (size_t r = 0; r < slot->refusals.count; r++)
 			add_refusals(&driver->refusals, driver->arena, slot->refusals.at[r].why,
@@ -268,13 +268,13 @@ static void run_round(struct driver *driver, struct tasks *tasks)
 {
 	size_t count = tasks->count;
 	if (driver->exploration->budget) {
-		uint64_t left = driver->exploration->budget - driver->explored->tally.offered;
+		uint64_t left = driver->exploration->budget - driver->explored->effort.offered;
 		count = tasks_limit(tasks, left, driver->arena);
 		driver->explored->cut |= count < tasks->count || tasks->cut;
 	}
 	struct slot *slots = arena_array(driver->arena, struct slot, count);
 	size_t done = 0;
-	uint64_t offered = driver->explored->tally.offered;
+	uint64_t offered = driver->explored->effort.offered;
 	driver->round++;
 #pragma omp parallel for schedule(dynamic) num_threads(driver->exploration->jobs)
 	for (size_t i = 0; i < count; i++) {
@@ -284,7 +284,7 @@ static void run_round(struct driver *driver, struct tasks *tasks)
 #pragma omp critical
 		{
 			done++;
-			offered += slots[i].tally.offered;
+			offered += slots[i].effort.offered;
 			tell(driver, done, count, offered);
 		}
 	}
@@ -352,7 +352,7 @@ static void execute_frontier(struct driver *driver)
 		found->execution = execute_again(exploration, found, &truth, scratch);
 		arena_release(scratch, mark);
 #pragma omp critical
-		tell(driver, ++done, frontier->count, driver->explored->tally.offered);
+		tell(driver, ++done, frontier->count, driver->explored->effort.offered);
 	}
 	for (size_t i = 0; i < frontier->count; i++) {
 		struct found *found = frontier->points[i].payload;
@@ -362,7 +362,7 @@ static void execute_frontier(struct driver *driver)
 			found->execution.why_longer = explain_gap(driver, found);
 		if (found->execution.fault_count ||
 			(found->execution.finished && !found->execution.agrees)) {
-			driver->explored->tally.disagreed++;
+			driver->explored->effort.disagreed++;
 			if (!driver->explored->fault)
 				driver->explored->fault = arena_format(driver->arena,
 					"%s: a frontier point does not run as the model says",

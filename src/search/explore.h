@@ -81,7 +81,8 @@ struct found {
 	struct execution execution;
 };
 
-struct tally {
+/* How much work an exploration was. */
+struct effort {
 	uint64_t evaluated; /* plans priced, solvers' inner steps included */
 	uint64_t offered;   /* candidates */
 	uint64_t refused;   /* candidates that cannot be carried out */
@@ -96,7 +97,7 @@ struct tally {
 
 struct explored {
 	struct frontier frontier;
-	struct tally tally;
+	struct effort effort;
 	bool stopped;         /* by `stop` */
 	bool cut;             /* by the budget */
 	bool joint_cut;       /* a joint search ended at its tick limit */

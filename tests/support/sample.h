@@ -8,10 +8,10 @@
  *
  *	sample_op(arena, OP_EINSUM, DTYPE_FP16, "mk,kn->mn", "mnk", (int64_t[]){8, 64, 128})
  *
- * Each operand lists the loop that walks each dimension of its host array,
- * '.' a dimension of extent 1.  Loops that the output lacks are reductions; a reduce
- * sums.
- * Reads are tensors a, b, ...; the output is o.  Layouts are the default ones.
+ * Each operand lists the loop that walks each dimension of its host array, '.'
+ * a dimension of extent 1.  Loops that the output lacks are reductions; a
+ * reduce sums.  Reads are tensors a, b, ...; the output is o.  Layouts are the
+ * default ones.
  */
 struct arena;
 
