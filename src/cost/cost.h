@@ -41,18 +41,18 @@ enum resource {
 	RESOURCE_RING,
 	RESOURCE_COUNT,
 };
-extern const char *const resource_names[];
+extern const char *const resource_names[]; /* in the order of the enum */
 
 struct phase_cost {
-	int first_step, end_step; /* [first, end) */
-	int64_t cycles;           /* of the slowest resource */
-	int64_t resource[RESOURCE_COUNT];
+	int first_step, end_step;         /* [first, end) */
+	int64_t cycles;                   /* of the slowest resource */
+	int64_t resource[RESOURCE_COUNT]; /* cycles of each */
 };
 struct plan_cost {
 	struct counts counts;
 	int phase_count;
 	struct phase_cost *phases;
-	int64_t overhead_cycles;
+	int64_t overhead_cycles; /* of all bundles */
 	struct score score;
 };
 bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out);

@@ -35,9 +35,9 @@
  * Dimensions of extent 1 stay in the arrays and are no loops.
  *
  * `name:` of an op is its output's unless given.  `type:` is what lists of ops
- * call it: the function's name, "amax" and "amin", "mm" for a sum of products
- * over one dimension, "bmm" with more than three loops, "einsum" with several
- * reductions.
+ * call it: the function's name, but "amax" and "amin" for reductions; for a sum
+ * of products of two tensors over one dimension "mm", with more than three loops
+ * "bmm", any other "einsum"; "mul" for a product that reduces nothing.
  *
  * Layouts that nobody gives, and which sticks fit each other, are the business
  * of sticks.h.  An op whose operands' sticks do not fit is refused, with the

@@ -23,7 +23,7 @@ struct run_record {
 	const char *const *options; /* as given, "--seed=3"; --jobs left out */
 	const struct exploration *exploration;
 	const struct explored *explored;
-	double seconds;
+	double seconds;    /* of wall clock, the one number that differs between equal runs */
 	const char *limit; /* what cut the run short; NULL: nothing did */
 };
 

@@ -16,11 +16,11 @@ struct outcome {
 	const struct plan *plan;
 	struct plan_cost cost;
 	const char *why;    /* the plan cannot be priced or lowered; NULL if it can */
-	bool simulated;     /* to its end */
+	bool simulated;     /* the simulation came to its end */
 	enum sim_mode mode; /* of the simulation */
 	const struct program *program;
 	struct sim_result sim;
-	bool agrees;
+	bool agrees;       /* simulated, no fault, and all integer counts are equal */
 	double worst_ulps; /* SIM_DATA: see below; else -1 */
 	const char *worst_tensor;
 };

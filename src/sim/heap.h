@@ -11,7 +11,7 @@
  * a cache line.  The caller gives room for as many as can wait at once.
  */
 struct event {
-	int64_t time;
+	int64_t time; /* ticks */
 	uint32_t instruction;
 };
 

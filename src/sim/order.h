@@ -14,7 +14,7 @@ struct arena;
 
 /* What the clock knows of an instruction; it counts `waiting` down. */
 struct order_node {
-	int64_t ready;      /* the latest end of those that it waited for */
+	int64_t ready;      /* tick of the latest end of those that it waited for */
 	uint32_t waiting;   /* how many it waits for yet */
 	uint32_t followers; /* its first edge; 0: nobody waits for it */
 };

@@ -56,9 +56,9 @@ struct sim_run_time {
 };
 
 struct sim_result {
-	bool finished; /* false: limit reached, or a fault stopped it */
-	uint64_t events;
-	int64_t cycles;
+	bool finished;   /* false: limit reached, or a fault stopped it */
+	uint64_t events; /* instructions that ran */
+	int64_t cycles;  /* of the reference clock, overheads included */
 	double energy_pj;
 	struct counts counts;
 	int tiles_computed;    /* SIM_IDENTITY: for real */
