@@ -124,7 +124,7 @@ static bool lower_steps(struct lowering *lowering)
 	return true;
 }
 
-static const struct program *keep(const struct lowering *lowering, int64_t overhead)
+static const struct program *make_program(const struct lowering *lowering, int64_t overhead)
 {
 	const struct plan *plan = lowering->plan;
 	struct arena *arena = lowering->queues.arena;
@@ -191,7 +191,7 @@ const struct program *lower_plan(const struct plan *plan, struct arena *arena, c
 		refuse(lowering, "the program has more instructions than can be numbered");
 	else if (check_coordinates(lowering) && hbm_place(lowering) &&
 		 count_overhead(lowering, &overhead) && lower_steps(lowering))
-		program = keep(lowering, overhead);
+		program = make_program(lowering, overhead);
 	if (!program)
 		*why = lowering->why;
 	arena_close(scratch);

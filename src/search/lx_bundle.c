@@ -7,6 +7,7 @@
  * opaque op is the last of its bundle.  Moves and the op that they feed stay
  * together.
  */
+
 /* Distinct tensors in HBM that steps [first, end) use; `seen` by tensor, 0 or an earlier stamp. */
 static int64_t count_arguments(const struct plan *plan, int first, int end, int *seen, int stamp)
 {

@@ -121,7 +121,7 @@ static bool tile_op(
 }
 
 /* The loop that alone walks host dimension h of an access, by steps of one from 0; -1. */
-static int walking_loop(const struct op *op, const struct access *access, int h)
+static int find_walking_loop(const struct op *op, const struct access *access, int h)
 {
 	int found = -1;
 	for (int l = 0; l < op->loop_count; l++) {
@@ -151,8 +151,8 @@ static void match_loops(
 	for (int l = 0; l < op->loop_count; l++)
 		matches[l] = -1;
 	for (int h = 0; h < layout->host_rank; h++) {
-		int own = walking_loop(op, made, h);
-		int other = walking_loop(op_at(plan, reader), use, h);
+		int own = find_walking_loop(op, made, h);
+		int other = find_walking_loop(op_at(plan, reader), use, h);
 		if (own < 0 || other < 0 ||
 			elements_on_core(plan, clone, own) != elements_on_core(plan, reader, other))
 			continue;

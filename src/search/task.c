@@ -95,7 +95,7 @@ struct tasks tasks_varying(
 	return tasks;
 }
 
-static uint64_t divisions(const struct task *task, struct arena *arena)
+static uint64_t count_divisions(const struct task *task, struct arena *arena)
 {
 	struct problem problem = {
 		.stage = STAGE_DIVIDE,
@@ -115,7 +115,7 @@ size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena
 {
 	for (size_t i = 0; i < tasks->count; i++) {
 		struct task *task = &tasks->at[i];
-		uint64_t wants = task->op < 0 ? 1 : divisions(task, arena);
+		uint64_t wants = task->op < 0 ? 1 : count_divisions(task, arena);
 		if (wants > candidates) {
 			tasks->cut = true;
 			task->most = candidates;
