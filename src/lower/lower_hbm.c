@@ -39,9 +39,21 @@ bool hbm_place(struct lowering *lowering)
 	return true;
 }
 
-struct location hbm_location(const struct lowering *lowering, const struct region *box)
+static struct location hbm_location(const struct lowering *lowering, const struct region *box)
 {
 	static const int64_t origin[REGION_RANK_MOST];
 	const struct layout *layout = &lowering->plan->workload->tensors[box->tensor].layout;
 	return location_within(box, lowering->hbm[box->tensor], layout->size, origin);
+}
+
+const struct transfer *hbm_transfer(
+	const struct lowering *lowering, const struct operand_box *box, int lx_tensor)
+{
+	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
+	*transfer = (struct transfer){
+		.lx_tensor = lx_tensor,
+		.box = box,
+		.hbm = hbm_location(lowering, &box->region),
+	};
+	return transfer;
 }

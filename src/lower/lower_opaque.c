@@ -74,13 +74,7 @@ static void add_transfer(struct lowering *lowering, enum engine engine, int64_t 
 	queue_open(queues, engine, 1);
 	queue_need(queues, 0, after);
 	*number = queue_close(queues, lowering->step.number, (int)turn, &instruction);
-	struct transfer *transfer = arena_new(queues->arena, struct transfer);
-	*transfer = (struct transfer){
-		.lx_tensor = box->region.tensor,
-		.box = box,
-		.hbm = hbm_location(lowering, &box->region),
-	};
-	instruction->transfer = transfer;
+	instruction->transfer = hbm_transfer(lowering, box, box->region.tensor);
 }
 
 static void add_compute(struct lowering *lowering, int64_t turn, const struct operand_box *box,

@@ -115,13 +115,7 @@ static void send(struct lowering *lowering, int k)
 	queue_need(&lowering->queues, owner, made);
 	output->sent[k][turn(&output->slots, output->finished)] =
 		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
-	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);
-	*transfer = (struct transfer){
-		.lx_tensor = box->region.tensor,
-		.box = box,
-		.hbm = hbm_location(lowering, &box->region),
-	};
-	instruction->transfer = transfer;
+	instruction->transfer = hbm_transfer(lowering, box, box->region.tensor);
 }
 
 void output_end(struct lowering *lowering)

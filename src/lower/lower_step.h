@@ -108,7 +108,8 @@ bool refuse(struct lowering *lowering, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool hbm_place(struct lowering *lowering);
-struct location hbm_location(const struct lowering *lowering, const struct region *box);
+const struct transfer *hbm_transfer(
+	const struct lowering *lowering, const struct operand_box *box, int lx_tensor);
 
 bool buffers_place(struct lowering *lowering);
 

@@ -113,13 +113,8 @@ static void fetch(struct lowering *lowering, struct supply *supply, const int *l
 		need_slot(lowering, supply, list[i]);
 	int64_t number = queue_close(
 		queues, lowering->step.number, (int)lowering->step.tile.number, &instruction);
-	struct transfer *transfer = arena_new(queues->arena, struct transfer);
-	*transfer = (struct transfer){
-		.lx_tensor = supply->resident ? supply->slices.stay->tensor : box->region.tensor,
-		.box = box,
-		.hbm = hbm_location(lowering, &box->region),
-	};
-	instruction->transfer = transfer;
+	instruction->transfer = hbm_transfer(
+		lowering, box, supply->resident ? supply->slices.stay->tensor : box->region.tensor);
 	for (int i = 0; i < count; i++) {
 		struct held *held = &supply->held[list[i]];
 		held->box = box;
