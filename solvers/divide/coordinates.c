@@ -66,7 +66,8 @@ struct coordinates coordinates_make(
 	return to;
 }
 
-int64_t coordinate_part_value(const struct coordinate_part *part, int64_t v)
+/* The part of one loop at value v; v is ignored for the constant. */
+static int64_t part_value(const struct coordinate_part *part, int64_t v)
 {
 	int64_t walk = part->loop < 0 ? part->step : times(v, part->step);
 	return (part->modulus ? walk % part->modulus : walk) / part->stride;
@@ -78,7 +79,7 @@ int64_t coordinate_values(const struct coordinate *coordinate, const int64_t *co
 	for (int p = 0; p < coordinate->part_count; p++) {
 		const struct coordinate_part *part = &coordinate->parts[p];
 		if (part->loop >= 0)
-			values += coordinate_part_value(part, count[part->loop] - 1);
+			values += part_value(part, count[part->loop] - 1);
 	}
 	return values;
 }
@@ -104,7 +105,7 @@ bool coordinate_fits_stick(const struct coordinate *coordinate, int per_stick)
 static void print_part(struct text *text, const struct op *op, const struct coordinate_part *part)
 {
 	if (part->loop < 0) {
-		text_add(text, "%" PRId64, coordinate_part_value(part, 0));
+		text_add(text, "%" PRId64, part_value(part, 0));
 		return;
 	}
 	int64_t common = number_gcd(number_gcd(part->step, part->stride), part->modulus);

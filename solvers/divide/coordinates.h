@@ -42,9 +42,6 @@ struct coordinates {
 struct coordinates coordinates_make(
 	const struct layout *layout, const struct op *op, const struct access *access);
 
-/* The part of one loop at value v; v is ignored for the constant. */
-int64_t coordinate_part_value(const struct coordinate_part *part, int64_t v);
-
 /* How many values it takes while each loop l runs from 0 to count[l] - 1. */
 int64_t coordinate_values(const struct coordinate *coordinate, const int64_t *count);
 

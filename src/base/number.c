@@ -1,8 +1,7 @@
 #include "base/number.h"
 
 #include "base/arena.h"
-
-__extension__ typedef __int128 wide;
+#include "base/wide.h"
 
 int64_t number_gcd(int64_t a, int64_t b)
 {
@@ -39,14 +38,9 @@ static bool reduce(wide num, wide den, struct ratio *out)
 		*out = (struct ratio){0, 1};
 		return true;
 	}
-	wide a = num, b = den;
-	while (b) {
-		wide rest = a % b;
-		a = b;
-		b = rest;
-	}
-	num /= a;
-	den /= a;
+	wide common = wide_gcd(num, den);
+	num /= common;
+	den /= common;
 	if (num > INT64_MAX || den > INT64_MAX)
 		return false;
 	*out = (struct ratio){(int64_t)num, (int64_t)den};

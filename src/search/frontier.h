@@ -13,6 +13,7 @@
  */
 struct arena;
 
+/* All are minimised. */
 enum objective {
 	OBJECTIVE_LATENCY,
 	OBJECTIVE_ENERGY,

@@ -1,6 +1,7 @@
 #include "sim/machine.h"
 
 #include "base/arena.h"
+#include "base/wide.h"
 
 enum {
 	HBM_READS,
@@ -47,7 +48,7 @@ static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
 {
 	if (rate.num == 0)
 		return (struct pace){0, 1};
-	__extension__ __int128 num = (__int128)ticks * work * rate.den;
+	wide num = (wide)ticks * work * rate.den;
 	int64_t whole = (int64_t)((num + rate.num - 1) / rate.num);
 	if (num % rate.num == 0 || num > INT64_MAX)
 		return (struct pace){whole, 1};

@@ -49,7 +49,8 @@ static void draw(const struct workload *workload, int t, uint64_t seed, bool sma
 	}
 }
 
-void reference_opaque(
+/* An opaque op's outputs are small integers always. */
+static void draw_opaque(
 	const struct workload *workload, const struct op *op, uint64_t seed, void **arrays)
 {
 	for (int w = 0; w < op->write_count; w++) {
@@ -72,7 +73,7 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 	}
 	for (size_t o = 0; o < workload->op_count; o++) {
 		if (workload->ops[o].kind == OP_OPAQUE)
-			reference_opaque(workload, &workload->ops[o], seed, arrays);
+			draw_opaque(workload, &workload->ops[o], seed, arrays);
 	}
 }
 

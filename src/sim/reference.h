@@ -18,19 +18,15 @@ struct arena;
 
 /*
  * Allots and draws the graph's inputs and the outputs of opaque ops: multiples
- * of 2^-20 in [-1/4, 1/4) or, for small_integers and integer types, whole
- * numbers from -2 to 2 (0 and 1 for bool).  A tensor's values depend on the
- * seed and its number alone.
+ * of 2^-20 in [-1/4, 1/4) or, for small_integers, integer types and opaque
+ * ops, whole numbers from -2 to 2 (0 and 1 for bool).  A tensor's values depend
+ * on the seed and its number alone.
  */
 void reference_inputs(const struct workload *workload, uint64_t seed, bool small_integers,
 	struct arena *arena, void **arrays);
 
 /* Allots and computes all that is NULL in arrays. */
 void reference_run(const struct workload *workload, struct arena *arena, void **arrays);
-
-/* Draws one opaque op's outputs, small integers always, into their arrays. */
-void reference_opaque(
-	const struct workload *workload, const struct op *op, uint64_t seed, void **arrays);
 
 /*
  * A unit in the last place is that of the expected element's binade.  Where

@@ -1,9 +1,9 @@
 #include "spec/value.h"
 
+#include "base/wide.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-__extension__ typedef __int128 wide;
 
 static const char overflow[] = "the result is too large";
 static const char division[] = "division by zero";
@@ -45,14 +45,9 @@ static const char *finite_real(double real, struct value *out)
 /* num / den, exact if it fits; den > 0 */
 static const char *fraction(wide num, wide den, struct value *out)
 {
-	wide a = positive(num), b = den;
-	while (b) {
-		wide rest = a % b;
-		a = b;
-		b = rest;
-	}
-	num /= a;
-	den /= a;
+	wide common = wide_gcd(positive(num), den);
+	num /= common;
+	den /= common;
 	if (positive(num) / den > INT64_MAX)
 		return overflow;
 	double real = (double)num / (double)den;
@@ -252,7 +247,8 @@ const char *value_pow(struct value a, struct value b, struct value *out)
 	return finite_real(pow(a.real, b.real), out);
 }
 
-int value_compare(struct value a, struct value b)
+/* -1, 0, 1 */
+static int compare(struct value a, struct value b)
 {
 	if (!a.exact || !b.exact)
 		return (a.real > b.real) - (a.real < b.real);
@@ -263,14 +259,14 @@ int value_compare(struct value a, struct value b)
 const char *value_min(struct value a, struct value b, struct value *out)
 {
 	const char *why = join(&a, &b);
-	*out = value_compare(a, b) <= 0 ? a : b;
+	*out = compare(a, b) <= 0 ? a : b;
 	return why;
 }
 
 const char *value_max(struct value a, struct value b, struct value *out)
 {
 	const char *why = join(&a, &b);
-	*out = value_compare(a, b) >= 0 ? a : b;
+	*out = compare(a, b) >= 0 ? a : b;
 	return why;
 }
 

@@ -52,9 +52,6 @@ const char *value_floor(struct value a, struct value *out);
 const char *value_log2(struct value a, struct value *out);
 const char *value_sqrt(struct value a, struct value *out);
 
-/* -1, 0, 1 */
-int value_compare(struct value a, struct value b);
-
 /* The value of a unit such as "KiB" or "GB/s"; the longest unit that text
  * begins with is *length bytes long.  False if it begins with none. */
 bool unit_read(const char *text, size_t *length, struct value *out);
