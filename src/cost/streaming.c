@@ -58,31 +58,31 @@ bool streaming_least(const struct streaming *streaming, int64_t *bytes)
 }
 
 /* Buffers begin at aligned addresses. */
-static int64_t buffers(const struct streaming *streaming, int64_t bytes, int count, bool *fits)
+static int64_t buffer_bytes(const struct streaming *streaming, int64_t bytes, int count, bool *fits)
 {
 	int64_t alignment = streaming->arch->levels[streaming->arch->lx].alignment;
 	int64_t blocks = number_ceil_div(bytes, alignment);
 	return checked_mul(fits, checked_mul(fits, blocks, alignment), count);
 }
 
-static int64_t tile_buffers(const struct streaming *streaming, int operand, bool *fits)
+static int64_t tile_buffer_bytes(const struct streaming *streaming, int operand, bool *fits)
 {
 	const struct footprint *footprint = &streaming->traffic.operands[operand];
 	if (is_in_lx(streaming, operand))
 		return 0;
 	int64_t largest = checked_mul(fits, footprint_largest(footprint, fits), STICK_BYTES);
-	return buffers(streaming, largest, footprint_moves(footprint) ? 2 : 1, fits);
+	return buffer_bytes(streaming, largest, footprint_moves(footprint) ? 2 : 1, fits);
 }
 
 /* A ring still reads one accumulator while the next output tile begins in another. */
-static int64_t accumulators(const struct streaming *streaming, bool *fits)
+static int64_t accumulator_bytes(const struct streaming *streaming, bool *fits)
 {
 	const struct traffic_op *traffic = &streaming->traffic;
 	bool ring = loopnest_splits(&traffic->nest, traffic->nest.reductions) > 1;
 	if (!ring && traffic_passes(traffic, fits) == 1)
 		return 0;
 	int64_t largest = footprint_largest(output_of(streaming), fits);
-	return buffers(streaming, traffic_accumulator(traffic, largest, fits),
+	return buffer_bytes(streaming, traffic_accumulator(traffic, largest, fits),
 		ring && traffic_output_tiles(traffic, fits) > 1 ? 2 : 1, fits);
 }
 
@@ -93,8 +93,8 @@ bool streaming_room(const struct streaming *streaming, int64_t *bytes)
 	if (streaming->traffic.moves)
 		return true;
 	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
-		*bytes = checked_add(&fits, *bytes, tile_buffers(streaming, i, &fits));
-	*bytes = checked_add(&fits, *bytes, accumulators(streaming, &fits));
+		*bytes = checked_add(&fits, *bytes, tile_buffer_bytes(streaming, i, &fits));
+	*bytes = checked_add(&fits, *bytes, accumulator_bytes(streaming, &fits));
 	return fits;
 }
 
