@@ -8,7 +8,7 @@
  * Reads an `architecture:` map in the v0.4 `nodes:` form: a list of
  * `!Container`, `!Component`, outermost first, each with `name`, `class`,
  * `attributes`, `spatial: {meshX, meshY}`.  What v0.4 does not know are
- * attributes of ours (lx reserve, rings, overheads); beside `attributes:` a
+ * attributes of ours (LX reserve, rings, overheads); beside `attributes:` a
  * node may carry `sources:` with one sentence per attribute.  See
  * specs/README.md.  NULL after complaining.
  *
