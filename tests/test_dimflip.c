@@ -63,6 +63,22 @@ static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
 	arena_close(arena);
 }
 
+/* 65 columns are two sticks, the second nearly empty: no flip shares them two ways. */
+static void flips_divide_elements_too(void **state)
+{
+	static const char ragged[] = "workload:\n"
+				     " dimensions: {m: 100, n: 65}\n"
+				     " ops: [\"y[m,n] = exp(x[m,n])\"]\n";
+	struct arena *arena = arena_open();
+	const struct arch *arch = spyre_arch(arena, 2);
+	const struct workload *workload = read_text_of(arena, ragged);
+	struct mapping given;
+	assert_null(mapping_parse(arena, arch, workload->ops, "core: m2", &given));
+	assert_int_equal(op_units(workload, workload->ops, 1), 2);
+	assert_int_equal(flips_find(arch, workload, workload->ops, &given).count, 1);
+	arena_close(arena);
+}
+
 struct asked {
 	const struct arch *arch;
 	const struct workload *workload;
@@ -171,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flips_move_the_one_factor_where_it_divides_the_units),
+		cmocka_unit_test(flips_divide_elements_too),
 		cmocka_unit_test(softmax_on_four_cores_is_flipped_to_columns),
 		cmocka_unit_test(no_combination_is_better),
 		cmocka_unit_test(a_cut_search_says_so_and_offers_the_best_it_saw),

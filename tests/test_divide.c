@@ -117,6 +117,25 @@ static void one_loop_can_walk_several_dimensions(void **state)
 	assert_int_equal(coordinate_values(&c.dims[1], EXTENTS(256)), 2);
 }
 
+/* Element 3 * 1000 + 2 * 64 + lane of the array is its row 3, stick 2. */
+static void an_offset_has_a_place_in_every_dimension(void **state)
+{
+	struct workload *workload =
+		sample_op(*state, OP_MAP, DTYPE_FP16, "mn->mn", "mn", EXTENTS(192, 1000));
+	struct op *op = (struct op *)workload->ops;
+	op->reads[0].linear.offset = 3128;
+	const struct coordinates c =
+		coordinates_make(&workload->tensors[0].layout, op, &op->reads[0]);
+	const char *expected[] = {"floor(n/64) + 2", "m + 3", "Mod(n, 64)"};
+	for (int d = 0; d < 3; d++)
+		assert_string_equal(coordinate_print(*state, op, &c.dims[d]), expected[d]);
+	op->reads[0].linear.offset = 3129;
+	const char *why = NULL;
+	assert_null(iteration_make(*state, workload, op, &why));
+	assert_string_equal(why, "the stick of 'a' is walked by Mod(n, 64) + 1; a device can walk "
+				 "a loop, or a loop modulo 64");
+}
+
 static void a_stick_walked_by_two_loops_is_refused(void **state)
 {
 	struct workload *workload =
@@ -253,13 +272,16 @@ static void k_fast_knows_plain_products_only(void **state)
 			ones, 32, splits));
 }
 
-static void reduction_comes_first_on_the_ring_for_einsums_only(void **state)
+static void reduction_comes_first_on_the_ring_for_einsums_of_three_loops_only(void **state)
 {
 	const struct iteration *product =
 		sample(*state, OP_EINSUM, "mk,kn->mn", "mnk", EXTENTS(64, 1024, 4096));
+	const struct iteration *row =
+		sample(*state, OP_EINSUM, ".k,kn->.n", "nk", EXTENTS(1024, 4096));
 	const struct iteration *sum = sample(*state, OP_REDUCE, "mk->m.", "mk", EXTENTS(64, 4096));
 	assert_int_equal(k_fast_first(product->op, EXTENTS(4, 4, 2)), 2);
 	assert_int_equal(k_fast_first(product->op, EXTENTS(4, 4, 1)), -1);
+	assert_int_equal(k_fast_first(row->op, EXTENTS(4, 4)), -1);
 	assert_int_equal(k_fast_first(sum->op, EXTENTS(4, 4)), -1);
 }
 
@@ -337,6 +359,7 @@ int main(void)
 		TEST(sticks_are_counted_by_the_most_elements_per_stick),
 		TEST(coordinates_print_as_functions_of_the_loops),
 		TEST(one_loop_can_walk_several_dimensions),
+		TEST(an_offset_has_a_place_in_every_dimension),
 		TEST(a_stick_walked_by_two_loops_is_refused),
 		TEST(least_division_takes_the_largest_span_within_the_limit),
 		TEST(equal_spans_leave_the_first_combination),
@@ -347,7 +370,7 @@ int main(void)
 		TEST(k_fast_divides_few_rows_by_n_and_k),
 		TEST(k_fast_stays_within_its_conditions),
 		TEST(k_fast_knows_plain_products_only),
-		TEST(reduction_comes_first_on_the_ring_for_einsums_only),
+		TEST(reduction_comes_first_on_the_ring_for_einsums_of_three_loops_only),
 		TEST(odd_sizes_use_what_divides_them_on_any_number_of_cores),
 		TEST(at_most_one_reduction_gets_cores),
 		TEST(equal_sizes_get_cores_in_the_order_of_the_loops),

@@ -52,6 +52,15 @@ static void add(
 	}
 }
 
+static void add_offset(const struct layout *layout, struct coordinates *to, int64_t offset)
+{
+	for (int d; (d = find_primary(layout, offset)) >= 0; offset %= layout->stride_map[d]) {
+		struct coordinate *dim = &to->dims[d];
+		dim->parts[dim->part_count++] =
+			(struct coordinate_part){-1, offset / layout->stride_map[d], 0, 1};
+	}
+}
+
 struct coordinates coordinates_make(
 	const struct layout *layout, const struct op *op, const struct access *access)
 {
@@ -62,7 +71,7 @@ struct coordinates coordinates_make(
 			add(layout, &to, l, step, times(step, op->loops[l].extent));
 	}
 	if (access->linear.offset > 0)
-		add(layout, &to, -1, access->linear.offset, INT64_MAX);
+		add_offset(layout, &to, access->linear.offset);
 	return to;
 }
 

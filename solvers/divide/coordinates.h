@@ -17,7 +17,8 @@
  *	floor((c * v mod m) / s)
  *
  * without the modulo if c * n does not exceed m.  Parts of several loops add
- * up.  A constant offset is a loop of one value that is unlimited.
+ * up.  A constant offset adds its place in every dimension, the largest stride
+ * first.
  *
  * Example: v of [512, 1024] fp16, stored [16, 512, 64] with strides [64, 1024,
  * 1]: coefficient 1, extent 1024 gives floor(v/64) and v mod 64.

@@ -64,7 +64,7 @@ bool k_fast_divide(
 
 int k_fast_first(const struct op *op, const int64_t *splits)
 {
-	if (op->kind != OP_EINSUM)
+	if (op->kind != OP_EINSUM || op->loop_count < 3)
 		return -1;
 	for (int l = 0; l < op->loop_count; l++)
 		if (op->loops[l].reduction && splits[l] > 1)

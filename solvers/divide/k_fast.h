@@ -23,7 +23,8 @@ bool k_fast_divide(
 
 /*
  * Where neighbouring cores share a reduction: the loop whose slot changes
- * fastest with the core number.  -1 for the order of the loops.
+ * fastest with the core number.  -1 for the order of the loops, as published also of
+ * products with less than three.
  */
 int k_fast_first(const struct op *op, const int64_t *splits);
 

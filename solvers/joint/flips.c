@@ -30,7 +30,8 @@ struct flips flips_find(const struct arch *arch, const struct workload *workload
 		return flips;
 	uint32_t factor = given->rows[arch->core].spatial[from];
 	for (int l = 0; l < op->loop_count && flips.count < FLIPS_MOST; l++) {
-		if (l == from || !indexes_output(op, l) || op_units(workload, op, l) % factor)
+		if (l == from || !indexes_output(op, l) || op->loops[l].extent % factor ||
+			op_units(workload, op, l) % factor)
 			continue;
 		struct mapping *flip = &flips.at[flips.count++];
 		*flip = *given;

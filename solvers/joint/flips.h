@@ -6,9 +6,9 @@
 /*
  * The variants of one op's division that the published co-optimizer looks at:
  * the given one, and if exactly one loop of the output is divided, the same
- * factor moved to each other loop of the output whose units it divides.
- * Reduction splits stay.  (The published code counts elements instead of units,
- * and fails later on half a stick.)
+ * factor moved to each other loop of the output whose elements and units it
+ * divides.  Reduction splits stay.  (The published code does not look at the
+ * units, and fails later on half a stick.)
  */
 enum { FLIPS_MOST = 6 }; /* the given division included */
 
