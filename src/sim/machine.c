@@ -1,6 +1,7 @@
 #include "sim/machine.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/wide.h"
 
 enum {
@@ -20,14 +21,36 @@ struct pace {
 	int64_t num, den;
 };
 
+/* The ticks that an instruction asks of each kind of server. */
+struct demand {
+	enum engine engine;
+	int step;
+	bool idle; /* of nobody, and it ends as it starts */
+	int64_t hbm, port, lx_reads, lx_writes, work, link;
+};
+
+/* All that running an instruction needs; many have one demand. */
+struct job {
+	uint64_t mask;
+	uint32_t demand;
+};
+
 struct machine {
 	const struct workload *workload;
+	const struct instruction *instructions;
+	struct arena *arena;
+	struct job *jobs; /* by instruction */
+	size_t job_count;
+	struct array(struct demand) demands;
+	uint32_t latest[ENGINE_COUNT]; /* demand by engine */
+	int64_t *step_ends;
 	int64_t ticks;
 	int64_t longest;            /* an instruction takes no more: sums stay far from overflow */
 	bool hbm_shared, lx_shared; /* one server for reads and writes */
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
 	struct pace vector;
+	int64_t link_stick; /* ticks of a stick on a link */
 	int64_t free[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE]; /* when a server's work ends */
 };
 
@@ -55,9 +78,12 @@ static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
 	return (struct pace){(int64_t)num, rate.num};
 }
 
-static int64_t time_of(const struct machine *machine, struct pace pace, int64_t work)
+/* Ticks of work; 0: it takes none, and no server sees it. */
+static int64_t find_time(const struct machine *machine, struct pace pace, int64_t work)
 {
 	int64_t time;
+	if (work <= 0 || pace.num == 0)
+		return 0;
 	if (!number_mul(work, pace.num, &time))
 		return machine->longest;
 	if (pace.den != 1)
@@ -91,6 +117,10 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 
 	struct machine *machine = arena_new(arena, struct machine);
 	machine->workload = program->workload;
+	machine->instructions = program->instructions;
+	machine->arena = arena;
+	machine->jobs = arena_array(arena, struct job, program->instruction_count);
+	machine->step_ends = arena_array(arena, int64_t, program->step_count);
 	machine->hbm_shared = hbm->shared_rate;
 	machine->lx_shared = lx->shared_rate;
 	machine->longest = INT64_MAX / 4 / (int64_t)(program->instruction_count + 1);
@@ -113,53 +143,19 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 		machine->mac[bytes] = find_pace(ticks, 1, known ? rate : mac);
 	}
 	machine->vector = find_pace(ticks, 1, vector);
+	machine->link_stick = find_time(machine, machine->link, 1);
 	return machine;
 }
 
-int64_t machine_ticks(const struct machine *machine)
-{
-	return machine->ticks;
-}
-
-static int64_t next_cycle(const struct machine *machine, int64_t time)
-{
-	return number_align_up(time, machine->ticks);
-}
-
-/* One server takes work that came at `ready`; answers when it is through. */
-static int64_t serve(
-	struct machine *machine, int server, int64_t ready, struct pace pace, int64_t work)
-{
-	if (work <= 0 || pace.num == 0)
-		return ready;
-	int64_t begin = number_max(ready, machine->free[server]);
-	machine->free[server] = begin + time_of(machine, pace, work);
-	return machine->free[server];
-}
-
-static int core_server(int core, int which)
-{
-	return CORES + core * SERVERS_PER_CORE + which;
-}
-
-static int lx_writes(const struct machine *machine, int core)
-{
-	return core_server(core, machine->lx_shared ? LX_READS : LX_WRITES);
-}
-
-static int64_t run_transfer(
-	struct machine *machine, const struct instruction *instruction, int64_t ready)
+static struct demand transfer_demand(
+	const struct machine *machine, const struct instruction *instruction)
 {
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	int64_t sticks = instruction->transfer->box->region.sticks;
-	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
-	int64_t end =
-		serve(machine, hbm, ready, in ? machine->hbm_read : machine->hbm_write, sticks);
-	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
-		int port = core_server(__builtin_ctzll(mask), PORT);
-		end = number_max(end, serve(machine, port, ready, machine->port, sticks));
-	}
-	return end;
+	return (struct demand){
+		.hbm = find_time(machine, in ? machine->hbm_read : machine->hbm_write, sticks),
+		.port = find_time(machine, machine->port, sticks),
+	};
 }
 
 /* An accumulator of a box has fp32 elements where the box has its own. */
@@ -187,15 +183,12 @@ static struct pace work_pace(
 	return machine->mac[bytes];
 }
 
-static int64_t run_compute(
-	struct machine *machine, const struct instruction *instruction, int64_t ready)
+static struct demand compute_demand(const struct machine *machine, const struct compute *compute)
 {
-	const struct compute *compute = instruction->compute;
 	const struct op *op = &machine->workload->ops[compute->op];
-	int core = __builtin_ctzll(instruction->mask);
 	int64_t reads = 0, writes = 0, work = 1;
 	if (op->kind == OP_OPAQUE)
-		return ready;
+		return (struct demand){0};
 	for (int i = 0; i < compute->read_count; i++)
 		reads += compute->reads[i]->region.sticks;
 	if (compute->accumulator_read)
@@ -208,13 +201,11 @@ static int64_t run_compute(
 		if (!number_mul(work, compute->count[l], &work))
 			work = machine->longest;
 	}
-	int64_t read_end =
-		serve(machine, core_server(core, LX_READS), ready, machine->lx_read, reads);
-	int64_t write_end =
-		serve(machine, lx_writes(machine, core), ready, machine->lx_write, writes);
-	int64_t work_end = serve(
-		machine, core_server(core, UNIT), ready, work_pace(machine, op, compute), work);
-	return number_max(work_end, number_max(read_end, write_end));
+	return (struct demand){
+		.lx_reads = find_time(machine, machine->lx_read, reads),
+		.lx_writes = find_time(machine, machine->lx_write, writes),
+		.work = find_time(machine, work_pace(machine, op, compute), work),
+	};
 }
 
 static bool are_cores_right(const struct combine *combine)
@@ -226,47 +217,160 @@ static bool are_cores_right(const struct combine *combine)
 	return combine->core_count > 0;
 }
 
-static int64_t run_combine(
-	struct machine *machine, const struct instruction *instruction, int64_t ready)
+static struct demand combine_demand(const struct machine *machine, const struct combine *combine)
 {
-	const struct combine *combine = instruction->combine;
 	int64_t sticks = accumulator_sticks(machine, &combine->region);
-	int64_t end = ready, first = ready, arrived = ready;
 	if (!are_cores_right(combine))
+		return (struct demand){.idle = true};
+	return (struct demand){
+		.lx_reads = find_time(machine, machine->lx_read, sticks),
+		.lx_writes = find_time(machine, machine->lx_write, combine->region.sticks),
+		.link = find_time(machine, machine->link, sticks),
+	};
+}
+
+static struct demand find_demand(
+	const struct machine *machine, const struct instruction *instruction)
+{
+	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
+		return (struct demand){.idle = true};
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		return transfer_demand(machine, instruction);
+	case ENGINE_COMPUTE:
+		return compute_demand(machine, instruction->compute);
+	case ENGINE_RING:
+		return combine_demand(machine, instruction->combine);
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+	return (struct demand){0};
+}
+
+static bool demands_equal(const struct demand *a, const struct demand *b)
+{
+	return a->step == b->step && a->idle == b->idle && a->hbm == b->hbm && a->port == b->port &&
+	       a->lx_reads == b->lx_reads && a->lx_writes == b->lx_writes && a->work == b->work &&
+	       a->link == b->link;
+}
+
+void machine_add(struct machine *machine, const struct instruction *instruction)
+{
+	struct demand demand = find_demand(machine, instruction);
+	uint32_t *latest = &machine->latest[instruction->engine];
+	demand.engine = instruction->engine;
+	demand.step = instruction->step;
+	if (machine->demands.count == 0 || machine->demands.at[*latest].engine != demand.engine ||
+		!demands_equal(&demand, &machine->demands.at[*latest])) {
+		*latest = (uint32_t)machine->demands.count;
+		*array_add(machine->arena, &machine->demands) = demand;
+	}
+	machine->jobs[machine->job_count++] = (struct job){instruction->mask, *latest};
+}
+
+int64_t machine_ticks(const struct machine *machine)
+{
+	return machine->ticks;
+}
+
+const int64_t *machine_step_ends(const struct machine *machine)
+{
+	return machine->step_ends;
+}
+
+static int64_t next_cycle(const struct machine *machine, int64_t time)
+{
+	return number_align_up(time, machine->ticks);
+}
+
+/* One server takes work that came at `ready`; answers when it is through. */
+static int64_t serve(struct machine *machine, int server, int64_t ready, int64_t time)
+{
+	if (time == 0)
 		return ready;
+	int64_t begin = number_max(ready, machine->free[server]);
+	machine->free[server] = begin + time;
+	return machine->free[server];
+}
+
+static int core_server(int core, int which)
+{
+	return CORES + core * SERVERS_PER_CORE + which;
+}
+
+static int lx_writes(const struct machine *machine, int core)
+{
+	return core_server(core, machine->lx_shared ? LX_READS : LX_WRITES);
+}
+
+static int64_t run_transfer(
+	struct machine *machine, const struct demand *demand, uint64_t mask, int64_t ready)
+{
+	bool in = demand->engine == ENGINE_DMA_IN;
+	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
+	int64_t end = serve(machine, hbm, ready, demand->hbm);
+	for (; mask; mask &= mask - 1) {
+		int port = core_server(__builtin_ctzll(mask), PORT);
+		end = number_max(end, serve(machine, port, ready, demand->port));
+	}
+	return end;
+}
+
+static int64_t run_compute(
+	struct machine *machine, const struct demand *demand, int core, int64_t ready)
+{
+	int64_t read = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
+	int64_t written = serve(machine, lx_writes(machine, core), ready, demand->lx_writes);
+	int64_t worked = serve(machine, core_server(core, UNIT), ready, demand->work);
+	return number_max(worked, number_max(read, written));
+}
+
+static int64_t run_combine(struct machine *machine, const struct demand *demand,
+	const struct combine *combine, int64_t ready)
+{
+	int64_t end = ready, first = ready, arrived = ready;
 	for (int k = 0; k < combine->core_count; k++) {
-		int64_t read = serve(machine, core_server(combine->cores[k], LX_READS), ready,
-			machine->lx_read, sticks);
+		int core = combine->cores[k];
+		int64_t read = serve(machine, core_server(core, LX_READS), ready, demand->lx_reads);
 		end = number_max(end, read);
 		if (k + 1 == combine->core_count)
 			break;
 		/* The next link starts when this one has brought its first stick. */
-		arrived = serve(machine, core_server(combine->cores[k], LINK), first, machine->link,
-			sticks);
-		first = arrived - time_of(machine, machine->link, sticks) +
-			time_of(machine, machine->link, 1);
+		arrived = serve(machine, core_server(core, LINK), first, demand->link);
+		first = arrived - demand->link + machine->link_stick;
 	}
 	int owner = combine->cores[combine->core_count - 1];
-	int64_t written = serve(machine, lx_writes(machine, owner), ready, machine->lx_write,
-		combine->region.sticks);
+	int64_t written = serve(machine, lx_writes(machine, owner), ready, demand->lx_writes);
 	return number_max(number_max(end, arrived), written);
 }
 
-int64_t machine_run(struct machine *machine, const struct instruction *instruction, int64_t ready)
+static int64_t run(struct machine *machine, const struct demand *demand, uint32_t i, int64_t ready)
 {
-	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
+	uint64_t mask = machine->jobs[i].mask;
+	if (demand->idle)
 		return ready;
-	switch (instruction->engine) {
+	switch (demand->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		return run_transfer(machine, instruction, ready);
+		return run_transfer(machine, demand, mask, ready);
 	case ENGINE_COMPUTE:
-		return run_compute(machine, instruction, ready);
+		return run_compute(machine, demand, __builtin_ctzll(mask), ready);
 	case ENGINE_RING:
-		return run_combine(machine, instruction, ready);
+		return run_combine(machine, demand, machine->instructions[i].combine, ready);
 	case ENGINE_SYNC:
 	case ENGINE_COUNT:
 		break;
 	}
 	return next_cycle(machine, ready);
+}
+
+int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready)
+{
+	const struct demand *demand = &machine->demands.at[machine->jobs[i].demand];
+	int64_t end = run(machine, demand, i, ready);
+	int64_t *step_end = &machine->step_ends[demand->step];
+	*step_end = number_max(*step_end, end);
+	return end;
 }

@@ -29,27 +29,16 @@ struct machine;
 struct machine *machine_open(const struct program *program, struct arena *arena);
 int64_t machine_ticks(const struct machine *machine); /* of one cycle */
 
-/* What machine_run will look at, for the processor to fetch meanwhile. */
-static inline void machine_announce(const struct instruction *instruction)
-{
-	switch (instruction->engine) {
-	case ENGINE_DMA_IN:
-	case ENGINE_DMA_OUT:
-		__builtin_prefetch(instruction->transfer);
-		break;
-	case ENGINE_COMPUTE:
-		__builtin_prefetch(instruction->compute);
-		break;
-	case ENGINE_RING:
-		__builtin_prefetch(instruction->combine);
-		break;
-	case ENGINE_SYNC:
-	case ENGINE_COUNT:
-		break;
-	}
-}
+/*
+ * Every instruction once, in their order, before any runs: what each asks of
+ * the servers is worked out while it is at hand.
+ */
+void machine_add(struct machine *machine, const struct instruction *instruction);
 
-/* Carries out an instruction that is ready at a tick; answers when it ends. */
-int64_t machine_run(struct machine *machine, const struct instruction *instruction, int64_t ready);
+/* Carries out instruction i, ready at a tick; answers when it ends. */
+int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
+
+/* By step: the tick of its latest end. */
+const int64_t *machine_step_ends(const struct machine *machine);
 
 #endif

@@ -26,8 +26,7 @@ struct run {
 	struct heap heap;    /* what waits only for its time */
 	bool *done;
 	uint64_t events;
-	int64_t end;        /* tick of the latest end */
-	int64_t *step_ends; /* the same of each step */
+	int64_t end; /* tick of the latest end */
 	struct sim_run_time *trace;
 };
 
@@ -47,13 +46,40 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 	if (run->options->mode == SIM_DATA && run->audit)
 		run->data = data_open(program, run->options, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
-	run->step_ends = arena_array(arena, int64_t, program->step_count);
 	run->done = arena_array(arena, bool, run->order.count);
 	if (run->options->trace) {
 		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
 		for (uint32_t i = 0; i < run->order.count; i++)
 			run->trace[i].end = -1;
 	}
+}
+
+/* One walk over the program while its parts come in the order of memory. */
+static void prepare(struct run *run)
+{
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		machine_add(run->machine, &run->program->instructions[i]);
+		tally_add(&run->tally, &run->program->instructions[i]);
+	}
+}
+
+/* What was cut off counts only what it did. */
+static void tally_again(struct run *run, struct arena *arena)
+{
+	run->tally = tally_make(run->program, arena);
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		if (run->done[i])
+			tally_add(&run->tally, &run->program->instructions[i]);
+	}
+}
+
+static const int64_t *find_step_ends(const struct run *run, struct arena *arena)
+{
+	const int64_t *ticks = machine_step_ends(run->machine);
+	int64_t *cycles = arena_array(arena, int64_t, run->program->step_count);
+	for (int s = 0; s < run->program->step_count; s++)
+		cycles[s] = number_ceil_div(ticks[s], machine_ticks(run->machine));
+	return cycles;
 }
 
 /* Those that wait for nothing are ready at once. */
@@ -75,7 +101,6 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 		node->ready = number_max(node->ready, end);
 		if (--node->waiting > 0)
 			continue;
-		machine_announce(&run->program->instructions[next]);
 		heap_add(&run->heap, (struct event){node->ready, next});
 	}
 }
@@ -92,15 +117,12 @@ static void examine(struct run *run, struct event event)
 static void execute(struct run *run, struct event event)
 {
 	uint32_t i = event.instruction;
-	const struct instruction *instruction = &run->program->instructions[i];
-	int64_t end = machine_run(run->machine, instruction, event.time);
-	tally_add(&run->tally, instruction);
+	int64_t end = machine_run(run->machine, i, event.time);
 	if (run->audit)
 		examine(run, event);
 	run->done[i] = true;
 	run->events++;
 	run->end = number_max(run->end, end);
-	run->step_ends[instruction->step] = number_max(run->step_ends[instruction->step], end);
 	if (run->trace)
 		run->trace[i] = (struct sim_run_time){event.time, end};
 	release_successors(run, i, end);
@@ -144,6 +166,7 @@ struct sim_result sim_run(
 	struct sim_result result = {0};
 	struct run run = {.program = program, .options = options};
 	open_run(&run, &result, arena);
+	prepare(&run);
 	start_first(&run);
 	bool whole = (run.audit || options->mode == SIM_COUNT) && run_events(&run);
 	if (whole && run.events < run.order.count)
@@ -152,12 +175,12 @@ struct sim_result sim_run(
 		audit_end(run.audit);
 
 	result.finished = run.events == run.order.count;
+	if (!result.finished)
+		tally_again(&run, arena);
 	result.events = run.events;
 	result.ticks_per_cycle = machine_ticks(run.machine);
 	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
-	for (int s = 0; s < program->step_count; s++)
-		run.step_ends[s] = number_ceil_div(run.step_ends[s], result.ticks_per_cycle);
-	result.step_ends = run.step_ends;
+	result.step_ends = find_step_ends(&run, arena);
 	result.counts = run.tally.counts;
 	result.energy_pj = tally_energy(&run.tally);
 	result.lx_peak_bytes = run.tally.lx_peak;
