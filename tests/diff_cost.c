@@ -5,9 +5,9 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
+
+#include "tests/test.h"
 
 /* Says where two counts differ. */
 static bool same_counts(const struct plan *plan, const struct counts *a, const struct counts *b)

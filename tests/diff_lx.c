@@ -1,11 +1,9 @@
 #include "base/arena.h"
-#include "cost/cost.h"
-#include "lower/lower.h"
 #include "search/lx_plan.h"
 #include "search/stream.h"
 #include "sim/reference.h"
-#include "sim/sim.h"
 #include "tests/support/draws.h"
+#include "tests/support/executed.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/spyre.h"
 
@@ -35,43 +33,24 @@ static void count_stays(const struct plan *plan, struct outcome *outcome)
 	}
 }
 
-static void compare_values(const struct workload *workload, uint64_t seed,
-	const struct sim_result *result, long draw, struct arena *arena)
+static void run_plan(struct plan *plan, long draw, struct arena *arena)
 {
-	void **expected = arena_array(arena, void *, workload->tensor_count);
-	reference_inputs(workload, seed, true, arena, expected);
-	reference_run(workload, arena, expected);
+	const struct workload *workload = plan->workload;
+	const char *why;
+	if (!stream_plan(plan, arena, &why))
+		fail_msg("draw %ld: %s", draw, why);
+	struct executed executed = execute_plan(plan, (uint64_t)draw, true, arena);
+	if (executed.why)
+		fail_msg("draw %ld: %s", draw, executed.why);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
-		if (!result->outputs[t])
+		if (!executed.result.outputs[t])
 			continue;
-		struct comparison comparison =
-			reference_compare(&workload->tensors[t], expected[t], result->outputs[t]);
+		struct comparison comparison = reference_compare(
+			&workload->tensors[t], executed.expected[t], executed.result.outputs[t]);
 		if (comparison.different)
 			fail_msg("draw %ld: %" PRId64 " elements of '%s' differ", draw,
 				comparison.different, workload->tensors[t].name);
 	}
-}
-
-static void run_plan(struct plan *plan, long draw, struct arena *arena)
-{
-	const char *why;
-	if (!stream_plan(plan, arena, &why))
-		fail_msg("draw %ld: %s", draw, why);
-	const struct program *program = lower_plan(plan, arena, &why);
-	if (!program)
-		fail_msg("draw %ld: %s", draw, why);
-	struct sim_options options = {
-		.mode = SIM_DATA, .seed = (uint64_t)draw, .small_integers = true};
-	struct sim_result result = sim_run(program, &options, arena);
-	if (result.fault_count)
-		fail_msg("draw %ld: %s", draw, result.faults[0].text);
-	assert_true(result.finished);
-	compare_values(plan->workload, (uint64_t)draw, &result, draw, arena);
-	struct plan_cost cost;
-	assert_true(cost_plan(plan, arena, &cost));
-	if (!counts_equal(&cost.counts, &result.counts))
-		fail_msg("draw %ld: the model counts other bytes", draw);
-	assert_true(result.cycles >= cost.score.cycles);
 }
 
 static void planned_graphs_do_what_the_reference_does(void **state)

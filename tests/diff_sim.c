@@ -1,16 +1,14 @@
 #include "base/arena.h"
-#include "cost/cost.h"
-#include "lower/lower.h"
 #include "sim/reference.h"
-#include "sim/sim.h"
 #include "tests/support/draws.h"
+#include "tests/support/executed.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
+
+#include "tests/test.h"
 
 /* What may differ: the machine adds in fp32 and in another order. */
 static bool is_exact(const struct op *op)
@@ -89,44 +87,35 @@ static int count_computed(const struct program *program)
 	return count;
 }
 
-static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
-	struct outcome *outcome, struct arena *arena)
+static void check_identity(
+	const struct executed *executed, uint64_t seed, const char *where, struct arena *arena)
 {
-	const char *why;
-	const struct program *program = lower_plan(plan, arena, &why);
-	if (!program) {
-		outcome->refused++;
-		return;
-	}
-	outcome->run++;
-	struct sim_options options = {.mode = SIM_DATA, .seed = seed, .small_integers = true};
-	struct sim_result result = sim_run(program, &options, arena);
-	if (result.fault_count > 0)
-		fail_msg("%s: %s\n%s", where, result.faults[0].text, program_print(arena, program));
-	assert_true(result.finished);
-	void **expected = arena_array(arena, void *, plan->workload->tensor_count);
-	reference_inputs(plan->workload, seed, true, arena, expected);
-	reference_run(plan->workload, arena, expected);
-	compare_values(plan->workload, &result, expected, where);
-
-	options.mode = SIM_IDENTITY;
+	const struct program *program = executed->program;
+	struct sim_options options = {.mode = SIM_IDENTITY, .seed = seed, .small_integers = true};
 	struct sim_result identity = sim_run(program, &options, arena);
 	if (identity.fault_count > 0)
 		fail_msg("%s: %s\n%s", where, identity.faults[0].text,
 			program_print(arena, program));
 	assert_int_equal(identity.tiles_computed, count_computed(program));
-	assert_int_equal(identity.cycles, result.cycles);
+	assert_int_equal(identity.cycles, executed->result.cycles);
+}
 
-	struct plan_cost cost;
-	assert_true(cost_plan(plan, arena, &cost));
-	if (!counts_equal(&cost.counts, &result.counts))
-		fail_msg("%s: counts differ\n%s", where, program_print(arena, program));
-	if (result.cycles < cost.score.cycles)
-		fail_msg("%s: %" PRId64 " cycles simulated, %" PRId64 " in the model\n%s", where,
-			result.cycles, cost.score.cycles, program_print(arena, program));
-	double ratio = (double)result.cycles / (double)cost.score.cycles;
-	outcome->worst_ratio = ratio > outcome->worst_ratio ? ratio : outcome->worst_ratio;
-	assert_int_equal(result.lx_peak_bytes, cost.score.lx_peak_bytes);
+static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
+	struct outcome *outcome, struct arena *arena)
+{
+	struct executed executed = execute_plan(plan, seed, true, arena);
+	const struct program *program = executed.program;
+	if (!program) {
+		outcome->refused++;
+		return;
+	}
+	outcome->run++;
+	if (executed.why)
+		fail_msg("%s: %s\n%s", where, executed.why, program_print(arena, program));
+	compare_values(plan->workload, &executed.result, executed.expected, where);
+	check_identity(&executed, seed, where, arena);
+	double ratio = (double)executed.result.cycles / (double)executed.cost.score.cycles;
+	outcome->worst_ratio = fmax(outcome->worst_ratio, ratio);
 	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
 		outcome->rings += instruction->engine == ENGINE_RING;

@@ -6,10 +6,10 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 /*
  * The choice of tiles against all tilings there are: every vector of divisors

@@ -5,9 +5,9 @@
 #include "tests/support/draws.h"
 #include "tests/support/workload_text.h"
 
-#include "tests/test.h"
-
 #include <string.h>
+
+#include "tests/test.h"
 
 /*
  * Workloads with a few characters changed: read or refused with a complaint,

@@ -1,20 +1,18 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cost/cost.h"
-#include "lower/lower.h"
 #include "search/recipe.h"
 #include "sim/reference.h"
-#include "sim/sim.h"
 #include "tests/support/draws.h"
+#include "tests/support/executed.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
-
-#include "tests/test.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 /*
  * Every kind of op and every function, followed by a pointwise op and by
@@ -166,30 +164,19 @@ static void execute(
 	const struct plan *plan, uint64_t seed, bool small, const char *where, struct arena *arena)
 {
 	const struct workload *workload = plan->workload;
-	const char *why;
-	const struct program *program = lower_plan(plan, arena, &why);
-	if (!program)
-		fail_msg("%s: %s", where, why);
-	struct sim_options options = {.mode = SIM_DATA, .seed = seed, .small_integers = small};
-	struct sim_result result = sim_run(program, &options, arena);
-	if (!result.finished || result.fault_count)
-		fail_msg("%s: %s", where, result.fault_count ? result.faults[0].text : "stuck");
-	struct plan_cost cost;
-	assert_true(cost_plan(plan, arena, &cost));
-	if (!counts_equal(&cost.counts, &result.counts) || result.cycles < cost.score.cycles)
-		fail_msg("%s: the model counts otherwise", where);
-	void **expected = arena_array(arena, void *, workload->tensor_count);
-	reference_inputs(workload, seed, small, arena, expected);
-	reference_run(workload, arena, expected);
+	struct executed executed = execute_plan(plan, seed, small, arena);
+	if (executed.why)
+		fail_msg("%s: %s", where, executed.why);
 	bool exact = small;
 	for (size_t o = 0; o < workload->op_count; o++)
 		exact &= computes_exactly(workload->ops[o].function);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
-		if (!result.outputs[t])
+		if (!executed.result.outputs[t])
 			continue;
-		struct comparison c =
-			reference_compare(&workload->tensors[t], expected[t], result.outputs[t]);
-		double most = tolerance(workload) * largest_before(workload, (int)t, expected);
+		struct comparison c = reference_compare(
+			&workload->tensors[t], executed.expected[t], executed.result.outputs[t]);
+		double most =
+			tolerance(workload) * largest_before(workload, (int)t, executed.expected);
 		if (exact ? c.different > 0 : !(c.worst_of_largest * c.largest <= most))
 			fail_msg("%s: tensor '%s': %" PRId64 " of %" PRId64 " differ, by up to %g",
 				where, workload->tensors[t].name, c.different, c.elements,

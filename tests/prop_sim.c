@@ -6,9 +6,9 @@
 #include "tests/support/naive_order.h"
 #include "tests/support/plan_text.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
+
+#include "tests/test.h"
 
 /*
  * Right programs, broken in every way of a kind.  A mutant is caught, or it

@@ -5,9 +5,9 @@
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
+
+#include "tests/test.h"
 
 static int set_up(void **state)
 {

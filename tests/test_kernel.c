@@ -2,10 +2,10 @@
 #include "sim/kernel.h"
 #include "tests/support/draws.h"
 
-#include "tests/test.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 /* A small float format by definition, in fp64: sign, exponent, fraction. */
 struct format {

@@ -1,8 +1,8 @@
 #include "model/layout.h"
 
-#include "tests/test.h"
-
 #include <string.h>
+
+#include "tests/test.h"
 
 /* The rule's own words, as a table: host size and order in, device layout out. */
 static const struct {

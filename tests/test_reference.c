@@ -3,10 +3,10 @@
 #include "sim/reference.h"
 #include "tests/support/workload_text.h"
 
-#include "tests/test.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 struct world {
 	struct arena *arena;

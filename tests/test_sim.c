@@ -6,9 +6,9 @@
 #include "tests/support/mutable_program.h"
 #include "tests/support/plan_text.h"
 
-#include "tests/test.h"
-
 #include <string.h>
+
+#include "tests/test.h"
 
 static const char *const none[] = {NULL};
 

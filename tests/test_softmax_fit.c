@@ -3,9 +3,9 @@
 #include "tests/support/complaints.h"
 #include "tests/support/softmax_fit.h"
 
-#include "tests/test.h"
-
 #include <math.h>
+
+#include "tests/test.h"
 
 #define SPYRE "specs/arch/spyre32.yaml"
 #define SOFTMAX "specs/workloads/softmax_dim0.yaml"

@@ -2,10 +2,10 @@
 #include "base/text.h"
 #include "tests/support/workload_text.h"
 
-#include "tests/test.h"
-
 #include <inttypes.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 #define HEAD "workload:\n  dimensions: {m: 128, n: 192, k: 256, h: 4, q: 128, d: 64, one: 1}\n"
 

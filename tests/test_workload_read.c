@@ -2,11 +2,11 @@
 #include "base/text.h"
 #include "tests/support/workload_text.h"
 
-#include "tests/test.h"
-
 #include <glob.h>
 #include <inttypes.h>
 #include <string.h>
+
+#include "tests/test.h"
 
 #define DIMENSIONS "  dimensions: {m: 512, n: 1024, k: 256, h: 4, q: 128, d: 64, one: 1}\n"
 

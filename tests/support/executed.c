@@ -1,0 +1,48 @@
+#include "tests/support/executed.h"
+
+#include "base/arena.h"
+#include "lower/lower.h"
+#include "sim/reference.h"
+
+#include <inttypes.h>
+
+static const char *find_wrong(
+	const struct plan *plan, const struct executed *executed, struct arena *arena)
+{
+	const struct sim_result *result = &executed->result;
+	const struct score *score = &executed->cost.score;
+	if (result->fault_count)
+		return result->faults[0].text;
+	if (!result->finished)
+		return "it did not finish";
+	if (!counts_equal(&executed->cost.counts, &result->counts))
+		return "the model counts otherwise";
+	if (result->cycles < score->cycles)
+		return arena_format(arena, "%" PRId64 " cycles, %" PRId64 " in the model",
+			result->cycles, score->cycles);
+	if (result->lx_peak_bytes != score->lx_peak_bytes)
+		return arena_format(arena, "%" PRId64 " bytes of LX, %" PRId64 " in the model",
+			result->lx_peak_bytes, score->lx_peak_bytes);
+	return NULL;
+}
+
+struct executed execute_plan(
+	const struct plan *plan, uint64_t seed, bool small_integers, struct arena *arena)
+{
+	struct executed executed = {0};
+	executed.program = lower_plan(plan, arena, &executed.why);
+	if (!executed.program)
+		return executed;
+	struct sim_options options = {
+		.mode = SIM_DATA, .seed = seed, .small_integers = small_integers};
+	executed.result = sim_run(executed.program, &options, arena);
+	if (!cost_plan(plan, arena, &executed.cost)) {
+		executed.why = "it has no cost";
+		return executed;
+	}
+	executed.expected = arena_array(arena, void *, plan->workload->tensor_count);
+	reference_inputs(plan->workload, seed, small_integers, arena, executed.expected);
+	reference_run(plan->workload, arena, executed.expected);
+	executed.why = find_wrong(plan, &executed, arena);
+	return executed;
+}

@@ -1,0 +1,25 @@
+#ifndef SUPPORT_EXECUTED_H
+#define SUPPORT_EXECUTED_H
+
+#include "cost/cost.h"
+#include "lower/program.h"
+#include "sim/sim.h"
+
+/*
+ * A plan lowered and run on data, beside what the model and the reference say.
+ * It must end without a fault, count what the model counts and take no fewer
+ * cycles than the model; `why` tells what is wrong, NULL for nothing.  Whether
+ * the results are near enough to `expected` the caller judges.
+ */
+struct executed {
+	const char *why;
+	const struct program *program; /* NULL: it cannot be lowered, and nothing below is set */
+	struct sim_result result;
+	struct plan_cost cost;
+	void **expected; /* by tensor; NULL where the reference has none */
+};
+
+struct executed execute_plan(
+	const struct plan *plan, uint64_t seed, bool small_integers, struct arena *arena);
+
+#endif
