@@ -23,21 +23,6 @@ static struct fields split(struct arena *arena, const char *line, size_t length)
 	return fields;
 }
 
-static char *read_whole(struct arena *arena, const char *path)
-{
-	FILE *file = fopen(path, "rb");
-	if (!file)
-		return NULL;
-	struct text text = text_open(arena);
-	char bytes[4096];
-	size_t count;
-	while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
-		text_bytes(&text, bytes, count);
-	bool failed = ferror(file);
-	fclose(file);
-	return failed ? NULL : (char *)text_read(&text);
-}
-
 struct column {
 	const char *name;
 	const char *title;
@@ -103,7 +88,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return EXIT_INPUT;
 	}
 	const char *path = arena_format(arena, "%s/pareto.csv", arguments->at[0]);
-	const char *csv = read_whole(arena, path);
+	const char *csv = text_of_file(arena, path);
 	if (!csv) {
 		diag_error(
 			diag, arguments->spans[0], "cannot read '%s': %s", path, strerror(errno));

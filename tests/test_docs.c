@@ -17,7 +17,7 @@
 
 static const char *read_manual(struct arena *arena, const char *path)
 {
-	const char *text = shell_read(arena, path);
+	const char *text = text_of_file(arena, path);
 	if (!text)
 		fail_msg("no file '%s'", path);
 	return text;

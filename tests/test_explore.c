@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/text.h"
 #include "tests/support/shell.h"
 
 #include <glob.h>
@@ -30,7 +31,7 @@ static int tear_down(void **state)
 
 static const char *result(const char *name)
 {
-	const char *text = shell_read(arena, arena_format(arena, "%s/%s", folder, name));
+	const char *text = text_of_file(arena, arena_format(arena, "%s/%s", folder, name));
 	if (!text)
 		fail_msg("there is no %s", name);
 	return text;
@@ -139,7 +140,7 @@ static void frontiers_are_those_under_version_control(void **state)
 			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/%.*s.yaml -q -o %s",
 			(int)(strlen(name) - strlen(".csv")), name, folder);
 		assert_int_equal(ended.status, 0);
-		assert_string_equal(result("pareto.csv"), shell_read(arena, files.gl_pathv[i]));
+		assert_string_equal(result("pareto.csv"), text_of_file(arena, files.gl_pathv[i]));
 	}
 	globfree(&files);
 }

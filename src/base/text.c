@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,22 @@ void text_add(struct text *text, const char *format, ...)
 const char *text_read(const struct text *text)
 {
 	return text->at ? text->at : "";
+}
+
+const char *text_of_file(struct arena *arena, const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	if (!file)
+		return NULL;
+	struct text text = text_open(arena);
+	char bytes[4096];
+	size_t count;
+	while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
+		text_bytes(&text, bytes, count);
+	int error = ferror(file) ? errno : 0;
+	fclose(file);
+	errno = error;
+	return error ? NULL : text_read(&text);
 }
 
 bool text_equal(const char *a, const char *b)

@@ -23,6 +23,9 @@ void text_bytes(struct text *text, const char *bytes, size_t count);
 /* The string so far; "" when nothing was added. */
 const char *text_read(const struct text *text);
 
+/* All bytes of a file; NULL, with errno, if it cannot be read. */
+const char *text_of_file(struct arena *arena, const char *path);
+
 /* The same bytes; neither may be NULL. */
 bool text_equal(const char *a, const char *b);
 

@@ -25,20 +25,6 @@ void shell_remove(const char *folder)
 		abort();
 }
 
-const char *shell_read(struct arena *arena, const char *path)
-{
-	FILE *file = fopen(path, "rb");
-	if (!file)
-		return NULL;
-	struct text text = text_open(arena);
-	char bytes[4096];
-	size_t count;
-	while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
-		text_bytes(&text, bytes, count);
-	fclose(file);
-	return text_read(&text);
-}
-
 struct ended shell(struct arena *arena, const char *format, ...)
 {
 	char words[8192];
@@ -53,8 +39,8 @@ struct ended shell(struct arena *arena, const char *format, ...)
 	int status = system(command);
 	struct ended ended = {
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-		.out = shell_read(arena, arena_format(arena, "%s/out", folder)),
-		.err = shell_read(arena, arena_format(arena, "%s/err", folder)),
+		.out = text_of_file(arena, arena_format(arena, "%s/out", folder)),
+		.err = text_of_file(arena, arena_format(arena, "%s/err", folder)),
 	};
 	shell_remove(folder);
 	return ended;

@@ -23,7 +23,4 @@ struct ended shell(struct arena *arena, const char *format, ...)
 const char *shell_folder(struct arena *arena);
 void shell_remove(const char *folder);
 
-/* A file's bytes; NULL if it cannot be read. */
-const char *shell_read(struct arena *arena, const char *path);
-
 #endif
