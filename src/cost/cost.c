@@ -22,7 +22,7 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 			fits = false;
 	}
 	arena_release(arena, mark);
-	return fits;
+	return fits && counts_fit(out);
 }
 
 /* Why this machine cannot carry out a step, as far as the step's own numbers show it; NULL. */

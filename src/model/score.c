@@ -38,14 +38,29 @@ bool counts_equal(const struct counts *a, const struct counts *b)
 	return true;
 }
 
+static bool add_up(const struct counts *counts, enum traffic traffic, int64_t *total)
+{
+	*total = 0;
+	for (int s = 0; s < counts->step_count; s++)
+		for (int i = 0; i <= OP_READS_MOST; i++)
+			if (!number_add(*total, counts->steps[s].bytes[i][traffic], total))
+				return false;
+	return true;
+}
+
+bool counts_fit(const struct counts *counts)
+{
+	int64_t total;
+	for (int t = 0; t < TRAFFIC_COUNT; t++)
+		if (!add_up(counts, (enum traffic)t, &total))
+			return false;
+	return true;
+}
+
 int64_t counts_total(const struct counts *counts, enum traffic traffic)
 {
-	int64_t total = 0;
-	for (int s = 0; s < counts->step_count; s++) {
-		for (int i = 0; i <= OP_READS_MOST; i++) {
-			if (!number_add(total, counts->steps[s].bytes[i][traffic], &total))
-				BUG("more %s bytes than an int64_t counts", traffic_names[traffic]);
-		}
-	}
+	int64_t total;
+	if (!add_up(counts, traffic, &total))
+		BUG("more %s bytes than an int64_t counts", traffic_names[traffic]);
 	return total;
 }

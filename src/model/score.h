@@ -36,7 +36,10 @@ struct counts {
 /* As many steps, and every integer the same. */
 bool counts_equal(const struct counts *a, const struct counts *b);
 
-/* Over all steps and operands; BUG when it does not fit. */
+/* Whether the totals over all steps and operands can be counted. */
+bool counts_fit(const struct counts *counts);
+
+/* Over all steps and operands, of counts that fit; else BUG. */
 int64_t counts_total(const struct counts *counts, enum traffic traffic);
 
 struct score {

@@ -139,6 +139,7 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 		return;
 	}
 
+	made.plan->proof.method = solver;
 	struct found *found = arena_new(slot->arena, struct found);
 	found->recipe = *recipe;
 	found->recipe.division = DIVISION_GIVEN;
