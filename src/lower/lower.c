@@ -101,6 +101,7 @@ static bool lower_step(struct lowering *lowering, int s)
 	step->op = &plan->workload->ops[plan->steps[s].op];
 	step->tile = (struct tile){0};
 	step->computes = -1;
+	step->counts = NULL;
 	if (step->op->kind == OP_OPAQUE)
 		return opaque_lower(lowering);
 	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);

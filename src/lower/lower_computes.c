@@ -28,23 +28,27 @@ static void need_all(struct lowering *lowering, int core, bool first_pass, bool 
 			output->sent[k][turn(&output->slots, output->finished)]);
 }
 
+/* Most tiles of a step have equal counts, which they share. */
 static void set_loops(
-	const struct step_state *step, int core, struct arena *arena, struct compute *compute)
+	struct step_state *step, int core, struct arena *arena, struct compute *compute)
 {
 	int loops = step->tiling.loop_count;
-	int64_t *first = arena_array(arena, int64_t, 2 * loops), *count = first + loops;
+	int64_t *first = arena_array(arena, int64_t, loops), count[OP_LOOPS_MOST];
 	for (int l = 0; l < loops; l++) {
 		first[l] = tile_first(&step->tiling, &step->tile, core, l);
 		count[l] = tile_count(&step->tiling, &step->tile, core, l);
 	}
+	size_t size = (size_t)loops * sizeof *count;
+	if (!step->counts || memcmp(step->counts, count, size) != 0)
+		step->counts = arena_copy(arena, count, size);
 	compute->first = first;
-	compute->count = count;
+	compute->count = step->counts;
 }
 
 static const struct compute *make_compute(
 	struct lowering *lowering, int core, bool first_pass, bool last_pass)
 {
-	const struct step_state *step = &lowering->step;
+	struct step_state *step = &lowering->step;
 	const struct output *output = &step->output;
 	struct compute *compute = arena_alloc(lowering->queues.arena,
 		sizeof *compute + (size_t)step->op->read_count * sizeof compute->reads[0]);

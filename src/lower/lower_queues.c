@@ -4,6 +4,8 @@
 
 #include "base/fatal.h"
 
+enum { POOL_STEP = 256 };
+
 void queue_open(struct queues *queues, enum engine engine, uint64_t mask)
 {
 	queues->engine = engine;
@@ -56,6 +58,22 @@ static void sort_needs(struct queues *queues)
 	}
 }
 
+/* Dependences are few and small: they lie close to each other. */
+static const uint32_t *keep_needs(struct queues *queues)
+{
+	if (queues->need_count == 0)
+		return NULL;
+	if (queues->pool_left < queues->need_count) {
+		queues->pool_left = number_max(POOL_STEP, (int64_t)queues->need_count);
+		queues->pool = arena_array(queues->arena, uint32_t, queues->pool_left);
+	}
+	uint32_t *kept = queues->pool;
+	memcpy(kept, queues->needs, queues->need_count * sizeof *kept);
+	queues->pool += queues->need_count;
+	queues->pool_left -= queues->need_count;
+	return kept;
+}
+
 int64_t queue_close(struct queues *queues, int step, int tile, struct instruction **out)
 {
 	size_t number = queues->list.count;
@@ -70,11 +88,9 @@ int64_t queue_close(struct queues *queues, int step, int tile, struct instructio
 		.step = step,
 		.tile = tile,
 		.mask = queues->mask,
-		.dependence_count = queues->need_count,
+		.dependence_count = (uint32_t)queues->need_count,
+		.dependences = keep_needs(queues),
 	};
-	if (queues->need_count)
-		instruction->dependences = arena_copy(
-			queues->arena, queues->needs, queues->need_count * sizeof *queues->needs);
 	if (out)
 		*out = instruction;
 	return (int64_t)number;

@@ -23,6 +23,8 @@ struct queues {
 	struct arena *arena;   /* of what the program keeps */
 	struct arena *scratch; /* of what it does not */
 	struct array(struct instruction) list;
+	uint32_t *pool; /* of the arena: where dependences go next */
+	size_t pool_left;
 	struct array(bool) followed; /* per instruction: has a successor in its phase */
 	int64_t sync;                /* the SYNC that began the phase; -1: none */
 	size_t phase;                /* number of the phase's first instruction */

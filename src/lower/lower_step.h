@@ -73,7 +73,8 @@ struct step_state {
 	const struct op *op;
 	struct tiling tiling;
 	struct tile tile;
-	int64_t computes; /* core 0's of the tile before; core c's is c later */
+	const int64_t *counts; /* of the latest compute, by loop; NULL: none yet */
+	int64_t computes;      /* core 0's of the tile before; core c's is c later */
 	struct supply supplies[OP_READS_MOST];
 	struct output output;
 };

@@ -42,21 +42,26 @@ static struct op make_clone(
 	return op;
 }
 
-const struct workload *workload_with_clone(
-	struct arena *arena, const struct workload *workload, int tensor, int before)
+struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room)
 {
-	const char *name = free_name(arena, workload, &workload->tensors[tensor]);
-	return workload_with_named_clone(arena, workload, tensor, before, name);
+	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
+	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + room);
+	struct op *ops = arena_array(arena, struct op, workload->op_count + room);
+	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);
+	memcpy(ops, workload->ops, workload->op_count * sizeof *ops);
+	copy->tensors = tensors;
+	copy->ops = ops;
+	return copy;
 }
 
-const struct workload *workload_with_named_clone(struct arena *arena,
-	const struct workload *workload, int tensor, int before, const char *name)
+static void add_named_clone(
+	struct arena *arena, struct workload *copy, int tensor, int before, const char *name)
 {
-	int to = (int)workload->tensor_count;
-	const struct tensor *from = &workload->tensors[tensor];
-	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + 1);
-	struct op *ops = arena_array(arena, struct op, workload->op_count + 1);
-	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);
+	/* The arrays are the copy's own: nobody else sees them yet. */
+	struct tensor *tensors = (struct tensor *)copy->tensors;
+	struct op *ops = (struct op *)copy->ops;
+	const struct tensor *from = &tensors[tensor];
+	int to = (int)copy->tensor_count++;
 	for (int t = 0; t < to; t++)
 		tensors[t].producer += tensors[t].producer >= before;
 	tensors[to] = (struct tensor){.name = name,
@@ -65,19 +70,34 @@ const struct workload *workload_with_named_clone(struct arena *arena,
 		.layout_given = from->layout_given,
 		.producer = before,
 		.span = from->span};
-	memcpy(ops, workload->ops, (size_t)before * sizeof *ops);
+	memmove(&ops[before + 1], &ops[before], (copy->op_count - (size_t)before) * sizeof *ops);
+	copy->op_count++;
 	ops[before] = make_clone(arena, from, tensor, to, name);
-	for (size_t o = (size_t)before; o < workload->op_count; o++) {
-		ops[o + 1] = workload->ops[o];
-		for (int i = 0; i < ops[o + 1].read_count; i++)
-			if (ops[o + 1].reads[i].tensor == tensor)
-				ops[o + 1].reads[i].tensor = to;
+	for (size_t o = (size_t)before + 1; o < copy->op_count; o++) {
+		for (int i = 0; i < ops[o].read_count; i++)
+			if (ops[o].reads[i].tensor == tensor)
+				ops[o].reads[i].tensor = to;
 	}
-	struct workload *result = arena_new(arena, struct workload);
-	*result = *workload;
-	result->tensors = tensors;
-	result->tensor_count++;
-	result->ops = ops;
-	result->op_count++;
-	return result;
+}
+
+void workload_add_clone(struct arena *arena, struct workload *copy, int tensor, int before)
+{
+	const char *name = free_name(arena, copy, &copy->tensors[tensor]);
+	add_named_clone(arena, copy, tensor, before, name);
+}
+
+const struct workload *workload_with_clone(
+	struct arena *arena, const struct workload *workload, int tensor, int before)
+{
+	struct workload *copy = workload_copy(arena, workload, 1);
+	workload_add_clone(arena, copy, tensor, before);
+	return copy;
+}
+
+const struct workload *workload_with_named_clone(struct arena *arena,
+	const struct workload *workload, int tensor, int before, const char *name)
+{
+	struct workload *copy = workload_copy(arena, workload, 1);
+	add_named_clone(arena, copy, tensor, before, name);
+	return copy;
 }

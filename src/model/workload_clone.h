@@ -18,4 +18,8 @@ const struct workload *workload_with_clone(
 const struct workload *workload_with_named_clone(struct arena *arena,
 	const struct workload *workload, int tensor, int before, const char *name);
 
+/* For several of them: a copy with room for so many, and one more in it. */
+struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room);
+void workload_add_clone(struct arena *arena, struct workload *copy, int tensor, int before);
+
 #endif

@@ -36,10 +36,12 @@ static const char *check_output(
 	if (!name_list_has(&graph->planning->eligible, op->type))
 		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);
 	const char *why = NULL;
+	struct arena_mark mark = arena_mark(graph->arena);
 	struct lx_uses uses = lx_uses(graph->arch, workload, graph->mappings, t, graph->arena);
 	if (!lx_residence(graph->arch, workload, graph->mappings, &uses, lx_is_moved(graph, t),
 		    graph->arena, view, &why))
 		return why;
+	arena_release(graph->arena, mark);
 	int from, to;
 	plan_liveness(workload, t, &from, &to);
 	const struct op *opaque = find_opaque(workload, from, to);

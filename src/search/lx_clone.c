@@ -80,28 +80,62 @@ static void divide(const struct lx_graph *graph, const struct op *clone,
 			row->spatial_order[order++] = (uint8_t)l;
 }
 
-static void insert(struct lx_graph *graph, int tensor, int before, const struct fitting *fitting)
+/* The graph with clones in it, made when the first is wanted: all have room in one copy. */
+struct cloning {
+	struct lx_graph *graph;
+	struct workload *workload; /* NULL: none yet */
+	struct mapping *mappings;
+};
+
+/* Inputs that are read more than once: no others get a clone. */
+static size_t count_wanted(const struct workload *workload, struct arena *arena)
 {
-	size_t count = graph->workload->op_count;
-	graph->workload = workload_with_clone(graph->arena, graph->workload, tensor, before);
+	int *reads = arena_array(arena, int, workload->tensor_count);
+	size_t count = 0;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		for (int i = 0; i < op->read_count; i++) {
+			int t = op->reads[i].tensor;
+			count += workload->tensors[t].producer < 0 && ++reads[t] == 2;
+		}
+	}
+	return count;
+}
+
+static void open_copies(struct cloning *cloning)
+{
+	struct lx_graph *graph = cloning->graph;
+	const struct workload *from = graph->workload;
+	size_t room = count_wanted(from, graph->arena);
+	cloning->workload = workload_copy(graph->arena, from, room);
+	cloning->mappings = arena_array(graph->arena, struct mapping, from->op_count + room);
+	memcpy(cloning->mappings, graph->mappings, from->op_count * sizeof *cloning->mappings);
+	const char **reasons = arena_array(graph->arena, const char *, from->tensor_count + room);
+	memcpy(reasons, graph->reasons, from->tensor_count * sizeof *reasons);
+	graph->workload = cloning->workload;
+	graph->mappings = cloning->mappings;
+	graph->reasons = reasons;
+}
+
+static void insert(struct cloning *cloning, int tensor, int before, const struct fitting *fitting)
+{
+	struct lx_graph *graph = cloning->graph;
+	if (!cloning->workload)
+		open_copies(cloning);
+	struct mapping *mapping = &cloning->mappings[before];
+	size_t behind = cloning->workload->op_count - (size_t)before;
+	workload_add_clone(graph->arena, cloning->workload, tensor, before);
 	const struct op *clone = &graph->workload->ops[before];
-	struct mapping *mappings = arena_array(graph->arena, struct mapping, count + 1);
-	memcpy(mappings, graph->mappings, (size_t)before * sizeof *mappings);
-	memcpy(mappings + before + 1, graph->mappings + before,
-		(count - (size_t)before) * sizeof *mappings);
-	mappings[before] = mapping_make(graph->arch, clone);
+	memmove(mapping + 1, mapping, behind * sizeof *mapping);
+	*mapping = mapping_make(graph->arch, clone);
 	if (graph->planning->clones == CLONE_READERS && graph->arch->core >= 0)
 		divide(graph, clone, &graph->workload->tensors[tensor].layout, &fitting->view,
-			&mappings[before]);
-	graph->mappings = mappings;
-	const char **reasons =
-		arena_array(graph->arena, const char *, graph->workload->tensor_count);
-	memcpy(reasons, graph->reasons, (graph->workload->tensor_count - 1) * sizeof *reasons);
-	graph->reasons = reasons;
+			mapping);
 }
 
 static void clone_inputs(struct lx_graph *graph)
 {
+	struct cloning cloning = {.graph = graph};
 	int64_t budget = graph->planning->lx_capacity;
 	int inputs = (int)graph->workload->tensor_count;
 	bool wanted = graph->planning->clones != CLONE_OFF &&
@@ -117,7 +151,7 @@ static void clone_inputs(struct lx_graph *graph)
 					   : "it is a graph input";
 		if (graph->reasons[t])
 			continue;
-		insert(graph, t, uses.at[0].op, &fitting);
+		insert(&cloning, t, uses.at[0].op, &fitting);
 		graph->reasons[t] = "it is a graph input; its clone takes its place";
 		budget -= fitting.bytes;
 	}
