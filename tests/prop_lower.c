@@ -98,11 +98,10 @@ static void programs_obey_their_laws(void **state)
 		const struct plan *plan =
 			random_plan(&random, &options, arch, REPLAY_CORES, workload, arena);
 		const char *why;
-		bool small = lower_size(plan) <= INSTRUCTIONS_MOST;
-		const struct program *program = small ? lower_plan(plan, arena, &why) : NULL;
+		const struct program *program = lower_within(plan, INSTRUCTIONS_MOST, arena, &why);
 		lowered += program != NULL;
-		refused += small && !program;
-		large += !small;
+		refused += !program && why;
+		large += !program && !why;
 		if (program) {
 			const struct replay *replay = replay_run(arena, plan, program);
 			check_dependences(replay);

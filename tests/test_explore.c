@@ -83,6 +83,35 @@ static void an_exploration_agrees_with_the_simulator_in_every_row(void **state)
 	json_decref(run);
 }
 
+/* Programs of more events are not even made: this one would have some 10^12. */
+static void what_is_over_the_simulation_budget_is_priced_and_counted(void **state)
+{
+	const char *path = arena_format(arena, "%s/huge.yaml", folder);
+	FILE *file = fopen(path, "w");
+	fputs("workload: {name: huge, dimensions: {m: 1048576, n: 1048576, k: 1048576}, ops: "
+	      "['y[m,n] = sum(k) a[m,k] * b[k,n]']}\n",
+		file);
+	fclose(file);
+	struct ended ended = shell(arena,
+		"$LXPLORE explore specs/arch/spyre32.yaml %s --mode compatible --solver place=greedy "
+		"--cores 8 -o %s",
+		path, folder);
+	assert_int_equal(ended.status, 0);
+	const char *csv = result("pareto.csv");
+	static const char *const empty[] = {"sim_cycles", "sim_energy_pj", "sim_hbm_bytes",
+		"sim_agrees", "sim_ratio", "executed"};
+	for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+		assert_string_equal(field(csv, 1, empty[i]), "");
+	assert_true(strtoll(field(csv, 1, "latency_cycles"), NULL, 10) > INT64_C(1) << 40);
+	json_t *run = json_loads(result("run.json"), 0, NULL);
+	json_t *counters = json_object_get(run, "counters");
+	assert_int_equal(json_integer_value(json_object_get(counters, "simulated")), 0);
+	assert_true(json_integer_value(json_object_get(counters, "offered")) > 0);
+	assert_int_equal(json_integer_value(json_object_get(counters, "over_simulation_budget")),
+		json_integer_value(json_object_get(counters, "offered")));
+	json_decref(run);
+}
+
 static void every_plan_replays_with_the_score_of_its_row(void **state)
 {
 	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder).status, 0);

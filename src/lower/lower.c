@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define NUMBERS (UINT32_MAX - 1) /* of instructions that can be told apart */
+
 bool refuse(struct lowering *lowering, const char *format, ...)
 {
 	char text[1024];
@@ -15,6 +17,11 @@ bool refuse(struct lowering *lowering, const char *format, ...)
 	va_end(arguments);
 	lowering->why = arena_text(lowering->queues.arena, text);
 	return false;
+}
+
+bool is_full(const struct lowering *lowering)
+{
+	return lowering->queues.list.count > lowering->most;
 }
 
 static void add_residents(struct lowering *lowering)
@@ -78,6 +85,8 @@ static bool lower_tiles(struct lowering *lowering)
 	if (!supplies_open(lowering) || !output_open(lowering) || !buffers_place(lowering))
 		return false;
 	for (; moved; moved = tile_next(&step->tiling, &step->tile)) {
+		if (is_full(lowering))
+			return false;
 		for (int i = 0; i < step->op->read_count; i++) {
 			struct supply *supply = &step->supplies[i];
 			bool moves = !supply->held[0].box || supply->projection.loops & moved;
@@ -115,14 +124,14 @@ static bool lower_steps(struct lowering *lowering)
 {
 	const struct plan *plan = lowering->plan;
 	for (int s = 0; s < plan->step_count; s++) {
-		if (!lower_step(lowering, s))
+		if (!lower_step(lowering, s) || is_full(lowering))
 			return false;
 		if (plan_is_move(plan, s) || s + 1 == plan->step_count)
 			continue;
 		queue_sync(&lowering->queues, s);
 		lowering->clones.count = 0;
 	}
-	return true;
+	return !is_full(lowering);
 }
 
 static const struct program *make_program(const struct lowering *lowering, int64_t overhead)
@@ -151,35 +160,42 @@ static const struct program *make_program(const struct lowering *lowering, int64
 	return program;
 }
 
-static int64_t step_size(const struct plan *plan, int step)
+/* Instructions that a step has in any case: its computes; what an opaque one moves. */
+static int64_t least_of_step(const struct plan *plan, int step)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	if (op->kind == OP_OPAQUE)
-		return opaque_size(plan, step) + 1;
-	/* a compute, the reads, a combination, a write; and a SYNC */
+		return opaque_size(plan, step);
+	if (plan_is_move(plan, step))
+		return 0;
 	int64_t size = mapping_cores(plan->arch, mapping);
-	bool fits = number_mul(size, op->read_count + 3, &size);
-	for (int l = 0; l < op->loop_count; l++)
-		fits = fits && number_mul(size, mapping->rows[plan->arch->lx].temporal[l], &size);
-	return fits && size < INT64_MAX ? size + 1 : INT64_MAX;
-}
-
-int64_t lower_size(const struct plan *plan)
-{
-	int64_t size = 0;
-	for (int s = 0; s < plan->step_count; s++) {
-		if (!number_add(size, step_size(plan, s), &size))
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!number_mul(size, mapping->rows[plan->arch->lx].temporal[l], &size))
 			return INT64_MAX;
 	}
 	return size;
 }
 
-const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why)
+/* Is it too large for sure? */
+static bool exceeds(const struct plan *plan, uint64_t most)
+{
+	for (int s = 0; s < plan->step_count; s++) {
+		uint64_t least = (uint64_t)least_of_step(plan, s);
+		if (least > most)
+			return true;
+		most -= least;
+	}
+	return false;
+}
+
+const struct program *lower_within(
+	const struct plan *plan, uint64_t most, struct arena *arena, const char **why)
 {
 	struct arena *scratch = arena_open();
 	struct lowering *lowering = arena_new(scratch, struct lowering);
 	lowering->plan = plan;
+	lowering->most = most < NUMBERS ? most : NUMBERS;
 	lowering->queues.arena = arena;
 	lowering->queues.scratch = scratch;
 	lowering->queues.sync = -1;
@@ -188,13 +204,19 @@ const struct program *lower_plan(const struct plan *plan, struct arena *arena, c
 	add_residents(lowering);
 	if (plan->arch->lx < 0)
 		refuse(lowering, "the architecture has no LX");
-	else if (lower_size(plan) > UINT32_MAX)
-		refuse(lowering, "the program has more instructions than can be numbered");
-	else if (check_coordinates(lowering) && hbm_place(lowering) &&
-		 count_overhead(lowering, &overhead) && lower_steps(lowering))
+	else if (!exceeds(plan, lowering->most) && check_coordinates(lowering) &&
+		 hbm_place(lowering) && count_overhead(lowering, &overhead) &&
+		 lower_steps(lowering))
 		program = make_program(lowering, overhead);
-	if (!program)
-		*why = lowering->why;
+	*why = lowering->why;
 	arena_close(scratch);
+	return program;
+}
+
+const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why)
+{
+	const struct program *program = lower_within(plan, NUMBERS, arena, why);
+	if (!program && !*why)
+		*why = "the program has more instructions than can be numbered";
 	return program;
 }

@@ -13,9 +13,10 @@ struct arena;
 const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why);
 
 /*
- * How many instructions the program will have at most, without making it: what
- * to ask before lowering a plan of unknown size.  INT64_MAX: too many to count.
+ * The same if the program has no more than `most` instructions (and can be numbered): else
+ * NULL, *why NULL, and no more work and memory than those take.
  */
-int64_t lower_size(const struct plan *plan);
+const struct program *lower_within(
+	const struct plan *plan, uint64_t most, struct arena *arena, const char **why);
 
 #endif

@@ -26,7 +26,7 @@ bool clone_lower(struct lowering *lowering)
 	supply->resident = true;
 	struct clone *clone = open_clone(lowering);
 	do {
-		if (!supply_move(lowering, supply))
+		if (is_full(lowering) || !supply_move(lowering, supply))
 			return false;
 		for (int k = 0; k < supply->classes.count; k++)
 			clone->arrived[step->tile.number * supply->classes.count + k] =

@@ -15,7 +15,7 @@
  *	lower_clones     steps that only move
  *	lower_opaque     steps that nobody looks into
  *
- * Functions that answer bool say false after `refuse`.
+ * Functions that answer bool say false after `refuse`, or when the list is full.
  */
 enum { SLOTS_MOST = 2 };
 
@@ -96,6 +96,7 @@ struct lowering {
 	struct array(struct allotment) allotments;
 	struct array(const struct clone *) clones; /* of this phase */
 	struct step_state step;
+	uint64_t most; /* instructions */
 	const char *why;
 };
 
@@ -107,6 +108,8 @@ static inline int64_t accumulator_unit(const struct output *output)
 
 bool refuse(struct lowering *lowering, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+bool is_full(const struct lowering *lowering); /* more instructions than there may be */
 
 bool hbm_place(struct lowering *lowering);
 const struct transfer *hbm_transfer(

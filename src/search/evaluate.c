@@ -65,11 +65,12 @@ static void compare(struct outcome *outcome, const struct truth *truth)
 
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
 {
-	outcome->program = lower_plan(outcome->plan, arena, &outcome->why);
+	outcome->program =
+		how->steps_most ? lower_within(outcome->plan, how->steps_most, arena, &outcome->why)
+				: lower_plan(outcome->plan, arena, &outcome->why);
 	if (!outcome->program)
 		return;
-	struct sim_options options = {
-		.mode = how->mode, .steps_most = how->steps_most, .trace = how->trace};
+	struct sim_options options = {.mode = how->mode, .trace = how->trace};
 	if (how->mode == SIM_DATA)
 		options.inputs = list_supplied(how->truth, outcome->plan->workload, arena);
 	outcome->mode = how->mode;

@@ -48,7 +48,7 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 struct simulation {
 	enum sim_mode mode;
 	const struct truth *truth;
-	uint64_t steps_most; /* events; 0: no limit */
+	uint64_t steps_most; /* events: a program of more is not even made; 0: no limit */
 	bool trace;          /* keep when each instruction ran */
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
