@@ -333,6 +333,24 @@ static const char *explain_gap(struct driver *driver, const struct found *found)
 	return text;
 }
 
+static int has_more_bytes(const void *a, const void *b)
+{
+	const struct point *x = *(struct point *const *)a, *y = *(struct point *const *)b;
+	if (x->score.hbm_bytes != y->score.hbm_bytes)
+		return x->score.hbm_bytes < y->score.hbm_bytes ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+/* Those that take longest first, so that no thread is left with one at the end. */
+static struct point **order_points(const struct frontier *frontier, struct arena *arena)
+{
+	struct point **order = arena_array(arena, struct point *, frontier->count);
+	for (size_t i = 0; i < frontier->count; i++)
+		order[i] = &frontier->points[i];
+	qsort(order, frontier->count, sizeof *order, has_more_bytes);
+	return order;
+}
+
 /* Frontier points run once more, with data or identities. */
 static void execute_frontier(struct driver *driver)
 {
@@ -343,11 +361,12 @@ static void execute_frontier(struct driver *driver)
 	struct truth truth = {0};
 	if (wants_truth(driver))
 		truth = evaluate_truth(exploration->workload, exploration->seed, driver->arena);
+	struct point **order = order_points(frontier, driver->arena);
 #pragma omp parallel for schedule(dynamic) num_threads(exploration->jobs)
 	for (size_t i = 0; i < frontier->count; i++) {
 		if (atomic_load(&driver->stopped))
 			continue;
-		struct found *found = frontier->points[i].payload;
+		struct found *found = order[i]->payload;
 		struct arena *scratch = driver->scratch[omp_get_thread_num()];
 		struct arena_mark mark = arena_mark(scratch);
 		found->execution = execute_again(exploration, found, &truth, scratch);
