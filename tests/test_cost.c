@@ -205,6 +205,18 @@ static void a_split_reduction_uses_the_ring(void **state)
 	assert_int_equal(counts_total(&cost.counts, TRAFFIC_RING), 3 * 16 * 128);
 }
 
+static void totals_that_no_integer_holds_are_seen(void **state)
+{
+	struct step_count steps[2] = {0};
+	struct counts counts = {2, steps};
+	steps[0].bytes[1][TRAFFIC_LX_READ] = INT64_MAX - 1;
+	steps[1].bytes[0][TRAFFIC_LX_READ] = 1;
+	assert_true(counts_fit(&counts));
+	assert_true(counts_total(&counts, TRAFFIC_LX_READ) == INT64_MAX);
+	steps[1].bytes[2][TRAFFIC_LX_READ] = 1;
+	assert_false(counts_fit(&counts));
+}
+
 static void without_a_ring_a_split_reduction_is_rejected(void **state)
 {
 	struct plan *plan =
@@ -334,6 +346,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_split_reduction_uses_the_ring, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			without_a_ring_a_split_reduction_is_rejected, set_up, tear_down),
+		cmocka_unit_test(totals_that_no_integer_holds_are_seen),
 		cmocka_unit_test_setup_teardown(
 			tiles_that_do_not_fit_are_rejected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
