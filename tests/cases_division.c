@@ -3,6 +3,7 @@
 #include "solvers/divide/core_row.h"
 #include "solvers/divide/two_pass.h"
 #include "tests/support/case_graph.h"
+#include "tests/support/case_json.h"
 #include "tests/support/family.h"
 #include "tests/support/spyre.h"
 
@@ -11,16 +12,6 @@
 #include <string.h>
 
 /* The reference cases of work division. */
-
-static int64_t integer(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *string(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
 
 static json_t *by_loop(const struct op *op, const int64_t *values, uint32_t which)
 {
@@ -31,25 +22,14 @@ static json_t *by_loop(const struct op *op, const int64_t *values, uint32_t whic
 	return object;
 }
 
-static json_t *keyed_json(const struct keyed_split *list, int count)
-{
-	json_t *object = json_object();
-	for (int i = 0; i < count; i++) {
-		char key[32];
-		snprintf(key, sizeof key, "%" PRId64, list[i].coefficient);
-		json_object_set_new(object, key, json_integer(list[i].split));
-	}
-	return object;
-}
-
 static json_t *stored_json(const struct op *op, const struct stored_splits *stored)
 {
 	if (!stored->stored)
 		return json_pack("{s:n, s:n}", "coeff_keyed", "per_var");
 	const struct keyed_splits *keyed = &stored->keyed;
 	return json_pack("{s:[o, o], s:o}", "coeff_keyed",
-		keyed_json(keyed->output, keyed->output_count),
-		keyed_json(keyed->reduction, keyed->reduction_count), "per_var",
+		case_keyed(keyed->output, keyed->output_count),
+		case_keyed(keyed->reduction, keyed->reduction_count), "per_var",
 		by_loop(op, stored->splits, UINT32_MAX));
 }
 
@@ -219,7 +199,7 @@ static void run_op(struct family *family, const json_t *record, int64_t limit)
 		return;
 	}
 	struct two_pass made =
-		two_pass_divide(arena, iteration, limit, integer(record, "max_cores"),
+		two_pass_divide(arena, iteration, limit, case_integer(record, "max_cores"),
 			json_is_true(json_object_get(record, "k_fast_enabled")));
 	expect_space(family, iteration, expect);
 	expect_search(family, iteration, &made, limit, expect);
@@ -235,7 +215,7 @@ static void run_ops(struct family *family, const char *name, const json_t *file)
 	size_t i;
 	json_t *record;
 	json_array_foreach(json_object_get(file, "cases"), i, record) {
-		family_case(family, "%s: %s", name, string(record, "name"));
+		family_case(family, "%s: %s", name, case_text(record, "name"));
 		run_op(family, record, limit);
 	}
 }
@@ -283,16 +263,16 @@ static void run_multi_dim(struct family *family, const json_t *record)
 	size_t i;
 	json_t *dim;
 	json_array_foreach(json_object_get(record, "dims"), i, dim) {
-		dims.names[i] = string(dim, "var");
-		dims.values[i] = integer(dim, "size");
-		outputs |= (uint32_t)text_equal(string(dim, "kind"), "output") << i;
+		dims.names[i] = case_text(dim, "var");
+		dims.values[i] = case_integer(dim, "size");
+		outputs |= (uint32_t)text_equal(case_text(dim, "kind"), "output") << i;
 		json_t *given = json_object_get(minimum, dims.names[i]);
 		least[i] = given ? json_integer_value(given) : 1;
 	}
 	dims.count = (int)i;
 	struct priorities order = priorities_make(dims.count, dims.values, outputs, least);
-	struct distribution given =
-		distribute(dims.count, dims.values, outputs, least, integer(record, "max_cores"));
+	struct distribution given = distribute(
+		dims.count, dims.values, outputs, least, case_integer(record, "max_cores"));
 	family_expect(family, "priority_output", json_object_get(record, "priority_output"),
 		order_json(&dims, order.output, order.output_count));
 	family_expect(family, "priority_reduction", json_object_get(record, "priority_reduction"),
@@ -311,13 +291,14 @@ static void run_core_split(struct family *family, const json_t *file)
 	size_t i;
 	json_t *record;
 	json_array_foreach(json_object_get(file, "core_split"), i, record) {
-		int64_t size = integer(record, "size"), cores = integer(record, "max_cores");
+		int64_t size = case_integer(record, "size"),
+			cores = case_integer(record, "max_cores");
 		family_case(family, "core_split: %" PRId64 " on %" PRId64 " cores", size, cores);
 		family_expect(family, "split", json_object_get(record, "split"),
 			json_integer(core_split(size, cores)));
 	}
 	json_array_foreach(json_object_get(file, "multi_dim"), i, record) {
-		family_case(family, "multi_dim: %s", string(record, "name"));
+		family_case(family, "multi_dim: %s", case_text(record, "name"));
 		run_multi_dim(family, record);
 	}
 }
@@ -325,7 +306,7 @@ static void run_core_split(struct family *family, const json_t *file)
 static void read_coefficients(const struct dims *dims, const json_t *object, int64_t *out)
 {
 	for (int i = 0; i < dims->count; i++)
-		out[i] = integer(object, dims->names[i]);
+		out[i] = case_integer(object, dims->names[i]);
 }
 
 static void run_coefficients(struct family *family, const json_t *record)
@@ -339,9 +320,9 @@ static void run_coefficients(struct family *family, const json_t *record)
 	struct keyed_splits keyed = keyed_encode(dims.count, write, read, splits);
 	keyed_decode(&keyed, dims.count, dims.values, write, read, decoded);
 	family_expect(family, "encoded_output", json_object_get(record, "encoded_output"),
-		keyed_json(keyed.output, keyed.output_count));
+		case_keyed(keyed.output, keyed.output_count));
 	family_expect(family, "encoded_reduction", json_object_get(record, "encoded_reduction"),
-		keyed_json(keyed.reduction, keyed.reduction_count));
+		case_keyed(keyed.reduction, keyed.reduction_count));
 	family_expect(
 		family, "decoded", json_object_get(record, "decoded"), dims_json(&dims, decoded));
 	family_expect(family, "roundtrip_ok", json_object_get(record, "roundtrip_ok"),
@@ -360,14 +341,14 @@ static void run_core_to_slice(struct family *family, const json_t *record)
 	size_t i;
 	json_t *dim;
 	json_array_foreach(json_object_get(record, "dims"), i, dim) {
-		op.loops[i] = (struct loop){.name = string(dim, "var"), .extent = 2};
-		splits[i] = integer(dim, "split");
+		op.loops[i] = (struct loop){.name = case_text(dim, "var"), .extent = 2};
+		splits[i] = case_integer(dim, "split");
 	}
 	op.loop_count = (int)i;
 	op.loops[i - 1].reduction = planning.k_fast;
 	struct mapping mapping = core_row_mapping(arch, &planning, &op, splits);
 	json_t *slots = json_array();
-	for (int64_t core = 0; core < integer(record, "num_cores"); core++) {
+	for (int64_t core = 0; core < case_integer(record, "num_cores"); core++) {
 		int64_t slot[OP_LOOPS_MOST];
 		for (int l = 0; l < op.loop_count; l++)
 			slot[l] = mapping_slot(arch, &mapping, l, core);
@@ -382,11 +363,11 @@ static void run_encoding(struct family *family, const json_t *file)
 	size_t i;
 	json_t *record;
 	json_array_foreach(json_object_get(file, "coeff_splits"), i, record) {
-		family_case(family, "coeff_splits: %s", string(record, "name"));
+		family_case(family, "coeff_splits: %s", case_text(record, "name"));
 		run_coefficients(family, record);
 	}
 	json_array_foreach(json_object_get(file, "core_to_slice"), i, record) {
-		family_case(family, "core_to_slice: %s%s", string(record, "name"),
+		family_case(family, "core_to_slice: %s%s", case_text(record, "name"),
 			json_is_true(json_object_get(record, "k_fast")) ? " k_fast" : "");
 		run_core_to_slice(family, record);
 	}

@@ -9,6 +9,7 @@
 #include "solvers/divide/two_pass.h"
 #include "solvers/joint/flips.h"
 #include "tests/support/case_graph.h"
+#include "tests/support/case_json.h"
 #include "tests/support/family.h"
 #include "tests/support/spyre.h"
 
@@ -33,11 +34,6 @@ struct graph {
 	struct lx_layout layout;
 	struct lx_plan_result result;
 };
-
-static int64_t integer(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
 
 /* A list of op types, or "ALL". */
 static struct name_list read_names(struct arena *arena, const json_t *names)
@@ -69,21 +65,21 @@ static const struct mapping *ask(struct graph *graph, enum stage stage, const ch
 static void run_case(struct graph *graph, const json_t *test, struct arena *arena)
 {
 	*graph = (struct graph){.test = test, .arena = arena};
-	graph->arch = spyre_arch(arena, (int)integer(test, "cores"));
+	graph->arch = spyre_arch(arena, (int)case_integer(test, "cores"));
 	graph->planning = (struct planning){
-		.cores = (int)integer(test, "cores"),
+		.cores = (int)case_integer(test, "cores"),
 		.k_fast = json_is_true(json_object_get(test, "k_fast_enabled")),
 		.lx_planning = true,
 		.clones = json_is_true(json_object_get(test, "clone_enabled")) ? CLONE_NONE
 									       : CLONE_OFF,
 		.eligible = read_names(arena, json_object_get(test, "eligible_ops")),
 		.in_place = read_names(arena, json_object_get(test, "inplace_ops")),
-		.lx_capacity = integer(test, "lx_capacity"),
+		.lx_capacity = case_integer(test, "lx_capacity"),
 		.span_limit = INT64_C(256) << 20,
 	};
 	graph->workload = case_graph(arena, json_object_get(test, "buffers"),
 		json_object_get(test, "ops"), json_object_get(test, "graph_outputs"));
-	graph->place = solver_find(STAGE_PLACE, json_string_value(json_object_get(test, "solver")));
+	graph->place = solver_find(STAGE_PLACE, case_text(test, "solver"));
 	graph->seed = graph->division = ask(graph, STAGE_DIVIDE, "spyre");
 	if (json_is_true(json_object_get(test, "co_optimize")))
 		graph->division = ask(graph, STAGE_JOINT, "dimflip");
@@ -148,17 +144,6 @@ static json_t *k_fast_json(const struct graph *graph)
 	return list;
 }
 
-static json_t *keyed_json(const struct keyed_split *list, int count)
-{
-	json_t *object = json_object();
-	for (int i = 0; i < count; i++) {
-		char key[32];
-		snprintf(key, sizeof key, "%" PRId64, list[i].coefficient);
-		json_object_set_new(object, key, json_integer(list[i].split));
-	}
-	return object;
-}
-
 /* {op: [variants, by coefficients]} */
 static json_t *options_json(const struct graph *graph)
 {
@@ -174,8 +159,8 @@ static json_t *options_json(const struct graph *graph)
 			struct keyed_splits keyed = keyed_encode(op->loop_count,
 				op->writes[0].linear.loop, op->reads[0].linear.loop, splits);
 			json_array_append_new(list,
-				json_pack("[o, o]", keyed_json(keyed.output, keyed.output_count),
-					keyed_json(keyed.reduction, keyed.reduction_count)));
+				json_pack("[o, o]", case_keyed(keyed.output, keyed.output_count),
+					case_keyed(keyed.reduction, keyed.reduction_count)));
 		}
 		json_object_set_new(object, op->name, list);
 	}
@@ -402,7 +387,7 @@ static void check_expected(struct family *family, struct graph *graph, const jso
 static void check_case(struct family *family, const json_t *cases, const json_t *test)
 {
 	struct graph graph;
-	family_case(family, "%s", json_string_value(json_object_get(test, "name")));
+	family_case(family, "%s", case_text(test, "name"));
 	run_case(&graph, test, family->arena);
 	const json_t *recorded = json_object_get(test, "expect");
 	json_t *seed = without_ones(json_object_get(recorded, "seed_splits"));

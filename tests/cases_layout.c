@@ -1,17 +1,14 @@
 #include "model/layout.h"
+#include "tests/support/case_json.h"
+#include "tests/support/tally.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * Family division-and-lx: the device layouts of encoding.json and those of every
  * buffer of the other files.
  */
-struct tally {
-	int passed, failed;
-};
-
 static int read_numbers(const json_t *list, int64_t *out)
 {
 	size_t i;
@@ -41,7 +38,7 @@ static bool check_layout(const json_t *buffer, const char *size_key)
 		order[i] = (int)order_numbers[i];
 	enum dtype dtype;
 	struct layout layout;
-	if (!dtype_parse(json_string_value(json_object_get(buffer, "dtype")), &dtype) ||
+	if (!dtype_parse(case_text(buffer, "dtype"), &dtype) ||
 		!layout_make(dtype, host, host_rank, json_is_array(order_list) ? order : NULL,
 			order_count, &layout))
 		return false;
@@ -65,49 +62,37 @@ static void check_list(
 	const json_t *buffer;
 	json_array_foreach(list, i, buffer) {
 		if (check_layout(buffer, size_key)) {
-			tally->passed++;
+			tally_pass(tally);
 			continue;
 		}
-		tally->failed++;
 		char *text = json_dumps(buffer, JSON_COMPACT);
-		printf("division-and-lx/layouts: %s: expected %s, another layout came\n", where,
-			text);
+		tally_fail(tally, where, "expected %s, another layout came", text);
 		free(text);
 	}
 }
 
-static json_t *load(const char *root, const char *file)
+static void check_buffers(const char *root, const char *name, struct tally *tally)
 {
-	char path[4096];
-	snprintf(path, sizeof path, "%s/division-and-lx/%s", root, file);
-	return json_load_file(path, 0, NULL);
-}
-
-static void check_buffers(const char *root, const char *file, struct tally *tally)
-{
-	json_t *document = load(root, file);
+	json_t *file = case_file(root, "division-and-lx", name);
 	size_t i;
 	const json_t *test;
-	json_array_foreach(json_object_get(document, "cases"), i, test)
-		check_list(json_object_get(test, "buffers"), "host_size",
-			json_string_value(json_object_get(test, "name")), tally);
-	json_decref(document);
+	json_array_foreach(json_object_get(file, "cases"), i, test)
+		check_list(json_object_get(test, "buffers"), "host_size", case_text(test, "name"),
+			tally);
+	json_decref(file);
 }
 
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
-	struct tally tally = {0};
-	json_t *encoding = load(root, "encoding.json");
-	if (!encoding) {
-		printf("division-and-lx/layouts: skipped, no %s/division-and-lx\n", root);
-		return 0;
-	}
+	struct tally tally = {.family = "division-and-lx/layouts"};
+	json_t *encoding = case_file(root, "division-and-lx", "encoding.json");
+	if (!encoding)
+		return tally_skip(&tally);
 	check_list(json_object_get(encoding, "device_layouts"), "size", "encoding.json", &tally);
 	json_decref(encoding);
 	check_buffers(root, "span_reduction.json", &tally);
 	check_buffers(root, "work_division_ops.json", &tally);
 	check_buffers(root, "graphs.json", &tally);
-	printf("division-and-lx/layouts: %d passed, %d failed\n", tally.passed, tally.failed);
-	return tally.failed > 0;
+	return tally_end(&tally);
 }

@@ -2,7 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "search/solver.h"
-#include "tests/support/case_graph.h"
+#include "tests/support/case_json.h"
 #include "tests/support/tally.h"
 
 #include <string.h>
@@ -13,17 +13,6 @@
  * published layout is valid; elsewhere ours must be valid.
  */
 static const char *const place_solvers[] = {"greedy", "firstfit", "bestfit", 0};
-
-static int64_t integer(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-	return value ? value : "";
-}
 
 static int find_buffer(const struct packing *packing, const char *name)
 {
@@ -41,10 +30,10 @@ static struct packing read_packing(
 	size_t i, k;
 	const json_t *item, *parent;
 	json_array_foreach(list, i, item) {
-		buffers[i].name = text(item, "name");
-		buffers[i].size = integer(item, "size");
-		buffers[i].start = integer(item, "start");
-		buffers[i].end = integer(item, "end");
+		buffers[i].name = case_text(item, "name");
+		buffers[i].size = case_integer(item, "size");
+		buffers[i].start = case_integer(item, "start");
+		buffers[i].end = case_integer(item, "end");
 	}
 	json_array_foreach(list, i, item) {
 		const json_t *names = json_object_get(item, "in_place_parents");
@@ -97,7 +86,8 @@ static const char *check_layout(struct arena *arena, const struct packing *packi
 	if (json_is_string(json_object_get(expect, "error"))) {
 		if (!answer.candidate_count && answer.complaint_count)
 			return NULL;
-		return arena_format(arena, "expected '%s', a layout came", text(expect, "error"));
+		return arena_format(
+			arena, "expected '%s', a layout came", case_text(expect, "error"));
 	}
 	if (answer.candidate_count != 1)
 		return "expected one layout, none came";
@@ -126,10 +116,10 @@ static void check_layouts(const json_t *file, struct tally *tally)
 	json_array_foreach(json_object_get(file, "cases"), i, test) {
 		struct arena *arena = arena_open();
 		struct packing packing = read_packing(arena, json_object_get(test, "buffers"),
-			integer(test, "capacity"), integer(test, "alignment"));
+			case_integer(test, "capacity"), case_integer(test, "alignment"));
 		const json_t *expect = json_object_get(test, "expect");
 		for (const char *const *solver = place_solvers; *solver; solver++)
-			check(tally, text(test, "name"), *solver,
+			check(tally, case_text(test, "name"), *solver,
 				check_layout(arena, &packing, *solver,
 					json_object_get(expect, *solver)));
 		arena_close(arena);
@@ -144,7 +134,7 @@ static int64_t hbm_bytes(const json_t *test, const struct packing *packing,
 		if (text_equal(packing->buffers[i].name, name) &&
 			placement->addresses[i] != UNPLACED)
 			return 0;
-	return integer(json_object_get(test, "buffers"), name);
+	return case_integer(json_object_get(test, "buffers"), name);
 }
 
 static int64_t pattern_bytes(
@@ -156,7 +146,7 @@ static int64_t pattern_bytes(
 	json_array_foreach(json_object_get(test, "operations"), i, op) {
 		json_array_foreach(json_object_get(op, "inputs"), k, input)
 			bytes += hbm_bytes(test, packing, placement, json_string_value(input));
-		bytes += hbm_bytes(test, packing, placement, text(op, "output"));
+		bytes += hbm_bytes(test, packing, placement, case_text(op, "output"));
 	}
 	return bytes;
 }
@@ -176,10 +166,10 @@ static const char *check_pattern(
 	const char *why =
 		compare_addresses(arena, packing, placement, json_object_get(expect, "addresses"));
 	int64_t bytes = pattern_bytes(test, packing, placement);
-	if (!why && bytes != integer(expect, "hbm_bytes"))
+	if (!why && bytes != case_integer(expect, "hbm_bytes"))
 		why = arena_format(arena, "expected %lld HBM bytes, came %lld",
-			(long long)integer(expect, "hbm_bytes"), (long long)bytes);
-	bool good = bytes <= integer(test, "good_hbm_bytes");
+			(long long)case_integer(expect, "hbm_bytes"), (long long)bytes);
+	bool good = bytes <= case_integer(test, "good_hbm_bytes");
 	if (!why && good != json_is_true(json_object_get(expect, "meets_good")))
 		why = "the verdict against the good allocation differs";
 	return why;
@@ -192,9 +182,9 @@ static void check_patterns(const json_t *file, struct tally *tally)
 	json_array_foreach(json_object_get(file, "patterns"), i, test) {
 		struct arena *arena = arena_open();
 		struct packing packing = read_packing(arena, json_object_get(test, "solver_input"),
-			integer(test, "lx_capacity"), 128);
-		const char *name =
-			arena_format(arena, "%s (%s)", text(test, "name"), text(test, "variant"));
+			case_integer(test, "lx_capacity"), 128);
+		const char *name = arena_format(
+			arena, "%s (%s)", case_text(test, "name"), case_text(test, "variant"));
 		for (const char *const *solver = place_solvers; *solver; solver++)
 			check(tally, name, *solver, check_pattern(arena, test, &packing, *solver));
 		arena_close(arena);

@@ -3,36 +3,13 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-
-#include <stdio.h>
-#include <unistd.h>
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	if (!text)
-		BUG("case without a text '%s'", key);
-	return text;
-}
-
-json_t *case_file(const char *root, const char *family, const char *name)
-{
-	char path[1024];
-	snprintf(path, sizeof path, "%s/%s/%s", root, family, name);
-	if (access(path, R_OK))
-		return NULL;
-	json_error_t error;
-	json_t *file = json_load_file(path, 0, &error);
-	if (!file)
-		BUG("%s:%d: %s", path, error.line, error.text);
-	return file;
-}
+#include "tests/support/case_json.h"
 
 struct layout case_layout(const json_t *buffer)
 {
 	enum dtype dtype;
-	if (!dtype_parse(text_of(buffer, "dtype"), &dtype))
-		BUG("case with dtype '%s'", text_of(buffer, "dtype"));
+	if (!dtype_parse(case_text(buffer, "dtype"), &dtype))
+		BUG("case with dtype '%s'", case_text(buffer, "dtype"));
 	int64_t size[LAYOUT_HOST_RANK_MOST];
 	int order[LAYOUT_HOST_RANK_MOST + 1];
 	size_t i;
@@ -46,7 +23,7 @@ struct layout case_layout(const json_t *buffer)
 	struct layout layout;
 	bool given = json_is_array(dim_order);
 	if (!layout_make(dtype, size, rank, given ? order : NULL, given ? (int)i : 0, &layout))
-		BUG("no layout for case buffer '%s'", text_of(buffer, "name"));
+		BUG("no layout for case buffer '%s'", case_text(buffer, "name"));
 	return layout;
 }
 
@@ -117,8 +94,8 @@ static void set_function(struct op *op, const char *kind)
 static struct op read_op(struct arena *arena, const struct workload *workload, json_t *from)
 {
 	struct op op = {
-		.name = arena_text(arena, text_of(from, "out")),
-		.type = arena_text(arena, text_of(from, "op")),
+		.name = arena_text(arena, case_text(from, "out")),
+		.type = arena_text(arena, case_text(from, "op")),
 		.write_count = 1,
 		.writes = arena_new(arena, struct access),
 	};
@@ -136,7 +113,7 @@ static struct op read_op(struct arena *arena, const struct workload *workload, j
 		op.reads[op.read_count++] = read_access(workload, &op,
 			json_string_value(json_array_get(value, 0)), json_array_get(value, 1));
 	op.writes[0] = read_access(workload, &op, op.name, write);
-	set_function(&op, text_of(from, "kind"));
+	set_function(&op, case_text(from, "kind"));
 	return op;
 }
 
@@ -176,7 +153,7 @@ const struct workload *case_graph(
 	size_t i;
 	json_t *value;
 	json_array_foreach(buffers, i, value) {
-		tensors[i].name = arena_text(arena, text_of(value, "name"));
+		tensors[i].name = arena_text(arena, case_text(value, "name"));
 		tensors[i].layout = case_layout(value);
 		tensors[i].layout_given = true;
 	}

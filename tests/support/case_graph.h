@@ -28,7 +28,4 @@ const struct workload *case_graph(
 /* The layout of one buffer, made by layout_make. */
 struct layout case_layout(const json_t *buffer);
 
-/* A JSON file of the cases, parsed; NULL if it is missing.  BUG if it is not JSON. */
-json_t *case_file(const char *root, const char *family, const char *name);
-
 #endif
