@@ -96,7 +96,7 @@ static void damaged_plans_are_refused_or_right(void **state)
 	uint64_t seed = draws_seed(1);
 	long good = 0, all = draws(5000);
 	struct arena *outer = arena_open();
-	const struct workload *workload = workload_of_text(outer, workload_yaml, NULL);
+	const struct workload *workload = workload_given(outer, workload_yaml);
 	for (long i = 0; i < all; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);

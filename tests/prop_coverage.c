@@ -188,11 +188,8 @@ static void run_case(const char *head, const char *tail, enum dtype dtype,
 	const struct shape *shape, int cores, struct tally *tally)
 {
 	struct arena *arena = arena_open();
-	const char *complaints;
 	const char *yaml = write_workload(arena, head, tail, dtype, shape);
-	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
-	if (!workload)
-		fail_msg("%s%s", yaml, complaints);
+	const struct workload *workload = workload_given(arena, yaml);
 	const struct arch *arch = spyre_arch(arena, cores);
 	static const char *const places[] = {"greedy", "firstfit", "bestfit"};
 	struct recipe recipe = {.arch = arch,

@@ -195,7 +195,7 @@ static void what_is_read_is_written_the_same(void **state)
 		struct random random = random_open(seed, (uint64_t)i);
 		const struct arch *arch = spyre_arch(arena, 1 + (int)random_below(&random, 32));
 		const struct workload *base =
-			workload_of_text(arena, workloads[random_below(&random, 2)], NULL);
+			workload_given(arena, workloads[random_below(&random, 2)]);
 		base = rename_some(arena, &random, base);
 		const struct workload *workload = add_clones(arena, &random, base);
 		struct plan *plan = draw_plan(arena, &random, arch, workload);

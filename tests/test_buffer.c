@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "model/buffer.h"
+#include "tests/support/buffers.h"
 
 #include <string.h>
 
@@ -19,18 +19,6 @@ struct row {
 	int a, b;
 };
 
-#define BUFFER(size_, start_, end_)                                                                \
-	{                                                                                          \
-		.size = size_, .start = start_, .end = end_                                        \
-	}
-#define CHILD(size_, start_, end_, parent_)                                                        \
-	{                                                                                          \
-		.size = size_, .start = start_, .end = end_, .parent_count = 1,                    \
-		.parents = (const int[])                                                           \
-		{                                                                                  \
-			parent_                                                                    \
-		}                                                                                  \
-	}
 #define ABSENT UNPLACED, UNPLACED
 #define ALONE -1, -1
 

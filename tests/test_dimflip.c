@@ -7,27 +7,9 @@
 #include "tests/test.h"
 
 /* The published example: columns for reductions, rows for the others, on four cores. */
-static const char softmax[] = "workload:\n"
-			      " dimensions: {m: 512, n: 1024}\n"
-			      " ops:\n"
-			      " - mx[n] = max(m) x[m,n]\n"
-			      " - s[m,n] = x[m,n] - mx[n]\n"
-			      " - e[m,n] = exp(s[m,n])\n"
-			      " - d[n] = sum(m) e[m,n]\n"
-			      " - y[m,n] = e[m,n] / d[n]\n";
-
 static const char product[] = "workload:\n"
 			      " dimensions: {m: 48, k: 256, n: 512}\n"
 			      " ops: [\"y[m,n] = sum(k) x[m,k] * w[k,n]\"]\n";
-
-static const struct workload *read_text_of(struct arena *arena, const char *yaml)
-{
-	const char *complaints;
-	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
-	if (!workload)
-		fail_msg("%s", complaints);
-	return workload;
-}
 
 static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
 {
@@ -43,7 +25,7 @@ static void flips_move_the_one_factor_where_it_divides_the_units(void **state)
 	};
 	struct arena *arena = arena_open();
 	const struct arch *arch = spyre_arch(arena, 32);
-	const struct workload *workload = read_text_of(arena, product);
+	const struct workload *workload = workload_given(arena, product);
 	const struct op *op = &workload->ops[0];
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		struct mapping given, expected;
@@ -71,7 +53,7 @@ static void flips_divide_elements_too(void **state)
 				     " ops: [\"y[m,n] = exp(x[m,n])\"]\n";
 	struct arena *arena = arena_open();
 	const struct arch *arch = spyre_arch(arena, 2);
-	const struct workload *workload = read_text_of(arena, ragged);
+	const struct workload *workload = workload_given(arena, ragged);
 	struct mapping given;
 	assert_null(mapping_parse(arena, arch, workload->ops, "core: m2", &given));
 	assert_int_equal(op_units(workload, workload->ops, 1), 2);
@@ -90,7 +72,7 @@ struct asked {
 static struct asked ask(struct arena *arena, const char *yaml, int cores, uint64_t budget)
 {
 	struct asked asked = {.arch = spyre_arch(arena, cores)};
-	asked.workload = read_text_of(arena, yaml);
+	asked.workload = workload_given(arena, yaml);
 	asked.planning = planning_default(asked.arch);
 	planning_lists("published", &asked.planning.eligible, &asked.planning.in_place);
 	asked.planning.clones = CLONE_OFF;
@@ -121,7 +103,7 @@ static int64_t unplaced(
 static void softmax_on_four_cores_is_flipped_to_columns(void **state)
 {
 	struct arena *arena = arena_open();
-	struct asked asked = ask(arena, softmax, 4, 0);
+	struct asked asked = ask(arena, softmax_yaml, 4, 0);
 	const struct mapping *best = asked.answer.candidates[0].mappings;
 	for (int o = 0; o < 5; o++) {
 		const struct op *op = &asked.workload->ops[o];
@@ -140,7 +122,7 @@ static void softmax_on_four_cores_is_flipped_to_columns(void **state)
 static void no_combination_is_better(void **state)
 {
 	struct arena *arena = arena_open();
-	struct asked asked = ask(arena, softmax, 8, 0);
+	struct asked asked = ask(arena, softmax_yaml, 8, 0);
 	int64_t value = (int64_t)asked.answer.values[0];
 	struct mapping trial[5];
 	int combinations = 1, equals = 0;
@@ -168,7 +150,7 @@ static void no_combination_is_better(void **state)
 static void a_cut_search_says_so_and_offers_the_best_it_saw(void **state)
 {
 	struct arena *arena = arena_open();
-	struct asked asked = ask(arena, softmax, 4, 7);
+	struct asked asked = ask(arena, softmax_yaml, 4, 7);
 	assert_true(asked.answer.cut);
 	assert_int_equal(asked.answer.status, PROOF_BUDGET);
 	assert_int_equal(asked.answer.complaint_count, 1);
@@ -177,7 +159,7 @@ static void a_cut_search_says_so_and_offers_the_best_it_saw(void **state)
 		assert_true(
 			mapping_equal(&asked.answer.candidates[0].mappings[o], &asked.division[o]));
 	assert_true(asked.answer.ticks <= 7);
-	struct asked none = ask(arena, softmax, 4, 1);
+	struct asked none = ask(arena, softmax_yaml, 4, 1);
 	assert_true(none.answer.cut);
 	assert_true(mapping_equal(&none.answer.candidates[0].mappings[4], &none.division[4]));
 	arena_close(arena);

@@ -11,15 +11,6 @@
 
 #include "tests/test.h"
 
-static const char softmax[] = "workload:\n"
-			      " dimensions: {m: 512, n: 1024}\n"
-			      " ops:\n"
-			      " - mx[n] = max(m) x[m,n]\n"
-			      " - s[m,n] = x[m,n] - mx[n]\n"
-			      " - e[m,n] = exp(s[m,n])\n"
-			      " - d[n] = sum(m) e[m,n]\n"
-			      " - y[m,n] = e[m,n] / d[n]\n";
-
 struct bench {
 	struct arena *arena;
 	const struct arch *arch;
@@ -34,10 +25,7 @@ static struct bench set_up(const char *yaml, int cores)
 {
 	struct arena *arena = arena_open();
 	struct bench bench = {.arena = arena, .arch = spyre_arch(arena, cores)};
-	const char *complaints;
-	bench.workload = workload_of_text(arena, yaml, &complaints);
-	if (!bench.workload)
-		fail_msg("%s", complaints);
+	bench.workload = workload_given(arena, yaml);
 	bench.planning = planning_default(bench.arch);
 	planning_lists("all", &bench.planning.eligible, &bench.planning.in_place);
 	struct problem problem = {.stage = STAGE_DIVIDE,
@@ -103,7 +91,7 @@ static void softmax_goes_through_its_four_stages(void **state)
 {
 	static const char *const reductions[] = {"amax", "sum"};
 	static const char *const solvers_of[] = {"greedy", "firstfit", "bestfit"};
-	struct bench bench = set_up(softmax, 1);
+	struct bench bench = set_up(softmax_yaml, 1);
 	for (int s = 0; s < 3; s++) {
 		const char *solver = solvers_of[s];
 		planning_lists("published", &bench.planning.eligible, &bench.planning.in_place);
@@ -130,7 +118,7 @@ static void softmax_goes_through_its_four_stages(void **state)
 
 static void exp_lies_on_what_it_reads(void **state)
 {
-	struct bench bench = set_up(softmax, 1);
+	struct bench bench = set_up(softmax_yaml, 1);
 	const struct plan *made = plan(&bench, "greedy");
 	const struct residency *s = find_stay(made, "s"), *e = find_stay(made, "e");
 	assert_int_equal(s->place, PLACE_LX);
@@ -171,7 +159,7 @@ static void four_megabytes_fit_on_four_cores_and_not_on_one(void **state)
 
 static void unlike_divisions_keep_a_tensor_out_and_are_named(void **state)
 {
-	struct bench bench = set_up(softmax, 4);
+	struct bench bench = set_up(softmax_yaml, 4);
 	plan(&bench, "greedy");
 	check_reason(
 		&bench, "e", "mismatch: 'e' writes it m/4 on 4 cores, 'd' reads it n/4 on 4 cores");
@@ -312,7 +300,7 @@ static void in_place_only_where_reads_and_writes_meet(void **state)
 
 static void a_bundle_has_six_tensors_in_hbm_at_most(void **state)
 {
-	struct bench bench = set_up(softmax, 1);
+	struct bench bench = set_up(softmax_yaml, 1);
 	bench.planning.lx_planning = false;
 	const struct plan *made = plan(&bench, "greedy");
 	const int all_in_hbm[] = {0, 0, 0, 0, 0}; /* x mx s e d y are six */
@@ -335,7 +323,7 @@ static void a_bundle_has_six_tensors_in_hbm_at_most(void **state)
 
 static void a_mapping_that_cannot_be_carried_out_is_refused(void **state)
 {
-	struct bench bench = set_up(softmax, 4);
+	struct bench bench = set_up(softmax_yaml, 4);
 	struct mapping *mappings = arena_copy(
 		bench.arena, bench.mappings, bench.workload->op_count * sizeof *mappings);
 	mappings[1].rows[bench.arch->core].spatial[0] = 3;
@@ -348,7 +336,7 @@ static void a_mapping_that_cannot_be_carried_out_is_refused(void **state)
 
 static void a_clone_takes_over_the_readers_behind_it(void **state)
 {
-	struct bench bench = set_up(softmax, 1);
+	struct bench bench = set_up(softmax_yaml, 1);
 	int x = workload_tensor(bench.workload, "x");
 	const struct workload *with = workload_with_clone(bench.arena, bench.workload, x, 1);
 	const struct workload *twice = workload_with_clone(bench.arena, with, x, 0);

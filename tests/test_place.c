@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "search/solver.h"
+#include "tests/support/buffers.h"
 
 #include <string.h>
 
@@ -19,18 +20,6 @@ struct row {
 };
 
 #define NONE UNPLACED
-#define BUFFER(size_, start_, end_)                                                                \
-	{                                                                                          \
-		.size = size_, .start = start_, .end = end_                                        \
-	}
-#define CHILD(size_, start_, end_, parent_)                                                        \
-	{                                                                                          \
-		.size = size_, .start = start_, .end = end_, .parent_count = 1,                    \
-		.parents = (const int[])                                                           \
-		{                                                                                  \
-			parent_                                                                    \
-		}                                                                                  \
-	}
 
 static const struct row rows[] = {
 	{"everything fits side by side", 1024, 128, 3,

@@ -11,16 +11,6 @@
 
 #include "tests/test.h"
 
-static const char softmax[] = "workload:\n"
-			      "  name: softmax\n"
-			      "  dimensions: {m: 512, n: 1024}\n"
-			      "  ops:\n"
-			      "    - mx[n] = max(m) x[m,n]\n"
-			      "    - s[m,n] = x[m,n] - mx[n]\n"
-			      "    - e[m,n] = exp(s[m,n])\n"
-			      "    - d[n] = sum(m) e[m,n]\n"
-			      "    - y[m,n] = e[m,n] / d[n]\n";
-
 /* Stage 4 of the published scratchpad document, on 4 cores. */
 static const char stage4[] =
 	"plan:\n"
@@ -77,7 +67,7 @@ static const struct plan *read_plan(struct arena *arena, const char *yaml, struc
 {
 	struct sheet *sheet = sheet_open(arena, diag);
 	const struct node *root = node_read_text(arena, "p.yaml", yaml, strlen(yaml), diag);
-	const struct workload *workload = workload_of_text(arena, softmax, NULL);
+	const struct workload *workload = workload_given(arena, softmax_yaml);
 	if (!root)
 		return NULL;
 	sheet_add(sheet, root);

@@ -17,10 +17,7 @@ struct world {
 static struct world open_world(const char *yaml, bool small)
 {
 	struct world world = {.arena = arena_open()};
-	const char *complaints;
-	world.workload = workload_of_text(world.arena, yaml, &complaints);
-	if (!world.workload)
-		fail_msg("%s", complaints);
+	world.workload = workload_given(world.arena, yaml);
 	world.arrays = arena_array(world.arena, void *, world.workload->tensor_count);
 	reference_inputs(world.workload, 7, small, world.arena, world.arrays);
 	return world;

@@ -13,15 +13,14 @@ static int find_op(const struct workload *workload, const char *name)
 static void grains_are_the_widest_stick_along_a_loop(void **state)
 {
 	struct arena *arena = arena_open();
-	const struct workload *workload = workload_of_text(arena,
-		"workload:\n"
-		"  dimensions: {m: 100, n: 300, k: 96}\n"
-		"  tensors: {x: {dtype: fp8}, a: {dtype: fp32}}\n"
-		"  ops:\n"
-		"    - y[m,n] = exp(x[m,n])\n"
-		"    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
-		"    - s[m] = max(n) y[m,n]\n",
-		NULL);
+	const struct workload *workload =
+		workload_given(arena, "workload:\n"
+				      "  dimensions: {m: 100, n: 300, k: 96}\n"
+				      "  tensors: {x: {dtype: fp8}, a: {dtype: fp32}}\n"
+				      "  ops:\n"
+				      "    - y[m,n] = exp(x[m,n])\n"
+				      "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
+				      "    - s[m] = max(n) y[m,n]\n");
 	const struct op *map = &workload->ops[find_op(workload, "y")];
 	const struct op *product = &workload->ops[find_op(workload, "c")];
 	const struct op *reduce = &workload->ops[find_op(workload, "s")];
@@ -43,13 +42,12 @@ static void grains_are_the_widest_stick_along_a_loop(void **state)
 static void a_stick_along_two_loops_is_no_loops(void **state)
 {
 	struct arena *arena = arena_open();
-	const struct workload *workload = workload_of_text(arena,
-		"workload:\n"
-		"  dimensions: {p: 64, r: 3, k: 64}\n"
-		"  tensors: {y: {layout: [p, k]}, x: {layout: [0, sparse]}}\n"
-		"  ops:\n"
-		"    - y[k,p] = sum(r) x[p+r] * w[r,k]\n",
-		NULL);
+	const struct workload *workload =
+		workload_given(arena, "workload:\n"
+				      "  dimensions: {p: 64, r: 3, k: 64}\n"
+				      "  tensors: {y: {layout: [p, k]}, x: {layout: [0, sparse]}}\n"
+				      "  ops:\n"
+				      "    - y[k,p] = sum(r) x[p+r] * w[r,k]\n");
 	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 0), -1);
 	assert_int_equal(op_stick_loop(workload, &workload->ops[0], 1), 0);
 	arena_close(arena);
@@ -58,11 +56,10 @@ static void a_stick_along_two_loops_is_no_loops(void **state)
 static void names_find_their_numbers(void **state)
 {
 	struct arena *arena = arena_open();
-	const struct workload *workload = workload_of_text(arena,
-		"workload:\n  dimensions: {m: 4}\n  ops:\n"
-		"    - {op: \"y[m] = exp(x[m])\", name: first}\n"
-		"    - z[m] = neg(y[m])\n",
-		NULL);
+	const struct workload *workload =
+		workload_given(arena, "workload:\n  dimensions: {m: 4}\n  ops:\n"
+				      "    - {op: \"y[m] = exp(x[m])\", name: first}\n"
+				      "    - z[m] = neg(y[m])\n");
 	assert_int_equal(workload_tensor(workload, "x"), 0);
 	assert_int_equal(workload_tensor(workload, "z"), 2);
 	assert_int_equal(workload_tensor(workload, "first"), -1);

@@ -1,7 +1,6 @@
 #include "tests/support/random_graph.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "base/text.h"
 #include "search/solver.h"
 #include "tests/support/random_plan.h"
@@ -53,11 +52,7 @@ static const char *draw_text(struct random *random, struct arena *arena)
 
 const struct workload *random_graph(struct random *random, struct arena *arena)
 {
-	const char *complaints, *text = draw_text(random, arena);
-	const struct workload *workload = workload_of_text(arena, text, &complaints);
-	if (!workload)
-		BUG("%s\n%s", text, complaints);
-	return workload;
+	return workload_given(arena, draw_text(random, arena));
 }
 
 const struct mapping *random_division(struct random *random, const struct arch *arch,

@@ -1,11 +1,22 @@
 #include "tests/support/workload_text.h"
 
 #include "base/arena.h"
+#include "base/fatal.h"
 #include "model/workload_read.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 
 #include <string.h>
+
+const char softmax_yaml[] = "workload:\n"
+			    "  name: softmax\n"
+			    "  dimensions: {m: 512, n: 1024}\n"
+			    "  ops:\n"
+			    "    - mx[n] = max(m) x[m,n]\n"
+			    "    - s[m,n] = x[m,n] - mx[n]\n"
+			    "    - e[m,n] = exp(s[m,n])\n"
+			    "    - d[n] = sum(m) e[m,n]\n"
+			    "    - y[m,n] = e[m,n] / d[n]\n";
 
 static const struct workload *read_sheet(
 	struct arena *arena, struct sheet *sheet, struct diag *diag, const char **complaints)
@@ -36,4 +47,13 @@ const struct workload *workload_of_file(
 	struct sheet *sheet = sheet_open(arena, diag);
 	sheet_add_file(sheet, path);
 	return read_sheet(arena, sheet, diag, complaints);
+}
+
+const struct workload *workload_given(struct arena *arena, const char *yaml)
+{
+	const char *complaints;
+	const struct workload *workload = workload_of_text(arena, yaml, &complaints);
+	if (!workload)
+		BUG("%s\n%s", yaml, complaints);
+	return workload;
 }
