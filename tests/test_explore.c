@@ -273,6 +273,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			an_exploration_agrees_with_the_simulator_in_every_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
+			what_is_over_the_simulation_budget_is_priced_and_counted, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
 			every_plan_replays_with_the_score_of_its_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_number_of_threads_changes_no_byte, set_up, tear_down),
