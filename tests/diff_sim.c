@@ -133,9 +133,7 @@ static void compare(const struct random_options *options, int cores, uint64_t st
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
 		const struct arch *arch = spyre_arch(arena, cores);
-		const struct workload *workload = random_workload(&random, options, arena);
-		const struct plan *plan =
-			random_plan(&random, options, arch, cores, workload, arena);
+		const struct plan *plan = random_plan(&random, options, arch, cores, arena);
 		const char *where = arena_format(arena, "draw %ld of seed %" PRIu64, i, seed);
 		run_plan(plan, seed + (uint64_t)i, where, &outcome, arena);
 		arena_close(arena);

@@ -210,9 +210,7 @@ static void best_tiles_of_all(void **state)
 		struct arch *arch = arena_copy(arena, spyre_arch(arena, cores), sizeof *arch);
 		arch->levels[arch->lx].capacity = 1 << 20;
 		arch->levels[arch->lx].reserve = 1024 << random_below(&random, 7);
-		const struct workload *workload = random_workload(&random, &options, arena);
-		const struct plan *plan =
-			random_plan(&random, &options, arch, cores, workload, arena);
+		const struct plan *plan = random_plan(&random, &options, arch, cores, arena);
 		for (int step = 0; step < plan->step_count; step++) {
 			char where[64];
 			snprintf(where, sizeof where, "draw %ld of seed %" PRIu64 ", step %d", i,

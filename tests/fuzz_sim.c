@@ -183,9 +183,8 @@ static void broken_programs_end(void **state)
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
 		const char *why;
-		const struct workload *workload = random_workload(&random, &options, arena);
 		const struct plan *plan =
-			random_plan(&random, &options, spyre_arch(arena, 4), 4, workload, arena);
+			random_plan(&random, &options, spyre_arch(arena, 4), 4, arena);
 		const struct program *program = lower_plan(plan, arena, &why);
 		if (program && program->instruction_count > 0) {
 			struct mutable_program *mutant = mutable_copy(arena, program);

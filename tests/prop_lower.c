@@ -94,9 +94,7 @@ static void programs_obey_their_laws(void **state)
 	for (long i = 0, count = draws(400); i < count; i++) {
 		struct arena *arena = arena_open();
 		const struct arch *arch = spyre_arch(arena, REPLAY_CORES);
-		const struct workload *workload = random_workload(&random, &options, arena);
-		const struct plan *plan =
-			random_plan(&random, &options, arch, REPLAY_CORES, workload, arena);
+		const struct plan *plan = random_plan(&random, &options, arch, REPLAY_CORES, arena);
 		const char *why;
 		const struct program *program = lower_within(plan, INSTRUCTIONS_MOST, arena, &why);
 		lowered += program != NULL;

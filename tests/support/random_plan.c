@@ -245,8 +245,9 @@ static void follow_neighbour(
 }
 
 struct plan *random_plan(struct random *random, const struct random_options *options,
-	const struct arch *arch, int cores, const struct workload *workload, struct arena *arena)
+	const struct arch *arch, int cores, struct arena *arena)
 {
+	const struct workload *workload = random_workload(random, options, arena);
 	struct plan *plan = arena_new(arena, struct plan);
 	*plan = (struct plan){
 		.arch = arch,

@@ -24,9 +24,9 @@ struct random_options {
 const struct workload *random_workload(
 	struct random *random, const struct random_options *options, struct arena *arena);
 
-/* On up to `cores` cores of the architecture. */
+/* Of a new random workload, on up to `cores` cores of the architecture. */
 struct plan *random_plan(struct random *random, const struct random_options *options,
-	const struct arch *arch, int cores, const struct workload *workload, struct arena *arena);
+	const struct arch *arch, int cores, struct arena *arena);
 
 /* A division and tiling of one op. */
 struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,
