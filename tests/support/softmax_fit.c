@@ -162,8 +162,8 @@ void softmax_fit_print(const struct softmax_fit *fit, FILE *stream)
 {
 	fprintf(stream, "softmax (512, 1024) fp16, dim 0; us for the bytes alone, with everything\n"
 			"but overheads, with overheads, measured\n");
-	fprintf(stream, "%-24s %5s %9s %8s %8s %9s %8s %8s  %s\n", "", "cores", "HBM bytes",
-		"bytes", "model", "predicted", "measured", "residual", "");
+	fprintf(stream, "%-24s %5s %9s %8s %8s %9s %8s %8s\n", "", "cores", "HBM bytes", "bytes",
+		"model", "predicted", "measured", "residual");
 	for (int i = 0; i < SOFTMAX_ROWS; i++) {
 		const struct softmax_row *row = &fit->rows[i];
 		double us = fit->bundle_cycles > 0 ? fit->bundle_ns / fit->bundle_cycles / 1e3 : 0;
