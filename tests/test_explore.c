@@ -285,9 +285,6 @@ int main(void)
 			a_trace_has_every_core_and_engine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
-			what_is_over_the_simulation_budget_is_priced_and_counted, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_is_not_explored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
