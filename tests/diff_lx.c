@@ -57,7 +57,7 @@ static void planned_graphs_do_what_the_reference_does(void **state)
 {
 	static const char *const place[] = {"greedy", "firstfit", "bestfit"};
 	static const enum clone_split clones[] = {CLONE_OFF, CLONE_NONE, CLONE_READERS};
-	long count = draws(60);
+	long count = draws(100);
 	uint64_t seed = draws_seed(9);
 	struct outcome outcome = {0};
 	for (long draw = 0; draw < count; draw++) {
@@ -79,6 +79,8 @@ static void planned_graphs_do_what_the_reference_does(void **state)
 	}
 	print_message("%ld plans run; %ld tensors in LX, %ld in place, %ld multicast\n",
 		outcome.run, outcome.resident, outcome.in_place, outcome.multicast);
+	if (!draws_are_many(count))
+		return;
 	assert_true(outcome.resident > count / 2);
 	assert_true(outcome.in_place > count / 20);
 }

@@ -108,7 +108,7 @@ static void damaged_plans_are_refused_or_right(void **state)
 		arena_close(arena);
 	}
 	print_message("%ld of %ld are plans\n", good, all);
-	assert_true(good > 0 && good < all);
+	assert_true(!draws_are_many(all) || (good > 0 && good < all));
 	arena_close(outer);
 }
 

@@ -105,8 +105,8 @@ static void check_workload(const struct workload *workload)
 static void changed_workloads_are_read_or_refused(void **state)
 {
 	uint64_t seed = draws_seed(3);
-	long read = 0, refused = 0;
-	for (long i = 0; i < draws(4000); i++) {
+	long count = draws(4000), read = 0, refused = 0;
+	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
 		const char *body =
@@ -130,7 +130,7 @@ static void changed_workloads_are_read_or_refused(void **state)
 		arena_close(arena);
 	}
 	print_message("%ld read, %ld refused\n", read, refused);
-	assert_true(read > 0 && refused > 0);
+	assert_true(!draws_are_many(count) || (read > 0 && refused > 0));
 }
 
 int main(void)

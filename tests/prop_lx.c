@@ -189,7 +189,7 @@ static void print_seen(const struct seen *seen)
 
 static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
 {
-	long count = draws(150);
+	long count = draws(300);
 	uint64_t seed = draws_seed(7);
 	struct seen seen = {0};
 	for (long draw = 0; draw < count; draw++) {
@@ -201,9 +201,11 @@ static void every_core_finds_what_it_reads_in_its_own_lx(void **state)
 		arena_close(arena);
 	}
 	print_seen(&seen);
+	if (!draws_are_many(count))
+		return;
 	assert_true(seen.resident > count / 2);
 	assert_true(seen.in_place > count / 10);
-	assert_true(seen.broadcast > 0);
+	assert_true(count < 300 || seen.broadcast > 0); /* one in forty */
 	assert_true(seen.refused > count / 10);
 }
 
@@ -223,6 +225,8 @@ static void so_it_does_with_ragged_extents_windows_and_mixed_types(void **state)
 		arena_close(arena);
 	}
 	print_seen(&seen);
+	if (!draws_are_many(count))
+		return;
 	assert_true(seen.resident > count / 20);
 	assert_true(seen.refused > count / 10);
 }

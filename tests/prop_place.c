@@ -138,8 +138,7 @@ static void layouts_are_valid_and_the_checker_agrees_with_a_byte_map(void **stat
 		}
 		arena_close(arena);
 	}
-	assert_true(in_place > count / 4);
-	assert_true(caught > count / 2);
+	assert_true(!draws_are_many(count) || (in_place > count / 4 && caught > count / 2));
 }
 
 static void what_fits_side_by_side_is_all_placed(void **state)

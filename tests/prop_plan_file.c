@@ -189,8 +189,9 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 static void what_is_read_is_written_the_same(void **state)
 {
 	uint64_t seed = draws_seed(1);
+	long count = draws(400);
 	int stays = 0, clones = 0, in_place = 0;
-	for (long i = 0; i < draws(400); i++) {
+	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
 		const struct arch *arch = spyre_arch(arena, 1 + (int)random_below(&random, 32));
@@ -215,7 +216,7 @@ static void what_is_read_is_written_the_same(void **state)
 		arena_close(arena);
 	}
 	print_message("%d stays in LX, %d of them in place, %d clones\n", stays, in_place, clones);
-	assert_true(stays > 0 && in_place > 0 && clones > 0);
+	assert_true(!draws_are_many(count) || (stays > 0 && in_place > 0 && clones > 0));
 }
 
 int main(void)

@@ -10,6 +10,11 @@ long draws(long by_default)
 	return n ? strtol(n, NULL, 10) : by_default;
 }
 
+bool draws_are_many(long count)
+{
+	return count >= 100;
+}
+
 uint64_t draws_seed(uint64_t by_default)
 {
 	const char *text = getenv("SEED");
