@@ -34,8 +34,10 @@ static const struct workload *make_workload(struct arena *arena)
 	}
 	json_t *json = json_loads(text, 0, NULL);
 	assert_non_null(json);
+	const char *why;
 	const struct workload *workload = case_graph(
-		arena, json_object_get(json, "buffers"), json_object_get(json, "ops"), NULL);
+		arena, json_object_get(json, "buffers"), json_object_get(json, "ops"), NULL, &why);
+	assert_null(why);
 	json_decref(json);
 	return workload;
 }

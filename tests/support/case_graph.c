@@ -1,29 +1,73 @@
 #include "tests/support/case_graph.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "base/text.h"
-#include "tests/support/case_json.h"
+#include "tests/support/tally.h"
 
-struct layout case_layout(const json_t *buffer)
+#include <stdio.h>
+#include <unistd.h>
+
+/* What is being read, and the first thing that does not fit. */
+struct reading {
+	struct arena *arena;
+	const char *why;
+};
+
+static void complain(struct reading *reading, const char *what, const char *which)
 {
-	enum dtype dtype;
-	if (!dtype_parse(case_text(buffer, "dtype"), &dtype))
-		BUG("case with dtype '%s'", case_text(buffer, "dtype"));
-	int64_t size[LAYOUT_HOST_RANK_MOST];
-	int order[LAYOUT_HOST_RANK_MOST + 1];
+	if (!reading->why)
+		reading->why = arena_format(reading->arena, "%s '%s'", what, which);
+}
+
+static const char *text_of(struct reading *reading, const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	if (!text)
+		complain(reading, "no text", key);
+	return text ? text : "";
+}
+
+json_t *case_file(const char *root, const char *family, const char *name, struct tally *tally)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s/%s", root, family, name);
+	if (access(path, R_OK))
+		return NULL;
+	json_error_t error;
+	json_t *file = json_load_file(path, 0, &error);
+	if (!file)
+		tally_fail(tally, name, "line %d: %s", error.line, error.text);
+	return file;
+}
+
+static int read_numbers(const json_t *list, int most, int64_t *out)
+{
 	size_t i;
-	json_t *value;
-	json_array_foreach(json_object_get(buffer, "host_size"), i, value)
-		size[i] = json_integer_value(value);
-	int rank = (int)i;
+	const json_t *value;
+	json_array_foreach(list, i, value)
+		if ((int)i < most)
+			out[i] = json_integer_value(value);
+	return (int)i;
+}
+
+static struct layout read_layout(struct reading *reading, const json_t *buffer)
+{
+	enum { MOST = LAYOUT_HOST_RANK_MOST };
+	const char *name = text_of(reading, buffer, "dtype");
 	const json_t *dim_order = json_object_get(buffer, "dim_order");
-	json_array_foreach(dim_order, i, value)
-		order[i] = (int)json_integer_value(value);
-	struct layout layout;
-	bool given = json_is_array(dim_order);
-	if (!layout_make(dtype, size, rank, given ? order : NULL, given ? (int)i : 0, &layout))
-		BUG("no layout for case buffer '%s'", case_text(buffer, "name"));
+	int64_t size[MOST] = {0}, given[MOST + 1] = {0};
+	int rank = read_numbers(json_object_get(buffer, "host_size"), MOST, size);
+	int count = read_numbers(dim_order, MOST + 1, given), order[MOST + 1];
+	for (int i = 0; i <= MOST; i++)
+		order[i] = (int)given[i];
+	enum dtype dtype;
+	struct layout layout = {0};
+	if (!dtype_parse(name, &dtype))
+		complain(reading, "no dtype", name);
+	else if (count > MOST + 1 ||
+		 !layout_make(dtype, size, rank, json_is_array(dim_order) ? order : NULL, count,
+			 &layout))
+		complain(reading, "no layout for", text_of(reading, buffer, "name"));
 	return layout;
 }
 
@@ -40,12 +84,14 @@ static int host_dim(const struct layout *layout, int64_t coefficient)
 	return best;
 }
 
-static struct access read_access(const struct workload *workload, const struct op *op,
-	const char *buffer, const json_t *coefficients)
+static struct access read_access(struct reading *reading, const struct workload *workload,
+	const struct op *op, const char *buffer, const json_t *coefficients)
 {
-	struct access access = {.tensor = workload_tensor(workload, buffer)};
-	if (access.tensor < 0)
-		BUG("case with an unknown buffer '%s'", buffer);
+	struct access access = {.tensor = buffer ? workload_tensor(workload, buffer) : -1};
+	if (access.tensor < 0) {
+		complain(reading, "no buffer", buffer ? buffer : "");
+		return access;
+	}
 	const struct layout *layout = &workload->tensors[access.tensor].layout;
 	for (int l = 0; l < op->loop_count; l++) {
 		int64_t c = json_integer_value(json_object_get(coefficients, op->loops[l].name));
@@ -74,7 +120,7 @@ static enum op_function reduce_function(const char *type)
 	return text_equal(type, "mean") ? FUNCTION_MEAN : FUNCTION_SUM;
 }
 
-static void set_function(struct op *op, const char *kind)
+static void set_function(struct reading *reading, struct op *op, const char *kind)
 {
 	if (text_equal(kind, "matmul")) {
 		op->kind = OP_EINSUM;
@@ -87,43 +133,61 @@ static void set_function(struct op *op, const char *kind)
 		op->has_constant = function_arity(op->function) > op->read_count;
 		op->constant = 1;
 	} else {
-		BUG("case with an op of kind '%s'", kind);
+		complain(reading, "no kind of ops", kind);
 	}
 }
 
-static struct op read_op(struct arena *arena, const struct workload *workload, json_t *from)
+static void read_loops(
+	struct reading *reading, const json_t *ranges, const json_t *write, struct op *op)
 {
-	struct op op = {
-		.name = arena_text(arena, case_text(from, "out")),
-		.type = arena_text(arena, case_text(from, "op")),
-		.write_count = 1,
-		.writes = arena_new(arena, struct access),
-	};
-	const json_t *write = json_object_get(from, "write");
 	const char *name;
 	json_t *value;
-	json_object_foreach(json_object_get(from, "ranges"), name, value) {
-		struct loop *loop = &op.loops[op.loop_count++];
-		loop->name = arena_text(arena, name);
+	if (json_object_size(ranges) > OP_LOOPS_MOST) {
+		complain(reading, "too many loops in", op->name);
+		return;
+	}
+	json_object_foreach((json_t *)ranges, name, value) {
+		struct loop *loop = &op->loops[op->loop_count++];
+		loop->name = arena_text(reading->arena, name);
 		loop->extent = json_integer_value(value);
 		loop->reduction = !json_integer_value(json_object_get(write, name));
+		if (loop->extent < 1)
+			complain(reading, "no extent of", name);
 	}
+}
+
+static struct op read_op(
+	struct reading *reading, const struct workload *workload, const json_t *from)
+{
+	struct op op = {
+		.name = arena_text(reading->arena, text_of(reading, from, "out")),
+		.type = arena_text(reading->arena, text_of(reading, from, "op")),
+		.write_count = 1,
+		.writes = arena_new(reading->arena, struct access),
+	};
+	const json_t *write = json_object_get(from, "write");
+	const json_t *reads = json_object_get(from, "reads"), *read;
 	size_t i;
-	json_array_foreach(json_object_get(from, "reads"), i, value)
-		op.reads[op.read_count++] = read_access(workload, &op,
-			json_string_value(json_array_get(value, 0)), json_array_get(value, 1));
-	op.writes[0] = read_access(workload, &op, op.name, write);
-	set_function(&op, case_text(from, "kind"));
+	read_loops(reading, json_object_get(from, "ranges"), write, &op);
+	if (json_array_size(reads) > OP_READS_MOST)
+		complain(reading, "too many reads of", op.name);
+	else
+		json_array_foreach(reads, i, read)
+			op.reads[op.read_count++] = read_access(reading, workload, &op,
+				json_string_value(json_array_get(read, 0)),
+				json_array_get(read, 1));
+	op.writes[0] = read_access(reading, workload, &op, op.name, write);
+	set_function(reading, &op, text_of(reading, from, "kind"));
 	return op;
 }
 
-/* Inputs are what no op writes, outputs what `outputs` names or nobody reads. */
+/* Inputs are what no op writes, outputs what `outputs` names; nobody reads, where it is NULL. */
 static void set_roles(
 	const struct workload *workload, struct tensor *tensors, const json_t *outputs)
 {
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		tensors[t].producer = -1;
-		tensors[t].role = TENSOR_OUTPUT;
+		tensors[t].role = outputs ? TENSOR_INTERMEDIATE : TENSOR_OUTPUT;
 	}
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
@@ -137,30 +201,35 @@ static void set_roles(
 	size_t i;
 	json_t *value;
 	json_array_foreach(outputs, i, value) {
-		int t = workload_tensor(workload, json_string_value(value));
+		const char *name = json_string_value(value);
+		int t = name ? workload_tensor(workload, name) : -1;
 		if (t >= 0 && tensors[t].producer >= 0)
 			tensors[t].role = TENSOR_OUTPUT;
 	}
 }
 
-const struct workload *case_graph(
-	struct arena *arena, const json_t *buffers, const json_t *ops, const json_t *outputs)
+const struct workload *case_graph(struct arena *arena, const json_t *buffers, const json_t *ops,
+	const json_t *outputs, const char **why)
 {
+	struct reading reading = {.arena = arena};
 	struct tensor *tensors = arena_array(arena, struct tensor, json_array_size(buffers));
 	struct op *list = arena_array(arena, struct op, json_array_size(ops));
 	struct workload *workload = arena_new(arena, struct workload);
 	*workload = (struct workload){.name = "case", .tensors = tensors, .ops = list};
 	size_t i;
-	json_t *value;
+	const json_t *value;
 	json_array_foreach(buffers, i, value) {
-		tensors[i].name = arena_text(arena, case_text(value, "name"));
-		tensors[i].layout = case_layout(value);
+		tensors[i].name = arena_text(arena, text_of(&reading, value, "name"));
+		tensors[i].layout = read_layout(&reading, value);
 		tensors[i].layout_given = true;
 	}
 	workload->tensor_count = i;
 	json_array_foreach(ops, i, value)
-		list[i] = read_op(arena, workload, value);
+		list[i] = read_op(&reading, workload, value);
 	workload->op_count = i;
+	*why = reading.why;
+	if (*why)
+		return NULL;
 	set_roles(workload, tensors, outputs);
 	return workload;
 }

@@ -11,9 +11,9 @@
  * `buffers`: [{name, dtype, host_size, dim_order}]; `ops`: [{op, kind, out,
  * ranges: {var: elements}, reads: [[buffer, {var: coefficient}]], write: {var:
  * coefficient}}] in execution order.  Tensors keep the order of `buffers`, ops
- * are named by their output.  `outputs` (may be NULL) are the graph's results
- * beside the buffers that no op reads.  BUG on anything that does not fit a
- * workload.
+ * are named by their output.  `outputs` are the graph's results; NULL: what no
+ * op reads.  NULL, and *why, for anything that does
+ * not fit a workload.
  *
  * An access gives only its linear index; the host coordinates are recovered
  * from the host strides.  Where one loop walks several host dimensions (a
@@ -21,11 +21,12 @@
  * the outermost of them.
  */
 struct arena;
+struct tally;
 
-const struct workload *case_graph(
-	struct arena *arena, const json_t *buffers, const json_t *ops, const json_t *outputs);
+const struct workload *case_graph(struct arena *arena, const json_t *buffers, const json_t *ops,
+	const json_t *outputs, const char **why);
 
-/* The layout of one buffer, made by layout_make. */
-struct layout case_layout(const json_t *buffer);
+/* A JSON file of the cases, parsed; NULL if it is missing, or no JSON: a failure of `tally`. */
+json_t *case_file(const char *root, const char *family, const char *name, struct tally *tally);
 
 #endif

@@ -1,19 +1,12 @@
 #ifndef SUPPORT_CASE_JSON_H
 #define SUPPORT_CASE_JSON_H
 
-#include "solvers/divide/coefficients.h"
-
 #include <jansson.h>
+#include <stdint.h>
 
-/* Reading and answering the JSON of reference cases. */
-
-/* A file of a family, parsed; NULL if it is missing.  BUG if it is not JSON. */
-json_t *case_file(const char *root, const char *family, const char *name);
-
+/* Fields of a reference case's record; what is missing is 0, `otherwise`, or "". */
 int64_t case_integer(const json_t *object, const char *key);
-const char *case_text(const json_t *object, const char *key); /* BUG if there is none */
-
-/* {coefficient: split} */
-json_t *case_keyed(const struct keyed_split *list, int count);
+int64_t case_integer_or(const json_t *object, const char *key, int64_t otherwise);
+const char *case_text(const json_t *object, const char *key);
 
 #endif

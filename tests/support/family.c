@@ -12,6 +12,7 @@ bool family_open(struct family *family, const char *name, const char *root, cons
 	char path[1024];
 	snprintf(path, sizeof path, "%s/%s", root, folder);
 	*family = (struct family){.tally = {.family = name}};
+	setvbuf(stdout, NULL, _IOLBF, 0); /* whatever ends the program, failures so far are out */
 	if (access(path, R_OK | X_OK) == 0)
 		return true;
 	printf("%s: skipped, no %s\n", name, path);
@@ -22,6 +23,8 @@ static void end_case(struct family *family)
 {
 	if (!family->open)
 		return;
+	if (!family->compared && !family->differences.length)
+		family_note(family, "expectations", "nothing is recorded to compare with");
 	if (family->differences.length)
 		tally_fail(&family->tally, family->open, "%s", text_read(&family->differences));
 	else
@@ -41,15 +44,30 @@ void family_case(struct family *family, const char *format, ...)
 	family->arena = arena_open();
 	family->open = arena_text(family->arena, name);
 	family->differences = text_open(family->arena);
+	family->compared = 0;
+}
+
+static void add(struct family *family, const char *what)
+{
+	text_add(&family->differences, "%s%s: ", family->differences.length ? "; " : "", what);
+}
+
+void family_note(struct family *family, const char *what, const char *text)
+{
+	if (!text)
+		return;
+	add(family, what);
+	text_add(&family->differences, "%s", text);
 }
 
 void family_expect(struct family *family, const char *what, const json_t *expected, json_t *got)
 {
-	if (expected != got && !json_equal(expected, got)) {
+	family->compared += expected != NULL;
+	if (expected && !json_equal(expected, got)) {
 		char *left = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
 		char *right = json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT);
-		text_add(&family->differences, "%s%s: expected %s, got %s",
-			family->differences.length ? "; " : "", what, left ? left : "nothing",
+		add(family, what);
+		text_add(&family->differences, "expected %s, got %s", left,
 			right ? right : "nothing");
 		free(left);
 		free(right);

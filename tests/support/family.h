@@ -10,12 +10,15 @@
 /*
  * A reference family whose expectations are JSON: what was expected, and what
  * came.  A case is one pass or one failure, however many things differ in it.
+ * What a case does not record is not compared; a case that records nothing of
+ * what is looked at is a failure.
  */
 struct family {
 	struct tally tally;
 	struct arena *arena; /* of the open case */
 	const char *open;    /* the case; NULL when none is */
 	struct text differences;
+	int compared;
 };
 
 /* False if the folder is missing, after saying so. */
@@ -24,8 +27,11 @@ bool family_open(struct family *family, const char *name, const char *root, cons
 void family_case(struct family *family, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Objects are compared without order.  Takes over `got`, not `expected`. */
+/* Objects are compared without order.  Takes over `got`, not `expected` (NULL: not recorded). */
 void family_expect(struct family *family, const char *what, const json_t *expected, json_t *got);
+
+/* A difference that is no value; none for NULL. */
+void family_note(struct family *family, const char *what, const char *text);
 
 /* Prints the closing line; the exit status of the program. */
 int family_close(struct family *family);

@@ -1,0 +1,14 @@
+#ifndef SUPPORT_COORDINATE_TEXT_H
+#define SUPPORT_COORDINATE_TEXT_H
+
+#include "solvers/divide/coordinates.h"
+
+/*
+ * Coordinates as algebra systems print them: sums, products and quotients of
+ * integers, loops, floor(x) and Mod(x, m), in whatever order and with whatever
+ * parentheses.  Two texts of one function are equal.
+ */
+bool coordinate_text_tells(
+	const char *text, const struct op *op, const struct coordinate *coordinate);
+
+#endif
