@@ -1,4 +1,4 @@
-#include "model/nest.h"
+#include "model/op_draft.h"
 
 #include "base/text.h"
 #include "model/sticks.h"
@@ -27,9 +27,9 @@ static const char *default_type(const struct op *op)
 	}
 }
 
-static bool find_constant(const struct nest *nest, const struct einsum *einsum, double *out)
+static bool find_constant(const struct op_draft *draft_op, const struct einsum *einsum, double *out)
 {
-	const struct reading *reading = nest->draft->reading;
+	const struct reading *reading = draft_op->draft->reading;
 	if (!einsum->variable.text) {
 		*out = einsum->constant;
 		return true;
@@ -38,19 +38,20 @@ static bool find_constant(const struct nest *nest, const struct einsum *einsum, 
 	const struct node *value = variables_node(reading->variables, name);
 	if (value)
 		return node_number(reading, value, name, out);
-	diag_error(reading->diag, node_part(nest->text, einsum->variable.at, einsum->variable.end),
+	diag_error(reading->diag,
+		node_part(draft_op->text, einsum->variable.at, einsum->variable.end),
 		"'%s' is no variable; a tensor is written with its indices, as '%s[..]'", name,
 		name);
 	return false;
 }
 
 /* How many times the innermost statement runs must be a number. */
-static bool check_computes(const struct nest *nest)
+static bool check_computes(const struct op_draft *draft_op)
 {
 	int64_t product = 1;
-	for (int l = 0; l < nest->op->loop_count; l++) {
-		if (!number_mul(product, nest->op->loops[l].extent, &product)) {
-			diag_error(nest->draft->reading->diag, nest->text->span,
+	for (int l = 0; l < draft_op->op->loop_count; l++) {
+		if (!number_mul(product, draft_op->op->loops[l].extent, &product)) {
+			diag_error(draft_op->draft->reading->diag, draft_op->text->span,
 				"the op has more than 2^63 computes");
 			return false;
 		}
@@ -66,27 +67,27 @@ static struct workload borrow_workload(const struct draft *draft)
 }
 
 /* The output's layout, then whether all sticks fit. */
-static bool lay_out(struct nest *nest, const struct einsum *einsum)
+static bool lay_out(struct op_draft *draft_op, const struct einsum *einsum)
 {
-	struct op *op = nest->op;
+	struct op *op = draft_op->op;
 	int t = op->writes[0].tensor, order[LAYOUT_HOST_RANK_MOST + 1];
-	const struct sketch *sketch = &nest->draft->sketches.at[t];
-	struct workload workload = borrow_workload(nest->draft);
+	const struct sketch *sketch = &draft_op->draft->sketches.at[t];
+	struct workload workload = borrow_workload(draft_op->draft);
 	struct stick_misfit misfit;
 	int count = sticks_order(&workload, op, sketch->size, sketch->rank, order);
-	if (!draft_lay_out(nest->draft, t, order, count))
+	if (!draft_lay_out(draft_op->draft, t, order, count))
 		return false;
-	nest_linearise(nest->draft, &op->writes[0]);
+	op_draft_linearise(draft_op->draft, &op->writes[0]);
 	if (sticks_fit(&workload, op, &misfit))
 		return true;
-	nest_complain_misfit(nest, &misfit, &einsum->reads[misfit.operand]);
+	op_draft_complain_misfit(draft_op, &misfit, &einsum->reads[misfit.operand]);
 	return false;
 }
 
 /* A reduced dimension that no operand has would only multiply. */
-static bool check_reductions(const struct nest *nest, const struct einsum *einsum)
+static bool check_reductions(const struct op_draft *draft_op, const struct einsum *einsum)
 {
-	const struct op *op = nest->op;
+	const struct op *op = draft_op->op;
 	bool good = true;
 	for (int r = 0; r < einsum->reduction_count; r++) {
 		const struct word *word = &einsum->reductions[r];
@@ -100,23 +101,24 @@ static bool check_reductions(const struct nest *nest, const struct einsum *einsu
 		}
 		if (found || !is_loop)
 			continue;
-		diag_error(nest->draft->reading->diag, node_part(nest->text, word->at, word->end),
+		diag_error(draft_op->draft->reading->diag,
+			node_part(draft_op->text, word->at, word->end),
 			"dimension '%s' is reduced, but indexes no operand", word->text);
 		good = false;
 	}
 	return good;
 }
 
-/* `kt[d,k] = restickify k[k,d]` and the like, into nest->op. */
-static bool read_notation(struct nest *nest)
+/* `kt[d,k] = restickify k[k,d]` and the like, into draft_op->op. */
+static bool read_notation(struct op_draft *draft_op)
 {
-	struct arena *arena = nest->draft->reading->arena;
-	struct op *op = nest->op;
+	struct arena *arena = draft_op->draft->reading->arena;
+	struct op *op = draft_op->op;
 	struct einsum einsum;
 	struct einsum_fault fault;
-	if (!einsum_parse(arena, nest->text->text, &einsum, &fault)) {
-		diag_error(nest->draft->reading->diag, node_part(nest->text, fault.at, fault.end),
-			"%s", fault.text);
+	if (!einsum_parse(arena, draft_op->text->text, &einsum, &fault)) {
+		diag_error(draft_op->draft->reading->diag,
+			node_part(draft_op->text, fault.at, fault.end), "%s", fault.text);
 		return false;
 	}
 	op->kind = einsum.kind;
@@ -124,17 +126,18 @@ static bool read_notation(struct nest *nest)
 	op->has_constant = einsum.has_constant;
 	op->write_count = 1;
 	op->writes = arena_new(arena, struct access);
-	if (!nest_enter_loops(nest, &einsum.output, einsum.reductions, einsum.reduction_count))
+	if (!op_draft_enter_loops(
+		    draft_op, &einsum.output, einsum.reductions, einsum.reduction_count))
 		return false;
-	bool good = !op->has_constant || find_constant(nest, &einsum, &op->constant);
+	bool good = !op->has_constant || find_constant(draft_op, &einsum, &op->constant);
 	for (int i = 0; i < einsum.read_count; i++)
-		good = nest_read(nest, &einsum.reads[i]) && good;
-	good = good && check_reductions(nest, &einsum) && check_computes(nest);
-	if (!nest_write(nest, &einsum.output, &op->writes[0]))
+		good = op_draft_read(draft_op, &einsum.reads[i]) && good;
+	good = good && check_reductions(draft_op, &einsum) && check_computes(draft_op);
+	if (!op_draft_write(draft_op, &einsum.output, &op->writes[0]))
 		return false;
 	if (good)
-		return lay_out(nest, &einsum);
-	draft_lay_out(nest->draft, op->writes[0].tensor, NULL, 0);
+		return lay_out(draft_op, &einsum);
+	draft_lay_out(draft_op->draft, op->writes[0].tensor, NULL, 0);
 	return false;
 }
 
@@ -146,7 +149,7 @@ static bool read_opaque_operand(
 	struct einsum_operand operand;
 	struct einsum_fault fault;
 	struct op scratch = {0};
-	struct nest nest = {.draft = draft, .text = node, .op = &scratch};
+	struct op_draft draft_op = {.draft = draft, .text = node, .op = &scratch};
 	struct diag *diag = draft->reading->diag;
 	if (!node_text(draft->reading, node, "tensor", &text))
 		return false;
@@ -154,10 +157,11 @@ static bool read_opaque_operand(
 		diag_error(diag, node_part(node, fault.at, fault.end), "%s", fault.text);
 		return false;
 	}
-	if (!nest_enter_loops(&nest, &operand, NULL, 0))
+	if (!op_draft_enter_loops(&draft_op, &operand, NULL, 0))
 		return false;
 	struct access access = {0};
-	if (write ? !nest_write(&nest, &operand, &access) : !nest_read(&nest, &operand))
+	if (write ? !op_draft_write(&draft_op, &operand, &access)
+		  : !op_draft_read(&draft_op, &operand))
 		return false;
 	if (!write)
 		access = scratch.reads[0];
@@ -203,12 +207,12 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 	if (read_text(&reader, "opaque", OPTIONAL, &op->type)) {
 		good = read_opaque(draft, &reader, op);
 	} else {
-		struct nest nest = {.draft = draft, .op = op};
+		struct op_draft draft_op = {.draft = draft, .op = op};
 		const char *text;
 		good = read_text(&reader, "op", REQUIRED, &text);
-		nest.text = node_find(node, "op");
+		draft_op.text = node_find(node, "op");
 		read_text(&reader, "type", OPTIONAL, &op->type);
-		good = good && read_notation(&nest);
+		good = good && read_notation(&draft_op);
 	}
 	reader_done(&reader);
 	return good;
@@ -231,9 +235,9 @@ static void name_op(struct draft *draft, struct op *op)
 void draft_read_op(struct draft *draft, const struct node *node)
 {
 	struct op op = {.span = node->span};
-	struct nest nest = {.draft = draft, .text = node, .op = &op};
-	bool good =
-		node->kind == NODE_SCALAR ? read_notation(&nest) : read_op_map(draft, node, &op);
+	struct op_draft draft_op = {.draft = draft, .text = node, .op = &op};
+	bool good = node->kind == NODE_SCALAR ? read_notation(&draft_op)
+					      : read_op_map(draft, node, &op);
 	if (good) {
 		name_op(draft, &op);
 		if (!op.type)
