@@ -23,6 +23,12 @@ enum level_class {
 	LEVEL_COMPUTE,
 };
 
+/* Picojoules per access, as a table names them; below 0: the table does not say. */
+struct action_energies {
+	double read, fill, update, leak, compute;
+	bool given; /* by an ERT or the level's own attributes */
+};
+
 struct level {
 	const char *name; /* unique in the machine */
 	enum level_class kind;
@@ -47,6 +53,23 @@ struct level {
 	struct ratio mac_rate;    /* multiply-adds per cycle at 2 bytes an element */
 	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
 	double mac_pj, vector_pj; /* per operation */
+
+	/*
+	 * What the loop-nest model adds, in words and per access (model/hierarchy.h).
+	 * A storage level has the rates above, in bytes, as well.
+	 */
+	int64_t entries;      /* words per instance; 0: unlimited */
+	int64_t cluster_size; /* instances that one access serves; at least 1 */
+	double multiple_buffering, least_utilization;       /* 1, 0 */
+	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */
+	struct action_energies pj;
+	int64_t fill_cycles, drain_cycles; /* latency of the network to the level; 0 */
+	double hop_pj, router_pj;          /* of that network, per word; 0 */
+	const char *gated_at;              /* power_gated_at; NULL */
+	const struct node *rate_scale;     /* per_dataspace_bandwidth_consumption_scale; NULL */
+	const struct node *constraints;    /* inline, as written; NULL */
+	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
+	int branch;   /* of that !Parallel, from 0 */
 
 	struct span span; /* of the node in the spec */
 };
@@ -78,6 +101,9 @@ struct arch {
 	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
 	int64_t bundle_cycles;              /* overhead of a bundle, cycles */
 	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
+
+	bool tree; /* written in the older form: spatial constraints name the parent */
+	const char *energy_source; /* of the action energies: "ERT" or a built-in table's name */
 
 	size_t note_count;
 	const struct source_note *notes;

@@ -1,0 +1,33 @@
+#ifndef CONSTRAINTS_CONSTRAINTS_H
+#define CONSTRAINTS_CONSTRAINTS_H
+
+#include "constraints/kind.h"
+
+/*
+ * The constraints of a run: inline in the architecture, `constraints:`,
+ * `architecture_constraints:`, `mapspace_constraints:` and `mapspace:` with `targets:`, and the
+ * flags that Timeloop mappings carry.
+ */
+
+/* Reads all of them; what is wrong is complained about, all at once.  `lists` are the values of
+ * the top-level keys above, NULL ends them. */
+struct constraints constraints_read(
+	const struct constraint_context *context, const struct node *const *lists);
+
+/* The flags of all constraints, into a hierarchy. */
+void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy);
+
+/* Narrows a domain by all of them, bottom-up maximize_dims last.  Complains about every
+ * contradiction, with both places; false if there is one. */
+bool constraints_narrow(
+	const struct constraints *constraints, struct domain *domain, struct diag *diag);
+
+/* The same for those of a mask only and in silence: whether they go together. */
+bool constraints_agree(const struct constraints *constraints, const bool *chosen,
+	struct domain *domain, struct arena *arena);
+
+/* The first constraint that a mapping breaks, in a sentence with its place; NULL if none. */
+const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
+	const struct mapping *mapping, struct arena *arena);
+
+#endif

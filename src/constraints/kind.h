@@ -1,0 +1,58 @@
+#ifndef CONSTRAINTS_KIND_H
+#define CONSTRAINTS_KIND_H
+
+#include "model/domain.h"
+#include "spec/reader.h"
+
+/*
+ * A kind of constraint is one file of this folder that defines
+ *
+ *	const struct constraint_kind constraint_<name> = {...};
+ *
+ * and the build finds it.  `read` takes the value of the key, `narrow` enters
+ * it into a domain, `check` holds a finished mapping against it, `explain` says
+ * in a sentence what it asks.
+ */
+struct constraint_context {
+	const struct reading *reading;
+	const struct arch *arch;
+	const struct shape *shape;
+	bool timeloop; /* must_iterate_over_dataspaces as Timeloop does it */
+};
+
+struct clash;
+struct constraint_kind {
+	const char *key;     /* in the spec: "factors" */
+	const char *summary; /* one line for `lxplore list constraints` */
+	unsigned parts;      /* bit p: may stand in part p */
+
+	/* Fills the payload; false after complaining. */
+	bool (*read)(const struct constraint_context *context, const struct node *value,
+		struct constraint *out);
+
+	/* Narrows; `self` is the constraint's index.  Returns false and fills `clash` when what it
+	 * asks contradicts what the domain holds.  NULL: narrows nothing. */
+	bool (*narrow)(struct domain *domain, const struct constraint *constraint, int self,
+		struct clash *clash);
+
+	/* Sets flags of levels.  NULL: sets none. */
+	void (*flag)(struct hierarchy *hierarchy, const struct constraint *constraint);
+
+	/* Why a mapping breaks it, or NULL.  Checks anew: it does not trust `narrow`. */
+	const char *(*check)(const struct domain *domain, const struct constraint *constraint,
+		const struct mapping *mapping, struct arena *arena);
+
+	const char *(*explain)(const struct domain *domain, const struct constraint *constraint,
+		struct arena *arena);
+};
+
+extern const struct constraint_kind *const constraint_kinds[]; /* by key; NULL ends them */
+const struct constraint_kind *constraint_kind_find(const char *key);
+
+/* Why two wishes cannot both be had. */
+struct clash {
+	int by;           /* the other constraint; -1: the machine or the extent */
+	const char *text; /* "GLB cannot have M>=5 and M<=3" */
+};
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef MODEL_DOMAIN_H
+#define MODEL_DOMAIN_H
+
+#include "model/constraint.h"
+#include "model/hierarchy.h"
+
+/*
+ * The legal choices for one mapping, after constraints have narrowed them.
+ * Every bound remembers the constraint that set it (an index, -1: nobody), so
+ * that a contradiction can show both places.
+ */
+struct factor_domain {
+	int64_t least, most; /* of one loop bound; exact when equal */
+	int least_by, most_by;
+};
+
+struct row_domain {
+	struct factor_domain spatial[SHAPE_DIMENSIONS_MOST];
+	struct factor_domain temporal[SHAPE_DIMENSIONS_MOST];
+	/* loops that must be innermost, in that order, and those that must be outermost */
+	int spatial_inner, spatial_outer, temporal_inner, temporal_outer;
+	uint8_t spatial_order[SHAPE_DIMENSIONS_MOST], temporal_order[SHAPE_DIMENSIONS_MOST];
+	uint8_t spatial_last[SHAPE_DIMENSIONS_MOST], temporal_last[SHAPE_DIMENSIONS_MOST];
+	int spatial_order_by, temporal_order_by;
+	int split; /* entries of the spatial order that run along X; -1: free */
+	int split_by;
+	uint32_t keep, bypass; /* by dataspace; neither: free */
+	int keep_by[SHAPE_SPACES_MOST];
+};
+
+struct domain {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	const struct constraints *constraints;
+	bool imperfect;           /* factors need not divide */
+	double least_parallelism; /* part of the multipliers that must be busy */
+	int least_parallelism_by;
+	struct row_domain rows[ARCH_LEVELS_MOST];
+};
+
+/*
+ * Everything that the machine allows: storage rows have temporal factors 1 .. extent, rows
+ * with a fan-out spatial ones, all other factors are 1; the outermost storage keeps
+ * everything, every other storage level may keep or bypass; levels that only fan out bypass.
+ */
+struct domain *domain_make(struct arena *arena, const struct arch *arch, const struct shape *shape,
+	const struct hierarchy *hierarchy);
+
+#endif

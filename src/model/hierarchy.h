@@ -1,0 +1,71 @@
+#ifndef MODEL_HIERARCHY_H
+#define MODEL_HIERARCHY_H
+
+#include "model/arch.h"
+#include "model/mapping.h"
+#include "model/shape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A machine as the loop-nest model sees it: storage levels from the innermost
+ * outwards, in words, made once from an architecture and a shape.  Containers
+ * with a fan-out are levels that keep nothing (Timeloop's front end calls them
+ * inter_NAME_spatial); containers without one do not appear.  Block i is the
+ * fan-out below level i: instances of level i-1 (or multipliers, for i = 0) in
+ * one instance of level i.
+ */
+enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
+
+struct nest_level {
+	const char *name;
+	int row;       /* level of the architecture: mapping.rows[row] has the temporal loops */
+	int block_row; /* row whose spatial factors are the block below this level */
+	bool storage;  /* false: only fans out */
+	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
+	int64_t fanout_x, fanout_y; /* of the block below */
+
+	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
+	int64_t entries; /* words, before multiple buffering; 0: unlimited */
+	double multiple_buffering;
+	double least_utilization; /* tiles must fill this part of size */
+	int64_t word_bits;
+	int64_t block_size;   /* words per access */
+	int64_t cluster_size; /* instances that one access serves */
+
+	/* words per cycle and instance; 0/1: unlimited */
+	struct ratio read_rate, write_rate, shared_rate;
+	double rate_scale[SHAPE_SPACES_MOST]; /* per_dataspace_bandwidth_consumption_scale, 1 */
+
+	double pj[NEST_ACTIONS]; /* per access of a block */
+	double leak_pj;          /* per instance and cycle */
+	int gated_at; /* level whose instances leak with this one; its own index if none */
+	int64_t fill_cycles, drain_cycles; /* network latency, 0 unless given */
+	double hop_pj, router_pj;          /* of the network below, per word and hop / router; 0 */
+
+	/* Flags by dataspace, bit t: see specs/counting.md. */
+	uint8_t no_temporal_reuse, rmw_first_update, no_coalesce; /* of this level */
+	uint8_t no_spatial_reuse, no_link_transfer;               /* of the block below */
+};
+
+struct hierarchy {
+	int level_count;                            /* storage levels and fan-outs */
+	struct nest_level levels[ARCH_LEVELS_MOST]; /* innermost first */
+	const char *compute_name;
+	int compute_row;
+	int64_t compute_mesh_x, compute_mesh_y;
+	double compute_pj;         /* per multiply-add */
+	double least_parallelism;  /* utilization / parallelism constraint, 0 */
+	double clock_ns;           /* of a cycle */
+	const char *energy_source; /* "ERT", or the built-in table's name */
+};
+
+/* NULL after complaining: no storage, no compute level, a fan-out that does not come out even. */
+struct hierarchy *hierarchy_make(
+	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag);
+
+/* The level of an architecture row; -1 if the row is none. */
+int hierarchy_level(const struct hierarchy *hierarchy, int row);
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef MODEL_NEST_SCORE_H
+#define MODEL_NEST_SCORE_H
+
+#include "model/hierarchy.h"
+
+/*
+ * What a nest costs: integer counts first, then time and energy derived from
+ * them.  cost/ and sim/ both fill these structs, by different roads.
+ */
+enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
+extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
+
+/* Words of one dataspace at one level, all instances together. */
+struct nest_count {
+	int64_t capacity; /* words of the largest tile; 0 where it is not kept */
+	int64_t reads, fills, updates;
+	int64_t links; /* of reads and of fills: handed on between neighbours */
+};
+
+struct nest_counts {
+	int64_t computes;
+	int64_t compute_cycles;
+	int64_t utilized_computes;          /* multipliers that ever work */
+	int64_t utilized[ARCH_LEVELS_MOST]; /* instances that ever have work, by level */
+	struct nest_count at[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* by level, dataspace */
+};
+
+bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct nest_counts *a, const struct nest_counts *b);
+
+enum nest_verdict {
+	NEST_FITS,
+	NEST_FACTORS,     /* the bounds of a dimension do not make its extent */
+	NEST_FANOUT,      /* more instances mapped than there are */
+	NEST_CAPACITY,    /* a tile exceeds its level */
+	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
+	NEST_HOMELESS,    /* a dataspace is kept nowhere */
+	NEST_OVERFLOW,    /* a count does not fit an int64_t */
+	NEST_UNCOUNTABLE, /* exact counting does not cover it: overlapping written tiles */
+};
+
+struct nest_score {
+	enum nest_verdict verdict;
+	int level, dimension, space; /* where the verdict applies; -1: nowhere in particular */
+	int64_t asked, given;        /* of the verdict: words, instances, or factors */
+	int64_t cycles;
+	int64_t level_cycles[ARCH_LEVELS_MOST]; /* what each level needs alone */
+	double level_pj[ARCH_LEVELS_MOST];      /* accesses + leakage */
+	double space_pj[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
+	double leak_pj[ARCH_LEVELS_MOST];
+	double network_pj[ARCH_LEVELS_MOST]; /* of the block below; 0 unless given */
+	double compute_pj;
+	double energy_pj;
+	double utilization; /* 0 to 1: computes / (cycles * multipliers of the machine) */
+};
+
+/* The verdict in a sentence, with names; NULL for NEST_FITS. */
+const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, const struct nest_score *score);
+
+#endif

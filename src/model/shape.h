@@ -1,0 +1,80 @@
+#ifndef MODEL_SHAPE_H
+#define MODEL_SHAPE_H
+
+#include "base/diag.h"
+#include "model/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One einsum as the loop-nest model sees it: dimensions with extents, and
+ * dataspaces whose ranks are sums of coefficient * dimension.  Timeloop calls it
+ * the problem's shape and instance.  Every point of the iteration space is one
+ * multiply-add into the written dataspace.
+ *
+ * Dimension d of a shape is loop d of a mapping's rows, dataspace t its operand t.
+ */
+enum {
+	SHAPE_DIMENSIONS_MOST = OP_LOOPS_MOST,
+	SHAPE_SPACES_MOST = OP_READS_MOST + 1,
+	SHAPE_RANKS_MOST = LAYOUT_HOST_RANK_MOST,
+};
+
+/* index = sum of coefficient[d] * index of dimension d; coefficients >= 0 */
+struct shape_rank {
+	int64_t coefficient[SHAPE_DIMENSIONS_MOST];
+};
+
+struct dataspace {
+	const char *name;
+	bool written; /* read_write: true */
+	int rank_count;
+	struct shape_rank ranks[SHAPE_RANKS_MOST];
+	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
+	int64_t word_bits; /* of an element; 0: whatever a level's words are */
+	struct span span;
+};
+
+struct dimension {
+	const char *name;
+	int64_t extent; /* 1 .. 2^31 */
+	struct span span;
+};
+
+struct shape {
+	const char *name;
+	int dimension_count, space_count;
+	struct dimension dimensions[SHAPE_DIMENSIONS_MOST];
+	struct dataspace spaces[SHAPE_SPACES_MOST];
+	struct span span;
+};
+
+/* Index by name; -1 if there is none. */
+int shape_dimension(const struct shape *shape, const char *name);
+int shape_space(const struct shape *shape, const char *name);
+
+/* Multiply-adds; false when they do not fit. */
+bool shape_computes(const struct shape *shape, int64_t *out);
+
+/* Fills `relevant` of every dataspace from its ranks. */
+void shape_finish(struct shape *shape);
+
+/* Whether a written dataspace has a rank that adds two dimensions, so that its tiles overlap. */
+bool shape_writes_overlap(const struct shape *shape);
+
+/* Reads a `problem:` (Timeloop v0.4 and older: shape + instance, or one map); NULL after
+ * complaining. */
+struct reading;
+struct node;
+const struct shape *shape_read(const struct reading *reading, const struct node *node);
+
+/* One einsum, map or reduce of a graph, with the extents that the busiest core gets under a
+ * mapping (NULL: the whole op). */
+struct arch;
+struct mapping;
+struct arena;
+const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping);
+
+#endif
