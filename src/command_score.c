@@ -15,7 +15,8 @@ static void execute(
 	struct outcome *outcome, const struct inputs *inputs, bool trace, struct arena *arena)
 {
 	struct truth truth;
-	struct simulation how = {.mode = evaluate_mode(&outcome->cost.score), .trace = trace};
+	struct simulation how = {
+		.mode = evaluate_mode(inputs->workload, &outcome->cost.score), .trace = trace};
 	if (how.mode == SIM_DATA) {
 		truth = evaluate_truth(inputs->workload, inputs->exploration.seed, arena);
 		how.truth = &truth;

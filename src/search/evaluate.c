@@ -1,6 +1,7 @@
 #include "search/evaluate.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "lower/lower.h"
 #include "sim/reference.h"
 
@@ -14,9 +15,17 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 	return outcome;
 }
 
-enum sim_mode evaluate_mode(const struct score *score)
+enum sim_mode evaluate_mode(const struct workload *workload, const struct score *score)
 {
-	return score->computes <= EVALUATE_DATA_COMPUTES ? SIM_DATA : SIM_IDENTITY;
+	int64_t bytes = 0;
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		if (!number_add(bytes, workload->tensors[t].layout.bytes, &bytes))
+			return SIM_COUNT;
+	if (bytes > EVALUATE_IDENTITY_BYTES)
+		return SIM_COUNT;
+	if (bytes > EVALUATE_DATA_BYTES || score->computes > EVALUATE_DATA_COMPUTES)
+		return SIM_IDENTITY;
+	return SIM_DATA;
 }
 
 struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena)

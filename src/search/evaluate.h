@@ -53,9 +53,15 @@ struct simulation {
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
 
-/* What a run of this plan should be checked with: SIM_DATA up to
- * EVALUATE_DATA_COMPUTES scalar operations, SIM_IDENTITY above. */
+/*
+ * What a run of a plan should be checked with: SIM_DATA up to
+ * EVALUATE_DATA_COMPUTES scalar operations and EVALUATE_DATA_BYTES of tensors,
+ * SIM_IDENTITY up to EVALUATE_IDENTITY_BYTES, SIM_COUNT above.  Both kinds of
+ * contents take memory in proportion to the tensors.
+ */
 #define EVALUATE_DATA_COMPUTES INT64_C(200000000)
-enum sim_mode evaluate_mode(const struct score *score);
+#define EVALUATE_DATA_BYTES (INT64_C(64) << 20)
+#define EVALUATE_IDENTITY_BYTES (INT64_C(1) << 30)
+enum sim_mode evaluate_mode(const struct workload *workload, const struct score *score);
 
 #endif

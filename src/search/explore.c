@@ -5,10 +5,10 @@
 #include "base/fatal.h"
 #include "model/plan_file.h"
 #include "search/gap.h"
+#include "search/parallel.h"
 #include "search/solver.h"
 #include "search/task.h"
 
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +265,31 @@ static void tell(struct driver *driver, size_t done, size_t count, uint64_t offe
 		atomic_store(&driver->stopped, true);
 }
 
+struct round {
+	struct driver *driver;
+	const struct tasks *tasks;
+	struct slot *slots;
+	size_t count, done;
+	uint64_t offered;
+};
+
+static void round_run(void *context, size_t i, int thread)
+{
+	struct round *round = context;
+	struct driver *driver = round->driver;
+	if (!atomic_load(&driver->stopped))
+		run_task(driver, &round->tasks->at[i], &round->slots[i], driver->scratch[thread]);
+}
+
+static void round_done(void *context, size_t i)
+{
+	struct round *round = context;
+	if (!round->slots[i].arena)
+		return;
+	round->offered += round->slots[i].effort.offered;
+	tell(round->driver, ++round->done, round->count, round->offered);
+}
+
 static void run_round(struct driver *driver, struct tasks *tasks)
 {
 	size_t count = tasks->count;
@@ -273,23 +298,17 @@ static void run_round(struct driver *driver, struct tasks *tasks)
 		count = tasks_limit(tasks, left, driver->arena);
 		driver->explored->cut |= count < tasks->count || tasks->cut;
 	}
-	struct slot *slots = arena_array(driver->arena, struct slot, count);
-	size_t done = 0;
-	uint64_t offered = driver->explored->effort.offered;
+	struct round round = {
+		.driver = driver,
+		.tasks = tasks,
+		.slots = arena_array(driver->arena, struct slot, count),
+		.count = count,
+		.offered = driver->explored->effort.offered,
+	};
 	driver->round++;
-#pragma omp parallel for schedule(dynamic) num_threads(driver->exploration->jobs)
-	for (size_t i = 0; i < count; i++) {
-		if (atomic_load(&driver->stopped))
-			continue;
-		run_task(driver, &tasks->at[i], &slots[i], driver->scratch[omp_get_thread_num()]);
-#pragma omp critical
-		{
-			done++;
-			offered += slots[i].effort.offered;
-			tell(driver, done, count, offered);
-		}
-	}
-	merge(driver, slots, count);
+	struct parallel work = {&round, round_run, round_done};
+	parallel_each(&work, count, driver->exploration->jobs);
+	merge(driver, round.slots, count);
 }
 
 static struct outcome make_again(const struct found *found, struct arena *arena)
@@ -306,7 +325,7 @@ static struct execution execute_again(const struct exploration *exploration,
 	if (exploration->simulate == SIMULATE_ALL && !found->execution.finished)
 		return found->execution;
 	struct outcome outcome = make_again(found, arena);
-	struct simulation how = {.mode = evaluate_mode(&outcome.cost.score),
+	struct simulation how = {.mode = evaluate_mode(exploration->workload, &outcome.cost.score),
 		.truth = truth,
 		.steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
@@ -317,7 +336,8 @@ static bool wants_truth(const struct driver *driver)
 {
 	const struct frontier *frontier = &driver->explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++)
-		if (evaluate_mode(&frontier->points[i].score) == SIM_DATA)
+		if (evaluate_mode(driver->exploration->workload, &frontier->points[i].score) ==
+			SIM_DATA)
 			return !atomic_load(&driver->stopped);
 	return false;
 }
@@ -351,44 +371,64 @@ static struct point **order_points(const struct frontier *frontier, struct arena
 	return order;
 }
 
+struct last_round {
+	struct driver *driver;
+	const struct truth *truth;
+	struct point **order;
+	size_t done;
+};
+
+static void last_run(void *context, size_t i, int thread)
+{
+	struct last_round *last = context;
+	struct driver *driver = last->driver;
+	if (atomic_load(&driver->stopped))
+		return;
+	struct found *found = last->order[i]->payload;
+	struct arena *scratch = driver->scratch[thread];
+	struct arena_mark mark = arena_mark(scratch);
+	found->execution = execute_again(driver->exploration, found, last->truth, scratch);
+	arena_release(scratch, mark);
+}
+
+static void last_done(void *context, size_t i)
+{
+	struct last_round *last = context;
+	const struct explored *explored = last->driver->explored;
+	if (!atomic_load(&last->driver->stopped))
+		tell(last->driver, ++last->done, explored->frontier.count,
+			explored->effort.offered);
+}
+
+static void judge_execution(struct driver *driver, const struct point *point)
+{
+	struct found *found = point->payload;
+	const struct execution *execution = &found->execution;
+	if (execution->finished &&
+		gap_is_large(driver->exploration->arch, point->score.cycles, execution->cycles))
+		found->execution.why_longer = explain_gap(driver, found);
+	if (!execution->fault_count && (!execution->finished || execution->agrees))
+		return;
+	driver->explored->effort.disagreed++;
+	if (!driver->explored->fault)
+		driver->explored->fault = arena_format(driver->arena,
+			"%s: a frontier point does not run as the model says", found->solver);
+}
+
 /* Frontier points run once more, with data or identities. */
 static void execute_frontier(struct driver *driver)
 {
 	const struct exploration *exploration = driver->exploration;
 	struct frontier *frontier = &driver->explored->frontier;
-	size_t done = 0;
 	driver->round++;
 	struct truth truth = {0};
 	if (wants_truth(driver))
 		truth = evaluate_truth(exploration->workload, exploration->seed, driver->arena);
-	struct point **order = order_points(frontier, driver->arena);
-#pragma omp parallel for schedule(dynamic) num_threads(exploration->jobs)
-	for (size_t i = 0; i < frontier->count; i++) {
-		if (atomic_load(&driver->stopped))
-			continue;
-		struct found *found = order[i]->payload;
-		struct arena *scratch = driver->scratch[omp_get_thread_num()];
-		struct arena_mark mark = arena_mark(scratch);
-		found->execution = execute_again(exploration, found, &truth, scratch);
-		arena_release(scratch, mark);
-#pragma omp critical
-		tell(driver, ++done, frontier->count, driver->explored->effort.offered);
-	}
-	for (size_t i = 0; i < frontier->count; i++) {
-		struct found *found = frontier->points[i].payload;
-		if (found->execution.finished &&
-			gap_is_large(exploration->arch, frontier->points[i].score.cycles,
-				found->execution.cycles))
-			found->execution.why_longer = explain_gap(driver, found);
-		if (found->execution.fault_count ||
-			(found->execution.finished && !found->execution.agrees)) {
-			driver->explored->effort.disagreed++;
-			if (!driver->explored->fault)
-				driver->explored->fault = arena_format(driver->arena,
-					"%s: a frontier point does not run as the model says",
-					found->solver);
-		}
-	}
+	struct last_round last = {driver, &truth, order_points(frontier, driver->arena), 0};
+	struct parallel work = {&last, last_run, last_done};
+	parallel_each(&work, frontier->count, exploration->jobs);
+	for (size_t i = 0; i < frontier->count; i++)
+		judge_execution(driver, &frontier->points[i]);
 }
 
 static int more_frequent(const void *a, const void *b)

@@ -1,0 +1,13 @@
+#include "search/parallel.h"
+
+#include <omp.h>
+
+void parallel_each(const struct parallel *work, size_t count, int jobs)
+{
+#pragma omp parallel for schedule(dynamic) num_threads(jobs)
+	for (size_t i = 0; i < count; i++) {
+		work->run(work->context, i, omp_get_thread_num());
+#pragma omp critical
+		work->done(work->context, i);
+	}
+}
