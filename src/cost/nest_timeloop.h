@@ -1,0 +1,13 @@
+#ifndef COST_NEST_TIMELOOP_H
+#define COST_NEST_TIMELOOP_H
+
+#include "cost/nest_loops.h"
+
+/*
+ * Timeloop's counts of a compiled perfect nest: all of *counts but the
+ * capacities, which the caller has.  NEST_FITS or NEST_OVERFLOW.
+ */
+enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
+	const struct nest_loops *loops, struct nest_counts *counts, struct nest_score *score);
+
+#endif
