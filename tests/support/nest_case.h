@@ -7,7 +7,8 @@
 /*
  * A random small nest: shape, hierarchy and a mapping whose bounds fit, for tests that compare
  * two ways of counting it.  Rows of the mapping: the hierarchy's levels outermost first, then the
- * multipliers (row = level_count - 1 - level; compute_row = level_count).
+ * multipliers (row = level_count - 1 - level; compute_row = level_count).  The block below a level
+ * is the row inside it, as a fan-out belongs to what it fans out into.
  */
 struct nest_case {
 	struct shape shape;
@@ -16,14 +17,38 @@ struct nest_case {
 };
 
 struct nest_case_options {
-	bool imperfect, sliding, bypass, spatial, flags;
-	int64_t steps_most; /* product of the extents at most */
+	bool imperfect; /* bounds need not divide */
+	bool sliding;   /* ranks that add two dimensions, strides, dilations */
+	bool bypass, spatial;
+	bool flags;         /* no_reuse and its like */
+	int64_t steps_most; /* product of the bounds at most */
 };
+
+/* Everything that a case can have, small enough for an interpreter. */
+extern const struct nest_case_options nest_case_all;
 
 void nest_case_draw(
 	struct random *random, const struct nest_case_options *options, struct nest_case *out);
 
+/* Gives a shape a random machine and a random mapping on it. */
+void nest_case_map(
+	struct random *random, const struct nest_case_options *options, struct nest_case *nest);
+
+/* The bounds of every dimension make its extent, and no block has more instances than there are. */
+bool nest_case_fits(const struct nest_case *nest);
+
 /* Everything about it in a few lines, for the message of a failing test. */
 const char *nest_case_text(struct arena *arena, const struct nest_case *nest);
+
+/* Bounds by level: of the temporal loops there, of the block below it. */
+struct mapping_row *nest_case_temporal(struct nest_case *nest, int level);
+struct mapping_row *nest_case_spatial(struct nest_case *nest, int level);
+
+/*
+ * Makes a failing case smaller, one thing after another, while `fails` says that it still fails:
+ * flags, bypasses, bounds, extents, dimensions, dataspaces, levels, orders.
+ */
+void nest_case_shrink(struct nest_case *nest,
+	bool (*fails)(const struct nest_case *nest, void *user), void *user);
 
 #endif

@@ -1,0 +1,435 @@
+#include "tests/support/nest_case.h"
+
+#include "base/number.h"
+
+#include <string.h>
+
+enum { STORAGES_MOST = 4, BLOCKS_MOST = 3, BOUNDS_MOST = 2 * ARCH_LEVELS_MOST };
+
+const struct nest_case_options nest_case_all = {
+	.imperfect = true,
+	.sliding = true,
+	.bypass = true,
+	.spatial = true,
+	.flags = true,
+	.steps_most = 400,
+};
+
+static int64_t below(struct random *random, int64_t bound)
+{
+	return (int64_t)random_below(random, (uint64_t)bound);
+}
+
+static bool chance(struct random *random, int one_in)
+{
+	return below(random, one_in) == 0;
+}
+
+static void shuffle(struct random *random, uint8_t *list, int count)
+{
+	for (int i = count - 1; i > 0; i--) {
+		int j = (int)below(random, i + 1);
+		uint8_t kept = list[i];
+		list[i] = list[j];
+		list[j] = kept;
+	}
+}
+
+struct mapping_row *nest_case_temporal(struct nest_case *nest, int level)
+{
+	return &nest->mapping.rows[nest->hierarchy.levels[level].row];
+}
+
+struct mapping_row *nest_case_spatial(struct nest_case *nest, int level)
+{
+	return &nest->mapping.rows[nest->hierarchy.levels[level].block_row];
+}
+
+/* --- shapes */
+
+/*
+ * Einsums as texts: the written dataspace first, ranks apart by commas.  A rank adds dimensions,
+ * each with a coefficient before it: s is a stride, t a dilation, drawn once for each case.
+ */
+static const struct {
+	const char *text;
+	bool sliding;
+} einsums[] = {
+	{"Z:m,n A:m,k B:k,n", false},             /* GEMM */
+	{"Z:b,m,n A:b,m,k B:k,n", false},         /* one operand for the whole batch */
+	{"Z:b,m,n A:b,m,k B:b,k,n", false},       /* batches */
+	{"Z:m A:m,k B:k", false},                 /* matrix times vector */
+	{"Z:p I:p+r W:r", true},                  /* convolutions */
+	{"Z:p I:sp+tr W:r", true},                /* stride and dilation */
+	{"Z:k,p I:c,sp+tr W:k,c,r", true},        /* channels */
+	{"Z:p,q I:sp+tr,sq+ts W:r,s", true},      /* in two dimensions */
+	{"Z:k,p,q I:c,p+r,q+s W:k,c,r,s", true},  /* and channels */
+	{"Z:n,k,p I:n,c,sp+r W:k,c,r", true},     /* batches */
+	{"Z:c,p I:c,sp+tr W:c,r", true},          /* depthwise */
+	{"Z:c,p,q I:c,p+tr,sq+s W:c,r,s", true},  /* and in two dimensions */
+	{"Z:i,j A:i,k,l B:k,j C:l,j", false},     /* MTTKRP */
+	{"Z:i,j A:i,k B:k,l C:l,j", false},       /* a chain */
+	{"Z:i,j A:i,k B:k,j C:i,j D:j", false},   /* with elementwise factors */
+	{"Z:a,b A:a,c B:c,d C:d,b D:a,d", false}, /* 4 operands */
+	{"Z:a A:a,b B:b,c C:c D:a,c", false},     /* the same */
+	{"Z:m,n A:m,n", false},                   /* a copy */
+	{"Z:m,n A:m,n B:n", false},               /* elementwise with a broadcast */
+	{"Z:n,m A:m,n B:m,n C:n,m", false},       /* elementwise, transposed */
+	{"Z:m A:m,k", false},                     /* a sum */
+	{"Z:m A:m,m,k B:k", false},               /* a diagonal */
+	{"Z:m,m A:m,k B:k", false},               /* a diagonal written */
+	{"Z:sm,n A:m,tk B:k,n", true},            /* gaps, some of them written */
+	{"Z:p,k I:p+r+k W:r,k", true},            /* three in a rank */
+	{"Z:p I:sp+tr J:tp+sr W:r", true},        /* two windows */
+	{"Z:m A:m+k B:m,k", true},
+};
+enum { EINSUMS = sizeof einsums / sizeof *einsums };
+
+static int find_dimension(struct shape *shape, char letter)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+		"l", "m", "n", "o", "p", "q", "r", "s"};
+	const char *name = names[letter - 'a'];
+	for (int d = 0; d < shape->dimension_count; d++)
+		if (shape->dimensions[d].name == name)
+			return d;
+	shape->dimensions[shape->dimension_count].name = name;
+	return shape->dimension_count++;
+}
+
+static void read_einsum(struct shape *shape, const char *text, int64_t stride, int64_t dilation)
+{
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K",
+		"L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"};
+	while (*text) {
+		struct dataspace *space = &shape->spaces[shape->space_count];
+		space->written = shape->space_count++ == 0;
+		space->name = names[*text - 'A'];
+		space->rank_count = 1;
+		for (text += 2; *text && *text != ' '; text++) {
+			struct shape_rank *rank = &space->ranks[space->rank_count - 1];
+			if (*text == ',') {
+				space->rank_count++;
+			} else if (*text != '+') {
+				bool prefix = text[1] >= 'a' && text[1] <= 'z';
+				int64_t coefficient = !prefix          ? 1
+						      : *text++ == 's' ? stride
+								       : dilation;
+				int d = find_dimension(shape, *text);
+				rank->coefficient[d] += coefficient;
+				space->relevant |= 1u << d;
+			}
+		}
+		text += *text == ' ';
+	}
+}
+
+/* Small ones, primes among them; at times a longer one. */
+static int64_t draw_extent(struct random *random, int64_t room)
+{
+	static const int64_t extents[] = {1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 12};
+	int64_t extent = extents[below(random, 13)];
+	return extent > room ? 1 + below(random, room) : extent;
+}
+
+static void draw_shape(
+	struct random *random, const struct nest_case_options *options, struct shape *shape)
+{
+	int e;
+	do
+		e = (int)below(random, EINSUMS);
+	while (einsums[e].sliding && !options->sliding);
+	*shape = (struct shape){.name = "case"};
+	read_einsum(shape, einsums[e].text, 1 + below(random, 3), 1 + below(random, 3));
+	if (!chance(random, 4)) { /* the written one last, as most write it */
+		struct dataspace written = shape->spaces[0];
+		memmove(shape->spaces, shape->spaces + 1,
+			(size_t)(shape->space_count - 1) * sizeof written);
+		shape->spaces[shape->space_count - 1] = written;
+	}
+	uint8_t order[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < shape->dimension_count; d++)
+		order[d] = (uint8_t)d;
+	shuffle(random, order, shape->dimension_count);
+	int64_t room = options->steps_most / (1 + below(random, 8)) + 1;
+	for (int i = 0; i < shape->dimension_count; i++) {
+		struct dimension *dimension = &shape->dimensions[order[i]];
+		dimension->extent = draw_extent(random, room);
+		room /= dimension->extent;
+	}
+}
+
+/* --- machines */
+
+static struct ratio draw_rate(struct random *random)
+{
+	struct ratio rate = {0, 1};
+	if (chance(random, 2))
+		ratio_make(1 + below(random, 7), 1 + below(random, 3), &rate);
+	return rate;
+}
+
+static void draw_level(struct random *random, struct nest_level *level)
+{
+	level->size = chance(random, 2) ? 0 : 100000 + below(random, 100000);
+	level->entries = level->size;
+	level->multiple_buffering = 1;
+	level->word_bits = 16;
+	level->block_size = 1 + below(random, 4);
+	level->cluster_size = 1;
+	level->read_rate = draw_rate(random);
+	level->write_rate = draw_rate(random);
+	level->shared_rate = draw_rate(random);
+	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+		level->rate_scale[t] = 1;
+	for (int a = 0; a < NEST_ACTIONS; a++)
+		level->pj[a] = (double)below(random, 40) / 4;
+	level->leak_pj = chance(random, 2) ? 0 : 0.25;
+}
+
+/* Storage levels, and at times one that only fans out; the outermost may be such a one. */
+static void draw_levels(
+	struct random *random, const struct nest_case_options *options, struct hierarchy *hierarchy)
+{
+	static const char *const names[] = {"L0", "L1", "L2", "L3", "L4", "L5"};
+	int storages = 1 + (int)below(random, STORAGES_MOST);
+	int fan_only = options->spatial && chance(random, 3) ? 1 + (int)below(random, 2) : 0;
+	int count = storages + fan_only;
+	*hierarchy = (struct hierarchy){
+		.level_count = count,
+		.compute_name = "MAC",
+		.compute_row = count,
+		.compute_pj = 1,
+		.clock_ns = 1,
+		.energy_source = "drawn",
+	};
+	for (int i = 0; i < count; i++)
+		hierarchy->levels[i].storage = i < storages;
+	for (; fan_only > 0; fan_only--) { /* into the middle, seldom to the outside */
+		int at = (int)below(random, chance(random, 4) ? count : storages);
+		hierarchy->levels[count - fan_only].storage = hierarchy->levels[at].storage;
+		hierarchy->levels[at].storage = false;
+	}
+	for (int i = 0; i < count; i++) {
+		struct nest_level *level = &hierarchy->levels[i];
+		draw_level(random, level);
+		level->name = names[i];
+		level->row = count - 1 - i;
+		level->block_row = count - i;
+		level->gated_at = i;
+	}
+}
+
+static void draw_flags(struct random *random, struct hierarchy *hierarchy, int space_count)
+{
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		struct nest_level *level = &hierarchy->levels[i];
+		uint8_t *flags[] = {&level->no_temporal_reuse, &level->rmw_first_update,
+			&level->no_coalesce, &level->no_spatial_reuse, &level->no_link_transfer};
+		for (int f = 0; f < 5; f++)
+			for (int t = 0; t < space_count; t++)
+				if (chance(random, 7) && (level->storage || f >= 3))
+					*flags[f] |= (uint8_t)(1 << t);
+	}
+}
+
+/* --- mappings */
+
+/* Where the loops of one dimension may be: innermost first. */
+struct slots {
+	int count;
+	uint32_t *bounds[BOUNDS_MOST];
+	bool spatial[BOUNDS_MOST];
+};
+
+static struct slots find_slots(struct nest_case *nest, int d, int blocks)
+{
+	struct slots slots = {0};
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		if (blocks >> i & 1) {
+			slots.spatial[slots.count] = true;
+			slots.bounds[slots.count++] = &nest_case_spatial(nest, i)->spatial[d];
+		}
+		if (nest->hierarchy.levels[i].storage)
+			slots.bounds[slots.count++] = &nest_case_temporal(nest, i)->temporal[d];
+	}
+	return slots;
+}
+
+static int64_t least_factor(int64_t n)
+{
+	for (int64_t p = 2; p * p <= n; p++)
+		if (n % p == 0)
+			return p;
+	return n;
+}
+
+/* Prime factors, each in a slot of its own choice. */
+static void draw_perfect(struct random *random, int64_t extent, struct slots *slots)
+{
+	for (int64_t left = extent, p; left > 1; left /= p) {
+		p = least_factor(left);
+		*slots->bounds[below(random, slots->count)] *= (uint32_t)p;
+	}
+}
+
+static void draw_imperfect(struct random *random, int64_t extent, struct slots *slots)
+{
+	int64_t inside = 1;
+	for (int s = 0; s < slots->count; s++) {
+		int64_t left = number_ceil_div(extent, inside), bound = left;
+		if (s < slots->count - 1)
+			bound = chance(random, 2) ? 1 : 1 + below(random, left);
+		if (bound > 4 && s < slots->count - 1 && chance(random, 2))
+			bound = 2 + below(random, 2);
+		*slots->bounds[s] = (uint32_t)bound;
+		inside *= bound;
+	}
+}
+
+static int64_t product(const struct nest_case *nest, bool spatial)
+{
+	int64_t all = 1;
+	for (int r = 0; r < nest->mapping.level_count; r++)
+		for (int d = 0; d < nest->shape.dimension_count; d++)
+			all *= spatial ? nest->mapping.rows[r].spatial[d]
+				       : nest->mapping.rows[r].temporal[d];
+	return all;
+}
+
+static void clear_mapping(struct nest_case *nest)
+{
+	struct mapping *mapping = &nest->mapping;
+	*mapping = (struct mapping){
+		.loop_count = (uint8_t)nest->shape.dimension_count,
+		.level_count = (uint8_t)(nest->hierarchy.level_count + 1),
+	};
+	for (int r = 0; r < ARCH_LEVELS_MOST; r++)
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++) {
+			mapping->rows[r].spatial[d] = mapping->rows[r].temporal[d] = 1;
+			mapping->rows[r].spatial_order[d] = (uint8_t)d;
+			mapping->rows[r].temporal_order[d] = (uint8_t)d;
+		}
+}
+
+/* Bounds that fit, with few enough steps. */
+static void draw_bounds(
+	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
+{
+	int levels = nest->hierarchy.level_count, blocks = 0;
+	for (int i = 0; options->spatial && i < BLOCKS_MOST; i++)
+		if (chance(random, 2))
+			blocks |= 1 << below(random, levels);
+	bool imperfect = options->imperfect && chance(random, 2);
+	do {
+		clear_mapping(nest);
+		for (int d = 0; d < nest->shape.dimension_count; d++) {
+			struct slots slots = find_slots(nest, d, blocks);
+			if (imperfect)
+				draw_imperfect(random, nest->shape.dimensions[d].extent, &slots);
+			else
+				draw_perfect(random, nest->shape.dimensions[d].extent, &slots);
+		}
+	} while (product(nest, true) * product(nest, false) > options->steps_most);
+	for (int r = 0; r < nest->mapping.level_count; r++) {
+		struct mapping_row *row = &nest->mapping.rows[r];
+		shuffle(random, row->spatial_order, nest->shape.dimension_count);
+		shuffle(random, row->temporal_order, nest->shape.dimension_count);
+		row->spatial_y = (uint16_t)below(random, 1 << nest->shape.dimension_count);
+	}
+}
+
+static void along(const struct nest_case *nest, int level, int64_t *x, int64_t *y)
+{
+	const struct mapping_row *row =
+		&nest->mapping.rows[nest->hierarchy.levels[level].block_row];
+	*x = *y = 1;
+	for (int d = 0; d < nest->shape.dimension_count; d++)
+		*(row->spatial_y >> d & 1 ? y : x) *= row->spatial[d];
+}
+
+/* Blocks as large as the mapping needs, at times larger; what only fans out, does. */
+static void draw_fanouts(struct random *random, struct nest_case *nest)
+{
+	struct hierarchy *hierarchy = &nest->hierarchy;
+	int64_t x = 1, y = 1;
+	for (int i = hierarchy->level_count - 1; i >= 0; i--) {
+		struct nest_level *level = &hierarchy->levels[i];
+		level->mesh_x = x;
+		level->mesh_y = y;
+		along(nest, i, &level->fanout_x, &level->fanout_y);
+		bool fans = level->fanout_x * level->fanout_y > 1;
+		if (chance(random, fans ? 3 : 12) || (!fans && !level->storage))
+			level->fanout_x += 1 + below(random, 2);
+		if (chance(random, fans ? 4 : 12))
+			level->fanout_y += 1 + below(random, 2);
+		x *= level->fanout_x;
+		y *= level->fanout_y;
+	}
+	hierarchy->compute_mesh_x = x;
+	hierarchy->compute_mesh_y = y;
+}
+
+static void draw_residency(
+	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
+{
+	uint32_t storages = 0;
+	int outermost = -1;
+	for (int i = 0; i < nest->hierarchy.level_count; i++)
+		if (nest->hierarchy.levels[i].storage) {
+			storages |= 1u << nest->hierarchy.levels[i].row;
+			outermost = nest->hierarchy.levels[i].row;
+		}
+	bool bypasses = options->bypass && chance(random, 2);
+	for (int t = 0; t < nest->shape.space_count; t++) {
+		uint32_t kept = bypasses ? (uint32_t)random_next(random) : storages;
+		if (!chance(random, 6) || !(kept & storages))
+			kept |= 1u << outermost;
+		nest->mapping.residency[t] = kept & storages;
+	}
+}
+
+void nest_case_map(
+	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
+{
+	draw_levels(random, options, &nest->hierarchy);
+	if (options->flags && chance(random, 2))
+		draw_flags(random, &nest->hierarchy, nest->shape.space_count);
+	draw_bounds(random, options, nest);
+	draw_fanouts(random, nest);
+	draw_residency(random, options, nest);
+}
+
+void nest_case_draw(
+	struct random *random, const struct nest_case_options *options, struct nest_case *out)
+{
+	draw_shape(random, options, &out->shape);
+	nest_case_map(random, options, out);
+}
+
+bool nest_case_fits(const struct nest_case *nest)
+{
+	const struct hierarchy *hierarchy = &nest->hierarchy;
+	for (int d = 0; d < nest->shape.dimension_count; d++) {
+		int64_t extent = nest->shape.dimensions[d].extent, inside = 1, bound = 1;
+		for (int i = 0; i < hierarchy->level_count; i++) {
+			const struct nest_level *level = &hierarchy->levels[i];
+			for (int temporal = 0; temporal < 1 + level->storage; temporal++) {
+				inside *= bound;
+				bound = temporal ? nest->mapping.rows[level->row].temporal[d]
+						 : nest->mapping.rows[level->block_row].spatial[d];
+				if (bound > number_ceil_div(extent, inside))
+					return false;
+			}
+		}
+		if (bound != number_ceil_div(extent, inside))
+			return false;
+	}
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		int64_t x, y;
+		along(nest, i, &x, &y);
+		if (x > hierarchy->levels[i].fanout_x || y > hierarchy->levels[i].fanout_y)
+			return false;
+	}
+	return true;
+}
