@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "model/arch_read.h"
+#include "model/nest_score.h"
 #include "model/plan_file.h"
 #include "model/workload_read.h"
 #include "search/recipe.h"
@@ -16,7 +17,6 @@
 
 enum { SIMULATE_BUDGET = 1000000, JOINT_TICKS = 2000 };
 
-static const char *const counting_names[] = {"exact", "timeloop", NULL};
 static const char *const mode_names[] = {"strict", "compatible", NULL};
 
 static void set_defaults(struct exploration *exploration)

@@ -133,8 +133,9 @@ static void wrong_text_is_explained(void **state)
 		{"core: n2 | core: m2", "the row of 'core' is given twice"},
 		{"LX: n2@y", "loop 'n' of 'LX' is temporal: it has no Y"},
 		{"keep LX", "after 'keep LEVEL' follow ':' and numbers of operands"},
-		{"keep LX: x", "after 'keep LEVEL:' follow numbers of operands"},
-		{"keep LX: 3", "op 'o' has no operand 3"},
+		{"keep LX: x", "op 'o' has no operand 'x'"},
+		{"keep LX: 0, 1", "after 'keep LEVEL:' follow numbers of operands"},
+		{"keep LX: 3", "op 'o' has no operand '3'"},
 		{"keep LX: 1; HBM: 1", "op 'o' says twice where operand 1 is kept"},
 		{"keep L1: 1", "no level 'L1'; did you mean 'LX'?"},
 	};

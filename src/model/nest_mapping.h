@@ -14,16 +14,24 @@
  * everywhere. */
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape);
 
+/* The storage levels, as a residency. */
+uint32_t nest_mapping_storages(const struct arch *arch);
+
 /* What makes it no mapping of this shape, or NULL: bounds that do not make an extent, with the
  * sentence that names the dimension, the product and the extent.  *perfect says whether every
  * bound divides. */
 const char *nest_mapping_check(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping, bool *perfect);
 
+/* The same for the bounds of dimension d alone. */
+const char *nest_mapping_check_bounds(struct arena *arena, const struct arch *arch,
+	const struct shape *shape, const struct mapping *mapping, int d, bool *perfect);
+
 /*
  * One line, in the notation of mapping_print, loops by their dimensions' names, residency by
  * dataspace names: "DRAM: K2 N2 | GLB: M=4,3 K3 | RF spatial: M4 N2@y | keep GLB: A Z".  An
- * imperfect bound shows what the last round has.  parse(print(m)) == m.
+ * imperfect bound shows what the last round has.  parse(print(m)) == m, but that the spatial
+ * loops along X stand before those along Y, which makes no difference.
  */
 const char *nest_mapping_print(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping);
@@ -31,15 +39,40 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out);
 
 /*
- * Timeloop's directives (target, type, factors, permutation, split, keep, bypass), spatial ones
- * meant for the parent in the older form and for the node below the fan-out in v0.4.  Flags
- * among them (no_reuse, rmw_first_update, ...) are constraints and left to
+ * Timeloop's directives: a list of maps with `target`, `type` and, of a
+ *
+ *	temporal     factors, permutation (innermost first)
+ *	spatial      the same and split: so many entries of the permutation run along X
+ *	dataspace    keep, bypass (also `datatype` and `bypass`)
+ *
+ * Factors read as "C=1 M=8", "C1 M8", "C=1,M=8", lists and maps of them; 0 is what the other
+ * factors leave of the dimension; "P=4,3" is 4 iterations, 3 in the last round.  Imperfect
+ * bounds must say so.  A permutation is a word of names (PRK) or a list; dimensions that are not
+ * listed are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
  * constraints/constraints.h.  False after complaining about everything that is wrong.
  */
 struct reading;
 struct node;
 bool nest_mapping_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct shape *shape, struct mapping *out);
+
+/*
+ * The level that a directive or constraint names.  Spatial ones are meant for the parent in the
+ * older form of architectures, for the node below the fan-out in v0.4; inter_NAME_spatial is
+ * the fan-out of NAME in both.
+ */
+struct nest_target {
+	int row;       /* temporal loops and residency; -1: an inter_NAME_spatial without a level */
+	int block_row; /* spatial factors; -1: no fan-out there */
+	const char *name;
+};
+
+/* False after complaining, with the levels that there are. */
+bool nest_target_read(const struct reading *reading, const struct node *node,
+	const struct arch *arch, struct nest_target *out);
+
+/* What nest_target_read takes for the fan-out of a row. */
+const char *nest_target_name(const struct arch *arch, int block_row);
 
 /* The same directives as YAML text, complete: every level, every dimension. */
 const char *nest_mapping_write(struct arena *arena, const struct arch *arch,

@@ -19,7 +19,9 @@ enum {
 	SHAPE_DIMENSIONS_MOST = OP_LOOPS_MOST,
 	SHAPE_SPACES_MOST = OP_READS_MOST + 1,
 	SHAPE_RANKS_MOST = LAYOUT_HOST_RANK_MOST,
+	SHAPE_COEFFICIENTS_MOST = 32,
 };
+#define SHAPE_EXTENT_MOST ((int64_t)1 << 31)
 
 /* index = sum of coefficient[d] * index of dimension d; coefficients >= 0 */
 struct shape_rank {
@@ -63,14 +65,37 @@ void shape_finish(struct shape *shape);
 /* Whether a written dataspace has a rank that adds two dimensions, so that its tiles overlap. */
 bool shape_writes_overlap(const struct shape *shape);
 
-/* Reads a `problem:` (Timeloop v0.4 and older: shape + instance, or one map); NULL after
- * complaining. */
+/*
+ * Reads a `problem:`
+ *
+ *	problem:
+ *	  shape:
+ *	    name: conv
+ *	    dimensions: [C, K, R, P]
+ *	    coefficients: [{name: stride, default: 1}]
+ *	    data_spaces:
+ *	    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}
+ *	    - {name: Inputs, projection: [[[C]], [[R], [P, stride]]]}
+ *	    - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}
+ *	  instance: {C: 2, K: 4, R: 3, P: 16, stride: 2}
+ *
+ * A projection lists ranks, a rank terms that are added, a term one dimension and
+ * the coefficients that multiply it.  Brackets that add nothing may be left out
+ * ([C, [R, [P, stride]]]); a rank or a term may be text ("R + stride*P"); a map of
+ * named ranks counts as the list of its values.  The older forms read too: extents
+ * beside `shape` instead of under `instance`, the shape's keys beside `instance`,
+ * `data-spaces` and `read-write`.  Exactly one dataspace is written.  NULL after
+ * complaining.
+ */
 struct reading;
 struct node;
 const struct shape *shape_read(const struct reading *reading, const struct node *node);
 
-/* One einsum, map or reduce of a graph, with the extents that the busiest core gets under a
- * mapping (NULL: the whole op). */
+/*
+ * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
+ * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are no loop nest of
+ * this kind: opaque ones, restickifies, indices that run backwards.
+ */
 struct arch;
 struct mapping;
 struct arena;

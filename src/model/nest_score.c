@@ -1,0 +1,85 @@
+#include "model/nest_score.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+const char *const counting_names[] = {"exact", "timeloop", NULL};
+
+bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct nest_counts *a, const struct nest_counts *b)
+{
+	if (a->computes != b->computes || a->compute_cycles != b->compute_cycles ||
+		a->utilized_computes != b->utilized_computes)
+		return false;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		if (a->utilized[i] != b->utilized[i])
+			return false;
+		for (int t = 0; t < shape->space_count; t++) {
+			const struct nest_count *x = &a->at[i][t], *y = &b->at[i][t];
+			if (x->capacity != y->capacity || x->reads != y->reads ||
+				x->fills != y->fills || x->updates != y->updates ||
+				x->links != y->links)
+				return false;
+		}
+	}
+	return true;
+}
+
+static const char *level_name(const struct hierarchy *hierarchy, const struct nest_score *score)
+{
+	return score->level < 0 ? hierarchy->compute_name : hierarchy->levels[score->level].name;
+}
+
+static const char *capacity_text(
+	struct arena *arena, const struct hierarchy *hierarchy, const struct nest_score *score)
+{
+	const struct nest_level *level = &hierarchy->levels[score->level];
+	const char *spare = "";
+	if (level->multiple_buffering > 1)
+		spare = arena_format(arena, " (%lld for %g buffers)", (long long)level->entries,
+			level->multiple_buffering);
+	return arena_format(arena, "the tiles at '%s' take %lld words; it holds %lld%s",
+		level->name, (long long)score->asked, (long long)score->given, spare);
+}
+
+const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, const struct nest_score *score)
+{
+	long long asked = score->asked, given = score->given;
+	const char *level = level_name(hierarchy, score);
+	const char *space = score->space < 0 ? "a dataspace" : shape->spaces[score->space].name;
+	switch (score->verdict) {
+	case NEST_FITS:
+		return NULL;
+	case NEST_FACTORS:
+		return arena_format(arena,
+			"the factors of dimension '%s' multiply to %lld, not to its extent %lld",
+			score->dimension < 0 ? "?" : shape->dimensions[score->dimension].name,
+			asked, given);
+	case NEST_FANOUT:
+		return arena_format(arena,
+			"the loops below '%s' use %lld instances; there are %lld", level, asked,
+			given);
+	case NEST_CAPACITY:
+		return capacity_text(arena, hierarchy, score);
+	case NEST_UTILIZATION:
+		return arena_format(arena,
+			score->level < 0
+				? "%lld of the multipliers '%s' are busy; at least %lld "
+				  "must be"
+				: "the tiles take %lld words at '%s'; at least %lld must be "
+				  "used",
+			asked, level, given);
+	case NEST_HOMELESS:
+		return arena_format(arena, "'%s' is kept nowhere", space);
+	case NEST_OVERFLOW:
+		return "a count is larger than 2^63 - 1";
+	case NEST_UNCOUNTABLE:
+		return arena_format(arena,
+			"exact counting does not cover '%s': it is written, and a rank of it adds "
+			"two dimensions",
+			space);
+	}
+	return NULL;
+}
