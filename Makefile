@@ -35,7 +35,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
 	$(WARNINGS) $(MODE_FLAGS_$(MODE))
-LIBS := -lyaml -ljansson -lglpk -lm
+LIBS := -lyaml -ljansson -lglpk -lgmp -lm
 
 COMMAND_SOURCES := $(sort $(wildcard src/*.c))
 LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c) $(wildcard solvers/*/*.c))

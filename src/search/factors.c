@@ -1,0 +1,220 @@
+#include "search/factors.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+
+struct factors {
+	int64_t extent;
+	bool imperfect;
+	int loop_count;
+	struct factor_bounds bounds[FACTORS_LOOPS_MOST];
+	size_t left_count;
+	const int64_t *left; /* numbers of rounds, ascending */
+	wide *ways;          /* [loop * left_count + state]: of the loops from `loop` outwards */
+};
+
+/* Bounds first .. last of a loop leave the same number of rounds. */
+struct step {
+	int64_t first, last, left;
+};
+
+/* The numbers that ceil(extent / n) takes are 1 + floor((extent - 1) / n), and 1. */
+static const int64_t *quotients(struct arena *arena, int64_t extent, size_t *count)
+{
+	int64_t m = extent - 1;
+	*count = 1;
+	for (int64_t n = 1; n <= m; n = m / (m / n) + 1)
+		++*count;
+	int64_t *left = arena_array(arena, int64_t, *count);
+	size_t i = *count;
+	for (int64_t n = 1; n <= m; n = m / (m / n) + 1)
+		left[--i] = m / n + 1;
+	left[0] = 1;
+	return left;
+}
+
+/* All numbers up to the root of extent - 1 are quotients; those above it stand at the end, in the
+ * order of what they divide by. */
+static size_t quotient_state(const struct factors *factors, int64_t left)
+{
+	int64_t m = factors->extent - 1, k = left - 1;
+	if (k == 0 || k <= m / k)
+		return (size_t)k;
+	return factors->left_count - (size_t)(m / k);
+}
+
+/* Of the first divisor that is not below `least`; left_count if all are. */
+static size_t divisor_state(const struct factors *factors, int64_t least)
+{
+	size_t low = 0, high = factors->left_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (factors->left[middle] < least)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t state_of(const struct factors *factors, int64_t left)
+{
+	return factors->imperfect ? quotient_state(factors, left) : divisor_state(factors, left);
+}
+
+/* Ways of the loops from `loop` outwards to make up what is left. */
+static wide ways_of(const struct factors *factors, int loop, int64_t left)
+{
+	if (loop == factors->loop_count)
+		return left == 1;
+	return factors->ways[(size_t)loop * factors->left_count + state_of(factors, left)];
+}
+
+/* The first divisor of both the extent and `left` that is not below `from`; above `left` if there
+ * is none. */
+static int64_t next_divisor(const struct factors *factors, int64_t left, int64_t from)
+{
+	for (size_t i = divisor_state(factors, from); i < factors->left_count; i++)
+		if (left % factors->left[i] == 0)
+			return factors->left[i];
+	return left + 1;
+}
+
+/* The next bounds of `loop`, from `from` on, that can stand when `left` rounds are left. */
+static bool find_step(
+	const struct factors *factors, int loop, int64_t left, int64_t from, struct step *out)
+{
+	int64_t most = number_min(left, factors->bounds[loop].most);
+	from = number_max(from, factors->bounds[loop].least);
+	if (!factors->imperfect)
+		from = next_divisor(factors, left, from);
+	if (from > most)
+		return false;
+	int64_t rest = number_ceil_div(left, from), last = from;
+	if (factors->imperfect)
+		last = rest == 1 ? left : (left - 1) / (rest - 1);
+	*out = (struct step){from, number_min(last, most), rest};
+	return true;
+}
+
+static wide sum_ways(const struct factors *factors, int loop, int64_t left)
+{
+	wide sum = 0;
+	struct step step = {0};
+	while (find_step(factors, loop, left, step.last + 1, &step)) {
+		wide ways = ways_of(factors, loop + 1, step.left);
+		if (__builtin_mul_overflow(ways, (wide)(step.last - step.first + 1), &ways) ||
+			__builtin_add_overflow(sum, ways, &sum))
+			BUG("more factorizations than 48 loops over 2^31 have");
+	}
+	return sum;
+}
+
+const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
+	int loop_count, const struct factor_bounds *bounds)
+{
+	if (extent < 1 || extent > FACTORS_EXTENT_MOST || loop_count > FACTORS_LOOPS_MOST)
+		BUG("%d loops over an extent of %lld", loop_count, (long long)extent);
+	struct factors *factors = arena_new(arena, struct factors);
+	*factors = (struct factors){
+		.extent = extent, .imperfect = imperfect, .loop_count = loop_count};
+	for (int i = 0; i < loop_count; i++)
+		factors->bounds[i] = bounds[i];
+	if (imperfect) {
+		factors->left = quotients(arena, extent, &factors->left_count);
+	} else {
+		struct divisors divisors = number_divisors(arena, extent);
+		factors->left = divisors.at;
+		factors->left_count = divisors.count;
+	}
+	factors->ways = arena_array(arena, wide, (size_t)loop_count * factors->left_count);
+	for (int loop = loop_count - 1; loop >= 0; loop--)
+		for (size_t i = loop ? 0 : factors->left_count - 1; i < factors->left_count; i++)
+			factors->ways[(size_t)loop * factors->left_count + i] =
+				sum_ways(factors, loop, factors->left[i]);
+	return factors;
+}
+
+wide factors_count(const struct factors *factors)
+{
+	return ways_of(factors, 0, factors->extent);
+}
+
+bool factors_can_make(const struct factors *factors, int loop, int64_t left)
+{
+	return ways_of(factors, loop, left) > 0;
+}
+
+void factors_at(const struct factors *factors, wide index, int64_t *bounds)
+{
+	int64_t left = factors->extent;
+	for (int loop = 0; loop < factors->loop_count; loop++) {
+		struct step step = {0};
+		wide ways = 0;
+		for (;;) {
+			if (!find_step(factors, loop, left, step.last + 1, &step))
+				BUG("there are not that many factorizations");
+			ways = ways_of(factors, loop + 1, step.left);
+			wide all = ways * (step.last - step.first + 1);
+			if (index < all)
+				break;
+			index -= all;
+		}
+		bounds[loop] = step.first + (int64_t)(index / ways);
+		index %= ways;
+		left = step.left;
+	}
+}
+
+/* The least bounds of the loops from `loop` outwards, that of `loop` at least `from`. */
+static bool fill(
+	const struct factors *factors, int loop, int64_t left, int64_t from, int64_t *bounds)
+{
+	struct step step = {.last = from - 1};
+	while (find_step(factors, loop, left, step.last + 1, &step)) {
+		if (!ways_of(factors, loop + 1, step.left))
+			continue;
+		bounds[loop] = step.first;
+		return loop + 1 == factors->loop_count ||
+		       fill(factors, loop + 1, step.left, 1, bounds);
+	}
+	return false;
+}
+
+bool factors_first(const struct factors *factors, int64_t *bounds)
+{
+	return factors->loop_count == 0 ? factors->extent == 1
+					: fill(factors, 0, factors->extent, 1, bounds);
+}
+
+bool factors_next(const struct factors *factors, int64_t *bounds)
+{
+	int64_t left[FACTORS_LOOPS_MOST + 1] = {factors->extent};
+	for (int loop = 0; loop < factors->loop_count; loop++)
+		left[loop + 1] = number_ceil_div(left[loop], bounds[loop]);
+	for (int loop = factors->loop_count - 1; loop >= 0; loop--)
+		if (fill(factors, loop, left[loop], bounds[loop] + 1, bounds))
+			return true;
+	return false;
+}
+
+static wide wide_below(struct random *random, wide bound)
+{
+	if (bound <= (wide)UINT64_MAX)
+		return random_below(random, (uint64_t)bound);
+	uint64_t mask = (uint64_t)(bound >> 64);
+	for (int shift = 1; shift < 64; shift *= 2)
+		mask |= mask >> shift;
+	for (;;) {
+		wide high = random_next(random) & mask;
+		wide value = high << 64 | (wide)random_next(random);
+		if (value < bound)
+			return value;
+	}
+}
+
+void factors_draw(const struct factors *factors, struct random *random, int64_t *bounds)
+{
+	factors_at(factors, wide_below(random, factors_count(factors)), bounds);
+}

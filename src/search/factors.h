@@ -1,0 +1,54 @@
+#ifndef SEARCH_FACTORS_H
+#define SEARCH_FACTORS_H
+
+#include "base/random.h"
+#include "base/wide.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The index factorizations of one dimension: a bound for each of its loops,
+ * innermost first, each within its least and most, that together make up the
+ * extent.  Perfect bounds multiply to it; imperfect ones obey "Bounds fit" of
+ * specs/counting.md: each leaves ceil(left / bound) rounds to the loops outside
+ * it, is at most what was left, and 1 is left after the outermost.
+ *
+ * They are counted and numbered, never listed: the table behind this has one
+ * count for each loop and each number of rounds that can be left, which are the
+ * divisors of the extent, or the 2 * sqrt(extent) quotients ceil(extent / n).
+ * Numbers go from 0 in the order of the bounds, the innermost one slowest.  Even
+ * 48 free loops over an extent of 2^31 have fewer than 2^127 of them.
+ */
+enum { FACTORS_LOOPS_MOST = 48 };
+#define FACTORS_EXTENT_MOST (INT64_C(1) << 31)
+
+struct factor_bounds {
+	int64_t least, most; /* least >= 1 */
+};
+
+struct factors;
+struct arena;
+
+/* Loops innermost first; 1 <= extent <= FACTORS_EXTENT_MOST. */
+const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
+	int loop_count, const struct factor_bounds *bounds);
+
+wide factors_count(const struct factors *factors);
+
+/* Number `index` of them, 0 <= index < count, into bounds[loop_count]. */
+void factors_at(const struct factors *factors, wide index, int64_t *bounds);
+
+/* The first; false if there is none.  The one after `bounds`; false after the last. */
+bool factors_first(const struct factors *factors, int64_t *bounds);
+bool factors_next(const struct factors *factors, int64_t *bounds);
+
+/* Each equally likely; there is at least one. */
+void factors_draw(const struct factors *factors, struct random *random, int64_t *bounds);
+
+/* Whether the loops from `loop` outwards can make up `left` rounds; `left` is what
+ * admissible bounds inside them leave of the extent. */
+bool factors_can_make(const struct factors *factors, int loop, int64_t left);
+
+#endif

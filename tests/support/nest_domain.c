@@ -1,0 +1,124 @@
+#include "tests/support/nest_domain.h"
+
+#include "base/arena.h"
+
+static bool chance(struct random *random, int one_in)
+{
+	return random_below(random, (uint64_t)one_in) == 0;
+}
+
+struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nest)
+{
+	struct arch *arch = arena_new(arena, struct arch);
+	arch->level_count = nest->hierarchy.level_count + 1;
+	struct domain *domain = arena_new(arena, struct domain);
+	*domain = (struct domain){
+		.arch = arch,
+		.shape = &nest->shape,
+		.hierarchy = &nest->hierarchy,
+		.constraints = arena_new(arena, struct constraints),
+		.least_parallelism_by = -1,
+	};
+	for (int r = 0; r < arch->level_count; r++) {
+		struct row_domain *row = &domain->rows[r];
+		row->split = row->split_by = row->spatial_order_by = row->temporal_order_by = -1;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			row->spatial[d] = row->temporal[d] = (struct factor_domain){1, 1, -1, -1};
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+			row->keep_by[t] = -1;
+	}
+	uint32_t all = (1u << nest->shape.space_count) - 1;
+	int outermost = -1;
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		const struct nest_level *level = &nest->hierarchy.levels[i];
+		for (int d = 0; d < nest->shape.dimension_count; d++) {
+			int64_t extent = nest->shape.dimensions[d].extent;
+			if (level->fanout_x * level->fanout_y > 1)
+				domain->rows[level->block_row].spatial[d].most = extent;
+			if (level->storage)
+				domain->rows[level->row].temporal[d].most = extent;
+		}
+		if (level->storage)
+			outermost = level->row;
+		else
+			domain->rows[level->row].bypass = all;
+	}
+	domain->rows[outermost].keep = all;
+	return domain;
+}
+
+static void narrow_factors(struct random *random, struct factor_domain *factors, int count)
+{
+	for (int d = 0; d < count; d++) {
+		struct factor_domain *factor = &factors[d];
+		int64_t bound = 1 + (int64_t)random_below(random, (uint64_t)factor->most);
+		if (factor->most == 1 || !chance(random, 4))
+			continue;
+		if (chance(random, 3))
+			factor->least = bound;
+		else if (chance(random, 2))
+			factor->most = bound;
+		else
+			factor->least = factor->most = bound;
+	}
+}
+
+static void narrow_order(
+	struct random *random, int count, int *inner, int *outer, uint8_t *order, uint8_t *last)
+{
+	uint8_t all[SHAPE_DIMENSIONS_MOST];
+	for (int i = 0; i < count; i++)
+		all[i] = (uint8_t)i;
+	for (int i = count - 1; i > 0; i--) {
+		int j = (int)random_below(random, (uint64_t)i + 1);
+		uint8_t kept = all[i];
+		all[i] = all[j];
+		all[j] = kept;
+	}
+	*inner = chance(random, 2) ? 0 : (int)random_below(random, (uint64_t)count + 1);
+	*outer = chance(random, 2) ? 0 : (int)random_below(random, (uint64_t)(count - *inner) + 1);
+	for (int i = 0; i < *inner; i++)
+		order[i] = all[i];
+	for (int i = 0; i < *outer; i++)
+		last[i] = all[count - *outer + i];
+}
+
+void nest_domain_narrow(struct random *random, struct domain *domain)
+{
+	int count = domain->shape->dimension_count;
+	domain->imperfect = chance(random, 3);
+	if (chance(random, 5))
+		domain->least_parallelism = (double)(1 + random_below(random, 4)) / 4;
+	for (int i = 0; i < domain->hierarchy->level_count; i++) {
+		const struct nest_level *level = &domain->hierarchy->levels[i];
+		struct row_domain *block = &domain->rows[level->block_row];
+		struct row_domain *row = &domain->rows[level->row];
+		narrow_factors(random, block->spatial, count);
+		narrow_factors(random, row->temporal, count);
+		if (chance(random, 3))
+			narrow_order(random, count, &block->spatial_inner, &block->spatial_outer,
+				block->spatial_order, block->spatial_last);
+		if (chance(random, 3))
+			narrow_order(random, count, &row->temporal_inner, &row->temporal_outer,
+				row->temporal_order, row->temporal_last);
+		if (level->fanout_x * level->fanout_y > 1 && chance(random, 3))
+			block->split = (int)random_below(random, (uint64_t)count + 1);
+		uint32_t free =
+			((1u << domain->shape->space_count) - 1) & ~row->keep & ~row->bypass;
+		uint32_t fixed = free & (uint32_t)random_next(random);
+		uint32_t kept = fixed & (uint32_t)random_next(random);
+		row->keep |= kept;
+		row->bypass |= fixed & ~kept;
+	}
+}
+
+void nest_domain_limit(struct random *random, struct nest_case *nest)
+{
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		struct nest_level *level = &nest->hierarchy.levels[i];
+		level->size = chance(random, 2) ? 0 : 1 + (int64_t)random_below(random, 40);
+		level->least_utilization = 0;
+		if (level->size && chance(random, 4))
+			level->least_utilization = (double)(1 + random_below(random, 4)) / 4;
+	}
+}
