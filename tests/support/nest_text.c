@@ -1,0 +1,91 @@
+#include "tests/support/nest_text.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "spec/sheet.h"
+#include "tests/support/complaints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_level(struct arena *arena, struct arch *arch, char *word)
+{
+	struct level *level = &arch->levels[arch->level_count];
+	int64_t outside = arch->level_count ? level[-1].instances : 1;
+	bool container = *word == '(';
+	char *fanout = strchr(word, ':');
+	word += container;
+	word[strcspn(word, ":)")] = '\0';
+	*level = (struct level){.name = arena_text(arena, word),
+		.kind = container ? LEVEL_CONTAINER : LEVEL_STORAGE,
+		.device = container ? NULL : "SRAM",
+		.fanout_x = 1,
+		.fanout_y = 1,
+		.alignment = 1,
+		.word_bits = 16,
+		.block_words = 1,
+		.cluster_size = 1,
+		.multiple_buffering = 1};
+	if (fanout) {
+		char *rest;
+		level->fanout_x = strtoll(fanout + 1, &rest, 10);
+		level->fanout_y = *rest == 'x' ? strtoll(rest + 1, NULL, 10) : 1;
+	}
+	level->instances = outside * level->fanout_x * level->fanout_y;
+	arch->level_count++;
+}
+
+const struct arch *level_path(struct arena *arena, const char *levels, bool tree)
+{
+	struct arch *arch = arena_new(arena, struct arch);
+	char *words = arena_text(arena, levels), *rest = NULL;
+	*arch = (struct arch){.name = "path",
+		.clock_hz = {1000000000, 1},
+		.tree = tree,
+		.hbm = -1,
+		.core = -1,
+		.lx = -1};
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		add_level(arena, arch, word);
+	arch->compute = arch->level_count - 1;
+	arch->levels[arch->compute].kind = LEVEL_COMPUTE;
+	arch->levels[arch->compute].device = "intmac";
+	return arch;
+}
+
+static const struct node *open_text(struct arena *arena, struct diag *diag, const char *yaml,
+	const char *key, struct reading *reading)
+{
+	struct sheet *sheet = sheet_open(arena, diag);
+	const struct node *root = node_read_text(arena, "p.yaml", yaml, strlen(yaml), diag);
+	if (root)
+		sheet_add(sheet, root);
+	*reading = sheet_reading(sheet);
+	const struct node *node = sheet_find(sheet, key);
+	if (!node)
+		BUG("no '%s' in the text:\n%s", key, yaml);
+	return node;
+}
+
+const struct shape *problem_of_text(struct arena *arena, const char *yaml, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading;
+	const struct node *node = open_text(arena, diag, yaml, "problem", &reading);
+	const struct shape *shape = shape_read(&reading, node);
+	if (complaints)
+		*complaints = complaints_text(arena, diag);
+	return shape;
+}
+
+bool nest_mapping_of_text(struct arena *arena, const struct arch *arch, const struct shape *shape,
+	const char *yaml, struct mapping *out, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading;
+	const struct node *node = open_text(arena, diag, yaml, "mapping", &reading);
+	bool good = nest_mapping_read(&reading, node, arch, shape, out);
+	if (complaints)
+		*complaints = complaints_text(arena, diag);
+	return good;
+}

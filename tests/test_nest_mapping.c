@@ -1,0 +1,374 @@
+#include "base/arena.h"
+#include "model/nest_mapping.h"
+#include "tests/support/nest_text.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Z[M, N] = sum over K of A[M, K] * B[K, N] */
+struct fixture {
+	struct arena *arena;
+	const struct arch *nodes, *tree;
+	const struct shape *shape;
+};
+
+static const char gemm[] = "problem:\n"
+			   "  shape:\n"
+			   "    name: gemm\n"
+			   "    dimensions: [M, N, K]\n"
+			   "    data_spaces:\n"
+			   "    - {name: A, projection: [[[M]], [[K]]]}\n"
+			   "    - {name: B, projection: [[[K]], [[N]]]}\n"
+			   "    - {name: Z, projection: [[[M]], [[N]]], read_write: true}\n"
+			   "  instance: {M: 7, N: 8, K: 16}\n";
+
+static int set_up(void **state)
+{
+	struct arena *arena = arena_open();
+	struct fixture *fixture = arena_new(arena, struct fixture);
+	fixture->arena = arena;
+	fixture->nodes = level_path(arena, "(system) DRAM GLB (PE:8x2) RF MAC", false);
+	fixture->tree = level_path(arena, "(system) DRAM GLB RF:8x2 MAC", true);
+	fixture->shape = problem_of_text(arena, gemm, NULL);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(((struct fixture *)*state)->arena);
+	return 0;
+}
+
+/* The one-line text of a mapping's directives. */
+static const char *read_line(const struct fixture *f, const struct arch *arch, const char *yaml)
+{
+	struct mapping mapping;
+	const char *complaints;
+	yaml = arena_format(f->arena, "mapping:\n%s", yaml);
+	if (!nest_mapping_of_text(f->arena, arch, f->shape, yaml, &mapping, &complaints) ||
+		*complaints)
+		fail_msg("%s\n%s", yaml, complaints);
+	return nest_mapping_print(f->arena, arch, f->shape, &mapping);
+}
+
+static void a_fresh_mapping_runs_everything_outside(void **state)
+{
+	const struct fixture *f = *state;
+	struct mapping mapping = nest_mapping_make(f->nodes, f->shape);
+	bool perfect;
+	assert_string_equal(
+		nest_mapping_print(f->arena, f->nodes, f->shape, &mapping), "DRAM: K16 N8 M7");
+	assert_null(nest_mapping_check(f->arena, f->nodes, f->shape, &mapping, &perfect));
+	assert_true(perfect);
+}
+
+static void text_comes_back_the_same(void **state)
+{
+	static const char *const texts[] = {
+		"DRAM: M7 N8 K16",
+		"DRAM: K2 N2 | GLB: M7 | PE: N4 K2@y | RF: K4",
+		"DRAM: N8 | GLB: M4 | PE: M=2,1 | RF: K16 | keep GLB: A Z; DRAM,RF: B",
+		"DRAM: M7 | RF: N=3,2 K=6,4 | GLB: N3 K3 | keep nowhere: B",
+	};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct mapping mapping, again;
+		const char *why =
+			nest_mapping_parse(f->arena, f->nodes, f->shape, texts[i], &mapping);
+		if (why)
+			fail_msg("'%s': %s", texts[i], why);
+		const char *text = nest_mapping_print(f->arena, f->nodes, f->shape, &mapping);
+		assert_null(nest_mapping_parse(f->arena, f->nodes, f->shape, text, &again));
+		assert_true(mapping_equal(&mapping, &again));
+		if (i < 2)
+			assert_string_equal(text, texts[i]);
+	}
+}
+
+static void wrong_text_is_explained(void **state)
+{
+	static const char *const rows[][2] = {
+		{"GLBB: M7", "no level 'GLBB'; did you mean 'GLB'?"},
+		{"DRAM: Q7", "problem 'gemm' has no dimension 'Q'"},
+		{"DRAM: M", "'M' is no factor; 'M8' is a loop over dimension M of 8 iterations"},
+		{"DRAM: M7,",
+			"'M7,' is no factor; 'M8' is a loop over dimension M of 8 iterations"},
+		{"DRAM: M7 N8", "the factors of dimension 'K' multiply to 1, not to its extent 16"},
+		{"DRAM: M2 N8 K16 | GLB: M2",
+			"the factors of dimension 'M' multiply to 4, not to its extent 7"},
+		{"DRAM: M8 N8 K16",
+			"the factors of dimension 'M' multiply to 8, not to its extent 7"},
+		{"DRAM: M2 N8 K16 | GLB: M=4,2",
+			"the last round of 'M' at 'GLB' has 3 iterations, not 2"},
+		{"DRAM: M7 N8 K8 | GLB spatial: K2",
+			"'GLB' has a spatial factor of dimension 'K' and no fan-out"},
+		{"DRAM: M7 N8 K8 | PE temporal: K2",
+			"'PE' has a temporal factor of dimension 'K' and is no storage"},
+		{"DRAM: M7 N8 K16 | keep PE: A", "'PE' keeps 'A' and is no storage"},
+		{"DRAM: M7 N8 K16 | keep GLB: C", "problem 'gemm' has no dataspace 'C'"},
+		{"DRAM: M7 N8 K16 | keep GLB: A; RF: A",
+			"problem 'gemm' says twice where dataspace A is kept"},
+		{"DRAM: M7 N8 | GLB: K4294967295 | RF: K4294967295 | PE: K4294967295",
+			"the factors of dimension 'K' multiply to more than an int64_t, not to its "
+			"extent 16"},
+	};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct mapping mapping;
+		const char *why =
+			nest_mapping_parse(f->arena, f->nodes, f->shape, rows[i][0], &mapping);
+		if (!why || strcmp(why, rows[i][1]) != 0)
+			fail_msg("'%s': %s", rows[i][0], why ? why : "accepted");
+	}
+}
+
+static void factors_read_in_every_form(void **state)
+{
+	static const char *const forms[] = {
+		"M=7 N=2 K=4",
+		"M7 N2 K4",
+		"'M=7,N=2,K=4'",
+		"M = 7, N = 2 , K=4",
+		"[M=7, N2, K=4]",
+		"{M: 7, N: 2, K: 2*2}",
+		"[{M: 7}, N=2 K=4]",
+		"M=0 N2 K=4",
+	};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const char *yaml = arena_format(f->arena,
+			"- {target: DRAM, type: temporal, factors: N4 K4}\n"
+			"- target: GLB\n  type: temporal\n  factors: %s\n",
+			forms[i]);
+		assert_string_equal(read_line(f, f->nodes, yaml), "DRAM: K4 N4 | GLB: K4 N2 M7");
+	}
+}
+
+static void permutations_read_in_every_form(void **state)
+{
+	static const char *const forms[] = {
+		"KNM", "K N M", "'K,N,M'", "[K, N, M]", "[K, N]", "K", "\"KN\""};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const char *yaml = arena_format(f->arena,
+			"- target: DRAM\n  type: temporal\n  factors: M7 N8 K16\n"
+			"  permutation: %s\n",
+			forms[i]);
+		bool partial = i == 5;
+		assert_string_equal(read_line(f, f->nodes, yaml),
+			partial ? "DRAM: N8 M7 K16" : "DRAM: M7 N8 K16");
+	}
+}
+
+static void last_rounds_read(void **state)
+{
+	static const char *const forms[] = {
+		"M=4,3 N=8", "'N=8,M=4,3'", "[\"M=4, 3\", N=8]", "{M: [4, 3], N: 8}", "M4,3 N8"};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const char *yaml = arena_format(f->arena,
+			"- {target: DRAM, type: temporal, factors: K=0 M=2}\n"
+			"- target: GLB\n  type: temporal\n  factors: %s\n",
+			forms[i]);
+		assert_string_equal(read_line(f, f->nodes, yaml), "DRAM: K16 M2 | GLB: N8 M=4,3");
+	}
+}
+
+static void spatial_targets_are_the_node_or_its_parent(void **state)
+{
+	static const char form[] = "- {target: DRAM, type: temporal, factors: M7 K4}\n"
+				   "- {target: %s, type: spatial, factors: N8 K2, split: %d,"
+				   " permutation: NK}\n"
+				   "- {target: RF, type: temporal, factors: K2}\n";
+	static const struct {
+		bool tree;
+		const char *target;
+	} rows[] = {{false, "PE"}, {false, "inter_PE_spatial"}, {true, "GLB"},
+		{true, "inter_RF_spatial"}};
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (int split = 0; split <= 3; split++) {
+			const struct arch *arch = rows[i].tree ? f->tree : f->nodes;
+			const char *yaml = arena_format(f->arena, form, rows[i].target, split);
+			const char *wanted =
+				arena_format(f->arena, "DRAM: K4 M7 | %s: N8%s K2%s | RF: K2",
+					rows[i].tree ? "RF spatial" : "PE", split < 1 ? "@y" : "",
+					split < 2 ? "@y" : "");
+			assert_string_equal(read_line(f, arch, yaml), wanted);
+		}
+}
+
+static void levels_that_only_fan_out_may_say_so(void **state)
+{
+	const struct fixture *f = *state;
+	assert_string_equal(read_line(f, f->nodes,
+				    "- {target: inter_PE_spatial, type: datatype, keep: [], "
+				    "bypass: [A, B, Z]}\n"
+				    "- {target: inter_PE_spatial, type: temporal, factors: M1 K1}\n"
+				    "- {target: PE, type: temporal, factors: M1}\n"
+				    "- {target: GLB, type: bypass, keep: [A], bypass: [Z, B]}\n"
+				    "- {target: RF, type: dataspace, bypass: \"*\"}\n"
+				    "- {target: DRAM, type: temporal, factors: M0 N0 K0,"
+				    " no_reuse: [A]}\n"),
+		"DRAM: K16 N8 M7 | keep DRAM,GLB: A; DRAM: B Z");
+}
+
+static void names_may_be_long(void **state)
+{
+	const struct fixture *f = *state;
+	const struct shape *shape = problem_of_text(f->arena,
+		"problem:\n"
+		"  shape:\n"
+		"    dimensions: [Cin, C, K1]\n"
+		"    data_spaces:\n"
+		"    - {name: A, projection: [Cin, C]}\n"
+		"    - {name: Z, projection: [K1], read_write: true}\n"
+		"  instance: {Cin: 4, C: 8, K1: 6}\n",
+		NULL);
+	struct mapping mapping, again;
+	const char *complaints;
+	assert_true(nest_mapping_of_text(f->arena, f->nodes, shape,
+		"mapping:\n"
+		"- {target: DRAM, type: temporal, factors: Cin4 C2 K1=3, permutation: CCinK1}\n"
+		"- {target: GLB, type: temporal, factors: K1=2 C4, permutation: [K1, C]}\n",
+		&mapping, &complaints));
+	assert_string_equal(nest_mapping_print(f->arena, f->nodes, shape, &mapping),
+		"DRAM: K1=3 Cin4 C2 | GLB: C4 K1=2");
+	const char *yaml = nest_mapping_write(f->arena, f->nodes, shape, &mapping);
+	assert_true(nest_mapping_of_text(f->arena, f->nodes, shape, yaml, &again, &complaints));
+	assert_true(mapping_equal(&mapping, &again));
+}
+
+/* Directives, where the complaint is, and what it says. */
+static const struct {
+	const char *yaml, *complaint;
+} wrong[] = {
+	{"- {target: GLBB, type: temporal}\n",
+		"p.yaml:2:12: error: no level 'GLBB' (levels: system, DRAM, GLB, PE, RF, MAC); did "
+		"you mean 'GLB'?"},
+	{"- {target: GLB, type: temporal, factors: QQ=4}\n",
+		"p.yaml:2:42: error: no dimension 'QQ' (dimensions: M, N, K)"},
+	{"- {target: GLB, type: temporal, permutation: MNQ}\n",
+		"p.yaml:2:48: error: no dimension 'Q' (dimensions: M, N, K)"},
+	{"- {target: GLB, type: temporal, permutation: MNM}\n",
+		"p.yaml:2:48: error: dimension 'M' stands twice in a permutation"},
+	{"- {target: GLB, type: dataspace, keep: [A, In]}\n",
+		"p.yaml:2:44: error: no dataspace 'In' (dataspaces: A, B, Z)"},
+	{"- {target: GLB, type: spatial, factors: M=4}\n",
+		"p.yaml:2:3: error: there is no fan-out at 'GLB'; a spatial directive names the "
+		"node that fans out"},
+	{"- {target: GLB, type: temporal, factors: M=4 K=2 M=2}\n",
+		"p.yaml:2:50: error: the factor of dimension 'M' is given twice"},
+	{"- {target: GLB, type: temporal, factors: M=4 K<=2}\n",
+		"p.yaml:2:46: error: 'K<=2' is no factor; 'M=8' is a loop over dimension M of 8 "
+		"iterations"},
+	{"- {target: GLB, type: temporal, factors: M=9999999999}\n",
+		"error: 'M=9999999999' is no factor"},
+	{"- {target: GLB, type: temporal}\n- {target: GLB, type: temporal}\n",
+		"p.yaml:3:3: error: the temporal loops of 'GLB' are given twice\n"},
+	{"- {target: PE, type: spatial}\n- {target: inter_PE_spatial, type: spatial}\n",
+		"p.yaml:3:3: error: the spatial loops of 'inter_PE_spatial' are given twice\n"},
+	{"- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
+		"p.yaml:2:53: error: it is said twice whether 'GLB' keeps 'A'"},
+	{"- {target: PE, type: datatype, keep: [A]}\n",
+		"p.yaml:2:39: error: 'PE' stores nothing and cannot keep 'A'"},
+	{"- {target: MAC, type: temporal, factors: M=7}\n",
+		"p.yaml:2:42: error: 'MAC' stores nothing and has no temporal loops"},
+	{"- {target: GLB, type: tempoal}\n", "p.yaml:2:23: error: "},
+	{"- {target: GLB, type: temporal, faktors: M=4}\n",
+		"p.yaml:2:33: error: unknown key 'faktors' in directive; did you mean 'factors'?"},
+	{"- {target: GLB, type: temporal, keep: [A]}\n",
+		"p.yaml:2:33: error: unknown key 'keep' in directive"},
+	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
+	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
+	{"  GLB\n", "p.yaml:2:3: error: a mapping is a list of directives, not a word"},
+	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
+	 "- {target: GLB, type: temporal, factors: M4}\n",
+		"p.yaml:3:42: error: the factors of dimension 'M' multiply to more than its extent 7; "
+		"'M=4,3' would have a shorter last round"},
+	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
+	 "- {target: GLB, type: temporal, factors: \"M=4,2\"}\n",
+		"p.yaml:3:43: error: the last round of 'M' at 'GLB' has 3 iterations, not 2"},
+	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
+	 "- {target: GLB, type: temporal, factors: M2}\n",
+		"p.yaml:2:50: error: the factors of dimension 'M' multiply to 4, not to its extent 7"},
+	{"- {target: DRAM, type: temporal, factors: N8 M7}\n",
+		"error: the factors of dimension 'K' multiply to 1, not to its extent 16"},
+	{"- {target: DRAM, type: temporal, factors: N0 M7 K16}\n"
+	 "- {target: GLB, type: temporal, factors: N0}\n",
+		"error: two factors of dimension 'N' are 0, the rest of it"},
+};
+
+static void wrong_directives_are_explained(void **state)
+{
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct mapping mapping;
+		const char *complaints;
+		const char *yaml = arena_format(f->arena, "mapping:\n%s", wrong[i].yaml);
+		bool good = nest_mapping_of_text(
+			f->arena, f->nodes, f->shape, yaml, &mapping, &complaints);
+		if (good || !strstr(complaints, wrong[i].complaint))
+			fail_msg("%s\n%s\nwanted: %s", yaml, complaints, wrong[i].complaint);
+	}
+}
+
+static void all_complaints_come_at_once(void **state)
+{
+	const struct fixture *f = *state;
+	struct mapping mapping;
+	const char *complaints;
+	assert_false(nest_mapping_of_text(f->arena, f->tree, f->shape,
+		"mapping:\n"
+		"- {target: DRAM, type: spatial, factors: M=7}\n"
+		"- {target: GBL, type: temporal, factors: N=0}\n"
+		"- {target: RF, type: temporal, factors: X=0, permutation: Y}\n",
+		&mapping, &complaints));
+	static const char *const parts[] = {
+		"there is no fan-out below 'DRAM'; a spatial directive names the level above a "
+		"fan-out",
+		"no level 'GBL'", "no dimension 'X'", "no dimension 'Y'"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		assert_non_null(strstr(complaints, parts[i]));
+}
+
+static void directives_are_written_whole(void **state)
+{
+	const struct fixture *f = *state;
+	struct mapping mapping;
+	assert_null(nest_mapping_parse(f->arena, f->tree, f->shape,
+		"DRAM: N2 K8 | GLB: M2 | RF spatial: M=4,3 K2@y | RF: N4 | keep DRAM,RF: B",
+		&mapping));
+	assert_string_equal(nest_mapping_write(f->arena, f->tree, f->shape, &mapping),
+		"mapping:\n"
+		"- target: DRAM\n  type: temporal\n  factors: M=1 N=2 K=8\n  permutation: \"KNM\"\n"
+		"- target: DRAM\n  type: dataspace\n  keep: [A, B, Z]\n  bypass: []\n"
+		"- target: GLB\n  type: temporal\n  factors: M=2 N=1 K=1\n  permutation: \"MNK\"\n"
+		"- target: GLB\n  type: dataspace\n  keep: [A, Z]\n  bypass: [B]\n"
+		"- target: GLB\n  type: spatial\n  factors: M=4,3 N=1 K=2\n  permutation: \"MNK\"\n"
+		"  split: 2\n"
+		"- target: RF\n  type: temporal\n  factors: M=1 N=4 K=1\n  permutation: \"NMK\"\n"
+		"- target: RF\n  type: dataspace\n  keep: [A, B, Z]\n  bypass: []\n");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_fresh_mapping_runs_everything_outside),
+		TEST(text_comes_back_the_same),
+		TEST(wrong_text_is_explained),
+		TEST(factors_read_in_every_form),
+		TEST(permutations_read_in_every_form),
+		TEST(last_rounds_read),
+		TEST(spatial_targets_are_the_node_or_its_parent),
+		TEST(levels_that_only_fan_out_may_say_so),
+		TEST(names_may_be_long),
+		TEST(wrong_directives_are_explained),
+		TEST(all_complaints_come_at_once),
+		TEST(directives_are_written_whole),
+	};
+	return cmocka_run_group_tests_name("nest_mapping", tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+#include "base/arena.h"
+#include "model/mapping.h"
+#include "model/shape.h"
+#include "tests/support/nest_text.h"
+#include "tests/support/sample.h"
+#include "tests/support/spyre.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static const char head[] = "problem:\n"
+			   "  version: 0.4\n"
+			   "  shape:\n"
+			   "    name: conv\n"
+			   "    dimensions: [C, K, R, P]\n"
+			   "    coefficients:\n"
+			   "    - {name: stride, default: 1}\n"
+			   "    - {name: dilation}\n"
+			   "    data_spaces:\n"
+			   "    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}\n";
+static const char tail[] = "    - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}\n"
+			   "  instance: {C: 2, K: 4, R: 3, P: 16, stride: 2, dilation: 3}\n";
+
+static void check_conv(const struct shape *shape)
+{
+	static const uint32_t relevant[] = {7, 13, 10};
+	assert_int_equal(shape->dimension_count, 4);
+	assert_int_equal(shape->space_count, 3);
+	assert_int_equal(shape->dimensions[shape_dimension(shape, "P")].extent, 16);
+	for (int t = 0; t < 3; t++) {
+		assert_int_equal(shape->spaces[t].relevant, relevant[t]);
+		assert_int_equal(shape->spaces[t].written, t == 2);
+	}
+	const struct dataspace *inputs = &shape->spaces[shape_space(shape, "Inputs")];
+	assert_int_equal(inputs->rank_count, 2);
+	assert_int_equal(inputs->ranks[0].coefficient[0], 1);
+	assert_int_equal(inputs->ranks[1].coefficient[2], 3);
+	assert_int_equal(inputs->ranks[1].coefficient[3], 2);
+	assert_int_equal(inputs->ranks[1].coefficient[0], 0);
+	assert_false(shape_writes_overlap(shape));
+	int64_t computes;
+	assert_true(shape_computes(shape, &computes));
+	assert_int_equal(computes, 2 * 4 * 3 * 16);
+}
+
+static void every_nesting_of_a_projection_reads_alike(void **state)
+{
+	static const char *const inputs[] = {
+		"    - {name: Inputs, projection: [[[C]], [[R, dilation], [P, stride]]]}\n",
+		"    - {name: Inputs, projection: [[C], [[R, dilation], [P, stride]]]}\n",
+		"    - {name: Inputs, projection: [C, [[dilation, R], [stride, P]]]}\n",
+		"    - {name: Inputs, projection: [C, \"R*dilation + P * stride\"]}\n",
+		"    - {name: Inputs, projection: {C: C, H: [\"stride*P\", [R, 3]]}}\n",
+		"    - name: Inputs\n      projection:\n      - - - C\n      - - - R\n"
+		"          - dilation\n        - - P\n          - stride\n",
+	};
+	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+		const char *complaints;
+		const char *yaml = arena_format(*state, "%s%s%s", head, inputs[i], tail);
+		const struct shape *shape = problem_of_text(*state, yaml, &complaints);
+		if (!shape || *complaints)
+			fail_msg("%s\n%s", yaml, complaints);
+		check_conv(shape);
+	}
+}
+
+static void older_forms_read(void **state)
+{
+	static const char *const texts[] = {
+		"problem:\n  shape:\n    dimensions: [C, K, R, P]\n"
+		"    coefficients: [{name: s, default: 1}, {name: d, default: 3}]\n"
+		"    data-spaces:\n"
+		"    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}\n"
+		"    - {name: Inputs, projection: [[[C]], [[R, d], [P, s]]]}\n"
+		"    - {name: Outputs, projection: [[[K]], [[P]]], read-write: True}\n"
+		"  C: 2\n  K: 4\n  R: 3\n  P: 16\n  s: 2\n  densities: {}\n",
+		"problem:\n  dimensions: [C, K, R, P]\n"
+		"  data_spaces:\n"
+		"  - {name: Weights, projection: [C, K, R]}\n"
+		"  - {name: Inputs, projection: [C, 3*R+2*P]}\n"
+		"  - {name: Outputs, projection: [K, P], read_write: True}\n"
+		"  instance: {C: 2, K: 2*2, R: 3, P: 2**4}\n",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const char *complaints;
+		const struct shape *shape = problem_of_text(*state, texts[i], &complaints);
+		if (!shape || *complaints)
+			fail_msg("%s\n%s", texts[i], complaints);
+		check_conv(shape);
+	}
+}
+
+static void names_may_be_long_and_extents_large(void **state)
+{
+	const struct shape *shape = problem_of_text(*state,
+		"problem:\n"
+		"  shape:\n"
+		"    dimensions: [Rows, in_channels, K1]\n"
+		"    data_spaces:\n"
+		"    - {name: A_0, projection: [[[Rows]], [[in_channels]]]}\n"
+		"    - {name: Z, projection: [[[Rows], [K1]]], read_write: true}\n"
+		"  instance: {Rows: 2147483648, in_channels: 2147483648, K1: 2147483648}\n",
+		NULL);
+	int64_t computes;
+	assert_non_null(shape);
+	assert_int_equal(shape->dimensions[0].extent, 2147483648);
+	assert_true(shape_writes_overlap(shape));
+	assert_false(shape_computes(shape, &computes));
+}
+
+static void what_no_dimension_is_gets_a_warning(void **state)
+{
+	const char *complaints;
+	const char *yaml = arena_format(*state, "%s%s", head, tail);
+	const struct shape *shape = problem_of_text(*state,
+		"problem:\n"
+		"  shape:\n"
+		"    dimensions: [P]\n"
+		"    data_spaces: [{name: Z, projection: [[[P]]], read_write: true}]\n"
+		"  instance: {P: 4, Hpad: 1}\n",
+		&complaints);
+	assert_non_null(shape);
+	assert_non_null(strstr(complaints,
+		"p.yaml:5:20: warning: 'Hpad' is no dimension or coefficient of the shape and is "
+		"not used"));
+	assert_non_null(problem_of_text(*state, yaml, NULL));
+}
+
+/* A problem with `what` in place of the word that it replaces, and what is said about it. */
+static const struct {
+	const char *replaced, *what, *complaint;
+} wrong[] = {
+	{"C: 2,", "", "p.yaml:12:13: error: instance has no 'C'"},
+	{"C: 2", "C: 0", "p.yaml:12:17: error: 'C' in instance is 0; it can be 1 to 2147483648"},
+	{"C: 2", "C: 2147483649",
+		"p.yaml:12:17: error: 'C' in instance is 2147483649; it can be 1 to 2147483648"},
+	{"C: 2", "C: [2]", "p.yaml:12:17: error: "},
+	{", dilation: 3", "", "error: instance has no 'dilation'"},
+	{"stride: 2", "strid: 2",
+		"p.yaml:12:39: error: the shape has no dimension or coefficient 'strid'; did you "
+		"mean 'stride'?"},
+	{"stride: 2", "densities: {Inputs: 0.5}",
+		"error: densities are given; sparse problems are not supported, every element "
+		"counts"},
+	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},
+	{"[C, K, R, P]", "[C, K, R, P, C]", "p.yaml:5:30: error: 'C' is named twice"},
+	{"[C, K, R, P]", "[C, K, R, P, \"a b\"]",
+		"p.yaml:5:30: error: 'a b' is no name: letters, digits and '_' make one"},
+	{"[C, K, R, P]", "[]", "p.yaml:5:17: error: a problem has 1 to 16 dimensions, not 0"},
+	{"[[C]], [[K]], [[R]]", "[[C]], [[Kay]]",
+		"error: 'Kay' is neither a dimension nor a coefficient"},
+	{"[[C]], [[K]], [[R]]", "[[C, K]]",
+		"error: a term of a projection has one dimension, not 'C' and 'K'"},
+	{"[[C]], [[K]], [[R]]", "[[stride]]", "error: a term of a projection needs a dimension"},
+	{"[[C]], [[K]], [[R]]", "\"C - R\"",
+		"p.yaml:10:39: error: a projection adds and multiplies; '- R' does neither"},
+	{"[[C]], [[K]], [[R]]", "\"C +\"",
+		"error: 'C +' is no sum of dimensions with coefficients, such as 'R + stride*P'"},
+	{"[[C]], [[K]], [[R]]", "[]",
+		"error: a rank of a projection is a list of terms, not empty; [[R], [P, stride]] "
+		"is R + P*stride"},
+	{"[[C]], [[K]], [[R]]", "[[C, 4611686018427387904]]",
+		"error: the indices of a rank of 'Weights' grow too large"},
+	{"read_write: true", "read_write: false",
+		"p.yaml:10:5: error: no dataspace is written; one needs 'read_write: true'"},
+	{"[[R]]]}", "[[R]]], read_write: true}",
+		"p.yaml:11:7: error: 'Weights' and 'Outputs' are both read_write; a problem writes "
+		"one dataspace"},
+	{"projection: [[[K]], [[P]]]", "projektion: [[[K]], [[P]]]",
+		"error: data space 'Outputs' has no 'projection'"},
+	{"{name: dilation}", "{name: dilation, default: -1}",
+		"p.yaml:8:33: error: 'default' in coefficient 'dilation' is -1; it can be 0 to 2147483648"},
+	{"shape:", "shape: cnn\n  x:",
+		"p.yaml:3:10: error: shapes by name are not read; 'shape' wants the dimensions and "
+		"data_spaces of 'cnn'"},
+	{"instance:", "instanz:", "error: problem has no 'C'"},
+};
+
+static void wrong_problems_are_explained(void **state)
+{
+	struct arena *arena = *state;
+	const char *yaml = arena_format(arena, "%s%s", head, tail);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		const char *complaints, *at = strstr(yaml, wrong[i].replaced);
+		assert_non_null(at);
+		const char *changed = arena_format(arena, "%.*s%s%s", (int)(at - yaml), yaml,
+			wrong[i].what, at + strlen(wrong[i].replaced));
+		const struct shape *shape = problem_of_text(arena, changed, &complaints);
+		if (shape || !strstr(complaints, wrong[i].complaint))
+			fail_msg("%s\n%s\nwanted: %s", changed, complaints, wrong[i].complaint);
+	}
+}
+
+static void an_op_has_the_share_of_its_busiest_core(void **state)
+{
+	const struct arch *arch = spyre_arch(*state, 32);
+	const struct workload *workload = sample_op(
+		*state, OP_EINSUM, DTYPE_FP16, "mk,kn->mn", "mnk", (int64_t[]){512, 2048, 1000});
+	const struct op *op = &workload->ops[0];
+	const struct shape *whole = shape_of_op(*state, arch, workload, op, NULL);
+	assert_int_equal(whole->space_count, 3);
+	assert_int_equal(whole->dimensions[shape_dimension(whole, "k")].extent, 1000);
+	assert_string_equal(whole->spaces[2].name, "o");
+	assert_true(whole->spaces[2].written && !whole->spaces[0].written);
+	assert_int_equal(whole->spaces[0].word_bits, 16);
+	assert_int_equal(whole->spaces[0].relevant, 1 | 4);
+
+	struct mapping mapping;
+	assert_null(mapping_parse(*state, arch, op, "core: n5 k4", &mapping));
+	const struct shape *share = shape_of_op(*state, arch, workload, op, &mapping);
+	/* n: 32 sticks over 5 cores, at most 7 each; k: 16 sticks, the last one cut */
+	assert_int_equal(share->dimensions[shape_dimension(share, "m")].extent, 512);
+	assert_int_equal(share->dimensions[shape_dimension(share, "n")].extent, 7 * 64);
+	assert_int_equal(share->dimensions[shape_dimension(share, "k")].extent, 4 * 64);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			every_nesting_of_a_projection_reads_alike, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(older_forms_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			names_may_be_long_and_extents_large, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_no_dimension_is_gets_a_warning, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(wrong_problems_are_explained, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
+}
