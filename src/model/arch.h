@@ -18,7 +18,7 @@
 enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
 
 enum level_class {
-	LEVEL_CONTAINER, /* only fans out */
+	LEVEL_CONTAINER, /* only fans out; `dummy_storage` too */
 	LEVEL_STORAGE,
 	LEVEL_COMPUTE,
 };
@@ -27,6 +27,13 @@ enum level_class {
 struct action_energies {
 	double read, fill, update, leak, compute;
 	bool given; /* by an ERT or the level's own attributes */
+};
+
+/* What one dataspace's words count in a level's bandwidth. */
+struct space_scale {
+	const char *space;
+	double scale;
+	struct span span;
 };
 
 struct level {
@@ -66,8 +73,9 @@ struct level {
 	int64_t fill_cycles, drain_cycles; /* latency of the network to the level; 0 */
 	double hop_pj, router_pj;          /* of that network, per word; 0 */
 	const char *gated_at;              /* power_gated_at; NULL */
-	const struct node *rate_scale;     /* per_dataspace_bandwidth_consumption_scale; NULL */
-	const struct node *constraints;    /* inline, as written; NULL */
+	const struct space_scale *scales;  /* per_dataspace_bandwidth_consumption_scale */
+	size_t scale_count;
+	const struct node *constraints; /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
 	int branch;   /* of that !Parallel, from 0 */
 
@@ -80,6 +88,13 @@ struct ring {
 	struct ratio rate;  /* bytes per cycle, one link, one direction */
 	double pj;          /* per byte */
 	bool sum, max, min; /* reductions that a reduce ring can do */
+};
+
+/* A branch of a !Parallel that stores nothing. */
+struct nothing {
+	int parallel, branch;           /* as those of a level */
+	const struct node *constraints; /* inline, as written; NULL */
+	struct span span;
 };
 
 /* Where the value of one attribute comes from, in a sentence. */
@@ -104,6 +119,8 @@ struct arch {
 
 	bool tree; /* written in the older form: spatial constraints name the parent */
 	const char *energy_source; /* of the action energies: "ERT" or a built-in table's name */
+	int nothing_count;
+	struct nothing nothings[ARCH_LEVELS_MOST]; /* every !Nothing */
 
 	size_t note_count;
 	const struct source_note *notes;
@@ -135,6 +152,12 @@ bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
 
 /* Index of a level by name; -1 if there is none. */
 int arch_level(const struct arch *arch, const char *name);
+
+/*
+ * The same for a name in a mapping or constraint: Timeloop's front end calls the fan-out of
+ * level X `inter_X_spatial`, and so does the older form, where it may be a level of its own.
+ */
+int arch_level_alias(const struct arch *arch, const char *name);
 
 /* Nanoseconds of a number of reference cycles. */
 double arch_nanoseconds(const struct arch *arch, int64_t cycles);

@@ -19,33 +19,33 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 	return false;
 }
 
-static bool has_unit(struct reader *attributes, const struct node *node, const char *key)
+bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key)
 {
 	struct value value;
-	return expr_read(attributes->reading->diag, attributes->reading->variables, node, key,
+	return node->kind == NODE_SCALAR &&
+	       expr_read(attributes->reading->diag, attributes->reading->variables, node, key,
 		       &value) &&
 	       value_quantity(value) != QUANTITY_BARE;
 }
 
-static bool complain_too_large(struct reader *attributes, const char *key)
+bool attributes_too_large(struct reader *attributes, const char *key)
 {
 	diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
 		"'%s' in %s is too large", key, attributes->what);
 	return false;
 }
 
-/* A rate in bytes per second, or a bare number of words per cycle. */
-static bool read_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
+bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
 	int64_t word_bits, struct ratio *out)
 {
 	const struct node *node = read_node(attributes, key, OPTIONAL);
 	struct ratio rate, word;
 	if (!node)
 		return false;
-	if (node->kind == NODE_SCALAR && has_unit(attributes, node, key)) {
+	if (attributes_has_unit(attributes, node, key)) {
 		if (!read_rate(attributes, key, OPTIONAL, &rate))
 			return false;
-		return ratio_div(rate, clock_hz, out) || complain_too_large(attributes, key);
+		return ratio_div(rate, clock_hz, out) || attributes_too_large(attributes, key);
 	}
 	if (!read_ratio(attributes, key, OPTIONAL, &rate))
 		return false;
@@ -56,7 +56,7 @@ static bool read_bandwidth(struct reader *attributes, const char *key, struct ra
 		return false;
 	}
 	return (ratio_make(word_bits, 8, &word) && ratio_mul(rate, word, out)) ||
-	       complain_too_large(attributes, key);
+	       attributes_too_large(attributes, key);
 }
 
 /* A time, in cycles of the clock, rounded up. */
@@ -68,7 +68,7 @@ static void read_cycles(
 		return;
 	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
 		!ratio_mul(nanoseconds, per_nanosecond, &cycles))
-		complain_too_large(attributes, key);
+		attributes_too_large(attributes, key);
 	else
 		*out = number_ceil_div(cycles.num, cycles.den);
 }
@@ -102,14 +102,14 @@ static void read_ring(struct reader *attributes, const char *key, struct ratio c
 		return;
 	ring->present = true;
 	read_node(&map, "bandwidth", REQUIRED);
-	read_bandwidth(&map, "bandwidth", clock_hz, 8, &ring->rate);
+	attributes_bandwidth(&map, "bandwidth", clock_hz, 8, &ring->rate);
 	read_picojoules(&map, "energy_per_byte", OPTIONAL, &ring->pj);
 	if (reduces)
 		read_reductions(&map, ring);
 	reader_done(&map);
 }
 
-static void read_container(struct reader *attributes, struct arch *arch)
+void attributes_container(struct reader *attributes, struct arch *arch)
 {
 	read_size(attributes, "span_limit", OPTIONAL, 1, INT64_MAX, &arch->span_limit);
 	read_integer(attributes, "bundle_tensors", OPTIONAL, 1, INT32_MAX, &arch->bundle_tensors);
@@ -125,7 +125,7 @@ bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity,
 	struct ratio fraction;
 	if (!node)
 		return false;
-	if (node->kind == NODE_SCALAR && has_unit(reader, node, key))
+	if (attributes_has_unit(reader, node, key))
 		return read_size(reader, key, OPTIONAL, 0, capacity, bytes);
 	if (!read_ratio(reader, key, OPTIONAL, &fraction))
 		return false;
@@ -138,91 +138,4 @@ bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity,
 	}
 	*bytes = arch_reserve(capacity, fraction);
 	return true;
-}
-
-/* `size` in bytes, or `depth` rows of `width` bits, or `entries` words. */
-static void read_capacity(struct reader *attributes, struct level *level)
-{
-	int64_t depth, entries, width = level->word_bits * level->block_words, bits = 0;
-	bool by_size = read_size(attributes, "size", OPTIONAL, 1, INT64_MAX, &level->capacity);
-	bool by_depth = read_integer(attributes, "depth", OPTIONAL, 1, INT64_MAX, &depth);
-	bool by_entries = read_integer(attributes, "entries", OPTIONAL, 1, INT64_MAX, &entries);
-	read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
-	if (by_size + by_depth + by_entries > 1)
-		diag_error(attributes->reading->diag, attributes->map->span,
-			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
-			"'entries'",
-			attributes->what);
-	else if (by_depth && !number_mul(depth, width, &bits))
-		complain_too_large(attributes, "depth");
-	else if (by_entries && !number_mul(entries, level->word_bits, &bits))
-		complain_too_large(attributes, "entries");
-	if (bits)
-		level->capacity = bits / 8;
-}
-
-static void read_alignment(struct reader *attributes, struct level *level)
-{
-	int64_t alignment = 1;
-	if (!read_size(attributes, "alignment", OPTIONAL, 1, INT32_MAX, &alignment))
-		return;
-	if (alignment & (alignment - 1))
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "alignment", OPTIONAL)->span,
-			"'alignment' in %s is %lld bytes; it must be a power of two",
-			attributes->what, (long long)alignment);
-	else
-		level->alignment = alignment;
-}
-
-static void read_storage(struct reader *attributes, const struct arch *arch, struct level *level)
-{
-	struct ratio hz = arch->clock_hz;
-	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
-	read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
-	read_capacity(attributes, level);
-	level->scratchpad =
-		arch_read_reserve(attributes, "reserve", level->capacity, &level->reserve);
-	read_bool(attributes, "scratchpad", OPTIONAL, &level->scratchpad);
-	read_alignment(attributes, level);
-	read_bandwidth(attributes, "read_bandwidth", hz, level->word_bits, &level->read_rate);
-	read_bandwidth(attributes, "write_bandwidth", hz, level->word_bits, &level->write_rate);
-	read_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
-	struct ratio shared = {0};
-	if (read_bandwidth(attributes, "shared_bandwidth", hz, level->word_bits, &shared)) {
-		if (level->read_rate.num || level->write_rate.num)
-			diag_error(attributes->reading->diag,
-				read_node(attributes, "shared_bandwidth", OPTIONAL)->span,
-				"%s has a 'shared_bandwidth' of reads and writes, and one of "
-				"either",
-				attributes->what);
-		level->shared_rate = true;
-		level->read_rate = level->write_rate = shared;
-	}
-	read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
-	read_picojoules(attributes, "write_energy_per_byte", OPTIONAL, &level->write_pj);
-}
-
-static void read_compute(struct reader *attributes, struct level *level)
-{
-	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
-	read_ratio(attributes, "mac_rate", OPTIONAL, &level->mac_rate);
-	read_ratio(attributes, "vector_rate", OPTIONAL, &level->vector_rate);
-	read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
-	read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);
-}
-
-void attributes_read(struct reader *attributes, struct arch *arch, struct level *level)
-{
-	switch (level->kind) {
-	case LEVEL_CONTAINER:
-		read_container(attributes, arch);
-		break;
-	case LEVEL_STORAGE:
-		read_storage(attributes, arch, level);
-		break;
-	case LEVEL_COMPUTE:
-		read_compute(attributes, level);
-		break;
-	}
 }

@@ -12,7 +12,25 @@
 /* `clock`, or Timeloop's `global_cycle_seconds`; false if neither is there or it is wrong. */
 bool attributes_clock(struct reader *attributes, struct ratio *hertz);
 
-/* All others into the level, and into the machine what concerns it as a whole. */
-void attributes_read(struct reader *attributes, struct arch *arch, struct level *level);
+/* Of a container in a machine for graphs: what concerns the machine as a whole. */
+void attributes_container(struct reader *attributes, struct arch *arch);
+
+/*
+ * Of levels, in machines for graphs and in Timeloop's; either has attributes of its
+ * own beside those that both have.
+ */
+void attributes_storage(
+	struct reader *attributes, bool graphs, const struct arch *arch, struct level *level);
+void attributes_compute(struct reader *attributes, bool graphs, struct level *level);
+
+/* Bytes per cycle: a rate in bytes per second, or a bare number of words per cycle. */
+bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
+	int64_t word_bits, struct ratio *out);
+
+/* Whether the value of a key has a unit. */
+bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key);
+
+/* Complains.  Always false. */
+bool attributes_too_large(struct reader *attributes, const char *key);
 
 #endif

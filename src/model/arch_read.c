@@ -4,22 +4,12 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "model/arch_attributes.h"
+#include "model/arch_draft.h"
+#include "model/arch_keys.h"
+#include "model/energy_builtin.h"
 
 #include <string.h>
 #include <strings.h>
-
-/* One node of the list while it is read. */
-struct entry {
-	struct reader node, attributes;
-	bool has_attributes;
-};
-
-struct draft {
-	const struct reading *reading;
-	struct arch *arch;
-	struct entry entries[ARCH_LEVELS_MOST];
-	struct array(struct source_note) notes;
-};
 
 #define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
 
@@ -33,117 +23,61 @@ static bool contains(const char *word, const char *const *parts)
 }
 
 /* Whether a class stores or computes shows in its name, as in Accelergy's libraries. */
-static void read_class(struct draft *draft, struct reader *node, struct level *level)
+enum class_kind arch_class(const char *name)
 {
+	static const char *const networks[] = {
+		"xy_noc", "legacy", "reductiontree", "simplemulticast", NULL};
 	static const char *const storages[] = {"dram", "hbm", "sram", "reg", "storage", "buffer",
 		"memory", "spad", "scratchpad", "cache", NULL};
 	static const char *const computes[] = {
 		"mac", "compute", "array", "alu", "adder", "multiplier", NULL};
-	if (!read_text(node, "class", REQUIRED, &level->device))
-		return;
-	if (contains(level->device, storages))
-		level->kind = LEVEL_STORAGE;
-	else if (contains(level->device, computes))
-		level->kind = LEVEL_COMPUTE;
-	else
-		WRONG(draft, node_find(node->map, "class")->span,
-			"class '%s' shows neither storage (DRAM, SRAM, regfile, ...) nor compute "
-			"(mac, array, ...)",
-			level->device);
+	if (text_equal(name, "dummy_storage"))
+		return CLASS_DUMMY;
+	if (contains(name, networks))
+		return CLASS_NETWORK;
+	if (contains(name, storages))
+		return CLASS_STORAGE;
+	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
 }
 
-static void read_name(struct draft *draft, struct reader *node, struct level *level)
+void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)
 {
-	if (!read_text(node, "name", REQUIRED, &level->name))
-		return;
-	struct span span = node_find(node->map, "name")->span;
-	if (strpbrk(level->name, " \t\n:|,;") || text_equal(level->name, "keep") ||
-		text_equal(level->name, "nowhere"))
+	draft->arch->levels[r].name = name;
+	if (strpbrk(name, " \t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
 		WRONG(draft, span,
 			"'%s' cannot name a level: mappings use blanks, ':', '|', ',', ';' and the "
 			"words 'keep' and 'nowhere' themselves",
-			level->name);
-	int other = arch_level(draft->arch, level->name);
-	if (draft->arch->levels + other == level || other < 0)
+			name);
+	int other = arch_level(draft->arch, name);
+	if (other == r || other < 0)
 		return;
-	WRONG(draft, span, "level '%s' is named twice", level->name);
+	WRONG(draft, span, "level '%s' is named twice", name);
 	diag_note(draft->reading->diag, draft->arch->levels[other].span, "first named here");
 }
 
-static void read_fanout(struct reader *node, const struct reading *reading, struct level *level)
+int arch_draft_add(struct arch_draft *draft, struct span span)
 {
-	const struct node *spatial = read_map(node, "spatial", OPTIONAL);
-	struct reader mesh;
-	level->fanout_x = level->fanout_y = 1;
-	if (!spatial || !reader_open(&mesh, reading, spatial, node->what))
-		return;
-	mesh.what = node->what;
-	read_integer(&mesh, "meshX", OPTIONAL, 1, INT32_MAX, &level->fanout_x);
-	read_integer(&mesh, "meshY", OPTIONAL, 1, INT32_MAX, &level->fanout_y);
-	reader_done(&mesh);
-}
-
-static bool read_tag(struct draft *draft, const struct node *node, struct level *level)
-{
-	static const char *const known[] = {
-		"!Container", "!Component", "!Parallel", "!Pipelined", "!Nothing", NULL};
-	const char *tag = node->tag ? node->tag : "";
-	if (text_equal(tag, known[0]) || text_equal(tag, known[1])) {
-		level->kind = text_equal(tag, known[0]) ? LEVEL_CONTAINER : LEVEL_STORAGE;
-		return true;
-	}
-	const char *near = suggest(tag, known);
-	if (near && text_equal(near, tag))
-		WRONG(draft, node->span,
-			"%s is not read yet: the levels of an architecture are one path", tag);
-	else if (near)
-		WRONG(draft, node->span, "unknown tag '%s'; did you mean '%s'?", tag, near);
-	else
-		WRONG(draft, node->span, "a node of an architecture is !Container or !Component");
-	return false;
-}
-
-/* Everything of a node but what its attributes mean. */
-static bool open_node(struct draft *draft, const struct node *item, int r)
-{
-	struct entry *entry = &draft->entries[r];
-	struct level *level = &draft->arch->levels[r];
-	*level = (struct level){
-		.name = "", .alignment = 1, .word_bits = 16, .block_words = 1, .span = item->span};
-	if (!read_tag(draft, item, level) ||
-		!reader_open(&entry->node, draft->reading, item, "level"))
-		return false;
-	draft->arch->level_count = r + 1;
-	read_name(draft, &entry->node, level);
-	if (level->kind != LEVEL_CONTAINER)
-		read_class(draft, &entry->node, level);
-	read_fanout(&entry->node, draft->reading, level);
-	const struct node *attributes = read_map(&entry->node, "attributes", OPTIONAL);
-	entry->has_attributes =
-		attributes && reader_open(&entry->attributes, draft->reading, attributes, "level");
-	entry->attributes.what = entry->node.what;
-	return true;
-}
-
-static bool open_nodes(struct draft *draft, const struct node *list)
-{
-	bool good = true;
-	if (list->count == 0 || list->count > ARCH_LEVELS_MOST) {
-		WRONG(draft, list->span, "an architecture has 1 to %d levels, not %zu",
-			ARCH_LEVELS_MOST, list->count);
-		return false;
-	}
-	for (size_t i = 0; i < list->count; i++)
-		good &= open_node(draft, list->items[i], (int)i);
-	return good;
+	if (++draft->node_count > ARCH_LEVELS_MOST)
+		return -1;
+	int r = draft->arch->level_count++;
+	draft->arch->levels[r] = (struct level){.name = "",
+		.fanout_x = 1,
+		.fanout_y = 1,
+		.alignment = 1,
+		.word_bits = 16,
+		.block_words = 1,
+		.cluster_size = 1,
+		.multiple_buffering = 1,
+		.span = span};
+	return r;
 }
 
 /* Overheads, rings and limits are said of the machine as a whole, in one of its containers. */
-static void check_given_once(struct draft *draft, int r)
+static void check_given_once(struct arch_draft *draft, int r)
 {
 	const struct node *map = draft->entries[r].attributes.map;
 	for (int outer = 0; outer < r; outer++) {
-		const struct entry *other = &draft->entries[outer];
+		const struct arch_entry *other = &draft->entries[outer];
 		if (draft->arch->levels[outer].kind != LEVEL_CONTAINER || !other->has_attributes)
 			continue;
 		for (size_t i = 0; i < map->count; i++) {
@@ -159,12 +93,13 @@ static void check_given_once(struct draft *draft, int r)
 	}
 }
 
-static bool read_clock(struct draft *draft, struct span span)
+/* Of a machine for graphs. */
+static void read_clock(struct arch_draft *draft, struct span span)
 {
 	bool found = false;
 	size_t errors = diag_errors(draft->reading->diag);
 	for (int r = 0; r < draft->arch->level_count; r++) {
-		struct entry *entry = &draft->entries[r];
+		struct arch_entry *entry = &draft->entries[r];
 		if (draft->arch->levels[r].kind != LEVEL_CONTAINER || !entry->has_attributes)
 			continue;
 		check_given_once(draft, r);
@@ -174,19 +109,37 @@ static bool read_clock(struct draft *draft, struct span span)
 		WRONG(draft, span,
 			"no container says how fast the machine runs; one needs 'clock', such as "
 			"'clock: 1.5GHz'");
-	return found;
 }
 
-static void add_note(struct draft *draft, int r, const char *key, const char *source)
+/* Timeloop's `global_cycle_seconds`, in a container or among the variables, or 1 ns. */
+static void read_cycle(struct arch_draft *draft)
+{
+	static const char key[] = "global_cycle_seconds";
+	struct arch *arch = draft->arch;
+	const struct node *variable = variables_node(draft->reading->variables, key);
+	const struct node_entry entry = {.key = key, .value = variable};
+	const struct node variables = {.kind = NODE_MAP, .entries = &entry, .count = 1};
+	struct reader reader;
+	arch->clock_hz = (struct ratio){1000000000, 1};
+	for (size_t i = 0; i < draft->clocks.count; i++) {
+		if (reader_open(&reader, draft->reading, draft->clocks.at[i], "the attributes") &&
+			attributes_clock(&reader, &arch->clock_hz))
+			return;
+	}
+	if (variable && reader_open(&reader, draft->reading, &variables, "the variables"))
+		attributes_clock(&reader, &arch->clock_hz);
+}
+
+static void add_note(struct arch_draft *draft, int r, const char *key, const char *source)
 {
 	*array_add(draft->reading->arena, &draft->notes) =
 		(struct source_note){draft->arch->levels[r].name, key, source};
 }
 
 /* The sentence of every attribute given, and of the fan-out. */
-static void read_sources(struct draft *draft, int r)
+static void read_sources(struct arch_draft *draft, int r)
 {
-	struct entry *entry = &draft->entries[r];
+	struct arch_entry *entry = &draft->entries[r];
 	const struct node *node = read_map(&entry->node, "sources", OPTIONAL);
 	const struct node *given[] = {entry->has_attributes ? entry->attributes.map : NULL,
 		node_find(entry->node.map, "spatial")};
@@ -208,9 +161,27 @@ static void read_sources(struct draft *draft, int r)
 	reader_done(&sources);
 }
 
-static void read_level(struct draft *draft, int r)
+static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
 {
-	struct entry *entry = &draft->entries[r];
+	struct reader *attributes = &entry->attributes;
+	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
+	if (outside && !draft->graphs)
+		return; /* they are the levels' inside */
+	if (outside)
+		attributes_container(attributes, draft->arch);
+	else if (level->kind == LEVEL_STORAGE)
+		attributes_storage(attributes, draft->graphs, draft->arch, level);
+	else if (level->kind == LEVEL_COMPUTE)
+		attributes_compute(attributes, draft->graphs, level);
+	if (draft->graphs)
+		reader_done(attributes);
+	else if (level->kind != LEVEL_CONTAINER)
+		arch_keys_done(draft, attributes);
+}
+
+static void read_level(struct arch_draft *draft, int r)
+{
+	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
 	int64_t outside = r ? draft->arch->levels[r - 1].instances : 1;
 	if (!number_mul(outside, level->fanout_x, &level->instances) ||
@@ -218,16 +189,14 @@ static void read_level(struct draft *draft, int r)
 		WRONG(draft, level->span, "level '%s' has too many instances", level->name);
 		level->instances = 1;
 	}
-	if (entry->has_attributes) {
-		attributes_read(&entry->attributes, draft->arch, level);
-		reader_done(&entry->attributes);
-	}
+	if (entry->has_attributes)
+		read_attributes(draft, entry, level);
 	read_sources(draft, r);
 	reader_done(&entry->node);
 }
 
 /* The levels that graphs are planned for. */
-static void find_roles(struct draft *draft)
+static void find_roles(struct arch_draft *draft)
 {
 	struct arch *arch = draft->arch;
 	arch->hbm = arch->core = arch->lx = arch->compute = -1;
@@ -258,41 +227,68 @@ static void find_roles(struct draft *draft)
 		arch->core = inside;
 }
 
-static void read_version(struct draft *draft, struct reader *map)
+/* The version; 0.1 and what is newer than 0.4 are other languages. */
+static void read_version(struct arch_draft *draft, struct reader *map, bool tree)
 {
+	static const char *const versions[] = {"0.4", "0.3", "0.2", NULL};
 	const char *version;
-	if (read_text(map, "version", OPTIONAL, &version) && !text_equal(version, "0.4"))
-		WRONG(draft, node_find(map->map, "version")->span,
-			"architecture version %s; this program reads 0.4", version);
-	if (node_find(map->map, "subtree")) {
-		read_node(map, "subtree", OPTIONAL);
-		WRONG(draft, node_find(map->map, "subtree")->span,
-			"the older 'subtree:' form is not read; list the levels under 'nodes:'");
+	if (!read_text(map, "version", OPTIONAL, &version))
+		return;
+	for (int i = 0; i < (tree ? 3 : 1); i++)
+		if (text_equal(version, versions[i]))
+			return;
+	WRONG(draft, node_find(map->map, "version")->span,
+		"architecture version %s; this program reads 0.4%s", version,
+		tree ? ", and 0.2 and 0.3 of the 'subtree:' form" : "");
+}
+
+static bool open_levels(struct arch_draft *draft, struct reader *map)
+{
+	struct arch *arch = draft->arch;
+	bool tree = node_find(map->map, "subtree") && !node_find(map->map, "nodes");
+	read_version(draft, map, tree);
+	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
+	if (!list)
+		return false;
+	draft->graphs = !tree && arch_nodes_for_graphs(list);
+	bool good = tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list);
+	if (draft->node_count == 0 ? good : draft->node_count > ARCH_LEVELS_MOST) {
+		WRONG(draft, list->span, "an architecture has 1 to %d levels, not %zu",
+			ARCH_LEVELS_MOST, draft->node_count);
+		return false;
 	}
+	if (!good)
+		return false;
+	if (!arch->name)
+		arch->name = arch->levels[0].name;
+	read_text(map, "name", OPTIONAL, &arch->name);
+	reader_done(map);
+	return true;
 }
 
 const struct arch *arch_read(const struct reading *reading, const struct node *node)
 {
 	struct arch *arch = arena_new(reading->arena, struct arch);
-	struct draft *draft = arena_new(reading->arena, struct draft);
+	struct arch_draft *draft = arena_new(reading->arena, struct arch_draft);
 	struct reader map;
 	size_t errors = diag_errors(reading->diag);
-	*draft = (struct draft){.reading = reading, .arch = arch};
+	*draft = (struct arch_draft){.reading = reading, .arch = arch};
 	if (!reader_open(&map, reading, node, "architecture"))
 		return NULL;
 	arch->span = node->span;
-	read_version(draft, &map);
-	const struct node *nodes = read_list(&map, "nodes", REQUIRED);
-	if (!nodes || !open_nodes(draft, nodes))
+	if (!open_levels(draft, &map))
 		return NULL;
-	arch->name = arch->levels[0].name;
-	read_text(&map, "name", OPTIONAL, &arch->name);
-	reader_done(&map);
-	if (!read_clock(draft, node->span))
+	if (draft->graphs)
+		read_clock(draft, node->span);
+	else
+		read_cycle(draft);
+	if (!arch->clock_hz.num)
 		return NULL;
 	for (int r = 0; r < arch->level_count; r++)
 		read_level(draft, r);
+	arch_keys_note(draft);
 	find_roles(draft);
+	energy_builtin(arch);
 	arch->notes = draft->notes.at;
 	arch->note_count = draft->notes.count;
 	return diag_errors(reading->diag) == errors ? arch : NULL;

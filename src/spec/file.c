@@ -160,7 +160,8 @@ static ptrdiff_t find_template(const char *line, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
 			return -1;
-		if (line[i] == '{' && i + 1 < length && (line[i + 1] == '{' || line[i + 1] == '%'))
+		if (line[i] == '{' && i + 1 < length &&
+			(line[i + 1] == '{' || line[i + 1] == '%' || line[i + 1] == '#'))
 			return (ptrdiff_t)i;
 	}
 	return -1;
@@ -168,7 +169,8 @@ static ptrdiff_t find_template(const char *line, size_t length)
 
 static size_t template_length(const char *at, size_t left)
 {
-	const char *end = memmem(at, left, at[1] == '{' ? "}}" : "%}", 2);
+	const char closing[] = {at[1] == '{' ? '}' : at[1], '}'};
+	const char *end = memmem(at, left, closing, sizeof closing);
 	return end ? (size_t)(end - at) + 2 : 2;
 }
 

@@ -1,0 +1,29 @@
+#ifndef MODEL_ARCH_KEYS_H
+#define MODEL_ARCH_KEYS_H
+
+#include "model/arch_draft.h"
+
+/*
+ * How Timeloop's and Accelergy's files spell the attributes of a level.  Versions
+ * 0.1 to 0.4 have several words for one thing (`word-bits`, `word_bits`,
+ * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.
+ */
+
+/* Whether a key stands only in machines that graphs run on. */
+bool arch_key_for_graphs(const char *key);
+
+/* A level's attributes under their 0.4 names, and what the containers of the draft's scope say
+ * beside them, inner ones first.  `own` may be NULL. */
+const struct node *arch_keys_gather(
+	struct arch_draft *draft, const struct node *own, const char *what, struct span span);
+
+/*
+ * Closes the reader of such a map: keys like one of those asked for are errors,
+ * Accelergy's well-known ones are fine, all others become strangers.
+ */
+void arch_keys_done(struct arch_draft *draft, struct reader *attributes);
+
+/* The one note about all strangers. */
+void arch_keys_note(const struct arch_draft *draft);
+
+#endif

@@ -1,0 +1,263 @@
+#include "base/arena.h"
+#include "model/arch_attributes.h"
+#include "model/arch_read.h"
+
+static void refuse_width(struct reader *attributes, int64_t width, int64_t part, const char *of)
+{
+	diag_error(attributes->reading->diag, read_node(attributes, "width", OPTIONAL)->span,
+		"'width' in %s is %lld bits, no multiple of the %lld of %s", attributes->what,
+		(long long)width, (long long)part, of);
+}
+
+/*
+ * The words of a row: `width` is word * block * cluster, so that the third follows
+ * from two of them.  A width alone is one block.
+ */
+static void read_row(struct reader *attributes, bool graphs, struct level *level)
+{
+	int64_t width = 0, word = level->word_bits;
+	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	bool by_block =
+		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
+	bool by_cluster = !graphs && read_integer(attributes, "cluster_size", OPTIONAL, 1, 1 << 20,
+					     &level->cluster_size);
+	int64_t blocks = word * level->cluster_size;
+	if (!by_width)
+		return;
+	if (!by_block && width % blocks == 0)
+		level->block_words = width / blocks;
+	else if (!by_block && !graphs)
+		refuse_width(
+			attributes, width, blocks, by_cluster ? "a cluster's words" : "a word");
+	else if (by_block && !by_cluster && width % (word * level->block_words) == 0)
+		level->cluster_size = graphs ? 1 : width / (word * level->block_words);
+	else if (by_block && !graphs && width != blocks * level->block_words)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "width", OPTIONAL)->span,
+			"'width' in %s is %lld bits; 'datawidth', 'block_size' and 'cluster_size' "
+			"make %lld",
+			attributes->what, (long long)width,
+			(long long)(blocks * level->block_words));
+}
+
+static void set_capacity(struct level *level, int64_t bytes)
+{
+	int64_t word = level->word_bits;
+	level->capacity = bytes;
+	level->entries = bytes / word * 8 + bytes % word * 8 / word;
+}
+
+/* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
+static void read_capacity(struct reader *attributes, bool graphs, struct level *level)
+{
+	const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
+	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
+	const char *key = NULL;
+	int given = 0;
+	for (int k = 0; k < (graphs ? 3 : 4); k++) {
+		bool is_given =
+			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
+			       : read_integer(
+					 attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k]);
+		given += is_given;
+		key = is_given ? keys[k] : key;
+	}
+	if (graphs) /* rows of machines for graphs need not be whole words */
+		read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	if (!given)
+		return;
+	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
+	bool fits = true;
+	for (int k = 0; k < 4; k++)
+		if (keys[k] == key)
+			fits = number_mul(amounts[k], units[k], &bits);
+	if (given > 1)
+		diag_error(attributes->reading->diag, attributes->map->span,
+			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
+			"'entries'",
+			attributes->what);
+	else if (keys[0] == key)
+		set_capacity(level, amounts[0]);
+	else if (!fits)
+		attributes_too_large(attributes, key);
+	else {
+		level->capacity = bits / 8;
+		level->entries = bits / level->word_bits;
+	}
+}
+
+static void read_alignment(struct reader *attributes, struct level *level)
+{
+	int64_t alignment = 1;
+	if (!read_size(attributes, "alignment", OPTIONAL, 1, INT32_MAX, &alignment))
+		return;
+	if (alignment & (alignment - 1))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "alignment", OPTIONAL)->span,
+			"'alignment' in %s is %lld bytes; it must be a power of two",
+			attributes->what, (long long)alignment);
+	else
+		level->alignment = alignment;
+}
+
+/* A bandwidth in bytes per cycle, and the same in words. */
+static bool read_rates(struct reader *attributes, const char *key, struct ratio hz,
+	const struct level *level, struct ratio *bytes, struct ratio *words)
+{
+	struct ratio word;
+	if (!attributes_bandwidth(attributes, key, hz, level->word_bits, bytes))
+		return false;
+	return (ratio_make(level->word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
+	       attributes_too_large(attributes, key);
+}
+
+/* The older `bandwidth`: half of it is for reads, half for writes. */
+static void read_halves(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	struct ratio bytes, words;
+	if (!read_rates(attributes, "bandwidth", hz, level, &bytes, &words))
+		return;
+	struct diag *diag = attributes->reading->diag;
+	struct span span = read_node(attributes, "bandwidth", OPTIONAL)->span;
+	if (level->read_rate.num || level->write_rate.num)
+		diag_error(diag, span,
+			"%s has a 'bandwidth', half of it for reads and half for writes, and one of "
+			"either",
+			attributes->what);
+	else
+		diag_warning(diag, span,
+			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
+	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
+		!ratio_div(words, (struct ratio){2, 1}, &level->read_words))
+		attributes_too_large(attributes, "bandwidth");
+	level->write_rate = level->read_rate;
+	level->write_words = level->read_words;
+}
+
+static void read_bandwidths(
+	struct reader *attributes, bool graphs, struct ratio hz, struct level *level)
+{
+	struct ratio shared;
+	read_rates(attributes, "read_bandwidth", hz, level, &level->read_rate, &level->read_words);
+	read_rates(
+		attributes, "write_bandwidth", hz, level, &level->write_rate, &level->write_words);
+	if (!graphs)
+		read_halves(attributes, hz, level);
+	if (!read_rates(attributes, "shared_bandwidth", hz, level, &shared, &level->shared_words))
+		return;
+	if (graphs && (level->read_rate.num || level->write_rate.num))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "shared_bandwidth", OPTIONAL)->span,
+			"%s has a 'shared_bandwidth' of reads and writes, and one of either",
+			attributes->what);
+	level->shared_rate = true;
+	level->read_rate = level->write_rate = shared;
+}
+
+/* What only machines for graphs say of a storage. */
+static void read_for_graphs(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	level->scratchpad =
+		arch_read_reserve(attributes, "reserve", level->capacity, &level->reserve);
+	read_bool(attributes, "scratchpad", OPTIONAL, &level->scratchpad);
+	read_alignment(attributes, level);
+	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
+	bool reads = read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
+	bool writes =
+		read_picojoules(attributes, "write_energy_per_byte", OPTIONAL, &level->write_pj);
+	if (!reads && !writes)
+		return;
+	double bytes = (double)level->word_bits * (double)level->block_words / 8;
+	level->pj.given = true;
+	level->pj.read = level->read_pj * bytes;
+	level->pj.fill = level->pj.update = level->write_pj * bytes;
+	level->pj.leak = 0;
+}
+
+static void read_scales(struct reader *attributes, struct level *level)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *map =
+		read_map(attributes, "per_dataspace_bandwidth_consumption_scale", OPTIONAL);
+	if (!map || !map->count)
+		return;
+	struct space_scale *scales = arena_array(reading->arena, struct space_scale, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		scales[i] = (struct space_scale){entry->key, 1, entry->key_span};
+		if (node_number(reading, entry->value,
+			    arena_format(reading->arena, "the scale of '%s'", entry->key),
+			    &scales[i].scale) &&
+			scales[i].scale < 0)
+			diag_error(reading->diag, entry->value->span,
+				"the scale of '%s' is %.10g; it must be at least 0", entry->key,
+				scales[i].scale);
+	}
+	level->scales = scales;
+	level->scale_count = map->count;
+}
+
+static void check_number(
+	struct reader *attributes, const char *key, bool good, double number, const char *expected)
+{
+	if (!good)
+		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
+			"'%s' in %s is %.10g; it must be %s", key, attributes->what, number,
+			expected);
+}
+
+/* What only Timeloop says of a storage. */
+static void read_for_nests(struct reader *attributes, struct level *level)
+{
+	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
+	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
+		check_number(
+			attributes, "multiple_buffering", *buffers > 0, *buffers, "more than 0");
+	if (read_number(attributes, "min_utilization", OPTIONAL, least))
+		check_number(attributes, "min_utilization", *least >= 0 && *least <= 1, *least,
+			"a part from 0 to 1");
+	read_integer(
+		attributes, "network_fill_latency", OPTIONAL, 0, INT32_MAX, &level->fill_cycles);
+	read_integer(
+		attributes, "network_drain_latency", OPTIONAL, 0, INT32_MAX, &level->drain_cycles);
+	read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
+	read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
+	read_scales(attributes, level);
+	double access = 0;
+	if (!read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access))
+		return;
+	level->pj.given = true;
+	level->pj.read = level->pj.fill = level->pj.update = access;
+	level->pj.leak = 0;
+}
+
+void attributes_storage(
+	struct reader *attributes, bool graphs, const struct arch *arch, struct level *level)
+{
+	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
+	read_row(attributes, graphs, level);
+	read_capacity(attributes, graphs, level);
+	read_bandwidths(attributes, graphs, arch->clock_hz, level);
+	if (graphs)
+		read_for_graphs(attributes, arch->clock_hz, level);
+	else
+		read_for_nests(attributes, level);
+}
+
+void attributes_compute(struct reader *attributes, bool graphs, struct level *level)
+{
+	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
+	bool given = false;
+	if (graphs) {
+		read_ratio(attributes, "mac_rate", OPTIONAL, &level->mac_rate);
+		read_ratio(attributes, "vector_rate", OPTIONAL, &level->vector_rate);
+		given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
+		read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);
+	} else {
+		given = read_picojoules(attributes, "energy", OPTIONAL, &level->mac_pj);
+		read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
+	}
+	if (given)
+		level->pj = (struct action_energies){.compute = level->mac_pj, .given = true};
+}

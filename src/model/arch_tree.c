@@ -1,0 +1,231 @@
+#include "model/arch_draft.h"
+
+#include "base/text.h"
+#include "model/arch_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The older form, which Timeloop's own parser reads: `subtree:` nests, `local:`
+ * lists the components of one step, outermost first.  `PE[0..13]` makes fourteen
+ * of everything inside.  `meshX` and `meshY` of a component count its instances
+ * in the whole machine; what a level fans out into is the ratio to the level outside.
+ */
+#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
+
+struct tree {
+	struct arch_draft *draft;
+	int64_t copies;         /* of what is in the subtree that is read */
+	int64_t mesh_x, mesh_y; /* of the last level */
+	const char *outside;    /* its name */
+};
+
+/* A number of a range, and what follows it; -1 if there is none. */
+static int64_t take_number(const char **text)
+{
+	char *end;
+	if (**text < '0' || **text > '9')
+		return -1;
+	long long n = strtoll(*text, &end, 10);
+	*text = end;
+	return n <= INT32_MAX ? n : -1;
+}
+
+/* "PE[0..13]" is PE, 14 times. */
+static bool read_name(struct tree *tree, const struct node *node, const char *text,
+	const char **name, int64_t *copies)
+{
+	size_t length = strcspn(text, "[");
+	const char *at = text + length;
+	*name = arena_format(tree->draft->reading->arena, "%.*s", (int)length, text);
+	*copies = 1;
+	if (!*at)
+		return true;
+	at++;
+	int64_t first = take_number(&at), last = -1;
+	if (first >= 0 && strncmp(at, "..", 2) == 0) {
+		at += 2;
+		last = take_number(&at);
+	}
+	if (last >= first && first >= 0 && text_equal(at, "]")) {
+		*copies = last - first + 1;
+		return true;
+	}
+	WRONG(tree->draft, node->span,
+		"'%s' is no name with a range; write '%s[1..4]' or '%s[0..3]' for four of them",
+		text, *name, *name);
+	return false;
+}
+
+/* meshX, meshY and the instances must agree; what is missing follows from the others. */
+static void read_mesh(struct tree *tree, struct reader *map, int64_t instances, struct level *level)
+{
+	int64_t x = 0, y = 0;
+	read_integer(map, "instances", OPTIONAL, 1, INT32_MAX, &instances);
+	read_integer(map, "meshX", OPTIONAL, 1, INT32_MAX, &x);
+	read_integer(map, "meshY", OPTIONAL, 1, INT32_MAX, &y);
+	struct span span = level->span;
+	int64_t given = x ? x : y ? y : 1;
+	if (x && y && x * y != instances)
+		WRONG(tree->draft, span,
+			"level '%s' has %lld instances, its mesh %lld x %lld; name it '%s[1..%lld]'",
+			level->name, (long long)instances, (long long)x, (long long)y, level->name,
+			(long long)(x * y));
+	else if (instances % given)
+		WRONG(tree->draft, span, "level '%s' has %lld instances, no multiple of '%s' %lld",
+			level->name, (long long)instances, x ? "meshX" : "meshY", (long long)given);
+	if (!x)
+		x = y ? instances / y : instances;
+	if (!y)
+		y = number_max(1, instances / x);
+	const int64_t inside[] = {x, y}, outside[] = {tree->mesh_x, tree->mesh_y};
+	int64_t *const fanout[] = {&level->fanout_x, &level->fanout_y};
+	for (int axis = 0; axis < 2; axis++) {
+		if (inside[axis] % outside[axis] == 0) {
+			*fanout[axis] = inside[axis] / outside[axis];
+			continue;
+		}
+		WRONG(tree->draft, span,
+			"level '%s' has %lld instances along %c, no multiple of the %lld of '%s' "
+			"around it",
+			level->name, (long long)inside[axis], 'X' + axis, (long long)outside[axis],
+			tree->outside);
+		*fanout[axis] = 1;
+	}
+	tree->mesh_x = x;
+	tree->mesh_y = y;
+	tree->outside = level->name;
+}
+
+/* False for a component that is no level. */
+static bool read_class(
+	struct tree *tree, struct reader *node, enum level_class *kind, const char **device)
+{
+	static const char *const words[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage",
+		"smartbuffer_SRAM", "smartbuffer_RF", "mac", "intmac", "fpmac", "compute",
+		"dummy_storage", NULL};
+	if (!read_text(node, "class", REQUIRED, device))
+		return false;
+	struct diag *diag = tree->draft->reading->diag;
+	struct span span = node_find(node->map, "class")->span;
+	const char *near = NULL;
+	switch (arch_class(*device)) {
+	case CLASS_STORAGE:
+		*kind = LEVEL_STORAGE;
+		return true;
+	case CLASS_COMPUTE:
+		*kind = LEVEL_COMPUTE;
+		return true;
+	case CLASS_DUMMY:
+		*kind = LEVEL_CONTAINER;
+		return true;
+	case CLASS_NETWORK:
+	case CLASS_UNKNOWN:
+		near = suggest(*device, words);
+	}
+	if (near)
+		diag_error(diag, span, "unknown class '%s'; did you mean '%s'?", *device, near);
+	else
+		diag_warning(diag, span,
+			"a '%s' neither stores nor computes: '%s' is left out of the machine",
+			*device, node_find(node->map, "name")->text);
+	return false;
+}
+
+static void open_local(struct tree *tree, const struct node *item)
+{
+	struct arch_draft *draft = tree->draft;
+	struct reader node;
+	const char *text, *name, *device;
+	int64_t copies, instances;
+	bool enabled = true;
+	enum level_class kind;
+	if (!reader_open(&node, draft->reading, item, "level") ||
+		!read_text(&node, "name", REQUIRED, &text) ||
+		!read_name(tree, node_find(item, "name"), text, &name, &copies))
+		return;
+	node.what = arena_format(draft->reading->arena, "level '%s'", name);
+	read_bool(&node, "enabled", OPTIONAL, &enabled);
+	if (!enabled || !read_class(tree, &node, &kind, &device))
+		return;
+	int r = arch_draft_add(draft, item->span);
+	if (r < 0)
+		return;
+	struct arch_entry *entry = &draft->entries[r];
+	struct level *level = &draft->arch->levels[r];
+	entry->node = node;
+	level->kind = kind;
+	level->device = device;
+	arch_draft_name(draft, r, name, node_find(item, "name")->span);
+	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL);
+	read_node(&entry->node, "subclass", OPTIONAL);
+	read_node(&entry->node, "required_actions", OPTIONAL);
+	read_node(&entry->node, "area_share", OPTIONAL);
+	entry->has_attributes = true;
+	reader_open(&entry->attributes, draft->reading,
+		arch_keys_gather(draft, own, node.what, item->span), "level");
+	entry->attributes.what = node.what;
+	if (!number_mul(tree->copies, copies, &instances) || instances > INT32_MAX) {
+		WRONG(draft, item->span, "level '%s' has too many instances", name);
+		instances = 1;
+	}
+	read_mesh(tree, &entry->attributes, instances, level);
+}
+
+/* Attributes of a subtree say nothing to its levels: Timeloop passes them by. */
+static void read_attributes(struct tree *tree, const struct node *attributes, const char *what)
+{
+	struct arch_draft *draft = tree->draft;
+	struct reader map;
+	if (!attributes ||
+		!reader_open(&map, draft->reading,
+			arch_keys_gather(draft, attributes, what, attributes->span), what))
+		return;
+	map.what = what;
+	read_node(&map, "global_cycle_seconds", OPTIONAL);
+	read_node(&map, "power_gated_at", OPTIONAL);
+	arch_keys_done(draft, &map);
+	*array_add(draft->reading->arena, &draft->clocks) = map.map;
+}
+
+static void open_subtree(struct tree *tree, const struct node *list)
+{
+	struct arch_draft *draft = tree->draft;
+	struct reader node;
+	const char *text, *name = "";
+	int64_t copies = 1;
+	if (list->count != 1) {
+		WRONG(draft, list->span,
+			"a 'subtree' has one branch, not %zu: the levels of an architecture are one "
+			"path",
+			list->count);
+		return;
+	}
+	if (!reader_open(&node, draft->reading, list->items[0], "subtree"))
+		return;
+	if (read_text(&node, "name", REQUIRED, &text))
+		read_name(tree, node_find(node.map, "name"), text, &name, &copies);
+	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
+		WRONG(draft, node.map->span, "'%s' has too many instances", name);
+		tree->copies = 1;
+	}
+	if (!draft->arch->name)
+		draft->arch->name = name;
+	read_attributes(tree, read_map(&node, "attributes", OPTIONAL), node.what);
+	const struct node *local = read_list(&node, "local", OPTIONAL);
+	const struct node *subtree = read_list(&node, "subtree", OPTIONAL);
+	reader_done(&node);
+	for (size_t i = 0; local && i < local->count; i++)
+		open_local(tree, local->items[i]);
+	if (subtree)
+		open_subtree(tree, subtree);
+}
+
+bool arch_tree_open(struct arch_draft *draft, const struct node *list)
+{
+	struct tree tree = {draft, 1, 1, 1, NULL};
+	draft->arch->tree = true;
+	open_subtree(&tree, list);
+	return draft->node_count > 0;
+}
