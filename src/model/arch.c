@@ -4,8 +4,6 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
-#include <string.h>
-
 int64_t arch_cores(const struct arch *arch)
 {
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
@@ -56,24 +54,6 @@ int arch_level(const struct arch *arch, const char *name)
 {
 	for (int i = 0; i < arch->level_count; i++) {
 		if (text_equal(arch->levels[i].name, name))
-			return i;
-	}
-	return -1;
-}
-
-int arch_level_alias(const struct arch *arch, const char *name)
-{
-	static const char before[] = "inter_", after[] = "_spatial";
-	const size_t front = sizeof before - 1, back = sizeof after - 1;
-	int level = arch_level(arch, name);
-	size_t length = strlen(name);
-	if (level >= 0 || length <= front + back || strncmp(name, before, front) != 0 ||
-		strcmp(name + length - back, after) != 0)
-		return level;
-	for (int i = 0; i < arch->level_count; i++) {
-		const char *own = arch->levels[i].name;
-		if (strlen(own) == length - front - back &&
-			strncmp(own, name + front, strlen(own)) == 0)
 			return i;
 	}
 	return -1;

@@ -153,12 +153,6 @@ bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
 /* Index of a level by name; -1 if there is none. */
 int arch_level(const struct arch *arch, const char *name);
 
-/*
- * The same for a name in a mapping or constraint: Timeloop's front end calls the fan-out of
- * level X `inter_X_spatial`, and so does the older form, where it may be a level of its own.
- */
-int arch_level_alias(const struct arch *arch, const char *name);
-
 /* Nanoseconds of a number of reference cycles. */
 double arch_nanoseconds(const struct arch *arch, int64_t cycles);
 
