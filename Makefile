@@ -138,10 +138,15 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
-$(OUT)/solvers.o: $(OUT)/solvers.c $(OUT)/flags.stamp
+KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
+$(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
+	@scripts/constraint-table $(KIND_SOURCES) > $@
+
+TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
+$(TABLES): %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(OUT)/solvers.o $(OUT)/sources.stamp
+$(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 

@@ -17,23 +17,41 @@ struct constraint_context {
 	const struct reading *reading;
 	const struct arch *arch;
 	const struct shape *shape;
-	bool timeloop; /* must_iterate_over_dataspaces as Timeloop does it */
+	bool timeloop;             /* must_iterate_over_dataspaces as Timeloop does it */
+	const struct node *beside; /* the map that the key stands in */
 };
 
-struct clash;
+/* Wishes that cannot all be had. */
+struct clash {
+	int self; /* the constraint complained about */
+	int by;   /* the other one; -1: the machine or an extent */
+	struct span span;
+	const char *text; /* "'GLB' (temporal) cannot have M>=5 and M<=3" */
+};
+
+struct clashes {
+	struct arena *arena;
+	size_t count, capacity;
+	struct clash *at;
+};
+
+void clash_add(struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
 struct constraint_kind {
 	const char *key;     /* in the spec: "factors" */
 	const char *summary; /* one line for `lxplore list constraints` */
 	unsigned parts;      /* bit p: may stand in part p */
+	int round;           /* narrowed after all of lower rounds: 1 maximizes, 2 looks at that */
 
 	/* Fills the payload; false after complaining. */
 	bool (*read)(const struct constraint_context *context, const struct node *value,
 		struct constraint *out);
 
-	/* Narrows; `self` is the constraint's index.  Returns false and fills `clash` when what it
-	 * asks contradicts what the domain holds.  NULL: narrows nothing. */
-	bool (*narrow)(struct domain *domain, const struct constraint *constraint, int self,
-		struct clash *clash);
+	/* Narrows; `self` is the constraint's index.  What contradicts the domain is added to
+	 * `clashes` and leaves the domain as it was.  NULL: narrows nothing. */
+	void (*narrow)(struct domain *domain, const struct constraint *constraint, int self,
+		struct clashes *clashes);
 
 	/* Sets flags of levels.  NULL: sets none. */
 	void (*flag)(struct hierarchy *hierarchy, const struct constraint *constraint);
@@ -48,11 +66,5 @@ struct constraint_kind {
 
 extern const struct constraint_kind *const constraint_kinds[]; /* by key; NULL ends them */
 const struct constraint_kind *constraint_kind_find(const char *key);
-
-/* Why two wishes cannot both be had. */
-struct clash {
-	int by;           /* the other constraint; -1: the machine or the extent */
-	const char *text; /* "GLB cannot have M>=5 and M<=3" */
-};
 
 #endif

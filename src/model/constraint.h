@@ -16,10 +16,12 @@ enum constraint_part {
 	PART_SPATIAL,   /* of the block that row fans out into (v4: the node below the fan-out) */
 	PART_TEMPORAL,  /* of the loops at the level `row` */
 	PART_DATASPACE, /* of what the level `row` keeps */
+	PART_MACHINE,   /* of the multipliers: utilization */
 	PART_GRAPH,     /* of a workload graph: cores, span, residency */
 	PART_COUNT,
 };
-extern const char *const constraint_part_names[]; /* "spatial", "temporal", "dataspace", "graph" */
+/* "spatial", "temporal", "dataspace", "machine", "graph" */
+extern const char *const constraint_part_names[];
 
 enum relation {
 	RELATION_EQUAL,
@@ -50,14 +52,14 @@ struct constraint {
 	/* Payload; which of these a kind uses is its business. */
 	uint32_t spaces; /* bit t: dataspace t */
 	int factor_count;
-	struct constraint_factor factors[SHAPE_DIMENSIONS_MOST];
+	const struct constraint_factor *factors;
 	int order_count; /* permutation: innermost first */
 	uint8_t order[SHAPE_DIMENSIONS_MOST];
 	int suffix_count; /* permutation `AB_CD`: CD are the outermost */
 	uint8_t suffix[SHAPE_DIMENSIONS_MOST];
 	int group_count;                        /* maximize_dims: lists in order of precedence */
 	uint32_t groups[SHAPE_DIMENSIONS_MOST]; /* order inside a group: `order`, concatenated */
-	int64_t number;                         /* split, capacity, cores, span */
+	int64_t number;                         /* split, capacity, cores, span; -1: none given */
 	double least;                           /* utilization */
 	const char *subject; /* graph constraints: the op or tensor meant; NULL: all */
 	const char *word;    /* residency: "lx", "hbm" */

@@ -32,12 +32,21 @@ struct domain {
 	const struct arch *arch;
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
-	const struct constraints *constraints;
-	bool imperfect;           /* factors need not divide */
-	double least_parallelism; /* part of the multipliers that must be busy */
+	const struct constraints *constraints; /* NULL: none yet */
+	uint32_t imperfect;                    /* bit d: factors of dimension d need not divide */
+	double least_parallelism;              /* part of the multipliers that must be busy */
 	int least_parallelism_by;
 	struct row_domain rows[ARCH_LEVELS_MOST];
 };
+
+/* Whether a level of the architecture has loops and keeps words, or only fans out. */
+bool domain_stores(const struct arch *arch, int row);
+
+/* The storage level that has no other outside. -1 without one. */
+int domain_outermost(const struct arch *arch);
+
+/* Instances of a row in one of its parent. */
+int64_t domain_fanout(const struct arch *arch, int row);
 
 /*
  * Everything that the machine allows: storage rows have temporal factors 1 .. extent, rows

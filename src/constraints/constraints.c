@@ -1,0 +1,131 @@
+#include "constraints/constraints.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "constraints/branch.h"
+#include "constraints/product.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { ROUNDS = 3 };
+
+const struct constraint_kind *constraint_kind_find(const char *key)
+{
+	for (int i = 0; constraint_kinds[i]; i++)
+		if (text_equal(constraint_kinds[i]->key, key))
+			return constraint_kinds[i];
+	return NULL;
+}
+
+void clash_add(struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
+{
+	va_list list, again;
+	va_start(list, format);
+	va_copy(again, list);
+	int length = vsnprintf(NULL, 0, format, list);
+	char *text = arena_alloc(clashes->arena, (size_t)length + 1);
+	vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	va_end(list);
+	*array_add(clashes->arena, clashes) =
+		(struct clash){.self = self, .by = by, .span = span, .text = text};
+}
+
+void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy)
+{
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (constraint->kind->flag)
+			constraint->kind->flag(hierarchy, constraint);
+	}
+}
+
+/* Those that maximize go spatial before temporal, from the innermost row outwards; all others
+ * as they are written. */
+static bool goes_before(const struct constraint *a, const struct constraint *b)
+{
+	if (a->kind->round != 1)
+		return false;
+	return a->part != b->part ? a->part < b->part : a->row > b->row;
+}
+
+static void narrow_round(const struct constraints *constraints, const bool *chosen, int round,
+	struct domain *domain, struct clashes *clashes)
+{
+	size_t *order = arena_array(clashes->arena, size_t, constraints->count), count = 0;
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (constraint->kind->round != round || !constraint->kind->narrow ||
+			(chosen && !chosen[i]))
+			continue;
+		size_t to = count++;
+		for (; to > 0 && goes_before(constraint, &constraints->at[order[to - 1]]); to--)
+			order[to] = order[to - 1];
+		order[to] = i;
+	}
+	for (size_t k = 0; k < count; k++) {
+		const struct constraint *constraint = &constraints->at[order[k]];
+		constraint->kind->narrow(domain, constraint, (int)order[k], clashes);
+	}
+}
+
+/* `chosen` NULL: all of them. */
+static void narrow(const struct constraints *constraints, const bool *chosen, struct domain *domain,
+	struct clashes *clashes)
+{
+	domain->constraints = constraints;
+	for (int round = 0; round < ROUNDS; round++)
+		narrow_round(constraints, chosen, round, domain, clashes);
+	if (!clashes->count)
+		branch_narrow(domain, chosen, clashes);
+	if (!clashes->count)
+		product_check(domain, clashes);
+}
+
+bool constraints_narrow(
+	const struct constraints *constraints, struct domain *domain, struct diag *diag)
+{
+	struct arena *arena = arena_open();
+	struct clashes clashes = {.arena = arena};
+	narrow(constraints, NULL, domain, &clashes);
+	for (size_t i = 0; i < clashes.count; i++) {
+		const struct clash *clash = &clashes.at[i];
+		diag_error(diag, clash->span, "%s", clash->text);
+		if (clash->by >= 0 && clash->by != clash->self)
+			diag_note(diag, constraints->at[clash->by].span, "the other one is here");
+	}
+	arena_close(arena);
+	return !clashes.count;
+}
+
+bool constraints_agree(const struct constraints *constraints, const bool *chosen,
+	struct domain *domain, struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct clashes clashes = {.arena = arena};
+	narrow(constraints, chosen, domain, &clashes);
+	bool agree = !clashes.count;
+	arena_release(arena, mark);
+	return agree;
+}
+
+const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
+	const struct mapping *mapping, struct arena *arena)
+{
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		const char *why = constraint->kind->check ? constraint->kind->check(domain,
+								    constraint, mapping, arena)
+							  : NULL;
+		if (!why)
+			continue;
+		struct span span = constraint->span;
+		if (!span.source)
+			return why;
+		return arena_format(
+			arena, "%s:%d:%d: %s", span.source->name, span.line, span.column, why);
+	}
+	return NULL;
+}

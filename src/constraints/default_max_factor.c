@@ -1,0 +1,18 @@
+#include "constraints/bound.h"
+#include "constraints/unlisted.h"
+
+static bool read(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	return unlisted_read(context, value, RELATION_AT_MOST, out);
+}
+
+const struct constraint_kind constraint_default_max_factor = {
+	.key = "default_max_factor",
+	.summary = "the most that a loop may have that 'factors' beside it does not list",
+	.parts = 1u << PART_SPATIAL | 1u << PART_TEMPORAL,
+	.read = read,
+	.narrow = bound_narrow,
+	.check = bound_check,
+	.explain = bound_explain,
+};

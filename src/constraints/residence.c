@@ -1,0 +1,104 @@
+#include "constraints/residence.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "constraints/place.h"
+#include "model/directive.h"
+
+bool residence_read(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	return directive_spaces(context->reading, value, context->shape, &out->spaces);
+}
+
+uint32_t residence_rest(const struct domain *domain, const struct constraint *constraint)
+{
+	return ((UINT32_C(1) << domain->shape->space_count) - 1) & ~constraint->spaces;
+}
+
+static void keep_one(struct domain *domain, const struct constraint *constraint, int self, int t,
+	struct clashes *clashes)
+{
+	struct row_domain *row = &domain->rows[constraint->row];
+	const struct level *level = &domain->arch->levels[constraint->row];
+	uint32_t bit = UINT32_C(1) << t;
+	bool stores = domain_stores(domain->arch, constraint->row);
+	/* A branch of a !Parallel may keep a dataspace in nothing at all. */
+	if (!stores && level->parallel)
+		return;
+	if (!stores)
+		clash_add(clashes, self, -1, constraint->span,
+			"'%s' only fans out: it cannot keep %s", level->name,
+			domain->shape->spaces[t].name);
+	else if (row->bypass & bit)
+		clash_add(clashes, self, row->keep_by[t], constraint->span,
+			"'%s' cannot both keep and bypass %s", level->name,
+			domain->shape->spaces[t].name);
+	else if (!(row->keep & bit) || row->keep_by[t] < 0) {
+		row->keep |= bit;
+		row->keep_by[t] = self;
+	}
+}
+
+static void bypass_one(struct domain *domain, const struct constraint *constraint, int self, int t,
+	struct clashes *clashes)
+{
+	struct row_domain *row = &domain->rows[constraint->row];
+	uint32_t bit = UINT32_C(1) << t;
+	if (row->keep & bit && row->keep_by[t] >= 0) {
+		clash_add(clashes, self, row->keep_by[t], constraint->span,
+			"'%s' cannot both bypass and keep %s",
+			domain->arch->levels[constraint->row].name, domain->shape->spaces[t].name);
+		return;
+	}
+	row->keep &= ~bit;
+	if (row->bypass & bit)
+		return;
+	row->bypass |= bit;
+	row->keep_by[t] = self;
+}
+
+void residence_narrow(struct domain *domain, const struct constraint *constraint, int self,
+	uint32_t keep, uint32_t bypass, struct clashes *clashes)
+{
+	for (int t = 0; t < domain->shape->space_count; t++) {
+		if (keep >> t & 1)
+			keep_one(domain, constraint, self, t, clashes);
+		if (bypass >> t & 1)
+			bypass_one(domain, constraint, self, t, clashes);
+	}
+}
+
+const char *residence_check(const struct domain *domain, const struct constraint *constraint,
+	uint32_t keep, uint32_t bypass, const struct mapping *mapping, struct arena *arena)
+{
+	const char *level = domain->arch->levels[constraint->row].name;
+	if (!domain_stores(domain->arch, constraint->row))
+		keep = 0;
+	for (int t = 0; t < domain->shape->space_count; t++) {
+		bool kept = mapping->residency[t] >> constraint->row & 1;
+		if (keep >> t & 1 && !kept)
+			return arena_format(arena, "'%s' bypasses %s, it must keep it", level,
+				domain->shape->spaces[t].name);
+		if (bypass >> t & 1 && kept)
+			return arena_format(arena, "'%s' keeps %s, it must bypass it", level,
+				domain->shape->spaces[t].name);
+	}
+	return NULL;
+}
+
+const char *residence_explain(const struct domain *domain, const struct constraint *constraint,
+	uint32_t keep, uint32_t bypass, struct arena *arena)
+{
+	const char *level = domain->arch->levels[constraint->row].name;
+	struct text text = text_open(arena);
+	text_add(&text, "'%s' ", level);
+	if (keep)
+		text_add(&text, "keeps %s", place_spaces(arena, domain->shape, keep));
+	if (bypass)
+		text_add(&text, "%sbypasses %s", keep ? " and " : "",
+			place_spaces(arena, domain->shape, bypass));
+	if (!keep && !bypass)
+		text_add(&text, "may keep what it likes");
+	return text_read(&text);
+}

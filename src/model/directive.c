@@ -1,0 +1,331 @@
+#include "model/directive.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "base/scan.h"
+#include "base/text.h"
+
+#include <string.h>
+
+struct words {
+	const char *at[SHAPE_DIMENSIONS_MOST + SHAPE_SPACES_MOST + 2 * ARCH_LEVELS_MOST + 1];
+	int count;
+};
+
+static bool refuse_name(const struct reading *reading, struct span span, const char *what,
+	const char *name, const struct words *known)
+{
+	struct text list = text_open(reading->arena);
+	for (int i = 0; i < known->count; i++)
+		text_add(&list, "%s%s", i ? ", " : "", known->at[i]);
+	const char *near = suggest(name, known->at);
+	diag_error(reading->diag, span, "unknown %s '%s'%s%s%s; there are %s", what, name,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+		text_read(&list));
+	return false;
+}
+
+static bool refuse_dimension(const struct reading *reading, struct span span, const char *name,
+	const struct shape *shape)
+{
+	struct words known = {0};
+	for (int d = 0; d < shape->dimension_count; d++)
+		known.at[known.count++] = shape->dimensions[d].name;
+	return refuse_name(reading, span, "dimension", name, &known);
+}
+
+static bool is_gap(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == ',';
+}
+
+const char *relation_text(enum relation relation)
+{
+	static const char *const texts[] = {"=", "<", "<=", ">", ">="};
+	return texts[relation];
+}
+
+/* One text with factors while it is taken apart. */
+struct factor_scan {
+	const struct reading *reading;
+	const struct shape *shape;
+	const struct node *node;
+	const char *at;
+	struct array(struct constraint_factor) found;
+	bool good;
+};
+
+static struct span scan_span(const struct factor_scan *scan, const char *from)
+{
+	return node_part(scan->node, (size_t)(from - scan->node->text),
+		(size_t)(scan->at - scan->node->text));
+}
+
+static bool scan_relation(const char **at, enum relation *out)
+{
+	static const enum relation longest_first[] = {RELATION_AT_MOST, RELATION_AT_LEAST,
+		RELATION_LESS, RELATION_GREATER, RELATION_EQUAL};
+	*out = RELATION_EQUAL;
+	for (int i = 0; i < 5; i++)
+		if (scan_text(at, relation_text(longest_first[i]))) {
+			*out = longest_first[i];
+			return true;
+		}
+	return false;
+}
+
+static bool relation_follows(const char *at)
+{
+	at += strspn(at, " \t\n");
+	return *at && strchr("=<>", *at);
+}
+
+/* The dimension that a word begins with: "R12" is dimension R, "M0<=4" dimension M0. */
+static int scan_dimension(struct factor_scan *scan)
+{
+	const char *from = scan->at;
+	size_t length = strcspn(from, " \t\n,=<>");
+	bool whole = relation_follows(from + length);
+	while (!whole && length > 0 && from[length - 1] >= '0' && from[length - 1] <= '9')
+		length--;
+	char *name = arena_format(scan->reading->arena, "%.*s", (int)length, from);
+	scan->at += length;
+	int d = shape_dimension(scan->shape, name);
+	if (d < 0)
+		scan->good =
+			refuse_dimension(scan->reading, scan_span(scan, from), name, scan->shape);
+	return d;
+}
+
+/* What may stand between a factor and the next. */
+static void skip_gaps(struct factor_scan *scan)
+{
+	while (is_gap(*scan->at))
+		scan->at++;
+}
+
+/* `P=4,3`: a comma before a digit belongs to the factor. */
+static bool scan_tail(const char **at, int64_t *out)
+{
+	const char *before = *at;
+	if (scan_text(at, ",") && scan_integer(at, out))
+		return true;
+	*at = before;
+	return false;
+}
+
+static void check_factor(struct factor_scan *scan, struct constraint_factor *factor)
+{
+	int64_t extent = scan->shape->dimensions[factor->dimension].extent;
+	if (factor->relation == RELATION_EQUAL && factor->bound == 0)
+		factor->bound = extent;
+	const char *wrong = NULL;
+	if (factor->bound < (factor->relation == RELATION_LESS ? 2 : 1) &&
+		factor->relation != RELATION_GREATER)
+		wrong = "no bound is below 1";
+	else if (factor->tail && factor->relation != RELATION_EQUAL)
+		wrong = "only an exact factor has a last round";
+	else if (factor->tail > factor->bound)
+		wrong = "the last round is no longer than the others";
+	if (!wrong)
+		return;
+	scan->good = false;
+	diag_error(scan->reading->diag, factor->span, "factor %s%s%lld: %s",
+		scan->shape->dimensions[factor->dimension].name, relation_text(factor->relation),
+		(long long)factor->bound, wrong);
+}
+
+static void scan_factor(struct factor_scan *scan)
+{
+	struct constraint_factor factor = {0};
+	const char *from = scan->at;
+	factor.dimension = scan_dimension(scan);
+	scan_relation(&scan->at, &factor.relation);
+	if (!scan_integer(&scan->at, &factor.bound)) {
+		scan->at += strcspn(scan->at, " \t\n,");
+		if (scan->at == from)
+			scan->at++;
+		scan->good = false;
+		diag_error(scan->reading->diag, scan_span(scan, from),
+			"a factor is a dimension, a relation and a whole number, such as K<=16");
+		return;
+	}
+	scan_tail(&scan->at, &factor.tail);
+	factor.span = scan_span(scan, from);
+	if (factor.dimension < 0)
+		return;
+	check_factor(scan, &factor);
+	*array_add(scan->reading->arena, &scan->found) = factor;
+}
+
+bool directive_factors(const struct reading *reading, const struct node *node,
+	const struct shape *shape, const struct constraint_factor **out, int *count)
+{
+	struct factor_scan scan = {.reading = reading, .shape = shape, .good = true};
+	*out = NULL;
+	*count = 0;
+	size_t items = node->kind == NODE_LIST ? node->count : 1;
+	for (size_t i = 0; i < items; i++) {
+		const char *text;
+		scan.node = node_item(node, i);
+		if (node->kind == NODE_MAP)
+			return reading_refuse(
+				reading, node, "factors are a list such as [K=4, C<=16]");
+		if (!node_text(reading, scan.node, "a factor", &text)) {
+			scan.good = false;
+			continue;
+		}
+		scan.at = scan.node->text;
+		for (skip_gaps(&scan); *scan.at; skip_gaps(&scan))
+			scan_factor(&scan);
+	}
+	*out = scan.found.at;
+	*count = (int)scan.found.count;
+	return scan.good;
+}
+
+struct order_scan {
+	const struct reading *reading;
+	const struct shape *shape;
+	struct directive_order *out;
+	bool suffix, good;
+	uint32_t seen;
+};
+
+static void add_to_order(struct order_scan *scan, const char *name, struct span span)
+{
+	if (text_equal(name, "_")) {
+		if (scan->suffix)
+			diag_error(scan->reading->diag, span,
+				"a permutation has one '_', where the free loops go");
+		scan->good &= !scan->suffix;
+		scan->suffix = true;
+		return;
+	}
+	int d = shape_dimension(scan->shape, name);
+	if (d < 0) {
+		scan->good = refuse_dimension(scan->reading, span, name, scan->shape);
+		return;
+	}
+	if (scan->seen >> d & 1) {
+		scan->good = false;
+		diag_error(scan->reading->diag, span, "dimension '%s' is twice in the permutation",
+			name);
+		return;
+	}
+	scan->seen |= UINT32_C(1) << d;
+	if (scan->suffix)
+		scan->out->suffix[scan->out->suffix_count++] = (uint8_t)d;
+	else
+		scan->out->at[scan->out->count++] = (uint8_t)d;
+}
+
+/* A word is a name, or else letters that each are one. */
+static void add_word(struct order_scan *scan, const struct node *node, size_t from, size_t to)
+{
+	struct arena *arena = scan->reading->arena;
+	const char *word = arena_format(arena, "%.*s", (int)(to - from), node->text + from);
+	bool letters = true;
+	for (int d = 0; d < scan->shape->dimension_count; d++)
+		letters &= scan->shape->dimensions[d].name[1] == '\0';
+	if (!letters || shape_dimension(scan->shape, word) >= 0) {
+		add_to_order(scan, word, node_part(node, from, to));
+		return;
+	}
+	for (size_t i = from; i < to; i++)
+		add_to_order(
+			scan, arena_format(arena, "%c", node->text[i]), node_part(node, i, i + 1));
+}
+
+bool directive_order(const struct reading *reading, const struct node *node,
+	const struct shape *shape, struct directive_order *out)
+{
+	*out = (struct directive_order){0};
+	struct order_scan scan = {.reading = reading, .shape = shape, .out = out, .good = true};
+	if (node->kind == NODE_MAP)
+		return reading_refuse(reading, node, "a permutation is a list such as [P, Q, R]");
+	size_t items = node->kind == NODE_LIST ? node->count : 1;
+	for (size_t i = 0; i < items; i++) {
+		const struct node *item = node_item(node, i);
+		const char *text;
+		if (!node_text(reading, item, "a dimension", &text)) {
+			scan.good = false;
+			continue;
+		}
+		for (size_t from = 0, to; item->text[from]; from = to) {
+			to = from;
+			while (item->text[to] && !is_gap(item->text[to]))
+				to++;
+			if (to == from)
+				to++;
+			else
+				add_word(&scan, item, from, to);
+		}
+	}
+	return scan.good;
+}
+
+bool directive_spaces(const struct reading *reading, const struct node *node,
+	const struct shape *shape, uint32_t *out)
+{
+	*out = 0;
+	if (node->kind == NODE_MAP)
+		return reading_refuse(reading, node, "dataspaces are a list such as [Weights]");
+	bool good = true;
+	struct words known = {0};
+	for (int t = 0; t < shape->space_count; t++)
+		known.at[known.count++] = shape->spaces[t].name;
+	size_t items = node->kind == NODE_LIST ? node->count : 1;
+	for (size_t i = 0; i < items; i++) {
+		const struct node *item = node_item(node, i);
+		const char *name;
+		if (!node_text(reading, item, "a dataspace", &name)) {
+			good = false;
+			continue;
+		}
+		int t = shape_space(shape, name);
+		if (text_equal(name, "*"))
+			*out |= (UINT32_C(1) << shape->space_count) - 1;
+		else if (t >= 0)
+			*out |= UINT32_C(1) << t;
+		else
+			good = refuse_name(reading, item->span, "dataspace", name, &known);
+	}
+	return good;
+}
+
+/* X of inter_X_spatial; NULL if the name is no such name. */
+static const char *inner_name(struct arena *arena, const char *name)
+{
+	static const char before[] = "inter_", after[] = "_spatial";
+	size_t length = strlen(name), ends = sizeof before - 1 + sizeof after - 1;
+	if (length <= ends || strncmp(name, before, sizeof before - 1) != 0 ||
+		!text_equal(name + length - (sizeof after - 1), after))
+		return NULL;
+	return arena_format(arena, "%.*s", (int)(length - ends), name + sizeof before - 1);
+}
+
+bool directive_row(const struct reading *reading, const struct node *node, const struct arch *arch,
+	bool spatial, int *row)
+{
+	const char *name;
+	if (!node_text(reading, node, "a target", &name))
+		return false;
+	*row = arch_level(arch, name);
+	if (*row >= 0 && spatial && arch->tree) {
+		if (++*row < arch->level_count)
+			return true;
+		diag_error(reading->diag, node->span, "nothing is below '%s' to fan out to", name);
+		return false;
+	}
+	const char *inner = *row < 0 ? inner_name(reading->arena, name) : NULL;
+	if (inner)
+		*row = arch_level(arch, inner);
+	if (*row >= 0)
+		return true;
+	struct words known = {0};
+	for (int r = 0; r < arch->level_count; r++)
+		known.at[known.count++] = arch->levels[r].name;
+	return refuse_name(reading, node->span, "level", name, &known);
+}

@@ -1,0 +1,46 @@
+#ifndef MODEL_DIRECTIVE_H
+#define MODEL_DIRECTIVE_H
+
+#include "model/arch.h"
+#include "model/constraint.h"
+#include "model/shape.h"
+#include "spec/reader.h"
+
+/*
+ * How Timeloop's files spell factors, loop orders, dataspaces and targets, in
+ * mappings as in constraints.  All of these complain about every name that is
+ * unknown, with the nearest one and the list, and answer false then.
+ */
+
+/*
+ * "R=1 S=1, C<=4", or a list of such texts: relations = < <= > >=, R12 for R=12, P=4,3 for an
+ * imperfect bound.  P=0 is the full extent, and comes out as that.  *out lives in the reading's
+ * arena.
+ */
+bool directive_factors(const struct reading *reading, const struct node *node,
+	const struct shape *shape, const struct constraint_factor **out, int *count);
+
+/* Dimensions innermost first: a list of names, "P, Q", or "PQ" when names have one letter.  What
+ * stands after a `_` is outermost; what is not listed goes between. */
+struct directive_order {
+	int count, suffix_count;
+	uint8_t at[SHAPE_DIMENSIONS_MOST], suffix[SHAPE_DIMENSIONS_MOST];
+};
+bool directive_order(const struct reading *reading, const struct node *node,
+	const struct shape *shape, struct directive_order *out);
+
+/* A list of dataspaces, or one; "*" is all of them. */
+bool directive_spaces(const struct reading *reading, const struct node *node,
+	const struct shape *shape, uint32_t *out);
+
+/*
+ * The row that a target means.  A spatial target names the node below the fan-out, in the older
+ * tree form the level above it; inter_X_spatial is the fan-out of X in either form.
+ */
+bool directive_row(const struct reading *reading, const struct node *node, const struct arch *arch,
+	bool spatial, int *row);
+
+/* How factors are written: "=", "<", "<=", ">", ">=". */
+const char *relation_text(enum relation relation);
+
+#endif
