@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "constraints/place.h"
 #include "model/directive.h"
+#include "model/mapping_notation.h"
 
 struct range {
 	int64_t least, most;
@@ -40,17 +41,6 @@ static const char *factor_text(
 	return arena_format(arena, "%s%s%lld", name, relation, (long long)factor->bound);
 }
 
-/* The first row that fans out, for those who meant it. */
-static const char *fanout_hint(struct arena *arena, const struct arch *arch)
-{
-	struct text text = text_open(arena);
-	for (int r = 0; r < arch->level_count; r++)
-		if (domain_fanout(arch, r) > 1)
-			text_add(&text, "%s'%s' (%lld)", text.length ? ", " : "; fan-outs are at ",
-				arch->levels[r].name, (long long)domain_fanout(arch, r));
-	return text_read(&text);
-}
-
 /* What the machine has against a bound. */
 static void clash_with_machine(const struct domain *domain, const struct constraint *constraint,
 	int self, const struct constraint_factor *factor, struct clashes *clashes)
@@ -62,10 +52,6 @@ static void clash_with_machine(const struct domain *domain, const struct constra
 		clash_add(clashes, self, -1, factor->span,
 			"'%s' only fans out: it has no temporal loops, so %s cannot be",
 			level->name, text);
-	else if (domain_fanout(domain->arch, constraint->row) == 1)
-		clash_add(clashes, self, -1, factor->span,
-			"'%s' has no fan-out, so %s cannot be spatial there%s", level->name, text,
-			fanout_hint(arena, domain->arch));
 	else
 		clash_add(clashes, self, -1, factor->span,
 			"%s is more than the fan-out %lld x %lld of '%s'", text,
@@ -120,25 +106,12 @@ void bound_narrow(struct domain *domain, const struct constraint *constraint, in
 		narrow_one(domain, constraint, self, &constraint->factors[i], clashes);
 }
 
-int64_t bound_inside(
-	const struct domain *domain, const struct mapping *mapping, int d, int r, bool spatial)
-{
-	int64_t inside = spatial ? mapping->rows[r].temporal[d] : 1;
-	for (int row = r + 1; row < domain->arch->level_count; row++)
-		if (!number_mul(inside, mapping->rows[row].spatial[d], &inside) ||
-			!number_mul(inside, mapping->rows[row].temporal[d], &inside))
-			return INT64_MAX;
-	return inside;
-}
-
-/* What the last round of a loop has: one more than its digit of the last index. */
+/* What the last round of a loop has. */
 static int64_t last_round(const struct domain *domain, const struct constraint *constraint,
 	const struct mapping *mapping, int d)
 {
-	int64_t inside =
-		bound_inside(domain, mapping, d, constraint->row, constraint->part == PART_SPATIAL);
-	int64_t last = domain->shape->dimensions[d].extent - 1;
-	return last / inside % place_bound(mapping, constraint, d) + 1;
+	return mapping_last_round(mapping, constraint->row, constraint->part == PART_SPATIAL, d,
+		domain->shape->dimensions[d].extent);
 }
 
 const char *bound_check(const struct domain *domain, const struct constraint *constraint,

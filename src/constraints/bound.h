@@ -23,8 +23,4 @@ const char *bound_explain(
 void bound_fill(const struct constraint_context *context, uint32_t dimensions,
 	enum relation relation, int64_t bound, struct span span, struct constraint *out);
 
-/* The product of dimension d's bounds in all loops inside one: of row r, spatial or temporal. */
-int64_t bound_inside(
-	const struct domain *domain, const struct mapping *mapping, int d, int r, bool spatial);
-
 #endif

@@ -14,6 +14,14 @@
 struct constraints constraints_read(
 	const struct constraint_context *context, const struct node *const *lists);
 
+/* The flags (no_reuse, rmw_first_update, ...) that the directives of a mapping carry.  The mapping
+ * itself is read by nest_mapping_read, which complains about all else in it. */
+struct constraints constraints_of_mapping(
+	const struct constraint_context *context, const struct node *mapping);
+
+/* The targets of one of the keys above: `targets:` or the older list; NULL if there are none. */
+const struct node *constraints_targets(const struct reading *reading, const struct node *list);
+
 /* The flags of all constraints, into a hierarchy. */
 void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy);
 
@@ -22,7 +30,8 @@ void constraints_flag(const struct constraints *constraints, struct hierarchy *h
 bool constraints_narrow(
 	const struct constraints *constraints, struct domain *domain, struct diag *diag);
 
-/* The same for those of a mask only and in silence: whether they go together. */
+/* The same for those of a mask only and in silence: whether they go together.  `domain` comes
+ * fresh from domain_make. */
 bool constraints_agree(const struct constraints *constraints, const bool *chosen,
 	struct domain *domain, struct arena *arena);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct words {
-	const char *at[SHAPE_DIMENSIONS_MOST + SHAPE_SPACES_MOST + 2 * ARCH_LEVELS_MOST + 1];
+	const char *at[SHAPE_DIMENSIONS_MOST + SHAPE_SPACES_MOST + 1];
 	int count;
 };
 
@@ -293,39 +293,4 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 			good = refuse_name(reading, item->span, "dataspace", name, &known);
 	}
 	return good;
-}
-
-/* X of inter_X_spatial; NULL if the name is no such name. */
-static const char *inner_name(struct arena *arena, const char *name)
-{
-	static const char before[] = "inter_", after[] = "_spatial";
-	size_t length = strlen(name), ends = sizeof before - 1 + sizeof after - 1;
-	if (length <= ends || strncmp(name, before, sizeof before - 1) != 0 ||
-		!text_equal(name + length - (sizeof after - 1), after))
-		return NULL;
-	return arena_format(arena, "%.*s", (int)(length - ends), name + sizeof before - 1);
-}
-
-bool directive_row(const struct reading *reading, const struct node *node, const struct arch *arch,
-	bool spatial, int *row)
-{
-	const char *name;
-	if (!node_text(reading, node, "a target", &name))
-		return false;
-	*row = arch_level(arch, name);
-	if (*row >= 0 && spatial && arch->tree) {
-		if (++*row < arch->level_count)
-			return true;
-		diag_error(reading->diag, node->span, "nothing is below '%s' to fan out to", name);
-		return false;
-	}
-	const char *inner = *row < 0 ? inner_name(reading->arena, name) : NULL;
-	if (inner)
-		*row = arch_level(arch, inner);
-	if (*row >= 0)
-		return true;
-	struct words known = {0};
-	for (int r = 0; r < arch->level_count; r++)
-		known.at[known.count++] = arch->levels[r].name;
-	return refuse_name(reading, node->span, "level", name, &known);
 }

@@ -1,14 +1,13 @@
 #ifndef MODEL_DIRECTIVE_H
 #define MODEL_DIRECTIVE_H
 
-#include "model/arch.h"
 #include "model/constraint.h"
 #include "model/shape.h"
 #include "spec/reader.h"
 
 /*
- * How Timeloop's files spell factors, loop orders, dataspaces and targets, in
- * mappings as in constraints.  All of these complain about every name that is
+ * How Timeloop's files spell factors, loop orders and dataspaces, in mappings as
+ * in constraints.  All of these complain about every name that is
  * unknown, with the nearest one and the list, and answer false then.
  */
 
@@ -32,13 +31,6 @@ bool directive_order(const struct reading *reading, const struct node *node,
 /* A list of dataspaces, or one; "*" is all of them. */
 bool directive_spaces(const struct reading *reading, const struct node *node,
 	const struct shape *shape, uint32_t *out);
-
-/*
- * The row that a target means.  A spatial target names the node below the fan-out, in the older
- * tree form the level above it; inter_X_spatial is the fan-out of X in either form.
- */
-bool directive_row(const struct reading *reading, const struct node *node, const struct arch *arch,
-	bool spatial, int *row);
 
 /* How factors are written: "=", "<", "<=", ">", ">=". */
 const char *relation_text(enum relation relation);

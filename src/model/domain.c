@@ -2,13 +2,10 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "base/text.h"
 
 bool domain_stores(const struct arch *arch, int row)
 {
-	const struct level *level = &arch->levels[row];
-	return level->kind == LEVEL_STORAGE &&
-	       !(level->device && text_equal(level->device, "dummy_storage"));
+	return arch->levels[row].kind == LEVEL_STORAGE;
 }
 
 int domain_outermost(const struct arch *arch)

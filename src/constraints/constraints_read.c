@@ -1,0 +1,328 @@
+#include "constraints/constraints.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "model/nest_mapping.h"
+
+/* Names that older files use for the same kinds. */
+static const struct {
+	const char *name, *key;
+	unsigned parts;
+} older_names[] = {
+	{"no_temporal_reuse", "no_reuse", 1u << PART_TEMPORAL},
+	{"no_multicast_no_reduction", "no_reuse", 1u << PART_SPATIAL},
+	{"rmw_on_first_writeback", "rmw_first_update", 1u << PART_TEMPORAL},
+	{"passthrough", "no_coalesce", 1u << PART_DATASPACE},
+};
+
+enum { OLDER_NAMES = sizeof older_names / sizeof *older_names };
+
+/* What `type:` says. */
+static const struct {
+	const char *name;
+	enum constraint_part part;
+} types[] = {
+	{"spatial", PART_SPATIAL},
+	{"temporal", PART_TEMPORAL},
+	{"dataspace", PART_DATASPACE},
+	{"datatype", PART_DATASPACE},
+	{"bypass", PART_DATASPACE},
+	{"bypassing", PART_DATASPACE},
+	{"utilization", PART_MACHINE},
+	{"parallelism", PART_MACHINE},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+/* Constraints as they are found. */
+struct finding {
+	struct constraint_context context;
+	bool architecture;
+	bool flags_only; /* of a mapping: what else stands there is read by others */
+	struct array(struct constraint) found;
+};
+
+/* A row or a machine that constraints are said of. */
+struct aim {
+	const char *name;
+	int row, block_row;
+};
+
+static bool stands_alone(const struct constraint *constraint)
+{
+	bool holds = !text_equal(constraint->kind->key, "must_iterate_over_dataspaces") ||
+		     !constraint->spaces;
+	for (int i = 0; i < constraint->factor_count; i++) {
+		const struct constraint_factor *factor = &constraint->factors[i];
+		bool above = factor->relation == RELATION_GREATER ||
+			     (factor->bound > 1 && (factor->relation == RELATION_EQUAL ||
+							   factor->relation == RELATION_AT_LEAST));
+		holds &= !above;
+	}
+	return holds;
+}
+
+/* Spatial loops where there is one instance: all bounds are 1, and that may be what is asked. */
+static void refuse_no_fanout(struct finding *finding, const struct constraint *constraint)
+{
+	const struct reading *reading = finding->context.reading;
+	const struct arch *arch = finding->context.arch;
+	struct text text = text_open(reading->arena);
+	for (int r = 0; r < arch->level_count; r++)
+		if (domain_fanout(arch, r) > 1)
+			text_add(&text, "%s'%s'", text.length ? ", " : "; what fans out is ",
+				nest_target_name(arch, r));
+	if (!stands_alone(constraint))
+		diag_error(reading->diag, constraint->span,
+			"'%s' has no fan-out: '%s' cannot be met there%s", constraint->target,
+			constraint->kind->key, text_read(&text));
+	else if (!constraint->factor_count)
+		diag_warning(reading->diag, constraint->span,
+			"'%s' has no fan-out: '%s' changes nothing there%s", constraint->target,
+			constraint->kind->key, text_read(&text));
+}
+
+static void add(struct finding *finding, const struct constraint_kind *kind,
+	enum constraint_part part, const struct aim *aim, const struct node *value)
+{
+	struct constraint constraint = {
+		.kind = kind,
+		.part = part,
+		.row = part == PART_SPATIAL ? aim->block_row : aim->row,
+		.target = aim->name,
+		.span = value->span,
+		.architecture = finding->architecture,
+		.number = -1,
+	};
+	if (!kind->read(&finding->context, value, &constraint))
+		return;
+	if (part == PART_SPATIAL && constraint.row < 0) {
+		refuse_no_fanout(finding, &constraint);
+		return;
+	}
+	/* inter_X_spatial without a level of its own: X's containers have neither loops nor
+	 * words, and a stand-in says just that. */
+	if (part != PART_MACHINE && constraint.row < 0)
+		constraint.row = aim->block_row;
+	if (constraint.row >= 0 || part == PART_MACHINE)
+		*array_add(finding->context.reading->arena, &finding->found) = constraint;
+}
+
+static bool is_empty(const struct node *node)
+{
+	return !node || (node->kind == NODE_SCALAR && !node->quoted &&
+				(!*node->text || text_equal(node->text, "~") ||
+					text_equal(node->text, "null")));
+}
+
+/* A kind under its own key or an older one. */
+static const struct constraint_kind *kind_of(const char *key, enum constraint_part part)
+{
+	for (int i = 0; i < OLDER_NAMES; i++)
+		if (text_equal(older_names[i].name, key) && older_names[i].parts >> part & 1)
+			key = older_names[i].key;
+	return constraint_kind_find(key);
+}
+
+/* Says where a kind would belong that does not belong here. */
+static void refuse_part(struct finding *finding, const struct node_entry *entry,
+	const struct constraint_kind *kind, enum constraint_part part)
+{
+	struct text text = text_open(finding->context.reading->arena);
+	for (int p = 0; p < PART_COUNT; p++)
+		if (kind->parts >> p & 1)
+			text_add(
+				&text, "%s%s", text.length ? " or " : "", constraint_part_names[p]);
+	diag_error(finding->context.reading->diag, entry->key_span,
+		"'%s' is a %s constraint, not a %s one", entry->key, text_read(&text),
+		constraint_part_names[part]);
+}
+
+/* The keys of a map that are kinds of a part; marks them as known. */
+static void read_part(struct finding *finding, struct reader *map, enum constraint_part part,
+	const struct aim *aim)
+{
+	const struct node *node = map->map;
+	finding->context.beside = node;
+	for (int i = 0; constraint_kinds[i]; i++)
+		if (constraint_kinds[i]->parts >> part & 1)
+			read_node(map, constraint_kinds[i]->key, OPTIONAL);
+	for (size_t i = 0; i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		const struct constraint_kind *kind = kind_of(entry->key, part);
+		if (!kind || (finding->flags_only && !kind->flag))
+			continue;
+		/* `type: bypass` has a key that is a kind as well */
+		read_node(map, entry->key, OPTIONAL);
+		if (is_empty(entry->value))
+			continue;
+		if (kind->parts >> part & 1)
+			add(finding, kind, part, aim, entry->value);
+		else if (!finding->flags_only)
+			refuse_part(finding, entry, kind, part);
+	}
+}
+
+static void refuse_sparse(const struct reading *reading, struct span span)
+{
+	diag_error(reading->diag, span,
+		"max_overbooked_proportion is about sparse data, which lxplore does not model");
+}
+
+/* {spatial: .., temporal: .., dataspace: ..} */
+static void read_group(struct finding *finding, const struct node *node, const struct aim *aim)
+{
+	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
+	const struct reading *reading = finding->context.reading;
+	struct reader group, map;
+	if (is_empty(node) || !reader_open(&group, reading, node, "constraints"))
+		return;
+	for (int p = 0; p < 3; p++) {
+		const char *name = constraint_part_names[parts[p]];
+		const struct node *value = read_map(&group, name, OPTIONAL);
+		if (!value || !reader_open(&map, reading, value, name))
+			continue;
+		read_part(finding, &map, parts[p], aim);
+		reader_done(&map);
+	}
+	read_part(finding, &group, PART_MACHINE, aim);
+	const struct node *sparse = read_node(&group, "max_overbooked_proportion", OPTIONAL);
+	if (sparse)
+		refuse_sparse(reading, sparse->span);
+	reader_done(&group);
+}
+
+/* The type of a target; -1 after complaining. */
+static int read_type(struct finding *finding, struct reader *map)
+{
+	const char *names[TYPES + 1] = {0}, *text;
+	const struct reading *reading = finding->context.reading;
+	if (!read_text(map, "type", REQUIRED, &text))
+		return -1;
+	struct span span = node_find(map->map, "type")->span;
+	for (int i = 0; i < TYPES; i++)
+		if (text_equal(names[i] = types[i].name, text))
+			return i;
+	if (text_equal(text, "max_overbooked_proportion")) {
+		refuse_sparse(reading, span);
+		return -1;
+	}
+	const char *near = suggest(text, names);
+	diag_error(reading->diag, span,
+		"unknown type of constraint '%s'%s%s%s; there are spatial, temporal, dataspace and "
+		"utilization",
+		text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return -1;
+}
+
+static bool read_aim(struct finding *finding, struct reader *map, bool needed, struct aim *aim)
+{
+	const struct reading *reading = finding->context.reading;
+	struct nest_target target = {.row = -1, .block_row = -1};
+	const struct node *name = read_node(map, "target", needed ? REQUIRED : OPTIONAL);
+	*aim = (struct aim){.name = "the machine", .row = -1, .block_row = -1};
+	if (!name)
+		return !needed;
+	if (!nest_target_read(reading, name, finding->context.arch, &target))
+		return false;
+	*aim = (struct aim){target.name, target.row, target.block_row};
+	return true;
+}
+
+/* {min: 0.5} beside the type */
+static void read_least(struct finding *finding, struct reader *map, const char *key)
+{
+	const struct aim machine = {.name = "the machine", .row = -1, .block_row = -1};
+	read_node(map, "min", REQUIRED);
+	if (node_find(map->map, "min"))
+		add(finding, constraint_kind_find(key), PART_MACHINE, &machine, map->map);
+}
+
+static void read_one(struct finding *finding, const struct node *node)
+{
+	const struct reading *reading = finding->context.reading;
+	struct reader map, inner;
+	struct aim aim;
+	if (!reader_open(&map, reading, node, "constraint"))
+		return;
+	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
+	if (nested && !node_find(node, "type")) {
+		if (read_aim(finding, &map, true, &aim))
+			read_group(finding, nested, &aim);
+		reader_done(&map);
+		return;
+	}
+	int type = read_type(finding, &map);
+	if (!read_aim(finding, &map, type >= 0 && types[type].part != PART_MACHINE, &aim) ||
+		type < 0)
+		return;
+	struct reader *keys = &map;
+	if (nested && reader_open(&inner, reading, nested, "constraint"))
+		keys = &inner;
+	if (types[type].part == PART_MACHINE)
+		read_least(finding, keys, types[type].name);
+	else
+		read_part(finding, keys, types[type].part, &aim);
+	if (keys != &map)
+		reader_done(keys);
+	reader_done(&map);
+}
+
+const struct node *constraints_targets(const struct reading *reading, const struct node *list)
+{
+	if (is_empty(list))
+		return NULL;
+	if (list->kind == NODE_LIST)
+		return list;
+	struct reader map;
+	if (!reader_open(&map, reading, list, "constraints"))
+		return NULL;
+	read_node(&map, "version", OPTIONAL);
+	const struct node *targets = read_list(&map, "targets", REQUIRED);
+	reader_done(&map);
+	return targets;
+}
+
+struct constraints constraints_read(
+	const struct constraint_context *context, const struct node *const *lists)
+{
+	struct finding finding = {.context = *context, .architecture = true};
+	const struct arch *arch = context->arch;
+	for (int r = 0; r < arch->level_count; r++) {
+		const struct aim aim = {
+			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1};
+		read_group(&finding, arch->levels[r].constraints, &aim);
+	}
+	finding.architecture = false;
+	for (int i = 0; lists && lists[i]; i++) {
+		const struct node *targets = constraints_targets(context->reading, lists[i]);
+		for (size_t k = 0; targets && k < targets->count; k++)
+			read_one(&finding, targets->items[k]);
+	}
+	return (struct constraints){finding.found.count, finding.found.at};
+}
+
+struct constraints constraints_of_mapping(
+	const struct constraint_context *context, const struct node *mapping)
+{
+	struct finding finding = {.context = *context, .flags_only = true};
+	for (size_t i = 0; mapping && mapping->kind == NODE_LIST && i < mapping->count; i++) {
+		struct reader map;
+		struct aim aim;
+		/* The mapping itself was read before: what is wrong with it is known. */
+		struct reading silent = *context->reading;
+		silent.diag = diag_open(silent.arena);
+		if (!reader_open(&map, &silent, mapping->items[i], "directive"))
+			continue;
+		const struct reading *loud = finding.context.reading;
+		finding.context.reading = &silent;
+		int type = read_type(&finding, &map);
+		bool good = type >= 0 && read_aim(&finding, &map, true, &aim);
+		finding.context.reading = loud;
+		map.reading = loud;
+		if (good && types[type].part != PART_MACHINE)
+			read_part(&finding, &map, types[type].part, &aim);
+	}
+	return (struct constraints){finding.found.count, finding.found.at};
+}

@@ -1,0 +1,143 @@
+#include "constraints/greedy.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/wide.h"
+
+#include <string.h>
+
+enum { STATES_MOST = 1 << 16 };
+
+/* num / den iterations; den > 0 */
+struct share {
+	int64_t num, den;
+};
+
+/* The best from what is left of every dimension on. */
+struct state {
+	bool imperfect;
+	int64_t left[SHAPE_DIMENSIONS_MOST];
+	int64_t capacity;
+	int which;    /* the dimension of the first step; -1: no step */
+	int64_t step; /* its bound */
+	struct share best;
+};
+
+struct table {
+	struct arena *arena;
+	int count;       /* dimensions */
+	int state_count; /* at most half of the slots are used */
+	struct state **slots;
+};
+
+static bool is_more(struct share a, struct share b)
+{
+	return (wide)a.num * b.den > (wide)b.num * a.den;
+}
+
+static struct state **find(const struct table *table, const int64_t *left, int64_t capacity)
+{
+	uint64_t hash = (uint64_t)capacity;
+	for (int i = 0; i < table->count; i++)
+		hash = (hash ^ (uint64_t)left[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t size = (size_t)table->count * sizeof *left;
+	for (size_t at = hash >> 40;; at++) {
+		struct state **slot = &table->slots[at % (2 * STATES_MOST)];
+		if (!*slot || ((*slot)->capacity == capacity && !memcmp((*slot)->left, left, size)))
+			return slot;
+	}
+}
+
+static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity);
+
+static void try_imperfect(struct state *state, int k)
+{
+	int64_t size = state->left[k];
+	if (size <= state->capacity)
+		return;
+	int64_t rounds = number_ceil_div(size, state->capacity);
+	struct share share = {size, rounds};
+	if (!is_more(share, state->best))
+		return;
+	state->best = share;
+	state->which = k;
+	state->step = number_ceil_div(size, rounds);
+	state->imperfect = true;
+}
+
+/* False when there are too many states. */
+static bool try_prime(struct table *table, struct state *state, int k, int64_t prime)
+{
+	if (prime > state->capacity)
+		return true;
+	int64_t left[SHAPE_DIMENSIONS_MOST];
+	memcpy(left, state->left, sizeof left);
+	left[k] /= prime;
+	const struct state *inner = best_from(table, left, state->capacity / prime);
+	if (!inner)
+		return false;
+	/* fits: a share is never more than the capacity */
+	struct share share = {inner->best.num * prime, inner->best.den};
+	if (!is_more(share, state->best))
+		return true;
+	state->best = share;
+	state->which = k;
+	state->step = prime;
+	state->imperfect = false;
+	return true;
+}
+
+static bool try_dimension(struct table *table, struct state *state, int k)
+{
+	try_imperfect(state, k);
+	int64_t rest = state->left[k];
+	for (int64_t prime = 2; prime <= rest / prime; prime++) {
+		bool divides = rest % prime == 0;
+		if (divides && !try_prime(table, state, k, prime))
+			return false;
+		while (rest % prime == 0)
+			rest /= prime;
+	}
+	return rest == 1 || try_prime(table, state, k, rest);
+}
+
+static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity)
+{
+	struct state **slot = find(table, left, capacity);
+	if (*slot)
+		return *slot;
+	if (++table->state_count > STATES_MOST)
+		return NULL;
+	struct state *state = *slot = arena_new(table->arena, struct state);
+	memcpy(state->left, left, sizeof state->left);
+	state->capacity = capacity;
+	state->which = -1;
+	state->best = (struct share){1, 1};
+	for (int k = 0; capacity > 1 && k < table->count; k++)
+		if (!try_dimension(table, state, k))
+			return NULL;
+	return state;
+}
+
+bool greedy_maximize(struct greedy *greedy, int64_t capacity)
+{
+	struct arena *scratch = arena_open();
+	struct table table = {.arena = scratch,
+		.count = greedy->count,
+		.slots = arena_array(scratch, struct state *, 2 * STATES_MOST)};
+	int64_t left[SHAPE_DIMENSIONS_MOST] = {0};
+	for (int k = 0; k < greedy->count; k++) {
+		left[k] = greedy->sizes[k];
+		greedy->bounds[k] = 1;
+	}
+	const struct state *state = best_from(&table, left, capacity);
+	bool found = state != NULL;
+	while (state && state->which >= 0) {
+		greedy->bounds[state->which] *= state->step;
+		left[state->which] /= state->step;
+		state = state->imperfect ? NULL
+					 : *find(&table, left, state->capacity / state->step);
+	}
+	arena_close(scratch);
+	return found;
+}

@@ -1,0 +1,189 @@
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "constraints/constraints.h"
+#include "constraints/greedy.h"
+#include "constraints/place.h"
+#include "model/directive.h"
+
+#include <string.h>
+
+/* The capacity beside the lists; a temporal one is required. */
+static bool read_capacity(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	const struct node *capacity = node_find(context->beside, "maximize_dims_capacity");
+	if (capacity)
+		return node_integer(
+			context->reading, capacity, "a capacity", 1, INT64_MAX, &out->number);
+	if (out->part == PART_TEMPORAL)
+		return reading_refuse(context->reading, value,
+			"a temporal 'maximize_dims' wants 'maximize_dims_capacity' beside it");
+	return true;
+}
+
+static bool read(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	bool lists = value->kind == NODE_LIST && value->count && value->items[0]->kind == NODE_LIST;
+	size_t groups = lists ? value->count : 1;
+	uint32_t seen = 0;
+	bool good = read_capacity(context, value, out);
+	for (size_t i = 0; i < groups; i++) {
+		struct directive_order order;
+		const struct node *list = lists ? value->items[i] : value;
+		if (!directive_order(context->reading, list, context->shape, &order)) {
+			good = false;
+			continue;
+		}
+		uint32_t mask = 0;
+		for (int k = 0; k < order.count; k++)
+			mask |= UINT32_C(1) << order.at[k];
+		if (order.suffix_count || mask & seen || !mask) {
+			good = reading_refuse(context->reading, list,
+				order.suffix_count ? "lists of dimensions have no '_'"
+				: mask             ? "a dimension is in two lists"
+						   : "a list of dimensions is empty");
+			continue;
+		}
+		seen |= mask;
+		memcpy(out->order + out->order_count, order.at, (size_t)order.count);
+		out->order_count += order.count;
+		out->groups[out->group_count++] = mask;
+	}
+	return good;
+}
+
+/* What is left of a dimension after every exact bound there is. */
+static int64_t left_of(const struct domain *domain, int d)
+{
+	int64_t left = domain->shape->dimensions[d].extent;
+	for (int r = 0; r < domain->arch->level_count; r++) {
+		const struct factor_domain *both[] = {
+			&domain->rows[r].spatial[d], &domain->rows[r].temporal[d]};
+		for (int i = 0; i < 2; i++)
+			if (both[i]->least == both[i]->most)
+				left = number_ceil_div(left, both[i]->least);
+	}
+	return left;
+}
+
+static int64_t capacity_of(const struct domain *domain, const struct constraint *constraint)
+{
+	return constraint->number > 0 ? constraint->number
+				      : domain_fanout(domain->arch, constraint->row);
+}
+
+/* What the bounds of the row that are asked for leave of the capacity. */
+static int64_t capacity_left(struct domain *domain, const struct constraint *constraint)
+{
+	int64_t capacity = capacity_of(domain, constraint);
+	for (int d = 0; d < domain->shape->dimension_count; d++)
+		capacity /= place_factor(domain, constraint, d)->least;
+	return capacity;
+}
+
+static void set(struct domain *domain, const struct constraint *constraint, int self, int d,
+	int64_t bound, struct clashes *clashes)
+{
+	struct factor_domain *factor = place_factor(domain, constraint, d);
+	if (bound > factor->most) {
+		clash_add(clashes, self, -1, constraint->span,
+			"%s cannot have the %lld of %s that 'maximize_dims' comes to: at most %lld",
+			place_text(clashes->arena, domain, constraint), (long long)bound,
+			domain->shape->dimensions[d].name, (long long)factor->most);
+		return;
+	}
+	int64_t left = left_of(domain, d);
+	if (left % bound)
+		domain->imperfect |= UINT32_C(1) << d;
+	*factor = (struct factor_domain){bound, bound, self, self};
+}
+
+/* One list; `order` has its dimensions. */
+static void narrow_group(struct domain *domain, const struct constraint *constraint, int self,
+	const uint8_t *order, int count, struct clashes *clashes)
+{
+	struct greedy greedy = {.count = count};
+	for (int k = 0; k < count; k++) {
+		const struct factor_domain *factor = place_factor(domain, constraint, order[k]);
+		int by = factor->least_by >= 0 ? factor->least_by : factor->most_by;
+		if (by >= 0) {
+			clash_add(clashes, self, by, constraint->span,
+				"%s cannot maximize %s, whose bound is set there already",
+				place_text(clashes->arena, domain, constraint),
+				domain->shape->dimensions[order[k]].name);
+			return;
+		}
+		greedy.sizes[k] = left_of(domain, order[k]);
+	}
+	if (!greedy_maximize(&greedy, capacity_left(domain, constraint))) {
+		clash_add(clashes, self, -1, constraint->span,
+			"there are too many ways to maximize so many dimensions at %s: split the "
+			"list",
+			place_text(clashes->arena, domain, constraint));
+		return;
+	}
+	for (int k = 0; k < count; k++)
+		set(domain, constraint, self, order[k], greedy.bounds[k], clashes);
+}
+
+static void narrow(struct domain *domain, const struct constraint *constraint, int self,
+	struct clashes *clashes)
+{
+	int from = 0;
+	for (int g = 0; g < constraint->group_count; g++) {
+		int count = __builtin_popcount(constraint->groups[g]);
+		narrow_group(domain, constraint, self, constraint->order + from, count, clashes);
+		from += count;
+	}
+}
+
+/* Its bounds follow from those of all other constraints, so it makes them anew. */
+static const char *check(const struct domain *domain, const struct constraint *constraint,
+	const struct mapping *mapping, struct arena *arena)
+{
+	const struct constraints *all = domain->constraints;
+	bool *chosen = arena_array(arena, bool, all->count);
+	for (size_t i = 0; i < all->count; i++)
+		chosen[i] = true;
+	struct domain *anew = domain_make(arena, domain->arch, domain->shape, domain->hierarchy);
+	anew->imperfect = domain->imperfect;
+	constraints_agree(all, chosen, anew, arena);
+	for (int k = 0; k < constraint->order_count; k++) {
+		int d = constraint->order[k];
+		int64_t bound = place_factor(anew, constraint, d)->most;
+		if (place_bound(mapping, constraint, d) != bound)
+			return arena_format(arena,
+				"%s has %s=%lld; the most that its capacity %lld allows is %s=%lld",
+				place_text(arena, domain, constraint),
+				domain->shape->dimensions[d].name,
+				(long long)place_bound(mapping, constraint, d),
+				(long long)capacity_of(domain, constraint),
+				domain->shape->dimensions[d].name, (long long)bound);
+	}
+	return NULL;
+}
+
+static const char *explain(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	for (int g = 0; g < constraint->group_count; g++)
+		text_add(&text, "%s[%s]", g ? " then " : "",
+			place_dimensions(arena, domain->shape, constraint->groups[g]));
+	return arena_format(arena, "%s makes the most of a capacity of %lld with %s",
+		place_text(arena, domain, constraint), (long long)capacity_of(domain, constraint),
+		text_read(&text));
+}
+
+const struct constraint_kind constraint_maximize_dims = {
+	.key = "maximize_dims",
+	.summary = "lists of dimensions whose loops fill the fan-out or maximize_dims_capacity",
+	.parts = 1u << PART_SPATIAL | 1u << PART_TEMPORAL,
+	.round = 1,
+	.read = read,
+	.narrow = narrow,
+	.check = check,
+	.explain = explain,
+};
