@@ -26,7 +26,7 @@ static const struct {
  * or with the fan-out at another place. */
 static bool is_variant(const char *source)
 {
-	return strstr(source, "eyeriss_like") || strstr(source, "levelspatial");
+	return strstr(source, "eyeriss_like") || strstr(source, "levelspatial.arch");
 }
 
 struct reading_case {
