@@ -96,11 +96,12 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	} else {
 		bool elided = !has(level->rmw_first_update, t);
 		double part = elided ? station->part : 0;
-		fits = rounded(content, &updates) && rounded(content + peer - part, &reads) &&
-		       rounded(home ? 0 : share + peer - part, &fills);
+		bool passes = has(level->no_coalesce, t);
+		double filled = home ? 0 : share + peer - part;
+		fits = rounded(content, &updates) &&
+		       rounded(content + peer - (passes ? 0 : part), &reads) &&
+		       rounded(passes ? content + peer : filled, &fills);
 	}
-	if (!home && has(level->no_coalesce, t))
-		fits = rounded(content + peer, &reads) && rounded(content + peer, &fills);
 	int64_t links = 0;
 	if (peer > 0)
 		fits &= rounded(stations[i + 1].links, &links);
