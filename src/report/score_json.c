@@ -2,12 +2,10 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "base/text.h"
+#include "report/json_text.h"
 #include "search/lx_plan.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What is printed: the model's numbers, or the simulator's. */
 struct shown {
@@ -191,58 +189,11 @@ static json_t *make_root(struct arena *arena, const struct outcome *outcome,
 const char *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	json_t *root = make_root(arena, outcome, made, from_simulator);
-	char *dumped = json_dumps(root, JSON_INDENT(2));
-	if (!dumped)
-		fatal("the score could not be written");
-	const char *text = arena_format(arena, "%s\n", dumped);
-	free(dumped);
-	json_decref(root);
-	return text;
-}
-
-/* RFC 4180: quoted where a value has a comma, a quote or a line end. */
-static void add_quoted(struct text *text, const char *value)
-{
-	if (!strpbrk(value, ",\"\n")) {
-		text_add(text, "%s", value);
-		return;
-	}
-	text_add(text, "\"");
-	for (; *value; value++)
-		text_add(text, *value == '"' ? "\"\"" : "%c", *value);
-	text_add(text, "\"");
-}
-
-static void flatten(struct text *text, struct arena *arena, const char *path, json_t *value)
-{
-	const char *dot = path[0] ? "." : "";
-	if (json_is_object(value)) {
-		const char *key;
-		json_t *child;
-		json_object_foreach(value, key, child)
-			flatten(text, arena, arena_format(arena, "%s%s%s", path, dot, key), child);
-	} else if (json_is_array(value)) {
-		for (size_t i = 0; i < json_array_size(value); i++)
-			flatten(text, arena, arena_format(arena, "%s%s%zu", path, dot, i),
-				json_array_get(value, i));
-	} else {
-		add_quoted(text, path);
-		text_add(text, ",");
-		char *dumped = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-		add_quoted(text, dumped ? dumped : json_string_value(value));
-		free(dumped);
-		text_add(text, "\n");
-	}
+	return json_text(arena, make_root(arena, outcome, made, from_simulator));
 }
 
 const char *score_csv(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	json_t *root = make_root(arena, outcome, made, from_simulator);
-	struct text text = text_open(arena);
-	text_add(&text, "key,value\n");
-	flatten(&text, arena, "", root);
-	json_decref(root);
-	return text_read(&text);
+	return json_csv(arena, make_root(arena, outcome, made, from_simulator));
 }

@@ -1,0 +1,63 @@
+#include "report/json_text.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *json_text(struct arena *arena, json_t *root)
+{
+	char *dumped = json_dumps(root, JSON_INDENT(2));
+	if (!dumped)
+		fatal("the score could not be written");
+	const char *text = arena_format(arena, "%s\n", dumped);
+	free(dumped);
+	json_decref(root);
+	return text;
+}
+
+/* RFC 4180: quoted where a value has a comma, a quote or a line end. */
+static void add_quoted(struct text *text, const char *value)
+{
+	if (!strpbrk(value, ",\"\n")) {
+		text_add(text, "%s", value);
+		return;
+	}
+	text_add(text, "\"");
+	for (; *value; value++)
+		text_add(text, *value == '"' ? "\"\"" : "%c", *value);
+	text_add(text, "\"");
+}
+
+static void flatten(struct text *text, struct arena *arena, const char *path, json_t *value)
+{
+	const char *dot = path[0] ? "." : "";
+	if (json_is_object(value)) {
+		const char *key;
+		json_t *child;
+		json_object_foreach(value, key, child)
+			flatten(text, arena, arena_format(arena, "%s%s%s", path, dot, key), child);
+	} else if (json_is_array(value)) {
+		for (size_t i = 0; i < json_array_size(value); i++)
+			flatten(text, arena, arena_format(arena, "%s%s%zu", path, dot, i),
+				json_array_get(value, i));
+	} else {
+		add_quoted(text, path);
+		text_add(text, ",");
+		char *dumped = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+		add_quoted(text, dumped ? dumped : json_string_value(value));
+		free(dumped);
+		text_add(text, "\n");
+	}
+}
+
+const char *json_csv(struct arena *arena, json_t *root)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "key,value\n");
+	flatten(&text, arena, "", root);
+	json_decref(root);
+	return text_read(&text);
+}

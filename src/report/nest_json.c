@@ -1,0 +1,144 @@
+#include "report/nest_report.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "report/json_text.h"
+
+#include <inttypes.h>
+
+/* Words of one instance: a whole number, or a fraction as text. */
+static json_t *make_share(struct arena *arena, int64_t total, int64_t instances)
+{
+	if (instances <= 0 || total % instances == 0)
+		return json_integer(instances > 0 ? total / instances : 0);
+	int64_t common = number_gcd(total, instances);
+	return json_string(
+		arena_format(arena, "%" PRId64 "/%" PRId64, total / common, instances / common));
+}
+
+static json_t *make_space(struct arena *arena, const struct nest_report *report, int level, int t)
+{
+	const struct nest_count *count = &report->counts->at[level][t];
+	int64_t instances = report->counts->utilized[level];
+	json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:f}", "utilized_capacity",
+		(json_int_t)count->capacity, "reads", make_share(arena, count->reads, instances),
+		"fills", make_share(arena, count->fills, instances), "updates",
+		make_share(arena, count->updates, instances), "total_reads",
+		(json_int_t)count->reads, "total_fills", (json_int_t)count->fills, "total_updates",
+		(json_int_t)count->updates, "energy_pj", report->score->space_pj[level][t]);
+	if (count->links)
+		json_object_set_new(object, "total_links", json_integer(count->links));
+	return object;
+}
+
+static json_t *make_spaces(struct arena *arena, const struct nest_report *report, int level)
+{
+	int row = report->hierarchy->levels[level].row;
+	json_t *object = json_object();
+	for (int t = 0; t < report->shape->space_count; t++)
+		if (report->mapping->residency[t] >> row & 1)
+			json_object_set_new(object, report->shape->spaces[t].name,
+				make_space(arena, report, level, t));
+	return object;
+}
+
+/* Cycles before and after its work that a level adds, and the lag between its instances. */
+static json_t *make_latency(const struct nest_level *level)
+{
+	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)level->fill_cycles, "drain",
+		(json_int_t)level->drain_cycles, "skew", (json_int_t)0);
+}
+
+static json_t *make_level(struct arena *arena, const struct nest_report *report, int i)
+{
+	const struct nest_level *level = &report->hierarchy->levels[i];
+	const struct nest_score *score = report->score;
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:s, s:o, s:o}", "name", level->name,
+		"instances", (json_int_t)(level->mesh_x * level->mesh_y), "utilized_instances",
+		(json_int_t)report->counts->utilized[i], "cycles",
+		(json_int_t)score->level_cycles[i], "energy_pj", score->level_pj[i], "leak_pj",
+		score->leak_pj[i], "network_pj", score->network_pj[i], "energy_source",
+		report->hierarchy->energy_source, "latency", make_latency(level), "dataspaces",
+		make_spaces(arena, report, i));
+}
+
+static json_t *make_multipliers(const struct nest_report *report)
+{
+	const struct hierarchy *hierarchy = report->hierarchy;
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:s, s:{}}", "name",
+		hierarchy->compute_name, "instances",
+		(json_int_t)(hierarchy->compute_mesh_x * hierarchy->compute_mesh_y),
+		"utilized_instances", (json_int_t)report->counts->utilized_computes, "cycles",
+		(json_int_t)report->counts->compute_cycles, "energy_pj", report->score->compute_pj,
+		"computes", (json_int_t)report->counts->computes, "energy_source",
+		hierarchy->energy_source, "dataspaces");
+}
+
+static json_t *make_levels(struct arena *arena, const struct nest_report *report)
+{
+	json_t *list = json_array();
+	json_array_append_new(list, make_multipliers(report));
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (report->hierarchy->levels[i].storage)
+			json_array_append_new(list, make_level(arena, report, i));
+	return list;
+}
+
+static void add_counts(struct arena *arena, json_t *root, const struct nest_report *report)
+{
+	const struct nest_score *score = report->score;
+	json_t *numbers = json_pack("{s:I, s:f, s:I, s:f, s:f, s:s}", "cycles",
+		(json_int_t)score->cycles, "latency_ns",
+		(double)score->cycles * report->hierarchy->clock_ns, "computes",
+		(json_int_t)report->counts->computes, "energy_pj", score->energy_pj, "utilization",
+		score->utilization, "energy_source", report->hierarchy->energy_source);
+	json_object_update(root, numbers);
+	json_decref(numbers);
+	json_object_set_new(root, "levels", make_levels(arena, report));
+}
+
+static void add_execution(json_t *root, const struct nest_report *report)
+{
+	const struct nest_execution *execution = report->execution;
+	json_t *stalls = json_object();
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (execution->stall_by_level[i])
+			json_object_set_new(stalls, report->hierarchy->levels[i].name,
+				json_integer(execution->stall_by_level[i]));
+	json_t *object = json_pack("{s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}", "finished",
+		execution->finished, "agrees", execution->agrees, "right", execution->right,
+		"events", (json_int_t)execution->events, "timing", "cycles",
+		(json_int_t)execution->cycles, "fill_cycles", (json_int_t)execution->fill_cycles,
+		"drain_cycles", (json_int_t)execution->drain_cycles, "stall_cycles",
+		(json_int_t)execution->stall_cycles, "stalls_by_level", stalls);
+	if (execution->wrong)
+		json_object_set_new(object, "wrong", json_string(execution->wrong));
+	json_object_update(root, object);
+	json_decref(object);
+}
+
+static json_t *make_root(struct arena *arena, const struct nest_report *report)
+{
+	json_t *root = json_pack("{s:b, s:s, s:s, s:s}", "feasible", report->why == NULL, "problem",
+		report->shape->name, "counting", counting_names[report->counting], "mapping",
+		nest_mapping_print(arena, report->arch, report->shape, report->mapping));
+	if (!root)
+		fatal("the score could not be written");
+	if (report->why)
+		json_object_set_new(root, "why", json_string(report->why));
+	if (report->execution)
+		add_execution(root, report);
+	if (report->counted)
+		add_counts(arena, root, report);
+	return root;
+}
+
+const char *nest_json(struct arena *arena, const struct nest_report *report)
+{
+	return json_text(arena, make_root(arena, report));
+}
+
+const char *nest_csv(struct arena *arena, const struct nest_report *report)
+{
+	return json_csv(arena, make_root(arena, report));
+}

@@ -1,0 +1,55 @@
+#ifndef REPORT_NEST_REPORT_H
+#define REPORT_NEST_REPORT_H
+
+#include "model/nest_mapping.h"
+#include "model/nest_score.h"
+
+/*
+ * What `score` and `simulate` print of one problem under one mapping: one JSON
+ * object of the same shape for both.
+ *
+ *	feasible, why (when it is not), counting, cycles, latency_ns, computes, energy_pj,
+ *	utilization, energy_source, mapping (in a line),
+ *	levels   innermost first, the multipliers before them: name, instances,
+ *	         utilized_instances, cycles, energy_pj, leak_pj, network_pj,
+ *	         latency: {fill, drain, skew}, and of each dataspace that is kept there:
+ *	         utilized_capacity; reads, fills, updates of one utilized instance, whole
+ *	         numbers or, where they do not come out even, texts such as "7/2";
+ *	         total_reads, total_fills, total_updates; energy_pj
+ *
+ * An execution adds: finished, agrees, right, wrong (when it is not), events and the times of
+ * `execution`.  Levels that only fan out are left out.
+ */
+struct nest_execution {
+	bool finished; /* false: nothing else holds, and `wrong` says why */
+	bool agrees;   /* all integer counts are those of the exact model */
+	bool right;    /* what was computed is the einsum */
+	const char *wrong;
+	uint64_t events;
+	/* of the whole run; before the first multiply-add; after the last; waiting between */
+	int64_t cycles, fill_cycles, drain_cycles, stall_cycles;
+	int64_t stall_by_level[ARCH_LEVELS_MOST];
+};
+
+struct nest_report {
+	const struct arch *arch;
+	const struct hierarchy *hierarchy;
+	const struct shape *shape;
+	const struct mapping *mapping;
+	enum counting counting;
+	const struct nest_counts *counts;
+	const struct nest_score *score;
+	const char *why;                        /* infeasible; NULL if it can be carried out */
+	bool counted;                           /* counts and score hold, feasible or not */
+	const struct nest_execution *execution; /* NULL: not executed */
+};
+
+const char *nest_json(struct arena *arena, const struct nest_report *report);
+
+/* The same, one line for each value. */
+const char *nest_csv(struct arena *arena, const struct nest_report *report);
+
+/* For people: totals, the loops as they nest, one line per level and dataspace. */
+const char *nest_text(struct arena *arena, const struct nest_report *report);
+
+#endif
