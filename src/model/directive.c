@@ -8,31 +8,26 @@
 
 #include <string.h>
 
-struct words {
-	const char *at[SHAPE_DIMENSIONS_MOST + SHAPE_SPACES_MOST + 1];
-	int count;
-};
-
-static bool refuse_name(const struct reading *reading, struct span span, const char *what,
-	const char *name, const struct words *known)
+bool directive_refuse(const struct reading *reading, struct span span, const char *what,
+	const char *name, const char *const *known)
 {
 	struct text list = text_open(reading->arena);
-	for (int i = 0; i < known->count; i++)
-		text_add(&list, "%s%s", i ? ", " : "", known->at[i]);
-	const char *near = suggest(name, known->at);
-	diag_error(reading->diag, span, "unknown %s '%s'%s%s%s; there are %s", what, name,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
-		text_read(&list));
+	for (int i = 0; known[i]; i++)
+		text_add(&list, "%s%s", i ? ", " : "", known[i]);
+	const char *near = suggest(name, known);
+	diag_error(reading->diag, span, "unknown %s '%s' (there are %s)%s%s%s", what, name,
+		text_read(&list), near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "");
 	return false;
 }
 
 static bool refuse_dimension(const struct reading *reading, struct span span, const char *name,
 	const struct shape *shape)
 {
-	struct words known = {0};
+	const char *known[SHAPE_DIMENSIONS_MOST + 1] = {0};
 	for (int d = 0; d < shape->dimension_count; d++)
-		known.at[known.count++] = shape->dimensions[d].name;
-	return refuse_name(reading, span, "dimension", name, &known);
+		known[d] = shape->dimensions[d].name;
+	return directive_refuse(reading, span, "dimension", name, known);
 }
 
 static bool is_gap(char c)
@@ -273,9 +268,9 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 	if (node->kind == NODE_MAP)
 		return reading_refuse(reading, node, "dataspaces are a list such as [Weights]");
 	bool good = true;
-	struct words known = {0};
+	const char *known[SHAPE_SPACES_MOST + 1] = {0};
 	for (int t = 0; t < shape->space_count; t++)
-		known.at[known.count++] = shape->spaces[t].name;
+		known[t] = shape->spaces[t].name;
 	size_t items = node->kind == NODE_LIST ? node->count : 1;
 	for (size_t i = 0; i < items; i++) {
 		const struct node *item = node_item(node, i);
@@ -290,7 +285,7 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 		else if (t >= 0)
 			*out |= UINT32_C(1) << t;
 		else
-			good = refuse_name(reading, item->span, "dataspace", name, &known);
+			good = directive_refuse(reading, item->span, "dataspace", name, known);
 	}
 	return good;
 }

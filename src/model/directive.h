@@ -32,6 +32,10 @@ bool directive_order(const struct reading *reading, const struct node *node,
 bool directive_spaces(const struct reading *reading, const struct node *node,
 	const struct shape *shape, uint32_t *out);
 
+/* "unknown level 'X'", with the nearest of `known` (NULL ends it) and all of them.  Always false. */
+bool directive_refuse(const struct reading *reading, struct span span, const char *what,
+	const char *name, const char *const *known);
+
 /* How factors are written: "=", "<", "<=", ">", ">=". */
 const char *relation_text(enum relation relation);
 

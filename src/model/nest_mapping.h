@@ -45,10 +45,8 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
  *	spatial      the same and split: so many entries of the permutation run along X
  *	dataspace    keep, bypass (also `datatype` and `bypass`)
  *
- * Factors read as "C=1 M=8", "C1 M8", "C=1,M=8", lists and maps of them; 0 is what the other
- * factors leave of the dimension; "P=4,3" is 4 iterations, 3 in the last round.  Imperfect
- * bounds must say so.  A permutation is a word of names (PRK) or a list; dimensions that are not
- * listed are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
+ * Their values read as model/directive.h says.  Imperfect bounds must tell how long the last
+ * round is; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
  * constraints/constraints.h.  False after complaining about everything that is wrong.
  */
 struct reading;

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "base/scan.h"
 #include "base/text.h"
+#include "model/directive.h"
 #include "model/mapping_notation.h"
 #include "model/nest_mapping.h"
 #include "spec/reader.h"
@@ -14,7 +14,7 @@ static const char *const type_names[] = {
 
 /* One loop bound as written. */
 struct bound {
-	bool given, rest;     /* rest: written 0 */
+	bool given;
 	int64_t factor, last; /* last: 0 when not written */
 	struct span span;
 };
@@ -37,211 +37,30 @@ struct directives {
 
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
-static const char *list_names(struct arena *arena, const char *const *names)
+static void set_bounds(struct directives *directives, const struct constraint_factor *factors,
+	int count, struct bound *bounds)
 {
-	struct text text = text_open(arena);
-	for (int i = 0; names[i]; i++)
-		text_add(&text, "%s%s", i ? ", " : "", names[i]);
-	return text_read(&text);
-}
-
-static void complain_unknown(struct directives *directives, const char *what, const char *name,
-	struct span span, const char *const *known)
-{
-	const char *near = suggest(name, known);
-	WRONG(directives, span,
-		near ? "no %s '%s' (%ss: %s); did you mean '%s'?" : "no %s '%s' (%ss: %s)", what,
-		name, what, list_names(directives->reading->arena, known), near);
-}
-
-static int find_dimension(struct directives *directives, const char *name, struct span span)
-{
-	int d = shape_dimension(directives->shape, name);
-	if (d >= 0)
-		return d;
-	const char *known[SHAPE_DIMENSIONS_MOST + 1] = {0};
-	for (int i = 0; i < directives->shape->dimension_count; i++)
-		known[i] = directives->shape->dimensions[i].name;
-	complain_unknown(directives, "dimension", name, span, known);
-	return -1;
-}
-
-static void add_bound(
-	struct directives *directives, struct bound *bounds, int d, const struct bound *bound)
-{
-	if (bounds[d].given) {
-		WRONG(directives, bound->span, "the factor of dimension '%s' is given twice",
-			directives->shape->dimensions[d].name);
-		diag_note(directives->reading->diag, bounds[d].span, "first given here");
-		return;
-	}
-	bounds[d] = *bound;
-}
-
-static bool is_separator(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == ',';
-}
-
-/* A number at *at; false if there is none, or one beyond every extent. */
-static bool take_number(const char **at, int64_t *out)
-{
-	return *at[0] >= '0' && *at[0] <= '9' && scan_integer(at, out) && *out <= SHAPE_EXTENT_MOST;
-}
-
-/* "C=1 M8, P=4,3": a comma before a digit belongs to the factor before it. */
-static void read_factor_text(
-	struct directives *directives, const struct node *scalar, struct bound *bounds)
-{
-	static const char letters[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-	const char *text = scalar->text, *at = text;
-	while (*at) {
-		if (is_separator(*at)) {
-			at++;
-			continue;
-		}
-		const char *from = at;
-		size_t length = strspn(at, letters);
-		const char *end = at + length, *equals = end + strspn(end, " \t");
-		struct bound bound = {.given = true};
-		bool good = length > 0;
-		if (*equals == '=') {
-			at = equals + 1;
-			at += strspn(at, " \t");
+	for (int i = 0; i < count; i++) {
+		const struct constraint_factor *factor = &factors[i];
+		struct bound *bound = &bounds[factor->dimension];
+		const char *name = directives->shape->dimensions[factor->dimension].name;
+		int64_t extent = directives->shape->dimensions[factor->dimension].extent;
+		if (factor->relation != RELATION_EQUAL) {
+			WRONG(directives, factor->span,
+				"a mapping's factors are exact: '%s=%lld', not '%s'", name,
+				(long long)factor->bound, relation_text(factor->relation));
+		} else if (factor->bound > extent) {
+			WRONG(directives, factor->span,
+				"a factor of %lld exceeds the extent of dimension '%s', %lld",
+				(long long)factor->bound, name, (long long)extent);
+		} else if (bound->given) {
+			WRONG(directives, factor->span,
+				"the factor of dimension '%s' is given twice", name);
+			diag_note(directives->reading->diag, bound->span, "first given here");
 		} else {
-			while (length > 0 && from[length - 1] >= '0' && from[length - 1] <= '9')
-				length--;
-			at = from + length;
-		}
-		good &= length > 0 && take_number(&at, &bound.factor);
-		const char *comma = at + strspn(at, " \t");
-		if (good && *comma == ',') {
-			comma += 1 + strspn(comma + 1, " \t");
-			if (take_number(&comma, &bound.last))
-				at = comma;
-		}
-		if (!good || (*at && !is_separator(*at))) {
-			at += strcspn(at, " \t\n,");
-			WRONG(directives,
-				node_part(scalar, (size_t)(from - text), (size_t)(at - text)),
-				"'%.*s' is no factor; 'M=8' is a loop over dimension M of 8 "
-				"iterations",
-				(int)(at - from), from);
-			continue;
-		}
-		bound.span = node_part(scalar, (size_t)(from - text), (size_t)(at - text));
-		bound.rest = bound.factor == 0;
-		const char *name =
-			arena_format(directives->reading->arena, "%.*s", (int)length, from);
-		int d = find_dimension(directives, name, bound.span);
-		if (d >= 0)
-			add_bound(directives, bounds, d, &bound);
-	}
-}
-
-/* {M: 8, P: [4, 3]} */
-static void read_factor_map(
-	struct directives *directives, const struct node *map, struct bound *bounds)
-{
-	for (size_t i = 0; i < map->count; i++) {
-		const struct node_entry *entry = &map->entries[i];
-		const struct node *value = entry->value;
-		struct bound bound = {.given = true, .span = entry->key_span};
-		int d = find_dimension(directives, entry->key, entry->key_span);
-		bool pair = value->kind == NODE_LIST && value->count == 2;
-		bool good = node_integer(directives->reading, pair ? value->items[0] : value,
-			"a factor", 0, SHAPE_EXTENT_MOST, &bound.factor);
-		if (pair)
-			good &= node_integer(directives->reading, value->items[1],
-				"the iterations of the last round", 1, SHAPE_EXTENT_MOST,
-				&bound.last);
-		bound.rest = bound.factor == 0;
-		if (good && d >= 0)
-			add_bound(directives, bounds, d, &bound);
-	}
-}
-
-static void read_factors(
-	struct directives *directives, const struct node *node, struct bound *bounds)
-{
-	if (node->kind == NODE_SCALAR)
-		read_factor_text(directives, node, bounds);
-	else if (node->kind == NODE_MAP)
-		read_factor_map(directives, node, bounds);
-	else
-		for (size_t i = 0; i < node->count; i++) {
-			if (node->items[i]->kind == NODE_LIST)
-				reading_refuse(directives->reading, node->items[i],
-					"a factor is a word such as M=8, not a list");
-			else
-				read_factors(directives, node->items[i], bounds);
-		}
-}
-
-struct order {
-	int count;
-	uint8_t at[SHAPE_DIMENSIONS_MOST];
-	uint32_t seen;
-};
-
-/* The longest dimension's name that text begins with; -1 if none. */
-static int longest_prefix(const struct shape *shape, const char *text, size_t *length)
-{
-	int best = -1;
-	*length = 0;
-	for (int d = 0; d < shape->dimension_count; d++) {
-		size_t n = strlen(shape->dimensions[d].name);
-		if (n > *length && strncmp(text, shape->dimensions[d].name, n) == 0) {
-			best = d;
-			*length = n;
+			*bound = (struct bound){true, factor->bound, factor->tail, factor->span};
 		}
 	}
-	return best;
-}
-
-/* "PRK", "P,R,K", "Cin Cout": names one after the other. */
-static void read_order_text(
-	struct directives *directives, const struct node *scalar, struct order *order)
-{
-	const char *at = scalar->text;
-	while (*at) {
-		if (is_separator(*at)) {
-			at++;
-			continue;
-		}
-		size_t length, offset = (size_t)(at - scalar->text);
-		int d = longest_prefix(directives->shape, at, &length);
-		if (d < 0) {
-			length = strcspn(at, " \t\n,");
-			const char *name =
-				arena_format(directives->reading->arena, "%.*s", (int)length, at);
-			find_dimension(
-				directives, name, node_part(scalar, offset, offset + length));
-		} else if (order->seen >> d & 1) {
-			WRONG(directives, node_part(scalar, offset, offset + length),
-				"dimension '%s' stands twice in a permutation",
-				directives->shape->dimensions[d].name);
-		} else {
-			order->seen |= 1u << d;
-			order->at[order->count++] = (uint8_t)d;
-		}
-		at += length;
-	}
-}
-
-static void read_order(struct directives *directives, const struct node *node, struct order *order)
-{
-	const char *word;
-	for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++)
-		if (node_text(directives->reading, node->items[i], "a permutation's dimension",
-			    &word))
-			read_order_text(directives, node->items[i], order);
-	if (node->kind == NODE_SCALAR)
-		read_order_text(directives, node, order);
-	else if (node->kind == NODE_MAP)
-		reading_refuse(directives->reading, node,
-			"a permutation is a word such as PRK or a list, not a map");
 }
 
 /* Where a directive writes its loops; NULL after complaining. */
@@ -280,12 +99,36 @@ static void check_idle(struct directives *directives, const struct bound *bounds
 				"'%s' stores nothing and has no temporal loops", name);
 }
 
+/* Dimensions that are not listed stand outside the listed ones. */
+static void set_order(struct mapping_row *row, bool spatial, const struct directive_order *listed,
+	int dimensions, int split)
+{
+	uint8_t *order = spatial ? row->spatial_order : row->temporal_order;
+	uint32_t seen = 0;
+	int count = 0;
+	for (int i = 0; i < listed->count; i++)
+		seen |= 1u << (order[count++] = listed->at[i]);
+	for (int i = 0; i < listed->suffix_count; i++)
+		seen |= 1u << listed->suffix[i];
+	for (int d = 0; d < dimensions; d++)
+		if (!(seen >> d & 1))
+			order[count++] = (uint8_t)d;
+	for (int i = 0; i < listed->suffix_count; i++)
+		order[count++] = listed->suffix[i];
+	for (int i = split; spatial && i < count; i++)
+		row->spatial_y |= (uint16_t)(1u << order[i]);
+}
+
 static void read_loops(struct directives *directives, struct reader *map,
 	const struct nest_target *target, bool spatial)
 {
+	const struct reading *reading = directives->reading;
+	const struct shape *shape = directives->shape;
 	struct bound idle[SHAPE_DIMENSIONS_MOST] = {0};
-	struct order order = {0};
-	int64_t split = directives->shape->dimension_count;
+	struct directive_order order = {0};
+	const struct constraint_factor *list;
+	int count;
+	int64_t split = shape->dimension_count;
 	const struct node *factors = read_node(map, "factors", OPTIONAL);
 	const struct node *permutation = read_node(map, "permutation", OPTIONAL);
 	if (spatial)
@@ -293,22 +136,17 @@ static void read_loops(struct directives *directives, struct reader *map,
 	struct bound *bounds = open_row(directives, target, spatial, map->map->span, idle);
 	if (!bounds)
 		return;
-	if (factors)
-		read_factors(directives, factors, bounds);
-	if (permutation)
-		read_order(directives, permutation, &order);
-	if (bounds == idle) {
-		check_idle(directives, idle, target->name);
-		return;
+	if (factors) {
+		directive_factors(reading, factors, shape, &list, &count);
+		set_bounds(directives, list, count, bounds);
 	}
-	for (int d = 0; d < directives->shape->dimension_count; d++)
-		if (!(order.seen >> d & 1))
-			order.at[order.count++] = (uint8_t)d;
-	struct mapping_row *row =
-		&directives->mapping.rows[spatial ? target->block_row : target->row];
-	memcpy(spatial ? row->spatial_order : row->temporal_order, order.at, (size_t)order.count);
-	for (int i = (int)split; spatial && i < order.count; i++)
-		row->spatial_y |= (uint16_t)(1u << order.at[i]);
+	if (permutation)
+		directive_order(reading, permutation, shape, &order);
+	if (bounds == idle)
+		check_idle(directives, idle, target->name);
+	else
+		set_order(&directives->mapping.rows[spatial ? target->block_row : target->row],
+			spatial, &order, shape->dimension_count, (int)split);
 }
 
 static void place(struct directives *directives, const struct nest_target *target, int t, bool keep,
@@ -337,27 +175,14 @@ static void place(struct directives *directives, const struct nest_target *targe
 static void read_places(struct directives *directives, struct reader *map,
 	const struct nest_target *target, bool keep)
 {
-	const struct shape *shape = directives->shape;
-	const char *const *names, *key = keep ? "keep" : "bypass";
-	size_t count;
-	if (!read_texts(map, key, OPTIONAL, &names, &count))
+	const char *key = keep ? "keep" : "bypass";
+	uint32_t spaces;
+	const struct node *node = read_node(map, key, OPTIONAL);
+	if (!node || !directive_spaces(directives->reading, node, directives->shape, &spaces))
 		return;
-	const struct node *node = node_find(map->map, key);
-	for (size_t i = 0; i < count; i++) {
-		struct span span = node_item(node, i)->span;
-		int t = shape_space(shape, names[i]);
-		if (t >= 0) {
-			place(directives, target, t, keep, span);
-		} else if (text_equal(names[i], "*")) {
-			for (t = 0; t < shape->space_count; t++)
-				place(directives, target, t, keep, span);
-		} else {
-			const char *known[SHAPE_SPACES_MOST + 1] = {0};
-			for (t = 0; t < shape->space_count; t++)
-				known[t] = shape->spaces[t].name;
-			complain_unknown(directives, "dataspace", names[i], span, known);
-		}
-	}
+	for (int t = 0; t < directives->shape->space_count; t++)
+		if (spaces >> t & 1)
+			place(directives, target, t, keep, node->span);
 }
 
 static void read_directive(struct directives *directives, const struct node *node)
@@ -387,36 +212,6 @@ static void read_directive(struct directives *directives, const struct node *nod
 	reader_done(&map);
 }
 
-/* Written 0: what the other factors of the dimension leave. */
-static void fill_rest(struct directives *directives, int d)
-{
-	int64_t rest = directives->shape->dimensions[d].extent;
-	struct bound *open = NULL;
-	uint32_t *factor = NULL;
-	for (int r = 0; r < directives->arch->level_count; r++)
-		for (int spatial = 0; spatial <= 1; spatial++) {
-			struct bound *bound = &directives->bounds[r][spatial][d];
-			struct mapping_row *row = &directives->mapping.rows[r];
-			if (!bound->rest) {
-				rest = number_ceil_div(rest, bound->given ? bound->factor : 1);
-				continue;
-			}
-			if (open) {
-				WRONG(directives, bound->span,
-					"two factors of dimension '%s' are 0, the rest of it",
-					directives->shape->dimensions[d].name);
-				diag_note(directives->reading->diag, open->span,
-					"the other one is here");
-			}
-			open = bound;
-			factor = spatial ? &row->spatial[d] : &row->temporal[d];
-		}
-	if (open) {
-		*factor = (uint32_t)rest;
-		open->factor = rest;
-	}
-}
-
 static void set_factors(struct directives *directives, int d)
 {
 	for (int r = 0; r < directives->arch->level_count; r++) {
@@ -428,7 +223,6 @@ static void set_factors(struct directives *directives, int d)
 		if (row->spatial[d] <= 1)
 			row->spatial_y &= (uint16_t) ~(1u << d);
 	}
-	fill_rest(directives, d);
 }
 
 /* An imperfect bound says how many iterations its last round has, and says it right. */

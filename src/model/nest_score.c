@@ -1,6 +1,7 @@
 #include "model/nest_score.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -24,6 +25,15 @@ bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *sh
 		}
 	}
 	return true;
+}
+
+const char *nest_share_text(struct arena *arena, int64_t total, int64_t instances)
+{
+	int64_t common = number_gcd(total, instances);
+	if (common == instances)
+		return arena_format(arena, "%lld", (long long)(total / instances));
+	return arena_format(
+		arena, "%lld/%lld", (long long)(total / common), (long long)(instances / common));
 }
 
 static const char *level_name(const struct hierarchy *hierarchy, const struct nest_score *score)
@@ -59,18 +69,20 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 			asked, given);
 	case NEST_FANOUT:
 		return arena_format(arena,
-			"the loops below '%s' use %lld instances; there are %lld", level, asked,
-			given);
+			"the spatial loops below '%s' take %lld instances along an axis; there are "
+			"%lld",
+			level, asked, given);
 	case NEST_CAPACITY:
 		return capacity_text(arena, hierarchy, score);
 	case NEST_UTILIZATION:
 		return arena_format(arena,
 			score->level < 0
-				? "%lld of the multipliers '%s' are busy; at least %lld "
-				  "must be"
-				: "the tiles take %lld words at '%s'; at least %lld must be "
-				  "used",
-			asked, level, given);
+				? "%lld of %lld multipliers '%s' are busy; %g of them must be"
+				: "the tiles take %lld of %lld words of '%s'; %g of them "
+				  "must be used",
+			asked, given, level,
+			score->level < 0 ? hierarchy->least_parallelism
+					 : hierarchy->levels[score->level].least_utilization);
 	case NEST_HOMELESS:
 		return arena_format(arena, "'%s' is kept nowhere", space);
 	case NEST_OVERFLOW:

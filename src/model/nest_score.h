@@ -28,6 +28,9 @@ struct nest_counts {
 bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct nest_counts *a, const struct nest_counts *b);
 
+/* What one of `instances` (at least 1) has of a total: "3", or exactly "7/2". */
+const char *nest_share_text(struct arena *arena, int64_t total, int64_t instances);
+
 enum nest_verdict {
 	NEST_FITS,
 	NEST_FACTORS,     /* the bounds of a dimension do not make its extent */

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/directive.h"
 #include "model/nest_mapping.h"
 #include "spec/reader.h"
 
@@ -50,14 +51,6 @@ static const char *alias_of(struct arena *arena, const char *name)
 	return arena_format(arena, "%.*s", (int)(length - extra), name + sizeof before - 1);
 }
 
-static const char *list_levels(struct arena *arena, const struct arch *arch)
-{
-	struct text text = text_open(arena);
-	for (int r = 0; r < arch->level_count; r++)
-		text_add(&text, "%s%s", r ? ", " : "", arch->levels[r].name);
-	return text_read(&text);
-}
-
 bool nest_target_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, struct nest_target *out)
 {
@@ -81,9 +74,5 @@ bool nest_target_read(const struct reading *reading, const struct node *node,
 	const char *known[ARCH_LEVELS_MOST + 1] = {0};
 	for (int i = 0; i < arch->level_count; i++)
 		known[i] = arch->levels[i].name;
-	const char *near = suggest(name, known);
-	return reading_refuse(reading, node,
-		near ? "no level '%s' (levels: %s); did you mean '%s'?"
-		     : "no level '%s' (levels: %s)",
-		name, list_levels(reading->arena, arch), near);
+	return directive_refuse(reading, node->span, "level", name, known);
 }

@@ -6,20 +6,17 @@
 
 #include <inttypes.h>
 
-/* Words of one instance: a whole number, or a fraction as text. */
 static json_t *make_share(struct arena *arena, int64_t total, int64_t instances)
 {
-	if (instances <= 0 || total % instances == 0)
-		return json_integer(instances > 0 ? total / instances : 0);
-	int64_t common = number_gcd(total, instances);
-	return json_string(
-		arena_format(arena, "%" PRId64 "/%" PRId64, total / common, instances / common));
+	if (total % instances)
+		return json_string(nest_share_text(arena, total, instances));
+	return json_integer(total / instances);
 }
 
 static json_t *make_space(struct arena *arena, const struct nest_report *report, int level, int t)
 {
 	const struct nest_count *count = &report->counts->at[level][t];
-	int64_t instances = report->counts->utilized[level];
+	int64_t instances = number_max(1, report->counts->utilized[level]);
 	json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:f}", "utilized_capacity",
 		(json_int_t)count->capacity, "reads", make_share(arena, count->reads, instances),
 		"fills", make_share(arena, count->fills, instances), "updates",

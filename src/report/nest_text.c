@@ -67,24 +67,17 @@ static void add_nest(struct text *text, const struct nest_report *report)
 	text_add(text, "%s\n", report->hierarchy->compute_name);
 }
 
-/* A whole number, or the exact fraction. */
-static const char *share(struct arena *arena, int64_t total, int64_t instances)
-{
-	if (instances <= 0 || total % instances == 0)
-		return arena_format(arena, "%" PRId64, instances > 0 ? total / instances : 0);
-	int64_t common = number_gcd(total, instances);
-	return arena_format(arena, "%" PRId64 "/%" PRId64, total / common, instances / common);
-}
-
 static void add_space(struct text *text, const struct nest_report *report, int level, int t)
 {
 	const struct nest_count *count = &report->counts->at[level][t];
-	int64_t instances = report->counts->utilized[level];
+	int64_t instances = number_max(1, report->counts->utilized[level]);
 	struct arena *arena = text->arena;
 	text_add(text, "  %-14s %10s %12" PRId64 " %12s %12s %12s %14.1f\n",
 		report->shape->spaces[t].name, "", count->capacity,
-		share(arena, count->reads, instances), share(arena, count->fills, instances),
-		share(arena, count->updates, instances), report->score->space_pj[level][t]);
+		nest_share_text(arena, count->reads, instances),
+		nest_share_text(arena, count->fills, instances),
+		nest_share_text(arena, count->updates, instances),
+		report->score->space_pj[level][t]);
 }
 
 static void add_level(struct text *text, const struct nest_report *report, int i)
