@@ -19,7 +19,8 @@ const struct constraint_kind *constraint_kind_find(const char *key)
 	return NULL;
 }
 
-void clash_add(struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
+struct clash *clash_add(
+	struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
 {
 	va_list list, again;
 	va_start(list, format);
@@ -29,8 +30,9 @@ void clash_add(struct clashes *clashes, int self, int by, struct span span, cons
 	vsnprintf(text, (size_t)length + 1, format, again);
 	va_end(again);
 	va_end(list);
-	*array_add(clashes->arena, clashes) =
-		(struct clash){.self = self, .by = by, .span = span, .text = text};
+	struct clash *clash = array_add(clashes->arena, clashes);
+	*clash = (struct clash){.self = self, .by = by, .span = span, .text = text};
+	return clash;
 }
 
 void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy)
@@ -95,6 +97,8 @@ bool constraints_narrow(
 		diag_error(diag, clash->span, "%s", clash->text);
 		if (clash->by >= 0 && clash->by != clash->self)
 			diag_note(diag, constraints->at[clash->by].span, "the other one is here");
+		for (int k = 0; k < clash->more_count; k++)
+			diag_note(diag, constraints->at[clash->more[k]].span, "this takes part");
 	}
 	arena_close(arena);
 	return !clashes.count;

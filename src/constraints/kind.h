@@ -25,6 +25,8 @@ struct constraint_context {
 struct clash {
 	int self; /* the constraint complained about */
 	int by;   /* the other one; -1: the machine or an extent */
+	int more_count;
+	const int *more; /* all others that take part, when there are more than two */
 	struct span span;
 	const char *text; /* "'GLB' (temporal) cannot have M>=5 and M<=3" */
 };
@@ -35,8 +37,9 @@ struct clashes {
 	struct clash *at;
 };
 
-void clash_add(struct clashes *clashes, int self, int by, struct span span, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+/* What it adds, to be completed. */
+struct clash *clash_add(struct clashes *clashes, int self, int by, struct span span,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 struct constraint_kind {
 	const char *key;     /* in the spec: "factors" */

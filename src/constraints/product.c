@@ -35,42 +35,69 @@ static struct span span_of(const struct domain *domain, int by)
 	return domain->constraints && by >= 0 ? domain->constraints->at[by].span : (struct span){0};
 }
 
-/* "M=4 at 'GLB' (temporal) x M>=2 at 'PE' (spatial)": the bounds that somebody set.  The last
- * two constraints among them come out as well. */
+/* Constraints that clash, each once, ascending. */
+struct party {
+	int count;
+	int at[2 * ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST];
+};
+
+static void join(struct party *party, int who)
+{
+	int i = party->count;
+	while (i > 0 && party->at[i - 1] > who)
+		i--;
+	if (who < 0 || (i > 0 && party->at[i - 1] == who))
+		return;
+	memmove(party->at + i + 1, party->at + i, (size_t)(party->count - i) * sizeof *party->at);
+	party->at[i] = who;
+	party->count++;
+}
+
+/* The last of them complains; the others are shown. */
+static void complain(const struct domain *domain, const struct party *party,
+	struct clashes *clashes, const char *text)
+{
+	int others = party->count - 1;
+	int self = others >= 0 ? party->at[others] : -1;
+	struct clash *clash = clash_add(
+		clashes, self, others == 1 ? party->at[0] : -1, span_of(domain, self), "%s", text);
+	if (others < 2)
+		return;
+	clash->more = arena_copy(clashes->arena, party->at, (size_t)others * sizeof *party->at);
+	clash->more_count = others;
+}
+
+/* "M=4 at 'GLB' (temporal) x M>=2 at 'PE' (spatial)": the bounds that somebody set. */
 static const char *chain_text(
-	const struct chain *chain, struct arena *arena, bool least, int *self, int *by)
+	const struct chain *chain, struct arena *arena, bool least, struct party *party)
 {
 	struct text text = text_open(arena);
 	const char *name = chain->domain->shape->dimensions[chain->d].name;
-	*self = *by = -1;
 	for (int i = chain->count - 1; i >= 0; i--) {
 		const struct link *link = &chain->links[i];
 		const struct factor_domain *bounds = &link->bounds;
 		int who = least ? bounds->least_by : bounds->most_by;
-		if (who < 0)
-			continue;
-		text_add(&text, "%s%s%s%lld at '%s' (%s)", text.length ? " x " : "", name,
-			bounds->least == bounds->most ? "="
-			: least                       ? ">="
-						      : "<=",
-			(long long)(least ? bounds->least : bounds->most),
-			chain->domain->arch->levels[link->row].name,
-			link->spatial ? "spatial" : "temporal");
-		if (who == *self)
-			continue;
-		*by = who > *self ? *self : who > *by ? who : *by;
-		*self = who > *self ? who : *self;
+		join(party, who);
+		if (who >= 0)
+			text_add(&text, "%s%s%s%lld at '%s' (%s)", text.length ? " x " : "", name,
+				bounds->least == bounds->most ? "="
+				: least                       ? ">="
+							      : "<=",
+				(long long)(least ? bounds->least : bounds->most),
+				chain->domain->arch->levels[link->row].name,
+				link->spatial ? "spatial" : "temporal");
 	}
 	return text_read(&text);
 }
 
 static void add(const struct chain *chain, struct clashes *clashes, bool least, const char *why)
 {
-	int self, by;
-	const char *bounds = chain_text(chain, clashes->arena, least, &self, &by);
-	clash_add(clashes, self, by, span_of(chain->domain, self), "dimension %s has %lld, %s: %s",
-		chain->domain->shape->dimensions[chain->d].name, (long long)chain->extent, why,
-		bounds);
+	struct party party = {0};
+	const char *bounds = chain_text(chain, clashes->arena, least, &party);
+	complain(chain->domain, &party, clashes,
+		arena_format(clashes->arena, "dimension %s has %lld, %s: %s",
+			chain->domain->shape->dimensions[chain->d].name, (long long)chain->extent,
+			why, bounds));
 }
 
 /* The product of all lower (upper) bounds, or more than any extent. */
@@ -108,13 +135,15 @@ static bool refuse_divisor(const struct chain *chain, const struct link *link,
 		text_add(&near, "%lld", (long long)below);
 	if (above)
 		text_add(&near, "%s%lld", below ? " and " : "", (long long)above);
-	int self = bounds->least_by > bounds->most_by ? bounds->least_by : bounds->most_by;
-	int by = bounds->least_by > bounds->most_by ? bounds->most_by : bounds->least_by;
-	clash_add(clashes, self, by == self ? -1 : by, span_of(chain->domain, self),
-		"%s at '%s' (%s) does not divide dimension %s, which has %lld; %s would",
-		text_read(&range), chain->domain->arch->levels[link->row].name,
-		link->spatial ? "spatial" : "temporal", name, (long long)chain->extent,
-		text_read(&near));
+	struct party party = {0};
+	join(&party, bounds->least_by);
+	join(&party, bounds->most_by);
+	complain(chain->domain, &party, clashes,
+		arena_format(clashes->arena,
+			"%s at '%s' (%s) does not divide dimension %s, which has %lld; %s would",
+			text_read(&range), chain->domain->arch->levels[link->row].name,
+			link->spatial ? "spatial" : "temporal", name, (long long)chain->extent,
+			text_read(&near)));
 	return true;
 }
 
@@ -173,30 +202,63 @@ static void check_imperfect(const struct chain *chain, struct clashes *clashes)
 		add(chain, clashes, false, "more than the product of its bounds");
 }
 
+/* Whether a split leaves a dimension along X only (1), along Y only (2), or either (3). */
+static int axes_of(const struct domain *domain, int r, int d)
+{
+	const struct row_domain *row = &domain->rows[r];
+	int count = domain->shape->dimension_count;
+	if (row->split < 0)
+		return 3;
+	if (row->split == 0 || row->split == count)
+		return row->split ? 1 : 2;
+	for (int i = 0; i < row->spatial_inner; i++)
+		if (row->spatial_order[i] == d)
+			return i < row->split ? 1 : 2;
+	for (int i = 0; i < row->spatial_outer; i++)
+		if (row->spatial_last[i] == d)
+			return count - row->spatial_outer + i < row->split ? 1 : 2;
+	return 3;
+}
+
+/* Whether the least bounds of dimensions d and up fit what is left of a fan-out. */
+static bool fits_fanout(const struct domain *domain, int r, int d, int64_t x, int64_t y)
+{
+	while (d < domain->shape->dimension_count && domain->rows[r].spatial[d].least == 1)
+		d++;
+	if (d == domain->shape->dimension_count)
+		return true;
+	int64_t least = domain->rows[r].spatial[d].least;
+	int axes = axes_of(domain, r, d);
+	return (axes & 1 && least <= x && fits_fanout(domain, r, d + 1, x / least, y)) ||
+	       (axes & 2 && least <= y && fits_fanout(domain, r, d + 1, x, y / least));
+}
+
 static void check_fanout(const struct domain *domain, int r, struct clashes *clashes)
 {
-	int64_t product = 1, fanout = domain_fanout(domain->arch, r);
+	const struct level *level = &domain->arch->levels[r];
+	const struct row_domain *row = &domain->rows[r];
+	if (fits_fanout(domain, r, 0, level->fanout_x, level->fanout_y))
+		return;
 	struct text text = text_open(clashes->arena);
-	int self = -1, by = -1;
+	struct party party = {0};
 	for (int d = 0; d < domain->shape->dimension_count; d++) {
-		const struct factor_domain *bounds = &domain->rows[r].spatial[d];
+		const struct factor_domain *bounds = &row->spatial[d];
 		if (bounds->least == 1)
 			continue;
-		if (!number_mul(product, bounds->least, &product))
-			product = INT64_MAX;
 		text_add(&text, "%s%s%s%lld", text.length ? " x " : "",
 			domain->shape->dimensions[d].name,
 			bounds->least == bounds->most ? "=" : ">=", (long long)bounds->least);
-		int who = bounds->least_by;
-		if (who != self) {
-			by = who > self ? self : who;
-			self = who > self ? who : self;
-		}
+		join(&party, bounds->least_by);
 	}
-	if (product > fanout)
-		clash_add(clashes, self, by, span_of(domain, self),
-			"'%s' fans out to %lld instances, less than %s",
-			domain->arch->levels[r].name, (long long)fanout, text_read(&text));
+	if (row->split >= 0) {
+		text_add(&text, " with split %d", row->split);
+		join(&party, row->split_by);
+		join(&party, row->spatial_order_by);
+	}
+	complain(domain, &party, clashes,
+		arena_format(clashes->arena, "the fan-out %lld x %lld of '%s' has no room for %s",
+			(long long)level->fanout_x, (long long)level->fanout_y, level->name,
+			text_read(&text)));
 }
 
 void product_check(const struct domain *domain, struct clashes *clashes)
