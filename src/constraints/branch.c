@@ -2,62 +2,83 @@
 
 #include "base/text.h"
 
-/* The constraint that keeps a dataspace in a row; a row that keeps nothing may stand for it. */
-static int keeper(const struct domain *domain, const bool *chosen, int r, int t)
+/* Branch `branch` of a !Parallel, and the constraint that keeps a dataspace there. */
+struct keeper {
+	int branch, by;
+	const char *name;
+};
+
+static bool keeps(const struct constraint *constraint, int t)
 {
-	const struct constraints *all = domain->constraints;
-	if (domain_stores(domain->arch, r))
-		return domain->rows[r].keep >> t & 1 ? domain->rows[r].keep_by[t] : -1;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct constraint *constraint = &all->at[i];
-		bool keeps = text_equal(constraint->kind->key, "keep") ||
-			     text_equal(constraint->kind->key, "keep_only");
-		if (keeps && constraint->row == r && constraint->spaces >> t & 1 &&
-			(!chosen || chosen[i]))
-			return (int)i;
-	}
-	return -1;
+	return (text_equal(constraint->kind->key, "keep") ||
+		       text_equal(constraint->kind->key, "keep_only")) &&
+	       constraint->spaces >> t & 1;
 }
 
-static void bypass_others(struct domain *domain, int parallel, int branch, int t)
+/* What a constraint keeps in a !Parallel; false if it does not. */
+static bool find_keeper(const struct domain *domain, int by, int parallel, struct keeper *out)
 {
+	const struct arch *arch = domain->arch;
+	const struct constraint *constraint = &domain->constraints->at[by];
+	if (constraint->row >= 0) {
+		const struct level *level = &arch->levels[constraint->row];
+		*out = (struct keeper){level->branch, by, level->name};
+		return level->parallel == parallel;
+	}
+	const struct nothing *nothing = &arch->nothings[constraint->number];
+	*out = (struct keeper){nothing->branch, by, "!Nothing"};
+	return nothing->parallel == parallel;
+}
+
+/* The rows of all other branches. */
+static void bypass_others(struct domain *domain, int parallel, const struct keeper *home, int t)
+{
+	uint32_t bit = UINT32_C(1) << t;
 	for (int r = 0; r < domain->arch->level_count; r++) {
 		const struct level *level = &domain->arch->levels[r];
 		struct row_domain *row = &domain->rows[r];
-		if (level->parallel == parallel && level->branch != branch)
-			row->bypass |= UINT32_C(1) << t;
+		if (level->parallel != parallel || level->branch == home->branch ||
+			row->bypass & bit)
+			continue;
+		row->keep &= ~bit;
+		row->bypass |= bit;
+		row->keep_by[t] = home->by;
 	}
+}
+
+/* Where a !Parallel begins. */
+static struct span span_of(const struct arch *arch, int parallel)
+{
+	for (int r = 0; r < arch->level_count; r++)
+		if (arch->levels[r].parallel == parallel)
+			return arch->levels[r].span;
+	return (struct span){0};
 }
 
 static void narrow_space(
 	struct domain *domain, const bool *chosen, int parallel, int t, struct clashes *clashes)
 {
-	const struct arch *arch = domain->arch;
+	const struct constraints *all = domain->constraints;
 	const char *name = domain->shape->spaces[t].name;
-	int home = -1, by = -1, first = -1;
-	for (int r = 0; r < arch->level_count; r++) {
-		const struct level *level = &arch->levels[r];
-		if (level->parallel != parallel)
+	struct keeper home = {.by = -1}, other;
+	for (size_t i = 0; i < all->count; i++) {
+		if ((chosen && !chosen[i]) || !keeps(&all->at[i], t) ||
+			!find_keeper(domain, (int)i, parallel, &other))
 			continue;
-		first = first < 0 ? r : first;
-		int self = keeper(domain, chosen, r, t);
-		if (self < 0)
-			continue;
-		if (home >= 0 && arch->levels[home].branch != level->branch) {
-			clash_add(clashes, self, by, domain->constraints->at[self].span,
-				"%s is kept in two branches of one !Parallel, by '%s' and by '%s'",
-				name, arch->levels[home].name, level->name);
+		if (home.by >= 0 && home.branch != other.branch) {
+			clash_add(clashes, (int)i, home.by, all->at[i].span,
+				"%s is kept in two branches of one !Parallel, by %s and by %s",
+				name, home.name, other.name);
 			return;
 		}
-		home = r;
-		by = self;
+		home = other;
 	}
-	if (home >= 0)
-		bypass_others(domain, parallel, arch->levels[home].branch, t);
+	if (home.by >= 0)
+		bypass_others(domain, parallel, &home, t);
 	else if (!chosen)
-		clash_add(clashes, -1, -1, arch->levels[first].span,
-			"no branch of this !Parallel keeps %s; give it a branch, such as "
-			"!Nothing {constraints: {dataspace: {keep: [%s]}}}",
+		clash_add(clashes, -1, -1, span_of(domain->arch, parallel),
+			"no branch of this !Parallel keeps %s; one that stores nothing would be "
+			"- !Nothing {constraints: {dataspace: {keep: [%s]}}}",
 			name, name);
 }
 

@@ -2,6 +2,7 @@
 #define CONSTRAINTS_CONSTRAINTS_H
 
 #include "constraints/kind.h"
+#include "spec/sheet.h"
 
 /*
  * The constraints of a run: inline in the architecture, `constraints:`,
@@ -9,8 +10,10 @@
  * flags that Timeloop mappings carry.
  */
 
-/* Reads all of them; what is wrong is complained about, all at once.  `lists` are the values of
- * the top-level keys above, NULL ends them. */
+/* The values of the top-level keys above that the files give, marked as used; NULL ends them. */
+const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena);
+
+/* Reads all of them; what is wrong is complained about, all at once. */
 struct constraints constraints_read(
 	const struct constraint_context *context, const struct node *const *lists);
 

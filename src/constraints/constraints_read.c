@@ -43,13 +43,17 @@ struct finding {
 	struct array(struct constraint) found;
 };
 
-/* A row or a machine that constraints are said of. */
+/* A row, a branch without one, or the machine: what constraints are said of. */
 struct aim {
 	const char *name;
 	int row, block_row;
+	int nothing; /* of arch.nothings; -1 */
 };
 
-static bool stands_alone(const struct constraint *constraint)
+static const struct aim the_machine = {"the machine", -1, -1, -1};
+
+/* Whether bounds of 1 are all that it asks for. */
+static bool holds_undivided(const struct constraint *constraint)
 {
 	bool holds = !text_equal(constraint->kind->key, "must_iterate_over_dataspaces") ||
 		     !constraint->spaces;
@@ -73,7 +77,7 @@ static void refuse_no_fanout(struct finding *finding, const struct constraint *c
 		if (domain_fanout(arch, r) > 1)
 			text_add(&text, "%s'%s'", text.length ? ", " : "; what fans out is ",
 				nest_target_name(arch, r));
-	if (!stands_alone(constraint))
+	if (!holds_undivided(constraint))
 		diag_error(reading->diag, constraint->span,
 			"'%s' has no fan-out: '%s' cannot be met there%s", constraint->target,
 			constraint->kind->key, text_read(&text));
@@ -93,7 +97,7 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 		.target = aim->name,
 		.span = value->span,
 		.architecture = finding->architecture,
-		.number = -1,
+		.number = aim->nothing,
 	};
 	if (!kind->read(&finding->context, value, &constraint))
 		return;
@@ -105,7 +109,7 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 	 * words, and a stand-in says just that. */
 	if (part != PART_MACHINE && constraint.row < 0)
 		constraint.row = aim->block_row;
-	if (constraint.row >= 0 || part == PART_MACHINE)
+	if (constraint.row >= 0 || part == PART_MACHINE || aim->nothing >= 0)
 		*array_add(finding->context.reading->arena, &finding->found) = constraint;
 }
 
@@ -221,22 +225,21 @@ static bool read_aim(struct finding *finding, struct reader *map, bool needed, s
 	const struct reading *reading = finding->context.reading;
 	struct nest_target target = {.row = -1, .block_row = -1};
 	const struct node *name = read_node(map, "target", needed ? REQUIRED : OPTIONAL);
-	*aim = (struct aim){.name = "the machine", .row = -1, .block_row = -1};
+	*aim = the_machine;
 	if (!name)
 		return !needed;
 	if (!nest_target_read(reading, name, finding->context.arch, &target))
 		return false;
-	*aim = (struct aim){target.name, target.row, target.block_row};
+	*aim = (struct aim){target.name, target.row, target.block_row, -1};
 	return true;
 }
 
 /* {min: 0.5} beside the type */
 static void read_least(struct finding *finding, struct reader *map, const char *key)
 {
-	const struct aim machine = {.name = "the machine", .row = -1, .block_row = -1};
 	read_node(map, "min", REQUIRED);
 	if (node_find(map->map, "min"))
-		add(finding, constraint_kind_find(key), PART_MACHINE, &machine, map->map);
+		add(finding, constraint_kind_find(key), PART_MACHINE, &the_machine, map->map);
 }
 
 static void read_one(struct finding *finding, const struct node *node)
@@ -279,9 +282,24 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	if (!reader_open(&map, reading, list, "constraints"))
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
+	read_node(&map, "template", OPTIONAL);
 	const struct node *targets = read_list(&map, "targets", REQUIRED);
 	reader_done(&map);
 	return targets;
+}
+
+const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena)
+{
+	static const char *const keys[] = {
+		"constraints", "architecture_constraints", "mapspace_constraints", "mapspace"};
+	const struct node **lists = arena_array(arena, const struct node *, 5);
+	int count = 0;
+	for (int i = 0; i < 4; i++) {
+		const struct node *list = sheet_find(sheet, keys[i]);
+		if (list)
+			lists[count++] = list;
+	}
+	return lists;
 }
 
 struct constraints constraints_read(
@@ -291,8 +309,12 @@ struct constraints constraints_read(
 	const struct arch *arch = context->arch;
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct aim aim = {
-			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1};
+			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1, -1};
 		read_group(&finding, arch->levels[r].constraints, &aim);
+	}
+	for (int i = 0; i < arch->nothing_count; i++) {
+		const struct aim aim = {"!Nothing", -1, -1, i};
+		read_group(&finding, arch->nothings[i].constraints, &aim);
 	}
 	finding.architecture = false;
 	for (int i = 0; lists && lists[i]; i++) {

@@ -7,7 +7,7 @@ const char *place_text(
 	struct arena *arena, const struct domain *domain, const struct constraint *constraint)
 {
 	if (constraint->row < 0)
-		return "the machine";
+		return constraint->part == PART_DATASPACE ? "!Nothing" : "the machine";
 	const char *name = domain->arch->levels[constraint->row].name;
 	if (constraint->part == PART_DATASPACE)
 		return arena_format(arena, "'%s'", name);

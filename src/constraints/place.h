@@ -6,7 +6,8 @@
 /* Where a constraint applies: the row's name and its loops, in mappings and in domains. */
 struct arena;
 
-/* "'GLB' (temporal)", "'PE' (spatial)", "'GLB'" for what it keeps, "the machine". */
+/* "'GLB' (temporal)", "'PE' (spatial)", "'GLB'" for what it keeps, "!Nothing",
+ * "the machine". */
 const char *place_text(
 	struct arena *arena, const struct domain *domain, const struct constraint *constraint);
 

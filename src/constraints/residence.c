@@ -61,6 +61,8 @@ static void bypass_one(struct domain *domain, const struct constraint *constrain
 void residence_narrow(struct domain *domain, const struct constraint *constraint, int self,
 	uint32_t keep, uint32_t bypass, struct clashes *clashes)
 {
+	if (constraint->row < 0)
+		return;
 	for (int t = 0; t < domain->shape->space_count; t++) {
 		if (keep >> t & 1)
 			keep_one(domain, constraint, self, t, clashes);
@@ -72,6 +74,8 @@ void residence_narrow(struct domain *domain, const struct constraint *constraint
 const char *residence_check(const struct domain *domain, const struct constraint *constraint,
 	uint32_t keep, uint32_t bypass, const struct mapping *mapping, struct arena *arena)
 {
+	if (constraint->row < 0)
+		return NULL;
 	const char *level = domain->arch->levels[constraint->row].name;
 	if (!domain_stores(domain->arch, constraint->row))
 		keep = 0;
@@ -90,9 +94,8 @@ const char *residence_check(const struct domain *domain, const struct constraint
 const char *residence_explain(const struct domain *domain, const struct constraint *constraint,
 	uint32_t keep, uint32_t bypass, struct arena *arena)
 {
-	const char *level = domain->arch->levels[constraint->row].name;
 	struct text text = text_open(arena);
-	text_add(&text, "'%s' ", level);
+	text_add(&text, "%s ", place_text(arena, domain, constraint));
 	if (keep)
 		text_add(&text, "keeps %s", place_spaces(arena, domain->shape, keep));
 	if (bypass)

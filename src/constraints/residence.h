@@ -6,7 +6,8 @@
 /* What a level keeps: the part that keep, bypass, keep_only and bypass_only have in common. */
 struct arena;
 
-/* `keep` and `bypass` are masks of dataspaces. */
+/* `keep` and `bypass` are masks of dataspaces.  In a branch that stores nothing (row -1, branch
+ * arch.nothings[number]) they say only that the dataspace goes that way. */
 void residence_narrow(struct domain *domain, const struct constraint *constraint, int self,
 	uint32_t keep, uint32_t bypass, struct clashes *clashes);
 const char *residence_check(const struct domain *domain, const struct constraint *constraint,

@@ -25,6 +25,7 @@ static const struct key keys[] = {
 	{"constraints", UNREAD, true},
 	{"architecture_constraints", UNREAD, true},
 	{"mapspace_constraints", UNREAD, true},
+	{"mapspace", UNREAD, true},
 	{"ERT", UNREAD, false},
 	{"energy", UNREAD, false},
 	{"mapping", UNREAD, false},
@@ -39,7 +40,6 @@ static const struct key keys[] = {
 	{"components", NOTED, false},
 	{"compound_components", NOTED, false},
 	{"globals", NOTED, false},
-	{"mapspace", NOTED, false},
 	{"dumped_by_timeloop_front_end", NOTED, false},
 	{"sparse_optimizations", REFUSED, false},
 };
