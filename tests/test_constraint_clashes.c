@@ -67,16 +67,16 @@ static const struct clash_case {
 		"61: error: 'RF' (temporal) must iterate over B, but the bounds of N, K are all 1 there\n"
 		"75: note: the other one is here\n"},
 	{"[{target: RG, type: temporal, factors: [M=2]}]",
-		"11: error: no level 'RG' (levels: DRAM, GLB, PE, RF, mac); did you mean 'RF'?\n"},
+		"11: error: unknown level 'RG' (there are DRAM, GLB, PE, RF, mac); did you mean 'RF'?\n"},
 	{"[{target: RF, type: temporal, factors: [m=2, Q=1]}]",
-		"41: error: no dimension 'm' (dimensions: M, N, K); did you mean 'M'?\n"
-		"46: error: no dimension 'Q' (dimensions: M, N, K)\n"},
+		"41: error: unknown dimension 'm' (there are M, N, K); did you mean 'M'?\n"
+		"46: error: unknown dimension 'Q' (there are M, N, K)\n"},
 	{"[{target: RF, type: temporal, permutation: [M, Q, M]}]",
-		"48: error: no dimension 'Q' (dimensions: M, N, K)\n"
+		"48: error: unknown dimension 'Q' (there are M, N, K)\n"
 		"51: error: dimension 'M' is twice in the permutation\n"},
 	{"[{target: RF, type: dataspace, keep: [a, Weights]}]",
-		"39: error: no dataspace 'a' (dataspaces: A, B, Z); did you mean 'A'?\n"
-		"42: error: no dataspace 'Weights' (dataspaces: A, B, Z)\n"},
+		"39: error: unknown dataspace 'a' (there are A, B, Z); did you mean 'A'?\n"
+		"42: error: unknown dataspace 'Weights' (there are A, B, Z)\n"},
 	{"[{target: RF, type: tempral, factors: [M=2]}]",
 		"21: error: unknown type of constraint 'tempral'; did you mean 'temporal'?; there are spatial, temporal, dataspace and utilization\n"},
 	{"[{target: RF, type: temporal, factor: [M=2]}]",
@@ -89,7 +89,7 @@ static const struct clash_case {
 		"27: error: a least utilization is between 0 and 1, not 2\n"},
 	{"[{type: utilization}]", "2: error: constraint has no 'min'\n"},
 	{"{targets: [{target: RF, type: temporal, factors: [M<0, 'M<=', 'M=4,5', 'M<=4,3']}], more: 1}",
-		"85: error: unknown key 'more' in constraints; the keys here are version and targets\n"
+		"85: error: unknown key 'more' in constraints; the keys here are version, template and targets\n"
 		"51: error: factor M<0: no bound is below 1\n"
 		"57: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"64: error: factor M=4: the last round is no longer than the others\n"
@@ -99,7 +99,7 @@ static const struct clash_case {
 	{"[{target: GLB, type: spatial, permutation: [M]}]",
 		"44: warning: 'GLB' has no fan-out: 'permutation' changes nothing there; what fans out is 'PE', 'mac'\n"},
 	{"[{target: RF, type: temporal, no_reuse: [C]}]",
-		"42: error: no dataspace 'C' (dataspaces: A, B, Z)\n"},
+		"42: error: unknown dataspace 'C' (there are A, B, Z)\n"},
 	{"[{target: PE, type: spatial, split: 0, factors: [M=4]}]",
 		"49: error: the fan-out 4 x 2 of 'PE' has no room for M=4 with split 0\n"
 		"37: note: the other one is here\n"},
