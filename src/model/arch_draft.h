@@ -44,6 +44,12 @@ enum class_kind arch_class(const char *name);
 bool arch_nodes_open(struct arch_draft *draft, const struct node *list);
 bool arch_tree_open(struct arch_draft *draft, const struct node *list);
 
+/*
+ * `has_power_gating` of a node, as Timeloop's front end has it: the next level inwards, or the
+ * fan-out before it, is where that level and all inside are switched off.
+ */
+void arch_nodes_gate(struct arch_draft *draft);
+
 /* Whether a list of nodes has keys that only graphs use. */
 bool arch_nodes_for_graphs(const struct node *list);
 

@@ -41,6 +41,15 @@ static bool fits_compute(const struct level *compute, struct diag *diag)
 	return macs && vectors;
 }
 
+static bool fits_path(const struct arch *arch, struct diag *diag)
+{
+	for (int r = 0; r < arch->level_count; r++)
+		if (arch->levels[r].parallel)
+			return need(false, arch->levels[r].span, diag,
+				"it has a !Parallel, and its levels must be one path");
+	return true;
+}
+
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 {
 	bool hbm = need(arch->hbm >= 0, arch->span, diag, "no level is a DRAM");
@@ -54,10 +63,10 @@ bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 	if (hbm && lx)
 		hbm = need(arch->hbm < arch->lx, arch->span, diag,
 			"the scratchpad is not inside the DRAM");
-	bool cores = lx && fits_cores(arch, diag);
+	bool path = fits_path(arch, diag), cores = lx && fits_cores(arch, diag);
 	if (lx)
 		lx = fits_lx(&arch->levels[arch->lx], diag);
 	if (compute)
 		compute = fits_compute(&arch->levels[arch->compute], diag);
-	return hbm && lx && cores && compute;
+	return path && hbm && lx && cores && compute;
 }

@@ -35,9 +35,8 @@ static const struct {
 /* These change no count, time or energy here: they choose among Accelergy's plug-ins, whose
  * answers come as an ERT, or switch on what is refused elsewhere. */
 static const char *const accepted[] = {"adder_width", "allow_overbooking", "area_share",
-	"has_power_gating", "multiplier_width", "n_banks", "n_ports", "nports", "num_banks",
-	"num_ports", "num-banks", "num-ports", "reduction_supported", "technology", "type",
-	"version", NULL};
+	"has_power_gating", "n_banks", "n_ports", "nports", "num_banks", "num_ports", "num-banks",
+	"num-ports", "reduction_supported", "technology", "type", "version", NULL};
 
 /* A container says these of itself, not for what is inside. */
 static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating", "instances",

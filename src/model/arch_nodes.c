@@ -45,6 +45,7 @@ static void read_fanout(struct reader *node, const struct reading *reading, stru
 
 static void read_class(struct arch_draft *draft, struct reader *node, struct level *level)
 {
+	level->device = "";
 	if (!read_text(node, "class", REQUIRED, &level->device))
 		return;
 	struct span span = node_find(node->map, "class")->span;
@@ -253,6 +254,32 @@ static bool open_list(struct arch_draft *draft, const struct node *list, struct 
 bool arch_nodes_open(struct arch_draft *draft, const struct node *list)
 {
 	return open_list(draft, list, (struct place){0});
+}
+
+void arch_nodes_gate(struct arch_draft *draft)
+{
+	const char *gate = NULL;
+	bool next = false;
+	for (int r = 0; r < draft->arch->level_count; r++) {
+		struct arch_entry *entry = &draft->entries[r];
+		struct level *level = &draft->arch->levels[r];
+		bool gates = false;
+		if (entry->has_attributes)
+			read_bool(&entry->attributes, "has_power_gating", OPTIONAL, &gates);
+		if (level->fanout_x * level->fanout_y > 1) {
+			if (next)
+				gate = arena_format(
+					draft->reading->arena, "inter_%s_spatial", level->name);
+			next = gates;
+		}
+		if (level->kind == LEVEL_CONTAINER)
+			continue;
+		if (next)
+			gate = level->name;
+		next = gates;
+		if (!level->gated_at)
+			level->gated_at = gate;
+	}
 }
 
 bool arch_nodes_for_graphs(const struct node *list)

@@ -286,9 +286,11 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 		return NULL;
 	for (int r = 0; r < arch->level_count; r++)
 		read_level(draft, r);
+	if (!arch->tree && !draft->graphs)
+		arch_nodes_gate(draft);
 	arch_keys_note(draft);
 	find_roles(draft);
-	energy_builtin(arch);
+	arch->energy_source = energy_source(arch);
 	arch->notes = draft->notes.at;
 	arch->note_count = draft->notes.count;
 	return diag_errors(reading->diag) == errors ? arch : NULL;

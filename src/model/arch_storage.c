@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "model/arch_attributes.h"
 #include "model/arch_read.h"
+#include "model/energy_builtin.h"
 
 static void refuse_width(struct reader *attributes, int64_t width, int64_t part, const char *of)
 {
@@ -243,11 +244,14 @@ void attributes_storage(
 		read_for_graphs(attributes, arch->clock_hz, level);
 	else
 		read_for_nests(attributes, level);
+	if (!level->pj.given)
+		level->pj.read = level->pj.fill = level->pj.update = energy_of_access(level);
 }
 
 void attributes_compute(struct reader *attributes, bool graphs, struct level *level)
 {
 	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
+	int64_t bits = level->word_bits; /* of the factors, as Accelergy's multipliers call them */
 	bool given = false;
 	if (graphs) {
 		read_ratio(attributes, "mac_rate", OPTIONAL, &level->mac_rate);
@@ -255,9 +259,11 @@ void attributes_compute(struct reader *attributes, bool graphs, struct level *le
 		given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
 		read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);
 	} else {
+		read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
+		read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
 		given = read_picojoules(attributes, "energy", OPTIONAL, &level->mac_pj);
 		read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	}
-	if (given)
-		level->pj = (struct action_energies){.compute = level->mac_pj, .given = true};
+	level->pj.given = given;
+	level->pj.compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
 }

@@ -4,19 +4,22 @@
 #include "model/arch.h"
 
 /*
- * Action energies of levels that nobody gave any.  Of memories: those that
+ * Action energies for levels that nobody gave any.  Of memories: those that
  * Timeloop assumes without an ERT, 200 pJ for 16 bits of DRAM, and for 16 bits
  * of SRAM a line through 1 pJ at 0.5 KB and 6 pJ at 100 KB, all at the cost of a
  * whole row.  Of multipliers: M. Horowitz, Computing's energy problem, ISSCC
  * 2014, fig. 1.1.9, 45 nm (specs/energy/horowitz.yaml), between 8 and 32 bits
  * by the square of the bits for a product and by the bits for a sum.
- *
- * Sets `energy_source` too.
+ * All are picojoules.
  */
-void energy_builtin(struct arch *arch);
 
-/* Of one access of a storage, and of one multiply-add; picojoules. */
+/* One access of a storage. */
 double energy_of_access(const struct level *level);
-double energy_of_mac(const struct level *level);
+
+/* One multiply-add of factors of so many bits, floating if the device's name has "fp". */
+double energy_of_mac(const char *device, int64_t bits);
+
+/* Where the energies of a machine come from, if not all from an ERT. */
+const char *energy_source(const struct arch *arch);
 
 #endif

@@ -1,0 +1,358 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/arch.h"
+#include "spec/node.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/complaints.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Machines as Timeloop 0.4's `nodes:` write them, with branches and inherited attributes. */
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+#define HEAD "architecture:\n  version: 0.4\n  nodes:\n"
+#define SYSTEM                                                                                     \
+	"  - !Container {name: system, attributes: {technology: 32nm, datawidth: 8, "              \
+	"global_cycle_seconds: 2e-9}}\n"
+#define DRAM "  - !Component {name: DRAM, class: DRAM, attributes: {width: 64}}\n"
+#define PES "  - !Container {name: PE, spatial: {meshX: 4, meshY: 3}}\n"
+#define MAC "  - !Component {name: mac, class: intmac}\n"
+
+static const struct arch *read_good(struct arena *arena, const char *yaml)
+{
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena, yaml, diag);
+	if (!arch)
+		fail_msg("%s", complaints_text(arena, diag));
+	return arch;
+}
+
+static const struct level *find(const struct arch *arch, const char *name)
+{
+	int r = arch_level(arch, name);
+	if (r < 0)
+		fail_msg("no level '%s'", name);
+	return &arch->levels[r];
+}
+
+static void attributes_come_from_containers_outwards_in(void **state)
+{
+	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM
+		"  - !Container {name: chip, attributes: {datawidth: 16, depth: 32}}\n"
+		"  - !Component {name: a, class: SRAM, attributes: {datawidth: 4}}\n" PES
+		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
+	assert_false(arch->tree);
+	assert_int_equal(arch->level_count, 7);
+	assert_int_equal(find(arch, "DRAM")->word_bits, 8);
+	assert_int_equal(find(arch, "DRAM")->block_words, 8);
+	assert_int_equal(find(arch, "DRAM")->entries, 0);
+	assert_int_equal(find(arch, "a")->word_bits, 4);
+	assert_int_equal(find(arch, "a")->entries, 32);
+	assert_int_equal(find(arch, "b")->word_bits, 16);
+	assert_int_equal(find(arch, "b")->entries, 5);
+	assert_int_equal(find(arch, "b")->instances, 12);
+	assert_int_equal(find(arch, "mac")->word_bits, 16);
+	assert_true(arch->clock_hz.num == 500000000 && arch->clock_hz.den == 1);
+	assert_string_equal(arch->name, "system");
+}
+
+static void a_clock_is_needed_by_graphs_only(void **state)
+{
+	const struct arch *arch = read_good(*state, HEAD DRAM MAC);
+	assert_true(arch->clock_hz.num == 1000000000 && arch->clock_hz.den == 1);
+	arch = read_good(*state,
+		"variables: {global_cycle_seconds: 4e-9, technology: 45nm}\n" HEAD DRAM MAC);
+	assert_true(arch->clock_hz.num == 250000000 && arch->clock_hz.den == 1);
+}
+
+static void branches_become_levels_one_after_the_other(void **state)
+{
+	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM PES
+		"  - !Parallel\n"
+		"    nodes:\n"
+		"    - !Component {name: a, class: regfile}\n"
+		"    - !Nothing {constraints: {dataspace: {keep: [B]}}}\n"
+		"    - !Hierarchical\n"
+		"      nodes:\n"
+		"      - !Container {name: box, attributes: {datawidth: 24}}\n"
+		"      - !Component {name: b, class: regfile}\n"
+		"      - !Component {name: c, class: regfile, constraints: "
+		"{dataspace: {keep: [C]}}}\n"
+		"  - !Parallel {nodes: [!Component {name: d, class: regfile}]}\n"
+		"  - !Pipelined {nodes: [!Component {name: e, class: regfile}]}\n" MAC);
+	static const struct {
+		const char *name;
+		int parallel, branch, bits;
+	} rows[] = {{"PE", 0, 0, 16}, {"a", 1, 0, 8}, {"box", 1, 2, 16}, {"b", 1, 2, 24},
+		{"c", 1, 2, 24}, {"d", 2, 0, 8}, {"e", 0, 0, 8}, {"mac", 0, 0, 8}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct level *level = &arch->levels[i + 2];
+		assert_string_equal(level->name, rows[i].name);
+		assert_int_equal(level->parallel, rows[i].parallel);
+		assert_int_equal(level->branch, rows[i].branch);
+		assert_int_equal(level->word_bits, rows[i].bits);
+		assert_int_equal(level->instances, 12);
+	}
+	assert_int_equal(arch->level_count, 10);
+	assert_non_null(node_find(find(arch, "c")->constraints, "dataspace"));
+	assert_int_equal(arch->nothing_count, 1);
+	assert_int_equal(arch->nothings[0].parallel, 1);
+	assert_int_equal(arch->nothings[0].branch, 1);
+	assert_non_null(node_find(arch->nothings[0].constraints, "dataspace"));
+}
+
+static void a_container_may_hold_its_levels_itself(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		"architecture:\n"
+		"  nodes:\n"
+		"  - !Container\n"
+		"    name: system\n"
+		"    attributes: {datawidth: 8}\n"
+		"    nodes:\n" /* indented like the list above */
+		"    - !Component {name: DRAM, class: DRAM}\n"
+		"    - !Container\n"
+		"      name: PE\n"
+		"      spatial: {meshX: 4}\n"
+		"      nodes:\n"
+		"      - !Component {name: gone, class: regfile, enabled: false}\n"
+		"      - !Component {name: RF, class: regfile, enabled: true}\n"
+		"      - !Component {name: mac, class: intmac}\n");
+	assert_int_equal(arch->level_count, 5);
+	assert_string_equal(arch->levels[3].name, "RF");
+	assert_int_equal(arch->levels[3].instances, 4);
+	assert_int_equal(arch->levels[3].word_bits, 8);
+}
+
+static void sizes_are_words(void **state)
+{
+	static const struct {
+		const char *attributes;
+		int64_t entries, block, cluster;
+	} rows[] = {
+		{"", 0, 1, 1},
+		{"entries: 100", 100, 1, 1},
+		{"depth: 100, block_size: 4", 400, 4, 1},
+		{"depth: 100, width: 64", 400, 4, 1},
+		{"depth: 100, width: 64, datawidth: 8", 800, 8, 1},
+		{"depth: 100, width: 64, cluster_size: 2", 200, 2, 2},
+		{"depth: 100, width: 64, block_size: 2", 200, 2, 2},
+		{"depth: 100, width: 64, block_size: 2, cluster_size: 2", 200, 2, 2},
+		{"sizeKB: 3, datawidth: 24", 1024, 1, 1},
+		{"size: 3KiB, datawidth: 32", 768, 1, 1},
+		{"memory_depth: 100, memory_width: 64, word-bits: 32", 200, 2, 1},
+		{"depth: 10, n_words: 4, word_bits: 8", 40, 4, 1},
+		{"depth: 10, block-size: 4, cluster-size: 8", 40, 4, 8},
+		{"depth: 2**20 / 4, word_width: 8", 262144, 1, 1},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct arch *arch = read_good(*state,
+			arena_format(*state,
+				HEAD
+				"  - !Component {name: L, class: SRAM, attributes: {%s}}\n" MAC,
+				rows[i].attributes));
+		const struct level *level = &arch->levels[0];
+		if (level->entries != rows[i].entries || level->block_words != rows[i].block ||
+			level->cluster_size != rows[i].cluster)
+			fail_msg("%s: %lld entries, block %lld, cluster %lld", rows[i].attributes,
+				(long long)level->entries, (long long)level->block_words,
+				(long long)level->cluster_size);
+	}
+}
+
+static void limits_are_words_per_cycle(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		HEAD "  - !Component {name: a, class: DRAM, attributes: {datawidth: 4, "
+		     "shared-bandwidth: 0.3, read_bandwidth: 2, write_bandwidth: 3GB/s}}\n"
+		     "  - !Component {name: b, class: SRAM, attributes: {bandwidth: 7, "
+		     "multiple-buffering: 1.5, min-utilization: 0.5, network_fill_latency: 3, "
+		     "network-drain-latency: 4, energy_per_hop: 0.5pJ, router-energy: 2, "
+		     "power_gated_at: a, entries: 9, "
+		     "per_dataspace_bandwidth_consumption_scale: {W: 0.5, I: 2}}}\n" MAC);
+	const struct level *a = find(arch, "a"), *b = find(arch, "b");
+	assert_true(a->shared_words.num == 3 && a->shared_words.den == 10);
+	assert_true(a->read_words.num == 2 && a->read_words.den == 1);
+	assert_true(a->write_words.num == 6 && a->write_words.den == 1);
+	assert_true(b->read_words.num == 7 && b->read_words.den == 2);
+	assert_true(b->write_words.num == 7 && b->write_words.den == 2);
+	assert_int_equal(b->shared_words.num, 0);
+	assert_true(b->multiple_buffering == 1.5 && b->least_utilization == 0.5);
+	assert_int_equal(b->fill_cycles, 3);
+	assert_int_equal(b->drain_cycles, 4);
+	assert_true(b->hop_pj == 0.5 && b->router_pj == 2);
+	assert_string_equal(b->gated_at, "a");
+	assert_int_equal(b->scale_count, 2);
+	assert_string_equal(b->scales[0].space, "W");
+	assert_true(b->scales[0].scale == 0.5 && b->scales[1].scale == 2);
+}
+
+static void gates_stand_where_the_front_end_puts_them(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		HEAD DRAM "  - !Container {name: PE, spatial: {meshX: 4}, attributes: "
+			  "{has_power_gating: true}}\n"
+			  "  - !Component {name: a, class: regfile}\n"
+			  "  - !Component {name: b, class: regfile, attributes: "
+			  "{has_power_gating: true}}\n"
+			  "  - !Component {name: c, class: regfile, spatial: {meshX: 2}}\n" MAC);
+	assert_null(find(arch, "DRAM")->gated_at);
+	assert_string_equal(find(arch, "a")->gated_at, "a");
+	assert_string_equal(find(arch, "b")->gated_at, "a");
+	assert_string_equal(find(arch, "c")->gated_at, "inter_c_spatial");
+}
+
+/* What Accelergy alone understands is noted once; what looks like a key of ours is an error. */
+static void strangers_are_noted_once(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		HEAD "  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9}}\n" DRAM
+		     "  - !Component {name: a, class: SRAM, subclass: x, required_actions: [read], "
+		     "area_share: 1, attributes: {n_banks: 2, type: x, reduction_supported: true, "
+		     "allow_overbooking: false, update_fifo_depth: 2}}\n" MAC,
+		diag);
+	assert_non_null(arch);
+	const char *all = complaints_text(*state, diag);
+	const char *note = ": note: no use is made of 'voltage', 'update_fifo_depth'; "
+			   "Accelergy's plug-ins may know them\n";
+	const char *found = strstr(all, note);
+	if (!found || strstr(found + 1, "note: ") || strstr(all, "error: "))
+		fail_msg("%s", all);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		const char *yaml, *error;
+	} rows[] = {
+		{HEAD DRAM "  - !Parallel {nodes: [!Component {name: a, class: regfile, spatial: "
+			   "{meshX: 2}}]}\n" MAC,
+			"error: level 'a' fans out inside a !Parallel; fan out around it"},
+		{HEAD DRAM
+			"  - !Parallel {nodes: [!Container {name: a, spatial: {meshY: 2}}]}\n" MAC,
+			"error: level 'a' fans out inside a !Parallel; fan out around it"},
+		{HEAD DRAM "  - !Parallel {nodes: [!Parallel {nodes: []}]}\n" MAC,
+			"error: a !Parallel inside a !Parallel is not read"},
+		{HEAD DRAM "  - !Parallel {node: []}\n" MAC, "error: !Parallel has no 'nodes'"},
+		{HEAD DRAM "  - !Nothing {}\n" MAC, "error: !Nothing is a branch of a !Parallel"},
+		{HEAD DRAM "  - !Paralel {nodes: []}\n" MAC,
+			"error: unknown tag '!Paralel'; did you mean '!Parallel'?"},
+		{HEAD "  - !Container {name: c, nodes: [!Component {name: a, class: DRAM}]}\n" MAC,
+			"error: this stands beside a container that has its levels under 'nodes'; "
+			"the levels of an architecture are one path"},
+		{HEAD "  - !Component {name: n, class: XY_NoC}\n" MAC,
+			"error: class 'XY_NoC' is a network, which no level is; latencies and "
+			"energies of networks are attributes of the level that they serve"},
+		{HEAD "  - !Component {name: a}\n" MAC, "error: level 'a' has no 'class'"},
+		{HEAD "  - !Component {name: a, class: SRAM, constraint: {}}\n" MAC,
+			"error: unknown key 'constraint' in level 'a'; did you mean 'constraints'?"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {dept: 3}}\n" MAC,
+			"error: unknown key 'dept' in level 'a'; did you mean 'depth'?"},
+		{HEAD "  - !Container {name: c, attributes: {datawdth: 8}}\n" DRAM MAC,
+			"error: unknown key 'datawdth' in level 'DRAM'; did you mean 'datawidth'?"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {word-bits: 8, datawidth: "
+		      "8}}\n" MAC,
+			"error: 'datawidth' in level 'a' is the same as 'word-bits'"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 60}}\n" MAC,
+			"error: 'width' in level 'a' is 60 bits, no multiple of the 16 of a word"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 48, cluster_size: "
+		      "2}}\n" MAC,
+			"error: 'width' in level 'a' is 48 bits, no multiple of the 32 of a "
+			"cluster's words"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 48, block_size: "
+		      "2}}\n" MAC,
+			"error: 'width' in level 'a' is 48 bits; 'datawidth', 'block_size' and "
+			"'cluster_size' make 32"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 64, block_size: 2, "
+		      "cluster_size: 4}}\n" MAC,
+			"error: 'width' in level 'a' is 64 bits; 'datawidth', 'block_size' and "
+			"'cluster_size' make 128"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {depth: 4, sizeKB: 1}}\n" MAC,
+			"error: level 'a' has its capacity twice; give 'size', or 'depth' and "
+			"'width', or 'entries'"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {depth: 2**62, block_size: "
+		      "4}}\n" MAC,
+			"error: 'depth' in level 'a' is too large"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {bandwidth: 4, "
+		      "read_bandwidth: 4}}\n" MAC,
+			"error: level 'a' has a 'bandwidth', half of it for reads and half for "
+			"writes, and one of either"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {multiple_buffering: 0}}\n" MAC,
+			"error: 'multiple_buffering' in level 'a' is 0; it must be more than 0"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 1.5}}\n" MAC,
+			"error: 'min_utilization' in level 'a' is 1.5; it must be a part from 0 to "
+			"1"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: "
+		      "{per_dataspace_bandwidth_consumption_scale: {W: -1}}}\n" MAC,
+			"error: the scale of 'W' is -1; it must be at least 0"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
+			"error: unknown variable 'BITS' in 'datawidth' in level 'a'"},
+		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
+			"error: 'global_cycle_seconds' in the attributes is no cycle time"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct diag *diag = diag_open(*state);
+		if (arch_of_text(*state, rows[i].yaml, diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(*state, diag);
+		if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+	}
+}
+
+static void graphs_do_not_run_in_branches(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		HEAD
+		"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
+		"  - !Component {name: HBM, class: DRAM}\n"
+		"  - !Parallel\n"
+		"    nodes:\n"
+		"    - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, "
+		"alignment: 128}}\n"
+		"  - !Component {name: m, class: mac, attributes: {mac_rate: 1, vector_rate: "
+		"1}}\n",
+		diag);
+	assert_non_null(arch);
+	assert_false(arch_fits_graphs(arch, diag));
+	assert_string_equal(complaints_first(*state, diag),
+		"error: graphs cannot run on this machine: it has a !Parallel, and its levels must "
+		"be one path");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			attributes_come_from_containers_outwards_in, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_clock_is_needed_by_graphs_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			branches_become_levels_one_after_the_other, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_container_may_hold_its_levels_itself, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sizes_are_words, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(limits_are_words_per_cycle, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			gates_stand_where_the_front_end_puts_them, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(strangers_are_noted_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(graphs_do_not_run_in_branches, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("architectures: nodes", tests, NULL, NULL);
+}
