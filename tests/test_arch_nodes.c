@@ -230,7 +230,7 @@ static void strangers_are_noted_once(void **state)
 	const char *note = ": note: no use is made of 'voltage', 'update_fifo_depth'; "
 			   "Accelergy's plug-ins may know them\n";
 	const char *found = strstr(all, note);
-	if (!found || strstr(found + 1, "note: ") || strstr(all, "error: "))
+	if (!found || strstr(found + strlen(note), "note: ") || strstr(all, "error: "))
 		fail_msg("%s", all);
 }
 
@@ -300,7 +300,7 @@ static void what_is_wrong_is_said(void **state)
 		      "{per_dataspace_bandwidth_consumption_scale: {W: -1}}}\n" MAC,
 			"error: the scale of 'W' is -1; it must be at least 0"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
-			"error: unknown variable 'BITS' in 'datawidth' in level 'a'"},
+			"error: 'datawidth' in level 'a': unknown variable 'BITS'"},
 		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
 			"error: 'global_cycle_seconds' in the attributes is no cycle time"},
 	};

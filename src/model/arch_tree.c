@@ -225,7 +225,8 @@ static void open_subtree(struct tree *tree, const struct node *list)
 bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 {
 	struct tree tree = {draft, 1, 1, 1, NULL};
+	size_t errors = diag_errors(draft->reading->diag);
 	draft->arch->tree = true;
 	open_subtree(&tree, list);
-	return draft->node_count > 0;
+	return diag_errors(draft->reading->diag) == errors;
 }
