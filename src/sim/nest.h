@@ -8,26 +8,46 @@
  * level by level, with fills, drains, partial sums, multicast and link
  * transfers; multipliers compute real numbers; counts come from the moves.
  * Nothing comes from cost/.
+ *
+ * Work: steps x multipliers, and for each move step one comparison per instance;
+ * what is written, and everything with `data`, moves word by word.  Memory: a byte
+ * per word of written tiles in each instance; with `data` 8 bytes (16 below the home,
+ * where a tile is built beside the old one) per word of every tile in every instance,
+ * and 8 per word of the dataspaces.
  */
+enum { NEST_SIM_BYTES_MOST = 1 << 30 };
+
+/* What a test has go wrong, once, to see that it is found. */
+enum nest_sim_fault {
+	NEST_SIM_SOUND,
+	NEST_SIM_FILL_LOST,   /* an instance gets nothing of what enters */
+	NEST_SIM_DRAIN_LOST,  /* a group's sums vanish */
+	NEST_SIM_GROUP_WRONG, /* an instance gets what the group before it gets */
+	NEST_SIM_SUM_COPIED,  /* a returning sum stays at the parent as well */
+	NEST_SIM_SUM_UNREAD,  /* an update forgets the sum that is there */
+};
+
 struct nest_sim_options {
 	bool data;     /* move and compute numbers and compare with the einsum; else count only */
 	bool timing;   /* add bandwidths, fill, drain, double buffering */
 	uint64_t seed; /* of the inputs, drawn from {-2 .. 2} */
-	uint64_t steps_most; /* steps x instances; 0: no limit */
+	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
+	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
+	uint64_t fault_at;
 };
 
 struct nest_sim {
-	bool finished; /* false: the limit was reached; nothing else holds then */
-	enum nest_verdict verdict;
+	bool finished; /* false: too many steps or bytes; `wrong` says which, nothing else holds */
+	enum nest_verdict verdict; /* counts hold if it is FITS, CAPACITY or UTILIZATION */
 	struct nest_counts counts;
-	bool right;           /* data: the written dataspace is the einsum's, element by element */
-	const char *wrong;    /* where it is not, in a sentence; or a move that could not be done */
+	bool right;           /* every move could be done; data: and the results are the einsum's */
+	const char *wrong;    /* the first move that could not, or the first element that is not */
 	int64_t cycles;       /* timing: of the whole run */
 	int64_t fill_cycles;  /* timing: before the first multiply-add */
 	int64_t drain_cycles; /* timing: after the last */
 	int64_t stall_cycles; /* timing: multipliers waiting in between */
 	int64_t stall_by_level[ARCH_LEVELS_MOST]; /* whom they waited for */
-	uint64_t events;
+	uint64_t events;                          /* counted moves, and steps of multipliers */
 };
 
 struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,
