@@ -10,10 +10,8 @@
 
 #include <inttypes.h>
 
-enum { START = -1 }; /* in place of the loop that went on */
-
 /* Goes to the next step.  The outermost loop that went on, all others inside it being at 0
- * again; -1 if there is no further step. */
+ * again; NEST_END if there is none. */
 static int next_step(struct nest_run *run)
 {
 	for (int k = run->round_count - 1; k >= 0; k--) {
@@ -28,27 +26,20 @@ static int next_step(struct nest_run *run)
 		*base -= run->index[k] * round->stride;
 		run->index[k] = 0;
 	}
-	return -1;
+	return NEST_END;
 }
 
 struct phase {
 	struct nest_run *run;
 	struct nest_moves *moves;
-	int changed; /* the loop that went on, or START */
-	bool end;
+	int changed; /* the loop that went on, or NEST_START, NEST_END */
 };
-
-static bool moves_now(const struct phase *phase, const struct nest_store *store)
-{
-	return store && !store->home && (phase->end || phase->changed <= store->pace);
-}
 
 /* Whether a store's transfer may be in the background of the work before or after it. */
 static bool is_background(const struct phase *phase, const struct nest_store *store)
 {
 	const struct nest_level *level = &phase->run->hierarchy->levels[store->level];
-	return level->multiple_buffering >= 2 && phase->changed != START && !phase->end &&
-	       !moves_now(phase, store->feed.parent);
+	return level->multiple_buffering >= 2 && phase->changed >= 0 && !store->feed.parent->moving;
 }
 
 static int64_t find_latency(
@@ -70,7 +61,7 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 		int64_t latency = 0;
 		for (int t = 0; t < run->shape->space_count; t++) {
 			struct nest_store *store = run->stores[level][t];
-			if (!moves_now(phase, store) ||
+			if (!store || !store->moving ||
 				is_background(phase, store) != (background == 1))
 				continue;
 			if (transfer == NEST_FILLS)
@@ -84,11 +75,11 @@ static void move_level(const struct phase *phase, int level, enum nest_transfer 
 	}
 }
 
-static bool any_moves(const struct phase *phase, int level)
+static bool any_moves(const struct nest_run *run, int level)
 {
 	bool any = false;
-	for (int t = 0; t < phase->run->shape->space_count; t++)
-		any |= moves_now(phase, phase->run->stores[level][t]);
+	for (int t = 0; t < run->shape->space_count; t++)
+		any |= run->stores[level][t] && run->stores[level][t]->moving;
 	return any;
 }
 
@@ -99,22 +90,22 @@ static void move(const struct phase *phase)
 	int levels = run->hierarchy->level_count;
 	for (int i = 0; i < levels; i++) {
 		for (int t = 0; t < run->shape->space_count; t++) {
-			struct nest_store *store = run->stores[i][t];
-			if (moves_now(phase, store))
-				nest_moves_plan(phase->moves, store, phase->end);
+			if (run->stores[i][t])
+				nest_moves_plan(phase->moves, run->stores[i][t], phase->changed);
 		}
-		move_level(phase, i, NEST_DRAINS);
 	}
-	for (int i = levels - 1; i >= 0 && !phase->end; i--) {
+	for (int i = 0; i < levels; i++)
+		move_level(phase, i, NEST_DRAINS);
+	for (int i = levels - 1; i >= 0 && phase->changed != NEST_END; i--) {
 		move_level(phase, i, NEST_FILLS);
-		if (run->clock && any_moves(phase, i))
+		if (run->clock && any_moves(run, i))
 			nest_clock_turn(run->clock, i);
 	}
 }
 
 static void execute(struct nest_run *run)
 {
-	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = START};
+	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = NEST_START};
 	struct nest_multipliers *multipliers = nest_multipliers_open(run);
 	do {
 		move(&phase);
@@ -122,8 +113,8 @@ static void execute(struct nest_run *run)
 		if (run->clock)
 			nest_clock_step(run->clock);
 		phase.changed = next_step(run);
-	} while (phase.changed >= 0 && !run->wrong);
-	phase.end = true;
+	} while (phase.changed != NEST_END && !run->wrong);
+	phase.changed = NEST_END;
 	move(&phase);
 	if (run->tensors)
 		nest_tensors_compare(run);

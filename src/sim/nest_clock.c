@@ -114,13 +114,13 @@ static int64_t port_ticks(struct nest_clock *clock, const struct gate *gate, enu
 	struct ratio rate = gate->rates[port];
 	if (!rate.num)
 		return 0;
-	int128 work = (int128)gate->most[port] * rate.den;
+	wide work = (wide)gate->most[port] * rate.den;
 	if (work >> 100) {
 		clock->overflow = true;
 		return 0;
 	}
-	int128 per = (int128)rate.num * gate->scale;
-	int128 ticks = (work * clock->cycle + per - 1) / per;
+	wide per = (wide)rate.num * gate->scale;
+	wide ticks = (work * clock->cycle + per - 1) / per;
 	clock->overflow |= ticks > INT64_MAX;
 	return (int64_t)ticks;
 }

@@ -33,10 +33,28 @@ struct nest_moves *nest_moves_open(struct nest_run *run)
 	return moves;
 }
 
-void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, bool end)
+/* Sums leave with the parent's tile where that goes for lack of work. */
+static void release(struct nest_moves *moves, struct nest_store *store)
 {
-	for (int64_t n = 0; n < site_of(moves->run, store->level)->instances; n++)
-		store->next[n] = end ? (struct nest_box){0} : nest_run_tile(moves->run, store, n);
+	struct nest_run *run = moves->run;
+	int64_t instances = site_of(run, store->level)->instances;
+	int64_t above = instances / site_of(run, store->restless->level)->instances;
+	store->moving = false;
+	for (int64_t n = 0; n < instances; n++) {
+		bool stays = nest_run_works(run, store->restless->level, n / above);
+		store->next[n] = stays ? store->held[n] : (struct nest_box){0};
+		store->moving |= !stays && store->held[n].words;
+	}
+}
+
+void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed)
+{
+	store->moving = !store->home && changed <= store->pace;
+	for (int64_t n = 0; store->moving && n < site_of(moves->run, store->level)->instances; n++)
+		store->next[n] = changed == NEST_END ? (struct nest_box){0}
+						     : nest_run_tile(moves->run, store, n);
+	if (!store->home && !store->moving && store->restless && changed <= store->restless->pace)
+		release(moves, store);
 }
 
 /*

@@ -13,8 +13,12 @@ struct nest_moves;
 
 struct nest_moves *nest_moves_open(struct nest_run *run);
 
-/* Decides what the store's instances shall hold: their tiles at this step; at the end nothing. */
-void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, bool end);
+/* The outermost loop that went on, or one of these. */
+enum { NEST_START = -1, NEST_END = -2 };
+
+/* Decides whether the store moves at this step, and what its instances shall hold then: their
+ * tiles; at the end nothing. */
+void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed);
 
 /* Written words that leave add up in the network and into the parent. */
 void nest_moves_drain(struct nest_moves *moves, struct nest_store *store);

@@ -194,6 +194,10 @@ static void lay_stores(struct nest_run *run)
 			run->stores[i][t] = store;
 			lay_store(run, store);
 			lay_feed(run, t, i, home, &store->feed);
+			const struct nest_store *parent = store->feed.parent;
+			if (parent && !parent->home && store->written)
+				store->restless =
+					parent->refetch ? store->feed.parent : parent->restless;
 		}
 		lay_feed(run, t, MULTIPLIERS, home, &run->multiplier_feed[t]);
 	}

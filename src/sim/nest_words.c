@@ -1,5 +1,7 @@
 #include "sim/nest_words.h"
 
+#include "base/number.h"
+
 bool nest_box_finish(int ranks, struct nest_box *box)
 {
 	box->words = 1;
