@@ -10,11 +10,19 @@
 
 /*
  * A machine as the loop-nest model sees it: storage levels from the innermost
- * outwards, in words, made once from an architecture and a shape.  Containers
- * with a fan-out are levels that keep nothing (Timeloop's front end calls them
- * inter_NAME_spatial); containers without one do not appear.  Block i is the
- * fan-out below level i: instances of level i-1 (or multipliers, for i = 0) in
- * one instance of level i.
+ * outwards, in words, made once from an architecture and a shape.  Block i is
+ * the fan-out below level i: instances of level i-1 (or multipliers, for i = 0)
+ * in one instance of level i.
+ *
+ * In v0.4 everything with a fan-out, container or component, has a level around
+ * it that keeps nothing, which Timeloop's front end calls inter_NAME_spatial;
+ * containers without a fan-out do not appear.  The older form has the blocks
+ * between its levels, and `dummy_storage` where such a level is wanted.
+ *
+ * A level always names a row with temporal and one with spatial factors.  Where
+ * there is nothing to say it names a row of factors 1: the multipliers' row for
+ * the temporal loops of a component's fan-out, any row without a fan-out for a
+ * block of one.
  */
 enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
 

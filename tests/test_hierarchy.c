@@ -1,0 +1,244 @@
+#include "model/hierarchy.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/complaints.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Machines as the loop-nest model sees them. */
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static const struct shape product = {.name = "gemm",
+	.space_count = 3,
+	.spaces = {{.name = "Weights"}, {.name = "Inputs"}, {.name = "Outputs", .written = true}}};
+
+static const struct hierarchy *make(struct arena *arena, const char *yaml, struct diag *diag)
+{
+	const struct arch *arch = arch_of_text(arena, yaml, diag);
+	return arch ? hierarchy_make(arena, arch, &product, diag) : NULL;
+}
+
+static const struct hierarchy *make_good(struct arena *arena, const char *yaml)
+{
+	struct diag *diag = diag_open(arena);
+	const struct hierarchy *hierarchy = make(arena, yaml, diag);
+	if (!hierarchy)
+		fail_msg("%s", complaints_text(arena, diag));
+	return hierarchy;
+}
+
+struct expected {
+	const char *name;
+	int row, block_row;
+	bool storage;
+	int64_t mesh_x, mesh_y, fanout_x, fanout_y;
+};
+
+static void assert_levels(
+	const struct hierarchy *hierarchy, const struct expected *expected, int count)
+{
+	assert_int_equal(hierarchy->level_count, count);
+	for (int i = 0; i < count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		assert_string_equal(level->name, expected[i].name);
+		assert_int_equal(level->row, expected[i].row);
+		assert_int_equal(level->block_row, expected[i].block_row);
+		assert_int_equal(level->storage, expected[i].storage);
+		assert_int_equal(level->mesh_x, expected[i].mesh_x);
+		assert_int_equal(level->mesh_y, expected[i].mesh_y);
+		assert_int_equal(level->fanout_x, expected[i].fanout_x);
+		assert_int_equal(level->fanout_y, expected[i].fanout_y);
+		assert_int_equal(level->gated_at, i);
+	}
+}
+
+/* Row 1 has no fan-out: it stands for the blocks of levels that have none below them, and the
+ * multipliers' row for the loops of a component's own fan-out. */
+static void fan_outs_of_nodes_are_levels(void **state)
+{
+	const struct hierarchy *hierarchy = make_good(*state,
+		"architecture:\n  nodes:\n"
+		"  - !Container {name: system}\n"
+		"  - !Component {name: DRAM, class: DRAM}\n"
+		"  - !Container {name: column, spatial: {meshX: 4}}\n"
+		"  - !Component {name: rf, class: regfile, spatial: {meshX: 2, meshY: 3}}\n"
+		"  - !Component {name: mac, class: mac, spatial: {meshY: 5}}\n");
+	static const struct expected levels[] = {
+		{"inter_mac_spatial", 4, 4, false, 8, 3, 1, 5},
+		{"rf", 3, 1, true, 8, 3, 1, 1},
+		{"inter_rf_spatial", 4, 3, false, 4, 1, 2, 3},
+		{"inter_column_spatial", 2, 2, false, 1, 1, 4, 1},
+		{"DRAM", 1, 1, true, 1, 1, 1, 1},
+	};
+	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
+	assert_string_equal(hierarchy->compute_name, "mac");
+	assert_int_equal(hierarchy->compute_row, 4);
+	assert_int_equal(hierarchy->compute_mesh_x, 8);
+	assert_int_equal(hierarchy->compute_mesh_y, 15);
+	assert_int_equal(hierarchy_level(hierarchy, 3), 1);
+	assert_int_equal(hierarchy_level(hierarchy, 2), 3);
+	assert_int_equal(hierarchy_level(hierarchy, 0), -1);
+	assert_int_equal(hierarchy_level(hierarchy, 4), -1);
+}
+
+static void fan_outs_of_trees_lie_below_the_parent(void **state)
+{
+	const struct hierarchy *hierarchy = make_good(*state,
+		"architecture:\n  subtree:\n  - name: s\n    local:\n"
+		"    - {name: DRAM, class: DRAM}\n"
+		"    - {name: inter_rf_spatial, class: dummy_storage}\n"
+		"    - {name: 'rf[1..12]', class: regfile, attributes: {meshX: 4}}\n"
+		"    - {name: 'reg[1..24]', class: regfile, attributes: {meshX: 4}}\n"
+		"    - {name: 'mac[1..48]', class: mac, attributes: {meshX: 8}}\n");
+	static const struct expected levels[] = {
+		{"reg", 3, 4, true, 4, 6, 2, 1},
+		{"rf", 2, 3, true, 4, 3, 1, 2},
+		{"inter_rf_spatial", 1, 2, false, 1, 1, 4, 3},
+		{"DRAM", 0, 1, true, 1, 1, 1, 1},
+	};
+	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
+	assert_int_equal(hierarchy->compute_mesh_x, 8);
+	assert_int_equal(hierarchy->compute_mesh_y, 6);
+}
+
+static void limits_and_energies_are_taken_over(void **state)
+{
+	const struct hierarchy *hierarchy = make_good(*state,
+		"architecture:\n  nodes:\n"
+		"  - !Container {name: system, attributes: {global_cycle_seconds: 2e-9}}\n"
+		"  - !Component {name: DRAM, class: DRAM, attributes: {vector_access_energy: 9}}\n"
+		"  - !Component {name: glb, class: SRAM, attributes: {depth: 100, width: 64, "
+		"datawidth: 8, cluster_size: 2, multiple_buffering: 1.5, min_utilization: 0.25, "
+		"read_bandwidth: 2.5, vector_access_energy: 3, power_gated_at: DRAM, "
+		"per_dataspace_bandwidth_consumption_scale: {Outputs: 0.5}}}\n"
+		"  - !Component {name: mac, class: mac, attributes: {energy: 0.5}}\n");
+	const struct nest_level *glb = &hierarchy->levels[0], *dram = &hierarchy->levels[1];
+	assert_int_equal(glb->entries, 400);
+	assert_int_equal(glb->size, 266);
+	assert_int_equal(glb->word_bits, 8);
+	assert_int_equal(glb->block_size, 4);
+	assert_int_equal(glb->cluster_size, 2);
+	assert_true(glb->least_utilization == 0.25);
+	assert_true(glb->read_rate.num == 5 && glb->read_rate.den == 2);
+	assert_true(glb->write_rate.num == 0 && glb->write_rate.den == 1);
+	assert_true(glb->shared_rate.num == 0 && glb->shared_rate.den == 1);
+	assert_true(glb->rate_scale[0] == 1 && glb->rate_scale[2] == 0.5);
+	assert_true(glb->pj[NEST_READ] == 3 && glb->pj[NEST_UPDATE] == 3 && glb->leak_pj == 0);
+	assert_int_equal(glb->gated_at, 1);
+	assert_int_equal(glb->no_temporal_reuse | glb->no_spatial_reuse | glb->no_link_transfer, 0);
+	assert_int_equal(dram->size, 0);
+	assert_true(dram->pj[NEST_FILL] == 9);
+	assert_true(hierarchy->compute_pj == 0.5);
+	assert_true(fabs(hierarchy->clock_ns - 2) < 1e-12);
+	assert_string_equal(hierarchy->energy_source, "the architecture");
+}
+
+/* An op of a graph sees the same machine in words. */
+static void machines_for_graphs_are_hierarchies_too(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_file(*state, "specs/arch/spyre32.yaml", diag);
+	assert_non_null(arch);
+	const struct hierarchy *hierarchy = hierarchy_make(*state, arch, &product, diag);
+	assert_non_null(hierarchy);
+	static const struct expected levels[] = {
+		{"LX", 3, 4, true, 32, 1, 1, 1},
+		{"inter_core_spatial", 2, 2, false, 1, 1, 32, 1},
+		{"HBM", 1, 4, true, 1, 1, 1, 1},
+	};
+	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
+	assert_int_equal(hierarchy->levels[0].entries, 1 << 20);
+	assert_true(hierarchy->levels[0].read_rate.num == 64);
+	assert_true(hierarchy->levels[0].pj[NEST_READ] == 25);
+	assert_true(hierarchy->compute_pj == 1.5);
+}
+
+#define HEAD "architecture:\n  nodes:\n"
+#define DRAM "  - !Component {name: DRAM, class: DRAM}\n"
+#define MAC "  - !Component {name: mac, class: mac}\n"
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		const char *yaml, *error;
+	} rows[] = {
+		{HEAD DRAM, "error: no level of the machine computes"},
+		{HEAD MAC, "error: no level of the machine stores"},
+		{HEAD MAC DRAM, "error: 'DRAM' stands inside 'mac', which computes"},
+		{HEAD DRAM MAC "  - !Component {name: mac2, class: mac}\n",
+			"error: 'mac2' and 'mac' both compute; one einsum runs on one of them"},
+		{HEAD "  - !Component {name: d, class: DRAM, spatial: {meshX: 2}}\n"
+		      "  - !Component {name: m, class: mac, spatial: {meshX: 2}}\n",
+			"error: every level fans out; put a container that does not around the "
+			"outermost"},
+		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: {entries: 3, "
+			   "multiple_buffering: 4}}\n" MAC,
+			"error: level 'a' holds no word: 3 of them, buffered 4 times"},
+		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: {power_gated_at: "
+			   "DARM}}\n" MAC,
+			"error: level 'a' is power gated at 'DARM', which is no level; did you "
+			"mean 'DRAM'?"},
+		{HEAD DRAM "  - !Component {name: a, class: SRAM, attributes: "
+			   "{per_dataspace_bandwidth_consumption_scale: {Weight: 2}}}\n" MAC,
+			"error: the problem has no dataspace 'Weight'; did you mean 'Weights'?"},
+		{"architecture:\n  subtree:\n  - name: s\n    local:\n"
+		 "    - {name: 'DRAM[1..2]', class: DRAM}\n    - {name: 'mac[1..2]', class: mac}\n",
+			"error: level 'DRAM' is the outermost and there are 2 of it; the nest "
+			"begins in one"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct diag *diag = diag_open(*state);
+		if (make(*state, rows[i].yaml, diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(*state, diag);
+		if (strcmp(error, rows[i].error) != 0)
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+	}
+}
+
+/* Every component brings a fan-out level of its own. */
+static void too_many_levels_are_refused(void **state)
+{
+	struct text yaml = text_open(*state);
+	text_add(&yaml, "%s", HEAD DRAM);
+	for (int i = 0; i < 12; i++)
+		text_add(&yaml, "  - !Component {name: r%d, class: regfile, spatial: {meshX: 2}}\n",
+			i);
+	text_add(&yaml, "%s", MAC);
+	struct diag *diag = diag_open(*state);
+	assert_null(make(*state, text_read(&yaml), diag));
+	assert_string_equal(complaints_first(*state, diag),
+		"error: the machine has more than 24 levels, fan-outs of components counted");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(fan_outs_of_nodes_are_levels, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			fan_outs_of_trees_lie_below_the_parent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			limits_and_energies_are_taken_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			machines_for_graphs_are_hierarchies_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_many_levels_are_refused, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);
+}
