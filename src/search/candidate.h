@@ -9,7 +9,9 @@
  * What solvers are asked, and what they offer.  A stage is a kind of question;
  * a candidate answers it.
  */
-enum stage { STAGE_DIVIDE, STAGE_PLACE, STAGE_JOINT, STAGE_COUNT };
+struct nest_search;
+
+enum stage { STAGE_DIVIDE, STAGE_PLACE, STAGE_MAP, STAGE_JOINT, STAGE_COUNT };
 extern const char *const stage_names[]; /* the folders of solvers/ */
 
 struct problem {
@@ -21,11 +23,13 @@ struct problem {
 	const struct packing *packing;   /* place */
 	const struct mapping *division;  /* joint: the mappings to start from, by op */
 	const char *place_solver;        /* joint: "greedy" */
+	const struct nest_search *nest;  /* map: nest_search.h */
+	uint64_t first, end;             /* map: this share of the choices or draws, [first, end) */
 };
 
 struct candidate {
 	enum stage stage;
-	const struct mapping *mappings;    /* divide, joint: one per op (or of the one op) */
+	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement; /* place */
 };
 

@@ -17,7 +17,7 @@ const char *const objective_summaries[] = {
 	NULL,
 };
 
-static double value_of(enum objective objective, const struct score *score)
+double objective_value(enum objective objective, const struct score *score)
 {
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
@@ -50,8 +50,8 @@ static int compare(
 {
 	bool less = false, more = false;
 	for (size_t i = 0; i < objectives->count; i++) {
-		double x = value_of(objectives->at[i], a);
-		double y = value_of(objectives->at[i], b);
+		double x = objective_value(objectives->at[i], a);
+		double y = objective_value(objectives->at[i], b);
 		less |= x < y;
 		more |= x > y;
 	}
@@ -75,8 +75,8 @@ static bool comes_before(
 	const struct objectives *objectives, const struct point *a, const struct point *b)
 {
 	for (size_t i = 0; i < objectives->count; i++) {
-		double x = value_of(objectives->at[i], &a->score);
-		double y = value_of(objectives->at[i], &b->score);
+		double x = objective_value(objectives->at[i], &a->score);
+		double y = objective_value(objectives->at[i], &b->score);
 		if (x != y)
 			return x < y;
 	}

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const stage_names[] = {"divide", "place", "joint", 0};
+const char *const stage_names[] = {"divide", "place", "map", "joint", 0};
 
 struct run {
 	struct arena *arena;

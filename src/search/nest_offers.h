@@ -1,0 +1,26 @@
+#ifndef SEARCH_NEST_OFFERS_H
+#define SEARCH_NEST_OFFERS_H
+
+#include "search/nest_search.h"
+#include "search/solver.h"
+
+/*
+ * What solvers of the stage `map` share: a mapping is evaluated, and of those that
+ * fit the ones that no other beats are offered at the end.  Of mappings equal in all
+ * objectives the first one stays.
+ */
+struct nest_offers {
+	struct run *run;
+	const struct nest_search *search;
+	struct frontier kept;
+};
+
+struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search);
+
+/* Charges one tick; false when the budget is spent, and nothing is evaluated then. */
+bool nest_offers_try(
+	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict);
+
+void nest_offers_close(struct nest_offers *offers);
+
+#endif

@@ -1,0 +1,350 @@
+#include "search/nest_search.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "model/nest_mapping.h"
+#include "search/parallel.h"
+#include "search/solver.h"
+
+#include <stdatomic.h>
+
+/* Mappings that one task evaluates, about. */
+enum { TASK_MAPPINGS = 8192 };
+
+struct nest_task {
+	uint64_t first, end;
+	uint64_t ticks; /* mappings that it may evaluate; 0: all */
+};
+
+/* What a task leaves behind. */
+struct nest_slot {
+	struct arena *arena;
+	struct frontier local;
+	struct nest_explored sum; /* the counters only */
+	bool complete;
+};
+
+struct nest_driver {
+	const struct nest_search *search;
+	const struct solver *solver;
+	const char *solver_name;
+	struct array(struct nest_task) tasks;
+	struct nest_slot *slots;
+	struct arena *arena;
+	struct arena **scratch;
+	struct nest_explored *explored;
+	size_t done;
+	uint64_t evaluated;
+	int round;
+	atomic_bool stopped;
+};
+
+bool nest_objective(enum objective objective)
+{
+	return objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY ||
+	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES;
+}
+
+static int64_t outer_bytes(const struct nest_search *search, const struct nest_counts *counts)
+{
+	int outermost = search->hierarchy->level_count - 1;
+	while (outermost > 0 && !search->hierarchy->levels[outermost].storage)
+		outermost--;
+	int64_t words = 0, bits;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		const struct nest_count *count = &counts->at[outermost][t];
+		if (!number_add(words, count->reads, &words) ||
+			!number_add(words, count->fills, &words) ||
+			!number_add(words, count->updates, &words))
+			return INT64_MAX;
+	}
+	if (!number_mul(words, search->hierarchy->levels[outermost].word_bits, &bits))
+		return INT64_MAX;
+	return number_ceil_div(bits, 8);
+}
+
+struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
+	const struct nest_score *score)
+{
+	return (struct score){
+		.feasible = score->verdict == NEST_FITS,
+		.cycles = score->cycles,
+		.energy_pj = score->energy_pj,
+		.hbm_bytes = outer_bytes(search, counts),
+		.computes = counts->computes,
+		.utilization = score->utilization,
+	};
+}
+
+/* Executes a mapping and compares with the exact model. */
+static struct nest_sim execute(const struct nest_search *search, const struct mapping *mapping,
+	bool data, struct nest_execution *execution, struct arena *arena)
+{
+	struct nest_counts counts;
+	struct nest_score score;
+	struct nest_sim_options options = {.data = data,
+		.timing = data,
+		.seed = search->seed,
+		.steps_most = search->simulate_budget};
+	nest_evaluate(search->exact, mapping, &counts, &score);
+	struct nest_sim sim =
+		nest_simulate(search->hierarchy, search->shape, mapping, &options, arena);
+	*execution = (struct nest_execution){.finished = sim.finished};
+	if (!sim.finished)
+		return sim;
+	execution->agrees = nest_counts_equal(
+				    search->hierarchy, search->shape, &counts, &sim.counts) &&
+			    (!data || sim.right);
+	execution->data = data;
+	execution->cycles = sim.cycles;
+	nest_derive(search->exact, &sim.counts, &score);
+	execution->energy_pj = score.energy_pj;
+	execution->outer_bytes = outer_bytes(search, &sim.counts);
+	return sim;
+}
+
+static const char *disagreement(const struct nest_search *search, const struct mapping *mapping,
+	const struct nest_sim *sim, struct arena *arena)
+{
+	return arena_format(arena, "%s: %s",
+		nest_mapping_print(arena, search->arch, search->shape, mapping),
+		sim->wrong ? sim->wrong : "the counts of model and simulator differ");
+}
+
+static void refuse(struct nest_slot *slot, const char *why)
+{
+	slot->sum.refused++;
+	if (!slot->sum.refusal)
+		slot->sum.refusal = arena_text(slot->arena, why);
+}
+
+/* An offer of a solver: trusted in nothing. */
+static void take(struct nest_driver *driver, struct nest_slot *slot, const struct mapping *mapping,
+	struct arena *scratch)
+{
+	const struct nest_search *search = driver->search;
+	struct nest_found found = {.mapping = *mapping, .solver = driver->solver_name};
+	slot->sum.offered++;
+	const char *why =
+		constraints_check(search->constraints, search->domain, mapping, scratch);
+	if (!why && nest_evaluate(search->model, mapping, &found.counts, &found.score) != NEST_FITS)
+		why = nest_verdict_text(scratch, search->hierarchy, search->shape, &found.score);
+	if (why) {
+		refuse(slot, why);
+		return;
+	}
+	if (search->simulate == SIMULATE_ALL) {
+		struct nest_sim sim = execute(search, mapping, false, &found.execution, scratch);
+		slot->sum.simulated += sim.finished;
+		slot->sum.unsimulated += !sim.finished;
+		slot->sum.events += sim.events;
+		if (sim.finished && !found.execution.agrees && !slot->sum.disagreed++)
+			slot->sum.fault = disagreement(search, mapping, &sim, slot->arena);
+	}
+	struct point point = {
+		.score = nest_summary(search, &found.counts, &found.score),
+		.key = nest_mapping_print(slot->arena, search->arch, search->shape, mapping),
+	};
+	if (frontier_beats(&slot->local, &point.score, point.key))
+		return;
+	point.payload = arena_copy(slot->arena, &found, sizeof found);
+	frontier_add(&slot->local, slot->arena, point);
+}
+
+static void run_task(void *context, size_t i, int thread)
+{
+	struct nest_driver *driver = context;
+	struct nest_slot *slot = &driver->slots[i];
+	struct arena *scratch = driver->scratch[thread];
+	if (atomic_load(&driver->stopped))
+		return;
+	struct arena_mark mark = arena_mark(scratch);
+	slot->arena = arena_open();
+	slot->local = frontier_open(driver->search->objectives);
+	struct problem problem = {
+		.stage = STAGE_MAP,
+		.nest = driver->search,
+		.first = driver->tasks.at[i].first,
+		.end = driver->tasks.at[i].end,
+	};
+	struct answer answer = solve(driver->solver, &problem, driver->tasks.at[i].ticks,
+		driver->search->seed, scratch);
+	slot->sum.evaluated = answer.ticks;
+	slot->complete = answer.status == PROOF_OPTIMAL;
+	for (size_t k = 0; k < answer.candidate_count; k++)
+		take(driver, slot, answer.candidates[k].mappings, scratch);
+	arena_release(scratch, mark);
+}
+
+static void tell(struct nest_driver *driver, size_t tasks)
+{
+	const struct nest_search *search = driver->search;
+	if (search->progress)
+		search->progress(search->listener, driver->round, ++driver->done, tasks,
+			driver->evaluated);
+	if (search->stop && search->stop(search->listener))
+		atomic_store(&driver->stopped, true);
+}
+
+static void task_done(void *context, size_t i)
+{
+	struct nest_driver *driver = context;
+	if (!driver->slots[i].arena)
+		return;
+	driver->evaluated += driver->slots[i].sum.evaluated;
+	tell(driver, driver->tasks.count);
+}
+
+/* In the order of tasks, so that the result does not depend on who finished first. */
+static void merge(struct nest_driver *driver)
+{
+	struct nest_explored *explored = driver->explored;
+	for (size_t i = 0; i < driver->tasks.count; i++) {
+		struct nest_slot *slot = &driver->slots[i];
+		explored->complete &= slot->arena && slot->complete;
+		if (!slot->arena)
+			continue;
+		explored->evaluated += slot->sum.evaluated;
+		explored->offered += slot->sum.offered;
+		explored->refused += slot->sum.refused;
+		explored->simulated += slot->sum.simulated;
+		explored->unsimulated += slot->sum.unsimulated;
+		explored->events += slot->sum.events;
+		explored->disagreed += slot->sum.disagreed;
+		if (!explored->fault)
+			explored->fault = slot->sum.fault;
+		if (!explored->refusal)
+			explored->refusal = slot->sum.refusal;
+		for (size_t p = 0; p < slot->local.count; p++)
+			frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
+		arena_adopt(driver->arena, slot->arena);
+	}
+}
+
+static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
+{
+	if (first < end)
+		*array_add(driver->arena, &driver->tasks) = (struct nest_task){first, end, ticks};
+}
+
+/*
+ * Shares of the enumeration, by choices of factors, with about as many mappings
+ * each.  When there are more than `most`, either no task (`whole`) or as far as they go.
+ */
+static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
+{
+	const struct space *space = driver->search->space;
+	uint64_t count = space_factors_count(space), left = most, first = 0, share = 0;
+	for (uint64_t f = 0; f < count; f++) {
+		struct mapping mapping = space->blank;
+		space_factors(space, f, &mapping);
+		uint64_t rests = space_rest_count(space, &mapping);
+		if (rests > left) {
+			if (whole)
+				driver->tasks.count = 0;
+			else
+				add_task(driver, first, f + 1, share + left);
+			return !whole;
+		}
+		left -= rests;
+		share += rests;
+		if (share >= TASK_MAPPINGS) {
+			add_task(driver, first, f + 1, 0);
+			first = f + 1;
+			share = 0;
+		}
+	}
+	add_task(driver, first, count, 0);
+	return true;
+}
+
+static void share_draws(struct nest_driver *driver, uint64_t draws)
+{
+	for (uint64_t n = 0; n < draws; n += TASK_MAPPINGS)
+		add_task(driver, n, n + number_min(TASK_MAPPINGS, (int64_t)(draws - n)), 0);
+}
+
+static void share_work(struct nest_driver *driver)
+{
+	const struct nest_search *search = driver->search;
+	const char *name = search->solver;
+	if (!name)
+		name = share_space(driver, search->budget, true) ? "linear" : "random";
+	else if (text_equal(name, "linear"))
+		share_space(driver, search->budget, false);
+	if (text_equal(name, "random") && space_factors_count(search->space))
+		share_draws(driver, search->budget);
+	driver->solver = solver_find(STAGE_MAP, name);
+	driver->solver_name = arena_format(driver->arena, "map/%s", name);
+}
+
+static void last_run(void *context, size_t i, int thread)
+{
+	struct nest_driver *driver = context;
+	const struct nest_search *search = driver->search;
+	struct nest_found *found = driver->explored->frontier.points[i].payload;
+	struct arena *scratch = driver->scratch[thread];
+	if (atomic_load(&driver->stopped) ||
+		(search->simulate == SIMULATE_ALL && !found->execution.finished))
+		return;
+	struct arena_mark mark = arena_mark(scratch);
+	execute(search, &found->mapping, true, &found->execution, scratch);
+	arena_release(scratch, mark);
+}
+
+static void last_done(void *context, size_t i)
+{
+	struct nest_driver *driver = context;
+	if (!atomic_load(&driver->stopped))
+		tell(driver, driver->explored->frontier.count);
+}
+
+/* Frontier points run once more, with numbers and timing. */
+static void execute_frontier(struct nest_driver *driver)
+{
+	const struct nest_explored *explored = driver->explored;
+	struct parallel work = {driver, last_run, last_done};
+	driver->round++;
+	driver->done = 0;
+	parallel_each(&work, explored->frontier.count, driver->search->jobs);
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct nest_found *found = explored->frontier.points[i].payload;
+		if (!found->execution.finished || found->execution.agrees)
+			continue;
+		driver->explored->disagreed++;
+		if (!driver->explored->fault)
+			driver->explored->fault = arena_format(driver->arena,
+				"%s does not run as the model says",
+				explored->frontier.points[i].key);
+	}
+}
+
+struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)
+{
+	struct nest_explored explored = {
+		.frontier = frontier_open(search->objectives), .complete = true};
+	struct nest_driver driver = {.search = search,
+		.arena = arena,
+		.explored = &explored,
+		.scratch = arena_array(arena, struct arena *, search->jobs),
+		.round = 1};
+	for (int i = 0; i < search->jobs; i++)
+		driver.scratch[i] = arena_open();
+	share_work(&driver);
+	driver.slots = arena_array(arena, struct nest_slot, driver.tasks.count);
+	struct parallel work = {&driver, run_task, task_done};
+	parallel_each(&work, driver.tasks.count, search->jobs);
+	merge(&driver);
+	for (size_t i = 0; i < explored.frontier.count; i++) {
+		struct nest_found *found = explored.frontier.points[i].payload;
+		found->proof = explored.complete ? PROOF_OPTIMAL : PROOF_BUDGET;
+	}
+	if (search->simulate != SIMULATE_NONE)
+		execute_frontier(&driver);
+	for (int i = 0; i < search->jobs; i++)
+		arena_close(driver.scratch[i]);
+	explored.stopped = atomic_load(&driver.stopped);
+	return explored;
+}

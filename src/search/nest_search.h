@@ -1,0 +1,83 @@
+#ifndef SEARCH_NEST_SEARCH_H
+#define SEARCH_NEST_SEARCH_H
+
+#include "constraints/constraints.h"
+#include "cost/nest.h"
+#include "search/explore.h"
+#include "search/space.h"
+#include "sim/nest.h"
+
+/*
+ * Explores the mappings of one shape: shares of the mapspace go to a solver of the
+ * stage `map`, each in a task of its own; what the solver offers is checked against
+ * every constraint, priced anew, executed where it was made, and kept if nothing
+ * beats it.  The points of the frontier run once more with numbers and timing.
+ *
+ * Without a solver's name the whole mapspace is enumerated (`linear`) if it has no
+ * more mappings than the budget, else it is sampled (`random`).  A frontier that was
+ * enumerated to the end is proven: no mapping of the space beats it.
+ */
+struct nest_search {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	const struct constraints *constraints;
+	const struct domain *domain;
+	const struct space *space;
+	const struct nest_model *model; /* of the counting asked for */
+	const struct nest_model *exact; /* what the simulator must agree with */
+	struct objectives objectives;
+	const char *solver; /* of the stage; NULL: chosen as above */
+	enum simulate simulate;
+	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
+	uint64_t budget;          /* mappings evaluated */
+	uint64_t seed;
+	int jobs;       /* threads, at least 1 */
+	void *listener; /* as in struct exploration */
+	bool (*stop)(void *listener);
+	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t evaluated);
+};
+
+enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */
+
+/* The payload of a frontier point. */
+struct nest_found {
+	struct mapping mapping;
+	struct nest_counts counts; /* of the counting asked for */
+	struct nest_score score;
+	const char *solver; /* "map/linear" */
+	enum proof_status proof;
+	struct nest_execution {
+		bool finished;
+		bool data;   /* with numbers, which came out right */
+		bool agrees; /* every count is the exact model's */
+		int64_t cycles;
+		double energy_pj;
+		int64_t outer_bytes;
+	} execution;
+};
+
+struct nest_explored {
+	struct frontier frontier;
+	uint64_t evaluated;              /* mappings priced */
+	uint64_t offered;                /* by the solvers */
+	uint64_t refused;                /* offers that break a constraint or do not fit */
+	uint64_t simulated, unsimulated; /* unsimulated: over the simulation budget */
+	uint64_t events;                 /* of all executions */
+	uint64_t disagreed;
+	bool stopped;        /* by `stop` */
+	bool complete;       /* every mapping of the space was evaluated */
+	const char *fault;   /* the first disagreement, in a sentence; NULL */
+	const char *refusal; /* why the first offer was refused; NULL */
+};
+
+struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
+
+/* What the frontier compares: cycles, energy, bytes of the outermost storage. */
+struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
+	const struct nest_score *score);
+
+/* Whether an objective means anything for a problem. */
+bool nest_objective(enum objective objective);
+
+#endif
