@@ -101,12 +101,12 @@ static void write_file(struct arena *arena, const char *folder, const char *name
 
 /* Plans first, the table that names them last. */
 static void write_results(struct arena *arena, const char *folder, const struct arch *arch,
-	const struct run_record *record)
+	const struct run_record *record, const struct explored *explored)
 {
-	const struct frontier *frontier = &record->explored->frontier;
+	const struct frontier *frontier = &explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++)
 		write_file(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
-	write_file(arena, folder, "run.json", run_json(arena, record));
+	write_file(arena, folder, "run.json", run_json(arena, record, explored));
 	write_file(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
 	for (size_t i = frontier->count; folder_remove(arena, folder, pareto_plan_path(arena, i));)
 		i++;
@@ -176,19 +176,20 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		.version = LXPLORE_VERSION,
 		.source_count = inputs.source_count,
 		.sources = inputs.sources,
-		.exploration = &inputs.exploration,
-		.explored = &explored,
+		.seed = inputs.exploration.seed,
+		.objectives = &inputs.exploration.objectives,
+		.counting = "exact",
 		.seconds = now() - listener.start,
 		.limit = find_limit(&explored, &listener),
 	};
 	record.options = list_options(arena, arguments, &record.option_count);
-	write_results(arena, folder, inputs.arch, &record);
+	write_results(arena, folder, inputs.arch, &record, &explored);
 	if (format == FORMAT_TEXT)
 		command_print(pareto_table(arena, inputs.arch, &explored.frontier));
 	else if (format == FORMAT_CSV)
 		command_print(pareto_csv(arena, inputs.arch, &explored.frontier));
 	else
-		command_print(run_json(arena, &record));
+		command_print(run_json(arena, &record, &explored));
 	return tell_end(&explored, &record, folder, option_find(arguments, "quiet") != NULL);
 }
 

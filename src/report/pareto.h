@@ -9,6 +9,8 @@
  * table (for people).
  */
 struct arena;
+extern const char pareto_header[]; /* of the CSV, with its line end */
+
 const char *pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
 const char *pareto_table(

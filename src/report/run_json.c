@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "report/run_head.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static json_t *make_sources(const struct run_record *record, struct arena *arena
 	return list;
 }
 
-static json_t *make_texts(const char *const *at, size_t count)
+json_t *run_texts(const char *const *at, size_t count)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -85,18 +85,18 @@ static json_t *make_points(const struct explored *explored)
 	return list;
 }
 
-const char *run_json(struct arena *arena, const struct run_record *record)
+json_t *run_head(const struct run_record *record, struct arena *arena)
 {
-	const struct explored *explored = record->explored;
-	json_t *root = json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:f, s:b, s:o}",
-		"version", record->version, "specs", make_sources(record, arena), "options",
-		make_texts(record->options, record->option_count), "seed",
-		(json_int_t)record->exploration->seed, "objectives",
-		make_objectives(&record->exploration->objectives), "counting", "exact", "counters",
-		make_counters(explored), "points", make_points(explored), "refusals",
-		make_texts(explored->refusals, explored->refusal_count), "seconds", record->seconds,
-		"cut_short", record->limit != NULL, "limit",
+	return json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:f, s:b, s:o}", "version",
+		record->version, "specs", make_sources(record, arena), "options",
+		run_texts(record->options, record->option_count), "seed", (json_int_t)record->seed,
+		"objectives", make_objectives(record->objectives), "counting", record->counting,
+		"seconds", record->seconds, "cut_short", record->limit != NULL, "limit",
 		record->limit ? json_string(record->limit) : json_null());
+}
+
+const char *run_dump(struct arena *arena, json_t *root)
+{
 	char *dumped = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
 	if (!dumped)
 		fatal("run.json could not be made");
@@ -104,4 +104,15 @@ const char *run_json(struct arena *arena, const struct run_record *record)
 	free(dumped);
 	json_decref(root);
 	return text;
+}
+
+const char *run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored)
+{
+	json_t *root = run_head(record, arena);
+	json_object_set_new(root, "counters", make_counters(explored));
+	json_object_set_new(root, "points", make_points(explored));
+	json_object_set_new(
+		root, "refusals", run_texts(explored->refusals, explored->refusal_count));
+	return run_dump(arena, root);
 }

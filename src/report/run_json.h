@@ -21,16 +21,18 @@ struct run_record {
 	const struct run_source *sources;
 	size_t option_count;
 	const char *const *options; /* as given, "--seed=3"; --jobs left out */
-	const struct exploration *exploration;
-	const struct explored *explored;
-	double seconds;    /* of wall clock, the one number that differs between equal runs */
-	const char *limit; /* what cut the run short; NULL: nothing did */
+	uint64_t seed;
+	const struct objectives *objectives;
+	const char *counting; /* "exact" or "timeloop" */
+	double seconds;       /* of wall clock, the one number that differs between equal runs */
+	const char *limit;    /* what cut the run short; NULL: nothing did */
 };
 
 /* 0 when it cannot be read. */
 uint64_t run_hash_file(const char *path);
 
 struct arena;
-const char *run_json(struct arena *arena, const struct run_record *record);
+const char *run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored);
 
 #endif

@@ -94,9 +94,9 @@ static struct nest_sim execute(const struct nest_search *search, const struct ma
 	*execution = (struct nest_execution){.finished = sim.finished};
 	if (!sim.finished)
 		return sim;
-	execution->agrees = nest_counts_equal(
-				    search->hierarchy, search->shape, &counts, &sim.counts) &&
-			    (!data || sim.right);
+	execution->agrees =
+		nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
+		(!data || sim.right);
 	execution->data = data;
 	execution->cycles = sim.cycles;
 	nest_derive(search->exact, &sim.counts, &score);
@@ -127,8 +127,7 @@ static void take(struct nest_driver *driver, struct nest_slot *slot, const struc
 	const struct nest_search *search = driver->search;
 	struct nest_found found = {.mapping = *mapping, .solver = driver->solver_name};
 	slot->sum.offered++;
-	const char *why =
-		constraints_check(search->constraints, search->domain, mapping, scratch);
+	const char *why = constraints_check(search->constraints, search->domain, mapping, scratch);
 	if (!why && nest_evaluate(search->model, mapping, &found.counts, &found.score) != NEST_FITS)
 		why = nest_verdict_text(scratch, search->hierarchy, search->shape, &found.score);
 	if (why) {
@@ -169,8 +168,8 @@ static void run_task(void *context, size_t i, int thread)
 		.first = driver->tasks.at[i].first,
 		.end = driver->tasks.at[i].end,
 	};
-	struct answer answer = solve(driver->solver, &problem, driver->tasks.at[i].ticks,
-		driver->search->seed, scratch);
+	struct answer answer = solve(
+		driver->solver, &problem, driver->tasks.at[i].ticks, driver->search->seed, scratch);
 	slot->sum.evaluated = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	for (size_t k = 0; k < answer.candidate_count; k++)
@@ -182,8 +181,8 @@ static void tell(struct nest_driver *driver, size_t tasks)
 {
 	const struct nest_search *search = driver->search;
 	if (search->progress)
-		search->progress(search->listener, driver->round, ++driver->done, tasks,
-			driver->evaluated);
+		search->progress(
+			search->listener, driver->round, ++driver->done, tasks, driver->evaluated);
 	if (search->stop && search->stop(search->listener))
 		atomic_store(&driver->stopped, true);
 }
@@ -315,9 +314,9 @@ static void execute_frontier(struct nest_driver *driver)
 			continue;
 		driver->explored->disagreed++;
 		if (!driver->explored->fault)
-			driver->explored->fault = arena_format(driver->arena,
-				"%s does not run as the model says",
-				explored->frontier.points[i].key);
+			driver->explored->fault =
+				arena_format(driver->arena, "%s does not run as the model says",
+					explored->frontier.points[i].key);
 	}
 }
 
@@ -339,7 +338,7 @@ struct nest_explored nest_explore(const struct nest_search *search, struct arena
 	merge(&driver);
 	for (size_t i = 0; i < explored.frontier.count; i++) {
 		struct nest_found *found = explored.frontier.points[i].payload;
-		found->proof = explored.complete ? PROOF_OPTIMAL : PROOF_BUDGET;
+		found->proof = explored.complete ? PROOF_OPTIMAL : PROOF_NONE;
 	}
 	if (search->simulate != SIMULATE_NONE)
 		execute_frontier(&driver);

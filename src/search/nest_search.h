@@ -24,7 +24,8 @@ struct nest_search {
 	const struct constraints *constraints;
 	const struct domain *domain;
 	const struct space *space;
-	const struct nest_model *model; /* of the counting asked for */
+	enum counting counting;         /* asked for */
+	const struct nest_model *model; /* of that counting */
 	const struct nest_model *exact; /* what the simulator must agree with */
 	struct objectives objectives;
 	const char *solver; /* of the stage; NULL: chosen as above */
