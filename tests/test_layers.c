@@ -1,0 +1,68 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/shape.h"
+#include "tests/support/nest_text.h"
+#include "tests/support/shell.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Every row of specs/layers becomes a problem, and that has the row's multiply-adds. */
+static int check_table(struct arena *arena, const char *path)
+{
+	struct ended all = shell(arena, "scripts/layer %s", path);
+	char *names = arena_text(arena, all.out), *rest = NULL;
+	const char *table = text_of_file(arena, path);
+	int rows = 0;
+	assert_int_equal(all.status, 0);
+	for (char *name = strtok_r(names, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
+		struct ended one = shell(arena, "scripts/layer %s '%s'", path, name);
+		const char *complaints;
+		const struct shape *shape = problem_of_text(arena, one.out, &complaints);
+		const char *row = strstr(table, arena_format(arena, "\n%s,", name));
+		int64_t computes = 0;
+		assert_int_equal(one.status, 0);
+		assert_string_equal(complaints, "");
+		assert_true(shape_computes(shape, &computes));
+		row = arena_format(arena, "%.*s", (int)strcspn(row + 1, "\n"), row + 1);
+		assert_string_equal(
+			strrchr(row, ',') + 1, arena_format(arena, "%lld", (long long)computes));
+		rows++;
+	}
+	return rows;
+}
+
+static void every_row_is_a_problem_of_its_size(void **state)
+{
+	glob_t files;
+	int rows = 0;
+	assert_int_equal(glob("specs/layers/*.csv", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		struct arena *arena = arena_open();
+		rows += check_table(arena, files.gl_pathv[i]);
+		arena_close(arena);
+	}
+	globfree(&files);
+	assert_true(rows > 250);
+}
+
+static void a_layer_that_is_not_there_is_refused(void **state)
+{
+	struct arena *arena = arena_open();
+	struct ended ended = shell(arena, "scripts/layer specs/layers/vgg16.csv conv9_9");
+	assert_int_equal(ended.status, 1);
+	assert_string_equal(ended.err, "specs/layers/vgg16.csv has no layer conv9_9\n");
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_is_a_problem_of_its_size),
+		cmocka_unit_test(a_layer_that_is_not_there_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
