@@ -1,0 +1,435 @@
+#include "cost/nest_slide.h"
+
+#include "cost/checked.h"
+#include "cost/nest_offsets.h"
+
+#include <string.h>
+
+/*
+ * From one move step to the next one temporal loop, j, goes on, and those inside it,
+ * down to the pace, go from their last iteration back to 0.  The tile shifts in each rank
+ * by j's step less the sum of (bound - 1) x step of those.  Instances do so alike, so what
+ * one enters is what another enters, as far away as their offsets are: a set is
+ * identical only if the offsets are.
+ *
+ * Links.  Say b enters at this step what its neighbour a entered at the step before.  Were
+ * their offsets the same, b would enter what it entered at the step before, and holds.
+ * So the offsets differ.  Where every rank has one dimension, tiles of one level that
+ * differ share nothing, and an element is in the tile of a at some steps and of b at
+ * none.  (Under imperfect factors too: tiles only get smaller, and of two instances with
+ * the same offset, one without work at the step before had work when the other entered
+ * the tile, all inner loops at 0 then.)  So only ranks of two dimensions have links.
+ */
+bool nest_slides(const struct dataspace *space, int dimension_count)
+{
+	for (int r = 0; r < space->rank_count; r++) {
+		int dimensions = 0;
+		for (int d = 0; d < dimension_count; d++)
+			dimensions += space->ranks[r].coefficient[d] != 0;
+		if (dimensions > 1)
+			return true;
+	}
+	return false;
+}
+
+static const struct dataspace *space_of(const struct nest_slide *slide)
+{
+	return &slide->passage.model->shape->spaces[slide->passage.space];
+}
+
+static const struct nest_level *level_of(const struct nest_slide *slide, int level)
+{
+	return &slide->passage.model->hierarchy->levels[level];
+}
+
+static int64_t step_of(
+	const struct dataspace *space, int r, const struct nest_loop *loop, bool *fits)
+{
+	return checked_mul(fits, space->ranks[r].coefficient[loop->dimension], loop->stride);
+}
+
+static void find_widths(const struct nest_slide *slide, bool *fits, int64_t *width)
+{
+	const struct nest_passage *passage = &slide->passage;
+	const struct dataspace *space = space_of(slide);
+	for (int r = 0; r < space->rank_count; r++) {
+		width[r] = 1;
+		for (int d = 0; passage->child >= 0 && d < passage->model->shape->dimension_count;
+			d++)
+			width[r] = checked_add(fits, width[r],
+				checked_mul(fits, space->ranks[r].coefficient[d],
+					passage->loops->tile[passage->child][d] - 1));
+	}
+}
+
+/* --- what enters: the new tile less the old one */
+
+/* A box without a smaller one in it.  Equal sets have equal fields: where what is left of a
+ * box is a box again, it is said as one. */
+struct entering {
+	bool any, hole;
+	int64_t low[SHAPE_RANKS_MOST], width[SHAPE_RANKS_MOST];
+	int64_t hole_low[SHAPE_RANKS_MOST], hole_width[SHAPE_RANKS_MOST];
+};
+
+/* The new tile begins at 0, the old one at -shift. */
+static struct entering entering_by(int ranks, const int64_t *width, const int64_t *shift)
+{
+	struct entering entering = {.any = true, .hole = true};
+	int partial = 0, rank = -1;
+	for (int r = 0; r < ranks; r++) {
+		entering.width[r] = width[r];
+		entering.hole_low[r] = number_max(0, -shift[r]);
+		entering.hole_width[r] = width[r] - (shift[r] < 0 ? -shift[r] : shift[r]);
+		entering.hole &= entering.hole_width[r] > 0;
+		if (shift[r] != 0) {
+			partial++;
+			rank = r;
+		}
+	}
+	if (partial == 0)
+		entering.any = false;
+	if (partial == 1 && entering.hole) {
+		entering.hole = false;
+		entering.low[rank] = shift[rank] > 0 ? entering.hole_width[rank] : 0;
+		entering.width[rank] -= entering.hole_width[rank];
+	}
+	return entering;
+}
+
+static int64_t words_of(int ranks, const struct entering *entering, bool *fits)
+{
+	int64_t words = entering->any, hole = entering->hole;
+	for (int r = 0; r < ranks; r++) {
+		words = checked_mul(fits, words, entering->width[r]);
+		if (entering->hole)
+			hole *= entering->hole_width[r];
+	}
+	return words - hole;
+}
+
+/* How far b is from a, a set of the same form; false if it is none. */
+static bool find_shift(
+	int ranks, const struct entering *a, const struct entering *b, int64_t *shift)
+{
+	if (!a->any || !b->any || a->hole != b->hole)
+		return false;
+	for (int r = 0; r < ranks; r++) {
+		shift[r] = b->low[r] - a->low[r];
+		if (a->width[r] != b->width[r])
+			return false;
+		if (a->hole && (a->hole_low[r] - a->low[r] != b->hole_low[r] - b->low[r] ||
+				       a->hole_width[r] != b->hole_width[r]))
+			return false;
+	}
+	return true;
+}
+
+/* --- links */
+
+/* Spatial loops of the block above the child. */
+struct mesh {
+	int loop_count;
+	const struct nest_loop *loops[NEST_SPATIAL_MOST]; /* along X, then along Y */
+};
+
+static bool mesh_of(const struct nest_slide *slide, struct mesh *mesh)
+{
+	const struct nest_loops *loops = slide->passage.loops;
+	int block = slide->passage.child + 1;
+	mesh->loop_count = loops->own[block] - loops->block[block];
+	for (int i = 0; i < mesh->loop_count && i < NEST_SPATIAL_MOST; i++)
+		mesh->loops[i] = &loops->at[loops->block[block] + i];
+	return mesh->loop_count <= NEST_SPATIAL_MOST;
+}
+
+/*
+ * Whether the neighbour on from an instance is `by` further, where loop i of the mesh
+ * goes on and those of its axis before it go from their last iteration to 0; or, with
+ * back, the neighbour before it.
+ */
+static bool is_neighbour(const struct nest_slide *slide, const struct mesh *mesh, int i,
+	const int64_t *by, bool back, bool *fits)
+{
+	const struct dataspace *space = space_of(slide);
+	for (int r = 0; r < space->rank_count; r++) {
+		int64_t further = step_of(space, r, mesh->loops[i], fits);
+		for (int k = 0; k < i; k++)
+			if (mesh->loops[k]->y == mesh->loops[i]->y)
+				further -= step_of(space, r, mesh->loops[k], fits) *
+					   (mesh->loops[k]->bound - 1);
+		if (further != (back ? -by[r] : by[r]))
+			return false;
+	}
+	return true;
+}
+
+static bool gather(const struct nest_slide *slide, int from, int level,
+	struct nest_offsets *offsets, int64_t *apart)
+{
+	const struct nest_loops *loops = slide->passage.loops;
+	for (int i = from; i <= level; i++) {
+		if (level_of(slide, i)->no_spatial_reuse >> slide->passage.space & 1) {
+			*apart *= loops->fan[i];
+			continue;
+		}
+		for (int k = loops->block[i]; k < loops->own[i]; k++) {
+			if (offsets->loop_count == NEST_SPATIAL_MOST)
+				return false;
+			offsets->loops[offsets->loop_count++] = &loops->at[k];
+		}
+	}
+	return true;
+}
+
+static bool count_groups(const struct nest_slide *slide, int level, bool *fits, int64_t *groups)
+{
+	struct nest_offsets offsets = {
+		.space = space_of(slide),
+		.dimension_count = slide->passage.model->shape->dimension_count,
+	};
+	int64_t apart = 1, distinct = 0;
+	if (!gather(slide, slide->passage.child + 1, level, &offsets, &apart) ||
+		!nest_offsets_count(&offsets, fits, &distinct))
+		return false;
+	*groups = checked_mul(fits, apart, distinct);
+	return true;
+}
+
+/* Instances of a mesh and whether a neighbour is `by` further. */
+static bool is_served(const struct nest_slide *slide, const struct mesh *mesh, const int *index,
+	const int64_t *by, bool *fits)
+{
+	for (int i = 0; i < mesh->loop_count; i++) {
+		bool first = true, last = true; /* do the loops before it stand at 0, at the end? */
+		for (int k = 0; k < i; k++)
+			if (mesh->loops[k]->y == mesh->loops[i]->y) {
+				first &= index[k] == 0;
+				last &= index[k] == mesh->loops[k]->bound - 1;
+			}
+		if (last && index[i] < mesh->loops[i]->bound - 1 &&
+			is_neighbour(slide, mesh, i, by, false, fits))
+			return true;
+		if (first && index[i] > 0 && is_neighbour(slide, mesh, i, by, true, fits))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Groups below a level that are left when instances are served whose neighbour is
+ * `by` further, and how many of a mesh are served.  If a loop that is the first of its axis
+ * makes the neighbours, all are served but those at its one end; else the
+ * instances are tried one by one.
+ */
+static bool count_rest(const struct nest_slide *slide, const int64_t *by, int level, bool *fits,
+	int64_t *groups, int64_t *served)
+{
+	struct mesh mesh;
+	struct nest_offsets offsets = {
+		.space = space_of(slide),
+		.dimension_count = slide->passage.model->shape->dimension_count,
+	};
+	int64_t all = slide->passage.loops->fan[slide->passage.child + 1], unserved = 1, apart = 1;
+	bool simple = true;
+	if (!mesh_of(slide, &mesh))
+		return false;
+	for (int i = 0; i < mesh.loop_count; i++) {
+		bool neighbours = is_neighbour(slide, &mesh, i, by, false, fits) ||
+				  is_neighbour(slide, &mesh, i, by, true, fits);
+		simple &= !neighbours || i == 0 || mesh.loops[i]->y != mesh.loops[i - 1]->y;
+		if (neighbours)
+			continue;
+		offsets.loops[offsets.loop_count++] = mesh.loops[i];
+		unserved *= mesh.loops[i]->bound;
+	}
+	if (simple) {
+		int64_t distinct = 0;
+		*served = all - unserved;
+		if (unserved == all)
+			return true;
+		if (!gather(slide, slide->passage.child + 2, level, &offsets, &apart) ||
+			!nest_offsets_count(&offsets, fits, &distinct))
+			return false;
+		*groups = checked_mul(fits, apart, distinct);
+		return true;
+	}
+	int index[NEST_OFFSETS_MOST];
+	int chosen = 0;
+	if (all > NEST_OFFSETS_MOST / mesh.loop_count)
+		return false;
+	for (int64_t n = 0; n < all; n++) {
+		int *one = &index[chosen * mesh.loop_count];
+		int64_t left = n;
+		for (int i = 0; i < mesh.loop_count; i++) {
+			one[i] = (int)(left % mesh.loops[i]->bound);
+			left /= mesh.loops[i]->bound;
+		}
+		chosen += !is_served(slide, &mesh, one, by, fits);
+	}
+	*served = all - chosen;
+	offsets.loop_count = 0;
+	for (int i = 0; i < mesh.loop_count; i++)
+		offsets.loops[offsets.loop_count++] = mesh.loops[i];
+	int64_t distinct = 0;
+	if (!gather(slide, slide->passage.child + 2, level, &offsets, &apart) ||
+		!nest_offsets_count_chosen(
+			&offsets, mesh.loop_count, index, chosen, fits, &distinct))
+		return false;
+	*groups = checked_mul(fits, apart, distinct);
+	return true;
+}
+
+/* What follows on what so many times: keeps those that neighbours can make good. */
+static bool note_shift(struct nest_slide *slide, const struct entering *before,
+	const struct entering *now, int64_t times, bool *fits)
+{
+	int ranks = space_of(slide)->rank_count;
+	struct nest_shift shift = {0};
+	if (times == 0 || !find_shift(ranks, before, now, shift.by))
+		return true;
+	shift.words = checked_mul(fits, times, words_of(ranks, now, fits));
+	for (int i = 0; i < slide->shift_count; i++)
+		if (memcmp(slide->shifts[i].by, shift.by, sizeof shift.by) == 0) {
+			slide->shifts[i].words =
+				checked_add(fits, slide->shifts[i].words, shift.words);
+			return true;
+		}
+	struct mesh mesh;
+	if (!mesh_of(slide, &mesh))
+		return false;
+	for (int i = 0; i < mesh.loop_count; i++) {
+		if (!is_neighbour(slide, &mesh, i, shift.by, false, fits) &&
+			!is_neighbour(slide, &mesh, i, shift.by, true, fits))
+			continue;
+		if (slide->shift_count == NEST_SHIFTS_MOST)
+			return false;
+		slide->shifts[slide->shift_count++] = shift;
+		return true;
+	}
+	return true;
+}
+
+/* Leaves the shifts that save the parent reads, and counts the words they hand on. */
+static bool settle_links(struct nest_slide *slide, int parent, bool *fits)
+{
+	int kept = 0;
+	int64_t groups = 0;
+	if (slide->shift_count && !count_groups(slide, parent, fits, &groups))
+		return false;
+	for (int i = 0; i < slide->shift_count; i++) {
+		int64_t rest = groups, served = 0;
+		if (!count_rest(slide, slide->shifts[i].by, parent, fits, &rest, &served))
+			return false;
+		if (rest >= groups)
+			continue;
+		slide->links = checked_add(
+			fits, slide->links, checked_mul(fits, slide->shifts[i].words, served));
+		slide->shifts[kept++] = slide->shifts[i];
+	}
+	slide->shift_count = kept;
+	return true;
+}
+
+static bool has_links(const struct nest_slide *slide)
+{
+	const struct nest_passage *passage = &slide->passage;
+	const struct nest_loops *loops = passage->loops;
+	int t = passage->space, child = passage->child;
+	if (child < 0 || passage->pace == loops->count || loops->fan[child + 1] == 1)
+		return false;
+	const struct nest_level *above = level_of(slide, child + 1);
+	if ((level_of(slide, child)->no_temporal_reuse | above->no_link_transfer |
+		    above->no_spatial_reuse) >>
+			t &
+		1)
+		return false;
+	for (int k = loops->block[child + 1]; k < passage->pace; k++)
+		if (!loops->at[k].spatial)
+			return false;
+	return true;
+}
+
+/* --- over all steps */
+
+bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, int parent,
+	struct nest_slide *slide, bool *fits)
+{
+	const struct nest_loops *loops = passage->loops;
+	slide->passage = *passage;
+	slide->words = slide->links = slide->shift_count = 0;
+	const struct dataspace *space = space_of(slide);
+	int ranks = space->rank_count;
+	int64_t width[SHAPE_RANKS_MOST], back[SHAPE_RANKS_MOST] = {0}, shift[SHAPE_RANKS_MOST];
+	find_widths(slide, fits, width);
+	int64_t tile = 1;
+	for (int r = 0; r < ranks; r++)
+		tile = checked_mul(fits, tile, width[r]);
+	slide->words = checked_mul(fits, tile, rounds[passage->pace]);
+	if (!*fits || passage->child < 0 ||
+		level_of(slide, passage->child)->no_temporal_reuse >> passage->space & 1)
+		return true;
+	bool links = has_links(slide);
+	struct entering whole = {.any = true}, paced = {0};
+	memcpy(whole.width, width, sizeof width);
+	for (int j = passage->pace; j < loops->count; j++) {
+		const struct nest_loop *loop = &loops->at[j];
+		if (loop->spatial)
+			continue;
+		int64_t times = (loop->bound - 1) * rounds[j + 1], stay = times;
+		for (int r = 0; r < ranks; r++) {
+			int64_t step = step_of(space, r, loop, fits);
+			shift[r] = step - back[r];
+			back[r] = checked_add(
+				fits, back[r], checked_mul(fits, step, loop->bound - 1));
+			stay = checked_mul(fits, stay,
+				number_max(0, width[r] - (shift[r] < 0 ? -shift[r] : shift[r])));
+		}
+		if (!*fits)
+			return true;
+		slide->words -= stay;
+		if (!links)
+			continue;
+		/* Where the tile at the step before begins at 0, this one begins at shift. */
+		struct entering now = entering_by(ranks, width, shift), moved = now;
+		for (int r = 0; r < ranks; r++) {
+			moved.low[r] += shift[r];
+			moved.hole_low[r] += shift[r];
+		}
+		bool noted;
+		if (j == passage->pace) {
+			paced = moved;
+			noted = note_shift(slide, &whole, &moved, 1, fits) &&
+				note_shift(slide, &now, &moved, (loop->bound - 2) * rounds[j + 1],
+					fits);
+		} else {
+			struct entering last = paced;
+			for (int r = 0; r < ranks; r++) {
+				int64_t paced_by =
+					step_of(space, r, &loops->at[passage->pace], fits);
+				last.low[r] -= paced_by;
+				last.hole_low[r] -= paced_by;
+			}
+			noted = note_shift(slide, &last, &moved, times, fits) &&
+				note_shift(slide, &now, &paced, times, fits);
+		}
+		if (!noted)
+			return false;
+	}
+	return settle_links(slide, parent, fits);
+}
+
+bool nest_slide_groups(const struct nest_slide *slide, int level, bool *fits, int64_t *words)
+{
+	int64_t groups = 0;
+	if (!count_groups(slide, level, fits, &groups))
+		return false;
+	*words = checked_mul(fits, groups, slide->words);
+	for (int i = 0; i < slide->shift_count; i++) {
+		int64_t rest = 0, served;
+		if (!count_rest(slide, slide->shifts[i].by, level, fits, &rest, &served))
+			return false;
+		*words -= checked_mul(fits, groups - rest, slide->shifts[i].words);
+	}
+	return true;
+}
