@@ -220,7 +220,8 @@ static void strangers_are_noted_once(void **state)
 {
 	struct diag *diag = diag_open(*state);
 	const struct arch *arch = arch_of_text(*state,
-		HEAD "  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9}}\n" DRAM
+		HEAD "  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9, "
+		     "depth: 4, cluster_size: 1}}\n" DRAM
 		     "  - !Component {name: a, class: SRAM, subclass: x, required_actions: [read], "
 		     "area_share: 1, attributes: {n_banks: 2, type: x, reduction_supported: true, "
 		     "allow_overbooking: false, update_fifo_depth: 2}}\n" MAC,

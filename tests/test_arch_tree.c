@@ -147,7 +147,7 @@ static void what_is_wrong_is_said(void **state)
 			"error: level 'L' has 12 instances, its mesh 5 x 3; name it 'L[1..15]'"},
 		{TREE("0.4", "    - {name: 'L[1..4]', class: SRAM}\n"
 			     "    - {name: 'M[1..6]', class: SRAM}\n"),
-			"error: level 'M' has 6 instances along X, no multiple of the 4 of 'L' "
+			"error: level 'M' has a mesh of 6 x 1, no multiple of the 4 x 1 of 'L' "
 			"around it"},
 		{TREE("0.4", "    - {name: L, class: SARM}\n"),
 			"error: unknown class 'SARM'; did you mean 'SRAM'?"},

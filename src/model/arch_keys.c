@@ -38,6 +38,10 @@ static const char *const accepted[] = {"adder_width", "allow_overbooking", "area
 	"has_power_gating", "n_banks", "n_ports", "nports", "num_banks", "num_ports", "num-banks",
 	"num-ports", "reduction_supported", "technology", "type", "version", NULL};
 
+/* Storages have these as they are; to what does not store they mean nothing. */
+static const char *const of_storages[] = {"bandwidth", "depth", "entries",
+	"per_dataspace_bandwidth_consumption_scale", "size", "width", NULL};
+
 /* A container says these of itself, not for what is inside. */
 static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating", "instances",
 	"meshX", "meshY", "power_gated_at", "version", NULL};
@@ -53,6 +57,14 @@ static bool is_among(const char *key, const char *const *keys)
 		if (text_equal(*keys, key))
 			return true;
 	return false;
+}
+
+static bool is_of_storages(const char *key)
+{
+	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+		if (text_equal(spellings[i].meant, key))
+			return true;
+	return is_among(key, of_storages);
 }
 
 bool arch_key_for_graphs(const char *key)
@@ -129,6 +141,17 @@ const struct node *arch_keys_gather(
 	return map;
 }
 
+/* What levels inherit is complained about once. */
+static bool was_refused(const struct arch_draft *draft, struct span span)
+{
+	for (size_t i = 0; i < draft->refused.count; i++)
+		if (draft->refused.at[i].source == span.source &&
+			draft->refused.at[i].line == span.line &&
+			draft->refused.at[i].column == span.column)
+			return true;
+	return false;
+}
+
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 {
 	struct arena *arena = draft->reading->arena;
@@ -139,9 +162,12 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 		const struct node_entry *entry = &attributes->map->entries[i];
 		if (is_among(entry->key, asked))
 			continue;
-		if (is_among(entry->key, accepted))
+		if (is_among(entry->key, accepted) || is_of_storages(entry->key) ||
+			was_refused(draft, entry->key_span)) {
 			read_node(attributes, entry->key, OPTIONAL);
-		else if (!suggest(entry->key, asked)) {
+		} else if (suggest(entry->key, asked)) {
+			*array_add(arena, &draft->refused) = entry->key_span;
+		} else {
 			*array_add(arena, &draft->strangers) = *entry;
 			read_node(attributes, entry->key, OPTIONAL);
 		}

@@ -59,40 +59,50 @@ static bool read_name(struct tree *tree, const struct node *node, const char *te
 }
 
 /* meshX, meshY and the instances must agree; what is missing follows from the others. */
-static void read_mesh(struct tree *tree, struct reader *map, int64_t instances, struct level *level)
+static bool read_mesh(struct tree *tree, struct reader *map, int64_t instances,
+	const struct level *level, int64_t *x, int64_t *y)
 {
-	int64_t x = 0, y = 0;
 	read_integer(map, "instances", OPTIONAL, 1, INT32_MAX, &instances);
-	read_integer(map, "meshX", OPTIONAL, 1, INT32_MAX, &x);
-	read_integer(map, "meshY", OPTIONAL, 1, INT32_MAX, &y);
-	struct span span = level->span;
-	int64_t given = x ? x : y ? y : 1;
-	if (x && y && x * y != instances)
-		WRONG(tree->draft, span,
+	bool by_x = read_integer(map, "meshX", OPTIONAL, 1, INT32_MAX, x);
+	bool by_y = read_integer(map, "meshY", OPTIONAL, 1, INT32_MAX, y);
+	int64_t given = by_x ? *x : by_y ? *y : 1;
+	if (by_x && by_y && *x * *y != instances) {
+		WRONG(tree->draft, level->span,
 			"level '%s' has %lld instances, its mesh %lld x %lld; name it '%s[1..%lld]'",
-			level->name, (long long)instances, (long long)x, (long long)y, level->name,
-			(long long)(x * y));
-	else if (instances % given)
-		WRONG(tree->draft, span, "level '%s' has %lld instances, no multiple of '%s' %lld",
-			level->name, (long long)instances, x ? "meshX" : "meshY", (long long)given);
-	if (!x)
-		x = y ? instances / y : instances;
-	if (!y)
-		y = number_max(1, instances / x);
-	const int64_t inside[] = {x, y}, outside[] = {tree->mesh_x, tree->mesh_y};
-	int64_t *const fanout[] = {&level->fanout_x, &level->fanout_y};
-	for (int axis = 0; axis < 2; axis++) {
-		if (inside[axis] % outside[axis] == 0) {
-			*fanout[axis] = inside[axis] / outside[axis];
-			continue;
-		}
-		WRONG(tree->draft, span,
-			"level '%s' has %lld instances along %c, no multiple of the %lld of '%s' "
-			"around it",
-			level->name, (long long)inside[axis], 'X' + axis, (long long)outside[axis],
-			tree->outside);
-		*fanout[axis] = 1;
+			level->name, (long long)instances, (long long)*x, (long long)*y,
+			level->name, (long long)(*x * *y));
+		return false;
 	}
+	if (instances % given) {
+		WRONG(tree->draft, level->span,
+			"level '%s' has %lld instances, no multiple of '%s' %lld", level->name,
+			(long long)instances, by_x ? "meshX" : "meshY", (long long)given);
+		return false;
+	}
+	if (!by_x)
+		*x = instances / given;
+	if (!by_y)
+		*y = instances / *x;
+	return true;
+}
+
+/* What the level is more than the one outside it; a level that is wrong is passed over. */
+static void read_fanout(
+	struct tree *tree, struct reader *map, int64_t instances, struct level *level)
+{
+	int64_t x = 1, y = 1;
+	if (!read_mesh(tree, map, instances, level, &x, &y))
+		return;
+	if (x % tree->mesh_x || y % tree->mesh_y) {
+		WRONG(tree->draft, level->span,
+			"level '%s' has a mesh of %lld x %lld, no multiple of the %lld x %lld of "
+			"'%s' around it",
+			level->name, (long long)x, (long long)y, (long long)tree->mesh_x,
+			(long long)tree->mesh_y, tree->outside);
+		return;
+	}
+	level->fanout_x = x / tree->mesh_x;
+	level->fanout_y = y / tree->mesh_y;
 	tree->mesh_x = x;
 	tree->mesh_y = y;
 	tree->outside = level->name;
@@ -170,7 +180,7 @@ static void open_local(struct tree *tree, const struct node *item)
 		WRONG(draft, item->span, "level '%s' has too many instances", name);
 		instances = 1;
 	}
-	read_mesh(tree, &entry->attributes, instances, level);
+	read_fanout(tree, &entry->attributes, instances, level);
 }
 
 /* Attributes of a subtree say nothing to its levels: Timeloop passes them by. */
