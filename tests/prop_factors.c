@@ -41,6 +41,25 @@ static void expect_at(const struct list *list, int i, const int64_t *bounds)
 		assert_int_equal(bounds[loop], list->at[i][loop]);
 }
 
+/* Least and most by looking at all of them. */
+static void expect_ranges(const struct list *list, const struct factor_range *ranges)
+{
+	struct factor_range met[LOOPS];
+	for (int i = 0; i < list->count; i++)
+		for (int64_t loop = 0, inside = 1; loop < list->loop_count; loop++) {
+			int64_t bound = list->at[i][loop];
+			struct factor_range *range = &met[loop];
+			inside *= bound;
+			if (i == 0)
+				*range = (struct factor_range){bound, bound, inside, inside};
+			range->least = number_min(range->least, bound);
+			range->most = number_max(range->most, bound);
+			range->least_inside = number_min(range->least_inside, inside);
+			range->most_inside = number_max(range->most_inside, inside);
+		}
+	assert_memory_equal(met, ranges, (size_t)list->loop_count * sizeof *met);
+}
+
 static void counted_numbered_and_followed_as_listed(void **state)
 {
 	static struct list list;
@@ -76,6 +95,11 @@ static void counted_numbered_and_followed_as_listed(void **state)
 			expect_at(&list, i, numbered);
 		}
 		assert_false(there);
+		struct factor_range ranges[LOOPS];
+		if (list.count) {
+			factors_ranges(factors, arena, ranges);
+			expect_ranges(&list, ranges);
+		}
 		arena_close(arena);
 	}
 }

@@ -14,11 +14,6 @@ struct factors {
 	wide *ways;          /* [loop * left_count + state]: of the loops from `loop` outwards */
 };
 
-/* Bounds first .. last of a loop leave the same number of rounds. */
-struct step {
-	int64_t first, last, left;
-};
-
 /* The numbers that ceil(extent / n) takes are 1 + floor((extent - 1) / n), and 1. */
 static const int64_t *quotients(struct arena *arena, int64_t extent, size_t *count)
 {
@@ -82,8 +77,8 @@ static int64_t next_divisor(const struct factors *factors, int64_t left, int64_t
 }
 
 /* The next bounds of `loop`, from `from` on, that can stand when `left` rounds are left. */
-static bool find_step(
-	const struct factors *factors, int loop, int64_t left, int64_t from, struct step *out)
+static bool find_step(const struct factors *factors, int loop, int64_t left, int64_t from,
+	struct factor_step *out)
 {
 	int64_t most = number_min(left, factors->bounds[loop].most);
 	from = number_max(from, factors->bounds[loop].least);
@@ -94,14 +89,14 @@ static bool find_step(
 	int64_t rest = number_ceil_div(left, from), last = from;
 	if (factors->imperfect)
 		last = rest == 1 ? left : (left - 1) / (rest - 1);
-	*out = (struct step){from, number_min(last, most), rest};
+	*out = (struct factor_step){from, number_min(last, most), rest};
 	return true;
 }
 
 static wide sum_ways(const struct factors *factors, int loop, int64_t left)
 {
 	wide sum = 0;
-	struct step step = {0};
+	struct factor_step step = {0};
 	while (find_step(factors, loop, left, step.last + 1, &step)) {
 		wide ways = ways_of(factors, loop + 1, step.left);
 		if (__builtin_mul_overflow(ways, (wide)(step.last - step.first + 1), &ways) ||
@@ -141,16 +136,22 @@ wide factors_count(const struct factors *factors)
 	return ways_of(factors, 0, factors->extent);
 }
 
-bool factors_can_make(const struct factors *factors, int loop, int64_t left)
+bool factors_step(const struct factors *factors, int loop, int64_t left, int64_t from,
+	struct factor_step *out)
 {
-	return ways_of(factors, loop, left) > 0;
+	while (find_step(factors, loop, left, from, out)) {
+		if (ways_of(factors, loop + 1, out->left))
+			return true;
+		from = out->last + 1;
+	}
+	return false;
 }
 
 void factors_at(const struct factors *factors, wide index, int64_t *bounds)
 {
 	int64_t left = factors->extent;
 	for (int loop = 0; loop < factors->loop_count; loop++) {
-		struct step step = {0};
+		struct factor_step step = {0};
 		wide ways = 0;
 		for (;;) {
 			if (!find_step(factors, loop, left, step.last + 1, &step))
@@ -171,15 +172,11 @@ void factors_at(const struct factors *factors, wide index, int64_t *bounds)
 static bool fill(
 	const struct factors *factors, int loop, int64_t left, int64_t from, int64_t *bounds)
 {
-	struct step step = {.last = from - 1};
-	while (find_step(factors, loop, left, step.last + 1, &step)) {
-		if (!ways_of(factors, loop + 1, step.left))
-			continue;
-		bounds[loop] = step.first;
-		return loop + 1 == factors->loop_count ||
-		       fill(factors, loop + 1, step.left, 1, bounds);
-	}
-	return false;
+	struct factor_step step;
+	if (!factors_step(factors, loop, left, from, &step))
+		return false;
+	bounds[loop] = step.first;
+	return loop + 1 == factors->loop_count || fill(factors, loop + 1, step.left, 1, bounds);
 }
 
 bool factors_first(const struct factors *factors, int64_t *bounds)
@@ -197,6 +194,50 @@ bool factors_next(const struct factors *factors, int64_t *bounds)
 		if (fill(factors, loop, left[loop], bounds[loop] + 1, bounds))
 			return true;
 	return false;
+}
+
+/* Products of the bounds inside a loop, by what they leave; least 0: nothing leaves that. */
+struct inside {
+	int64_t least, most;
+};
+
+static void widen(struct inside *inside, int64_t least, int64_t most)
+{
+	inside->least = inside->least ? number_min(inside->least, least) : least;
+	inside->most = number_max(inside->most, most);
+}
+
+/* One loop further out: its range, and the products with its bounds. */
+static void pass_loop(const struct factors *factors, int loop, const struct inside *inner,
+	struct inside *outer, struct factor_range *range)
+{
+	struct inside bounds = {0}, products = {0};
+	for (size_t i = 0; i < factors->left_count; i++) {
+		struct factor_step step = {0};
+		if (!inner[i].least)
+			continue;
+		while (factors_step(factors, loop, factors->left[i], step.last + 1, &step)) {
+			int64_t least = inner[i].least * step.first,
+				most = inner[i].most * step.last;
+			widen(&bounds, step.first, step.last);
+			widen(&products, least, most);
+			widen(&outer[state_of(factors, step.left)], least, most);
+		}
+	}
+	*range = (struct factor_range){bounds.least, bounds.most, products.least, products.most};
+}
+
+void factors_ranges(const struct factors *factors, struct arena *arena, struct factor_range *ranges)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct inside *inner = arena_array(arena, struct inside, factors->left_count);
+	inner[factors->left_count - 1] = (struct inside){1, 1};
+	for (int loop = 0; loop < factors->loop_count; loop++) {
+		struct inside *outer = arena_array(arena, struct inside, factors->left_count);
+		pass_loop(factors, loop, inner, outer, &ranges[loop]);
+		inner = outer;
+	}
+	arena_release(arena, mark);
 }
 
 static wide wide_below(struct random *random, wide bound)

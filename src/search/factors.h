@@ -47,8 +47,24 @@ bool factors_next(const struct factors *factors, int64_t *bounds);
 /* Each equally likely; there is at least one. */
 void factors_draw(const struct factors *factors, struct random *random, int64_t *bounds);
 
-/* Whether the loops from `loop` outwards can make up `left` rounds; `left` is what
- * admissible bounds inside them leave of the extent. */
-bool factors_can_make(const struct factors *factors, int loop, int64_t left);
+/* For search loop by loop.  `left` is what admissible bounds inside `loop` leave of the extent.
+ * Bounds first .. last of the loop all leave `left` rounds to those outside it, and these can make
+ * them up. */
+struct factor_step {
+	int64_t first, last, left;
+};
+
+/* The next of them whose bounds are not below `from`; false if there is none. */
+bool factors_step(const struct factors *factors, int loop, int64_t left, int64_t from,
+	struct factor_step *out);
+
+/* Over all factorizations, of each loop alone: its bound, and the product of the bounds up to and
+ * with it.  There must be one. */
+struct factor_range {
+	int64_t least, most;
+	int64_t least_inside, most_inside;
+};
+void factors_ranges(
+	const struct factors *factors, struct arena *arena, struct factor_range *ranges);
 
 #endif

@@ -99,6 +99,11 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
  * There must be factors at all: every factors_count above 0. */
 void space_draw(const struct space *space, struct random *random, struct mapping *out);
 
+/* Gives a fan-out an order and split in which of its loops with bounds above 1 just these run
+ * along X; false if the domain has none. */
+bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
+	struct mapping *mapping);
+
 /* Loops whose order is free at a tiling level, before factors are known; 0 where all orders have
  * one form. */
 int space_free_loops(const struct space *space, const struct tiling_level *level);

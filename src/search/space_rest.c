@@ -163,34 +163,65 @@ static int append(uint8_t *order, int count, const uint8_t *loops, int added)
 	return count + added;
 }
 
-/* Gives one level its order and split, as numbered by find_loops. */
-static void arrange(const struct space *space, const struct tiling_level *level, uint64_t order,
-	int split, struct mapping *mapping)
+/* Gives one level its order, and split number `split` of it. */
+static void place(const struct space *space, const struct tiling_level *level,
+	const struct loops *loops, int split, struct mapping *mapping)
 {
 	struct mapping_row *row = &mapping->rows[level->row];
-	struct loops loops = find_loops(space, level, mapping);
-	permute(&loops, order);
-	int busy = loops.busy, idle = 0, n = 0; /* before the free idle loops, or the split */
-	if (loops.free_along_x >= 0) {
-		busy = loops.least + split;
-		idle = loops.free_along_x - busy;
+	int busy = loops->busy, idle = 0, n = 0; /* before the free idle loops, or the split */
+	if (loops->free_along_x >= 0) {
+		busy = loops->least + split;
+		idle = loops->free_along_x - busy;
 	}
 	uint8_t *out = level->spatial ? row->spatial_order : row->temporal_order;
-	n = append(out, n, loops.parts.first, loops.parts.inner);
-	n = append(out, n, loops.busy_loops, busy);
-	n = append(out, n, loops.idle_loops, idle);
-	n = append(out, n, loops.busy_loops + busy, loops.busy - busy);
-	n = append(out, n, loops.idle_loops + idle, loops.idle - idle);
-	n = append(out, n, loops.parts.last, loops.parts.outer);
+	n = append(out, n, loops->parts.first, loops->parts.inner);
+	n = append(out, n, loops->busy_loops, busy);
+	n = append(out, n, loops->idle_loops, idle);
+	n = append(out, n, loops->busy_loops + busy, loops->busy - busy);
+	n = append(out, n, loops->idle_loops + idle, loops->idle - idle);
+	n = append(out, n, loops->parts.last, loops->parts.outer);
 	if (!level->spatial)
 		return;
-	int along_x = loops.entries_along_x;
+	int along_x = loops->entries_along_x;
 	if (along_x < 0) /* the split-th busy loop is the last along X */
 		for (along_x = 0; split > 0; along_x++)
 			split -= row->spatial[out[along_x]] > 1;
 	row->spatial_y = 0;
 	for (int i = along_x; i < n; i++)
 		row->spatial_y |= (uint16_t)(1u << out[i]);
+}
+
+static void arrange(const struct space *space, const struct tiling_level *level, uint64_t order,
+	uint64_t split, struct mapping *mapping)
+{
+	struct loops loops = find_loops(space, level, mapping);
+	permute(&loops, order);
+	place(space, level, &loops, (int)split, mapping);
+}
+
+bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
+	struct mapping *mapping)
+{
+	struct loops loops = find_loops(space, level, mapping);
+	int split = __builtin_popcount(along_x), first = 0;
+	for (int i = 0; i < loops.busy; i++) /* those along X before the others */
+		if (along_x >> loops.busy_loops[i] & 1) {
+			uint8_t loop = loops.busy_loops[i];
+			loops.busy_loops[i] = loops.busy_loops[first];
+			loops.busy_loops[first++] = loop;
+		}
+	if (loops.free_along_x >= 0)
+		split = first - loops.least;
+	if (loops.splits == 1)
+		split = 0;
+	if (split < 0 || split >= loops.splits)
+		return false;
+	place(space, level, &loops, split, mapping);
+	const struct mapping_row *row = &mapping->rows[level->row];
+	for (int d = 0; d < space->domain->shape->dimension_count; d++)
+		if (row->spatial[d] > 1 && (along_x >> d & 1) == (row->spatial_y >> d & 1))
+			return false;
+	return true;
 }
 
 static void set_residency(const struct space *space, const uint64_t bits[], struct mapping *mapping)
@@ -230,7 +261,7 @@ void space_rest(const struct space *space, uint64_t index, struct mapping *mappi
 		struct loops loops = find_loops(space, &space->levels[i], mapping);
 		uint64_t split = index % (uint64_t)loops.splits;
 		index /= (uint64_t)loops.splits;
-		arrange(space, &space->levels[i], index % loops.orders, (int)split, mapping);
+		arrange(space, &space->levels[i], index % loops.orders, split, mapping);
 		index /= loops.orders;
 	}
 	if (index)
@@ -247,6 +278,6 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
 		struct loops loops = find_loops(space, &space->levels[i], mapping);
 		uint64_t order = random_below(random, loops.orders);
 		arrange(space, &space->levels[i], order,
-			(int)random_below(random, (uint64_t)loops.splits), mapping);
+			random_below(random, (uint64_t)loops.splits), mapping);
 	}
 }

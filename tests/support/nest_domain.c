@@ -116,7 +116,9 @@ void nest_domain_limit(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
-		level->size = chance(random, 2) ? 0 : 1 + (int64_t)random_below(random, 40);
+		level->size = 0;
+		if (level->storage && chance(random, 2))
+			level->size = 1 + (int64_t)random_below(random, 40);
 		level->least_utilization = 0;
 		if (level->size && chance(random, 4))
 			level->least_utilization = (double)(1 + random_below(random, 4)) / 4;

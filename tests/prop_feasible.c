@@ -1,0 +1,168 @@
+/* Feasibility against trying every mapping of small spaces. */
+#include "base/arena.h"
+#include "base/number.h"
+#include "search/feasible.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_domain.h"
+
+#include <stdio.h>
+
+#include "tests/test.h"
+
+enum { MAPPINGS_MOST = 3000 };
+
+/* Words of a box, by the definition. */
+static int64_t words_of(const struct shape *shape, int t, const int64_t *extents)
+{
+	int64_t words = 1;
+	for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+		int64_t reach = 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			reach += shape->spaces[t].ranks[r].coefficient[d] * (extents[d] - 1);
+		words *= reach;
+	}
+	return words;
+}
+
+static bool level_fits(const struct domain *domain, const struct nest_level *level,
+	const int64_t *extents, const struct mapping *mapping)
+{
+	int64_t sum = 0;
+	for (int t = 0; t < domain->shape->space_count; t++)
+		if (mapping->residency[t] >> level->row & 1)
+			sum += words_of(domain->shape, t, extents);
+	return level->size == 0 ||
+	       (sum <= level->size &&
+		       (double)sum >= level->least_utilization * (double)level->size);
+}
+
+/* Whether a mapping of the space is one that a machine can carry out. */
+static bool mapping_fits(const struct domain *domain, const struct mapping *mapping)
+{
+	const struct hierarchy *hierarchy = domain->hierarchy;
+	int64_t inside[SHAPE_DIMENSIONS_MOST], tile[SHAPE_DIMENSIONS_MOST], busy = 1;
+	int count = domain->shape->dimension_count;
+	for (int d = 0; d < count; d++)
+		inside[d] = 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		const struct mapping_row *block = &mapping->rows[level->block_row];
+		int64_t x = 1, y = 1;
+		for (int d = 0; d < count; d++) {
+			*(block->spatial_y >> d & 1 ? &y : &x) *= block->spatial[d];
+			inside[d] *= block->spatial[d];
+			if (level->storage)
+				inside[d] *= mapping->rows[level->row].temporal[d];
+			tile[d] = number_min(inside[d], domain->shape->dimensions[d].extent);
+		}
+		busy *= x * y;
+		if (x > level->fanout_x || y > level->fanout_y ||
+			(level->storage && !level_fits(domain, level, tile, mapping)))
+			return false;
+	}
+	for (int t = 0; t < domain->shape->space_count; t++)
+		if (!mapping->residency[t])
+			return false;
+	return (double)busy >= domain->least_parallelism * (double)hierarchy->compute_mesh_x *
+				       (double)hierarchy->compute_mesh_y;
+}
+
+static bool is_small(const struct space *space)
+{
+	uint64_t mappings = 0, factors = space_factors_count(space);
+	for (uint64_t f = 0; f < factors && mappings < MAPPINGS_MOST; f++) {
+		struct mapping mapping;
+		space_factors(space, f, &mapping);
+		mappings += space_rest_count(space, &mapping);
+	}
+	return mappings < MAPPINGS_MOST;
+}
+
+static bool any_fits(const struct space *space)
+{
+	struct mapping mapping;
+	uint64_t count = space_factors_count(space);
+	for (uint64_t f = 0; f < count; f++) {
+		space_factors(space, f, &mapping);
+		uint64_t rest = space_rest_count(space, &mapping);
+		for (uint64_t r = 0; r < rest; r++) {
+			space_rest(space, r, &mapping);
+			if (mapping_fits(space->domain, &mapping))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Bounds, orders, splits and residency as the domain wants them. */
+static void expect_in_domain(const struct space *space, const struct mapping *mapping)
+{
+	const struct domain *domain = space->domain;
+	for (int d = 0; d < domain->shape->dimension_count; d++) {
+		int64_t left = domain->shape->dimensions[d].extent;
+		for (int i = 0; i < space->level_count; i++) {
+			const struct tiling_level *level = &space->levels[i];
+			const struct row_domain *row = &domain->rows[level->row];
+			const struct mapping_row *at = &mapping->rows[level->row];
+			const struct factor_domain *factor =
+				level->spatial ? &row->spatial[d] : &row->temporal[d];
+			int64_t bound = level->spatial ? at->spatial[d] : at->temporal[d];
+			assert_in_range(bound, factor->least, factor->most);
+			assert_true(domain->imperfect || left % bound == 0);
+			left = number_ceil_div(left, bound);
+		}
+		assert_int_equal(left, 1);
+	}
+	for (int t = 0; t < domain->shape->space_count; t++)
+		for (int r = 0; r < mapping->level_count; r++) {
+			bool kept = mapping->residency[t] >> r & 1;
+			assert_false(kept && domain->rows[r].bypass >> t & 1);
+			assert_true(kept || !(domain->rows[r].keep >> t & 1));
+		}
+}
+
+static void as_trying_every_mapping_says(void **state)
+{
+	uint64_t seed = draws_seed(47);
+	long count = draws(2000), fits = 0, none = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct nest_case nest;
+		struct nest_case_options options = {
+			.spatial = true, .sliding = true, .steps_most = 30};
+		nest_case_draw(&random, &options, &nest);
+		nest_domain_limit(&random, &nest);
+		struct domain *domain = nest_domain_free(arena, &nest);
+		nest_domain_narrow(&random, domain);
+		const struct space *space = space_make(arena, domain);
+		if (is_small(space)) {
+			struct feasible feasible = feasible_find(domain, 0, FEASIBLE_WORK_MOST);
+			bool any = any_fits(space);
+			if ((feasible.verdict == FEASIBILITY_FITS) != any ||
+				feasible.verdict == FEASIBILITY_OPEN)
+				fail_msg("draw %ld: %d, but %d\n%s", draw, feasible.verdict, any,
+					nest_case_text(arena, &nest));
+			if (any) {
+				assert_true(mapping_fits(domain, &feasible.witness));
+				expect_in_domain(space, &feasible.witness);
+			}
+			fits += any;
+			none += !any && space_factors_count(space) > 0;
+		}
+		arena_close(arena);
+	}
+	printf("%ld fit, %ld do not though factors exist\n", fits, none);
+	if (draws_are_many(count)) {
+		assert_true(fits > count / 20);
+		assert_true(none > count / 20);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_trying_every_mapping_says),
+	};
+	return cmocka_run_group_tests_name("feasible", tests, NULL, NULL);
+}
