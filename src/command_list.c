@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "command.h"
+#include "constraints/kind.h"
 #include "model/workload.h"
 #include "search/frontier.h"
 #include "search/solver.h"
@@ -22,11 +23,9 @@ static void list_objectives(struct text *text)
 
 static void list_constraints(struct text *text)
 {
-	text_add(text, "%-12s %s\n%-12s %s\n%-12s %s\n", "cores",
-		"at most so many cores (search: cores)", "span",
-		"bytes of one tensor that a core may address (architecture: span_limit)",
-		"residency",
-		"which op types may keep their output in LX (search: eligible, in_place)");
+	for (size_t i = 0; constraint_kinds[i]; i++)
+		text_add(
+			text, "%-29s %s\n", constraint_kinds[i]->key, constraint_kinds[i]->summary);
 }
 
 static void list_ops(struct text *text)

@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "constraints/constraints.h"
+#include "constraints/graph.h"
 #include "model/arch_read.h"
 #include "model/nest_score.h"
 #include "model/plan_file.h"
@@ -261,6 +263,17 @@ static void add_source(struct inputs *inputs, struct arena *arena, const char *p
 	inputs->source_count++;
 }
 
+/* What the specs ask of single ops and tensors. */
+static void read_constraints(struct inputs *inputs, const struct node *const *lists)
+{
+	const struct constraint_context context = {
+		.reading = &inputs->reading, .arch = inputs->arch, .workload = inputs->workload};
+	struct constraints *constraints = arena_new(inputs->reading.arena, struct constraints);
+	*constraints = constraints_read(&context, lists);
+	constraints_agree_on_graph(constraints, inputs->reading.diag);
+	inputs->exploration.planning.constraints = constraints;
+}
+
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out)
 {
@@ -282,6 +295,7 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	const struct node *workload = sheet_find(sheet, "workload");
 	const struct node *search = sheet_find(sheet, "search");
 	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *const *constraints = constraints_lists(sheet, arena);
 	sheet_done(sheet);
 	if (!arch)
 		diag_error(diag, (struct span){0},
@@ -302,6 +316,8 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	out->cores_given = out->exploration.planning.cores != cores;
 	struct choice choice = {0};
 	read_search(&out->reading, search, out, &choice);
+	if (out->workload)
+		read_constraints(out, constraints);
 	take_options(arguments, out, arena, diag);
 	if (diag_failed(diag) || !out->workload)
 		return false;
@@ -320,8 +336,12 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 {
 	const struct exploration *exploration = &inputs->exploration;
 	if (inputs->plan) {
-		struct plan *copy = arena_copy(arena, inputs->plan, sizeof *copy);
-		return (struct recipe_result){.plan = copy};
+		struct recipe_result given = {0};
+		given.broken = graph_check(
+			exploration->planning.constraints, inputs->plan, arena, &given.why);
+		if (!given.broken)
+			given.plan = arena_copy(arena, inputs->plan, sizeof *given.plan);
+		return given;
 	}
 	struct recipe recipe = {
 		.arch = exploration->arch,
@@ -349,7 +369,8 @@ bool inputs_believe(
 			diag_warning(diag, span, "%s", complaint->text);
 	}
 	if (!made->plan && !diag_failed(diag))
-		diag_error(diag, (struct span){0}, "%s", made->why);
+		diag_error(diag, made->broken ? made->broken->span : (struct span){0}, "%s",
+			made->why);
 	diag_print(diag, stderr);
 	return made->plan != NULL;
 }

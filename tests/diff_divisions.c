@@ -2,7 +2,7 @@
 #include "base/fatal.h"
 #include "base/random.h"
 #include "search/solver.h"
-#include "solvers/divide/iteration.h"
+#include "model/iteration.h"
 #include "tests/support/draws.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"

@@ -2,16 +2,26 @@
 
 #include "solvers/divide/k_fast.h"
 
+#include "base/number.h"
 #include "base/text.h"
+#include "constraints/graph.h"
 
 bool core_row_divisible(const struct op *op)
 {
 	return op->kind != OP_OPAQUE && !text_equal(op->type, "topk");
 }
 
-int64_t core_row_cores(const struct arch *arch, const struct planning *planning)
+int64_t core_row_cores(
+	const struct arch *arch, const struct planning *planning, const struct op *op)
 {
-	return arch->core < 0 ? 1 : number_min(planning->cores, arch_cores(arch));
+	int64_t most = number_min(planning->cores, graph_cores(planning->constraints, op));
+	return arch->core < 0 ? 1 : number_min(most, arch_cores(arch));
+}
+
+int64_t core_row_span(const struct planning *planning, const struct op *op, bool limited)
+{
+	int64_t limit = graph_span(planning->constraints, op);
+	return limited && planning->span_limit ? number_min(planning->span_limit, limit) : limit;
 }
 
 struct mapping core_row_mapping(const struct arch *arch, const struct planning *planning,

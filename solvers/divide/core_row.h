@@ -14,7 +14,12 @@
 bool core_row_divisible(const struct op *op);
 
 /* Cores that an op may use. */
-int64_t core_row_cores(const struct arch *arch, const struct planning *planning);
+int64_t core_row_cores(
+	const struct arch *arch, const struct planning *planning, const struct op *op);
+
+/* Bytes that an operand of it may span: by its constraints, and by the planning's limit if that
+ * is asked for.  INT64_MAX: any number. */
+int64_t core_row_span(const struct planning *planning, const struct op *op, bool limited);
 
 struct mapping core_row_mapping(const struct arch *arch, const struct planning *planning,
 	const struct op *op, const int64_t *splits);

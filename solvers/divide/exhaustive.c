@@ -1,11 +1,11 @@
 #include "search/solver.h"
 
 #include "solvers/divide/core_row.h"
-#include "solvers/divide/iteration.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
+#include "model/iteration.h"
 
 #include <inttypes.h>
 
@@ -80,9 +80,8 @@ static void run_exhaustive(struct run *run, const struct problem *problem)
 	struct walk walk = {
 		.run = run,
 		.problem = problem,
-		.limit =
-			planning->strict && planning->span_limit ? planning->span_limit : INT64_MAX,
-		.cores = core_row_cores(problem->arch, planning),
+		.limit = core_row_span(planning, op, planning->strict),
+		.cores = core_row_cores(problem->arch, planning, op),
 	};
 	for (int l = 0; l < op->loop_count; l++)
 		walk.splits[l] = 1;

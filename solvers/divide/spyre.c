@@ -139,8 +139,9 @@ static void run_spyre(struct run *run, const struct problem *problem)
 			.run = run,
 			.problem = problem,
 			.op = o,
-			.limit = planning->span_limit ? planning->span_limit : INT64_MAX,
-			.cores = core_row_cores(problem->arch, planning),
+			.limit = core_row_span(planning, &problem->workload->ops[o], true),
+			.cores =
+				core_row_cores(problem->arch, planning, &problem->workload->ops[o]),
 		};
 		divide(&d, splits);
 		mappings[o - first] = core_row_mapping(

@@ -1,5 +1,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "constraints/graph.h"
+#include "model/iteration.h"
 #include "search/lx_plan.h"
 #include "solvers/joint/flips.h"
 
@@ -53,6 +55,36 @@ static void search_from(struct search *search, size_t o)
 	}
 }
 
+/* Whether a mapping keeps what constraints say about the spans of its op. */
+static bool keeps_span(
+	const struct problem *problem, size_t o, const struct mapping *mapping, struct arena *arena)
+{
+	const struct op *op = &problem->workload->ops[o];
+	const char *why;
+	int64_t most = graph_span(problem->planning->constraints, op), splits[OP_LOOPS_MOST];
+	const struct iteration *iteration =
+		most < INT64_MAX ? iteration_make(arena, problem->workload, op, &why) : NULL;
+	for (int l = 0; iteration && l < op->loop_count; l++)
+		splits[l] = mapping_split(problem->arch, mapping, l);
+	for (int i = 0; iteration && i < iteration->operand_count; i++)
+		if (iteration_span(iteration, i, splits) > most)
+			return false;
+	return true;
+}
+
+/* The flips of an op that may be; the first is what it has. */
+static struct flips find_flips(const struct problem *problem, size_t o, struct arena *arena)
+{
+	struct flips flips = flips_find(problem->arch, problem->workload,
+		&problem->workload->ops[o], &problem->division[o]);
+	int kept = 1;
+	for (int v = 1; v < flips.count; v++)
+		if (keeps_span(problem, o, &flips.at[v], arena))
+			flips.at[kept++] = flips.at[v];
+	flips.count = kept;
+	return flips;
+}
+
 static void dimflip_run(struct run *run, const struct problem *problem)
 {
 	struct arena *arena = run_arena(run);
@@ -69,8 +101,7 @@ static void dimflip_run(struct run *run, const struct problem *problem)
 	if (!search.place)
 		BUG("joint/dimflip: no solver place/%s", problem->place_solver);
 	for (size_t o = 0; o < op_count; o++)
-		search.flips[o] = flips_find(problem->arch, problem->workload,
-			&problem->workload->ops[o], &problem->division[o]);
+		search.flips[o] = find_flips(problem, o, arena);
 	memcpy(search.best, problem->division, op_count * sizeof *search.best);
 	search_from(&search, 0);
 	if (search.cut) {

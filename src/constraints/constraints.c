@@ -115,6 +115,23 @@ bool constraints_agree(const struct constraints *constraints, const bool *chosen
 	return agree;
 }
 
+bool constraints_agree_on_graph(const struct constraints *constraints, struct diag *diag)
+{
+	bool agree = true;
+	for (size_t i = 0; i < constraints->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct constraint *a = &constraints->at[i], *b = &constraints->at[k];
+			if (a->kind != b->kind || a->lx == b->lx ||
+				!text_equal(a->subject, b->subject))
+				continue;
+			agree = false;
+			diag_error(diag, a->span, "'%s' cannot live both in LX and in HBM",
+				a->subject);
+			diag_note(diag, b->span, "the other one is here");
+		}
+	return agree;
+}
+
 const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
 	const struct mapping *mapping, struct arena *arena)
 {

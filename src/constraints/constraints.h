@@ -33,7 +33,10 @@ void constraints_flag(const struct constraints *constraints, struct hierarchy *h
 bool constraints_narrow(
 	const struct constraints *constraints, struct domain *domain, struct diag *diag);
 
-/* The same for those of a mask only and in silence: whether they go together.  `domain` comes
+/* Complains about tensors of a graph that must live both here and there; false if there are. */
+bool constraints_agree_on_graph(const struct constraints *constraints, struct diag *diag);
+
+/* The same as constraints_narrow for those of a mask only and in silence: whether they go together.  `domain` comes
  * fresh from domain_make. */
 bool constraints_agree(const struct constraints *constraints, const bool *chosen,
 	struct domain *domain, struct arena *arena);

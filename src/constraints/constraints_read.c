@@ -31,6 +31,7 @@ static const struct {
 	{"bypassing", PART_DATASPACE},
 	{"utilization", PART_MACHINE},
 	{"parallelism", PART_MACHINE},
+	{"graph", PART_GRAPH},
 };
 
 enum { TYPES = sizeof types / sizeof *types };
@@ -101,6 +102,10 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 	};
 	if (!kind->read(&finding->context, value, &constraint))
 		return;
+	if (part == PART_GRAPH) {
+		*array_add(finding->context.reading->arena, &finding->found) = constraint;
+		return;
+	}
 	if (part == PART_SPATIAL && constraint.row < 0) {
 		refuse_no_fanout(finding, &constraint);
 		return;
@@ -205,17 +210,30 @@ static int read_type(struct finding *finding, struct reader *map)
 	if (!read_text(map, "type", REQUIRED, &text))
 		return -1;
 	struct span span = node_find(map->map, "type")->span;
-	for (int i = 0; i < TYPES; i++)
+	int found = TYPES;
+	for (int i = TYPES - 1; i >= 0; i--)
 		if (text_equal(names[i] = types[i].name, text))
-			return i;
+			found = i;
+	bool graph = finding->context.workload != NULL;
+	if (found < TYPES && (types[found].part == PART_GRAPH) == graph)
+		return found;
+	if (found < TYPES) {
+		diag_error(reading->diag, span,
+			graph ? "'%s' is a constraint of a single problem; a workload graph has "
+				"type: graph, with cores, span and residency"
+			      : "'%s' is a constraint of a workload graph; a single problem has "
+				"spatial, temporal, dataspace and utilization",
+			text);
+		return -1;
+	}
 	if (text_equal(text, "max_overbooked_proportion")) {
 		refuse_sparse(reading, span);
 		return -1;
 	}
 	const char *near = suggest(text, names);
 	diag_error(reading->diag, span,
-		"unknown type of constraint '%s'%s%s%s; there are spatial, temporal, dataspace and "
-		"utilization",
+		"unknown type of constraint '%s' (there are spatial, temporal, dataspace, "
+		"utilization and graph)%s%s%s",
 		text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return -1;
 }
@@ -242,33 +260,43 @@ static void read_least(struct finding *finding, struct reader *map, const char *
 		add(finding, constraint_kind_find(key), PART_MACHINE, &the_machine, map->map);
 }
 
-static void read_one(struct finding *finding, const struct node *node)
+/* The kinds of one type, in the entry itself or in `constraints:` inside it. */
+static void read_typed(struct finding *finding, struct reader *map, const struct node *nested)
 {
-	const struct reading *reading = finding->context.reading;
-	struct reader map, inner;
-	struct aim aim;
-	if (!reader_open(&map, reading, node, "constraint"))
+	struct reader inner, *keys = map;
+	struct aim aim = the_machine;
+	int type = read_type(finding, map);
+	enum constraint_part part = type < 0 ? PART_MACHINE : types[type].part;
+	if (part == PART_GRAPH)
+		finding->context.target = read_node(map, "target", OPTIONAL);
+	else if (!read_aim(finding, map, part != PART_MACHINE, &aim))
 		return;
-	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
-	if (nested && !node_find(node, "type")) {
-		if (read_aim(finding, &map, true, &aim))
-			read_group(finding, nested, &aim);
-		reader_done(&map);
+	if (type < 0)
 		return;
-	}
-	int type = read_type(finding, &map);
-	if (!read_aim(finding, &map, type >= 0 && types[type].part != PART_MACHINE, &aim) ||
-		type < 0)
-		return;
-	struct reader *keys = &map;
-	if (nested && reader_open(&inner, reading, nested, "constraint"))
+	if (nested && reader_open(&inner, finding->context.reading, nested, "constraint"))
 		keys = &inner;
-	if (types[type].part == PART_MACHINE)
+	if (part == PART_MACHINE)
 		read_least(finding, keys, types[type].name);
 	else
-		read_part(finding, keys, types[type].part, &aim);
-	if (keys != &map)
+		read_part(finding, keys, part, &aim);
+	if (keys != map)
 		reader_done(keys);
+	reader_done(map);
+}
+
+static void read_one(struct finding *finding, const struct node *node)
+{
+	struct reader map;
+	struct aim aim;
+	if (!reader_open(&map, finding->context.reading, node, "constraint"))
+		return;
+	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
+	if (!nested || node_find(node, "type") || finding->context.workload) {
+		read_typed(finding, &map, nested);
+		return;
+	}
+	if (read_aim(finding, &map, true, &aim))
+		read_group(finding, nested, &aim);
 	reader_done(&map);
 }
 
@@ -307,12 +335,12 @@ struct constraints constraints_read(
 {
 	struct finding finding = {.context = *context, .architecture = true};
 	const struct arch *arch = context->arch;
-	for (int r = 0; r < arch->level_count; r++) {
+	for (int r = 0; r < arch->level_count && !context->workload; r++) {
 		const struct aim aim = {
 			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1, -1};
 		read_group(&finding, arch->levels[r].constraints, &aim);
 	}
-	for (int i = 0; i < arch->nothing_count; i++) {
+	for (int i = 0; i < arch->nothing_count && !context->workload; i++) {
 		const struct aim aim = {"!Nothing", -1, -1, i};
 		read_group(&finding, arch->nothings[i].constraints, &aim);
 	}

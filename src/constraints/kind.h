@@ -2,6 +2,7 @@
 #define CONSTRAINTS_KIND_H
 
 #include "model/domain.h"
+#include "model/plan.h"
 #include "spec/reader.h"
 
 /*
@@ -19,6 +20,10 @@ struct constraint_context {
 	const struct shape *shape;
 	bool timeloop;             /* must_iterate_over_dataspaces as Timeloop does it */
 	const struct node *beside; /* the map that the key stands in */
+
+	/* of graphs; shape is NULL then */
+	const struct workload *workload;
+	const struct node *target; /* the op or tensor; NULL: all */
 };
 
 /* Wishes that cannot all be had. */
@@ -63,6 +68,11 @@ struct constraint_kind {
 	const char *(*check)(const struct domain *domain, const struct constraint *constraint,
 		const struct mapping *mapping, struct arena *arena);
 
+	/* The same for a plan of a graph; NULL: not for graphs. */
+	const char *(*check_plan)(
+		const struct constraint *constraint, const struct plan *plan, struct arena *arena);
+
+	/* What it asks, in a sentence; kinds of graphs need no domain. */
 	const char *(*explain)(const struct domain *domain, const struct constraint *constraint,
 		struct arena *arena);
 };

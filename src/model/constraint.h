@@ -62,7 +62,7 @@ struct constraint {
 	int64_t number;                         /* split, capacity, cores, span; -1: none given */
 	double least;                           /* utilization */
 	const char *subject; /* graph constraints: the op or tensor meant; NULL: all */
-	const char *word;    /* residency: "lx", "hbm" */
+	bool lx;             /* residency: must live there, or must not */
 };
 
 struct constraints {

@@ -56,6 +56,7 @@ struct planning {
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
 	int64_t lx_capacity;       /* bytes for the planner */
 	int64_t span_limit;        /* bytes */
+	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
 
 	/* of the machine: the bounds of what may be asked for */
 	int machine_cores;

@@ -1,6 +1,7 @@
 #include "search/lx_buffers.h"
 
 #include "base/arena.h"
+#include "constraints/graph.h"
 #include "model/mapping.h"
 #include "search/lx_views.h"
 
@@ -24,6 +25,22 @@ static const struct op *find_opaque(const struct workload *workload, int from, i
 	return NULL;
 }
 
+/* Whether a tensor lives while one does that must live in LX. */
+static bool stands_in_way(const struct lx_graph *graph, int t)
+{
+	const struct workload *workload = graph->workload;
+	int from, to, other_from, other_to;
+	plan_liveness(workload, t, &from, &to);
+	for (int other = 0; other < (int)workload->tensor_count; other++) {
+		if (graph_stay(graph->planning->constraints, workload, other) != STAY_LX)
+			continue;
+		plan_liveness(workload, other, &other_from, &other_to);
+		if (from < other_to && other_from < to)
+			return true;
+	}
+	return false;
+}
+
 /* NULL if the op's output may live in LX, under *view. */
 static const char *check_output(
 	const struct lx_graph *graph, const struct op *op, int t, struct view *view)
@@ -33,6 +50,11 @@ static const char *check_output(
 		return arena_format(graph->arena, "the opaque op '%s' writes it", op->name);
 	if (workload->tensors[t].role == TENSOR_OUTPUT)
 		return "it is a graph output";
+	enum stay stay = graph_stay(graph->planning->constraints, workload, t);
+	if (stay == STAY_HBM)
+		return "a constraint keeps it in HBM";
+	if (stay == STAY_ANYWHERE && graph->crowded && stands_in_way(graph, t))
+		return "it gives way to tensors that must live in LX";
 	if (!name_list_has(&graph->planning->eligible, op->type))
 		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);
 	const char *why = NULL;

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "constraints/graph.h"
 #include "model/workload_clone.h"
 #include "search/lx_passes.h"
 #include "search/lx_views.h"
@@ -20,11 +21,15 @@ struct fitting {
 };
 
 /* Can the input be cloned, and at what price?  The answer is why not. */
-static const char *fit(const struct lx_graph *graph, const struct tensor *tensor,
-	const struct lx_uses *uses, int64_t budget, struct fitting *out)
+static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses *uses,
+	int64_t budget, struct fitting *out)
 {
+	const struct tensor *tensor = &graph->workload->tensors[t];
 	const char *why;
-	if (uses->count <= 1)
+	enum stay stay = graph_stay(graph->planning->constraints, graph->workload, t);
+	if (stay == STAY_HBM)
+		return "a constraint keeps it in HBM";
+	if (uses->count == 0 || (uses->count == 1 && stay != STAY_LX))
 		return "it is a graph input, read once";
 	if (graph->planning->clones == CLONE_READERS) {
 		if (!lx_residence(graph->arch, graph->workload, graph->mappings, uses, true,
@@ -87,16 +92,21 @@ struct cloning {
 	struct mapping *mappings;
 };
 
-/* Inputs that are read more than once: no others get a clone. */
-static size_t count_wanted(const struct workload *workload, struct arena *arena)
+/* Inputs that are read more than once, or must live in LX: no others get a clone. */
+static size_t count_wanted(const struct lx_graph *graph)
 {
+	const struct workload *workload = graph->workload;
+	struct arena *arena = graph->arena;
 	int *reads = arena_array(arena, int, workload->tensor_count);
 	size_t count = 0;
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		for (int i = 0; i < op->read_count; i++) {
 			int t = op->reads[i].tensor;
-			count += workload->tensors[t].producer < 0 && ++reads[t] == 2;
+			bool needed =
+				graph_stay(graph->planning->constraints, workload, t) == STAY_LX;
+			count +=
+				workload->tensors[t].producer < 0 && ++reads[t] == (needed ? 1 : 2);
 		}
 	}
 	return count;
@@ -106,7 +116,7 @@ static void open_copies(struct cloning *cloning)
 {
 	struct lx_graph *graph = cloning->graph;
 	const struct workload *from = graph->workload;
-	size_t room = count_wanted(from, graph->arena);
+	size_t room = count_wanted(graph);
 	cloning->workload = workload_copy(graph->arena, from, room);
 	cloning->mappings = arena_array(graph->arena, struct mapping, from->op_count + room);
 	memcpy(cloning->mappings, graph->mappings, from->op_count * sizeof *cloning->mappings);
@@ -147,8 +157,8 @@ static void clone_inputs(struct lx_graph *graph)
 		struct fitting fitting = {0};
 		struct lx_uses uses =
 			lx_uses(graph->arch, graph->workload, graph->mappings, t, graph->arena);
-		graph->reasons[t] = wanted ? fit(graph, tensor, &uses, budget, &fitting)
-					   : "it is a graph input";
+		graph->reasons[t] =
+			wanted ? fit(graph, t, &uses, budget, &fitting) : "it is a graph input";
 		if (graph->reasons[t])
 			continue;
 		insert(&cloning, t, uses.at[0].op, &fitting);

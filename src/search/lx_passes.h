@@ -29,6 +29,7 @@ struct lx_graph {
 	const struct workload *workload;
 	const struct mapping *mappings; /* by op */
 	const char **reasons;           /* by tensor; NULL: none yet */
+	bool crowded;                   /* what lives beside what must live in LX gives way */
 };
 
 struct lx_pass {

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
+#include "constraints/graph.h"
 #include "model/mapping.h"
 
 static void place(struct lx_layout *layout, const struct solver *solver)
@@ -18,7 +19,7 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 	if (!answer.candidate_count)
 		BUG("place/%s offers nothing: %s", solver->name,
 			answer.complaint_count ? answer.complaints[0].text : "it does not say why");
-	layout->ticks = answer.ticks;
+	layout->ticks += answer.ticks;
 	layout->placement = answer.candidates[answer.candidate_count - 1].placement;
 	struct packing_fault fault = packing_check(packing, layout->placement);
 	if (fault.a >= 0)
@@ -27,18 +28,39 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 			fault.b < 0 ? "" : packing->buffers[fault.b].name, fault.why);
 }
 
+/* Whether the solver has no address for a tensor that must live in LX. */
+static bool leaves_out(const struct lx_layout *layout)
+{
+	const struct lx_graph *graph = &layout->graph;
+	for (size_t b = 0; b < layout->buffers.packing.count; b++)
+		if (layout->placement->addresses[b] == UNPLACED &&
+			graph_stay(graph->planning->constraints, graph->workload,
+				layout->buffers.tensors[b]) == STAY_LX)
+			return true;
+	return false;
+}
+
 struct lx_layout lx_layout(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, const struct planning *planning,
 	const struct solver *solver, struct arena *arena)
 {
 	struct lx_layout layout = {
-		.graph = {arch, planning, arena, workload, mappings,
-			arena_array(arena, const char *, workload->tensor_count)}};
+		.graph = {.arch = arch,
+			.planning = planning,
+			.arena = arena,
+			.workload = workload,
+			.mappings = mappings,
+			.reasons = arena_array(arena, const char *, workload->tensor_count)}};
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
 		if ((*pass)->before)
 			(*pass)->before(&layout.graph);
 	layout.buffers = lx_buffers(&layout.graph);
 	place(&layout, solver);
+	if (leaves_out(&layout)) {
+		layout.graph.crowded = true;
+		layout.buffers = lx_buffers(&layout.graph);
+		place(&layout, solver);
+	}
 	return layout;
 }
 
@@ -152,8 +174,12 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 	struct lx_plan_result result = {.why = check_mappings(arch, workload, mappings, arena)};
 	if (result.why)
 		return result;
-	struct lx_graph graph = {arch, planning, arena, workload, mappings,
-		arena_array(arena, const char *, workload->tensor_count)};
+	struct lx_graph graph = {.arch = arch,
+		.planning = planning,
+		.arena = arena,
+		.workload = workload,
+		.mappings = mappings,
+		.reasons = arena_array(arena, const char *, workload->tensor_count)};
 	if (planning->lx_planning && arch->lx >= 0) {
 		struct lx_layout layout =
 			lx_layout(arch, workload, mappings, planning, solver, arena);

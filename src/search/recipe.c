@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/text.h"
+#include "constraints/graph.h"
 #include "model/plan_check.h"
 #include "search/lx_plan.h"
 #include "search/solver.h"
@@ -63,13 +65,31 @@ static const struct mapping *flip(const struct recipe *recipe, const struct mapp
 				      : from;
 }
 
-/* No solver is trusted: the plan passes the rules of plan_check or is none. */
-static struct plan *check_plan(struct plan *plan, struct recipe_result *result, struct arena *arena)
+/* What the planner says about a tensor that did not get where it must live. */
+static const char *find_reason(
+	const struct recipe_result *result, const struct plan *plan, const char *tensor)
+{
+	for (size_t i = 0; tensor && i < result->reason_count; i++)
+		if (text_equal(plan->workload->tensors[result->reasons[i].tensor].name, tensor))
+			return result->reasons[i].text;
+	return NULL;
+}
+
+/* No solver is trusted: the plan passes the rules of plan_check and the constraints, or is none. */
+static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
+	struct recipe_result *result, struct arena *arena)
 {
 	struct plan_faults faults = plan_check(plan, arena);
-	if (!faults.count)
+	if (faults.count) {
+		result->why = arena_format(arena, "the plan is illegal: %s", faults.at[0].why);
+		return NULL;
+	}
+	const char *why;
+	result->broken = graph_check(recipe->planning.constraints, plan, arena, &why);
+	if (!result->broken)
 		return plan;
-	result->why = arena_format(arena, "the plan is illegal: %s", faults.at[0].why);
+	const char *reason = find_reason(result, plan, result->broken->subject);
+	result->why = reason ? arena_format(arena, "%s: %s", why, reason) : why;
 	return NULL;
 }
 
@@ -91,6 +111,6 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reasons = planned.reasons;
 	result.why = planned.why;
 	if (planned.plan && stream_plan(planned.plan, arena, &result.why))
-		result.plan = check_plan(planned.plan, &result, arena);
+		result.plan = check_plan(planned.plan, recipe, &result, arena);
 	return result;
 }

@@ -35,17 +35,18 @@ struct recipe {
 struct recipe_result {
 	struct plan *plan; /* NULL: `why` */
 	const char *why;
-	const struct mapping *mappings; /* that the division answered */
-	bool cut;                       /* the joint search ran into its limit */
-	uint64_t ticks;                 /* of all solvers asked */
+	const struct constraint *broken; /* that the plan would not keep; NULL */
+	const struct mapping *mappings;  /* that the division answered */
+	bool cut;                        /* the joint search ran into its limit */
+	uint64_t ticks;                  /* of all solvers asked */
 	size_t complaint_count;
 	const struct complaint *complaints; /* warnings and errors of the division */
 	size_t reason_count;
 	const struct lx_reason *reasons; /* why tensors stay in HBM */
 };
 
-/* Everything in the result lives in the arena.  The plan has passed plan_check
- * and has its streaming tiles. */
+/* Everything in the result lives in the arena.  The plan has passed plan_check,
+ * keeps all constraints of the planning and has its streaming tiles. */
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena);
 
 #endif

@@ -90,6 +90,8 @@ bool read_texts(struct reader *reader, const char *key, enum need need, const ch
 /* The same for a node at hand: elements of lists, values of maps with free keys. */
 bool node_integer(const struct reading *reading, const struct node *node, const char *what,
 	int64_t least, int64_t most, int64_t *out);
+bool node_size(const struct reading *reading, const struct node *node, const char *what,
+	int64_t least, int64_t most, int64_t *bytes);
 bool node_number(
 	const struct reading *reading, const struct node *node, const char *what, double *out);
 bool node_text(

@@ -121,6 +121,12 @@ bool node_integer(const struct reading *reading, const struct node *node, const 
 	return compute_whole(reading, node, what, &bare, least, most, out);
 }
 
+bool node_size(const struct reading *reading, const struct node *node, const char *what,
+	int64_t least, int64_t most, int64_t *bytes)
+{
+	return compute_whole(reading, node, what, &size, least, most, bytes);
+}
+
 bool node_number(
 	const struct reading *reading, const struct node *node, const char *what, double *out)
 {

@@ -1,7 +1,7 @@
-#ifndef DIVIDE_ITERATION_H
-#define DIVIDE_ITERATION_H
+#ifndef MODEL_ITERATION_H
+#define MODEL_ITERATION_H
 
-#include "solvers/divide/coordinates.h"
+#include "model/coordinates.h"
 
 /*
  * What division looks at of one op: its loops, in elements and in what is
@@ -13,7 +13,7 @@
  */
 struct arena;
 
-enum { OPERANDS_MOST = OP_READS_MOST + 1 };
+enum { ITERATION_OPERANDS_MOST = OP_READS_MOST + 1 };
 
 struct iteration {
 	const struct workload *workload;
@@ -23,8 +23,8 @@ struct iteration {
 	int64_t stick[OP_LOOPS_MOST]; /* elements per stick of a stick loop, else 0 */
 	int64_t size[OP_LOOPS_MOST];  /* sticks of a stick loop, else elements */
 	int operand_count;            /* reads in order, then the output */
-	const struct layout *layouts[OPERANDS_MOST];
-	struct coordinates coordinates[OPERANDS_MOST];
+	const struct layout *layouts[ITERATION_OPERANDS_MOST];
+	struct coordinates coordinates[ITERATION_OPERANDS_MOST];
 	uint32_t output_loops; /* in the output's coordinates, the stick left out */
 	uint32_t all_output_loops;
 };

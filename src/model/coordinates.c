@@ -1,4 +1,4 @@
-#include "solvers/divide/coordinates.h"
+#include "model/coordinates.h"
 
 #include "base/number.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "solvers/divide/iteration.h"
+#include "model/iteration.h"
 
 #include "base/arena.h"
 #include "base/number.h"

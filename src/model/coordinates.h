@@ -1,5 +1,5 @@
-#ifndef DIVIDE_COORDINATES_H
-#define DIVIDE_COORDINATES_H
+#ifndef MODEL_COORDINATES_H
+#define MODEL_COORDINATES_H
 
 #include "model/workload.h"
 

@@ -1,0 +1,124 @@
+#include "constraints/graph.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "model/directive.h"
+
+extern const struct constraint_kind constraint_cores, constraint_span, constraint_residency;
+
+bool graph_means(const struct constraint *constraint, const struct op *op)
+{
+	if (!constraint->subject)
+		return !op->inserted;
+	return text_equal(constraint->subject, op->name);
+}
+
+/* The least number that a kind asks for. */
+static int64_t least_of(const struct constraints *constraints, const struct constraint_kind *kind,
+	const struct op *op)
+{
+	int64_t least = INT64_MAX;
+	for (size_t i = 0; constraints && i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (constraint->kind == kind && graph_means(constraint, op))
+			least = number_min(least, constraint->number);
+	}
+	return least;
+}
+
+int64_t graph_cores(const struct constraints *constraints, const struct op *op)
+{
+	return least_of(constraints, &constraint_cores, op);
+}
+
+int64_t graph_span(const struct constraints *constraints, const struct op *op)
+{
+	return least_of(constraints, &constraint_span, op);
+}
+
+/* The tensor that a clone of a graph input stands for; others stand for themselves. */
+static const char *name_meant(const struct workload *workload, int tensor)
+{
+	int producer = workload->tensors[tensor].producer;
+	if (producer >= 0 && workload->ops[producer].inserted)
+		tensor = workload->ops[producer].reads[0].tensor;
+	return workload->tensors[tensor].name;
+}
+
+enum stay graph_stay(
+	const struct constraints *constraints, const struct workload *workload, int tensor)
+{
+	const char *name = constraints ? name_meant(workload, tensor) : NULL;
+	for (size_t i = 0; constraints && i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		if (constraint->kind == &constraint_residency &&
+			text_equal(constraint->subject, name))
+			return constraint->lx ? STAY_LX : STAY_HBM;
+	}
+	return STAY_ANYWHERE;
+}
+
+bool graph_needs_lx(const struct constraints *constraints)
+{
+	for (size_t i = 0; constraints && i < constraints->count; i++)
+		if (constraints->at[i].kind == &constraint_residency && constraints->at[i].lx)
+			return true;
+	return false;
+}
+
+const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
+	struct arena *arena, const char **why)
+{
+	for (size_t i = 0; constraints && i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		*why = constraint->kind->check_plan(constraint, plan, arena);
+		if (*why)
+			return constraint;
+	}
+	return NULL;
+}
+
+bool graph_read_op(const struct constraint_context *context, struct constraint *out)
+{
+	const struct workload *workload = context->workload;
+	const struct reading *reading = context->reading;
+	out->subject = NULL;
+	if (!context->target)
+		return true;
+	const char *name;
+	if (!node_text(reading, context->target, "an op", &name))
+		return false;
+	if (text_equal(name, "*"))
+		return true;
+	out->subject = name;
+	if (workload_op(workload, name) >= 0)
+		return true;
+	const char **known = arena_array(reading->arena, const char *, workload->op_count + 1);
+	for (size_t o = 0; o < workload->op_count; o++)
+		known[o] = workload->ops[o].name;
+	return directive_refuse(reading, context->target->span, "op", name, known);
+}
+
+bool graph_read_tensor(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	const struct workload *workload = context->workload;
+	const struct reading *reading = context->reading;
+	if (!context->target)
+		return reading_refuse(reading, value, "a residency wants a tensor as its target");
+	if (!node_text(reading, context->target, "a tensor", &out->subject))
+		return false;
+	if (workload_tensor(workload, out->subject) >= 0)
+		return true;
+	const char **known = arena_array(reading->arena, const char *, workload->tensor_count + 1);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		known[t] = workload->tensors[t].name;
+	return directive_refuse(reading, context->target->span, "tensor", out->subject, known);
+}
+
+const char *graph_subject(struct arena *arena, const struct constraint *constraint)
+{
+	return constraint->subject ? arena_format(arena, "op '%s'", constraint->subject)
+				   : "every op";
+}

@@ -1,0 +1,37 @@
+#ifndef CONSTRAINTS_GRAPH_H
+#define CONSTRAINTS_GRAPH_H
+
+#include "constraints/kind.h"
+
+/*
+ * What constraints ask of the ops and tensors of a workload graph, for those
+ * who plan it.  Ops and tensors go by name: what passes put in has none of its
+ * own and is not meant, but for the clone of a graph input, which stands for
+ * it.  `constraints` may be NULL.
+ */
+int64_t graph_cores(const struct constraints *constraints, const struct op *op); /* at most */
+int64_t graph_span(const struct constraints *constraints, const struct op *op);  /* at most */
+
+enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
+enum stay graph_stay(
+	const struct constraints *constraints, const struct workload *workload, int tensor);
+
+/* Whether any tensor must live in LX. */
+bool graph_needs_lx(const struct constraints *constraints);
+
+/* The first constraint that a plan breaks and why; NULL if none. */
+const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
+	struct arena *arena, const char **why);
+
+/* For the kinds: the op that `target` names into out->subject; false after complaining. */
+bool graph_read_op(const struct constraint_context *context, struct constraint *out);
+bool graph_read_tensor(
+	const struct constraint_context *context, const struct node *value, struct constraint *out);
+
+/* Whether a constraint means an op: it has no subject, or this one. */
+bool graph_means(const struct constraint *constraint, const struct op *op);
+
+/* "op 'mm'", or "every op" */
+const char *graph_subject(struct arena *arena, const struct constraint *constraint);
+
+#endif
