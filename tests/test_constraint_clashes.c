@@ -78,7 +78,7 @@ static const struct clash_case {
 		"39: error: unknown dataspace 'a' (there are A, B, Z); did you mean 'A'?\n"
 		"42: error: unknown dataspace 'Weights' (there are A, B, Z)\n"},
 	{"[{target: RF, type: tempral, factors: [M=2]}]",
-		"21: error: unknown type of constraint 'tempral'; did you mean 'temporal'?; there are spatial, temporal, dataspace and utilization\n"},
+		"21: error: unknown type of constraint 'tempral' (there are spatial, temporal, dataspace, utilization and graph); did you mean 'temporal'?\n"},
 	{"[{target: RF, type: temporal, factor: [M=2]}]",
 		"31: error: unknown key 'factor' in constraint; did you mean 'factors'?\n"},
 	{"[{target: RF, type: temporal, split: 2}]",
