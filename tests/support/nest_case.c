@@ -80,6 +80,7 @@ static const struct {
 	{"Z:m,m A:m,k B:k", false},               /* a diagonal written */
 	{"Z:sm,n A:m,tk B:k,n", true},            /* gaps, some of them written */
 	{"Z:p,k I:p+r+k W:r,k", true},            /* three in a rank */
+	{"Z:n,k,p I:p+r W:n,k,r", true},          /* many outputs of one window */
 	{"Z:p I:sp+tr J:tp+sr W:r", true},        /* two windows */
 	{"Z:m A:m+k B:m,k", true},
 };
@@ -312,6 +313,54 @@ static void clear_mapping(struct nest_case *nest)
 		}
 }
 
+static void draw_orders(struct random *random, struct nest_case *nest)
+{
+	for (int r = 0; r < nest->mapping.level_count; r++) {
+		struct mapping_row *row = &nest->mapping.rows[r];
+		shuffle(random, row->spatial_order, nest->shape.dimension_count);
+		shuffle(random, row->temporal_order, nest->shape.dimension_count);
+		row->spatial_y = (uint16_t)below(random, 1 << nest->shape.dimension_count);
+	}
+}
+
+/*
+ * A window as systolic arrays run it: one dimension of a rank in space, another in time around the
+ * block, so that neighbours hand words on.
+ */
+static void draw_window(struct random *random, struct nest_case *nest)
+{
+	struct shape *shape = &nest->shape;
+	const struct dataspace *space = &shape->spaces[below(random, shape->space_count)];
+	const struct shape_rank *rank = &space->ranks[below(random, space->rank_count)];
+	uint8_t dimensions[SHAPE_DIMENSIONS_MOST];
+	int count = 0;
+	for (int d = 0; d < shape->dimension_count; d++)
+		if (rank->coefficient[d] > 0)
+			dimensions[count++] = (uint8_t)d;
+	int level = 1 + (int)below(random, nest->hierarchy.level_count - 1);
+	if (count < 2 || !nest->hierarchy.levels[level].storage)
+		return;
+	shuffle(random, dimensions, count);
+	int in_space = dimensions[0], in_time = dimensions[1];
+	int64_t bound = 2 + below(random, 3);
+	shape->dimensions[in_space].extent = bound;
+	shape->dimensions[in_time].extent = chance(random, 2) ? bound : 2 + below(random, 3);
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		nest_case_spatial(nest, i)->spatial[in_space] = 1;
+		nest_case_spatial(nest, i)->spatial[in_time] = 1;
+		nest_case_temporal(nest, i)->temporal[in_space] = 1;
+		nest_case_temporal(nest, i)->temporal[in_time] = 1;
+	}
+	nest_case_spatial(nest, level)->spatial[in_space] = (uint32_t)bound;
+	struct mapping_row *row = nest_case_temporal(nest, level);
+	row->temporal[in_time] = (uint32_t)shape->dimensions[in_time].extent;
+	for (int k = 0; k < shape->dimension_count && !chance(random, 4); k++)
+		if (row->temporal_order[k] == in_time) {
+			row->temporal_order[k] = row->temporal_order[0];
+			row->temporal_order[0] = (uint8_t)in_time;
+		}
+}
+
 /* Bounds that fit, with few enough steps. */
 static void draw_bounds(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
@@ -321,7 +370,9 @@ static void draw_bounds(
 		if (chance(random, 2))
 			blocks |= 1 << below(random, levels);
 	bool imperfect = options->imperfect && chance(random, 2);
+	struct shape shape = nest->shape;
 	do {
+		nest->shape = shape;
 		clear_mapping(nest);
 		for (int d = 0; d < nest->shape.dimension_count; d++) {
 			struct slots slots = find_slots(nest, d, blocks);
@@ -330,13 +381,10 @@ static void draw_bounds(
 			else
 				draw_perfect(random, nest->shape.dimensions[d].extent, &slots);
 		}
+		draw_orders(random, nest);
+		if (options->sliding && options->spatial && levels > 1 && chance(random, 3))
+			draw_window(random, nest);
 	} while (product(nest, true) * product(nest, false) > options->steps_most);
-	for (int r = 0; r < nest->mapping.level_count; r++) {
-		struct mapping_row *row = &nest->mapping.rows[r];
-		shuffle(random, row->spatial_order, nest->shape.dimension_count);
-		shuffle(random, row->temporal_order, nest->shape.dimension_count);
-		row->spatial_y = (uint16_t)below(random, 1 << nest->shape.dimension_count);
-	}
 }
 
 static void along(const struct nest_case *nest, int level, int64_t *x, int64_t *y)
