@@ -218,9 +218,8 @@ static const struct row {
 		.cycles = 24,
 	},
 	{
-		/* PE 1 of the second round has no work: its buffer drains, and what the register
-		 * below holds before it */
-		.name = "sums below a tile that goes",
+		/* PE 1 of the second round has no work: its buffer waits for the register's sum */
+		.name = "sums below a tile without work",
 		.levels = "DRAM (PE:2) Buf RF MAC",
 		.einsum = "Z[z] = A[k], k=3 z=1",
 		.mapping = "DRAM: k2 | PE: k2",

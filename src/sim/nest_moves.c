@@ -33,28 +33,25 @@ struct nest_moves *nest_moves_open(struct nest_run *run)
 	return moves;
 }
 
-/* Sums leave with the parent's tile where that goes for lack of work. */
-static void release(struct nest_moves *moves, struct nest_store *store)
+/* Everything leaves and enters anew: without temporal reuse, where there is work. */
+static bool renews(const struct nest_store *store, int64_t instance)
 {
-	struct nest_run *run = moves->run;
-	int64_t instances = site_of(run, store->level)->instances;
-	int64_t above = instances / site_of(run, store->restless->level)->instances;
-	store->moving = false;
-	for (int64_t n = 0; n < instances; n++) {
-		bool stays = nest_run_works(run, store->restless->level, n / above);
-		store->next[n] = stays ? store->held[n] : (struct nest_box){0};
-		store->moving |= !stays && store->held[n].words;
-	}
+	return store->refetch && !store->stays[instance];
 }
 
 void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed)
 {
+	struct nest_run *run = moves->run;
 	store->moving = !store->home && changed <= store->pace;
-	for (int64_t n = 0; store->moving && n < site_of(moves->run, store->level)->instances; n++)
-		store->next[n] = changed == NEST_END ? (struct nest_box){0}
-						     : nest_run_tile(moves->run, store, n);
-	if (!store->home && !store->moving && store->restless && changed <= store->restless->pace)
-		release(moves, store);
+	for (int64_t n = 0; store->moving && n < site_of(run, store->level)->instances; n++) {
+		store->next[n] =
+			changed == NEST_END ? (struct nest_box){0} : nest_run_tile(run, store, n);
+		if (!store->refetch)
+			continue;
+		store->stays[n] = changed > store->tile_pace && !store->next[n].words;
+		if (store->stays[n])
+			store->next[n] = store->held[n];
+	}
 }
 
 /*
@@ -133,7 +130,8 @@ void nest_moves_drain(struct nest_moves *moves, struct nest_store *store)
 	for (int64_t first = 0; first < instances; first += feed->children) {
 		for (int64_t n = 0; n < feed->children; n++)
 			moves->sets[n] = nest_words_without(store->ranks, &store->held[first + n],
-				store->refetch ? &(struct nest_box){0} : &store->next[first + n]);
+				renews(store, first + n) ? &(struct nest_box){0}
+							 : &store->next[first + n]);
 		nest_groups_find(
 			&moves->all, store->ranks, moves->sets, feed->children, feed->apart, NULL);
 		for (int64_t n = 0; n < feed->children; n++) {
@@ -192,7 +190,7 @@ static void keep_words(struct nest_run *run, struct nest_store *store, int64_t i
 {
 	const struct nest_box *held = &store->held[instance], *next = &store->next[instance];
 	struct nest_words kept = {.hull = nest_box_meet(store->ranks, held, next)};
-	kept.count = store->refetch ? 0 : kept.hull.words;
+	kept.count = renews(store, instance) ? 0 : kept.hull.words;
 	struct nest_walk walk;
 	for (bool any = nest_walk_first(store->ranks, &kept, &walk); any;
 		any = nest_walk_next(store->ranks, &kept, &walk)) {
@@ -309,8 +307,8 @@ static void turn_over(struct nest_moves *moves, struct nest_store *store, int64_
 		int64_t instance = first + n;
 		if (store->links)
 			store->entered[instance] = moves->sets[n];
-		if (!store->refetch && nest_box_equal(store->ranks, &store->held[instance],
-					       &store->next[instance]))
+		if (!renews(store, instance) && nest_box_equal(store->ranks, &store->held[instance],
+							&store->next[instance]))
 			continue;
 		store->held[instance] = store->next[instance];
 		double *value = store->value[instance];
@@ -346,7 +344,7 @@ static void fill_children(struct nest_moves *moves, struct nest_store *store, in
 	int64_t first = parent * feed->children;
 	for (int64_t n = 0; n < feed->children; n++) {
 		moves->sets[n] = nest_words_without(store->ranks, &store->next[first + n],
-			store->refetch ? &(struct nest_box){0} : &store->held[first + n]);
+			renews(store, first + n) ? &(struct nest_box){0} : &store->held[first + n]);
 		if ((run->tensors || store->written) &&
 			!nest_box_equal(
 				store->ranks, &store->held[first + n], &store->next[first + n]))

@@ -150,11 +150,11 @@ static void lay_feed(struct nest_run *run, int space, int level, int home, struc
 	feed->pass_count = 0;
 }
 
-static int find_pace(struct nest_run *run, const struct nest_store *store)
+static int find_tile_pace(struct nest_run *run, const struct nest_store *store)
 {
 	uint32_t relevant = run->shape->spaces[store->space].relevant;
 	int pace = site_of(run, store->level)->outside - 1;
-	while (pace >= 0 && !store->refetch && !(relevant >> run->rounds[pace].dimension & 1))
+	while (pace >= 0 && !(relevant >> run->rounds[pace].dimension & 1))
 		pace--;
 	return pace;
 }
@@ -167,7 +167,8 @@ static void lay_store(struct nest_run *run, struct nest_store *store)
 	store->written = run->shape->spaces[space].written;
 	store->refetch = level->no_temporal_reuse >> space & 1;
 	store->reads_first = level->rmw_first_update >> space & 1;
-	store->pace = find_pace(run, store);
+	store->tile_pace = find_tile_pace(run, store);
+	store->pace = store->refetch ? site_of(run, store->level)->outside - 1 : store->tile_pace;
 	if (store->home || store->written || store->refetch ||
 		store->pace != site_of(run, store->level)->outside - 1)
 		return;
@@ -194,10 +195,6 @@ static void lay_stores(struct nest_run *run)
 			run->stores[i][t] = store;
 			lay_store(run, store);
 			lay_feed(run, t, i, home, &store->feed);
-			const struct nest_store *parent = store->feed.parent;
-			if (parent && !parent->home && store->written)
-				store->restless =
-					parent->refetch ? store->feed.parent : parent->restless;
 		}
 		lay_feed(run, t, MULTIPLIERS, home, &run->multiplier_feed[t]);
 	}
@@ -304,6 +301,7 @@ static void buy_store(struct nest_run *run, struct nest_store *store)
 	int64_t instances = site_of(run, store->level)->instances;
 	store->held = arena_array(run->arena, struct nest_box, instances);
 	store->next = arena_array(run->arena, struct nest_box, instances);
+	store->stays = arena_array(run->arena, bool, instances);
 	if (store->links)
 		store->entered = arena_array(run->arena, struct nest_words, instances);
 	for (int side = 0; side < (store->home ? 1 : 2); side++) {

@@ -54,9 +54,9 @@ struct nest_store {
 	bool refetch;     /* no temporal reuse: everything leaves and enters anew */
 	bool reads_first; /* rmw_first_update */
 	int pace;         /* number of the loop; -1: one move, at the start */
-	struct nest_store
-		*restless; /* written: the nearest level outwards without temporal reuse */
-	bool moving;       /* at this step */
+	int tile_pace;    /* the same with temporal reuse: the tile changes there */
+	bool *stays; /* by instance, with `refetch`: without work at a step that changes no tile */
+	bool moving; /* at this step */
 	struct nest_feed feed;
 	struct nest_box *held, *next; /* by instance: what it holds, and shall hold */
 	struct nest_words *entered;   /* links: what entered at the move step before */

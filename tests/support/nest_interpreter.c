@@ -88,16 +88,17 @@ static void open_store(struct interpreter *machine, int tier, int space)
 	}
 	if (tier == 0 || store->parent == 0)
 		return;
-	bool no_reuse = machine->hierarchy->levels[tier - 1].no_temporal_reuse >> space & 1 &&
-			machine->broken != RULE_TEMPORAL_REUSE;
-	bool any_loop = no_reuse || machine->broken == RULE_STATIONARY;
+	store->no_reuse = machine->hierarchy->levels[tier - 1].no_temporal_reuse >> space & 1 &&
+			  machine->broken != RULE_TEMPORAL_REUSE;
+	bool any_loop = store->no_reuse || machine->broken == RULE_STATIONARY;
 	store->pace = find_pace(machine, tier, any_loop ? ~0u : dataspace->relevant);
+	store->tile_pace = find_pace(machine, tier, dataspace->relevant);
 	const struct nest_level *block = &machine->hierarchy->levels[tier];
 	bool forbidden =
 		(block->no_link_transfer >> space & 1 && machine->broken != RULE_LINK_TRANSFER) ||
 		(block->no_spatial_reuse >> space & 1 && machine->broken != RULE_SPATIAL_REUSE);
 	bool innermost = store->pace == find_pace(machine, tier, ~0u);
-	store->links = !dataspace->written && !no_reuse && !forbidden &&
+	store->links = !dataspace->written && !store->no_reuse && !forbidden &&
 		       (innermost || machine->broken == RULE_LINK_PACE) &&
 		       machine->broken != RULE_LINK;
 }
@@ -158,10 +159,8 @@ static void change(struct interpreter *machine, int tier, int space, int n, stru
 {
 	struct store *store = &machine->stores[tier][space];
 	const struct words nothing = {0};
-	bool all = tier > 0 &&
-		   machine->hierarchy->levels[tier - 1].no_temporal_reuse >> space & 1 &&
-		   machine->broken != RULE_TEMPORAL_REUSE;
-	all |= machine->broken == RULE_HALO && !words_equal(tile, &store->held[n]);
+	bool all = store->no_reuse ||
+		   (machine->broken == RULE_HALO && !words_equal(tile, &store->held[n]));
 	copy(&store->entering[n], &store->before[n]);
 	subtract(&store->held[n], all ? &nothing : tile, &store->leaving[n]);
 	subtract(tile, all ? &nothing : &store->held[n], &store->entering[n]);
@@ -171,14 +170,19 @@ static void change(struct interpreter *machine, int tier, int space, int n, stru
 static void leave(struct interpreter *machine, int tier, int space, bool end)
 {
 	struct arena_mark mark = arena_mark(machine->arena);
+	struct store *store = &machine->stores[tier][space];
 	int64_t index[SHAPE_DIMENSIONS_MOST], zeros[SHAPE_DIMENSIONS_MOST] = {0};
 	int room = find_tile(machine, tier, space, zeros, NULL);
+	bool flag_only = !end && store->no_reuse && !is_move_step(machine, store->tile_pace);
 	struct words tile = {.at = arena_array(machine->arena, int, room)};
 	for (int n = 0; n < machine->instances[tier]; n++) {
 		find_indices(machine, tier, n, index);
-		tile.count = 0;
-		if (!end && (has_work(machine, index) || machine->broken == RULE_WORKLESS))
-			tile.count = find_tile(machine, tier, space, index, tile.at);
+		bool holds = has_work(machine, index) || machine->broken == RULE_WORKLESS;
+		if (flag_only && !holds) { /* keeps what it holds */
+			store->entering[n].count = store->leaving[n].count = 0;
+			continue;
+		}
+		tile.count = !end && holds ? find_tile(machine, tier, space, index, tile.at) : 0;
 		change(machine, tier, space, n, &tile);
 	}
 	if (machine->shape->spaces[space].written && !(end && machine->broken == RULE_DRAIN_END))

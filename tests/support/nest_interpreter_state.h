@@ -31,10 +31,12 @@ struct mesh {
 /* One dataspace at one tier. */
 struct store {
 	bool kept;
-	bool moves;  /* kept, and not passed by: things are held here */
-	bool passed; /* kept, but everything passes: no_coalesce */
-	int parent;  /* tier; 0: none */
-	int pace;    /* turn; -1: none */
+	bool moves;    /* kept, and not passed by: things are held here */
+	bool passed;   /* kept, but everything passes: no_coalesce */
+	int parent;    /* tier; 0: none */
+	int pace;      /* turn; -1: none */
+	int tile_pace; /* the same without no_reuse */
+	bool no_reuse;
 	bool links;
 	struct words *held, *entering, *before, *leaving; /* by instance */
 	int *leader; /* by instance: the first of its group; -1: asks for nothing */

@@ -1,0 +1,16 @@
+#ifndef SUPPORT_NEST_COMPARE_H
+#define SUPPORT_NEST_COMPARE_H
+
+#include "model/nest_score.h"
+#include "tests/support/nest_case.h"
+
+/* Every count in which two differ, a line each: "L1 A fills: model 12, interpreter 16"; NULL if
+ * none does. */
+const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest,
+	const char *a_name, const struct nest_counts *a, const char *b_name,
+	const struct nest_counts *b);
+
+/* What the closed form says under COUNTING_EXACT; false if it refuses to count. */
+bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out);
+
+#endif
