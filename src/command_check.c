@@ -38,6 +38,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct inputs inputs;
 	if (!inputs_read(arena, arguments, diag, &inputs))
 		return command_refuse(diag);
+	if (inputs.nest) {
+		diag_print(diag, stderr);
+		return EXIT_FOUND;
+	}
 	command_print(arena_format(arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
 		inputs.arch->name, (int)arch_cores(inputs.arch), inputs.workload->name,
 		inputs.workload->op_count, inputs.workload->tensor_count));

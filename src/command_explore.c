@@ -148,6 +148,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	good &= option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
 	good &= option_integer(arguments, "time-limit", 1, INT32_MAX, diag, &seconds);
 	good &= option_word(arguments, "format", format_names, diag, &format);
+	if (good && inputs.nest) {
+		diag_error(diag, (struct span){0},
+			"explore takes workload graphs; score and simulate take problems");
+		good = false;
+	}
 	if (good && inputs.plan) {
 		diag_error(diag, (struct span){0},
 			"explore makes plans and takes none; score, simulate and check read one");

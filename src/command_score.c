@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "command.h"
+#include "command_nest.h"
 #include "inputs.h"
 #include "report/folder.h"
 #include "report/score_json.h"
@@ -42,6 +43,9 @@ static int report(
 	good &= option_word(arguments, "format", format_names, diag, &format);
 	if (!good)
 		return command_refuse(diag);
+	if (inputs.nest)
+		return command_nest_score(
+			arena, arguments, inputs.nest, inputs.exploration.seed, simulated, diag);
 	struct recipe_result made = inputs_plan(&inputs, arena);
 	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;

@@ -1,4 +1,6 @@
 #include "inputs.h"
+#include "inputs_nest.h"
+#include "inputs_objectives.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -39,27 +41,6 @@ static void set_defaults(struct exploration *exploration)
 	for (size_t i = 0; solvers[i]; i++)
 		if (solvers[i]->stage == STAGE_PLACE)
 			exploration->place[exploration->place_count++] = solvers[i]->name;
-}
-
-static void add_objective(
-	struct exploration *exploration, const char *name, struct span span, struct diag *diag)
-{
-	struct objectives *objectives = &exploration->objectives;
-	for (int i = 0; objective_names[i]; i++) {
-		if (!text_equal(objective_names[i], name))
-			continue;
-		for (size_t k = 0; k < objectives->count; k++)
-			if (objectives->at[k] == (enum objective)i) {
-				diag_error(diag, span, "objective '%s' is given twice", name);
-				return;
-			}
-		objectives->at[objectives->count++] = (enum objective)i;
-		return;
-	}
-	const char *near = suggest(name, objective_names);
-	diag_error(diag, span, "unknown objective '%s'%s%s%s", name,
-		near ? "; did you mean '" : "; lxplore list objectives shows them",
-		near ? near : "", near ? "'?" : "");
 }
 
 /* The solvers that `--solver` and `search: {solver: }` leave in play. */
@@ -144,17 +125,7 @@ static void read_search(const struct reading *reading, const struct node *node,
 	exploration->vary_k_fast &= !k_fast;
 	exploration->vary_clones &= !clones;
 
-	const struct node *objectives = read_node(&search, "objectives", OPTIONAL);
-	if (objectives) {
-		const char *const *names;
-		size_t count;
-		if (read_texts(&search, "objectives", OPTIONAL, &names, &count)) {
-			exploration->objectives.count = 0;
-			for (size_t i = 0; i < count; i++)
-				add_objective(exploration, names[i], node_item(objectives, i)->span,
-					reading->diag);
-		}
-	}
+	objectives_read(&search, &exploration->objectives);
 	read_solvers(reading, read_node(&search, "solver", OPTIONAL), exploration, choice);
 	int64_t budget = 0, seed = (int64_t)exploration->seed;
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
@@ -166,26 +137,6 @@ static void read_search(const struct reading *reading, const struct node *node,
 			"workload graphs are counted exactly; 'timeloop' counting is for a "
 			"single problem and its mapping");
 	reader_done(&search);
-}
-
-static void take_objectives(const struct arguments *arguments, struct exploration *exploration,
-	struct arena *arena, struct diag *diag)
-{
-	bool first = true;
-	for (size_t i = 0; i < arguments->option_count; i++) {
-		const struct option_value *value = &arguments->options[i];
-		if (!text_equal(value->option->name, "objective"))
-			continue;
-		if (first)
-			exploration->objectives.count = 0;
-		first = false;
-		char *names = arena_text(arena, value->text), *rest = NULL;
-		for (char *name = strtok_r(names, ",", &rest); name;
-			name = strtok_r(NULL, ",", &rest))
-			add_objective(exploration, name, value->span, diag);
-	}
-	if (!exploration->objectives.count && !diag_failed(diag))
-		diag_error(diag, (struct span){0}, "no objective is left");
 }
 
 static void take_solvers(const struct arguments *arguments, struct exploration *exploration,
@@ -235,7 +186,7 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	exploration->budget = (uint64_t)budget;
 	exploration->simulate_budget = (uint64_t)events;
 	exploration->simulate = (enum simulate)simulate;
-	take_objectives(arguments, exploration, arena, diag);
+	objectives_take(arguments, &exploration->objectives, arena, diag);
 	take_solvers(arguments, exploration, arena, diag);
 }
 
@@ -289,8 +240,14 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	for (size_t i = 0; i < arguments->count; i++)
 		sheet_add_file(sheet, arguments->at[i]);
 	out->reading = sheet_reading(sheet);
+	for (size_t i = 0; i < arguments->count; i++)
+		add_source(out, arena, arguments->at[i]);
 	if (diag_failed(diag))
 		return false;
+	if (sheet_has(sheet, "problem")) {
+		out->nest = nest_inputs_read(sheet, &out->reading, arguments, &out->exploration);
+		return out->nest && !diag_failed(diag);
+	}
 	const struct node *arch = sheet_find(sheet, "architecture");
 	const struct node *workload = sheet_find(sheet, "workload");
 	const struct node *search = sheet_find(sheet, "search");
@@ -327,8 +284,6 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	set_cores(out);
 	if (plan)
 		out->plan = plan_read(&out->reading, plan, out->arch, out->workload);
-	for (size_t i = 0; i < arguments->count; i++)
-		add_source(out, arena, arguments->at[i]);
 	return !diag_failed(diag);
 }
 

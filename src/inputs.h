@@ -14,11 +14,12 @@
  */
 struct inputs {
 	struct reading reading;
+	const struct nest_inputs *nest; /* of a `problem:`; NULL: a graph, and the rest holds */
 	const struct arch *arch;
 	const struct workload *workload;
-	const struct plan *plan; /* of a `plan:` key; NULL without one */
-	struct exploration exploration;
-	bool cores_given; /* by the spec or the command line: only that many */
+	const struct plan *plan;        /* of a `plan:` key; NULL without one */
+	struct exploration exploration; /* of a problem: objectives, budgets, seed, simulate */
+	bool cores_given;               /* by the spec or the command line: only that many */
 	size_t source_count;
 	const struct run_source *sources;
 };
@@ -33,7 +34,7 @@ struct inputs {
 	{"mode", 0, "strict|compatible",                                                           \
 		"strict (default): an unsatisfied span is an error; compatible: a warning",        \
 		false},                                                                            \
-	{"counting", 0, "exact|timeloop", "graphs are counted exactly (default)", false},          \
+	{"counting", 0, "exact|timeloop", "of a problem's accesses (default exact)", false},       \
 	{"seed", 's', "S", "of everything random (default 1)", false}
 /* clang-format on */
 

@@ -94,22 +94,22 @@ static void add_counts(struct arena *arena, json_t *root, const struct nest_repo
 	json_object_set_new(root, "levels", make_levels(arena, report));
 }
 
-static void add_execution(json_t *root, const struct nest_report *report)
+static void add_run(json_t *root, const struct nest_report *report)
 {
-	const struct nest_execution *execution = report->execution;
+	const struct nest_run *run = report->run;
 	json_t *stalls = json_object();
 	for (int i = 0; i < report->hierarchy->level_count; i++)
-		if (execution->stall_by_level[i])
+		if (run->stall_by_level[i])
 			json_object_set_new(stalls, report->hierarchy->levels[i].name,
-				json_integer(execution->stall_by_level[i]));
-	json_t *object = json_pack("{s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}", "finished",
-		execution->finished, "agrees", execution->agrees, "right", execution->right,
-		"events", (json_int_t)execution->events, "timing", "cycles",
-		(json_int_t)execution->cycles, "fill_cycles", (json_int_t)execution->fill_cycles,
-		"drain_cycles", (json_int_t)execution->drain_cycles, "stall_cycles",
-		(json_int_t)execution->stall_cycles, "stalls_by_level", stalls);
-	if (execution->wrong)
-		json_object_set_new(object, "wrong", json_string(execution->wrong));
+				json_integer(run->stall_by_level[i]));
+	json_t *object = json_pack("{s:b, s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}",
+		"finished", run->finished, "agrees", run->agrees, "computed", run->data, "right",
+		run->right, "events", (json_int_t)run->events, "timing", "cycles",
+		(json_int_t)run->cycles, "fill_cycles", (json_int_t)run->fill_cycles,
+		"drain_cycles", (json_int_t)run->drain_cycles, "stall_cycles",
+		(json_int_t)run->stall_cycles, "stalls_by_level", stalls);
+	if (run->wrong)
+		json_object_set_new(object, "wrong", json_string(run->wrong));
 	json_object_update(root, object);
 	json_decref(object);
 }
@@ -123,8 +123,8 @@ static json_t *make_root(struct arena *arena, const struct nest_report *report)
 		fatal("the score could not be written");
 	if (report->why)
 		json_object_set_new(root, "why", json_string(report->why));
-	if (report->execution)
-		add_execution(root, report);
+	if (report->run)
+		add_run(root, report);
 	if (report->counted)
 		add_counts(arena, root, report);
 	return root;

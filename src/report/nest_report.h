@@ -17,13 +17,14 @@
  *	         numbers or, where they do not come out even, texts such as "7/2";
  *	         total_reads, total_fills, total_updates; energy_pj
  *
- * An execution adds: finished, agrees, right, wrong (when it is not), events and the times of
- * `execution`.  Levels that only fan out are left out.
+ * A run adds: finished, agrees, right, wrong (when it is not), events and the times of
+ * `run`.  Levels that only fan out are left out.
  */
-struct nest_execution {
+struct nest_run {
 	bool finished; /* false: nothing else holds, and `wrong` says why */
 	bool agrees;   /* all integer counts are those of the exact model */
-	bool right;    /* what was computed is the einsum */
+	bool data;     /* numbers were computed */
+	bool right;    /* every move could be done; with numbers: the result is the einsum's */
 	const char *wrong;
 	uint64_t events;
 	/* of the whole run; before the first multiply-add; after the last; waiting between */
@@ -39,9 +40,9 @@ struct nest_report {
 	enum counting counting;
 	const struct nest_counts *counts;
 	const struct nest_score *score;
-	const char *why;                        /* infeasible; NULL if it can be carried out */
-	bool counted;                           /* counts and score hold, feasible or not */
-	const struct nest_execution *execution; /* NULL: not executed */
+	const char *why;            /* infeasible; NULL if it can be carried out */
+	bool counted;               /* counts and score hold, feasible or not */
+	const struct nest_run *run; /* NULL: not executed */
 };
 
 const char *nest_json(struct arena *arena, const struct nest_report *report);

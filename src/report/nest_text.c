@@ -117,25 +117,24 @@ static void add_totals(struct text *text, const struct nest_report *report)
 	text_add(text, "utilization  %.1f %%\n", 100 * score->utilization);
 }
 
-static void add_execution(struct text *text, const struct nest_report *report)
+static void add_run(struct text *text, const struct nest_report *report)
 {
-	const struct nest_execution *execution = report->execution;
-	if (!execution->finished) {
-		text_add(text, "executed     no: %s\n", execution->wrong);
+	const struct nest_run *run = report->run;
+	if (!run->finished) {
+		text_add(text, "executed     no: %s\n", run->wrong);
 		return;
 	}
-	text_add(text, "executed     %" PRIu64 " events; the model %s\n", execution->events,
-		execution->agrees ? "agrees" : "does not agree");
-	if (execution->right)
-		text_add(text, "result       right\n");
+	text_add(text, "executed     %" PRIu64 " events; the model %s\n", run->events,
+		run->agrees ? "agrees" : "does not agree");
+	if (run->right)
+		text_add(text, "result       %s\n", run->data ? "right" : "not computed");
 	else
-		text_add(text, "result       wrong: %s\n", execution->wrong);
+		text_add(text, "result       wrong: %s\n", run->wrong);
 	text_add(text,
 		"timing       %" PRId64 " cycles: %" PRId64
 		" before the first multiply-add, %" PRId64 " after the last, %" PRId64
 		" waiting between\n",
-		execution->cycles, execution->fill_cycles, execution->drain_cycles,
-		execution->stall_cycles);
+		run->cycles, run->fill_cycles, run->drain_cycles, run->stall_cycles);
 }
 
 const char *nest_text(struct arena *arena, const struct nest_report *report)
@@ -146,8 +145,8 @@ const char *nest_text(struct arena *arena, const struct nest_report *report)
 	if (report->counted)
 		add_totals(&text, report);
 	text_add(&text, "counting     %s\n", counting_names[report->counting]);
-	if (report->execution)
-		add_execution(&text, report);
+	if (report->run)
+		add_run(&text, report);
 	add_nest(&text, report);
 	if (report->counted)
 		add_levels(&text, report);

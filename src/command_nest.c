@@ -1,0 +1,66 @@
+#include "command_nest.h"
+
+#include "base/arena.h"
+#include "command.h"
+#include "cost/nest.h"
+#include "report/nest_report.h"
+
+#include <stdio.h>
+
+/* What stands against the mapping: a verdict, or a constraint that it breaks. */
+static const char *find_fault(
+	const struct nest_inputs *inputs, const struct nest_score *score, struct arena *arena)
+{
+	const char *why = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (!why)
+		why = constraints_check(
+			inputs->constraints, inputs->domain, inputs->mapping, arena);
+	return why;
+}
+
+static bool is_counted(enum nest_verdict verdict)
+{
+	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+}
+
+static void print_report(struct arena *arena, const struct nest_report *report, enum format format)
+{
+	/* JSON is YAML as it stands. */
+	command_print(format == FORMAT_TEXT  ? nest_text(arena, report)
+		      : format == FORMAT_CSV ? nest_csv(arena, report)
+					     : nest_json(arena, report));
+}
+
+int command_nest_score(struct arena *arena, const struct arguments *arguments,
+	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag)
+{
+	int format = FORMAT_JSON;
+	if (!inputs->mapping)
+		diag_error(diag, (struct span){0},
+			"no file has a 'mapping'; explore looks for good ones");
+	if (simulated)
+		diag_error(diag, (struct span){0}, "problems are not executed yet");
+	option_word(arguments, "format", format_names, diag, &format);
+	if (diag_failed(diag))
+		return command_refuse(diag);
+	diag_print(diag, stderr);
+
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, inputs->counting);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	nest_evaluate(model, inputs->mapping, counts, score);
+	struct nest_report report = {
+		.arch = inputs->arch,
+		.hierarchy = inputs->hierarchy,
+		.shape = inputs->shape,
+		.mapping = inputs->mapping,
+		.counting = inputs->counting,
+		.counts = counts,
+		.score = score,
+		.why = find_fault(inputs, score, arena),
+		.counted = is_counted(score->verdict),
+	};
+	print_report(arena, &report, (enum format)format);
+	return report.why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}

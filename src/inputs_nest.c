@@ -1,0 +1,187 @@
+#include "inputs_nest.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "inputs_objectives.h"
+#include "model/arch_read.h"
+#include "model/ert.h"
+#include "model/nest_mapping.h"
+
+#include <string.h>
+
+/* The nodes of all keys that hold constraints; NULL ends them. */
+static const struct node *const *find_constraints(struct sheet *sheet, struct arena *arena)
+{
+	static const char *const keys[] = {
+		"constraints", "architecture_constraints", "mapspace_constraints", "mapspace"};
+	enum { KEYS = sizeof keys / sizeof *keys };
+	const struct node **lists = arena_array(arena, const struct node *, KEYS + 1);
+	int count = 0;
+	for (int i = 0; i < KEYS; i++) {
+		const struct node *node = sheet_find(sheet, keys[i]);
+		if (node)
+			lists[count++] = node;
+	}
+	return lists;
+}
+
+static void read_solver(
+	const struct reading *reading, const struct node *map, struct nest_inputs *inputs)
+{
+	struct reader stages;
+	if (!map || !reader_open(&stages, reading, map, "solver"))
+		return;
+	read_text(&stages, "map", OPTIONAL, &inputs->solver);
+	reader_done(&stages);
+}
+
+static void read_search(const struct reading *reading, const struct node *node,
+	struct nest_inputs *inputs, struct exploration *exploration)
+{
+	struct reader search;
+	int64_t budget = 0, seed = 0;
+	int counting = COUNTING_EXACT;
+	if (!node || !reader_open(&search, reading, node, "search"))
+		return;
+	objectives_read(&search, &exploration->objectives);
+	read_solver(reading, read_node(&search, "solver", OPTIONAL), inputs);
+	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
+		exploration->budget = (uint64_t)budget;
+	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
+		exploration->seed = (uint64_t)seed;
+	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
+		inputs->counting = (enum counting)counting;
+	reader_done(&search);
+}
+
+/* Options about cores and planners say nothing of a problem. */
+static void refuse_options(const struct arguments *arguments, struct diag *diag)
+{
+	static const char *const names[] = {"cores", "mode"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct option_value *value = option_find(arguments, names[i]);
+		if (value)
+			diag_error(diag, value->span,
+				"'--%s' is for workload graphs; this is a problem", names[i]);
+	}
+}
+
+static void take_options(const struct arguments *arguments, struct nest_inputs *inputs,
+	struct exploration *exploration, const struct reading *reading)
+{
+	struct diag *diag = reading->diag;
+	int64_t seed = (int64_t)exploration->seed, budget = (int64_t)exploration->budget;
+	int64_t events = (int64_t)exploration->simulate_budget;
+	int counting = (int)inputs->counting, simulate = (int)exploration->simulate;
+	refuse_options(arguments, diag);
+	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
+	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
+	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
+	option_word(arguments, "simulate", simulate_names, diag, &simulate);
+	option_word(arguments, "counting", counting_names, diag, &counting);
+	objectives_take(arguments, &exploration->objectives, reading->arena, diag);
+	const struct option_value *solver = option_find(arguments, "solver");
+	if (solver && strncmp(solver->text, "map=", 4) != 0)
+		diag_error(diag, solver->span,
+			"a problem has the one stage 'map'; '--solver' wants map=NAME");
+	else if (solver)
+		inputs->solver = solver->text + 4;
+	exploration->seed = (uint64_t)seed;
+	exploration->budget = (uint64_t)budget;
+	exploration->simulate_budget = (uint64_t)events;
+	exploration->simulate = (enum simulate)simulate;
+	inputs->counting = (enum counting)counting;
+}
+
+/* The machine with its energies. */
+static const struct arch *read_machine(struct sheet *sheet, const struct reading *reading)
+{
+	const struct node *node = sheet_find(sheet, "architecture");
+	const struct node *ert = sheet_find(sheet, "ERT");
+	if (!node) {
+		diag_error(reading->diag, (struct span){0},
+			"a problem needs an 'architecture' to run on; no file has one");
+		return NULL;
+	}
+	const struct arch *arch = arch_read(reading, node);
+	return arch && ert ? ert_read(reading, ert, arch) : arch;
+}
+
+/* What constraints and the mapping say of levels: no_reuse, rmw_first_update, ... */
+static void read_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
+	const struct reading *reading, const struct node *const *lists, const struct node *mapping)
+{
+	struct constraint_context context = {.reading = reading,
+		.arch = inputs->arch,
+		.shape = inputs->shape,
+		.timeloop = inputs->counting == COUNTING_TIMELOOP};
+	struct constraints *constraints = arena_new(reading->arena, struct constraints);
+	*constraints = constraints_read(&context, lists);
+	inputs->constraints = constraints;
+	constraints_flag(constraints, hierarchy);
+	if (!mapping)
+		return;
+	struct constraints flags = constraints_of_mapping(&context, mapping);
+	constraints_flag(&flags, hierarchy);
+}
+
+static void read_mapping(
+	struct nest_inputs *inputs, const struct reading *reading, const struct node *node)
+{
+	struct mapping *mapping = arena_new(reading->arena, struct mapping);
+	if (nest_mapping_read(reading, node, inputs->arch, inputs->shape, mapping))
+		inputs->mapping = mapping;
+}
+
+static bool is_empty_list(const struct node *node)
+{
+	return node->kind == NODE_LIST && node->count == 0;
+}
+
+static void refuse_graphs(struct sheet *sheet, struct diag *diag)
+{
+	const struct node *workload = sheet_find(sheet, "workload");
+	const struct node *plan = sheet_find(sheet, "plan");
+	if (workload)
+		diag_error(diag, workload->span,
+			"a 'workload' stands beside a 'problem'; a run is about one of them");
+	if (plan)
+		diag_error(
+			diag, plan->span, "a 'plan' is of a workload; a problem has a 'mapping'");
+}
+
+const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct reading *reading,
+	const struct arguments *arguments, struct exploration *exploration)
+{
+	struct arena *arena = reading->arena;
+	struct nest_inputs *inputs = arena_new(arena, struct nest_inputs);
+	size_t errors = diag_errors(reading->diag);
+	const struct node *problem = sheet_find(sheet, "problem");
+	const struct node *mapping = sheet_find(sheet, "mapping");
+	const struct node *mapper = sheet_find(sheet, "mapper");
+	const struct node *search = sheet_find(sheet, "search");
+	const struct node *const *lists = find_constraints(sheet, arena);
+	if (mapping && is_empty_list(mapping))
+		mapping = NULL;
+	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	refuse_graphs(sheet, reading->diag);
+	inputs->arch = read_machine(sheet, reading);
+	sheet_done(sheet);
+	if (mapper)
+		nest_inputs_mapper(reading, mapper, inputs, exploration);
+	read_search(reading, search, inputs, exploration);
+	take_options(arguments, inputs, exploration, reading);
+	inputs->shape = shape_read(reading, problem);
+	if (!inputs->arch || !inputs->shape)
+		return NULL;
+	struct hierarchy *hierarchy =
+		hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
+	if (!hierarchy)
+		return NULL;
+	inputs->hierarchy = hierarchy;
+	if (mapping)
+		read_mapping(inputs, reading, mapping);
+	read_constraints(inputs, hierarchy, reading, lists, inputs->mapping ? mapping : NULL);
+	inputs->domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
+	return diag_errors(reading->diag) == errors ? inputs : NULL;
+}

@@ -1,0 +1,34 @@
+#ifndef INPUTS_NEST_H
+#define INPUTS_NEST_H
+
+#include "base/option.h"
+#include "constraints/constraints.h"
+#include "model/nest_score.h"
+#include "search/explore.h"
+#include "spec/sheet.h"
+
+/*
+ * A problem for the loop-nest model: `problem`, `architecture`, and what may come
+ * with them: `ERT`, `mapping`, `constraints` in all forms, `search` or Timeloop's
+ * `mapper`.  Flags of constraints and mapping are in the hierarchy.
+ */
+struct nest_inputs {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	const struct constraints *constraints; /* those of the mapping apart */
+	const struct domain *domain;           /* of the machine: no constraint narrows it yet */
+	const struct mapping *mapping;         /* NULL: none given, or an empty list */
+	enum counting counting;
+	const char *solver; /* of the stage `map`; NULL: not chosen */
+};
+
+/* Objectives, budgets, seed and so on go to `exploration`.  NULL after complaining. */
+const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct reading *reading,
+	const struct arguments *arguments, struct exploration *exploration);
+
+/* Timeloop's `mapper:` as settings of ours; what has no meaning here gets one note. */
+void nest_inputs_mapper(const struct reading *reading, const struct node *node,
+	struct nest_inputs *inputs, struct exploration *exploration);
+
+#endif

@@ -1,0 +1,284 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Z[M, N] = sum over K of A[M, K] * B[K, N] on four multipliers with registers. */
+static const char machine[] = "architecture:\n"
+			      "  version: 0.4\n"
+			      "  nodes:\n"
+			      "  - !Container\n"
+			      "    name: system\n"
+			      "    attributes: {clock: 1GHz}\n"
+			      "  - !Component\n"
+			      "    name: DRAM\n"
+			      "    class: DRAM\n"
+			      "    attributes: {width: 16, datawidth: 16}\n"
+			      "  - !Component\n"
+			      "    name: GLB\n"
+			      "    class: SRAM\n"
+			      "    attributes: {depth: 1024, width: 16, datawidth: 16}\n"
+			      "  - !Container\n"
+			      "    name: PE\n"
+			      "    spatial: {meshX: 4}\n"
+			      "  - !Component\n"
+			      "    name: RF\n"
+			      "    class: regfile\n"
+			      "    attributes: {depth: 64, width: 16, datawidth: 16}\n"
+			      "  - !Component\n"
+			      "    name: MAC\n"
+			      "    class: intmac\n"
+			      "    attributes: {datawidth: 16}\n";
+static const char problem[] = "problem:\n"
+			      "  version: 0.4\n"
+			      "  shape:\n"
+			      "    name: gemm\n"
+			      "    dimensions: [M, N, K]\n"
+			      "    data_spaces:\n"
+			      "    - {name: A, projection: [[[M]], [[K]]]}\n"
+			      "    - {name: B, projection: [[[K]], [[N]]]}\n"
+			      "    - {name: Z, projection: [[[M]], [[N]]], read_write: true}\n"
+			      "  instance: {M: 16, N: 16, K: 16}\n";
+static const char mapping[] =
+	"mapping:\n"
+	"- {target: DRAM, type: temporal, factors: N=2 K=2, permutation: NKM}\n"
+	"- {target: GLB, type: temporal, factors: M=2 N=2 K=2, permutation: MNK}\n"
+	"- {target: PE, type: spatial, factors: M=4, permutation: MNK}\n"
+	"- {target: RF, type: temporal, factors: M=2 N=4 K=4, permutation: MNK}\n";
+static const char ert[] = "ERT:\n"
+			  "  version: 0.4\n"
+			  "  tables:\n"
+			  "  - name: system.DRAM[1..1]\n"
+			  "    actions: [{name: read, energy: 100}, {name: write, energy: 100},\n"
+			  "      {name: update, energy: 100}, {name: leak, energy: 0}]\n"
+			  "  - name: system.GLB[1..1]\n"
+			  "    actions: [{name: read, energy: 10}, {name: write, energy: 10},\n"
+			  "      {name: update, energy: 10}, {name: leak, energy: 0}]\n"
+			  "  - name: system.RF[1..4]\n"
+			  "    actions: [{name: read, energy: 1}, {name: write, energy: 1},\n"
+			  "      {name: update, energy: 1}, {name: leak, energy: 0}]\n"
+			  "  - name: system.MAC[1..4]\n"
+			  "    actions: [{name: compute, energy: 0.5}, {name: leak, energy: 0}]\n";
+
+struct fixture {
+	struct arena *arena;
+	const char *folder;
+};
+
+static void write_file(const struct fixture *f, const char *name, const char *text)
+{
+	FILE *file = fopen(arena_format(f->arena, "%s/%s", f->folder, name), "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int set_up(void **state)
+{
+	struct arena *arena = arena_open();
+	struct fixture *fixture = arena_new(arena, struct fixture);
+	*fixture = (struct fixture){arena, shell_folder(arena)};
+	write_file(fixture, "machine.yaml", machine);
+	write_file(fixture, "problem.yaml", problem);
+	write_file(fixture, "mapping.yaml", mapping);
+	write_file(fixture, "ert.yaml", ert);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+	shell_remove(fixture->folder);
+	arena_close(fixture->arena);
+	return 0;
+}
+
+/* Runs a command in the folder. */
+static struct ended run(const struct fixture *f, const char *command)
+{
+	return shell(f->arena, "program=$(realpath \"$LXPLORE\") && cd %s && \"$program\" %s",
+		f->folder, command);
+}
+
+static json_t *run_json(const struct fixture *f, const char *command, int status)
+{
+	struct ended ended = run(f, command);
+	if (ended.status != status)
+		fail_msg("%s: status %d\n%s", command, ended.status, ended.err);
+	json_t *root = json_loads(ended.out, 0, NULL);
+	if (!root)
+		fail_msg("%s: no JSON\n%s", command, ended.out);
+	return root;
+}
+
+static json_int_t number(json_t *root, const char *level, const char *space, const char *key)
+{
+	size_t i;
+	json_t *entry;
+	json_array_foreach(json_object_get(root, "levels"), i, entry) {
+		if (strcmp(json_string_value(json_object_get(entry, "name")), level) != 0)
+			continue;
+		if (space)
+			entry = json_object_get(json_object_get(entry, "dataspaces"), space);
+		json_t *value = json_object_get(entry, key);
+		assert_true(json_is_integer(value));
+		return json_integer_value(value);
+	}
+	fail_msg("no level '%s'", level);
+	return 0;
+}
+
+#define ALL "machine.yaml problem.yaml mapping.yaml ert.yaml"
+
+static void score_prints_every_count(void **state)
+{
+	json_t *root = run_json(*state, "score --counting timeloop " ALL, 0);
+	assert_true(json_is_true(json_object_get(root, "feasible")));
+	assert_string_equal(json_string_value(json_object_get(root, "counting")), "timeloop");
+	assert_string_equal(json_string_value(json_object_get(root, "energy_source")), "ERT");
+	assert_string_equal(json_string_value(json_object_get(root, "mapping")),
+		"DRAM: K2 N2 | GLB: K2 N2 M2 | PE: M4 | RF: K4 N4 M2");
+	assert_int_equal(json_integer_value(json_object_get(root, "cycles")), 1024);
+	assert_int_equal(json_integer_value(json_object_get(root, "computes")), 4096);
+	assert_int_equal(number(root, "RF", NULL, "utilized_instances"), 4);
+	assert_int_equal(number(root, "RF", "A", "utilized_capacity"), 8);
+	assert_int_equal(number(root, "RF", "A", "reads"), 1024);
+	assert_int_equal(number(root, "RF", "A", "total_reads"), 4096);
+	assert_int_equal(number(root, "RF", "Z", "fills"), 192);
+	assert_int_equal(number(root, "GLB", "B", "reads"), 256);
+	assert_int_equal(number(root, "GLB", "Z", "updates"), 1024);
+	assert_int_equal(number(root, "DRAM", "Z", "updates"), 512);
+	assert_int_equal(number(root, "MAC", NULL, "utilized_instances"), 4);
+	/* 4096 * .5 + RF + GLB + DRAM accesses at 1, 10 and 100 */
+	double rf = 4 * (1024 + 256 + 1024 + 256 + 960 + 192 + 1024);
+	double glb = 10 * (1024 + 256 + 256 + 256 + 768 + 256 + 1024);
+	double dram = 100 * (256 + 256 + 256 + 512);
+	assert_float_equal(
+		json_real_value(json_object_get(root, "energy_pj")), 2048 + rf + glb + dram, 1e-6);
+	json_decref(root);
+}
+
+static void formats_say_the_same(void **state)
+{
+	struct ended text = run(*state, "score --counting timeloop --format text " ALL);
+	struct ended csv = run(*state, "score --counting timeloop --format csv " ALL);
+	assert_int_equal(text.status, 0);
+	assert_non_null(strstr(text.out, "latency      1.024 us (1024 cycles)\n"));
+	assert_non_null(strstr(text.out, "\n    GLB keeps A, B, Z\n"
+					 "    for K in 0..2\n"
+					 "      for N in 0..2\n"
+					 "        for M in 0..2\n"
+					 "          at once M in 0..4 along X\n"
+					 "            RF keeps A, B, Z\n"));
+	assert_int_equal(csv.status, 0);
+	assert_non_null(strstr(csv.out, "\ncycles,1024\n"));
+	assert_non_null(strstr(csv.out, "\nlevels.1.dataspaces.Z.total_updates,4096\n"));
+}
+
+static void the_counting_comes_from_search_or_option(void **state)
+{
+	write_file(*state, "search.yaml", "search: {counting: timeloop}\n");
+	json_t *from_spec = run_json(*state, "score search.yaml " ALL, 0);
+	assert_string_equal(json_string_value(json_object_get(from_spec, "counting")), "timeloop");
+	json_decref(from_spec);
+}
+
+static void what_does_not_fit_exits_with_1(void **state)
+{
+	write_file(*state, "large.yaml",
+		"mapping:\n- {target: RF, type: temporal, factors: M16 N16 K16}\n");
+	json_t *root = run_json(*state,
+		"score --counting timeloop machine.yaml problem.yaml large.yaml ert.yaml", 1);
+	assert_true(json_is_false(json_object_get(root, "feasible")));
+	assert_string_equal(json_string_value(json_object_get(root, "why")),
+		"the tiles at 'RF' take 768 words; it holds 64");
+	json_decref(root);
+}
+
+static void broken_constraints_exit_with_1(void **state)
+{
+	write_file(*state, "constraints.yaml",
+		"constraints:\n  targets:\n  - {target: RF, type: temporal, factors: N<=2}\n");
+	json_t *root = run_json(*state, "score --counting timeloop constraints.yaml " ALL, 1);
+	assert_true(json_is_false(json_object_get(root, "feasible")));
+	assert_non_null(
+		strstr(json_string_value(json_object_get(root, "why")), "constraints.yaml:3"));
+	json_decref(root);
+}
+
+/* Further files, the command, and what is said. */
+static const struct {
+	const char *text, *command, *complaint;
+} wrong[] = {
+	{"workload: {dimensions: {m: 4}, ops: [\"y[m] = exp(x[m])\"]}\n", "score more.yaml " ALL,
+		"more.yaml:1:11: error: a 'workload' stands beside a 'problem'; a run is about one "
+		"of them"},
+	{"x: 1\n", "score machine.yaml problem.yaml",
+		"error: no file has a 'mapping'; explore looks for good ones"},
+	{"x: 1\n", "score problem.yaml mapping.yaml",
+		"error: a problem needs an 'architecture' to run on; no file has one"},
+	{"x: 1\n", "score --cores 4 " ALL,
+		"error: '--cores' is for workload graphs; this is a problem"},
+	{"x: 1\n", "score --solver place=bestfit " ALL,
+		"error: a problem has the one stage 'map'; '--solver' wants map=NAME"},
+	{"plan: {}\n", "score more.yaml " ALL,
+		"more.yaml:1:7: error: a 'plan' is of a workload; a problem has a 'mapping'"},
+	{"mapper: {optimization_metrics: [delay, enery]}\n", "score more.yaml " ALL,
+		"more.yaml:1:40: error: unknown metric 'enery'; did you mean 'energy'?"},
+	{"mapper: {algoritm: random}\n", "score more.yaml " ALL,
+		"more.yaml:1:10: error: unknown key 'algoritm' in mapper; did you mean "
+		"'algorithm'?"},
+	{"search: {cores: 4}\n", "score more.yaml " ALL,
+		"more.yaml:1:10: error: unknown key 'cores' in search"},
+	{"sparse_optimizations: {targets: []}\n", "score more.yaml " ALL,
+		"error: 'sparse_optimizations' is not modelled: results would be those of dense "
+		"data"},
+};
+
+static void wrong_input_exits_with_2(void **state)
+{
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		write_file(*state, "more.yaml", wrong[i].text);
+		struct ended ended = run(*state, wrong[i].command);
+		if (ended.status != 2 || !strstr(ended.err, wrong[i].complaint))
+			fail_msg("%s: status %d\n%s\nwanted: %s", wrong[i].command, ended.status,
+				ended.err, wrong[i].complaint);
+	}
+}
+
+static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
+{
+	write_file(*state, "mapper.yaml",
+		"mapper:\n"
+		"  version: 0.4\n"
+		"  optimization_metric: [delay, energy]\n"
+		"  algorithm: linear_pruned\n"
+		"  search_size: null\n"
+		"  num_threads: 8\n"
+		"  timeout: 0\n");
+	struct ended ended = run(*state, "score --counting timeloop mapper.yaml " ALL);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(
+		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(score_prints_every_count),
+		TEST(formats_say_the_same),
+		TEST(the_counting_comes_from_search_or_option),
+		TEST(what_does_not_fit_exits_with_1),
+		TEST(broken_constraints_exit_with_1),
+		TEST(wrong_input_exits_with_2),
+		TEST(a_mapper_is_read_and_what_means_nothing_noted),
+	};
+	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);
+}
