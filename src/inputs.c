@@ -240,10 +240,10 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	for (size_t i = 0; i < arguments->count; i++)
 		sheet_add_file(sheet, arguments->at[i]);
 	out->reading = sheet_reading(sheet);
-	for (size_t i = 0; i < arguments->count; i++)
-		add_source(out, arena, arguments->at[i]);
 	if (diag_failed(diag))
 		return false;
+	for (size_t i = 0; i < arguments->count; i++)
+		add_source(out, arena, arguments->at[i]);
 	if (sheet_has(sheet, "problem")) {
 		out->nest = nest_inputs_read(sheet, &out->reading, arguments, &out->exploration);
 		return out->nest && !diag_failed(diag);
