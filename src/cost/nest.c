@@ -1,22 +1,13 @@
 #include "cost/nest.h"
 
-#include "base/arena.h"
 #include "cost/checked.h"
 #include "cost/nest_derive.h"
 #include "cost/nest_exact.h"
 #include "cost/nest_loops.h"
+#include "cost/nest_quick.h"
 #include "cost/nest_timeloop.h"
 
-const struct nest_model *nest_model_make(struct arena *arena, const struct hierarchy *hierarchy,
-	const struct shape *shape, enum counting counting)
-{
-	struct nest_model *model = arena_new(arena, struct nest_model);
-	model->hierarchy = hierarchy;
-	model->shape = shape;
-	model->counting = counting;
-	model->fits = shape_computes(shape, &model->computes);
-	return model;
-}
+#include <math.h>
 
 static enum nest_verdict fail(struct nest_score *score, enum nest_verdict verdict, int level,
 	int64_t asked, int64_t given)
@@ -59,17 +50,16 @@ static enum nest_verdict check_tiles(const struct nest_model *model, const struc
 
 /* Multipliers that the mapping keeps busy, against those it must. */
 static enum nest_verdict check_parallelism(
-	const struct nest_model *model, const struct nest_loops *loops, struct nest_score *score)
+	const struct nest_model *model, int64_t multipliers, struct nest_score *score)
 {
-	const struct hierarchy *hierarchy = model->hierarchy;
-	int64_t all = hierarchy->compute_mesh_x * hierarchy->compute_mesh_y;
-	if ((double)loops->multipliers >= hierarchy->least_parallelism * (double)all)
+	if ((double)multipliers >= model->least_busy)
 		return NEST_FITS;
-	return fail(score, NEST_UTILIZATION, -1, loops->multipliers, all);
+	return fail(score, NEST_UTILIZATION, -1, multipliers, (int64_t)ceil(model->least_busy));
 }
 
-static enum nest_verdict evaluate(const struct nest_model *model, const struct mapping *mapping,
-	struct nest_counts *counts, struct nest_score *score)
+/* Compiles, checks and counts one loop after another. */
+static enum nest_verdict count_long(const struct nest_model *model, const struct mapping *mapping,
+	struct nest_counts *counts, struct nest_score *score, bool *exact)
 {
 	struct nest_loops loops;
 	enum nest_verdict verdict = nest_loops_make(model, mapping, &loops, score);
@@ -78,14 +68,49 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 	verdict = check_tiles(model, &loops, counts, score);
 	if (!model->fits || verdict == NEST_OVERFLOW)
 		return NEST_OVERFLOW;
-	if (verdict == NEST_FITS)
-		verdict = check_parallelism(model, &loops, score);
-	counts->computes = model->computes;
-	bool exact = model->counting == COUNTING_EXACT || !loops.perfect;
+	*exact = model->counting == COUNTING_EXACT || !loops.perfect;
 	enum nest_verdict counted =
-		(exact ? nest_exact_counts : nest_timeloop_counts)(model, &loops, counts, score);
-	if (counted != NEST_FITS)
-		return counted;
+		*exact ? nest_exact_counts(model, &loops, counts, score)
+		       : nest_timeloop_counts(model, &loops, UINT32_MAX, counts, score);
+	return counted == NEST_FITS ? verdict : counted;
+}
+
+/* The dataspaces that the quick count left. */
+static enum nest_verdict count_left(const struct nest_model *model, const struct mapping *mapping,
+	uint32_t left, struct nest_counts *counts, struct nest_score *score)
+{
+	struct nest_loops loops;
+	enum nest_verdict verdict = nest_loops_make(model, mapping, &loops, score);
+	return verdict == NEST_FITS ? nest_timeloop_counts(model, &loops, left, counts, score)
+				    : verdict;
+}
+
+static bool has_counts(enum nest_verdict verdict)
+{
+	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+}
+
+static enum nest_verdict evaluate(const struct nest_model *model, const struct mapping *mapping,
+	struct nest_counts *counts, struct nest_score *score)
+{
+	struct nest_quick quick;
+	bool exact = false;
+	enum nest_verdict verdict;
+	if (nest_quick_counts(model, mapping, counts, score, &quick)) {
+		verdict = quick.verdict;
+		if (quick.left) {
+			enum nest_verdict rest =
+				count_left(model, mapping, quick.left, counts, score);
+			verdict = rest == NEST_FITS ? verdict : rest;
+		}
+	} else {
+		verdict = count_long(model, mapping, counts, score, &exact);
+	}
+	if (!has_counts(verdict))
+		return verdict;
+	if (verdict == NEST_FITS)
+		verdict = check_parallelism(model, counts->utilized_computes, score);
+	counts->computes = model->computes;
 	enum nest_verdict derived = nest_derive_counting(
 		model, exact ? COUNTING_EXACT : COUNTING_TIMELOOP, counts, score);
 	return derived == NEST_FITS ? verdict : derived;

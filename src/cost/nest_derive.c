@@ -1,132 +1,172 @@
 #include "cost/nest_derive.h"
 
 #include "base/wide.h"
+#include "cost/checked.h"
 
 #include <math.h>
 
-/* Totals over instances; each dataspace's share of the port is scaled. */
-static bool cycles_exact(
-	const struct nest_model *model, int i, const struct nest_counts *counts, int64_t *out)
+/* What a level's ports carry, all instances together. */
+struct traffic {
+	double words[3]; /* reads, writes, both; scaled */
+};
+
+static struct traffic traffic_of(
+	const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
-	wide reads = 0, writes = 0;
-	bool scaled = false;
-	double scaled_reads = 0, scaled_writes = 0;
+	double reads = 0, writes = 0;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		const struct nest_count *count = &counts->at[i][t];
-		wide written = (wide)count->fills + count->updates;
-		reads += count->reads;
-		writes += written;
-		scaled |= level->rate_scale[t] != 1;
-		scaled_reads += (double)count->reads * level->rate_scale[t];
-		scaled_writes += (double)written * level->rate_scale[t];
+		reads += (double)count->reads * level->rate_scale[t];
+		writes += ((double)count->fills + (double)count->updates) * level->rate_scale[t];
 	}
-	wide instances = counts->utilized[i] ? counts->utilized[i] : 1;
+	return (struct traffic){{reads, writes, reads + writes}};
+}
+
+/* Whether the ports could be too slow: no sum of doubles errs by the margin left. */
+static bool may_wait(const struct nest_price *price, const struct traffic *traffic, double capacity)
+{
+	for (int k = 0; k < 3; k++)
+		if (price->rate[k] > 0 &&
+			traffic->words[k] > price->rate[k] * capacity * (1 - 0x1p-40))
+			return true;
+	return false;
+}
+
+/* ceil(work / (instances * rate)); -1 when it does not fit. */
+static int64_t cycles_of_work(wide work, int64_t instances, struct ratio rate)
+{
+	wide product, divisor;
+	if (__builtin_mul_overflow(work, (wide)rate.den, &product) ||
+		__builtin_mul_overflow((wide)instances, (wide)rate.num, &divisor))
+		return -1;
+	wide cycles = product / divisor + (product % divisor != 0);
+	return cycles > INT64_MAX ? -1 : (int64_t)cycles;
+}
+
+static int64_t cycles_exact(const struct nest_model *model, int i, const struct nest_counts *counts,
+	const struct traffic *traffic)
+{
+	const struct nest_level *level = &model->hierarchy->levels[i];
 	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
+	int64_t instances = number_max(counts->utilized[i], 1), most = counts->compute_cycles;
+	wide reads = 0, writes = 0;
+	for (int t = 0; t < model->shape->space_count; t++) {
+		const struct nest_count *count = &counts->at[i][t];
+		reads += count->reads;
+		writes += (wide)count->fills + count->updates;
+	}
 	const wide work[] = {reads, writes, reads + writes};
-	const double scaled_work[] = {scaled_reads, scaled_writes, scaled_reads + scaled_writes};
-	*out = counts->compute_cycles;
 	for (int k = 0; k < 3; k++) {
 		if (!rates[k].num)
 			continue;
-		if (scaled) {
-			double cycles = ceil(scaled_work[k] / (double)instances *
+		int64_t cycles;
+		if (model->prices[i].scaled) {
+			double needed = ceil(traffic->words[k] / (double)instances *
 					     (double)rates[k].den / (double)rates[k].num);
-			if (!(cycles < 0x1p63))
-				return false;
-			*out = number_max(*out, (int64_t)cycles);
-			continue;
+			cycles = needed < 0x1p63 ? (int64_t)needed : -1;
+		} else {
+			cycles = cycles_of_work(work[k], instances, rates[k]);
 		}
-		/* ceil(work * den / (instances * num)), in the order that keeps 128 bits enough */
-		wide product, divisor;
-		if (__builtin_mul_overflow(work[k], (wide)rates[k].den, &product) ||
-			__builtin_mul_overflow(instances, (wide)rates[k].num, &divisor))
-			return false;
-		wide cycles = product / divisor + (product % divisor != 0);
-		if (cycles > INT64_MAX)
-			return false;
-		*out = number_max(*out, (int64_t)cycles);
+		if (cycles < 0)
+			return -1;
+		most = number_max(most, cycles);
 	}
-	return true;
+	return most;
 }
 
-static bool cycles_timeloop(
-	const struct nest_model *model, int i, const struct nest_counts *counts, int64_t *out)
+static int64_t cycles_timeloop(
+	const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
+	const double *rates = model->prices[i].rate;
 	double compute = (double)counts->compute_cycles, reads = 0, writes = 0, slowdown = 1;
-	double instances = counts->utilized[i] ? (double)counts->utilized[i] : 1;
+	double instances = (double)number_max(counts->utilized[i], 1);
 	for (int t = 0; t < model->shape->space_count; t++) {
 		const struct nest_count *count = &counts->at[i][t];
+		double written = (double)(count->fills + count->updates);
 		reads += (double)count->reads / instances / compute * level->rate_scale[t];
-		writes += (double)(count->fills + count->updates) / instances / compute *
-			  level->rate_scale[t];
+		writes += written / instances / compute * level->rate_scale[t];
 	}
-	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
 	const double work[] = {reads, writes, reads + writes};
 	for (int k = 0; k < 3; k++)
-		if (rates[k].num && ratio_double(rates[k]) < work[k])
-			slowdown = fmin(slowdown, ratio_double(rates[k]) / work[k]);
+		if (rates[k] > 0 && rates[k] < work[k])
+			slowdown = fmin(slowdown, rates[k] / work[k]);
 	double cycles = ceil(compute / slowdown);
-	if (!(cycles < 0x1p63))
-		return false;
-	*out = (int64_t)cycles;
-	return true;
+	return cycles < 0x1p63 ? (int64_t)cycles : -1;
 }
 
-/* Accesses of whole blocks: ceil(words per instance / block size). */
-static double block_accesses(int64_t words, int64_t instances, int64_t block_size)
+/* What a level needs alone; -1 when it does not fit. */
+static int64_t cycles_of_level(const struct nest_model *model, enum counting counting, int i,
+	const struct nest_counts *counts)
 {
-	wide divisor = (wide)instances * block_size;
-	return (double)(int64_t)(words / divisor + (words % divisor != 0));
+	const struct nest_price *price = &model->prices[i];
+	if (!price->limited)
+		return counts->compute_cycles;
+	struct traffic traffic = traffic_of(model, i, counts);
+	double instances = (double)number_max(counts->utilized[i], 1);
+	if (!may_wait(price, &traffic, (double)counts->compute_cycles * instances))
+		return counts->compute_cycles;
+	return counting == COUNTING_EXACT ? cycles_exact(model, i, counts, &traffic)
+					  : cycles_timeloop(model, i, counts);
+}
+
+/* Accesses of whole blocks, ceil(words / divisor): exact, as the quotient of two numbers below
+ * 2^53 rounds to a whole number only if it is one. */
+static inline double accesses(int64_t words, double divisor)
+{
+	double quotient = (double)words / divisor;
+	double whole = (double)(int64_t)quotient;
+	return whole + (whole < quotient);
 }
 
 static void derive_energy(
 	const struct nest_model *model, const struct nest_counts *counts, struct nest_score *score)
 {
-	const struct hierarchy *hierarchy = model->hierarchy;
-	score->compute_pj = (double)counts->computes * hierarchy->compute_pj;
-	score->energy_pj = score->compute_pj;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		int64_t instances = number_max(counts->utilized[i], 1);
+	double all = (double)counts->computes * model->hierarchy->compute_pj;
+	score->compute_pj = all;
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		const struct nest_price *price = &model->prices[i];
+		double instances = (double)number_max(counts->utilized[i], 1);
 		/* Instances of a cluster share an access. */
-		int64_t clusters = number_max(1,
-			number_min(instances, level->mesh_x * level->mesh_y / level->cluster_size));
-		score->level_pj[i] = 0;
+		double clusters = instances < price->clusters ? instances : price->clusters;
+		double divisor = instances * price->block_size, sum = 0;
 		for (int t = 0; t < model->shape->space_count; t++) {
 			const struct nest_count *count = &counts->at[i][t];
-			double pj = block_accesses(count->reads, instances, level->block_size) *
-					    level->pj[NEST_READ] +
-				    block_accesses(count->fills, instances, level->block_size) *
-					    level->pj[NEST_FILL] +
-				    block_accesses(count->updates, instances, level->block_size) *
-					    level->pj[NEST_UPDATE];
-			score->space_pj[i][t] = pj * (double)clusters;
-			score->level_pj[i] += score->space_pj[i][t];
+			double pj = 0;
+			if (count->reads | count->fills | count->updates)
+				pj = accesses(count->reads, divisor) * price->pj[NEST_READ] +
+				     accesses(count->fills, divisor) * price->pj[NEST_FILL] +
+				     accesses(count->updates, divisor) * price->pj[NEST_UPDATE];
+			pj *= clusters;
+			score->space_pj[i][t] = pj;
+			sum += pj;
 		}
-		score->leak_pj[i] = level->leak_pj * (double)score->cycles *
-				    (double)counts->utilized[level->gated_at];
+		score->leak_pj[i] = price->leak_pj * (double)score->cycles *
+				    (double)counts->utilized[price->gated_at];
 		score->network_pj[i] = 0;
-		score->level_pj[i] += score->leak_pj[i];
-		score->energy_pj += score->level_pj[i];
+		score->level_pj[i] = sum + score->leak_pj[i];
+		all += score->level_pj[i];
 	}
+	score->energy_pj = all;
 }
 
 enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, struct nest_score *score)
 {
-	const struct hierarchy *hierarchy = model->hierarchy;
-	score->cycles = counts->compute_cycles;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		bool fits = (counting == COUNTING_EXACT ? cycles_exact : cycles_timeloop)(
-			model, i, counts, &score->level_cycles[i]);
-		if (!fits)
-			return NEST_OVERFLOW;
-		score->cycles = number_max(score->cycles, score->level_cycles[i]);
+	int64_t most = counts->compute_cycles;
+	bool fits = true;
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		int64_t cycles = cycles_of_level(model, counting, i, counts);
+		fits &= cycles >= 0;
+		score->level_cycles[i] = cycles;
+		most = number_max(most, cycles);
 	}
-	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
-	score->utilization = (double)counts->computes / multipliers / (double)score->cycles;
+	score->cycles = checked_add(&fits, most, model->network_cycles);
+	if (!fits)
+		return NEST_OVERFLOW;
+	score->utilization =
+		(double)counts->computes / (model->multipliers * (double)score->cycles);
 	derive_energy(model, counts, score);
 	return NEST_FITS;
 }

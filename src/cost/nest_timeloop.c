@@ -151,10 +151,11 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 }
 
 enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
-	const struct nest_loops *loops, struct nest_counts *counts, struct nest_score *score)
+	const struct nest_loops *loops, uint32_t spaces, struct nest_counts *counts,
+	struct nest_score *score)
 {
 	for (int t = 0; t < model->shape->space_count; t++)
-		if (!count_space(model, loops, t, counts)) {
+		if (spaces >> t & 1 && !count_space(model, loops, t, counts)) {
 			score->space = t;
 			return NEST_OVERFLOW;
 		}

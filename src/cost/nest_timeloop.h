@@ -4,10 +4,12 @@
 #include "cost/nest_loops.h"
 
 /*
- * Timeloop's counts of a compiled perfect nest: all of *counts but the
- * capacities, which the caller has.  NEST_FITS or NEST_OVERFLOW.
+ * Timeloop's counts of a compiled perfect nest, of the dataspaces of a mask:
+ * all of *counts but the capacities, which the caller has.  NEST_FITS or
+ * NEST_OVERFLOW: a count is negative, or beyond what Timeloop's doubles hold.
  */
 enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
-	const struct nest_loops *loops, struct nest_counts *counts, struct nest_score *score);
+	const struct nest_loops *loops, uint32_t spaces, struct nest_counts *counts,
+	struct nest_score *score);
 
 #endif

@@ -1,0 +1,108 @@
+#include "cost/nest_model.h"
+
+#include "base/arena.h"
+
+static struct nest_price price_of(const struct nest_level *level, int space_count)
+{
+	struct nest_price price = {
+		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
+		.leak_pj = level->leak_pj,
+		.block_size = (double)level->block_size,
+		.gated_at = level->gated_at,
+	};
+	int64_t clusters = level->mesh_x * level->mesh_y / level->cluster_size;
+	price.clusters = clusters > 1 ? (double)clusters : 1;
+	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
+	for (int k = 0; k < 3; k++)
+		if (rates[k].num) {
+			price.rate[k] = ratio_double(rates[k]);
+			price.limited = true;
+		}
+	for (int t = 0; t < space_count; t++)
+		price.scaled |= level->rate_scale[t] != 1;
+	return price;
+}
+
+static void describe_space(
+	const struct dataspace *space, int dimension_count, struct nest_shape_of *out)
+{
+	*out = (struct nest_shape_of){
+		.quick = true,
+		.plain = true,
+		.written = space->written,
+		.rank_count = space->rank_count,
+	};
+	for (int d = 0; d < dimension_count; d++)
+		out->rank_of[d] = -1;
+	for (int r = 0; r < space->rank_count; r++) {
+		uint32_t dimensions = 0;
+		for (int d = 0; d < dimension_count; d++) {
+			int64_t coefficient = space->ranks[r].coefficient[d];
+			if (!coefficient)
+				continue;
+			out->quick &= out->rank_of[d] < 0;
+			out->plain &= coefficient == 1;
+			out->rank_of[d] = r;
+			out->coefficient[d] = coefficient;
+			dimensions |= 1u << d;
+		}
+		out->rank_dimensions[r] = dimensions;
+		out->relevant |= dimensions;
+		if (__builtin_popcount(dimensions) > 1) {
+			out->sums[out->sum_count++] = dimensions;
+			out->plain = false;
+		}
+	}
+	out->plain &= out->quick;
+	/* The share of a written dataspace is a quotient of boxes otherwise. */
+	out->quick &= out->plain || !out->written;
+}
+
+/* No count of the dataspace is beyond this: every word of a tile is one of at most
+ * coefficient * indices. */
+static double counted_at_most(const struct dataspace *space, const struct shape *shape)
+{
+	double most = 1;
+	for (int d = 0; d < shape->dimension_count; d++)
+		most *= (double)shape->dimensions[d].extent;
+	for (int r = 0; r < space->rank_count; r++) {
+		double coefficient = 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			if ((double)space->ranks[r].coefficient[d] > coefficient)
+				coefficient = (double)space->ranks[r].coefficient[d];
+		most *= coefficient;
+	}
+	return most;
+}
+
+const struct nest_model *nest_model_make(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, enum counting counting)
+{
+	struct nest_model *model = arena_new(arena, struct nest_model);
+	model->hierarchy = hierarchy;
+	model->shape = shape;
+	model->counting = counting;
+	model->fits = shape_computes(shape, &model->computes);
+	model->multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	model->least_busy = hierarchy->least_parallelism * model->multipliers;
+	model->all_dimensions = (1u << shape->dimension_count) - 1;
+	uint32_t flags = 0;
+	model->quick = counting == COUNTING_TIMELOOP && model->fits;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		model->prices[i] = price_of(level, shape->space_count);
+		model->network_cycles += level->fill_cycles + level->drain_cycles;
+		model->storage_rows |= (uint32_t)level->storage << level->row;
+		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |
+			 level->rmw_first_update;
+		model->quick &= i == 0 || level->row < hierarchy->levels[i - 1].row;
+	}
+	for (int t = 0; t < shape->space_count; t++) {
+		struct nest_shape_of *space = &model->spaces[t];
+		describe_space(&shape->spaces[t], shape->dimension_count, space);
+		if (!space->quick || flags >> t & 1 ||
+			counted_at_most(&shape->spaces[t], shape) >= 0x1p53)
+			model->slow_spaces |= 1u << t;
+	}
+	return model;
+}

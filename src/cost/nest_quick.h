@@ -1,0 +1,33 @@
+#ifndef COST_NEST_QUICK_H
+#define COST_NEST_QUICK_H
+
+#include "cost/nest_model.h"
+
+/*
+ * Timeloop's counts of the common nest, in two passes over the loops and
+ * without a division.
+ *
+ * Symbols, for a dataspace: W(i) the words of level i's tile; m(i) the product
+ * of all temporal bounds from the innermost relevant loop around the children
+ * of block i outwards (1 without one); G(i) the product of the relevant bounds of
+ * block i.  Of ranks of one dimension each two tiles never overlap, so that a
+ * child of block i takes W(i - 1) m(i) words, and block i shows its level
+ * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that is
+ * passed by multiplies what comes from inside by its own G.  Where a rank adds
+ * dimensions the advances of nest_timeloop_moves.h are summed instead.
+ *
+ * What is not common is left to the long way: a dataspace by its bit in `left`
+ * (flags; children of one block on diagonals; neighbours that may hand words
+ * on), the whole mapping by false (bounds that do not make an extent,
+ * imperfect ones, fan-outs, homes).
+ */
+struct nest_quick {
+	enum nest_verdict verdict; /* NEST_FITS, NEST_CAPACITY, NEST_UTILIZATION */
+	uint32_t left;
+};
+
+/* All of *counts but what is left; capacities of all. */
+bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
+	struct nest_counts *counts, struct nest_score *score, struct nest_quick *out);
+
+#endif
