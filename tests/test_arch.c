@@ -350,6 +350,8 @@ static void graphs_need_hbm_cores_and_lx(void **state)
 	} rows[] = {
 		{HEAD SYSTEM DRAM CORES PAD MAC, NULL},
 		{HEAD SYSTEM CORES PAD MAC, "no level is a DRAM"},
+		{HEAD DRAM "  - !Component {name: mac, class: mac}\n",
+			"it has no scratchpad and no rates; it takes a 'problem'"},
 		{HEAD SYSTEM DRAM CORES MAC,
 			"no storage is a scratchpad; one needs 'reserve' or 'scratchpad: true'"},
 		{HEAD SYSTEM DRAM CORES PAD, "no level inside the scratchpad computes"},

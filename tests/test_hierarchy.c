@@ -5,6 +5,7 @@
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
 
+#include <glob.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,6 +170,21 @@ static void machines_for_graphs_are_hierarchies_too(void **state)
 	assert_true(hierarchy->compute_pj == 1.5);
 }
 
+static void machines_that_come_along_are_read(void **state)
+{
+	glob_t files;
+	assert_int_equal(glob("specs/arch/*.yaml", 0, NULL, &files), 0);
+	assert_true(files.gl_pathc >= 5);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		struct diag *diag = diag_open(*state);
+		const struct arch *arch = arch_of_file(*state, files.gl_pathv[i], diag);
+		if (!arch || !hierarchy_make(*state, arch, &product, diag))
+			fail_msg("%s", complaints_text(*state, diag));
+		assert_string_equal(complaints_text(*state, diag), "");
+	}
+	globfree(&files);
+}
+
 #define HEAD "architecture:\n  nodes:\n"
 #define DRAM "  - !Component {name: DRAM, class: DRAM}\n"
 #define MAC "  - !Component {name: mac, class: mac}\n"
@@ -237,6 +253,8 @@ int main(void)
 			limits_and_energies_are_taken_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			machines_for_graphs_are_hierarchies_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			machines_that_come_along_are_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_levels_are_refused, set_up, tear_down),
 	};

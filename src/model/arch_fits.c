@@ -50,8 +50,18 @@ static bool fits_path(const struct arch *arch, struct diag *diag)
 	return true;
 }
 
+/* A machine for one problem lacks everything that graphs need: that is one complaint. */
+static bool fits_problems_only(const struct arch *arch)
+{
+	const struct level *compute = arch->compute < 0 ? NULL : &arch->levels[arch->compute];
+	return arch->lx < 0 && compute && !compute->mac_rate.num && !compute->vector_rate.num;
+}
+
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 {
+	if (fits_problems_only(arch))
+		return need(false, arch->span, diag,
+			"it has no scratchpad and no rates; it takes a 'problem'");
 	bool hbm = need(arch->hbm >= 0, arch->span, diag, "no level is a DRAM");
 	bool lx = need(arch->lx >= 0, arch->span, diag,
 		"no storage is a scratchpad; one needs 'reserve' or 'scratchpad: true'");
