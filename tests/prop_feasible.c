@@ -108,7 +108,7 @@ static void expect_in_domain(const struct space *space, const struct mapping *ma
 				level->spatial ? &row->spatial[d] : &row->temporal[d];
 			int64_t bound = level->spatial ? at->spatial[d] : at->temporal[d];
 			assert_in_range(bound, factor->least, factor->most);
-			assert_true(domain->imperfect || left % bound == 0);
+			assert_true(domain->imperfect >> d & 1 || left % bound == 0);
 			left = number_ceil_div(left, bound);
 		}
 		assert_int_equal(left, 1);

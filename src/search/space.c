@@ -66,7 +66,7 @@ const struct space *space_make(struct arena *arena, const struct domain *domain)
 			bounds[i] = (struct factor_bounds){factor->least, factor->most};
 		}
 		space->factors[d] = factors_make(arena, shape->dimensions[d].extent,
-			domain->imperfect, space->level_count, bounds);
+			domain->imperfect >> d & 1, space->level_count, bounds);
 	}
 	return space;
 }

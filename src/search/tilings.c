@@ -186,7 +186,7 @@ struct tilings tilings_find(
 		.factors = space->factors[question->dimension],
 		.loop_count = space->level_count,
 		.last_tile = -1,
-		.divides = !space->domain->imperfect,
+		.divides = !(space->domain->imperfect >> question->dimension & 1),
 	};
 	for (int i = 0; i < space->level_count; i++)
 		if (!space->levels[i].spatial && question->watches[i] != WATCH_NOT) {

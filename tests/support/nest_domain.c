@@ -86,7 +86,8 @@ static void narrow_order(
 void nest_domain_narrow(struct random *random, struct domain *domain)
 {
 	int count = domain->shape->dimension_count;
-	domain->imperfect = chance(random, 3);
+	if (chance(random, 2))
+		domain->imperfect = (uint32_t)random_next(random);
 	if (chance(random, 5))
 		domain->least_parallelism = (double)(1 + random_below(random, 4)) / 4;
 	for (int i = 0; i < domain->hierarchy->level_count; i++) {
