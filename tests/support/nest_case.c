@@ -323,42 +323,53 @@ static void draw_orders(struct random *random, struct nest_case *nest)
 	}
 }
 
+/* The whole of a dimension as one loop, the innermost or fastest of its row. */
+static void put(struct nest_case *nest, int d, int level, bool spatial, int64_t extent)
+{
+	nest->shape.dimensions[d].extent = extent;
+	for (int i = 0; i < nest->hierarchy.level_count; i++)
+		nest_case_spatial(nest, i)->spatial[d] = nest_case_temporal(nest, i)->temporal[d] =
+			1;
+	struct mapping_row *row =
+		spatial ? nest_case_spatial(nest, level) : nest_case_temporal(nest, level);
+	*(spatial ? &row->spatial[d] : &row->temporal[d]) = (uint32_t)extent;
+	uint8_t *order = spatial ? row->spatial_order : row->temporal_order;
+	for (int k = 0; k < nest->shape.dimension_count; k++)
+		if (order[k] == d) {
+			order[k] = order[0];
+			order[0] = (uint8_t)d;
+		}
+}
+
 /*
  * A window as systolic arrays run it: one dimension of a rank in space, another in time around the
- * block, so that neighbours hand words on.
+ * block, so that neighbours hand words on; at times a third that makes them do it in vain.
  */
 static void draw_window(struct random *random, struct nest_case *nest)
 {
 	struct shape *shape = &nest->shape;
 	const struct dataspace *space = &shape->spaces[below(random, shape->space_count)];
 	const struct shape_rank *rank = &space->ranks[below(random, space->rank_count)];
-	uint8_t dimensions[SHAPE_DIMENSIONS_MOST];
-	int count = 0;
-	for (int d = 0; d < shape->dimension_count; d++)
+	uint8_t inside[SHAPE_DIMENSIONS_MOST], others[SHAPE_DIMENSIONS_MOST];
+	int inside_count = 0, other_count = 0;
+	for (int d = 0; d < shape->dimension_count; d++) {
 		if (rank->coefficient[d] > 0)
-			dimensions[count++] = (uint8_t)d;
-	int level = 1 + (int)below(random, nest->hierarchy.level_count - 1);
-	if (count < 2 || !nest->hierarchy.levels[level].storage)
-		return;
-	shuffle(random, dimensions, count);
-	int in_space = dimensions[0], in_time = dimensions[1];
-	int64_t bound = 2 + below(random, 3);
-	shape->dimensions[in_space].extent = bound;
-	shape->dimensions[in_time].extent = chance(random, 2) ? bound : 2 + below(random, 3);
-	for (int i = 0; i < nest->hierarchy.level_count; i++) {
-		nest_case_spatial(nest, i)->spatial[in_space] = 1;
-		nest_case_spatial(nest, i)->spatial[in_time] = 1;
-		nest_case_temporal(nest, i)->temporal[in_space] = 1;
-		nest_case_temporal(nest, i)->temporal[in_time] = 1;
+			inside[inside_count++] = (uint8_t)d;
+		if (!(space->relevant >> d & 1))
+			others[other_count++] = (uint8_t)d;
 	}
-	nest_case_spatial(nest, level)->spatial[in_space] = (uint32_t)bound;
-	struct mapping_row *row = nest_case_temporal(nest, level);
-	row->temporal[in_time] = (uint32_t)shape->dimensions[in_time].extent;
-	for (int k = 0; k < shape->dimension_count && !chance(random, 4); k++)
-		if (row->temporal_order[k] == in_time) {
-			row->temporal_order[k] = row->temporal_order[0];
-			row->temporal_order[0] = (uint8_t)in_time;
-		}
+	int level = 1 + (int)below(random, nest->hierarchy.level_count - 1);
+	if (inside_count < 2 || !nest->hierarchy.levels[level].storage)
+		return;
+	shuffle(random, inside, inside_count);
+	int64_t extent = 2 + below(random, 3);
+	put(nest, inside[0], level, true, extent);
+	put(nest, inside[1], level, false, chance(random, 2) ? extent : 2 + below(random, 3));
+	if (other_count == 0 || chance(random, 2))
+		return;
+	put(nest, others[below(random, other_count)], level, chance(random, 2), 2);
+	if (chance(random, 2))
+		nest_case_spatial(nest, level)->spatial_y = 0;
 }
 
 /* Bounds that fit, with few enough steps. */
