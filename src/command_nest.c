@@ -4,8 +4,12 @@
 #include "command.h"
 #include "cost/nest.h"
 #include "report/nest_report.h"
+#include "sim/nest.h"
 
 #include <stdio.h>
+
+/* Words that a run holds grow with the tensors; numbers are computed up to here. */
+enum { DATA_COMPUTES_MOST = 20000000 };
 
 /* What stands against the mapping: a verdict, or a constraint that it breaks. */
 static const char *find_fault(
@@ -23,6 +27,37 @@ static bool is_counted(enum nest_verdict verdict)
 	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
 }
 
+/* Runs the nest and compares with the exact model, whatever counting was asked for. */
+static struct nest_run execute(const struct nest_inputs *inputs, uint64_t seed, struct arena *arena)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	int64_t computes = 0;
+	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
+	struct nest_sim_options options = {.data = small, .timing = true, .seed = seed};
+	nest_evaluate(model, inputs->mapping, counts, score);
+	struct nest_sim sim =
+		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
+	struct nest_run run = {
+		.finished = sim.finished,
+		.agrees = sim.finished && sim.right && sim.verdict == score->verdict &&
+			  nest_counts_equal(inputs->hierarchy, inputs->shape, counts, &sim.counts),
+		.right = sim.right,
+		.data = small,
+		.wrong = sim.wrong,
+		.events = sim.events,
+		.cycles = sim.cycles,
+		.fill_cycles = sim.fill_cycles,
+		.drain_cycles = sim.drain_cycles,
+		.stall_cycles = sim.stall_cycles,
+	};
+	for (int i = 0; i < inputs->hierarchy->level_count; i++)
+		run.stall_by_level[i] = sim.stall_by_level[i];
+	return run;
+}
+
 static void print_report(struct arena *arena, const struct nest_report *report, enum format format)
 {
 	/* JSON is YAML as it stands. */
@@ -38,8 +73,6 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	if (!inputs->mapping)
 		diag_error(diag, (struct span){0},
 			"no file has a 'mapping'; explore looks for good ones");
-	if (simulated)
-		diag_error(diag, (struct span){0}, "problems are not executed yet");
 	option_word(arguments, "format", format_names, diag, &format);
 	if (diag_failed(diag))
 		return command_refuse(diag);
@@ -61,6 +94,11 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 		.why = find_fault(inputs, score, arena),
 		.counted = is_counted(score->verdict),
 	};
+	struct nest_run run;
+	if (simulated && !report.why) {
+		run = execute(inputs, seed, arena);
+		report.run = &run;
+	}
 	print_report(arena, &report, (enum format)format);
-	return report.why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }

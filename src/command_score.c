@@ -82,7 +82,11 @@ static int simulate(struct arena *arena, const struct arguments *arguments, stru
 		"format", 0, "text|csv|json|yaml", "of what is printed (default json)", false      \
 	}
 
-static const struct option score_options[] = {INPUT_OPTIONS, FORMAT_OPTION, {0}};
+static const struct option score_options[] = {
+	INPUT_OPTIONS,
+	FORMAT_OPTION,
+	{0},
+};
 
 static const struct option simulate_options[] = {
 	INPUT_OPTIONS,

@@ -181,6 +181,48 @@ static void formats_say_the_same(void **state)
 	assert_non_null(strstr(csv.out, "\nlevels.1.dataspaces.Z.total_updates,4096\n"));
 }
 
+static void simulate_executes_and_agrees(void **state)
+{
+	json_t *root = run_json(*state, "simulate " ALL, 0);
+	assert_true(json_is_true(json_object_get(root, "agrees")));
+	assert_true(json_is_true(json_object_get(root, "computed")));
+	assert_true(json_is_true(json_object_get(root, "right")));
+	assert_string_equal(json_string_value(json_object_get(root, "counting")), "exact");
+	json_t *timing = json_object_get(root, "timing");
+	assert_true(json_integer_value(json_object_get(timing, "cycles")) >=
+		    json_integer_value(json_object_get(root, "cycles")));
+	json_decref(root);
+	struct ended text = run(*state, "simulate --format text " ALL);
+	assert_int_equal(text.status, 0);
+	assert_non_null(strstr(text.out, "; the model agrees\nresult       right\n"));
+}
+
+/* 7 rows in 4 and 3, on as many multipliers: the last one has less to do. */
+static void shares_that_do_not_come_out_even_are_fractions(void **state)
+{
+	write_file(*state, "odd.yaml",
+		"problem:\n"
+		"  shape:\n"
+		"    name: gemm\n"
+		"    dimensions: [M, N, K]\n"
+		"    data_spaces:\n"
+		"    - {name: A, projection: [M, K]}\n"
+		"    - {name: B, projection: [K, N]}\n"
+		"    - {name: Z, projection: [M, N], read_write: true}\n"
+		"  instance: {M: 7, N: 1, K: 1}\n"
+		"mapping:\n"
+		"- {target: GLB, type: temporal, factors: M2}\n"
+		"- {target: PE, type: spatial, factors: \"M=4,3\"}\n");
+	json_t *root = run_json(*state, "simulate machine.yaml odd.yaml ert.yaml", 0);
+	assert_true(json_is_true(json_object_get(root, "agrees")));
+	json_t *level = json_array_get(json_object_get(root, "levels"), 1);
+	json_t *space = json_object_get(json_object_get(level, "dataspaces"), "A");
+	assert_string_equal(json_string_value(json_object_get(space, "reads")), "7/4");
+	assert_int_equal(number(root, "RF", "A", "total_reads"), 7);
+	assert_int_equal(number(root, "MAC", NULL, "computes"), 7);
+	json_decref(root);
+}
+
 static void the_counting_comes_from_search_or_option(void **state)
 {
 	write_file(*state, "search.yaml", "search: {counting: timeloop}\n");
@@ -274,6 +316,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(score_prints_every_count),
 		TEST(formats_say_the_same),
+		TEST(simulate_executes_and_agrees),
+		TEST(shares_that_do_not_come_out_even_are_fractions),
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),
 		TEST(broken_constraints_exit_with_1),

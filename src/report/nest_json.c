@@ -17,12 +17,12 @@ static json_t *make_space(struct arena *arena, const struct nest_report *report,
 {
 	const struct nest_count *count = &report->counts->at[level][t];
 	int64_t instances = number_max(1, report->counts->utilized[level]);
-	json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:f}", "utilized_capacity",
+	json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:I, s:I, s:I}", "utilized_capacity",
 		(json_int_t)count->capacity, "reads", make_share(arena, count->reads, instances),
 		"fills", make_share(arena, count->fills, instances), "updates",
 		make_share(arena, count->updates, instances), "total_reads",
 		(json_int_t)count->reads, "total_fills", (json_int_t)count->fills, "total_updates",
-		(json_int_t)count->updates, "energy_pj", report->score->space_pj[level][t]);
+		(json_int_t)count->updates);
 	if (count->links)
 		json_object_set_new(object, "total_links", json_integer(count->links));
 	return object;
@@ -46,17 +46,47 @@ static json_t *make_latency(const struct nest_level *level)
 		(json_int_t)level->drain_cycles, "skew", (json_int_t)0);
 }
 
+static json_t *make_words(struct arena *arena, const struct nest_report *report, int i)
+{
+	const struct nest_level *level = &report->hierarchy->levels[i];
+	return json_pack("{s:s, s:I, s:I, s:o}", "name", level->name, "instances",
+		(json_int_t)(level->mesh_x * level->mesh_y), "utilized_instances",
+		(json_int_t)report->counts->utilized[i], "dataspaces",
+		make_spaces(arena, report, i));
+}
+
+json_t *nest_json_words(struct arena *arena, const struct nest_report *report)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < report->hierarchy->level_count; i++)
+		if (report->hierarchy->levels[i].storage)
+			json_array_append_new(list, make_words(arena, report, i));
+	return list;
+}
+
+static void add_space_energies(json_t *spaces, const struct nest_report *report, int i)
+{
+	for (int t = 0; t < report->shape->space_count; t++) {
+		json_t *space = json_object_get(spaces, report->shape->spaces[t].name);
+		if (space)
+			json_object_set_new(
+				space, "energy_pj", json_real(report->score->space_pj[i][t]));
+	}
+}
+
 static json_t *make_level(struct arena *arena, const struct nest_report *report, int i)
 {
 	const struct nest_level *level = &report->hierarchy->levels[i];
 	const struct nest_score *score = report->score;
-	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:s, s:o, s:o}", "name", level->name,
-		"instances", (json_int_t)(level->mesh_x * level->mesh_y), "utilized_instances",
-		(json_int_t)report->counts->utilized[i], "cycles",
+	json_t *object = make_words(arena, report, i);
+	json_t *more = json_pack("{s:I, s:f, s:f, s:f, s:s, s:o}", "cycles",
 		(json_int_t)score->level_cycles[i], "energy_pj", score->level_pj[i], "leak_pj",
 		score->leak_pj[i], "network_pj", score->network_pj[i], "energy_source",
-		report->hierarchy->energy_source, "latency", make_latency(level), "dataspaces",
-		make_spaces(arena, report, i));
+		report->hierarchy->energy_source, "latency", make_latency(level));
+	add_space_energies(json_object_get(object, "dataspaces"), report, i);
+	json_object_update(object, more);
+	json_decref(more);
+	return object;
 }
 
 static json_t *make_multipliers(const struct nest_report *report)

@@ -4,6 +4,8 @@
 #include "model/nest_mapping.h"
 #include "model/nest_score.h"
 
+#include <jansson.h>
+
 /*
  * What `score` and `simulate` print of one problem under one mapping: one JSON
  * object of the same shape for both.
@@ -44,6 +46,9 @@ struct nest_report {
 	bool counted;               /* counts and score hold, feasible or not */
 	const struct nest_run *run; /* NULL: not executed */
 };
+
+/* The levels without the multipliers, and without times and energies: words only. */
+json_t *nest_json_words(struct arena *arena, const struct nest_report *report);
 
 const char *nest_json(struct arena *arena, const struct nest_report *report);
 

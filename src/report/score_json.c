@@ -3,7 +3,9 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "report/json_text.h"
+#include "report/nest_report.h"
 #include "search/lx_plan.h"
+#include "search/op_nest.h"
 
 #include <jansson.h>
 
@@ -77,6 +79,25 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 			resource_names[slowest], "resource_cycles", resources));
 }
 
+/* The op as a nest on this machine: words of elements instead of bytes of sticks. */
+static void add_nest(json_t *object, const struct shown *of, int step)
+{
+	struct op_nest *nest = arena_new(of->arena, struct op_nest);
+	op_nest_make(of->outcome->plan, step, of->arena, nest);
+	if (!nest->shape)
+		return;
+	struct nest_report report = {.arch = of->outcome->plan->arch,
+		.hierarchy = nest->hierarchy,
+		.shape = nest->shape,
+		.mapping = &nest->mapping,
+		.counts = &nest->counts};
+	json_object_set_new(object, "nest",
+		json_pack("{s:s, s:I, s:o}", "mapping",
+			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
+			"computes", (json_int_t)nest->counts.computes, "levels",
+			nest_json_words(of->arena, &report)));
+}
+
 static json_t *make_ops(const struct shown *of)
 {
 	const struct plan *plan = of->outcome->plan;
@@ -97,6 +118,7 @@ static json_t *make_ops(const struct shown *of)
 			"computes", (json_int_t)count->computes, "operands", operands);
 		if (!of->simulated)
 			add_phase(object, &of->outcome->cost, s);
+		add_nest(object, of, s);
 		json_array_append_new(list, object);
 	}
 	return list;
