@@ -164,5 +164,6 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	out.wrong = run->wrong;
 	out.right = !run->wrong;
 	out.events = run->events;
+	out.faulty = run->faults > options->fault_at;
 	return out;
 }

@@ -25,6 +25,7 @@ enum nest_sim_fault {
 	NEST_SIM_GROUP_WRONG, /* an instance gets what the group before it gets */
 	NEST_SIM_SUM_COPIED,  /* a returning sum stays at the parent as well */
 	NEST_SIM_SUM_UNREAD,  /* an update forgets the sum that is there */
+	NEST_SIM_FAULTS,
 };
 
 struct nest_sim_options {
@@ -47,6 +48,7 @@ struct nest_sim {
 	int64_t drain_cycles; /* timing: after the last */
 	int64_t stall_cycles; /* timing: multipliers waiting in between */
 	int64_t stall_by_level[ARCH_LEVELS_MOST]; /* whom they waited for */
+	bool faulty;                              /* options.fault came to its occasion */
 	uint64_t events;                          /* counted moves, and steps of multipliers */
 };
 

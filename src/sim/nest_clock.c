@@ -14,24 +14,32 @@ struct load {
 	int64_t units[PORTS];
 };
 
+/* Ticks, of all levels. */
+struct ticks {
+	int64_t at[ARCH_LEVELS_MOST][PORTS];
+};
+
 struct gate {
 	struct ratio rates[PORTS];
 	int64_t scale;                    /* units of a word whose share is 1 */
 	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
 	struct load *loads;               /* by instance; NULL: no limits */
 	int64_t most[PORTS];              /* units, in the transfer under way */
-	int64_t busy[PORTS];              /* ticks so far */
 	int64_t waited;                   /* ticks since the last step */
 	int64_t stalled;
-	int64_t window;                          /* when it began; -1: not yet */
-	int64_t before[ARCH_LEVELS_MOST][PORTS]; /* all levels' `busy` then */
-	int64_t later[ARCH_LEVELS_MOST][PORTS];  /* what drains into them in the next one */
+
+	int64_t window;      /* when it began; -1: not yet */
+	struct ticks before; /* what ports had done until then */
+	struct ticks during; /* what they have to do in it in the background */
+	struct ticks after;  /* and in the next one */
+	int64_t least;       /* ticks that it lasts at least */
 };
 
 struct nest_clock {
 	int level_count;
 	struct gate gates[ARCH_LEVELS_MOST];
-	int64_t cycle; /* ticks */
+	struct ticks busy; /* what ports have done so far */
+	int64_t cycle;     /* ticks */
 	int64_t now, first, last;
 	int64_t steps;
 	uint64_t transfer;
@@ -125,17 +133,15 @@ static int64_t port_ticks(struct nest_clock *clock, const struct gate *gate, enu
 	return (int64_t)ticks;
 }
 
-/* Takes the ports for what was charged, now or in the next window of a level (NULL: now).  How
- * long the slowest needs, and whose it is. */
-static int64_t take_ports(struct nest_clock *clock, struct gate *drained, int *slowest)
+/* Takes the ports for what was charged.  How long the slowest needs, and whose it is. */
+static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *slowest)
 {
 	int64_t most = 0;
 	for (int i = 0; i < clock->level_count; i++) {
 		struct gate *gate = &clock->gates[i];
 		for (int p = 0; gate->loads && p < PORTS; p++) {
 			int64_t ticks = port_ticks(clock, gate, p);
-			int64_t *taken = drained ? &drained->later[i][p] : &gate->busy[p];
-			clock->overflow |= !number_add(*taken, ticks, taken);
+			clock->overflow |= !number_add(taken->at[i][p], ticks, &taken->at[i][p]);
 			gate->most[p] = 0;
 			if (ticks > most) {
 				most = ticks;
@@ -147,54 +153,73 @@ static int64_t take_ports(struct nest_clock *clock, struct gate *drained, int *s
 	return most;
 }
 
-static void wait(struct nest_clock *clock, int level, int64_t ticks)
+static void hold_up(struct nest_clock *clock, int level, int64_t ticks)
 {
 	advance(clock, ticks);
 	clock->gates[level].waited += ticks;
 }
 
-/* The window of a level lasts as long as its slowest port has to do in it. */
-static void end_window(struct nest_clock *clock, int level, int64_t least)
-{
-	struct gate *gate = &clock->gates[level];
-	for (int i = 0; i < clock->level_count; i++) {
-		for (int p = 0; p < PORTS; p++)
-			least = number_max(least, clock->gates[i].busy[p] - gate->before[i][p]);
-	}
-	if (gate->window + least > clock->now)
-		wait(clock, level, gate->window + least - clock->now);
-}
-
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
 	bool background, int64_t latency)
 {
-	int slowest = level;
-	bool later = background && transfer == NEST_DRAINS;
-	int64_t ticks = take_ports(clock, later ? &clock->gates[level] : NULL, &slowest) +
-			latency * clock->cycle;
+	struct gate *gate = &clock->gates[level];
+	struct ticks *taken = !background              ? &clock->busy
+			      : transfer == NEST_FILLS ? &gate->during
+						       : &gate->after;
+	int slowest;
+	int64_t ticks = take_ports(clock, taken, &slowest) + latency * clock->cycle;
 	if (!background)
-		wait(clock, level, ticks);
+		hold_up(clock, level, ticks);
 	else if (transfer == NEST_FILLS)
-		end_window(clock, level, ticks);
+		gate->least = number_max(gate->least, ticks);
+}
+
+/* Where a port is free from the beginning of a window on, what it has to do there in the
+ * background is done: before the windows of other levels began, if that is later. */
+static void place(struct nest_clock *clock, const struct gate *gate, int level, int port)
+{
+	int64_t ticks = gate->during.at[level][port];
+	for (int i = 0; i < clock->level_count; i++) {
+		struct gate *other = &clock->gates[i];
+		int64_t free = other->window - gate->window -
+			       (other->before.at[level][port] - gate->before.at[level][port]);
+		if (other->window > gate->window)
+			other->before.at[level][port] += number_min(ticks, free);
+	}
+	clock->busy.at[level][port] += ticks;
+}
+
+/* The window of a level lasts until each port has done what it has to do in it. */
+static void end_window(struct nest_clock *clock, int level)
+{
+	struct gate *gate = &clock->gates[level];
+	int64_t least = gate->least;
+	for (int i = 0; i < clock->level_count; i++) {
+		for (int p = 0; p < PORTS; p++) {
+			place(clock, gate, i, p);
+			least = number_max(least, clock->busy.at[i][p] - gate->before.at[i][p]);
+		}
+	}
+	if (gate->window + least > clock->now)
+		hold_up(clock, level, gate->window + least - clock->now);
+	gate->during = gate->after;
+	gate->after = (struct ticks){0};
+	gate->least = 0;
 }
 
 void nest_clock_turn(struct nest_clock *clock, int level)
 {
 	struct gate *gate = &clock->gates[level];
+	if (gate->window >= 0)
+		end_window(clock, level);
 	gate->window = clock->now;
-	for (int i = 0; i < clock->level_count; i++) {
-		for (int p = 0; p < PORTS; p++) {
-			gate->before[i][p] = clock->gates[i].busy[p];
-			clock->gates[i].busy[p] += gate->later[i][p];
-			gate->later[i][p] = 0;
-		}
-	}
+	gate->before = clock->busy;
 }
 
 void nest_clock_step(struct nest_clock *clock)
 {
 	int slowest = 0;
-	int64_t ticks = take_ports(clock, NULL, &slowest);
+	int64_t ticks = take_ports(clock, &clock->busy, &slowest);
 	for (int i = 0; i < clock->level_count; i++) {
 		if (clock->first >= 0)
 			clock->gates[i].stalled += clock->gates[i].waited;
@@ -212,7 +237,7 @@ bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
 {
 	for (int i = 0; i < clock->level_count; i++) {
 		if (clock->gates[i].window >= 0)
-			end_window(clock, i, 0);
+			end_window(clock, i);
 	}
 	int64_t first = number_ceil_div(number_max(clock->first, 0), clock->cycle);
 	int64_t last = number_ceil_div(clock->last, clock->cycle);

@@ -41,16 +41,18 @@ static bool renews(const struct nest_store *store, int64_t instance)
 
 void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed)
 {
-	struct nest_run *run = moves->run;
+	int64_t instances = site_of(moves->run, store->level)->instances;
 	store->moving = !store->home && changed <= store->pace;
-	for (int64_t n = 0; store->moving && n < site_of(run, store->level)->instances; n++) {
-		store->next[n] =
-			changed == NEST_END ? (struct nest_box){0} : nest_run_tile(run, store, n);
+	for (int64_t n = 0; store->moving && n < instances; n++) {
+		if (changed == NEST_END)
+			store->next[n].words = 0;
+		else
+			nest_run_tile(moves->run, store, n, &store->next[n]);
 		if (!store->refetch)
 			continue;
 		store->stays[n] = changed > store->tile_pace && !store->next[n].words;
 		if (store->stays[n])
-			store->next[n] = store->held[n];
+			nest_box_copy(store->ranks, &store->next[n], &store->held[n]);
 	}
 }
 
@@ -129,9 +131,9 @@ void nest_moves_drain(struct nest_moves *moves, struct nest_store *store)
 	int64_t instances = site_of(moves->run, store->level)->instances;
 	for (int64_t first = 0; first < instances; first += feed->children) {
 		for (int64_t n = 0; n < feed->children; n++)
-			moves->sets[n] = nest_words_without(store->ranks, &store->held[first + n],
-				renews(store, first + n) ? &(struct nest_box){0}
-							 : &store->next[first + n]);
+			nest_words_without(store->ranks, &store->held[first + n],
+				renews(store, first + n) ? NULL : &store->next[first + n],
+				&moves->sets[n]);
 		nest_groups_find(
 			&moves->all, store->ranks, moves->sets, feed->children, feed->apart, NULL);
 		for (int64_t n = 0; n < feed->children; n++) {
@@ -189,7 +191,8 @@ static const struct nest_groups *choose_groups(
 static void keep_words(struct nest_run *run, struct nest_store *store, int64_t instance)
 {
 	const struct nest_box *held = &store->held[instance], *next = &store->next[instance];
-	struct nest_words kept = {.hull = nest_box_meet(store->ranks, held, next)};
+	struct nest_words kept = {0};
+	nest_box_meet(store->ranks, held, next, &kept.hull);
 	kept.count = renews(store, instance) ? 0 : kept.hull.words;
 	struct nest_walk walk;
 	for (bool any = nest_walk_first(store->ranks, &kept, &walk); any;
@@ -272,7 +275,6 @@ static void fill_written_group(
 	int64_t first = parent_instance * store->feed.children, returned = 0;
 	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
 		return;
-	bool copy = nest_run_fault(run, NEST_SIM_SUM_COPIED);
 	struct nest_walk walk;
 	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
 		any = nest_walk_next(store->ranks, set, &walk)) {
@@ -288,7 +290,7 @@ static void fill_written_group(
 		if (run->tensors)
 			store->spare_value[first + leader][to] =
 				parent->value[parent_instance][from];
-		*state = copy ? WORD_SUM : 0;
+		*state = nest_run_fault(run, NEST_SIM_SUM_COPIED) ? WORD_SUM : 0;
 		returned++;
 	}
 	if (!returned)
@@ -310,7 +312,7 @@ static void turn_over(struct nest_moves *moves, struct nest_store *store, int64_
 		if (!renews(store, instance) && nest_box_equal(store->ranks, &store->held[instance],
 							&store->next[instance]))
 			continue;
-		store->held[instance] = store->next[instance];
+		nest_box_copy(store->ranks, &store->held[instance], &store->next[instance]);
 		double *value = store->value[instance];
 		store->value[instance] = store->spare_value[instance];
 		store->spare_value[instance] = value;
@@ -343,8 +345,8 @@ static void fill_children(struct nest_moves *moves, struct nest_store *store, in
 	const struct nest_feed *feed = &store->feed;
 	int64_t first = parent * feed->children;
 	for (int64_t n = 0; n < feed->children; n++) {
-		moves->sets[n] = nest_words_without(store->ranks, &store->next[first + n],
-			renews(store, first + n) ? &(struct nest_box){0} : &store->held[first + n]);
+		nest_words_without(store->ranks, &store->next[first + n],
+			renews(store, first + n) ? NULL : &store->held[first + n], &moves->sets[n]);
 		if ((run->tensors || store->written) &&
 			!nest_box_equal(
 				store->ranks, &store->held[first + n], &store->next[first + n]))

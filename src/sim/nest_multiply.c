@@ -107,31 +107,41 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 	return multipliers;
 }
 
+static void miss(struct nest_run *run, const struct operand *operand, const struct crew *crew)
+{
+	const struct nest_store *parent = operand->feed->parent;
+	struct nest_words word = {.hull.words = 1, .count = 1};
+	for (int r = 0; r < parent->ranks; r++) {
+		word.hull.low[r] = operand->base[r] + crew->shift[r];
+		word.hull.high[r] = word.hull.low[r] + 1;
+	}
+	nest_run_wrong(run,
+		"multiplier %" PRId64 " needs %s of %s %" PRId64 ", which does not hold it",
+		crew->first, nest_run_word(run, operand->space, &word),
+		run->hierarchy->levels[parent->level].name, crew->parent);
+}
+
 /* Finds the word of a crew that begins its work at this step. */
 static void begin(struct nest_run *run, struct operand *operand, struct crew *crew, int64_t n)
 {
 	const struct nest_store *parent = operand->feed->parent;
 	const struct nest_box *held = &parent->held[crew->parent];
-	struct nest_words word = {.hull.words = 1, .count = 1};
+	int64_t place = 0;
+	bool there = held->words;
+	for (int r = 0; r < parent->ranks; r++) {
+		int64_t at = operand->base[r] + crew->shift[r];
+		there &= at >= held->low[r] && at < held->high[r];
+		place += (at - held->low[r]) * parent->stride[r];
+	}
+	for (int p = 0; p < operand->feed->pass_count; p++)
+		crew->through[p] = -1;
 	crew->step = run->step;
 	crew->first = n;
 	crew->sum = 0;
-	crew->place = 0;
-	for (int p = 0; p < operand->feed->pass_count; p++)
-		crew->through[p] = -1;
-	crew->held = held->words;
-	for (int r = 0; r < parent->ranks; r++) {
-		int64_t at = operand->base[r] + crew->shift[r];
-		crew->held &= at >= held->low[r] && at < held->high[r];
-		crew->place += (at - held->low[r]) * parent->stride[r];
-		word.hull.low[r] = at;
-		word.hull.high[r] = at + 1;
-	}
-	if (!crew->held)
-		nest_run_wrong(run,
-			"multiplier %" PRId64 " needs %s of %s %" PRId64 ", which does not hold it",
-			n, nest_run_word(run, operand->space, &word),
-			run->hierarchy->levels[parent->level].name, crew->parent);
+	crew->place = place;
+	crew->held = there;
+	if (!there)
+		miss(run, operand, crew);
 }
 
 /* Levels on the way that only count: whether the word of multiplier n passes anew. */

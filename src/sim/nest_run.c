@@ -200,32 +200,32 @@ static void lay_stores(struct nest_run *run)
 	}
 }
 
-static struct nest_box project(
-	const struct dataspace *space, int dimensions, const int64_t *low, const int64_t *high)
+static void project(const struct dataspace *space, int dimensions, const int64_t *low,
+	const int64_t *high, struct nest_box *out)
 {
-	struct nest_box box = {0};
 	for (int r = 0; r < space->rank_count; r++) {
-		box.high[r] = 1;
+		out->low[r] = 0;
+		out->high[r] = 1;
 		for (int d = 0; d < dimensions; d++) {
-			box.low[r] += space->ranks[r].coefficient[d] * low[d];
-			box.high[r] += space->ranks[r].coefficient[d] * high[d];
+			out->low[r] += space->ranks[r].coefficient[d] * low[d];
+			out->high[r] += space->ranks[r].coefficient[d] * high[d];
 		}
 	}
-	nest_box_finish(space->rank_count, &box); /* fits: the whole dataspace does */
-	return box;
+	nest_box_finish(space->rank_count, out); /* fits: the whole dataspace does */
 }
 
 /* All that an instance of the home ever holds: the loops outside run through. */
-static struct nest_box find_hull(
-	struct nest_run *run, const struct nest_store *store, int64_t instance)
+static void find_hull(struct nest_run *run, const struct nest_store *store, int64_t instance,
+	struct nest_box *out)
 {
+	out->words = 0;
 	const struct shape *shape = run->shape;
 	struct nest_site *site = site_of(run, store->level);
 	int64_t low[SHAPE_DIMENSIONS_MOST], high[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < shape->dimension_count; d++) {
 		low[d] = site->shift[instance * shape->dimension_count + d];
 		if (low[d] >= shape->dimensions[d].extent)
-			return (struct nest_box){0};
+			return;
 		high[d] = low[d] + site->span[d] - 1;
 		for (int k = 0; k < site->outside; k++) {
 			if (run->rounds[k].dimension == d)
@@ -233,7 +233,7 @@ static struct nest_box find_hull(
 		}
 		high[d] = number_min(high[d], shape->dimensions[d].extent - 1);
 	}
-	return project(&shape->spaces[store->space], shape->dimension_count, low, high);
+	project(&shape->spaces[store->space], shape->dimension_count, low, high, out);
 }
 
 bool nest_run_works(struct nest_run *run, int level, int64_t instance)
@@ -247,11 +247,12 @@ bool nest_run_works(struct nest_run *run, int level, int64_t instance)
 	return true;
 }
 
-struct nest_box nest_run_tile(
-	struct nest_run *run, const struct nest_store *store, int64_t instance)
+void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t instance,
+	struct nest_box *out)
 {
+	out->words = 0;
 	if (!nest_run_works(run, store->level, instance))
-		return (struct nest_box){0};
+		return;
 	const struct shape *shape = run->shape;
 	struct nest_site *site = site_of(run, store->level);
 	const int64_t *shift = &site->shift[instance * shape->dimension_count];
@@ -260,15 +261,18 @@ struct nest_box nest_run_tile(
 		low[d] = run->base[d] + shift[d];
 		high[d] = number_min(low[d] + site->span[d], shape->dimensions[d].extent) - 1;
 	}
-	return project(&shape->spaces[store->space], shape->dimension_count, low, high);
+	project(&shape->spaces[store->space], shape->dimension_count, low, high, out);
 }
 
 /* What a store's buffers need; the largest tile is the first one. */
 static double size_store(struct nest_run *run, struct nest_store *store)
 {
 	int64_t instances = site_of(run, store->level)->instances;
-	struct nest_box most =
-		store->home ? find_hull(run, store, 0) : nest_run_tile(run, store, 0);
+	struct nest_box most = {0};
+	if (store->home)
+		find_hull(run, store, 0, &most);
+	else
+		nest_run_tile(run, store, 0, &most);
 	store->room = most.words;
 	int64_t stride = 1;
 	for (int r = store->ranks - 1; r >= 0; r--) {
@@ -301,7 +305,8 @@ static void buy_store(struct nest_run *run, struct nest_store *store)
 	int64_t instances = site_of(run, store->level)->instances;
 	store->held = arena_array(run->arena, struct nest_box, instances);
 	store->next = arena_array(run->arena, struct nest_box, instances);
-	store->stays = arena_array(run->arena, bool, instances);
+	if (store->refetch)
+		store->stays = arena_array(run->arena, bool, instances);
 	if (store->links)
 		store->entered = arena_array(run->arena, struct nest_words, instances);
 	for (int side = 0; side < (store->home ? 1 : 2); side++) {
@@ -322,7 +327,7 @@ static void buy_store(struct nest_run *run, struct nest_store *store)
 static void fill_home(struct nest_run *run, struct nest_store *store)
 {
 	for (int64_t n = 0; n < site_of(run, store->level)->instances; n++) {
-		store->held[n] = find_hull(run, store, n);
+		find_hull(run, store, n, &store->held[n]);
 		for (int64_t w = 0; store->written && w < store->room; w++)
 			store->state[n][w] = WORD_FRESH;
 		if (run->tensors && !store->written)

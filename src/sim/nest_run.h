@@ -106,8 +106,8 @@ const char *nest_run_open(struct nest_run *run);
 bool nest_run_works(struct nest_run *run, int level, int64_t instance);
 
 /* The tile of a store's instance at this step; empty without work. */
-struct nest_box nest_run_tile(
-	struct nest_run *run, const struct nest_store *store, int64_t instance);
+void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t instance,
+	struct nest_box *out);
 
 /* Counts a move of `words` words and charges the instance's ports with it. */
 void nest_run_count(struct nest_run *run, int level, int64_t instance, int space,

@@ -27,43 +27,49 @@ bool nest_box_equal(int ranks, const struct nest_box *a, const struct nest_box *
 	return true;
 }
 
-struct nest_box nest_box_meet(int ranks, const struct nest_box *a, const struct nest_box *b)
+void nest_box_meet(
+	int ranks, const struct nest_box *a, const struct nest_box *b, struct nest_box *out)
 {
-	struct nest_box both = {.words = a->words && b->words};
-	for (int r = 0; r < ranks; r++) {
-		both.low[r] = number_max(a->low[r], b->low[r]);
-		both.high[r] = number_min(a->high[r], b->high[r]);
-		both.words *= number_max(both.high[r] - both.low[r], 0);
+	out->words = a->words && b->words;
+	for (int r = 0; out->words && r < ranks; r++) {
+		out->low[r] = number_max(a->low[r], b->low[r]);
+		out->high[r] = number_min(a->high[r], b->high[r]);
+		out->words *= number_max(out->high[r] - out->low[r], 0);
 	}
-	return both;
 }
 
-struct nest_words nest_words_without(
-	int ranks, const struct nest_box *box, const struct nest_box *hole)
+/* Where the hole spans the hull in all ranks but one, it may cut an end off there. */
+static void cut_end(int ranks, struct nest_words *set)
 {
-	struct nest_words set = {.hull = *box, .hole = nest_box_meet(ranks, box, hole)};
-	set.count = set.hull.words - set.hole.words;
-	if (!set.count || !set.hole.words)
-		return set;
-	/* Where the hole spans the hull in all ranks but one, it may cut an end off there. */
-	int across = -1, partly = 0;
+	struct nest_box *hull = &set->hull, *hole = &set->hole;
+	int across = -1;
 	for (int r = 0; r < ranks; r++) {
-		if (set.hole.low[r] > box->low[r] || set.hole.high[r] < box->high[r]) {
-			across = r;
-			partly++;
-		}
+		if (hole->low[r] == hull->low[r] && hole->high[r] == hull->high[r])
+			continue;
+		if (across >= 0)
+			return;
+		across = r;
 	}
-	if (partly > 1)
-		return set;
-	if (set.hole.low[across] == box->low[across])
-		set.hull.low[across] = set.hole.high[across];
-	else if (set.hole.high[across] == box->high[across])
-		set.hull.high[across] = set.hole.low[across];
+	if (hole->low[across] == hull->low[across])
+		hull->low[across] = hole->high[across];
+	else if (hole->high[across] == hull->high[across])
+		hull->high[across] = hole->low[across];
 	else
-		return set;
-	set.hull.words = set.count;
-	set.hole.words = 0;
-	return set;
+		return;
+	hull->words = set->count;
+	hole->words = 0;
+}
+
+void nest_words_without(
+	int ranks, const struct nest_box *box, const struct nest_box *hole, struct nest_words *out)
+{
+	nest_box_copy(ranks, &out->hull, box);
+	out->hole.words = 0;
+	if (hole)
+		nest_box_meet(ranks, box, hole, &out->hole);
+	out->count = out->hull.words - out->hole.words;
+	if (out->count && out->hole.words)
+		cut_end(ranks, out);
 }
 
 bool nest_words_equal(int ranks, const struct nest_words *a, const struct nest_words *b)

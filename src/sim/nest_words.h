@@ -24,11 +24,22 @@ bool nest_box_finish(int ranks, struct nest_box *box);
 
 bool nest_box_equal(int ranks, const struct nest_box *a, const struct nest_box *b);
 
-struct nest_box nest_box_meet(int ranks, const struct nest_box *a, const struct nest_box *b);
+/* Only the ranks that there are: boxes move often. */
+static inline void nest_box_copy(int ranks, struct nest_box *to, const struct nest_box *from)
+{
+	to->words = from->words;
+	for (int r = 0; r < ranks; r++) {
+		to->low[r] = from->low[r];
+		to->high[r] = from->high[r];
+	}
+}
 
-/* box \ hole */
-struct nest_words nest_words_without(
-	int ranks, const struct nest_box *box, const struct nest_box *hole);
+void nest_box_meet(
+	int ranks, const struct nest_box *a, const struct nest_box *b, struct nest_box *out);
+
+/* box \ hole; a hole of NULL is an empty one. */
+void nest_words_without(
+	int ranks, const struct nest_box *box, const struct nest_box *hole, struct nest_words *out);
 
 bool nest_words_equal(int ranks, const struct nest_words *a, const struct nest_words *b);
 uint64_t nest_words_hash(int ranks, const struct nest_words *words);
