@@ -218,8 +218,9 @@ static const struct row {
 		.cycles = 24,
 	},
 	{
-		/* PE 1 of the second round has no work: its buffer waits for the register's sum */
-		.name = "sums below a tile without work",
+		/* PE 1 has no work in the second round, and its buffer keeps what the register below
+		 * will drain into */
+		.name = "no tile goes from above a sum",
 		.levels = "DRAM (PE:2) Buf RF MAC",
 		.einsum = "Z[z] = A[k], k=3 z=1",
 		.mapping = "DRAM: k2 | PE: k2",
