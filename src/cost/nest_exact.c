@@ -3,6 +3,7 @@
 #include "cost/checked.h"
 #include "cost/nest_imperfect.h"
 #include "cost/nest_slide.h"
+#include "cost/nest_windows.h"
 
 /*
  * Symbols.  A dataspace goes down from its home through the levels that hold it
@@ -183,15 +184,31 @@ static void read_sliding(struct exact *x, const struct way *way)
 static void read_imperfect(struct exact *x, const struct way *way)
 {
 	struct nest_passage passage = passage_of(x, way);
-	if (way->slides) {
-		x->countable = false;
-		return;
-	}
 	enter(x, way, nest_imperfect_entering(&passage, way->child, &x->fits));
 	for (int i = way->child + 1; i <= way->parent; i++)
 		if (i == way->parent || passes(x, way, i))
 			serve(x, way, i,
 				nest_imperfect_groups(&passage, i, true, way->child, &x->fits));
+}
+
+static void read_imperfect_sliding(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	bool links = nest_has_links(&passage);
+	struct nest_windows windows = {0};
+	for (int i = way->child + 1; i <= way->parent && x->countable; i++) {
+		if (i != way->parent && !passes(x, way, i))
+			continue;
+		/* What passes on its way depends on what neighbours of other instances there do. */
+		x->countable &= i == way->parent || !links;
+		x->countable &= nest_windows_count(&passage, i, links, &x->fits, &windows);
+		serve(x, way, i, windows.groups);
+	}
+	enter(x, way, windows.entering);
+	if (way->child >= 0) {
+		add(x, &count_at(x, way, way->child)->reads, windows.links);
+		add(x, &count_at(x, way, way->child)->links, windows.links);
+	}
 }
 
 /* --- written */
@@ -367,11 +384,11 @@ static void count_space(struct exact *x, int t)
 		if (loops->perfect)
 			way.moves = x->rounds[pace_of(x, &way)];
 		if (way.written)
-			(loops->perfect ? write_plain(x, &way) : write_imperfect(x, &way));
-		else if (!loops->perfect)
-			read_imperfect(x, &way);
+			(loops->perfect ? write_plain : write_imperfect)(x, &way);
+		else if (way.slides)
+			(loops->perfect ? read_sliding : read_imperfect_sliding)(x, &way);
 		else
-			(way.slides ? read_sliding : read_plain)(x, &way);
+			(loops->perfect ? read_plain : read_imperfect)(x, &way);
 		way.parent = way.child;
 	}
 }

@@ -1,6 +1,7 @@
 #include "cost/nest_slide.h"
 
 #include "cost/checked.h"
+#include "cost/nest_entering.h"
 #include "cost/nest_offsets.h"
 
 #include <string.h>
@@ -60,69 +61,6 @@ static void find_widths(const struct nest_slide *slide, bool *fits, int64_t *wid
 				checked_mul(fits, space->ranks[r].coefficient[d],
 					passage->loops->tile[passage->child][d] - 1));
 	}
-}
-
-/* --- what enters: the new tile less the old one */
-
-/* A box without a smaller one in it.  Equal sets have equal fields: where what is left of a
- * box is a box again, it is said as one. */
-struct entering {
-	bool any, hole;
-	int64_t low[SHAPE_RANKS_MOST], width[SHAPE_RANKS_MOST];
-	int64_t hole_low[SHAPE_RANKS_MOST], hole_width[SHAPE_RANKS_MOST];
-};
-
-/* The new tile begins at 0, the old one at -shift. */
-static struct entering entering_by(int ranks, const int64_t *width, const int64_t *shift)
-{
-	struct entering entering = {.any = true, .hole = true};
-	int partial = 0, rank = -1;
-	for (int r = 0; r < ranks; r++) {
-		entering.width[r] = width[r];
-		entering.hole_low[r] = number_max(0, -shift[r]);
-		entering.hole_width[r] = width[r] - (shift[r] < 0 ? -shift[r] : shift[r]);
-		entering.hole &= entering.hole_width[r] > 0;
-		if (shift[r] != 0) {
-			partial++;
-			rank = r;
-		}
-	}
-	if (partial == 0)
-		entering.any = false;
-	if (partial == 1 && entering.hole) {
-		entering.hole = false;
-		entering.low[rank] = shift[rank] > 0 ? entering.hole_width[rank] : 0;
-		entering.width[rank] -= entering.hole_width[rank];
-	}
-	return entering;
-}
-
-static int64_t words_of(int ranks, const struct entering *entering, bool *fits)
-{
-	int64_t words = entering->any, hole = entering->hole;
-	for (int r = 0; r < ranks; r++) {
-		words = checked_mul(fits, words, entering->width[r]);
-		if (entering->hole)
-			hole *= entering->hole_width[r];
-	}
-	return words - hole;
-}
-
-/* How far b is from a, a set of the same form; false if it is none. */
-static bool find_shift(
-	int ranks, const struct entering *a, const struct entering *b, int64_t *shift)
-{
-	if (!a->any || !b->any || a->hole != b->hole)
-		return false;
-	for (int r = 0; r < ranks; r++) {
-		shift[r] = b->low[r] - a->low[r];
-		if (a->width[r] != b->width[r])
-			return false;
-		if (a->hole && (a->hole_low[r] - a->low[r] != b->hole_low[r] - b->low[r] ||
-				       a->hole_width[r] != b->hole_width[r]))
-			return false;
-	}
-	return true;
 }
 
 /* --- links */
@@ -281,14 +219,14 @@ static bool count_rest(const struct nest_slide *slide, const int64_t *by, int le
 }
 
 /* What follows on what so many times: keeps those that neighbours can make good. */
-static bool note_shift(struct nest_slide *slide, const struct entering *before,
-	const struct entering *now, int64_t times, bool *fits)
+static bool note_shift(struct nest_slide *slide, const struct nest_entering *before,
+	const struct nest_entering *now, int64_t times, bool *fits)
 {
 	int ranks = space_of(slide)->rank_count;
 	struct nest_shift shift = {0};
-	if (times == 0 || !find_shift(ranks, before, now, shift.by))
+	if (times == 0 || !nest_entering_shift(ranks, before, now, shift.by))
 		return true;
-	shift.words = checked_mul(fits, times, words_of(ranks, now, fits));
+	shift.words = checked_mul(fits, times, nest_entering_words(ranks, now, fits));
 	for (int i = 0; i < slide->shift_count; i++)
 		if (memcmp(slide->shifts[i].by, shift.by, sizeof shift.by) == 0) {
 			slide->shifts[i].words =
@@ -331,17 +269,16 @@ static bool settle_links(struct nest_slide *slide, int parent, bool *fits)
 	return true;
 }
 
-static bool has_links(const struct nest_slide *slide)
+bool nest_has_links(const struct nest_passage *passage)
 {
-	const struct nest_passage *passage = &slide->passage;
 	const struct nest_loops *loops = passage->loops;
-	int t = passage->space, child = passage->child;
+	int child = passage->child;
 	if (child < 0 || passage->pace == loops->count || loops->fan[child + 1] == 1)
 		return false;
-	const struct nest_level *above = level_of(slide, child + 1);
-	if ((level_of(slide, child)->no_temporal_reuse | above->no_link_transfer |
-		    above->no_spatial_reuse) >>
-			t &
+	const struct nest_level *level = &passage->model->hierarchy->levels[child];
+	const struct nest_level *above = level + 1;
+	if ((level->no_temporal_reuse | above->no_link_transfer | above->no_spatial_reuse) >>
+			passage->space &
 		1)
 		return false;
 	for (int k = loops->block[child + 1]; k < passage->pace; k++)
@@ -360,18 +297,22 @@ bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 	slide->words = slide->links = slide->shift_count = 0;
 	const struct dataspace *space = space_of(slide);
 	int ranks = space->rank_count;
-	int64_t width[SHAPE_RANKS_MOST], back[SHAPE_RANKS_MOST] = {0}, shift[SHAPE_RANKS_MOST];
+	int64_t width[SHAPE_RANKS_MOST], back[SHAPE_RANKS_MOST] = {0};
+	int64_t shift[SHAPE_RANKS_MOST] = {0}, pace_shift[SHAPE_RANKS_MOST] = {0};
 	find_widths(slide, fits, width);
-	int64_t tile = 1;
+	int64_t words = 1;
 	for (int r = 0; r < ranks; r++)
-		tile = checked_mul(fits, tile, width[r]);
-	slide->words = checked_mul(fits, tile, rounds[passage->pace]);
+		words = checked_mul(fits, words, width[r]);
+	slide->words = checked_mul(fits, words, rounds[passage->pace]);
 	if (!*fits || passage->child < 0 ||
 		level_of(slide, passage->child)->no_temporal_reuse >> passage->space & 1)
 		return true;
-	bool links = has_links(slide);
-	struct entering whole = {.any = true}, paced = {0};
-	memcpy(whole.width, width, sizeof width);
+	bool links = nest_has_links(passage);
+	struct nest_box tile, old;
+	memcpy(tile.width, width, sizeof width);
+	memset(tile.low, 0, sizeof tile.low);
+	old = tile;
+	struct nest_entering whole = nest_entering_of(ranks, &tile, NULL), paced = whole;
 	for (int j = passage->pace; j < loops->count; j++) {
 		const struct nest_loop *loop = &loops->at[j];
 		if (loop->spatial)
@@ -391,25 +332,20 @@ bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 		if (!links)
 			continue;
 		/* Where the tile at the step before begins at 0, this one begins at shift. */
-		struct entering now = entering_by(ranks, width, shift), moved = now;
-		for (int r = 0; r < ranks; r++) {
-			moved.low[r] += shift[r];
-			moved.hole_low[r] += shift[r];
-		}
+		for (int r = 0; r < ranks; r++)
+			old.low[r] = -shift[r];
+		struct nest_entering now = nest_entering_of(ranks, &tile, &old), moved = now;
+		nest_entering_move(ranks, &moved, shift, 1);
 		bool noted;
 		if (j == passage->pace) {
 			paced = moved;
+			memcpy(pace_shift, shift, sizeof shift);
 			noted = note_shift(slide, &whole, &moved, 1, fits) &&
 				note_shift(slide, &now, &moved, (loop->bound - 2) * rounds[j + 1],
 					fits);
 		} else {
-			struct entering last = paced;
-			for (int r = 0; r < ranks; r++) {
-				int64_t paced_by =
-					step_of(space, r, &loops->at[passage->pace], fits);
-				last.low[r] -= paced_by;
-				last.hole_low[r] -= paced_by;
-			}
+			struct nest_entering last = paced;
+			nest_entering_move(ranks, &last, pace_shift, -1);
 			noted = note_shift(slide, &last, &moved, times, fits) &&
 				note_shift(slide, &now, &paced, times, fits);
 		}

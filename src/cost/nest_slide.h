@@ -27,6 +27,9 @@ struct nest_slide {
 /* Has the dataspace a rank that adds dimensions? */
 bool nest_slides(const struct dataspace *space, int dimension_count);
 
+/* May instances of the child hand on to their neighbours? */
+bool nest_has_links(const struct nest_passage *passage);
+
 /* `rounds`: by loop, product of the bounds of temporal loops from it outwards.  False when it
  * takes too long to count; *fits turns false when a result does not fit. */
 bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, int parent,
