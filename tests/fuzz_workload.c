@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "model/sticks.h"
 #include "tests/support/draws.h"
+#include "tests/support/mutated_text.h"
 #include "tests/support/workload_text.h"
 
 #include <string.h>
@@ -27,36 +28,6 @@ static const char *const seeds[] = {
 	"  ops:\n    - kt[d,k] = restickify kk[k,d]\n    - o[q,d] = sum(h) i[2q+h+3,d] * w[h]\n"
 	"    - y[m,n] = a[m,n] * b[n] * c[m,n]\n",
 };
-
-static const char *mutate(struct random *random, const char *seed, struct arena *arena)
-{
-	static const char alphabet[] = "mnkhqdo0123456789[]()+-*/=,. {}:\"yxw_\n\t#&!|>%@\xc3\xa9";
-	char *text = arena_alloc(arena, 2 * strlen(seed) + 64);
-	strcpy(text, seed);
-	for (uint64_t i = 1 + random_below(random, 2); i > 0; i--) {
-		size_t length = strlen(text), at = (size_t)random_below(random, length);
-		size_t span = (size_t)random_below(random, 8);
-		switch (random_below(random, 4)) {
-		case 0:
-			text[at] = alphabet[random_below(random, sizeof alphabet - 1)];
-			break;
-		case 1: /* take out */
-			span = at + span > length ? length - at : span;
-			memmove(text + at, text + at + span, length - at - span + 1);
-			break;
-		case 2: /* put in */
-			memmove(text + at + 1, text + at, length - at + 1);
-			text[at] = alphabet[random_below(random, sizeof alphabet - 1)];
-			break;
-		default: /* say twice */
-			span = at + span > length ? length - at : span;
-			memmove(text + at + span, text + at, length - at + 1);
-		}
-		if (!*text)
-			return seed;
-	}
-	return text;
-}
 
 /* Every element that an access names lies in its tensor. */
 static void check_access(
@@ -109,8 +80,8 @@ static void changed_workloads_are_read_or_refused(void **state)
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
-		const char *body =
-			mutate(&random, seeds[i % (long)(sizeof seeds / sizeof *seeds)], arena);
+		const char *body = mutated_text(
+			arena, &random, seeds[i % (long)(sizeof seeds / sizeof *seeds)]);
 		const char *complaints;
 		const struct workload *workload = workload_of_text(arena,
 			arena_format(arena,
