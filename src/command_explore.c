@@ -1,102 +1,24 @@
 #include "base/arena.h"
-#include "base/fatal.h"
-#include "base/text.h"
 #include "command.h"
+#include "command_nest.h"
 #include "inputs.h"
-#include "report/folder.h"
+#include "listener.h"
 #include "report/pareto.h"
 #include "report/run_json.h"
+#include "results.h"
 
 #include <inttypes.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-/* The first Ctrl-C ends the search, the second the program. */
-static void on_interrupt(int signal_number)
-{
-	interrupted = 1;
-	signal(signal_number, SIG_DFL);
-}
-
-struct listener {
-	double start, limit, shown; /* seconds; limit 0: none */
-	bool terminal;
-	bool late;
-};
-
-static double now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static bool stop(void *at)
-{
-	struct listener *listener = at;
-	if (listener->limit > 0 && now() - listener->start > listener->limit)
-		listener->late = true;
-	return interrupted || listener->late;
-}
-
-static void progress(void *at, int round, size_t done, size_t tasks, uint64_t offered)
-{
-	struct listener *listener = at;
-	double time = now();
-	if (!listener->terminal || (done < tasks && time - listener->shown < 0.1))
-		return;
-	listener->shown = time;
-	double spent = time - listener->start;
-	fprintf(stderr, "\r\033[Kround %d: %zu of %zu tasks, %" PRIu64 " candidates, %.0f/s", round,
-		done, tasks, offered, spent > 0 ? (double)offered / spent : 0);
-	if (done < tasks)
-		fprintf(stderr, ", at most %.0f s left in this round",
-			spent / (double)done * (double)(tasks - done));
-	else
-		fputs("\n", stderr);
-}
 
 static const char *find_limit(const struct explored *explored, const struct listener *listener)
 {
-	if (interrupted)
-		return "interrupted";
-	if (listener->late)
-		return "time limit";
+	const char *limit = listener_limit(listener);
+	if (limit)
+		return limit;
 	if (explored->cut)
 		return "budget";
 	return explored->joint_cut ? "tick limit of the joint search" : NULL;
-}
-
-/* The options as given, for run.json; how many threads there were is no part of a result. */
-static const char *const *list_options(
-	struct arena *arena, const struct arguments *arguments, size_t *count)
-{
-	const char **texts = arena_array(arena, const char *, arguments->option_count);
-	*count = 0;
-	for (size_t i = 0; i < arguments->option_count; i++) {
-		const struct option_value *value = &arguments->options[i];
-		if (text_equal(value->option->name, "jobs") ||
-			text_equal(value->option->name, "output"))
-			continue;
-		texts[(*count)++] =
-			value->option->argument
-				? arena_format(arena, "--%s=%s", value->option->name, value->text)
-				: arena_format(arena, "--%s", value->option->name);
-	}
-	return texts;
-}
-
-static void write_file(struct arena *arena, const char *folder, const char *name, const char *text)
-{
-	const char *why = folder_write(arena, folder, name, text, strlen(text));
-	if (why)
-		fatal("%s", why);
 }
 
 /* Plans first, the table that names them last. */
@@ -105,11 +27,10 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 {
 	const struct frontier *frontier = &explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++)
-		write_file(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
-	write_file(arena, folder, "run.json", run_json(arena, record, explored));
-	write_file(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
-	for (size_t i = frontier->count; folder_remove(arena, folder, pareto_plan_path(arena, i));)
-		i++;
+		results_write(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
+	results_write(arena, folder, "run.json", run_json(arena, record, explored));
+	results_write(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
+	results_trim(arena, folder, frontier->count);
 }
 
 static int tell_end(const struct explored *explored, const struct run_record *record,
@@ -123,7 +44,7 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 			record->limit ? record->limit : "");
 		for (size_t i = 0; i < explored->refusal_count; i++)
 			fprintf(stderr, "  %s\n", explored->refusals[i]);
-		if (interrupted)
+		if (listener_interrupted())
 			return EXIT_INTERRUPTED;
 		return record->limit ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
 	}
@@ -136,7 +57,7 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 			explored->frontier.count, record->seconds,
 			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 			folder);
-	return interrupted ? EXIT_INTERRUPTED : EXIT_FOUND;
+	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
@@ -148,11 +69,6 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	good &= option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
 	good &= option_integer(arguments, "time-limit", 1, INT32_MAX, diag, &seconds);
 	good &= option_word(arguments, "format", format_names, diag, &format);
-	if (good && inputs.nest) {
-		diag_error(diag, (struct span){0},
-			"explore takes workload graphs; score and simulate take problems");
-		good = false;
-	}
 	if (good && inputs.plan) {
 		diag_error(diag, (struct span){0},
 			"explore makes plans and takes none; score, simulate and check read one");
@@ -160,34 +76,20 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	}
 	if (!good)
 		return command_refuse(diag);
-	const struct option_value *output = option_find(arguments, "output");
-	const char *folder =
-		output ? output->text : arena_format(arena, "results/%s", inputs.workload->name);
-	const char *why = folder_open(arena, folder);
-	if (why)
-		fatal("%s", why);
-
-	struct listener listener = {.start = now(),
-		.limit = (double)seconds,
-		.terminal = isatty(STDERR_FILENO) && !option_find(arguments, "quiet")};
-	inputs.exploration.jobs = (int)jobs;
+	struct explore_request request = {
+		(int)jobs, seconds, (enum format)format, option_find(arguments, "quiet") != NULL};
+	if (inputs.nest)
+		return command_nest_explore(arena, arguments, &inputs, &request, diag);
+	const char *folder = results_open(arena, arguments, inputs.workload->name);
+	struct listener listener = listener_open(seconds, request.quiet, "candidates");
+	inputs.exploration.jobs = request.jobs;
 	inputs.exploration.listener = &listener;
-	inputs.exploration.stop = stop;
-	inputs.exploration.progress = progress;
-	signal(SIGINT, on_interrupt);
+	inputs.exploration.stop = listener_stop;
+	inputs.exploration.progress = listener_progress;
 	struct explored explored = explore(&inputs.exploration, arena);
 
-	struct run_record record = {
-		.version = LXPLORE_VERSION,
-		.source_count = inputs.source_count,
-		.sources = inputs.sources,
-		.seed = inputs.exploration.seed,
-		.objectives = &inputs.exploration.objectives,
-		.counting = "exact",
-		.seconds = now() - listener.start,
-		.limit = find_limit(&explored, &listener),
-	};
-	record.options = list_options(arena, arguments, &record.option_count);
+	struct run_record record = results_record(arena, arguments, &inputs, &listener);
+	record.limit = find_limit(&explored, &listener);
 	write_results(arena, folder, inputs.arch, &record, &explored);
 	if (format == FORMAT_TEXT)
 		command_print(pareto_table(arena, inputs.arch, &explored.frontier));
@@ -195,7 +97,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		command_print(pareto_csv(arena, inputs.arch, &explored.frontier));
 	else
 		command_print(run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, option_find(arguments, "quiet") != NULL);
+	return tell_end(&explored, &record, folder, request.quiet);
 }
 
 static const struct option options[] = {

@@ -11,7 +11,9 @@
 static void list_solvers(struct text *text)
 {
 	for (size_t i = 0; solvers[i]; i++)
-		text_add(text, "%s/%-12s %s\n", stage_names[solvers[i]->stage], solvers[i]->name,
+		text_add(text, "%-18s %s\n",
+			arena_format(text->arena, "%s/%s", stage_names[solvers[i]->stage],
+				solvers[i]->name),
 			solvers[i]->summary);
 }
 

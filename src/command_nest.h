@@ -1,6 +1,8 @@
 #ifndef COMMAND_NEST_H
 #define COMMAND_NEST_H
 
+#include "command.h"
+#include "inputs.h"
 #include "inputs_nest.h"
 
 /*
@@ -9,5 +11,17 @@
  */
 int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag);
+
+/* What `explore` was asked besides what the inputs say. */
+struct explore_request {
+	int jobs;
+	int64_t seconds; /* time limit; 0: none */
+	enum format format;
+	bool quiet;
+};
+
+/* `explore` of a problem. */
+int command_nest_explore(struct arena *arena, const struct arguments *arguments,
+	const struct inputs *inputs, const struct explore_request *request, struct diag *diag);
 
 #endif

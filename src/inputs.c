@@ -43,6 +43,25 @@ static void set_defaults(struct exploration *exploration)
 			exploration->place[exploration->place_count++] = solvers[i]->name;
 }
 
+const struct solver *inputs_solver(
+	enum stage stage, const char *name, struct span span, struct diag *diag)
+{
+	const struct solver *found = solver_find(stage, name);
+	const char *names[64];
+	size_t count = 0;
+	if (found)
+		return found;
+	for (size_t i = 0; solvers[i] && count < 63; i++)
+		if (solvers[i]->stage == stage)
+			names[count++] = solvers[i]->name;
+	names[count] = NULL;
+	const char *near = suggest(name, names);
+	diag_error(diag, span, "stage '%s' has no solver '%s'%s%s%s", stage_names[stage], name,
+		near ? "; did you mean '" : "; lxplore list solvers shows them", near ? near : "",
+		near ? "'?" : "");
+	return NULL;
+}
+
 /* The solvers that `--solver` and `search: {solver: }` leave in play. */
 struct choice {
 	bool divide, place, joint; /* stages that were restricted */
@@ -56,22 +75,11 @@ static void choose(struct exploration *exploration, struct choice *choice, const
 		s++;
 	if (s == STAGE_COUNT) {
 		diag_error(
-			diag, span, "unknown stage '%s'; it can be divide, place or joint", stage);
+			diag, span, "unknown stage '%s'; it can be divide, place, map or joint", stage);
 		return;
 	}
-	if (!solver_find((enum stage)s, name)) {
-		const char *names[64];
-		size_t count = 0;
-		for (size_t i = 0; solvers[i] && count < 63; i++)
-			if (solvers[i]->stage == (enum stage)s)
-				names[count++] = solvers[i]->name;
-		names[count] = NULL;
-		const char *near = suggest(name, names);
-		diag_error(diag, span, "stage '%s' has no solver '%s'%s%s%s", stage, name,
-			near ? "; did you mean '" : "; lxplore list solvers shows them",
-			near ? near : "", near ? "'?" : "");
+	if (!inputs_solver((enum stage)s, name, span, diag))
 		return;
-	}
 	if (s == STAGE_PLACE) {
 		if (!choice->place)
 			exploration->place_count = 0;

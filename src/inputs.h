@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "model/planning.h"
 #include "report/run_json.h"
+#include "search/candidate.h"
 #include "search/explore.h"
 #include "spec/reader.h"
 
@@ -41,6 +42,11 @@ struct inputs {
 /* False after complaining to `diag`. */
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out);
+
+/* A solver of a stage by name; NULL after complaining, with the nearest one. */
+struct solver;
+const struct solver *inputs_solver(
+	enum stage stage, const char *name, struct span span, struct diag *diag);
 
 /* The plan of the specs, or the one that the default settings make. */
 struct recipe_result;

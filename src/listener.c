@@ -1,0 +1,74 @@
+#include "listener.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+/* The first Ctrl-C ends the search, the second the program. */
+static void on_interrupt(int signal_number)
+{
+	interrupted = 1;
+	signal(signal_number, SIG_DFL);
+}
+
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+bool listener_stop(void *at)
+{
+	struct listener *listener = at;
+	if (listener->limit > 0 && now() - listener->start > listener->limit)
+		listener->late = true;
+	return interrupted || listener->late;
+}
+
+void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t count)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (!listener->terminal || (done < tasks && time - listener->shown < 0.1))
+		return;
+	listener->shown = time;
+	double spent = time - listener->start;
+	fprintf(stderr, "\r\033[Kround %d: %zu of %zu tasks, %" PRIu64 " %s, %.0f/s", round, done,
+		tasks, count, listener->what, spent > 0 ? (double)count / spent : 0);
+	if (done < tasks)
+		fprintf(stderr, ", at most %.0f s left in this round",
+			spent / (double)done * (double)(tasks - done));
+	else
+		fputs("\n", stderr);
+}
+
+struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
+{
+	signal(SIGINT, on_interrupt);
+	return (struct listener){.start = now(),
+		.limit = (double)limit_seconds,
+		.terminal = !quiet && isatty(STDERR_FILENO),
+		.what = what};
+}
+
+bool listener_interrupted(void)
+{
+	return interrupted;
+}
+
+const char *listener_limit(const struct listener *listener)
+{
+	if (interrupted)
+		return "interrupted";
+	return listener->late ? "time limit" : NULL;
+}
+
+double listener_seconds(const struct listener *listener)
+{
+	return now() - listener->start;
+}

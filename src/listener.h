@@ -1,0 +1,32 @@
+#ifndef LISTENER_H
+#define LISTENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The person in front of a long search: progress on a terminal, Ctrl-C, the time
+ * limit.  listener_stop and listener_progress are the callbacks of explorers.
+ */
+struct listener {
+	double start, limit, shown; /* seconds; limit 0: none */
+	bool terminal;
+	bool late;
+	const char *what; /* that is counted: "candidates" */
+};
+
+/* From here on Ctrl-C asks for the end; a second one ends the program. */
+struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what);
+
+bool listener_stop(void *listener);
+void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
+
+bool listener_interrupted(void);
+
+/* "interrupted", "time limit", or NULL: nothing cut the search short. */
+const char *listener_limit(const struct listener *listener);
+
+double listener_seconds(const struct listener *listener);
+
+#endif

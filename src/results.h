@@ -1,0 +1,27 @@
+#ifndef RESULTS_H
+#define RESULTS_H
+
+#include "base/option.h"
+#include "inputs.h"
+#include "listener.h"
+#include "report/run_json.h"
+
+/*
+ * What explorations of graphs and of problems have in common when they end: the
+ * folder, its files, and the head of run.json.  What cannot be written ends the
+ * program with status 4.
+ */
+
+/* `--output`, or results/NAME; made with its parents. */
+const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name);
+
+void results_write(struct arena *arena, const char *folder, const char *name, const char *text);
+
+/* Removes plans of an earlier run, from number `count` on. */
+void results_trim(struct arena *arena, const char *folder, size_t count);
+
+/* Version, sources, options, seed, objectives, time; counting is exact. */
+struct run_record results_record(struct arena *arena, const struct arguments *arguments,
+	const struct inputs *inputs, const struct listener *listener);
+
+#endif

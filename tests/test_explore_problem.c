@@ -1,0 +1,175 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define SMALL                                                                                      \
+	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
+	"specs/constraints/keep_all.yaml"
+
+static struct arena *arena;
+static const char *folder;
+
+static int set_up(void **state)
+{
+	arena = arena_open();
+	folder = shell_folder(arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shell_remove(folder);
+	arena_close(arena);
+	return 0;
+}
+
+static const char *result(const char *name)
+{
+	const char *text = text_of_file(arena, arena_format(arena, "%s/%s", folder, name));
+	if (!text)
+		fail_msg("there is no %s", name);
+	return text;
+}
+
+static struct ended explore(const char *words)
+{
+	return shell(arena, "$LXPLORE explore %s -q -o %s", words, folder);
+}
+
+static int64_t counter(const char *name)
+{
+	json_t *root = json_loads(result("run.json"), 0, NULL);
+	json_t *value = json_object_get(json_object_get(root, "counters"), name);
+	assert_true(json_is_integer(value));
+	int64_t answer = json_integer_value(value);
+	json_decref(root);
+	return answer;
+}
+
+static void a_small_space_is_searched_to_the_end(void **state)
+{
+	assert_int_equal(explore(SMALL).status, 0);
+	const char *csv = result("pareto.csv");
+	assert_non_null(strstr(csv, ",true,"));
+	assert_non_null(strstr(csv, ",data,optimal,0,map/linear,"));
+	assert_null(strstr(csv, ",false,"));
+	assert_int_equal(counter("disagreed"), 0);
+	assert_int_equal(counter("refused"), 0);
+	assert_true(counter("simulated") > 0);
+	assert_non_null(strstr(result("run.json"), "\"complete\": true"));
+}
+
+/* What explore says of a point, score and simulate say of its file. */
+static void a_point_scores_as_its_row(void **state)
+{
+	assert_int_equal(explore(SMALL).status, 0);
+	char *row = strchr(arena_text(arena, result("pareto.csv")), '\n') + 1;
+	strtok(row, ",");
+	long long cycles = atoll(strtok(NULL, ","));
+	strtok(NULL, ",");
+	double energy = atof(strtok(NULL, ","));
+	struct ended scored = shell(arena,
+		"$LXPLORE score specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
+		"%s/plans/point-001.yaml",
+		folder);
+	assert_int_equal(scored.status, 0);
+	json_t *root = json_loads(scored.out, 0, NULL);
+	assert_true(json_is_true(json_object_get(root, "feasible")));
+	assert_int_equal(json_integer_value(json_object_get(root, "cycles")), cycles);
+	assert_true(json_real_value(json_object_get(root, "energy_pj")) == energy);
+	json_decref(root);
+}
+
+static void threads_change_nothing(void **state)
+{
+	static const char *const spaces[] = {SMALL,
+		"specs/arch/three_level.yaml specs/problems/mttkrp.yaml --budget 30000",
+		"specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
+		"--counting timeloop"};
+	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+		const char *first = NULL, *plan = NULL;
+		for (int jobs = 1; jobs <= 7; jobs += 3) {
+			assert_int_equal(
+				explore(arena_format(arena, "%s -j %d", spaces[i], jobs)).status,
+				0);
+			if (first) {
+				assert_string_equal(first, result("pareto.csv"));
+				assert_string_equal(plan, result("plans/point-001.yaml"));
+			}
+			first = result("pareto.csv");
+			plan = result("plans/point-001.yaml");
+		}
+	}
+}
+
+static void a_seed_draws_other_mappings(void **state)
+{
+	static const char words[] =
+		"specs/arch/three_level.yaml specs/problems/gemm_512.yaml --budget 5000";
+	assert_int_equal(explore(words).status, 0);
+	const char *first = result("pareto.csv");
+	assert_int_equal(explore(arena_format(arena, "%s --seed 2", words)).status, 0);
+	assert_string_not_equal(first, result("pareto.csv"));
+	assert_int_equal(counter("evaluated"), 5000);
+}
+
+/* Enumerating as far as the budget goes proves nothing, and says so. */
+static void a_budget_ends_the_enumeration(void **state)
+{
+	assert_int_equal(explore(SMALL " --solver map=linear --budget 2000").status, 0);
+	assert_int_equal(counter("evaluated"), 2000);
+	assert_non_null(strstr(result("pareto.csv"), ",none,,map/linear,"));
+}
+
+static void both_countings_agree_on_a_matrix_product(void **state)
+{
+	assert_int_equal(explore(SMALL " --counting timeloop --simulate frontier").status, 0);
+	assert_non_null(strstr(result("run.json"), "\"counting\": \"timeloop\""));
+	assert_non_null(strstr(result("pareto.csv"), ",true,"));
+}
+
+static void what_a_problem_has_not_is_refused(void **state)
+{
+	struct ended ended = explore(SMALL " --objective cores");
+	assert_int_equal(ended.status, 2);
+	assert_string_equal(ended.err,
+		"lxplore: error: objective 'cores' is for workload graphs; a problem has latency, "
+		"energy, edp and hbm_bytes\n");
+	ended = explore(SMALL " --solver map=linaer");
+	assert_int_equal(ended.status, 2);
+	assert_string_equal(ended.err,
+		"lxplore: error: stage 'map' has no solver 'linaer'; did you "
+		"mean 'linear'?\n");
+}
+
+static void what_cannot_fit_is_said_before_the_search(void **state)
+{
+	struct ended ended = shell(arena,
+		"printf 'constraints:\\n  targets:\\n  - {target: RF, type: temporal, constraints: "
+		"{factors: [M=16, N=16]}}\\n' > %s/tight.yaml; $LXPLORE explore %s "
+		"%s/tight.yaml -q -o %s/out",
+		folder, SMALL, folder, folder);
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "no mapping fits the machine and the constraints"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_space_is_searched_to_the_end),
+		cmocka_unit_test(a_point_scores_as_its_row),
+		cmocka_unit_test(threads_change_nothing),
+		cmocka_unit_test(a_seed_draws_other_mappings),
+		cmocka_unit_test(a_budget_ends_the_enumeration),
+		cmocka_unit_test(both_countings_agree_on_a_matrix_product),
+		cmocka_unit_test(what_a_problem_has_not_is_refused),
+		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
