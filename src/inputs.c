@@ -73,9 +73,9 @@ static void choose(struct exploration *exploration, struct choice *choice, const
 	int s = 0;
 	while (s < STAGE_COUNT && !text_equal(stage_names[s], stage))
 		s++;
-	if (s == STAGE_COUNT) {
+	if (s == STAGE_COUNT || s == STAGE_MAP) {
 		diag_error(
-			diag, span, "unknown stage '%s'; it can be divide, place, map or joint", stage);
+			diag, span, "unknown stage '%s'; it can be divide, place or joint", stage);
 		return;
 	}
 	if (!inputs_solver((enum stage)s, name, span, diag))
