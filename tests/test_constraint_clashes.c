@@ -100,6 +100,9 @@ static const struct clash_case {
 		"44: warning: 'GLB' has no fan-out: 'permutation' changes nothing there; what fans out is 'PE', 'mac'\n"},
 	{"[{target: RF, type: temporal, no_reuse: [C]}]",
 		"42: error: unknown dataspace 'C' (there are A, B, Z)\n"},
+	{"[{target: PE, type: spatial, maximize_dims: [M]}]",
+		"45: error: 'maximize_dims' comes to M=6 at 'PE' (spatial), where a loop has at most "
+		"4; a smaller 'maximize_dims_capacity' would help\n"},
 	{"[{target: PE, type: spatial, split: 0, factors: [M=4]}]",
 		"49: error: the fan-out 4 x 2 of 'PE' has no room for M=4 with split 0\n"
 		"37: note: the other one is here\n"},

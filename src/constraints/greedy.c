@@ -15,7 +15,7 @@ struct share {
 
 /* The best from what is left of every dimension on. */
 struct state {
-	bool imperfect;
+	bool last; /* its first step ends it */
 	int64_t left[SHAPE_DIMENSIONS_MOST];
 	int64_t capacity;
 	int which;    /* the dimension of the first step; -1: no step */
@@ -50,19 +50,20 @@ static struct state **find(const struct table *table, const int64_t *left, int64
 
 static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity);
 
-static void try_imperfect(struct state *state, int k)
+static void try_rounds(struct state *state, int k)
 {
 	int64_t size = state->left[k];
 	if (size <= state->capacity)
 		return;
 	int64_t rounds = number_ceil_div(size, state->capacity);
+	int64_t step = number_ceil_div(size, rounds);
 	struct share share = {size, rounds};
 	if (!is_more(share, state->best))
 		return;
 	state->best = share;
 	state->which = k;
-	state->step = number_ceil_div(size, rounds);
-	state->imperfect = true;
+	state->step = step;
+	state->last = true;
 }
 
 /* False when there are too many states. */
@@ -83,13 +84,13 @@ static bool try_prime(struct table *table, struct state *state, int k, int64_t p
 	state->best = share;
 	state->which = k;
 	state->step = prime;
-	state->imperfect = false;
+	state->last = false;
 	return true;
 }
 
 static bool try_dimension(struct table *table, struct state *state, int k)
 {
-	try_imperfect(state, k);
+	try_rounds(state, k);
 	int64_t rest = state->left[k];
 	for (int64_t prime = 2; prime <= rest / prime; prime++) {
 		bool divides = rest % prime == 0;
@@ -135,8 +136,7 @@ bool greedy_maximize(struct greedy *greedy, int64_t capacity)
 	while (state && state->which >= 0) {
 		greedy->bounds[state->which] *= state->step;
 		left[state->which] /= state->step;
-		state = state->imperfect ? NULL
-					 : *find(&table, left, state->capacity / state->step);
+		state = state->last ? NULL : *find(&table, left, state->capacity / state->step);
 	}
 	arena_close(scratch);
 	return found;

@@ -89,9 +89,10 @@ static void set(struct domain *domain, const struct constraint *constraint, int 
 	struct factor_domain *factor = place_factor(domain, constraint, d);
 	if (bound > factor->most) {
 		clash_add(clashes, self, -1, constraint->span,
-			"%s cannot have the %lld of %s that 'maximize_dims' comes to: at most %lld",
-			place_text(clashes->arena, domain, constraint), (long long)bound,
-			domain->shape->dimensions[d].name, (long long)factor->most);
+			"'maximize_dims' comes to %s=%lld at %s, where a loop has at most %lld; a "
+			"smaller 'maximize_dims_capacity' would help",
+			domain->shape->dimensions[d].name, (long long)bound,
+			place_text(clashes->arena, domain, constraint), (long long)factor->most);
 		return;
 	}
 	int64_t left = left_of(domain, d);
