@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "command.h"
+#include "command_nest.h"
 #include "inputs.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
@@ -38,10 +39,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct inputs inputs;
 	if (!inputs_read(arena, arguments, diag, &inputs))
 		return command_refuse(diag);
-	if (inputs.nest) {
-		diag_print(diag, stderr);
-		return EXIT_FOUND;
-	}
+	if (inputs.nest)
+		return command_nest_check(arena, arguments, inputs.nest, diag);
 	command_print(arena_format(arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
 		inputs.arch->name, (int)arch_cores(inputs.arch), inputs.workload->name,
 		inputs.workload->op_count, inputs.workload->tensor_count));
@@ -51,7 +50,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	return check_plan(arena, &made);
 }
 
-static const struct option options[] = {INPUT_OPTIONS, {0}};
+static const struct option options[] = {
+	INPUT_OPTIONS,
+	{"format", 0, "text|csv|json|yaml", "of what is said of a problem (default text)", false},
+	{0},
+};
 
 const struct command command_check = {
 	.name = "check",
@@ -60,7 +63,13 @@ const struct command command_check = {
 	.manual =
 		"All complaints at once, with file, line and column.  Then the plan, or the one that\n"
 		"default settings make, is run with an identity in every stick of memory: an\n"
-		"overlap, a stale or unwritten read, a missing dependence shows.\n",
+		"overlap, a stale or unwritten read, a missing dependence shows.\n"
+		"\n"
+		"Of a problem: whether any mapping meets the constraints and fits; if none does, what\n"
+		"each limit would have to be, and a smallest set of constraints that cannot be met\n"
+		"together; how many mappings there are; what stands against the mapping, if there is\n"
+		"one.  Exit status 1 when nothing fits or the mapping cannot be, 3 when that was not\n"
+		"decided.\n",
 	.options = options,
 	.run = run,
 };

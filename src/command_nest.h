@@ -24,4 +24,8 @@ struct explore_request {
 int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag);
 
+/* `check` of a problem: what is known of its mappings before any search. */
+int command_nest_check(struct arena *arena, const struct arguments *arguments,
+	const struct nest_inputs *inputs, struct diag *diag);
+
 #endif

@@ -4,95 +4,13 @@
 #include "search/feasible.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
+#include "tests/support/nest_fits.h"
 
 #include <stdio.h>
 
 #include "tests/test.h"
 
 enum { MAPPINGS_MOST = 3000 };
-
-/* Words of a box, by the definition. */
-static int64_t words_of(const struct shape *shape, int t, const int64_t *extents)
-{
-	int64_t words = 1;
-	for (int r = 0; r < shape->spaces[t].rank_count; r++) {
-		int64_t reach = 1;
-		for (int d = 0; d < shape->dimension_count; d++)
-			reach += shape->spaces[t].ranks[r].coefficient[d] * (extents[d] - 1);
-		words *= reach;
-	}
-	return words;
-}
-
-static bool level_fits(const struct domain *domain, const struct nest_level *level,
-	const int64_t *extents, const struct mapping *mapping)
-{
-	int64_t sum = 0;
-	for (int t = 0; t < domain->shape->space_count; t++)
-		if (mapping->residency[t] >> level->row & 1)
-			sum += words_of(domain->shape, t, extents);
-	return level->size == 0 ||
-	       (sum <= level->size &&
-		       (double)sum >= level->least_utilization * (double)level->size);
-}
-
-/* Whether a mapping of the space is one that a machine can carry out. */
-static bool mapping_fits(const struct domain *domain, const struct mapping *mapping)
-{
-	const struct hierarchy *hierarchy = domain->hierarchy;
-	int64_t inside[SHAPE_DIMENSIONS_MOST], tile[SHAPE_DIMENSIONS_MOST], busy = 1;
-	int count = domain->shape->dimension_count;
-	for (int d = 0; d < count; d++)
-		inside[d] = 1;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		const struct mapping_row *block = &mapping->rows[level->block_row];
-		int64_t x = 1, y = 1;
-		for (int d = 0; d < count; d++) {
-			*(block->spatial_y >> d & 1 ? &y : &x) *= block->spatial[d];
-			inside[d] *= block->spatial[d];
-			if (level->storage)
-				inside[d] *= mapping->rows[level->row].temporal[d];
-			tile[d] = number_min(inside[d], domain->shape->dimensions[d].extent);
-		}
-		busy *= x * y;
-		if (x > level->fanout_x || y > level->fanout_y ||
-			(level->storage && !level_fits(domain, level, tile, mapping)))
-			return false;
-	}
-	for (int t = 0; t < domain->shape->space_count; t++)
-		if (!mapping->residency[t])
-			return false;
-	return (double)busy >= domain->least_parallelism * (double)hierarchy->compute_mesh_x *
-				       (double)hierarchy->compute_mesh_y;
-}
-
-static bool is_small(const struct space *space)
-{
-	uint64_t mappings = 0, factors = space_factors_count(space);
-	for (uint64_t f = 0; f < factors && mappings < MAPPINGS_MOST; f++) {
-		struct mapping mapping;
-		space_factors(space, f, &mapping);
-		mappings += space_rest_count(space, &mapping);
-	}
-	return mappings < MAPPINGS_MOST;
-}
-
-static bool any_fits(const struct space *space)
-{
-	struct mapping mapping;
-	uint64_t count = space_factors_count(space);
-	for (uint64_t f = 0; f < count; f++) {
-		space_factors(space, f, &mapping);
-		uint64_t rest = space_rest_count(space, &mapping);
-		for (uint64_t r = 0; r < rest; r++) {
-			space_rest(space, r, &mapping);
-			if (mapping_fits(space->domain, &mapping))
-				return true;
-		}
-	}
-	return false;
-}
 
 /* Bounds, orders, splits and residency as the domain wants them. */
 static void expect_in_domain(const struct space *space, const struct mapping *mapping)
@@ -136,15 +54,15 @@ static void as_trying_every_mapping_says(void **state)
 		struct domain *domain = nest_domain_free(arena, &nest);
 		nest_domain_narrow(&random, domain);
 		const struct space *space = space_make(arena, domain);
-		if (is_small(space)) {
+		if (nest_space_is_small(space, MAPPINGS_MOST)) {
 			struct feasible feasible = feasible_find(domain, 0, FEASIBLE_WORK_MOST);
-			bool any = any_fits(space);
+			bool any = nest_any_fits(space);
 			if ((feasible.verdict == FEASIBILITY_FITS) != any ||
 				feasible.verdict == FEASIBILITY_OPEN)
 				fail_msg("draw %ld: %d, but %d\n%s", draw, feasible.verdict, any,
 					nest_case_text(arena, &nest));
 			if (any) {
-				assert_true(mapping_fits(domain, &feasible.witness));
+				assert_true(nest_mapping_fits(domain, &feasible.witness));
 				expect_in_domain(space, &feasible.witness);
 			}
 			fits += any;

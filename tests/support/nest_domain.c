@@ -7,43 +7,31 @@ static bool chance(struct random *random, int one_in)
 	return random_below(random, (uint64_t)one_in) == 0;
 }
 
+static const struct arch *arch_of(struct arena *arena, const struct nest_case *nest)
+{
+	const struct hierarchy *hierarchy = &nest->hierarchy;
+	struct arch *arch = arena_new(arena, struct arch);
+	arch->level_count = hierarchy->level_count + 1;
+	for (int r = 0; r < arch->level_count; r++)
+		arch->levels[r] = (struct level){.kind = LEVEL_COMPUTE,
+			.name = hierarchy->compute_name,
+			.fanout_x = 1,
+			.fanout_y = 1};
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		arch->levels[level->row].name = level->name;
+		arch->levels[level->row].kind = level->storage ? LEVEL_STORAGE : LEVEL_CONTAINER;
+		arch->levels[level->block_row].fanout_x = level->fanout_x;
+		arch->levels[level->block_row].fanout_y = level->fanout_y;
+	}
+	return arch;
+}
+
 struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nest)
 {
-	struct arch *arch = arena_new(arena, struct arch);
-	arch->level_count = nest->hierarchy.level_count + 1;
-	struct domain *domain = arena_new(arena, struct domain);
-	*domain = (struct domain){
-		.arch = arch,
-		.shape = &nest->shape,
-		.hierarchy = &nest->hierarchy,
-		.constraints = arena_new(arena, struct constraints),
-		.least_parallelism_by = -1,
-	};
-	for (int r = 0; r < arch->level_count; r++) {
-		struct row_domain *row = &domain->rows[r];
-		row->split = row->split_by = row->spatial_order_by = row->temporal_order_by = -1;
-		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-			row->spatial[d] = row->temporal[d] = (struct factor_domain){1, 1, -1, -1};
-		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
-			row->keep_by[t] = -1;
-	}
-	uint32_t all = (1u << nest->shape.space_count) - 1;
-	int outermost = -1;
-	for (int i = 0; i < nest->hierarchy.level_count; i++) {
-		const struct nest_level *level = &nest->hierarchy.levels[i];
-		for (int d = 0; d < nest->shape.dimension_count; d++) {
-			int64_t extent = nest->shape.dimensions[d].extent;
-			if (level->fanout_x * level->fanout_y > 1)
-				domain->rows[level->block_row].spatial[d].most = extent;
-			if (level->storage)
-				domain->rows[level->row].temporal[d].most = extent;
-		}
-		if (level->storage)
-			outermost = level->row;
-		else
-			domain->rows[level->row].bypass = all;
-	}
-	domain->rows[outermost].keep = all;
+	struct domain *domain =
+		domain_make(arena, arch_of(arena, nest), &nest->shape, &nest->hierarchy);
+	domain->constraints = arena_new(arena, struct constraints);
 	return domain;
 }
 

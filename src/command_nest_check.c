@@ -1,0 +1,70 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "command.h"
+#include "command_nest.h"
+#include "cost/nest.h"
+#include "report/mapspace_check_report.h"
+
+#include <stdio.h>
+
+/* Everything that stands against the mapping: the verdict, and every constraint that it breaks,
+ * which are complained about, too.  NULL ends them. */
+static const char *const *find_faults(
+	struct arena *arena, const struct nest_inputs *inputs, struct diag *diag)
+{
+	struct array(const char *) why = {0};
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, inputs->counting);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	nest_evaluate(model, inputs->mapping, counts, score);
+	const char *verdict = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (verdict)
+		*array_add(arena, &why) = verdict;
+	for (size_t i = 0; i < inputs->constraints->count; i++) {
+		const struct constraint *constraint = &inputs->constraints->at[i];
+		const char *broken = constraint->kind->check
+					     ? constraint->kind->check(inputs->domain, constraint,
+						       inputs->mapping, arena)
+					     : NULL;
+		if (!broken)
+			continue;
+		diag_error(diag, constraint->span, "%s", broken);
+		*array_add(arena, &why) = broken;
+	}
+	*array_add(arena, &why) = NULL;
+	return why.at;
+}
+
+static enum exit_status status_of(const struct mapspace_check_report *report)
+{
+	if (report->check->contradictory || (report->mapping && report->why[0]))
+		return EXIT_IMPOSSIBLE;
+	switch (report->check->feasible.verdict) {
+	case FEASIBILITY_FITS:
+		return EXIT_FOUND;
+	case FEASIBILITY_NONE:
+		return EXIT_IMPOSSIBLE;
+	default:
+		return EXIT_NOTHING;
+	}
+}
+
+int command_nest_check(struct arena *arena, const struct arguments *arguments,
+	const struct nest_inputs *inputs, struct diag *diag)
+{
+	int format = FORMAT_TEXT;
+	if (!option_word(arguments, "format", format_names, diag, &format))
+		return command_refuse(diag);
+	struct mapspace_check check =
+		mapspace_check(inputs->domain, inputs->constraints, diag, arena);
+	struct mapspace_check_report report = {.check = &check, .mapping = inputs->mapping != NULL};
+	if (report.mapping)
+		report.why = find_faults(arena, inputs, diag);
+	diag_print(diag, stderr);
+	/* JSON is YAML as it stands. */
+	command_print(format == FORMAT_TEXT  ? mapspace_check_text(arena, &report)
+		      : format == FORMAT_CSV ? mapspace_check_csv(arena, &report)
+					     : mapspace_check_json(arena, &report));
+	return status_of(&report);
+}

@@ -1,0 +1,197 @@
+#include "search/conflict.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "constraints/constraints.h"
+#include "search/relaxed.h"
+
+struct filter {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	uint64_t work_most;
+	struct conflict *conflict;
+
+	/* what is not asked for */
+	uint32_t any_size, any_fill, any_fanout, any_extent;
+};
+
+/* The machine without the limits that are not asked for. */
+static struct domain *open_domain(const struct filter *filter, struct arena *arena)
+{
+	struct arch *arch = arena_copy(arena, filter->arch, sizeof *arch);
+	for (int i = 0; i < filter->hierarchy->level_count; i++)
+		if (filter->any_fanout >> i & 1) {
+			/* narrowing asks the architecture */
+			struct level *level = &arch->levels[filter->hierarchy->levels[i].block_row];
+			level->fanout_x = level->fanout_y = FACTORS_EXTENT_MOST;
+		}
+	return domain_make(arena, arch, filter->shape, filter->hierarchy);
+}
+
+static enum feasibility ask(const struct filter *filter)
+{
+	struct arena *arena = arena_open();
+	struct domain *domain = open_domain(filter, arena);
+	enum feasibility verdict = FEASIBILITY_NONE;
+	if (constraints_agree(
+		    &filter->conflict->members, filter->conflict->chosen, domain, arena)) {
+		struct relaxed *relaxed = relaxed_open(arena, domain);
+		for (int i = 0; i < relaxed->hierarchy.level_count; i++) {
+			if (filter->any_size >> i & 1)
+				relaxed_lift_size(relaxed, i);
+			if (filter->any_fill >> i & 1)
+				relaxed->hierarchy.levels[i].least_utilization = 0;
+			if (filter->any_fanout >> i & 1)
+				relaxed_lift_fanout(relaxed, i);
+		}
+		verdict = feasible_find(&relaxed->domain, filter->any_extent, filter->work_most)
+				  .verdict;
+	}
+	arena_close(arena);
+	return verdict;
+}
+
+/* Leaves *bit out for good if nothing fits without it, either. */
+static bool is_needed(struct filter *filter, uint32_t *mask, int bit)
+{
+	*mask |= UINT32_C(1) << bit;
+	enum feasibility verdict = ask(filter);
+	if (verdict == FEASIBILITY_NONE)
+		return false;
+	*mask &= ~(UINT32_C(1) << bit);
+	filter->conflict->open |= verdict == FEASIBILITY_OPEN;
+	return true;
+}
+
+static void filter_constraints(struct filter *filter)
+{
+	struct conflict *conflict = filter->conflict;
+	for (size_t i = 0; i < conflict->members.count; i++) {
+		conflict->chosen[i] = false;
+		enum feasibility verdict = ask(filter);
+		if (verdict == FEASIBILITY_NONE)
+			continue;
+		conflict->chosen[i] = true;
+		conflict->open |= verdict == FEASIBILITY_OPEN;
+	}
+}
+
+/* Whether something that is asked for gets better with larger bounds. */
+static bool wants_more(const struct filter *filter)
+{
+	const struct conflict *conflict = filter->conflict;
+	for (size_t i = 0; i < conflict->members.count; i++)
+		if (conflict->chosen[i] && conflict->members.at[i].part == PART_MACHINE)
+			return true;
+	return conflict->fills != 0;
+}
+
+static void filter_machine(struct filter *filter)
+{
+	struct conflict *conflict = filter->conflict;
+	for (int i = 0; i < filter->hierarchy->level_count; i++) {
+		const struct nest_level *level = &filter->hierarchy->levels[i];
+		if (level->size && level->least_utilization > 0 &&
+			is_needed(filter, &filter->any_fill, i))
+			conflict->fills |= UINT32_C(1) << i;
+	}
+	for (int i = 0; i < filter->hierarchy->level_count; i++) {
+		const struct nest_level *level = &filter->hierarchy->levels[i];
+		if (level->fanout_x * level->fanout_y > 1 &&
+			is_needed(filter, &filter->any_fanout, i))
+			conflict->fanouts |= UINT32_C(1) << i;
+		if (level->size && is_needed(filter, &filter->any_size, i))
+			conflict->sizes |= UINT32_C(1) << i;
+	}
+	bool more = wants_more(filter);
+	for (int d = 0; d < filter->shape->dimension_count; d++)
+		if (filter->shape->dimensions[d].extent > 1 &&
+			(more || is_needed(filter, &filter->any_extent, d)))
+			conflict->extents |= UINT32_C(1) << d;
+}
+
+/* --- members */
+
+struct members array(struct constraint);
+
+static void add_factors(
+	struct arena *arena, struct members *members, const struct constraint *constraint)
+{
+	for (int k = 0; k < constraint->factor_count; k++) {
+		struct constraint *one = array_add(arena, members);
+		*one = *constraint;
+		one->factor_count = 1;
+		one->factors = &constraint->factors[k];
+		if (one->factors->span.source)
+			one->span = one->factors->span;
+	}
+}
+
+static void add_spaces(
+	struct arena *arena, struct members *members, const struct constraint *constraint)
+{
+	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+		if (constraint->spaces >> t & 1) {
+			struct constraint *one = array_add(arena, members);
+			*one = *constraint;
+			one->spaces = UINT32_C(1) << t;
+		}
+}
+
+/* What stands in one list but asks for several things is as many members. */
+static struct constraints split(struct arena *arena, const struct constraints *constraints)
+{
+	struct members members = {0};
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		const char *key = constraint->kind->key;
+		if (!constraint->kind->narrow)
+			continue;
+		if (text_equal(key, "factors"))
+			add_factors(arena, &members, constraint);
+		else if (text_equal(key, "keep") || text_equal(key, "bypass"))
+			add_spaces(arena, &members, constraint);
+		else
+			*array_add(arena, &members) = *constraint;
+	}
+	return (struct constraints){members.count, members.at};
+}
+
+struct conflict conflict_find(const struct arch *arch, const struct shape *shape,
+	const struct hierarchy *hierarchy, const struct constraints *constraints,
+	uint64_t work_most, struct arena *arena)
+{
+	struct conflict conflict = {.members = split(arena, constraints)};
+	conflict.chosen = arena_array(arena, bool, conflict.members.count);
+	for (size_t i = 0; i < conflict.members.count; i++)
+		conflict.chosen[i] = true;
+	struct filter filter = {.arch = arch,
+		.shape = shape,
+		.hierarchy = hierarchy,
+		.work_most = work_most,
+		.conflict = &conflict};
+	enum feasibility verdict = ask(&filter);
+	conflict.found = verdict == FEASIBILITY_NONE;
+	conflict.open = verdict == FEASIBILITY_OPEN;
+	if (conflict.found) {
+		filter_constraints(&filter);
+		filter_machine(&filter);
+	}
+	return conflict;
+}
+
+enum feasibility conflict_feasibility(const struct arch *arch, const struct shape *shape,
+	const struct hierarchy *hierarchy, const struct constraints *members, const bool *chosen,
+	uint64_t work_most, struct arena *arena)
+{
+	struct conflict conflict = {.members = *members};
+	conflict.chosen = arena_copy(arena, chosen, members->count * sizeof *chosen);
+	struct filter filter = {.arch = arch,
+		.shape = shape,
+		.hierarchy = hierarchy,
+		.work_most = work_most,
+		.conflict = &conflict};
+	return ask(&filter);
+}
