@@ -69,6 +69,21 @@ static void attributes_come_from_containers_outwards_in(void **state)
 	assert_string_equal(arch->name, "system");
 }
 
+static void attributes_may_use_each_other(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		"variables: {datawidth: 4, ROWS: 2 * 3}\n" HEAD
+		"  - !Container {name: chip, attributes: {datawidth: datawidth, banks: 5}}\n"
+		"  - !Component {name: a, class: SRAM, attributes: {depth: width * banks, width: "
+		"datawidth * ROWS, n_banks: banks}}\n" MAC,
+		diag);
+	assert_string_equal(complaints_text(*state, diag), "");
+	assert_int_equal(find(arch, "a")->word_bits, 4);
+	assert_int_equal(find(arch, "a")->block_words, 6);
+	assert_int_equal(find(arch, "a")->entries, 24 * 5 * 6);
+}
+
 static void a_clock_is_needed_by_graphs_only(void **state)
 {
 	const struct arch *arch = read_good(*state, HEAD DRAM MAC);
@@ -220,11 +235,12 @@ static void strangers_are_noted_once(void **state)
 {
 	struct diag *diag = diag_open(*state);
 	const struct arch *arch = arch_of_text(*state,
-		HEAD "  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9, "
-		     "depth: 4, cluster_size: 1}}\n" DRAM
-		     "  - !Component {name: a, class: SRAM, subclass: x, required_actions: [read], "
-		     "area_share: 1, attributes: {n_banks: 2, type: x, reduction_supported: true, "
-		     "allow_overbooking: false, update_fifo_depth: 2}}\n" MAC,
+		HEAD
+		"  - !Container {name: s, attributes: {technology: 32nm, voltage: 0.9, "
+		"depth: 4, cluster_size: 1}}\n" DRAM
+		"  - !Component {name: a, class: SRAM, subclass: x, required_actions: [read], "
+		"area_share: 1, attributes: {n_banks: 2, type: x, reduction_supported: true, "
+		"global_cycle_seconds: 1e-9, allow_overbooking: false, update_fifo_depth: 2}}\n" MAC,
 		diag);
 	assert_non_null(arch);
 	const char *all = complaints_text(*state, diag);
@@ -300,6 +316,19 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: "
 		      "{per_dataspace_bandwidth_consumption_scale: {W: -1}}}\n" MAC,
 			"error: the scale of 'W' is -1; it must be at least 0"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {allow_overbooking: "
+		      "true}}\n" MAC,
+			"error: 'allow_overbooking' in level 'a' is not modelled: tiles must fit"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {reduction_supported: "
+		      "false}}\n" MAC,
+			"error: 'reduction_supported: false' in level 'a' is not modelled: bypass "
+			"what has partial sums there"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {meshX: 14}}\n" MAC,
+			"error: 'meshX' stands among the attributes of level 'a'; a fan-out is "
+			"written 'spatial: {meshX: 4, meshY: 2}' beside them"},
+		{HEAD "  - !Component {name: 'a[0..3]', class: SRAM}\n" MAC,
+			"error: 'a[0..3]' has a range in its name; a fan-out is written 'spatial: "
+			"{meshX: 4, meshY: 2}' here"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
 			"error: 'datawidth' in level 'a': unknown variable 'BITS'"},
 		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
@@ -341,6 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			attributes_come_from_containers_outwards_in, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(attributes_may_use_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_clock_is_needed_by_graphs_only, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -118,6 +118,21 @@ static void fan_outs_of_trees_lie_below_the_parent(void **state)
 	assert_int_equal(hierarchy->compute_mesh_y, 6);
 }
 
+/* A level that keeps nothing may have loops in either form. */
+static void levels_may_keep_nothing(void **state)
+{
+	const struct hierarchy *hierarchy =
+		make_good(*state, "architecture:\n  nodes:\n"
+				  "  - !Component {name: DRAM, class: DRAM}\n"
+				  "  - !Component {name: none, class: dummy_storage}\n"
+				  "  - !Component {name: mac, class: mac}\n");
+	static const struct expected levels[] = {
+		{"none", 1, 2, false, 1, 1, 1, 1},
+		{"DRAM", 0, 2, true, 1, 1, 1, 1},
+	};
+	assert_levels(hierarchy, levels, sizeof levels / sizeof *levels);
+}
+
 static void limits_and_energies_are_taken_over(void **state)
 {
 	const struct hierarchy *hierarchy = make_good(*state,
@@ -249,6 +264,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(fan_outs_of_nodes_are_levels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			fan_outs_of_trees_lie_below_the_parent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(levels_may_keep_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			limits_and_energies_are_taken_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -39,7 +39,7 @@ struct space_scale {
 struct level {
 	const char *name; /* unique in the machine */
 	enum level_class kind;
-	const char *device;         /* the class the spec names: "DRAM", "SRAM", "intmac" */
+	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
 	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
 	int64_t instances;          /* in the whole machine */
 

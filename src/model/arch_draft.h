@@ -27,7 +27,7 @@ struct arch_draft {
 	struct array(const struct node *) scope;
 	struct array(const struct node *) clocks;  /* maps that may say how fast it runs */
 	struct array(struct node_entry) strangers; /* keys that are left to Accelergy */
-	struct array(struct span) refused;         /* keys that were complained about */
+	struct array(struct span) settled; /* keys complained about, or used in arithmetic */
 	struct array(struct source_note) notes;
 };
 

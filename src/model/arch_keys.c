@@ -32,11 +32,11 @@ static const struct {
 	{"write_bandwidth", "write_bandwidth"},
 };
 
-/* These change no count, time or energy here: they choose among Accelergy's plug-ins, whose
- * answers come as an ERT, or switch on what is refused elsewhere. */
-static const char *const accepted[] = {"adder_width", "allow_overbooking", "area_share",
+/* These change no count here: they choose among Accelergy's plug-ins, whose answers come as an
+ * ERT, or are read elsewhere. */
+static const char *const accepted[] = {"adder_width", "area_share", "global_cycle_seconds",
 	"has_power_gating", "n_banks", "n_ports", "nports", "num_banks", "num_ports", "num-banks",
-	"num-ports", "reduction_supported", "technology", "type", "version", NULL};
+	"num-ports", "technology", "type", "version", NULL};
 
 /* Storages have these as they are; to what does not store they mean nothing. */
 static const char *const of_storages[] = {"bandwidth", "depth", "entries",
@@ -105,7 +105,7 @@ static const char *written_at(const struct node *map, struct span span)
 	return "";
 }
 
-const struct node *arch_keys_gather(
+static const struct node *gather(
 	struct arch_draft *draft, const struct node *own, const char *what, struct span span)
 {
 	size_t most = own ? own->count : 0, count = 0;
@@ -141,13 +141,24 @@ const struct node *arch_keys_gather(
 	return map;
 }
 
-/* What levels inherit is complained about once. */
-static bool was_refused(const struct arch_draft *draft, struct span span)
+void arch_keys_open(struct arch_draft *draft, const struct node *own, const char *what,
+	struct span span, struct reader *attributes)
 {
-	for (size_t i = 0; i < draft->refused.count; i++)
-		if (draft->refused.at[i].source == span.source &&
-			draft->refused.at[i].line == span.line &&
-			draft->refused.at[i].column == span.column)
+	struct arena *arena = draft->reading->arena;
+	struct reading *reading = arena_copy(arena, draft->reading, sizeof *reading);
+	const struct node *map = gather(draft, own, what, span);
+	reading->variables = variables_with(arena, draft->reading->variables, map);
+	reader_open(attributes, reading, map, what);
+	attributes->what = what;
+}
+
+/* What levels inherit may be settled by one of them. */
+static bool is_settled(const struct arch_draft *draft, struct span span)
+{
+	for (size_t i = 0; i < draft->settled.count; i++)
+		if (draft->settled.at[i].source == span.source &&
+			draft->settled.at[i].line == span.line &&
+			draft->settled.at[i].column == span.column)
 			return true;
 	return false;
 }
@@ -163,10 +174,13 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 		if (is_among(entry->key, asked))
 			continue;
 		if (is_among(entry->key, accepted) || is_of_storages(entry->key) ||
-			was_refused(draft, entry->key_span)) {
+			is_settled(draft, entry->key_span)) {
+			read_node(attributes, entry->key, OPTIONAL);
+		} else if (variables_used(attributes->reading->variables, entry->key)) {
+			*array_add(arena, &draft->settled) = entry->key_span;
 			read_node(attributes, entry->key, OPTIONAL);
 		} else if (suggest(entry->key, asked)) {
-			*array_add(arena, &draft->refused) = entry->key_span;
+			*array_add(arena, &draft->settled) = entry->key_span;
 		} else {
 			*array_add(arena, &draft->strangers) = *entry;
 			read_node(attributes, entry->key, OPTIONAL);
@@ -178,11 +192,15 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 void arch_keys_note(const struct arch_draft *draft)
 {
 	struct text list = text_open(draft->reading->arena);
+	struct span first = {0};
 	size_t listed = 0, more = 0;
 	for (size_t i = 0; i < draft->strangers.count; i++) {
 		const char *key = draft->strangers.at[i].key;
-		if (find(draft->strangers.at, i, key))
+		if (find(draft->strangers.at, i, key) ||
+			is_settled(draft, draft->strangers.at[i].key_span))
 			continue;
+		if (!listed)
+			first = draft->strangers.at[i].key_span;
 		if (listed == LISTED_MOST)
 			more++;
 		else
@@ -191,7 +209,7 @@ void arch_keys_note(const struct arch_draft *draft)
 	if (more)
 		text_add(&list, " and %zu more", more);
 	if (listed)
-		diag_note(draft->reading->diag, draft->strangers.at[0].key_span,
+		diag_note(draft->reading->diag, first,
 			"no use is made of %s; Accelergy's plug-ins may know %s", text_read(&list),
 			listed == 1 ? "it" : "them");
 }

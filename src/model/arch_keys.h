@@ -12,10 +12,10 @@
 /* Whether a key stands only in machines that graphs run on. */
 bool arch_key_for_graphs(const char *key);
 
-/* A level's attributes under their 0.4 names, and what the containers of the draft's scope say
- * beside them, inner ones first.  `own` may be NULL. */
-const struct node *arch_keys_gather(
-	struct arch_draft *draft, const struct node *own, const char *what, struct span span);
+/* Opens a level's attributes under their 0.4 names, with what the containers of the draft's scope
+ * say beside them, inner ones first.  Their values may use each other.  `own` may be NULL. */
+void arch_keys_open(struct arch_draft *draft, const struct node *own, const char *what,
+	struct span span, struct reader *attributes);
 
 /*
  * Closes the reader of such a map: keys like one of those asked for are errors,

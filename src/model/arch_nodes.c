@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "model/arch_keys.h"
 
+#include <string.h>
+
 #define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
 
 /* Where a node stands: in branch `branch` of !Parallel number `parallel`, or on the path. */
@@ -94,19 +96,37 @@ static void read_beside(struct reader *node, struct level *level)
 	level->constraints = read_map(node, "constraints", OPTIONAL);
 }
 
+/* The older form counts instances among the attributes and in names. */
+static void refuse_meshes(
+	struct arch_draft *draft, const struct node *own, const struct level *level)
+{
+	static const char *const keys[] = {"meshX", "meshY", "instances", NULL};
+	for (int k = 0; keys[k]; k++) {
+		int i = node_index(own, keys[k]);
+		if (i >= 0)
+			WRONG(draft, own->entries[i].key_span,
+				"'%s' stands among the attributes of level '%s'; a fan-out is "
+				"written 'spatial: {meshX: 4, meshY: 2}' beside them",
+				keys[k], level->name);
+	}
+}
+
 static void open_attributes(
 	struct arch_draft *draft, struct arch_entry *entry, const struct level *level)
 {
-	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL), *all = own;
+	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL);
 	bool inherits = !draft->graphs && level->kind != LEVEL_CONTAINER;
-	if (inherits)
-		all = arch_keys_gather(draft, own, entry->node.what, level->span);
-	if (own && !draft->graphs && level->kind == LEVEL_CONTAINER) {
-		*array_add(draft->reading->arena, &draft->scope) = own;
+	if (own && !draft->graphs) {
 		*array_add(draft->reading->arena, &draft->clocks) = own;
+		if (level->kind == LEVEL_CONTAINER)
+			*array_add(draft->reading->arena, &draft->scope) = own;
+		refuse_meshes(draft, own, level);
 	}
-	entry->has_attributes =
-		all && reader_open(&entry->attributes, draft->reading, all, "level");
+	entry->has_attributes = own || inherits;
+	if (inherits)
+		arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
+	else if (own)
+		reader_open(&entry->attributes, draft->reading, own, "level");
 	entry->attributes.what = entry->node.what;
 }
 
@@ -137,8 +157,14 @@ static bool open_level(
 	level->parallel = place.parallel;
 	level->branch = place.branch;
 	const char *name;
-	if (read_text(&entry->node, "name", REQUIRED, &name))
+	if (read_text(&entry->node, "name", REQUIRED, &name)) {
 		arch_draft_name(draft, r, name, node_find(item, "name")->span);
+		if (strchr(name, '['))
+			WRONG(draft, node_find(item, "name")->span,
+				"'%s' has a range in its name; a fan-out is written 'spatial: "
+				"{meshX: 4, meshY: 2}' here",
+				name);
+	}
 	if (!container)
 		read_class(draft, &entry->node, level);
 	read_fanout(&entry->node, draft->reading, level);

@@ -198,6 +198,25 @@ static void read_scales(struct reader *attributes, struct level *level)
 	level->scale_count = map->count;
 }
 
+/* Switches of what no model here does; Timeloop's front end writes them out as they are unset. */
+static void check_switches(struct reader *attributes)
+{
+	bool overbooked = false, reduces = true;
+	read_bool(attributes, "allow_overbooking", OPTIONAL, &overbooked);
+	read_bool(attributes, "reduction_supported", OPTIONAL, &reduces);
+	if (overbooked)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "allow_overbooking", OPTIONAL)->span,
+			"'allow_overbooking' in %s is not modelled: tiles must fit",
+			attributes->what);
+	if (!reduces)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "reduction_supported", OPTIONAL)->span,
+			"'reduction_supported: false' in %s is not modelled: bypass what has "
+			"partial sums there",
+			attributes->what);
+}
+
 static void check_number(
 	struct reader *attributes, const char *key, bool good, double number, const char *expected)
 {
@@ -211,6 +230,7 @@ static void check_number(
 static void read_for_nests(struct reader *attributes, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
+	check_switches(attributes);
 	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
 		check_number(
 			attributes, "multiple_buffering", *buffers > 0, *buffers, "more than 0");

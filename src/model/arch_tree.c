@@ -172,10 +172,10 @@ static void open_local(struct tree *tree, const struct node *item)
 	read_node(&entry->node, "subclass", OPTIONAL);
 	read_node(&entry->node, "required_actions", OPTIONAL);
 	read_node(&entry->node, "area_share", OPTIONAL);
+	if (own)
+		*array_add(draft->reading->arena, &draft->clocks) = own;
 	entry->has_attributes = true;
-	reader_open(&entry->attributes, draft->reading,
-		arch_keys_gather(draft, own, node.what, item->span), "level");
-	entry->attributes.what = node.what;
+	arch_keys_open(draft, own, node.what, item->span, &entry->attributes);
 	if (!number_mul(tree->copies, copies, &instances) || instances > INT32_MAX) {
 		WRONG(draft, item->span, "level '%s' has too many instances", name);
 		instances = 1;
@@ -188,11 +188,9 @@ static void read_attributes(struct tree *tree, const struct node *attributes, co
 {
 	struct arch_draft *draft = tree->draft;
 	struct reader map;
-	if (!attributes ||
-		!reader_open(&map, draft->reading,
-			arch_keys_gather(draft, attributes, what, attributes->span), what))
+	if (!attributes)
 		return;
-	map.what = what;
+	arch_keys_open(draft, attributes, what, attributes->span, &map);
 	read_node(&map, "global_cycle_seconds", OPTIONAL);
 	read_node(&map, "power_gated_at", OPTIONAL);
 	arch_keys_done(draft, &map);

@@ -206,7 +206,7 @@ static void add_row(struct making *making, int row)
 		hierarchy->compute_mesh_x = making->mesh_x;
 		hierarchy->compute_mesh_y = making->mesh_y;
 		hierarchy->compute_pj = level->pj.compute;
-	} else if (level->kind == LEVEL_STORAGE || making->arch->tree) {
+	} else if (level->kind == LEVEL_STORAGE || level->device) {
 		struct nest_level *nest = add_level(making, level->name, row);
 		if (nest && level->kind == LEVEL_STORAGE)
 			take_storage(making, level, nest);

@@ -27,8 +27,15 @@ struct variables *variables_read(struct arena *arena, struct diag *diag, const s
  * is a single word, or quoted, is text and none of our business. */
 void variables_check(struct variables *variables, struct diag *diag);
 
+/* The variables, and entries of a map under names that none of them has; `outer` may be NULL. */
+struct variables *variables_with(
+	struct arena *arena, const struct variables *outer, const struct node *map);
+
 /* What the spec gives for a variable; NULL if there is none.  `variables` may be NULL. */
 const struct node *variables_node(const struct variables *variables, const char *name);
+
+/* Whether arithmetic has asked for a variable. */
+bool variables_used(const struct variables *variables, const char *name);
 
 /*
  * The value of a scalar.  False after complaining about the part that is wrong;

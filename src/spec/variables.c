@@ -21,14 +21,8 @@ struct variables {
 	size_t open;         /* the variable being computed; the count of all: none */
 };
 
-struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map)
+static struct variables *make(struct arena *arena, const struct node *map)
 {
-	if (map->kind != NODE_MAP) {
-		diag_error(diag, map->span,
-			"'variables' is %s; a map of names to values is expected",
-			node_kind_name(map));
-		return NULL;
-	}
 	struct variables *variables = arena_new(arena, struct variables);
 	*variables = (struct variables){.arena = arena,
 		.map = map,
@@ -40,6 +34,34 @@ struct variables *variables_read(struct arena *arena, struct diag *diag, const s
 	return variables;
 }
 
+struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map)
+{
+	if (map->kind != NODE_MAP) {
+		diag_error(diag, map->span,
+			"'variables' is %s; a map of names to values is expected",
+			node_kind_name(map));
+		return NULL;
+	}
+	return make(arena, map);
+}
+
+struct variables *variables_with(
+	struct arena *arena, const struct variables *outer, const struct node *map)
+{
+	const struct node none = {.kind = NODE_MAP}, *first = outer ? outer->map : &none;
+	size_t count = first->count;
+	struct node *both = arena_new(arena, struct node);
+	struct node_entry *entries = arena_array(arena, struct node_entry, count + map->count);
+	if (count)
+		memcpy(entries, first->entries, count * sizeof *entries);
+	for (size_t i = 0; i < map->count; i++)
+		if (node_index(first, map->entries[i].key) < 0)
+			entries[count++] = map->entries[i];
+	*both = (struct node){
+		.kind = NODE_MAP, .span = map->span, .entries = entries, .count = count};
+	return make(arena, both);
+}
+
 const struct node *variables_node(const struct variables *variables, const char *name)
 {
 	return variables ? node_find(variables->map, name) : NULL;
@@ -48,6 +70,12 @@ const struct node *variables_node(const struct variables *variables, const char 
 bool variables_have(const struct variables *variables, const char *name)
 {
 	return variables && node_index(variables->map, name) >= 0;
+}
+
+bool variables_used(const struct variables *variables, const char *name)
+{
+	int i = variables ? node_index(variables->map, name) : -1;
+	return i >= 0 && variables->at[i].state != UNTRIED;
 }
 
 const char *variables_suggest(const struct variables *variables, const char *name)
