@@ -34,6 +34,12 @@ void nest_case_draw(
 void nest_case_map(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest);
 
+/*
+ * The same nest with longer loops, extents up to `extent_most` (at most 2^31); blocks grow a
+ * little.  Bounds that divide go on doing so, and the last rounds of others stay as they are.
+ */
+void nest_case_grow(struct random *random, int64_t extent_most, struct nest_case *nest);
+
 /* The bounds of every dimension make its extent, and no block has more instances than there are. */
 bool nest_case_fits(const struct nest_case *nest);
 
