@@ -89,8 +89,12 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 		return "a count is larger than 2^63 - 1";
 	case NEST_UNCOUNTABLE:
 		return arena_format(arena,
-			"exact counting does not cover '%s': it is written, and a rank of it adds "
-			"two dimensions",
+			shape_writes_overlap(shape)
+				? "exact counting does not cover '%s': it is written, and a rank "
+				  "of it adds two dimensions"
+				: "exact counting does not cover '%s' under this mapping: too many "
+				  "instances with windows that overlap, or factors that do not "
+				  "divide together with no_reuse, rmw_first_update or no_coalesce",
 			space);
 	}
 	return NULL;
