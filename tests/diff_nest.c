@@ -106,20 +106,20 @@ static void compare(const struct nest_case_options *options, uint64_t seed, long
 
 static void random_nests_are_counted_alike(void **state)
 {
-	compare(&nest_case_all, draws_seed(4), draws(600));
+	compare(&nest_case_all, draws_seed(4), draws(2000));
 }
 
 static void plain_nests_are_counted_alike(void **state)
 {
 	struct nest_case_options options = {.spatial = true, .sliding = true, .steps_most = 600};
-	compare(&options, draws_seed(5), draws(600) / 4);
+	compare(&options, draws_seed(5), draws(2000) / 4);
 }
 
 static void longer_nests_are_counted_alike(void **state)
 {
 	struct nest_case_options options = nest_case_all;
 	options.steps_most = 5000;
-	compare(&options, draws_seed(6), draws(600) / 10);
+	compare(&options, draws_seed(6), draws(2000) / 20);
 }
 
 int main(void)

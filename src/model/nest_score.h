@@ -39,7 +39,7 @@ enum nest_verdict {
 	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
 	NEST_HOMELESS,    /* a dataspace is kept nowhere */
 	NEST_OVERFLOW,    /* a count does not fit an int64_t */
-	NEST_UNCOUNTABLE, /* exact counting does not cover it: overlapping written tiles */
+	NEST_UNCOUNTABLE, /* exact counting does not cover it: see the end of specs/counting.md */
 };
 
 struct nest_score {
