@@ -54,6 +54,16 @@ static void files_are_one_map(void **state)
 	assert_string_equal(complaints_text(*state, two.diag), "");
 }
 
+static void an_empty_list_says_nothing(void **state)
+{
+	for (int first = 0; first < 2; first++) {
+		struct two_files two = read_two(*state, first ? "mapping: [a]" : "mapping: []",
+			first ? "mapping: []" : "mapping: [a]");
+		assert_int_equal(sheet_find(two.sheet, "mapping")->count, 1);
+		assert_string_equal(complaints_text(*state, two.diag), "");
+	}
+}
+
 static void a_key_given_twice_shows_both_places(void **state)
 {
 	struct two_files two = read_two(*state, "workload: {a: 1}", "workload: {a: 2}");
@@ -137,6 +147,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_one_map),
+		TEST(an_empty_list_says_nothing),
 		TEST(a_key_given_twice_shows_both_places),
 		TEST(targets_of_constraints_add_up),
 		TEST(a_key_that_nobody_asked_for_is_refused),

@@ -311,7 +311,7 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
 	read_node(&map, "template", OPTIONAL);
-	const struct node *targets = read_list(&map, "targets", REQUIRED);
+	const struct node *targets = read_list(&map, "targets", OPTIONAL);
 	reader_done(&map);
 	return targets;
 }

@@ -114,6 +114,12 @@ static const struct node *added_up(struct arena *arena, const struct node *a, co
 	return list;
 }
 
+/* `mapping: []` says nothing: a front end writes it where there is none. */
+static bool is_empty_list(const struct node *node)
+{
+	return node->kind == NODE_LIST && node->count == 0;
+}
+
 static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 {
 	int k = find_key(entry->key);
@@ -122,10 +128,12 @@ static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 		return;
 	}
 	struct given *given = &sheet->given[k];
+	if (given->value && is_empty_list(entry->value))
+		return;
 	if (keys[k].fate == REFUSED) {
 		diag_error(sheet->diag, entry->key_span,
 			"'%s' is not modelled: results would be those of dense data", entry->key);
-	} else if (!given->value) {
+	} else if (!given->value || is_empty_list(given->value)) {
 		*given = (struct given){entry->key_span, entry->value, false};
 	} else if (keys[k].adds_up && can_add_up(given->value, entry->value)) {
 		given->value = added_up(sheet->arena, given->value, entry->value);

@@ -6,7 +6,7 @@
 /*
  * All spec files of one run as one map: their top-level keys together, in any
  * order.  A key given twice is an error that shows both places; the constraint
- * keys are the exception, their targets add up.
+ * keys are the exception, their targets add up.  An empty list says nothing.
  *
  *	struct sheet *sheet = sheet_open(arena, diag);
  *	for each file: sheet_add_file(sheet, path);
