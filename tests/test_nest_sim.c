@@ -434,7 +434,7 @@ int main(void)
 		BREAKS = sizeof breaks / sizeof *breaks,
 		REST = 2,
 	};
-	struct CMUnitTest tests[ROWS + BREAKS + REST] = {
+	struct CMUnitTest tests[REST + ROWS + BREAKS] = {
 		cmocka_unit_test(a_verdict_says_what_does_not_fit),
 		cmocka_unit_test(limits_end_it_with_a_reason),
 	};
@@ -446,5 +446,5 @@ int main(void)
 		tests[REST + ROWS + i] = (struct CMUnitTest){.name = breaks[i].name,
 			.test_func = a_broken_rule_is_caught,
 			.initial_state = (void *)&breaks[i]};
-	return run_table("nest_sim", tests, ROWS + BREAKS + REST);
+	return run_table("nest_sim", tests, REST + ROWS + BREAKS);
 }
