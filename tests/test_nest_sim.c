@@ -375,6 +375,8 @@ static const struct refused {
 } refusals[] = {
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 k4 | keep nowhere: A", 0,
 		NEST_HOMELESS},
+	{"DRAM Buf MAC", "Z[m] = A[m,k,n], m=2147483648 k=2147483648 n=2",
+		"DRAM: m2147483648 k2147483648 n2", 0, NEST_OVERFLOW},
 	{"DRAM Buf MAC", "Z[m+k] = A[m,k], m=4 k=4", "DRAM: m4 k4", 0, NEST_UNCOUNTABLE},
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4", 4, NEST_CAPACITY},
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4", 5, NEST_FITS},
@@ -424,6 +426,11 @@ static void limits_end_it_with_a_reason(void **state)
 	sim = simulate(arena, nest, &options);
 	assert_false(sim.finished);
 	assert_string_equal(sim.wrong, "the buffers need 4.0 GiB, and at most 1 are taken");
+	nest = nest_line(arena, "Buf (MACs:4096x4096) MAC", "Z[m,n] = A[m] B[n], m=4096 n=4096",
+		"MACs: m4096 n4096@y");
+	sim = simulate(arena, nest, &options);
+	assert_false(sim.finished);
+	assert_string_equal(sim.wrong, "the instances need 24.3 GiB, and at most 1 are taken");
 	arena_close(arena);
 }
 

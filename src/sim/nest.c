@@ -1,8 +1,10 @@
 #include "sim/nest.h"
 
 #include "base/arena.h"
+#include "sim/nest_buffers.h"
 #include "sim/nest_check.h"
 #include "sim/nest_clock.h"
+#include "sim/nest_lay.h"
 #include "sim/nest_moves.h"
 #include "sim/nest_multiply.h"
 #include "sim/nest_run.h"
@@ -151,7 +153,11 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 			options->steps_most);
 		return out;
 	}
-	out.wrong = nest_run_open(run);
+	out.wrong = nest_run_lay_out(run);
+	if (!out.wrong && options->data)
+		run->tensors = nest_tensors_name(shape, arena);
+	if (!out.wrong)
+		out.wrong = nest_buffers_open(run);
 	if (out.wrong)
 		return out;
 	if (options->timing)

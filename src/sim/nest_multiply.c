@@ -52,11 +52,13 @@ static void find_crews(struct nest_run *run, struct operand *operand)
 	const struct nest_feed *feed = operand->feed;
 	int64_t count = site_of(run, MULTIPLIERS)->instances, crew_count = 0;
 	int ranks = run->shape->spaces[operand->space].rank_count;
+	operand->crew = arena_array(run->arena, int64_t, count);
+	operand->crews = arena_array(run->arena, struct crew, count);
+	operand->pending = arena_array(run->arena, int64_t, count);
+	struct arena_mark mark = arena_mark(run->arena);
 	struct nest_groups groups;
 	nest_groups_open(&groups, feed->children, run->arena);
 	struct nest_words *sets = arena_array(run->arena, struct nest_words, feed->children);
-	operand->crew = arena_array(run->arena, int64_t, count);
-	operand->crews = arena_array(run->arena, struct crew, count);
 	for (int64_t first = 0; first < count; first += feed->children) {
 		for (int64_t n = 0; n < feed->children; n++) {
 			struct nest_box *word = &sets[n].hull;
@@ -78,7 +80,7 @@ static void find_crews(struct nest_run *run, struct operand *operand)
 			operand->crew[first + n] = crew_count++;
 		}
 	}
-	operand->pending = arena_array(run->arena, int64_t, crew_count);
+	arena_release(run->arena, mark);
 }
 
 struct nest_multipliers *nest_multipliers_open(struct nest_run *run)

@@ -98,9 +98,9 @@ static inline struct nest_site *site_of(struct nest_run *run, int level)
 	return &run->sites[level + 1];
 }
 
-/* Lays out loops, instances and buffers, all of them empty.  NULL, or why that is refused:
- * the buffers need more than NEST_SIM_BYTES_MOST. */
-const char *nest_run_open(struct nest_run *run);
+/* The box between the projections of two points of the iteration space, both included. */
+void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
+	const int64_t *high, struct nest_box *out);
 
 /* Whether an instance has work at this step. */
 bool nest_run_works(struct nest_run *run, int level, int64_t instance);
