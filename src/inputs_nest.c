@@ -9,22 +9,6 @@
 
 #include <string.h>
 
-/* The nodes of all keys that hold constraints; NULL ends them. */
-static const struct node *const *find_constraints(struct sheet *sheet, struct arena *arena)
-{
-	static const char *const keys[] = {
-		"constraints", "architecture_constraints", "mapspace_constraints", "mapspace"};
-	enum { KEYS = sizeof keys / sizeof *keys };
-	const struct node **lists = arena_array(arena, const struct node *, KEYS + 1);
-	int count = 0;
-	for (int i = 0; i < KEYS; i++) {
-		const struct node *node = sheet_find(sheet, keys[i]);
-		if (node)
-			lists[count++] = node;
-	}
-	return lists;
-}
-
 static void read_solver(
 	const struct reading *reading, const struct node *map, struct nest_inputs *inputs)
 {
@@ -160,7 +144,7 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 	const struct node *mapping = sheet_find(sheet, "mapping");
 	const struct node *mapper = sheet_find(sheet, "mapper");
 	const struct node *search = sheet_find(sheet, "search");
-	const struct node *const *lists = find_constraints(sheet, arena);
+	const struct node *const *lists = constraints_lists(sheet, arena);
 	if (mapping && is_empty_list(mapping))
 		mapping = NULL;
 	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};

@@ -135,16 +135,18 @@ bool constraints_agree_on_graph(const struct constraints *constraints, struct di
 const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
 	const struct mapping *mapping, struct arena *arena)
 {
+	/* some kinds look at their neighbours */
+	if (domain->constraints != constraints) {
+		struct domain *same = arena_copy(arena, domain, sizeof *domain);
+		same->constraints = constraints;
+		domain = same;
+	}
 	for (size_t i = 0; i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
-		const char *why = constraint->kind->check ? constraint->kind->check(domain,
-								    constraint, mapping, arena)
-							  : NULL;
+		const char *why = constraint->kind->check(domain, constraint, mapping, arena);
 		if (!why)
 			continue;
 		struct span span = constraint->span;
-		if (!span.source)
-			return why;
 		return arena_format(
 			arena, "%s:%d:%d: %s", span.source->name, span.line, span.column, why);
 	}

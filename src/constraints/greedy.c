@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { STATES_MOST = 1 << 16 };
+enum { STATES_MOST = 1 << 16, SLOTS_FIRST = 64 };
 
 /* num / den iterations; den > 0 */
 struct share {
@@ -25,8 +25,8 @@ struct state {
 
 struct table {
 	struct arena *arena;
-	int count;       /* dimensions */
-	int state_count; /* at most half of the slots are used */
+	int count;                      /* dimensions */
+	size_t state_count, slot_count; /* at most half of the slots are used; a power of two */
 	struct state **slots;
 };
 
@@ -42,10 +42,23 @@ static struct state **find(const struct table *table, const int64_t *left, int64
 		hash = (hash ^ (uint64_t)left[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t size = (size_t)table->count * sizeof *left;
 	for (size_t at = hash >> 40;; at++) {
-		struct state **slot = &table->slots[at % (2 * STATES_MOST)];
+		struct state **slot = &table->slots[at & (table->slot_count - 1)];
 		if (!*slot || ((*slot)->capacity == capacity && !memcmp((*slot)->left, left, size)))
 			return slot;
 	}
+}
+
+static void grow(struct table *table)
+{
+	struct table larger = *table;
+	larger.slot_count *= 2;
+	larger.slots = arena_array(table->arena, struct state *, larger.slot_count);
+	for (size_t i = 0; i < table->slot_count; i++) {
+		struct state *state = table->slots[i];
+		if (state)
+			*find(&larger, state->left, state->capacity) = state;
+	}
+	*table = larger;
 }
 
 static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity);
@@ -109,6 +122,10 @@ static struct state *best_from(struct table *table, const int64_t *left, int64_t
 		return *slot;
 	if (++table->state_count > STATES_MOST)
 		return NULL;
+	if (2 * table->state_count > table->slot_count) {
+		grow(table);
+		slot = find(table, left, capacity);
+	}
 	struct state *state = *slot = arena_new(table->arena, struct state);
 	memcpy(state->left, left, sizeof state->left);
 	state->capacity = capacity;
@@ -125,7 +142,8 @@ bool greedy_maximize(struct greedy *greedy, int64_t capacity)
 	struct arena *scratch = arena_open();
 	struct table table = {.arena = scratch,
 		.count = greedy->count,
-		.slots = arena_array(scratch, struct state *, 2 * STATES_MOST)};
+		.slot_count = SLOTS_FIRST,
+		.slots = arena_array(scratch, struct state *, SLOTS_FIRST)};
 	int64_t left[SHAPE_DIMENSIONS_MOST] = {0};
 	for (int k = 0; k < greedy->count; k++) {
 		left[k] = greedy->sizes[k];

@@ -2,6 +2,8 @@
 
 #include "constraints/constraints.h"
 
+extern const struct constraint_kind constraint_permutation;
+
 struct order_slots order_open(const struct shape *shape)
 {
 	struct order_slots slots = {.count = shape->dimension_count};
@@ -49,7 +51,8 @@ struct order_slots order_of_row(const struct domain *domain, int row, enum const
 	const struct constraints *all = domain->constraints;
 	for (size_t i = 0; all && i < all->count; i++) {
 		const struct constraint *constraint = &all->at[i];
-		if (constraint->row == row && constraint->part == part)
+		if (constraint->kind == &constraint_permutation && constraint->row == row &&
+			constraint->part == part)
 			order_merge(&slots, constraint);
 	}
 	return slots;

@@ -73,7 +73,8 @@ static int opponent(
 	const struct constraints *all = domain->constraints;
 	for (int i = 0; all && i < self; i++) {
 		const struct constraint *other = &all->at[i];
-		if (other->row != constraint->row || other->part != constraint->part)
+		if (other->kind != constraint->kind || other->row != constraint->row ||
+			other->part != constraint->part)
 			continue;
 		struct order_slots slots = order_open(domain->shape);
 		if (order_merge(&slots, other) && !order_merge(&slots, constraint))
