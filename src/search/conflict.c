@@ -181,17 +181,3 @@ struct conflict conflict_find(const struct arch *arch, const struct shape *shape
 	}
 	return conflict;
 }
-
-enum feasibility conflict_feasibility(const struct arch *arch, const struct shape *shape,
-	const struct hierarchy *hierarchy, const struct constraints *members, const bool *chosen,
-	uint64_t work_most, struct arena *arena)
-{
-	struct conflict conflict = {.members = *members};
-	conflict.chosen = arena_copy(arena, chosen, members->count * sizeof *chosen);
-	struct filter filter = {.arch = arch,
-		.shape = shape,
-		.hierarchy = hierarchy,
-		.work_most = work_most,
-		.conflict = &conflict};
-	return ask(&filter);
-}

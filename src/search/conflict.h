@@ -30,9 +30,4 @@ struct conflict conflict_find(const struct arch *arch, const struct shape *shape
 	const struct hierarchy *hierarchy, const struct constraints *constraints,
 	uint64_t work_most, struct arena *arena);
 
-/* Whether the chosen members can be met together. */
-enum feasibility conflict_feasibility(const struct arch *arch, const struct shape *shape,
-	const struct hierarchy *hierarchy, const struct constraints *members, const bool *chosen,
-	uint64_t work_most, struct arena *arena);
-
 #endif

@@ -48,6 +48,7 @@ static void narrow_factors(struct random *random, struct factor_domain *factors,
 			factor->most = bound;
 		else
 			factor->least = factor->most = bound;
+		factor->least_by = factor->most_by = 0;
 	}
 }
 
