@@ -26,7 +26,7 @@ static const struct {
  * or with the fan-out at another place. */
 static bool is_variant(const char *source)
 {
-	return strstr(source, "eyeriss_like") || strstr(source, "levelspatial.arch");
+	return strstr(source, "eyeriss_like-") || strstr(source, "levelspatial.arch");
 }
 
 struct reading_case {
@@ -174,7 +174,8 @@ static int is_source(const struct dirent *entry)
 {
 	const char *name = entry->d_name;
 	return text_equal(name, "arch.yaml") ||
-	       (strncmp(name, "v4.", 3) == 0 && (strstr(name, "arch.") || is_variant(name)));
+	       (strncmp(name, "v4.", 3) == 0 &&
+		       (strstr(name, "arch.") || strstr(name, "eyeriss_like")));
 }
 
 static int is_folder(const struct dirent *entry)
