@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,32 @@ struct nest_level *nest_line_level(struct nest_case *nest, const char *level)
 uint8_t nest_line_space(const struct nest_case *nest, const char *space)
 {
 	return (uint8_t)(1 << shape_space(&nest->shape, space));
+}
+
+void nest_line_flag(struct nest_case *nest, const char *flag)
+{
+	char words[3][40];
+	if (sscanf(flag, "%39s %39s %39s", words[0], words[1], words[2]) != 3)
+		BUG("'%s' is no level, flag and dataspace", flag);
+	struct nest_level *level = nest_line_level(nest, words[0]);
+	uint8_t bit = nest_line_space(nest, words[2]);
+	const struct {
+		const char *name;
+		uint8_t *bits;
+	} flags[] = {
+		{"no_temporal_reuse", &level->no_temporal_reuse},
+		{"rmw_first_update", &level->rmw_first_update},
+		{"no_coalesce", &level->no_coalesce},
+		{"no_spatial_reuse", &level->no_spatial_reuse},
+		{"no_link_transfer", &level->no_link_transfer},
+	};
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+		if (text_equal(flags[i].name, words[1])) {
+			*flags[i].bits |= bit;
+			return;
+		}
+	}
+	BUG("no flag '%s'", words[1]);
 }
 
 const char *nest_line_counts(

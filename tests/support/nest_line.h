@@ -16,7 +16,10 @@ struct arena;
 struct nest_case *nest_line(
 	struct arena *arena, const char *levels, const char *einsum, const char *mapping);
 
-/* Sets a flag (nest_level has them) for one dataspace; the level by its name. */
+/* Sets a flag of nest_level for one dataspace: "Buf no_coalesce Z". */
+void nest_line_flag(struct nest_case *nest, const char *flag);
+
+/* By their names. */
 struct nest_level *nest_line_level(struct nest_case *nest, const char *level);
 uint8_t nest_line_space(const struct nest_case *nest, const char *space);
 
