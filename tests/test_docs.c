@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "base/text.h"
+#include "constraints/kind.h"
 #include "tests/support/shell.h"
 
 #include <stdio.h>
@@ -62,7 +63,28 @@ static void examples_of_the_spec_manual_are_read(void **state)
 	ended = shell(arena, "\"$LXPLORE\" check %s '%s' '%s'", ARCH, workload, search);
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
+	const char *kept =
+		put_block(arena, folder, "graph.yaml", manual, "constraints: # of a graph\n");
+	ended = shell(arena, "\"$LXPLORE\" check %s '%s' '%s'", ARCH, workload, kept);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	kept = put_block(arena, folder, "problem.yaml", manual, "constraints:\n");
+	ended = shell(arena,
+		"\"$LXPLORE\" check specs/arch/three_level.yaml specs/problems/gemm_16.yaml '%s'",
+		kept);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
 	shell_remove(folder);
+	arena_close(arena);
+}
+
+static void every_kind_of_constraint_is_in_the_manual(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *manual = read_manual(arena, "specs/README.md");
+	for (int i = 0; constraint_kinds[i]; i++)
+		if (!strstr(manual, arena_format(arena, "`%s`", constraint_kinds[i]->key)))
+			fail_msg("specs/README.md does not tell of '%s'", constraint_kinds[i]->key);
 	arena_close(arena);
 }
 
@@ -165,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples_of_the_spec_manual_are_read),
+		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(links_lead_to_files),
