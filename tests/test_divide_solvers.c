@@ -241,8 +241,10 @@ static void exhaustive_offers_in_order_and_within_its_budget(void **state)
 	assert_int_equal(answer.ticks, 9);
 	for (size_t i = 0; i < 9; i++)
 		assert_mapping(ground, workload, answer.candidates[i].mappings, expected[i]);
-	const struct problem problem = {
-		STAGE_DIVIDE, ground->arch, workload, &ground->planning, 0, NULL, NULL, NULL};
+	const struct problem problem = {.stage = STAGE_DIVIDE,
+		.arch = ground->arch,
+		.workload = workload,
+		.planning = &ground->planning};
 	answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 5, 1, ground->arena);
 	assert_int_equal(answer.candidate_count, 5);
 	assert_true(answer.cut);
