@@ -97,7 +97,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/lxplore
 
 ## make accept      rewrite the expected outputs that tests compare with; review the difference
-accept: $(PROGRAM) $(OUT)/tests/test_bad
+accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 	@scripts/accept $^
 
 ## make format      rewrite all C files with clang-format

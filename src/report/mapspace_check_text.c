@@ -197,38 +197,33 @@ static int width_of(int width, const char *text)
 	return (int)number_max(width, (int64_t)strlen(text));
 }
 
-/* One row: a name, and a number of each column that is known. */
-static void add_row(struct text *text, const struct mapspace_check *check, const char *name,
-	const char *machine, const char *constrained, const char *narrowed, const int *widths)
+static void add_row(struct text *text, const char *name, const char *machine,
+	const char *constrained, const char *narrowed, const int *widths)
 {
 	text_add(text, "  %-*s  %*s", widths[0], name, widths[1], machine);
-	if (!check->contradictory)
-		text_add(text, "  %*s  %*s", widths[2], constrained, widths[3], narrowed);
-	text_add(text, "\n");
+	text_add(text, "  %*s  %*s\n", widths[2], constrained, widths[3], narrowed);
 }
 
 static void add_sizes(struct text *text, const struct mapspace_check *check)
 {
 	const struct space_sizes *a = &check->machine, *b = &check->constrained,
 				 *c = &check->narrowed;
-	bool known = !check->contradictory;
-	int widths[4] = {9, width_of(7, a->all), width_of(11, known ? b->all : ""),
-		width_of(8, known ? c->all : "")};
+	int widths[4] = {9, width_of(7, a->all), width_of(11, b->all), width_of(8, c->all)};
 	for (int d = 0; d < check->shape->dimension_count; d++)
 		widths[0] = width_of(widths[0],
 			arena_format(text->arena, "  of %s", check->shape->dimensions[d].name));
 	text_add(text, "mapspace\n");
-	add_row(text, check, "", "machine", "constraints", "fan-outs", widths);
+	add_row(text, "", "machine", "constraints", "fan-outs", widths);
 	for (int i = 0; i < CHOICE_COUNT; i++) {
-		add_row(text, check, space_choice_names[i], a->choices[i], b->choices[i],
-			c->choices[i], widths);
+		add_row(text, space_choice_names[i], a->choices[i], b->choices[i], c->choices[i],
+			widths);
 		for (int d = 0; i == CHOICE_FACTORS && d < check->shape->dimension_count; d++)
-			add_row(text, check,
+			add_row(text,
 				arena_format(
 					text->arena, "  of %s", check->shape->dimensions[d].name),
 				a->dimensions[d], b->dimensions[d], c->dimensions[d], widths);
 	}
-	add_row(text, check, "mappings", a->all, b->all, c->all, widths);
+	add_row(text, "mappings", a->all, b->all, c->all, widths);
 }
 
 static void add_mapping(struct text *text, const struct mapspace_check_report *report)
@@ -260,6 +255,7 @@ const char *mapspace_check_text(struct arena *arena, const struct mapspace_check
 	}
 	if (report->mapping)
 		add_mapping(&text, report);
-	add_sizes(&text, check);
+	if (!check->contradictory)
+		add_sizes(&text, check);
 	return text_read(&text);
 }
