@@ -76,9 +76,10 @@ static void attributes_may_use_each_other(void **state)
 		"variables: {datawidth: 4, ROWS: 2 * 3}\n" HEAD
 		"  - !Container {name: chip, attributes: {datawidth: datawidth, banks: 5}}\n"
 		"  - !Component {name: a, class: SRAM, attributes: {depth: width * banks, width: "
-		"datawidth * ROWS, n_banks: banks}}\n" MAC,
+		"datawidth * ROWS, n_banks: banks}, spatial: {meshX: datawidth, meshY: n_banks}}\n" MAC,
 		diag);
 	assert_string_equal(complaints_text(*state, diag), "");
+	assert_int_equal(find(arch, "a")->instances, 20);
 	assert_int_equal(find(arch, "a")->word_bits, 4);
 	assert_int_equal(find(arch, "a")->block_words, 6);
 	assert_int_equal(find(arch, "a")->entries, 24 * 5 * 6);
@@ -172,6 +173,7 @@ static void sizes_are_words(void **state)
 		{"depth: 10, n_words: 4, word_bits: 8", 40, 4, 1},
 		{"depth: 10, block-size: 4, cluster-size: 8", 40, 4, 8},
 		{"depth: 2**20 / 4, word_width: 8", 262144, 1, 1},
+		{"depth: 3, block_size: 4, n_words: 4", 12, 4, 1},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct arch *arch = read_good(*state,
@@ -282,8 +284,9 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD "  - !Container {name: c, attributes: {datawdth: 8}}\n" DRAM MAC,
 			"error: unknown key 'datawdth' in level 'DRAM'; did you mean 'datawidth'?"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {word-bits: 8, datawidth: "
-		      "8}}\n" MAC,
-			"error: 'datawidth' in level 'a' is the same as 'word-bits'"},
+		      "16}}\n" MAC,
+			"error: 'datawidth' in level 'a' is another word for 'word-bits', and they "
+			"differ"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 60}}\n" MAC,
 			"error: 'width' in level 'a' is 60 bits, no multiple of the 16 of a word"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {width: 48, cluster_size: "

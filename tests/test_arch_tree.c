@@ -31,6 +31,7 @@ static const struct arch *read_good(struct arena *arena, const char *yaml)
 	return arch;
 }
 
+/* Multipliers may be listed before storages; they are innermost all the same. */
 static void subtrees_multiply_what_is_inside(void **state)
 {
 	const struct arch *arch = read_good(*state,
@@ -48,9 +49,10 @@ static void subtrees_multiply_what_is_inside(void **state)
 		"    subtree:\n"
 		"    - name: PE[0..167]\n"
 		"      local:\n"
-		"      - {name: rf, class: regfile, attributes: {entries: 12, meshX: 14}}\n"
-		"      - {name: 'regs[1..2]', class: aladdin_register, attributes: {meshY: 24}}\n"
-		"      - {name: 'mac[1..2]', class: intmac, attributes: {meshX: 14, meshY: 24}}\n");
+		"      - {name: 'mac[1..2]', class: intmac, attributes: {meshX: 14, meshY: 24}}\n"
+		"      - {name: rf, class: regfile, attributes: {banks: 3, bank_depth: 4, entries: "
+		"banks * bank_depth, meshX: 14}}\n"
+		"      - {name: 'regs[1..2]', class: aladdin_register, attributes: {meshY: 24}}\n");
 	static const struct {
 		const char *name;
 		enum level_class kind;

@@ -24,6 +24,7 @@ static const struct {
 	{"power_gated_at", "power_gated_at"},
 	{"read_bandwidth", "read_bandwidth"},
 	{"router_energy", "router_energy"},
+	{"rw_bandwidth", "shared_bandwidth"},
 	{"shared_bandwidth", "shared_bandwidth"},
 	{"sizekb", "sizeKB"},
 	{"vector_access_energy", "vector_access_energy"},
@@ -95,6 +96,11 @@ static const struct node_entry *find(
 	return NULL;
 }
 
+static bool is_same_value(const struct node *a, const struct node *b)
+{
+	return a->kind == NODE_SCALAR && b->kind == NODE_SCALAR && text_equal(a->text, b->text);
+}
+
 /* `written` as the map of the spec has it. */
 static const char *written_at(const struct node *map, struct span span)
 {
@@ -121,8 +127,11 @@ static const struct node *gather(
 			entries[count++] = entry;
 			continue;
 		}
-		diag_error(draft->reading->diag, entry.key_span, "'%s' in %s is the same as '%s'",
-			own->entries[i].key, what, written_at(own, twin->key_span));
+		if (is_same_value(entry.value, twin->value))
+			continue;
+		diag_error(draft->reading->diag, entry.key_span,
+			"'%s' in %s is another word for '%s', and they differ", own->entries[i].key,
+			what, written_at(own, twin->key_span));
 		diag_note(draft->reading->diag, twin->key_span, "first given here");
 	}
 	for (size_t c = draft->scope.count; c-- > 0;) {
@@ -163,10 +172,20 @@ static bool is_settled(const struct arch_draft *draft, struct span span)
 	return false;
 }
 
+void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes)
+{
+	for (size_t i = 0; i < attributes->map->count; i++) {
+		const struct node_entry *entry = &attributes->map->entries[i];
+		if (variables_used(attributes->reading->variables, entry->key))
+			*array_add(draft->reading->arena, &draft->settled) = entry->key_span;
+	}
+}
+
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 {
 	struct arena *arena = draft->reading->arena;
 	const char **asked = arena_array(arena, const char *, attributes->known_count + 1);
+	arch_keys_settle(draft, attributes);
 	if (attributes->known_count)
 		memcpy(asked, attributes->known, attributes->known_count * sizeof *asked);
 	for (size_t i = 0; i < attributes->map->count; i++) {
@@ -175,9 +194,6 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 			continue;
 		if (is_among(entry->key, accepted) || is_of_storages(entry->key) ||
 			is_settled(draft, entry->key_span)) {
-			read_node(attributes, entry->key, OPTIONAL);
-		} else if (variables_used(attributes->reading->variables, entry->key)) {
-			*array_add(arena, &draft->settled) = entry->key_span;
 			read_node(attributes, entry->key, OPTIONAL);
 		} else if (suggest(entry->key, asked)) {
 			*array_add(arena, &draft->settled) = entry->key_span;

@@ -17,6 +17,9 @@ bool arch_key_for_graphs(const char *key);
 void arch_keys_open(struct arch_draft *draft, const struct node *own, const char *what,
 	struct span span, struct reader *attributes);
 
+/* Attributes that arithmetic has used are of use, whatever their names. */
+void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes);
+
 /*
  * Closes the reader of such a map: keys like one of those asked for are errors,
  * Accelergy's well-known ones are fine, all others become strangers.

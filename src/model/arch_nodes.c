@@ -32,17 +32,21 @@ static enum tag read_tag(struct arch_draft *draft, const struct node *node)
 	return TAGS;
 }
 
-static void read_fanout(struct reader *node, const struct reading *reading, struct level *level)
+/* Attributes of the level may stand in its meshes. */
+static void read_fanout(struct arch_draft *draft, struct arch_entry *entry,
+	const struct node *spatial, struct level *level)
 {
-	const struct node *spatial = read_map(node, "spatial", OPTIONAL);
+	const struct reading *reading =
+		entry->has_attributes ? entry->attributes.reading : draft->reading;
 	struct reader mesh;
-	level->fanout_x = level->fanout_y = 1;
-	if (!spatial || !reader_open(&mesh, reading, spatial, node->what))
+	if (!spatial || !reader_open(&mesh, reading, spatial, entry->node.what))
 		return;
-	mesh.what = node->what;
+	mesh.what = entry->node.what;
 	read_integer(&mesh, "meshX", OPTIONAL, 1, INT32_MAX, &level->fanout_x);
 	read_integer(&mesh, "meshY", OPTIONAL, 1, INT32_MAX, &level->fanout_y);
 	reader_done(&mesh);
+	if (entry->has_attributes)
+		arch_keys_settle(draft, &entry->attributes);
 }
 
 static void read_class(struct arch_draft *draft, struct reader *node, struct level *level)
@@ -115,19 +119,18 @@ static void open_attributes(
 	struct arch_draft *draft, struct arch_entry *entry, const struct level *level)
 {
 	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL);
-	bool inherits = !draft->graphs && level->kind != LEVEL_CONTAINER;
-	if (own && !draft->graphs) {
-		*array_add(draft->reading->arena, &draft->clocks) = own;
-		if (level->kind == LEVEL_CONTAINER)
-			*array_add(draft->reading->arena, &draft->scope) = own;
-		refuse_meshes(draft, own, level);
-	}
-	entry->has_attributes = own || inherits;
-	if (inherits)
+	entry->has_attributes = own || !draft->graphs;
+	if (!draft->graphs)
 		arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
 	else if (own)
 		reader_open(&entry->attributes, draft->reading, own, "level");
 	entry->attributes.what = entry->node.what;
+	if (!own || draft->graphs)
+		return;
+	*array_add(draft->reading->arena, &draft->clocks) = own;
+	if (level->kind == LEVEL_CONTAINER)
+		*array_add(draft->reading->arena, &draft->scope) = own;
+	refuse_meshes(draft, own, level);
 }
 
 static bool open_list(struct arch_draft *draft, const struct node *list, struct place place);
@@ -167,11 +170,12 @@ static bool open_level(
 	}
 	if (!container)
 		read_class(draft, &entry->node, level);
-	read_fanout(&entry->node, draft->reading, level);
-	if (place.parallel && level->fanout_x * level->fanout_y > 1)
-		WRONG(draft, node_find(item, "spatial")->span,
-			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
+	const struct node *spatial = read_map(&entry->node, "spatial", OPTIONAL);
 	open_attributes(draft, entry, level);
+	read_fanout(draft, entry, spatial, level);
+	if (place.parallel && level->fanout_x * level->fanout_y > 1)
+		WRONG(draft, spatial->span,
+			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
 	if (draft->graphs)
 		return true;
 	read_beside(&entry->node, level);

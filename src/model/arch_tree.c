@@ -14,8 +14,16 @@
  */
 #define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
 
+/* The multipliers are innermost wherever they are listed: they wait for the end. */
+struct waiting {
+	const struct node *item;
+	int64_t copies;
+};
+
 struct tree {
 	struct arch_draft *draft;
+	struct array(struct waiting) computes;
+	bool at_end;
 	int64_t copies;         /* of what is in the subtree that is read */
 	int64_t mesh_x, mesh_y; /* of the last level */
 	const char *outside;    /* its name */
@@ -159,6 +167,11 @@ static void open_local(struct tree *tree, const struct node *item)
 	read_bool(&node, "enabled", OPTIONAL, &enabled);
 	if (!enabled || !read_class(tree, &node, &kind, &device))
 		return;
+	if (kind == LEVEL_COMPUTE && !tree->at_end) {
+		*array_add(draft->reading->arena, &tree->computes) =
+			(struct waiting){item, tree->copies};
+		return;
+	}
 	int r = arch_draft_add(draft, item->span);
 	if (r < 0)
 		return;
@@ -232,9 +245,14 @@ static void open_subtree(struct tree *tree, const struct node *list)
 
 bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 {
-	struct tree tree = {draft, 1, 1, 1, NULL};
+	struct tree tree = {.draft = draft, .copies = 1, .mesh_x = 1, .mesh_y = 1};
 	size_t errors = diag_errors(draft->reading->diag);
 	draft->arch->tree = true;
 	open_subtree(&tree, list);
+	tree.at_end = true;
+	for (size_t i = 0; i < tree.computes.count; i++) {
+		tree.copies = tree.computes.at[i].copies;
+		open_local(&tree, tree.computes.at[i].item);
+	}
 	return diag_errors(draft->reading->diag) == errors;
 }
