@@ -93,11 +93,13 @@ static bool has_counts(enum nest_verdict verdict)
 static enum nest_verdict evaluate(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score)
 {
+	counts->computes = model->computes;
 	struct nest_quick quick;
-	bool exact = false;
+	bool exact = false, priced = false;
 	enum nest_verdict verdict;
 	if (nest_quick_counts(model, mapping, counts, score, &quick)) {
 		verdict = quick.verdict;
+		priced = !quick.left;
 		if (quick.left) {
 			enum nest_verdict rest =
 				count_left(model, mapping, quick.left, counts, score);
@@ -110,9 +112,9 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 		return verdict;
 	if (verdict == NEST_FITS)
 		verdict = check_parallelism(model, counts->utilized_computes, score);
-	counts->computes = model->computes;
-	enum nest_verdict derived = nest_derive_counting(
-		model, exact ? COUNTING_EXACT : COUNTING_TIMELOOP, counts, score);
+	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	enum nest_verdict derived =
+		(priced ? nest_derive_rest : nest_derive_counting)(model, counting, counts, score);
 	return derived == NEST_FITS ? verdict : derived;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/wide.h"
 #include "cost/checked.h"
+#include "cost/nest_lanes.h"
 
 #include <math.h>
 
@@ -111,52 +112,31 @@ static int64_t cycles_of_level(const struct nest_model *model, enum counting cou
 					  : cycles_timeloop(model, i, counts);
 }
 
-/* Accesses of whole blocks, ceil(words / divisor): exact, as the quotient of two numbers below
- * 2^53 rounds to a whole number only if it is one. */
-static inline double accesses(int64_t words, double divisor)
-{
-	double quotient = (double)words / divisor;
-	double whole = (double)(int64_t)quotient;
-	return whole + (whole < quotient);
-}
-
-static void derive_energy(
+/* The quotient of two numbers below 2^53 rounds to a whole number only if it is one. */
+static void derive_accesses(
 	const struct nest_model *model, const struct nest_counts *counts, struct nest_score *score)
 {
-	double all = (double)counts->computes * model->hierarchy->compute_pj;
-	score->compute_pj = all;
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
 		double instances = (double)number_max(counts->utilized[i], 1);
-		/* Instances of a cluster share an access. */
-		double clusters = instances < price->clusters ? instances : price->clusters;
-		double divisor = instances * price->block_size, sum = 0;
+		double clusters = clusters_of(price, instances);
 		for (int t = 0; t < model->shape->space_count; t++) {
 			const struct nest_count *count = &counts->at[i][t];
-			double pj = 0;
-			if (count->reads | count->fills | count->updates)
-				pj = accesses(count->reads, divisor) * price->pj[NEST_READ] +
-				     accesses(count->fills, divisor) * price->pj[NEST_FILL] +
-				     accesses(count->updates, divisor) * price->pj[NEST_UPDATE];
-			pj *= clusters;
-			score->space_pj[i][t] = pj;
-			sum += pj;
+			lanes pj = lanes_pj(price, all_lanes((double)count->reads),
+				all_lanes((double)count->fills), all_lanes((double)count->updates),
+				instances * price->block_size);
+			score->space_pj[i][t] = pj[0] * clusters;
 		}
-		score->leak_pj[i] = price->leak_pj * (double)score->cycles *
-				    (double)counts->utilized[price->gated_at];
-		score->network_pj[i] = 0;
-		score->level_pj[i] = sum + score->leak_pj[i];
-		all += score->level_pj[i];
 	}
-	score->energy_pj = all;
 }
 
-enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
+enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, struct nest_score *score)
 {
+	int level_count = model->hierarchy->level_count, space_count = model->shape->space_count;
 	int64_t most = counts->compute_cycles;
 	bool fits = true;
-	for (int i = 0; i < model->hierarchy->level_count; i++) {
+	for (int i = 0; i < level_count; i++) {
 		int64_t cycles = cycles_of_level(model, counting, i, counts);
 		fits &= cycles >= 0;
 		score->level_cycles[i] = cycles;
@@ -165,8 +145,28 @@ enum nest_verdict nest_derive_counting(const struct nest_model *model, enum coun
 	score->cycles = checked_add(&fits, most, model->network_cycles);
 	if (!fits)
 		return NEST_OVERFLOW;
-	score->utilization =
-		(double)counts->computes / (model->multipliers * (double)score->cycles);
-	derive_energy(model, counts, score);
+	double cycles = (double)score->cycles;
+	double all = (double)counts->computes * model->hierarchy->compute_pj;
+	score->utilization = (double)counts->computes / (model->multipliers * cycles);
+	score->compute_pj = all;
+	for (int i = 0; i < level_count; i++) {
+		const struct nest_price *price = &model->prices[i];
+		double leak = price->leak_pj * cycles * (double)counts->utilized[price->gated_at];
+		double sum = leak;
+		for (int t = 0; t < space_count; t++)
+			sum += score->space_pj[i][t];
+		score->leak_pj[i] = leak;
+		score->network_pj[i] = 0;
+		score->level_pj[i] = sum;
+		all += sum;
+	}
+	score->energy_pj = all;
 	return NEST_FITS;
+}
+
+enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
+	const struct nest_counts *counts, struct nest_score *score)
+{
+	derive_accesses(model, counts, score);
+	return nest_derive_rest(model, counting, counts, score);
 }

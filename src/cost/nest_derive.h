@@ -12,4 +12,8 @@
 enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, struct nest_score *score);
 
+/* The same, but for the energy of accesses: space_pj is there. */
+enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
+	const struct nest_counts *counts, struct nest_score *score);
+
 #endif

@@ -8,7 +8,11 @@ static struct nest_price price_of(const struct nest_level *level, int space_coun
 		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
 		.leak_pj = level->leak_pj,
 		.block_size = (double)level->block_size,
+		.fanout_x = (double)level->fanout_x,
+		.fanout_y = (double)level->fanout_y,
 		.gated_at = level->gated_at,
+		.row = level->row,
+		.block_row = level->block_row,
 	};
 	int64_t clusters = level->mesh_x * level->mesh_y / level->cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
@@ -43,7 +47,7 @@ static void describe_space(
 			out->quick &= out->rank_of[d] < 0;
 			out->plain &= coefficient == 1;
 			out->rank_of[d] = r;
-			out->coefficient[d] = coefficient;
+			out->coefficient[d] = (double)coefficient;
 			dimensions |= 1u << d;
 		}
 		out->rank_dimensions[r] = dimensions;
@@ -86,6 +90,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
 	model->least_busy = hierarchy->least_parallelism * model->multipliers;
 	model->all_dimensions = (1u << shape->dimension_count) - 1;
+	for (int d = 0; d < shape->dimension_count; d++)
+		model->extents[d] = (double)shape->dimensions[d].extent;
 	uint32_t flags = 0;
 	model->quick = counting == COUNTING_TIMELOOP && model->fits;
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -101,8 +107,17 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		struct nest_shape_of *space = &model->spaces[t];
 		describe_space(&shape->spaces[t], shape->dimension_count, space);
 		if (!space->quick || flags >> t & 1 ||
-			counted_at_most(&shape->spaces[t], shape) >= 0x1p53)
+			counted_at_most(&shape->spaces[t], shape) >= 0x1p51)
 			model->slow_spaces |= 1u << t;
+		model->written[t] = -(int64_t)space->written;
+		model->words[t] = 1;
+		model->boxed_spaces |= (uint32_t)!space->plain << t;
+		model->sum_spaces |= (uint32_t)(space->sum_count > 0) << t;
+		for (int d = 0; d < shape->dimension_count; d++) {
+			bool relevant = space->relevant >> d & 1;
+			model->relevant[d][t] = -(int64_t)relevant;
+			model->words[t] *= relevant ? model->extents[d] : 1;
+		}
 	}
 	return model;
 }

@@ -13,7 +13,9 @@ struct nest_price {
 	double block_size;
 	double clusters; /* in the machine: more are never busy */
 	double rate[3];  /* reads, writes, both: words per cycle and instance; 0: unlimited */
+	double fanout_x, fanout_y;
 	int gated_at;
+	int row, block_row;
 	bool limited; /* some rate is */
 	bool scaled;  /* some dataspace's words count more or less than one in the rates */
 };
@@ -28,7 +30,7 @@ struct nest_shape_of {
 	uint32_t sums[SHAPE_RANKS_MOST];    /* their dimensions */
 	int rank_of[SHAPE_DIMENSIONS_MOST]; /* the rank that has the dimension; -1 */
 	int rank_count;
-	int64_t coefficient[SHAPE_DIMENSIONS_MOST];
+	double coefficient[SHAPE_DIMENSIONS_MOST];
 	uint32_t rank_dimensions[SHAPE_RANKS_MOST];
 };
 
@@ -47,6 +49,12 @@ struct nest_model {
 	bool quick;           /* cost/nest_quick.h counts mappings */
 	uint32_t slow_spaces; /* but for these */
 	uint32_t storage_rows;
+	uint32_t boxed_spaces, sum_spaces;
+	double extents[SHAPE_DIMENSIONS_MOST];
+	double words[SHAPE_SPACES_MOST]; /* product of the relevant extents */
+	/* -1 or 0 */
+	int64_t written[SHAPE_SPACES_MOST];
+	int64_t relevant[SHAPE_DIMENSIONS_MOST][SHAPE_SPACES_MOST];
 	uint32_t all_dimensions;
 };
 

@@ -1,49 +1,54 @@
 #include "cost/nest_quick.h"
 
-#include "base/number.h"
+#include "cost/nest_lanes.h"
 
 #include <string.h>
 
-/* More than any extent, and so little that a bound times it fits: a product that is too large stays
- * too large. */
-#define TOO_MUCH (((uint64_t)1 << 31) + 1)
-
 enum { LOOPS_MOST = 2 * ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST };
 
-/* All loops, outermost first; those of one level and the block below it stand together. */
+/* All loops, outermost first; those of one level and the block below it stand together.  Only
+ * dataspaces whose ranks add dimensions ask for them. */
 struct quick_loops {
 	int count;
-	int first[ARCH_LEVELS_MOST + 1]; /* first[i]: of level i; its inner end is first[i - 1] */
-	uint64_t bound[LOOPS_MOST];
-	uint64_t outside[LOOPS_MOST]; /* product of the temporal bounds outside */
+	int first[ARCH_LEVELS_MOST]; /* first[i]: of level i; its inner end is first[i - 1] */
+	double bound[LOOPS_MOST];
+	double outside[LOOPS_MOST]; /* product of the temporal bounds outside */
 	uint8_t dimension[LOOPS_MOST];
 	bool spatial[LOOPS_MOST];
 };
 
+/* Whole numbers, below 2^51 where the bounds make the extents (nest_model.c sees to that); no
+ * product of other bounds comes back to an extent by rounding. */
 struct quick_state {
 	struct quick_loops loops;
-	uint64_t inside[SHAPE_DIMENSIONS_MOST]; /* indices of a tile, while going outwards */
-	uint64_t steps;
-	uint64_t instances[ARCH_LEVELS_MOST], multipliers;
+	double inside[SHAPE_DIMENSIONS_MOST];  /* indices of a tile, while going outwards */
+	double outside[SHAPE_DIMENSIONS_MOST]; /* product of all bounds, while going inwards */
+	double steps;
+	double instances[ARCH_LEVELS_MOST], multipliers;
 	uint32_t block[ARCH_LEVELS_MOST]; /* dimensions of the block below */
-	uint64_t fan[ARCH_LEVELS_MOST];
-	uint64_t runs[ARCH_LEVELS_MOST + 1][SHAPE_SPACES_MOST]; /* m(i) */
-	uint64_t groups[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];   /* G(i) */
-	uint64_t rounds[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];   /* relevant loops outside i */
+	double fan[ARCH_LEVELS_MOST];
+	lanes tiles[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];  /* W(i), of plain dataspaces */
+	lanes parts[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];  /* all of it / G of the blocks outside */
+	lanes runs[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];   /* m(i) */
+	lanes groups[ARCH_LEVELS_MOST][LANE_GROUPS_MOST]; /* G(i) */
 	uint32_t residency[SHAPE_SPACES_MOST];
 };
 
-/* Dimensions whose bound is not 1. */
+/* Dimensions of `all` whose bound is not 1. */
 static inline uint32_t busy(const uint32_t *bounds, uint32_t all)
 {
-	uint32_t mask = 0;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		mask |= (uint32_t)(bounds[d] != 1) << d;
-	return mask & all;
+	typedef uint32_t four __attribute__((vector_size(16)));
+	four bits = {0}, weight = {1, 2, 4, 8};
+	for (uint32_t left = all; left; left >>= 4, bounds += 4, weight <<= 4) {
+		four some;
+		memcpy(&some, bounds, sizeof some);
+		bits |= (four)(some != 1) & weight;
+	}
+	return (bits[0] | bits[1] | bits[2] | bits[3]) & all;
 }
 
 static inline void add_loop(
-	struct quick_loops *loops, uint64_t bound, uint64_t outside, int dimension, bool spatial)
+	struct quick_loops *loops, double bound, double outside, int dimension, bool spatial)
 {
 	loops->bound[loops->count] = bound;
 	loops->outside[loops->count] = outside;
@@ -51,79 +56,122 @@ static inline void add_loop(
 	loops->spatial[loops->count] = spatial;
 }
 
-/* From the outermost loop inwards; false for a fan-out that is too small. */
-static inline __attribute__((always_inline)) bool go_inwards(const struct nest_model *model,
-	const struct mapping *mapping, struct quick_state *state, const int space_count)
+static inline masks relevant_to(const struct nest_model *model, int dimension, int group)
 {
-	const struct hierarchy *hierarchy = model->hierarchy;
+	masks mask;
+	memcpy(&mask, &model->relevant[dimension][group * LANES], sizeof mask);
+	return mask;
+}
+
+static inline lanes chosen(masks mask, lanes a, lanes b)
+{
+	return (lanes)((mask & (masks)a) | (~mask & (masks)b));
+}
+
+/* A bound where a mask says so, 1 elsewhere. */
+static inline lanes factor(masks mask, double bound)
+{
+	return 1 + where(mask, all_lanes(bound - 1));
+}
+
+/* From the outermost loop inwards; false for a fan-out that is too small and for bounds that do
+ * not make the extents. */
+static inline __attribute__((always_inline)) bool go_inwards(const struct nest_model *model,
+	const struct mapping *mapping, struct quick_state *state, const int group_count,
+	const bool boxed)
+{
 	struct quick_loops *loops = &state->loops;
 	int dimension_count = model->shape->dimension_count;
-	uint64_t steps = 1, instances = 1, run[SHAPE_SPACES_MOST], round[SHAPE_SPACES_MOST];
-	for (int t = 0; t < space_count; t++)
-		run[t] = round[t] = 1;
+	double steps = 1, instances = 1;
+	lanes run[LANE_GROUPS_MOST], around[LANE_GROUPS_MOST], part[LANE_GROUPS_MOST];
+	for (int g = 0; g < group_count; g++) {
+		run[g] = around[g] = all_lanes(1);
+		memcpy(&part[g], &model->words[g * LANES], sizeof part[g]);
+	}
+	for (int d = 0; d < dimension_count; d++)
+		state->outside[d] = 1;
 	loops->count = 0;
-	for (int i = hierarchy->level_count - 1; i >= 0; i--) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		const struct mapping_row *row = &mapping->rows[level->row];
-		const struct mapping_row *block = &mapping->rows[level->block_row];
+	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
+		const struct nest_price *price = &model->prices[i];
+		const struct mapping_row *row = &mapping->rows[price->row];
+		const struct mapping_row *block = &mapping->rows[price->block_row];
 		loops->first[i] = loops->count;
 		state->instances[i] = instances;
-		for (int t = 0; t < space_count; t++)
-			state->rounds[i][t] = round[t];
+		for (int g = 0; g < group_count; g++) {
+			lanes all;
+			memcpy(&all, &model->words[g * LANES], sizeof all);
+			state->tiles[i][g] = all / around[g];
+			state->parts[i][g] = part[g];
+		}
 		if (busy(row->temporal, model->all_dimensions))
 			for (int k = dimension_count - 1; k >= 0; k--) {
 				int d = row->temporal_order[k];
-				uint64_t bound = row->temporal[d];
-				bool loops_here = bound != 1;
-				add_loop(loops, bound, steps, d, false);
-				loops->count += loops_here;
+				double bound = row->temporal[d];
+				int64_t loops_here = -(int64_t)(row->temporal[d] != 1);
+				if (boxed) {
+					add_loop(loops, bound, steps, d, false);
+					loops->count -= (int)loops_here;
+				}
 				steps *= bound;
-				for (int t = 0; t < space_count; t++) {
-					bool moves =
-						loops_here & (model->spaces[t].relevant >> d & 1);
-					run[t] = moves ? steps : run[t];
-					round[t] *= moves ? bound : 1;
+				state->outside[d] *= bound;
+				for (int g = 0; g < group_count; g++) {
+					masks moves = relevant_to(model, d, g);
+					around[g] *= factor(moves, bound);
+					run[g] = chosen(
+						moves & loops_here, all_lanes(steps), run[g]);
 				}
 			}
-		uint64_t fan_x = 1, fan_y = 1;
-		for (int t = 0; t < space_count; t++) {
-			state->runs[i][t] = run[t];
-			state->groups[i][t] = 1;
+		double fan_x = 1, fan_y = 1;
+		for (int g = 0; g < group_count; g++) {
+			state->runs[i][g] = run[g];
+			state->groups[i][g] = all_lanes(1);
 		}
 		state->block[i] = busy(block->spatial, model->all_dimensions);
-		for (uint32_t left = state->block[i]; left; left &= left - 1) {
-			int d = __builtin_ctz(left);
-			uint64_t bound = block->spatial[d];
-			add_loop(loops, bound, steps, d, true);
-			loops->count++;
-			if (block->spatial_y >> d & 1)
-				fan_y *= bound;
-			else
-				fan_x *= bound;
-			for (int t = 0; t < space_count; t++)
-				if (model->spaces[t].relevant >> d & 1)
-					state->groups[i][t] *= bound;
-			if (fan_x > (uint64_t)level->fanout_x || fan_y > (uint64_t)level->fanout_y)
+		if (state->block[i]) {
+			for (uint32_t left = state->block[i]; left; left &= left - 1) {
+				int d = __builtin_ctz(left);
+				double bound = block->spatial[d];
+				if (boxed) {
+					add_loop(loops, bound, steps, d, true);
+					loops->count++;
+				}
+				state->outside[d] *= bound;
+				if (block->spatial_y >> d & 1)
+					fan_y *= bound;
+				else
+					fan_x *= bound;
+				for (int g = 0; g < group_count; g++)
+					state->groups[i][g] *=
+						factor(relevant_to(model, d, g), bound);
+			}
+			if (fan_x > price->fanout_x || fan_y > price->fanout_y)
 				return false;
+			for (int g = 0; g < group_count; g++) {
+				around[g] *= state->groups[i][g];
+				part[g] = part[g] / state->groups[i][g];
+			}
 		}
 		state->fan[i] = fan_x * fan_y;
 		instances *= state->fan[i];
 	}
 	state->steps = steps;
 	state->multipliers = instances;
-	return true;
+	bool right = true;
+	for (int d = 0; d < dimension_count; d++)
+		right &= state->outside[d] == model->extents[d];
+	return right;
 }
 
 /* The extents of a box by rank; their product. */
-static inline uint64_t box_words(const struct dataspace *space, const struct nest_shape_of *shape,
-	const uint64_t *inside, uint64_t *extents)
+static double box_words(const struct dataspace *space, const struct nest_shape_of *shape,
+	const double *inside, double *extents)
 {
-	uint64_t words = 1;
+	double words = 1;
 	for (int r = 0; r < space->rank_count; r++) {
-		uint64_t extent = 1;
+		double extent = 1;
 		for (uint32_t left = shape->rank_dimensions[r]; left; left &= left - 1) {
 			int d = __builtin_ctz(left);
-			extent += (uint64_t)space->ranks[r].coefficient[d] * (inside[d] - 1);
+			extent += (double)space->ranks[r].coefficient[d] * (inside[d] - 1);
 		}
 		extents[r] = extent;
 		words *= extent;
@@ -140,7 +188,7 @@ struct slide {
 	const struct nest_shape_of *space;
 	const struct quick_loops *loops;
 	int next; /* loop to look at */
-	uint64_t stride[SHAPE_DIMENSIONS_MOST];
+	double stride[SHAPE_DIMENSIONS_MOST];
 };
 
 static void slide_open(struct slide *slide, const struct nest_shape_of *space,
@@ -153,16 +201,16 @@ static void slide_open(struct slide *slide, const struct nest_shape_of *space,
 }
 
 /* The next relevant temporal loop outwards and its step; -1 when there is none. */
-static int slide_next(struct slide *slide, int64_t *step)
+static int slide_next(struct slide *slide, double *step)
 {
 	const struct quick_loops *loops = slide->loops;
 	while (slide->next >= 0) {
 		int l = slide->next--, d = loops->dimension[l];
-		uint64_t stride = slide->stride[d];
+		double stride = slide->stride[d];
 		slide->stride[d] = stride * loops->bound[l];
 		if (loops->spatial[l] || !(slide->space->relevant >> d & 1))
 			continue;
-		*step = (int64_t)((uint64_t)slide->space->coefficient[d] * stride);
+		*step = slide->space->coefficient[d] * stride;
 		return l;
 	}
 	return -1;
@@ -174,11 +222,11 @@ static bool in_rank(const struct slide *slide, int l, uint32_t rank)
 }
 
 /* Words that a child of a level's parent takes, given the level's tile. */
-static uint64_t words_taken(const struct nest_shape_of *space, const struct quick_state *state,
-	int i, uint64_t words, const uint64_t *extents, uint64_t run)
+static double words_taken(const struct nest_shape_of *space, const struct quick_state *state, int i,
+	double words, const double *extents, double run)
 {
 	struct slide slide;
-	int64_t first_step, step;
+	double first_step, step;
 	slide_open(&slide, space, state, state->loops.first[i] - 1);
 	int first = slide_next(&slide, &first_step);
 	if (first < 0)
@@ -187,14 +235,11 @@ static uint64_t words_taken(const struct nest_shape_of *space, const struct quic
 	uint32_t rank = space->rank_dimensions[r];
 	if (!(rank & (rank - 1)))
 		return words * run;
-	const uint64_t *bound = state->loops.bound, *outside = state->loops.outside;
-	uint64_t others = 1;
+	const double *bound = state->loops.bound, *outside = state->loops.outside;
+	double fresh = first_step < extents[r] ? first_step : extents[r];
 	for (int o = 0; o < space->rank_count; o++)
-		others *= o == r ? 1 : extents[o];
-	uint64_t fresh = (uint64_t)first_step;
-	fresh = others * (fresh < extents[r] ? fresh : extents[r]);
-	uint64_t taken = outside[first] * (words + (bound[first] - 1) * fresh);
-	int64_t moved = first_step;
+		fresh *= o == r ? 1 : extents[o];
+	double taken = outside[first] * (words + (bound[first] - 1) * fresh), moved = first_step;
 	for (int l; (l = slide_next(&slide, &step)) >= 0 && in_rank(&slide, l, rank);) {
 		if (step == moved)
 			taken -= words * (bound[l] - 1) * outside[l];
@@ -215,7 +260,8 @@ static bool needs_a_look(const struct nest_model *model, const struct nest_shape
 {
 	bool links = !(model->hierarchy->levels[i].no_link_transfer >> t & 1);
 	if (i == 0 && links)
-		return space->sum_count > 0 || state->groups[0][t] != state->fan[0];
+		return space->sum_count > 0 ||
+		       state->groups[0][t / LANES][t % LANES] != state->fan[0];
 	uint32_t here = 0;
 	for (int s = 0; s < space->sum_count; s++) {
 		uint32_t shared = state->block[i] & space->sums[s];
@@ -226,126 +272,157 @@ static bool needs_a_look(const struct nest_model *model, const struct nest_shape
 	if (!here || !links)
 		return false;
 	const struct quick_loops *loops = &state->loops;
-	int d = __builtin_ctz(state->block[i] & here),
-	    next = (i > 0 ? loops->first[i - 1] : loops->count) - 1;
-	struct slide slide;
-	slide_open(&slide, space, state, next);
-	int64_t reach = 0, moved, step;
+	int d = __builtin_ctz(state->block[i] & here);
+	int next = (i > 0 ? loops->first[i - 1] : loops->count) - 1;
+	double reach = 0, moved, step;
 	for (int l = next; l >= 0 && loops->spatial[l]; l--)
 		if (loops->dimension[l] == d)
-			reach = space->coefficient[d] *
-				(int64_t)(state->inside[d] * (loops->bound[l] - 1));
+			reach = space->coefficient[d] * state->inside[d] * (loops->bound[l] - 1);
+	struct slide slide;
+	slide_open(&slide, space, state, next);
 	int l = slide_next(&slide, &moved);
 	if (l < 0 || !in_rank(&slide, l, here))
 		return false;
 	if (moved <= reach)
 		return true;
 	while ((l = slide_next(&slide, &step)) >= 0 && in_rank(&slide, l, here)) {
-		int64_t away = step - moved;
-		if (away <= reach && away >= -reach)
+		if (step - moved <= reach && moved - step <= reach)
 			return true;
 		moved += step;
 	}
 	return false;
 }
 
+/* Whole numbers below 2^51, as integers: the low bits of 2^52 + x. */
+static inline masks whole(lanes x)
+{
+	return (masks)(x + 0x1p52) ^ (masks)all_lanes(0x1p52);
+}
+
+/* Dataspaces of a group whose residency has one of the rows. */
+static inline masks kept_in(const struct quick_state *state, int group, uint32_t rows)
+{
+	masks kept = {
+		state->residency[group * LANES] & rows, state->residency[group * LANES + 1] & rows};
+	return kept != 0;
+}
+
+static void check_size(const struct nest_level *level, int i, double sum, struct nest_score *score,
+	struct nest_quick *out)
+{
+	if (!level->size || out->verdict != NEST_FITS)
+		return;
+	if (sum > (double)level->size)
+		out->verdict = NEST_CAPACITY;
+	else if (sum < level->least_utilization * (double)level->size)
+		out->verdict = NEST_UTILIZATION;
+	else
+		return;
+	score->level = i;
+	score->asked = (int64_t)sum;
+	score->given = level->size;
+}
+
+/* Tiles and words taken of the kept dataspaces of a group that are not plain. */
+static void look_at_boxes(const struct nest_model *model, const struct quick_state *state, int i,
+	int group, lanes *tile, lanes *filled)
+{
+	uint32_t row = 1u << model->prices[i].row;
+	for (int k = 0; k < LANES; k++) {
+		int t = group * LANES + k;
+		if (!(model->boxed_spaces >> t & 1) || !(state->residency[t] & row))
+			continue;
+		double extents[SHAPE_RANKS_MOST];
+		(*tile)[k] = box_words(
+			&model->shape->spaces[t], &model->spaces[t], state->inside, extents);
+		if (!(state->residency[t] & (row - 1)))
+			continue;
+		double run = state->runs[i + 1][group][k];
+		(*filled)[k] = model->spaces[t].sum_count ? words_taken(&model->spaces[t], state, i,
+								    (*tile)[k], extents, run)
+							  : (*tile)[k] * run;
+	}
+}
+
 /* From the innermost level outwards. */
-static inline __attribute__((always_inline)) bool go_outwards(const struct nest_model *model,
+static inline __attribute__((always_inline)) void go_outwards(const struct nest_model *model,
 	struct quick_state *state, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count)
+	struct nest_quick *out, const int space_count, const int group_count, const bool boxed)
 {
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct quick_loops *loops = &state->loops;
-	uint64_t words[SHAPE_SPACES_MOST], served[SHAPE_SPACES_MOST];
-	int home_row[SHAPE_SPACES_MOST];
-	for (int t = 0; t < space_count; t++) {
-		words[t] = 1;
-		served[t] = state->steps;
-		home_row[t] = __builtin_ctz(state->residency[t]);
-	}
+	lanes served[LANE_GROUPS_MOST];
+	for (int g = 0; g < group_count; g++)
+		served[g] = all_lanes(state->steps);
 	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
 		state->inside[d] = 1;
 	int end = loops->count;
 	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		if (state->block[i])
+		const struct nest_price *price = &model->prices[i];
+		if (state->block[i] && (i == 0 || boxed))
 			for (int t = 0; t < space_count; t++)
-				if ((i == 0 || model->spaces[t].sum_count) &&
+				if ((i == 0 || model->sum_spaces >> t & 1) &&
 					needs_a_look(model, &model->spaces[t], state, i, t))
 					out->left |= 1u << t;
-		for (int l = loops->first[i]; l < end; l++) {
-			int d = loops->dimension[l];
-			uint64_t bound = loops->bound[l], inside = state->inside[d] * bound;
-			state->inside[d] = inside < TOO_MUCH ? inside : TOO_MUCH;
-			for (int t = 0; t < space_count; t++)
-				words[t] *= model->spaces[t].relevant >> d & 1 ? bound : 1;
+		if (boxed) {
+			for (int l = loops->first[i]; l < end; l++)
+				state->inside[loops->dimension[l]] *= loops->bound[l];
+			end = loops->first[i];
 		}
-		end = loops->first[i];
-		uint64_t instances = state->instances[i], sum = 0;
+		double instances = state->instances[i], clusters = clusters_of(price, instances);
+		lanes sum = all_lanes(0);
+		uint32_t row = 1u << price->row;
 		counts->utilized[i] = (int64_t)instances;
-		for (int t = 0; t < space_count; t++) {
-			const struct nest_shape_of *space = &model->spaces[t];
-			struct nest_count *count = &counts->at[i][t];
-			served[t] *= state->groups[i][t];
-			if (!(state->residency[t] >> level->row & 1)) {
-				*count = (struct nest_count){0};
-				continue;
-			}
-			uint64_t extents[SHAPE_RANKS_MOST], tile = words[t];
-			if (!space->plain)
-				tile = box_words(
-					&model->shape->spaces[t], space, state->inside, extents);
-			sum += tile;
-			bool home = level->row == home_row[t];
-			uint64_t filled = 0;
-			if (!home) {
-				uint64_t run = state->runs[i + 1][t];
-				filled = space->sum_count
-						 ? words_taken(space, state, i, tile, extents, run)
-						 : tile * run;
-			}
+		for (int g = 0; g < group_count; g++) {
+			masks kept = kept_in(state, g, row),
+			      away = kept & kept_in(state, g, row - 1);
+			masks written;
+			memcpy(&written, &model->written[g * LANES], sizeof written);
+			served[g] *= state->groups[i][g];
+			lanes tile = where(kept, state->tiles[i][g]);
+			lanes run = state->runs[i + 1 < hierarchy->level_count ? i + 1 : i][g];
+			lanes filled = where(away, tile * run);
+			if (boxed && model->boxed_spaces >> (g * LANES) & ((1 << LANES) - 1))
+				look_at_boxes(model, state, i, g, &tile, &filled);
 			/* The first word of a sum comes from nowhere. */
-			uint64_t part = space->written ? tile * state->rounds[i][t] : 0;
-			count->capacity = (int64_t)tile;
-			count->reads = (int64_t)((served[t] - part) * instances);
-			count->fills = home ? 0 : (int64_t)((filled - part) * instances);
-			count->updates = space->written ? (int64_t)(served[t] * instances) : 0;
-			count->links = 0;
-			served[t] = filled;
-		}
-		if (level->size && out->verdict == NEST_FITS) {
-			if (sum > (uint64_t)level->size)
-				out->verdict = NEST_CAPACITY;
-			else if ((double)sum < level->least_utilization * (double)level->size)
-				out->verdict = NEST_UTILIZATION;
-			if (out->verdict != NEST_FITS) {
-				score->level = i;
-				score->asked = (int64_t)sum;
-				score->given = level->size;
+			lanes part = where(written & kept, state->parts[i][g]);
+			lanes updates = where(written & kept, served[g]);
+			lanes reads = where(kept, served[g]) - part;
+			lanes fills = filled - where(away, part);
+			lanes pj = lanes_pj(price, reads, fills, updates, price->block_size) *
+				   clusters;
+			masks counted[] = {whole(tile), whole(reads * instances),
+				whole(fills * instances), whole(updates * instances)};
+			for (int k = 0; k < LANES && g * LANES + k < space_count; k++) {
+				counts->at[i][g * LANES + k] = (struct nest_count){counted[0][k],
+					counted[1][k], counted[2][k], counted[3][k], 0};
+				score->space_pj[i][g * LANES + k] = pj[k];
 			}
+			sum += tile;
+			served[g] = chosen(kept, filled, served[g]);
 		}
+		check_size(&hierarchy->levels[i], i, sum[0] + sum[1], score, out);
 	}
-	uint64_t wrong = 0;
-	for (int d = 0; d < model->shape->dimension_count; d++)
-		wrong |= state->inside[d] ^ (uint64_t)model->shape->dimensions[d].extent;
-	return wrong == 0;
 }
 
 static inline __attribute__((always_inline)) bool count(const struct nest_model *model,
 	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count)
+	struct nest_quick *out, const int space_count, const bool boxed)
 {
+	const int group_count = (space_count + LANES - 1) / LANES;
 	struct quick_state state;
 	out->verdict = NEST_FITS;
 	out->left = model->slow_spaces;
+	bool homes = true;
 	for (int t = 0; t < space_count; t++) {
 		state.residency[t] = mapping->residency[t] & model->storage_rows;
-		if (!state.residency[t])
-			return false;
+		homes &= state.residency[t] != 0;
 	}
-	if (!go_inwards(model, mapping, &state, space_count) ||
-		!go_outwards(model, &state, counts, score, out, space_count))
+	for (int t = space_count; t < group_count * LANES; t++)
+		state.residency[t] = 0;
+	if (!homes || !go_inwards(model, mapping, &state, group_count, boxed))
 		return false;
+	go_outwards(model, &state, counts, score, out, space_count, group_count, boxed);
 	counts->compute_cycles = (int64_t)state.steps;
 	counts->utilized_computes = (int64_t)state.multipliers;
 	return true;
@@ -354,9 +431,11 @@ static inline __attribute__((always_inline)) bool count(const struct nest_model 
 bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score, struct nest_quick *out)
 {
+	int space_count = model->shape->space_count;
 	if (!model->quick)
 		return false;
-	if (model->shape->space_count == 3)
-		return count(model, mapping, counts, score, out, 3);
-	return count(model, mapping, counts, score, out, model->shape->space_count);
+	if (space_count != 3)
+		return count(model, mapping, counts, score, out, space_count, true);
+	return model->boxed_spaces ? count(model, mapping, counts, score, out, 3, true)
+				   : count(model, mapping, counts, score, out, 3, false);
 }
