@@ -1,15 +1,9 @@
 #include "base/arena.h"
-#include "constraints/constraints.h"
 #include "cost/nest.h"
-#include "model/arch_read.h"
-#include "model/ert.h"
-#include "model/nest_mapping.h"
-#include "spec/sheet.h"
 #include "tests/support/case_json.h"
-#include "tests/support/complaints.h"
 #include "tests/support/family.h"
+#include "tests/support/nest_files.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,51 +14,6 @@
  * 1e-6 and half a unit of the last printed digit.  Where Timeloop's own counts are wrong
  * (imperfect factors) the multiply-adds are compared with what they must be.
  */
-struct nest_files {
-	struct family *family;
-	struct arena *arena;
-	const char *folder, *machine;
-	const struct shape *shape;
-	struct hierarchy *hierarchy;
-	struct mapping mapping;
-};
-
-static struct sheet *open_sheet(struct nest_files *files, struct diag *diag, const char *name)
-{
-	struct sheet *sheet = sheet_open(files->arena, diag);
-	sheet_add_file(sheet, arena_format(files->arena, "%s/%s", files->folder, name));
-	return sheet;
-}
-
-static bool read_files(struct nest_files *files, struct diag *diag)
-{
-	struct sheet *machine = open_sheet(files, diag, files->machine);
-	sheet_add_file(machine, arena_format(files->arena, "%s/ERT.yaml", files->folder));
-	struct sheet *problem = open_sheet(files, diag, "problem.yaml");
-	struct sheet *nest = open_sheet(files, diag, "mapping.yaml");
-	if (diag_failed(diag))
-		return false;
-	struct reading of_machine = sheet_reading(machine), of_problem = sheet_reading(problem);
-	struct reading of_nest = sheet_reading(nest);
-	files->shape = shape_read(&of_problem, sheet_find(problem, "problem"));
-	const struct arch *arch = arch_read(&of_machine, sheet_find(machine, "architecture"));
-	if (arch)
-		arch = ert_read(&of_machine, sheet_find(machine, "ERT"), arch);
-	if (!arch || !files->shape)
-		return false;
-	files->hierarchy = hierarchy_make(files->arena, arch, files->shape, diag);
-	const struct node *directives = sheet_find(nest, "mapping");
-	struct constraint_context context = {
-		.reading = &of_nest, .arch = arch, .shape = files->shape, .timeloop = true};
-	struct constraints flags = constraints_of_mapping(&context, directives);
-	if (!files->hierarchy ||
-		!nest_mapping_read(&of_nest, directives, arch, files->shape, &files->mapping) ||
-		diag_failed(diag))
-		return false;
-	constraints_flag(&flags, files->hierarchy);
-	return true;
-}
-
 static void expect(const struct nest_files *files, const char *level, const char *key,
 	const json_t *record, json_t *got)
 {
@@ -250,16 +199,11 @@ static void compare_imperfect(const struct nest_files *files, const struct nest_
 static void check(struct family *family, const char *root, const char *name, const char *machine)
 {
 	family_case(family, "%s/%s", name, machine);
-	struct nest_files files = {.family = family, .arena = family->arena, .machine = machine};
-	files.folder = arena_format(family->arena, "%s/loop-nest/%s", root, name);
+	struct nest_files files;
+	if (!nest_files_read(family, root, name, machine, &files))
+		return;
 	json_t *expected = json_load_file(
 		arena_format(family->arena, "%s/expected.json", files.folder), 0, NULL);
-	struct diag *diag = diag_open(family->arena);
-	if (!read_files(&files, diag)) {
-		family_note(family, "not read", complaints_text(family->arena, diag));
-		json_decref(expected);
-		return;
-	}
 	const struct nest_model *model =
 		nest_model_make(family->arena, files.hierarchy, files.shape, COUNTING_TIMELOOP);
 	struct nest_counts counts;
@@ -277,58 +221,12 @@ static void check(struct family *family, const char *root, const char *name, con
 	json_decref(expected);
 }
 
-/* The machine that ran, and as its user wrote it.  Some sources are templates, or are of other
- * word sizes or have the fan-out at another place. */
-static int is_machine(const struct dirent *entry)
-{
-	static const char *const users[] = {"v4.1level.arch.yaml", "v4.2level.arch.yaml",
-		"v4.3level.arch.yaml", "v4.arch.yaml", "v4.eyeriss_like.yaml", NULL};
-	bool is_users = false;
-	for (int i = 0; users[i]; i++)
-		is_users |= strcmp(entry->d_name, users[i]) == 0;
-	return is_users || strcmp(entry->d_name, "arch.yaml") == 0;
-}
-
-static bool is_template(const char *folder, const char *machine)
-{
-	return strncmp(folder, "ref-ta-", 7) == 0 && strncmp(machine, "v4.", 3) == 0;
-}
-
-static void check_machines(struct family *family, const char *root, const char *name)
-{
-	char path[1024];
-	struct dirent **machines;
-	snprintf(path, sizeof path, "%s/loop-nest/%s", root, name);
-	int count = scandir(path, &machines, is_machine, alphasort);
-	for (int m = 0; m < count; m++) {
-		if (!is_template(name, machines[m]->d_name))
-			check(family, root, name, machines[m]->d_name);
-		free(machines[m]);
-	}
-	if (count >= 0)
-		free(machines);
-}
-
-static int is_folder(const struct dirent *entry)
-{
-	return !strchr(entry->d_name, '.');
-}
-
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
 	struct family family;
 	if (!family_open(&family, "loop-nest/counts", root, "loop-nest"))
 		return 0;
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/loop-nest", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		check_machines(&family, root, folders[f]->d_name);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	nest_files_each(&family, root, check);
 	return family_close(&family);
 }
