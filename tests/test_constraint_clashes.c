@@ -103,6 +103,13 @@ static const struct clash_case {
 	{"[{target: PE, type: spatial, maximize_dims: [M]}]",
 		"45: error: 'maximize_dims' comes to M=6 at 'PE' (spatial), where a loop has at most "
 		"4; a smaller 'maximize_dims_capacity' would help\n"},
+	{"[{target: RF, type: temporal, factors: ['=4', 'M', 'M=x', 'M=3x', Q2, '']}]",
+		"42: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
+		"48: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
+		"53: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
+		"63: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
+		"67: error: unknown dimension 'Q' (there are M, N, K)\n"
+		"71: error: a factor is empty; a word is expected\n"},
 	{"[{target: PE, type: spatial, split: 0, factors: [M=4]}]",
 		"49: error: the fan-out 4 x 2 of 'PE' has no room for M=4 with split 0\n"
 		"37: note: the other one is here\n"},

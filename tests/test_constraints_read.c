@@ -332,6 +332,12 @@ static void large_dimensions_are_maximized(void **state)
 	assert_true(greedy_maximize(&greedy, 1 << 20));
 	assert_int_equal(greedy.bounds[0], 1 << 20);
 	assert_int_equal(greedy.bounds[1], 1);
+	struct greedy huge = {
+		.count = 3, .sizes = {INT64_C(1) << 31, INT64_C(1) << 31, INT64_C(2147483647)}};
+	assert_true(greedy_maximize(&huge, INT64_MAX));
+	assert_true(huge.bounds[0] == INT64_C(1) << 31);
+	assert_int_equal(huge.bounds[1], 2); /* as much as the prime leaves room for */
+	assert_int_equal(huge.bounds[2], 2147483647);
 	struct greedy example = {.count = 2, .sizes = {8, 8}}; /* of the document */
 	assert_true(greedy_maximize(&example, 16));
 	assert_int_equal(example.bounds[0], 8);

@@ -8,9 +8,10 @@
 
 enum { STATES_MOST = 1 << 16, SLOTS_FIRST = 64 };
 
-/* num / den iterations; den > 0 */
+/* num / den iterations: at most the capacity, and den at most a size */
 struct share {
-	int64_t num, den;
+	wide num;
+	int64_t den;
 };
 
 /* The best from what is left of every dimension on. */
@@ -32,7 +33,7 @@ struct table {
 
 static bool is_more(struct share a, struct share b)
 {
-	return (wide)a.num * b.den > (wide)b.num * a.den;
+	return a.num * b.den > b.num * a.den;
 }
 
 static struct state **find(const struct table *table, const int64_t *left, int64_t capacity)
@@ -90,7 +91,6 @@ static bool try_prime(struct table *table, struct state *state, int k, int64_t p
 	const struct state *inner = best_from(table, left, state->capacity / prime);
 	if (!inner)
 		return false;
-	/* fits: a share is never more than the capacity */
 	struct share share = {inner->best.num * prime, inner->best.den};
 	if (!is_more(share, state->best))
 		return true;

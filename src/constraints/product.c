@@ -147,27 +147,43 @@ static bool refuse_divisor(const struct chain *chain, const struct link *link,
 	return true;
 }
 
-/* Which divisors products of the loops so far can be, loop by loop. */
+/* The products that one loop more can make; divisors are known by their place. */
+static void add_link(const struct divisors *divisors, const struct factor_domain *bounds,
+	const bool *now, bool *next)
+{
+	memset(next, 0, divisors->count * sizeof *next);
+	for (size_t a = 0; a < divisors->count; a++)
+		for (size_t b = a; now[a] && b < divisors->count; b++) {
+			int64_t factor = divisors->at[b] / divisors->at[a];
+			next[b] |= divisors->at[b] % divisors->at[a] == 0 &&
+				   factor >= bounds->least && factor <= bounds->most;
+		}
+}
+
+/* Whether the loops can make up the extent.  One that may have any bound makes up whatever the
+ * others leave. */
 static bool some_product(
 	const struct chain *chain, const struct divisors *divisors, struct arena *arena)
 {
 	bool *now = arena_array(arena, bool, divisors->count);
 	bool *next = arena_array(arena, bool, divisors->count);
+	bool any = false;
 	now[0] = true;
 	for (int i = 0; i < chain->count; i++) {
 		const struct factor_domain *bounds = &chain->links[i].bounds;
-		memset(next, 0, divisors->count * sizeof *next);
-		for (size_t a = 0; a < divisors->count; a++)
-			for (size_t b = a; now[a] && b < divisors->count; b++) {
-				int64_t factor = divisors->at[b] / divisors->at[a];
-				next[b] |= divisors->at[b] % divisors->at[a] == 0 &&
-					   factor >= bounds->least && factor <= bounds->most;
-			}
-		bool *free = now;
+		bool free = bounds->least == 1 && bounds->most >= chain->extent;
+		any |= free;
+		if (free || bounds->most == 1)
+			continue;
+		add_link(divisors, bounds, now, next);
+		bool *old = now;
 		now = next;
-		next = free;
+		next = old;
 	}
-	return now[divisors->count - 1];
+	bool some = false;
+	for (size_t i = 0; i < divisors->count; i++)
+		some |= now[i] && (any || i == divisors->count - 1);
+	return some;
 }
 
 static void check_perfect(const struct chain *chain, struct clashes *clashes)

@@ -76,21 +76,16 @@ static bool relation_follows(const char *at)
 	return *at && strchr("=<>", *at);
 }
 
-/* The dimension that a word begins with: "R12" is dimension R, "M0<=4" dimension M0. */
-static int scan_dimension(struct factor_scan *scan)
+/* The name that a word begins with: R of "R12", M0 of "M0<=4"; "" if there is none. */
+static const char *scan_name(struct factor_scan *scan)
 {
 	const char *from = scan->at;
 	size_t length = strcspn(from, " \t\n,=<>");
 	bool whole = relation_follows(from + length);
 	while (!whole && length > 0 && from[length - 1] >= '0' && from[length - 1] <= '9')
 		length--;
-	char *name = arena_format(scan->reading->arena, "%.*s", (int)length, from);
 	scan->at += length;
-	int d = shape_dimension(scan->shape, name);
-	if (d < 0)
-		scan->good =
-			refuse_dimension(scan->reading, scan_span(scan, from), name, scan->shape);
-	return d;
+	return arena_format(scan->reading->arena, "%.*s", (int)length, from);
 }
 
 /* What may stand between a factor and the next. */
@@ -135,9 +130,10 @@ static void scan_factor(struct factor_scan *scan)
 {
 	struct constraint_factor factor = {0};
 	const char *from = scan->at;
-	factor.dimension = scan_dimension(scan);
+	const char *name = scan_name(scan);
+	struct span span = scan_span(scan, from);
 	scan_relation(&scan->at, &factor.relation);
-	if (!scan_integer(&scan->at, &factor.bound)) {
+	if (!scan_integer(&scan->at, &factor.bound) || !*name) {
 		scan->at += strcspn(scan->at, " \t\n,");
 		if (scan->at == from)
 			scan->at++;
@@ -148,8 +144,11 @@ static void scan_factor(struct factor_scan *scan)
 	}
 	scan_tail(&scan->at, &factor.tail);
 	factor.span = scan_span(scan, from);
-	if (factor.dimension < 0)
+	factor.dimension = shape_dimension(scan->shape, name);
+	if (factor.dimension < 0) {
+		scan->good = refuse_dimension(scan->reading, span, name, scan->shape);
 		return;
+	}
 	check_factor(scan, &factor);
 	*array_add(scan->reading->arena, &scan->found) = factor;
 }

@@ -2,17 +2,10 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 
 #include <string.h>
-
-static int outermost_storage(const struct arch *arch)
-{
-	for (int r = 0; r < arch->level_count; r++)
-		if (arch->levels[r].kind == LEVEL_STORAGE)
-			return r;
-	return -1;
-}
 
 uint32_t nest_mapping_storages(const struct arch *arch)
 {
@@ -44,7 +37,7 @@ static struct mapping undivided(const struct arch *arch, const struct shape *sha
 struct mapping nest_mapping_make(const struct arch *arch, const struct shape *shape)
 {
 	struct mapping mapping = undivided(arch, shape);
-	int r = outermost_storage(arch);
+	int r = domain_outermost(arch);
 	for (int d = 0; r >= 0 && d < shape->dimension_count; d++)
 		mapping.rows[r].temporal[d] = (uint32_t)shape->dimensions[d].extent;
 	return mapping;
