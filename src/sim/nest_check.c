@@ -85,7 +85,8 @@ static bool size_tile(
 	return true;
 }
 
-/* False if a number does not fit. */
+/* The innermost level that does not take its tiles has the verdict.  False if a number does not
+ * fit. */
 static bool check_tiles(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, const struct factors *factors, struct nest_counts *counts,
 	enum nest_verdict *verdict)
@@ -101,10 +102,11 @@ static bool check_tiles(const struct hierarchy *hierarchy, const struct shape *s
 				!number_add(together, *words, &together))
 				return false;
 		}
+		if (*verdict != NEST_FITS)
+			continue;
 		if (level->size && together > level->size)
 			*verdict = NEST_CAPACITY;
-		else if (*verdict == NEST_FITS &&
-			 (double)together < level->least_utilization * (double)level->size)
+		else if ((double)together < level->least_utilization * (double)level->size)
 			*verdict = NEST_UTILIZATION;
 	}
 	return true;
