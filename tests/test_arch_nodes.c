@@ -313,12 +313,16 @@ static void what_is_wrong_is_said(void **state)
 			"writes, and one of either"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {multiple_buffering: 0}}\n" MAC,
 			"error: 'multiple_buffering' in level 'a' is 0; it must be more than 0"},
-		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 1.5}}\n" MAC,
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 1.5, "
+		      "entries: 4}}\n" MAC,
 			"error: 'min_utilization' in level 'a' is 1.5; it must be a part from 0 to "
 			"1"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: "
 		      "{per_dataspace_bandwidth_consumption_scale: {W: -1}}}\n" MAC,
 			"error: the scale of 'W' is -1; it must be at least 0"},
+		{HEAD "  - !Component {name: a, class: SRAM, attributes: {min_utilization: 0.5}}\n" MAC,
+			"error: 'min_utilization' in level 'a' is a part of its size, and it has "
+			"none"},
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {allow_overbooking: "
 		      "true}}\n" MAC,
 			"error: 'allow_overbooking' in level 'a' is not modelled: tiles must fit"},

@@ -176,7 +176,7 @@ static void memories_have_built_in_energies(void **state)
 	assert_near(energies(arch, "d")->read, 800);
 	assert_near(energies(arch, "a")->fill, 24);
 	assert_near(energies(arch, "b")->update, 1);
-	assert_near(energies(arch, "c")->read, 1);
+	assert_near(energies(arch, "c")->read, 4);
 	assert_near(energies(arch, "m")->compute, 3.2);
 	assert_non_null(strstr(arch->energy_source, "built-in"));
 }

@@ -212,6 +212,8 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD DRAM, "error: no level of the machine computes"},
 		{HEAD MAC, "error: no level of the machine stores"},
 		{HEAD MAC DRAM, "error: 'DRAM' stands inside 'mac', which computes"},
+		{HEAD DRAM MAC "  - !Container {name: PE, spatial: {meshX: 4}}\n",
+			"error: 'PE' stands inside 'mac', which computes"},
 		{HEAD DRAM MAC "  - !Component {name: mac2, class: mac}\n",
 			"error: 'mac2' and 'mac' both compute; one einsum runs on one of them"},
 		{HEAD "  - !Component {name: d, class: DRAM, spatial: {meshX: 2}}\n"

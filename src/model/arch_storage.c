@@ -237,6 +237,11 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 	if (read_number(attributes, "min_utilization", OPTIONAL, least))
 		check_number(attributes, "min_utilization", *least >= 0 && *least <= 1, *least,
 			"a part from 0 to 1");
+	if (*least > 0 && !level->entries)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "min_utilization", OPTIONAL)->span,
+			"'min_utilization' in %s is a part of its size, and it has none",
+			attributes->what);
 	read_integer(
 		attributes, "network_fill_latency", OPTIONAL, 0, INT32_MAX, &level->fill_cycles);
 	read_integer(

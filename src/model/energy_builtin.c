@@ -16,7 +16,7 @@ double energy_of_access(const struct level *level)
 	double row = block * (double)level->cluster_size;
 	double rows = (double)((level->entries + level->block_words - 1) / level->block_words);
 	double kilobytes = rows * row / 8 / 1024;
-	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16 / (double)level->cluster_size;
+	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
 }
 
 double energy_of_mac(const char *device, int64_t bits)

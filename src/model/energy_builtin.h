@@ -13,7 +13,7 @@
  * All are picojoules.
  */
 
-/* One access of a storage. */
+/* One access of a storage: of a row, which serves a whole cluster. */
 double energy_of_access(const struct level *level);
 
 /* One multiply-add of factors of so many bits, floating if the device's name has "fp". */

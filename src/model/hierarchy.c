@@ -35,7 +35,7 @@ static bool find_compute(struct making *making)
 		storages += level->kind == LEVEL_STORAGE;
 		if (!fans_out(level))
 			making->trivial = r;
-		if (making->compute >= 0 && level->kind != LEVEL_CONTAINER) {
+		if (making->compute >= 0) {
 			WRONG(making, level->span,
 				level->kind == LEVEL_COMPUTE
 					? "'%s' and '%s' both compute; one einsum runs on one of "
