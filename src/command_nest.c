@@ -83,6 +83,10 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
+	if (option_find(arguments, "explain")) {
+		command_print(nest_explain(model, inputs->mapping, arena));
+		return score->verdict == NEST_FITS ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+	}
 	struct nest_report report = {
 		.arch = inputs->arch,
 		.hierarchy = inputs->hierarchy,

@@ -41,6 +41,11 @@ static int report(
 	int format = FORMAT_JSON;
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= option_word(arguments, "format", format_names, diag, &format);
+	if (good && !inputs.nest && option_find(arguments, "explain")) {
+		diag_error(diag, option_find(arguments, "explain")->span,
+			"'--explain' tells of problems; this is a workload graph");
+		good = false;
+	}
 	if (!good)
 		return command_refuse(diag);
 	if (inputs.nest)
@@ -85,6 +90,7 @@ static int simulate(struct arena *arena, const struct arguments *arguments, stru
 static const struct option score_options[] = {
 	INPUT_OPTIONS,
 	FORMAT_OPTION,
+	{"explain", 0, NULL, "of a problem: how each count comes about", false},
 	{0},
 };
 

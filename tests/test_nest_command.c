@@ -197,6 +197,27 @@ static void simulate_executes_and_agrees(void **state)
 	assert_non_null(strstr(text.out, "; the model agrees\nresult       right\n"));
 }
 
+static void every_count_is_explained(void **state)
+{
+	struct ended ended = run(*state, "score --explain " ALL);
+	assert_int_equal(ended.status, 0);
+	static const char *const parts[] = {
+		"B[K, N], read; its home is DRAM\n",
+		"  RF <- GLB\n"
+		"    tile 4 x 4 = 16 words\n"
+		"    stays in place through M2, which do not index it\n"
+		"    moves with N2 K2 N2 K2, innermost first: 16 times\n"
+		"    4 children at once: M4 (the same words); 1 group of 4\n"
+		"    fills at RF = 16 moves x 16 words x 4 instances = 1024\n"
+		"    reads at GLB = 16 moves x 16 words x 1 group x 1 instance = 256\n",
+		"    reads at GLB = 1024 updates - 256 that found no partial sum = 768\n",
+		"cycles: 1024 of compute: 1024 in all\n",
+	};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (!strstr(ended.out, parts[i]))
+			fail_msg("%s\nwanted: %s", ended.out, parts[i]);
+}
+
 /* 7 rows in 4 and 3, on as many multipliers: the last one has less to do. */
 static void shares_that_do_not_come_out_even_are_fractions(void **state)
 {
@@ -317,6 +338,7 @@ int main(void)
 		TEST(score_prints_every_count),
 		TEST(formats_say_the_same),
 		TEST(simulate_executes_and_agrees),
+		TEST(every_count_is_explained),
 		TEST(shares_that_do_not_come_out_even_are_fractions),
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),

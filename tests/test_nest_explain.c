@@ -1,0 +1,76 @@
+#include "base/arena.h"
+#include "cost/nest.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_case.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* What is told of a random nest. */
+static const char *explain(struct arena *arena, const struct nest_case *nest)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_EXACT);
+	return nest_explain(model, &nest->mapping, arena);
+}
+
+/* Tiles without windows, and factors that divide: every count is the product that is told. */
+static void plain_nests_are_told_by_products(void **state)
+{
+	static const struct nest_case_options plain = {
+		.bypass = true, .spatial = true, .steps_most = 4000};
+	uint64_t seed = draws_seed(1);
+	long count = draws(300), told = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct nest_case *nest = arena_new(arena, struct nest_case);
+		nest_case_draw(&random, &plain, nest);
+		const char *text = explain(arena, nest);
+		if (strstr(text, "counted are"))
+			fail_msg("draw %ld of seed %" PRIu64 "\n%s\n%s", i, seed,
+				nest_case_text(arena, nest), text);
+		told += strstr(text, "groups of") != NULL;
+		arena_close(arena);
+	}
+	assert_true(told > 0 || !draws_are_many(count));
+}
+
+/* Anything that can be drawn is told, with a reason where the product is not the count. */
+static void every_nest_is_told(void **state)
+{
+	static const struct nest_case_options any = {.imperfect = true,
+		.sliding = true,
+		.bypass = true,
+		.spatial = true,
+		.flags = true,
+		.steps_most = 2000};
+	static const char *const reasons[] = {"last rounds are shorter",
+		"tiles overlap, and what is there stays", "neighbours hand on the others"};
+	uint64_t seed = draws_seed(2);
+	long count = draws(300), told[3] = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct nest_case *nest = arena_new(arena, struct nest_case);
+		nest_case_draw(&random, &any, nest);
+		const char *text = explain(arena, nest);
+		assert_non_null(text);
+		for (int r = 0; r < 3; r++)
+			told[r] += strstr(text, reasons[r]) != NULL;
+		arena_close(arena);
+	}
+	for (int r = 0; r < 3; r++)
+		assert_true(told[r] > 0 || !draws_are_many(count));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_nests_are_told_by_products),
+		cmocka_unit_test(every_nest_is_told),
+	};
+	return cmocka_run_group_tests_name("explanations of nests", tests, NULL, NULL);
+}
