@@ -73,6 +73,9 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	if (!inputs->mapping)
 		diag_error(diag, (struct span){0},
 			"no file has a 'mapping'; explore looks for good ones");
+	if (option_find(arguments, "trace"))
+		diag_error(diag, option_find(arguments, "trace")->span,
+			"'--trace' is for workload graphs; this is a problem");
 	option_word(arguments, "format", format_names, diag, &format);
 	if (diag_failed(diag))
 		return command_refuse(diag);
@@ -83,10 +86,6 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
-	if (option_find(arguments, "explain")) {
-		command_print(nest_explain(model, inputs->mapping, arena));
-		return score->verdict == NEST_FITS ? EXIT_FOUND : EXIT_IMPOSSIBLE;
-	}
 	struct nest_report report = {
 		.arch = inputs->arch,
 		.hierarchy = inputs->hierarchy,
@@ -98,6 +97,13 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 		.why = find_fault(inputs, score, arena),
 		.counted = is_counted(score->verdict),
 	};
+	if (option_find(arguments, "explain")) {
+		if (report.why)
+			fprintf(stderr, "lxplore: infeasible: %s\n", report.why);
+		if (report.counted)
+			command_print(nest_explain(model, inputs->mapping, arena));
+		return report.why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+	}
 	struct nest_run run;
 	if (simulated && !report.why) {
 		run = execute(inputs, seed, arena);

@@ -88,6 +88,22 @@ static void every_kind_of_constraint_is_in_the_manual(void **state)
 	arena_close(arena);
 }
 
+static void the_problem_of_the_manual_is_executed(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	const char *problem =
+		put_block(arena, folder, "problem.yaml", "specs/README.md", "problem:\n");
+	struct ended ended =
+		shell(arena, "\"$LXPLORE\" simulate specs/arch/three_level.yaml '%s'", problem);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "\"mapping\": \"DRAM: M2 P4 | GLB: C4 | PE: M4 | "
+					  "RF: P4 R3 | keep DRAM,RF: Weights\""));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 static void the_wrong_file_of_the_readme_is_told_what_it_says(void **state)
 {
 	struct arena *arena = arena_open();
@@ -188,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples_of_the_spec_manual_are_read),
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
+		cmocka_unit_test(the_problem_of_the_manual_is_executed),
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(links_lead_to_files),

@@ -288,6 +288,8 @@ static const struct {
 		"error: a problem needs an 'architecture' to run on; no file has one"},
 	{"x: 1\n", "score --cores 4 " ALL,
 		"error: '--cores' is for workload graphs; this is a problem"},
+	{"x: 1\n", "simulate --trace t.json " ALL,
+		"error: '--trace' is for workload graphs; this is a problem"},
 	{"x: 1\n", "score --solver place=bestfit " ALL,
 		"error: a problem has the one stage 'map'; '--solver' wants map=NAME"},
 	{"plan: {}\n", "score more.yaml " ALL,
