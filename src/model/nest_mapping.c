@@ -62,7 +62,7 @@ const char *nest_mapping_check_bounds(struct arena *arena, const struct arch *ar
 			fits &= bound <= units;
 			units = number_ceil_div(units, bound);
 		}
-	*perfect &= countable && product == dimension->extent;
+	*perfect = countable && product == dimension->extent;
 	if (fits && units == 1)
 		return NULL;
 	if (!countable)
@@ -106,8 +106,11 @@ const char *nest_mapping_check(struct arena *arena, const struct arch *arch,
 		return "it is a mapping of another problem";
 	const char *why = NULL;
 	*perfect = true;
-	for (int d = 0; !why && d < shape->dimension_count; d++)
-		why = nest_mapping_check_bounds(arena, arch, shape, mapping, d, perfect);
+	for (int d = 0; !why && d < shape->dimension_count; d++) {
+		bool divides = false;
+		why = nest_mapping_check_bounds(arena, arch, shape, mapping, d, &divides);
+		*perfect &= divides;
+	}
 	for (int r = 0; !why && r < arch->level_count; r++)
 		why = check_row(arena, arch, shape, mapping, r);
 	return why;
