@@ -64,8 +64,8 @@ static void every_nesting_of_a_projection_reads_alike(void **state)
 		"    - {name: Inputs, projection: [C, [[dilation, R], [stride, P]]]}\n",
 		"    - {name: Inputs, projection: [C, \"R*dilation + P * stride\"]}\n",
 		"    - {name: Inputs, projection: {C: C, H: [\"stride*P\", [R, 3]]}}\n",
-		"    - name: Inputs\n      projection:\n      - - - C\n      - - - R\n"
-		"          - dilation\n        - - P\n          - stride\n",
+		("    - name: Inputs\n      projection:\n      - - - C\n      - - - R\n"
+		 "          - dilation\n        - - P\n          - stride\n"),
 	};
 	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
 		const char *complaints;
