@@ -36,7 +36,7 @@ static const struct domain *narrow(
 	struct domain *domain = arena_copy(arena, inputs->domain, sizeof *domain);
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
-	if (feasible_find(domain, 0, FEASIBLE_WORK_MOST).verdict != FEASIBILITY_NONE)
+	if (feasible_find(domain, FEASIBLE_WORK_MOST).verdict != FEASIBILITY_NONE)
 		return domain;
 	diag_error(diag, inputs->shape->span,
 		"no mapping fits the machine and the constraints; lxplore check says which of them "

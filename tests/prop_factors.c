@@ -95,10 +95,8 @@ static void counted_numbered_and_followed_as_listed(void **state)
 			expect_at(&list, i, numbered);
 		}
 		assert_false(there);
-		struct factor_range ranges[LOOPS];
 		if (list.count) {
-			factors_ranges(factors, arena, ranges);
-			expect_ranges(&list, ranges);
+			expect_ranges(&list, factors_ranges(factors));
 		}
 		arena_close(arena);
 	}

@@ -55,7 +55,7 @@ static void as_trying_every_mapping_says(void **state)
 		nest_domain_narrow(&random, domain);
 		const struct space *space = space_make(arena, domain);
 		if (nest_space_is_small(space, MAPPINGS_MOST)) {
-			struct feasible feasible = feasible_find(domain, 0, FEASIBLE_WORK_MOST);
+			struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
 			bool any = nest_any_fits(space);
 			if ((feasible.verdict == FEASIBILITY_FITS) != any ||
 				feasible.verdict == FEASIBILITY_OPEN)

@@ -11,6 +11,7 @@ struct filter {
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
 	uint64_t work_most;
+	struct factors_store *store;
 	struct conflict *conflict;
 
 	/* what is not asked for */
@@ -46,7 +47,8 @@ static enum feasibility ask(const struct filter *filter)
 			if (filter->any_fanout >> i & 1)
 				relaxed_lift_fanout(relaxed, i);
 		}
-		verdict = feasible_find(&relaxed->domain, filter->any_extent, filter->work_most)
+		verdict = feasible_find_from(
+			filter->store, &relaxed->domain, filter->any_extent, filter->work_most)
 				  .verdict;
 	}
 	arena_close(arena);
@@ -167,7 +169,9 @@ struct conflict conflict_find(const struct arch *arch, const struct shape *shape
 	conflict.chosen = arena_array(arena, bool, conflict.members.count);
 	for (size_t i = 0; i < conflict.members.count; i++)
 		conflict.chosen[i] = true;
-	struct filter filter = {.arch = arch,
+	struct factors_store store = {.arena = arena};
+	struct filter filter = {.store = &store,
+		.arch = arch,
 		.shape = shape,
 		.hierarchy = hierarchy,
 		.work_most = work_most,

@@ -11,7 +11,8 @@ struct factors {
 	struct factor_bounds bounds[FACTORS_LOOPS_MOST];
 	size_t left_count;
 	const int64_t *left; /* numbers of rounds, ascending */
-	wide *ways;          /* [loop * left_count + state]: of the loops from `loop` outwards */
+	struct factor_range ranges[FACTORS_LOOPS_MOST];
+	wide *ways; /* [loop * left_count + state]: of the loops from `loop` outwards */
 };
 
 /* The numbers that ceil(extent / n) takes are 1 + floor((extent - 1) / n), and 1. */
@@ -106,6 +107,66 @@ static wide sum_ways(const struct factors *factors, int loop, int64_t left)
 	return sum;
 }
 
+bool factors_step(const struct factors *factors, int loop, int64_t left, int64_t from,
+	struct factor_step *out)
+{
+	while (find_step(factors, loop, left, from, out)) {
+		if (ways_of(factors, loop + 1, out->left))
+			return true;
+		from = out->last + 1;
+	}
+	return false;
+}
+
+/* Products of the bounds inside a loop, by what they leave; least 0: nothing leaves that. */
+struct inside {
+	int64_t least, most;
+};
+
+static void widen(struct inside *inside, int64_t least, int64_t most)
+{
+	inside->least = inside->least ? number_min(inside->least, least) : least;
+	inside->most = number_max(inside->most, most);
+}
+
+/* One loop further out: its range, and the products with its bounds. */
+static void pass_loop(const struct factors *factors, int loop, const struct inside *inner,
+	struct inside *outer, struct factor_range *range)
+{
+	struct inside bounds = {0}, products = {0};
+	for (size_t i = 0; i < factors->left_count; i++) {
+		struct factor_step step = {0};
+		if (!inner[i].least)
+			continue;
+		while (factors_step(factors, loop, factors->left[i], step.last + 1, &step)) {
+			int64_t least = inner[i].least * step.first,
+				most = inner[i].most * step.last;
+			widen(&bounds, step.first, step.last);
+			widen(&products, least, most);
+			widen(&outer[state_of(factors, step.left)], least, most);
+		}
+	}
+	*range = (struct factor_range){bounds.least, bounds.most, products.least, products.most};
+}
+
+static void find_ranges(struct factors *factors, struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct inside *inner = arena_array(arena, struct inside, factors->left_count);
+	inner[factors->left_count - 1] = (struct inside){1, 1};
+	for (int loop = 0; loop < factors->loop_count; loop++) {
+		struct inside *outer = arena_array(arena, struct inside, factors->left_count);
+		pass_loop(factors, loop, inner, outer, &factors->ranges[loop]);
+		inner = outer;
+	}
+	arena_release(arena, mark);
+}
+
+const struct factor_range *factors_ranges(const struct factors *factors)
+{
+	return factors->ranges;
+}
+
 const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
 	int loop_count, const struct factor_bounds *bounds)
 {
@@ -128,23 +189,24 @@ const struct factors *factors_make(struct arena *arena, int64_t extent, bool imp
 		for (size_t i = loop ? 0 : factors->left_count - 1; i < factors->left_count; i++)
 			factors->ways[(size_t)loop * factors->left_count + i] =
 				sum_ways(factors, loop, factors->left[i]);
+	find_ranges(factors, arena);
 	return factors;
+}
+
+bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,
+	const struct factor_bounds *bounds)
+{
+	bool same = factors->extent == extent && factors->imperfect == imperfect &&
+		    factors->loop_count == loop_count;
+	for (int i = 0; same && i < loop_count; i++)
+		same = factors->bounds[i].least == bounds[i].least &&
+		       factors->bounds[i].most == bounds[i].most;
+	return same;
 }
 
 wide factors_count(const struct factors *factors)
 {
 	return ways_of(factors, 0, factors->extent);
-}
-
-bool factors_step(const struct factors *factors, int loop, int64_t left, int64_t from,
-	struct factor_step *out)
-{
-	while (find_step(factors, loop, left, from, out)) {
-		if (ways_of(factors, loop + 1, out->left))
-			return true;
-		from = out->last + 1;
-	}
-	return false;
 }
 
 void factors_at(const struct factors *factors, wide index, int64_t *bounds)
@@ -194,50 +256,6 @@ bool factors_next(const struct factors *factors, int64_t *bounds)
 		if (fill(factors, loop, left[loop], bounds[loop] + 1, bounds))
 			return true;
 	return false;
-}
-
-/* Products of the bounds inside a loop, by what they leave; least 0: nothing leaves that. */
-struct inside {
-	int64_t least, most;
-};
-
-static void widen(struct inside *inside, int64_t least, int64_t most)
-{
-	inside->least = inside->least ? number_min(inside->least, least) : least;
-	inside->most = number_max(inside->most, most);
-}
-
-/* One loop further out: its range, and the products with its bounds. */
-static void pass_loop(const struct factors *factors, int loop, const struct inside *inner,
-	struct inside *outer, struct factor_range *range)
-{
-	struct inside bounds = {0}, products = {0};
-	for (size_t i = 0; i < factors->left_count; i++) {
-		struct factor_step step = {0};
-		if (!inner[i].least)
-			continue;
-		while (factors_step(factors, loop, factors->left[i], step.last + 1, &step)) {
-			int64_t least = inner[i].least * step.first,
-				most = inner[i].most * step.last;
-			widen(&bounds, step.first, step.last);
-			widen(&products, least, most);
-			widen(&outer[state_of(factors, step.left)], least, most);
-		}
-	}
-	*range = (struct factor_range){bounds.least, bounds.most, products.least, products.most};
-}
-
-void factors_ranges(const struct factors *factors, struct arena *arena, struct factor_range *ranges)
-{
-	struct arena_mark mark = arena_mark(arena);
-	struct inside *inner = arena_array(arena, struct inside, factors->left_count);
-	inner[factors->left_count - 1] = (struct inside){1, 1};
-	for (int loop = 0; loop < factors->loop_count; loop++) {
-		struct inside *outer = arena_array(arena, struct inside, factors->left_count);
-		pass_loop(factors, loop, inner, outer, &ranges[loop]);
-		inner = outer;
-	}
-	arena_release(arena, mark);
 }
 
 static wide wide_below(struct random *random, wide bound)

@@ -35,6 +35,10 @@ struct arena;
 const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
 	int loop_count, const struct factor_bounds *bounds);
 
+/* Whether these are what factors_make would make of that. */
+bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,
+	const struct factor_bounds *bounds);
+
 wide factors_count(const struct factors *factors);
 
 /* Number `index` of them, 0 <= index < count, into bounds[loop_count]. */
@@ -64,7 +68,6 @@ struct factor_range {
 	int64_t least, most;
 	int64_t least_inside, most_inside;
 };
-void factors_ranges(
-	const struct factors *factors, struct arena *arena, struct factor_range *ranges);
+const struct factor_range *factors_ranges(const struct factors *factors);
 
 #endif

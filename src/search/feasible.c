@@ -153,7 +153,6 @@ static bool find_span(struct question *question, int dimension, bool any_extent)
 {
 	struct span_of_values *spans = question->spans[dimension];
 	int64_t extent = question->domain->shape->dimensions[dimension].extent;
-	struct factor_range ranges[FACTORS_LOOPS_MOST];
 	if (any_extent) {
 		question->tilings[dimension] = least_bounds(question, dimension);
 		for (int loop = 0; loop < question->space->level_count; loop++)
@@ -164,7 +163,7 @@ static bool find_span(struct question *question, int dimension, bool any_extent)
 	const struct factors *factors = question->space->factors[dimension];
 	if (!factors_count(factors))
 		return false;
-	factors_ranges(factors, question->arena, ranges);
+	const struct factor_range *ranges = factors_ranges(factors);
 	for (int loop = 0; loop < question->space->level_count; loop++) {
 		const struct factor_range *range = &ranges[loop];
 		spans[loop] = (struct span_of_values){range->least, range->most};
@@ -251,12 +250,18 @@ static enum feasibility answer(struct question *question, uint32_t any_extent)
 	return complete(question, 0);
 }
 
-struct feasible feasible_find(const struct domain *domain, uint32_t any_extent, uint64_t work_most)
+struct feasible feasible_find(const struct domain *domain, uint64_t work_most)
+{
+	return feasible_find_from(NULL, domain, 0, work_most);
+}
+
+struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
+	uint32_t any_extent, uint64_t work_most)
 {
 	struct arena *arena = arena_open();
 	struct question *question = arena_new(arena, struct question);
 	question->domain = domain;
-	question->space = space_make(arena, domain);
+	question->space = space_make_from(store, arena, domain);
 	question->work.most = work_most;
 	question->mapping = question->space->blank;
 	question->arena = arena;

@@ -23,7 +23,11 @@ struct feasible {
 
 #define FEASIBLE_WORK_MOST UINT64_C(5000000)
 
-/* `any_extent`: the bounds of these dimensions need not make up the extent; each is its least. */
-struct feasible feasible_find(const struct domain *domain, uint32_t any_extent, uint64_t work_most);
+struct feasible feasible_find(const struct domain *domain, uint64_t work_most);
+
+/* The same for one of many similar questions.  `any_extent`: the bounds of these dimensions need
+ * not make up the extent; each is its least. */
+struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
+	uint32_t any_extent, uint64_t work_most);
 
 #endif

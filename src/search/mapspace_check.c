@@ -40,7 +40,7 @@ struct mapspace_check mapspace_check(const struct domain *machine,
 		return check;
 	check.constrained = sizes_of(domain, true, arena);
 	check.narrowed = sizes_of(domain, false, arena);
-	check.feasible = feasible_find(domain, 0, FEASIBLE_WORK_MOST);
+	check.feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
 	if (check.feasible.verdict != FEASIBILITY_NONE)
 		return check;
 	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, arena);

@@ -12,6 +12,7 @@ struct finding {
 	const struct space *space;
 	uint64_t work_most;
 	struct arena *arena;
+	struct factors_store store; /* of an arena of its own: questions give back theirs */
 	bool open;
 	struct array(struct shortage) list;
 };
@@ -73,7 +74,8 @@ static bool fits(struct finding *finding, const struct shortage *limit, int64_t 
 	set(relaxed, limit, value);
 	struct feasible feasible = {.verdict = FEASIBILITY_OPEN};
 	if (!finding->open)
-		feasible = feasible_find(&relaxed->domain, 0, finding->work_most);
+		feasible = feasible_find_from(
+			&finding->store, &relaxed->domain, 0, finding->work_most);
 	arena_release(finding->arena, mark);
 	finding->open |= feasible.verdict == FEASIBILITY_OPEN;
 	if (feasible.verdict == FEASIBILITY_FITS && witness)
@@ -81,10 +83,10 @@ static bool fits(struct finding *finding, const struct shortage *limit, int64_t 
 	return feasible.verdict == FEASIBILITY_FITS;
 }
 
-/* Beyond any tile of extents of 2^31; beyond any fan-out that a mapping asks for. */
+/* Beyond any tile that can be counted; beyond any fan-out that a mapping asks for. */
 static int64_t most_of(enum shortage_kind kind)
 {
-	return kind == SHORTAGE_CAPACITY ? INT64_MAX / 2 : INT64_C(1) << 31;
+	return kind == SHORTAGE_CAPACITY ? INT64_MAX - 1 : INT64_C(1) << 31;
 }
 
 /* The least value above `given` that fits; 0 if none does. */
@@ -194,7 +196,8 @@ struct shortages shortages_find(
 	struct finding finding = {.domain = domain,
 		.space = space_make(arena, domain),
 		.work_most = work_most,
-		.arena = arena};
+		.arena = arena,
+		.store = {.arena = arena_open()}};
 	const struct hierarchy *hierarchy = domain->hierarchy;
 	bool impossible = add_impossible(&finding);
 	for (int i = 0; !impossible && i < hierarchy->level_count; i++) {
@@ -214,5 +217,6 @@ struct shortages shortages_find(
 			(int64_t)ceil(domain->least_parallelism *
 				      (double)fit_mul(hierarchy->compute_mesh_x,
 					      hierarchy->compute_mesh_y)));
+	arena_close(finding.store.arena);
 	return (struct shortages){finding.list.count, finding.list.at, finding.open};
 }

@@ -44,6 +44,12 @@ static void add_residency(struct space *space)
 
 const struct space *space_make(struct arena *arena, const struct domain *domain)
 {
+	return space_make_from(NULL, arena, domain);
+}
+
+const struct space *space_make_from(
+	struct factors_store *store, struct arena *arena, const struct domain *domain)
+{
 	struct space *space = arena_new(arena, struct space);
 	const struct shape *shape = domain->shape;
 	space->domain = domain;
@@ -65,7 +71,7 @@ const struct space *space_make(struct arena *arena, const struct domain *domain)
 				space->levels[i].spatial ? &row->spatial[d] : &row->temporal[d];
 			bounds[i] = (struct factor_bounds){factor->least, factor->most};
 		}
-		space->factors[d] = factors_make(arena, shape->dimensions[d].extent,
+		space->factors[d] = factors_store_get(store, arena, shape->dimensions[d].extent,
 			domain->imperfect >> d & 1, space->level_count, bounds);
 	}
 	return space;

@@ -3,7 +3,7 @@
 
 #include "model/domain.h"
 #include "model/mapping.h"
-#include "search/factors.h"
+#include "search/factors_store.h"
 
 /*
  * All mappings of a domain, as numbers.  A mapping is four choices:
@@ -62,6 +62,10 @@ struct space {
 };
 
 const struct space *space_make(struct arena *arena, const struct domain *domain);
+
+/* With factorizations from a store, which must live as long (NULL: none). */
+const struct space *space_make_from(
+	struct factors_store *store, struct arena *arena, const struct domain *domain);
 
 /*
  * How many there are of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
