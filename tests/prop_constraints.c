@@ -392,9 +392,60 @@ static void checks_are_what_domains_allow(void **state)
 		assert_true(kept > count && broken > count && clashes * 100 > count);
 }
 
+/* Five loops of one dimension, by row: DRAM, GLB, PE, RF, mac. */
+struct chain {
+	int64_t least[5], most[5];
+};
+
+static bool some_factors(const struct chain *chain, int loop, int64_t left)
+{
+	if (loop == 5)
+		return left == 1;
+	for (int64_t factor = chain->least[loop]; factor <= left && factor <= chain->most[loop];
+		factor++)
+		if (left % factor == 0 && some_factors(chain, loop + 1, left / factor))
+			return true;
+	return false;
+}
+
+/* Whether bounds leave a factorization is known exactly, before anybody searches. */
+static void one_dimension_is_judged_exactly(void **state)
+{
+	struct random random = random_open(draws_seed(2), 0);
+	long count = draws(3000), possible = 0;
+	for (long i = 0; i < count; i++) {
+		struct draw draw = open_draw(&random);
+		struct text text = text_open(draw.arena);
+		struct chain chain = {{1, 1, 1, 1, 1}, {12, 12, 4, 12, 2}};
+		for (int r = 0; r < 5; r++) {
+			int64_t least = 1 + (int64_t)below(&draw, 3);
+			int64_t most = least + (int64_t)below(&draw, 5);
+			if (below(&draw, 3) == 0 || least > chain.most[r])
+				continue;
+			chain.least[r] = least;
+			chain.most[r] = most < chain.most[r] ? most : chain.most[r];
+			text_add(&text,
+				"- {target: %s, type: %s, factors: [M>=%" PRId64 ", M<=%" PRId64
+				"]}\n",
+				level_of(&draw, r), r == 2 || r == 4 ? "spatial" : "temporal",
+				least, most);
+		}
+		constraint_case_read(&draw.test, text.length ? text_read(&text) : "[]");
+		bool exists = some_factors(&chain, 0, 12);
+		if (exists != draw.test.good)
+			fail_msg("%s:\n%s%s", exists ? "there are factors" : "there are none",
+				text_read(&text), complaints_text(draw.arena, draw.test.diag));
+		possible += exists;
+		arena_close(draw.arena);
+	}
+	if (draws_are_many(count))
+		assert_true(possible > 0 && possible < count);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_dimension_is_judged_exactly),
 		cmocka_unit_test(checks_are_what_domains_allow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

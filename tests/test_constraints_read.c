@@ -63,6 +63,7 @@ static void lists_have_many_forms(void **state)
 	expect("[]", "");
 	expect("~", "");
 	expect("[{target: GLB, type: temporal, factors: ~, permutation: }]", "");
+	expect("[{target: GLB, constraints: {max_overbooked_proportion: {}, temporal: {}}}]", "");
 }
 
 static void a_fan_out_has_two_names(void **state)

@@ -120,9 +120,10 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 
 static bool is_empty(const struct node *node)
 {
-	return !node || (node->kind == NODE_SCALAR && !node->quoted &&
-				(!*node->text || text_equal(node->text, "~") ||
-					text_equal(node->text, "null")));
+	return !node || (node->kind == NODE_MAP && !node->count) ||
+	       (node->kind == NODE_SCALAR && !node->quoted &&
+		       (!*node->text || text_equal(node->text, "~") ||
+			       text_equal(node->text, "null")));
 }
 
 /* A kind under its own key or an older one. */
@@ -197,7 +198,7 @@ static void read_group(struct finding *finding, const struct node *node, const s
 	}
 	read_part(finding, &group, PART_MACHINE, aim);
 	const struct node *sparse = read_node(&group, "max_overbooked_proportion", OPTIONAL);
-	if (sparse)
+	if (!is_empty(sparse))
 		refuse_sparse(reading, sparse->span);
 	reader_done(&group);
 }
