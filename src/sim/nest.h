@@ -9,11 +9,13 @@
  * transfers; multipliers compute real numbers; counts come from the moves.
  * Nothing comes from cost/.
  *
- * Work: steps x multipliers, and for each move step one comparison per instance;
- * what is written, and everything with `data`, moves word by word.  Memory: a byte
- * per word of written tiles in each instance; with `data` 8 bytes (16 below the home,
- * where a tile is built beside the old one) per word of every tile in every instance,
- * and 8 per word of the dataspaces.
+ * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
+ * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
+ *
+ * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
+ * word of what is only read; twice that below the home, where a tile is built beside the old one.
+ * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
+ * than NEST_SIM_BYTES_MOST is refused before anything is taken.
  */
 enum { NEST_SIM_BYTES_MOST = 1 << 30 };
 

@@ -179,6 +179,8 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 static void place(struct nest_clock *clock, const struct gate *gate, int level, int port)
 {
 	int64_t ticks = gate->during.at[level][port];
+	if (!ticks)
+		return;
 	for (int i = 0; i < clock->level_count; i++) {
 		struct gate *other = &clock->gates[i];
 		int64_t free = other->window - gate->window -

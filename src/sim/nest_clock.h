@@ -18,9 +18,10 @@
  *   and while the next one fills.
  * - With it, both are in the background: the next tile fills while there is work on the present
  *   one, and the last one drains then.  The time between two move steps of the level, its window,
- *   is as long as the work in it, and as what the slowest port has to do in it altogether.  Where
- *   the parent's own tile changes at the same step, there is nothing to fill from or drain into
- *   in advance: then it is as without double buffering.
+ *   is as long as the work in it, and as what the slowest port has to do in it altogether; what is
+ *   in the background takes a port as soon as that is free.  Where the parent's own tile changes
+ *   at the same step, there is nothing to fill from or drain into in advance: then it is as
+ *   without double buffering.
  * - The first tiles fill one level after the other, the last ones drain so.
  *
  * Ports are never used for two things at once, so the time is never less than the words of an

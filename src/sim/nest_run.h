@@ -35,8 +35,8 @@ struct nest_site {
 struct nest_feed {
 	struct nest_store *parent; /* NULL: these are the home */
 	int64_t children;          /* of one instance of the parent */
-	int64_t *
-		apart; /* by child, from 0: those with different numbers share nothing; NULL: all may */
+	/* By child, from 0: those with different numbers share nothing; NULL: all may. */
+	int64_t *apart;
 	int pass_count;
 	int pass[ARCH_LEVELS_MOST];      /* levels in between that only count what passes */
 	int64_t below[ARCH_LEVELS_MOST]; /* children below one instance of it */
@@ -80,8 +80,8 @@ struct nest_run {
 	int64_t step;
 
 	struct nest_site sites[ARCH_LEVELS_MOST + 1]; /* site_of */
-	struct nest_store
-		*stores[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* NULL: not kept, or passed */
+	/* By level, dataspace; NULL: not kept there, or only counted as it passes. */
+	struct nest_store *stores[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
 	struct nest_feed multiplier_feed[SHAPE_SPACES_MOST];
 
 	struct nest_counts counts;
