@@ -5,16 +5,21 @@
 #include "spec/reader.h"
 
 /*
- * Reads an `architecture:` map in the v0.4 `nodes:` form: a list of
- * `!Container`, `!Component`, outermost first, each with `name`, `class`,
- * `attributes`, `spatial: {meshX, meshY}`.  What v0.4 does not know are
- * attributes of ours (LX reserve, rings, overheads); beside `attributes:` a
- * node may carry `sources:` with one sentence per attribute.  See
- * specs/README.md.  NULL after complaining.
+ * Reads an `architecture:` map: the `nodes:` form of v0.4, or the older `subtree:`
+ * form of v0.2 to v0.4.  See specs/README.md.  NULL after complaining.
+ *
+ * A list of nodes that has attributes of ours (LX reserve, rings, overheads,
+ * rates of an array) or `sources:`, one sentence per attribute, is a machine for
+ * graphs: every key of it must be known, and it needs a clock.  All others are
+ * machines for one problem as Timeloop and Accelergy read them; a cycle of
+ * theirs is 1 ns if nothing else is said.
  *
  * HBM is the outermost DRAM.  LX is the storage with a `reserve` or with
  * `scratchpad: true`.  Cores are the innermost level with a fan-out, from HBM
  * down to LX; without any they are the level around LX, of one instance.
+ *
+ * Energies that nobody gives are built in (model/energy_builtin.h); an ERT is read
+ * afterwards (model/ert.h).
  */
 const struct arch *arch_read(const struct reading *reading, const struct node *node);
 

@@ -32,7 +32,6 @@ const char *energy_source(const struct arch *arch)
 {
 	for (int r = 0; r < arch->level_count; r++)
 		if (arch->levels[r].kind != LEVEL_CONTAINER && !arch->levels[r].pj.given)
-			return "built-in: 200 pJ for 16 bits of DRAM, 1 to 6 pJ of SRAM up to 100 "
-			       "KB, multipliers at 45 nm (Horowitz 2014)";
+			return "built-in, memories as Timeloop's, multipliers of Horowitz 2014";
 	return "the architecture";
 }
