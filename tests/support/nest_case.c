@@ -265,12 +265,15 @@ static int64_t least_factor(int64_t n)
 	return n;
 }
 
-/* Prime factors, each in a slot of its own choice. */
+/* Prime factors, each in a slot of its own choice; space is liked a little. */
 static void draw_perfect(struct random *random, int64_t extent, struct slots *slots)
 {
 	for (int64_t left = extent, p; left > 1; left /= p) {
+		int64_t slot = below(random, slots->count);
+		if (!slots->spatial[slot] && chance(random, 2))
+			slot = below(random, slots->count);
 		p = least_factor(left);
-		*slots->bounds[below(random, slots->count)] *= (uint32_t)p;
+		*slots->bounds[slot] *= (uint32_t)p;
 	}
 }
 
@@ -377,9 +380,9 @@ static void draw_bounds(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
 {
 	int levels = nest->hierarchy.level_count, blocks = 0;
-	for (int i = 0; options->spatial && i < BLOCKS_MOST; i++)
-		if (chance(random, 2))
-			blocks |= 1 << below(random, levels);
+	int most = options->spatial ? (int)below(random, BLOCKS_MOST + 1) : 0;
+	for (int i = 0; i < 2 * most && __builtin_popcount((unsigned)blocks) < most; i++)
+		blocks |= 1 << below(random, levels);
 	bool imperfect = options->imperfect && chance(random, 2);
 	struct shape shape = nest->shape;
 	do {
