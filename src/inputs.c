@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
-#include "constraints/graph.h"
 #include "model/arch_read.h"
 #include "model/nest_score.h"
 #include "model/plan_file.h"
@@ -233,6 +232,20 @@ static void read_constraints(struct inputs *inputs, const struct node *const *li
 	inputs->exploration.planning.constraints = constraints;
 }
 
+/* A plan that comes as a file keeps all constraints as well. */
+static void check_plan(const struct inputs *inputs)
+{
+	const struct reading *reading = &inputs->reading;
+	const struct constraints *constraints = inputs->exploration.planning.constraints;
+	for (size_t i = 0; i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		const char *why =
+			constraint->kind->check_plan(constraint, inputs->plan, reading->arena);
+		if (why)
+			diag_error(reading->diag, constraint->span, "%s", why);
+	}
+}
+
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out)
 {
@@ -292,6 +305,8 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	set_cores(out);
 	if (plan)
 		out->plan = plan_read(&out->reading, plan, out->arch, out->workload);
+	if (out->plan)
+		check_plan(out);
 	return !diag_failed(diag);
 }
 
@@ -299,12 +314,8 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 {
 	const struct exploration *exploration = &inputs->exploration;
 	if (inputs->plan) {
-		struct recipe_result given = {0};
-		given.broken = graph_check(
-			exploration->planning.constraints, inputs->plan, arena, &given.why);
-		if (!given.broken)
-			given.plan = arena_copy(arena, inputs->plan, sizeof *given.plan);
-		return given;
+		struct plan *copy = arena_copy(arena, inputs->plan, sizeof *copy);
+		return (struct recipe_result){.plan = copy};
 	}
 	struct recipe recipe = {
 		.arch = exploration->arch,
