@@ -1,0 +1,115 @@
+#include "base/arena.h"
+#include "constraints/constraints.h"
+#include "model/arch_read.h"
+#include "search/mapspace_check.h"
+#include "tests/support/complaints.h"
+#include "tests/support/family.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Family optima: the mapspaces that Timeloop searched have the sizes that it
+ * printed, and a mapping that fits.  It also counts the places of loops over a
+ * dimension of extent 1, unless its front end put them aside; their orders are not
+ * compared.
+ */
+struct run {
+	struct arena *arena;
+	struct diag *diag;
+	const struct arch *arch;
+	const struct shape *shape;
+	struct hierarchy *hierarchy;
+	struct constraints constraints;
+};
+
+static struct sheet *open_sheet(struct run *run, const char *folder)
+{
+	static const char *const names[] = {"arch.yaml", "problem.yaml", "constraints.yaml"};
+	struct sheet *sheet = sheet_open(run->arena, run->diag);
+	for (int i = 0; i < 3; i++)
+		sheet_add_file(sheet, arena_format(run->arena, "%s/%s", folder, names[i]));
+	return sheet;
+}
+
+static bool read_all(struct run *run, const char *folder)
+{
+	struct sheet *sheet = open_sheet(run, folder);
+	struct reading reading = sheet_reading(sheet);
+	if (diag_failed(run->diag))
+		return false;
+	run->arch = arch_read(&reading, sheet_find(sheet, "architecture"));
+	run->shape = shape_read(&reading, sheet_find(sheet, "problem"));
+	if (!run->arch || !run->shape)
+		return false;
+	run->hierarchy = hierarchy_make(run->arena, run->arch, run->shape, run->diag);
+	struct constraint_context context = {
+		.reading = &reading, .arch = run->arch, .shape = run->shape, .timeloop = true};
+	run->constraints = constraints_read(&context, constraints_lists(sheet, run->arena));
+	return run->hierarchy && !diag_failed(run->diag);
+}
+
+static bool has_extent_1(const struct shape *shape)
+{
+	for (int d = 0; d < shape->dimension_count; d++)
+		if (shape->dimensions[d].extent == 1)
+			return true;
+	return false;
+}
+
+static void check(struct family *family, const char *root, const char *folder)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/optima/%s", root, folder);
+	family_case(family, "%s", folder);
+	struct run run = {.arena = family->arena, .diag = diag_open(family->arena)};
+	json_t *record =
+		json_load_file(arena_format(family->arena, "%s/optimum.json", path), 0, NULL);
+	if (!record || !read_all(&run, path)) {
+		family_note(family, "refused", complaints_text(family->arena, run.diag));
+		json_decref(record);
+		return;
+	}
+	const struct domain *machine =
+		domain_make(family->arena, run.arch, run.shape, run.hierarchy);
+	struct mapspace_check checked =
+		mapspace_check(machine, &run.constraints, run.diag, family->arena);
+	const json_t *sizes = json_object_get(record, "sizes");
+	const struct space_sizes *got = &checked.constrained;
+	static const char *const keys[] = {
+		"IndexFactorization", "LoopPermutation", "Spatial", "DatatypeBypass"};
+	for (int c = 0; c < CHOICE_COUNT; c++)
+		if (got->choices[c] && (c != CHOICE_ORDERS || !has_extent_1(run.shape)))
+			family_expect(family, keys[c], json_object_get(sizes, keys[c]),
+				json_string(got->choices[c]));
+	if (checked.contradictory)
+		family_note(family, "clash", complaints_text(family->arena, run.diag));
+	else if (checked.feasible.verdict != FEASIBILITY_FITS)
+		family_note(family, "feasible", "no mapping was found that fits");
+	json_decref(record);
+}
+
+static int is_folder(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && !strchr(entry->d_name, '.');
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = argc > 1 ? argv[1] : "../shared/cases";
+	struct family family;
+	if (!family_open(&family, "optima/mapspaces", root, "optima"))
+		return 0;
+	char path[1024];
+	struct dirent **folders;
+	snprintf(path, sizeof path, "%s/optima", root);
+	int count = scandir(path, &folders, is_folder, alphasort);
+	for (int f = 0; f < count; f++) {
+		check(&family, root, folders[f]->d_name);
+		free(folders[f]);
+	}
+	if (count >= 0)
+		free(folders);
+	return family_close(&family);
+}
