@@ -213,6 +213,14 @@ static void levels_that_only_fan_out_may_say_so(void **state)
 		"DRAM: K16 N8 M7 | keep DRAM,GLB: A; DRAM: B Z");
 }
 
+static void a_line_is_a_mapping_too(void **state)
+{
+	const struct fixture *f = *state;
+	static const char line[] = "DRAM: K2 N2 | GLB: M7 | PE: N4 K2@y | RF: K4";
+	assert_string_equal(
+		read_line(f, f->nodes, arena_format(f->arena, "  \"%s\"\n", line)), line);
+}
+
 static void names_may_be_long(void **state)
 {
 	const struct fixture *f = *state;
@@ -255,8 +263,7 @@ static const struct {
 	{"- {target: GLB, type: dataspace, keep: [A, In]}\n",
 		"p.yaml:2:44: error: unknown dataspace 'In' (there are A, B, Z)"},
 	{"- {target: GLB, type: spatial, factors: M=4}\n",
-		"p.yaml:2:3: error: there is no fan-out at 'GLB'; a spatial directive names the "
-		"node that fans out"},
+		"p.yaml:2:3: error: there is no fan-out at 'GLB'; a spatial directive names 'PE'"},
 	{"- {target: GLB, type: temporal, factors: M=4 K=2 M=2}\n",
 		"p.yaml:2:50: error: the factor of dimension 'M' is given twice"},
 	{"- {target: GLB, type: temporal, factors: M=4 K<=2}\n",
@@ -280,7 +287,9 @@ static const struct {
 		"p.yaml:2:33: error: unknown key 'keep' in directive"},
 	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
 	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
-	{"  GLB\n", "p.yaml:2:3: error: a mapping is a list of directives, not a word"},
+	{"  {GLB: 4}\n", "p.yaml:2:3: error: a mapping is a list of directives, not a map"},
+	{"  \"DRAM: M7 N8 K4\"\n",
+		"p.yaml:2:3: error: the factors of dimension 'K' multiply to 4, not to its extent 16"},
 	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
 	 "- {target: GLB, type: temporal, factors: M4}\n",
 		"p.yaml:3:42: error: the factors of dimension 'M' multiply to more than its extent 7; "
@@ -324,7 +333,7 @@ static void all_complaints_come_at_once(void **state)
 		"- {target: RF, type: temporal, factors: X=0, permutation: Y}\n",
 		&mapping, &complaints));
 	static const char *const parts[] = {
-		"there is no fan-out below 'DRAM'; a spatial directive names the level",
+		"there is no fan-out below 'DRAM'; a spatial directive names 'GLB'",
 		"unknown level 'GBL'", "unknown dimension 'X'", "unknown dimension 'Y'"};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		assert_non_null(strstr(complaints, parts[i]));
@@ -361,6 +370,7 @@ int main(void)
 		TEST(last_rounds_read),
 		TEST(spatial_targets_are_the_node_or_its_parent),
 		TEST(levels_that_only_fan_out_may_say_so),
+		TEST(a_line_is_a_mapping_too),
 		TEST(names_may_be_long),
 		TEST(wrong_directives_are_explained),
 		TEST(all_complaints_come_at_once),

@@ -47,7 +47,8 @@ const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
  *
  * Their values read as model/directive.h says.  Imperfect bounds must tell how long the last
  * round is; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
- * constraints/constraints.h.  False after complaining about everything that is wrong.
+ * constraints/constraints.h.  One text instead of a list is a line as above.  False after
+ * complaining about everything that is wrong.
  */
 struct reading;
 struct node;

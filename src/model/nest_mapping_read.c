@@ -63,16 +63,26 @@ static void set_bounds(struct directives *directives, const struct constraint_fa
 	}
 }
 
+/* What spatial directives may name. */
+static const char *list_fanouts(const struct directives *directives)
+{
+	const struct arch *arch = directives->arch;
+	struct text text = text_open(directives->reading->arena);
+	for (int r = 0; r < arch->level_count; r++)
+		if (arch->levels[r].fanout_x > 1 || arch->levels[r].fanout_y > 1)
+			text_add(&text, "%s'%s'", text.length ? ", " : "a spatial directive names ",
+				nest_target_name(arch, r));
+	return text.length ? text_read(&text) : "this machine has none";
+}
+
 /* Where a directive writes its loops; NULL after complaining. */
 static struct bound *open_row(struct directives *directives, const struct nest_target *target,
 	bool spatial, struct span span, struct bound *scratch)
 {
 	if (spatial && target->block_row < 0) {
-		const char *where = directives->arch->tree ? "below" : "at";
-		WRONG(directives, span, "there is no fan-out %s '%s'; a spatial directive %s",
-			where, target->name,
-			directives->arch->tree ? "names the level above a fan-out"
-					       : "names the node that fans out");
+		WRONG(directives, span, "there is no fan-out %s '%s'; %s",
+			directives->arch->tree ? "below" : "at", target->name,
+			list_fanouts(directives));
 		return NULL;
 	}
 	int r = spatial ? target->block_row : target->row;
@@ -275,9 +285,18 @@ static void finish_dimension(struct directives *directives, int d)
 		check_last_rounds(directives, d);
 }
 
+static bool read_line(const struct reading *reading, const struct node *node,
+	const struct arch *arch, const struct shape *shape, struct mapping *out)
+{
+	const char *why = nest_mapping_parse(reading->arena, arch, shape, node->text, out);
+	return !why || reading_refuse(reading, node, "%s", why);
+}
+
 bool nest_mapping_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct shape *shape, struct mapping *out)
 {
+	if (node->kind == NODE_SCALAR)
+		return read_line(reading, node, arch, shape, out);
 	struct directives *directives = arena_new(reading->arena, struct directives);
 	size_t errors = diag_errors(reading->diag);
 	directives->reading = reading;
