@@ -29,14 +29,19 @@ static bool check_request(
 	return !diag_failed(diag);
 }
 
-/* NULL when the constraints leave no mapping: that is told then. */
-static const struct domain *narrow(
-	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+/* NULL when the constraints leave no mapping: that is told then.  *start: one that fits; NULL if
+ * that was too much work to find out. */
+static const struct domain *narrow(const struct nest_inputs *inputs, const struct mapping **start,
+	struct arena *arena, struct diag *diag)
 {
 	struct domain *domain = arena_copy(arena, inputs->domain, sizeof *domain);
+	*start = NULL;
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
-	if (feasible_find(domain, FEASIBLE_WORK_MOST).verdict != FEASIBILITY_NONE)
+	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
+	if (feasible.verdict == FEASIBILITY_FITS)
+		*start = arena_copy(arena, &feasible.witness, sizeof feasible.witness);
+	if (feasible.verdict != FEASIBILITY_NONE)
 		return domain;
 	diag_error(diag, inputs->shape->span,
 		"no mapping fits the machine and the constraints; lxplore check says which of them "
@@ -90,7 +95,8 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct exploration *wishes = &inputs->exploration;
 	if (!check_request(nest, &wishes->objectives, diag))
 		return command_refuse(diag);
-	const struct domain *domain = narrow(nest, arena, diag);
+	const struct mapping *start;
+	const struct domain *domain = narrow(nest, &start, arena, diag);
 	diag_print(diag, stderr);
 	if (!domain)
 		return EXIT_IMPOSSIBLE;
@@ -108,6 +114,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		.exact = nest_model_make(arena, nest->hierarchy, nest->shape, COUNTING_EXACT),
 		.objectives = wishes->objectives,
 		.solver = nest->solver,
+		.start = start,
 		.simulate = wishes->simulate,
 		.simulate_budget = wishes->simulate_budget,
 		.budget = wishes->budget ? wishes->budget : NEST_BUDGET,

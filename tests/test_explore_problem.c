@@ -159,6 +159,18 @@ static void what_cannot_fit_is_said_before_the_search(void **state)
 	assert_non_null(strstr(ended.err, "no mapping fits the machine and the constraints"));
 }
 
+/* One draw hits nothing that fits; the mapping that proves the space not empty is offered. */
+static void what_is_known_to_fit_is_offered(void **state)
+{
+	assert_int_equal(
+		explore("specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 1")
+			.status,
+		0);
+	assert_int_equal(counter("evaluated"), 1);
+	assert_true(counter("offered") >= 1);
+	assert_int_equal(counter("refused"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +182,7 @@ int main(void)
 		cmocka_unit_test(both_countings_agree_on_a_matrix_product),
 		cmocka_unit_test(what_a_problem_has_not_is_refused),
 		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),
+		cmocka_unit_test(what_is_known_to_fit_is_offered),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -172,6 +172,8 @@ static void run_task(void *context, size_t i, int thread)
 		driver->solver, &problem, driver->tasks.at[i].ticks, driver->search->seed, scratch);
 	slot->sum.evaluated = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
+	if (i == 0 && driver->search->start)
+		take(driver, slot, driver->search->start, scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		take(driver, slot, answer.candidates[k].mappings, scratch);
 	arena_release(scratch, mark);

@@ -28,7 +28,8 @@ struct nest_search {
 	const struct nest_model *model; /* of that counting */
 	const struct nest_model *exact; /* what the simulator must agree with */
 	struct objectives objectives;
-	const char *solver; /* of the stage; NULL: chosen as above */
+	const char *solver;          /* of the stage; NULL: chosen as above */
+	const struct mapping *start; /* known to fit: offered first; NULL: none is known */
 	enum simulate simulate;
 	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
 	uint64_t budget;          /* mappings evaluated */
