@@ -122,12 +122,45 @@ static void longer_nests_are_counted_alike(void **state)
 	compare(&options, draws_seed(6), draws(2000) / 20);
 }
 
+/* Too long for the interpreter. */
+static void grown_nests_are_counted_alike(void **state)
+{
+	struct nest_case_options options = nest_case_all;
+	options.steps_most = 2000;
+	long count = draws(2000) / 4, simulated = 0;
+	uint64_t seed = draws_seed(7);
+	struct arena *arena = arena_open();
+	for (long i = 0; i < count; i++) {
+		struct arena_mark mark = arena_mark(arena);
+		struct random random = random_open(seed, (uint64_t)i);
+		struct nest_sim_options counting = {.steps_most = 100000};
+		struct nest_case nest;
+		struct nest_counts counts;
+		nest_case_draw(&random, &options, &nest);
+		nest_case_grow(&random, 64, &nest);
+		struct nest_sim sim = nest_simulate(
+			&nest.hierarchy, &nest.shape, &nest.mapping, &counting, arena);
+		if (sim.finished && nest_model_counts(&nest, &counts)) {
+			const char *why = nest_counts_differ(
+				arena, &nest, "model", &counts, "simulator", &sim.counts);
+			if (why || !sim.right)
+				fail_msg("seed %" PRIu64 " draw %ld:\n%s%s", seed, i,
+					nest_case_text(arena, &nest), why ? why : sim.wrong);
+			simulated++;
+		}
+		arena_release(arena, mark);
+	}
+	assert_true(simulated > count / 2);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_nests_are_counted_alike),
 		cmocka_unit_test(plain_nests_are_counted_alike),
 		cmocka_unit_test(longer_nests_are_counted_alike),
+		cmocka_unit_test(grown_nests_are_counted_alike),
 	};
 	return cmocka_run_group_tests_name("exact counting", tests, NULL, NULL);
 }
