@@ -196,6 +196,20 @@ static void a_branch_bypasses_what_another_keeps(void **state)
 	assert_int_equal(z->bypass, 3);
 }
 
+static void nothing_has_no_loops(void **state)
+{
+	struct constraint_case test = nodes_case(
+		"A", "Z", "B]}, temporal: {factors: [M=2], permutation: [M], no_reuse: [A");
+	assert_false(test.good);
+	const char *complaints = complaints_text(arena, test.diag);
+	assert_non_null(strstr(complaints,
+		"error: '!Nothing' has no loops and no words of its own: 'factors' cannot be met "
+		"there"));
+	assert_non_null(strstr(complaints,
+		"warning: '!Nothing' has no loops and no words of its own: 'permutation' changes "
+		"nothing there"));
+}
+
 static void every_dataspace_has_one_branch(void **state)
 {
 	struct constraint_case test = nodes_case("A", "Z", "A");
@@ -375,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(architectures_have_them_inline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_branch_bypasses_what_another_keeps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_has_no_loops, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_dataspace_has_one_branch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			timeloop_reads_must_iterate_otherwise, set_up, tear_down),

@@ -68,23 +68,26 @@ static bool holds_undivided(const struct constraint *constraint)
 	return holds;
 }
 
-/* Spatial loops where there is one instance: all bounds are 1, and that may be what is asked. */
-static void refuse_no_fanout(struct finding *finding, const struct constraint *constraint)
+/* No loops and no words where there is one instance, or nothing: all bounds are 1, and that may be
+ * what is asked. */
+static void refuse_no_loops(struct finding *finding, const struct constraint *constraint)
 {
 	const struct reading *reading = finding->context.reading;
 	const struct arch *arch = finding->context.arch;
+	const char *lacks =
+		constraint->part == PART_SPATIAL ? "fan-out" : "loops and no words of its own";
 	struct text text = text_open(reading->arena);
-	for (int r = 0; r < arch->level_count; r++)
+	for (int r = 0; r < arch->level_count && constraint->part == PART_SPATIAL; r++)
 		if (domain_fanout(arch, r) > 1)
 			text_add(&text, "%s'%s'", text.length ? ", " : "; what fans out is ",
 				nest_target_name(arch, r));
 	if (!holds_undivided(constraint))
 		diag_error(reading->diag, constraint->span,
-			"'%s' has no fan-out: '%s' cannot be met there%s", constraint->target,
+			"'%s' has no %s: '%s' cannot be met there%s", constraint->target, lacks,
 			constraint->kind->key, text_read(&text));
 	else if (!constraint->factor_count)
 		diag_warning(reading->diag, constraint->span,
-			"'%s' has no fan-out: '%s' changes nothing there%s", constraint->target,
+			"'%s' has no %s: '%s' changes nothing there%s", constraint->target, lacks,
 			constraint->kind->key, text_read(&text));
 }
 
@@ -102,19 +105,14 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 	};
 	if (!kind->read(&finding->context, value, &constraint))
 		return;
-	if (part == PART_GRAPH) {
-		*array_add(finding->context.reading->arena, &finding->found) = constraint;
-		return;
-	}
-	if (part == PART_SPATIAL && constraint.row < 0) {
-		refuse_no_fanout(finding, &constraint);
-		return;
-	}
-	/* inter_X_spatial without a level of its own: X's containers have neither loops nor
-	 * words, and a stand-in says just that. */
-	if (part != PART_MACHINE && constraint.row < 0)
+	/* A fan-out has no words and no temporal loops of its own; its stand-in may say so. */
+	if (part != PART_SPATIAL && constraint.row < 0)
 		constraint.row = aim->block_row;
-	if (constraint.row >= 0 || part == PART_MACHINE || aim->nothing >= 0)
+	bool of_row = part == PART_SPATIAL || part == PART_TEMPORAL ||
+		      (part == PART_DATASPACE && aim->nothing < 0);
+	if (of_row && constraint.row < 0)
+		refuse_no_loops(finding, &constraint);
+	else
 		*array_add(finding->context.reading->arena, &finding->found) = constraint;
 }
 
