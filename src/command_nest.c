@@ -66,6 +66,21 @@ static void print_report(struct arena *arena, const struct nest_report *report, 
 					     : nest_json(arena, report));
 }
 
+/* Timeloop's counting has no meaning where factors do not divide. */
+static enum counting find_counting(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	bool perfect = true;
+	if (!inputs->mapping || inputs->counting == COUNTING_EXACT)
+		return inputs->counting;
+	nest_mapping_check(arena, inputs->arch, inputs->shape, inputs->mapping, &perfect);
+	if (!perfect)
+		diag_warning(diag, (struct span){0},
+			"factors do not divide: counted exactly, for Timeloop's counts are "
+			"averages cut to integers there");
+	return perfect ? COUNTING_TIMELOOP : COUNTING_EXACT;
+}
+
 int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag)
 {
@@ -77,12 +92,13 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 		diag_error(diag, option_find(arguments, "trace")->span,
 			"'--trace' is for workload graphs; this is a problem");
 	option_word(arguments, "format", format_names, diag, &format);
+	enum counting counting = find_counting(inputs, arena, diag);
 	if (diag_failed(diag))
 		return command_refuse(diag);
 	diag_print(diag, stderr);
 
 	const struct nest_model *model =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, inputs->counting);
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting);
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
@@ -91,7 +107,7 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 		.hierarchy = inputs->hierarchy,
 		.shape = inputs->shape,
 		.mapping = inputs->mapping,
-		.counting = inputs->counting,
+		.counting = counting,
 		.counts = counts,
 		.score = score,
 		.why = find_fault(inputs, score, arena),

@@ -242,6 +242,10 @@ static void shares_that_do_not_come_out_even_are_fractions(void **state)
 	assert_int_equal(number(root, "RF", "A", "total_reads"), 7);
 	assert_int_equal(number(root, "MAC", NULL, "computes"), 7);
 	json_decref(root);
+	struct ended ended =
+		run(*state, "score --counting timeloop machine.yaml odd.yaml ert.yaml");
+	assert_non_null(strstr(ended.out, "\"counting\": \"exact\""));
+	assert_non_null(strstr(ended.err, "warning: factors do not divide: counted exactly"));
 }
 
 static void the_counting_comes_from_search_or_option(void **state)
