@@ -13,7 +13,8 @@ struct finding {
 	uint64_t work_most;
 	struct arena *arena;
 	struct factors_store store; /* of an arena of its own: questions give back theirs */
-	bool open;
+	bool any_open;
+	bool open; /* a question about this limit was too hard: no more of them */
 	struct array(struct shortage) list;
 };
 
@@ -24,7 +25,7 @@ static struct relaxed *others(struct finding *finding, const struct shortage *ke
 	for (int i = 0; lifted && i < relaxed->hierarchy.level_count; i++) {
 		const struct nest_level *level = &relaxed->hierarchy.levels[i];
 		bool fanout = kept->kind == SHORTAGE_FANOUT_X || kept->kind == SHORTAGE_FANOUT_Y;
-		bool size = kept->kind == SHORTAGE_CAPACITY || kept->kind == SHORTAGE_UTILIZATION;
+		bool size = kept->kind == SHORTAGE_UTILIZATION;
 		if (level->size && !(size && kept->level == i))
 			relaxed_lift_size(relaxed, i);
 		if (level->fanout_x * level->fanout_y > 1 && !(fanout && kept->level == i) &&
@@ -150,21 +151,46 @@ static void take_tile(
 			mapping->residency[t] >> row & 1 ? fit_words(shape, t, out->tile) : 0;
 }
 
+/* The smallest tile of a level, if it is too large: each dimension's least, which go together. */
+static void find_smallest_tile(struct finding *finding, struct shortage *limit)
+{
+	struct relaxed *relaxed = others(finding, limit, true);
+	const struct space *space =
+		space_make_from(&finding->store, finding->arena, &relaxed->domain);
+	const struct domain *domain = finding->domain;
+	const struct shape *shape = domain->shape;
+	uint32_t keep = domain->rows[domain->hierarchy->levels[limit->level].row].keep;
+	int loop = 0;
+	while (space->levels[loop].spatial || space->levels[loop].level != limit->level)
+		loop++;
+	for (int d = 0; d < shape->dimension_count; d++)
+		limit->tile[d] = number_min(shape->dimensions[d].extent,
+			factors_ranges(space->factors[d])[loop].least_inside);
+	int64_t sum = 0;
+	for (int t = 0; t < shape->space_count; t++) {
+		limit->words[t] = keep >> t & 1 ? fit_words(shape, t, limit->tile) : 0;
+		sum = fit_add(sum, limit->words[t]);
+	}
+	limit->alone = sum > limit->given ? sum : 0;
+}
+
 static void add_limit(struct finding *finding, enum shortage_kind kind, int level, int64_t given)
 {
 	struct shortage limit = {
 		.kind = kind, .level = level, .dimension = -1, .space = -1, .given = given};
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
-	if (!fits(finding, &limit, given, true, NULL))
+	finding->open = false;
+	if (kind == SHORTAGE_CAPACITY)
+		find_smallest_tile(finding, &limit);
+	else if (!fits(finding, &limit, given, true, NULL))
 		limit.alone = most ? most_that_fits(finding, &limit, true)
 				   : least_that_fits(finding, &limit, true, &witness);
-	if (limit.alone && kind == SHORTAGE_CAPACITY)
-		take_tile(finding, &witness, &limit);
 	limit.enough = most ? most_that_fits(finding, &limit, false)
 			    : least_that_fits(finding, &limit, false, &witness);
 	if (limit.enough && kind == SHORTAGE_CAPACITY)
 		take_tile(finding, &witness, &limit);
+	finding->any_open |= finding->open;
 	if (limit.alone || limit.enough)
 		*array_add(finding->arena, &finding->list) = limit;
 }
@@ -218,5 +244,5 @@ struct shortages shortages_find(
 				      (double)fit_mul(hierarchy->compute_mesh_x,
 					      hierarchy->compute_mesh_y)));
 	arena_close(finding.store.arena);
-	return (struct shortages){finding.list.count, finding.list.at, finding.open};
+	return (struct shortages){finding.list.count, finding.list.at, finding.any_open};
 }

@@ -35,7 +35,7 @@ struct shortage {
 struct shortages {
 	size_t count;
 	const struct shortage *at;
-	bool open; /* a question was too hard: one may be missing */
+	bool open; /* a question was too hard: one may be missing, or its `enough` */
 };
 
 /* Of a domain without a mapping that fits.  Empty where only two or more limits together would
