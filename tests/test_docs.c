@@ -32,8 +32,11 @@ static const char *find_block(struct arena *arena, const char *manual, const cha
 		strstr(read_manual(arena, manual), arena_format(arena, "\n    %s", first));
 	if (!line)
 		fail_msg("no block '%s' in %s", first, manual);
-	for (line++; strncmp(line, "    ", 4) == 0; line += strcspn(line, "\n") + 1)
-		text_bytes(&block, line + 4, strcspn(line, "\n") + 1 - 4);
+	for (line++; strncmp(line, "    ", 4) == 0 || strncmp(line, "\n    ", 5) == 0;
+		line += strcspn(line, "\n") + 1) {
+		size_t indent = *line == '\n' ? 0 : 4;
+		text_bytes(&block, line + indent, strcspn(line, "\n") + 1 - indent);
+	}
 	return text_read(&block);
 }
 
@@ -134,6 +137,26 @@ static void the_plan_of_the_readme_is_the_one_that_explore_writes(void **state)
 	arena_close(arena);
 }
 
+static void the_layer_of_the_readme_is_counted_as_it_says(void **state)
+{
+#define LAYER "specs/arch/three_level.yaml specs/problems/gemm_16.yaml"
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
+		"\"$LXPLORE\" explore " LAYER " specs/constraints/keep_all.yaml -q -o '%s'", folder);
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(ended.out, find_block(arena, "README.md", "point         cycles"));
+	ended = shell(arena,
+		"\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --format text", folder);
+	assert_string_equal(ended.out, find_block(arena, "README.md", "latency      1.024"));
+	ended = shell(arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --explain",
+		folder);
+	assert_non_null(
+		strstr(ended.out, find_block(arena, "README.md", "Z[M, N], written")));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 /* "[text](target)" leads to a file beside the manual. */
 static void check_links(struct arena *arena, const char *manual, const char *folder)
 {
@@ -207,6 +230,7 @@ int main(void)
 		cmocka_unit_test(the_problem_of_the_manual_is_executed),
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
+		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),
 		cmocka_unit_test(links_lead_to_files),
 		cmocka_unit_test(the_man_page_knows_every_option),
 	};
