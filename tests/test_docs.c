@@ -143,16 +143,16 @@ static void the_layer_of_the_readme_is_counted_as_it_says(void **state)
 	struct arena *arena = arena_open();
 	const char *folder = shell_folder(arena);
 	struct ended ended = shell(arena,
-		"\"$LXPLORE\" explore " LAYER " specs/constraints/keep_all.yaml -q -o '%s'", folder);
+		"\"$LXPLORE\" explore " LAYER " specs/constraints/keep_all.yaml -q -o '%s'",
+		folder);
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(ended.out, find_block(arena, "README.md", "point         cycles"));
-	ended = shell(arena,
-		"\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --format text", folder);
-	assert_string_equal(ended.out, find_block(arena, "README.md", "latency      1.024"));
-	ended = shell(arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --explain",
+	ended = shell(arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --format text",
 		folder);
-	assert_non_null(
-		strstr(ended.out, find_block(arena, "README.md", "Z[M, N], written")));
+	assert_string_equal(ended.out, find_block(arena, "README.md", "latency      1.024"));
+	ended = shell(
+		arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --explain", folder);
+	assert_non_null(strstr(ended.out, find_block(arena, "README.md", "Z[M, N], written")));
 	shell_remove(folder);
 	arena_close(arena);
 }
