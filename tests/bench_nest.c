@@ -341,6 +341,7 @@ int main(void)
 		memset(&machine, 0, sizeof machine);
 		makers[m](&machine);
 		printf("%s\n", machine.name);
+		measure(&machine, COUNTING_EXACT, mappings);
 		measure(&machine, COUNTING_TIMELOOP, mappings);
 	}
 	return 0;

@@ -70,7 +70,7 @@ static enum nest_verdict count_long(const struct nest_model *model, const struct
 		return NEST_OVERFLOW;
 	*exact = model->counting == COUNTING_EXACT || !loops.perfect;
 	enum nest_verdict counted =
-		*exact ? nest_exact_counts(model, &loops, counts, score)
+		*exact ? nest_exact_counts(model, &loops, UINT32_MAX, counts, score)
 		       : nest_timeloop_counts(model, &loops, UINT32_MAX, counts, score);
 	return counted == NEST_FITS ? verdict : counted;
 }
@@ -81,8 +81,10 @@ static enum nest_verdict count_left(const struct nest_model *model, const struct
 {
 	struct nest_loops loops;
 	enum nest_verdict verdict = nest_loops_make(model, mapping, &loops, score);
-	return verdict == NEST_FITS ? nest_timeloop_counts(model, &loops, left, counts, score)
-				    : verdict;
+	if (verdict != NEST_FITS)
+		return verdict;
+	return (model->counting == COUNTING_EXACT ? nest_exact_counts : nest_timeloop_counts)(
+		model, &loops, left, counts, score);
 }
 
 static bool has_counts(enum nest_verdict verdict)
@@ -95,7 +97,7 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 {
 	counts->computes = model->computes;
 	struct nest_quick quick;
-	bool exact = false, priced = false;
+	bool exact = model->counting == COUNTING_EXACT, priced = false;
 	enum nest_verdict verdict;
 	if (nest_quick_counts(model, mapping, counts, score, &quick)) {
 		verdict = quick.verdict;

@@ -377,6 +377,8 @@ static void count_space(struct exact *x, int t)
 		x->countable = false;
 		return;
 	}
+	for (int i = 0; i < x->model->hierarchy->level_count; i++)
+		x->counts->at[i][t] = (struct nest_count){.capacity = x->counts->at[i][t].capacity};
 	for (way.child = way.parent - 1; way.child >= -1; way.child--) {
 		if (way.child >= 0 && !holds(x, &way, way.child))
 			continue;
@@ -409,7 +411,7 @@ static void count_work(struct exact *x)
 }
 
 enum nest_verdict nest_exact_counts(const struct nest_model *model, const struct nest_loops *loops,
-	struct nest_counts *counts, struct nest_score *score)
+	uint32_t spaces, struct nest_counts *counts, struct nest_score *score)
 {
 	struct exact x;
 	x.model = model;
@@ -422,6 +424,8 @@ enum nest_verdict nest_exact_counts(const struct nest_model *model, const struct
 		x.rounds[k] = x.rounds[k + 1] * (loops->at[k].spatial ? 1 : loops->at[k].bound);
 	count_work(&x);
 	for (int t = 0; t < model->shape->space_count; t++) {
+		if (!(spaces >> t & 1))
+			continue;
 		count_space(&x, t);
 		score->space = t;
 		if (!x.countable)

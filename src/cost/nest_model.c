@@ -62,18 +62,25 @@ static void describe_space(
 	out->quick &= out->plain || !out->written;
 }
 
-/* No count of the dataspace is beyond this: every word of a tile is one of at most
- * coefficient * indices. */
+/* No count of the dataspace is beyond this: a tile has at most coefficient x indices in each
+ * rank, and those of a dimension again in every further rank that has it. */
 static double counted_at_most(const struct dataspace *space, const struct shape *shape)
 {
 	double most = 1;
 	for (int d = 0; d < shape->dimension_count; d++)
 		most *= (double)shape->dimensions[d].extent;
+	uint32_t before = 0;
 	for (int r = 0; r < space->rank_count; r++) {
 		double coefficient = 1;
-		for (int d = 0; d < shape->dimension_count; d++)
+		for (int d = 0; d < shape->dimension_count; d++) {
+			if (!space->ranks[r].coefficient[d])
+				continue;
 			if ((double)space->ranks[r].coefficient[d] > coefficient)
 				coefficient = (double)space->ranks[r].coefficient[d];
+			if (before >> d & 1)
+				most *= (double)shape->dimensions[d].extent;
+			before |= 1u << d;
+		}
 		most *= coefficient;
 	}
 	return most;
@@ -93,7 +100,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	for (int d = 0; d < shape->dimension_count; d++)
 		model->extents[d] = (double)shape->dimensions[d].extent;
 	uint32_t flags = 0;
-	model->quick = counting == COUNTING_TIMELOOP && model->fits;
+	model->quick = model->fits;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->prices[i] = price_of(level, shape->space_count);
@@ -106,9 +113,10 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	for (int t = 0; t < shape->space_count; t++) {
 		struct nest_shape_of *space = &model->spaces[t];
 		describe_space(&shape->spaces[t], shape->dimension_count, space);
-		if (!space->quick || flags >> t & 1 ||
-			counted_at_most(&shape->spaces[t], shape) >= 0x1p51)
+		if (!space->quick || flags >> t & 1)
 			model->slow_spaces |= 1u << t;
+		/* Doubles are whole below that. */
+		model->quick &= counted_at_most(&shape->spaces[t], shape) < 0x1p51;
 		model->written[t] = -(int64_t)space->written;
 		model->words[t] = 1;
 		model->boxed_spaces |= (uint32_t)!space->plain << t;

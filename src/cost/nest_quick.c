@@ -27,8 +27,10 @@ struct quick_state {
 	double instances[ARCH_LEVELS_MOST], multipliers;
 	uint32_t block[ARCH_LEVELS_MOST]; /* dimensions of the block below */
 	double fan[ARCH_LEVELS_MOST];
-	lanes tiles[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];  /* W(i), of plain dataspaces */
-	lanes parts[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];  /* all of it / G of the blocks outside */
+	lanes tiles[ARCH_LEVELS_MOST][LANE_GROUPS_MOST]; /* W(i), of plain dataspaces */
+	/* Words that come without a sum: timeloop: all of it / G of the blocks outside, in each
+	 * instance; exact: E(i), in all. */
+	lanes parts[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];
 	lanes runs[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];   /* m(i) */
 	lanes groups[ARCH_LEVELS_MOST][LANE_GROUPS_MOST]; /* G(i) */
 	uint32_t residency[SHAPE_SPACES_MOST];
@@ -74,19 +76,31 @@ static inline lanes factor(masks mask, double bound)
 	return 1 + where(mask, all_lanes(bound - 1));
 }
 
+/* Dataspaces of a group whose residency has one of the rows. */
+static inline masks kept_in(const struct quick_state *state, int group, uint32_t rows)
+{
+	masks kept = {
+		state->residency[group * LANES] & rows, state->residency[group * LANES + 1] & rows};
+	return kept != 0;
+}
+
 /* From the outermost loop inwards; false for a fan-out that is too small and for bounds that do
  * not make the extents. */
 static inline __attribute__((always_inline)) bool go_inwards(const struct nest_model *model,
 	const struct mapping *mapping, struct quick_state *state, const int group_count,
-	const bool boxed)
+	const bool boxed, const bool exact)
 {
 	struct quick_loops *loops = &state->loops;
 	int dimension_count = model->shape->dimension_count;
 	double steps = 1, instances = 1;
 	lanes run[LANE_GROUPS_MOST], around[LANE_GROUPS_MOST], part[LANE_GROUPS_MOST];
+	lanes below[LANE_GROUPS_MOST]; /* groups below all instances of the parent */
+	masks homeless[LANE_GROUPS_MOST];
 	for (int g = 0; g < group_count; g++) {
 		run[g] = around[g] = all_lanes(1);
 		memcpy(&part[g], &model->words[g * LANES], sizeof part[g]);
+		below[g] = all_lanes(1);
+		homeless[g] = ~(masks){0};
 	}
 	for (int d = 0; d < dimension_count; d++)
 		state->outside[d] = 1;
@@ -101,6 +115,15 @@ static inline __attribute__((always_inline)) bool go_inwards(const struct nest_m
 			lanes all;
 			memcpy(&all, &model->words[g * LANES], sizeof all);
 			state->tiles[i][g] = all / around[g];
+			if (exact) {
+				masks kept = kept_in(state, g, 1u << price->row);
+				lanes home = all * (instances / below[g]);
+				lanes empty = part[g] +
+					      state->tiles[i][g] * run[g] * (instances - below[g]);
+				part[g] = chosen(kept, chosen(homeless[g], home, empty), part[g]);
+				below[g] = chosen(kept, all_lanes(instances), below[g]);
+				homeless[g] &= ~kept;
+			}
 			state->parts[i][g] = part[g];
 		}
 		if (busy(row->temporal, model->all_dimensions))
@@ -148,7 +171,9 @@ static inline __attribute__((always_inline)) bool go_inwards(const struct nest_m
 				return false;
 			for (int g = 0; g < group_count; g++) {
 				around[g] *= state->groups[i][g];
-				part[g] = part[g] / state->groups[i][g];
+				below[g] *= state->groups[i][g];
+				if (!exact)
+					part[g] = part[g] / state->groups[i][g];
 			}
 		}
 		state->fan[i] = fan_x * fan_y;
@@ -293,18 +318,78 @@ static bool needs_a_look(const struct nest_model *model, const struct nest_shape
 	return false;
 }
 
+/*
+ * The same where it is counted exactly: two dimensions of one rank in blocks, of which the
+ * groups are not a product, or neighbours that may hand words on.  Those differ in a rank that
+ * adds dimensions, and the innermost temporal loop around them is in such a rank: else it
+ * moves all tiles, at every step, in a rank in which neighbours are alike.
+ */
+static uint32_t left_exactly(
+	const struct nest_model *model, const struct quick_state *state, int space_count)
+{
+	const struct quick_loops *loops = &state->loops;
+	uint32_t spread = 0, left = 0;
+	for (int i = 0; i < model->hierarchy->level_count; i++)
+		spread |= state->block[i];
+	for (int t = 0; t < space_count; t++) {
+		const struct nest_shape_of *space = &model->spaces[t];
+		uint32_t sums = 0;
+		bool look = false;
+		for (int s = 0; s < space->sum_count; s++) {
+			uint32_t here = spread & space->sums[s];
+			look |= (here & (here - 1)) != 0;
+			sums |= space->sums[s];
+		}
+		for (int i = 1; i < model->hierarchy->level_count && !look; i++) {
+			if (!(state->block[i] & sums) ||
+				!(state->residency[t] >> model->prices[i - 1].row & 1) ||
+				model->hierarchy->levels[i].no_link_transfer >> t & 1)
+				continue;
+			int l = loops->first[i - 1] - 1;
+			while (l >= 0 && loops->spatial[l])
+				l--;
+			look = l >= 0 && sums >> loops->dimension[l] & 1;
+		}
+		left |= (uint32_t)look << t;
+	}
+	return left;
+}
+
+/*
+ * Words that a child of a level's parent enters, counted exactly: the tile at each move step,
+ * less what it holds of it (see nest_slide.c).
+ */
+static double words_entered(const struct nest_shape_of *space, const struct quick_state *state,
+	int i, double words, const double *extents, double run)
+{
+	const struct quick_loops *loops = &state->loops;
+	double stride[SHAPE_DIMENSIONS_MOST], back[SHAPE_RANKS_MOST] = {0}, entered = words * run;
+	memcpy(stride, state->inside, sizeof stride);
+	bool moves = false;
+	for (int l = loops->first[i] - 1; l >= 0; l--) {
+		int d = loops->dimension[l];
+		double bound = loops->bound[l], step = space->coefficient[d] * stride[d];
+		stride[d] *= bound;
+		moves |= !loops->spatial[l] && space->relevant >> d & 1;
+		if (!moves || loops->spatial[l])
+			continue;
+		double held = (bound - 1) * loops->outside[l];
+		for (int r = 0; r < space->rank_count; r++) {
+			double shift = (r == space->rank_of[d] ? step : 0) - back[r];
+			double width = extents[r] - (shift < 0 ? -shift : shift);
+			held *= width > 0 ? width : 0;
+		}
+		entered -= held;
+		if (space->relevant >> d & 1)
+			back[space->rank_of[d]] += step * (bound - 1);
+	}
+	return entered;
+}
+
 /* Whole numbers below 2^51, as integers: the low bits of 2^52 + x. */
 static inline masks whole(lanes x)
 {
 	return (masks)(x + 0x1p52) ^ (masks)all_lanes(0x1p52);
-}
-
-/* Dataspaces of a group whose residency has one of the rows. */
-static inline masks kept_in(const struct quick_state *state, int group, uint32_t rows)
-{
-	masks kept = {
-		state->residency[group * LANES] & rows, state->residency[group * LANES + 1] & rows};
-	return kept != 0;
 }
 
 static void check_size(const struct nest_level *level, int i, double sum, struct nest_score *score,
@@ -325,7 +410,7 @@ static void check_size(const struct nest_level *level, int i, double sum, struct
 
 /* Tiles and words taken of the kept dataspaces of a group that are not plain. */
 static void look_at_boxes(const struct nest_model *model, const struct quick_state *state, int i,
-	int group, lanes *tile, lanes *filled)
+	int group, bool exact, lanes *tile, lanes *filled)
 {
 	uint32_t row = 1u << model->prices[i].row;
 	for (int k = 0; k < LANES; k++) {
@@ -338,16 +423,18 @@ static void look_at_boxes(const struct nest_model *model, const struct quick_sta
 		if (!(state->residency[t] & (row - 1)))
 			continue;
 		double run = state->runs[i + 1][group][k];
-		(*filled)[k] = model->spaces[t].sum_count ? words_taken(&model->spaces[t], state, i,
-								    (*tile)[k], extents, run)
-							  : (*tile)[k] * run;
+		(*filled)[k] = model->spaces[t].sum_count
+				       ? (exact ? words_entered : words_taken)(&model->spaces[t],
+						 state, i, (*tile)[k], extents, run)
+				       : (*tile)[k] * run;
 	}
 }
 
 /* From the innermost level outwards. */
 static inline __attribute__((always_inline)) void go_outwards(const struct nest_model *model,
 	struct quick_state *state, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count, const int group_count, const bool boxed)
+	struct nest_quick *out, const int space_count, const int group_count, const bool boxed,
+	const bool exact)
 {
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct quick_loops *loops = &state->loops;
@@ -359,7 +446,7 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 	int end = loops->count;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
-		if (state->block[i] && (i == 0 || boxed))
+		if (!exact && state->block[i] && (i == 0 || boxed))
 			for (int t = 0; t < space_count; t++)
 				if ((i == 0 || model->sum_spaces >> t & 1) &&
 					needs_a_look(model, &model->spaces[t], state, i, t))
@@ -383,16 +470,20 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 			lanes run = state->runs[i + 1 < hierarchy->level_count ? i + 1 : i][g];
 			lanes filled = where(away, tile * run);
 			if (boxed && model->boxed_spaces >> (g * LANES) & ((1 << LANES) - 1))
-				look_at_boxes(model, state, i, g, &tile, &filled);
+				look_at_boxes(model, state, i, g, exact, &tile, &filled);
 			/* The first word of a sum comes from nowhere. */
 			lanes part = where(written & kept, state->parts[i][g]);
 			lanes updates = where(written & kept, served[g]);
-			lanes reads = where(kept, served[g]) - part;
-			lanes fills = filled - where(away, part);
-			lanes pj = lanes_pj(price, reads, fills, updates, price->block_size) *
+			/* Exactly, instances need not be alike, and only all together are whole. */
+			double times = exact ? instances : 1;
+			lanes reads = where(kept, served[g]) * times - part;
+			lanes fills = filled * times - where(away, part);
+			lanes pj = lanes_pj(price, reads, fills, updates * times,
+					   times * price->block_size) *
 				   clusters;
-			masks counted[] = {whole(tile), whole(reads * instances),
-				whole(fills * instances), whole(updates * instances)};
+			double left = exact ? 1 : instances;
+			masks counted[] = {whole(tile), whole(reads * left), whole(fills * left),
+				whole(updates * instances)};
 			for (int k = 0; k < LANES && g * LANES + k < space_count; k++) {
 				counts->at[i][g * LANES + k] = (struct nest_count){counted[0][k],
 					counted[1][k], counted[2][k], counted[3][k], 0};
@@ -407,7 +498,7 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 
 static inline __attribute__((always_inline)) bool count(const struct nest_model *model,
 	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count, const bool boxed)
+	struct nest_quick *out, const int space_count, const bool boxed, const bool exact)
 {
 	const int group_count = (space_count + LANES - 1) / LANES;
 	struct quick_state state;
@@ -420,9 +511,11 @@ static inline __attribute__((always_inline)) bool count(const struct nest_model 
 	}
 	for (int t = space_count; t < group_count * LANES; t++)
 		state.residency[t] = 0;
-	if (!homes || !go_inwards(model, mapping, &state, group_count, boxed))
+	if (!homes || !go_inwards(model, mapping, &state, group_count, boxed, exact))
 		return false;
-	go_outwards(model, &state, counts, score, out, space_count, group_count, boxed);
+	if (exact && boxed)
+		out->left |= left_exactly(model, &state, space_count);
+	go_outwards(model, &state, counts, score, out, space_count, group_count, boxed, exact);
 	counts->compute_cycles = (int64_t)state.steps;
 	counts->utilized_computes = (int64_t)state.multipliers;
 	return true;
@@ -434,8 +527,12 @@ bool nest_quick_counts(const struct nest_model *model, const struct mapping *map
 	int space_count = model->shape->space_count;
 	if (!model->quick)
 		return false;
+	bool exact = model->counting == COUNTING_EXACT, boxed = model->boxed_spaces != 0;
 	if (space_count != 3)
-		return count(model, mapping, counts, score, out, space_count, true);
-	return model->boxed_spaces ? count(model, mapping, counts, score, out, 3, true)
-				   : count(model, mapping, counts, score, out, 3, false);
+		return count(model, mapping, counts, score, out, space_count, true, exact);
+	if (exact)
+		return boxed ? count(model, mapping, counts, score, out, 3, true, true)
+			     : count(model, mapping, counts, score, out, 3, false, true);
+	return boxed ? count(model, mapping, counts, score, out, 3, true, false)
+		     : count(model, mapping, counts, score, out, 3, false, false);
 }

@@ -4,8 +4,7 @@
 #include "cost/nest_model.h"
 
 /*
- * Timeloop's counts of the common nest, in two passes over the loops and
- * without a division.
+ * The counts of the common nest, exact or Timeloop's, in two passes over the loops.
  *
  * Symbols, for a dataspace: W(i) the words of level i's tile; m(i) the product
  * of all temporal bounds from the innermost relevant loop around the children
@@ -14,7 +13,12 @@
  * child of block i takes W(i - 1) m(i) words, and block i shows its level
  * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that is
  * passed by multiplies what comes from inside by its own G.  Where a rank adds
- * dimensions the advances of nest_timeloop_moves.h are summed instead.
+ * dimensions the advances of nest_timeloop_moves.h are summed instead; exactly, the
+ * words that a tile does not share with the one before (nest_slide.c).
+ *
+ * The countings differ in the words of a sum that come without one, which are neither read
+ * nor filled.  Timeloop: the share that an instance has of all words.  Exactly: E(i) of
+ * nest_exact.c, which grows inwards by N - G at every level that keeps it.
  *
  * What is not common is left to the long way: a dataspace by its bit in `left`
  * (flags; children of one block on diagonals; neighbours that may hand words
