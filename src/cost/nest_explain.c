@@ -26,7 +26,13 @@ struct passage {
 	int child, parent; /* child -1: the multipliers */
 	int pace;          /* innermost loop whose iterations are moves; loops->count: none */
 	int64_t moves, words, groups;
-	bool fits;
+	int64_t entering;  /* words that one instance enters over all moves */
+	bool fits, window; /* window: told by find_window */
+};
+
+/* A window that slides: `steps` moves in a row keep `kept` words each. */
+struct window {
+	int64_t steps, kept;
 };
 
 static const char *level_name(const struct explanation *x, int level)
@@ -97,6 +103,7 @@ static struct passage find_passage(const struct explanation *x, int child)
 	if (child >= 0)
 		passage.fits &= nest_words(x->space, x->model->shape->dimension_count,
 			loops->tile[child], &passage.words);
+	passage.entering = checked_mul(&passage.fits, passage.moves, passage.words);
 	return passage;
 }
 
@@ -226,25 +233,106 @@ static void add_sum(struct explanation *x, int64_t product, bool fits, int64_t c
 		text_add(&x->text, "; counted are %" PRId64 ": %s\n", counted, reason(x, 0));
 }
 
-/* "GLB fills = moves 8 x words 4 x instances 1 = 32" */
+/* Words that the children hand on among themselves. */
+static int64_t links_of(const struct explanation *x, const struct passage *passage)
+{
+	return passage->child < 0 ? 0 : x->counts->at[passage->child][x->t].links;
+}
+
+/* "fills at GLB = 8 moves x 4 words x 1 instance = 32" */
 static void add_product(struct explanation *x, const struct passage *passage, const char *what,
 	int level, int64_t groups, int64_t counted)
 {
 	bool fits = passage->fits;
 	int64_t instances = instances_of(x, level);
-	int64_t product = checked_mul(&fits, passage->moves, passage->words);
-	product = checked_mul(&fits, product, checked_mul(&fits, groups, instances));
-	text_add(&x->text, "    %s at %s = %s x %s", what, level_name(x, level),
-		amount(x, passage->moves, "move"), amount(x, passage->words, "word"));
+	int64_t product =
+		checked_mul(&fits, passage->entering, checked_mul(&fits, groups, instances));
+	bool plain = !passage->window;
+	text_add(&x->text, "    %s at %s = ", what, level_name(x, level));
+	if (plain)
+		text_add(&x->text, "%s x %s", amount(x, passage->moves, "move"),
+			amount(x, passage->words, "word"));
+	else
+		text_add(&x->text, "%s", amount(x, passage->entering, "word"));
 	if (level == passage->parent)
 		text_add(&x->text, " x %s", amount(x, groups, "group"));
 	text_add(&x->text, " x %s", amount(x, instances, "instance"));
-	add_sum(x, product, fits, counted);
+	if (level == passage->parent && x->loops->perfect && fits && product > counted &&
+		!links_of(x, passage) && counted % (passage->entering * instances) == 0)
+		text_add(&x->text,
+			" = %" PRId64 "; counted are %" PRId64
+			", %s: those with the same tile share\n",
+			product, counted,
+			amount(x, counted / (passage->entering * instances), "group"));
+	else
+		add_sum(x, product, fits, counted);
+}
+
+/* Words of a tile that are still in it one step of a loop later. */
+static int64_t kept_words(
+	const struct explanation *x, const struct passage *passage, const struct nest_loop *loop)
+{
+	const struct shape *shape = x->model->shape;
+	int64_t kept = 1;
+	for (int k = 0; k < x->space->rank_count; k++) {
+		struct dataspace alone = {.rank_count = 1, .ranks = {x->space->ranks[k]}};
+		int64_t extent = 0;
+		nest_words(&alone, shape->dimension_count, x->loops->tile[passage->child], &extent);
+		kept *= number_max(
+			0, extent - alone.ranks[0].coefficient[loop->dimension] * loop->stride);
+	}
+	return kept;
+}
+
+/*
+ * n steps in a row of a window of S words that keeps O of them enter S + (n - 1) (S - O) words.
+ * The run is the pace and the loops of its dimension around it, as many as explain the count.
+ */
+static bool find_window(const struct explanation *x, struct passage *passage, int64_t counted,
+	struct window *window)
+{
+	const struct nest_loops *loops = x->loops;
+	const struct nest_loop *pace = &loops->at[passage->pace];
+	if (!x->loops->perfect || passage->pace == loops->count || !passage->fits ||
+		resets(x, passage->child))
+		return false;
+	*window = (struct window){1, kept_words(x, passage, pace)};
+	for (int k = passage->pace; window->kept && k < loops->count; k++) {
+		if (loops->at[k].spatial || loops->at[k].dimension != pace->dimension)
+			continue;
+		window->steps *= loops->at[k].bound;
+		int64_t run =
+			passage->words + (window->steps - 1) * (passage->words - window->kept);
+		int64_t entering = passage->moves / window->steps * run;
+		bool fits = true;
+		int64_t all = checked_mul(&fits, entering, instances_of(x, passage->child));
+		if (!fits || all != counted)
+			continue;
+		passage->entering = entering;
+		passage->window = true;
+		return true;
+	}
+	return false;
+}
+
+static void explain_window(struct explanation *x, struct passage *passage, int64_t counted)
+{
+	struct window window;
+	if (!find_window(x, passage, counted, &window))
+		return;
+	text_add(&x->text, "    a step of %s keeps %" PRId64 " of its words: ",
+		x->model->shape->dimensions[x->loops->at[passage->pace].dimension].name,
+		window.kept);
+	text_add(&x->text,
+		"%" PRId64 " x (%" PRId64 " + %" PRId64 " x %" PRId64 ") = %" PRId64
+		" words enter an instance\n",
+		passage->moves / window.steps, passage->words, window.steps - 1,
+		passage->words - window.kept, passage->entering);
 }
 
 static void add_links(struct explanation *x, const struct passage *passage)
 {
-	int64_t links = passage->child < 0 ? 0 : x->counts->at[passage->child][x->t].links;
+	int64_t links = links_of(x, passage);
 	if (links)
 		text_add(&x->text,
 			"    neighbours at %s hand on %" PRId64
@@ -252,11 +340,13 @@ static void add_links(struct explanation *x, const struct passage *passage)
 			level_name(x, passage->child), links, level_name(x, passage->parent));
 }
 
-static void explain_reads(struct explanation *x, const struct passage *passage)
+static void explain_reads(struct explanation *x, struct passage *passage)
 {
-	if (passage->child >= 0)
-		add_product(x, passage, "fills", passage->child, 1,
-			x->counts->at[passage->child][x->t].fills);
+	if (passage->child >= 0) {
+		int64_t fills = x->counts->at[passage->child][x->t].fills;
+		explain_window(x, passage, fills);
+		add_product(x, passage, "fills", passage->child, 1, fills);
+	}
 	/* Reads that neighbours serve are no words for the level inside. */
 	const struct nest_count *count = &x->counts->at[passage->parent][x->t];
 	add_product(
@@ -296,7 +386,7 @@ static void add_passed(struct explanation *x, const struct passage *passage)
 			text_add(&x->text, "    %s is bypassed\n", level_name(x, i));
 }
 
-static void explain_passage(struct explanation *x, const struct passage *passage)
+static void explain_passage(struct explanation *x, struct passage *passage)
 {
 	text_add(&x->text, "  %s %s %s\n", level_name(x, passage->child),
 		x->space->written ? "<->" : "<-", level_name(x, passage->parent));
