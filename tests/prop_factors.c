@@ -85,6 +85,7 @@ static void counted_numbered_and_followed_as_listed(void **state)
 		const struct factors *factors =
 			factors_make(arena, extent, list.imperfect, list.loop_count, limits);
 		assert_int_equal(factors_count(factors), list.count);
+		const struct factors *listed = factors_listed(arena, factors);
 		bool there = factors_first(factors, bounds);
 		for (int i = 0; i < list.count; i++) {
 			assert_true(there);
@@ -92,6 +93,8 @@ static void counted_numbered_and_followed_as_listed(void **state)
 			there = factors_next(factors, bounds);
 			int64_t numbered[LOOPS];
 			factors_at(factors, i, numbered);
+			expect_at(&list, i, numbered);
+			factors_at(listed, i, numbered);
 			expect_at(&list, i, numbered);
 		}
 		assert_false(there);

@@ -12,7 +12,8 @@ struct factors {
 	size_t left_count;
 	const int64_t *left; /* numbers of rounds, ascending */
 	struct factor_range ranges[FACTORS_LOOPS_MOST];
-	wide *ways; /* [loop * left_count + state]: of the loops from `loop` outwards */
+	const uint32_t *list; /* all of them, loop_count bounds each; NULL: not listed */
+	wide *ways;           /* [loop * left_count + state]: of the loops from `loop` outwards */
 };
 
 /* The numbers that ceil(extent / n) takes are 1 + floor((extent - 1) / n), and 1. */
@@ -211,6 +212,13 @@ wide factors_count(const struct factors *factors)
 
 void factors_at(const struct factors *factors, wide index, int64_t *bounds)
 {
+	if (factors->list) {
+		const uint32_t *listed =
+			&factors->list[(size_t)index * (size_t)factors->loop_count];
+		for (int loop = 0; loop < factors->loop_count; loop++)
+			bounds[loop] = listed[loop];
+		return;
+	}
 	int64_t left = factors->extent;
 	for (int loop = 0; loop < factors->loop_count; loop++) {
 		struct factor_step step = {0};
@@ -256,6 +264,22 @@ bool factors_next(const struct factors *factors, int64_t *bounds)
 		if (fill(factors, loop, left[loop], bounds[loop] + 1, bounds))
 			return true;
 	return false;
+}
+
+const struct factors *factors_listed(struct arena *arena, const struct factors *factors)
+{
+	wide count = factors_count(factors);
+	size_t loops = (size_t)factors->loop_count;
+	if (count == 0 || loops == 0 || count > FACTORS_LISTED_MOST / (wide)loops)
+		return factors;
+	uint32_t *list = arena_array(arena, uint32_t, (size_t)count * loops), *out = list;
+	int64_t bounds[FACTORS_LOOPS_MOST];
+	for (bool more = factors_first(factors, bounds); more; more = factors_next(factors, bounds))
+		for (size_t loop = 0; loop < loops; loop++)
+			*out++ = (uint32_t)bounds[loop];
+	struct factors *listed = arena_copy(arena, factors, sizeof *factors);
+	listed->list = list;
+	return listed;
 }
 
 static wide wide_below(struct random *random, wide bound)

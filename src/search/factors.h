@@ -15,7 +15,7 @@
  * specs/counting.md: each leaves ceil(left / bound) rounds to the loops outside
  * it, is at most what was left, and 1 is left after the outermost.
  *
- * They are counted and numbered, never listed: the table behind this has one
+ * They are counted and numbered without being listed: the table behind this has one
  * count for each loop and each number of rounds that can be left, which are the
  * divisors of the extent, or the 2 * sqrt(extent) quotients ceil(extent / n).
  * Numbers go from 0 in the order of the bounds, the innermost one slowest.  Even
@@ -43,6 +43,10 @@ wide factors_count(const struct factors *factors);
 
 /* Number `index` of them, 0 <= index < count, into bounds[loop_count]. */
 void factors_at(const struct factors *factors, wide index, int64_t *bounds);
+
+/* The same with a list of all, if they are few, so that numbers and draws need no search. */
+enum { FACTORS_LISTED_MOST = 1 << 16 }; /* bounds in the list */
+const struct factors *factors_listed(struct arena *arena, const struct factors *factors);
 
 /* The first; false if there is none.  The one after `bounds`; false after the last. */
 bool factors_first(const struct factors *factors, int64_t *bounds);

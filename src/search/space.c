@@ -42,12 +42,7 @@ static void add_residency(struct space *space)
 	}
 }
 
-const struct space *space_make(struct arena *arena, const struct domain *domain)
-{
-	return space_make_from(NULL, arena, domain);
-}
-
-const struct space *space_make_from(
+static struct space *make(
 	struct factors_store *store, struct arena *arena, const struct domain *domain)
 {
 	struct space *space = arena_new(arena, struct space);
@@ -77,6 +72,20 @@ const struct space *space_make_from(
 	return space;
 }
 
+const struct space *space_make(struct arena *arena, const struct domain *domain)
+{
+	struct space *space = make(NULL, arena, domain);
+	for (int d = 0; d < domain->shape->dimension_count; d++)
+		space->factors[d] = factors_listed(arena, space->factors[d]);
+	return space;
+}
+
+const struct space *space_make_from(
+	struct factors_store *store, struct arena *arena, const struct domain *domain)
+{
+	return make(store, arena, domain);
+}
+
 uint64_t space_factors_count(const struct space *space)
 {
 	wide count = 1;
@@ -101,15 +110,15 @@ void space_set_factors(
 void space_factors(const struct space *space, uint64_t index, struct mapping *out)
 {
 	int64_t bounds[FACTORS_LOOPS_MOST];
-	wide rest = index;
 	*out = space->blank;
 	for (int d = space->domain->shape->dimension_count - 1; d >= 0; d--) {
 		wide count = factors_count(space->factors[d]);
-		factors_at(space->factors[d], rest % count, bounds);
+		bool small = count <= (wide)UINT64_MAX; /* else they are more than any index */
+		factors_at(space->factors[d], small ? index % (uint64_t)count : index, bounds);
 		space_set_factors(space, d, bounds, out);
-		rest /= count;
+		index = small ? index / (uint64_t)count : 0;
 	}
-	if (rest)
+	if (index)
 		BUG("there are not that many factors");
 }
 

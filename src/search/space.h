@@ -63,7 +63,8 @@ struct space {
 
 const struct space *space_make(struct arena *arena, const struct domain *domain);
 
-/* With factorizations from a store, which must live as long (NULL: none). */
+/* For a question or two: nothing is listed ahead.  With factorizations from a store, which must
+ * live as long (NULL: none). */
 const struct space *space_make_from(
 	struct factors_store *store, struct arena *arena, const struct domain *domain);
 

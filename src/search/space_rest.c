@@ -191,14 +191,6 @@ static void place(const struct space *space, const struct tiling_level *level,
 		row->spatial_y |= (uint16_t)(1u << out[i]);
 }
 
-static void arrange(const struct space *space, const struct tiling_level *level, uint64_t order,
-	uint64_t split, struct mapping *mapping)
-{
-	struct loops loops = find_loops(space, level, mapping);
-	permute(&loops, order);
-	place(space, level, &loops, (int)split, mapping);
-}
-
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping)
 {
@@ -261,7 +253,8 @@ void space_rest(const struct space *space, uint64_t index, struct mapping *mappi
 		struct loops loops = find_loops(space, &space->levels[i], mapping);
 		uint64_t split = index % (uint64_t)loops.splits;
 		index /= (uint64_t)loops.splits;
-		arrange(space, &space->levels[i], index % loops.orders, split, mapping);
+		permute(&loops, index % loops.orders);
+		place(space, &space->levels[i], &loops, (int)split, mapping);
 		index /= loops.orders;
 	}
 	if (index)
@@ -276,8 +269,8 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
 	set_residency(space, bits, mapping);
 	for (int i = 0; i < space->level_count; i++) {
 		struct loops loops = find_loops(space, &space->levels[i], mapping);
-		uint64_t order = random_below(random, loops.orders);
-		arrange(space, &space->levels[i], order,
-			random_below(random, (uint64_t)loops.splits), mapping);
+		permute(&loops, random_below(random, loops.orders));
+		int split = (int)random_below(random, (uint64_t)loops.splits);
+		place(space, &space->levels[i], &loops, split, mapping);
 	}
 }
