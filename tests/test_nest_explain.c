@@ -52,7 +52,7 @@ static void every_nest_is_told(void **state)
 		" of its words: ", "those with the same tile share"};
 	enum { REASONS = sizeof reasons / sizeof *reasons };
 	uint64_t seed = draws_seed(2);
-	long count = draws(300), told[8] = {0};
+	long count = draws(300), told[REASONS] = {0};
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
