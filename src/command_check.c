@@ -41,6 +41,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	if (inputs.nest)
 		return command_nest_check(arena, arguments, inputs.nest, diag);
+	if (option_find(arguments, "format")) {
+		diag_error(diag, option_find(arguments, "format")->span,
+			"'--format' is for problems; this is a workload graph");
+		return command_refuse(diag);
+	}
 	command_print(arena_format(arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
 		inputs.arch->name, (int)arch_cores(inputs.arch), inputs.workload->name,
 		inputs.workload->op_count, inputs.workload->tensor_count));

@@ -1,6 +1,7 @@
 /* Feasibility against trying every mapping of small spaces. */
 #include "base/arena.h"
 #include "base/number.h"
+#include "cost/nest.h"
 #include "search/feasible.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
@@ -39,6 +40,18 @@ static void expect_in_domain(const struct space *space, const struct mapping *ma
 		}
 }
 
+/* The model agrees that it fits. */
+static void expect_verdict(
+	struct arena *arena, const struct nest_case *nest, const struct mapping *mapping)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_EXACT);
+	struct nest_counts counts;
+	struct nest_score score;
+	enum nest_verdict verdict = nest_evaluate(model, mapping, &counts, &score);
+	assert_true(verdict == NEST_FITS || verdict == NEST_UNCOUNTABLE);
+}
+
 static void as_trying_every_mapping_says(void **state)
 {
 	uint64_t seed = draws_seed(47);
@@ -64,6 +77,7 @@ static void as_trying_every_mapping_says(void **state)
 			if (any) {
 				assert_true(nest_mapping_fits(domain, &feasible.witness));
 				expect_in_domain(space, &feasible.witness);
+				expect_verdict(arena, &nest, &feasible.witness);
 			}
 			fits += any;
 			none += !any && space_factors_count(space) > 0;

@@ -154,6 +154,8 @@ static void add_reasons(struct text *text, const struct mapspace_check *check)
 	for (size_t i = 0; i < check->shortages.count; i++)
 		text_add(
 			text, "  %s\n", shortage_text(text->arena, check, &check->shortages.at[i]));
+	if (check->shortages.count == 0 && !check->shortages.open)
+		text_add(text, "  no change of a single limit would do\n");
 	if (check->shortages.open)
 		text_add(
 			text, "  (a question about the limits was too hard; one may be missing)\n");

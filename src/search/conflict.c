@@ -80,6 +80,17 @@ static void filter_constraints(struct filter *filter)
 	}
 }
 
+/* Dimensions whose bounds a member sets. */
+static uint32_t bounded_dimensions(const struct conflict *conflict)
+{
+	uint32_t dimensions = 0;
+	for (size_t i = 0; i < conflict->members.count; i++)
+		for (int k = 0; conflict->chosen[i] && k < conflict->members.at[i].factor_count;
+			k++)
+			dimensions |= UINT32_C(1) << conflict->members.at[i].factors[k].dimension;
+	return dimensions;
+}
+
 /* Whether something that is asked for gets better with larger bounds. */
 static bool wants_more(const struct filter *filter)
 {
@@ -107,10 +118,13 @@ static void filter_machine(struct filter *filter)
 		if (level->size && is_needed(filter, &filter->any_size, i))
 			conflict->sizes |= UINT32_C(1) << i;
 	}
-	bool more = wants_more(filter);
+	if (wants_more(filter)) { /* with any extent, any bounds: that is not asked */
+		conflict->extents = bounded_dimensions(conflict);
+		return;
+	}
 	for (int d = 0; d < filter->shape->dimension_count; d++)
 		if (filter->shape->dimensions[d].extent > 1 &&
-			(more || is_needed(filter, &filter->any_extent, d)))
+			is_needed(filter, &filter->any_extent, d))
 			conflict->extents |= UINT32_C(1) << d;
 }
 

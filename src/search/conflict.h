@@ -20,7 +20,8 @@ struct conflict {
 	struct constraints members;     /* as given, factors and kept dataspaces one by one */
 	bool *chosen;                   /* by member: it takes part */
 	uint32_t sizes, fills, fanouts; /* bit i: level i of the hierarchy */
-	uint32_t extents;               /* bit d: dimension d.  All, where something must be full */
+	/* bit d: dimension d; where something must be full or busy, those that members bound */
+	uint32_t extents;
 };
 
 /* Constraints that contradict each other alone are not for this: constraints_narrow tells them.
