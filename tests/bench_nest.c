@@ -312,7 +312,7 @@ static void measure(const struct machine *machine, enum counting counting, long 
 		for (int k = 0; k < BATCH; k++) {
 			nest_evaluate(model, &batch[k], &counts, &score);
 			sum += digest(machine, &counts);
-			if (k == 0 && checked < 0 && counting == COUNTING_TIMELOOP) {
+			if (k == 0 && checked < 100 && counting == COUNTING_TIMELOOP) {
 				fast += digest(machine, &counts);
 				slow += naive_digest(machine, counting, &batch[k]);
 				checked++;

@@ -34,6 +34,7 @@ struct gathering {
 	struct nest_loops *loops;
 	int64_t inside[SHAPE_DIMENSIONS_MOST];
 	int64_t extent[SHAPE_DIMENSIONS_MOST];
+	uint32_t dimensions;
 	bool fits; /* the bounds of every dimension so far */
 	int dimension;
 };
@@ -43,14 +44,13 @@ static void add_loop(
 	struct gathering *gathering, int dimension, int64_t bound, int level, bool spatial, bool y)
 {
 	int64_t *inside = &gathering->inside[dimension];
-	int64_t left = number_ceil_div(gathering->extent[dimension], *inside);
-	if (bound < 1 || bound > left) {
+	/* Its last round begins inside the extent. */
+	int64_t extent = gathering->extent[dimension];
+	if (bound < 1 || bound > extent || (bound - 1) * *inside >= extent) {
 		gathering->fits = false;
 		gathering->dimension = dimension;
 		return;
 	}
-	if (bound == 1)
-		return;
 	gathering->loops->at[gathering->loops->count++] =
 		(struct nest_loop){bound, *inside, (uint8_t)dimension, (uint8_t)level, spatial, y};
 	*inside *= bound;
@@ -61,10 +61,11 @@ static void add_block(
 {
 	struct nest_loops *loops = gathering->loops;
 	int64_t fan[2] = {1, 1};
-	for (int axis = 0; axis < 2; axis++)
+	uint32_t busy = nest_busy(row->spatial, gathering->dimensions);
+	for (int axis = 0; busy && axis < 2; axis++)
 		for (int i = 0; i < dimension_count; i++) {
 			int d = row->spatial_order[i];
-			if ((row->spatial_y >> d & 1) != axis)
+			if (!(busy >> d & 1) || (row->spatial_y >> d & 1) != axis)
 				continue;
 			add_loop(gathering, d, row->spatial[d], level, true, axis);
 			if (gathering->fits && !number_mul(fan[axis], row->spatial[d], &fan[axis]))
@@ -158,7 +159,8 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct shape *shape = model->shape;
 	int dimension_count = shape->dimension_count;
-	struct gathering gathering = {.loops = loops, .fits = true};
+	struct gathering gathering = {
+		.loops = loops, .dimensions = model->all_dimensions, .fits = true};
 	for (int d = 0; d < dimension_count; d++) {
 		gathering.inside[d] = 1;
 		gathering.extent[d] = shape->dimensions[d].extent;
@@ -172,9 +174,11 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 		add_block(&gathering, dimension_count, &mapping->rows[level->block_row], i);
 		take_extents(&gathering, dimension_count, loops->block_tile[i]);
 		loops->own[i] = loops->count;
-		for (int k = 0; k < dimension_count; k++) {
+		uint32_t busy = nest_busy(row->temporal, model->all_dimensions);
+		for (int k = 0; busy && k < dimension_count; k++) {
 			int d = row->temporal_order[k];
-			add_loop(&gathering, d, row->temporal[d], i, false, false);
+			if (busy >> d & 1)
+				add_loop(&gathering, d, row->temporal[d], i, false, false);
 		}
 		take_extents(&gathering, dimension_count, loops->tile[i]);
 	}

@@ -3,6 +3,8 @@
 
 #include "cost/nest_model.h"
 
+#include <string.h>
+
 /*
  * A mapping as one list of loops, innermost first, loops of bound 1 left out:
  * the spatial loops of block 0, the temporal loops of level 0, the spatial loops
@@ -50,6 +52,19 @@ struct nest_loops {
  */
 enum nest_verdict nest_loops_make(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_loops *loops, struct nest_score *score);
+
+/* Dimensions of `all` whose bound is not 1. */
+static inline uint32_t nest_busy(const uint32_t *bounds, uint32_t all)
+{
+	typedef uint32_t four __attribute__((vector_size(16)));
+	four bits = {0}, weight = {1, 2, 4, 8};
+	for (uint32_t left = all; left; left >>= 4, bounds += 4, weight <<= 4) {
+		four some;
+		memcpy(&some, bounds, sizeof some);
+		bits |= (four)(some != 1) & weight;
+	}
+	return (bits[0] | bits[1] | bits[2] | bits[3]) & all;
+}
 
 /* Words of a box: 1 + sum of coefficient * (extent - 1) by rank, multiplied; false when they do
  * not fit. */

@@ -13,6 +13,7 @@ static struct nest_price price_of(const struct nest_level *level, int space_coun
 		.gated_at = level->gated_at,
 		.row = level->row,
 		.block_row = level->block_row,
+		.storage = level->storage,
 	};
 	int64_t clusters = level->mesh_x * level->mesh_y / level->cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
@@ -33,6 +34,7 @@ static void describe_space(
 	*out = (struct nest_shape_of){
 		.quick = true,
 		.plain = true,
+		.boxed = true,
 		.written = space->written,
 		.rank_count = space->rank_count,
 	};
@@ -40,6 +42,8 @@ static void describe_space(
 		out->rank_of[d] = -1;
 	for (int r = 0; r < space->rank_count; r++) {
 		uint32_t dimensions = 0;
+		struct nest_rank *rank = &out->ranks[r];
+		int terms = 0;
 		for (int d = 0; d < dimension_count; d++) {
 			int64_t coefficient = space->ranks[r].coefficient[d];
 			if (!coefficient)
@@ -49,8 +53,14 @@ static void describe_space(
 			out->rank_of[d] = r;
 			out->coefficient[d] = (double)coefficient;
 			dimensions |= 1u << d;
+			if (terms < 2) {
+				rank->coefficient[terms] = (double)coefficient;
+				rank->dimension[terms] = d;
+			}
+			terms++;
 		}
 		out->rank_dimensions[r] = dimensions;
+		out->boxed &= terms <= 2;
 		out->relevant |= dimensions;
 		if (__builtin_popcount(dimensions) > 1) {
 			out->sums[out->sum_count++] = dimensions;
@@ -116,7 +126,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		if (!space->quick || flags >> t & 1)
 			model->slow_spaces |= 1u << t;
 		/* Doubles are whole below that. */
-		model->quick &= counted_at_most(&shape->spaces[t], shape) < 0x1p51;
+		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p51;
 		model->written[t] = -(int64_t)space->written;
 		model->words[t] = 1;
 		model->boxed_spaces |= (uint32_t)!space->plain << t;

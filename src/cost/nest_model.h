@@ -16,13 +16,21 @@ struct nest_price {
 	double fanout_x, fanout_y;
 	int gated_at;
 	int row, block_row;
+	bool storage;
 	bool limited; /* some rate is */
 	bool scaled;  /* some dataspace's words count more or less than one in the rates */
+};
+
+/* A rank of at most two dimensions; what is missing has the coefficient 0. */
+struct nest_rank {
+	double coefficient[2];
+	int dimension[2];
 };
 
 /* A dataspace as the quick count sees it (cost/nest_quick.h). */
 struct nest_shape_of {
 	bool quick; /* else it is always counted the long way */
+	bool boxed; /* no rank of more than two dimensions */
 	bool plain; /* ranks of one dimension each, coefficients 1 */
 	bool written;
 	uint32_t relevant;
@@ -32,6 +40,7 @@ struct nest_shape_of {
 	int rank_count;
 	double coefficient[SHAPE_DIMENSIONS_MOST];
 	uint32_t rank_dimensions[SHAPE_RANKS_MOST];
+	struct nest_rank ranks[SHAPE_RANKS_MOST];
 };
 
 struct nest_model {

@@ -1,6 +1,7 @@
 #include "cost/nest_quick.h"
 
 #include "cost/nest_lanes.h"
+#include "cost/nest_loops.h"
 
 #include <string.h>
 
@@ -36,26 +37,26 @@ struct quick_state {
 	uint32_t residency[SHAPE_SPACES_MOST];
 };
 
-/* Dimensions of `all` whose bound is not 1. */
-static inline uint32_t busy(const uint32_t *bounds, uint32_t all)
-{
-	typedef uint32_t four __attribute__((vector_size(16)));
-	four bits = {0}, weight = {1, 2, 4, 8};
-	for (uint32_t left = all; left; left >>= 4, bounds += 4, weight <<= 4) {
-		four some;
-		memcpy(&some, bounds, sizeof some);
-		bits |= (four)(some != 1) & weight;
-	}
-	return (bits[0] | bits[1] | bits[2] | bits[3]) & all;
-}
-
 static inline void add_loop(
 	struct quick_loops *loops, double bound, double outside, int dimension, bool spatial)
 {
 	loops->bound[loops->count] = bound;
 	loops->outside[loops->count] = outside;
 	loops->dimension[loops->count] = (uint8_t)dimension;
-	loops->spatial[loops->count] = spatial;
+	loops->spatial[loops->count++] = spatial;
+}
+
+/* The dimensions of a mask in the order of a row's temporal loops, innermost first; how many. */
+static inline int in_order(
+	const struct mapping_row *row, int dimension_count, uint32_t mask, int *order)
+{
+	int count = 0;
+	for (int k = 0; mask && k < dimension_count; k++) {
+		int d = row->temporal_order[k];
+		order[count] = d;
+		count += mask >> d & 1;
+	}
+	return count;
 }
 
 static inline masks relevant_to(const struct nest_model *model, int dimension, int group)
@@ -93,9 +94,11 @@ static inline __attribute__((always_inline)) bool go_inwards(const struct nest_m
 	struct quick_loops *loops = &state->loops;
 	int dimension_count = model->shape->dimension_count;
 	double steps = 1, instances = 1;
-	lanes run[LANE_GROUPS_MOST], around[LANE_GROUPS_MOST], part[LANE_GROUPS_MOST];
-	lanes below[LANE_GROUPS_MOST]; /* groups below all instances of the parent */
-	masks homeless[LANE_GROUPS_MOST];
+	lanes run[LANE_GROUPS_MOST] = {0}, around[LANE_GROUPS_MOST] = {0};
+	lanes part[LANE_GROUPS_MOST] = {0};
+	lanes below[LANE_GROUPS_MOST] = {0}; /* groups below all instances of the parent */
+	masks homeless[LANE_GROUPS_MOST] = {0};
+#pragma GCC unroll 4
 	for (int g = 0; g < group_count; g++) {
 		run[g] = around[g] = all_lanes(1);
 		memcpy(&part[g], &model->words[g * LANES], sizeof part[g]);
@@ -111,64 +114,68 @@ static inline __attribute__((always_inline)) bool go_inwards(const struct nest_m
 		const struct mapping_row *block = &mapping->rows[price->block_row];
 		loops->first[i] = loops->count;
 		state->instances[i] = instances;
+#pragma GCC unroll 4
 		for (int g = 0; g < group_count; g++) {
-			lanes all;
-			memcpy(&all, &model->words[g * LANES], sizeof all);
-			state->tiles[i][g] = all / around[g];
-			if (exact) {
-				masks kept = kept_in(state, g, 1u << price->row);
-				lanes home = all * (instances / below[g]);
-				lanes empty = part[g] +
-					      state->tiles[i][g] * run[g] * (instances - below[g]);
-				part[g] = chosen(kept, chosen(homeless[g], home, empty), part[g]);
-				below[g] = chosen(kept, all_lanes(instances), below[g]);
-				homeless[g] &= ~kept;
+			if (price->storage) {
+				lanes all;
+				memcpy(&all, &model->words[g * LANES], sizeof all);
+				state->tiles[i][g] = all / around[g];
+				if (exact) {
+					masks kept = kept_in(state, g, 1u << price->row);
+					lanes home = all * (instances / below[g]);
+					lanes empty = part[g] + state->tiles[i][g] * run[g] *
+									(instances - below[g]);
+					part[g] = chosen(
+						kept, chosen(homeless[g], home, empty), part[g]);
+					below[g] = chosen(kept, all_lanes(instances), below[g]);
+					homeless[g] &= ~kept;
+				}
 			}
 			state->parts[i][g] = part[g];
 		}
-		if (busy(row->temporal, model->all_dimensions))
-			for (int k = dimension_count - 1; k >= 0; k--) {
-				int d = row->temporal_order[k];
-				double bound = row->temporal[d];
-				int64_t loops_here = -(int64_t)(row->temporal[d] != 1);
-				if (boxed) {
-					add_loop(loops, bound, steps, d, false);
-					loops->count -= (int)loops_here;
-				}
-				steps *= bound;
-				state->outside[d] *= bound;
-				for (int g = 0; g < group_count; g++) {
-					masks moves = relevant_to(model, d, g);
-					around[g] *= factor(moves, bound);
-					run[g] = chosen(
-						moves & loops_here, all_lanes(steps), run[g]);
-				}
+		int order[SHAPE_DIMENSIONS_MOST];
+		int k = in_order(row, dimension_count,
+			nest_busy(row->temporal, model->all_dimensions), order);
+		while (k-- > 0) {
+			int d = order[k];
+			double bound = row->temporal[d];
+			if (boxed)
+				add_loop(loops, bound, steps, d, false);
+			steps *= bound;
+			state->outside[d] *= bound;
+#pragma GCC unroll 4
+			for (int g = 0; g < group_count; g++) {
+				masks moves = relevant_to(model, d, g);
+				around[g] *= factor(moves, bound);
+				run[g] = chosen(moves, all_lanes(steps), run[g]);
 			}
+		}
 		double fan_x = 1, fan_y = 1;
+#pragma GCC unroll 4
 		for (int g = 0; g < group_count; g++) {
 			state->runs[i][g] = run[g];
 			state->groups[i][g] = all_lanes(1);
 		}
-		state->block[i] = busy(block->spatial, model->all_dimensions);
+		state->block[i] = nest_busy(block->spatial, model->all_dimensions);
 		if (state->block[i]) {
 			for (uint32_t left = state->block[i]; left; left &= left - 1) {
 				int d = __builtin_ctz(left);
 				double bound = block->spatial[d];
-				if (boxed) {
+				if (boxed)
 					add_loop(loops, bound, steps, d, true);
-					loops->count++;
-				}
 				state->outside[d] *= bound;
 				if (block->spatial_y >> d & 1)
 					fan_y *= bound;
 				else
 					fan_x *= bound;
+#pragma GCC unroll 4
 				for (int g = 0; g < group_count; g++)
 					state->groups[i][g] *=
 						factor(relevant_to(model, d, g), bound);
 			}
 			if (fan_x > price->fanout_x || fan_y > price->fanout_y)
 				return false;
+#pragma GCC unroll 4
 			for (int g = 0; g < group_count; g++) {
 				around[g] *= state->groups[i][g];
 				below[g] *= state->groups[i][g];
@@ -188,18 +195,14 @@ static inline __attribute__((always_inline)) bool go_inwards(const struct nest_m
 }
 
 /* The extents of a box by rank; their product. */
-static double box_words(const struct dataspace *space, const struct nest_shape_of *shape,
-	const double *inside, double *extents)
+static double box_words(const struct nest_shape_of *space, const double *inside, double *extents)
 {
 	double words = 1;
 	for (int r = 0; r < space->rank_count; r++) {
-		double extent = 1;
-		for (uint32_t left = shape->rank_dimensions[r]; left; left &= left - 1) {
-			int d = __builtin_ctz(left);
-			extent += (double)space->ranks[r].coefficient[d] * (inside[d] - 1);
-		}
-		extents[r] = extent;
-		words *= extent;
+		const struct nest_rank *rank = &space->ranks[r];
+		extents[r] = 1 + rank->coefficient[0] * (inside[rank->dimension[0]] - 1) +
+			     rank->coefficient[1] * (inside[rank->dimension[1]] - 1);
+		words *= extents[r];
 	}
 	return words;
 }
@@ -418,8 +421,7 @@ static void look_at_boxes(const struct nest_model *model, const struct quick_sta
 		if (!(model->boxed_spaces >> t & 1) || !(state->residency[t] & row))
 			continue;
 		double extents[SHAPE_RANKS_MOST];
-		(*tile)[k] = box_words(
-			&model->shape->spaces[t], &model->spaces[t], state->inside, extents);
+		(*tile)[k] = box_words(&model->spaces[t], state->inside, extents);
 		if (!(state->residency[t] & (row - 1)))
 			continue;
 		double run = state->runs[i + 1][group][k];
@@ -438,7 +440,8 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 {
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct quick_loops *loops = &state->loops;
-	lanes served[LANE_GROUPS_MOST];
+	lanes served[LANE_GROUPS_MOST] = {0};
+#pragma GCC unroll 4
 	for (int g = 0; g < group_count; g++)
 		served[g] = all_lanes(state->steps);
 	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
@@ -456,10 +459,22 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 				state->inside[loops->dimension[l]] *= loops->bound[l];
 			end = loops->first[i];
 		}
+		counts->utilized[i] = (int64_t)state->instances[i];
+		if (!price->storage) {
+			for (int t = 0; t < space_count; t++) {
+				counts->at[i][t] = (struct nest_count){0};
+				score->space_pj[i][t] = 0;
+			}
+#pragma GCC unroll 4
+			for (int g = 0; g < group_count; g++)
+				served[g] *= state->groups[i][g];
+			check_size(&hierarchy->levels[i], i, 0, score, out);
+			continue;
+		}
 		double instances = state->instances[i], clusters = clusters_of(price, instances);
 		lanes sum = all_lanes(0);
 		uint32_t row = 1u << price->row;
-		counts->utilized[i] = (int64_t)instances;
+#pragma GCC unroll 4
 		for (int g = 0; g < group_count; g++) {
 			masks kept = kept_in(state, g, row),
 			      away = kept & kept_in(state, g, row - 1);

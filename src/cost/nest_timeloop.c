@@ -112,39 +112,57 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	       number_mul(updates, instances, &out->updates);
 }
 
+/* What level i serves to the block below it; the level inside keeps the dataspace or not. */
+static bool serve_level(const struct nest_model *model, const struct nest_loops *loops, int t,
+	int i, struct station *stations)
+{
+	const struct hierarchy *hierarchy = model->hierarchy;
+	const struct nest_level *level = &hierarchy->levels[i];
+	const struct dataspace *space = &model->shape->spaces[t];
+	bool whole = i == 0 || has(hierarchy->levels[i - 1].no_temporal_reuse, t);
+	struct nest_moves moves;
+	nest_moves_find(loops, space, model->shape->dimension_count, i, whole, &moves);
+	struct nest_served *served = &stations[i].served;
+	if (!nest_block_serve(model, loops, space, i, &moves, !has(level->no_spatial_reuse, t),
+		    !has(level->no_link_transfer, t), served))
+		return false;
+	stations[i].content = nest_served_words(served);
+	stations[i].links = served->links;
+	if (i == 0)
+		return true;
+	stations[i - 1].share = 0;
+	for (int k = 0; k < served->count; k++)
+		stations[i - 1].share += served->at[k].words * (double)served->at[k].children /
+					 (double)loops->fan[i];
+	return true;
+}
+
+/* From the innermost level to the home; a level without a block in place of one that is passed by
+ * serves the same whole number of words. */
 static bool count_space(const struct nest_model *model, const struct nest_loops *loops, int t,
 	struct nest_counts *counts)
 {
 	const struct hierarchy *hierarchy = model->hierarchy;
-	const struct dataspace *space = &model->shape->spaces[t];
 	struct station stations[ARCH_LEVELS_MOST];
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		bool whole = i == 0 || has(hierarchy->levels[i - 1].no_temporal_reuse, t);
-		struct nest_moves moves;
-		nest_moves_find(loops, space, model->shape->dimension_count, i, whole, &moves);
-		struct nest_served *served = &stations[i].served;
-		if (!nest_block_serve(model, loops, space, i, &moves,
-			    !has(level->no_spatial_reuse, t), !has(level->no_link_transfer, t),
-			    served))
+	bool passed = false;
+	for (int i = 0; i <= loops->home[t]; i++) {
+		bool kept_inside = i > 0 && loops->kept[i - 1] >> t & 1;
+		double inside = i > 0 ? stations[i - 1].content : 0;
+		if (i > 0 && !kept_inside && loops->fan[i] == 1 && inside == floor(inside)) {
+			stations[i].content = inside;
+			stations[i].links = 0;
+			stations[i].served.count = 0;
+		} else if (!serve_level(model, loops, t, i, stations)) {
 			return false;
-		stations[i].content = nest_served_words(served);
-		stations[i].links = served->links;
-		if (i == 0)
-			continue;
-		stations[i - 1].share = 0;
-		for (int k = 0; k < served->count; k++)
-			stations[i - 1].share += served->at[k].words *
-						 (double)served->at[k].children /
-						 (double)loops->fan[i];
+		} else if (passed) {
+			serve_instead(stations, i, loops->fan[i]);
+		}
+		passed = !(loops->kept[i] >> t & 1) || has(hierarchy->levels[i].no_coalesce, t);
 	}
-	if (!find_parts(model, loops, t, stations))
+	if (model->shape->spaces[t].written && !find_parts(model, loops, t, stations))
 		return false;
-	for (int i = 0; i + 1 < hierarchy->level_count; i++)
-		if (!(loops->kept[i] >> t & 1) || has(hierarchy->levels[i].no_coalesce, t))
-			serve_instead(stations, i + 1, loops->fan[i + 1]);
 	bool fits = true;
-	for (int i = 0; i < hierarchy->level_count; i++)
+	for (int i = 0; i <= loops->home[t]; i++)
 		if (loops->kept[i] >> t & 1)
 			fits &= take_counts(model, loops, t, i, stations, &counts->at[i][t]);
 	return fits;
