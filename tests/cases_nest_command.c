@@ -75,16 +75,34 @@ static json_t *run(const struct nest_case *of, const char *form, const char *wor
 	return json_loads(ended.out, 0, NULL);
 }
 
+/* Timeloop's front end moves loops of factor 1 inwards and splits what comes out: here its
+ * mapping breaks the split that its user asked for. */
+static bool is_resplit(const struct nest_case *of, const char *form)
+{
+	return strcmp(form, "nodes") == 0 &&
+	       strcmp(of->name, "ref-ex-simple_weight_stationary") == 0;
+}
+
+static void expect_resplit(const struct nest_case *of, const json_t *got)
+{
+	const char *why = case_text(got, "why");
+	if (!strstr(why, "'PE' (spatial) runs C along Y"))
+		family_note(of->family, "nodes: why", why);
+}
+
 static void score(const struct nest_case *of, const char *form, const char *files)
 {
 	bool failure = json_is_true(json_object_get(of->expected, "failure"));
-	json_t *got = run(
-		of, form, arena_format(of->arena, "score --counting timeloop %s", files), failure);
+	bool resplit = is_resplit(of, form);
+	json_t *got = run(of, form, arena_format(of->arena, "score --counting timeloop %s", files),
+		failure || resplit);
 	if (!got)
 		return;
 	family_expect(of->family, arena_format(of->arena, "%s: feasible", form),
-		failure ? json_false() : json_true(),
+		failure || resplit ? json_false() : json_true(),
 		json_incref(json_object_get(got, "feasible")));
+	if (resplit)
+		expect_resplit(of, got);
 	if (!failure && !strstr(of->name, "imperfect")) {
 		family_expect(of->family, arena_format(of->arena, "%s: cycles", form),
 			json_object_get(of->expected, "cycles"),
