@@ -65,41 +65,39 @@ static void find_widths(const struct nest_slide *slide, bool *fits, int64_t *wid
 
 /* --- links */
 
-/* Spatial loops of the block above the child. */
-struct mesh {
-	int loop_count;
-	const struct nest_loop *loops[NEST_SPATIAL_MOST]; /* along X, then along Y */
-};
-
-static bool mesh_of(const struct nest_slide *slide, struct mesh *mesh)
+/* The block above the child: its loops along X, then along Y, and how much further the next
+ * neighbour is where loop i goes on and those of its axis before it go back to 0. */
+static bool find_mesh(struct nest_slide *slide, bool *fits)
 {
 	const struct nest_loops *loops = slide->passage.loops;
+	const struct dataspace *space = space_of(slide);
+	struct nest_mesh *mesh = &slide->mesh;
 	int block = slide->passage.child + 1;
 	mesh->loop_count = loops->own[block] - loops->block[block];
-	for (int i = 0; i < mesh->loop_count && i < NEST_SPATIAL_MOST; i++)
-		mesh->loops[i] = &loops->at[loops->block[block] + i];
-	return mesh->loop_count <= NEST_SPATIAL_MOST;
-}
-
-/*
- * Whether the neighbour on from an instance is `by` further, where loop i of the mesh
- * goes on and those of its axis before it go from their last iteration to 0; or, with
- * back, the neighbour before it.
- */
-static bool is_neighbour(const struct nest_slide *slide, const struct mesh *mesh, int i,
-	const int64_t *by, bool back, bool *fits)
-{
-	const struct dataspace *space = space_of(slide);
+	if (mesh->loop_count > NEST_MESH_MOST)
+		return false;
+	mesh->loops = &loops->at[loops->block[block]];
 	for (int r = 0; r < space->rank_count; r++) {
-		int64_t further = step_of(space, r, mesh->loops[i], fits);
-		for (int k = 0; k < i; k++)
-			if (mesh->loops[k]->y == mesh->loops[i]->y)
-				further -= step_of(space, r, mesh->loops[k], fits) *
-					   (mesh->loops[k]->bound - 1);
-		if (further != (back ? -by[r] : by[r]))
-			return false;
+		int64_t back[2] = {0};
+		for (int i = 0; i < mesh->loop_count; i++) {
+			const struct nest_loop *loop = &mesh->loops[i];
+			int64_t step = step_of(space, r, loop, fits);
+			mesh->further[i][r] = step - back[loop->y];
+			back[loop->y] = checked_add(
+				fits, back[loop->y], checked_mul(fits, step, loop->bound - 1));
+		}
 	}
 	return true;
+}
+
+/* Whether loop i of the mesh makes neighbours that are `by` further; or, with back, nearer. */
+static bool is_neighbour(const struct nest_slide *slide, int i, const int64_t *by, bool back)
+{
+	int ranks = space_of(slide)->rank_count, r = 0;
+	const int64_t *further = slide->mesh.further[i];
+	while (r < ranks && further[r] == (back ? -by[r] : by[r]))
+		r++;
+	return r == ranks;
 }
 
 static bool gather(const struct nest_slide *slide, int from, int level,
@@ -134,21 +132,20 @@ static bool count_groups(const struct nest_slide *slide, int level, bool *fits, 
 	return true;
 }
 
-/* Instances of a mesh and whether a neighbour is `by` further. */
-static bool is_served(const struct nest_slide *slide, const struct mesh *mesh, const int *index,
-	const int64_t *by, bool *fits)
+/* Has an instance of the mesh a neighbour that is `by` further? */
+static bool is_served(const struct nest_slide *slide, const int *index, const int64_t *by)
 {
-	for (int i = 0; i < mesh->loop_count; i++) {
+	const struct nest_loop *loops = slide->mesh.loops;
+	for (int i = 0; i < slide->mesh.loop_count; i++) {
 		bool first = true, last = true; /* do the loops before it stand at 0, at the end? */
 		for (int k = 0; k < i; k++)
-			if (mesh->loops[k]->y == mesh->loops[i]->y) {
+			if (loops[k].y == loops[i].y) {
 				first &= index[k] == 0;
-				last &= index[k] == mesh->loops[k]->bound - 1;
+				last &= index[k] == loops[k].bound - 1;
 			}
-		if (last && index[i] < mesh->loops[i]->bound - 1 &&
-			is_neighbour(slide, mesh, i, by, false, fits))
+		if (last && index[i] < loops[i].bound - 1 && is_neighbour(slide, i, by, false))
 			return true;
-		if (first && index[i] > 0 && is_neighbour(slide, mesh, i, by, true, fits))
+		if (first && index[i] > 0 && is_neighbour(slide, i, by, true))
 			return true;
 	}
 	return false;
@@ -163,23 +160,21 @@ static bool is_served(const struct nest_slide *slide, const struct mesh *mesh, c
 static bool count_rest(const struct nest_slide *slide, const int64_t *by, int level, bool *fits,
 	int64_t *groups, int64_t *served)
 {
-	struct mesh mesh;
+	const struct nest_mesh *mesh = &slide->mesh;
 	struct nest_offsets offsets = {
 		.space = space_of(slide),
 		.dimension_count = slide->passage.model->shape->dimension_count,
 	};
 	int64_t all = slide->passage.loops->fan[slide->passage.child + 1], unserved = 1, apart = 1;
 	bool simple = true;
-	if (!mesh_of(slide, &mesh))
-		return false;
-	for (int i = 0; i < mesh.loop_count; i++) {
-		bool neighbours = is_neighbour(slide, &mesh, i, by, false, fits) ||
-				  is_neighbour(slide, &mesh, i, by, true, fits);
-		simple &= !neighbours || i == 0 || mesh.loops[i]->y != mesh.loops[i - 1]->y;
+	for (int i = 0; i < mesh->loop_count; i++) {
+		bool neighbours =
+			is_neighbour(slide, i, by, false) || is_neighbour(slide, i, by, true);
+		simple &= !neighbours || i == 0 || mesh->loops[i].y != mesh->loops[i - 1].y;
 		if (neighbours)
 			continue;
-		offsets.loops[offsets.loop_count++] = mesh.loops[i];
-		unserved *= mesh.loops[i]->bound;
+		offsets.loops[offsets.loop_count++] = &mesh->loops[i];
+		unserved *= mesh->loops[i].bound;
 	}
 	if (simple) {
 		int64_t distinct = 0;
@@ -194,25 +189,25 @@ static bool count_rest(const struct nest_slide *slide, const int64_t *by, int le
 	}
 	int index[NEST_OFFSETS_MOST];
 	int chosen = 0;
-	if (all > NEST_OFFSETS_MOST / mesh.loop_count)
+	if (all > NEST_OFFSETS_MOST / mesh->loop_count)
 		return false;
 	for (int64_t n = 0; n < all; n++) {
-		int *one = &index[chosen * mesh.loop_count];
+		int *one = &index[chosen * mesh->loop_count];
 		int64_t left = n;
-		for (int i = 0; i < mesh.loop_count; i++) {
-			one[i] = (int)(left % mesh.loops[i]->bound);
-			left /= mesh.loops[i]->bound;
+		for (int i = 0; i < mesh->loop_count; i++) {
+			one[i] = (int)(left % mesh->loops[i].bound);
+			left /= mesh->loops[i].bound;
 		}
-		chosen += !is_served(slide, &mesh, one, by, fits);
+		chosen += !is_served(slide, one, by);
 	}
 	*served = all - chosen;
 	offsets.loop_count = 0;
-	for (int i = 0; i < mesh.loop_count; i++)
-		offsets.loops[offsets.loop_count++] = mesh.loops[i];
+	for (int i = 0; i < mesh->loop_count; i++)
+		offsets.loops[offsets.loop_count++] = &mesh->loops[i];
 	int64_t distinct = 0;
 	if (!gather(slide, slide->passage.child + 2, level, &offsets, &apart) ||
 		!nest_offsets_count_chosen(
-			&offsets, mesh.loop_count, index, chosen, fits, &distinct))
+			&offsets, mesh->loop_count, index, chosen, fits, &distinct))
 		return false;
 	*groups = checked_mul(fits, apart, distinct);
 	return true;
@@ -222,29 +217,25 @@ static bool count_rest(const struct nest_slide *slide, const int64_t *by, int le
 static bool note_shift(struct nest_slide *slide, const struct nest_entering *before,
 	const struct nest_entering *now, int64_t times, bool *fits)
 {
-	int ranks = space_of(slide)->rank_count;
+	int ranks = space_of(slide)->rank_count, i = 0;
 	struct nest_shift shift = {0};
 	if (times == 0 || !nest_entering_shift(ranks, before, now, shift.by))
 		return true;
+	while (i < slide->mesh.loop_count && !is_neighbour(slide, i, shift.by, false) &&
+		!is_neighbour(slide, i, shift.by, true))
+		i++;
+	if (i == slide->mesh.loop_count)
+		return true;
 	shift.words = checked_mul(fits, times, nest_entering_words(ranks, now, fits));
-	for (int i = 0; i < slide->shift_count; i++)
+	for (i = 0; i < slide->shift_count; i++)
 		if (memcmp(slide->shifts[i].by, shift.by, sizeof shift.by) == 0) {
 			slide->shifts[i].words =
 				checked_add(fits, slide->shifts[i].words, shift.words);
 			return true;
 		}
-	struct mesh mesh;
-	if (!mesh_of(slide, &mesh))
+	if (slide->shift_count == NEST_SHIFTS_MOST)
 		return false;
-	for (int i = 0; i < mesh.loop_count; i++) {
-		if (!is_neighbour(slide, &mesh, i, shift.by, false, fits) &&
-			!is_neighbour(slide, &mesh, i, shift.by, true, fits))
-			continue;
-		if (slide->shift_count == NEST_SHIFTS_MOST)
-			return false;
-		slide->shifts[slide->shift_count++] = shift;
-		return true;
-	}
+	slide->shifts[slide->shift_count++] = shift;
 	return true;
 }
 
@@ -308,6 +299,8 @@ bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 		level_of(slide, passage->child)->no_temporal_reuse >> passage->space & 1)
 		return true;
 	bool links = nest_has_links(passage);
+	if (links && !find_mesh(slide, fits))
+		return false;
 	struct nest_box tile, old;
 	memcpy(tile.width, width, sizeof width);
 	memset(tile.low, 0, sizeof tile.low);

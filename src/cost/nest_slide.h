@@ -8,7 +8,7 @@
  * of one level overlap, in time (a window slides) and in space (children whose
  * offsets add up to the same share everything).
  */
-enum { NEST_SHIFTS_MOST = 16 };
+enum { NEST_SHIFTS_MOST = 16, NEST_MESH_MOST = 32 };
 
 /* Between neighbours: what one enters the other entered a move step before, as far away. */
 struct nest_shift {
@@ -16,10 +16,18 @@ struct nest_shift {
 	int64_t words; /* of one instance, over all steps where it is so */
 };
 
+/* Instances side by side in the block above the child. */
+struct nest_mesh {
+	int loop_count;
+	const struct nest_loop *loops;
+	int64_t further[NEST_MESH_MOST][SHAPE_RANKS_MOST];
+};
+
 struct nest_slide {
 	struct nest_passage passage;
 	int64_t words; /* that one instance of the child enters, over all steps */
 	int64_t links; /* words handed on in one physical block of children, over all steps */
+	struct nest_mesh mesh; /* where there may be links */
 	int shift_count;
 	struct nest_shift shifts[NEST_SHIFTS_MOST]; /* those that save reads */
 };
