@@ -22,14 +22,11 @@ static const char *const *find_faults(
 	if (verdict)
 		*array_add(arena, &why) = verdict;
 	for (size_t i = 0; i < inputs->constraints->count; i++) {
-		const struct constraint *constraint = &inputs->constraints->at[i];
-		const char *broken = constraint->kind->check
-					     ? constraint->kind->check(inputs->domain, constraint,
-						       inputs->mapping, arena)
-					     : NULL;
+		const char *broken = constraints_check_one(
+			inputs->constraints, i, inputs->domain, inputs->mapping, arena);
 		if (!broken)
 			continue;
-		diag_error(diag, constraint->span, "%s", broken);
+		diag_error(diag, inputs->constraints->at[i].span, "%s", broken);
 		*array_add(arena, &why) = broken;
 	}
 	*array_add(arena, &why) = NULL;

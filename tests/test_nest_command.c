@@ -279,6 +279,36 @@ static void broken_constraints_exit_with_1(void **state)
 	json_decref(root);
 }
 
+/* The mapping keeps to all of these but the last two. */
+static void score_and_check_hold_constraints_against_a_mapping(void **state)
+{
+	static const struct {
+		const char *target;
+		int status;
+	} rows[] = {
+		{"{target: PE, type: spatial, maximize_dims: [[M]]}", 0},
+		{"{target: RF, type: temporal, maximize_dims: [[N]], maximize_dims_capacity: 4}",
+			0},
+		{"{target: PE, type: spatial, split: 1}", 0},
+		{"{target: DRAM, type: temporal, permutation: NKM}", 0},
+		{"{target: PE, type: spatial, no_iteration_over_dataspaces: [B]}", 0},
+		{"{target: GLB, type: temporal, must_iterate_over_dataspaces: [A, B, Z]}", 0},
+		{"{target: RF, type: dataspace, keep: [A, B, Z]}", 0},
+		{"{target: PE, type: spatial, maximize_dims: [[N]]}", 1},
+		{"{target: PE, type: spatial, no_iteration_over_dataspaces: [A]}", 1},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char text[200];
+		snprintf(text, sizeof text, "constraints:\n  targets:\n  - %s\n", rows[i].target);
+		write_file(*state, "constraints.yaml", text);
+		struct ended score = run(*state, "score constraints.yaml " ALL);
+		struct ended check = run(*state, "check constraints.yaml " ALL);
+		if (score.status != rows[i].status || check.status != rows[i].status)
+			fail_msg("%s: score %d, check %d\n%s", rows[i].target, score.status,
+				check.status, check.err);
+	}
+}
+
 /* Further files, the command, and what is said. */
 static const struct {
 	const char *text, *command, *complaint;
@@ -349,6 +379,7 @@ int main(void)
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),
 		TEST(broken_constraints_exit_with_1),
+		TEST(score_and_check_hold_constraints_against_a_mapping),
 		TEST(wrong_input_exits_with_2),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
 	};

@@ -132,21 +132,29 @@ bool constraints_agree_on_graph(const struct constraints *constraints, struct di
 	return agree;
 }
 
-const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
-	const struct mapping *mapping, struct arena *arena)
+const char *constraints_check_one(const struct constraints *constraints, size_t i,
+	const struct domain *domain, const struct mapping *mapping, struct arena *arena)
 {
+	const struct constraint *constraint = &constraints->at[i];
+	if (!constraint->kind->check)
+		return NULL;
 	/* some kinds look at their neighbours */
 	if (domain->constraints != constraints) {
 		struct domain *same = arena_copy(arena, domain, sizeof *domain);
 		same->constraints = constraints;
 		domain = same;
 	}
+	return constraint->kind->check(domain, constraint, mapping, arena);
+}
+
+const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
+	const struct mapping *mapping, struct arena *arena)
+{
 	for (size_t i = 0; i < constraints->count; i++) {
-		const struct constraint *constraint = &constraints->at[i];
-		const char *why = constraint->kind->check(domain, constraint, mapping, arena);
+		const char *why = constraints_check_one(constraints, i, domain, mapping, arena);
 		if (!why)
 			continue;
-		struct span span = constraint->span;
+		struct span span = constraints->at[i].span;
 		return arena_format(
 			arena, "%s:%d:%d: %s", span.source->name, span.line, span.column, why);
 	}

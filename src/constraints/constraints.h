@@ -41,6 +41,10 @@ bool constraints_agree_on_graph(const struct constraints *constraints, struct di
 bool constraints_agree(const struct constraints *constraints, const bool *chosen,
 	struct domain *domain, struct arena *arena);
 
+/* Why a mapping breaks constraint i, in a sentence; NULL if it does not. */
+const char *constraints_check_one(const struct constraints *constraints, size_t i,
+	const struct domain *domain, const struct mapping *mapping, struct arena *arena);
+
 /* The first constraint that a mapping breaks, in a sentence with its place; NULL if none. */
 const char *constraints_check(const struct constraints *constraints, const struct domain *domain,
 	const struct mapping *mapping, struct arena *arena);
