@@ -98,9 +98,9 @@ static void limits_are_the_least_that_do(void **state)
 		for (size_t i = 0; i < shortages.count; i++) {
 			const struct shortage *limit = &shortages.at[i];
 			by_kind[limit->kind]++;
-			if (limit->enough)
+			if (limit->enough >= 0)
 				edges += expect_edge(arena, domain, limit, limit->enough, false);
-			if (limit->alone)
+			if (limit->alone >= 0)
 				edges += expect_edge(arena, domain, limit, limit->alone, true);
 		}
 		arena_close(arena);

@@ -47,7 +47,7 @@ static const char *capacity_text(
 {
 	const char *name = check->hierarchy->levels[shortage->level].name;
 	const char *tile = tile_text(arena, check, shortage);
-	if (!shortage->alone)
+	if (shortage->alone < 0)
 		return arena_format(arena,
 			"'%s' has %" PRId64 " words; with %" PRId64
 			" and all else as it is a mapping would fit: %s",
@@ -56,7 +56,7 @@ static const char *capacity_text(
 		"'%s' has %" PRId64
 		" words, but the smallest tile that it can be given has %" PRId64 "%s: %s",
 		name, shortage->given, shortage->alone,
-		!shortage->enough ? ""
+		shortage->enough < 0 ? ""
 		: shortage->enough == shortage->alone
 			? ", which would do"
 			: arena_format(arena, "; %" PRId64 " would do", shortage->enough),
@@ -70,7 +70,7 @@ static const char *fanout_text(
 	char axis = shortage->kind == SHORTAGE_FANOUT_X ? 'X' : 'Y';
 	const char *start = arena_format(arena, "the fan-out of '%s' is %" PRId64 " x %" PRId64,
 		block_name(check, shortage->level), level->fanout_x, level->fanout_y);
-	if (!shortage->alone)
+	if (shortage->alone < 0)
 		return arena_format(arena,
 			"%s; with %" PRId64 " along %c and all else as it is a mapping would fit",
 			start, shortage->enough, axis);
@@ -82,15 +82,16 @@ static const char *fanout_text(
 	return arena_format(arena,
 		"%s, but the least that the bounds leave is %" PRId64 " along %c%s", start,
 		shortage->alone, axis,
-		shortage->enough ? arena_format(arena, "; %" PRId64 " would do", shortage->enough)
-				 : "");
+		shortage->enough >= 0
+			? arena_format(arena, "; %" PRId64 " would do", shortage->enough)
+			: "");
 }
 
 static const char *most_text(
 	struct arena *arena, const struct mapspace_check *check, const struct shortage *shortage)
 {
-	int64_t most = shortage->enough ? shortage->enough : shortage->alone;
-	const char *where = shortage->enough ? "" : " even without other limits";
+	int64_t most = shortage->enough >= 0 ? shortage->enough : shortage->alone;
+	const char *where = shortage->enough >= 0 ? "" : " even without other limits";
 	if (shortage->kind == SHORTAGE_PARALLELISM)
 		return arena_format(arena,
 			"%" PRId64 " multipliers must be busy, but at most %" PRId64 " can be%s",

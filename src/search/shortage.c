@@ -18,6 +18,12 @@ struct finding {
 	struct array(struct shortage) list;
 };
 
+static struct shortage blank(enum shortage_kind kind)
+{
+	return (struct shortage){
+		.kind = kind, .level = -1, .dimension = -1, .space = -1, .alone = -1, .enough = -1};
+}
+
 /* A machine with one limit as it is and all others lifted, or as they are. */
 static struct relaxed *others(struct finding *finding, const struct shortage *kept, bool lifted)
 {
@@ -90,13 +96,13 @@ static int64_t most_of(enum shortage_kind kind)
 	return kind == SHORTAGE_CAPACITY ? INT64_MAX - 1 : INT64_C(1) << 31;
 }
 
-/* The least value above `given` that fits; 0 if none does. */
+/* The least value above `given` that fits; -1 if none does. */
 static int64_t least_that_fits(
 	struct finding *finding, const struct shortage *limit, bool lifted, struct mapping *witness)
 {
 	int64_t low = limit->given, high = most_of(limit->kind); /* low does not fit, high does */
 	if (!fits(finding, limit, high, lifted, witness))
-		return 0;
+		return -1;
 	for (int64_t step = 1; step < high - low; step *= 2) { /* near the given value first */
 		if (fits(finding, limit, low + step, lifted, witness)) {
 			high = low + step;
@@ -114,12 +120,12 @@ static int64_t least_that_fits(
 	return high;
 }
 
-/* The most below `given` that can be had; 0 if nothing can. */
+/* The most below `given` that can be had; -1 if nothing can. */
 static int64_t most_that_fits(struct finding *finding, const struct shortage *limit, bool lifted)
 {
 	int64_t low = 0, high = limit->given; /* low fits, high does not */
 	if (!fits(finding, limit, low, lifted, NULL))
-		return 0;
+		return -1;
 	while (high - low > 1) {
 		int64_t middle = low + (high - low) / 2;
 		if (fits(finding, limit, middle, lifted, NULL))
@@ -171,13 +177,14 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 		limit->words[t] = keep >> t & 1 ? fit_words(shape, t, limit->tile) : 0;
 		sum = fit_add(sum, limit->words[t]);
 	}
-	limit->alone = sum > limit->given ? sum : 0;
+	limit->alone = sum > limit->given ? sum : -1;
 }
 
 static void add_limit(struct finding *finding, enum shortage_kind kind, int level, int64_t given)
 {
-	struct shortage limit = {
-		.kind = kind, .level = level, .dimension = -1, .space = -1, .given = given};
+	struct shortage limit = blank(kind);
+	limit.level = level;
+	limit.given = given;
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
 	finding->open = false;
@@ -188,10 +195,10 @@ static void add_limit(struct finding *finding, enum shortage_kind kind, int leve
 				   : least_that_fits(finding, &limit, true, &witness);
 	limit.enough = most ? most_that_fits(finding, &limit, false)
 			    : least_that_fits(finding, &limit, false, &witness);
-	if (limit.enough && kind == SHORTAGE_CAPACITY)
+	if (limit.enough >= 0 && kind == SHORTAGE_CAPACITY)
 		take_tile(finding, &witness, &limit);
 	finding->any_open |= finding->open;
-	if (limit.alone || limit.enough)
+	if (limit.alone >= 0 || limit.enough >= 0)
 		*array_add(finding->arena, &finding->list) = limit;
 }
 
@@ -200,18 +207,22 @@ static bool add_impossible(struct finding *finding)
 {
 	const struct domain *domain = finding->domain;
 	for (int d = 0; d < domain->shape->dimension_count; d++)
-		if (!factors_count(finding->space->factors[d]))
-			*array_add(finding->arena, &finding->list) = (struct shortage){
-				.kind = SHORTAGE_FACTORS, .level = -1, .dimension = d, .space = -1};
+		if (!factors_count(finding->space->factors[d])) {
+			struct shortage shortage = blank(SHORTAGE_FACTORS);
+			shortage.dimension = d;
+			*array_add(finding->arena, &finding->list) = shortage;
+		}
 	for (int t = 0; t < domain->shape->space_count; t++) {
 		bool home = false;
 		for (int i = 0; i < domain->hierarchy->level_count; i++) {
 			const struct nest_level *level = &domain->hierarchy->levels[i];
 			home |= level->storage && !(domain->rows[level->row].bypass >> t & 1);
 		}
-		if (!home)
-			*array_add(finding->arena, &finding->list) = (struct shortage){
-				.kind = SHORTAGE_HOME, .level = -1, .dimension = -1, .space = t};
+		if (!home) {
+			struct shortage shortage = blank(SHORTAGE_HOME);
+			shortage.space = t;
+			*array_add(finding->arena, &finding->list) = shortage;
+		}
 	}
 	return finding->list.count > 0;
 }

@@ -24,7 +24,7 @@ struct shortage {
 	int level, dimension, space; /* -1: none */
 	int64_t given;               /* what there is; of the last two kinds: what is asked for */
 
-	/* The least that would do, of the last two kinds the most that can be had.  0: alone, what
+	/* The least that would do, of the last two kinds the most that can be had.  -1: alone, what
 	 * is given would do; together with the others, no number is enough. */
 	int64_t alone, enough;
 
