@@ -9,9 +9,9 @@ enum { EXPLAIN_WORK_MOST = 200000 };
 /* Sizes of a domain; `any_fanout`: with bounds that only the fan-out limits as large as they
  * like, as Timeloop counts them. */
 static struct space_sizes sizes_of(
-	const struct domain *domain, bool any_fanout, struct arena *arena)
+	struct factors_store *store, const struct domain *domain, bool any_fanout)
 {
-	struct domain *counted = arena_copy(arena, domain, sizeof *domain);
+	struct domain *counted = arena_copy(store->arena, domain, sizeof *domain);
 	const struct hierarchy *hierarchy = domain->hierarchy;
 	for (int i = 0; any_fanout && i < hierarchy->level_count; i++) {
 		struct row_domain *row = &counted->rows[hierarchy->levels[i].block_row];
@@ -21,13 +21,14 @@ static struct space_sizes sizes_of(
 			if (row->spatial[d].most_by < 0)
 				row->spatial[d].most = domain->shape->dimensions[d].extent;
 	}
-	return space_sizes(space_make(arena, counted), arena);
+	return space_sizes(space_make_from(store, store->arena, counted), store->arena);
 }
 
 struct mapspace_check mapspace_check(const struct domain *machine,
 	const struct constraints *constraints, struct diag *diag, struct arena *arena)
 {
 	struct domain *domain = arena_copy(arena, machine, sizeof *machine);
+	struct factors_store store = {.arena = arena};
 	struct mapspace_check check = {
 		.arch = machine->arch,
 		.shape = machine->shape,
@@ -35,12 +36,12 @@ struct mapspace_check mapspace_check(const struct domain *machine,
 		.domain = domain,
 		.contradictory = !constraints_narrow(constraints, domain, diag),
 	};
-	check.machine = sizes_of(machine, true, arena);
+	check.machine = sizes_of(&store, machine, true);
 	if (check.contradictory)
 		return check;
-	check.constrained = sizes_of(domain, true, arena);
-	check.narrowed = sizes_of(domain, false, arena);
-	check.feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
+	check.constrained = sizes_of(&store, domain, true);
+	check.narrowed = sizes_of(&store, domain, false);
+	check.feasible = feasible_find_from(&store, domain, 0, FEASIBLE_WORK_MOST);
 	if (check.feasible.verdict != FEASIBILITY_NONE)
 		return check;
 	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, arena);
