@@ -104,9 +104,15 @@ static const char *differs(const struct nest_case *nest, const struct nest_count
 	if (most + network != score->cycles)
 		return arena_format(arena, "%" PRId64 " cycles, not %" PRId64 "\n", score->cycles,
 			(int64_t)(most + network));
-	for (int i = 0; i < hierarchy->level_count; i++)
-		energy += hierarchy->levels[i].leak_pj * (double)score->cycles *
-			  (double)counts->utilized[hierarchy->levels[i].gated_at];
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		const struct nest_level *gate = &hierarchy->levels[level->gated_at];
+		double share = (double)(level->mesh_x * level->mesh_y) /
+			       (double)(gate->mesh_x * gate->mesh_y);
+		bool gated = share > 1;
+		energy += level->leak_pj * (double)score->cycles * (gated ? share : 1) *
+			  (double)counts->utilized[gated ? level->gated_at : i];
+	}
 	if (!near(score->energy_pj, energy))
 		return arena_format(arena, "%.17g pJ, not %.17g\n", score->energy_pj, energy);
 	return NULL;

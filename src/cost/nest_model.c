@@ -2,20 +2,23 @@
 
 #include "base/arena.h"
 
-static struct nest_price price_of(const struct nest_level *level, int space_count)
+static struct nest_price price_of(const struct hierarchy *hierarchy, int i, int space_count)
 {
+	const struct nest_level *level = &hierarchy->levels[i];
+	const struct nest_level *gate = &hierarchy->levels[level->gated_at];
+	int64_t all = level->mesh_x * level->mesh_y, gates = gate->mesh_x * gate->mesh_y;
 	struct nest_price price = {
 		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
-		.leak_pj = level->leak_pj,
+		.leak_pj = level->leak_pj * (gates < all ? (double)all / (double)gates : 1),
 		.block_size = (double)level->block_size,
 		.fanout_x = (double)level->fanout_x,
 		.fanout_y = (double)level->fanout_y,
-		.gated_at = level->gated_at,
+		.gated_at = gates < all ? level->gated_at : i,
 		.row = level->row,
 		.block_row = level->block_row,
 		.storage = level->storage,
 	};
-	int64_t clusters = level->mesh_x * level->mesh_y / level->cluster_size;
+	int64_t clusters = all / level->cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
 	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
 	for (int k = 0; k < 3; k++)
@@ -113,7 +116,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->quick = model->fits;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
-		model->prices[i] = price_of(level, shape->space_count);
+		model->prices[i] = price_of(hierarchy, i, shape->space_count);
 		model->network_cycles += level->fill_cycles + level->drain_cycles;
 		model->storage_rows |= (uint32_t)level->storage << level->row;
 		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |

@@ -9,7 +9,7 @@
  */
 struct nest_price {
 	double pj[NEST_ACTIONS]; /* per access of a block */
-	double leak_pj;
+	double leak_pj;          /* per cycle and utilized instance of the level gated_at */
 	double block_size;
 	double clusters; /* in the machine: more are never busy */
 	double rate[3];  /* reads, writes, both: words per cycle and instance; 0: unlimited */

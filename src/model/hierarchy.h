@@ -48,7 +48,7 @@ struct nest_level {
 
 	double pj[NEST_ACTIONS]; /* per access of a block */
 	double leak_pj;          /* per instance and cycle */
-	int gated_at; /* level whose instances leak with this one; its own index if none */
+	int gated_at; /* level whose instances switch this one's off; its own index if none */
 	int64_t fill_cycles, drain_cycles; /* network latency, 0 unless given */
 	double hop_pj, router_pj;          /* of the network below, per word and hop / router; 0 */
 
