@@ -78,7 +78,23 @@ static bool disagree(const struct nest_case *nest, void *user)
 	return fails;
 }
 
-static void compare(const struct nest_case_options *options, uint64_t seed, long count)
+/* Every level keeps the written dataspace, and many empty themselves or read first. */
+static void flag_sums(struct random *random, struct nest_case *nest)
+{
+	int t = 0;
+	while (!nest->shape.spaces[t].written)
+		t++;
+	for (int i = 0; i < nest->hierarchy.level_count; i++) {
+		struct nest_level *level = &nest->hierarchy.levels[i];
+		if (!level->storage)
+			continue;
+		nest->mapping.residency[t] |= 1u << level->row;
+		level->no_temporal_reuse |= (uint8_t)(random_below(random, 2) << t);
+		level->rmw_first_update |= (uint8_t)(random_below(random, 2) << t);
+	}
+}
+
+static void compare(const struct nest_case_options *options, bool sums, uint64_t seed, long count)
 {
 	struct arena *arena = arena_open();
 	long refusals = 0;
@@ -87,6 +103,8 @@ static void compare(const struct nest_case_options *options, uint64_t seed, long
 		struct random random = random_open(seed, (uint64_t)i);
 		struct nest_case nest;
 		nest_case_draw(&random, options, &nest);
+		if (sums)
+			flag_sums(&random, &nest);
 		assert_true(nest_case_fits(&nest));
 		bool refused = false;
 		const char *why = disagreement(&nest, &refused, arena);
@@ -106,20 +124,27 @@ static void compare(const struct nest_case_options *options, uint64_t seed, long
 
 static void random_nests_are_counted_alike(void **state)
 {
-	compare(&nest_case_all, draws_seed(4), draws(2000));
+	compare(&nest_case_all, false, draws_seed(4), draws(2000));
 }
 
 static void plain_nests_are_counted_alike(void **state)
 {
 	struct nest_case_options options = {.spatial = true, .sliding = true, .steps_most = 600};
-	compare(&options, draws_seed(5), draws(2000) / 4);
+	compare(&options, false, draws_seed(5), draws(2000) / 4);
 }
 
 static void longer_nests_are_counted_alike(void **state)
 {
 	struct nest_case_options options = nest_case_all;
 	options.steps_most = 5000;
-	compare(&options, draws_seed(6), draws(2000) / 20);
+	compare(&options, false, draws_seed(6), draws(2000) / 20);
+}
+
+static void restless_sums_are_counted_alike(void **state)
+{
+	struct nest_case_options options = nest_case_all;
+	options.imperfect = options.bypass = options.flags = false;
+	compare(&options, true, draws_seed(8), draws(2000) / 4);
 }
 
 /* Too long for the interpreter. */
@@ -160,6 +185,7 @@ int main(void)
 		cmocka_unit_test(random_nests_are_counted_alike),
 		cmocka_unit_test(plain_nests_are_counted_alike),
 		cmocka_unit_test(longer_nests_are_counted_alike),
+		cmocka_unit_test(restless_sums_are_counted_alike),
 		cmocka_unit_test(grown_nests_are_counted_alike),
 	};
 	return cmocka_run_group_tests_name("exact counting", tests, NULL, NULL);

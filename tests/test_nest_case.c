@@ -165,7 +165,7 @@ static void failing_nests_get_small(void **state)
 		nest_case_shrink(&nest, has_a_flagged_block, &asked);
 		assert_true(nest_case_fits(&nest));
 		assert_true(has_a_flagged_block(&nest, &asked));
-		assert_int_equal(nest.hierarchy.level_count, 2);
+		assert_in_range(nest.hierarchy.level_count, 2, 3); /* storage, and two blocks */
 		assert_in_range(nest.shape.dimension_count, 1, 2);
 		assert_in_range(instances(&nest, 1), 3, 4);
 		assert_int_equal(nest.shape.space_count, 2);

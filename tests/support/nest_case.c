@@ -153,9 +153,11 @@ static void draw_shape(
 		order[d] = (uint8_t)d;
 	shuffle(random, order, shape->dimension_count);
 	int64_t room = options->steps_most / (1 + below(random, 8)) + 1;
+	bool one_long = chance(random, 5); /* with many loops */
 	for (int i = 0; i < shape->dimension_count; i++) {
 		struct dimension *dimension = &shape->dimensions[order[i]];
-		dimension->extent = draw_extent(random, room);
+		bool is_long = one_long && i == 0 && room > 40;
+		dimension->extent = is_long ? 10 + below(random, 30) : draw_extent(random, room);
 		room /= dimension->extent;
 	}
 }
@@ -396,7 +398,7 @@ static void draw_bounds(
 				draw_perfect(random, nest->shape.dimensions[d].extent, &slots);
 		}
 		draw_orders(random, nest);
-		if (options->sliding && options->spatial && levels > 1 && chance(random, 3))
+		if (options->sliding && options->spatial && levels > 1 && chance(random, 2))
 			draw_window(random, nest);
 	} while (product(nest, true) * product(nest, false) > options->steps_most);
 }
