@@ -91,10 +91,49 @@ static void as_trying_every_mapping_says(void **state)
 	}
 }
 
+/*
+ * 60 = 2 x 30 = 3 x 20: the smaller tile leaves 30, which no bound of 4 divides, and more than 4
+ * along the fan-out of 8 leave no room for the other dimension's 2.
+ */
+static void a_larger_tile_may_leave_what_divides(void **state)
+{
+	struct arena *arena = arena_open();
+	struct nest_case nest = {
+		.shape = {.dimension_count = 2,
+			.space_count = 1,
+			.dimensions = {{.name = "m", .extent = 60}, {.name = "n", .extent = 2}},
+			.spaces = {{.name = "Z", .written = true, .rank_count = 2}}},
+		.hierarchy = {.level_count = 2, .compute_mesh_x = 8, .compute_mesh_y = 1},
+	};
+	for (int d = 0; d < 2; d++)
+		nest.shape.spaces[0].ranks[d].coefficient[d] = 1;
+	for (int i = 0; i < 2; i++)
+		nest.hierarchy.levels[i] = (struct nest_level){.row = 1 - i,
+			.block_row = 2 - i,
+			.storage = true,
+			.size = i == 0 ? 3 : 0,
+			.fanout_x = i == 0 ? 1 : 8,
+			.fanout_y = 1};
+	struct domain *domain = nest_domain_free(arena, &nest);
+	struct row_domain *inner = &domain->rows[1];
+	inner->temporal[0].least = 2;
+	inner->spatial[0].least = 4;
+	inner->spatial[1].least = 2;
+	inner->keep = 1;
+	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
+	assert_int_equal(feasible.verdict, FEASIBILITY_FITS);
+	assert_int_equal(feasible.witness.rows[1].temporal[0], 3);
+	assert_int_equal(feasible.witness.rows[1].spatial[0], 4);
+	nest.hierarchy.levels[0].size = 2;
+	assert_int_equal(feasible_find(domain, FEASIBLE_WORK_MOST).verdict, FEASIBILITY_NONE);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_trying_every_mapping_says),
+		cmocka_unit_test(a_larger_tile_may_leave_what_divides),
 	};
 	return cmocka_run_group_tests_name("feasible", tests, NULL, NULL);
 }
