@@ -90,8 +90,8 @@ static void threads_change_nothing(void **state)
 {
 	static const char *const spaces[] = {SMALL,
 		"specs/arch/three_level.yaml specs/problems/mttkrp.yaml --budget 30000",
-		"specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
-		"--counting timeloop"};
+		("specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
+		 "--counting timeloop")};
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
 		const char *first = NULL, *plan = NULL;
 		for (int jobs = 1; jobs <= 7; jobs += 3) {
