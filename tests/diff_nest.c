@@ -175,7 +175,8 @@ static void grown_nests_are_counted_alike(void **state)
 		}
 		arena_release(arena, mark);
 	}
-	assert_true(simulated > count / 2);
+	if (draws_are_many(count))
+		assert_true(simulated > count / 2);
 	arena_close(arena);
 }
 
