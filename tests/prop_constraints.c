@@ -263,7 +263,7 @@ static bool in_bounds(const struct factor_domain *domain, const uint32_t *bounds
 	return true;
 }
 
-/* Whether every constraint's dataspaces are iterated over, which no domain can say. */
+/* Whether every constraint's dataspaces are iterated over, which no bound says. */
 static bool iterates(const struct draw *draw, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < draw->test.constraints.count; i++) {

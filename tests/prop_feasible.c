@@ -32,6 +32,15 @@ static void expect_in_domain(const struct space *space, const struct mapping *ma
 		}
 		assert_int_equal(left, 1);
 	}
+	for (int i = 0; i < space->level_count; i++) {
+		const struct row_domain *row = &domain->rows[space->levels[i].row];
+		const uint8_t *order = mapping->rows[space->levels[i].row].temporal_order;
+		int last = domain->shape->dimension_count - row->temporal_outer;
+		for (int k = 0; k < row->temporal_inner && !space->levels[i].spatial; k++)
+			assert_int_equal(order[k], row->temporal_order[k]);
+		for (int k = 0; k < row->temporal_outer && !space->levels[i].spatial; k++)
+			assert_int_equal(order[last + k], row->temporal_last[k]);
+	}
 	for (int t = 0; t < domain->shape->space_count; t++)
 		for (int r = 0; r < mapping->level_count; r++) {
 			bool kept = mapping->residency[t] >> r & 1;

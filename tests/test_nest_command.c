@@ -309,6 +309,29 @@ static void score_and_check_hold_constraints_against_a_mapping(void **state)
 	}
 }
 
+/* What check gives as an example keeps to orders, and to loops over dataspaces. */
+static void an_example_keeps_to_every_constraint(void **state)
+{
+	write_file(*state, "constraints.yaml",
+		"constraints:\n  targets:\n"
+		"  - {target: DRAM, type: temporal, permutation: KMN}\n"
+		"  - {target: GLB, type: temporal, factors: N=8, "
+		"must_iterate_over_dataspaces: [A]}\n");
+	struct ended found = run(*state, "check constraints.yaml machine.yaml problem.yaml");
+	assert_int_equal(found.status, 0);
+	if (!strstr(found.out, "example: DRAM: N2 M8 K16 | GLB: N8 M2 |"))
+		fail_msg("%s", found.out);
+	write_file(*state, "constraints.yaml",
+		"constraints:\n  targets:\n"
+		"  - {target: DRAM, type: temporal, factors: [M=16, K=16]}\n"
+		"  - {target: GLB, type: temporal, must_iterate_over_dataspaces: [A]}\n");
+	struct ended none = run(*state, "check constraints.yaml machine.yaml problem.yaml");
+	assert_int_equal(none.status, 1);
+	if (!strstr(none.out, "constraints.yaml:3:46: loop bounds at 'DRAM' (temporal): M=16\n") ||
+		!strstr(none.out, "'GLB' (temporal) iterates over each of A (M, K)\n"))
+		fail_msg("%s", none.out);
+}
+
 /* Further files, the command, and what is said. */
 static const struct {
 	const char *text, *command, *complaint;
@@ -380,6 +403,7 @@ int main(void)
 		TEST(what_does_not_fit_exits_with_1),
 		TEST(broken_constraints_exit_with_1),
 		TEST(score_and_check_hold_constraints_against_a_mapping),
+		TEST(an_example_keeps_to_every_constraint),
 		TEST(wrong_input_exits_with_2),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
 	};

@@ -59,6 +59,9 @@ static void narrow(struct domain *domain, const struct constraint *constraint, i
 	struct clashes *clashes)
 {
 	bound_narrow(domain, constraint, self, clashes);
+	struct row_domain *row = &domain->rows[constraint->row];
+	*(constraint->part == PART_SPATIAL ? &row->spatial_over : &row->temporal_over) |=
+		constraint->spaces;
 	for (int t = 0; t < domain->shape->space_count; t++)
 		if (constraint->spaces >> t & 1)
 			narrow_space(domain, constraint, self, t, clashes);

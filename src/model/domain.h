@@ -17,6 +17,8 @@ struct factor_domain {
 struct row_domain {
 	struct factor_domain spatial[SHAPE_DIMENSIONS_MOST];
 	struct factor_domain temporal[SHAPE_DIMENSIONS_MOST];
+	/* dataspaces each of which must have a loop with a bound above 1; no bound says so alone */
+	uint32_t spatial_over, temporal_over;
 	/* loops that must be innermost, in that order, and those that must be outermost */
 	int spatial_inner, spatial_outer, temporal_inner, temporal_outer;
 	uint8_t spatial_order[SHAPE_DIMENSIONS_MOST], temporal_order[SHAPE_DIMENSIONS_MOST];

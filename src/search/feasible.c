@@ -187,6 +187,7 @@ static bool fits(struct question *question)
 				question->watches[loop] != WATCH_NOT)
 				words[question->space->levels[loop].level][t] =
 					words_of(question, loop, 1u << t, false);
+	space_set_orders(question->space, &question->mapping);
 	return fit_axes(question->space, &question->mapping) &&
 	       fit_residency(question->domain, words, &question->mapping);
 }
@@ -250,12 +251,8 @@ static enum feasibility answer(struct question *question, uint32_t any_extent)
 	return complete(question, 0);
 }
 
-struct feasible feasible_find(const struct domain *domain, uint64_t work_most)
-{
-	return feasible_find_from(NULL, domain, 0, work_most);
-}
-
-struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
+/* Without asking for loops over dataspaces. */
+static struct feasible find_any(struct factors_store *store, const struct domain *domain,
 	uint32_t any_extent, uint64_t work_most)
 {
 	struct arena *arena = arena_open();
@@ -271,4 +268,71 @@ struct feasible feasible_find_from(struct factors_store *store, const struct dom
 	feasible.work = question->work.done;
 	arena_close(arena);
 	return feasible;
+}
+
+/* The loops of a row that lack one over a dataspace; false if none do. */
+static bool find_missing(const struct domain *domain, const struct mapping *mapping, int *row,
+	bool *spatial, uint32_t *loops)
+{
+	for (int r = 0; r < domain->arch->level_count; r++)
+		for (int part = 0; part < 2; part++) {
+			const uint32_t *bounds =
+				part ? mapping->rows[r].spatial : mapping->rows[r].temporal;
+			uint32_t over =
+				part ? domain->rows[r].spatial_over : domain->rows[r].temporal_over;
+			uint32_t busy = 0;
+			for (int d = 0; d < domain->shape->dimension_count; d++)
+				busy |= (uint32_t)(bounds[d] > 1) << d;
+			for (; over; over &= over - 1) {
+				int t = __builtin_ctz(over);
+				*row = r;
+				*spatial = part;
+				*loops = domain->shape->spaces[t].relevant;
+				if (!(*loops & busy))
+					return true;
+			}
+		}
+	return false;
+}
+
+/* Where the mapping that was found lacks a loop over a dataspace, each dimension that could be the
+ * one is tried. */
+struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
+	uint32_t any_extent, uint64_t work_most)
+{
+	struct feasible feasible = find_any(store, domain, any_extent, work_most);
+	uint32_t loops;
+	int row;
+	bool spatial, open = false;
+	if (feasible.verdict != FEASIBILITY_FITS ||
+		!find_missing(domain, &feasible.witness, &row, &spatial, &loops))
+		return feasible;
+	uint64_t work = feasible.work;
+	struct arena *arena = arena_open();
+	for (; loops; loops &= loops - 1) {
+		int d = __builtin_ctz(loops);
+		struct domain *with = arena_copy(arena, domain, sizeof *domain);
+		struct factor_domain *factor =
+			spatial ? &with->rows[row].spatial[d] : &with->rows[row].temporal[d];
+		if (factor->most < 2 || work >= work_most) {
+			open |= factor->most >= 2;
+			continue;
+		}
+		factor->least = number_max(factor->least, 2);
+		feasible = feasible_find_from(store, with, any_extent, work_most - work);
+		work += feasible.work;
+		if (feasible.verdict == FEASIBILITY_FITS)
+			break;
+		open |= feasible.verdict == FEASIBILITY_OPEN;
+	}
+	arena_close(arena);
+	if (!loops)
+		feasible.verdict = open ? FEASIBILITY_OPEN : FEASIBILITY_NONE;
+	feasible.work = work;
+	return feasible;
+}
+
+struct feasible feasible_find(const struct domain *domain, uint64_t work_most)
+{
+	return feasible_find_from(NULL, domain, 0, work_most);
 }

@@ -7,7 +7,7 @@
  * Whether a domain has a mapping that fits at all: bounds that make up every
  * extent, no more instances than there are along X and Y, tiles of what must be
  * kept within every level's size, levels as full and multipliers as busy as is
- * asked, a home for every dataspace.
+ * asked, a home for every dataspace, loops over those that must have one.
  *
  * Exact: a search over the tilings of one dimension after the other, which turns
  * back as soon as the least values of the dimensions that are left exceed a

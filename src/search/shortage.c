@@ -180,6 +180,15 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 	limit->alone = sum > limit->given ? sum : -1;
 }
 
+/* Then the least bounds of one dimension depend on those of others. */
+static bool asks_for_loops(const struct domain *domain)
+{
+	for (int r = 0; r < domain->arch->level_count; r++)
+		if (domain->rows[r].spatial_over | domain->rows[r].temporal_over)
+			return true;
+	return false;
+}
+
 static void add_limit(struct finding *finding, enum shortage_kind kind, int level, int64_t given)
 {
 	struct shortage limit = blank(kind);
@@ -188,11 +197,13 @@ static void add_limit(struct finding *finding, enum shortage_kind kind, int leve
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
 	finding->open = false;
-	if (kind == SHORTAGE_CAPACITY)
+	if (kind == SHORTAGE_CAPACITY && !asks_for_loops(finding->domain))
 		find_smallest_tile(finding, &limit);
 	else if (!fits(finding, &limit, given, true, NULL))
 		limit.alone = most ? most_that_fits(finding, &limit, true)
 				   : least_that_fits(finding, &limit, true, &witness);
+	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY && asks_for_loops(finding->domain))
+		take_tile(finding, &witness, &limit);
 	limit.enough = most ? most_that_fits(finding, &limit, false)
 			    : least_that_fits(finding, &limit, false, &witness);
 	if (limit.enough >= 0 && kind == SHORTAGE_CAPACITY)

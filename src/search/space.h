@@ -109,6 +109,9 @@ void space_draw(const struct space *space, struct random *random, struct mapping
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping);
 
+/* Gives the temporal loops an order that the domain allows. */
+void space_set_orders(const struct space *space, struct mapping *mapping);
+
 /* Loops whose order is free at a tiling level, before factors are known; 0 where all orders have
  * one form. */
 int space_free_loops(const struct space *space, const struct tiling_level *level);

@@ -216,6 +216,16 @@ bool space_set_axes(const struct space *space, const struct tiling_level *level,
 	return true;
 }
 
+void space_set_orders(const struct space *space, struct mapping *mapping)
+{
+	for (int i = 0; i < space->level_count; i++) {
+		if (space->levels[i].spatial)
+			continue;
+		struct loops loops = find_loops(space, &space->levels[i], mapping);
+		place(space, &space->levels[i], &loops, 0, mapping);
+	}
+}
+
 static void set_residency(const struct space *space, const uint64_t bits[], struct mapping *mapping)
 {
 	for (int t = 0; t < space->domain->shape->space_count; t++)

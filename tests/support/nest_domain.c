@@ -93,8 +93,12 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 				row->temporal_order, row->temporal_last);
 		if (level->fanout_x * level->fanout_y > 1 && chance(random, 3))
 			block->split = (int)random_below(random, (uint64_t)count + 1);
-		uint32_t free =
-			((1u << domain->shape->space_count) - 1) & ~row->keep & ~row->bypass;
+		uint32_t all = (1u << domain->shape->space_count) - 1;
+		if (level->fanout_x * level->fanout_y > 1 && chance(random, 8))
+			block->spatial_over = all & (uint32_t)random_next(random);
+		if (level->storage && chance(random, 5))
+			row->temporal_over = all & (uint32_t)random_next(random);
+		uint32_t free = all & ~row->keep & ~row->bypass;
 		uint32_t fixed = free & (uint32_t)random_next(random);
 		uint32_t kept = fixed & (uint32_t)random_next(random);
 		row->keep |= kept;

@@ -27,6 +27,20 @@ static bool level_fits(const struct domain *domain, const struct nest_level *lev
 		       (double)sum >= level->least_utilization * (double)level->size);
 }
 
+/* Every dataspace has a loop over one of its dimensions. */
+static bool goes_over(const struct shape *shape, const uint32_t *bounds, uint32_t over)
+{
+	for (int t = 0; t < shape->space_count; t++) {
+		bool loops = false;
+		for (int r = 0; r < shape->spaces[t].rank_count; r++)
+			for (int d = 0; d < shape->dimension_count; d++)
+				loops |= shape->spaces[t].ranks[r].coefficient[d] && bounds[d] > 1;
+		if (over >> t & 1 && !loops)
+			return false;
+	}
+	return true;
+}
+
 bool nest_mapping_fits(const struct domain *domain, const struct mapping *mapping)
 {
 	const struct hierarchy *hierarchy = domain->hierarchy;
@@ -46,6 +60,11 @@ bool nest_mapping_fits(const struct domain *domain, const struct mapping *mappin
 			tile[d] = number_min(inside[d], domain->shape->dimensions[d].extent);
 		}
 		busy *= x * y;
+		if (!goes_over(domain->shape, block->spatial,
+			    domain->rows[level->block_row].spatial_over) ||
+			!goes_over(domain->shape, mapping->rows[level->row].temporal,
+				domain->rows[level->row].temporal_over))
+			return false;
 		if (x > level->fanout_x || y > level->fanout_y ||
 			(level->storage && !level_fits(domain, level, tile, mapping)))
 			return false;
