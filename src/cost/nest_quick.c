@@ -50,8 +50,12 @@ static inline void add_loop(
 static inline int in_order(
 	const struct mapping_row *row, int dimension_count, uint32_t mask, int *order)
 {
+	if (!(mask & (mask - 1))) {
+		order[0] = mask ? __builtin_ctz(mask) : 0;
+		return mask != 0;
+	}
 	int count = 0;
-	for (int k = 0; mask && k < dimension_count; k++) {
+	for (int k = 0; k < dimension_count; k++) {
 		int d = row->temporal_order[k];
 		order[count] = d;
 		count += mask >> d & 1;
@@ -279,12 +283,31 @@ static double words_taken(const struct nest_shape_of *space, const struct quick_
 }
 
 /*
+ * Whether the children stand in a row in which neighbours differ by another dimension than d
+ * first: then at most the last child of each stretch has a neighbour that is one further along d,
+ * and no group is served by neighbours alone.
+ */
+static bool stands_apart(const struct nest_model *model, const struct mapping *mapping,
+	const struct quick_state *state, int i, int d)
+{
+	const struct nest_price *price = &model->prices[i];
+	const struct mapping_row *row = &mapping->rows[price->block_row];
+	uint32_t along_y = state->block[i] & row->spatial_y;
+	if (along_y && (along_y != state->block[i] || price->fanout_x > 1))
+		return false;
+	int k = 0;
+	while (!(state->block[i] >> row->spatial_order[k] & 1))
+		k++;
+	return row->spatial_order[k] != d;
+}
+
+/*
  * Whether the children of block i ask for words in a way that needs a closer
  * look: two dimensions of one rank in the block, or a move along a rank that
  * is no longer than the block in it.
  */
-static bool needs_a_look(const struct nest_model *model, const struct nest_shape_of *space,
-	const struct quick_state *state, int i, int t)
+static bool needs_a_look(const struct nest_model *model, const struct mapping *mapping,
+	const struct nest_shape_of *space, const struct quick_state *state, int i, int t)
 {
 	bool links = !(model->hierarchy->levels[i].no_link_transfer >> t & 1);
 	if (i == 0 && links)
@@ -301,6 +324,8 @@ static bool needs_a_look(const struct nest_model *model, const struct nest_shape
 		return false;
 	const struct quick_loops *loops = &state->loops;
 	int d = __builtin_ctz(state->block[i] & here);
+	if (stands_apart(model, mapping, state, i, d))
+		return false;
 	int next = (i > 0 ? loops->first[i - 1] : loops->count) - 1;
 	double reach = 0, moved, step;
 	for (int l = next; l >= 0 && loops->spatial[l]; l--)
@@ -434,9 +459,9 @@ static void look_at_boxes(const struct nest_model *model, const struct quick_sta
 
 /* From the innermost level outwards. */
 static inline __attribute__((always_inline)) void go_outwards(const struct nest_model *model,
-	struct quick_state *state, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count, const int group_count, const bool boxed,
-	const bool exact)
+	const struct mapping *mapping, struct quick_state *state, struct nest_counts *counts,
+	struct nest_score *score, struct nest_quick *out, const int space_count,
+	const int group_count, const bool boxed, const bool exact)
 {
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct quick_loops *loops = &state->loops;
@@ -452,7 +477,8 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 		if (!exact && state->block[i] && (i == 0 || boxed))
 			for (int t = 0; t < space_count; t++)
 				if ((i == 0 || model->sum_spaces >> t & 1) &&
-					needs_a_look(model, &model->spaces[t], state, i, t))
+					needs_a_look(
+						model, mapping, &model->spaces[t], state, i, t))
 					out->left |= 1u << t;
 		if (boxed) {
 			for (int l = loops->first[i]; l < end; l++)
@@ -530,7 +556,8 @@ static inline __attribute__((always_inline)) bool count(const struct nest_model 
 		return false;
 	if (exact && boxed)
 		out->left |= left_exactly(model, &state, space_count);
-	go_outwards(model, &state, counts, score, out, space_count, group_count, boxed, exact);
+	go_outwards(
+		model, mapping, &state, counts, score, out, space_count, group_count, boxed, exact);
 	counts->compute_cycles = (int64_t)state.steps;
 	counts->utilized_computes = (int64_t)state.multipliers;
 	return true;
