@@ -81,7 +81,7 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 		fprintf(stderr,
 			"%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered, %" PRIu64
 			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->evaluated, explored->complete ? ", all there are" : "",
+			explored->evaluated, explored->complete ? ", nothing better is left" : "",
 			explored->offered, explored->simulated, explored->frontier.count,
 			record->seconds, record->limit ? ", cut short by: " : "",
 			record->limit ? record->limit : "", folder);

@@ -45,8 +45,10 @@ static void add_row(
 			execution->outer_bytes, word(execution->agrees));
 	else
 		text_add(text, ",,,,,,");
-	text_add(text, "%s,%s,%s,%s,%s,,,,,,,\n", proof_names[found->proof],
-		found->proof == PROOF_OPTIMAL ? "0" : "", found->solver, point->key,
+	text_add(text, "%s,", proof_names[found->proof]);
+	if (found->proof == PROOF_OPTIMAL || found->proof == PROOF_BOUND)
+		text_add(text, "%.17g", found->gap);
+	text_add(text, ",%s,%s,%s,,,,,,,\n", found->solver, point->key,
 		pareto_plan_path(text->arena, i));
 }
 

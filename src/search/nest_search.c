@@ -24,6 +24,7 @@ struct nest_slot {
 	struct frontier local;
 	struct nest_explored sum; /* the counters only */
 	bool complete;
+	double bound; /* no mapping of the share is below; 0: none known */
 };
 
 struct nest_driver {
@@ -172,6 +173,7 @@ static void run_task(void *context, size_t i, int thread)
 		driver->solver, &problem, driver->tasks.at[i].ticks, driver->search->seed, scratch);
 	slot->sum.evaluated = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
+	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	if (i == 0 && driver->search->start)
 		take(driver, slot, driver->search->start, scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++)
@@ -207,6 +209,7 @@ static void merge(struct nest_driver *driver)
 		explored->complete &= slot->arena && slot->complete;
 		if (!slot->arena)
 			continue;
+		explored->bound = slot->bound;
 		explored->evaluated += slot->sum.evaluated;
 		explored->offered += slot->sum.offered;
 		explored->refused += slot->sum.refused;
@@ -277,6 +280,8 @@ static void share_work(struct nest_driver *driver)
 		share_space(driver, search->budget, false);
 	if (text_equal(name, "random") && space_factors_count(search->space))
 		share_draws(driver, search->budget);
+	if (text_equal(name, "exact"))
+		add_task(driver, 0, 1, search->budget);
 	driver->solver = solver_find(STAGE_MAP, name);
 	driver->solver_name = arena_format(driver->arena, "map/%s", name);
 }
@@ -322,6 +327,20 @@ static void execute_frontier(struct nest_driver *driver)
 	}
 }
 
+static void note_proof(const struct nest_search *search, struct nest_explored *explored)
+{
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		struct nest_found *found = point->payload;
+		found->proof = explored->complete    ? PROOF_OPTIMAL
+			       : explored->bound > 0 ? PROOF_BOUND
+						     : PROOF_NONE;
+		if (found->proof == PROOF_BOUND)
+			found->gap = objective_value(search->objectives.at[0], &point->score) -
+				     explored->bound;
+	}
+}
+
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
 	struct nest_explored explored = {
@@ -338,10 +357,7 @@ struct nest_explored nest_explore(const struct nest_search *search, struct arena
 	struct parallel work = {&driver, run_task, task_done};
 	parallel_each(&work, driver.tasks.count, search->jobs);
 	merge(&driver);
-	for (size_t i = 0; i < explored.frontier.count; i++) {
-		struct nest_found *found = explored.frontier.points[i].payload;
-		found->proof = explored.complete ? PROOF_OPTIMAL : PROOF_NONE;
-	}
+	note_proof(search, &explored);
 	if (search->simulate != SIMULATE_NONE)
 		execute_frontier(&driver);
 	for (int i = 0; i < search->jobs; i++)

@@ -15,7 +15,8 @@
  *
  * Without a solver's name the whole mapspace is enumerated (`linear`) if it has no
  * more mappings than the budget, else it is sampled (`random`).  A frontier that was
- * enumerated to the end is proven: no mapping of the space beats it.
+ * enumerated to the end is proven: no mapping of the space beats it.  `exact` proves it
+ * without pricing them all; cut short, it leaves a bound and a gap for a single objective.
  */
 struct nest_search {
 	const struct arch *arch;
@@ -49,6 +50,7 @@ struct nest_found {
 	struct nest_score score;
 	const char *solver; /* "map/linear" */
 	enum proof_status proof;
+	double gap; /* of PROOF_BOUND: value - bound */
 	struct nest_execution {
 		bool finished;
 		bool data;   /* with numbers, which came out right */
@@ -61,14 +63,15 @@ struct nest_found {
 
 struct nest_explored {
 	struct frontier frontier;
-	uint64_t evaluated;              /* mappings priced */
+	uint64_t evaluated;              /* mappings priced, and parts of them bounded */
 	uint64_t offered;                /* by the solvers */
 	uint64_t refused;                /* offers that break a constraint or do not fit */
 	uint64_t simulated, unsimulated; /* unsimulated: over the simulation budget */
 	uint64_t events;                 /* of all executions */
 	uint64_t disagreed;
 	bool stopped;        /* by `stop` */
-	bool complete;       /* every mapping of the space was evaluated */
+	bool complete;       /* every mapping of the space was evaluated, or cannot be better */
+	double bound;        /* not complete, one objective: no mapping is below; 0: none known */
 	const char *fault;   /* the first disagreement, in a sentence; NULL */
 	const char *refusal; /* why the first offer was refused; NULL */
 };

@@ -104,6 +104,12 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
  * There must be factors at all: every factors_count above 0. */
 void space_draw(const struct space *space, struct random *random, struct mapping *out);
 
+/* The same of one tiling level alone: its distinct orders and splits, order slowest; one of them. */
+uint64_t space_level_count(
+	const struct space *space, const struct tiling_level *level, const struct mapping *mapping);
+void space_level_arrange(const struct space *space, const struct tiling_level *level,
+	uint64_t index, struct mapping *mapping);
+
 /* Gives a fan-out an order and split in which of its loops with bounds above 1 just these run
  * along X; false if the domain has none. */
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,

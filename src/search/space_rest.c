@@ -191,6 +191,21 @@ static void place(const struct space *space, const struct tiling_level *level,
 		row->spatial_y |= (uint16_t)(1u << out[i]);
 }
 
+uint64_t space_level_count(
+	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
+{
+	struct loops loops = find_loops(space, level, mapping);
+	return loops.orders * (uint64_t)loops.splits;
+}
+
+void space_level_arrange(const struct space *space, const struct tiling_level *level,
+	uint64_t index, struct mapping *mapping)
+{
+	struct loops loops = find_loops(space, level, mapping);
+	permute(&loops, index / (uint64_t)loops.splits);
+	place(space, level, &loops, (int)(index % (uint64_t)loops.splits), mapping);
+}
+
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping)
 {

@@ -1,0 +1,160 @@
+#include "base/arena.h"
+#include "solvers/map/nest_label.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_domain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tests/test.h"
+
+/*
+ * Laws of the exact search's bound: chosen from the outermost level inwards, no part of a
+ * mapping promises more energy or more cycles than the whole mapping costs, whether its
+ * orders are known or not, in both countings.  A bound
+ * that promises a tenth more is seen to break the law.
+ */
+struct law {
+	long mappings, broken;
+	double by;
+	const char *first;
+};
+
+static uint32_t find_within(
+	const struct nest_space *space, const struct mapping_row *row, int dimension_count)
+{
+	uint32_t within = 0;
+	for (int n = 0; n < dimension_count; n++) {
+		int d = row->temporal_order[n];
+		if (row->temporal[d] > 1 && space->alone >> d & 1)
+			break;
+		within |= (uint32_t)(row->temporal[d] > 1) << d;
+	}
+	return within;
+}
+
+static void expect_below(struct law *law, struct arena *arena, const struct nest_case *nest,
+	const struct score *bound, const struct nest_score *score, int boundary)
+{
+	if (bound->energy_pj * law->by <= score->energy_pj * (1 + 1e-9) &&
+		(double)bound->cycles * law->by <= (double)score->cycles)
+		return;
+	if (!law->broken++)
+		law->first = arena_format(arena,
+			"boundary above level %d: at least %.17g pJ and %" PRId64
+			" cycles, but it costs %.17g and %" PRId64 "\n%s",
+			boundary, bound->energy_pj, bound->cycles, score->energy_pj, score->cycles,
+			nest_case_text(arena, nest));
+}
+
+static void follow(struct law *law, struct arena *arena, const struct nest_frame *frame,
+	const struct nest_case *nest, const struct nest_score *score)
+{
+	const struct shape *shape = &nest->shape;
+	struct nest_view view;
+	nest_view_make(frame, &nest->mapping, &view);
+	struct nest_label label = nest_label_first(&view), next;
+	struct score bound = nest_label_bound(&view, &label);
+	expect_below(law, arena, nest, &bound, score, label.boundary);
+	int64_t left[SHAPE_DIMENSIONS_MOST], bounds[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < shape->dimension_count; d++)
+		left[d] = view.temporal[d];
+	for (int j = frame->count - 1; j > 0; j--) {
+		int i = nest->hierarchy.levels[frame->level[j]].row;
+		const struct mapping_row *row = &nest->mapping.rows[i];
+		uint32_t within[SHAPE_SPACES_MOST];
+		for (int d = 0; d < shape->dimension_count; d++) {
+			bounds[d] = row->temporal[d];
+			left[d] /= bounds[d];
+		}
+		for (int t = 0; t < shape->space_count; t++)
+			within[t] = find_within(&frame->spaces[t], row, shape->dimension_count);
+		nest_label_enter(&view, &label, bounds, left, NULL, &next);
+		struct score any = nest_label_bound(&view, &next);
+		expect_below(law, arena, nest, &any, score, next.boundary);
+		nest_label_enter(&view, &label, bounds, left, within, &next);
+		bound = nest_label_bound(&view, &next);
+		expect_below(law, arena, nest, &bound, score, next.boundary);
+		label = next;
+	}
+}
+
+static void follow_some(struct law *law, struct arena *arena, struct random *random,
+	const struct domain *domain, struct nest_case *nest, enum counting counting)
+{
+	struct nest_search search = {
+		.arch = domain->arch,
+		.shape = &nest->shape,
+		.hierarchy = &nest->hierarchy,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.counting = counting,
+		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
+	};
+	if (!space_factors_count(search.space))
+		return;
+	struct nest_frame frame = nest_frame_make(&search);
+	for (int n = 0; n < 50; n++) {
+		struct nest_counts counts;
+		struct nest_score score;
+		space_draw(search.space, random, &nest->mapping);
+		enum nest_verdict verdict =
+			nest_evaluate(search.model, &nest->mapping, &counts, &score);
+		if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
+			continue;
+		law->mappings++;
+		follow(law, arena, &frame, nest, &score);
+	}
+}
+
+static void try_law(struct law *law, struct arena *arena, uint64_t seed, long count)
+{
+	for (long draw = 0; draw < count && !law->broken; draw++) {
+		struct arena_mark mark = arena_mark(arena);
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct nest_case nest;
+		struct nest_case_options options = {
+			.sliding = true, .bypass = true, .spatial = true, .steps_most = 200};
+		options.flags = draw % 8 == 0;
+		nest_case_draw(&random, &options, &nest);
+		struct domain *domain = nest_domain_free(arena, &nest);
+		for (int c = 0; c <= COUNTING_TIMELOOP; c++)
+			follow_some(law, arena, &random, domain, &nest, (enum counting)c);
+		if (law->broken)
+			law->first = arena_format(
+				arena, "seed %" PRIu64 " draw %ld, %s", seed, draw, law->first);
+		else
+			arena_release(arena, mark);
+	}
+}
+
+static void no_part_promises_more_than_the_whole_costs(void **state)
+{
+	struct arena *arena = arena_open();
+	struct law law = {.by = 1};
+	long count = draws(600);
+	try_law(&law, arena, draws_seed(63), count);
+	printf("%ld mappings\n", law.mappings);
+	if (law.broken)
+		fail_msg("%s", law.first);
+	assert_true(law.mappings > count);
+	arena_close(arena);
+}
+
+static void a_bound_a_tenth_too_high_is_seen(void **state)
+{
+	struct arena *arena = arena_open();
+	struct law law = {.by = 1.1};
+	try_law(&law, arena, 63, 50);
+	assert_true(law.broken > 0);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
+		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
+	};
+	return cmocka_run_group_tests_name("bounds of mappings", tests, NULL, NULL);
+}
