@@ -11,6 +11,9 @@
 /* Words that a run holds grow with the tensors; numbers are computed up to here. */
 enum { DATA_COMPUTES_MOST = 20000000 };
 
+/* Steps x multipliers: minutes. */
+enum { STEPS_MOST = 100000000 };
+
 /* What stands against the mapping: a verdict, or a constraint that it breaks. */
 static const char *find_fault(
 	const struct nest_inputs *inputs, const struct nest_score *score, struct arena *arena)
@@ -28,7 +31,8 @@ static bool is_counted(enum nest_verdict verdict)
 }
 
 /* Runs the nest and compares with the exact model, whatever counting was asked for. */
-static struct nest_run execute(const struct nest_inputs *inputs, uint64_t seed, struct arena *arena)
+static struct nest_run execute(
+	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
 {
 	const struct nest_model *model =
 		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
@@ -36,7 +40,8 @@ static struct nest_run execute(const struct nest_inputs *inputs, uint64_t seed, 
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	int64_t computes = 0;
 	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
-	struct nest_sim_options options = {.data = small, .timing = true, .seed = seed};
+	struct nest_sim_options options = {
+		.data = small, .timing = true, .seed = seed, .steps_most = (uint64_t)steps_most};
 	nest_evaluate(model, inputs->mapping, counts, score);
 	struct nest_sim sim =
 		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
@@ -85,6 +90,7 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag)
 {
 	int format = FORMAT_JSON;
+	int64_t steps_most = STEPS_MOST;
 	if (!inputs->mapping)
 		diag_error(diag, (struct span){0},
 			"no file has a 'mapping'; explore looks for good ones");
@@ -92,6 +98,7 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 		diag_error(diag, option_find(arguments, "trace")->span,
 			"'--trace' is for workload graphs; this is a problem");
 	option_word(arguments, "format", format_names, diag, &format);
+	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &steps_most);
 	enum counting counting = find_counting(inputs, arena, diag);
 	if (diag_failed(diag))
 		return command_refuse(diag);
@@ -122,9 +129,13 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	}
 	struct nest_run run;
 	if (simulated && !report.why) {
-		run = execute(inputs, seed, arena);
+		run = execute(inputs, seed, steps_most, arena);
 		report.run = &run;
 	}
 	print_report(arena, &report, (enum format)format);
+	if (report.run && !run.finished) {
+		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
+		return EXIT_NOTHING;
+	}
 	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 }

@@ -33,6 +33,15 @@ static void write_trace(struct arena *arena, const char *path, const struct outc
 		fatal("%s", why);
 }
 
+static bool refuse_option(const struct arguments *arguments, const char *name, struct diag *diag)
+{
+	const struct option_value *given = option_find(arguments, name);
+	if (given)
+		diag_error(diag, given->span, "'--%s' is for problems; this is a workload graph",
+			name);
+	return !given;
+}
+
 /* Everything up to the printing is the same for the model and the simulator. */
 static int report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
@@ -41,11 +50,8 @@ static int report(
 	int format = FORMAT_JSON;
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= option_word(arguments, "format", format_names, diag, &format);
-	if (good && !inputs.nest && option_find(arguments, "explain")) {
-		diag_error(diag, option_find(arguments, "explain")->span,
-			"'--explain' tells of problems; this is a workload graph");
-		good = false;
-	}
+	good = good && (inputs.nest || refuse_option(arguments, "explain", diag));
+	good = good && (inputs.nest || refuse_option(arguments, "simulate-budget", diag));
 	if (!good)
 		return command_refuse(diag);
 	if (inputs.nest)
@@ -99,6 +105,8 @@ static const struct option simulate_options[] = {
 	FORMAT_OPTION,
 	{"trace", 't', "FILE", "when every instruction ran, for Perfetto or chrome://tracing",
 		false},
+	{"simulate-budget", 0, "N",
+		"of a problem: at most N steps x multipliers (default 100000000)", false},
 	{0},
 };
 
@@ -117,7 +125,7 @@ const struct command command_simulate = {
 	.summary = "executes a plan with real bytes and compares with the model",
 	.manual =
 		"Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
-		"the run shows a fault or its counts are not the model's.\n",
+		"the run shows a fault or its counts are not the model's, 3 when it would be too long.\n",
 	.options = simulate_options,
 	.run = simulate,
 };

@@ -248,6 +248,16 @@ static void shares_that_do_not_come_out_even_are_fractions(void **state)
 	assert_non_null(strstr(ended.err, "warning: factors do not divide: counted exactly"));
 }
 
+static void what_takes_too_long_is_not_executed(void **state)
+{
+	struct ended ended = run(*state, "simulate --simulate-budget 4095 " ALL);
+	assert_int_equal(ended.status, 3);
+	assert_string_equal(ended.err, "lxplore: not executed: 4096 steps of multipliers, and at "
+				       "most 4095 are taken\n");
+	assert_non_null(strstr(ended.out, "\"finished\": false"));
+	assert_int_equal(run(*state, "simulate --simulate-budget 4096 " ALL).status, 0);
+}
+
 static void the_counting_comes_from_search_or_option(void **state)
 {
 	write_file(*state, "search.yaml", "search: {counting: timeloop}\n");
@@ -399,6 +409,7 @@ int main(void)
 		TEST(simulate_executes_and_agrees),
 		TEST(every_count_is_explained),
 		TEST(shares_that_do_not_come_out_even_are_fractions),
+		TEST(what_takes_too_long_is_not_executed),
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),
 		TEST(broken_constraints_exit_with_1),
