@@ -3,6 +3,7 @@
 #include "base/wide.h"
 #include "cost/checked.h"
 #include "cost/nest_lanes.h"
+#include "cost/nest_network.h"
 
 #include <math.h>
 
@@ -152,11 +153,13 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 	for (int i = 0; i < level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
 		double leak = price->leak_pj * cycles * (double)counts->utilized[price->gated_at];
-		double sum = leak;
+		double network =
+			model->priced_hops ? nest_network_pj(model, counting, counts, i) : 0;
+		double sum = leak + network;
 		for (int t = 0; t < space_count; t++)
 			sum += score->space_pj[i][t];
 		score->leak_pj[i] = leak;
-		score->network_pj[i] = 0;
+		score->network_pj[i] = network;
 		score->level_pj[i] = sum;
 		all += sum;
 	}
