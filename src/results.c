@@ -27,10 +27,20 @@ static const char *const *list_options(
 	return texts;
 }
 
+/* One folder below results/, whatever a workload or problem is called. */
+static const char *default_folder(struct arena *arena, const char *name)
+{
+	char *own = arena_copy(arena, name, strlen(name) + 1);
+	for (char *at = own; *at; at++)
+		if (*at == '/' || (*at == '.' && at == own))
+			*at = '_';
+	return arena_format(arena, "results/%s", own);
+}
+
 const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name)
 {
 	const struct option_value *output = option_find(arguments, "output");
-	const char *folder = output ? output->text : arena_format(arena, "results/%s", name);
+	const char *folder = output ? output->text : default_folder(arena, name);
 	const char *why = folder_open(arena, folder);
 	if (why)
 		fatal("%s", why);

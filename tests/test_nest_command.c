@@ -278,6 +278,42 @@ static void what_does_not_fit_exits_with_1(void **state)
 	json_decref(root);
 }
 
+static void what_timeloop_cannot_count_is_said(void **state)
+{
+	write_file(*state, "gaps.yaml",
+		"problem:\n"
+		"  shape:\n"
+		"    name: gaps\n"
+		"    dimensions: [M]\n"
+		"    coefficients: [{name: stride, default: 2}]\n"
+		"    data_spaces:\n"
+		"    - {name: A, projection: [M]}\n"
+		"    - {name: Z, projection: [[[M, stride]]], read_write: true}\n"
+		"  instance: {M: 8}\n"
+		"mapping:\n"
+		"- {target: RF, type: temporal, factors: M8}\n");
+	json_t *root = run_json(*state, "score --counting timeloop machine.yaml gaps.yaml", 1);
+	assert_string_equal(json_string_value(json_object_get(root, "why")),
+		"by Timeloop's rules a count of 'Z' is below zero or larger than 2^53");
+	json_decref(root);
+	json_decref(run_json(*state, "score machine.yaml gaps.yaml", 0));
+}
+
+static void a_name_is_one_folder(void **state)
+{
+	write_file(*state, "named.yaml",
+		"problem:\n"
+		"  shape:\n"
+		"    name: ../up/..\n"
+		"    dimensions: [M]\n"
+		"    data_spaces:\n"
+		"    - {name: A, projection: [M]}\n"
+		"    - {name: Z, projection: [M], read_write: true}\n"
+		"  instance: {M: 8}\n");
+	assert_int_equal(run(*state, "explore -q --budget 10 machine.yaml named.yaml").status, 0);
+	assert_int_equal(run(*state, "report results/_._up_..").status, 0);
+}
+
 static void broken_constraints_exit_with_1(void **state)
 {
 	write_file(*state, "constraints.yaml",
@@ -412,6 +448,8 @@ int main(void)
 		TEST(what_takes_too_long_is_not_executed),
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),
+		TEST(what_timeloop_cannot_count_is_said),
+		TEST(a_name_is_one_folder),
 		TEST(broken_constraints_exit_with_1),
 		TEST(score_and_check_hold_constraints_against_a_mapping),
 		TEST(an_example_keeps_to_every_constraint),

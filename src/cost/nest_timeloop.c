@@ -175,7 +175,7 @@ enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
 	for (int t = 0; t < model->shape->space_count; t++)
 		if (spaces >> t & 1 && !count_space(model, loops, t, counts)) {
 			score->space = t;
-			return NEST_OVERFLOW;
+			return NEST_MEANINGLESS;
 		}
 	int64_t cycles = 1;
 	for (int l = 0; l < loops->count; l++)

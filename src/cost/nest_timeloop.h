@@ -6,7 +6,7 @@
 /*
  * Timeloop's counts of a compiled perfect nest, of the dataspaces of a mask:
  * all of *counts but the capacities, which the caller has.  NEST_FITS or
- * NEST_OVERFLOW: a count is negative, or beyond what Timeloop's doubles hold.
+ * NEST_MEANINGLESS.
  */
 enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
 	const struct nest_loops *loops, uint32_t spaces, struct nest_counts *counts,

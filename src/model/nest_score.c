@@ -87,6 +87,10 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 		return arena_format(arena, "'%s' is kept nowhere", space);
 	case NEST_OVERFLOW:
 		return "a count is larger than 2^63 - 1";
+	case NEST_MEANINGLESS:
+		return arena_format(arena,
+			"by Timeloop's rules a count of '%s' is below zero or larger than 2^53",
+			space);
 	case NEST_UNCOUNTABLE:
 		return arena_format(arena,
 			shape_writes_overlap(shape)

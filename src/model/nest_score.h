@@ -39,6 +39,7 @@ enum nest_verdict {
 	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
 	NEST_HOMELESS,    /* a dataspace is kept nowhere */
 	NEST_OVERFLOW,    /* a count does not fit an int64_t */
+	NEST_MEANINGLESS, /* Timeloop's rules give a count below 0, or beyond its doubles: 2^53 */
 	NEST_UNCOUNTABLE, /* exact counting does not cover it: see the end of specs/counting.md */
 };
 
