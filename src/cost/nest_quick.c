@@ -569,6 +569,12 @@ bool nest_quick_counts(const struct nest_model *model, const struct mapping *map
 	int space_count = model->shape->space_count;
 	if (!model->quick)
 		return false;
+	/* A mapping is long, and its rows are looked at one after another. */
+	for (int r = 0; r <= model->prices[0].block_row; r++) {
+		__builtin_prefetch(mapping->rows[r].spatial);
+		__builtin_prefetch(mapping->rows[r].temporal);
+		__builtin_prefetch(mapping->rows[r].temporal_order);
+	}
 	bool exact = model->counting == COUNTING_EXACT, boxed = model->boxed_spaces != 0;
 	if (space_count != 3)
 		return count(model, mapping, counts, score, out, space_count, true, exact);
