@@ -280,7 +280,8 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
 	if (!workload)
 		diag_error(diag, (struct span){0},
-			"no file has a 'workload'; specs/workloads/ has examples");
+			"no file has a 'workload' or a 'problem'; specs/workloads/ and "
+			"specs/problems/ have examples");
 	if (arch)
 		out->arch = arch_read(&out->reading, arch);
 	if (workload)

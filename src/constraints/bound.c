@@ -50,8 +50,8 @@ static void clash_with_machine(const struct domain *domain, const struct constra
 	const char *text = factor_text(arena, domain->shape, factor);
 	if (constraint->part == PART_TEMPORAL)
 		clash_add(clashes, self, -1, factor->span,
-			"'%s' only fans out: it has no temporal loops, so %s cannot be",
-			level->name, text);
+			"'%s' only %s: it has no temporal loops, so %s cannot be", level->name,
+			place_use(level), text);
 	else
 		clash_add(clashes, self, -1, factor->span,
 			"%s is more than the fan-out %lld x %lld of '%s'", text,

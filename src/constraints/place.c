@@ -36,6 +36,11 @@ const char *place_dimensions(struct arena *arena, const struct shape *shape, uin
 	return text_read(&text);
 }
 
+const char *place_use(const struct level *level)
+{
+	return level->kind == LEVEL_COMPUTE ? "computes" : "fans out";
+}
+
 const char *place_spaces(struct arena *arena, const struct shape *shape, uint32_t mask)
 {
 	struct text text = text_open(arena);

@@ -16,6 +16,9 @@ struct factor_domain *place_factor(
 	struct domain *domain, const struct constraint *constraint, int d);
 int64_t place_bound(const struct mapping *mapping, const struct constraint *constraint, int d);
 
+/* "fans out", "computes": what a row without words is for. */
+const char *place_use(const struct level *level);
+
 /* "M, N": the dimensions or dataspaces of a mask. */
 const char *place_dimensions(struct arena *arena, const struct shape *shape, uint32_t mask);
 const char *place_spaces(struct arena *arena, const struct shape *shape, uint32_t mask);
