@@ -50,6 +50,23 @@ static bool one_form(const struct domain *domain, const struct tiling_level *lev
 	return level->level == innermost;
 }
 
+/* Tiles overlap, or come again: an order along one axis says who are neighbours. */
+static bool may_hand_on(const struct domain *domain, const struct tiling_level *level)
+{
+	bool may = false;
+	for (int t = 0; t < domain->shape->space_count; t++)
+		for (int r = 0; r < domain->shape->spaces[t].rank_count; r++) {
+			const int64_t *all = domain->shape->spaces[t].ranks[r].coefficient;
+			int terms = 0;
+			for (int d = 0; d < domain->shape->dimension_count; d++)
+				terms += all[d] > 0;
+			may |= terms >= 2;
+		}
+	for (int i = 0; i < domain->hierarchy->level_count; i++)
+		may |= domain->hierarchy->levels[i].no_temporal_reuse > 0;
+	return may && level->spatial;
+}
+
 /* What tells an order and split apart from others, where loops of bound 1 do not count. */
 static const char *key_of(struct arena *arena, const struct domain *domain,
 	const struct tiling_level *level, const uint32_t *bounds, const uint8_t *order, uint32_t y)
@@ -57,7 +74,8 @@ static const char *key_of(struct arena *arena, const struct domain *domain,
 	struct text text = text_open(arena);
 	int count = domain->shape->dimension_count;
 	for (int i = 0; i < count; i++)
-		if (bounds[order[i]] > 1 && !one_form(domain, level))
+		if (bounds[order[i]] > 1 &&
+			(!one_form(domain, level) || may_hand_on(domain, level)))
 			text_add(&text, "%d", order[i]);
 	for (int d = 0; d < count; d++)
 		if (bounds[d] > 1 && y >> d & 1 && !one_form(domain, level))

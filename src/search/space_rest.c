@@ -48,6 +48,25 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 	return true;
 }
 
+/* Whether neighbours along one axis may hand words on, so that it counts which loop's iterations
+ * are neighbours: tiles that overlap, or come again. */
+static bool may_hand_on(const struct space *space, const struct tiling_level *level)
+{
+	const struct shape *shape = space->domain->shape;
+	const struct hierarchy *hierarchy = space->domain->hierarchy;
+	bool may = false;
+	for (int t = 0; t < shape->space_count; t++)
+		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+			int terms = 0;
+			for (int d = 0; d < shape->dimension_count; d++)
+				terms += shape->spaces[t].ranks[r].coefficient[d] != 0;
+			may |= terms > 1;
+		}
+	for (int i = 0; i < hierarchy->level_count; i++)
+		may |= hierarchy->levels[i].no_temporal_reuse != 0;
+	return level->spatial && may;
+}
+
 int space_free_loops(const struct space *space, const struct tiling_level *level)
 {
 	if (has_one_form(space, level))
@@ -136,7 +155,7 @@ static struct loops find_loops(
 		else
 			loops.idle_loops[loops.idle++] = (uint8_t)d;
 	}
-	if (!has_one_form(space, level))
+	if (!has_one_form(space, level) || may_hand_on(space, level))
 		for (int i = 2; i <= loops.busy; i++)
 			loops.orders *= (uint64_t)i;
 	if (level->spatial)
