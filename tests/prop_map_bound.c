@@ -69,6 +69,7 @@ static void follow(struct law *law, struct arena *arena, const struct nest_frame
 		}
 		for (int t = 0; t < shape->space_count; t++)
 			within[t] = find_within(&frame->spaces[t], row, shape->dimension_count);
+		next = label;
 		nest_label_enter(&view, &label, bounds, left, NULL, &next);
 		struct score any = nest_label_bound(&view, &next);
 		expect_below(law, arena, nest, &any, score, next.boundary);

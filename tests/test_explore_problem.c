@@ -127,6 +127,18 @@ static void a_budget_ends_the_enumeration(void **state)
 	assert_non_null(strstr(result("pareto.csv"), ",none,,map/linear,"));
 }
 
+/* The exact search ends with a proof, or with how far below the best found a mapping can be. */
+static void a_proof_or_a_gap(void **state)
+{
+	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
+	assert_int_equal(explore(words).status, 0);
+	assert_non_null(strstr(result("pareto.csv"), ",optimal,0,map/exact,"));
+	assert_int_equal(explore(arena_format(arena, "%s --budget 3", words)).status, 0);
+	const char *bound = strstr(result("pareto.csv"), ",bound,");
+	assert_non_null(bound);
+	assert_true(atof(bound + 7) > 0);
+}
+
 static void both_countings_agree_on_a_matrix_product(void **state)
 {
 	assert_int_equal(explore(SMALL " --counting timeloop --simulate frontier").status, 0);
@@ -179,6 +191,7 @@ int main(void)
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_seed_draws_other_mappings),
 		cmocka_unit_test(a_budget_ends_the_enumeration),
+		cmocka_unit_test(a_proof_or_a_gap),
 		cmocka_unit_test(both_countings_agree_on_a_matrix_product),
 		cmocka_unit_test(what_a_problem_has_not_is_refused),
 		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),

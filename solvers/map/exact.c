@@ -166,7 +166,7 @@ static void branch_orders(struct walk *walk, int j, const int64_t *bounds, const
 	set_bounds(walk, j, bounds);
 	const struct order_classes *classes = classes_of(walk, j, bounds);
 	for (size_t c = 0; c < classes->count && !walk->stopped; c++) {
-		struct nest_label next;
+		struct nest_label next = *label;
 		nest_label_enter(&walk->view, label, bounds, rest, classes->at[c].within, &next);
 		struct score bound = nest_label_bound(&walk->view, &next);
 		if (beaten(walk, &bound))
@@ -201,7 +201,7 @@ static void descend(struct walk *walk, int j, const int64_t *left, const struct 
 		count *= (uint64_t)options.count[d];
 	struct array(struct branch) branches = {0};
 	int64_t bounds[SHAPE_DIMENSIONS_MOST], rest[SHAPE_DIMENSIONS_MOST];
-	struct nest_label next;
+	struct nest_label next = *label;
 	enum objective objective = walk->frame.search->objectives.at[0];
 	for (uint64_t code = 0; code < count; code++) {
 		decode(walk, &options, code, left, bounds, rest);

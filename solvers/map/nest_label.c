@@ -65,8 +65,8 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 {
 	const struct shape *shape = view->frame->search->shape;
 	uint32_t busy = 0;
-	*out = *from;
-	out->boundary--;
+	out->boundary = from->boundary - 1;
+	out->outside = from->outside;
 	out->loose = !within;
 	for (int d = 0; d < shape->dimension_count; d++) {
 		busy |= (uint32_t)(bounds[d] > 1) << d;
@@ -74,15 +74,17 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 	}
 	for (int t = 0; t < shape->space_count; t++) {
 		uint32_t moving = view->frame->spaces[t].alone & busy;
-		if (moving) {
-			uint32_t inside = within ? within[t] : busy & ~moving;
-			out->times[t] = from->outside;
-			for (int d = 0; d < shape->dimension_count; d++) {
-				bool in = inside >> d & 1;
-				out->extent[t][d] = (double)(left[d] * (in ? bounds[d] : 1));
-				if (!in)
-					out->times[t] *= (double)bounds[d];
+		uint32_t inside = within ? within[t] : busy & ~moving;
+		out->times[t] = moving ? from->outside : from->times[t];
+		for (int d = 0; d < shape->dimension_count; d++) {
+			bool in = inside >> d & 1;
+			if (!moving) {
+				out->extent[t][d] = from->extent[t][d];
+				continue;
 			}
+			out->extent[t][d] = (double)(left[d] * (in ? bounds[d] : 1));
+			if (!in)
+				out->times[t] *= (double)bounds[d];
 		}
 		int parent = parent_of(view, t, out->boundary);
 		if (parent >= 0) {

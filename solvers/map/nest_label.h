@@ -33,7 +33,7 @@ struct nest_label nest_label_first(const struct nest_view *view);
 
 /* Chooses the bounds of level `boundary`; `left` iterations stay inside.  within[t]: the
  * loops inside the innermost one that moves dataspace t to a disjoint tile; NULL: the best
- * order for each dataspace alone. */
+ * order for each dataspace alone.  *out is a copy of *from, or what an earlier choice made of one. */
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const int64_t *bounds, const int64_t *left, const uint32_t *within, struct nest_label *out);
 
