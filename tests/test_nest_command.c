@@ -299,6 +299,35 @@ static void what_timeloop_cannot_count_is_said(void **state)
 	json_decref(run_json(*state, "score machine.yaml gaps.yaml", 0));
 }
 
+/* A mapping without the loops that are asked for beats none that has them. */
+static void searches_keep_what_no_bound_says(void **state)
+{
+	static const char *const solvers[] = {"linear", "exact"};
+	write_file(*state, "small.yaml",
+		"problem:\n"
+		"  shape:\n"
+		"    name: small\n"
+		"    dimensions: [M, N, K]\n"
+		"    data_spaces:\n"
+		"    - {name: A, projection: [M, K]}\n"
+		"    - {name: B, projection: [K, N]}\n"
+		"    - {name: Z, projection: [M, N], read_write: true}\n"
+		"  instance: {M: 4, N: 4, K: 2}\n"
+		"constraints:\n"
+		"  targets:\n"
+		"  - {target: GLB, type: temporal, must_iterate_over_dataspaces: [A, B]}\n");
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(((struct fixture *)*state)->arena,
+			"program=$(realpath \"$LXPLORE\") && cd %s && \"$program\" explore -q "
+			"--solver map=%s --objective latency --simulate none --budget 100000000 "
+			"--format csv machine.yaml small.yaml",
+			((struct fixture *)*state)->folder, solvers[i]);
+		assert_int_equal(ended.status, 0);
+		if (!strstr(ended.out, "\n1,8,") || !strstr(ended.out, ",optimal,"))
+			fail_msg("%s: %s", solvers[i], ended.out);
+	}
+}
+
 static void a_name_is_one_folder(void **state)
 {
 	write_file(*state, "named.yaml",
@@ -449,6 +478,7 @@ int main(void)
 		TEST(the_counting_comes_from_search_or_option),
 		TEST(what_does_not_fit_exits_with_1),
 		TEST(what_timeloop_cannot_count_is_said),
+		TEST(searches_keep_what_no_bound_says),
 		TEST(a_name_is_one_folder),
 		TEST(broken_constraints_exit_with_1),
 		TEST(score_and_check_hold_constraints_against_a_mapping),

@@ -59,14 +59,6 @@ enum stay graph_stay(
 	return STAY_ANYWHERE;
 }
 
-bool graph_needs_lx(const struct constraints *constraints)
-{
-	for (size_t i = 0; constraints && i < constraints->count; i++)
-		if (constraints->at[i].kind == &constraint_residency && constraints->at[i].lx)
-			return true;
-	return false;
-}
-
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
 	struct arena *arena, const char **why)
 {

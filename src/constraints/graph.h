@@ -16,9 +16,6 @@ enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
 enum stay graph_stay(
 	const struct constraints *constraints, const struct workload *workload, int tensor);
 
-/* Whether any tensor must live in LX. */
-bool graph_needs_lx(const struct constraints *constraints);
-
 /* The first constraint that a plan breaks and why; NULL if none. */
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
 	struct arena *arena, const char **why);

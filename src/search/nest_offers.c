@@ -1,6 +1,7 @@
 #include "search/nest_offers.h"
 
 #include "base/arena.h"
+#include "constraints/constraints.h"
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
 {
@@ -21,6 +22,12 @@ bool nest_offers_try(
 	if (frontier_beats(&offers->kept, &point.score, NULL))
 		return true;
 	struct arena *arena = run_arena(offers->run);
+	struct arena_mark mark = arena_mark(arena);
+	if (constraints_check(
+		    offers->search->constraints, offers->search->domain, mapping, arena)) {
+		arena_release(arena, mark);
+		return true;
+	}
 	point.payload = arena_copy(arena, mapping, sizeof *mapping);
 	frontier_add(&offers->kept, arena, point);
 	return true;

@@ -5,9 +5,10 @@
 #include "search/solver.h"
 
 /*
- * What solvers of the stage `map` share: a mapping is evaluated, and of those that
- * fit the ones that no other beats are offered at the end.  Of mappings equal in all
- * objectives the first one stays.
+ * What solvers of the stage `map` share: a mapping is evaluated, and of those that fit
+ * and keep the constraints the ones that no other beats are offered at the end.  (Not every
+ * constraint is in the space: the loop over a dataspace may be any of several.)  Of mappings
+ * equal in all objectives the first one stays.
  */
 struct nest_offers {
 	struct run *run;
