@@ -64,7 +64,7 @@ static bool may_hand_on(const struct domain *domain, const struct tiling_level *
 		}
 	for (int i = 0; i < domain->hierarchy->level_count; i++)
 		may |= domain->hierarchy->levels[i].no_temporal_reuse > 0;
-	return may && level->spatial;
+	return level->spatial && (may || level->level == 0);
 }
 
 /* What tells an order and split apart from others, where loops of bound 1 do not count. */
@@ -283,13 +283,16 @@ static void every_mapping_is_met_once(void **state)
 		assert_true(full > count / 2);
 }
 
-/* Orders of a level whose loops are all busy that may be. */
+/* Orders of a level whose loops are all busy that may be; sizes count one of those along one
+ * axis, as Timeloop does. */
 static uint64_t orders_of(
 	struct arena *arena, const struct space *space, const struct tiling_level *level)
 {
 	const struct domain *domain = space->domain;
 	const struct row_domain *row = &domain->rows[level->row];
 	uint32_t bounds[SHAPE_DIMENSIONS_MOST];
+	if (one_form(domain, level))
+		return 1;
 	for (int d = 0; d < domain->shape->dimension_count; d++) {
 		int64_t most = level->spatial ? row->spatial[d].most : row->temporal[d].most;
 		bounds[d] = most > 1 && domain->shape->dimensions[d].extent > 1 ? 2 : 1;

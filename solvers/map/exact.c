@@ -237,7 +237,8 @@ static bool axes_fit(const struct walk *walk, const struct tiling_level *level)
 	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
 }
 
-/* Whether orders and axes of a block can change a count: by links, or under flags. */
+/* Whether orders and axes of a block can change a count: by links, which in Timeloop's counting
+ * multipliers have for every operand, or under flags. */
 static bool order_matters(const struct walk *walk, const struct tiling_level *level)
 {
 	const struct mapping_row *row = &walk->mapping.rows[level->row];
@@ -247,7 +248,8 @@ static bool order_matters(const struct walk *walk, const struct tiling_level *le
 	for (int t = 0; t < walk->frame.search->shape->space_count; t++)
 		if (walk->frame.spaces[t].paired & busy)
 			return true;
-	return walk->frame.flagged && busy;
+	bool multipliers = walk->frame.timeloop && level->level == 0;
+	return (walk->frame.flagged || multipliers) && busy;
 }
 
 /* Orders and axes of the spatial tiling levels from s on, then the temporal loops. */

@@ -49,7 +49,7 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 }
 
 /* Whether neighbours along one axis may hand words on, so that it counts which loop's iterations
- * are neighbours: tiles that overlap, or come again. */
+ * are neighbours: tiles that overlap, or come again, as operands of multipliers do. */
 static bool may_hand_on(const struct space *space, const struct tiling_level *level)
 {
 	const struct shape *shape = space->domain->shape;
@@ -64,7 +64,7 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 		}
 	for (int i = 0; i < hierarchy->level_count; i++)
 		may |= hierarchy->levels[i].no_temporal_reuse != 0;
-	return level->spatial && may;
+	return level->spatial && (may || level->level == 0);
 }
 
 int space_free_loops(const struct space *space, const struct tiling_level *level)
