@@ -264,7 +264,7 @@ static uint64_t digest(const struct machine *machine, const struct nest_counts *
 	return sum;
 }
 
-enum { BATCH = 256 };
+enum { BATCH = 32 };
 
 /* A new batch of valid mappings; how many draws it took. */
 static long draw_batch(struct random *random, const struct machine *machine,

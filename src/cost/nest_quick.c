@@ -63,29 +63,32 @@ static inline int in_order(
 	return count;
 }
 
-static inline masks relevant_to(const struct nest_model *model, int dimension, int group)
+static inline __attribute__((always_inline)) masks relevant_to(
+	const struct nest_model *model, int dimension, int group)
 {
 	masks mask;
 	memcpy(&mask, &model->relevant[dimension][group * LANES], sizeof mask);
 	return mask;
 }
 
-static inline lanes chosen(masks mask, lanes a, lanes b)
+static inline __attribute__((always_inline)) lanes chosen(masks mask, lanes a, lanes b)
 {
 	return (lanes)((mask & (masks)a) | (~mask & (masks)b));
 }
 
 /* A bound where a mask says so, 1 elsewhere. */
-static inline lanes factor(masks mask, double bound)
+static inline __attribute__((always_inline)) lanes factor(masks mask, double bound)
 {
 	return 1 + where(mask, all_lanes(bound - 1));
 }
 
 /* Dataspaces of a group whose residency has one of the rows. */
-static inline masks kept_in(const struct quick_state *state, int group, uint32_t rows)
+static inline __attribute__((always_inline)) masks kept_in(
+	const struct quick_state *state, int group, uint32_t rows)
 {
+	const uint32_t *residency = &state->residency[group * LANES];
 	masks kept = {
-		state->residency[group * LANES] & rows, state->residency[group * LANES + 1] & rows};
+		residency[0] & rows, residency[1] & rows, residency[2] & rows, residency[3] & rows};
 	return kept != 0;
 }
 
@@ -415,7 +418,7 @@ static double words_entered(const struct nest_shape_of *space, const struct quic
 }
 
 /* Whole numbers below 2^51, as integers: the low bits of 2^52 + x. */
-static inline masks whole(lanes x)
+static inline __attribute__((always_inline)) masks whole(lanes x)
 {
 	return (masks)(x + 0x1p52) ^ (masks)all_lanes(0x1p52);
 }
@@ -533,7 +536,8 @@ static inline __attribute__((always_inline)) void go_outwards(const struct nest_
 			sum += tile;
 			served[g] = chosen(kept, filled, served[g]);
 		}
-		check_size(&hierarchy->levels[i], i, sum[0] + sum[1], score, out);
+		check_size(
+			&hierarchy->levels[i], i, sum[0] + sum[1] + (sum[2] + sum[3]), score, out);
 	}
 }
 
@@ -563,7 +567,8 @@ static inline __attribute__((always_inline)) bool count(const struct nest_model 
 	return true;
 }
 
-bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
+/* Once with the wide registers of newer machines; the results are the same bits. */
+NEST_WIDE bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score, struct nest_quick *out)
 {
 	int space_count = model->shape->space_count;
