@@ -5,7 +5,6 @@
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ static bool has_extent_1(const struct shape *shape)
 	return false;
 }
 
-static void check(struct family *family, const char *root, const char *folder)
+static void check(struct family *family, const char *root, const char *folder, const char *file)
 {
 	char path[1024];
 	snprintf(path, sizeof path, "%s/optima/%s", root, folder);
@@ -90,26 +89,12 @@ static void check(struct family *family, const char *root, const char *folder)
 	json_decref(record);
 }
 
-static int is_folder(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && !strchr(entry->d_name, '.');
-}
-
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
 	struct family family;
 	if (!family_open(&family, "optima/mapspaces", root, "optima"))
 		return 0;
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/optima", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		check(&family, root, folders[f]->d_name);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	family_each(&family, root, "optima", NULL, check);
 	return family_close(&family);
 }

@@ -3,7 +3,6 @@
 #include "tests/support/family.h"
 #include "tests/support/shell.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +161,7 @@ static void execute(const struct nest_case *of)
 	json_decref(got);
 }
 
-static void check(struct family *family, const char *root, const char *name)
+static void check(struct family *family, const char *root, const char *name, const char *file)
 {
 	family_case(family, "%s", name);
 	struct nest_case of = {.family = family,
@@ -177,26 +176,12 @@ static void check(struct family *family, const char *root, const char *name)
 	json_decref(expected);
 }
 
-static int is_folder(const struct dirent *entry)
-{
-	return !strchr(entry->d_name, '.');
-}
-
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
 	struct family family;
 	if (!family_open(&family, "loop-nest/command", root, "loop-nest"))
 		return 0;
-	struct dirent **folders;
-	char path[1024];
-	snprintf(path, sizeof path, "%s/loop-nest", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		check(&family, root, folders[f]->d_name);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	family_each(&family, root, "loop-nest", NULL, check);
 	return family_close(&family);
 }

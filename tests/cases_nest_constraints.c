@@ -137,17 +137,11 @@ static bool is_other_machine(const char *name)
 	return strstr(name, "-float32") || strstr(name, "-int16") || strstr(name, "levelspatial");
 }
 
-static int is_source(const struct dirent *entry)
+static bool is_source(const char *name)
 {
-	const char *name = entry->d_name;
 	return text_equal(name, "arch.yaml") ||
 	       (strncmp(name, "v4.", 3) == 0 && !is_other_machine(name) &&
 		       (strstr(name, "arch.") || strstr(name, "eyeriss_like")));
-}
-
-static int is_folder(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && !strchr(entry->d_name, '.');
 }
 
 int main(int argc, char **argv)
@@ -156,23 +150,6 @@ int main(int argc, char **argv)
 	struct family family;
 	if (!family_open(&family, "loop-nest/constraints", root, "loop-nest"))
 		return 0;
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/loop-nest", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		struct dirent **sources;
-		snprintf(path, sizeof path, "%s/loop-nest/%s", root, folders[f]->d_name);
-		int found = scandir(path, &sources, is_source, alphasort);
-		for (int s = 0; s < found; s++) {
-			check(&family, root, folders[f]->d_name, sources[s]->d_name);
-			free(sources[s]);
-		}
-		if (found >= 0)
-			free(sources);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	family_each(&family, root, "loop-nest", is_source, check);
 	return family_close(&family);
 }

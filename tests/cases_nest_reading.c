@@ -7,7 +7,6 @@
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,17 +169,11 @@ static void check(struct family *family, const char *root, const char *folder, c
 	json_decref(expected);
 }
 
-static int is_source(const struct dirent *entry)
+static bool is_source(const char *name)
 {
-	const char *name = entry->d_name;
 	return text_equal(name, "arch.yaml") ||
 	       (strncmp(name, "v4.", 3) == 0 &&
 		       (strstr(name, "arch.") || strstr(name, "eyeriss_like")));
-}
-
-static int is_folder(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && !strchr(entry->d_name, '.');
 }
 
 int main(int argc, char **argv)
@@ -189,23 +182,6 @@ int main(int argc, char **argv)
 	struct family family;
 	if (!family_open(&family, "loop-nest/reading", root, "loop-nest"))
 		return 0;
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/loop-nest", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		struct dirent **sources;
-		snprintf(path, sizeof path, "%s/loop-nest/%s", root, folders[f]->d_name);
-		int found = scandir(path, &sources, is_source, alphasort);
-		for (int s = 0; s < found; s++) {
-			check(&family, root, folders[f]->d_name, sources[s]->d_name);
-			free(sources[s]);
-		}
-		if (found >= 0)
-			free(sources);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	family_each(&family, root, "loop-nest", is_source, check);
 	return family_close(&family);
 }

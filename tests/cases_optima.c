@@ -6,7 +6,6 @@
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +131,7 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 			arena_format(family->arena, "expected %.12g, came %.12g", expected, value));
 }
 
-static void check(struct family *family, const char *root, const char *folder)
+static void check(struct family *family, const char *root, const char *folder, const char *file)
 {
 	for (const char *const *out = left_out; *out; out++)
 		if (strcmp(*out, folder) == 0) {
@@ -160,26 +159,12 @@ static void check(struct family *family, const char *root, const char *folder)
 	json_decref(record);
 }
 
-static int is_folder(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && !strchr(entry->d_name, '.');
-}
-
 int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
 	struct family family;
 	if (!family_open(&family, "optima/proofs", root, "optima"))
 		return 0;
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/optima", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		check(&family, root, folders[f]->d_name);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	family_each(&family, root, "optima", NULL, check);
 	return family_close(&family);
 }

@@ -2,9 +2,11 @@
 
 #include "base/arena.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool family_open(struct family *family, const char *name, const char *root, const char *folder)
@@ -73,6 +75,48 @@ void family_expect(struct family *family, const char *what, const json_t *expect
 		free(right);
 	}
 	json_decref(got);
+}
+
+/* Names in a folder, by name; NULL where it cannot be read. */
+static struct dirent **list(const char *path, int *count)
+{
+	struct dirent **names = NULL;
+	*count = scandir(path, &names, NULL, alphasort);
+	return names;
+}
+
+static void each_file(struct family *family, const char *root, const char *folder, const char *name,
+	bool (*wanted)(const char *file), family_visit *visit)
+{
+	char path[1024];
+	int count;
+	snprintf(path, sizeof path, "%s/%s/%s", root, folder, name);
+	struct dirent **names = list(path, &count);
+	for (int i = 0; i < count; i++) {
+		if (wanted(names[i]->d_name))
+			visit(family, root, name, names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+}
+
+void family_each(struct family *family, const char *root, const char *folder,
+	bool (*wanted)(const char *file), family_visit *visit)
+{
+	char path[1024];
+	int count;
+	snprintf(path, sizeof path, "%s/%s", root, folder);
+	struct dirent **names = list(path, &count);
+	for (int i = 0; i < count; i++) {
+		const char *name = names[i]->d_name;
+		bool is_case = !strchr(name, '.');
+		if (is_case && wanted)
+			each_file(family, root, folder, name, wanted, visit);
+		else if (is_case)
+			visit(family, root, name, NULL);
+		free(names[i]);
+	}
+	free(names);
 }
 
 int family_close(struct family *family)

@@ -33,6 +33,15 @@ void family_expect(struct family *family, const char *what, const json_t *expect
 /* A difference that is no value; none for NULL. */
 void family_note(struct family *family, const char *what, const char *text);
 
+/*
+ * Visits the files of every case's folder that are wanted, by name; without `wanted` the folder
+ * itself, once, with file NULL.  `folder` is the family's, below the root.
+ */
+typedef void family_visit(
+	struct family *family, const char *root, const char *name, const char *file);
+void family_each(struct family *family, const char *root, const char *folder,
+	bool (*wanted)(const char *file), family_visit *visit);
+
 /* Prints the closing line; the exit status of the program. */
 int family_close(struct family *family);
 

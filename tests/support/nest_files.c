@@ -9,7 +9,6 @@
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,14 +63,14 @@ bool nest_files_read(struct family *family, const char *root, const char *name, 
 
 /* The machine that ran, and as its user wrote it.  Some sources are templates, or are of other
  * word sizes or have the fan-out at another place. */
-static int is_machine(const struct dirent *entry)
+static bool is_machine(const char *file)
 {
 	static const char *const users[] = {"v4.1level.arch.yaml", "v4.2level.arch.yaml",
 		"v4.3level.arch.yaml", "v4.arch.yaml", "v4.eyeriss_like.yaml", NULL};
 	bool is_users = false;
 	for (int i = 0; users[i]; i++)
-		is_users |= strcmp(entry->d_name, users[i]) == 0;
-	return is_users || strcmp(entry->d_name, "arch.yaml") == 0;
+		is_users |= strcmp(file, users[i]) == 0;
+	return is_users || strcmp(file, "arch.yaml") == 0;
 }
 
 static bool is_template(const char *folder, const char *machine)
@@ -79,37 +78,16 @@ static bool is_template(const char *folder, const char *machine)
 	return strncmp(folder, "ref-ta-", 7) == 0 && strncmp(machine, "v4.", 3) == 0;
 }
 
-static void each_machine(
-	struct family *family, const char *root, const char *name, nest_files_check *check)
-{
-	char path[1024];
-	struct dirent **machines;
-	snprintf(path, sizeof path, "%s/loop-nest/%s", root, name);
-	int count = scandir(path, &machines, is_machine, alphasort);
-	for (int m = 0; m < count; m++) {
-		if (!is_template(name, machines[m]->d_name))
-			check(family, root, name, machines[m]->d_name);
-		free(machines[m]);
-	}
-	if (count >= 0)
-		free(machines);
-}
+static nest_files_check *visited;
 
-static int is_folder(const struct dirent *entry)
+static void visit(struct family *family, const char *root, const char *name, const char *machine)
 {
-	return !strchr(entry->d_name, '.');
+	if (!is_template(name, machine))
+		visited(family, root, name, machine);
 }
 
 void nest_files_each(struct family *family, const char *root, nest_files_check *check)
 {
-	char path[1024];
-	struct dirent **folders;
-	snprintf(path, sizeof path, "%s/loop-nest", root);
-	int count = scandir(path, &folders, is_folder, alphasort);
-	for (int f = 0; f < count; f++) {
-		each_machine(family, root, folders[f]->d_name, check);
-		free(folders[f]);
-	}
-	if (count >= 0)
-		free(folders);
+	visited = check;
+	family_each(family, root, "loop-nest", is_machine, visit);
 }
