@@ -255,6 +255,7 @@ static void what_takes_too_long_is_not_executed(void **state)
 	assert_string_equal(ended.err, "lxplore: not executed: 4096 steps of multipliers, and at "
 				       "most 4095 are taken\n");
 	assert_non_null(strstr(ended.out, "\"finished\": false"));
+	assert_null(strstr(ended.out, "\"agrees\""));
 	assert_int_equal(run(*state, "simulate --simulate-budget 4096 " ALL).status, 0);
 }
 

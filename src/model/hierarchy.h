@@ -49,8 +49,10 @@ struct nest_level {
 	double pj[NEST_ACTIONS]; /* per access of a block */
 	double leak_pj;          /* per instance and cycle */
 	int gated_at; /* level whose instances switch this one's off; its own index if none */
-	int64_t fill_cycles, drain_cycles; /* network latency, 0 unless given */
-	double hop_pj, router_pj;          /* of the network below, per word and hop / router; 0 */
+	/* Latency added to the cycles of a mapping: the network's before and after the work, unless
+	 * given 0; and the lag between instances, 0 until something sets it. */
+	int64_t fill_cycles, drain_cycles, skew_cycles;
+	double hop_pj, router_pj; /* of the network below, per word and hop / router; 0 */
 
 	/* Flags by dataspace, bit t: see specs/counting.md. */
 	uint8_t no_temporal_reuse, rmw_first_update, no_coalesce; /* of this level */

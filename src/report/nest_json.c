@@ -43,7 +43,7 @@ static json_t *make_spaces(struct arena *arena, const struct nest_report *report
 static json_t *make_latency(const struct nest_level *level)
 {
 	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)level->fill_cycles, "drain",
-		(json_int_t)level->drain_cycles, "skew", (json_int_t)0);
+		(json_int_t)level->drain_cycles, "skew", (json_int_t)level->skew_cycles);
 }
 
 static json_t *make_words(struct arena *arena, const struct nest_report *report, int i)
@@ -127,19 +127,21 @@ static void add_counts(struct arena *arena, json_t *root, const struct nest_repo
 static void add_run(json_t *root, const struct nest_report *report)
 {
 	const struct nest_run *run = report->run;
+	json_object_set_new(root, "finished", json_boolean(run->finished));
+	if (run->wrong)
+		json_object_set_new(root, "wrong", json_string(run->wrong));
+	if (!run->finished)
+		return;
 	json_t *stalls = json_object();
 	for (int i = 0; i < report->hierarchy->level_count; i++)
 		if (run->stall_by_level[i])
 			json_object_set_new(stalls, report->hierarchy->levels[i].name,
 				json_integer(run->stall_by_level[i]));
-	json_t *object = json_pack("{s:b, s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}",
-		"finished", run->finished, "agrees", run->agrees, "computed", run->data, "right",
-		run->right, "events", (json_int_t)run->events, "timing", "cycles",
-		(json_int_t)run->cycles, "fill_cycles", (json_int_t)run->fill_cycles,
-		"drain_cycles", (json_int_t)run->drain_cycles, "stall_cycles",
-		(json_int_t)run->stall_cycles, "stalls_by_level", stalls);
-	if (run->wrong)
-		json_object_set_new(object, "wrong", json_string(run->wrong));
+	json_t *object = json_pack("{s:b, s:b, s:b, s:I, s:{s:I, s:I, s:I, s:I, s:o}}", "agrees",
+		run->agrees, "computed", run->data, "right", run->right, "events",
+		(json_int_t)run->events, "timing", "cycles", (json_int_t)run->cycles, "fill_cycles",
+		(json_int_t)run->fill_cycles, "drain_cycles", (json_int_t)run->drain_cycles,
+		"stall_cycles", (json_int_t)run->stall_cycles, "stalls_by_level", stalls);
 	json_object_update(root, object);
 	json_decref(object);
 }
