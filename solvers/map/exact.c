@@ -32,6 +32,8 @@ struct walk {
 	bool stopped;
 };
 
+enum { VECTORS_PER_TICK = 16 };
+
 /* Bounds of one level that may be worth a look. */
 struct branch {
 	double bound;
@@ -103,6 +105,19 @@ static void decode(const struct walk *walk, const struct options *options, uint6
 	}
 }
 
+/* How many bounds of a level there are; nobody could look at more than a uint64_t counts, and
+ * the search stops there. */
+static uint64_t count_options(struct walk *walk, const struct options *options)
+{
+	uint64_t count = 1;
+	for (int d = 0; d < dimension_count(walk); d++)
+		if (__builtin_mul_overflow(count, (uint64_t)options->count[d], &count)) {
+			walk->stopped = true;
+			return 0;
+		}
+	return count;
+}
+
 static int by_bound(const void *a, const void *b)
 {
 	const struct branch *x = a, *y = b;
@@ -141,6 +156,7 @@ static void count_outside(struct walk *walk, int j, const int64_t *left, struct 
 		set_bounds(walk, k, ones);
 	set_bounds(walk, 0, left);
 	spend(walk, 1);
+	run_evaluated(walk->run, 1);
 	enum nest_verdict verdict = nest_evaluate(search->model, &walk->mapping, &counts, &score);
 	if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
 		return;
@@ -196,14 +212,14 @@ static void descend(struct walk *walk, int j, const int64_t *left, const struct 
 	}
 	struct arena_mark mark = arena_mark(walk->scratch);
 	struct options options = find_options(walk, j, left);
-	uint64_t count = 1;
-	for (int d = 0; d < dimension_count(walk); d++)
-		count *= (uint64_t)options.count[d];
+	uint64_t count = count_options(walk, &options);
 	struct array(struct branch) branches = {0};
 	int64_t bounds[SHAPE_DIMENSIONS_MOST], rest[SHAPE_DIMENSIONS_MOST];
 	struct nest_label next = *label;
 	enum objective objective = walk->frame.search->objectives.at[0];
-	for (uint64_t code = 0; code < count; code++) {
+	for (uint64_t code = 0; code < count && !walk->stopped; code++) {
+		if (code % VECTORS_PER_TICK == VECTORS_PER_TICK - 1)
+			spend(walk, 1);
 		decode(walk, &options, code, left, bounds, rest);
 		if (!nest_view_fits(&walk->view, j - 1, rest))
 			continue;
@@ -213,7 +229,6 @@ static void descend(struct walk *walk, int j, const int64_t *left, const struct 
 			*array_add(walk->scratch, &branches) =
 				(struct branch){objective_value(objective, &bound), code};
 	}
-	spend(walk, count / 16);
 	if (branches.count)
 		qsort(branches.at, branches.count, sizeof *branches.at, by_bound);
 	for (size_t b = 0; b < branches.count && !walk->stopped; b++) {
@@ -306,7 +321,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 			arrange(&walk, 0);
 	}
 	nest_offers_close(&walk.offers);
-	if (!walk.choices.complete || !is_perfect(search))
+	if (!walk.choices.complete || !is_perfect(search) || walk.offers.uncounted)
 		run_prove(run, PROOF_NONE, 0);
 	else if (!walk.stopped)
 		run_prove(run, PROOF_OPTIMAL, 0);

@@ -32,7 +32,7 @@ static void run_linear(struct run *run, const struct problem *problem)
 		done = enumerate(&offers, &mapping);
 	}
 	nest_offers_close(&offers);
-	if (done)
+	if (done && !offers.uncounted)
 		run_prove(run, PROOF_OPTIMAL, 0);
 }
 

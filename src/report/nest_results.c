@@ -122,11 +122,11 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	json_object_set_new(root, "mapspace", space);
 	json_object_set_new(root, "energy_source", json_string(search->hierarchy->energy_source));
 	json_object_set_new(root, "counters",
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-			(json_int_t)explored->evaluated, "offered", (json_int_t)explored->offered,
-			"refused", (json_int_t)explored->refused, "simulated",
-			(json_int_t)explored->simulated, "over_simulation_budget",
-			(json_int_t)explored->unsimulated, "simulator_events",
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
+			(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks,
+			"offered", (json_int_t)explored->offered, "refused",
+			(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
+			"not_simulated", (json_int_t)explored->unsimulated, "simulator_events",
 			(json_int_t)explored->events, "disagreed",
 			(json_int_t)explored->disagreed));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));

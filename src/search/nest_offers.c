@@ -5,7 +5,8 @@
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
 {
-	return (struct nest_offers){run, search, frontier_open(search->objectives)};
+	return (struct nest_offers){
+		.run = run, .search = search, .kept = frontier_open(search->objectives)};
 }
 
 bool nest_offers_try(
@@ -15,7 +16,9 @@ bool nest_offers_try(
 	struct nest_score score;
 	if (!run_spend(offers->run, 1))
 		return false;
+	run_evaluated(offers->run, 1);
 	*verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
+	offers->uncounted |= *verdict == NEST_OVERFLOW || *verdict == NEST_UNCOUNTABLE;
 	if (*verdict != NEST_FITS)
 		return true;
 	struct point point = {.score = nest_summary(offers->search, &counts, &score), .key = ""};

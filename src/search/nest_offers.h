@@ -14,6 +14,9 @@ struct nest_offers {
 	struct run *run;
 	const struct nest_search *search;
 	struct frontier kept;
+	/* Some mapping has counts that nobody knows, and may be better than all: nothing is proven.
+	 * Where Timeloop's counting has no meaning there is no value either, and none to beat. */
+	bool uncounted;
 };
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search);

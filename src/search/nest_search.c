@@ -89,11 +89,12 @@ static struct nest_sim execute(const struct nest_search *search, const struct ma
 		.timing = data,
 		.seed = search->seed,
 		.steps_most = search->simulate_budget};
-	nest_evaluate(search->exact, mapping, &counts, &score);
+	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
 		nest_simulate(search->hierarchy, search->shape, mapping, &options, arena);
-	*execution = (struct nest_execution){.finished = sim.finished};
-	if (!sim.finished)
+	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
+	*execution = (struct nest_execution){.finished = comparable};
+	if (!comparable)
 		return sim;
 	execution->agrees =
 		nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
@@ -137,10 +138,11 @@ static void take(struct nest_driver *driver, struct nest_slot *slot, const struc
 	}
 	if (search->simulate == SIMULATE_ALL) {
 		struct nest_sim sim = execute(search, mapping, false, &found.execution, scratch);
-		slot->sum.simulated += sim.finished;
-		slot->sum.unsimulated += !sim.finished;
+		bool finished = found.execution.finished;
+		slot->sum.simulated += finished;
+		slot->sum.unsimulated += !finished;
 		slot->sum.events += sim.events;
-		if (sim.finished && !found.execution.agrees && !slot->sum.disagreed++)
+		if (finished && !found.execution.agrees && !slot->sum.disagreed++)
 			slot->sum.fault = disagreement(search, mapping, &sim, slot->arena);
 	}
 	struct point point = {
@@ -171,7 +173,8 @@ static void run_task(void *context, size_t i, int thread)
 	};
 	struct answer answer = solve(
 		driver->solver, &problem, driver->tasks.at[i].ticks, driver->search->seed, scratch);
-	slot->sum.evaluated = answer.ticks;
+	slot->sum.evaluated = answer.evaluated;
+	slot->sum.ticks = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	if (i == 0 && driver->search->start)
@@ -211,6 +214,7 @@ static void merge(struct nest_driver *driver)
 			continue;
 		explored->bound = slot->bound;
 		explored->evaluated += slot->sum.evaluated;
+		explored->ticks += slot->sum.ticks;
 		explored->offered += slot->sum.offered;
 		explored->refused += slot->sum.refused;
 		explored->simulated += slot->sum.simulated;

@@ -63,11 +63,13 @@ struct nest_found {
 
 struct nest_explored {
 	struct frontier frontier;
-	uint64_t evaluated;              /* mappings priced, and parts of them bounded */
-	uint64_t offered;                /* by the solvers */
-	uint64_t refused;                /* offers that break a constraint or do not fit */
-	uint64_t simulated, unsimulated; /* unsimulated: over the simulation budget */
-	uint64_t events;                 /* of all executions */
+	uint64_t evaluated; /* mappings priced */
+	uint64_t ticks;     /* of the solvers: evaluations and bounds */
+	uint64_t offered;   /* by the solvers */
+	uint64_t refused;   /* offers that break a constraint or do not fit */
+	uint64_t simulated,
+		unsimulated; /* unsimulated: over the budget, or nothing to compare with */
+	uint64_t events;     /* of all executions */
 	uint64_t disagreed;
 	bool stopped;        /* by `stop` */
 	bool complete;       /* every mapping of the space was evaluated, or cannot be better */

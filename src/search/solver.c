@@ -48,6 +48,11 @@ uint64_t run_random(struct run *run, uint64_t bound)
 	return random_below(&run->random, bound);
 }
 
+void run_evaluated(struct run *run, uint64_t count)
+{
+	run->answer.evaluated += count;
+}
+
 void run_prove(struct run *run, enum proof_status status, double bound)
 {
 	run->answer.status = status;

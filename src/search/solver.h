@@ -34,6 +34,10 @@ const struct solver *solver_find(enum stage stage, const char *name);
 struct arena *run_arena(struct run *run);        /* lives as long as the answer */
 bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
 uint64_t run_random(struct run *run, uint64_t bound);
+
+/* Mappings or plans that were priced, apart from the ticks. */
+void run_evaluated(struct run *run, uint64_t count);
+
 void run_prove(struct run *run, enum proof_status status, double bound);
 
 /*
@@ -56,7 +60,7 @@ struct complaint {
 struct answer {
 	enum proof_status status;
 	double bound;
-	uint64_t ticks;
+	uint64_t ticks, evaluated;
 	bool cut; /* the budget ended it */
 	size_t candidate_count;
 	const struct candidate *candidates;
