@@ -40,5 +40,6 @@ const struct solver map_linear_solver = {
 	.stage = STAGE_MAP,
 	.name = "linear",
 	.summary = "every mapping of the space, one after the other",
+	.sharing = SHARING_ENUMERATION,
 	.run = run_linear,
 };

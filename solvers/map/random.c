@@ -21,5 +21,6 @@ const struct solver map_random_solver = {
 	.stage = STAGE_MAP,
 	.name = "random",
 	.summary = "mappings drawn at random, with the run's seed",
+	.sharing = SHARING_DRAWS,
 	.run = run_random_draws,
 };

@@ -24,7 +24,7 @@ struct problem {
 	const struct mapping *division;  /* joint: the mappings to start from, by op */
 	const char *place_solver;        /* joint: "greedy" */
 	const struct nest_search *nest;  /* map: nest_search.h */
-	uint64_t first, end;             /* map: this share of the choices or draws, [first, end) */
+	uint64_t first, end;             /* map: this share of the work, see solver.h */
 };
 
 struct candidate {

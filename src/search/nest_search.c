@@ -3,15 +3,14 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "model/nest_mapping.h"
 #include "search/parallel.h"
 #include "search/solver.h"
 
 #include <stdatomic.h>
 
-/* Mappings that one task evaluates, about. */
-enum { TASK_MAPPINGS = 8192 };
+/* Mappings that one task evaluates, about; a chain, at least; chains, at most. */
+enum { TASK_MAPPINGS = 8192, CHAIN_MAPPINGS = 1000, CHAINS_MOST = 16 };
 
 struct nest_task {
 	uint64_t first, end;
@@ -274,20 +273,47 @@ static void share_draws(struct nest_driver *driver, uint64_t draws)
 		add_task(driver, n, n + number_min(TASK_MAPPINGS, (int64_t)(draws - n)), 0);
 }
 
+static void share_chains(struct nest_driver *driver, uint64_t budget)
+{
+	uint64_t chains = budget / CHAIN_MAPPINGS;
+	if (chains > CHAINS_MOST)
+		chains = CHAINS_MOST;
+	if (chains < 1)
+		chains = 1;
+	for (uint64_t n = 0; n < chains; n++) /* the first ones have what does not divide */
+		*array_add(driver->arena, &driver->tasks) =
+			(struct nest_task){n, chains, budget / chains + (n < budget % chains)};
+}
+
+/* `linear`, its work shared out, if the budget is enough for the whole space. */
+static const char *choose_solver(struct nest_driver *driver)
+{
+	return share_space(driver, driver->search->budget, true) ? "linear" : "random";
+}
+
 static void share_work(struct nest_driver *driver)
 {
 	const struct nest_search *search = driver->search;
-	const char *name = search->solver;
-	if (!name)
-		name = share_space(driver, search->budget, true) ? "linear" : "random";
-	else if (text_equal(name, "linear"))
-		share_space(driver, search->budget, false);
-	if (text_equal(name, "random") && space_factors_count(search->space))
-		share_draws(driver, search->budget);
-	if (text_equal(name, "exact"))
-		add_task(driver, 0, 1, search->budget);
+	const char *name = search->solver ? search->solver : choose_solver(driver);
+	bool any = space_factors_count(search->space) > 0;
 	driver->solver = solver_find(STAGE_MAP, name);
 	driver->solver_name = arena_format(driver->arena, "map/%s", name);
+	switch (driver->solver->sharing) {
+	case SHARING_NONE:
+		add_task(driver, 0, 1, search->budget);
+		break;
+	case SHARING_ENUMERATION:
+		if (!driver->tasks.count)
+			share_space(driver, search->budget, false);
+		break;
+	case SHARING_DRAWS:
+		share_draws(driver, any ? search->budget : 0);
+		break;
+	case SHARING_CHAINS:
+		if (any)
+			share_chains(driver, search->budget);
+		break;
+	}
 }
 
 static void last_run(void *context, size_t i, int thread)

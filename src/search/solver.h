@@ -21,10 +21,19 @@
  */
 struct run;
 
+/* How many tasks do a solver's work, of the stage `map`.  They know nothing of each other. */
+enum sharing {
+	SHARING_NONE,        /* one task, with the whole budget */
+	SHARING_ENUMERATION, /* ranges [first, end) of the space's choices of factors */
+	SHARING_DRAWS,       /* ranges [first, end) of numbered draws */
+	SHARING_CHAINS,      /* chain `first` of `end` chains, each with its part of the budget */
+};
+
 struct solver {
 	enum stage stage;
-	const char *name;    /* as given to --solver; the file's name */
-	const char *summary; /* one line for `lxplore list solvers` */
+	const char *name;     /* as given to --solver; the file's name */
+	const char *summary;  /* one line for `lxplore list solvers` */
+	enum sharing sharing; /* what problem->first and end mean */
 	void (*run)(struct run *run, const struct problem *problem);
 };
 
