@@ -91,7 +91,7 @@ static void threads_change_nothing(void **state)
 {
 	static const char *const spaces[] = {SMALL,
 		"specs/arch/three_level.yaml specs/problems/mttkrp.yaml --budget 30000",
-		("specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
+		("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
 		 "--counting timeloop")};
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
 		const char *first = NULL, *plan = NULL;
@@ -176,7 +176,7 @@ static void what_cannot_fit_is_said_before_the_search(void **state)
 static void what_is_known_to_fit_is_offered(void **state)
 {
 	assert_int_equal(
-		explore("specs/arch/eyeriss_like.yaml specs/problems/resnet50_3x3.yaml --budget 1")
+		explore("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml --budget 1")
 			.status,
 		0);
 	assert_int_equal(counter("evaluated"), 1);

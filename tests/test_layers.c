@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 /* Every row of specs/layers becomes a problem, and that has the row's multiply-adds. */
-static int check_table(struct arena *arena, const char *path)
+static int check_table(struct arena *arena, const char *path, const char *form)
 {
 	struct ended all = shell(arena, "scripts/layer %s", path);
 	char *names = arena_text(arena, all.out), *rest = NULL;
@@ -19,7 +19,7 @@ static int check_table(struct arena *arena, const char *path)
 	int rows = 0;
 	assert_int_equal(all.status, 0);
 	for (char *name = strtok_r(names, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
-		struct ended one = shell(arena, "scripts/layer %s '%s'", path, name);
+		struct ended one = shell(arena, "scripts/layer %s '%s' %s", path, name, form);
 		const char *complaints;
 		const struct shape *shape = problem_of_text(arena, one.out, &complaints);
 		const char *row = strstr(table, arena_format(arena, "\n%s,", name));
@@ -35,18 +35,28 @@ static int check_table(struct arena *arena, const char *path)
 	return rows;
 }
 
-static void every_row_is_a_problem_of_its_size(void **state)
+static int check_tables(const char *form)
 {
 	glob_t files;
 	int rows = 0;
 	assert_int_equal(glob("specs/layers/*.csv", 0, NULL, &files), 0);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		struct arena *arena = arena_open();
-		rows += check_table(arena, files.gl_pathv[i]);
+		rows += check_table(arena, files.gl_pathv[i], form);
 		arena_close(arena);
 	}
 	globfree(&files);
-	assert_true(rows > 250);
+	return rows;
+}
+
+static void every_row_is_a_problem_of_its_size(void **state)
+{
+	assert_true(check_tables("") > 250);
+}
+
+static void every_row_is_a_convolution_of_its_size(void **state)
+{
+	assert_true(check_tables("conv") > 250);
 }
 
 static void a_layer_that_is_not_there_is_refused(void **state)
@@ -62,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_a_problem_of_its_size),
+		cmocka_unit_test(every_row_is_a_convolution_of_its_size),
 		cmocka_unit_test(a_layer_that_is_not_there_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
