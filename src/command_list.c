@@ -20,7 +20,7 @@ static void list_solvers(struct text *text)
 static void list_objectives(struct text *text)
 {
 	for (size_t i = 0; objective_names[i]; i++)
-		text_add(text, "%-12s %s\n", objective_names[i], objective_summaries[i]);
+		text_add(text, "%-14s %s\n", objective_names[i], objective_summaries[i]);
 }
 
 static void list_constraints(struct text *text)

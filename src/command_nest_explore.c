@@ -18,7 +18,7 @@ static bool check_request(
 		if (!nest_objective(objectives->at[i]))
 			diag_error(diag, (struct span){0},
 				"objective '%s' is for workload graphs; a problem has latency, "
-				"energy, edp and hbm_bytes",
+				"energy, edp, hbm_bytes and accesses:LEVEL",
 				objective_names[objectives->at[i]]);
 	if (inputs->solver)
 		inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
@@ -127,6 +127,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	struct nest_explored explored = nest_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.objectives = &search.objectives;
+	record.hierarchy = search.hierarchy;
 	record.counting = counting_names[search.counting];
 	write_results(arena, folder, &record, &search, &explored);
 	command_print(request->format == FORMAT_TEXT ? nest_pareto_table(arena, &search, &explored)

@@ -132,7 +132,8 @@ static void read_search(const struct reading *reading, const struct node *node,
 	exploration->vary_k_fast &= !k_fast;
 	exploration->vary_clones &= !clones;
 
-	objectives_read(&search, &exploration->objectives);
+	struct objective_scope scope = {.arena = reading->arena, .diag = reading->diag};
+	objectives_read(&search, &exploration->objectives, &scope);
 	read_solvers(reading, read_node(&search, "solver", OPTIONAL), exploration, choice);
 	int64_t budget = 0, seed = (int64_t)exploration->seed;
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
@@ -193,7 +194,8 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	exploration->budget = (uint64_t)budget;
 	exploration->simulate_budget = (uint64_t)events;
 	exploration->simulate = (enum simulate)simulate;
-	objectives_take(arguments, &exploration->objectives, arena, diag);
+	struct objective_scope scope = {.arena = arena, .diag = diag};
+	objectives_take(arguments, &exploration->objectives, &scope);
 	take_solvers(arguments, exploration, arena, diag);
 }
 

@@ -3,7 +3,11 @@
 #include "base/text.h"
 #include "inputs_objectives.h"
 
-/* Timeloop's metrics, and the objectives that they are. */
+#include <stdio.h>
+#include <string.h>
+
+/* Timeloop's metrics, and the objectives that they are; and accesses-N of its level number N, or
+ * of all of them. */
 static const struct {
 	const char *metric;
 	enum objective objective;
@@ -16,27 +20,73 @@ static const struct {
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
-static void add_metric(const struct reading *reading, const char *name, struct span span,
-	struct objectives *objectives)
+/* Timeloop's number of a level, which counts fan-outs with a level of their own. */
+static void add_number(int number, struct span span, struct objectives *objectives,
+	const struct objective_scope *scope)
+{
+	const struct hierarchy *hierarchy = scope->hierarchy;
+	struct text known = text_open(scope->arena);
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		if (!hierarchy->levels[i].storage)
+			continue;
+		if (i == number) {
+			objectives_add_level(objectives, i, span, scope);
+			return;
+		}
+		text_add(&known, "%s%d (%s)", known.length ? ", " : "", i,
+			hierarchy->levels[i].name);
+	}
+	diag_error(scope->diag, span, "no level %d keeps words; there are %s", number,
+		text_read(&known));
+}
+
+/* "accesses-2", "ordered-accesses", or ours; false if it is none of these. */
+static bool add_accesses(const char *name, struct span span, struct objectives *objectives,
+	const struct objective_scope *scope)
+{
+	const struct hierarchy *hierarchy = scope->hierarchy;
+	int number, end = 0;
+	if (strncmp(name, "accesses:", 9) == 0) {
+		objectives_add(objectives, name, span, scope);
+		return true;
+	}
+	if (sscanf(name, "accesses%*1[-_]%2d%n", &number, &end) == 1 && !name[end]) {
+		if (hierarchy)
+			add_number(number, span, objectives, scope);
+		return true;
+	}
+	if (!text_equal(name, "ordered-accesses") && !text_equal(name, "ordered_accesses"))
+		return false;
+	for (int i = hierarchy ? hierarchy->level_count - 1 : -1; i >= 0; i--)
+		if (hierarchy->levels[i].storage)
+			objectives_add_level(objectives, i, span, scope);
+	return true;
+}
+
+static void add_metric(const char *name, struct span span, struct objectives *objectives,
+	const struct objective_scope *scope)
 {
 	const char *known[METRICS + 1] = {0};
+	if (add_accesses(name, span, objectives, scope))
+		return;
 	for (int i = 0; i < METRICS; i++) {
 		known[i] = metrics[i].metric;
 		if (text_equal(metrics[i].metric, name)) {
-			objectives_add(objectives, objective_names[metrics[i].objective], span,
-				reading->diag);
+			objectives_add(
+				objectives, objective_names[metrics[i].objective], span, scope);
 			return;
 		}
 	}
 	const char *near = suggest(name, known);
-	diag_error(reading->diag, span,
+	diag_error(scope->diag, span,
 		near ? "unknown metric '%s'; did you mean '%s'?"
-		     : "unknown metric '%s'; a mapper minimizes delay, energy, edp or "
-		       "last_level_accesses",
+		     : "unknown metric '%s'; a mapper minimizes delay, energy, edp, "
+		       "last_level_accesses or accesses-N",
 		name, near);
 }
 
-static void read_metrics(struct reader *mapper, const char *key, struct objectives *objectives)
+static void read_metrics(struct reader *mapper, const char *key, struct objectives *objectives,
+	const struct objective_scope *scope)
 {
 	const char *const *names;
 	size_t count;
@@ -45,7 +95,7 @@ static void read_metrics(struct reader *mapper, const char *key, struct objectiv
 		return;
 	objectives->count = 0;
 	for (size_t i = 0; i < count; i++)
-		add_metric(mapper->reading, names[i], node_item(list, i)->span, objectives);
+		add_metric(names[i], node_item(list, i)->span, objectives, scope);
 }
 
 /* Which of ours does what an algorithm does. */
@@ -84,8 +134,9 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	if (!reader_open(&mapper, reading, node, "mapper"))
 		return;
 	read_text(&mapper, "version", OPTIONAL, &version);
-	read_metrics(&mapper, "optimization_metric", &exploration->objectives);
-	read_metrics(&mapper, "optimization_metrics", &exploration->objectives);
+	struct objective_scope scope = {reading->arena, reading->diag, true, inputs->hierarchy};
+	read_metrics(&mapper, "optimization_metric", &exploration->objectives, &scope);
+	read_metrics(&mapper, "optimization_metrics", &exploration->objectives, &scope);
 	read_algorithm(&mapper, inputs);
 	if (read_integer(&mapper, "search_size", OPTIONAL, 0, INT64_MAX, &size) && size > 0)
 		exploration->budget = (uint64_t)size;

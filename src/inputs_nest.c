@@ -19,6 +19,12 @@ static void read_solver(
 	reader_done(&stages);
 }
 
+static struct objective_scope objective_scope(
+	const struct nest_inputs *inputs, const struct reading *reading)
+{
+	return (struct objective_scope){reading->arena, reading->diag, true, inputs->hierarchy};
+}
+
 static void read_search(const struct reading *reading, const struct node *node,
 	struct nest_inputs *inputs, struct exploration *exploration)
 {
@@ -27,7 +33,8 @@ static void read_search(const struct reading *reading, const struct node *node,
 	int counting = COUNTING_EXACT;
 	if (!node || !reader_open(&search, reading, node, "search"))
 		return;
-	objectives_read(&search, &exploration->objectives);
+	struct objective_scope scope = objective_scope(inputs, reading);
+	objectives_read(&search, &exploration->objectives, &scope);
 	read_solver(reading, read_node(&search, "solver", OPTIONAL), inputs);
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
 		exploration->budget = (uint64_t)budget;
@@ -63,7 +70,8 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
 	option_word(arguments, "counting", counting_names, diag, &counting);
-	objectives_take(arguments, &exploration->objectives, reading->arena, diag);
+	struct objective_scope scope = objective_scope(inputs, reading);
+	objectives_take(arguments, &exploration->objectives, &scope);
 	const struct option_value *solver = option_find(arguments, "solver");
 	if (solver && strncmp(solver->text, "map=", 4) != 0)
 		diag_error(diag, solver->span,
@@ -151,18 +159,17 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 	refuse_graphs(sheet, reading->diag);
 	inputs->arch = read_machine(sheet, reading);
 	sheet_done(sheet);
+	inputs->shape = shape_read(reading, problem);
+	struct hierarchy *hierarchy = NULL;
+	if (inputs->arch && inputs->shape)
+		hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
+	inputs->hierarchy = hierarchy;
 	if (mapper)
 		nest_inputs_mapper(reading, mapper, inputs, exploration);
 	read_search(reading, search, inputs, exploration);
 	take_options(arguments, inputs, exploration, reading);
-	inputs->shape = shape_read(reading, problem);
-	if (!inputs->arch || !inputs->shape)
-		return NULL;
-	struct hierarchy *hierarchy =
-		hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
 	if (!hierarchy)
 		return NULL;
-	inputs->hierarchy = hierarchy;
 	if (mapping)
 		read_mapping(inputs, reading, mapping);
 	read_constraints(inputs, hierarchy, reading, lists, inputs->mapping ? mapping : NULL);

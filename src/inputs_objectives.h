@@ -2,18 +2,34 @@
 #define INPUTS_OBJECTIVES_H
 
 #include "base/option.h"
+#include "model/hierarchy.h"
 #include "search/explore.h"
 #include "spec/reader.h"
 
-/* Objectives by name, as specs and options list them; all of these complain. */
-void objectives_add(
-	struct objectives *objectives, const char *name, struct span span, struct diag *diag);
+/*
+ * Objectives by name, as specs and options list them; all of these complain.  accesses:LEVEL is
+ * for problems and names a level that keeps words.
+ */
+struct objective_scope {
+	struct arena *arena;
+	struct diag *diag;
+	bool problem;
+	const struct hierarchy *hierarchy; /* of a problem; NULL: it could not be read */
+};
+
+void objectives_add(struct objectives *objectives, const char *name, struct span span,
+	const struct objective_scope *scope);
+
+/* Accesses of a level of scope->hierarchy that keeps words. */
+void objectives_add_level(struct objectives *objectives, int level, struct span span,
+	const struct objective_scope *scope);
 
 /* `objectives:` of a search map replaces the list; nothing happens without it. */
-void objectives_read(struct reader *search, struct objectives *objectives);
+void objectives_read(
+	struct reader *search, struct objectives *objectives, const struct objective_scope *scope);
 
 /* `--objective` replaces it too. */
 void objectives_take(const struct arguments *arguments, struct objectives *objectives,
-	struct arena *arena, struct diag *diag);
+	const struct objective_scope *scope);
 
 #endif

@@ -153,7 +153,7 @@ static void what_a_problem_has_not_is_refused(void **state)
 	assert_int_equal(ended.status, 2);
 	assert_string_equal(ended.err,
 		"lxplore: error: objective 'cores' is for workload graphs; a problem has latency, "
-		"energy, edp and hbm_bytes\n");
+		"energy, edp, hbm_bytes and accesses:LEVEL\n");
 	ended = explore(SMALL " --solver map=linaer");
 	assert_int_equal(ended.status, 2);
 	assert_string_equal(ended.err,

@@ -51,6 +51,8 @@ struct score {
 	int64_t lx_peak_bytes; /* highest resident address in use on any core */
 	int64_t cores;         /* of the widest step */
 	int64_t computes;
+	/* Of a problem: words read, filled and updated at the levels that an objective names. */
+	int64_t accesses[ARCH_LEVELS_MOST];
 	double utilization; /* 0 to 1: computes / (cycles * what all cores could do), each op on
 			     * the unit that it runs on */
 };

@@ -48,15 +48,27 @@ static void add_row(
 	text_add(text, "%s,", proof_names[found->proof]);
 	if (found->proof == PROOF_OPTIMAL || found->proof == PROOF_BOUND)
 		text_add(text, "%.17g", found->gap);
-	text_add(text, ",%s,%s,%s,,,,,,,\n", found->solver, point->key,
+	text_add(text, ",%s,%s,%s,,,,,,,", found->solver, point->key,
 		pareto_plan_path(text->arena, i));
+	const struct objectives *objectives = &search->objectives;
+	for (size_t k = 0; k < objectives->count; k++)
+		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
+			text_add(text, ",%" PRId64,
+				score->accesses[objectives->at[k] - OBJECTIVE_ACCESSES]);
+	text_add(text, "\n");
 }
 
 const char *nest_pareto_csv(
 	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
 {
 	struct text text = text_open(arena);
+	const struct objectives *objectives = &search->objectives;
 	text_add(&text, "%s", pareto_header);
+	for (size_t k = 0; k < objectives->count; k++)
+		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
+			text_add(&text, ",%s",
+				objective_text(arena, objectives->at[k], search->hierarchy));
+	text_add(&text, "\n");
 	for (size_t i = 0; i < explored->frontier.count; i++)
 		add_row(&text, search, &explored->frontier.points[i], i);
 	return text_read(&text);

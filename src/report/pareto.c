@@ -9,7 +9,7 @@
 const char pareto_header[] =
 	"point,latency_cycles,latency_ns,energy_pj,edp,hbm_bytes,lx_peak_bytes,cores,utilization,"
 	"sim_cycles,sim_energy_pj,sim_hbm_bytes,sim_agrees,sim_ratio,executed,proof,gap,solver,"
-	"mapping,plan,pes,registers,ports,wire,link_bytes,buffer_bytes,rounds\n";
+	"mapping,plan,pes,registers,ports,wire,link_bytes,buffer_bytes,rounds";
 
 const char *pareto_plan_path(struct arena *arena, size_t i)
 {
@@ -53,7 +53,7 @@ const char *pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%s", pareto_header);
+	text_add(&text, "%s\n", pareto_header);
 	for (size_t i = 0; i < frontier->count; i++)
 		add_row(&text, arch, &frontier->points[i], i);
 	return text_read(&text);

@@ -9,7 +9,7 @@
  * table (for people).
  */
 struct arena;
-extern const char pareto_header[]; /* of the CSV, with its line end */
+extern const char pareto_header[]; /* of the CSV, without a line end */
 
 const char *pareto_csv(
 	struct arena *arena, const struct arch *arch, const struct frontier *frontier);

@@ -41,11 +41,13 @@ json_t *run_texts(const char *const *at, size_t count)
 	return list;
 }
 
-static json_t *make_objectives(const struct objectives *objectives)
+static json_t *make_objectives(const struct run_record *record, struct arena *arena)
 {
+	const struct objectives *objectives = record->objectives;
 	json_t *list = json_array();
 	for (size_t i = 0; i < objectives->count; i++)
-		json_array_append_new(list, json_string(objective_names[objectives->at[i]]));
+		json_array_append_new(list,
+			json_string(objective_text(arena, objectives->at[i], record->hierarchy)));
 	return list;
 }
 
@@ -93,7 +95,7 @@ json_t *run_head(const struct run_record *record, struct arena *arena)
 	return json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:f, s:b, s:o}", "version",
 		record->version, "specs", make_sources(record, arena), "options",
 		run_texts(record->options, record->option_count), "seed", (json_int_t)record->seed,
-		"objectives", make_objectives(record->objectives), "counting", record->counting,
+		"objectives", make_objectives(record, arena), "counting", record->counting,
 		"seconds", record->seconds, "cut_short", record->limit != NULL, "limit",
 		record->limit ? json_string(record->limit) : json_null());
 }

@@ -23,9 +23,10 @@ struct run_record {
 	const char *const *options; /* as given, "--seed=3"; --jobs left out */
 	uint64_t seed;
 	const struct objectives *objectives;
-	const char *counting; /* "exact" or "timeloop" */
-	double seconds;       /* of wall clock, the one number that differs between equal runs */
-	const char *limit;    /* what cut the run short; NULL: nothing did */
+	const struct hierarchy *hierarchy; /* of a problem; NULL for graphs */
+	const char *counting;              /* "exact" or "timeloop" */
+	double seconds;    /* of wall clock, the one number that differs between equal runs */
+	const char *limit; /* what cut the run short; NULL: nothing did */
 };
 
 /* 0 when it cannot be read. */

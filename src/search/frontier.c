@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const objective_names[] = {
-	"latency", "energy", "edp", "hbm_bytes", "lx_peak", "cores", NULL};
+	"latency", "energy", "edp", "hbm_bytes", "lx_peak", "cores", "accesses:LEVEL", NULL};
 
 const char *const objective_summaries[] = {
 	"cycles of the whole workload, overheads included",
@@ -14,11 +14,14 @@ const char *const objective_summaries[] = {
 	"bytes read from and written to HBM",
 	"highest LX address in use on any core",
 	"cores of the widest step",
+	"words read, filled and updated at a level of a problem's machine",
 	NULL,
 };
 
 double objective_value(enum objective objective, const struct score *score)
 {
+	if (objective >= OBJECTIVE_ACCESSES)
+		return (double)score->accesses[objective - OBJECTIVE_ACCESSES];
 	switch (objective) {
 	case OBJECTIVE_LATENCY:
 		return (double)score->cycles;
@@ -32,10 +35,20 @@ double objective_value(enum objective objective, const struct score *score)
 		return (double)score->lx_peak_bytes;
 	case OBJECTIVE_CORES:
 		return (double)score->cores;
+	case OBJECTIVE_ACCESSES:
 	case OBJECTIVE_COUNT:
 		break;
 	}
 	return 0;
+}
+
+const char *objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy)
+{
+	if (objective < OBJECTIVE_ACCESSES)
+		return objective_names[objective];
+	return arena_format(
+		arena, "accesses:%s", hierarchy->levels[objective - OBJECTIVE_ACCESSES].name);
 }
 
 struct frontier frontier_open(struct objectives objectives)

@@ -1,6 +1,7 @@
 #ifndef SEARCH_FRONTIER_H
 #define SEARCH_FRONTIER_H
 
+#include "model/hierarchy.h"
 #include "model/score.h"
 
 #include <stdbool.h>
@@ -21,9 +22,10 @@ enum objective {
 	OBJECTIVE_HBM_BYTES,
 	OBJECTIVE_LX_PEAK,
 	OBJECTIVE_CORES,
-	OBJECTIVE_COUNT,
+	OBJECTIVE_ACCESSES, /* and with a level of the hierarchy added to it */
+	OBJECTIVE_COUNT = OBJECTIVE_ACCESSES + ARCH_LEVELS_MOST,
 };
-extern const char *const objective_names[]; /* NULL ends them */
+extern const char *const objective_names[]; /* accesses once, for all; NULL ends them */
 extern const char *const objective_summaries[];
 
 struct objectives {
@@ -31,8 +33,12 @@ struct objectives {
 	enum objective at[OBJECTIVE_COUNT];
 };
 
-/* All are minimised.  Cycles, pJ, pJ times cycles, bytes, bytes, cores. */
+/* All are minimised.  Cycles, pJ, pJ times cycles, bytes, bytes, cores, words. */
 double objective_value(enum objective objective, const struct score *score);
+
+/* "latency", "accesses:GLB"; `hierarchy` is a problem's, else NULL. */
+const char *objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy);
 
 struct point {
 	struct score score;

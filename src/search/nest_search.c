@@ -44,7 +44,23 @@ struct nest_driver {
 bool nest_objective(enum objective objective)
 {
 	return objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY ||
-	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES;
+	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES ||
+	       objective >= OBJECTIVE_ACCESSES;
+}
+
+/* Words read, filled and updated at a level; INT64_MAX: that many or more. */
+static int64_t accesses_at(
+	const struct nest_search *search, const struct nest_counts *counts, int level)
+{
+	int64_t words = 0;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		const struct nest_count *count = &counts->at[level][t];
+		if (!number_add(words, count->reads, &words) ||
+			!number_add(words, count->fills, &words) ||
+			!number_add(words, count->updates, &words))
+			return INT64_MAX;
+	}
+	return words;
 }
 
 static int64_t outer_bytes(const struct nest_search *search, const struct nest_counts *counts)
@@ -52,14 +68,7 @@ static int64_t outer_bytes(const struct nest_search *search, const struct nest_c
 	int outermost = search->hierarchy->level_count - 1;
 	while (outermost > 0 && !search->hierarchy->levels[outermost].storage)
 		outermost--;
-	int64_t words = 0, bits;
-	for (int t = 0; t < search->shape->space_count; t++) {
-		const struct nest_count *count = &counts->at[outermost][t];
-		if (!number_add(words, count->reads, &words) ||
-			!number_add(words, count->fills, &words) ||
-			!number_add(words, count->updates, &words))
-			return INT64_MAX;
-	}
+	int64_t words = accesses_at(search, counts, outermost), bits;
 	if (!number_mul(words, search->hierarchy->levels[outermost].word_bits, &bits))
 		return INT64_MAX;
 	return number_ceil_div(bits, 8);
@@ -68,7 +77,8 @@ static int64_t outer_bytes(const struct nest_search *search, const struct nest_c
 struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
 	const struct nest_score *score)
 {
-	return (struct score){
+	const struct objectives *objectives = &search->objectives;
+	struct score summary = {
 		.feasible = score->verdict == NEST_FITS,
 		.cycles = score->cycles,
 		.energy_pj = score->energy_pj,
@@ -76,6 +86,12 @@ struct score nest_summary(const struct nest_search *search, const struct nest_co
 		.computes = counts->computes,
 		.utilization = score->utilization,
 	};
+	for (size_t i = 0; i < objectives->count; i++) {
+		int level = (int)objectives->at[i] - OBJECTIVE_ACCESSES;
+		if (level >= 0)
+			summary.accesses[level] = accesses_at(search, counts, level);
+	}
+	return summary;
 }
 
 /* Executes a mapping and compares with the exact model. */

@@ -80,7 +80,8 @@ struct nest_explored {
 
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
 
-/* What the frontier compares: cycles, energy, bytes of the outermost storage. */
+/* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the
+ * levels that the objectives name. */
 struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
 	const struct nest_score *score);
 

@@ -1,0 +1,189 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Traffic of a level as an objective: as options, `search:` and `mapper:` name it. */
+#define SMALL                                                                                      \
+	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
+	"specs/constraints/keep_all.yaml"
+
+static struct arena *arena;
+static const char *folder;
+
+static int set_up(void **state)
+{
+	arena = arena_open();
+	folder = shell_folder(arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shell_remove(folder);
+	arena_close(arena);
+	return 0;
+}
+
+static struct ended explore(const char *words)
+{
+	return shell(arena, "$LXPLORE explore %s -q --simulate none -o %s", words, folder);
+}
+
+static void write_more(const char *text)
+{
+	FILE *file = fopen(arena_format(arena, "%s/more.yaml", folder), "wb");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The column of the first point's row. */
+static const char *column(const char *name)
+{
+	char *csv = arena_text(
+		arena, text_of_file(arena, arena_format(arena, "%s/pareto.csv", folder)));
+	char *row = strchr(csv, '\n') + 1;
+	row[-1] = 0;
+	for (;;) {
+		char *name_end = strchr(csv, ','), *end = row + strcspn(row, ",\n");
+		if (name_end)
+			*name_end = 0;
+		if (strcmp(csv, name) == 0)
+			return arena_format(arena, "%.*s", (int)(end - row), row);
+		if (!name_end)
+			fail_msg("there is no column %s", name);
+		csv = name_end + 1;
+		row = end + 1;
+	}
+}
+
+/* Words of all dataspaces and instances at a level, as score counts them. */
+static long long scored(const char *level)
+{
+	struct ended ended = shell(arena,
+		"$LXPLORE score specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
+		"%s/plans/point-001.yaml",
+		folder);
+	json_t *root = json_loads(ended.out, 0, NULL), *at, *entry;
+	size_t i;
+	double words = 0;
+	json_array_foreach(json_object_get(root, "levels"), i, at) {
+		const char *name;
+		if (strcmp(json_string_value(json_object_get(at, "name")), level) != 0)
+			continue;
+		double instances = json_number_value(json_object_get(at, "utilized_instances"));
+		json_object_foreach(json_object_get(at, "dataspaces"), name, entry)
+			words += instances *
+				 (json_number_value(json_object_get(entry, "reads")) +
+					 json_number_value(json_object_get(entry, "fills")) +
+					 json_number_value(json_object_get(entry, "updates")));
+	}
+	json_decref(root);
+	return (long long)(words + 0.5);
+}
+
+/* Every solver that proves says the same, and it is what score counts. */
+static void proofs_agree_on_every_level(void **state)
+{
+	static const char *const levels[] = {"RF", "GLB", "DRAM"};
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+		const char *name = arena_format(arena, "accesses:%s", levels[i]), *value[2];
+		for (int s = 0; s < 2; s++) {
+			assert_int_equal(
+				explore(arena_format(arena, SMALL " --objective %s --solver map=%s",
+						name, s ? "exact" : "linear"))
+					.status,
+				0);
+			assert_string_equal(column("proof"), "optimal");
+			value[s] = column(name);
+			assert_int_equal(atoll(value[s]), scored(levels[i]));
+		}
+		assert_string_equal(value[0], value[1]);
+	}
+}
+
+static void several_levels_make_a_frontier(void **state)
+{
+	write_more("search: {objectives: [accesses:RF, accesses:DRAM, latency]}\n");
+	assert_int_equal(explore(arena_format(arena, SMALL " %s/more.yaml", folder)).status, 0);
+	long long words = atoll(column("accesses:RF"));
+	assert_int_equal(words, scored("RF"));
+	assert_int_equal(atoll(column("accesses:DRAM")), scored("DRAM"));
+	assert_int_equal(explore(SMALL " --objective accesses:RF").status, 0);
+	assert_int_equal(atoll(column("accesses:RF")), words);
+}
+
+static void metrics_of_a_mapper_are_such_objectives(void **state)
+{
+	static const struct {
+		const char *metrics, *columns;
+	} good[] = {
+		{"[accesses-2]", ",accesses:GLB\n"},
+		{"[accesses_0, energy]", ",accesses:RF\n"},
+		{"[accesses:DRAM, delay]", ",accesses:DRAM\n"},
+		{"[ordered-accesses]", ",accesses:DRAM,accesses:GLB,accesses:RF\n"},
+	};
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		write_more(arena_format(
+			arena, "mapper: {optimization_metrics: %s}\n", good[i].metrics));
+		assert_int_equal(
+			explore(arena_format(arena, SMALL " %s/more.yaml", folder)).status, 0);
+		const char *csv = text_of_file(arena, arena_format(arena, "%s/pareto.csv", folder));
+		if (!strstr(csv, good[i].columns))
+			fail_msg("%s: %s", good[i].metrics, csv);
+	}
+}
+
+static void wrong_levels_are_told(void **state)
+{
+	static const struct {
+		const char *text, *words, *complaint;
+	} wrong[] = {
+		{"search: {seed: 1}", SMALL " --objective accesses:GLBB",
+			"error: no level 'GLBB' keeps words; did you mean 'GLB'?"},
+		{"search: {seed: 1}", SMALL " --objective accesses:PE",
+			"error: no level 'PE' keeps words; there are RF, GLB, DRAM"},
+		{"search: {seed: 1}", SMALL " --objective accesses",
+			"error: accesses:LEVEL wants a level that keeps words; there are RF, GLB, "
+			"DRAM"},
+		{"search: {seed: 1}", SMALL " --objective accesses:RF,accesses:RF",
+			"error: objective 'accesses:RF' is given twice"},
+		{"search: {seed: 1}",
+			"specs/arch/spyre32.yaml specs/workloads/attention.yaml "
+			"--objective accesses:LX",
+			"error: objective 'accesses:LX' is for problems: a workload graph has "
+			"hbm_bytes and lx_peak"},
+		{"search: {objectives: [accesses:DRUM]}", SMALL,
+			"more.yaml:1:23: error: no level 'DRUM' keeps words; did you mean 'DRAM'?"},
+		{"mapper: {optimization_metrics: [accesses-1]}", SMALL,
+			"more.yaml:1:33: error: no level 1 keeps words; there are 0 (RF), 2 (GLB), 3 "
+			"(DRAM)"},
+		{"mapper: {optimization_metrics: [accesses-x]}", SMALL,
+			"more.yaml:1:33: error: unknown metric 'accesses-x'"},
+	};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		write_more(wrong[i].text);
+		struct ended ended =
+			explore(arena_format(arena, "%s/more.yaml %s", folder, wrong[i].words));
+		if (ended.status != 2 || !strstr(ended.err, wrong[i].complaint))
+			fail_msg("%s: status %d\n%s", wrong[i].words, ended.status, ended.err);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(proofs_agree_on_every_level),
+		cmocka_unit_test(several_levels_make_a_frontier),
+		cmocka_unit_test(metrics_of_a_mapper_are_such_objectives),
+		cmocka_unit_test(wrong_levels_are_told),
+	};
+	return cmocka_run_group_tests_name("traffic as an objective", tests, set_up, tear_down);
+}
