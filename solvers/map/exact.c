@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "search/cells.h"
 #include "search/nest_offers.h"
 #include "solvers/map/nest_choices.h"
 #include "solvers/map/nest_label.h"
@@ -317,8 +318,11 @@ static void run_exact(struct run *run, const struct problem *problem)
 		nest_view_make(&walk.frame, &walk.mapping, &walk.view);
 		label = nest_label_first(&walk.view);
 		struct score least = nest_label_bound(&walk.view, &label);
-		if (!beaten(&walk, &least))
-			arrange(&walk, 0);
+		if (beaten(&walk, &least))
+			continue;
+		arrange(&walk, 0);
+		if (!walk.stopped)
+			run_cell(run, cell_of(run_arena(run), search->space, &walk.mapping));
 	}
 	nest_offers_close(&walk.offers);
 	if (!walk.choices.complete || !is_perfect(search) || walk.offers.uncounted)

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "model/nest_mapping.h"
+#include "search/cells.h"
 #include "search/parallel.h"
 #include "search/solver.h"
 
@@ -22,6 +23,7 @@ struct nest_slot {
 	struct arena *arena;
 	struct frontier local;
 	struct nest_explored sum; /* the counters only */
+	struct array(struct cell) cells;
 	bool complete;
 	double bound; /* no mapping of the share is below; 0: none known */
 };
@@ -31,6 +33,7 @@ struct nest_driver {
 	const struct solver *solver;
 	const char *solver_name;
 	struct array(struct nest_task) tasks;
+	struct array(struct cell) cells;
 	struct nest_slot *slots;
 	struct arena *arena;
 	struct arena **scratch;
@@ -170,6 +173,18 @@ static void take(struct nest_driver *driver, struct nest_slot *slot, const struc
 	frontier_add(&slot->local, slot->arena, point);
 }
 
+static void take_cells(
+	struct nest_driver *driver, struct nest_slot *slot, const struct answer *answer)
+{
+	int count = cell_bounds_count(driver->search->space);
+	for (size_t k = 0; k < answer->cell_count; k++) {
+		struct cell *cell = array_add(slot->arena, &slot->cells);
+		*cell = answer->cells[k];
+		cell->spatial = arena_copy(
+			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
+	}
+}
+
 static void run_task(void *context, size_t i, int thread)
 {
 	struct nest_driver *driver = context;
@@ -192,6 +207,7 @@ static void run_task(void *context, size_t i, int thread)
 	slot->sum.ticks = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
+	take_cells(driver, slot, &answer);
 	if (i == 0 && driver->search->start)
 		take(driver, slot, driver->search->start, scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++)
@@ -242,6 +258,8 @@ static void merge(struct nest_driver *driver)
 			explored->refusal = slot->sum.refusal;
 		for (size_t p = 0; p < slot->local.count; p++)
 			frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
+		for (size_t k = 0; k < slot->cells.count; k++)
+			*array_add(driver->arena, &driver->cells) = slot->cells.at[k];
 		arena_adopt(driver->arena, slot->arena);
 	}
 }
@@ -403,6 +421,8 @@ struct nest_explored nest_explore(const struct nest_search *search, struct arena
 	struct parallel work = {&driver, run_task, task_done};
 	parallel_each(&work, driver.tasks.count, search->jobs);
 	merge(&driver);
+	explored.cell_count = driver.cells.count;
+	explored.cells = driver.cells.at;
 	note_proof(search, &explored);
 	if (search->simulate != SIMULATE_NONE)
 		execute_frontier(&driver);

@@ -71,9 +71,11 @@ struct nest_explored {
 		unsimulated; /* unsimulated: over the budget, or nothing to compare with */
 	uint64_t events;     /* of all executions */
 	uint64_t disagreed;
-	bool stopped;        /* by `stop` */
-	bool complete;       /* every mapping of the space was evaluated, or cannot be better */
-	double bound;        /* not complete, one objective: no mapping is below; 0: none known */
+	bool stopped;      /* by `stop` */
+	bool complete;     /* every mapping of the space was evaluated, or cannot be better */
+	double bound;      /* not complete, one objective: no mapping is below; 0: none known */
+	size_t cell_count; /* outer choices that the proof looked into, as the solver told them */
+	const struct cell *cells;
 	const char *fault;   /* the first disagreement, in a sentence; NULL */
 	const char *refusal; /* why the first offer was refused; NULL */
 };

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "search/cells.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct run {
 	struct array(struct candidate) candidates;
 	struct array(double) values;
 	struct array(struct complaint) complaints;
+	struct array(struct cell) cells;
 };
 
 const struct solver *solver_find(enum stage stage, const char *name)
@@ -59,6 +61,11 @@ void run_prove(struct run *run, enum proof_status status, double bound)
 	run->answer.bound = bound;
 }
 
+void run_cell(struct run *run, struct cell cell)
+{
+	*array_add(run->arena, &run->cells) = cell;
+}
+
 void run_offer(struct run *run, const struct candidate *candidate, double value)
 {
 	*array_add(run->arena, &run->candidates) = *candidate;
@@ -88,5 +95,7 @@ struct answer solve(const struct solver *solver, const struct problem *problem, 
 	run.answer.values = run.values.at;
 	run.answer.complaint_count = run.complaints.count;
 	run.answer.complaints = run.complaints.at;
+	run.answer.cell_count = run.cells.count;
+	run.answer.cells = run.cells.at;
 	return run.answer;
 }

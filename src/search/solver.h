@@ -49,6 +49,11 @@ void run_evaluated(struct run *run, uint64_t count);
 
 void run_prove(struct run *run, enum proof_status status, double bound);
 
+/* An outer choice (search/cells.h) that the proof had to look into, done; it must live in
+ * run_arena.  What is not told so, a bound on the whole choice excluded. */
+struct cell;
+void run_cell(struct run *run, struct cell cell);
+
 /*
  * Keeps an offer; the candidate must live in run_arena.  `value` is what the
  * solver minimises, for its own comparisons; whoever asked scores candidates
@@ -71,6 +76,8 @@ struct answer {
 	double bound;
 	uint64_t ticks, evaluated;
 	bool cut; /* the budget ended it */
+	size_t cell_count;
+	const struct cell *cells;
 	size_t candidate_count;
 	const struct candidate *candidates;
 	const double *values;
