@@ -10,6 +10,14 @@
 
 #include "tests/test.h"
 
+/* The multiply-adds of a row, its last column. */
+static const char *find_size(struct arena *arena, const char *table, const char *name)
+{
+	const char *row = strstr(table, arena_format(arena, "\n%s,", name));
+	row = arena_format(arena, "%.*s", (int)strcspn(row + 1, "\n"), row + 1);
+	return strrchr(row, ',') + 1;
+}
+
 /* Every row of specs/layers becomes a problem, and that has the row's multiply-adds. */
 static int check_table(struct arena *arena, const char *path, const char *form)
 {
@@ -22,14 +30,12 @@ static int check_table(struct arena *arena, const char *path, const char *form)
 		struct ended one = shell(arena, "scripts/layer %s '%s' %s", path, name, form);
 		const char *complaints;
 		const struct shape *shape = problem_of_text(arena, one.out, &complaints);
-		const char *row = strstr(table, arena_format(arena, "\n%s,", name));
 		int64_t computes = 0;
 		assert_int_equal(one.status, 0);
 		assert_string_equal(complaints, "");
 		assert_true(shape_computes(shape, &computes));
-		row = arena_format(arena, "%.*s", (int)strcspn(row + 1, "\n"), row + 1);
-		assert_string_equal(
-			strrchr(row, ',') + 1, arena_format(arena, "%lld", (long long)computes));
+		assert_string_equal(find_size(arena, table, name),
+			arena_format(arena, "%lld", (long long)computes));
 		rows++;
 	}
 	return rows;
@@ -59,6 +65,52 @@ static void every_row_is_a_convolution_of_its_size(void **state)
 	assert_true(check_tables("conv") > 250);
 }
 
+/* Networks among the workloads are what the script makes of their tables. */
+static void shipped_networks_are_their_tables(void **state)
+{
+	struct arena *arena = arena_open();
+	struct ended list = shell(arena, "grep -l '^network:' specs/workloads/*.yaml");
+	char *rest = NULL;
+	int networks = 0;
+	for (char *path = strtok_r(arena_text(arena, list.out), "\n", &rest); path;
+		path = strtok_r(NULL, "\n", &rest)) {
+		const char *name = strrchr(path, '/') + 1;
+		struct ended made = shell(arena, "scripts/layer --network specs/layers/%.*s.csv",
+			(int)strcspn(name, "."), name);
+		assert_int_equal(made.status, 0);
+		assert_string_equal(made.out, text_of_file(arena, path));
+		networks++;
+	}
+	assert_true(networks > 10);
+	arena_close(arena);
+}
+
+static void a_network_has_the_layers_of_its_table(void **state)
+{
+	struct arena *arena = arena_open();
+	glob_t files;
+	size_t rows = 0;
+	assert_int_equal(glob("specs/layers/*.csv", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		const char *path = files.gl_pathv[i], *complaints;
+		const char *table = text_of_file(arena, path);
+		struct ended made = shell(arena, "scripts/layer --network %s", path);
+		const struct network *network = network_of_text(arena, made.out, &complaints);
+		assert_string_equal(complaints, "");
+		for (size_t k = 0; k < network->layer_count; k++) {
+			const struct layer *layer = &network->layers[k];
+			int64_t computes = 0;
+			assert_true(shape_computes(layer->shape, &computes));
+			assert_string_equal(find_size(arena, table, layer->name),
+				arena_format(arena, "%lld", (long long)computes));
+		}
+		rows += network->layer_count;
+	}
+	assert_true(rows > 250);
+	globfree(&files);
+	arena_close(arena);
+}
+
 static void a_layer_that_is_not_there_is_refused(void **state)
 {
 	struct arena *arena = arena_open();
@@ -73,6 +125,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_a_problem_of_its_size),
 		cmocka_unit_test(every_row_is_a_convolution_of_its_size),
+		cmocka_unit_test(shipped_networks_are_their_tables),
+		cmocka_unit_test(a_network_has_the_layers_of_its_table),
 		cmocka_unit_test(a_layer_that_is_not_there_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/text.h"
 #include "tests/support/draws.h"
 #include "tests/support/shell.h"
 
@@ -9,7 +10,15 @@
 
 #include "tests/test.h"
 
-/* Every workload in specs/workloads is explored: each row ran, and as the model
+static bool is_network(const char *path)
+{
+	struct arena *arena = arena_open();
+	bool network = strstr(text_of_file(arena, path), "\nnetwork:") != NULL;
+	arena_close(arena);
+	return network;
+}
+
+/* Every graph in specs/workloads is explored: each row ran, and as the model
  * says.  By default only so many candidates each; N=100000 explores to the
  * end. */
 static void explored_rows_agree(void **state)
@@ -46,11 +55,14 @@ int main(void)
 	if (glob("specs/workloads/*.yaml", 0, NULL, &files) != 0)
 		return 1;
 	struct CMUnitTest *tests = calloc(files.gl_pathc, sizeof *tests);
+	size_t count = 0;
 	for (size_t i = 0; i < files.gl_pathc; i++)
-		tests[i] = (struct CMUnitTest){.name = strrchr(files.gl_pathv[i], '/') + 1,
-			.test_func = explored_rows_agree,
-			.initial_state = files.gl_pathv[i]};
-	int failed = run_table("shipped", tests, files.gl_pathc);
+		if (!is_network(files.gl_pathv[i]))
+			tests[count++] =
+				(struct CMUnitTest){.name = strrchr(files.gl_pathv[i], '/') + 1,
+					.test_func = explored_rows_agree,
+					.initial_state = files.gl_pathv[i]};
+	int failed = run_table("shipped", tests, count);
 	free(tests);
 	globfree(&files);
 	return failed;

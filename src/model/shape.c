@@ -56,6 +56,33 @@ bool shape_writes_overlap(const struct shape *shape)
 	return false;
 }
 
+static bool equal_spaces(
+	const struct shape *shape, const struct dataspace *a, const struct dataspace *b)
+{
+	if (!text_equal(a->name, b->name) || a->written != b->written ||
+		a->rank_count != b->rank_count || a->word_bits != b->word_bits)
+		return false;
+	for (int k = 0; k < a->rank_count; k++)
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (a->ranks[k].coefficient[d] != b->ranks[k].coefficient[d])
+				return false;
+	return true;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b)
+{
+	if (a->dimension_count != b->dimension_count || a->space_count != b->space_count)
+		return false;
+	for (int d = 0; d < a->dimension_count; d++)
+		if (a->dimensions[d].extent != b->dimensions[d].extent ||
+			!text_equal(a->dimensions[d].name, b->dimensions[d].name))
+			return false;
+	for (int t = 0; t < a->space_count; t++)
+		if (!equal_spaces(a, &a->spaces[t], &b->spaces[t]))
+			return false;
+	return true;
+}
+
 /* Tensors may be read twice; a dataspace has a name of its own. */
 static const char *space_name(struct arena *arena, const struct shape *shape, const char *tensor)
 {

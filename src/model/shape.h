@@ -87,9 +87,21 @@ bool shape_writes_overlap(const struct shape *shape);
  * `data-spaces` and `read-write`.  Exactly one dataspace is written.  NULL after
  * complaining.
  */
+struct arena;
 struct reading;
 struct node;
 const struct shape *shape_read(const struct reading *reading, const struct node *node);
+
+/* The same of a map that is open, and of which the caller has read keys of its own.  `shape` may be
+ * a word: a key of `shapes` (NULL: there are none). */
+struct reader;
+const struct shape *shape_read_open(struct reader *map, const struct node *shapes);
+
+/* The same dimensions and dataspaces in the same order; names of the shapes themselves apart. */
+bool shape_equal(const struct shape *a, const struct shape *b);
+
+/* A `problem:` that reads as this shape, without coefficients by name. */
+const char *shape_write(struct arena *arena, const struct shape *shape);
 
 /*
  * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
@@ -98,7 +110,6 @@ const struct shape *shape_read(const struct reading *reading, const struct node 
  */
 struct arch;
 struct mapping;
-struct arena;
 const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping);
 

@@ -429,29 +429,49 @@ static struct reader *open_instance(
 	return instance;
 }
 
-const struct shape *shape_read(const struct reading *reading, const struct node *node)
+/* What a `shape:` means: itself, or of a word the shape of that name. */
+static const struct node *find_shape(
+	const struct reading *reading, const struct node *written, const struct node *shapes)
 {
-	struct problem *problem = arena_new(reading->arena, struct problem);
-	struct shape *shape = problem->shape = arena_new(reading->arena, struct shape);
-	struct reader map, inner, instance;
-	size_t errors = diag_errors(reading->diag);
-	problem->reading = reading;
-	shape->span = node->span;
-	shape->name = "problem";
-	if (!reader_open(&map, reading, node, "problem"))
-		return NULL;
-	struct reader *form = &map;
-	read_version(problem, &map);
-	const struct node *written = read_node(&map, "shape", OPTIONAL);
-	if (written && written->kind == NODE_SCALAR) {
+	if (written->kind != NODE_SCALAR)
+		return written;
+	const struct node *found = node_find(shapes, written->text);
+	if (found)
+		return found;
+	if (!shapes) {
 		reading_refuse(reading, written,
 			"shapes by name are not read; 'shape' wants the dimensions and "
 			"data_spaces of '%s'",
 			written->text);
 		return NULL;
 	}
+	const char **names = arena_array(reading->arena, const char *, shapes->count + 1);
+	for (size_t i = 0; i < shapes->count; i++)
+		names[i] = shapes->entries[i].key;
+	const char *near = diag_full(reading->diag) ? NULL : suggest(written->text, names);
+	reading_refuse(reading, written,
+		near ? "unknown shape '%s'; did you mean '%s'?"
+		     : "unknown shape '%s'; 'shapes' has no such key",
+		written->text, near);
+	return NULL;
+}
+
+const struct shape *shape_read_open(struct reader *map, const struct node *shapes)
+{
+	const struct reading *reading = map->reading;
+	struct problem *problem = arena_new(reading->arena, struct problem);
+	struct shape *shape = problem->shape = arena_new(reading->arena, struct shape);
+	struct reader inner, instance;
+	size_t errors = diag_errors(reading->diag);
+	problem->reading = reading;
+	shape->span = map->map->span;
+	shape->name = "problem";
+	struct reader *form = map;
+	read_version(problem, map);
+	const struct node *written = read_node(map, "shape", OPTIONAL);
 	if (written) {
-		if (!reader_open(&inner, reading, written, "shape"))
+		const struct node *found = find_shape(reading, written, shapes);
+		if (!found || !reader_open(&inner, reading, found, "shape"))
 			return NULL;
 		form = &inner;
 		read_version(problem, &inner);
@@ -459,7 +479,7 @@ const struct shape *shape_read(const struct reading *reading, const struct node 
 	read_text(form, "name", OPTIONAL, &shape->name);
 	read_dimensions(problem, form);
 	read_coefficients(problem, form);
-	struct reader *extents = open_instance(problem, &map, &instance);
+	struct reader *extents = open_instance(problem, map, &instance);
 	if (extents)
 		read_extents(problem, extents);
 	read_spaces(problem, form);
@@ -467,8 +487,14 @@ const struct shape *shape_read(const struct reading *reading, const struct node 
 		read_unused(problem, extents);
 	if (form != extents)
 		reader_done(form);
-	if (&map != form && &map != extents)
-		reader_done(&map);
+	if (map != form && map != extents)
+		reader_done(map);
 	shape_finish(shape);
 	return diag_errors(reading->diag) == errors ? shape : NULL;
+}
+
+const struct shape *shape_read(const struct reading *reading, const struct node *node)
+{
+	struct reader map;
+	return reader_open(&map, reading, node, "problem") ? shape_read_open(&map, NULL) : NULL;
 }

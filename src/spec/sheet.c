@@ -22,6 +22,7 @@ static const struct key keys[] = {
 	{"architecture", UNREAD, false},
 	{"workload", UNREAD, false},
 	{"problem", UNREAD, false},
+	{"network", UNREAD, false},
 	{"constraints", UNREAD, true},
 	{"architecture_constraints", UNREAD, true},
 	{"mapspace_constraints", UNREAD, true},

@@ -74,6 +74,17 @@ const struct shape *problem_of_text(struct arena *arena, const char *yaml, const
 	return shape;
 }
 
+const struct network *network_of_text(
+	struct arena *arena, const char *yaml, const char **complaints)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading;
+	const struct node *node = open_text(arena, diag, yaml, "network", &reading);
+	const struct network *network = node ? network_read(&reading, node) : NULL;
+	*complaints = complaints_text(arena, diag);
+	return network;
+}
+
 bool nest_mapping_of_text(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const char *yaml, struct mapping *out, const char **complaints)
 {

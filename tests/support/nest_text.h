@@ -2,9 +2,10 @@
 #define SUPPORT_NEST_TEXT_H
 
 #include "model/nest_mapping.h"
+#include "model/network.h"
 
 /*
- * Machines, problems and mappings from text.  `complaints` (may be NULL) gets what was printed
+ * Machines, problems, networks and mappings from text.  `complaints` (may be NULL) gets what was printed
  * about it, "" for nothing.
  */
 struct arena;
@@ -18,6 +19,10 @@ const struct arch *level_path(struct arena *arena, const char *levels, bool tree
 
 /* From a `problem:`; NULL when it is refused. */
 const struct shape *problem_of_text(struct arena *arena, const char *yaml, const char **complaints);
+
+/* From a `network:`; NULL when it is refused. */
+const struct network *network_of_text(
+	struct arena *arena, const char *yaml, const char **complaints);
 
 /* From a `mapping:`; false when it is refused. */
 bool nest_mapping_of_text(struct arena *arena, const struct arch *arch, const struct shape *shape,
