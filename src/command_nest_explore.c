@@ -22,19 +22,31 @@ static bool check_request(
 				objective_names[objectives->at[i]]);
 	if (inputs->solver)
 		inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
-	if (inputs->mapping)
-		diag_error(diag, (struct span){0},
-			"explore makes mappings and takes none; score, simulate and check read "
-			"one");
 	return !diag_failed(diag);
+}
+
+/* Under the flags of constraints alone: those of a mapping hold for no other one. */
+static const struct hierarchy *unflag(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	if (!inputs->mapping_flags)
+		return inputs->hierarchy;
+	struct hierarchy *hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, diag);
+	if (hierarchy)
+		constraints_flag(inputs->constraints, hierarchy);
+	diag_warning(diag, inputs->mapping_span,
+		"flags in the mapping (no_reuse, rmw_first_update, ...) are left aside: in a search "
+		"only those of constraints hold");
+	return hierarchy;
 }
 
 /* NULL when the constraints leave no mapping: that is told then.  *start: one that fits; NULL if
  * that was too much work to find out. */
-static const struct domain *narrow(const struct nest_inputs *inputs, const struct mapping **start,
-	struct arena *arena, struct diag *diag)
+static const struct domain *narrow(const struct nest_inputs *inputs,
+	const struct hierarchy *hierarchy, const struct mapping **start, struct arena *arena,
+	struct diag *diag)
 {
-	struct domain *domain = arena_copy(arena, inputs->domain, sizeof *domain);
+	struct domain *domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
 	*start = NULL;
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
@@ -47,6 +59,31 @@ static const struct domain *narrow(const struct nest_inputs *inputs, const struc
 		"no mapping fits the machine and the constraints; lxplore check says which of them "
 		"conflict");
 	return NULL;
+}
+
+/* Why a search cannot start with the mapping of the specs; NULL if it can. */
+static const char *find_fault(
+	const struct nest_search *search, const struct mapping *mapping, struct arena *arena)
+{
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	const char *why = constraints_check(search->constraints, search->domain, mapping, arena);
+	nest_evaluate(search->model, mapping, counts, score);
+	return why ? why : nest_verdict_text(arena, search->hierarchy, search->shape, score);
+}
+
+/* A mapping that the specs bring is where the search starts, if it may. */
+static void take_start(const struct nest_inputs *inputs, struct nest_search *search,
+	struct arena *arena, struct diag *diag)
+{
+	if (!inputs->mapping)
+		return;
+	const char *why = find_fault(search, inputs->mapping, arena);
+	if (why)
+		diag_warning(diag, inputs->mapping_span,
+			"the search starts without this mapping: %s", why);
+	else
+		search->start = inputs->mapping;
 }
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
@@ -95,23 +132,26 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct exploration *wishes = &inputs->exploration;
 	if (!check_request(nest, &wishes->objectives, diag))
 		return command_refuse(diag);
-	const struct mapping *start;
-	const struct domain *domain = narrow(nest, &start, arena, diag);
-	diag_print(diag, stderr);
-	if (!domain)
+	const struct mapping *start = NULL;
+	const struct hierarchy *hierarchy = unflag(nest, arena, diag);
+	const struct domain *domain =
+		hierarchy ? narrow(nest, hierarchy, &start, arena, diag) : NULL;
+	if (!domain) {
+		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
+	}
 	const char *folder = results_open(arena, arguments, nest->shape->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
 	struct nest_search search = {
 		.arch = nest->arch,
 		.shape = nest->shape,
-		.hierarchy = nest->hierarchy,
+		.hierarchy = hierarchy,
 		.constraints = nest->constraints,
 		.domain = domain,
 		.space = space_make(arena, domain),
 		.counting = nest->counting,
-		.model = nest_model_make(arena, nest->hierarchy, nest->shape, nest->counting),
-		.exact = nest_model_make(arena, nest->hierarchy, nest->shape, COUNTING_EXACT),
+		.model = nest_model_make(arena, hierarchy, nest->shape, nest->counting),
+		.exact = nest_model_make(arena, hierarchy, nest->shape, COUNTING_EXACT),
 		.objectives = wishes->objectives,
 		.solver = nest->solver,
 		.start = start,
@@ -124,6 +164,8 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		.stop = listener_stop,
 		.progress = listener_progress,
 	};
+	take_start(nest, &search, arena, diag);
+	diag_print(diag, stderr);
 	struct nest_explored explored = nest_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.objectives = &search.objectives;

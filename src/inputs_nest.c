@@ -114,7 +114,9 @@ static void read_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	if (!mapping)
 		return;
 	struct constraints flags = constraints_of_mapping(&context, mapping);
+	const struct hierarchy *before = arena_copy(reading->arena, hierarchy, sizeof *hierarchy);
 	constraints_flag(&flags, hierarchy);
+	inputs->mapping_flags = memcmp(before, hierarchy, sizeof *hierarchy) != 0;
 }
 
 static void read_mapping(
@@ -123,6 +125,7 @@ static void read_mapping(
 	struct mapping *mapping = arena_new(reading->arena, struct mapping);
 	if (nest_mapping_read(reading, node, inputs->arch, inputs->shape, mapping))
 		inputs->mapping = mapping;
+	inputs->mapping_span = node->span;
 }
 
 static bool is_empty_list(const struct node *node)

@@ -19,6 +19,8 @@ struct nest_inputs {
 	const struct constraints *constraints; /* those of the mapping apart */
 	const struct domain *domain;           /* of the machine: no constraint narrows it yet */
 	const struct mapping *mapping;         /* NULL: none given, or an empty list */
+	struct span mapping_span;
+	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;
 	const char *solver; /* of the stage `map`; NULL: not chosen */
 };

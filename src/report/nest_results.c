@@ -133,6 +133,10 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	json_object_set_new(space, "all", json_string(sizes.all));
 	json_object_set_new(root, "mapspace", space);
 	json_object_set_new(root, "energy_source", json_string(search->hierarchy->energy_source));
+	json_object_set_new(root, "start",
+		search->start ? json_string(nest_mapping_print(
+					arena, search->arch, search->shape, search->start))
+			      : json_null());
 	json_object_set_new(root, "counters",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
 			(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks,

@@ -3,36 +3,46 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
 
-struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
-{
-	return (struct nest_offers){
-		.run = run, .search = search, .kept = frontier_open(search->objectives)};
-}
-
-bool nest_offers_try(
-	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict)
+/* Keeps what fits, meets the constraints, and nothing kept beats. */
+static enum nest_verdict look(struct nest_offers *offers, const struct mapping *mapping)
 {
 	struct nest_counts counts;
 	struct nest_score score;
-	if (!run_spend(offers->run, 1))
-		return false;
-	run_evaluated(offers->run, 1);
-	*verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
-	offers->uncounted |= *verdict == NEST_OVERFLOW || *verdict == NEST_UNCOUNTABLE;
-	if (*verdict != NEST_FITS)
-		return true;
+	enum nest_verdict verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
+	if (verdict != NEST_FITS)
+		return verdict;
 	struct point point = {.score = nest_summary(offers->search, &counts, &score), .key = ""};
 	if (frontier_beats(&offers->kept, &point.score, NULL))
-		return true;
+		return verdict;
 	struct arena *arena = run_arena(offers->run);
 	struct arena_mark mark = arena_mark(arena);
 	if (constraints_check(
 		    offers->search->constraints, offers->search->domain, mapping, arena)) {
 		arena_release(arena, mark);
-		return true;
+		return verdict;
 	}
 	point.payload = arena_copy(arena, mapping, sizeof *mapping);
 	frontier_add(&offers->kept, arena, point);
+	return verdict;
+}
+
+struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
+{
+	struct nest_offers offers = {
+		.run = run, .search = search, .kept = frontier_open(search->objectives)};
+	if (search->start)
+		look(&offers, search->start);
+	return offers;
+}
+
+bool nest_offers_try(
+	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict)
+{
+	if (!run_spend(offers->run, 1))
+		return false;
+	run_evaluated(offers->run, 1);
+	*verdict = look(offers, mapping);
+	offers->uncounted |= *verdict == NEST_OVERFLOW || *verdict == NEST_UNCOUNTABLE;
 	return true;
 }
 
@@ -41,6 +51,8 @@ void nest_offers_close(struct nest_offers *offers)
 	for (size_t i = 0; i < offers->kept.count; i++) {
 		const struct point *point = &offers->kept.points[i];
 		struct candidate candidate = {.stage = STAGE_MAP, .mappings = point->payload};
+		if (offers->search->start && mapping_equal(point->payload, offers->search->start))
+			continue; /* known already */
 		run_offer(offers->run, &candidate,
 			objective_value(offers->kept.objectives.at[0], &point->score));
 	}

@@ -140,12 +140,12 @@ static void refuse(struct nest_slot *slot, const char *why)
 		slot->sum.refusal = arena_text(slot->arena, why);
 }
 
-/* An offer of a solver: trusted in nothing. */
+/* An offer: trusted in nothing. */
 static void take(struct nest_driver *driver, struct nest_slot *slot, const struct mapping *mapping,
-	struct arena *scratch)
+	const char *solver, struct arena *scratch)
 {
 	const struct nest_search *search = driver->search;
-	struct nest_found found = {.mapping = *mapping, .solver = driver->solver_name};
+	struct nest_found found = {.mapping = *mapping, .solver = solver};
 	slot->sum.offered++;
 	const char *why = constraints_check(search->constraints, search->domain, mapping, scratch);
 	if (!why && nest_evaluate(search->model, mapping, &found.counts, &found.score) != NEST_FITS)
@@ -208,10 +208,8 @@ static void run_task(void *context, size_t i, int thread)
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	take_cells(driver, slot, &answer);
-	if (i == 0 && driver->search->start)
-		take(driver, slot, driver->search->start, scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++)
-		take(driver, slot, answer.candidates[k].mappings, scratch);
+		take(driver, slot, answer.candidates[k].mappings, driver->solver_name, scratch);
 	arena_release(scratch, mark);
 }
 
@@ -234,34 +232,47 @@ static void task_done(void *context, size_t i)
 	tell(driver, driver->tasks.count);
 }
 
+static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
+{
+	struct nest_explored *explored = driver->explored;
+	explored->complete &= slot->arena && slot->complete;
+	if (!slot->arena)
+		return;
+	explored->bound = slot->bound;
+	explored->evaluated += slot->sum.evaluated;
+	explored->ticks += slot->sum.ticks;
+	explored->offered += slot->sum.offered;
+	explored->refused += slot->sum.refused;
+	explored->simulated += slot->sum.simulated;
+	explored->unsimulated += slot->sum.unsimulated;
+	explored->events += slot->sum.events;
+	explored->disagreed += slot->sum.disagreed;
+	if (!explored->fault)
+		explored->fault = slot->sum.fault;
+	if (!explored->refusal)
+		explored->refusal = slot->sum.refusal;
+	for (size_t p = 0; p < slot->local.count; p++)
+		frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
+	for (size_t k = 0; k < slot->cells.count; k++)
+		*array_add(driver->arena, &driver->cells) = slot->cells.at[k];
+	arena_adopt(driver->arena, slot->arena);
+}
+
 /* In the order of tasks, so that the result does not depend on who finished first. */
 static void merge(struct nest_driver *driver)
 {
-	struct nest_explored *explored = driver->explored;
-	for (size_t i = 0; i < driver->tasks.count; i++) {
-		struct nest_slot *slot = &driver->slots[i];
-		explored->complete &= slot->arena && slot->complete;
-		if (!slot->arena)
-			continue;
-		explored->bound = slot->bound;
-		explored->evaluated += slot->sum.evaluated;
-		explored->ticks += slot->sum.ticks;
-		explored->offered += slot->sum.offered;
-		explored->refused += slot->sum.refused;
-		explored->simulated += slot->sum.simulated;
-		explored->unsimulated += slot->sum.unsimulated;
-		explored->events += slot->sum.events;
-		explored->disagreed += slot->sum.disagreed;
-		if (!explored->fault)
-			explored->fault = slot->sum.fault;
-		if (!explored->refusal)
-			explored->refusal = slot->sum.refusal;
-		for (size_t p = 0; p < slot->local.count; p++)
-			frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
-		for (size_t k = 0; k < slot->cells.count; k++)
-			*array_add(driver->arena, &driver->cells) = slot->cells.at[k];
-		arena_adopt(driver->arena, slot->arena);
-	}
+	for (size_t i = 0; i < driver->tasks.count; i++)
+		merge_slot(driver, &driver->slots[i]);
+}
+
+/* Before all work: whatever ends the search, its result is no worse. */
+static void take_start(struct nest_driver *driver)
+{
+	struct nest_slot slot = {.arena = arena_open(),
+		.local = frontier_open(driver->search->objectives),
+		.complete = true};
+	take(driver, &slot, driver->search->start, "start", driver->scratch[0]);
+	merge_slot(driver, &slot);
 }
 
 static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
@@ -416,6 +427,8 @@ struct nest_explored nest_explore(const struct nest_search *search, struct arena
 		.round = 1};
 	for (int i = 0; i < search->jobs; i++)
 		driver.scratch[i] = arena_open();
+	if (search->start)
+		take_start(&driver);
 	share_work(&driver);
 	driver.slots = arena_array(arena, struct nest_slot, driver.tasks.count);
 	struct parallel work = {&driver, run_task, task_done};

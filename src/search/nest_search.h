@@ -29,8 +29,10 @@ struct nest_search {
 	const struct nest_model *model; /* of that counting */
 	const struct nest_model *exact; /* what the simulator must agree with */
 	struct objectives objectives;
-	const char *solver;          /* of the stage; NULL: chosen as above */
-	const struct mapping *start; /* known to fit: offered first; NULL: none is known */
+	const char *solver; /* of the stage; NULL: chosen as above */
+	/* Known to fit: offered first, and every solver begins with it as the best known.  NULL:
+	 * none is known. */
+	const struct mapping *start;
 	enum simulate simulate;
 	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
 	uint64_t budget;          /* mappings evaluated */
@@ -48,7 +50,7 @@ struct nest_found {
 	struct mapping mapping;
 	struct nest_counts counts; /* of the counting asked for */
 	struct nest_score score;
-	const char *solver; /* "map/linear" */
+	const char *solver; /* "map/linear"; "start" of search->start */
 	enum proof_status proof;
 	double gap; /* of PROOF_BOUND: value - bound */
 	struct nest_execution {
