@@ -1,132 +1,309 @@
 #include "base/arena.h"
+#include "base/array.h"
+#include "model/nest_mapping.h"
 #include "search/nest_search.h"
 #include "tests/support/draws.h"
+#include "tests/support/nest_all.h"
+#include "tests/support/nest_compare.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
+#include "tests/support/nest_interpreter.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "tests/test.h"
 
 /*
- * The exact search against trying every mapping, on random small mapspaces: the same best
- * value for every objective, the same frontier, in both countings.
+ * The exact search against trying every mapping, on random small mapspaces under random
+ * constraints: the same best value for every objective, the same frontier, in both countings, and
+ * nothing where nothing is legal.  Every mapping comes from `linear`, or, where the test says so,
+ * from a recursion that knows nothing of spaces and their factorizations.
  */
-enum { MAPPINGS_MOST = 30000 };
+enum { MAPPINGS_MOST = 30000, RECURSION_MOST = 20000 };
 
 static const struct objectives wishes[] = {
 	{1, {OBJECTIVE_EDP}},
 	{1, {OBJECTIVE_ENERGY}},
 	{1, {OBJECTIVE_LATENCY}},
+	{1, {OBJECTIVE_HBM_BYTES}},
 	{2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
+	{2, {OBJECTIVE_EDP, OBJECTIVE_HBM_BYTES}},
+	{3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES}},
 };
 
-static struct nest_explored search_map(const struct nest_case *nest, const struct domain *domain,
-	enum counting counting, struct objectives objectives, const char *solver,
-	struct arena *arena)
+/* What a draw is about. */
+struct question {
+	struct arena *arena;
+	struct nest_case nest;
+	struct domain *domain;
+	const char *constraints; /* as a text; NULL: the domain was narrowed by hand */
+	enum counting counting;
+	struct objectives objectives;
+};
+
+static struct nest_search search_of(const struct question *question)
 {
-	struct nest_search search = {
+	const struct domain *domain = question->domain;
+	return (struct nest_search){
 		.arch = domain->arch,
-		.shape = &nest->shape,
-		.hierarchy = &nest->hierarchy,
+		.shape = &question->nest.shape,
+		.hierarchy = &question->nest.hierarchy,
 		.constraints = domain->constraints,
 		.domain = domain,
-		.space = space_make(arena, domain),
-		.counting = counting,
-		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
-		.objectives = objectives,
-		.solver = solver,
+		.space = space_make(question->arena, domain),
+		.counting = question->counting,
+		.model = nest_model_make(question->arena, &question->nest.hierarchy,
+			&question->nest.shape, question->counting),
+		.objectives = question->objectives,
 		.simulate = SIMULATE_NONE,
 		.budget = 100000000,
 		.jobs = 1,
 	};
-	return nest_explore(&search, arena);
 }
 
-static bool alike(double a, double b)
+static struct nest_explored search_with(const struct question *question, const char *solver)
 {
-	return fabs(a - b) <= 1e-9 * fabs(a);
+	struct nest_search search = search_of(question);
+	search.solver = solver;
+	return nest_explore(&search, question->arena);
+}
+
+/* Whether some point of a frontier is no worse than this one, but for rounding. */
+static bool is_covered(const struct frontier *frontier, const struct score *score)
+{
+	for (size_t i = 0; i < frontier->count; i++) {
+		bool covered = true;
+		for (size_t k = 0; k < frontier->objectives.count; k++) {
+			enum objective objective = frontier->objectives.at[k];
+			covered &= objective_value(objective, &frontier->points[i].score) <=
+				   objective_value(objective, score) * (1 + 1e-9);
+		}
+		if (covered)
+			return true;
+	}
+	return false;
 }
 
 static bool same_frontier(const struct frontier *a, const struct frontier *b)
 {
-	if (a->count != b->count)
-		return false;
+	bool same = true;
 	for (size_t i = 0; i < a->count; i++)
-		for (size_t k = 0; k < a->objectives.count; k++) {
-			enum objective objective = a->objectives.at[k];
-			if (!alike(objective_value(objective, &a->points[i].score),
-				    objective_value(objective, &b->points[i].score)))
-				return false;
-		}
-	return true;
+		same &= is_covered(b, &a->points[i].score);
+	for (size_t i = 0; i < b->count; i++)
+		same &= is_covered(a, &b->points[i].score);
+	return same;
 }
 
 static void show(const char *name, const struct frontier *frontier)
 {
 	for (size_t i = 0; i < frontier->count; i++)
-		fprintf(stderr, "%s: %" PRId64 " cycles %.17g pJ  %s\n", name,
+		fprintf(stderr, "%s: %" PRId64 " cycles %.17g pJ %" PRId64 " bytes  %s\n", name,
 			frontier->points[i].score.cycles, frontier->points[i].score.energy_pj,
-			frontier->points[i].key);
+			frontier->points[i].score.hbm_bytes, frontier->points[i].key);
 }
 
-static void compare(const struct nest_case_options *options, uint64_t seed, long count)
+/* Fails with all that is needed to repeat it. */
+static void differ(const struct question *question, uint64_t seed, long draw, const char *name,
+	const struct frontier *all, const struct nest_explored *best)
 {
-	long compared = 0, several = 0, empty = 0;
-	for (long draw = 0; draw < count; draw++) {
-		struct arena *arena = arena_open();
-		struct random random = random_open(seed, (uint64_t)draw);
-		struct nest_case nest;
-		nest_case_draw(&random, options, &nest);
-		nest_domain_limit(&random, &nest);
-		struct domain *domain = nest_domain_free(arena, &nest);
+	show(name, all);
+	show("exact", &best->frontier);
+	fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s%s\n%s%s", seed, draw,
+		counting_names[question->counting], objective_names[question->objectives.at[0]],
+		question->objectives.count > 1 ? " ..." : "", best->complete ? "" : ", not proven",
+		nest_case_text(question->arena, &question->nest),
+		question->constraints ? question->constraints : "");
+}
+
+/* --- draws */
+
+struct draw_class {
+	struct nest_case_options options;
+	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
+};
+
+/* False: the constraints clash. */
+static bool draw_question(
+	const struct draw_class *class, struct random *random, long draw, struct question *out)
+{
+	nest_case_draw(random, &class->options, &out->nest);
+	nest_domain_limit(random, &out->nest);
+	if (class->constraints) {
+		out->domain = nest_domain_wish(
+			out->arena, random, &out->nest, class->options.flags, &out->constraints);
+		if (!out->domain)
+			return false;
+	} else {
+		out->domain = nest_domain_free(out->arena, &out->nest);
 		if (draw % 4)
-			nest_domain_narrow(&random, domain);
-		domain->imperfect = 0;
-		enum counting counting =
-			random_below(&random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
-		struct objectives objectives =
-			wishes[random_below(&random, sizeof wishes / sizeof *wishes)];
-		if (nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST)) {
-			struct nest_explored all =
-				search_map(&nest, domain, counting, objectives, "linear", arena);
-			struct nest_explored best =
-				search_map(&nest, domain, counting, objectives, "exact", arena);
-			compared++;
-			several += all.frontier.count > 1;
-			empty += all.frontier.count == 0;
-			if (!best.complete || !all.complete ||
-				!same_frontier(&all.frontier, &best.frontier)) {
-				show("linear", &all.frontier);
-				show("exact", &best.frontier);
-				fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s\n%s", seed,
-					draw, counting_names[counting],
-					objective_names[objectives.at[0]],
-					objectives.count > 1 ? " ..." : "",
-					nest_case_text(arena, &nest));
-			}
-		}
-		arena_close(arena);
+			nest_domain_narrow(random, out->domain);
+		out->nest.hierarchy.least_parallelism = out->domain->least_parallelism;
+		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
+			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;
 	}
-	printf("%ld mapspaces compared, %ld with several points, %ld with none\n", compared,
-		several, empty);
-	assert_true(!draws_are_many(count) || (compared > count / 4 && several > 0));
+	out->domain->imperfect = 0;
+	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
+	return true;
+}
+
+struct tally {
+	long compared, several, empty;
+};
+
+static void count_draw(const struct frontier *frontier, struct tally *tally)
+{
+	tally->compared++;
+	tally->several += frontier->count > 1;
+	tally->empty += frontier->count == 0;
+}
+
+static void expect_variety(const struct tally *tally, long count)
+{
+	printf("%ld mapspaces compared, %ld with several points, %ld with none\n", tally->compared,
+		tally->several, tally->empty);
+	assert_true(!draws_are_many(count) || (tally->compared > count / 4 && tally->several > 0));
+}
+
+static void compare(const struct draw_class *class, uint64_t seed, long count)
+{
+	struct tally tally = {0};
+	for (long draw = 0; draw < count; draw++) {
+		struct question question = {.arena = arena_open()};
+		struct random random = random_open(seed, (uint64_t)draw);
+		if (draw_question(class, &random, draw, &question) &&
+			nest_space_is_small(
+				space_make(question.arena, question.domain), MAPPINGS_MOST)) {
+			struct nest_explored all = search_with(&question, "linear");
+			struct nest_explored best = search_with(&question, "exact");
+			count_draw(&all.frontier, &tally);
+			if (!best.complete || !all.complete ||
+				!same_frontier(&all.frontier, &best.frontier))
+				differ(&question, seed, draw, "linear", &all.frontier, &best);
+		}
+		arena_close(question.arena);
+	}
+	expect_variety(&tally, count);
 }
 
 static void small_mapspaces_have_the_enumerated_optimum(void **state)
 {
-	struct nest_case_options options = {
-		.sliding = true, .bypass = true, .spatial = true, .steps_most = 60};
-	compare(&options, draws_seed(61), draws(400));
+	struct draw_class class = {
+		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
+	compare(&class, draws_seed(61), draws(200));
 }
 
 static void flags_cost_proofs_but_no_optimum(void **state)
 {
-	struct nest_case_options options = {
-		.sliding = true, .bypass = true, .spatial = true, .flags = true, .steps_most = 24};
-	compare(&options, draws_seed(62), draws(400) / 4);
+	struct draw_class class = {.options = {.sliding = true,
+					   .bypass = true,
+					   .spatial = true,
+					   .flags = true,
+					   .steps_most = 24}};
+	compare(&class, draws_seed(62), draws(200));
+}
+
+static void so_it_is_under_constraints(void **state)
+{
+	struct draw_class class = {
+		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
+		.constraints = true};
+	compare(&class, draws_seed(63), draws(200));
+}
+
+static void and_under_constraints_that_set_flags(void **state)
+{
+	struct draw_class class = {.options = {.sliding = true,
+					   .bypass = true,
+					   .spatial = true,
+					   .flags = true,
+					   .steps_most = 24},
+		.constraints = true};
+	compare(&class, draws_seed(64), draws(200));
+}
+
+/* --- the recursion, and the interpreter */
+
+struct tried {
+	const struct question *question;
+	struct nest_search search;
+	struct frontier kept;
+};
+
+static void try_one(void *user, const struct mapping *mapping)
+{
+	struct tried *tried = user;
+	struct nest_counts counts;
+	struct nest_score score;
+	struct arena *arena = tried->question->arena;
+	if (!nest_mapping_fits(tried->question->domain, mapping) ||
+		nest_evaluate(tried->search.model, mapping, &counts, &score) != NEST_FITS)
+		return;
+	struct point point = {.score = nest_summary(&tried->search, &counts, &score)};
+	if (frontier_beats(&tried->kept, &point.score, NULL))
+		return;
+	struct arena_mark mark = arena_mark(arena);
+	if (constraints_check(tried->search.constraints, tried->search.domain, mapping, arena)) {
+		arena_release(arena, mark);
+		return;
+	}
+	point.key = nest_mapping_print(arena, tried->search.arch, tried->search.shape, mapping);
+	frontier_add(&tried->kept, arena, point);
+}
+
+/* The counts of every point, element by element. */
+static long expect_interpreted(const struct question *question, const struct nest_explored *best)
+{
+	long count = 0;
+	for (size_t i = 0; i < best->frontier.count; i++) {
+		const struct nest_found *found = best->frontier.points[i].payload;
+		struct nest_case nest = question->nest;
+		struct nest_counts counts;
+		nest.mapping = found->mapping;
+		assert_true(nest_interpret(&nest.hierarchy, &nest.shape, &nest.mapping, &counts));
+		const char *wrong = nest_counts_differ(
+			question->arena, &nest, "exact", &found->counts, "interpreter", &counts);
+		if (wrong)
+			fail_msg("%s\n%s", wrong, nest_case_text(question->arena, &nest));
+		count++;
+	}
+	return count;
+}
+
+static void recursion_finds_the_same(void **state)
+{
+	struct tally tally = {0};
+	uint64_t seed = draws_seed(65);
+	long count = draws(200), interpreted = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct draw_class class = {.options = {.sliding = true,
+						   .bypass = true,
+						   .spatial = true,
+						   .flags = draw % 4 == 0,
+						   .steps_most = 12},
+			.constraints = draw % 2};
+		struct question question = {.arena = arena_open()};
+		struct random random = random_open(seed, (uint64_t)draw);
+		bool drawn = draw_question(&class, &random, draw, &question);
+		struct tried tried = {
+			.question = &question, .kept = frontier_open(question.objectives)};
+		struct nest_all all = {question.domain, RECURSION_MOST, try_one, &tried};
+		if (drawn)
+			tried.search = search_of(&question);
+		if (drawn && nest_all(&all)) {
+			struct nest_explored best = search_with(&question, "exact");
+			count_draw(&tried.kept, &tally);
+			if (!best.complete || !same_frontier(&tried.kept, &best.frontier))
+				differ(&question, seed, draw, "recursion", &tried.kept, &best);
+			if (question.counting == COUNTING_EXACT)
+				interpreted += expect_interpreted(&question, &best);
+		}
+		arena_close(question.arena);
+	}
+	expect_variety(&tally, count);
+	printf("%ld points interpreted\n", interpreted);
+	assert_true(!draws_are_many(count) || interpreted > 0);
 }
 
 int main(void)
@@ -134,6 +311,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_mapspaces_have_the_enumerated_optimum),
 		cmocka_unit_test(flags_cost_proofs_but_no_optimum),
+		cmocka_unit_test(so_it_is_under_constraints),
+		cmocka_unit_test(and_under_constraints_that_set_flags),
+		cmocka_unit_test(recursion_finds_the_same),
 	};
 	return cmocka_run_group_tests_name("exact search", tests, NULL, NULL);
 }

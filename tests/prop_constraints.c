@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"
+#include "tests/support/constraint_draw.h"
 #include "tests/support/draws.h"
 
 #include <inttypes.h>
@@ -85,129 +86,21 @@ static struct mapping draw_mapping(struct draw *draw)
 	return mapping;
 }
 
-static const char *name_of(const struct draw *draw, int d)
-{
-	return draw->test.shape->dimensions[d].name;
-}
-
 static const char *level_of(const struct draw *draw, int row)
 {
 	return draw->test.arch.levels[row].name;
 }
 
-static void add_factors(struct draw *draw, struct text *text, const uint32_t *bounds, bool only)
-{
-	static const char *const relations[] = {"=", "<=", ">=", "<", ">"};
-	static const int shifts[] = {0, 0, 0, 1, -1};
-	text_add(text, only ? ", factors_only: [" : ", factors: [");
-	bool first = true;
-	for (int d = 0; d < DIMENSIONS; d++) {
-		int relation = only ? 0 : (int)below(draw, 5);
-		int64_t bound = bounds[d] + shifts[relation];
-		if ((!only || bounds[d] == 1) && below(draw, 2))
-			continue;
-		if (bound == 0)
-			continue;
-		text_add(text, "%s%s%s%" PRId64, first ? "" : ", ", name_of(draw, d),
-			relations[relation], bound);
-		first = false;
-	}
-	text_add(text, "]");
-}
-
-/* Some of the innermost and some of the outermost loops of an order. */
-static void add_permutation(struct draw *draw, struct text *text, const uint8_t *order)
-{
-	int inner = (int)below(draw, DIMENSIONS + 1);
-	int outer = (int)below(draw, (uint64_t)(DIMENSIONS - inner) + 1);
-	text_add(text, ", permutation: '");
-	for (int i = 0; i < inner; i++)
-		text_add(text, "%s", name_of(draw, order[i]));
-	text_add(text, "_");
-	for (int i = DIMENSIONS - outer; i < DIMENSIONS; i++)
-		text_add(text, "%s", name_of(draw, order[i]));
-	text_add(text, "'");
-}
-
-static void add_spaces(struct draw *draw, struct text *text, const char *key, uint32_t spaces)
-{
-	text_add(text, ", %s: [", key);
-	bool first = true;
-	for (int t = 0; t < SPACES; t++) {
-		if (!(spaces >> t & 1))
-			continue;
-		text_add(text, "%s%s", first ? "" : ", ", draw->test.shape->spaces[t].name);
-		first = false;
-	}
-	text_add(text, "]");
-}
-
-/* Dataspaces that a row's loops iterate over. */
-static uint32_t iterated(const struct draw *draw, const uint32_t *bounds)
-{
-	uint32_t spaces = 0;
-	for (int t = 0; t < SPACES; t++)
-		for (int d = 0; d < DIMENSIONS; d++)
-			if (bounds[d] > 1 && draw->test.shape->spaces[t].relevant >> d & 1)
-				spaces |= 1u << t;
-	return spaces;
-}
-
-static void add_loops(
-	struct draw *draw, struct text *text, const struct mapping *mapping, int row, bool spatial)
-{
-	const struct mapping_row *of = &mapping->rows[row];
-	const uint32_t *bounds = spatial ? of->spatial : of->temporal;
-	uint32_t over = iterated(draw, bounds), some = (uint32_t)below(draw, 1 << SPACES);
-	text_add(text, "- {target: %s, type: %s", level_of(draw, row),
-		spatial ? "spatial" : "temporal");
-	if (below(draw, 2))
-		add_factors(draw, text, bounds, below(draw, 3) == 0);
-	if (below(draw, 3) == 0)
-		add_permutation(draw, text, spatial ? of->spatial_order : of->temporal_order);
-	if (spatial && below(draw, 3) == 0)
-		text_add(text, ", split: %d", (int)below(draw, DIMENSIONS + 1));
-	if (below(draw, 4) == 0)
-		add_spaces(draw, text, "must_iterate_over_dataspaces", over & some);
-	if (below(draw, 4) == 0)
-		add_spaces(draw, text, "no_iteration_over_dataspaces", ~over & some);
-	text_add(text, "}\n");
-}
-
-static void add_residence(
-	struct draw *draw, struct text *text, const struct mapping *mapping, int row)
-{
-	static const char *const keys[][2] = {{"keep", "bypass"}, {"keep_only", "bypass_only"}};
-	uint32_t kept = 0, some = (uint32_t)below(draw, 1 << SPACES);
-	for (int t = 0; t < SPACES; t++)
-		kept |= (mapping->residency[t] >> row & 1) << t;
-	bool all = below(draw, 3) == 0, keep = below(draw, 2);
-	text_add(text, "- {target: %s, type: dataspace", level_of(draw, row));
-	add_spaces(draw, text, keys[all][!keep], (keep ? kept : ~kept) & (all ? UINT32_MAX : some));
-	text_add(text, "}\n");
-}
-
 /* A constraint or two that a mapping keeps, now and then one of another mapping. */
 static const char *draw_constraints(struct draw *draw, const struct mapping *mapping)
 {
+	struct constraint_draw drawing = {
+		.random = draw->random, .arch = &draw->test.arch, .shape = draw->test.shape};
 	struct text text = text_open(draw->arena);
 	int count = 1 + (int)below(draw, 6);
 	for (int i = 0; i < count; i++) {
 		struct mapping other = draw_mapping(draw);
-		const struct mapping *of = below(draw, 8) ? mapping : &other;
-		switch (below(draw, 4)) {
-		case 0:
-			add_loops(draw, &text, of, spatial_rows[below(draw, 2)], true);
-			break;
-		case 1:
-			add_residence(draw, &text, of, temporal_rows[below(draw, 3)]);
-			break;
-		case 2:
-			text_add(&text, "- {type: utilization, min: 0.%d}\n", (int)below(draw, 6));
-			break;
-		default:
-			add_loops(draw, &text, of, temporal_rows[below(draw, 3)], false);
-		}
+		constraint_draw_add(&drawing, below(draw, 8) ? mapping : &other, &text);
 	}
 	return text_read(&text);
 }
@@ -273,7 +166,7 @@ static bool iterates(const struct draw *draw, const struct mapping *mapping)
 		const struct mapping_row *row = &mapping->rows[constraint->row];
 		const uint32_t *bounds =
 			constraint->part == PART_SPATIAL ? row->spatial : row->temporal;
-		if (constraint->spaces & ~iterated(draw, bounds))
+		if (constraint->spaces & ~constraint_draw_iterated(draw->test.shape, bounds))
 			return false;
 	}
 	return true;

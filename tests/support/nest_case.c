@@ -153,6 +153,7 @@ static void draw_shape(
 		order[d] = (uint8_t)d;
 	shuffle(random, order, shape->dimension_count);
 	int64_t room = options->steps_most / (1 + below(random, 8)) + 1;
+	room = number_min(room, options->steps_most);
 	bool one_long = chance(random, 5); /* with many loops */
 	for (int i = 0; i < shape->dimension_count; i++) {
 		struct dimension *dimension = &shape->dimensions[order[i]];

@@ -1,6 +1,11 @@
 #include "tests/support/nest_domain.h"
 
 #include "base/arena.h"
+#include "base/text.h"
+#include "constraints/constraints.h"
+#include "tests/support/constraint_draw.h"
+
+#include <string.h>
 
 static bool chance(struct random *random, int one_in)
 {
@@ -32,6 +37,34 @@ struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nes
 	struct domain *domain =
 		domain_make(arena, arch_of(arena, nest), &nest->shape, &nest->hierarchy);
 	domain->constraints = arena_new(arena, struct constraints);
+	return domain;
+}
+
+struct domain *nest_domain_wish(struct arena *arena, struct random *random, struct nest_case *nest,
+	bool flags, const char **out)
+{
+	struct domain *domain = nest_domain_free(arena, nest);
+	struct constraint_draw draw = {.random = random,
+		.arch = domain->arch,
+		.shape = &nest->shape,
+		.flags = flags,
+		.maximizes = true};
+	struct text text = text_open(arena);
+	for (int count = 1 + (int)random_below(random, 4); count > 0; count--)
+		constraint_draw_add(&draw, &nest->mapping, &text);
+	*out = text.length ? text_read(&text) : "[]";
+	struct diag *diag = diag_open(arena);
+	struct reading reading = {.arena = arena, .diag = diag};
+	const struct node *lists[2] = {
+		node_read_text(arena, "constraints.yaml", *out, strlen(*out), diag)};
+	struct constraint_context context = {
+		.reading = &reading, .arch = domain->arch, .shape = &nest->shape};
+	struct constraints *constraints = arena_new(arena, struct constraints);
+	*constraints = constraints_read(&context, lists);
+	domain->constraints = constraints;
+	if (diag_failed(diag) || !constraints_narrow(constraints, domain, diag))
+		return NULL;
+	constraints_flag(constraints, &nest->hierarchy);
 	return domain;
 }
 

@@ -12,6 +12,13 @@ struct arena;
 struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nest);
 void nest_domain_narrow(struct random *random, struct domain *domain);
 
+/*
+ * Constraints at random, read from a text, most of which the nest's own mapping keeps; their
+ * flags go into the nest's machine.  NULL if they clash.  *out is the text.
+ */
+struct domain *nest_domain_wish(struct arena *arena, struct random *random, struct nest_case *nest,
+	bool flags, const char **out);
+
 /* Levels that hold little, and at times must be filled. */
 void nest_domain_limit(struct random *random, struct nest_case *nest);
 
