@@ -1,0 +1,113 @@
+#include "inputs_request.h"
+
+#include "base/arena.h"
+#include "inputs.h"
+#include "search/feasible.h"
+#include "search/solver.h"
+
+bool request_check(
+	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag)
+{
+	for (size_t i = 0; i < objectives->count; i++)
+		if (!nest_objective(objectives->at[i]))
+			diag_error(diag, (struct span){0},
+				"objective '%s' is for workload graphs; a problem has latency, "
+				"energy, edp, hbm_bytes and accesses:LEVEL",
+				objective_names[objectives->at[i]]);
+	if (inputs->solver)
+		inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
+	return !diag_failed(diag);
+}
+
+/* Under the flags of constraints alone: those of a mapping hold for no other one. */
+static const struct hierarchy *unflag(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	if (!inputs->mapping_flags)
+		return inputs->hierarchy;
+	struct hierarchy *hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, diag);
+	if (hierarchy)
+		constraints_flag(inputs->constraints, hierarchy);
+	diag_warning(diag, inputs->mapping_span,
+		"flags in the mapping (no_reuse, rmw_first_update, ...) are left aside: in a search "
+		"only those of constraints hold");
+	return hierarchy;
+}
+
+/* NULL when the constraints leave no mapping: that is told then.  *start: one that fits; NULL if
+ * that was too much work to find out. */
+static const struct domain *narrow(const struct nest_inputs *inputs,
+	const struct hierarchy *hierarchy, const struct mapping **start, struct arena *arena,
+	struct diag *diag)
+{
+	struct domain *domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
+	*start = NULL;
+	if (!constraints_narrow(inputs->constraints, domain, diag))
+		return NULL;
+	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
+	if (feasible.verdict == FEASIBILITY_FITS)
+		*start = arena_copy(arena, &feasible.witness, sizeof feasible.witness);
+	if (feasible.verdict != FEASIBILITY_NONE)
+		return domain;
+	diag_error(diag, inputs->shape->span,
+		"no mapping fits the machine and the constraints; lxplore check says which of them "
+		"conflict");
+	return NULL;
+}
+
+/* Why a search cannot start with the mapping of the specs; NULL if it can. */
+static const char *find_fault(
+	const struct nest_search *search, const struct mapping *mapping, struct arena *arena)
+{
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	const char *why = constraints_check(search->constraints, search->domain, mapping, arena);
+	nest_evaluate(search->model, mapping, counts, score);
+	return why ? why : nest_verdict_text(arena, search->hierarchy, search->shape, score);
+}
+
+/* A mapping that the specs bring is where the search starts, if it may. */
+static void take_start(const struct nest_inputs *inputs, struct nest_search *search,
+	struct arena *arena, struct diag *diag)
+{
+	if (!inputs->mapping)
+		return;
+	const char *why = find_fault(search, inputs->mapping, arena);
+	if (why)
+		diag_warning(diag, inputs->mapping_span,
+			"the search starts without this mapping: %s", why);
+	else
+		search->start = inputs->mapping;
+}
+
+bool request_search(struct arena *arena, const struct nest_inputs *inputs,
+	const struct exploration *wishes, struct diag *diag, struct nest_search *out)
+{
+	const struct mapping *start = NULL;
+	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
+	const struct domain *domain =
+		hierarchy ? narrow(inputs, hierarchy, &start, arena, diag) : NULL;
+	if (!domain)
+		return false;
+	*out = (struct nest_search){
+		.arch = inputs->arch,
+		.shape = inputs->shape,
+		.hierarchy = hierarchy,
+		.constraints = inputs->constraints,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.counting = inputs->counting,
+		.model = nest_model_make(arena, hierarchy, inputs->shape, inputs->counting),
+		.exact = nest_model_make(arena, hierarchy, inputs->shape, COUNTING_EXACT),
+		.objectives = wishes->objectives,
+		.solver = inputs->solver,
+		.start = start,
+		.simulate = wishes->simulate,
+		.simulate_budget = wishes->simulate_budget,
+		.budget = wishes->budget ? wishes->budget : NEST_BUDGET,
+		.seed = wishes->seed,
+		.jobs = 1,
+	};
+	take_start(inputs, out, arena, diag);
+	return true;
+}

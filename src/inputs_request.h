@@ -1,0 +1,20 @@
+#ifndef INPUTS_REQUEST_H
+#define INPUTS_REQUEST_H
+
+#include "inputs_nest.h"
+#include "search/nest_search.h"
+
+/*
+ * What the inputs ask of a search.
+ */
+
+/* Whether objectives and solver are of problems; complains. */
+bool request_check(
+	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag);
+
+/* The search of one problem, in one thread that nobody listens to.  False when the constraints
+ * leave no mapping, which is told then. */
+bool request_search(struct arena *arena, const struct nest_inputs *inputs,
+	const struct exploration *wishes, struct diag *diag, struct nest_search *out);
+
+#endif
