@@ -30,7 +30,7 @@ struct command {
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_report, command_list;
+	command_diff, command_report, command_list;
 
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);

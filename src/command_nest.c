@@ -71,8 +71,7 @@ static void print_report(struct arena *arena, const struct nest_report *report, 
 					     : nest_json(arena, report));
 }
 
-/* Timeloop's counting has no meaning where factors do not divide. */
-static enum counting find_counting(
+enum counting command_nest_counting(
 	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
 {
 	bool perfect = true;
@@ -84,6 +83,27 @@ static enum counting find_counting(
 			"factors do not divide: counted exactly, for Timeloop's counts are "
 			"averages cut to integers there");
 	return perfect ? COUNTING_TIMELOOP : COUNTING_EXACT;
+}
+
+struct nest_report command_nest_report(
+	const struct nest_inputs *inputs, enum counting counting, struct arena *arena)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	nest_evaluate(model, inputs->mapping, counts, score);
+	return (struct nest_report){
+		.arch = inputs->arch,
+		.hierarchy = inputs->hierarchy,
+		.shape = inputs->shape,
+		.mapping = inputs->mapping,
+		.counting = counting,
+		.counts = counts,
+		.score = score,
+		.why = find_fault(inputs, score, arena),
+		.counted = is_counted(score->verdict),
+	};
 }
 
 int command_nest_score(struct arena *arena, const struct arguments *arguments,
@@ -99,32 +119,19 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 			"'--trace' is for workload graphs; this is a problem");
 	option_word(arguments, "format", format_names, diag, &format);
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &steps_most);
-	enum counting counting = find_counting(inputs, arena, diag);
+	enum counting counting = command_nest_counting(inputs, arena, diag);
 	if (diag_failed(diag))
 		return command_refuse(diag);
 	diag_print(diag, stderr);
 
-	const struct nest_model *model =
-		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting);
-	struct nest_counts *counts = arena_new(arena, struct nest_counts);
-	struct nest_score *score = arena_new(arena, struct nest_score);
-	nest_evaluate(model, inputs->mapping, counts, score);
-	struct nest_report report = {
-		.arch = inputs->arch,
-		.hierarchy = inputs->hierarchy,
-		.shape = inputs->shape,
-		.mapping = inputs->mapping,
-		.counting = counting,
-		.counts = counts,
-		.score = score,
-		.why = find_fault(inputs, score, arena),
-		.counted = is_counted(score->verdict),
-	};
+	struct nest_report report = command_nest_report(inputs, counting, arena);
 	if (option_find(arguments, "explain")) {
 		if (report.why)
 			fprintf(stderr, "lxplore: infeasible: %s\n", report.why);
 		if (report.counted)
-			command_print(nest_explain(model, inputs->mapping, arena));
+			command_print(nest_explain(
+				nest_model_make(arena, inputs->hierarchy, inputs->shape, counting),
+				inputs->mapping, arena));
 		return report.why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
 	}
 	struct nest_run run;

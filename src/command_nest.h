@@ -4,6 +4,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "inputs_nest.h"
+#include "report/nest_report.h"
 
 /*
  * `score` and `simulate` of a problem: what stands in the specs is counted,
@@ -11,6 +12,14 @@
  */
 int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag);
+
+/* Timeloop's counting has no meaning where factors do not divide: warned of, and counted exactly. */
+enum counting command_nest_counting(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag);
+
+/* The mapping of the specs, counted. */
+struct nest_report command_nest_report(
+	const struct nest_inputs *inputs, enum counting counting, struct arena *arena);
 
 /* What `explore` was asked besides what the inputs say. */
 struct explore_request {

@@ -196,7 +196,7 @@ static const char *escape(struct arena *arena, const char *option, size_t length
 static void the_man_page_knows_every_option(void **state)
 {
 	static const char *const commands[] = {
-		"explore", "score", "simulate", "check", "report", "list"};
+		"explore", "score", "simulate", "check", "diff", "report", "list"};
 	struct arena *arena = arena_open();
 	const char *page = read_manual(arena, "scripts/lxplore.1");
 	size_t known = 0;

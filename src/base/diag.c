@@ -62,9 +62,15 @@ static const char *clean(struct arena *arena, const char *text)
 	return text_read(&out);
 }
 
+/* A file that was read twice is the same source. */
+static bool same_source(const struct source *a, const struct source *b)
+{
+	return a == b || (a && b && text_equal(a->name, b->name));
+}
+
 static bool same_span(struct span a, struct span b)
 {
-	return a.source == b.source && a.line == b.line && a.column == b.column;
+	return same_source(a.source, b.source) && a.line == b.line && a.column == b.column;
 }
 
 static bool is_known(const struct diag *diag, struct message message)
@@ -131,6 +137,18 @@ void diag_note(struct diag *diag, struct span at, const char *format, ...)
 	va_start(list, format);
 	add(diag, NOTE, at, format, list);
 	va_end(list);
+}
+
+void diag_take(struct diag *diag, const struct diag *other)
+{
+	for (size_t i = 0; i < other->messages.count; i++) {
+		struct message message = other->messages.at[i];
+		if (is_known(diag, message))
+			continue;
+		diag->errors += message.severity == ERROR;
+		diag->warnings += message.severity == WARNING;
+		*array_add(diag->arena, &diag->messages) = message;
+	}
 }
 
 bool diag_failed(const struct diag *diag)

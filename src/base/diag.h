@@ -53,6 +53,9 @@ void diag_warning(struct diag *diag, struct span at, const char *format, ...)
 void diag_note(struct diag *diag, struct span at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What was said to another one, as far as it was not said here at the same place. */
+void diag_take(struct diag *diag, const struct diag *other);
+
 bool diag_failed(const struct diag *diag);   /* any error so far? */
 size_t diag_errors(const struct diag *diag); /* how many, those past DIAG_MOST too */
 /* The next error is only counted: its details need not be worked out. */

@@ -18,8 +18,7 @@ const char *json_text(struct arena *arena, json_t *root)
 	return text;
 }
 
-/* RFC 4180: quoted where a value has a comma, a quote or a line end. */
-static void add_quoted(struct text *text, const char *value)
+void csv_field(struct text *text, const char *value)
 {
 	if (!strpbrk(value, ",\"\n")) {
 		text_add(text, "%s", value);
@@ -29,6 +28,16 @@ static void add_quoted(struct text *text, const char *value)
 	for (; *value; value++)
 		text_add(text, *value == '"' ? "\"\"" : "%c", *value);
 	text_add(text, "\"");
+}
+
+const char *json_leaf_text(struct arena *arena, const json_t *leaf)
+{
+	if (json_is_string(leaf))
+		return json_string_value(leaf);
+	char *dumped = json_dumps(leaf, JSON_ENCODE_ANY);
+	const char *text = arena_text(arena, dumped);
+	free(dumped);
+	return text;
 }
 
 static void flatten(struct text *text, struct arena *arena, const char *path, json_t *value)
@@ -44,11 +53,9 @@ static void flatten(struct text *text, struct arena *arena, const char *path, js
 			flatten(text, arena, arena_format(arena, "%s%s%zu", path, dot, i),
 				json_array_get(value, i));
 	} else {
-		add_quoted(text, path);
+		csv_field(text, path);
 		text_add(text, ",");
-		char *dumped = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-		add_quoted(text, dumped ? dumped : json_string_value(value));
-		free(dumped);
+		csv_field(text, json_leaf_text(arena, value));
 		text_add(text, "\n");
 	}
 }

@@ -50,6 +50,7 @@ struct nest_report {
 /* The levels without the multipliers, and without times and energies: words only. */
 json_t *nest_json_words(struct arena *arena, const struct nest_report *report);
 
+json_t *nest_json_value(struct arena *arena, const struct nest_report *report);
 const char *nest_json(struct arena *arena, const struct nest_report *report);
 
 /* The same, one line for each value. */

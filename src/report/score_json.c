@@ -178,7 +178,7 @@ static void add_simulation(json_t *root, const struct outcome *outcome)
 		json_object_set_new(root, "worst_ulps", json_real(outcome->worst_ulps));
 }
 
-static json_t *make_root(struct arena *arena, const struct outcome *outcome,
+json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
 	const struct score *score = &outcome->cost.score;
@@ -211,11 +211,11 @@ static json_t *make_root(struct arena *arena, const struct outcome *outcome,
 const char *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	return json_text(arena, make_root(arena, outcome, made, from_simulator));
+	return json_text(arena, score_json_value(arena, outcome, made, from_simulator));
 }
 
 const char *score_csv(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator)
 {
-	return json_csv(arena, make_root(arena, outcome, made, from_simulator));
+	return json_csv(arena, score_json_value(arena, outcome, made, from_simulator));
 }

@@ -4,6 +4,8 @@
 #include "search/evaluate.h"
 #include "search/recipe.h"
 
+#include <jansson.h>
+
 /*
  * What `score` and `simulate` print: one JSON object of the same shape.  Its
  * numbers come from the model, or, when `from_simulator`, from the execution.
@@ -20,6 +22,8 @@
  * A simulation adds: executed, finished, events, agrees, faults, worst_ulps.
  */
 struct arena;
+json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator);
 const char *score_json(struct arena *arena, const struct outcome *outcome,
 	const struct recipe_result *made, bool from_simulator);
 

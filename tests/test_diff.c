@@ -1,0 +1,264 @@
+/*
+ * diff shows every choice and every count in which two plans differ, and says of
+ * counts what score says.
+ */
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define SPECS "specs/arch/three_level.yaml specs/problems/gemm_16.yaml"
+
+static struct arena *arena;
+static const char *folder;
+
+static int set_up(void **state)
+{
+	arena = arena_open();
+	folder = shell_folder(arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shell_remove(folder);
+	arena_close(arena);
+	return 0;
+}
+
+static const char *put(const char *name, const char *text)
+{
+	const char *path = arena_format(arena, "%s/%s", folder, name);
+	FILE *file = fopen(path, "wb");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+static const char *put_line(const char *name, const char *line)
+{
+	return put(name, arena_format(arena, "mapping: \"%s\"\n", line));
+}
+
+static struct ended diff(const char *words)
+{
+	return shell(arena, "$LXPLORE diff %s", words);
+}
+
+static void differences_are_listed(void **state)
+{
+	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
+	const char *b =
+		put_line("b.yaml", "DRAM: N2 | GLB: M2 N8 | PE: K4 | RF: M8 K4 | keep DRAM,RF: Z");
+	struct ended ended = diff(arena_format(arena, SPECS " %s %s --format csv", a, b));
+	assert_int_equal(ended.status, 1);
+	assert_string_equal(ended.err, "");
+	const char *counts = strstr(ended.out, "count,");
+	assert_non_null(counts);
+	assert_string_equal(arena_format(arena, "%.*s", (int)(counts - ended.out), ended.out),
+		"kind,what,a,b,ratio\n"
+		"choice,DRAM.M,2,1,\n"
+		"choice,DRAM.N,1,2,\n"
+		"choice,GLB.M,1,2,\n"
+		"choice,GLB.N,16,8,\n"
+		"choice,GLB.keeps,A B Z,A B,\n"
+		"choice,RF.order,K M,M K,\n");
+	assert_non_null(strstr(counts, "count,RF.A.total_fills,256,512,2\n"));
+	assert_non_null(strstr(counts, "count,GLB.Z.total_updates,256,,\n"));
+	assert_null(strstr(counts, "count,RF.A.total_reads,"));
+	b = put_line("b.yaml", "DRAM: M2 | GLB: N16 | PE: K4@y | RF: K4 M8");
+	ended = diff(arena_format(arena, SPECS " %s %s --format csv", a, b));
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "\nchoice,PE.K along,X,Y,\n"));
+	assert_non_null(strstr(ended.out, "\ncount,feasible,true,false,\n"));
+}
+
+/* The same mapping in other words: in a line, as directives, with what changes nothing. */
+static void equal_plans_have_no_difference(void **state)
+{
+	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
+	const char *b = put("b.yaml",
+		"mapping:\n"
+		"- {target: DRAM, type: temporal, factors: M2 N1 K1, permutation: NKM}\n"
+		"- {target: GLB, type: temporal, factors: N=0, permutation: KNM}\n"
+		"- {target: PE, type: spatial, factors: K=4}\n"
+		"- {target: RF, type: temporal, factors: M=8 K=4, permutation: MNK}\n");
+	struct ended ended = diff(arena_format(arena, SPECS " %s %s", a, b));
+	assert_string_equal(
+		ended.out, arena_format(arena,
+				   "A  %s\n   DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8\n"
+				   "B  %s\n   DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8\n"
+				   "counting  exact\n\nno difference\n",
+				   a, b));
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+}
+
+static json_t *score_of(const char *plan, const char *counting)
+{
+	struct ended ended =
+		shell(arena, "$LXPLORE score " SPECS " %s --counting %s", plan, counting);
+	json_t *root = json_loads(ended.out, 0, NULL);
+	assert_non_null(root);
+	return root;
+}
+
+/* The value of a path such as RF.A.total_reads, RF.cycles, cycles. */
+static json_t *find(json_t *score, const char *path)
+{
+	size_t i;
+	json_t *level;
+	const char *dot = strchr(path, '.');
+	if (!dot)
+		return json_object_get(score, path);
+	json_array_foreach(json_object_get(score, "levels"), i, level) {
+		const char *name = json_string_value(json_object_get(level, "name"));
+		if (strncmp(name, path, (size_t)(dot - path)) != 0 || name[dot - path])
+			continue;
+		const char *second = strchr(dot + 1, '.');
+		if (!second)
+			return json_object_get(level, dot + 1);
+		const char *part = arena_format(arena, "%.*s", (int)(second - dot - 1), dot + 1);
+		json_t *inner = json_object_get(json_object_get(level, "dataspaces"), part);
+		return json_object_get(inner ? inner : json_object_get(level, part), second + 1);
+	}
+	return NULL;
+}
+
+static void check_side(json_t *row, const char *side, json_t *score)
+{
+	json_t *said = json_object_get(row, side);
+	json_t *right = find(score, json_string_value(json_object_get(row, "what")));
+	if (!json_equal(said, right ? right : json_null()))
+		fail_msg("%s of %s", side, json_string_value(json_object_get(row, "what")));
+}
+
+static void counts_are_those_of_score(void **state)
+{
+	static const char *const countings[] = {"exact", "timeloop"};
+	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 K2 | PE: K4 | RF: K2 M8");
+	const char *b =
+		put_line("b.yaml", "DRAM: N2 | GLB: K4 N8 | PE: M4 | RF: M4 K4 | keep DRAM,RF: A");
+	for (int c = 0; c < 2; c++) {
+		size_t i;
+		json_t *row;
+		struct ended ended = diff(arena_format(arena,
+			SPECS " %s %s --all --format json --counting %s", a, b, countings[c]));
+		json_t *root = json_loads(ended.out, 0, NULL);
+		json_t *of_a = score_of(a, countings[c]), *of_b = score_of(b, countings[c]);
+		assert_int_equal(ended.status, 1);
+		assert_true(json_is_false(json_object_get(root, "equal")));
+		assert_string_equal(
+			json_string_value(json_object_get(root, "counting")), countings[c]);
+		assert_true(json_array_size(json_object_get(root, "counts")) > 40);
+		json_array_foreach(json_object_get(root, "counts"), i, row) {
+			check_side(row, "a", of_a);
+			check_side(row, "b", of_b);
+		}
+		json_decref(root);
+		json_decref(of_a);
+		json_decref(of_b);
+	}
+}
+
+static void shorter_last_rounds_show(void **state)
+{
+	const char *a = put_line("a.yaml", "DRAM: M2 N16 | PE: K4 | RF: K4 M8");
+	const char *b = put_line("b.yaml", "DRAM: M3 N16 | PE: K4 | RF: K4 M=6,4");
+	struct ended ended = diff(arena_format(arena, SPECS " %s %s --format csv", a, b));
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "\nchoice,RF.M,8,\"6,4\",\n"));
+	ended = diff(arena_format(arena, SPECS " %s %s --counting timeloop", b, a));
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "\ncounting  exact\n"));
+	assert_non_null(strstr(ended.err, "factors do not divide: counted exactly"));
+}
+
+/* Each side may bring its own machine, if that has the same levels. */
+static void sides_may_bring_their_own(void **state)
+{
+	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
+	struct ended made = shell(arena,
+		"cat %s specs/arch/three_level.yaml > %s/x.yaml; "
+		"cat %s specs/arch/three_level.yaml | sed 's/depth: 64/depth: 32/' > %s/y.yaml",
+		a, folder, a, folder);
+	assert_int_equal(made.status, 0);
+	struct ended ended = diff(arena_format(
+		arena, "specs/problems/gemm_16.yaml %s/x.yaml %s/y.yaml", folder, folder));
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "feasible"));
+	assert_non_null(strstr(ended.out, "the tiles at 'RF' take 44 words; it holds 32"));
+	assert_null(strstr(ended.out, "\nchoice"));
+}
+
+static void graphs_are_compared_too(void **state)
+{
+	assert_int_equal(
+		shell(arena,
+			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml "
+			"-q --budget 30 --simulate none -o %s/out",
+			folder)
+			.status,
+		0);
+	const char *plans = arena_format(arena,
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml %s/out/plans/point-00",
+		folder);
+	struct ended ended =
+		diff(arena_format(arena, "%s1.yaml %s/out/plans/point-001.yaml", plans, folder));
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "\nno difference\n"));
+	ended = diff(arena_format(
+		arena, "%s1.yaml %s/out/plans/point-002.yaml --format csv", plans, folder));
+	assert_int_equal(ended.status, 1);
+	assert_string_equal(ended.err, "");
+	assert_non_null(strstr(ended.out, "\nchoice,cores,"));
+	assert_non_null(strstr(ended.out, ".mapping,core: "));
+	assert_non_null(strstr(ended.out, "\ncount,cycles,"));
+	assert_non_null(strstr(ended.out, "\ncount,lx_peak_bytes,"));
+}
+
+static void expect_error(const char *words, const char *message)
+{
+	struct ended ended = diff(words);
+	assert_int_equal(ended.status, 2);
+	assert_string_equal(ended.out, "");
+	if (!strstr(ended.err, message))
+		fail_msg("no '%s' in\n%s", message, ended.err);
+}
+
+static void what_cannot_be_compared_is_told(void **state)
+{
+	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
+	const char *two = put("two.yaml", "mapping: \"DRAM: M2 | GLB: N16 | PE: K4\"\n");
+	expect_error(a, "diff wants two plans");
+	expect_error(arena_format(arena, SPECS " %s specs/constraints/keep_all.yaml", a),
+		"'specs/constraints/keep_all.yaml' brings no mapping to compare");
+	expect_error(arena_format(arena, SPECS " %s %s", a, two), "two.yaml:1:10: error: ");
+	struct ended made = shell(arena,
+		"cat %s specs/arch/three_level.yaml specs/problems/gemm_16.yaml > %s/x.yaml; "
+		"sed 's/RF/regs/' %s/x.yaml > %s/y.yaml",
+		a, folder, folder, folder);
+	assert_int_equal(made.status, 0);
+	expect_error(arena_format(arena, "%s/x.yaml %s/y.yaml", folder, folder),
+		"have other levels, dimensions or dataspaces");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(differences_are_listed),
+		cmocka_unit_test(equal_plans_have_no_difference),
+		cmocka_unit_test(counts_are_those_of_score),
+		cmocka_unit_test(shorter_last_rounds_show),
+		cmocka_unit_test(sides_may_bring_their_own),
+		cmocka_unit_test(graphs_are_compared_too),
+		cmocka_unit_test(what_cannot_be_compared_is_told),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
