@@ -3,27 +3,39 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
 
-/* Keeps what fits, meets the constraints, and nothing kept beats. */
-static enum nest_verdict look(struct nest_offers *offers, const struct mapping *mapping)
+/* Adds what fits and nothing beats; false if it breaks a constraint. */
+static bool add(
+	struct nest_offers *offers, const struct mapping *mapping, const struct score *score)
 {
-	struct nest_counts counts;
-	struct nest_score score;
-	enum nest_verdict verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
-	if (verdict != NEST_FITS)
-		return verdict;
-	struct point point = {.score = nest_summary(offers->search, &counts, &score), .key = ""};
-	if (frontier_beats(&offers->kept, &point.score, NULL))
-		return verdict;
 	struct arena *arena = run_arena(offers->run);
 	struct arena_mark mark = arena_mark(arena);
 	if (constraints_check(
 		    offers->search->constraints, offers->search->domain, mapping, arena)) {
 		arena_release(arena, mark);
-		return verdict;
+		return false;
 	}
-	point.payload = arena_copy(arena, mapping, sizeof *mapping);
+	struct point point = {
+		.score = *score, .key = "", .payload = arena_copy(arena, mapping, sizeof *mapping)};
 	frontier_add(&offers->kept, arena, point);
-	return verdict;
+	return true;
+}
+
+/* Keeps what fits, meets the constraints, and nothing kept beats. */
+static struct nest_price look(struct nest_offers *offers, const struct mapping *mapping)
+{
+	struct nest_counts counts;
+	struct nest_score score;
+	enum nest_verdict verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
+	struct nest_price price = {
+		.verdict = verdict, .level = score.level, .dimension = score.dimension};
+	if (verdict != NEST_FITS)
+		return price;
+	price.score = nest_summary(offers->search, &counts, &score);
+	if (!frontier_beats(&offers->kept, &price.score, NULL)) {
+		price.kept = add(offers, mapping, &price.score);
+		price.broken = !price.kept;
+	}
+	return price;
 }
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
@@ -35,14 +47,24 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 	return offers;
 }
 
-bool nest_offers_try(
-	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict)
+bool nest_offers_price(
+	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price)
 {
 	if (!run_spend(offers->run, 1))
 		return false;
 	run_evaluated(offers->run, 1);
-	*verdict = look(offers, mapping);
-	offers->uncounted |= *verdict == NEST_OVERFLOW || *verdict == NEST_UNCOUNTABLE;
+	*price = look(offers, mapping);
+	offers->uncounted |= price->verdict == NEST_OVERFLOW || price->verdict == NEST_UNCOUNTABLE;
+	return true;
+}
+
+bool nest_offers_try(
+	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict)
+{
+	struct nest_price price;
+	if (!nest_offers_price(offers, mapping, &price))
+		return false;
+	*verdict = price.verdict;
 	return true;
 }
 

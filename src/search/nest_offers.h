@@ -26,6 +26,17 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 bool nest_offers_try(
 	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict);
 
+/* The same, and what came of it: the score if it fits. */
+struct nest_price {
+	enum nest_verdict verdict;
+	int level, dimension; /* where the verdict applies; -1: nowhere in particular */
+	bool kept;            /* nothing beat it before */
+	bool broken; /* nothing would, but it breaks a constraint that is not in the space */
+	struct score score;
+};
+bool nest_offers_price(
+	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price);
+
 void nest_offers_close(struct nest_offers *offers);
 
 #endif

@@ -115,6 +115,11 @@ void space_level_arrange(const struct space *space, const struct tiling_level *l
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping);
 
+/* Gives a tiling level the order, and a fan-out the split, of the space that come nearest to these:
+ * all loops innermost first, those along X. */
+void space_level_follow(const struct space *space, const struct tiling_level *level,
+	const uint8_t *order, uint32_t along_x, struct mapping *mapping);
+
 /* Gives the temporal loops an order that the domain allows. */
 void space_set_orders(const struct space *space, struct mapping *mapping);
 

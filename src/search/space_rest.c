@@ -250,6 +250,42 @@ bool space_set_axes(const struct space *space, const struct tiling_level *level,
 	return true;
 }
 
+static int among(const uint8_t *loops, int count, uint32_t mask)
+{
+	int found = 0;
+	for (int i = 0; i < count; i++)
+		found += mask >> loops[i] & 1;
+	return found;
+}
+
+void space_level_follow(const struct space *space, const struct tiling_level *level,
+	const uint8_t *order, uint32_t along_x, struct mapping *mapping)
+{
+	struct loops loops = find_loops(space, level, mapping);
+	const uint32_t *bounds = bounds_of(mapping, level);
+	uint32_t busy = 0, free = 0, axes[2] = {along_x, ~along_x};
+	uint8_t wished[SHAPE_DIMENSIONS_MOST];
+	int count = space->domain->shape->dimension_count, split = 0, n = 0;
+	for (int i = 0; i < count; i++) {
+		wished[i] = order[i];
+		busy |= (uint32_t)(bounds[i] > 1) << i;
+	}
+	for (int i = 0; i < loops.busy; i++)
+		free |= 1u << loops.busy_loops[i];
+	if (!level->spatial)
+		axes[0] = ~0u;
+	for (int axis = 0; loops.orders > 1 && axis < 1 + level->spatial; axis++)
+		for (int i = 0; i < count; i++)
+			if ((free & axes[axis]) >> wished[i] & 1)
+				loops.busy_loops[n++] = wished[i];
+	if (loops.free_along_x >= 0)
+		split = among(loops.busy_loops, loops.busy, along_x) - loops.least;
+	else if (loops.splits > 1)
+		split = __builtin_popcount(busy & along_x);
+	split = split < 0 ? 0 : split < loops.splits ? split : loops.splits - 1;
+	place(space, level, &loops, split, mapping);
+}
+
 void space_set_orders(const struct space *space, struct mapping *mapping)
 {
 	for (int i = 0; i < space->level_count; i++) {
