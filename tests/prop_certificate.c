@@ -1,0 +1,238 @@
+#include "base/arena.h"
+#include "search/certificate_cell.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_domain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tests/test.h"
+
+/*
+ * Laws of the bounds by which certificates are checked, in both countings: however much of a
+ * mapping is known, from the outermost level inwards, with or without the order of its loops,
+ * the floor promises no more than the mapping costs; and orders that are taken for equal count
+ * alike.  A floor that promises a tenth more, and orders told apart by less than they should be,
+ * are seen to break the laws.
+ */
+struct law {
+	struct arena *arena;
+	long tried, broken;
+	double by;
+	const char *first;
+};
+
+struct problem_case {
+	struct nest_case nest;
+	struct nest_search search;
+	struct completions *completions;
+	struct floor_frame frame;
+};
+
+static void open_case(struct problem_case *out, struct arena *arena, struct random *random,
+	long draw, enum counting counting)
+{
+	struct nest_case_options options = {
+		.sliding = true, .bypass = true, .spatial = true, .steps_most = 200};
+	options.flags = draw % 8 == 0;
+	nest_case_draw(random, &options, &out->nest);
+	struct domain *domain = nest_domain_free(arena, &out->nest);
+	domain->imperfect = 0;
+	out->search = (struct nest_search){
+		.arch = domain->arch,
+		.shape = &out->nest.shape,
+		.hierarchy = &out->nest.hierarchy,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.counting = counting,
+		.model = nest_model_make(arena, &out->nest.hierarchy, &out->nest.shape, counting),
+		.objectives = {2, {OBJECTIVE_HBM_BYTES, OBJECTIVE_ACCESSES}},
+	};
+	out->completions = completions_make(arena, out->search.space);
+	out->frame = floor_frame_make(&out->search, out->completions);
+}
+
+static bool evaluate(const struct problem_case *problem, const struct mapping *mapping,
+	struct nest_counts *counts, struct score *out)
+{
+	struct nest_score score;
+	enum nest_verdict verdict = nest_evaluate(problem->search.model, mapping, counts, &score);
+	*out = nest_summary(&problem->search, counts, &score);
+	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+}
+
+static void expect_below(struct law *law, const struct problem_case *problem,
+	const struct score *floor, const struct score *score, int level, const char *what)
+{
+	double margin = 1 + 1e-12;
+	law->tried++;
+	if (floor->energy_pj * law->by <= score->energy_pj * margin &&
+		(double)floor->cycles * law->by <= (double)score->cycles &&
+		(double)floor->hbm_bytes * law->by <= (double)score->hbm_bytes &&
+		(double)floor->accesses[0] * law->by <= (double)score->accesses[0])
+		return;
+	if (!law->broken++)
+		law->first = arena_format(law->arena,
+			"%s counting, loops outside level %d, %s: at least %.17g pJ, %" PRId64
+			" cycles, %" PRId64 " bytes, %" PRId64
+			" accesses, but it has %.17g, %" PRId64 ", %" PRId64 ", %" PRId64 "\n%s",
+			counting_names[problem->search.counting], level, what, floor->energy_pj,
+			floor->cycles, floor->hbm_bytes, floor->accesses[0], score->energy_pj,
+			score->cycles, score->hbm_bytes, score->accesses[0],
+			nest_case_text(law->arena, &problem->nest));
+}
+
+static void follow(struct law *law, struct problem_case *problem, const struct score *score)
+{
+	const struct completions *completions = problem->completions;
+	const struct mapping *mapping = &problem->nest.mapping;
+	struct floor_cell cell;
+	struct floor_loops loops[ARCH_LEVELS_MOST];
+	struct floor_known known;
+	int64_t left[SHAPE_DIMENSIONS_MOST];
+	int outermost = completions->count - 1;
+	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+		known.from[t] = -1;
+	floor_cell_make(&problem->frame, mapping, &cell);
+	loops[outermost] = floor_loops_none(&cell);
+	struct score floor = floor_score(&cell, loops, outermost, &known);
+	expect_below(law, problem, &floor, score, outermost, "nothing known");
+	for (int d = 0; d < problem->nest.shape.dimension_count; d++)
+		left[d] = cell.temporal[d];
+	for (int j = outermost; j > 0; j--) {
+		const struct tiling_level *level =
+			&problem->search.space->levels[completions->tiling[j]];
+		const struct mapping_row *row = &mapping->rows[level->row];
+		for (int d = 0; d < problem->nest.shape.dimension_count; d++)
+			left[d] /= row->temporal[d];
+		floor_loops_add(&cell, &loops[j], row->temporal, left, NULL, &loops[j - 1]);
+		floor = floor_score(&cell, loops, j - 1, &known);
+		expect_below(law, problem, &floor, score, j - 1, "order open");
+		floor_loops_add(
+			&cell, &loops[j], row->temporal, left, row->temporal_order, &loops[j - 1]);
+		floor = floor_score(&cell, loops, j - 1, &known);
+		expect_below(law, problem, &floor, score, j - 1, "order known");
+		struct mapping outside = *mapping;
+		floor_count(&cell, &outside, j - 1, left, &known);
+		floor = floor_score(&cell, loops, j - 1, &known);
+		expect_below(law, problem, &floor, score, j - 1, "counted by the model");
+	}
+}
+
+static void try_floors(struct law *law, uint64_t seed, long count)
+{
+	for (long draw = 0; draw < count && !law->broken; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct problem_case problem;
+		struct nest_counts counts;
+		struct score score;
+		open_case(&problem, arena, &random, draw, (enum counting)(draw / 2 % 2));
+		for (int n = 0; n < 40; n++) {
+			space_draw(problem.search.space, &random, &problem.nest.mapping);
+			if (evaluate(&problem, &problem.nest.mapping, &counts, &score))
+				follow(law, &problem, &score);
+		}
+		arena_close(arena);
+	}
+}
+
+static void floors_are_never_above_the_cost(void **state)
+{
+	struct law law = {.arena = arena_open(), .by = 1};
+	try_floors(&law, draws_seed(81), draws(1500));
+	printf("%ld floors\n", law.tried);
+	if (law.broken)
+		fail_msg("%s", law.first);
+	arena_close(law.arena);
+}
+
+static void a_tenth_more_breaks_the_law(void **state)
+{
+	struct law law = {.arena = arena_open(), .by = 1.1};
+	try_floors(&law, 81, 1000);
+	assert_true(law.broken);
+	arena_close(law.arena);
+}
+
+/* Whether each order of a level counts as one of the first `most` representatives does. */
+static void follow_orders(struct law *law, struct problem_case *problem, int j, size_t most)
+{
+	const struct space *space = problem->search.space;
+	const struct tiling_level *level = &space->levels[problem->completions->tiling[j]];
+	struct mapping mapping = problem->nest.mapping;
+	struct orders orders = orders_find(law->arena, &problem->frame, j, &mapping);
+	struct nest_counts *known = arena_array(law->arena, struct nest_counts, orders.count);
+	struct score score;
+	size_t count = orders.count < most ? orders.count : most;
+	for (size_t k = 0; k < count; k++) {
+		space_level_arrange(space, level, orders.at[k], &mapping);
+		if (!evaluate(problem, &mapping, &known[k], &score))
+			return;
+	}
+	for (uint64_t i = 0, all = space_level_count(space, level, &mapping); i < all; i++) {
+		struct nest_counts counts;
+		bool met = false;
+		space_level_arrange(space, level, i, &mapping);
+		evaluate(problem, &mapping, &counts, &score);
+		for (size_t k = 0; k < count && !met; k++)
+			met = nest_counts_equal(problem->search.hierarchy, problem->search.shape,
+				&known[k], &counts);
+		law->tried++;
+		problem->nest.mapping = mapping;
+		if (!met && !law->broken++)
+			law->first = arena_format(law->arena,
+				"%s counting: no order that is kept for level %d counts as\n%s",
+				counting_names[problem->search.counting], j,
+				nest_case_text(law->arena, &problem->nest));
+	}
+}
+
+static void try_orders(struct law *law, uint64_t seed, long count, size_t most)
+{
+	for (long draw = 0; draw < count && !law->broken; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct problem_case problem;
+		open_case(&problem, arena, &random, draw, (enum counting)(draw / 2 % 2));
+		for (int n = 0; n < 20; n++) {
+			space_draw(problem.search.space, &random, &problem.nest.mapping);
+			for (int j = 1; j < problem.completions->count; j++) {
+				struct arena_mark mark = arena_mark(law->arena);
+				follow_orders(law, &problem, j, most);
+				if (!law->broken)
+					arena_release(law->arena, mark);
+			}
+		}
+		arena_close(arena);
+	}
+}
+
+static void orders_taken_for_equal_count_alike(void **state)
+{
+	struct law law = {.arena = arena_open()};
+	try_orders(&law, draws_seed(82), draws(1500), SIZE_MAX);
+	printf("%ld orders\n", law.tried);
+	if (law.broken)
+		fail_msg("%s", law.first);
+	arena_close(law.arena);
+}
+
+static void one_order_does_not_count_as_all(void **state)
+{
+	struct law law = {.arena = arena_open()};
+	try_orders(&law, 82, 200, 1);
+	assert_true(law.broken);
+	arena_close(law.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(floors_are_never_above_the_cost),
+		cmocka_unit_test(a_tenth_more_breaks_the_law),
+		cmocka_unit_test(orders_taken_for_equal_count_alike),
+		cmocka_unit_test(one_order_does_not_count_as_all),
+	};
+	return cmocka_run_group_tests_name("certificate floors", tests, NULL, NULL);
+}
