@@ -161,15 +161,27 @@ const char *nest_mapping_print(struct arena *arena, const struct arch *arch,
 	return notation_print(arena, &notation, mapping);
 }
 
-const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
+const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out)
 {
 	struct mapping_notation notation = notation_of(arena, arch, shape);
 	struct mapping mapping = undivided(arch, shape);
-	bool perfect;
 	const char *why = notation_parse(arena, &notation, text, &mapping);
-	if (!why)
-		sort_axes(&mapping);
+	for (int r = 0; !why && r < arch->level_count; r++)
+		why = check_row(arena, arch, shape, &mapping, r);
+	if (why)
+		return why;
+	sort_axes(&mapping);
+	*out = mapping;
+	return NULL;
+}
+
+const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
+	const struct shape *shape, const char *text, struct mapping *out)
+{
+	struct mapping mapping;
+	bool perfect;
+	const char *why = nest_mapping_parse_part(arena, arch, shape, text, &mapping);
 	if (!why)
 		why = nest_mapping_check(arena, arch, shape, &mapping, &perfect);
 	if (!why)

@@ -38,6 +38,10 @@ const char *nest_mapping_print(struct arena *arena, const struct arch *arch,
 const char *nest_mapping_parse(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const char *text, struct mapping *out);
 
+/* A part of a mapping in the same notation: bounds that need not make the extents. */
+const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch,
+	const struct shape *shape, const char *text, struct mapping *out);
+
 /*
  * Timeloop's directives: a list of maps with `target`, `type` and, of a
  *

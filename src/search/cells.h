@@ -1,7 +1,7 @@
 #ifndef SEARCH_CELLS_H
 #define SEARCH_CELLS_H
 
-#include "search/space.h"
+#include "search/completions.h"
 
 #include <stddef.h>
 
@@ -23,16 +23,30 @@ struct cell cell_of(struct arena *arena, const struct space *space, const struct
 /* Its residency and spatial bounds; temporal bounds 1, orders as in space->blank. */
 void cell_set(const struct space *space, const struct cell *cell, struct mapping *out);
 
-/* By spatial bounds, then residency. */
+/* Of its residency only those bits that the domain leaves free. */
+void cell_set_residency(const struct space *space, uint64_t bits, struct mapping *mapping);
+
+/* By residency, then spatial bounds. */
 int cell_compare(const struct space *space, const struct cell *a, const struct cell *b);
 
+void cells_sort(const struct space *space, struct cell *cells, size_t count);
+
 /*
- * Calls visit with every cell, in the order of cell_compare, until it says no: spatial bounds
- * within the domain, no more of them in a block than it has instances, divisors of the extents
- * that temporal bounds of the domain can complete.  False if it was stopped, or if there are
- * more residencies than a uint64_t can count.
+ * Which cells there are: spatial bounds within the domain, no more of them in a block than it has
+ * instances, divisors of the extents that temporal bounds of the domain can complete; any residency.
  */
+struct cells {
+	const struct space *space;
+	const struct completions *completions;
+};
+struct cells cells_make(struct arena *arena, const struct space *space);
+
+uint64_t cells_count(const struct cells *cells); /* UINT64_MAX: that many or more */
+bool cells_have(const struct cells *cells, const struct cell *cell);
+
+/* Calls visit with every cell, those of the same spatial bounds together, until it says no; false
+ * then.  There must be fewer than UINT64_MAX. */
 bool cells_each(
-	const struct space *space, bool (*visit)(const struct cell *cell, void *user), void *user);
+	const struct cells *cells, bool (*visit)(const struct cell *cell, void *user), void *user);
 
 #endif

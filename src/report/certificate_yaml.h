@@ -1,0 +1,13 @@
+#ifndef REPORT_CERTIFICATE_YAML_H
+#define REPORT_CERTIFICATE_YAML_H
+
+#include "search/certificate.h"
+
+/*
+ * certificate.yaml of a results folder; inputs_certificate.h reads it.  A line of `cells` is a
+ * choice in the notation of mappings, without temporal loops, and what is said of it.
+ */
+const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate);
+
+#endif
