@@ -37,6 +37,13 @@ static int check_plan(struct arena *arena, const struct recipe_result *made)
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct inputs inputs;
+	if (option_find(arguments, "certificate"))
+		return command_certificate(arena, arguments, diag);
+	if (option_find(arguments, "budget")) {
+		diag_error(diag, option_find(arguments, "budget")->span,
+			"'--budget' is for '--certificate'");
+		return command_refuse(diag);
+	}
 	if (!inputs_read(arena, arguments, diag, &inputs))
 		return command_refuse(diag);
 	if (inputs.nest)
@@ -58,13 +65,17 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 static const struct option options[] = {
 	INPUT_OPTIONS,
 	{"format", 0, "text|csv|json|yaml", "of what is said of a problem (default text)", false},
+	{"certificate", 0, "FILE", "what explore proved: find out anew whether it holds", false},
+	{"budget", 0, "N",
+		"at most N bounds and mappings to check a certificate (default: any number)",
+		false},
 	{0},
 };
 
 const struct command command_check = {
 	.name = "check",
-	.usage = "SPEC... [PLAN]",
-	.summary = "tells everything that is wrong with specs or a plan",
+	.usage = "SPEC... [PLAN] [--certificate FILE]",
+	.summary = "tells everything that is wrong with specs, a plan or a proof",
 	.manual =
 		"All complaints at once, with file, line and column.  Then the plan, or the one that\n"
 		"default settings make, is run with an identity in every stick of memory: an\n"
@@ -74,7 +85,13 @@ const struct command command_check = {
 		"each limit would have to be, and a smallest set of constraints that cannot be met\n"
 		"together; how many mappings there are; what stands against the mapping, if there is\n"
 		"one.  Exit status 1 when nothing fits or the mapping cannot be, 3 when that was not\n"
-		"decided.\n",
+		"decided.\n"
+		"\n"
+		"With --certificate, of the certificate.yaml in a results folder: that it is of these\n"
+		"specs, that its points keep the constraints, fit and cost what is said, and, by a plain\n"
+		"search that shares nothing with the solvers, that no mapping of the whole space is\n"
+		"better than claimed.  The counting is the certificate's.  Exit status 1 when it is\n"
+		"rejected, with the reason; 3 when the budget ended first.\n",
 	.options = options,
 	.run = run,
 };

@@ -21,6 +21,13 @@ static void add_word(struct text *text, const char *word)
 	json_decref(string);
 }
 
+/* The shortest of both that reads as the same number. */
+static const char *real_text(struct arena *arena, double value)
+{
+	const char *text = arena_format(arena, "%.15g", value);
+	return strtod(text, NULL) == value ? text : arena_format(arena, "%.17g", value);
+}
+
 static void add_head(
 	struct text *text, const struct nest_search *search, const struct certificate *certificate)
 {
@@ -47,39 +54,51 @@ static void add_points(struct text *text, const struct certificate *certificate)
 	text_add(text, "  points:%s\n", certificate->point_count ? "" : " []");
 	for (size_t i = 0; i < certificate->point_count; i++) {
 		const struct certificate_point *point = &certificate->points[i];
-		text_add(text, "  - {cycles: %" PRId64 ", energy_pj: %.17g, values: [",
-			point->cycles, point->energy_pj);
+		text_add(text, "  - {cycles: %" PRId64 ", energy_pj: %s, values: [", point->cycles,
+			real_text(text->arena, point->energy_pj));
 		for (size_t k = 0; k < certificate->objectives.count; k++)
-			text_add(text, "%s%.17g", k ? ", " : "", point->values[k]);
+			text_add(text, "%s%s", k ? ", " : "",
+				real_text(text->arena, point->values[k]));
 		text_add(text, "], mapping: ");
 		add_word(text, point->mapping);
 		text_add(text, "}\n");
 	}
 }
 
+/* What bit k of `keep` says. */
+static void add_residency(struct text *text, const struct nest_search *search)
+{
+	text_add(text, "  residency: [");
+	for (int k = 0; k < search->space->free_count; k++) {
+		text_add(text, "%s", k ? ", " : "");
+		add_word(text, certificate_residency(text->arena, search, k));
+	}
+	text_add(text, "]\n");
+}
+
 static void add_line(struct text *text, const struct nest_search *search,
 	const struct certificate *certificate, const struct certificate_line *line)
 {
-	struct mapping mapping = search->space->blank;
-	struct cell cell = line->cell;
-	const char *end = "";
-	if (line->extent == LINE_CELL)
-		cell_set(search->space, &cell, &mapping);
-	else
-		cell_set_residency(search->space, cell.residency, &mapping);
+	const char *comma = "";
 	text_add(text, "  - {");
-	if (line->extent != LINE_SPACE) {
-		text_add(text, line->extent == LINE_CELL ? "choice: " : "residency: ");
+	if (line->extent == LINE_CELL) {
+		struct mapping mapping;
+		cell_set(search->space, &line->cell, &mapping);
+		for (int t = 0; t < search->shape->space_count; t++)
+			mapping.residency[t] = nest_mapping_storages(search->arch);
+		text_add(text, "spatial: ");
 		add_word(text,
 			nest_mapping_print(text->arena, search->arch, search->shape, &mapping));
-		end = ", ";
+		comma = ", ";
 	}
-	if (line->extent != LINE_CELL) {
-		text_add(text, "%sopened: %" PRIu64, end, line->opened);
-		end = ", ";
+	if (line->extent != LINE_SPACE) {
+		text_add(text, "%skeep: %" PRIu64, comma, line->cell.residency);
+		comma = ", ";
 	}
+	if (line->extent != LINE_CELL)
+		text_add(text, "%sopened: %" PRIu64, comma, line->opened);
 	if (certificate->objectives.count == 1)
-		text_add(text, "%sleast: %.17g", end, line->least);
+		text_add(text, ", least: %s", real_text(text->arena, line->least));
 	text_add(text, "}\n");
 }
 
@@ -89,14 +108,15 @@ const char *certificate_yaml(struct arena *arena, const struct nest_search *sear
 	struct text text = text_open(arena);
 	add_head(&text, search, certificate);
 	bool bound = certificate->claim == PROOF_BOUND;
-	text_add(&text, "  claim: %s\n  epsilon: %.17g\n", bound ? "bound" : "optimal",
-		certificate->epsilon);
+	text_add(&text, "  claim: %s\n  epsilon: %s\n", bound ? "bound" : "optimal",
+		real_text(arena, certificate->epsilon));
 	if (bound)
-		text_add(&text, "  bound: %.17g\n  gap: %.17g\n", certificate->bound,
-			certificate->gap);
+		text_add(&text, "  bound: %s\n  gap: %s\n", real_text(arena, certificate->bound),
+			real_text(arena, certificate->gap));
 	add_points(&text, certificate);
 	text_add(&text, "  choices: {all: %" PRIu64 ", opened: %" PRIu64 ", rest: %" PRIu64 "}\n",
 		certificate->choices, certificate->opened, certificate->rest);
+	add_residency(&text, search);
 	text_add(&text, "  cells:%s\n", certificate->line_count ? "" : " []");
 	for (size_t i = 0; i < certificate->line_count; i++)
 		add_line(&text, search, certificate, &certificate->lines[i]);

@@ -5,7 +5,8 @@
 
 /*
  * certificate.yaml of a results folder; inputs_certificate.h reads it.  A line of `cells` is a
- * choice in the notation of mappings, without temporal loops, and what is said of it.
+ * choice: its spatial bounds in the notation of mappings, what it keeps as bits of `residency`, and
+ * what is said of it.
  */
 const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
 	const struct certificate *certificate);

@@ -31,15 +31,6 @@ struct cell cell_of(struct arena *arena, const struct space *space, const struct
 	return (struct cell){residency, spatial};
 }
 
-void cell_set_residency(const struct space *space, uint64_t bits, struct mapping *mapping)
-{
-	for (int i = 0; i < space->free_count; i++) {
-		uint32_t level = 1u << space->free[i].row;
-		uint32_t *residency = &mapping->residency[space->free[i].space];
-		*residency = bits >> i & 1 ? *residency | level : *residency & ~level;
-	}
-}
-
 void cell_set(const struct space *space, const struct cell *cell, struct mapping *out)
 {
 	const uint32_t *at = cell->spatial;
@@ -47,7 +38,9 @@ void cell_set(const struct space *space, const struct cell *cell, struct mapping
 	for (int i = 0; i < space->level_count; i++)
 		for (int d = 0; space->levels[i].spatial && d < dimension_count(space); d++)
 			out->rows[space->levels[i].row].spatial[d] = *at++;
-	cell_set_residency(space, cell->residency, out);
+	for (int i = 0; i < space->free_count; i++)
+		if (cell->residency >> i & 1)
+			out->residency[space->free[i].space] |= 1u << space->free[i].row;
 }
 
 int cell_compare(const struct space *space, const struct cell *a, const struct cell *b)

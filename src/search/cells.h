@@ -23,9 +23,6 @@ struct cell cell_of(struct arena *arena, const struct space *space, const struct
 /* Its residency and spatial bounds; temporal bounds 1, orders as in space->blank. */
 void cell_set(const struct space *space, const struct cell *cell, struct mapping *out);
 
-/* Of its residency only those bits that the domain leaves free. */
-void cell_set_residency(const struct space *space, uint64_t bits, struct mapping *mapping);
-
 /* By residency, then spatial bounds. */
 int cell_compare(const struct space *space, const struct cell *a, const struct cell *b);
 

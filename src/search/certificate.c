@@ -10,6 +10,13 @@ bool certificate_covers(const struct nest_search *search)
 	return true;
 }
 
+const char *certificate_residency(struct arena *arena, const struct nest_search *search, int k)
+{
+	const struct space *space = search->space;
+	return arena_format(arena, "%s %s", search->arch->levels[space->free[k].row].name,
+		search->shape->spaces[space->free[k].space].name);
+}
+
 static void add_points(struct arena *arena, const struct nest_search *search,
 	const struct frontier *frontier, struct certificate *out)
 {

@@ -18,7 +18,7 @@
  */
 #define CERTIFICATE_EPSILON 1e-12 /* sums of doubles, in whatever order, differ by less */
 
-enum { CERTIFICATE_LINES_MOST = 8192 };
+enum { CERTIFICATE_LINES_MOST = 4096 };
 
 struct certificate_source {
 	const char *path;
@@ -65,6 +65,9 @@ struct certificate {
 
 /* Of the problem that the specs compile to: shape, machine, domain, constraints, counting. */
 uint64_t certificate_problem_hash(const struct nest_search *search);
+
+/* What bit k of a residency says, where the domain leaves it free: "GLB A". */
+const char *certificate_residency(struct arena *arena, const struct nest_search *search, int k);
 
 /* Whether proofs of a problem can be checked: its factors divide. */
 bool certificate_covers(const struct nest_search *search);
