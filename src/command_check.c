@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "command.h"
-#include "command_nest.h"
+#include "command_network.h"
 #include "inputs.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
@@ -46,6 +46,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	}
 	if (!inputs_read(arena, arguments, diag, &inputs))
 		return command_refuse(diag);
+	if (inputs.network)
+		return command_network_check(arena, arguments, inputs.network, diag);
 	if (inputs.nest)
 		return command_nest_check(arena, arguments, inputs.nest, diag);
 	if (option_find(arguments, "format")) {

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "command.h"
-#include "command_nest.h"
+#include "command_network.h"
 #include "inputs.h"
 #include "listener.h"
 #include "report/pareto.h"
@@ -78,6 +78,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	struct explore_request request = {
 		(int)jobs, seconds, (enum format)format, option_find(arguments, "quiet") != NULL};
+	if (inputs.network)
+		return command_network_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.nest)
 		return command_nest_explore(arena, arguments, &inputs, &request, diag);
 	const char *folder = results_open(arena, arguments, inputs.workload->name);
@@ -105,7 +107,9 @@ static const struct option options[] = {
 	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true},
 	INPUT_OPTIONS,
 	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
-	{"budget", 0, "N", "at most N candidates", false},
+	{"budget", 0, "N", "at most N candidates; of a network, mappings for each layer", false},
+	{"latency-budget", 0, "CYCLES|TIME", "of a network: the least energy within it", false},
+	{"energy-budget", 0, "PJ", "of a network: the least latency within it", false},
 	{"time-limit", 0, "S", "stop after S seconds; what was found is written", false},
 	{"simulate", 0, "all|frontier|none", "which candidates are executed (default all)", false},
 	{"simulate-budget", 0, "N", "events of one execution (default 1000000)", false},

@@ -33,6 +33,10 @@ struct explore_request {
 int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag);
 
+/* Of a mapspace alone: there is a mapping, there is none, that was not decided. */
+struct mapspace_check;
+enum exit_status mapspace_check_status(const struct mapspace_check *check);
+
 /* `check` of a problem: what is known of its mappings before any search. */
 int command_nest_check(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, struct diag *diag);

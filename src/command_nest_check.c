@@ -33,11 +33,11 @@ static const char *const *find_faults(
 	return why.at;
 }
 
-static enum exit_status status_of(const struct mapspace_check_report *report)
+enum exit_status mapspace_check_status(const struct mapspace_check *check)
 {
-	if (report->check->contradictory || (report->mapping && report->why[0]))
+	if (check->contradictory)
 		return EXIT_IMPOSSIBLE;
-	switch (report->check->feasible.verdict) {
+	switch (check->feasible.verdict) {
 	case FEASIBILITY_FITS:
 		return EXIT_FOUND;
 	case FEASIBILITY_NONE:
@@ -63,5 +63,7 @@ int command_nest_check(struct arena *arena, const struct arguments *arguments,
 	command_print(format == FORMAT_TEXT  ? mapspace_check_text(arena, &report)
 		      : format == FORMAT_CSV ? mapspace_check_csv(arena, &report)
 					     : mapspace_check_json(arena, &report));
-	return status_of(&report);
+	if (report.mapping && report.why[0])
+		return EXIT_IMPOSSIBLE;
+	return mapspace_check_status(&check);
 }

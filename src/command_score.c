@@ -50,6 +50,12 @@ static int report(
 	int format = FORMAT_JSON;
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= option_word(arguments, "format", format_names, diag, &format);
+	if (good && inputs.network) {
+		diag_error(diag, (struct span){0},
+			"a network is explored or checked; of its results score and simulate read "
+			"the files in layers/");
+		good = false;
+	}
 	good = good && (inputs.nest || refuse_option(arguments, "explain", diag));
 	good = good && (inputs.nest || refuse_option(arguments, "simulate-budget", diag));
 	if (!good)

@@ -1,5 +1,6 @@
 #include "inputs.h"
 #include "inputs_nest.h"
+#include "inputs_network.h"
 #include "inputs_objectives.h"
 
 #include "base/arena.h"
@@ -176,6 +177,7 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	int64_t budget = (int64_t)exploration->budget;
 	int64_t events = (int64_t)exploration->simulate_budget;
 	int mode = !planning->strict, counting = 0, simulate = SIMULATE_ALL;
+	network_limits_refuse(arguments, "a workload graph", diag);
 	option_integer(arguments, "cores", 1, planning->machine_cores, diag, &cores);
 	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
 	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
@@ -267,6 +269,11 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 		return false;
 	for (size_t i = 0; i < arguments->count; i++)
 		add_source(out, arena, arguments->at[i]);
+	if (sheet_has(sheet, "network")) {
+		out->network =
+			network_inputs_read(sheet, &out->reading, arguments, &out->exploration);
+		return out->network && !diag_failed(diag);
+	}
 	if (sheet_has(sheet, "problem")) {
 		out->nest = nest_inputs_read(sheet, &out->reading, arguments, &out->exploration);
 		return out->nest && !diag_failed(diag);
@@ -282,7 +289,7 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
 	if (!workload)
 		diag_error(diag, (struct span){0},
-			"no file has a 'workload' or a 'problem'; specs/workloads/ and "
+			"no file has a 'workload', 'network' or 'problem'; specs/workloads/ and "
 			"specs/problems/ have examples");
 	if (arch)
 		out->arch = arch_read(&out->reading, arch);

@@ -16,11 +16,13 @@
 struct inputs {
 	struct reading reading;
 	const struct nest_inputs *nest; /* of a `problem:`; NULL: a graph, and the rest holds */
+	const struct network_inputs *network; /* of a `network:`; NULL likewise */
 	const struct arch *arch;
 	const struct workload *workload;
-	const struct plan *plan;        /* of a `plan:` key; NULL without one */
-	struct exploration exploration; /* of a problem: objectives, budgets, seed, simulate */
-	bool cores_given;               /* by the spec or the command line: only that many */
+	const struct plan *plan; /* of a `plan:` key; NULL without one */
+	struct exploration
+		exploration; /* of a problem or network: objectives, budgets, seed, simulate */
+	bool cores_given;    /* by the spec or the command line: only that many */
 	size_t source_count;
 	const struct run_source *sources;
 };

@@ -1,4 +1,5 @@
 #include "inputs_nest.h"
+#include "inputs_network.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -42,18 +43,22 @@ static void read_search(const struct reading *reading, const struct node *node,
 		exploration->seed = (uint64_t)seed;
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
 		inputs->counting = (enum counting)counting;
+	if (inputs->limits)
+		network_limits_read(&search, inputs->hierarchy, inputs->limits);
 	reader_done(&search);
 }
 
 /* Options about cores and planners say nothing of a problem. */
-static void refuse_options(const struct arguments *arguments, struct diag *diag)
+static void refuse_options(const struct arguments *arguments, bool network, struct diag *diag)
 {
 	static const char *const names[] = {"cores", "mode"};
+	if (!network)
+		network_limits_refuse(arguments, "a problem", diag);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const struct option_value *value = option_find(arguments, names[i]);
 		if (value)
-			diag_error(diag, value->span,
-				"'--%s' is for workload graphs; this is a problem", names[i]);
+			diag_error(diag, value->span, "'--%s' is for workload graphs; this is a %s",
+				names[i], network ? "network" : "problem");
 	}
 }
 
@@ -64,7 +69,9 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	int64_t seed = (int64_t)exploration->seed, budget = (int64_t)exploration->budget;
 	int64_t events = (int64_t)exploration->simulate_budget;
 	int counting = (int)inputs->counting, simulate = (int)exploration->simulate;
-	refuse_options(arguments, diag);
+	refuse_options(arguments, inputs->limits, diag);
+	if (inputs->limits)
+		network_limits_take(arguments, reading, inputs->hierarchy, inputs->limits);
 	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
 	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
@@ -85,8 +92,18 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	inputs->counting = (enum counting)counting;
 }
 
-/* The machine with its energies. */
-static const struct arch *read_machine(struct sheet *sheet, const struct reading *reading)
+void nest_inputs_wishes(struct nest_inputs *inputs, const struct reading *reading,
+	const struct arguments *arguments, const struct node *mapper, const struct node *search,
+	struct exploration *exploration)
+{
+	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	if (mapper)
+		nest_inputs_mapper(reading, mapper, inputs, exploration);
+	read_search(reading, search, inputs, exploration);
+	take_options(arguments, inputs, exploration, reading);
+}
+
+const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading *reading)
 {
 	const struct node *node = sheet_find(sheet, "architecture");
 	const struct node *ert = sheet_find(sheet, "ERT");
@@ -99,8 +116,7 @@ static const struct arch *read_machine(struct sheet *sheet, const struct reading
 	return arch && ert ? ert_read(reading, ert, arch) : arch;
 }
 
-/* What constraints and the mapping say of levels: no_reuse, rmw_first_update, ... */
-static void read_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
+void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping)
 {
 	struct constraint_context context = {.reading = reading,
@@ -111,6 +127,7 @@ static void read_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	*constraints = constraints_read(&context, lists);
 	inputs->constraints = constraints;
 	constraints_flag(constraints, hierarchy);
+	inputs->domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
 	if (!mapping)
 		return;
 	struct constraints flags = constraints_of_mapping(&context, mapping);
@@ -158,24 +175,20 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 	const struct node *const *lists = constraints_lists(sheet, arena);
 	if (mapping && is_empty_list(mapping))
 		mapping = NULL;
-	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
 	refuse_graphs(sheet, reading->diag);
-	inputs->arch = read_machine(sheet, reading);
+	inputs->arch = nest_inputs_machine(sheet, reading);
 	sheet_done(sheet);
 	inputs->shape = shape_read(reading, problem);
 	struct hierarchy *hierarchy = NULL;
 	if (inputs->arch && inputs->shape)
 		hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
 	inputs->hierarchy = hierarchy;
-	if (mapper)
-		nest_inputs_mapper(reading, mapper, inputs, exploration);
-	read_search(reading, search, inputs, exploration);
-	take_options(arguments, inputs, exploration, reading);
+	nest_inputs_wishes(inputs, reading, arguments, mapper, search, exploration);
 	if (!hierarchy)
 		return NULL;
 	if (mapping)
 		read_mapping(inputs, reading, mapping);
-	read_constraints(inputs, hierarchy, reading, lists, inputs->mapping ? mapping : NULL);
-	inputs->domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
+	nest_inputs_constraints(
+		inputs, hierarchy, reading, lists, inputs->mapping ? mapping : NULL);
 	return diag_errors(reading->diag) == errors ? inputs : NULL;
 }

@@ -7,6 +7,8 @@
 #include "search/explore.h"
 #include "spec/sheet.h"
 
+struct network_limits;
+
 /*
  * A problem for the loop-nest model: `problem`, `architecture`, and what may come
  * with them: `ERT`, `mapping`, `constraints` in all forms, `search` or Timeloop's
@@ -22,12 +24,25 @@ struct nest_inputs {
 	struct span mapping_span;
 	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;
-	const char *solver; /* of the stage `map`; NULL: not chosen */
+	const char *solver;            /* of the stage `map`; NULL: not chosen */
+	struct network_limits *limits; /* of a layer of a network: are read, too */
 };
 
 /* Objectives, budgets, seed and so on go to `exploration`.  NULL after complaining. */
 const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct reading *reading,
 	const struct arguments *arguments, struct exploration *exploration);
+
+/* The parts of it that networks share; all of these complain.  The machine with its energies: */
+const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading *reading);
+
+/* `mapper:` and `search:` (NULL: none) and the options; after the hierarchy, if there is one. */
+void nest_inputs_wishes(struct nest_inputs *inputs, const struct reading *reading,
+	const struct arguments *arguments, const struct node *mapper, const struct node *search,
+	struct exploration *exploration);
+
+/* Constraints, the flags of a mapping (NULL: none), and the domain; into the hierarchy, too. */
+void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
+	const struct reading *reading, const struct node *const *lists, const struct node *mapping);
 
 /* Timeloop's `mapper:` as settings of ours; what has no meaning here gets one note. */
 void nest_inputs_mapper(const struct reading *reading, const struct node *node,

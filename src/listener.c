@@ -47,6 +47,15 @@ void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t 
 		fputs("\n", stderr);
 }
 
+void listener_layers(void *at, size_t done, size_t layers, uint64_t count)
+{
+	const struct listener *listener = at;
+	if (listener->terminal)
+		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s", done,
+			layers, count, listener->what, now() - listener->start,
+			done < layers ? "" : "\n");
+}
+
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
 {
 	signal(SIGINT, on_interrupt);

@@ -22,6 +22,9 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 bool listener_stop(void *listener);
 void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
 
+/* The same of layers of a network. */
+void listener_layers(void *listener, size_t done, size_t layers, uint64_t count);
+
 bool listener_interrupted(void);
 
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */

@@ -4,73 +4,30 @@
 #include "base/text.h"
 #include "model/nest_mapping.h"
 #include "model/plan_file.h"
+#include "report/nest_row.h"
 #include "report/pareto.h"
 #include "report/run_head.h"
 #include "search/solver.h"
 
 #include <inttypes.h>
 
-static double find_ratio(const struct nest_found *found)
+static struct nest_row row_of(const struct point *point, const char *plan)
 {
-	int64_t cycles = found->score.cycles;
-	return cycles ? (double)found->execution.cycles / (double)cycles : 1;
-}
-
-static const char *executed(const struct nest_execution *execution)
-{
-	return !execution->finished ? "" : execution->data ? "data" : "count";
-}
-
-static const char *word(bool value)
-{
-	return value ? "true" : "false";
-}
-
-static void add_row(
-	struct text *text, const struct nest_search *search, const struct point *point, size_t i)
-{
-	const struct score *score = &point->score;
 	const struct nest_found *found = point->payload;
-	const struct nest_execution *execution = &found->execution;
-	text_add(text, "%zu,%" PRId64 ",%.17g,%.17g,%.17g,%" PRId64 ",,,%.17g,", i + 1,
-		score->cycles, (double)score->cycles * search->hierarchy->clock_ns,
-		score->energy_pj, score->energy_pj * (double)score->cycles, score->hbm_bytes,
-		score->utilization);
-	if (execution->finished && execution->data)
-		text_add(text, "%" PRId64 ",%.17g,%" PRId64 ",%s,%.17g,data,", execution->cycles,
-			execution->energy_pj, execution->outer_bytes, word(execution->agrees),
-			find_ratio(found));
-	else if (execution->finished)
-		text_add(text, ",%.17g,%" PRId64 ",%s,,count,", execution->energy_pj,
-			execution->outer_bytes, word(execution->agrees));
-	else
-		text_add(text, ",,,,,,");
-	text_add(text, "%s,", proof_names[found->proof]);
-	if (found->proof == PROOF_OPTIMAL || found->proof == PROOF_BOUND)
-		text_add(text, "%.17g", found->gap);
-	text_add(text, ",%s,%s,%s,,,,,,,", found->solver, point->key,
-		pareto_plan_path(text->arena, i));
-	const struct objectives *objectives = &search->objectives;
-	for (size_t k = 0; k < objectives->count; k++)
-		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
-			text_add(text, ",%" PRId64,
-				score->accesses[objectives->at[k] - OBJECTIVE_ACCESSES]);
-	text_add(text, "\n");
+	return (struct nest_row){&point->score, &found->execution, found->proof, found->gap,
+		found->solver, point->key, plan};
 }
 
 const char *nest_pareto_csv(
 	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
 {
 	struct text text = text_open(arena);
-	const struct objectives *objectives = &search->objectives;
-	text_add(&text, "%s", pareto_header);
-	for (size_t k = 0; k < objectives->count; k++)
-		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
-			text_add(&text, ",%s",
-				objective_text(arena, objectives->at[k], search->hierarchy));
-	text_add(&text, "\n");
-	for (size_t i = 0; i < explored->frontier.count; i++)
-		add_row(&text, search, &explored->frontier.points[i], i);
+	nest_row_head(&text, search);
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		struct nest_row row =
+			row_of(&explored->frontier.points[i], pareto_plan_path(arena, i));
+		nest_row_add(&text, search, i + 1, &row);
+	}
 	return text_read(&text);
 }
 
@@ -84,10 +41,12 @@ const char *nest_pareto_table(
 		const struct point *point = &explored->frontier.points[i];
 		const struct nest_found *found = point->payload;
 		const struct nest_execution *execution = &found->execution;
-		const char *ratio = "-", *how = execution->finished ? executed(execution) : "-";
+		const char *ratio = "-",
+			   *how = execution->finished ? nest_row_executed(execution) : "-";
 		if (execution->finished && execution->data)
-			ratio = arena_format(
-				arena, "%.3f%s", find_ratio(found), execution->agrees ? "" : " !");
+			ratio = arena_format(arena, "%.3f%s",
+				nest_row_ratio(&point->score, execution),
+				execution->agrees ? "" : " !");
 		text_add(&text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s  %s\n", i + 1,
 			point->score.cycles, point->score.energy_pj / 1e6,
 			100 * point->score.utilization, ratio, how, proof_names[found->proof],
@@ -116,8 +75,8 @@ static json_t *make_points(const struct nest_explored *explored)
 		json_t *entry = json_pack("{s:I, s:s, s:s}", "point", (json_int_t)i + 1, "solver",
 			found->solver, "mapping", point->key);
 		if (found->execution.finished)
-			json_object_set_new(
-				entry, "executed", json_string(executed(&found->execution)));
+			json_object_set_new(entry, "executed",
+				json_string(nest_row_executed(&found->execution)));
 		json_array_append_new(list, entry);
 	}
 	return list;
@@ -137,14 +96,7 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 		search->start ? json_string(nest_mapping_print(
 					arena, search->arch, search->shape, search->start))
 			      : json_null());
-	json_object_set_new(root, "counters",
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-			(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks,
-			"offered", (json_int_t)explored->offered, "refused",
-			(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
-			"not_simulated", (json_int_t)explored->unsimulated, "simulator_events",
-			(json_int_t)explored->events, "disagreed",
-			(json_int_t)explored->disagreed));
+	json_object_set_new(root, "counters", nest_row_counters(explored));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));
 	json_object_set_new(root, "points", make_points(explored));
 	return run_dump(arena, root);

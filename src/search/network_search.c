@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* Sums of a frontier that are kept; more than anybody reads. */
-enum { SUMS_MOST = 1 << 14, ENERGY_BITS = 40 };
+enum { ENERGY_BITS = 40 };
 
 struct network_driver {
 	const struct network_search *search;
@@ -64,12 +63,22 @@ wide network_value(enum objective objective, const struct score *score)
 
 /* --- layers */
 
+static bool is_perfect(const struct nest_search *search)
+{
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		if (search->domain->imperfect >> d & 1 && search->shape->dimensions[d].extent > 1)
+			return false;
+	return true;
+}
+
 static void run_layer(void *context, size_t i, int thread)
 {
 	struct network_driver *driver = context;
 	size_t layer = driver->order[i];
 	struct nest_search search = *driver->search->layers[layer];
 	search.jobs = driver->inner_jobs;
+	if (!search.solver && is_perfect(&search))
+		search.solver = "exact";
 	search.listener = driver->search->listener;
 	search.stop = driver->search->stop;
 	if (atomic_load(&driver->stopped)) {
@@ -201,7 +210,7 @@ static void add_up(struct network_explored *explored, struct arena *arena)
 		parts[l] = part_of(explored, l, arena);
 	}
 	if (totals_fit(explored))
-		explored->sums = sums_make(arena, parts, network->layer_count, SUMS_MOST);
+		explored->sums = sums_make(arena, parts, network->layer_count, NETWORK_SUMS_MOST);
 	if (!explored->sums.counted)
 		explored->missing = "the cycles, bytes or energies of all layers together are too "
 				    "many to be counted";

@@ -15,7 +15,8 @@
  * alone every layer has its one point, and the network the sums of these; the least edp of a
  * network is on its frontier of latency and energy.
  *
- * Layers run in parallel, each in one thread, or one after the other in all threads where they are
+ * Without a solver's name a layer is proven (`exact`) if its factors are perfect, else searched as a
+ * single problem is.  Layers run in parallel, each in one thread, or one after the other in all threads where they are
  * fewer; the results are the same.  When `stop` says so, layers that did not begin keep the
  * mapping that is known to fit.
  */
@@ -29,6 +30,9 @@ struct network_search {
 	bool (*stop)(void *listener);
 	void (*progress)(void *listener, size_t done, size_t layers, uint64_t evaluated);
 };
+
+/* Sums of the frontier that are kept: more than anybody reads. */
+enum { NETWORK_SUMS_MOST = 1 << 14 };
 
 struct network_explored {
 	const struct network_search *search;
