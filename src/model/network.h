@@ -42,4 +42,16 @@ struct network {
 /* NULL after complaining. */
 const struct network *network_read(const struct reading *reading, const struct node *node);
 
+/* What a layer takes, so many times: a point of its frontier. */
+struct layer_choice {
+	const char *layer;
+	int64_t count;
+	size_t point; /* from 1 */
+	const char *file, *mapping;
+};
+
+/* A `plan:` of a network, for people and scripts. */
+const char *network_plan_write(struct arena *arena, const char *network, const char *architecture,
+	const struct layer_choice *choices, size_t count);
+
 #endif

@@ -1,12 +1,11 @@
 #include "report/network_results.h"
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "model/plan_file.h"
 #include "report/nest_results.h"
 #include "report/nest_row.h"
 #include "report/pareto.h"
-#include "spec/quote.h"
 
 #include <inttypes.h>
 
@@ -140,22 +139,19 @@ const char *network_plan_yaml(
 	text_add(&text, "# %" PRId64 " cycles, %.17g pJ (%s counting), proof: %s\n",
 		point.score.cycles, point.score.energy_pj,
 		counting_names[first_search(explored)->counting], proof_names[point.proof]);
-	text_add(&text, "plan:\n  version: 1\n  network: ");
-	quote_yaml(&text, network->name);
-	text_add(&text, "\n  architecture: ");
-	quote_yaml(&text, first_search(explored)->arch->name);
-	text_add(&text, "\n  layers:\n");
+	struct array(struct layer_choice) choices = {0};
 	for (size_t l = 0; l < network->layer_count; l++)
-		for (size_t p = 0; p < explored->layers[l].frontier.count; p++) {
-			if (!point.taken[l][p])
-				continue;
-			text_add(&text,
-				"  - {layer: %s, count: %" PRId64
-				", point: %zu, file: %s, mapping: "
-				"\"%s\"}\n",
-				network->layers[l].name, point.taken[l][p], p + 1,
-				network_layer_path(arena, explored, l, p),
-				explored->layers[l].frontier.points[p].key);
-		}
+		for (size_t p = 0; p < explored->layers[l].frontier.count; p++)
+			if (point.taken[l][p])
+				*array_add(arena, &choices) = (struct layer_choice){
+					.layer = network->layers[l].name,
+					.count = point.taken[l][p],
+					.point = p + 1,
+					.file = network_layer_path(arena, explored, l, p),
+					.mapping = explored->layers[l].frontier.points[p].key,
+				};
+	text_add(&text, "%s",
+		network_plan_write(arena, network->name, first_search(explored)->arch->name,
+			choices.at, choices.count));
 	return text_read(&text);
 }
