@@ -1,10 +1,7 @@
 #include "base/arena.h"
-#include "constraints/constraints.h"
-#include "model/arch_read.h"
-#include "model/ert.h"
-#include "search/nest_search.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
+#include "tests/support/nest_request.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,40 +39,12 @@ static bool read_all(struct request *request, const char *folder)
 {
 	static const char *const names[] = {
 		"arch.yaml", "problem.yaml", "constraints.yaml", "ERT.yaml"};
-	struct arena *arena = request->arena;
-	struct nest_search *search = &request->search;
-	struct sheet *sheet = sheet_open(arena, request->diag);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		sheet_add_file(sheet, arena_format(arena, "%s/%s", folder, names[i]));
-	struct reading reading = sheet_reading(sheet);
-	if (diag_failed(request->diag))
-		return false;
-	search->arch = arch_read(&reading, sheet_find(sheet, "architecture"));
-	search->shape = shape_read(&reading, sheet_find(sheet, "problem"));
-	if (search->arch)
-		search->arch = ert_read(&reading, sheet_find(sheet, "ERT"), search->arch);
-	if (!search->arch || !search->shape)
-		return false;
-	struct hierarchy *hierarchy =
-		hierarchy_make(arena, search->arch, search->shape, request->diag);
-	if (!hierarchy)
-		return false;
-	struct constraint_context context = {.reading = &reading,
-		.arch = search->arch,
-		.shape = search->shape,
-		.timeloop = true};
-	struct constraints *constraints = arena_new(arena, struct constraints);
-	*constraints = constraints_read(&context, constraints_lists(sheet, arena));
-	constraints_flag(constraints, hierarchy);
-	struct domain *domain = domain_make(arena, search->arch, search->shape, hierarchy);
-	if (!constraints_narrow(constraints, domain, request->diag))
-		return false;
-	search->hierarchy = hierarchy;
-	search->constraints = constraints;
-	search->domain = domain;
-	search->space = space_make(arena, domain);
-	search->model = nest_model_make(arena, hierarchy, search->shape, search->counting);
-	return !diag_failed(request->diag);
+	const char *paths[sizeof names / sizeof *names];
+	size_t count = sizeof names / sizeof *names;
+	for (size_t i = 0; i < count; i++)
+		paths[i] = arena_format(request->arena, "%s/%s", folder, names[i]);
+	return nest_request_read(
+		request->arena, request->diag, paths, count, NULL, &request->search);
 }
 
 /* The metric that Timeloop was asked to minimise first. */
