@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "inputs.h"
+#include "model/nest_mapping.h"
 #include "search/feasible.h"
 #include "search/solver.h"
 
@@ -55,13 +56,33 @@ static const struct domain *narrow(const struct nest_inputs *inputs,
 	return NULL;
 }
 
+/* A proof is about the mapspace: what is not in it must not stand beside one. */
+static const char *find_rest(
+	const struct nest_search *search, const struct mapping *mapping, struct arena *arena)
+{
+	for (int d = 0; d < search->shape->dimension_count; d++) {
+		bool perfect = true;
+		if (search->domain->imperfect >> d & 1)
+			continue;
+		nest_mapping_check_bounds(arena, search->arch, search->shape, mapping, d, &perfect);
+		if (!perfect)
+			return arena_format(arena,
+				"the factors of dimension %s do not divide, those of the mappings "
+				"searched all do",
+				search->shape->dimensions[d].name);
+	}
+	return NULL;
+}
+
 /* Why a search cannot start with the mapping of the specs; NULL if it can. */
 static const char *find_fault(
 	const struct nest_search *search, const struct mapping *mapping, struct arena *arena)
 {
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
-	const char *why = constraints_check(search->constraints, search->domain, mapping, arena);
+	const char *why = find_rest(search, mapping, arena);
+	if (!why)
+		why = constraints_check(search->constraints, search->domain, mapping, arena);
 	nest_evaluate(search->model, mapping, counts, score);
 	return why ? why : nest_verdict_text(arena, search->hierarchy, search->shape, score);
 }

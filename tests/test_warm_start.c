@@ -169,6 +169,8 @@ static void what_cannot_start_is_told(void **state)
 		"specs/constraints/keep_all.yaml:");
 	expect_warning("mapping: \"GLB: N16 | PE: K4 | RF: M16 K4\"\n",
 		"the search starts without this mapping: the tiles at 'RF' take 84 words; it holds 64");
+	expect_warning("mapping: \"DRAM: M3 | GLB: N16 | PE: K4 | RF: K4 M=6,4\"\n",
+		"the search starts without this mapping: the factors of dimension M do not divide");
 	expect_warning("mapping: \"DRAM: M2 | GLB: N2 | PE: N8 | RF: M8 K16\"\n",
 		"the search starts without this mapping: ");
 	expect_warning("mapping:\n"
