@@ -103,21 +103,24 @@ static void read_algorithm(struct reader *mapper, struct nest_inputs *inputs)
 {
 	static const char *const names[] = {
 		"random", "hybrid", "random_pruned", "linear_pruned", "exhaustive", "linear", NULL};
-	int algorithm;
+	int algorithm = 0;
 	if (read_word(mapper, "algorithm", OPTIONAL, names, &algorithm))
 		inputs->solver = algorithm < 3 ? "random" : "linear";
+	if (!inputs->solver || algorithm < 3)
+		nest_inputs_patience(mapper,
+			(const char *[]){"victory_condition", "timeout", "num_threads"}, inputs);
 }
 
-/* What steers Timeloop's threads, its patience and its logs. */
-static void note_unused(struct reader *mapper)
+/* What steers Timeloop's threads and its logs; its patience where nothing is drawn. */
+static void note_unused(struct reader *mapper, bool draws)
 {
-	static const char *const keys[] = {"live_status", "num_threads", "timeout",
-		"victory_condition", "max_permutations_per_if_visit", "out_prefix", "sync_interval",
+	static const char *const keys[] = {"num_threads", "timeout", "victory_condition",
+		"live_status", "max_permutations_per_if_visit", "out_prefix", "sync_interval",
 		"log_interval", "log_oaves", "log_oaves_mappings", "log_stats", "log_suboptimal",
 		"log_all", "diagnostics", "penalize_consecutive_bypass_fails", "emit_whoop_nest",
 		"max_temporal_loops_in_a_mapping", "filter_revisits", "mapper-timeout", NULL};
 	struct text text = text_open(mapper->reading->arena);
-	for (int i = 0; keys[i]; i++)
+	for (int i = draws ? 3 : 0; keys[i]; i++)
 		if (read_node(mapper, keys[i], OPTIONAL))
 			text_add(&text, "%s%s", text.length ? ", " : "", keys[i]);
 	if (text.length)
@@ -140,6 +143,6 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	read_algorithm(&mapper, inputs);
 	if (read_integer(&mapper, "search_size", OPTIONAL, 0, INT64_MAX, &size) && size > 0)
 		exploration->budget = (uint64_t)size;
-	note_unused(&mapper);
+	note_unused(&mapper, !inputs->solver || text_equal(inputs->solver, "random"));
 	reader_done(&mapper);
 }

@@ -26,6 +26,20 @@ static struct objective_scope objective_scope(
 	return (struct objective_scope){reading->arena, reading->diag, true, inputs->hierarchy};
 }
 
+void nest_inputs_patience(
+	struct reader *reader, const char *const names[3], struct nest_inputs *inputs)
+{
+	uint64_t *const out[] = {
+		&inputs->patience.victory, &inputs->patience.timeout, &inputs->patience.sequences};
+	for (int i = 0; i < 3; i++) {
+		int64_t count;
+		if (!read_integer(reader, names[i], OPTIONAL, 0, INT64_MAX, &count))
+			continue;
+		*out[i] = (uint64_t)count;
+		inputs->patience_span = read_node(reader, names[i], OPTIONAL)->span;
+	}
+}
+
 static void read_search(const struct reading *reading, const struct node *node,
 	struct nest_inputs *inputs, struct exploration *exploration)
 {
@@ -41,6 +55,7 @@ static void read_search(const struct reading *reading, const struct node *node,
 		exploration->budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
 		exploration->seed = (uint64_t)seed;
+	nest_inputs_patience(&search, (const char *[]){"victory", "timeout", "sequences"}, inputs);
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
 		inputs->counting = (enum counting)counting;
 	if (inputs->limits)

@@ -5,6 +5,7 @@
 #include "constraints/constraints.h"
 #include "model/nest_score.h"
 #include "search/explore.h"
+#include "search/nest_search.h"
 #include "spec/sheet.h"
 
 struct network_limits;
@@ -24,7 +25,9 @@ struct nest_inputs {
 	struct span mapping_span;
 	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;
-	const char *solver;            /* of the stage `map`; NULL: not chosen */
+	const char *solver;       /* of the stage `map`; NULL: not chosen */
+	struct patience patience; /* of draws */
+	struct span patience_span;
 	struct network_limits *limits; /* of a layer of a network: are read, too */
 };
 
@@ -43,6 +46,10 @@ void nest_inputs_wishes(struct nest_inputs *inputs, const struct reading *readin
 /* Constraints, the flags of a mapping (NULL: none), and the domain; into the hierarchy, too. */
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
 	const struct reading *reading, const struct node *const *lists, const struct node *mapping);
+
+/* When draws end by themselves: victory, timeout and sequences, under these names. */
+void nest_inputs_patience(
+	struct reader *reader, const char *const names[3], struct nest_inputs *inputs);
 
 /* Timeloop's `mapper:` as settings of ours; what has no meaning here gets one note. */
 void nest_inputs_mapper(const struct reading *reading, const struct node *node,

@@ -15,8 +15,13 @@ bool request_check(
 				"objective '%s' is for workload graphs; a problem has latency, "
 				"energy, edp, hbm_bytes and accesses:LEVEL",
 				objective_names[objectives->at[i]]);
+	const struct solver *solver = NULL;
 	if (inputs->solver)
-		inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
+		solver = inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
+	if (solver && solver->sharing != SHARING_DRAWS && inputs->patience_span.source)
+		diag_note(diag, inputs->patience_span,
+			"only map=random ends by victory or timeout; map=%s does not",
+			inputs->solver);
 	return !diag_failed(diag);
 }
 
@@ -126,6 +131,7 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.simulate = wishes->simulate,
 		.simulate_budget = wishes->simulate_budget,
 		.budget = wishes->budget ? wishes->budget : NEST_BUDGET,
+		.patience = inputs->patience,
 		.seed = wishes->seed,
 		.jobs = 1,
 	};

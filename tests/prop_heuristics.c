@@ -324,6 +324,57 @@ static void threads_change_nothing(void **state)
 	}
 }
 
+/* How many mappings a sequence of draws makes: by the definition. */
+static uint64_t count_draws(const struct nest_search *search, uint64_t first, uint64_t end)
+{
+	double best = INFINITY;
+	uint64_t no_better = 0, unfit = 0;
+	for (uint64_t n = first; n < end; n++) {
+		struct random random = random_open(search->seed, n);
+		struct mapping mapping;
+		struct nest_counts counts;
+		struct nest_score score;
+		space_draw(search->space, &random, &mapping);
+		if (nest_evaluate(search->model, &mapping, &counts, &score) != NEST_FITS) {
+			if (++unfit == search->patience.timeout)
+				return n + 1 - first;
+			continue;
+		}
+		double edp = score.energy_pj * (double)score.cycles;
+		unfit = 0;
+		no_better = edp < best ? 0 : no_better + 1;
+		best = fmin(best, edp);
+		if (no_better && no_better == search->patience.victory)
+			return n + 1 - first;
+	}
+	return end - first;
+}
+
+static void draws_end_when_they_should(void **state)
+{
+	uint64_t seed = draws_seed(76);
+	long count = draws(100), ended = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct setting setting;
+		struct objectives edp = {1, {OBJECTIVE_EDP}};
+		draw_setting(&random, arena, 200, false, &setting);
+		struct nest_search search = search_of(&setting, edp, "random", 900, 2);
+		uint64_t expected = 0, sequences = 1 + random_below(&random, 3);
+		search.patience = (struct patience){
+			random_below(&random, 40), 1 + random_below(&random, 200), sequences};
+		for (uint64_t s = 0; s < sequences && space_factors_count(setting.space); s++)
+			expected += count_draws(
+				&search, s * (900 / sequences), (s + 1) * (900 / sequences));
+		struct nest_explored explored = nest_explore(&search, arena);
+		assert_int_equal(explored.evaluated, expected);
+		ended += expected < 900;
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || ended > count / 2);
+}
+
 /* Some space has no mapping that fits: then nobody finds one. */
 static void time_enough_finds_the_optimum(void **state)
 {
@@ -370,6 +421,7 @@ int main(void)
 		cmocka_unit_test(what_leaves_the_domain_is_seen),
 		cmocka_unit_test(offers_keep_every_rule),
 		cmocka_unit_test(threads_change_nothing),
+		cmocka_unit_test(draws_end_when_they_should),
 		cmocka_unit_test(time_enough_finds_the_optimum),
 	};
 	return cmocka_run_group_tests_name("heuristic mappers", tests, NULL, NULL);

@@ -1,18 +1,31 @@
 #include "base/random.h"
 #include "search/nest_offers.h"
 
+/* Whether a sequence of draws goes on: counts how many in a row came to nothing. */
+static bool goes_on(const struct patience *patience, const struct nest_price *price,
+	uint64_t *no_better, uint64_t *unfit)
+{
+	bool fits = price->verdict == NEST_FITS && !price->broken;
+	*unfit = fits ? 0 : *unfit + 1;
+	*no_better = price->kept ? 0 : *no_better + fits;
+	return (!patience->victory || *no_better < patience->victory) &&
+	       (!patience->timeout || *unfit < patience->timeout);
+}
+
 /* Mappings drawn from the space; draw number n is the same whoever makes it. */
 static void run_random_draws(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *search = problem->nest;
 	struct nest_offers offers = nest_offers_open(run, search);
+	uint64_t no_better = 0, unfit = 0;
 	bool good = true;
 	for (uint64_t n = problem->first; n < problem->end && good; n++) {
 		struct random random = random_open(search->seed, n);
 		struct mapping mapping = search->space->blank;
-		enum nest_verdict verdict;
+		struct nest_price price;
 		space_draw(search->space, &random, &mapping);
-		good = nest_offers_try(&offers, &mapping, &verdict);
+		good = nest_offers_price(&offers, &mapping, &price) &&
+		       goes_on(&search->patience, &price, &no_better, &unfit);
 	}
 	nest_offers_close(&offers);
 }

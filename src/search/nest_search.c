@@ -314,8 +314,12 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 
 static void share_draws(struct nest_driver *driver, uint64_t draws)
 {
-	for (uint64_t n = 0; n < draws; n += TASK_MAPPINGS)
-		add_task(driver, n, n + number_min(TASK_MAPPINGS, (int64_t)(draws - n)), 0);
+	const struct patience *patience = &driver->search->patience;
+	uint64_t part = TASK_MAPPINGS, sequences = patience->sequences ? patience->sequences : 1;
+	if (patience->victory || patience->timeout)
+		part = draws / sequences + (draws % sequences != 0);
+	for (uint64_t n = 0; n < draws; n += part)
+		add_task(driver, n, part < draws - n ? n + part : draws, 0);
 }
 
 static void share_chains(struct nest_driver *driver, uint64_t budget)

@@ -7,6 +7,13 @@
 #include "search/space.h"
 #include "sim/nest.h"
 
+/* When a sequence of draws ends by itself, as a thread of Timeloop does; 0: it does not. */
+struct patience {
+	uint64_t victory;   /* mappings in a row that fit and are no better */
+	uint64_t timeout;   /* mappings in a row that do not fit */
+	uint64_t sequences; /* so many, each with its part of the budget; 0: one */
+};
+
 /*
  * Explores the mappings of one shape: shares of the mapspace go to a solver of the
  * stage `map`, each in a task of its own; what the solver offers is checked against
@@ -36,6 +43,7 @@ struct nest_search {
 	enum simulate simulate;
 	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
 	uint64_t budget;          /* mappings evaluated */
+	struct patience patience; /* of draws */
 	uint64_t seed;
 	int jobs;       /* threads, at least 1 */
 	void *listener; /* as in struct exploration */
