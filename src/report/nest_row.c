@@ -4,6 +4,7 @@
 #include "report/pareto.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 double nest_row_ratio(const struct score *score, const struct nest_execution *execution)
 {
@@ -46,7 +47,9 @@ void nest_row_add(struct text *text, const struct nest_search *search, size_t nu
 	text_add(text, "%s,", proof_names[row->proof]);
 	if (row->proof == PROOF_OPTIMAL || row->proof == PROOF_BOUND)
 		text_add(text, "%.17g", row->gap);
-	text_add(text, ",%s,%s,%s,,,,,,,", row->solver, row->mapping, row->plan);
+	/* a mapping may have commas, and never quotes */
+	const char *quote = strchr(row->mapping, ',') ? "\"" : "";
+	text_add(text, ",%s,%s%s%s,%s,,,,,,,", row->solver, quote, row->mapping, quote, row->plan);
 	const struct objectives *objectives = &search->objectives;
 	for (size_t k = 0; k < objectives->count; k++)
 		if (objectives->at[k] >= OBJECTIVE_ACCESSES)

@@ -8,6 +8,9 @@
 
 enum { ENERGY_BITS = 40 };
 
+/* Mappings that are looked at before a proof begins: this part of the budget, and no more. */
+enum { WARM_PART = 5, WARM_BUDGET = 20000 };
+
 struct network_driver {
 	const struct network_search *search;
 	struct network_explored *explored;
@@ -71,38 +74,6 @@ static bool is_perfect(const struct nest_search *search)
 	return true;
 }
 
-static void run_layer(void *context, size_t i, int thread)
-{
-	struct network_driver *driver = context;
-	size_t layer = driver->order[i];
-	struct nest_search search = *driver->search->layers[layer];
-	search.jobs = driver->inner_jobs;
-	if (!search.solver && is_perfect(&search))
-		search.solver = "exact";
-	search.listener = driver->search->listener;
-	search.stop = driver->search->stop;
-	if (atomic_load(&driver->stopped)) {
-		search.solver = "random";
-		search.budget = 1;
-		search.simulate = SIMULATE_NONE;
-	}
-	driver->arenas[i] = arena_open();
-	driver->explored->layers[layer] = nest_explore(&search, driver->arenas[i]);
-}
-
-static void layer_done(void *context, size_t i)
-{
-	struct network_driver *driver = context;
-	const struct network_search *search = driver->search;
-	driver->done++;
-	driver->evaluated += driver->explored->layers[driver->order[i]].evaluated;
-	if (search->progress)
-		search->progress(search->listener, driver->done, search->network->distinct,
-			driver->evaluated);
-	if (search->stop && search->stop(search->listener))
-		atomic_store(&driver->stopped, true);
-}
-
 static void add_counters(struct nest_explored *total, const struct nest_explored *layer)
 {
 	total->evaluated += layer->evaluated;
@@ -117,6 +88,77 @@ static void add_counters(struct nest_explored *total, const struct nest_explored
 		total->fault = layer->fault;
 	if (!total->refusal)
 		total->refusal = layer->refusal;
+}
+
+/* The point of least energy x latency. */
+static const struct point *find_middle(const struct frontier *frontier)
+{
+	const struct point *least = &frontier->points[0];
+	for (size_t i = 1; i < frontier->count; i++)
+		if (objective_value(OBJECTIVE_EDP, &frontier->points[i].score) <
+			objective_value(OBJECTIVE_EDP, &least->score))
+			least = &frontier->points[i];
+	return least;
+}
+
+/* A proof after a short search for something good to begin it with; if the proof is cut short,
+ * what that search found still counts. */
+static struct nest_explored explore_proven(struct nest_search search, struct arena *arena)
+{
+	uint64_t most = search.budget / WARM_PART;
+	struct nest_search warm = search;
+	warm.solver = "anneal";
+	warm.budget = most < WARM_BUDGET ? most : WARM_BUDGET;
+	if (!warm.budget)
+		return nest_explore(&search, arena);
+	struct nest_explored before = nest_explore(&warm, arena);
+	if (before.frontier.count) {
+		const struct nest_found *found = find_middle(&before.frontier)->payload;
+		search.start = &found->mapping;
+	}
+	search.budget -= warm.budget;
+	struct nest_explored explored = nest_explore(&search, arena);
+	/* of a single objective the start was the best of all */
+	if (!explored.complete && search.objectives.count > 1)
+		for (size_t i = 0; i < before.frontier.count; i++)
+			frontier_add(&explored.frontier, arena, before.frontier.points[i]);
+	add_counters(&explored, &before);
+	return explored;
+}
+
+static void run_layer(void *context, size_t i, int thread)
+{
+	struct network_driver *driver = context;
+	size_t layer = driver->order[i];
+	struct nest_search search = *driver->search->layers[layer];
+	search.jobs = driver->inner_jobs;
+	bool proven = !search.solver && is_perfect(&search);
+	if (proven)
+		search.solver = "exact";
+	search.listener = driver->search->listener;
+	search.stop = driver->search->stop;
+	if (atomic_load(&driver->stopped)) {
+		search.solver = "random";
+		search.budget = 1;
+		search.simulate = SIMULATE_NONE;
+		proven = false;
+	}
+	driver->arenas[i] = arena_open();
+	driver->explored->layers[layer] = proven ? explore_proven(search, driver->arenas[i])
+						 : nest_explore(&search, driver->arenas[i]);
+}
+
+static void layer_done(void *context, size_t i)
+{
+	struct network_driver *driver = context;
+	const struct network_search *search = driver->search;
+	driver->done++;
+	driver->evaluated += driver->explored->layers[driver->order[i]].evaluated;
+	if (search->progress)
+		search->progress(search->listener, driver->done, search->network->distinct,
+			driver->evaluated);
+	if (search->stop && search->stop(search->listener))
+		atomic_store(&driver->stopped, true);
 }
 
 static void explore_layers(struct network_driver *driver, struct arena *arena)

@@ -1,0 +1,497 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/* Where nothing is shared among four multipliers, more of them are faster and dearer. */
+static const char machine[] =
+	"architecture:\n"
+	"  version: 0.4\n"
+	"  nodes:\n"
+	"  - !Container {name: chip, attributes: {datawidth: 16, global_cycle_seconds: 5e-9}}\n"
+	"  - !Component {name: DRAM, class: DRAM, attributes: {width: 16, shared_bandwidth: 1}}\n"
+	"  - !Component {name: GLB, class: SRAM, attributes: {depth: 64, width: 16,\n"
+	"      shared_bandwidth: 1}}\n"
+	"  - !Container {name: PE, spatial: {meshX: 4}}\n"
+	"  - !Component {name: RF, class: regfile, attributes: {depth: 16}}\n"
+	"  - !Component {name: MAC, class: intmac}\n"
+	"constraints:\n"
+	"  targets:\n"
+	"  - {target: PE, type: spatial, no_reuse: [A, B, Z]}\n";
+static const char network[] =
+	"network:\n"
+	"  name: small\n"
+	"  shapes:\n"
+	"    product:\n"
+	"      dimensions: [M, N, K]\n"
+	"      data_spaces:\n"
+	"      - {name: A, projection: [M, K]}\n"
+	"      - {name: B, projection: [K, N]}\n"
+	"      - {name: Z, projection: [M, N], read_write: true}\n"
+	"  layers:\n"
+	"  - {name: one, shape: product, instance: {M: 4, N: 4, K: 3}}\n"
+	"  - {name: two, count: 3, shape: product, instance: {M: 6, N: 2, K: 2}}\n"
+	"  - {name: again, count: 2, shape: product, instance: {M: 4, N: 4, K: 3}}\n";
+
+struct fixture {
+	struct arena *arena;
+	const char *folder;
+};
+
+static void write_file(const struct fixture *f, const char *name, const char *text)
+{
+	FILE *file = fopen(arena_format(f->arena, "%s/%s", f->folder, name), "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static struct ended run(const struct fixture *f, const char *command)
+{
+	return shell(
+		f->arena, "program=$(realpath \"$LXPLORE\") && cd %s && %s", f->folder, command);
+}
+
+/* Ends with this status and says this, both exactly. */
+static void expect(const struct fixture *f, const char *command, int status, const char *err)
+{
+	struct ended ended = run(f, command);
+	assert_string_equal(ended.err, err);
+	assert_int_equal(ended.status, status);
+}
+
+static int set_up(void **state)
+{
+	struct arena *arena = arena_open();
+	struct fixture *fixture = arena_new(arena, struct fixture);
+	*fixture = (struct fixture){arena, shell_folder(arena)};
+	write_file(fixture, "machine.yaml", machine);
+	write_file(fixture, "network.yaml", network);
+	struct ended ended = run(fixture, "$program explore -q machine.yaml network.yaml -o out");
+	*state = fixture;
+	return ended.status || *ended.err;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+	shell_remove(fixture->folder);
+	arena_close(fixture->arena);
+	return 0;
+}
+
+static const char *read_file(const struct fixture *f, const char *name)
+{
+	const char *text = text_of_file(f->arena, arena_format(f->arena, "%s/%s", f->folder, name));
+	assert_non_null(text);
+	return text;
+}
+
+/* A table's columns by name. */
+static const char *cell(struct arena *arena, const char *table, int row, const char *column)
+{
+	const char *head = table, *line = table;
+	for (int i = 0; i < row && line; i++)
+		line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+	if (!line || !*line)
+		return NULL;
+	for (; *head != '\n'; head++, line++) {
+		bool quoted = *line == '"';
+		line += quoted;
+		size_t name = strcspn(head, ",\n"), value = strcspn(line, quoted ? "\"" : ",\n");
+		if (name == strlen(column) && strncmp(head, column, name) == 0)
+			return arena_format(arena, "%.*s", (int)value, line);
+		head += name;
+		line += value + quoted;
+		if (*head == '\n')
+			break;
+	}
+	fail_msg("no column '%s'", column);
+	return NULL;
+}
+
+struct cost {
+	double cycles, pj;
+};
+
+static struct cost cost_of(struct arena *arena, const char *table, int row)
+{
+	return (struct cost){atof(cell(arena, table, row, "latency_cycles")),
+		atof(cell(arena, table, row, "energy_pj"))};
+}
+
+enum { POINTS_MOST = 16, CHOICES_MOST = 4096 };
+
+struct layer_points {
+	const char *name;
+	int count, points;
+	struct cost at[POINTS_MOST];
+};
+
+static int read_layers(const struct fixture *f, struct layer_points *layers)
+{
+	const char *table = read_file(f, "out/layers.csv");
+	int count = 0;
+	for (int row = 1; cell(f->arena, table, row, "layer"); row++) {
+		const char *name = cell(f->arena, table, row, "layer");
+		if (!count || strcmp(layers[count - 1].name, name) != 0)
+			layers[count++] = (struct layer_points){
+				.name = name, .count = atoi(cell(f->arena, table, row, "count"))};
+		struct layer_points *layer = &layers[count - 1];
+		layer->at[layer->points++] = cost_of(f->arena, table, row);
+		assert_int_equal(atoi(cell(f->arena, table, row, "point")), layer->points);
+		assert_string_equal(cell(f->arena, table, row, "proof"), "optimal");
+	}
+	return count;
+}
+
+/* Every occurrence takes each point in turn. */
+static void list_choices(const struct layer_points *layers, int left, int occurrences, int first,
+	struct cost so_far, struct cost *choices, int *count)
+{
+	if (!left) {
+		assert_true(*count < CHOICES_MOST);
+		choices[(*count)++] = so_far;
+		return;
+	}
+	if (!occurrences) {
+		list_choices(layers + 1, left - 1, left > 1 ? layers[1].count : 0, 0, so_far,
+			choices, count);
+		return;
+	}
+	for (int p = first; p < layers->points; p++)
+		list_choices(layers, left, occurrences - 1, p,
+			(struct cost){
+				so_far.cycles + layers->at[p].cycles, so_far.pj + layers->at[p].pj},
+			choices, count);
+}
+
+static int all_choices(const struct fixture *f, struct cost *choices)
+{
+	struct layer_points layers[8];
+	int count = 0, layer_count = read_layers(f, layers);
+	assert_int_equal(layer_count, 3);
+	list_choices(layers, layer_count, layers[0].count, 0, (struct cost){0, 0}, choices, &count);
+	return count;
+}
+
+/* The same to as many digits as sums in another order have. */
+static bool is_less(double a, double b)
+{
+	return a < b - 1e-9 * fabs(b);
+}
+
+static void the_frontier_is_that_of_all_choices(void **state)
+{
+	struct fixture *f = *state;
+	static struct cost choices[CHOICES_MOST];
+	const char *table = read_file(f, "out/pareto.csv");
+	int count = all_choices(f, choices), rows = 0;
+	for (int row = 1; cell(f->arena, table, row, "point"); row++, rows++) {
+		struct cost point = cost_of(f->arena, table, row);
+		bool met = false;
+		for (int i = 0; i < count; i++) {
+			met |= choices[i].cycles == point.cycles &&
+			       !is_less(choices[i].pj, point.pj) &&
+			       !is_less(point.pj, choices[i].pj);
+			assert_false(choices[i].cycles <= point.cycles &&
+				     is_less(choices[i].pj, point.pj));
+		}
+		assert_true(met);
+		assert_string_equal(cell(f->arena, table, row, "proof"), "optimal");
+		assert_string_equal(cell(f->arena, table, row, "sim_agrees"), "true");
+	}
+	assert_true(rows > 3);
+	for (int i = 0; i < count; i++) {
+		bool met = false;
+		for (int row = 1; row <= rows; row++) {
+			struct cost point = cost_of(f->arena, table, row);
+			met |= point.cycles <= choices[i].cycles &&
+			       !is_less(choices[i].pj, point.pj);
+		}
+		assert_true(met);
+	}
+}
+
+static void a_row_is_the_sum_of_what_it_takes(void **state)
+{
+	struct fixture *f = *state;
+	const char *table = read_file(f, "out/pareto.csv");
+	struct layer_points layers[8];
+	read_layers(f, layers);
+	for (int row = 1; cell(f->arena, table, row, "point"); row++) {
+		char *choice = arena_text(f->arena, cell(f->arena, table, row, "mapping"));
+		struct cost sum = {0, 0}, point = cost_of(f->arena, table, row);
+		int l = 0;
+		for (char *word = strtok(choice, " "); word; word = strtok(NULL, " "), l++) {
+			char *at = strchr(word, ':');
+			int taken = 0;
+			assert_non_null(at);
+			assert_true(strncmp(word, layers[l].name, (size_t)(at - word)) == 0);
+			while (*at) {
+				int p = (int)strtol(at + 1, &at, 10);
+				int times =
+					*at == '*' ? (int)strtol(at + 1, &at, 10) : layers[l].count;
+				assert_in_range(p, 1, layers[l].points);
+				sum.cycles += times * layers[l].at[p - 1].cycles;
+				sum.pj += times * layers[l].at[p - 1].pj;
+				taken += times;
+			}
+			assert_int_equal(taken, layers[l].count);
+		}
+		assert_int_equal(l, 3);
+		assert_true(sum.cycles == point.cycles);
+		assert_false(is_less(sum.pj, point.pj) || is_less(point.pj, sum.pj));
+		assert_float_equal(
+			atof(cell(f->arena, table, row, "latency_ns")), 5 * point.cycles, 1e-6);
+	}
+}
+
+static void files_of_layers_are_scored_and_simulated(void **state)
+{
+	struct fixture *f = *state;
+	const char *table = read_file(f, "out/layers.csv");
+	for (int row = 1; cell(f->arena, table, row, "layer"); row++) {
+		struct ended ended =
+			run(f, arena_format(f->arena, "$program simulate machine.yaml out/%s",
+				       cell(f->arena, table, row, "plan")));
+		assert_string_equal(ended.err, "");
+		assert_int_equal(ended.status, 0);
+		json_t *root = json_loads(ended.out, 0, NULL);
+		assert_true(json_is_true(json_object_get(root, "agrees")));
+		assert_int_equal(json_integer_value(json_object_get(root, "cycles")),
+			atoi(cell(f->arena, table, row, "latency_cycles")));
+		assert_true(json_real_value(json_object_get(root, "energy_pj")) ==
+			    atof(cell(f->arena, table, row, "energy_pj")));
+		json_decref(root);
+	}
+	const char *plan = read_file(f, "out/plans/point-001.yaml");
+	assert_non_null(strstr(plan, "plan:\n  version: 1\n  network: small\n  architecture: chip\n"
+				     "  layers:\n  - {layer: one, count: 1, point: 1, file: "
+				     "layers/one-001.yaml, mapping: \""));
+}
+
+static json_int_t number(json_t *root, const char *group, const char *key)
+{
+	json_t *value = json_object_get(json_object_get(root, group), key);
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+static void equal_layers_are_solved_once(void **state)
+{
+	struct fixture *f = *state;
+	json_t *root = json_loads(read_file(f, "out/run.json"), 0, NULL), *layer;
+	json_int_t evaluated = 0;
+	size_t i;
+	assert_int_equal(number(root, "network", "layers"), 3);
+	assert_int_equal(number(root, "network", "occurrences"), 6);
+	assert_int_equal(number(root, "network", "solved"), 2);
+	assert_int_equal(number(root, "network", "cache_hits"), 1);
+	json_array_foreach(json_object_get(root, "layers"), i, layer) {
+		bool same = json_object_get(layer, "same_as");
+		assert_int_equal(same, i == 2);
+		assert_int_equal(same, !json_object_get(layer, "counters"));
+		if (!same)
+			evaluated += number(layer, "counters", "evaluated");
+	}
+	assert_int_equal(number(root, "counters", "evaluated"), evaluated);
+	json_decref(root);
+}
+
+static void results_do_not_depend_on_threads(void **state)
+{
+	struct fixture *f = *state;
+	expect(f,
+		"for jobs in 1 2 7; do\n"
+		"  mkdir jobs$jobs && $program explore -q machine.yaml network.yaml -o jobs$jobs "
+		"-j $jobs >jobs$jobs/stdout || exit 1\n"
+		"  sed -i '/\"seconds\":/d' jobs$jobs/run.json\n"
+		"  diff -r jobs1 jobs$jobs >&2\n"
+		"done",
+		0, "");
+}
+
+#define EXPLORE "$program explore -q --simulate none machine.yaml network.yaml -o limited "
+
+/* Within a limit the best of all choices is taken; exactly at a point, and just below. */
+static void limits_are_kept_by_the_best_choice(void **state)
+{
+	struct fixture *f = *state;
+	static struct cost choices[CHOICES_MOST];
+	const char *table = read_file(f, "out/pareto.csv");
+	int count = all_choices(f, choices);
+	struct cost second = cost_of(f->arena, table, 2);
+	for (int less = 0; less < 2; less++) {
+		struct ended ended =
+			run(f, arena_format(f->arena, EXPLORE "--latency-budget %.0f --format json",
+				       second.cycles - less));
+		assert_int_equal(ended.status, 0);
+		json_t *root = json_loads(ended.out, 0, NULL);
+		int chosen = (int)json_integer_value(json_object_get(root, "chosen"));
+		struct cost taken = cost_of(f->arena, table, chosen);
+		assert_int_equal(chosen, 2 - less);
+		for (int i = 0; i < count; i++)
+			assert_true(choices[i].cycles > second.cycles - less ||
+				    !is_less(choices[i].pj, taken.pj));
+		json_decref(root);
+	}
+	struct ended ended =
+		run(f, arena_format(f->arena, EXPLORE "--energy-budget %.17gpJ", second.pj));
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "chosen\n"));
+	assert_non_null(strstr(ended.out, " pJ: point 2: "));
+	assert_non_null(strstr(ended.out, "\none                           1       "));
+	/* 5 ns are a cycle */
+	ended = run(
+		f, arena_format(f->arena, EXPLORE "--latency-budget %.0fns", 5 * second.cycles));
+	assert_non_null(strstr(
+		ended.out, arena_format(f->arena, "within %.0f cycles: point 2: ", second.cycles)));
+}
+
+static void what_no_choice_keeps_to_is_told_with_the_nearest(void **state)
+{
+	struct fixture *f = *state;
+	const char *table = read_file(f, "out/pareto.csv");
+	struct cost first = cost_of(f->arena, table, 1);
+	write_file(f, "search.yaml", "search: {latency_budget: 10ns * 10, energy_budget: 1uJ}\n");
+	expect(f, "$program explore -q machine.yaml network.yaml search.yaml -o limited >/dev/null",
+		1,
+		arena_format(f->arena,
+			"lxplore: no choice of mappings keeps the network within 20 cycles and "
+			"1000000 pJ; the nearest is point 1: %.0f cycles, %.12g pJ\n",
+			first.cycles, first.pj));
+	/* not proven: something better may be there */
+	expect(f,
+		EXPLORE "--latency-budget 20 --solver map=random --budget 1 >/dev/null 2>err; "
+			"s=$?; sed 's/; the nearest.*//' err >&2; exit $s",
+		3,
+		"lxplore: none of the mappings that were found keep the network within 20 "
+		"cycles\n");
+}
+
+static void each_layer_has_its_least_edp(void **state)
+{
+	struct fixture *f = *state;
+	struct layer_points layers[8];
+	int layer_count = read_layers(f, layers);
+	double cycles = 0, pj = 0;
+	for (int l = 0; l < layer_count; l++) {
+		struct cost least = layers[l].at[0];
+		for (int p = 1; p < layers[l].points; p++)
+			if (layers[l].at[p].cycles * layers[l].at[p].pj < least.cycles * least.pj)
+				least = layers[l].at[p];
+		cycles += layers[l].count * least.cycles;
+		pj += layers[l].count * least.pj;
+	}
+	struct ended ended = run(f, EXPLORE "--objective edp --format csv");
+	assert_int_equal(ended.status, 0);
+	struct cost sum = cost_of(f->arena, ended.out, 1);
+	assert_null(cell(f->arena, ended.out, 2, "point"));
+	assert_true(sum.cycles == cycles);
+	assert_float_equal(sum.pj, pj, 1e-6);
+	/* of the network's edp nothing is proven by that */
+	assert_string_equal(cell(f->arena, ended.out, 1, "proof"), "none");
+}
+
+static void what_networks_cannot_have_is_refused(void **state)
+{
+	expect(*state, EXPLORE "--objective latency,edp", 2,
+		"lxplore: error: the edp of a network is no sum over its layers; ask for edp "
+		"alone, or for latency,energy, whose frontier has the least edp\n");
+	expect(*state, EXPLORE "--objective latency,energy,hbm_bytes", 2,
+		"lxplore: error: the frontier of a network is over at most two objectives, not "
+		"3\n");
+	expect(*state, EXPLORE "--objective edp --latency-budget 5", 2,
+		"lxplore: error: a budget of latency or energy wants the objectives "
+		"latency,energy, which are the default\n");
+	expect(*state, "$program score machine.yaml network.yaml", 2,
+		"lxplore: error: a network is explored or checked; of its results score and "
+		"simulate read the files in layers/\n");
+	struct ended ended = run(*state, EXPLORE "--latency-budget 5pJ --energy-budget -1");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err,
+		"error: '--latency-budget' is an energy; it can be a number of cycles or a time"));
+	assert_non_null(strstr(ended.err, "error: '--energy-budget' is below 0"));
+	ended = run(*state, "$program explore machine.yaml out/layers/one-001.yaml "
+			    "--latency-budget 5");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(
+		strstr(ended.err, "error: '--latency-budget' is for networks; this is a problem"));
+}
+
+static void constraints_that_a_layer_cannot_meet_name_it(void **state)
+{
+	write_file(*state, "more.yaml",
+		"mapspace_constraints:\n"
+		"  targets:\n"
+		"  - {target: RF, type: temporal, factors: [K=2]}\n"
+		"  - {target: RF, type: temporal, factors: [L=2]}\n");
+	struct ended ended = run(*state, "$program check machine.yaml network.yaml more.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "more.yaml:4:44: error: unknown dimension 'L'"));
+	assert_non_null(strstr(ended.err, "network.yaml:11:5: note: for layer 'one'"));
+	write_file(*state, "more.yaml",
+		"mapspace_constraints:\n"
+		"  targets:\n"
+		"  - {target: RF, type: temporal, factors: [K=2]}\n");
+	ended = run(*state, "$program explore -q machine.yaml network.yaml more.yaml -o limited");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "K=2 at 'RF' (temporal) does not divide"));
+	assert_non_null(strstr(ended.err, "note: for layer 'one'"));
+	assert_null(strstr(ended.err, "note: for layer 'two'"));
+	ended = run(*state, "$program check machine.yaml network.yaml more.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "one: infeasible: constraints contradict each other\n"
+					  "two: fits, "));
+	assert_non_null(strstr(ended.out, "\nagain: as one\n"));
+}
+
+/* Layers that do not begin keep the mapping that is known to fit. */
+static void an_interrupted_run_writes_what_is_known(void **state)
+{
+	struct fixture *f = *state;
+	struct text text = text_open(f->arena);
+	text_add(&text, "%s", network);
+	for (int i = 0; i < 200; i++)
+		text_add(&text,
+			"  - {name: l%d, shape: product, instance: {M: %d, N: 64, K: 64}}\n", i,
+			64 + i);
+	write_file(f, "long.yaml", text_read(&text));
+	struct ended ended = run(f, "timeout -s INT 0.5 $program explore -q -j 2 --simulate none "
+				    "machine.yaml long.yaml -o long --budget 1000 >/dev/null; "
+				    "echo $?");
+	/* timeout's own status; the program's is 130 */
+	assert_string_equal(ended.err, "");
+	const char *table = read_file(f, "long/pareto.csv");
+	json_t *root = json_loads(read_file(f, "long/run.json"), 0, NULL);
+	assert_non_null(cell(f->arena, table, 1, "point"));
+	const char *limit = json_string_value(json_object_get(root, "limit"));
+	assert_string_equal(limit ? limit : "", "interrupted");
+	json_decref(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_frontier_is_that_of_all_choices),
+		cmocka_unit_test(a_row_is_the_sum_of_what_it_takes),
+		cmocka_unit_test(files_of_layers_are_scored_and_simulated),
+		cmocka_unit_test(equal_layers_are_solved_once),
+		cmocka_unit_test(results_do_not_depend_on_threads),
+		cmocka_unit_test(limits_are_kept_by_the_best_choice),
+		cmocka_unit_test(what_no_choice_keeps_to_is_told_with_the_nearest),
+		cmocka_unit_test(each_layer_has_its_least_edp),
+		cmocka_unit_test(what_networks_cannot_have_is_refused),
+		cmocka_unit_test(constraints_that_a_layer_cannot_meet_name_it),
+		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
