@@ -1,0 +1,352 @@
+#include "base/arena.h"
+#include "base/array.h"
+#include "model/nest_mapping.h"
+#include "search/certificate_check.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_domain.h"
+#include "tests/support/nest_fits.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Certificates of random small mapspaces against every mapping of them, in both countings: what
+ * is true is found to hold, to the last bit, and what is wrong by one bit is rejected.
+ */
+enum { MAPPINGS_MOST = 3000 };
+
+static const struct objectives wishes[] = {
+	{1, {OBJECTIVE_EDP}},
+	{1, {OBJECTIVE_ENERGY}},
+	{1, {OBJECTIVE_LATENCY}},
+	{1, {OBJECTIVE_HBM_BYTES}},
+	{2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
+	{3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES}},
+};
+
+/* A legal mapping and what it costs. */
+struct legal {
+	struct mapping mapping;
+	struct score score;
+};
+
+struct drawn {
+	struct arena *arena;
+	struct random *random;
+	struct nest_case nest;
+	const char *constraints;
+	struct nest_search search;
+	struct array(struct legal) all;
+	struct certificate certificate; /* what exact proves */
+	const char *seed;
+	long held, rejected;
+};
+
+static void find_all(struct drawn *drawn)
+{
+	const struct nest_search *search = &drawn->search;
+	for (uint64_t f = 0; f < space_factors_count(search->space); f++) {
+		struct mapping mapping;
+		space_factors(search->space, f, &mapping);
+		uint64_t rests = space_rest_count(search->space, &mapping);
+		for (uint64_t r = 0; r < rests; r++) {
+			struct nest_counts counts;
+			struct nest_score score;
+			space_rest(search->space, r, &mapping);
+			if (nest_evaluate(search->model, &mapping, &counts, &score) != NEST_FITS ||
+				constraints_check(search->constraints, search->domain, &mapping,
+					drawn->arena))
+				continue;
+			*array_add(drawn->arena, &drawn->all) =
+				(struct legal){mapping, nest_summary(search, &counts, &score)};
+		}
+	}
+}
+
+static bool draw_space(struct drawn *drawn, const struct nest_case_options *options, long draw)
+{
+	struct domain *domain;
+	nest_case_draw(drawn->random, options, &drawn->nest);
+	nest_domain_limit(drawn->random, &drawn->nest);
+	if (draw % 2) {
+		domain = nest_domain_wish(
+			drawn->arena, drawn->random, &drawn->nest, false, &drawn->constraints);
+		if (!domain)
+			return false;
+	} else {
+		domain = nest_domain_free(drawn->arena, &drawn->nest);
+		nest_domain_narrow(drawn->random, domain);
+	}
+	domain->imperfect = 0;
+	enum counting counting =
+		random_below(drawn->random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	drawn->search = (struct nest_search){
+		.arch = domain->arch,
+		.shape = &drawn->nest.shape,
+		.hierarchy = &drawn->nest.hierarchy,
+		.constraints = domain->constraints,
+		.domain = domain,
+		.space = space_make(drawn->arena, domain),
+		.counting = counting,
+		.model = nest_model_make(
+			drawn->arena, &drawn->nest.hierarchy, &drawn->nest.shape, counting),
+		.objectives = wishes[random_below(drawn->random, sizeof wishes / sizeof *wishes)],
+		.solver = "exact",
+		.simulate = SIMULATE_NONE,
+		.budget = 100000000,
+		.jobs = 1,
+	};
+	return nest_space_is_small(drawn->search.space, MAPPINGS_MOST);
+}
+
+static void expect(struct drawn *drawn, const struct certificate *certificate,
+	enum certificate_answer answer, const char *what)
+{
+	struct certificate_checking checking = {
+		.certificate = certificate, .search = &drawn->search};
+	struct certificate_result result = certificate_check(&checking, drawn->arena);
+	(answer == CERTIFICATE_HOLDS ? drawn->held++ : drawn->rejected++);
+	if (result.answer != answer)
+		fail_msg("%s, %s counting, %s%s: %s should be %s: %s\n%s%s", drawn->seed,
+			counting_names[drawn->search.counting],
+			objective_names[drawn->search.objectives.at[0]],
+			drawn->search.objectives.count > 1 ? " ..." : "", what,
+			answer == CERTIFICATE_HOLDS ? "accepted" : "rejected",
+			result.why ? result.why : "it is not",
+			nest_case_text(drawn->arena, &drawn->nest),
+			drawn->constraints ? drawn->constraints : "");
+}
+
+static double value_of(const struct drawn *drawn, const struct legal *legal)
+{
+	return objective_value(drawn->search.objectives.at[0], &legal->score);
+}
+
+static struct certificate_point point_of(const struct drawn *drawn, const struct legal *legal)
+{
+	const struct objectives *objectives = &drawn->search.objectives;
+	double *values = arena_array(drawn->arena, double, objectives->count);
+	for (size_t k = 0; k < objectives->count; k++)
+		values[k] = objective_value(objectives->at[k], &legal->score);
+	return (struct certificate_point){
+		.mapping = nest_mapping_print(
+			drawn->arena, drawn->search.arch, drawn->search.shape, &legal->mapping),
+		.cycles = legal->score.cycles,
+		.energy_pj = legal->score.energy_pj,
+		.values = values};
+}
+
+static struct certificate_point *copy_points(struct drawn *drawn, struct certificate *certificate)
+{
+	struct certificate_point *points = arena_copy(drawn->arena, certificate->points,
+		certificate->point_count * sizeof *certificate->points);
+	certificate->points = points;
+	return points;
+}
+
+static struct certificate_line *copy_lines(struct drawn *drawn, struct certificate *certificate)
+{
+	struct certificate_line *lines =
+		arena_array(drawn->arena, struct certificate_line, certificate->line_count + 1);
+	memcpy(lines, certificate->lines, certificate->line_count * sizeof *lines);
+	certificate->lines = lines;
+	return lines;
+}
+
+/* Values that are not the point's. */
+static void try_values(struct drawn *drawn)
+{
+	for (int side = -1; side <= 1; side += 2) {
+		struct certificate certificate = drawn->certificate;
+		struct certificate_point *point = copy_points(drawn, &certificate);
+		point->energy_pj = nextafter(point->energy_pj, side * INFINITY);
+		expect(drawn, &certificate, CERTIFICATE_REJECTED, "an energy one bit off");
+		certificate = drawn->certificate;
+		point = copy_points(drawn, &certificate);
+		double values[OBJECTIVE_COUNT];
+		memcpy(values, point->values, certificate.objectives.count * sizeof *values);
+		values[0] = nextafter(values[0], side * INFINITY);
+		point->values = values;
+		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a value one bit off");
+		certificate = drawn->certificate;
+		copy_points(drawn, &certificate)->cycles += side;
+		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a cycle more or less");
+	}
+}
+
+/* Each point gone; a worse one in its place. */
+static void try_points(struct drawn *drawn)
+{
+	size_t count = drawn->certificate.point_count;
+	size_t gone = random_below(drawn->random, count);
+	struct certificate certificate = drawn->certificate;
+	certificate.epsilon = 0;
+	struct certificate_point *points = copy_points(drawn, &certificate);
+	for (size_t i = gone; i + 1 < count; i++)
+		points[i] = points[i + 1];
+	certificate.point_count--;
+	for (size_t i = 0; i < certificate.line_count; i++)
+		copy_lines(drawn, &certificate)[i].least = 0;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a point removed");
+
+	const struct legal *other = &drawn->all.at[random_below(drawn->random, drawn->all.count)];
+	if (count == 1 && value_of(drawn, other) > drawn->certificate.points[0].values[0] &&
+		drawn->search.objectives.count == 1) {
+		certificate = drawn->certificate;
+		*copy_points(drawn, &certificate) = point_of(drawn, other);
+		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a wrong optimum");
+	}
+}
+
+/* The true least as a bound, and one bit more. */
+static void try_bound(struct drawn *drawn, double least)
+{
+	const struct legal *other = &drawn->all.at[random_below(drawn->random, drawn->all.count)];
+	struct certificate certificate = drawn->certificate;
+	certificate.epsilon = 0;
+	certificate.claim = PROOF_BOUND;
+	certificate.bound = least;
+	*copy_points(drawn, &certificate) = point_of(drawn, other);
+	certificate.gap = value_of(drawn, other) - least;
+	expect(drawn, &certificate, CERTIFICATE_HOLDS, "the least value as the bound");
+	certificate.bound = nextafter(least, INFINITY);
+	certificate.gap = value_of(drawn, other) - certificate.bound;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a bound one bit above the least");
+	certificate.bound = least;
+	certificate.gap = nextafter(value_of(drawn, other) - least, -INFINITY);
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a gap one bit too small");
+}
+
+static double least_in(const struct drawn *drawn, const struct cell *cell)
+{
+	const struct space *space = drawn->search.space;
+	double least = INFINITY;
+	for (size_t i = 0; i < drawn->all.count; i++) {
+		struct cell own = cell_of(drawn->arena, space, &drawn->all.at[i].mapping);
+		if (cell_compare(space, &own, cell) == 0)
+			least = fmin(least, value_of(drawn, &drawn->all.at[i]));
+	}
+	return least;
+}
+
+/* What a cell's line says may be its true least, and no bit more. */
+static void try_least(struct drawn *drawn)
+{
+	struct certificate certificate = drawn->certificate;
+	certificate.epsilon = 0;
+	struct certificate_line *lines = copy_lines(drawn, &certificate);
+	struct certificate_line *line = &lines[random_below(drawn->random, certificate.line_count)];
+	double least = least_in(drawn, &line->cell);
+	line->least = isfinite(least) ? least : 1e300;
+	expect(drawn, &certificate, CERTIFICATE_HOLDS, "the least of a choice");
+	if (!isfinite(least))
+		return;
+	line->least = nextafter(least, INFINITY);
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "one bit above the least of a choice");
+}
+
+/* Lines gone, twice, of no such choice. */
+static void try_lines(struct drawn *drawn)
+{
+	size_t gone = random_below(drawn->random, drawn->certificate.line_count);
+	struct certificate certificate = drawn->certificate;
+	struct certificate_line *lines = copy_lines(drawn, &certificate);
+	lines[gone] = lines[--certificate.line_count];
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line removed");
+	certificate.opened--;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line removed and not counted");
+	certificate.rest++;
+	expect(drawn, &certificate, CERTIFICATE_HOLDS, "a line removed and left to the rest");
+
+	certificate = drawn->certificate;
+	lines = copy_lines(drawn, &certificate);
+	lines[certificate.line_count++] = lines[gone];
+	certificate.opened++;
+	certificate.rest--;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line that stands twice");
+	certificate = drawn->certificate;
+	lines = copy_lines(drawn, &certificate);
+	lines[gone].cell.residency = UINT64_C(1) << drawn->search.space->free_count;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a residency that there is not");
+	certificate = drawn->certificate;
+	certificate.rest++;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a rest of one more");
+	certificate.choices++;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a space of one more");
+	certificate = drawn->certificate;
+	certificate.problem++;
+	expect(drawn, &certificate, CERTIFICATE_REJECTED, "another problem's hash");
+}
+
+static void check_draw(struct drawn *drawn)
+{
+	struct nest_explored explored = nest_explore(&drawn->search, drawn->arena);
+	struct certificate *made =
+		explored.complete ? certificate_make(drawn->arena, &drawn->search, &explored)
+				  : NULL;
+	if (!made)
+		return;
+	drawn->certificate = *made;
+	find_all(drawn);
+	expect(drawn, made, CERTIFICATE_HOLDS, "what exact proves");
+	if (!made->point_count)
+		return;
+	try_values(drawn);
+	try_points(drawn);
+	if (made->line_count)
+		try_lines(drawn);
+	if (drawn->search.objectives.count > 1)
+		return;
+	double least = INFINITY;
+	for (size_t i = 0; i < drawn->all.count; i++)
+		least = fmin(least, value_of(drawn, &drawn->all.at[i]));
+	try_bound(drawn, least);
+	if (made->line_count)
+		try_least(drawn);
+}
+
+static void compare(const struct nest_case_options *options, uint64_t seed, long count)
+{
+	long spaces = 0, held = 0, rejected = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct drawn drawn = {.arena = arena_open(), .random = &random};
+		drawn.seed = arena_format(drawn.arena, "seed %" PRIu64 " draw %ld", seed, draw);
+		if (draw_space(&drawn, options, draw)) {
+			check_draw(&drawn);
+			spaces++;
+		}
+		held += drawn.held;
+		rejected += drawn.rejected;
+		arena_close(drawn.arena);
+	}
+	printf("%ld mapspaces, %ld certificates held, %ld rejected\n", spaces, held, rejected);
+	assert_true(!draws_are_many(count) || (held > count / 4 && rejected > count));
+}
+
+static void what_is_true_holds_and_one_bit_less_does_not(void **state)
+{
+	struct nest_case_options options = {
+		.sliding = true, .bypass = true, .spatial = true, .steps_most = 40};
+	compare(&options, draws_seed(83), draws(200));
+}
+
+static void flags_do_not_change_that(void **state)
+{
+	struct nest_case_options options = {
+		.sliding = true, .bypass = true, .spatial = true, .flags = true, .steps_most = 16};
+	compare(&options, draws_seed(84), draws(200) / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_true_holds_and_one_bit_less_does_not),
+		cmocka_unit_test(flags_do_not_change_that),
+	};
+	return cmocka_run_group_tests_name("certificates", tests, NULL, NULL);
+}
