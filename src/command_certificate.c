@@ -4,7 +4,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "inputs_certificate.h"
-#include "inputs_nest.h"
+#include "inputs_network.h"
 #include "inputs_request.h"
 #include "listener.h"
 #include "report/certificate_report.h"
@@ -65,7 +65,7 @@ static void check_identity(const struct certificate *certificate, const struct i
 	const struct nest_search *search, struct diag *diag)
 {
 	uint64_t hash = certificate_problem_hash(search);
-	if (inputs->nest->counting != certificate->counting)
+	if (search->counting != certificate->counting)
 		diag_error(diag, certificate->problem_span,
 			"rejected: the certificate is in %s counting",
 			counting_names[certificate->counting]);
@@ -98,10 +98,31 @@ static int tell(const struct certificate_result *result, const struct nest_searc
 							: EXIT_NOTHING;
 }
 
-static int check(struct arena *arena, const struct arguments *arguments,
-	struct certificate_file *file, const struct inputs *inputs, struct diag *diag)
+/* The problem, or the layer of a network, that a certificate names; NULL after complaining. */
+static const struct nest_inputs *find_problem(const struct inputs *inputs,
+	const struct certificate *certificate, struct span span, struct diag *diag)
 {
-	const struct nest_inputs *nest = inputs->nest;
+	const char *layer = certificate->layer;
+	if (!inputs->nest && !inputs->network)
+		diag_error(diag, span, "certificates are of problems; this is a workload graph");
+	else if (inputs->nest && layer)
+		diag_error(diag, span, "this certificate is of layer '%s' of a network", layer);
+	else if (inputs->network && !layer)
+		diag_error(diag, span, "this certificate is of a problem and not of a network");
+	if (!inputs->network || !layer)
+		return diag_failed(diag) ? NULL : inputs->nest;
+	const struct network *network = inputs->network->network;
+	for (size_t l = 0; l < network->layer_count; l++)
+		if (inputs->network->layers[l] && text_equal(network->layers[l].name, layer))
+			return inputs->network->layers[l];
+	diag_error(diag, span, "the network has no layer '%s' that is solved", layer);
+	return NULL;
+}
+
+static int check(struct arena *arena, const struct arguments *arguments,
+	struct certificate_file *file, const struct inputs *inputs, const struct nest_inputs *nest,
+	struct diag *diag)
+{
 	struct nest_search search;
 	int64_t budget = 0;
 	int format = FORMAT_TEXT;
@@ -141,10 +162,6 @@ int command_certificate(struct arena *arena, const struct arguments *arguments, 
 	struct arguments with = with_counting(arena, arguments, file.certificate->counting);
 	if (!inputs_read(arena, &with, diag, &inputs))
 		return command_refuse(diag);
-	if (!inputs.nest) {
-		diag_error(
-			diag, path->span, "certificates are of problems; this is a workload graph");
-		return command_refuse(diag);
-	}
-	return check(arena, arguments, &file, &inputs, diag);
+	const struct nest_inputs *nest = find_problem(&inputs, file.certificate, path->span, diag);
+	return nest ? check(arena, arguments, &file, &inputs, nest, diag) : command_refuse(diag);
 }

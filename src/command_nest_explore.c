@@ -3,36 +3,13 @@
 #include "command_nest.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/certificate_yaml.h"
-#include "report/folder.h"
 #include "report/nest_results.h"
 #include "report/pareto.h"
 #include "results.h"
+#include "results_certificate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* Of what is proven; one that an earlier run left says nothing of this one. */
-static void write_certificate(struct arena *arena, const char *folder,
-	const struct run_record *record, const struct nest_search *search,
-	const struct nest_explored *explored)
-{
-	static const char name[] = "certificate.yaml";
-	struct certificate *certificate = certificate_make(arena, search, explored);
-	if (!certificate) {
-		folder_remove(arena, folder, name);
-		return;
-	}
-	struct certificate_source *sources =
-		arena_array(arena, struct certificate_source, record->source_count);
-	for (size_t i = 0; i < record->source_count; i++)
-		sources[i] = (struct certificate_source){
-			.path = record->sources[i].path, .hash = record->sources[i].hash};
-	certificate->program = arena_format(arena, "lxplore %s", record->version);
-	certificate->sources = sources;
-	certificate->source_count = record->source_count;
-	results_write(arena, folder, name, certificate_yaml(arena, search, certificate));
-}
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
 	const struct nest_search *search, const struct nest_explored *explored)
@@ -44,7 +21,6 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	results_write(arena, folder, "run.json", nest_run_json(arena, record, search, explored));
 	results_write(arena, folder, "pareto.csv", nest_pareto_csv(arena, search, explored));
 	results_trim(arena, folder, frontier->count);
-	write_certificate(arena, folder, record, search, explored);
 }
 
 static int tell_end(const struct nest_explored *explored, const struct run_record *record,
@@ -97,6 +73,9 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	record.objectives = &search.objectives;
 	record.hierarchy = search.hierarchy;
 	record.counting = counting_names[search.counting];
+	if (results_certificate(
+		    arena, folder, "certificate.yaml", NULL, &record, &search, &explored))
+		record.certificate = "certificate.yaml";
 	write_results(arena, folder, &record, &search, &explored);
 	command_print(request->format == FORMAT_TEXT ? nest_pareto_table(arena, &search, &explored)
 		      : request->format == FORMAT_CSV

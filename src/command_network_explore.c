@@ -7,6 +7,7 @@
 #include "report/network_results.h"
 #include "report/pareto.h"
 #include "results.h"
+#include "results_certificate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static bool make_searches(struct arena *arena, const struct inputs *inputs,
 	return good;
 }
 
-static void write_layers(
-	struct arena *arena, const char *folder, const struct network_explored *explored)
+static void write_layers(struct arena *arena, const char *folder, const struct run_record *record,
+	const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
 	for (size_t l = 0; l < network->layer_count; l++) {
@@ -44,6 +45,10 @@ static void write_layers(
 				network_layer_yaml(arena, explored, l, i));
 		while (folder_remove(arena, folder, network_layer_path(arena, explored, l, count)))
 			count++;
+		results_certificate(arena, folder,
+			arena_format(arena, "layers/%s.certificate.yaml", network->layers[l].name),
+			network->layers[l].name, record, explored->search->layers[l],
+			&explored->layers[l]);
 	}
 	results_write(arena, folder, "layers.csv", network_layers_csv(arena, explored));
 }
@@ -51,7 +56,7 @@ static void write_layers(
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
 	const struct network_explored *explored, size_t chosen)
 {
-	write_layers(arena, folder, explored);
+	write_layers(arena, folder, record, explored);
 	for (size_t i = 0; i < NETWORK_SUMS_MOST; i++) {
 		struct arena *scratch = arena_open();
 		const char *path = pareto_plan_path(scratch, i);

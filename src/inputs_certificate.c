@@ -92,6 +92,7 @@ bool certificate_file_open(
 	struct certificate *certificate = out->certificate;
 	read_integer(&out->reader, "version", REQUIRED, 1, 1, &version);
 	read_text(&out->reader, "program", REQUIRED, &certificate->program);
+	read_text(&out->reader, "layer", OPTIONAL, &certificate->layer);
 	read_sources(out);
 	read_hash(out, &out->reader, "problem", &certificate->problem);
 	if (read_word(&out->reader, "counting", REQUIRED, counting_names, &counting))

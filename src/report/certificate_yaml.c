@@ -33,6 +33,10 @@ static void add_head(
 {
 	text_add(text, "certificate:\n  version: 1\n  program: ");
 	add_word(text, certificate->program);
+	if (certificate->layer) {
+		text_add(text, "\n  layer: ");
+		add_word(text, certificate->layer);
+	}
 	text_add(text, "\n  specs:\n");
 	for (size_t i = 0; i < certificate->source_count; i++) {
 		text_add(text, "  - {path: ");

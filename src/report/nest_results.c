@@ -98,6 +98,8 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 			      : json_null());
 	json_object_set_new(root, "counters", nest_row_counters(explored));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));
+	json_object_set_new(root, "certificate",
+		record->certificate ? json_string(record->certificate) : json_null());
 	json_object_set_new(root, "points", make_points(explored));
 	return run_dump(arena, root);
 }

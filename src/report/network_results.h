@@ -13,7 +13,7 @@
  *	layers.csv         layer, count, same_as (the layer that it is the same as), and for each
  *	                   point of its frontier the columns of pareto.csv
  *	layers/            of each point of each distinct layer a problem with its mapping, which
- *	                   score, simulate and check read
+ *	                   score, simulate and check read; LAYER.certificate.yaml is of its proof
  *	plans/             of a point of the network what each layer takes; where there are more
  *	                   points than NETWORK_PLANS_MOST, of so many and some, `plan` is empty in
  *	                   the rows of the others

@@ -25,8 +25,9 @@ struct run_record {
 	const struct objectives *objectives;
 	const struct hierarchy *hierarchy; /* of a problem; NULL for graphs */
 	const char *counting;              /* "exact" or "timeloop" */
-	double seconds;    /* of wall clock, the one number that differs between equal runs */
-	const char *limit; /* what cut the run short; NULL: nothing did */
+	double seconds;          /* of wall clock, the one number that differs between equal runs */
+	const char *certificate; /* file of a proof that can be checked; NULL: there is none */
+	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
 
 /* 0 when it cannot be read. */

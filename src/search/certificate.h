@@ -46,6 +46,7 @@ struct certificate_line {
 
 struct certificate {
 	const char *program; /* "lxplore 0.1.0" */
+	const char *layer;   /* of a network; NULL: of a problem */
 	size_t source_count;
 	const struct certificate_source *sources;
 	uint64_t problem; /* certificate_problem_hash */
@@ -72,8 +73,8 @@ const char *certificate_residency(struct arena *arena, const struct nest_search 
 /* Whether proofs of a problem can be checked: its factors divide. */
 bool certificate_covers(const struct nest_search *search);
 
-/* NULL where nothing is proven, factors need not divide, or nobody can count the cells.  Sources and program are the
- * caller's. */
+/* NULL where nothing is proven, factors need not divide, or nobody can count the cells.  Sources, program and layer
+ * are the caller's. */
 struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
 	const struct nest_explored *explored);
 
