@@ -1,0 +1,345 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/draws.h"
+#include "tests/support/mutated_text.h"
+#include "tests/support/shell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Certificates as a user meets them: explore writes one, check verifies it, and every change of
+ * it, or of the specs, is told with its reason and place.
+ */
+#define MACHINE "specs/arch/three_level.yaml"
+#define SMALL MACHINE " specs/problems/gemm_16.yaml specs/constraints/keep_all.yaml"
+
+static struct arena *arena;
+static const char *folder;
+
+static int set_up(void **state)
+{
+	arena = arena_open();
+	folder = shell_folder(arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	shell_remove(folder);
+	arena_close(arena);
+	return 0;
+}
+
+static const char *path_of(const char *name)
+{
+	return arena_format(arena, "%s/%s", folder, name);
+}
+
+static void put(const char *name, const char *text)
+{
+	FILE *file = fopen(path_of(name), "wb");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static const char *result(const char *name)
+{
+	const char *text = text_of_file(arena, path_of(name));
+	if (!text)
+		fail_msg("there is no %s", name);
+	return text;
+}
+
+static bool has(const char *name)
+{
+	return text_of_file(arena, path_of(name)) != NULL;
+}
+
+static struct ended explore(const char *words)
+{
+	return shell(arena, "$LXPLORE explore %s --simulate none -q -o %s", words, folder);
+}
+
+static struct ended check(const char *words, const char *name)
+{
+	return shell(arena, "$LXPLORE check %s --certificate %s/%s", words, folder, name);
+}
+
+static void expect_proof(const char *specs, const char *how)
+{
+	struct ended explored = explore(arena_format(arena, "%s %s", specs, how));
+	if (explored.status != 0)
+		fail_msg("%s %s: %s", specs, how, explored.err);
+	assert_non_null(strstr(result("run.json"), "\"certificate\": \"certificate.yaml\""));
+	struct ended ended = check(specs, "certificate.yaml");
+	if (ended.status != 0 || !strstr(ended.out, "certificate  holds"))
+		fail_msg("%s %s: %s%s", specs, how, ended.out, ended.err);
+}
+
+static void what_exact_proves_is_verified(void **state)
+{
+	static const char *const problems[] = {
+		"  shape: {name: gemv, dimensions: [M, K], data_spaces: [\n"
+		"    {name: A, projection: [[[M]], [[K]]]}, {name: B, projection: [[[K]]]},\n"
+		"    {name: Z, projection: [[[M]]], read_write: true}]}\n"
+		"  instance: {M: 24, K: 36}\n",
+		"  shape: {name: window, dimensions: [C, K, P, R], data_spaces: [\n"
+		"    {name: W, projection: [[[C]], [[K]], [[R]]]},\n"
+		"    {name: I, projection: [[[C]], [[P], [R]]]},\n"
+		"    {name: O, projection: [[[K]], [[P]]], read_write: true}]}\n"
+		"  instance: {C: 2, K: 4, P: 8, R: 3}\n",
+		"  shape: {name: strided, dimensions: [K, P, R], coefficients: [{name: two, default: 2}],\n"
+		"    data_spaces: [{name: W, projection: [[[K]], [[R]]]},\n"
+		"    {name: I, projection: [[[P, two], [R]]]},\n"
+		"    {name: O, projection: [[[K]], [[P]]], read_write: true}]}\n"
+		"  instance: {K: 4, P: 8, R: 3}\n",
+	};
+	static const char *const ways[] = {
+		"--objective edp",
+		"--objective energy --counting timeloop",
+		"--objective latency",
+		"--objective latency,energy",
+		"--objective latency,energy --counting timeloop",
+		"--objective accesses:GLB",
+	};
+	for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
+		put("problem.yaml", arena_format(arena, "problem:\n%s", problems[p]));
+		const char *specs = arena_format(arena, MACHINE " %s", path_of("problem.yaml"));
+		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+			expect_proof(specs, arena_format(arena, "--solver map=exact %s", ways[w]));
+	}
+}
+
+/* A line for each choice, or one for all: so many mappings were all looked at. */
+static void what_was_enumerated_is_verified(void **state)
+{
+	expect_proof(SMALL, "--solver map=linear");
+	assert_non_null(strstr(result("certificate.yaml"), "opened: 0"));
+}
+
+/* What the budget left open has a bound that holds. */
+static void a_bound_is_verified(void **state)
+{
+	for (int budget = 5; budget < 500; budget *= 2) {
+		struct ended ended = explore(arena_format(
+			arena, SMALL " --solver map=exact --objective energy --budget %d", budget));
+		if (ended.status || !has("certificate.yaml") ||
+			!strstr(result("certificate.yaml"), "claim: bound"))
+			continue;
+		ended = check(SMALL, "certificate.yaml");
+		if (ended.status)
+			fail_msg("budget %d: %s", budget, ended.err);
+		assert_non_null(strstr(ended.out, "; no mapping has less than "));
+		return;
+	}
+	fail_msg("no budget left a bound");
+}
+
+static void nothing_proven_is_no_certificate(void **state)
+{
+	assert_int_equal(explore(SMALL " --solver map=exact").status, 0);
+	assert_true(has("certificate.yaml"));
+	assert_int_equal(explore(SMALL " --solver map=random --budget 50").status, 0);
+	assert_false(has("certificate.yaml"));
+	assert_non_null(strstr(result("run.json"), "\"certificate\": null"));
+}
+
+static void the_budget_ends_it_undecided(void **state)
+{
+	assert_int_equal(explore(SMALL " --solver map=exact").status, 0);
+	struct ended ended = check(SMALL " --budget 10", "certificate.yaml");
+	assert_int_equal(ended.status, 3);
+	assert_non_null(strstr(ended.out, "certificate  undecided"));
+	ended = check(SMALL " --format json", "certificate.yaml");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "\"certificate\": \"holds\""));
+}
+
+/* The first `from` of a text replaced. */
+static const char *replaced(const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+	if (!at)
+		fail_msg("no '%s' in\n%s", from, text);
+	return arena_format(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+struct change {
+	const char *from, *to;
+	int status;
+	const char *why;
+};
+
+static void expect_refused(const char *specs, const struct change *change)
+{
+	put("changed.yaml", replaced(result("certificate.yaml"), change->from, change->to));
+	struct ended ended = check(specs, "changed.yaml");
+	const char *place = arena_format(arena, "%s:", path_of("changed.yaml"));
+	if (ended.status != change->status || !strstr(ended.err, change->why) ||
+		!strstr(ended.err, place))
+		fail_msg("'%s' -> '%s' should give '%s', status %d; it gives %d, %s%s",
+			change->from, change->to, change->why, change->status, ended.status,
+			ended.out, ended.err);
+}
+
+static void every_change_is_told(void **state)
+{
+	static const struct change changes[] = {
+		{"cycles: 1024", "cycles: 1023", 1, "takes 1024 cycles, not 1023"},
+		{"energy_pj: 17", "energy_pj: 16", 1, "pJ, not 16"},
+		{"values: [17", "values: [16", 1, "has energy 17"},
+		{"PE: K4", "PE: K2", 1, "the factors of dimension"},
+		{"GLB: M2 ", "GLB: M4 ", 1, "the factors of dimension"},
+		{"epsilon: 1e-12", "epsilon: -1", 2, "is a number of 0 or more"},
+		{"epsilon: 1e-12", "epsilon: nan", 2, "is a number of 0 or more"},
+		{"claim: optimal", "claim: perfect", 2, "claim"},
+		{"counting: exact", "counting: timeloop", 1, "make the problem"},
+		{"problem: \"", "problem: \"0", 2, "a hash of 16 hexadecimal digits"},
+		{"fnv1a: \"", "fnv1a: \"x", 2, "a hash of 16 hexadecimal digits"},
+		{"opened: ", "opened: 1", 1, "choices are said to be opened, but the lines have"},
+		{"rest: ", "rest: 1", 1, "do not make the"},
+		{"all: ", "all: 1", 1, "choices, not 1"},
+		{"objectives: [\"energy\"]", "objectives: [\"latency\"]", 1, "has latency 1024"},
+		{"objectives: [\"energy\"]", "objectives: [\"cores\"]", 2, "no objective 'cores'"},
+		{"objectives: [\"energy\"]", "objectives: []", 2, "there is no objective"},
+		{"version: 1", "version: 2", 2, "it can be"},
+		{"  points:", "  pionts:", 2, "did you mean 'points' here?"},
+		{"keep: 0", "keep: 1", 1, "the space has no such choice"},
+		{"{spatial: \"PE: K2\"", "{spatial: \"DRAM: M2 | PE: K2\"", 2,
+			"spatial bounds are all"},
+		{"{spatial: \"PE: K2\"", "{spatial: \"PE: K2 | PE: K2\"", 2, "given twice"},
+		{"{spatial: \"PE: K2\"", "{spatial: \"PE: K3\"", 1, "has no such choice"},
+		{"{spatial: \"PE: K2\"", "{spatial: \"PE: M2\"", 1, "this choice stands twice"},
+	};
+	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+		expect_refused(SMALL, &changes[i]);
+}
+
+/* A mapping that is legal but not the best, with its right values: only the search tells. */
+static void a_solver_that_is_wrong_is_caught(void **state)
+{
+	assert_int_equal(
+		explore(SMALL " --solver map=random --budget 40 --objective energy").status, 0);
+	char *row = strchr(arena_text(arena, result("pareto.csv")), '\n') + 1;
+	const char *columns[32] = {0};
+	int count = 0;
+	for (char *at = row; at && count < 32; count++) {
+		columns[count] = at;
+		at = strchr(at, ',');
+		if (at)
+			*at++ = '\0';
+	}
+	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
+	const char *text = result("certificate.yaml");
+	const char *points = strstr(text, "  points:"), *choices = strstr(text, "  choices:");
+	put("wrong.yaml",
+		arena_format(arena,
+			"%.*s  points:\n  - {cycles: %s, energy_pj: %s, values: [%s], mapping: "
+			"\"%s\"}\n%s",
+			(int)(points - text), text, columns[1], columns[3], columns[3], columns[18],
+			choices));
+	struct ended ended = check(SMALL, "wrong.yaml");
+	assert_int_equal(ended.status, 1);
+	if (!strstr(ended.err, "rejected: a mapping is better: \""))
+		fail_msg("%s", ended.err);
+	assert_non_null(strstr(ended.out, "certificate  rejected"));
+}
+
+static void other_specs_are_told(void **state)
+{
+	put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
+	put("machine.yaml", text_of_file(arena, MACHINE));
+	const char *specs = arena_format(arena, "%s specs/problems/gemm_16.yaml %s",
+		path_of("machine.yaml"), path_of("keep.yaml"));
+	assert_int_equal(explore(arena_format(arena, "%s --solver map=exact", specs)).status, 0);
+	assert_int_equal(check(specs, "certificate.yaml").status, 0);
+	assert_int_equal(check(SMALL, "certificate.yaml").status, 0); /* the same bytes */
+	put("keep.yaml", arena_format(arena, "%s# changed\n", result("keep.yaml")));
+	struct ended ended = check(specs, "certificate.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "keep.yaml that was explored"));
+	ended = check(MACHINE " specs/problems/gemm_16.yaml", "certificate.yaml");
+	assert_int_equal(ended.status, 1);
+	ended = check(arena_format(arena, "%s --counting timeloop", specs), "certificate.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "in exact counting"));
+	ended = check(
+		"specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml", "certificate.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "certificates are of problems"));
+}
+
+static void hostile_files_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"[]",
+		"certificate:",
+		"certificate: []",
+		"certificate: &a {points: *a}",
+		"certificate: &a [*a]",
+		"certificate: {version: [1]}",
+		"certificate: {version: 1, program: {}, specs: 3, problem: [], counting: 7}",
+		"certificate: {version: 1, program: x, specs: [{path: a, fnv1a: 1}]}",
+		"certificate: {version: 1",
+		"\xff\xfe",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		put("hostile.yaml", texts[i]);
+		struct ended ended = check(SMALL, "hostile.yaml");
+		if (ended.status != 2 || !strstr(ended.err, "error: "))
+			fail_msg("%s: %d, %s", texts[i], ended.status, ended.err);
+	}
+	assert_int_equal(check(SMALL, "missing.yaml").status, 2);
+}
+
+/* Whatever is done to a certificate, it is answered, and never accepted with another optimum. */
+static void changed_certificates_are_answered(void **state)
+{
+	uint64_t seed = draws_seed(85);
+	long count = draws(60), held = 0;
+	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
+	const char *right = result("certificate.yaml");
+	const char *optimum = "no mapping has less energy than 179240.58693467337, ";
+	for (long i = 0; i < count; i++) {
+		struct random random = random_open(seed, (uint64_t)i);
+		const char *text = mutated_text(arena, &random, right);
+		if (i % 4 == 0)
+			text = arena_format(
+				arena, "%.*s", (int)random_below(&random, strlen(right)), right);
+		put("changed.yaml", text);
+		struct ended ended = check(SMALL " --budget 100000", "changed.yaml");
+		if (ended.status > 3 || (ended.status && !*ended.err && ended.status != 3))
+			fail_msg("draw %ld: status %d of\n%s", i, ended.status, text);
+		held += ended.status == 0;
+		if (ended.status == 0 && !strstr(ended.out, optimum))
+			fail_msg("draw %ld is accepted:\n%s%s", i, text, ended.out);
+	}
+	printf("%ld of %ld changed certificates still hold\n", held, count);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(what_exact_proves_is_verified),
+		TEST(what_was_enumerated_is_verified),
+		TEST(a_bound_is_verified),
+		TEST(nothing_proven_is_no_certificate),
+		TEST(the_budget_ends_it_undecided),
+		TEST(every_change_is_told),
+		TEST(a_solver_that_is_wrong_is_caught),
+		TEST(other_specs_are_told),
+		TEST(hostile_files_are_refused),
+		TEST(changed_certificates_are_answered),
+#undef TEST
+	};
+	return cmocka_run_group_tests_name("certificate files", tests, NULL, NULL);
+}
