@@ -44,7 +44,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			"'--budget' is for '--certificate'");
 		return command_refuse(diag);
 	}
-	if (!inputs_read(arena, arguments, diag, &inputs))
+	if (!inputs_read(arena, arguments, diag, &inputs) || !inputs_check_plan(&inputs, diag))
 		return command_refuse(diag);
 	if (inputs.network)
 		return command_network_check(arena, arguments, inputs.network, diag);

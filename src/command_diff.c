@@ -53,7 +53,8 @@ static bool read_side(struct arena *arena, const struct arguments *arguments, si
 	side->name = own.at[own.count - 1];
 	side->span = own.spans[own.count - 1];
 	struct diag *said = diag_open(arena);
-	bool good = inputs_read(arena, &own, said, &side->inputs) && has_plan(side, said);
+	bool good = inputs_read(arena, &own, said, &side->inputs) && has_plan(side, said) &&
+		    inputs_check_plan(&side->inputs, said);
 	diag_take(diag, said);
 	return good;
 }

@@ -60,6 +60,28 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
 }
 
+/* A plan that the specs bring is where the search starts, if it may. */
+static void take_start(struct inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	struct exploration *exploration = &inputs->exploration;
+	struct recipe recipe = {.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.given = inputs->plan};
+	struct recipe_result made = recipe_plan(&recipe, arena);
+	const char *why = made.plan ? evaluate_cost(made.plan, arena).why : made.why;
+	if (inputs->plan->cores > exploration->planning.cores)
+		why = arena_format(arena, "it is for %d cores, the limit is %d",
+			inputs->plan->cores, exploration->planning.cores);
+	if (!why) {
+		exploration->start = inputs->plan;
+		return;
+	}
+	diag_warning(diag, inputs->plan_span, "the search starts without this plan: %s", why);
+	if (made.broken)
+		diag_note(diag, made.broken->span, "asked for here");
+}
+
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct inputs inputs;
@@ -69,11 +91,6 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	good &= option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
 	good &= option_integer(arguments, "time-limit", 1, INT32_MAX, diag, &seconds);
 	good &= option_word(arguments, "format", format_names, diag, &format);
-	if (good && inputs.plan) {
-		diag_error(diag, (struct span){0},
-			"explore makes plans and takes none; score, simulate and check read one");
-		good = false;
-	}
 	if (!good)
 		return command_refuse(diag);
 	struct explore_request request = {
@@ -82,6 +99,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_network_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.nest)
 		return command_nest_explore(arena, arguments, &inputs, &request, diag);
+	if (inputs.plan)
+		take_start(&inputs, arena, diag);
+	diag_print(diag, stderr);
 	const char *folder = results_open(arena, arguments, inputs.workload->name);
 	struct listener listener = listener_open(seconds, request.quiet, "candidates");
 	inputs.exploration.jobs = request.jobs;
@@ -125,7 +145,7 @@ const struct command command_explore = {
 	.manual =
 		"Writes DIR/pareto.csv (one row per point), DIR/plans/ (a plan per point, which\n"
 		"score, simulate and check read) and DIR/run.json (what was run, and counters).\n"
-		"A mapping of a problem, if the specs bring one, is where the search starts.\n"
+		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
 		"Ctrl-C writes what is known so far.\n\n"
 		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
 	.options = options,

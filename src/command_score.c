@@ -48,7 +48,8 @@ static int report(
 {
 	struct inputs inputs;
 	int format = FORMAT_JSON;
-	bool good = inputs_read(arena, arguments, diag, &inputs);
+	bool good =
+		inputs_read(arena, arguments, diag, &inputs) && inputs_check_plan(&inputs, diag);
 	good &= option_word(arguments, "format", format_names, diag, &format);
 	if (good && inputs.network) {
 		diag_error(diag, (struct span){0},

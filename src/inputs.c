@@ -236,18 +236,17 @@ static void read_constraints(struct inputs *inputs, const struct node *const *li
 	inputs->exploration.planning.constraints = constraints;
 }
 
-/* A plan that comes as a file keeps all constraints as well. */
-static void check_plan(const struct inputs *inputs)
+bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 {
-	const struct reading *reading = &inputs->reading;
 	const struct constraints *constraints = inputs->exploration.planning.constraints;
-	for (size_t i = 0; i < constraints->count; i++) {
+	for (size_t i = 0; inputs->plan && i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
-		const char *why =
-			constraint->kind->check_plan(constraint, inputs->plan, reading->arena);
+		const char *why = constraint->kind->check_plan(
+			constraint, inputs->plan, inputs->reading.arena);
 		if (why)
-			diag_error(reading->diag, constraint->span, "%s", why);
+			diag_error(diag, constraint->span, "%s", why);
 	}
+	return !diag_failed(diag);
 }
 
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
@@ -313,10 +312,10 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	out->exploration.arch = out->arch;
 	out->exploration.workload = out->workload;
 	set_cores(out);
-	if (plan)
+	if (plan) {
 		out->plan = plan_read(&out->reading, plan, out->arch, out->workload);
-	if (out->plan)
-		check_plan(out);
+		out->plan_span = plan->span;
+	}
 	return !diag_failed(diag);
 }
 

@@ -20,6 +20,7 @@ struct inputs {
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct plan *plan; /* of a `plan:` key; NULL without one */
+	struct span plan_span;
 	struct exploration
 		exploration; /* of a problem or network: objectives, budgets, seed, simulate */
 	bool cores_given;    /* by the spec or the command line: only that many */
@@ -49,6 +50,9 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 struct solver;
 const struct solver *inputs_solver(
 	enum stage stage, const char *name, struct span span, struct diag *diag);
+
+/* Whether the plan of the specs, if there is one, keeps all constraints; complains. */
+bool inputs_check_plan(const struct inputs *inputs, struct diag *diag);
 
 /* The plan of the specs, or the one that the default settings make. */
 struct recipe_result;

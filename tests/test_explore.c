@@ -222,13 +222,41 @@ static void a_trace_has_every_core_and_engine(void **state)
 	json_decref(trace);
 }
 
-static void a_plan_is_not_explored(void **state)
+/* With a plan of an earlier run to start from, one candidate finds it again. */
+static void a_plan_is_where_the_search_starts(void **state)
 {
-	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -q -o %s", folder).status, 0);
-	struct ended ended = shell(arena,
-		"$LXPLORE explore " SOFTMAX " %s/plans/point-001.yaml -o %s", folder, folder);
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "explore makes plans and takes none"));
+	const char *kept = shell_folder(arena);
+	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -q -o %s", kept).status, 0);
+	const char *plan = arena_format(arena, "%s/plans/point-001.yaml", kept);
+	struct ended ended = shell(arena, "$LXPLORE score " SOFTMAX " %s", plan);
+	json_t *score = json_loads(ended.out, 0, NULL);
+	double cycles = json_number_value(json_object_get(score, "cycles"));
+	json_decref(score);
+	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s --budget 1 -q -o %s", plan, folder);
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(ended.err, "");
+	const char *csv = result("pareto.csv");
+	assert_string_equal(field(csv, 1, "solver"), "start");
+	assert_string_equal(field(csv, 1, "sim_agrees"), "true");
+	assert_true(strtod(field(csv, 1, "latency_cycles"), NULL) == cycles);
+	assert_null(field(csv, 2, "point"));
+	ended = shell(arena, "$LXPLORE diff " SOFTMAX " %s %s/plans/point-001.yaml", plan, folder);
+	assert_int_equal(ended.status, 0);
+
+	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s --cores 1 --budget 2 -q -o %s", plan,
+		folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(
+		strstr(ended.err, "warning: the search starts without this plan: it is for "));
+	FILE *file = fopen(arena_format(arena, "%s/kept.yaml", kept), "wb");
+	fputs("constraints:\n  targets:\n  - {type: graph, cores: 1}\n", file);
+	assert_int_equal(fclose(file), 0);
+	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s %s/kept.yaml --budget 2 -q -o %s",
+		plan, kept, folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "warning: the search starts without this plan: "));
+	assert_non_null(strstr(ended.err, "kept.yaml:3:"));
+	shell_remove(kept);
 }
 
 static void fewer_objectives_give_fewer_points(void **state)
@@ -286,7 +314,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_interrupt_writes_what_is_known, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_plan_is_not_explored, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_plan_is_where_the_search_starts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			fewer_objectives_give_fewer_points, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -190,6 +190,7 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 		arena_copy(scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
 	struct recipe recipe = task->recipe;
 	recipe.mappings = mappings;
+	recipe.given = NULL;
 	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < task->most; i++) {
 		if (atomic_load(&driver->stopped))
 			return;

@@ -15,7 +15,7 @@
  * executes each where it is made, and keeps the frontier.  Of a point it keeps
  * the recipe and what came of it, no plan: recipe_plan makes the plan again.
  *
- *	round 1  every core count x K-fast on, off x clones off, readers x every
+ *	round 1  the start; every core count x K-fast on, off x clones off, readers x every
  *	         placement solver on the `spyre` division, and the co-optimizer
  *	         `dimflip` for every core count and clone setting
  *	round 2  `exhaustive`: from every point of that frontier, one op at a time takes
@@ -40,6 +40,7 @@ struct exploration {
 	const struct workload *workload;
 	struct planning planning; /* what a candidate does not vary */
 	struct objectives objectives;
+	const struct plan *start; /* made elsewhere, known to be legal: offered first; NULL */
 	size_t core_count;
 	int cores[EXPLORE_CORES_MOST];
 	bool vary_k_fast, vary_clones;

@@ -93,9 +93,35 @@ static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
 	return NULL;
 }
 
+/* How a plan divides the ops of the workload, without the moves that were put into it. */
+static const struct mapping *divisions_of(
+	const struct plan *plan, const struct workload *workload, struct arena *arena)
+{
+	struct mapping *mappings = arena_array(arena, struct mapping, workload->op_count);
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		const struct mapping *mapping = &plan->steps[s].mapping;
+		for (size_t i = 0; i < workload->op_count && !op->inserted; i++) {
+			if (!text_equal(workload->ops[i].name, op->name))
+				continue;
+			mappings[i] = mapping_make(plan->arch, &workload->ops[i]);
+			if (plan->arch->core >= 0)
+				mappings[i].rows[plan->arch->core] =
+					mapping->rows[plan->arch->core];
+		}
+	}
+	return mappings;
+}
+
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result result = {0};
+	if (recipe->given) {
+		result.mappings = divisions_of(recipe->given, recipe->workload, arena);
+		result.plan = check_plan(arena_copy(arena, recipe->given, sizeof *recipe->given),
+			recipe, &result, arena);
+		return result;
+	}
 	result.mappings = recipe->mappings;
 	if (recipe->division != DIVISION_GIVEN)
 		result.mappings = divide(recipe, &result, arena);

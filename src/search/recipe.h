@@ -27,6 +27,7 @@ struct recipe {
 	struct planning planning;
 	enum division_by division;
 	const struct mapping *mappings; /* DIVISION_GIVEN: by op */
+	const struct plan *given;       /* made elsewhere: this one, as it is; NULL */
 	const char *place;              /* a placement solver's name */
 	uint64_t joint_ticks;           /* of DIVISION_DIMFLIP; 0: no limit */
 	uint64_t seed;

@@ -65,9 +65,21 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 		add_task(tasks, arena, recipe, "joint/dimflip", -1);
 }
 
+static void add_start(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	struct recipe recipe =
+		recipe_make(exploration, exploration->start->cores, exploration->place[0]);
+	recipe.given = exploration->start;
+	*array_add(arena, tasks) =
+		(struct task){.recipe = recipe, .solver = "start", .op = -1, .most = 1};
+}
+
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
+	if (exploration->start)
+		add_start(&tasks, exploration, arena);
 	for (size_t c = 0; c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {

@@ -22,7 +22,7 @@ struct tasks {
 	bool cut; /* the last task may not offer all that it could */
 };
 
-/* Every core count with every setting and solver that takes part. */
+/* The start, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
 
 /* From every point of the frontier, each op in turn. */
