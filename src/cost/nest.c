@@ -116,7 +116,8 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 		verdict = check_parallelism(model, counts->utilized_computes, score);
 	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	enum nest_verdict derived =
-		(priced ? nest_derive_rest : nest_derive_counting)(model, counting, counts, score);
+		priced ? nest_derive_rest(model, counting, counts, quick.waits, score)
+		       : nest_derive_counting(model, counting, counts, score);
 	return derived == NEST_FITS ? verdict : derived;
 }
 

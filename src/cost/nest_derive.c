@@ -15,29 +15,24 @@ struct traffic {
 static struct traffic traffic_of(
 	const struct nest_model *model, int i, const struct nest_counts *counts)
 {
-	const struct nest_level *level = &model->hierarchy->levels[i];
+	const double *scale = model->rate_scale[i];
 	double reads = 0, writes = 0;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		const struct nest_count *count = &counts->at[i][t];
-		reads += (double)count->reads * level->rate_scale[t];
-		writes += ((double)count->fills + (double)count->updates) * level->rate_scale[t];
+		reads += (double)count->reads * scale[t];
+		writes += ((double)count->fills + (double)count->updates) * scale[t];
 	}
 	return (struct traffic){{reads, writes, reads + writes}};
 }
 
-/* Whether the ports could be too slow: no sum of doubles errs by the margin left. */
-static bool may_wait(const struct nest_price *price, const struct traffic *traffic, double capacity)
-{
-	for (int k = 0; k < 3; k++)
-		if (price->rate[k] > 0 &&
-			traffic->words[k] > price->rate[k] * capacity * (1 - 0x1p-40))
-			return true;
-	return false;
-}
-
-/* ceil(work / (instances * rate)); -1 when it does not fit. */
+/* ceil(work / (instances * rate)); -1 when it does not fit.  The quotient of two whole numbers
+ * below 2^53 rounds to a whole number only if it is one. */
 static int64_t cycles_of_work(wide work, int64_t instances, struct ratio rate)
 {
+	double words = (double)(int64_t)work * (double)rate.den;
+	double served = (double)instances * (double)rate.num;
+	if (work < INT64_C(1) << 53 && words < 0x1p53 && served < 0x1p53)
+		return (int64_t)ceil(words / served);
 	wide product, divisor;
 	if (__builtin_mul_overflow(work, (wide)rate.den, &product) ||
 		__builtin_mul_overflow((wide)instances, (wide)rate.num, &divisor))
@@ -46,8 +41,7 @@ static int64_t cycles_of_work(wide work, int64_t instances, struct ratio rate)
 	return cycles > INT64_MAX ? -1 : (int64_t)cycles;
 }
 
-static int64_t cycles_exact(const struct nest_model *model, int i, const struct nest_counts *counts,
-	const struct traffic *traffic)
+static int64_t cycles_exact(const struct nest_model *model, int i, const struct nest_counts *counts)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
 	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
@@ -64,8 +58,9 @@ static int64_t cycles_exact(const struct nest_model *model, int i, const struct 
 			continue;
 		int64_t cycles;
 		if (model->prices[i].scaled) {
-			double needed = ceil(traffic->words[k] / (double)instances *
-					     (double)rates[k].den / (double)rates[k].num);
+			double words = traffic_of(model, i, counts).words[k];
+			double needed = ceil(words / (double)instances * (double)rates[k].den /
+					     (double)rates[k].num);
 			cycles = needed < 0x1p63 ? (int64_t)needed : -1;
 		} else {
 			cycles = cycles_of_work(work[k], instances, rates[k]);
@@ -98,22 +93,22 @@ static int64_t cycles_timeloop(
 	return cycles < 0x1p63 ? (int64_t)cycles : -1;
 }
 
-/* What a level needs alone; -1 when it does not fit. */
-static int64_t cycles_of_level(const struct nest_model *model, enum counting counting, int i,
-	const struct nest_counts *counts)
+/* Bits of the levels that nest_may_wait for. */
+static uint32_t find_waits(const struct nest_model *model, const struct nest_counts *counts)
 {
-	const struct nest_price *price = &model->prices[i];
-	if (!price->limited)
-		return counts->compute_cycles;
-	struct traffic traffic = traffic_of(model, i, counts);
-	double instances = (double)number_max(counts->utilized[i], 1);
-	if (!may_wait(price, &traffic, (double)counts->compute_cycles * instances))
-		return counts->compute_cycles;
-	return counting == COUNTING_EXACT ? cycles_exact(model, i, counts, &traffic)
-					  : cycles_timeloop(model, i, counts);
+	uint32_t waits = 0;
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		if (!model->prices[i].limited)
+			continue;
+		struct traffic traffic = traffic_of(model, i, counts);
+		double instances = (double)number_max(counts->utilized[i], 1);
+		bool may = nest_may_wait(&model->prices[i], traffic.words[0], traffic.words[1],
+			(double)counts->compute_cycles * instances);
+		waits |= (uint32_t)may << i;
+	}
+	return waits;
 }
 
-/* The quotient of two numbers below 2^53 rounds to a whole number only if it is one. */
 static void derive_accesses(
 	const struct nest_model *model, const struct nest_counts *counts, struct nest_score *score)
 {
@@ -132,13 +127,17 @@ static void derive_accesses(
 }
 
 enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
-	const struct nest_counts *counts, struct nest_score *score)
+	const struct nest_counts *counts, uint32_t waits, struct nest_score *score)
 {
 	int level_count = model->hierarchy->level_count, space_count = model->shape->space_count;
 	int64_t most = counts->compute_cycles;
 	bool fits = true;
-	for (int i = 0; i < level_count; i++) {
-		int64_t cycles = cycles_of_level(model, counting, i, counts);
+	for (int i = 0; i < level_count; i++)
+		score->level_cycles[i] = counts->compute_cycles;
+	for (; waits; waits &= waits - 1) {
+		int i = __builtin_ctz(waits);
+		int64_t cycles = counting == COUNTING_EXACT ? cycles_exact(model, i, counts)
+							    : cycles_timeloop(model, i, counts);
 		fits &= cycles >= 0;
 		score->level_cycles[i] = cycles;
 		most = number_max(most, cycles);
@@ -171,5 +170,5 @@ enum nest_verdict nest_derive_counting(const struct nest_model *model, enum coun
 	const struct nest_counts *counts, struct nest_score *score)
 {
 	derive_accesses(model, counts, score);
-	return nest_derive_rest(model, counting, counts, score);
+	return nest_derive_rest(model, counting, counts, find_waits(model, counts), score);
 }

@@ -12,8 +12,19 @@
 enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, struct nest_score *score);
 
-/* The same, but for the energy of accesses: space_pj is there. */
+/* The same, but for the energy of accesses: space_pj is there.  `waits`: bits of the levels whose
+ * ports may be too slow. */
 enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
-	const struct nest_counts *counts, struct nest_score *score);
+	const struct nest_counts *counts, uint32_t waits, struct nest_score *score);
+
+/* May the ports of a level be too slow for so many words, given cycles x instances?  No sum of
+ * doubles errs by the margin left. */
+static inline bool nest_may_wait(
+	const struct nest_price *price, double reads, double writes, double capacity)
+{
+	double most = capacity * (1 - 0x1p-40), both = reads + writes;
+	return (reads > price->limit[0] * most) | (writes > price->limit[1] * most) |
+	       (both > price->limit[2] * most);
+}
 
 #endif

@@ -57,13 +57,19 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 static inline uint32_t nest_busy(const uint32_t *bounds, uint32_t all)
 {
 	typedef uint32_t four __attribute__((vector_size(16)));
-	four bits = {0}, weight = {1, 2, 4, 8};
-	for (uint32_t left = all; left; left >>= 4, bounds += 4, weight <<= 4) {
+	uint32_t busy = 0;
+	for (int d = 0; all >> d; d += 4) {
 		four some;
-		memcpy(&some, bounds, sizeof some);
-		bits |= (four)(some != 1) & weight;
+		memcpy(&some, &bounds[d], sizeof some);
+		some = (four)(some != 1);
+#ifdef __SSE__
+		typedef float signs __attribute__((vector_size(16)));
+		busy |= (uint32_t)__builtin_ia32_movmskps((signs)some) << d;
+#else
+		busy |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << d;
+#endif
 	}
-	return (bits[0] | bits[1] | bits[2] | bits[3]) & all;
+	return busy & all;
 }
 
 /* Words of a box: 1 + sum of coefficient * (extent - 1) by rank, multiplied; false when they do

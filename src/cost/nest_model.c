@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 
+#include <math.h>
+
 static struct nest_price price_of(const struct hierarchy *hierarchy, int i, int space_count)
 {
 	const struct nest_level *level = &hierarchy->levels[i];
@@ -16,63 +18,60 @@ static struct nest_price price_of(const struct hierarchy *hierarchy, int i, int 
 		.gated_at = gates < all ? level->gated_at : i,
 		.row = level->row,
 		.block_row = level->block_row,
+		.row_bit = (int64_t)1 << level->row,
 		.storage = level->storage,
+		.size = level->size ? (double)level->size : INFINITY,
+		.least_size = level->size ? level->least_utilization * (double)level->size : 0,
 	};
 	int64_t clusters = all / level->cluster_size;
 	price.clusters = clusters > 1 ? (double)clusters : 1;
 	const struct ratio rates[] = {level->read_rate, level->write_rate, level->shared_rate};
-	for (int k = 0; k < 3; k++)
-		if (rates[k].num) {
-			price.rate[k] = ratio_double(rates[k]);
-			price.limited = true;
-		}
+	for (int k = 0; k < 3; k++) {
+		price.rate[k] = rates[k].num ? ratio_double(rates[k]) : 0;
+		price.limit[k] = rates[k].num ? price.rate[k] : INFINITY;
+		price.limited |= rates[k].num != 0;
+	}
 	for (int t = 0; t < space_count; t++)
 		price.scaled |= level->rate_scale[t] != 1;
 	return price;
 }
 
+/* A rank of one or two dimensions that no rank before it has; false for others. */
+static bool describe_rank(
+	const struct shape_rank *rank, int dimension_count, struct nest_shape_of *out)
+{
+	uint32_t dimensions = 0;
+	for (int d = 0; d < dimension_count; d++)
+		dimensions |= (uint32_t)(rank->coefficient[d] != 0) << d;
+	int terms = __builtin_popcount(dimensions);
+	if (terms > 2 || out->relevant & dimensions ||
+		(terms == 2 && out->sum_count == NEST_SUMS_MOST))
+		return false;
+	out->relevant |= dimensions;
+	for (uint32_t left = dimensions; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		double coefficient = (double)rank->coefficient[d];
+		out->plain &= terms == 1 && coefficient == 1;
+		if (terms == 2) {
+			out->step[d][out->sum_count] = coefficient;
+			continue;
+		}
+		out->single[out->single_count] = d;
+		out->coefficient[out->single_count++] = coefficient;
+	}
+	if (terms == 2) {
+		out->sums[out->sum_count++] = dimensions;
+		out->summed |= dimensions;
+	}
+	return true;
+}
+
 static void describe_space(
 	const struct dataspace *space, int dimension_count, struct nest_shape_of *out)
 {
-	*out = (struct nest_shape_of){
-		.quick = true,
-		.plain = true,
-		.boxed = true,
-		.written = space->written,
-		.rank_count = space->rank_count,
-	};
-	for (int d = 0; d < dimension_count; d++)
-		out->rank_of[d] = -1;
-	for (int r = 0; r < space->rank_count; r++) {
-		uint32_t dimensions = 0;
-		struct nest_rank *rank = &out->ranks[r];
-		int terms = 0;
-		for (int d = 0; d < dimension_count; d++) {
-			int64_t coefficient = space->ranks[r].coefficient[d];
-			if (!coefficient)
-				continue;
-			out->quick &= out->rank_of[d] < 0;
-			out->plain &= coefficient == 1;
-			out->rank_of[d] = r;
-			out->coefficient[d] = (double)coefficient;
-			dimensions |= 1u << d;
-			if (terms < 2) {
-				rank->coefficient[terms] = (double)coefficient;
-				rank->dimension[terms] = d;
-			}
-			terms++;
-		}
-		out->rank_dimensions[r] = dimensions;
-		out->boxed &= terms <= 2;
-		out->relevant |= dimensions;
-		if (__builtin_popcount(dimensions) > 1) {
-			out->sums[out->sum_count++] = dimensions;
-			out->plain = false;
-		}
-	}
-	out->plain &= out->quick;
-	/* The share of a written dataspace is a quotient of boxes otherwise. */
-	out->quick &= out->plain || !out->written;
+	*out = (struct nest_shape_of){.boxed = true, .plain = true, .written = space->written};
+	for (int r = 0; r < space->rank_count; r++)
+		out->boxed &= describe_rank(&space->ranks[r], dimension_count, out);
 }
 
 /* No count of the dataspace is beyond this: a tile has at most coefficient x indices in each
@@ -110,8 +109,10 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	model->multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
 	model->least_busy = hierarchy->least_parallelism * model->multipliers;
 	model->all_dimensions = (1u << shape->dimension_count) - 1;
-	for (int d = 0; d < shape->dimension_count; d++)
+	for (int d = 0; d < shape->dimension_count; d++) {
 		model->extents[d] = (double)shape->dimensions[d].extent;
+		model->used[d] = -1;
+	}
 	uint32_t flags = 0;
 	model->quick = model->fits;
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -124,21 +125,24 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |
 			 level->rmw_first_update;
 		model->quick &= i == 0 || level->row < hierarchy->levels[i - 1].row;
+		for (int t = 0; t < shape->space_count; t++)
+			model->rate_scale[i][t] = level->rate_scale[t];
 	}
 	for (int t = 0; t < shape->space_count; t++) {
 		struct nest_shape_of *space = &model->spaces[t];
 		describe_space(&shape->spaces[t], shape->dimension_count, space);
-		if (!space->quick || flags >> t & 1)
+		/* The share of a written dataspace is a quotient of boxes where it is not plain. */
+		if ((space->written && !space->plain) || flags >> t & 1)
 			model->slow_spaces |= 1u << t;
 		/* Doubles are whole below that. */
 		model->quick &= space->boxed && counted_at_most(&shape->spaces[t], shape) < 0x1p51;
 		model->written[t] = -(int64_t)space->written;
 		model->words[t] = 1;
-		model->boxed_spaces |= (uint32_t)!space->plain << t;
-		model->sum_spaces |= (uint32_t)(space->sum_count > 0) << t;
+		model->odd_spaces |= (uint32_t)!space->plain << t;
 		for (int d = 0; d < shape->dimension_count; d++) {
 			bool relevant = space->relevant >> d & 1;
 			model->relevant[d][t] = -(int64_t)relevant;
+			model->summed[d][t] = -(int64_t)(space->summed >> d & 1);
 			model->words[t] *= relevant ? model->extents[d] : 1;
 		}
 	}

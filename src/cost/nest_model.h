@@ -13,34 +13,34 @@ struct nest_price {
 	double block_size;
 	double clusters; /* in the machine: more are never busy */
 	double rate[3];  /* reads, writes, both: words per cycle and instance; 0: unlimited */
+	double limit[3]; /* the same; infinite: unlimited */
 	double fanout_x, fanout_y;
+	double size, least_size; /* words that tiles may and must fill; infinite, 0: any */
 	int gated_at;
 	int row, block_row;
+	int64_t row_bit; /* in a residency */
 	bool storage;
 	bool limited; /* some rate is */
 	bool scaled;  /* some dataspace's words count more or less than one in the rates */
 };
 
-/* A rank of at most two dimensions; what is missing has the coefficient 0. */
-struct nest_rank {
-	double coefficient[2];
-	int dimension[2];
-};
+/* Ranks that add dimensions of one dataspace, a lane each. */
+enum { NEST_SUMS_MOST = 4 };
 
 /* A dataspace as the quick count sees it (cost/nest_quick.h). */
 struct nest_shape_of {
-	bool quick; /* else it is always counted the long way */
-	bool boxed; /* no rank of more than two dimensions */
+	bool boxed; /* what follows tells all of its ranks */
 	bool plain; /* ranks of one dimension each, coefficients 1 */
 	bool written;
 	uint32_t relevant;
-	int sum_count;                      /* ranks that add dimensions */
-	uint32_t sums[SHAPE_RANKS_MOST];    /* their dimensions */
-	int rank_of[SHAPE_DIMENSIONS_MOST]; /* the rank that has the dimension; -1 */
-	int rank_count;
-	double coefficient[SHAPE_DIMENSIONS_MOST];
-	uint32_t rank_dimensions[SHAPE_RANKS_MOST];
-	struct nest_rank ranks[SHAPE_RANKS_MOST];
+	/* Ranks of one dimension. */
+	int single_count;
+	int single[SHAPE_RANKS_MOST];
+	double coefficient[SHAPE_RANKS_MOST];
+	/* Ranks that add two: their dimensions, and what an index of a dimension adds to each. */
+	int sum_count;
+	uint32_t sums[NEST_SUMS_MOST], summed;
+	double step[SHAPE_DIMENSIONS_MOST][NEST_SUMS_MOST];
 };
 
 struct nest_model {
@@ -58,12 +58,16 @@ struct nest_model {
 	bool quick;           /* cost/nest_quick.h counts mappings */
 	uint32_t slow_spaces; /* but for these */
 	uint32_t storage_rows;
-	uint32_t boxed_spaces, sum_spaces;
+	uint32_t odd_spaces; /* that are not plain */
 	double extents[SHAPE_DIMENSIONS_MOST];
 	double words[SHAPE_SPACES_MOST]; /* product of the relevant extents */
+	double rate_scale[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
 	/* -1 or 0 */
+	int64_t used[SHAPE_DIMENSIONS_MOST]; /* dimensions of the shape */
 	int64_t written[SHAPE_SPACES_MOST];
 	int64_t relevant[SHAPE_DIMENSIONS_MOST][SHAPE_SPACES_MOST];
+	int64_t summed[SHAPE_DIMENSIONS_MOST]
+		      [SHAPE_SPACES_MOST]; /* in a rank that adds dimensions */
 	uint32_t all_dimensions;
 };
 

@@ -1,344 +1,255 @@
 #include "cost/nest_quick.h"
 
-#include "cost/nest_loops.h"
-#include "cost/nest_quick_windows.h"
+#include "cost/nest_derive.h"
+#include "cost/nest_quick_boxes.h"
+#include "cost/nest_quick_rows.h"
 
-#include <string.h>
-
-static inline void add_loop(
-	struct quick_loops *loops, double bound, double outside, int dimension, bool spatial)
+/* Dataspaces at hand whose residency has one of the rows. */
+NEST_PART masks kept_in(const struct quick_state *state, int64_t rows)
 {
-	loops->bound[loops->count] = bound;
-	loops->outside[loops->count] = outside;
-	loops->dimension[loops->count] = (uint8_t)dimension;
-	loops->spatial[loops->count++] = spatial;
+	return (state->residency & rows) != 0;
 }
 
-/* The dimensions of a mask in the order of a row's temporal loops, innermost first; how many. */
-static inline int in_order(
-	const struct mapping_row *row, int dimension_count, uint32_t mask, int *order)
+/* From the outermost loop inwards. */
+NEST_PART void go_inwards(
+	struct quick_state *state, const int first, const bool odd, const bool exact)
 {
-	if (!(mask & (mask - 1))) {
-		order[0] = mask ? __builtin_ctz(mask) : 0;
-		return mask != 0;
-	}
-	int count = 0;
-	for (int k = 0; k < dimension_count; k++) {
-		int d = row->temporal_order[k];
-		order[count] = d;
-		count += mask >> d & 1;
-	}
-	return count;
-}
-
-static inline __attribute__((always_inline)) masks relevant_to(
-	const struct nest_model *model, int dimension, int group)
-{
-	masks mask;
-	memcpy(&mask, &model->relevant[dimension][group * LANES], sizeof mask);
-	return mask;
-}
-
-static inline __attribute__((always_inline)) lanes chosen(masks mask, lanes a, lanes b)
-{
-	return (lanes)((mask & (masks)a) | (~mask & (masks)b));
-}
-
-/* A bound where a mask says so, 1 elsewhere. */
-static inline __attribute__((always_inline)) lanes factor(masks mask, double bound)
-{
-	return 1 + where(mask, all_lanes(bound - 1));
-}
-
-/* Dataspaces of a group whose residency has one of the rows. */
-static inline __attribute__((always_inline)) masks kept_in(
-	const struct quick_state *state, int group, uint32_t rows)
-{
-	const uint32_t *residency = &state->residency[group * LANES];
-	masks kept = {
-		residency[0] & rows, residency[1] & rows, residency[2] & rows, residency[3] & rows};
-	return kept != 0;
-}
-
-/* From the outermost loop inwards; false for a fan-out that is too small and for bounds that do
- * not make the extents. */
-static inline __attribute__((always_inline)) bool go_inwards(const struct nest_model *model,
-	const struct mapping *mapping, struct quick_state *state, const int group_count,
-	const bool boxed, const bool exact)
-{
-	struct quick_loops *loops = &state->loops;
+	const struct nest_model *model = state->model;
 	int dimension_count = model->shape->dimension_count;
-	double steps = 1, instances = 1;
-	lanes run[LANE_GROUPS_MOST] = {0}, around[LANE_GROUPS_MOST] = {0};
-	lanes part[LANE_GROUPS_MOST] = {0};
-	lanes below[LANE_GROUPS_MOST] = {0}; /* groups below all instances of the parent */
-	masks homeless[LANE_GROUPS_MOST] = {0};
-#pragma GCC unroll 4
-	for (int g = 0; g < group_count; g++) {
-		run[g] = around[g] = all_lanes(1);
-		memcpy(&part[g], &model->words[g * LANES], sizeof part[g]);
-		below[g] = all_lanes(1);
-		homeless[g] = ~(masks){0};
-	}
-	for (int d = 0; d < dimension_count; d++)
-		state->outside[d] = 1;
-	loops->count = 0;
+	lanes all = lanes_at(&model->words[first]), part = all;
+	lanes steps = all_lanes(1), run = steps, around = steps;
+	lanes below = steps; /* groups below all instances of the parent */
+	lanes alike = steps; /* instances that have the same indices of a dataspace */
+	masks homeless = ~(masks){0}, slides = {0};
 	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
 		const struct nest_price *price = &model->prices[i];
-		const struct mapping_row *row = &mapping->rows[price->row];
-		const struct mapping_row *block = &mapping->rows[price->block_row];
-		loops->first[i] = loops->count;
-		state->instances[i] = instances;
-#pragma GCC unroll 4
-		for (int g = 0; g < group_count; g++) {
-			if (price->storage) {
-				lanes all;
-				memcpy(&all, &model->words[g * LANES], sizeof all);
-				state->tiles[i][g] = all / around[g];
-				if (exact) {
-					masks kept = kept_in(state, g, 1u << price->row);
-					lanes home = all * (instances / below[g]);
-					lanes empty = part[g] + state->tiles[i][g] * run[g] *
-									(instances - below[g]);
-					part[g] = chosen(
-						kept, chosen(homeless[g], home, empty), part[g]);
-					below[g] = chosen(kept, all_lanes(instances), below[g]);
-					homeless[g] &= ~kept;
+		if (price->storage) {
+			lanes tile = all / around;
+			if (exact) {
+				masks kept = kept_in(state, price->row_bit);
+				lanes instances = all_lanes(state->instances[i]);
+				lanes empty = part + tile * run * (instances - below);
+				part = chosen(kept, chosen(homeless, all * alike, empty), part);
+				below = chosen(kept, instances, below);
+				homeless &= ~kept;
+			}
+			state->tiles[i] = tile;
+			state->parts[i] = part;
+		}
+		if (state->looped[i]) {
+			const uint8_t *order = state->mapping->rows[price->row].temporal_order;
+			for (int k = dimension_count; k-- > 0;) {
+				int d = order[k];
+				lanes bound = all_lanes(state->temporal[i][d]);
+				lanes factor =
+					1 + where(masks_at(&model->relevant[d][first]), bound - 1);
+				masks moves = factor != 1;
+				if (odd) {
+					state->outside[i][k] = steps[0];
+					masks summed = masks_at(&model->summed[d][first]);
+					slides = (moves & summed) | (~moves & slides);
 				}
-			}
-			state->parts[i][g] = part[g];
-		}
-		int order[SHAPE_DIMENSIONS_MOST];
-		int k = in_order(row, dimension_count,
-			nest_busy(row->temporal, model->all_dimensions), order);
-		while (k-- > 0) {
-			int d = order[k];
-			double bound = row->temporal[d];
-			if (boxed)
-				add_loop(loops, bound, steps, d, false);
-			steps *= bound;
-			state->outside[d] *= bound;
-#pragma GCC unroll 4
-			for (int g = 0; g < group_count; g++) {
-				masks moves = relevant_to(model, d, g);
-				around[g] *= factor(moves, bound);
-				run[g] = chosen(moves, all_lanes(steps), run[g]);
+				steps *= bound;
+				around *= factor;
+				run = chosen(moves, steps, run);
 			}
 		}
-		double fan_x = 1, fan_y = 1;
-#pragma GCC unroll 4
-		for (int g = 0; g < group_count; g++) {
-			state->runs[i][g] = run[g];
-			state->groups[i][g] = all_lanes(1);
+		state->runs[i] = run;
+		state->slides[i] = slides;
+		if (state->spread[i]) {
+			lanes groups = all_lanes(1);
+			for (int d = 0; d < dimension_count; d++)
+				groups *= 1 + where(masks_at(&model->relevant[d][first]),
+						      all_lanes(state->spatial[i][d] - 1));
+			state->groups[i] = groups;
+			around *= groups;
+			below *= groups;
+			if (exact)
+				alike *= state->fan[i] / groups;
+			else
+				part = part / groups;
 		}
-		state->block[i] = nest_busy(block->spatial, model->all_dimensions);
-		if (state->block[i]) {
-			for (uint32_t left = state->block[i]; left; left &= left - 1) {
-				int d = __builtin_ctz(left);
-				double bound = block->spatial[d];
-				if (boxed)
-					add_loop(loops, bound, steps, d, true);
-				state->outside[d] *= bound;
-				if (block->spatial_y >> d & 1)
-					fan_y *= bound;
-				else
-					fan_x *= bound;
-#pragma GCC unroll 4
-				for (int g = 0; g < group_count; g++)
-					state->groups[i][g] *=
-						factor(relevant_to(model, d, g), bound);
-			}
-			if (fan_x > price->fanout_x || fan_y > price->fanout_y)
-				return false;
-#pragma GCC unroll 4
-			for (int g = 0; g < group_count; g++) {
-				around[g] *= state->groups[i][g];
-				below[g] *= state->groups[i][g];
-				if (!exact)
-					part[g] = part[g] / state->groups[i][g];
-			}
-		}
-		state->fan[i] = fan_x * fan_y;
-		instances *= state->fan[i];
 	}
-	state->steps = steps;
-	state->multipliers = instances;
-	bool right = true;
-	for (int d = 0; d < dimension_count; d++)
-		right &= state->outside[d] == model->extents[d];
-	return right;
+	state->steps = steps[0];
 }
 
-/* Whole numbers below 2^51, as integers: the low bits of 2^52 + x. */
-static inline __attribute__((always_inline)) masks whole(lanes x)
+/* Corrects what level i has of the dataspaces at hand that are not plain. */
+NEST_PART void look_at_boxes(const struct quick_state *state, int i, int first, bool exact,
+	lanes *tile, lanes *served, lanes *filled, struct nest_quick *out)
 {
-	return (masks)(x + 0x1p52) ^ (masks)all_lanes(0x1p52);
+	for (uint32_t odd = state->model->odd_spaces >> first & ((1 << LANES) - 1); odd;
+		odd &= odd - 1) {
+		int k = __builtin_ctz(odd), t = first + k;
+		bool kept = quick_keeps(state, i, t), right = true;
+		struct quick_box box = {(*tile)[k], (*served)[k], (*filled)[k]};
+		if (!exact)
+			right = quick_box_timeloop(state, i, t, &box);
+		else if (kept)
+			right = quick_box_exactly(state, i, t, &box);
+		out->left |= (uint32_t)!right << t;
+		if (kept) {
+			(*tile)[k] = box.tile;
+			(*served)[k] = box.served;
+			(*filled)[k] = box.filled;
+		}
+	}
 }
 
-static void check_size(const struct nest_level *level, int i, double sum, struct nest_score *score,
+/* Counts of dataspaces, a field in each of the vectors. */
+NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity, masks reads,
+	masks fills, masks updates)
+{
+	masks even = __builtin_shufflevector(capacity, reads, 0, 4, 2, 6);
+	masks odd = __builtin_shufflevector(capacity, reads, 1, 5, 3, 7);
+	masks more_even = __builtin_shufflevector(fills, updates, 0, 4, 2, 6);
+	masks more_odd = __builtin_shufflevector(fills, updates, 1, 5, 3, 7);
+	masks rows[] = {__builtin_shufflevector(even, more_even, 0, 1, 4, 5),
+		__builtin_shufflevector(odd, more_odd, 0, 1, 4, 5),
+		__builtin_shufflevector(even, more_even, 2, 3, 6, 7),
+		__builtin_shufflevector(odd, more_odd, 2, 3, 6, 7)};
+	for (int k = 0; k < count && k < LANES; k++) {
+		memcpy(&at[k].capacity, &rows[k], sizeof rows[k]);
+		at[k].links = 0;
+	}
+}
+
+/* A level that only fans out. */
+NEST_PART void pass_by(const struct quick_state *state, int i, const int first, const int count,
+	const bool look, struct nest_counts *counts, struct nest_score *score,
 	struct nest_quick *out)
 {
-	if (!level->size || out->verdict != NEST_FITS)
-		return;
-	if (sum > (double)level->size)
-		out->verdict = NEST_CAPACITY;
-	else if (sum < level->least_utilization * (double)level->size)
-		out->verdict = NEST_UTILIZATION;
-	else
-		return;
-	score->level = i;
-	score->asked = (int64_t)sum;
-	score->given = level->size;
+	lanes none = all_lanes(0), tile = none, served = none, filled = none;
+	if (look)
+		look_at_boxes(state, i, first, false, &tile, &served, &filled, out);
+	put_counts(
+		&counts->at[i][first], count, (masks)none, (masks)none, (masks)none, (masks)none);
+	memcpy(&score->space_pj[i][first], &none, sizeof none);
 }
 
-/* Tiles and words taken of the kept dataspaces of a group that are not plain. */
-static void look_at_boxes(const struct nest_model *model, const struct quick_state *state, int i,
-	int group, bool exact, lanes *tile, lanes *filled)
+/* From the innermost level outwards; `count` dataspaces at hand. */
+NEST_PART void go_outwards(struct quick_state *state, const int first, const int count,
+	const bool odd, const bool exact, struct nest_counts *counts, struct nest_score *score,
+	struct nest_quick *out)
 {
-	uint32_t row = 1u << model->prices[i].row;
-	for (int k = 0; k < LANES; k++) {
-		int t = group * LANES + k;
-		if (!(model->boxed_spaces >> t & 1) || !(state->residency[t] & row))
-			continue;
-		double extents[SHAPE_RANKS_MOST];
-		(*tile)[k] = nest_quick_box(&model->spaces[t], state->inside, extents);
-		if (!(state->residency[t] & (row - 1)))
-			continue;
-		double run = state->runs[i + 1][group][k];
-		(*filled)[k] =
-			model->spaces[t].sum_count
-				? (exact ? nest_quick_entered : nest_quick_taken)(
-					  &model->spaces[t], state, i, (*tile)[k], extents, run)
-				: (*tile)[k] * run;
-	}
-}
-
-/* From the innermost level outwards. */
-static inline __attribute__((always_inline)) void go_outwards(const struct nest_model *model,
-	const struct mapping *mapping, struct quick_state *state, struct nest_counts *counts,
-	struct nest_score *score, struct nest_quick *out, const int space_count,
-	const int group_count, const bool boxed, const bool exact)
-{
-	const struct hierarchy *hierarchy = model->hierarchy;
-	const struct quick_loops *loops = &state->loops;
-	lanes served[LANE_GROUPS_MOST] = {0};
-#pragma GCC unroll 4
-	for (int g = 0; g < group_count; g++)
-		served[g] = all_lanes(state->steps);
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		state->inside[d] = 1;
-	int end = loops->count;
-	for (int i = 0; i < hierarchy->level_count; i++) {
+	const struct nest_model *model = state->model;
+	int level_count = model->hierarchy->level_count;
+	lanes served = all_lanes(state->steps);
+	for (int i = 0; i < level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
-		if (!exact && state->block[i] && (i == 0 || boxed))
-			for (int t = 0; t < space_count; t++)
-				if ((i == 0 || model->sum_spaces >> t & 1) &&
-					nest_quick_needs_a_look(
-						model, mapping, &model->spaces[t], state, i, t))
-					out->left |= 1u << t;
-		if (boxed) {
-			for (int l = loops->first[i]; l < end; l++)
-				state->inside[loops->dimension[l]] *= loops->bound[l];
-			end = loops->first[i];
-		}
-		counts->utilized[i] = (int64_t)state->instances[i];
+		if (state->spread[i])
+			served *= state->groups[i];
 		if (!price->storage) {
-			for (int t = 0; t < space_count; t++) {
-				counts->at[i][t] = (struct nest_count){0};
-				score->space_pj[i][t] = 0;
-			}
-#pragma GCC unroll 4
-			for (int g = 0; g < group_count; g++)
-				served[g] *= state->groups[i][g];
-			check_size(&hierarchy->levels[i], i, 0, score, out);
+			pass_by(state, i, first, count, odd && !exact, counts, score, out);
 			continue;
 		}
-		double instances = state->instances[i], clusters = clusters_of(price, instances);
-		lanes sum = all_lanes(0);
-		uint32_t row = 1u << price->row;
-#pragma GCC unroll 4
-		for (int g = 0; g < group_count; g++) {
-			masks kept = kept_in(state, g, row),
-			      away = kept & kept_in(state, g, row - 1);
-			masks written;
-			memcpy(&written, &model->written[g * LANES], sizeof written);
-			served[g] *= state->groups[i][g];
-			lanes tile = where(kept, state->tiles[i][g]);
-			lanes run = state->runs[i + 1 < hierarchy->level_count ? i + 1 : i][g];
-			lanes filled = where(away, tile * run);
-			if (boxed && model->boxed_spaces >> (g * LANES) & ((1 << LANES) - 1))
-				look_at_boxes(model, state, i, g, exact, &tile, &filled);
-			/* The first word of a sum comes from nowhere. */
-			lanes part = where(written & kept, state->parts[i][g]);
-			lanes updates = where(written & kept, served[g]);
-			/* Exactly, instances need not be alike, and only all together are whole. */
-			double times = exact ? instances : 1;
-			lanes reads = where(kept, served[g]) * times - part;
-			lanes fills = filled * times - where(away, part);
-			lanes pj = lanes_pj(price, reads, fills, updates * times,
-					   times * price->block_size) *
-				   clusters;
-			double left = exact ? 1 : instances;
-			masks counted[] = {whole(tile), whole(reads * left), whole(fills * left),
-				whole(updates * instances)};
-			for (int k = 0; k < LANES && g * LANES + k < space_count; k++) {
-				counts->at[i][g * LANES + k] = (struct nest_count){counted[0][k],
-					counted[1][k], counted[2][k], counted[3][k], 0};
-				score->space_pj[i][g * LANES + k] = pj[k];
-			}
-			sum += tile;
-			served[g] = chosen(kept, filled, served[g]);
+		/* Exactly, instances need not be alike, and only all together are whole. */
+		double instances = state->instances[i];
+		double times = exact ? instances : 1, left = exact ? 1 : instances;
+		masks kept = kept_in(state, price->row_bit);
+		masks away = kept & kept_in(state, price->row_bit - 1);
+		masks written = kept & masks_at(&model->written[first]);
+		lanes tile = where(kept, state->tiles[i]);
+		lanes filled = where(away, tile * state->runs[i + 1 < level_count ? i + 1 : i]);
+		if (odd)
+			look_at_boxes(state, i, first, exact, &tile, &served, &filled, out);
+		/* The first word of a sum comes from nowhere. */
+		lanes part = where(written, state->parts[i]);
+		lanes updates = where(written, served) * times;
+		lanes reads = where(kept, served) * times - part;
+		lanes fills = filled * times - where(away, part);
+		lanes pj = lanes_pj(price, reads, fills, updates, times * price->block_size) *
+			   clusters_of(price, instances);
+		memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+		reads *= left;
+		fills *= left;
+		updates *= left;
+		put_counts(&counts->at[i][first], count, whole(tile), whole(reads), whole(fills),
+			whole(updates));
+		state->held[i] = lanes_sum(tile) + (first ? state->held[i] : 0);
+		if (price->limited) {
+			lanes scale = lanes_at(&model->rate_scale[i][first]);
+			state->read[i] = lanes_sum(reads * scale) + (first ? state->read[i] : 0);
+			state->written[i] = lanes_sum((fills + updates) * scale) +
+					    (first ? state->written[i] : 0);
 		}
-		check_size(
-			&hierarchy->levels[i], i, sum[0] + sum[1] + (sum[2] + sum[3]), score, out);
+		served = chosen(kept, filled, served);
 	}
 }
 
-static inline __attribute__((always_inline)) bool count(const struct nest_model *model,
-	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out, const int space_count, const bool boxed, const bool exact)
+/* What all dataspaces together come to, level by level. */
+NEST_PART void settle(const struct quick_state *state, struct nest_counts *counts,
+	struct nest_score *score, struct nest_quick *out)
 {
-	const int group_count = (space_count + LANES - 1) / LANES;
-	struct quick_state state;
-	out->verdict = NEST_FITS;
-	out->left = model->slow_spaces;
-	bool homes = true;
-	for (int t = 0; t < space_count; t++) {
-		state.residency[t] = mapping->residency[t] & model->storage_rows;
-		homes &= state.residency[t] != 0;
+	const struct nest_model *model = state->model;
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		const struct nest_price *price = &model->prices[i];
+		double instances = state->instances[i];
+		counts->utilized[i] = (int64_t)instances;
+		double held = price->storage ? state->held[i] : 0;
+		if ((held > price->size || held < price->least_size) && out->verdict == NEST_FITS) {
+			out->verdict = held > price->size ? NEST_CAPACITY : NEST_UTILIZATION;
+			score->level = i;
+			score->asked = (int64_t)held;
+			score->given = model->hierarchy->levels[i].size;
+		}
+		if (price->storage && price->limited)
+			out->waits |= (uint32_t)nest_may_wait(price, state->read[i],
+					      state->written[i], state->steps * instances)
+				      << i;
 	}
-	for (int t = space_count; t < group_count * LANES; t++)
-		state.residency[t] = 0;
-	if (!homes || !go_inwards(model, mapping, &state, group_count, boxed, exact))
-		return false;
-	if (exact && boxed)
-		out->left |= nest_quick_left_exactly(model, &state, space_count);
-	go_outwards(
-		model, mapping, &state, counts, score, out, space_count, group_count, boxed, exact);
-	counts->compute_cycles = (int64_t)state.steps;
-	counts->utilized_computes = (int64_t)state.multipliers;
-	return true;
+	counts->compute_cycles = (int64_t)state->steps;
+	counts->utilized_computes = (int64_t)state->multipliers;
+}
+
+/* Up to four dataspaces. */
+NEST_PART void count_some(struct quick_state *state, const int first, const int count,
+	const bool odd, const bool exact, struct nest_counts *counts, struct nest_score *score,
+	struct nest_quick *out)
+{
+	state->residency = (masks){0};
+	for (int k = 0; k < count && k < LANES; k++)
+		state->residency[k] = state->mapping->residency[first + k];
+	state->residency &= (int64_t)state->model->storage_rows;
+	go_inwards(state, first, odd, exact);
+	if (!exact && state->spread[0])
+		for (int t = first; t < first + count && t < first + LANES; t++)
+			out->left |= (uint32_t)quick_multipliers_meet(state, t) << t;
+	go_outwards(state, first, count, odd, exact, counts, score, out);
+}
+
+NEST_PART bool all_have_homes(const struct nest_model *model, const struct mapping *mapping)
+{
+	bool homes = true;
+	for (int t = 0; t < model->shape->space_count; t++)
+		homes &= (mapping->residency[t] & model->storage_rows) != 0;
+	return homes;
 }
 
 /* Once with the wide registers of newer machines; the results are the same bits. */
 NEST_WIDE bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score, struct nest_quick *out)
 {
-	int space_count = model->shape->space_count;
-	if (!model->quick)
+	struct quick_state state;
+	int count = model->shape->space_count;
+	bool exact = model->counting == COUNTING_EXACT, odd = model->odd_spaces != 0;
+	state.model = model;
+	state.mapping = mapping;
+	out->verdict = NEST_FITS;
+	out->left = model->slow_spaces;
+	out->waits = 0;
+	if (!model->quick || !all_have_homes(model, mapping) || !quick_rows(&state))
 		return false;
-	/* A mapping is long, and its rows are looked at one after another. */
-	for (int r = 0; r <= model->prices[0].block_row; r++) {
-		__builtin_prefetch(mapping->rows[r].spatial);
-		__builtin_prefetch(mapping->rows[r].temporal);
-		__builtin_prefetch(mapping->rows[r].temporal_order);
-	}
-	bool exact = model->counting == COUNTING_EXACT, boxed = model->boxed_spaces != 0;
-	if (space_count != 3)
-		return count(model, mapping, counts, score, out, space_count, true, exact);
-	if (exact)
-		return boxed ? count(model, mapping, counts, score, out, 3, true, true)
-			     : count(model, mapping, counts, score, out, 3, false, true);
-	return boxed ? count(model, mapping, counts, score, out, 3, true, false)
-		     : count(model, mapping, counts, score, out, 3, false, false);
+	if (count != 3)
+		for (int first = 0; first < count; first += LANES)
+			count_some(&state, first, count - first, true, exact, counts, score, out);
+	else if (exact && odd)
+		count_some(&state, 0, 3, true, true, counts, score, out);
+	else if (exact)
+		count_some(&state, 0, 3, false, true, counts, score, out);
+	else if (odd)
+		count_some(&state, 0, 3, true, false, counts, score, out);
+	else
+		count_some(&state, 0, 3, false, false, counts, score, out);
+	settle(&state, counts, score, out);
+	return true;
 }

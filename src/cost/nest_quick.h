@@ -13,21 +13,21 @@
  * child of block i takes W(i - 1) m(i) words, and block i shows its level
  * G(i) of them for each: the level serves W(i - 1) m(i) G(i).  A level that is
  * passed by multiplies what comes from inside by its own G.  Where a rank adds
- * dimensions the advances of nest_timeloop_moves.h are summed instead; exactly, the
- * words that a tile does not share with the one before (nest_slide.c).
+ * dimensions a window slides (nest_quick_windows.h), and children whose offsets add up to the
+ * same share their words (nest_quick_neighbours.h).
  *
  * The countings differ in the words of a sum that come without one, which are neither read
  * nor filled.  Timeloop: the share that an instance has of all words.  Exactly: E(i) of
  * nest_exact.c, which grows inwards by N - G at every level that keeps it.
  *
- * What is not common is left to the long way: a dataspace by its bit in `left`
- * (flags; children of one block on diagonals; neighbours that may hand words
- * on), the whole mapping by false (bounds that do not make an extent,
- * imperfect ones, fan-outs, homes).
+ * What is not common is left to the long way: a dataspace by its bit in `left` (flags; neighbours
+ * that may hand words on; groups of children that are no product), the whole mapping by false
+ * (bounds that do not make an extent, imperfect ones, fan-outs, homes).
  */
 struct nest_quick {
 	enum nest_verdict verdict; /* NEST_FITS, NEST_CAPACITY, NEST_UTILIZATION */
 	uint32_t left;
+	uint32_t waits; /* bit of every level whose ports may be too slow */
 };
 
 /* All of *counts and score->space_pj but what is left; capacities of all. */

@@ -1,60 +1,115 @@
 #ifndef COST_NEST_QUICK_WINDOWS_H
 #define COST_NEST_QUICK_WINDOWS_H
 
-#include "cost/nest_lanes.h"
+#include "cost/nest_quick_state.h"
 
 /*
- * The part of the quick count (nest_quick.h) that takes care of dataspaces whose ranks
- * add dimensions: boxes, what windows keep from one move to the next, and when a closer
- * look is needed.  One dataspace at a time.
+ * The tile of a level in the ranks that add dimensions, a lane each: a window, which slides.  It is
+ * followed from its innermost relevant loop outwards, if that is one of such a rank, up to the first
+ * relevant loop of another rank: once one of those goes on or falls back nothing of the tile stays.
  */
-enum { LOOPS_MOST = 2 * ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST };
+enum { QUICK_SHIFTS_MOST = ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST };
 
-/* All loops, outermost first; those of one level and the block below it stand together.  Only
- * dataspaces whose ranks add dimensions ask for them. */
-struct quick_loops {
-	int count;
-	int first[ARCH_LEVELS_MOST]; /* first[i]: of level i; its inner end is first[i - 1] */
-	double bound[LOOPS_MOST];
-	double outside[LOOPS_MOST]; /* product of the temporal bounds outside */
-	uint8_t dimension[LOOPS_MOST];
-	bool spatial[LOOPS_MOST];
+struct quick_window {
+	lanes width;
+	double rest;  /* product of the extents in the other ranks */
+	double words; /* of the tile */
+	bool paced;   /* the innermost temporal loop around it moves it */
+	int shift_count;
+	lanes shifts[QUICK_SHIFTS_MOST]; /* by the advance of each loop, innermost first */
 };
 
-/* Whole numbers, below 2^51 where the bounds make the extents (nest_model.c sees to that); no
- * product of other bounds comes back to an extent by rounding. */
-struct quick_state {
-	struct quick_loops loops;
-	double inside[SHAPE_DIMENSIONS_MOST];  /* indices of a tile, while going outwards */
-	double outside[SHAPE_DIMENSIONS_MOST]; /* product of all bounds, while going inwards */
-	double steps;
-	double instances[ARCH_LEVELS_MOST], multipliers;
-	uint32_t block[ARCH_LEVELS_MOST]; /* dimensions of the block below */
-	double fan[ARCH_LEVELS_MOST];
-	lanes tiles[ARCH_LEVELS_MOST][LANE_GROUPS_MOST]; /* W(i), of plain dataspaces */
-	/* Words that come without a sum: timeloop: all of it / G of the blocks outside, in each
-	 * instance; exact: E(i), in all. */
-	lanes parts[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];
-	lanes runs[ARCH_LEVELS_MOST][LANE_GROUPS_MOST];   /* m(i) */
-	lanes groups[ARCH_LEVELS_MOST][LANE_GROUPS_MOST]; /* G(i) */
-	uint32_t residency[SHAPE_SPACES_MOST];
+NEST_PART double lanes_product(lanes x)
+{
+	return x[0] * x[1] * (x[2] * x[3]);
+}
+
+NEST_PART bool no_lane(masks mask)
+{
+	return !(mask[0] | mask[1] | mask[2] | mask[3]);
+}
+
+/* The tile of a dataspace at level i: width, rest, words. */
+NEST_PART void window_open(const struct quick_state *state, const struct nest_shape_of *space,
+	int i, struct quick_window *window)
+{
+	lanes width = all_lanes(1);
+	double rest = 1;
+	for (uint32_t left = space->summed; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		width += lanes_at(space->step[d]) * (quick_indices(state, i, d) - 1);
+	}
+	for (int k = 0; k < space->single_count; k++)
+		rest *= 1 + space->coefficient[k] * (quick_indices(state, i, space->single[k]) - 1);
+	window->width = width;
+	window->rest = rest;
+	window->words = rest * lanes_product(width);
+}
+
+/* Places of a row's temporal loops in its order, innermost first; how many. */
+NEST_PART int find_places(
+	const uint8_t *order, int dimension_count, uint32_t looped, uint8_t *places)
+{
+	int count = 0;
+	for (int k = 0; k < dimension_count; k++) {
+		places[count] = (uint8_t)k;
+		count += looped >> order[k] & 1;
+	}
+	return count;
+}
+
+/* How far the loops inside fall back, and the words held so far. */
+struct slide {
+	lanes back;
+	double held;
 };
 
-/* The extents of a dataspace's box by rank, given the indices inside; their product. */
-double nest_quick_box(const struct nest_shape_of *space, const double *inside, double *extents);
+/* Past the loops of one row; false at the first of another rank. */
+NEST_PART bool slide_past(const struct quick_state *state, const struct nest_shape_of *space, int i,
+	const bool exact, struct slide *slide, struct quick_window *window)
+{
+	const struct nest_model *model = state->model;
+	const uint8_t *order = state->mapping->rows[model->prices[i].row].temporal_order;
+	uint8_t places[SHAPE_DIMENSIONS_MOST + 1];
+	int count = find_places(order, model->shape->dimension_count, state->looped[i], places);
+	for (int p = 0; p < count; p++) {
+		int d = order[places[p]];
+		bool in_rank = space->summed >> d & 1;
+		if (!in_rank && space->relevant >> d & 1)
+			return false;
+		if (!in_rank && window->shift_count == 0) {
+			window->paced = false;
+			continue;
+		}
+		double bound = state->temporal[i][d];
+		lanes step = lanes_at(space->step[d]) * state->inside[i][d];
+		lanes shift = step - slide->back;
+		lanes shared = window->width - chosen(shift < 0, -shift, shift);
+		slide->back += exact ? step * (bound - 1) : step;
+		window->shifts[window->shift_count++] = shift;
+		if (exact || no_lane(shift != 0) || no_lane(shift != window->shifts[0]))
+			slide->held += (bound - 1) * state->outside[i][places[p]] *
+				       lanes_product(where(shared > 0, shared));
+	}
+	return true;
+}
 
-/* Words that a child of the parent of level i takes, `words` being its tile of `extents`: as
- * Timeloop counts, and exactly.  `run`: its move steps. */
-double nest_quick_taken(const struct nest_shape_of *space, const struct quick_state *state, int i,
-	double words, const double *extents, double run);
-double nest_quick_entered(const struct nest_shape_of *space, const struct quick_state *state, int i,
-	double words, const double *extents, double run);
-
-/* Whether the long way must count dataspace t, for the sake of block i (Timeloop's counting);
- * the dataspaces that it must count (exact). */
-bool nest_quick_needs_a_look(const struct nest_model *model, const struct mapping *mapping,
-	const struct nest_shape_of *space, const struct quick_state *state, int i, int t);
-uint32_t nest_quick_left_exactly(
-	const struct nest_model *model, const struct quick_state *state, int space_count);
+/*
+ * Its shifts, and the words that it does not take anew at them.  Exactly, when a loop goes on those
+ * inside fall back from their last iterations, and what the tile shares with the one before is held.
+ * As Timeloop counts they fall back from their second (nest_timeloop_moves.h), and a tile that turns
+ * round shares nothing: only one that goes on as at first, or not at all.
+ */
+NEST_PART double window_slide(const struct quick_state *state, const struct nest_shape_of *space,
+	int i, const bool exact, struct quick_window *window)
+{
+	struct slide slide = {all_lanes(0), 0};
+	window->shift_count = 0;
+	window->paced = true;
+	for (int l = i + 1; l < state->model->hierarchy->level_count; l++)
+		if (state->looped[l] && !slide_past(state, space, l, exact, &slide, window))
+			break;
+	return slide.held * window->rest;
+}
 
 #endif

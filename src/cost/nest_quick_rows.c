@@ -1,0 +1,83 @@
+#include "cost/nest_quick_rows.h"
+
+#include "cost/nest_loops.h"
+
+/* The bounds of one row times the indices inside them, dimensions in lanes. */
+NEST_PART void multiply(const uint32_t *bounds, const int vectors, double *out, lanes *inside)
+{
+	for (int v = 0; v < vectors; v++) {
+		lanes four = lanes_of_bounds(&bounds[v * LANES]);
+		memcpy(&out[v * LANES], &four, sizeof four);
+		inside[v] *= four;
+	}
+}
+
+/* From the innermost level outwards. */
+NEST_PART bool read_rows(struct quick_state *state, const int vectors)
+{
+	const struct nest_model *model = state->model;
+	lanes inside[SHAPE_DIMENSIONS_MOST / LANES];
+	uint32_t spread_anywhere = 0;
+	for (int v = 0; v < vectors; v++)
+		inside[v] = all_lanes(1);
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
+		const struct nest_price *price = &model->prices[i];
+		const struct mapping_row *row = &state->mapping->rows[price->row];
+		const struct mapping_row *block = &state->mapping->rows[price->block_row];
+		uint32_t spread = nest_busy(block->spatial, model->all_dimensions);
+		state->spread[i] = spread;
+		spread_anywhere |= spread;
+		if (spread)
+			multiply(block->spatial, vectors, state->spatial[i], inside);
+		memcpy(state->inside[i], inside, (size_t)vectors * sizeof *inside);
+		state->looped[i] = nest_busy(row->temporal, model->all_dimensions);
+		multiply(row->temporal, vectors, state->temporal[i], inside);
+	}
+	state->spread_anywhere = spread_anywhere;
+	masks wrong = {0};
+	for (int v = 0; v < vectors; v++)
+		wrong |= (masks)(inside[v] != lanes_at(&model->extents[v * LANES])) &
+			 masks_at(&model->used[v * LANES]);
+	return !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);
+}
+
+/* Instances along X and Y; false if the fan-out is too small. */
+NEST_PART bool fan_out(struct quick_state *state, int i)
+{
+	const struct nest_price *price = &state->model->prices[i];
+	uint32_t along_y = state->spread[i] & state->mapping->rows[price->block_row].spatial_y;
+	double fan = 1, fan_y = 1;
+	for (int d = 0; d < state->model->shape->dimension_count; d++)
+		fan *= state->spatial[i][d];
+	if (along_y == state->spread[i])
+		fan_y = fan;
+	else
+		for (uint32_t left = along_y; left; left &= left - 1)
+			fan_y *= state->spatial[i][__builtin_ctz(left)];
+	state->fan[i] = fan;
+	return fan <= price->fanout_x * fan_y && fan_y <= price->fanout_y;
+}
+
+NEST_PART bool fan_out_all(struct quick_state *state)
+{
+	double instances = 1;
+	for (int i = state->model->hierarchy->level_count - 1; i >= 0; i--) {
+		state->instances[i] = instances;
+		if (!state->spread[i])
+			continue;
+		if (!fan_out(state, i))
+			return false;
+		instances *= state->fan[i];
+	}
+	state->multipliers = instances;
+	return true;
+}
+
+NEST_WIDE bool quick_rows(struct quick_state *state)
+{
+	int dimension_count = state->model->shape->dimension_count;
+	bool right = dimension_count <= LANES       ? read_rows(state, 1)
+		     : dimension_count <= 2 * LANES ? read_rows(state, 2)
+						    : read_rows(state, 4);
+	return right && fan_out_all(state);
+}
