@@ -251,8 +251,10 @@ static void add_up(struct network_explored *explored, struct arena *arena)
 		}
 		parts[l] = part_of(explored, l, arena);
 	}
+	size_t most = NETWORK_CHOICES_MOST / network->layer_count;
 	if (totals_fit(explored))
-		explored->sums = sums_make(arena, parts, network->layer_count, NETWORK_SUMS_MOST);
+		explored->sums = sums_make(arena, parts, network->layer_count,
+			most < NETWORK_SUMS_MOST ? most : NETWORK_SUMS_MOST);
 	if (!explored->sums.counted)
 		explored->missing = "the cycles, bytes or energies of all layers together are too "
 				    "many to be counted";

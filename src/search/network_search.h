@@ -31,8 +31,9 @@ struct network_search {
 	void (*progress)(void *listener, size_t done, size_t layers, uint64_t evaluated);
 };
 
-/* Sums of the frontier that are kept: more than anybody reads. */
-enum { NETWORK_SUMS_MOST = 1 << 14 };
+/* Sums of the frontier that are kept: more than anybody reads, and so many that all of their
+ * choices together remain a table. */
+enum { NETWORK_SUMS_MOST = 1 << 14, NETWORK_CHOICES_MOST = 1 << 19 };
 
 struct network_explored {
 	const struct network_search *search;

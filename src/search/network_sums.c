@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Parts of a higher count are doubled up; more sums are not made in one addition. */
-enum { COUNT_MOST = 256, FORMED_MOST = 1 << 24 };
+enum { COUNT_MOST = 256, FORMED_MOST = 1 << 20 };
 
 /* Where a kept sum comes from: a sum of the step `left`, and one of `right`. */
 struct origin {
