@@ -39,14 +39,15 @@ const char *folder_open(struct arena *arena, const char *path)
 	return why ? why : make_folder(arena, path);
 }
 
-const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length)
+static const char *write_beside(
+	struct arena *arena, const char *path, const char *bytes, size_t length, bool to_disk)
 {
 	const char *beside = arena_format(arena, "%s.tmp", path);
 	FILE *file = fopen(beside, "wb");
 	if (!file)
 		return arena_format(arena, "cannot write '%s': %s", beside, strerror(errno));
 	bool good = fwrite(bytes, 1, length, file) == length && fflush(file) == 0 &&
-		    fsync(fileno(file)) == 0;
+		    (!to_disk || fsync(fileno(file)) == 0);
 	int error = errno;
 	good &= fclose(file) == 0;
 	if (good && rename(beside, path) == 0)
@@ -57,6 +58,11 @@ const char *file_write(struct arena *arena, const char *path, const char *bytes,
 	return arena_format(arena, "cannot write '%s': %s", path, strerror(error));
 }
 
+const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length)
+{
+	return write_beside(arena, path, bytes, length, true);
+}
+
 const char *folder_write(
 	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length)
 {
@@ -64,7 +70,7 @@ const char *folder_write(
 	const char *why = make_parents(arena, whole);
 	if (why)
 		return why;
-	return file_write(arena, whole, bytes, length);
+	return write_beside(arena, whole, bytes, length, !strchr(name, '/'));
 }
 
 bool folder_remove(struct arena *arena, const char *path, const char *name)

@@ -16,7 +16,8 @@ const char *folder_open(struct arena *arena, const char *path);
 /* One file alone; NULL, or why not. */
 const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length);
 
-/* The same inside a folder.  `name` may have one folder in front ("plans/a.yaml"). */
+/* The same inside a folder.  `name` may have one folder in front ("plans/a.yaml"): such a file is
+ * one of many, and nobody waits for the disk. */
 const char *folder_write(
 	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length);
 
