@@ -4,6 +4,7 @@
 #include "command_network.h"
 #include "report/mapspace_check_report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* The worse of two: impossible, then undecided. */
@@ -46,6 +47,9 @@ int command_network_check(struct arena *arena, const struct arguments *arguments
 		text_add(&text, "%s: %s", layer->name, mapspace_check_text(arena, &report));
 		status = worse(status, mapspace_check_status(&check));
 	}
+	text_add(&text, "%s: %zu layers, %zu of them different, %" PRId64 " with their counts\n",
+		network->name, network->layer_count, network->distinct,
+		network_occurrences(network));
 	diag_print(diag, stderr);
 	command_print(text_read(&text));
 	return status;

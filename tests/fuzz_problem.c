@@ -61,6 +61,43 @@ static void check_shape(const struct shape *shape)
 	assert_int_equal(written, 1);
 }
 
+static const char network[] =
+	"  name: small\n"
+	"  shapes: {conv: {dimensions: [C, M, R, P], coefficients: [{name: stride, default: 1}],\n"
+	"    data_spaces: [{name: Weights, projection: [C, M, R]},\n"
+	"    {name: Inputs, projection: [C, [R, [P, stride]]]},\n"
+	"    {name: Outputs, projection: [M, P], read_write: true}]}}\n"
+	"  layers:\n"
+	"  - &a {name: a, count: 2**4, shape: conv, instance: {C: 4, M: 8, R: 3, P: 16}}\n"
+	"  - {<<: *a, name: b, count: 2147483648}\n"
+	"  - {name: c-2, shape: {dimensions: [M], data_spaces: [\n"
+	"    {name: Z, projection: [M], read_write: true}]}, instance: {M: 2147483648}}\n";
+
+static void changed_networks_are_read_or_refused(void **state)
+{
+	uint64_t seed = draws_seed(4);
+	long count = draws(3000), read = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		const char *complaints, *body = mutated_text(arena, &random, network);
+		const struct network *made = network_of_text(
+			arena, arena_format(arena, "network:\n%s", body), &complaints);
+		if (!made && !strstr(complaints, "error: "))
+			fail_msg("draw %ld is refused without a reason:\n%s", i, body);
+		for (size_t l = 0; made && l < made->layer_count; l++) {
+			const struct layer *layer = &made->layers[l];
+			check_shape(layer->shape);
+			assert_true(layer->count >= 1 && layer->count <= NETWORK_COUNT_MOST);
+			assert_true(layer->same_as <= l);
+			assert_true(shape_equal(layer->shape, made->layers[layer->same_as].shape));
+		}
+		read += made != NULL;
+		arena_close(arena);
+	}
+	assert_true(read > 0 && read < count);
+}
+
 static void changed_problems_are_read_or_refused(void **state)
 {
 	uint64_t seed = draws_seed(1);
@@ -148,6 +185,7 @@ static void changed_lines_are_parsed_or_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changed_networks_are_read_or_refused),
 		cmocka_unit_test(changed_problems_are_read_or_refused),
 		cmocka_unit_test(changed_directives_are_read_or_refused),
 		cmocka_unit_test(changed_lines_are_parsed_or_refused),

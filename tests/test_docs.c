@@ -107,6 +107,22 @@ static void the_problem_of_the_manual_is_executed(void **state)
 	arena_close(arena);
 }
 
+static void the_network_of_the_manual_is_checked(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	const char *network =
+		put_block(arena, folder, "network.yaml", "specs/README.md", "network:\n");
+	struct ended ended =
+		shell(arena, "\"$LXPLORE\" check specs/arch/gemmini.yaml '%s'", network);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(
+		ended.out, "\ntwo_layers: 2 layers, 2 of them different, 13 with their counts\n"));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 static void the_wrong_file_of_the_readme_is_told_what_it_says(void **state)
 {
 	struct arena *arena = arena_open();
@@ -228,6 +244,7 @@ int main(void)
 		cmocka_unit_test(examples_of_the_spec_manual_are_read),
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
 		cmocka_unit_test(the_problem_of_the_manual_is_executed),
+		cmocka_unit_test(the_network_of_the_manual_is_checked),
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),

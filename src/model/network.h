@@ -42,6 +42,9 @@ struct network {
 /* NULL after complaining. */
 const struct network *network_read(const struct reading *reading, const struct node *node);
 
+/* Of all layers together. */
+int64_t network_occurrences(const struct network *network);
+
 /* What a layer takes, so many times: a point of its frontier. */
 struct layer_choice {
 	const char *layer;

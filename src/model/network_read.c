@@ -79,6 +79,14 @@ static void find_same(struct network *network)
 	}
 }
 
+int64_t network_occurrences(const struct network *network)
+{
+	int64_t count = 0;
+	for (size_t l = 0; l < network->layer_count; l++)
+		count += network->layers[l].count;
+	return count;
+}
+
 const struct network *network_read(const struct reading *reading, const struct node *node)
 {
 	struct network *network = arena_new(reading->arena, struct network);

@@ -21,15 +21,6 @@ static json_t *make_layer(struct arena *arena, const struct network_explored *ex
 	return object;
 }
 
-/* Occurrences of all layers. */
-static int64_t count_all(const struct network *network)
-{
-	int64_t count = 0;
-	for (size_t l = 0; l < network->layer_count; l++)
-		count += network->layers[l].count;
-	return count;
-}
-
 const char *network_run_json(struct arena *arena, const struct run_record *record,
 	const struct network_explored *explored, size_t chosen)
 {
@@ -39,9 +30,9 @@ const char *network_run_json(struct arena *arena, const struct run_record *recor
 		json_array_append_new(layers, make_layer(arena, explored, l));
 	json_object_set_new(root, "network",
 		json_pack("{s:s, s:I, s:I, s:I, s:I}", "name", network->name, "occurrences",
-			(json_int_t)count_all(network), "layers", (json_int_t)network->layer_count,
-			"solved", (json_int_t)network->distinct, "cache_hits",
-			(json_int_t)(network->layer_count - network->distinct)));
+			(json_int_t)network_occurrences(network), "layers",
+			(json_int_t)network->layer_count, "solved", (json_int_t)network->distinct,
+			"cache_hits", (json_int_t)(network->layer_count - network->distinct)));
 	json_object_set_new(root, "energy_source",
 		json_string(explored->search->layers[0]->hierarchy->energy_source));
 	json_object_set_new(root, "counters", nest_row_counters(&explored->total));
