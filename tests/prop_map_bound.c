@@ -5,13 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/test.h"
 
 /*
  * Laws of the exact search's bound: chosen from the outermost level inwards, no part of a
  * mapping promises more energy or more cycles than the whole mapping costs, whether its
- * orders are known or not, in both countings.  A bound
+ * orders and all of its bounds are known or not, in both countings.  A bound
  * that promises a tenth more is seen to break the law.
  */
 struct law {
@@ -20,62 +21,79 @@ struct law {
 	const char *first;
 };
 
-static uint32_t find_within(
-	const struct nest_space *space, const struct mapping_row *row, int dimension_count)
+static struct nest_order order_of(const struct mapping_row *row, int dimension_count)
 {
-	uint32_t within = 0;
-	for (int n = 0; n < dimension_count; n++) {
-		int d = row->temporal_order[n];
-		if (row->temporal[d] > 1 && space->alone >> d & 1)
-			break;
-		within |= (uint32_t)(row->temporal[d] > 1) << d;
-	}
-	return within;
+	struct nest_order order = {.count = 0};
+	for (int n = 0; n < dimension_count; n++)
+		if (row->temporal[row->temporal_order[n]] > 1)
+			order.at[order.count++] = row->temporal_order[n];
+	return order;
 }
 
 static void expect_below(struct law *law, struct arena *arena, const struct nest_case *nest,
-	const struct score *bound, const struct nest_score *score, int boundary)
+	const struct nest_cost *bound, const struct nest_score *score, const char *what, int level)
 {
 	if (bound->energy_pj * law->by <= score->energy_pj * (1 + 1e-9) &&
-		(double)bound->cycles * law->by <= (double)score->cycles)
+		bound->cycles * law->by <= (double)score->cycles)
 		return;
 	if (!law->broken++)
 		law->first = arena_format(arena,
-			"boundary above level %d: at least %.17g pJ and %" PRId64
-			" cycles, but it costs %.17g and %" PRId64 "\n%s",
-			boundary, bound->energy_pj, bound->cycles, score->energy_pj, score->cycles,
-			nest_case_text(arena, nest));
+			"%s, level %d: at least %.17g pJ and %.17g cycles, but it costs %.17g and "
+			"%" PRId64 "\n%s",
+			what, level, bound->energy_pj, bound->cycles, score->energy_pj,
+			score->cycles, nest_case_text(arena, nest));
 }
 
-static void follow(struct law *law, struct arena *arena, const struct nest_frame *frame,
-	const struct nest_case *nest, const struct nest_score *score)
+/* The same loops with bounds that may still grow. */
+static void shrink(
+	struct random *random, const struct nest_order *order, int64_t *bounds, int64_t *left)
+{
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		int64_t bound = 2 + (int64_t)random_below(random, (uint64_t)bounds[d] - 1);
+		while (bounds[d] % bound)
+			bound++;
+		left[d] *= bounds[d] / bound;
+		bounds[d] = bound;
+	}
+}
+
+static void follow(struct law *law, struct arena *arena, struct random *random,
+	const struct nest_frame *frame, const struct nest_case *nest,
+	const struct nest_score *score)
 {
 	const struct shape *shape = &nest->shape;
-	struct nest_view view;
-	nest_view_make(frame, &nest->mapping, &view);
-	struct nest_label label = nest_label_first(&view), next;
-	struct score bound = nest_label_bound(&view, &label);
-	expect_below(law, arena, nest, &bound, score, label.boundary);
+	struct nest_view *view = arena_new(arena, struct nest_view);
+	nest_view_make(frame, &nest->mapping, view);
+	struct nest_label label = nest_label_first(view), next;
+	struct nest_cost cost;
 	int64_t left[SHAPE_DIMENSIONS_MOST], bounds[SHAPE_DIMENSIONS_MOST];
-	for (int d = 0; d < shape->dimension_count; d++)
-		left[d] = view.temporal[d];
+	memcpy(left, view->temporal, sizeof left);
+	nest_label_bound(view, &label, left, &cost);
+	expect_below(law, arena, nest, &cost, score, "nothing chosen", label.boundary);
 	for (int j = frame->count - 1; j > 0; j--) {
 		int i = nest->hierarchy.levels[frame->level[j]].row;
 		const struct mapping_row *row = &nest->mapping.rows[i];
-		uint32_t within[SHAPE_SPACES_MOST];
+		struct nest_order order = order_of(row, shape->dimension_count), open = order;
+		int64_t few[SHAPE_DIMENSIONS_MOST], more[SHAPE_DIMENSIONS_MOST];
 		for (int d = 0; d < shape->dimension_count; d++) {
-			bounds[d] = row->temporal[d];
-			left[d] /= bounds[d];
+			few[d] = bounds[d] = row->temporal[d];
+			more[d] = left[d] /= bounds[d];
 		}
+		shrink(random, &order, few, more);
+		open.rough = true;
+		nest_label_weigh(view, &label, &open, few, more, &cost);
+		expect_below(law, arena, nest, &cost, score, "bounds still grow", j);
+		open.loose = true;
+		nest_label_weigh(view, &label, &open, few, more, &cost);
+		expect_below(law, arena, nest, &cost, score, "bounds and order open", j);
+		nest_label_weigh(view, &label, &order, bounds, left, &cost);
+		expect_below(law, arena, nest, &cost, score, "chosen", j);
+		nest_label_enter(view, &label, &order, bounds, &next);
 		for (int t = 0; t < shape->space_count; t++)
-			within[t] = find_within(&frame->spaces[t], row, shape->dimension_count);
-		next = label;
-		nest_label_enter(&view, &label, bounds, left, NULL, &next);
-		struct score any = nest_label_bound(&view, &next);
-		expect_below(law, arena, nest, &any, score, next.boundary);
-		nest_label_enter(&view, &label, bounds, left, within, &next);
-		bound = nest_label_bound(&view, &next);
-		expect_below(law, arena, nest, &bound, score, next.boundary);
+			nest_label_estimate(view, t, left, &next);
+		nest_label_bound(view, &next, left, &cost);
+		expect_below(law, arena, nest, &cost, score, "left behind", j);
 		label = next;
 	}
 }
@@ -96,6 +114,7 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		return;
 	struct nest_frame frame = nest_frame_make(&search);
 	for (int n = 0; n < 50; n++) {
+		struct arena_mark mark = arena_mark(arena);
 		struct nest_counts counts;
 		struct nest_score score;
 		space_draw(search.space, random, &nest->mapping);
@@ -104,7 +123,9 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
 			continue;
 		law->mappings++;
-		follow(law, arena, &frame, nest, &score);
+		follow(law, arena, random, &frame, nest, &score);
+		if (!law->broken)
+			arena_release(arena, mark);
 	}
 }
 

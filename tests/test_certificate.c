@@ -195,7 +195,7 @@ static void every_change_is_told(void **state)
 		{"energy_pj: 17", "energy_pj: 16", 1, "pJ, not 16"},
 		{"values: [17", "values: [16", 1, "has energy 17"},
 		{"PE: K4", "PE: K2", 1, "the factors of dimension"},
-		{"GLB: M2 ", "GLB: M4 ", 1, "the factors of dimension"},
+		{"mapping: \"GLB", "mapping: \"DRAM: M2 | GLB", 1, "the factors of dimension"},
 		{"epsilon: 1e-12", "epsilon: -1", 2, "is a number of 0 or more"},
 		{"epsilon: 1e-12", "epsilon: nan", 2, "is a number of 0 or more"},
 		{"claim: optimal", "claim: perfect", 2, "claim"},

@@ -1,90 +1,26 @@
 #include "solvers/map/nest_choices.h"
 
-#include "base/arena.h"
 #include "base/array.h"
-#include "solvers/map/nest_label.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { SPATIAL_MOST = 1000000, CHOICES_MOST = 4000000, FREE_MOST = 24 };
-
-static const struct row_domain *row_of(const struct nest_frame *frame, int tiling)
-{
-	const struct space *space = frame->search->space;
-	return &space->domain->rows[space->levels[tiling].row];
-}
-
-static int find_divisor(const struct nest_reach *reach, int d, int64_t value)
-{
-	int low = 0, high = reach->divisor_count[d];
-	while (low < high) {
-		int middle = (low + high) / 2;
-		if (reach->divisors[d][middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-bool nest_reaches(const struct nest_reach *reach, int dimension, int j, int64_t product)
-{
-	int count = reach->divisor_count[dimension];
-	return reach->reached[dimension][j * count + find_divisor(reach, dimension, product)];
-}
-
-static void find_reach(
-	struct arena *arena, const struct nest_frame *frame, int d, struct nest_reach *reach)
-{
-	int64_t extent = frame->search->shape->dimensions[d].extent;
-	struct array(int64_t) divisors = {0};
-	for (int64_t n = 1; n * n <= extent; n++)
-		if (extent % n == 0)
-			*array_add(arena, &divisors) = n;
-	for (size_t k = divisors.count; k-- > 0;) {
-		int64_t large = extent / divisors.at[k];
-		if (large != divisors.at[k])
-			*array_add(arena, &divisors) = large;
-	}
-	int count = (int)divisors.count;
-	bool *reached = arena_array(arena, bool, count * frame->count);
-	reach->divisors[d] = divisors.at;
-	reach->divisor_count[d] = count;
-	reach->reached[d] = reached;
-	for (int j = 0; j < frame->count; j++) {
-		const struct factor_domain *factor = &row_of(frame, frame->tiling[j])->temporal[d];
-		for (int k = 0; k < count; k++)
-			for (int b = 0; b <= k; b++) {
-				int64_t bound = divisors.at[b], product = divisors.at[k];
-				if (product % bound || bound < factor->least ||
-					bound > factor->most)
-					continue;
-				reached[j * count + k] |=
-					j == 0 ? bound == product
-					       : nest_reaches(reach, d, j - 1, product / bound);
-			}
-	}
-}
-
-struct nest_reach nest_reach_make(struct arena *arena, const struct nest_frame *frame)
-{
-	struct nest_reach reach = {.divisors = {0}};
-	for (int d = 0; d < frame->search->shape->dimension_count; d++)
-		find_reach(arena, frame, d, &reach);
-	return reach;
-}
+enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */ };
 
 /* All spatial bounds, dimension by dimension. */
 struct spread {
 	struct arena *arena;
-	const struct nest_frame *frame;
-	const struct nest_reach *reach;
 	struct nest_choices *choices;
 	int64_t fan[ARCH_LEVELS_MOST];
 	uint32_t bounds[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
 	struct array(uint32_t) all;
 	size_t count;
 };
+
+static const struct nest_search *search_of(const struct nest_choices *choices)
+{
+	return choices->frame->search;
+}
 
 static void keep_spread(struct spread *spread)
 {
@@ -94,34 +30,34 @@ static void keep_spread(struct spread *spread)
 	}
 	spread->count++;
 	for (int s = 0; s < spread->choices->spatial_count; s++)
-		for (int d = 0; d < spread->frame->search->shape->dimension_count; d++)
+		for (int d = 0; d < search_of(spread->choices)->shape->dimension_count; d++)
 			*array_add(spread->arena, &spread->all) = spread->bounds[s][d];
 }
 
 static void spread_over(struct spread *spread, int d, int s, int64_t left)
 {
-	const struct nest_frame *frame = spread->frame;
-	const struct nest_search *search = frame->search;
-	if (d == search->shape->dimension_count) {
+	const struct nest_choices *choices = spread->choices;
+	const struct nest_search *search = search_of(choices);
+	const struct shape *shape = search->shape;
+	if (d == shape->dimension_count) {
 		keep_spread(spread);
 		return;
 	}
-	if (s == spread->choices->spatial_count) {
-		if (!nest_reaches(spread->reach, d, frame->count - 1, left))
-			return;
-		int64_t next = d + 1 < search->shape->dimension_count
-				       ? search->shape->dimensions[d + 1].extent
-				       : 1;
-		spread_over(spread, d + 1, 0, next);
+	if (s == choices->spatial_count) {
+		if (completions_make_up(
+			    choices->options->completions, choices->frame->count - 1, d, left))
+			spread_over(spread, d + 1, 0,
+				d + 1 < shape->dimension_count ? shape->dimensions[d + 1].extent
+							       : 1);
 		return;
 	}
-	int tiling = spread->choices->tiling[s];
-	const struct factor_domain *factor = &row_of(frame, tiling)->spatial[d];
-	const struct nest_level *block =
-		&search->hierarchy->levels[search->space->levels[tiling].level];
+	const struct tiling_level *level = &search->space->levels[choices->tiling[s]];
+	const struct factor_domain *factor = &search->domain->rows[level->row].spatial[d];
+	const struct nest_level *block = &search->hierarchy->levels[level->level];
+	const struct divisors *divisors = &choices->options->completions->divisors[d];
 	int64_t fan = spread->fan[s];
-	for (int k = 0; k < spread->reach->divisor_count[d]; k++) {
-		int64_t bound = spread->reach->divisors[d][k];
+	for (size_t k = 0; k < divisors->count; k++) {
+		int64_t bound = divisors->at[k];
 		if (bound > factor->most || bound > block->fanout_x * block->fanout_y / fan)
 			break;
 		if (bound < factor->least || left % bound)
@@ -133,22 +69,130 @@ static void spread_over(struct spread *spread, int d, int s, int64_t left)
 	}
 }
 
-void nest_choice_set(const struct nest_frame *frame, const struct nest_choices *choices,
-	const struct nest_choice *choice, struct mapping *mapping)
+static void set_spatial(
+	const struct nest_choices *choices, uint32_t spatial, struct mapping *mapping)
 {
-	const struct space *space = frame->search->space;
-	int dimension_count = frame->search->shape->dimension_count;
-	*mapping = space->blank;
-	for (int i = 0; i < space->free_count; i++)
-		if (choice->residency >> i & 1)
-			mapping->residency[space->free[i].space] |= 1u << space->free[i].row;
+	const struct space *space = search_of(choices)->space;
+	int dimension_count = search_of(choices)->shape->dimension_count;
 	const uint32_t *bounds =
 		choices->bounds +
-		(size_t)choice->spatial * (size_t)(choices->spatial_count * dimension_count);
+		(size_t)spatial * (size_t)(choices->spatial_count * dimension_count);
+	*mapping = space->blank;
 	for (int s = 0; s < choices->spatial_count; s++)
 		for (int d = 0; d < dimension_count; d++)
 			mapping->rows[space->levels[choices->tiling[s]].row].spatial[d] = *bounds++;
 }
+
+void nest_choice_set(const struct nest_choices *choices, const struct nest_choice *choice,
+	struct mapping *mapping)
+{
+	const struct space *space = search_of(choices)->space;
+	set_spatial(choices, choice->spatial, mapping);
+	for (int i = 0; i < space->free_count; i++)
+		if (choice->residency >> i & 1)
+			mapping->residency[space->free[i].space] |= 1u << space->free[i].row;
+}
+
+/* Where one dataspace may be kept, and what it costs then at least. */
+struct nest_place {
+	uint64_t residency; /* bits of space->free */
+	uint32_t kept;
+	struct nest_sums sums;
+};
+
+struct nest_places {
+	size_t count;
+	struct nest_place *at;
+	struct nest_sums least; /* of all places, each meter */
+};
+
+struct residencies {
+	const struct nest_choices *choices;
+	struct nest_view view;
+	struct nest_places places[SHAPE_SPACES_MOST];
+};
+
+static void find_places(
+	struct arena *arena, struct residencies *residencies, int t, const struct mapping *mapping)
+{
+	struct nest_view *view = &residencies->view;
+	const struct space *space = search_of(residencies->choices)->space;
+	struct nest_places *places = &residencies->places[t];
+	int mine[FREE_MOST], free_count = 0;
+	for (int i = 0; i < space->free_count; i++)
+		if (space->free[i].space == t && free_count < FREE_MOST)
+			mine[free_count++] = i;
+	places->count = 0;
+	places->at = arena_array(arena, struct nest_place, (size_t)1 << free_count);
+	for (uint32_t bits = 0; bits < 1u << free_count; bits++) {
+		struct nest_place *place = &places->at[places->count];
+		*place = (struct nest_place){.kept = mapping->residency[t]};
+		for (int i = 0; i < free_count; i++) {
+			if (!(bits >> i & 1))
+				continue;
+			place->residency |= UINT64_C(1) << mine[i];
+			place->kept |= 1u << space->free[mine[i]].row;
+		}
+		nest_view_keep(view, t, place->kept);
+		if (!view->chains[t].count)
+			continue;
+		nest_label_start(view, t, &place->sums);
+		for (int g = 0; g < METER_GROUPS_MOST; g++)
+			for (int i = 0; i < METER_LANES; i++)
+				if (!places->count || place->sums.at[g][i] < places->least.at[g][i])
+					places->least.at[g][i] = place->sums.at[g][i];
+		places->count++;
+	}
+}
+
+/* False if some dataspace has no home. */
+static bool find_residencies(struct arena *arena, const struct nest_choices *choices,
+	uint32_t spatial, struct residencies *out)
+{
+	struct mapping mapping;
+	set_spatial(choices, spatial, &mapping);
+	out->choices = choices;
+	nest_view_spread(choices->frame, &mapping, &out->view);
+	bool good = true;
+	for (int t = 0; t < search_of(choices)->shape->space_count; t++) {
+		find_places(arena, out, t, &mapping);
+		good &= out->places[t].count > 0;
+	}
+	return good;
+}
+
+static void add(struct nest_sums *to, const struct nest_sums *more)
+{
+	for (int g = 0; g < METER_GROUPS_MOST; g++)
+		to->at[g] += more->at[g];
+}
+
+/* What the dataspaces from t on cost at least, added to what the others do. */
+static void weigh(const struct residencies *residencies, const struct nest_sums *so_far, int t,
+	struct nest_cost *out)
+{
+	out->sums = *so_far;
+	for (; t < search_of(residencies->choices)->shape->space_count; t++)
+		add(&out->sums, &residencies->places[t].least);
+	nest_cost_finish(&residencies->view, out);
+}
+
+static struct nest_sums base_of(const struct residencies *residencies)
+{
+	struct nest_sums base;
+	memset(&base, 0, sizeof base);
+	base.at[0][0] = residencies->view.cycles * residencies->view.multipliers *
+			search_of(residencies->choices)->hierarchy->compute_pj;
+	return base;
+}
+
+struct expansion {
+	struct arena *arena;
+	struct residencies residencies;
+	const struct nest_cut *cut;
+	struct nest_choice choice;
+	struct array(struct nest_choice) list;
+};
 
 static bool least_tiles_fit(const struct nest_view *view)
 {
@@ -161,62 +205,112 @@ static bool least_tiles_fit(const struct nest_view *view)
 	return nest_view_fits(view, view->frame->count - 1, view->temporal);
 }
 
+static void expand(struct expansion *expansion, int t, const struct nest_sums *so_far)
+{
+	struct residencies *residencies = &expansion->residencies;
+	const struct nest_search *search = search_of(residencies->choices);
+	struct nest_cost cost;
+	weigh(residencies, so_far, t, &cost);
+	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
+		return;
+	if (t == search->shape->space_count) {
+		expansion->choice.bound =
+			nest_cost_value(&residencies->view, &cost, search->objectives.at[0]);
+		if (least_tiles_fit(&residencies->view))
+			*array_add(expansion->arena, &expansion->list) = expansion->choice;
+		return;
+	}
+	uint64_t before = expansion->choice.residency;
+	for (size_t p = 0; p < residencies->places[t].count; p++) {
+		const struct nest_place *place = &residencies->places[t].at[p];
+		struct nest_sums sums = *so_far;
+		add(&sums, &place->sums);
+		expansion->choice.residency = before | place->residency;
+		residencies->view.mapping.residency[t] = place->kept;
+		expand(expansion, t + 1, &sums);
+	}
+	expansion->choice.residency = before;
+}
+
 static int by_bound(const void *a, const void *b)
 {
 	const struct nest_choice *x = a, *y = b;
 	if (x->bound != y->bound)
 		return x->bound < y->bound ? -1 : 1;
-	if (x->spatial != y->spatial)
-		return x->spatial < y->spatial ? -1 : 1;
 	return (x->residency > y->residency) - (x->residency < y->residency);
 }
 
-static bool has_homes(const struct nest_frame *frame, const struct nest_view *view)
+struct nest_choice_list nest_choices_expand(struct arena *arena, const struct nest_choices *choices,
+	size_t i, const struct nest_cut *cut)
 {
-	for (int t = 0; t < frame->search->shape->space_count; t++)
-		if (!view->chain_count[t])
-			return false;
-	return true;
+	struct arena *scratch = arena_open();
+	struct expansion *expansion = arena_new(scratch, struct expansion);
+	expansion->arena = arena;
+	expansion->cut = cut;
+	expansion->choice.spatial = choices->at[i].spatial;
+	if (find_residencies(scratch, choices, choices->at[i].spatial, &expansion->residencies)) {
+		struct nest_sums base = base_of(&expansion->residencies);
+		expand(expansion, 0, &base);
+	}
+	struct nest_choice_list list = {expansion->list.count, expansion->list.at};
+	if (list.count)
+		qsort(list.at, list.count, sizeof *list.at, by_bound);
+	arena_close(scratch);
+	return list;
 }
 
-struct nest_choices nest_choices_make(
-	struct arena *arena, const struct nest_frame *frame, const struct nest_reach *reach)
+static int by_spread(const void *a, const void *b)
+{
+	const struct nest_spread *x = a, *y = b;
+	if (x->bound != y->bound)
+		return x->bound < y->bound ? -1 : 1;
+	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
+}
+
+static bool has_few_free(const struct space *space)
+{
+	int count[SHAPE_SPACES_MOST] = {0};
+	bool few = space->free_count <= 64;
+	for (int i = 0; i < space->free_count; i++)
+		few &= ++count[space->free[i].space] <= FREE_MOST;
+	return few;
+}
+
+struct nest_choices *nest_choices_make(
+	struct arena *arena, const struct nest_frame *frame, const struct nest_options *options)
 {
 	const struct nest_search *search = frame->search;
 	const struct space *space = search->space;
-	struct nest_choices choices = {.complete = space->free_count <= FREE_MOST};
+	struct nest_choices *choices = arena_new(arena, struct nest_choices);
+	choices->frame = frame;
+	choices->options = options;
+	choices->complete = has_few_free(space);
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
-			choices.tiling[choices.spatial_count++] = i;
-	struct spread spread = {
-		.arena = arena, .frame = frame, .reach = reach, .choices = &choices};
-	for (int s = 0; s < choices.spatial_count; s++)
+			choices->tiling[choices->spatial_count++] = i;
+	struct spread spread = {.arena = arena, .choices = choices};
+	for (int s = 0; s < choices->spatial_count; s++)
 		spread.fan[s] = 1;
 	spread_over(&spread, 0, 0, search->shape->dimensions[0].extent);
-	choices.bounds = spread.all.at;
-	uint64_t residencies = choices.complete ? space_residency_count(space) : 1;
-	struct array(struct nest_choice) list = {0};
-	for (uint32_t s = 0; s < spread.count; s++)
-		for (uint64_t r = 0; r < residencies; r++) {
-			struct nest_choice choice = {.residency = r, .spatial = s};
-			struct mapping mapping;
-			struct nest_view view;
-			nest_choice_set(frame, &choices, &choice, &mapping);
-			nest_view_make(frame, &mapping, &view);
-			if (!has_homes(frame, &view) || !least_tiles_fit(&view))
-				continue;
-			if (list.count == CHOICES_MOST) {
-				choices.complete = false;
-				break;
-			}
-			struct nest_label label = nest_label_first(&view);
-			struct score bound = nest_label_bound(&view, &label);
-			choice.bound = objective_value(search->objectives.at[0], &bound);
-			*array_add(arena, &list) = choice;
+	choices->bounds = spread.all.at;
+	choices->at = arena_array(arena, struct nest_spread, spread.count);
+	struct arena *scratch = arena_open();
+	struct residencies *residencies = arena_new(scratch, struct residencies);
+	struct arena_mark mark = arena_mark(scratch);
+	for (uint32_t s = 0; s < spread.count; s++) {
+		if (find_residencies(scratch, choices, s, residencies)) {
+			struct nest_sums base = base_of(residencies);
+			struct nest_cost cost;
+			weigh(residencies, &base, 0, &cost);
+			choices->at[choices->count++] =
+				(struct nest_spread){nest_cost_value(&residencies->view, &cost,
+							     search->objectives.at[0]),
+					s};
 		}
-	choices.count = list.count;
-	choices.at = list.at;
-	if (list.count)
-		qsort(list.at, list.count, sizeof *list.at, by_bound);
+		arena_release(scratch, mark);
+	}
+	arena_close(scratch);
+	if (choices->count)
+		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;
 }

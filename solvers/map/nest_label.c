@@ -1,226 +1,397 @@
 #include "solvers/map/nest_label.h"
 
-#include <math.h>
+#include <string.h>
 
 /* Sums of doubles err by less: a cycle is not counted, energies that differ by less are equal. */
 #define CYCLES_MARGIN (1 - 1e-9)
 #define ENERGY_MARGIN (1 + 1e-12)
 
-/* What a level does at least: words of all instances, and their energy. */
-struct least {
-	double reads[ARCH_LEVELS_MOST], writes[ARCH_LEVELS_MOST]; /* scaled, for the ports */
-	double pj[ARCH_LEVELS_MOST];                              /* of one dataspace */
+/* Words that an instance may hold where nobody knows: more than any union has. */
+#define UNKNOWN 0x1p62
+
+static int space_count(const struct nest_view *view)
+{
+	return view->frame->search->shape->space_count;
+}
+
+static void add(const struct nest_view *view, struct nest_sums *to, const struct nest_sums *price,
+	double factor)
+{
+	nest_lanes by = {factor, factor, factor, factor};
+	for (int g = 0; g < view->frame->group_count; g++)
+		to->at[g] += price->at[g] * by;
+}
+
+static const struct nest_slide still = {
+	.times = 1,
+	.pending = 1,
+	.rank = -1,
+	.run = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+	.lone_times = 1,
+	.since = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 
-static double touched(
-	const struct nest_frame *frame, int t, const double *extent, const double *inside)
+struct nest_label nest_label_first(const struct nest_view *view)
 {
-	const struct nest_space *space = &frame->spaces[t];
+	struct nest_label label = {
+		.boundary = view->frame->count - 1, .innermost = -1, .outside = 1};
+	for (int t = 0; t < space_count(view); t++) {
+		label.irrelevant[t] = 1;
+		label.reload[t] = 1;
+		label.slides[t] = still;
+	}
+	return label;
+}
+
+/* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
+static double united(const struct nest_view *view, int t, const int64_t *left, const double *loops,
+	const double *inside)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
 	double words = 1;
-	for (int r = 0; r < frame->search->shape->spaces[t].rank_count; r++) {
+	for (int r = 0; r < view->frame->search->shape->spaces[t].rank_count; r++) {
 		double reach = 1;
 		for (uint32_t own = space->own[r]; own; own &= own - 1) {
 			int d = __builtin_ctz(own);
-			reach += extent[d] * inside[d] - 1;
+			reach += (double)left[d] * loops[d] * inside[d] - 1;
 		}
 		words *= reach;
 	}
 	return words;
 }
 
-/* Words that cross the label's boundary as instances of level j see them. */
-static double crossing(const struct nest_view *view, const struct nest_label *label, int t, int j)
+static double crossing(const struct nest_view *view, int t, const int64_t *left,
+	const struct nest_slide *slide, const double *inside, double held)
 {
-	double words = label->times[t] *
-		       touched(view->frame, t, label->extent[t], view->served_inside[t][j]);
-	double all = view->served_instances[t][j] * words;
-	if (view->frame->timeloop && !view->frame->spaces[t].plain)
-		all -= view->instances[j]; /* rounded averages */
-	return all > 0 ? all : 0;
+	double run = 0, lone = 0;
+	const struct nest_space *space = &view->frame->spaces[t];
+	if (space->simple)
+		run = slide->times * (united(view, t, left, slide->run, inside) - held);
+	if (!space->simple || !view->frame->timeloop)
+		lone = slide->lone_times * united(view, t, left, slide->since, inside);
+	return run > lone ? run : lone;
 }
 
-static int parent_of(const struct nest_view *view, int t, int j)
+/* One more loop inside all those before; `outside` is the product of them. */
+static void slide_append(const struct nest_space *space, int d, double bound, double outside,
+	struct nest_slide *slide)
 {
-	for (int k = 1; k < view->chain_count[t]; k++)
-		if (view->chain[t][k] == j)
-			return view->chain[t][k - 1];
-	return -1;
-}
-
-struct nest_label nest_label_first(const struct nest_view *view)
-{
-	const struct shape *shape = view->frame->search->shape;
-	struct nest_label label = {.boundary = view->frame->count - 1, .outside = 1};
-	for (int t = 0; t < shape->space_count; t++) {
-		label.times[t] = 1;
-		label.counted_to[t] = -1;
-		for (int d = 0; d < shape->dimension_count; d++)
-			label.extent[t][d] = (double)view->temporal[d];
+	bool slides = space->paired >> d & 1;
+	if (!(space->relevant >> d & 1)) {
+		slide->pending *= bound;
+		return;
 	}
-	return label;
+	if (space->alone >> d & 1) {
+		slide->lone_times = outside * bound;
+		for (int k = 0; k < SHAPE_DIMENSIONS_MOST; k++)
+			slide->since[k] = 1;
+	} else {
+		slide->since[d] *= bound;
+	}
+	int rank = space->rank_of[d];
+	bool again = slides && slide->rank == rank;
+	if (!again || slide->pending > 1) {
+		slide->times = again ? slide->times * slide->pending : outside;
+		for (int k = 0; k < SHAPE_DIMENSIONS_MOST; k++)
+			slide->run[k] = 1;
+	}
+	slide->rank = slides ? rank : -1;
+	if (slides)
+		slide->run[d] *= bound;
+	else
+		slide->times *= bound;
+	slide->pending = 1;
+}
+
+static void slide_over(const struct nest_view *view, int t, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_slide *slide)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
+	double outside = from->outside;
+	for (int n = order->count - 1; n >= 0; n--) {
+		int d = order->at[n];
+		slide_append(space, d, (double)bounds[d], outside, slide);
+		outside *= (double)bounds[d];
+	}
+}
+
+/* Adds what a window costs at least at the crossings from k on. */
+static void weigh_slide(const struct nest_view *view, int t, const int64_t *left,
+	const struct nest_slide *slide, bool rough, bool apart, int k, struct nest_sums *sums)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	double more = rough && !view->frame->timeloop ? UNKNOWN : 0;
+	for (; k < chain->crossing_count; k++, apart = false) {
+		const struct nest_crossing *to = &chain->crossings[k];
+		double words = crossing(view, t, left, slide, to->inside, to->held + more);
+		add(view, sums, apart ? &to->apart : &to->price, words);
+		if (to->united && !apart)
+			add(view, sums, &to->parent_price,
+				crossing(view, t, left, slide, to->parent_inside,
+					to->parent_held + more));
+	}
+}
+
+/* Whether neighbours cannot hand on the words of a window: the innermost loop outside them does
+ * not slide it. */
+static bool stand_apart(const struct nest_space *space, int innermost)
+{
+	return space->simple && (innermost < 0 || !(space->paired >> innermost & 1));
+}
+
+/* The least of all orders for one window alone: irrelevant loops inside, and outside of them those
+ * of one rank, unless no rank that slides is busy. */
+static void weigh_loose(const struct nest_view *view, int t, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, const int64_t *left, int k,
+	struct nest_sums *sums)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
+	const struct nest_slide *before = &from->slides[t];
+	struct nest_sums least;
+	uint32_t tried = 0;
+	bool any = false;
+	struct nest_slide slide = *before;
+	double relevant = 1, alone = 1;
+	uint32_t busy = 0;
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (!(space->relevant >> d & 1))
+			continue;
+		busy |= 1u << d;
+		relevant *= (double)bounds[d];
+		alone *= space->alone >> d & 1 ? (double)bounds[d] : 1;
+	}
+	if (busy & space->alone) {
+		slide.lone_times = from->outside * alone;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			slide.since[d] = 1;
+	}
+	for (uint32_t rest = busy & ~space->alone; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+		slide.since[d] *= (double)bounds[d];
+	}
+	for (uint32_t rest = busy & space->paired; rest; rest &= rest - 1) {
+		int rank = space->rank_of[__builtin_ctz(rest)];
+		if (tried >> rank & 1)
+			continue;
+		tried |= 1u << rank;
+		double inside = 1;
+		uint32_t mine = busy & space->own[rank];
+		bool on = mine == busy && before->rank == rank;
+		bool whole = on && before->pending == 1;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			slide.run[d] = whole ? before->run[d] : 1;
+		for (uint32_t own = mine; own; own &= own - 1) {
+			int d = __builtin_ctz(own);
+			inside *= (double)bounds[d];
+			slide.run[d] *= (double)bounds[d];
+		}
+		slide.times = whole ? before->times
+			      : on  ? before->times * before->pending
+				    : from->outside * (relevant / inside);
+		struct nest_sums one;
+		memset(&one, 0, sizeof one);
+		weigh_slide(view, t, left, &slide, order->rough, false, k, &one);
+		if (!any)
+			least = one;
+		for (int g = 0; g < view->frame->group_count && any; g++)
+			for (int i = 0; i < METER_LANES; i++)
+				if (one.at[g][i] < least.at[g][i])
+					least.at[g][i] = one.at[g][i];
+		any = true;
+	}
+	if (any) {
+		for (int g = 0; g < view->frame->group_count; g++)
+			sums->at[g] += least.at[g];
+		return;
+	}
+	if (busy) {
+		slide.times = from->outside * relevant;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			slide.run[d] = 1;
+	}
+	weigh_slide(view, t, left, &slide, order->rough, false, k, sums);
+}
+
+/* Of the loops of a level, the irrelevant ones outside a relevant one; false if all are irrelevant. */
+static bool reloads(const struct nest_space *space, const struct nest_order *order,
+	const int64_t *bounds, double *out)
+{
+	bool relevant = false;
+	*out = 1;
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (space->relevant >> d & 1)
+			relevant = true;
+		else if (relevant && !order->loose)
+			*out *= (double)bounds[d];
+	}
+	return relevant;
+}
+
+static void weigh_plain(
+	const struct nest_view *view, int t, double reload, int k, struct nest_sums *sums)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	if (k == chain->crossing_count)
+		return;
+	double x = chain->words * reload;
+	add(view, sums, &chain->crossings[k].rest, x);
+	if (chain->sags)
+		add(view, sums, &chain->crossings[k].sag, view->cycles - x);
+}
+
+void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost)
+{
+	const struct nest_frame *frame = view->frame;
+	double cycles = view->cycles, waiting = 0;
+	for (int m = frame->port_first; m < frame->meter_count; m++) {
+		double port = nest_meter(&cost->sums, m);
+		waiting = port > waiting ? port : waiting;
+	}
+	waiting *= CYCLES_MARGIN;
+	if (waiting > cycles) {
+		cycles = waiting < 0x1p62 ? (double)(int64_t)waiting : 0x1p62;
+		cycles += cycles < waiting;
+	}
+	cost->cycles = cycles + view->network_cycles;
+	cost->energy_pj =
+		(nest_meter(&cost->sums, 0) + view->leak_pj * cost->cycles) * ENERGY_MARGIN;
+}
+
+void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
+{
+	for (int g = 0; g < view->frame->group_count; g++)
+		sums->at[g] += view->chains[space].base.at[g];
+	if (view->frame->spaces[space].plain)
+		weigh_plain(view, space, 1, 0, sums);
+	else
+		weigh_slide(view, space, view->temporal, &still, false, false, 0, sums);
+}
+
+void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
+	struct nest_cost *out)
+{
+	struct nest_sums *sums = &out->sums;
+	for (int g = 0; g < view->frame->group_count; g++)
+		sums->at[g] = view->base.at[g] + from->passed.at[g];
+	for (int t = 0; t < space_count(view); t++) {
+		const struct nest_space *space = &view->frame->spaces[t];
+		int k = view->chains[t].next[from->boundary];
+		if (space->plain) {
+			double here;
+			bool closes = reloads(space, order, bounds, &here);
+			weigh_plain(view, t, closes ? from->irrelevant[t] * here : from->reload[t],
+				k, sums);
+			continue;
+		}
+		for (int g = 0; g < view->frame->group_count; g++)
+			sums->at[g] += from->counted[t].at[g];
+		if (k == view->chains[t].crossing_count)
+			continue;
+		if (order->loose) {
+			weigh_loose(view, t, from, order, bounds, left, k, sums);
+			continue;
+		}
+		struct nest_slide slide = from->slides[t];
+		slide_over(view, t, from, order, bounds, &slide);
+		int innermost = order->count ? order->at[0] : from->innermost;
+		bool here = view->chains[t].crossings[k].level == from->boundary - 1;
+		weigh_slide(view, t, left, &slide, order->rough,
+			here && stand_apart(space, innermost), k, sums);
+	}
+	nest_cost_finish(view, out);
+}
+
+/* Whether children that the boundary lies above, with a parent outside it, might take words of a
+ * window from their neighbours. */
+static bool may_link(const struct nest_view *view, int t, const struct nest_label *label)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	return chain->count && chain->kept[0] > label->boundary &&
+	       (chain->kept[chain->count - 1] <= label->boundary || !view->direct) &&
+	       !stand_apart(&view->frame->spaces[t], label->innermost);
 }
 
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
-	const int64_t *bounds, const int64_t *left, const uint32_t *within, struct nest_label *out)
+	const struct nest_order *order, const int64_t *bounds, struct nest_label *out)
 {
-	const struct shape *shape = view->frame->search->shape;
-	uint32_t busy = 0;
+	*out = *from;
 	out->boundary = from->boundary - 1;
-	out->outside = from->outside;
-	out->loose = !within;
-	for (int d = 0; d < shape->dimension_count; d++) {
-		busy |= (uint32_t)(bounds[d] > 1) << d;
-		out->outside *= (double)bounds[d];
-	}
-	for (int t = 0; t < shape->space_count; t++) {
-		uint32_t moving = view->frame->spaces[t].alone & busy;
-		uint32_t inside = within ? within[t] : busy & ~moving;
-		out->times[t] = moving ? from->outside : from->times[t];
-		for (int d = 0; d < shape->dimension_count; d++) {
-			bool in = inside >> d & 1;
-			if (!moving) {
-				out->extent[t][d] = from->extent[t][d];
-				continue;
-			}
-			out->extent[t][d] = (double)(left[d] * (in ? bounds[d] : 1));
-			if (!in)
-				out->times[t] *= (double)bounds[d];
+	out->innermost = order->count ? order->at[0] : from->innermost;
+	for (int n = 0; n < order->count; n++)
+		out->outside *= (double)bounds[order->at[n]];
+	for (int t = 0; t < space_count(view); t++) {
+		const struct nest_space *space = &view->frame->spaces[t];
+		if (!space->plain) {
+			slide_over(view, t, from, order, bounds, &out->slides[t]);
+			out->linked |= may_link(view, t, out);
+			continue;
 		}
-		int parent = parent_of(view, t, out->boundary);
-		if (parent >= 0) {
-			out->served[t][out->boundary] = crossing(view, out, t, parent);
-			out->filled[t][out->boundary] = crossing(view, out, t, out->boundary);
+		double here;
+		if (reloads(space, order, bounds, &here))
+			out->reload[t] = from->irrelevant[t] * here;
+		for (int n = 0; n < order->count; n++)
+			if (!(space->relevant >> order->at[n] & 1))
+				out->irrelevant[t] *= (double)bounds[order->at[n]];
+		const struct nest_chain *chain = &view->chains[t];
+		int k = chain->next[from->boundary];
+		if (k < chain->crossing_count && chain->crossings[k].level == out->boundary)
+			add(view, &out->passed, &chain->crossings[k].price,
+				chain->words * out->reload[t]);
+	}
+}
+
+void nest_label_estimate(
+	const struct nest_view *view, int space, const int64_t *left, struct nest_label *label)
+{
+	const struct nest_chain *chain = &view->chains[space];
+	int k = chain->next[label->boundary + 1];
+	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
+		return;
+	const struct nest_crossing *here = &chain->crossings[k];
+	const struct nest_slide *slide = &label->slides[space];
+	add(view, &label->counted[space], &here->price,
+		crossing(view, space, left, slide, here->inside, here->held));
+	if (here->united)
+		add(view, &label->counted[space], &here->parent_price,
+			crossing(view, space, left, slide, here->parent_inside, here->parent_held));
+}
+
+void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
+	const int64_t *left, struct nest_cost *out)
+{
+	struct nest_sums *sums = &out->sums;
+	for (int g = 0; g < view->frame->group_count; g++)
+		sums->at[g] = view->base.at[g] + label->passed.at[g];
+	for (int t = 0; t < space_count(view); t++) {
+		int k = view->chains[t].next[label->boundary];
+		if (view->frame->spaces[t].plain) {
+			weigh_plain(view, t, label->reload[t], k, sums);
+			continue;
 		}
+		for (int g = 0; g < view->frame->group_count; g++)
+			sums->at[g] += label->counted[t].at[g];
+		weigh_slide(view, t, left, &label->slides[t], false, false, k, sums);
 	}
+	nest_cost_finish(view, out);
 }
 
-static void read_only(const struct nest_view *view, const struct nest_label *label, int t,
-	double multiplied, struct least *least)
+double nest_cost_value(
+	const struct nest_view *view, const struct nest_cost *cost, enum objective objective)
 {
-	const struct nest_frame *frame = view->frame;
-	int last = view->chain_count[t] - 1;
-	for (int k = 0; k <= last; k++) {
-		int j = view->chain[t][k], child = k < last ? view->chain[t][k + 1] : -1;
-		double reads = multiplied, fills = 0;
-		if (child >= 0)
-			reads = child >= label->boundary ? label->served[t][child]
-							 : crossing(view, label, t, j);
-		if (k > 0)
-			fills = j >= label->boundary ? label->filled[t][j]
-						     : crossing(view, label, t, j);
-		double scale = frame->search->hierarchy->levels[frame->level[j]].rate_scale[t];
-		least->reads[j] += reads * scale;
-		least->writes[j] += fills * scale;
-		least->pj[j] = reads * view->pj[j][NEST_READ] + fills * view->pj[j][NEST_FILL];
+	switch (objective) {
+	case OBJECTIVE_LATENCY:
+		return cost->cycles;
+	case OBJECTIVE_ENERGY:
+		return cost->energy_pj;
+	case OBJECTIVE_EDP:
+		return cost->energy_pj * cost->cycles;
+	default:
+		return view->frame->objective_meter[objective]
+			       ? nest_meter(&cost->sums, view->frame->objective_meter[objective]) *
+					 (1 - 1e-12)
+			       : 0;
 	}
-}
-
-/*
- * Partial sums: a level's updates are what its children drain; but for first visits it
- * reads as many.  In `exact` counting a visit is the first wherever the sum did not come
- * from the parent.  How many such visits there are is known where nothing adds up in
- * space on the way, or where the boundary has been passed with a known order; else reads
- * count nothing: more visits would mean fewer of them.
- */
-static void written(const struct nest_view *view, const struct nest_label *label, int t,
-	double multiplied, struct least *least)
-{
-	const struct nest_frame *frame = view->frame;
-	int last = view->chain_count[t] - 1;
-	double first = view->first[t][view->chain[t][0]], returned = 0;
-	for (int k = 0; k <= last; k++) {
-		int j = view->chain[t][k], child = k < last ? view->chain[t][k + 1] : -1;
-		double updates = multiplied, entered = 0;
-		if (child >= 0) {
-			bool passed = child >= label->boundary;
-			updates = passed ? label->served[t][child] : crossing(view, label, t, j);
-			entered =
-				passed ? label->filled[t][child] : crossing(view, label, t, child);
-		}
-		double reads = fmax(updates - first, 0), fills = returned;
-		if (child >= 0 && frame->timeloop) {
-			first = view->first[t][child];
-			returned = fmax(entered - first, 0);
-		} else if (child >= 0) {
-			bool known = child > label->boundary ||
-				     (child == label->boundary && !label->loose) ||
-				     (first < INFINITY && entered <= updates * (1 + 1e-12));
-			returned = reads;
-			first = known ? entered - returned : INFINITY;
-		}
-		double scale = frame->search->hierarchy->levels[frame->level[j]].rate_scale[t];
-		least->reads[j] += reads * scale;
-		least->writes[j] += (fills + updates) * scale;
-		least->pj[j] = reads * view->pj[j][NEST_READ] + fills * view->pj[j][NEST_FILL] +
-			       updates * view->pj[j][NEST_UPDATE];
-	}
-}
-
-/* Words that the innermost level serves to multipliers. */
-static double to_multipliers(
-	const struct nest_view *view, const struct nest_label *label, int t, int j)
-{
-	static const double once[SHAPE_DIMENSIONS_MOST] = {
-		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-	double words = crossing(view, label, t, j);
-	if (!view->direct)
-		return words;
-	double all = view->cycles * view->served_instances[t][j] *
-		     touched(view->frame, t, once, view->served_inside[t][j]);
-	if (view->frame->timeloop && !view->frame->spaces[t].plain)
-		all -= view->instances[j];
-	return fmax(words, all);
-}
-
-static double space_pj(
-	const struct nest_view *view, const struct nest_label *label, int t, struct least *least)
-{
-	const struct nest_frame *frame = view->frame;
-	const struct dataspace *space = &frame->search->shape->spaces[t];
-	if (frame->flagged || (space->written && !frame->spaces[t].plain))
-		return 0;
-	int last = view->chain[t][view->chain_count[t] - 1];
-	double multiplied = to_multipliers(view, label, t, last);
-	(space->written ? written : read_only)(view, label, t, multiplied, least);
-	double pj = 0, inner = 0;
-	for (int k = 0; k < view->chain_count[t]; k++) {
-		int j = view->chain[t][k];
-		pj += least->pj[j];
-		inner += j <= label->counted_to[t] ? least->pj[j] : 0;
-	}
-	return label->counted_to[t] < 0 ? pj : fmax(pj, label->counted_pj[t] + inner);
-}
-
-static double port_cycles(double words, double instances, struct ratio rate)
-{
-	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
-}
-
-struct score nest_label_bound(const struct nest_view *view, const struct nest_label *label)
-{
-	const struct nest_search *search = view->frame->search;
-	const struct hierarchy *hierarchy = search->hierarchy;
-	struct least least = {.reads = {0}, .writes = {0}};
-	double macs = view->cycles * view->multipliers, pj = macs * hierarchy->compute_pj;
-	double cycles = view->cycles, waiting = 0;
-	for (int t = 0; t < search->shape->space_count; t++)
-		pj += space_pj(view, label, t, &least);
-	for (int j = 0; j < view->frame->count; j++) {
-		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
-		double all = view->instances[j], reads = least.reads[j], writes = least.writes[j];
-		waiting = fmax(waiting, port_cycles(reads, all, level->read_rate));
-		waiting = fmax(waiting, port_cycles(writes, all, level->write_rate));
-		waiting = fmax(waiting, port_cycles(reads + writes, all, level->shared_rate));
-	}
-	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		cycles += (double)(hierarchy->levels[i].fill_cycles +
-				   hierarchy->levels[i].drain_cycles);
-	}
-	for (int i = 0; i < hierarchy->level_count; i++)
-		pj += hierarchy->levels[i].leak_pj * cycles *
-		      view->utilized[hierarchy->levels[i].gated_at];
-	return (struct score){.feasible = true,
-		.cycles = cycles < 0x1p62 ? (int64_t)cycles : INT64_MAX / 2,
-		.energy_pj = pj * ENERGY_MARGIN};
 }

@@ -7,37 +7,83 @@
  * What is known of a mapping's cost when the temporal loops outside one boundary are
  * chosen, and a lower bound on the rest.
  *
- * A dataspace's tiles are disjoint along loops over dimensions that have a rank of it
- * to themselves.  So between two iterations of the innermost such loop, `times` of
- * them in all, every word that the loops inside it touch crosses the boundary at least
- * once: prod over ranks (1 + sum (X - 1)) words, X the distinct indices of a dimension.
- * For ranks of one dimension each this is what crosses, exactly; further inwards no
- * fewer words can cross.
+ * Plain dataspaces.  A tile is fetched anew by every loop outside it but those that are
+ * irrelevant and inside the innermost relevant one: X = W x `reload`.  Loops further
+ * inwards only add to that, so that X bounds what crosses every boundary inside.
+ *
+ * Windows (of ranks that add dimensions).  Between two moves of any other rank, `times` of
+ * them, the loops of the innermost moving rank, its run, slide the window; every word under it
+ * crosses at least once: prod over ranks (1 + sum (X - 1)) words, X the distinct indices
+ * of a dimension, which holds for strided gaps too.  Loops of that rank outside of an irrelevant
+ * loop may bring nothing in Timeloop's counting, and count as one.  Exactly, an instance
+ * keeps from one run to the next what it holds, which is no more than its size; there, and
+ * where a dimension is in two ranks, another bound is that tiles are disjoint along
+ * loops over dimensions that have a rank to themselves: between two iterations of the innermost of
+ * these, `lone_times` of them, the union counts.
  */
+struct nest_slide {
+	double times, pending;             /* pending: irrelevant loops inside the run */
+	int rank;                          /* of the run; -1: none */
+	double run[SHAPE_DIMENSIONS_MOST]; /* its loops; 1 elsewhere */
+	double lone_times;
+	double since[SHAPE_DIMENSIONS_MOST];
+};
+
 struct nest_label {
 	int boundary;   /* above this storage level; the outermost at the start */
-	bool loose;     /* the order of the loops directly outside is open */
+	bool linked;    /* the order may let neighbours hand on words of windows */
+	int innermost;  /* dimension of the innermost loop outside; -1: there is none */
 	double outside; /* product of all temporal bounds outside */
-	double times[SHAPE_SPACES_MOST];
-	double extent[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST]; /* X of temporal loops */
-	/* At boundaries passed, where the level keeps the dataspace: words its parent serves,
-	 * words that enter it. */
-	double served[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
-	double filled[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
-	/* Energy counted by the model of all levels outside level counted_to; -1: none. */
-	double counted_pj[SHAPE_SPACES_MOST];
-	int counted_to[SHAPE_SPACES_MOST];
+	double irrelevant[SHAPE_SPACES_MOST]; /* plain: of the irrelevant ones */
+	double reload[SHAPE_SPACES_MOST];     /* plain: and of these, outside a relevant one */
+	struct nest_slide slides[SHAPE_SPACES_MOST];
+	struct nest_sums passed; /* crossings of plain dataspaces outside */
+	/* Crossings of windows outside and at the boundary, as the model counts them. */
+	struct nest_sums counted[SHAPE_SPACES_MOST];
+};
+
+/* Loops of one level, with bounds above 1. */
+struct nest_order {
+	int count;
+	uint8_t at[SHAPE_DIMENSIONS_MOST]; /* innermost first; in a loose order, any */
+	bool loose;                        /* the best order for each dataspace alone */
+	bool rough; /* bounds may still grow, and what is left shrink: none of that costs less */
+};
+
+/* What the cost is at least: all meters, and what follows. */
+struct nest_cost {
+	struct nest_sums sums;
+	double cycles, energy_pj;
 };
 
 struct nest_label nest_label_first(const struct nest_view *view);
 
-/* Chooses the bounds of level `boundary`; `left` iterations stay inside.  within[t]: the
- * loops inside the innermost one that moves dataspace t to a disjoint tile; NULL: the best
- * order for each dataspace alone.  *out is a copy of *from, or what an earlier choice made of one. */
-void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
-	const int64_t *bounds, const int64_t *left, const uint32_t *within, struct nest_label *out);
+/* At least what it costs to choose `bounds`, in this order, for the next level, with `left`
+ * temporal iterations inside: all by dimension. */
+void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
+	struct nest_cost *out);
 
-/* No mapping with these choices costs less: cycles and energy. */
-struct score nest_label_bound(const struct nest_view *view, const struct nest_label *label);
+/* The label of that choice; the order must not be loose.  `counted` stays as it was. */
+void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_label *out);
+
+/* Puts bounds of windows that cross the boundary where no count is to be had. */
+void nest_label_estimate(
+	const struct nest_view *view, int space, const int64_t *left, struct nest_label *label);
+
+/* No mapping with these choices costs less. */
+void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
+	const int64_t *left, struct nest_cost *out);
+
+/* What one dataspace costs at least, nothing chosen; adds to *sums. */
+void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
+
+/* Cycles and energy of the sums. */
+void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost);
+
+/* The value of an objective. */
+double nest_cost_value(
+	const struct nest_view *view, const struct nest_cost *cost, enum objective objective);
 
 #endif

@@ -2,79 +2,168 @@
 
 #include "base/array.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1) };
+
+/* Dataspaces that feel the order of a level, and those of them whose neighbours may hand on. */
+struct order_book {
+	const struct nest_frame *frame;
+	uint32_t feels[ARCH_LEVELS_MOST];
+	uint32_t links;
+	_Atomic(const struct order_classes *) *found[ARCH_LEVELS_MOST]; /* by busy loops */
+};
 
 /* An order as the dataspaces feel it. */
 struct felt {
-	uint64_t sequence[SHAPE_SPACES_MOST];
+	uint8_t key[KEY_MOST];
+	int length;
+	uint32_t within[SHAPE_SPACES_MOST];
 	struct order_class class;
 };
 
-/* Digits of a sequence: 1 + dimension, or one of these. */
-enum { IRRELEVANT = SHAPE_DIMENSIONS_MOST + 1, DISJOINT, KINDS };
-
-static bool is_plain(const struct nest_frame *frame, int t)
+static void find_feeling(const struct nest_view *view, struct order_book *book)
 {
-	return frame->spaces[t].plain && !frame->flagged;
+	const struct nest_frame *frame = view->frame;
+	book->links = 0;
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		book->links |= (uint32_t)nest_view_may_hand_on(view, t) << t;
+	for (int j = 0; j < frame->count; j++) {
+		book->feels[j] = 0;
+		for (int t = 0; t < frame->search->shape->space_count; t++) {
+			const struct nest_chain *chain = &view->chains[t];
+			bool inside = chain->kept[chain->count - 1] < j || !view->direct;
+			book->feels[j] |= (uint32_t)(frame->flagged || inside) << t;
+		}
+	}
 }
 
-static struct felt feel(const struct nest_frame *frame, const uint8_t *order,
-	const uint32_t *bounds, uint64_t index)
+struct order_book *order_book_make(struct arena *arena, const struct nest_view *view)
 {
+	struct order_book *book = arena_new(arena, struct order_book);
+	const struct nest_frame *frame = view->frame;
+	book->frame = frame;
+	find_feeling(view, book);
+	for (int j = 0; j < frame->count; j++)
+		book->found[j] = arena_alloc_array(arena,
+			(size_t)1 << frame->search->shape->dimension_count, sizeof *book->found[j]);
+	return book;
+}
+
+bool order_book_serves(const struct order_book *book, const struct nest_view *view)
+{
+	struct order_book other;
+	find_feeling(view, &other);
+	return other.links == book->links &&
+	       memcmp(other.feels, book->feels,
+		       (size_t)view->frame->count * sizeof other.feels[0]) == 0;
+}
+
+static uint32_t felt_within(const struct nest_space *space, const struct nest_order *order)
+{
+	uint32_t within = 0;
+	for (int n = 0; n < order->count; n++) {
+		if (space->relevant >> order->at[n] & 1)
+			return within;
+		within |= 1u << order->at[n];
+	}
+	return within;
+}
+
+static void add_key(struct felt *felt, int code)
+{
+	felt->key[felt->length++] = (uint8_t)code;
+}
+
+/* Codes: 1 + dimension; neighbours that commute in the order of dimensions; 0 ends. */
+static void feel_window(const struct nest_frame *frame, int t, bool links, struct felt *felt)
+{
+	const struct nest_space *space = &frame->spaces[t];
+	const struct nest_order *order = &felt->class.order;
+	bool whole = !space->simple || frame->flagged;
+	bool narrow =
+		frame->timeloop && !(links && order->count && space->paired >> order->at[0] & 1);
+	int rank = -1, from = felt->length;
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		bool relevant = space->relevant >> d & 1;
+		if (!whole && space->alone >> d & 1)
+			break;
+		if (!whole && narrow && relevant && rank >= 0 && space->rank_of[d] != rank)
+			break;
+		if (relevant)
+			rank = space->rank_of[d];
+		add_key(felt, 1 + d);
+		for (int k = felt->length - 1; k > from && !relevant && !frame->flagged; k--) {
+			uint8_t *pair = &felt->key[k - 1];
+			if (space->relevant >> (pair[0] - 1) & 1 || pair[0] < pair[1])
+				break;
+			uint8_t code = pair[0];
+			pair[0] = pair[1];
+			pair[1] = code;
+		}
+	}
+	add_key(felt, 0);
+}
+
+static void feel(const struct order_book *book, int j, struct felt *felt)
+{
+	const struct nest_frame *frame = book->frame;
 	const struct shape *shape = frame->search->shape;
-	struct felt felt = {.class.index = index};
+	felt->length = 0;
 	for (int t = 0; t < shape->space_count; t++) {
 		const struct nest_space *space = &frame->spaces[t];
-		uint32_t lone = space->alone & ~space->paired, within = 0;
-		uint64_t last = 0;
-		bool moved = false;
-		for (int n = 0; n < shape->dimension_count; n++) {
-			int d = order[n];
-			if (bounds[d] <= 1)
-				continue;
-			moved |= space->alone >> d & 1;
-			within |= moved ? 0 : 1u << d;
-			uint64_t kind = (uint64_t)d + 1;
-			if (!(space->relevant >> d & 1) && !frame->flagged)
-				kind = IRRELEVANT;
-			else if (lone >> d & 1 && !frame->flagged)
-				kind = DISJOINT;
-			if (!is_plain(frame, t) && (frame->flagged || kind != last))
-				felt.sequence[t] = felt.sequence[t] * KINDS + kind;
-			last = kind;
-		}
-		felt.class.within[t] = within;
+		felt->within[t] = 0;
+		if (!(book->feels[j] >> t & 1))
+			continue;
+		if (!space->plain || frame->flagged)
+			feel_window(frame, t, book->links >> t & 1, felt);
+		else
+			felt->within[t] = felt_within(space, &felt->class.order);
 	}
-	return felt;
 }
 
 /* Whether `a` is never worse than `b`. */
 static bool covers(const struct nest_frame *frame, const struct felt *a, const struct felt *b)
 {
 	const struct shape *shape = frame->search->shape;
+	if (a->length != b->length || memcmp(a->key, b->key, (size_t)a->length) != 0)
+		return false;
 	for (int t = 0; t < shape->space_count; t++) {
-		if (a->sequence[t] != b->sequence[t])
-			return false;
-		uint32_t mine = a->class.within[t], other = b->class.within[t];
-		bool fixed = (shape->spaces[t].written && !frame->timeloop) || !is_plain(frame, t);
+		uint32_t mine = a->within[t], other = b->within[t];
+		bool fixed = shape->spaces[t].written && !frame->timeloop;
 		if (fixed ? mine != other : (mine & other) != other)
 			return false;
 	}
 	return true;
 }
 
-struct order_classes order_classes_find(
-	struct arena *arena, const struct nest_frame *frame, int j, const struct mapping *mapping)
+static struct nest_order order_of(const struct mapping_row *row, int dimension_count, uint32_t busy)
 {
+	struct nest_order order = {.count = 0};
+	for (int n = 0; n < dimension_count; n++)
+		if (busy >> row->temporal_order[n] & 1)
+			order.at[order.count++] = row->temporal_order[n];
+	return order;
+}
+
+static const struct order_classes *find_classes(const struct order_book *book, struct arena *arena,
+	int j, uint32_t busy, const struct mapping *mapping)
+{
+	const struct nest_frame *frame = book->frame;
 	const struct space *space = frame->search->space;
 	const struct tiling_level *level = &space->levels[frame->tiling[j]];
 	struct mapping tried = *mapping;
+	struct arena *scratch = arena_open();
 	struct array(struct felt) list = {0};
 	uint64_t count = space_level_count(space, level, mapping);
 	for (uint64_t i = 0; i < count; i++) {
+		struct felt felt = {.class.index = i};
 		space_level_arrange(space, level, i, &tried);
-		const struct mapping_row *row = &tried.rows[level->row];
-		struct felt felt = feel(frame, row->temporal_order, row->temporal, i);
+		felt.class.order = order_of(
+			&tried.rows[level->row], frame->search->shape->dimension_count, busy);
+		feel(book, j, &felt);
 		bool covered = false;
 		for (size_t k = 0; k < list.count && !covered; k++)
 			covered = covers(frame, &list.at[k], &felt);
@@ -85,11 +174,25 @@ struct order_classes order_classes_find(
 			if (!covers(frame, &felt, &list.at[k]))
 				list.at[kept++] = list.at[k];
 		list.count = kept;
-		*array_add(arena, &list) = felt;
+		*array_add(scratch, &list) = felt;
 	}
-	struct order_classes classes = {
-		list.count, arena_array(arena, struct order_class, list.count)};
+	struct order_classes *classes = arena_new(arena, struct order_classes);
+	classes->count = list.count;
+	classes->at = arena_array(arena, struct order_class, list.count);
 	for (size_t k = 0; k < list.count; k++)
-		classes.at[k] = list.at[k].class;
+		classes->at[k] = list.at[k].class;
+	arena_close(scratch);
 	return classes;
+}
+
+/* Two threads may find the same; the first to say so is heard. */
+const struct order_classes *order_book_find(struct order_book *book, struct arena *arena, int j,
+	uint32_t busy, const struct mapping *mapping)
+{
+	_Atomic(const struct order_classes *) *at = &book->found[j][busy];
+	const struct order_classes *there = atomic_load(at);
+	if (there)
+		return there;
+	const struct order_classes *found = find_classes(book, arena, j, busy, mapping);
+	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
 }

@@ -1,18 +1,25 @@
 #ifndef MAP_ORDER_CLASSES_H
 #define MAP_ORDER_CLASSES_H
 
-#include "solvers/map/nest_view.h"
+#include "solvers/map/nest_label.h"
 
 /*
- * Orders of one level's temporal loops that can make a difference.  A dataspace of
- * ranks of one dimension each only feels which loops are inside its innermost relevant
- * one, and more of them are never worse, unless sums are written and counted in `exact`.  For any other the order
- * counts as such, but for neighbours that are both irrelevant, or both move tiles to
- * disjoint places.  Under flags every order is a class.
+ * Orders of one level's temporal loops that can make a difference.  Only dataspaces that
+ * cross a boundary further inwards feel an order:
+ *
+ *	plain    which loops are inside its innermost relevant one; more of them are never
+ *	         worse, unless sums are written and counted in `exact`
+ *	window   the sequence, but for neighbours that are all irrelevant, up to the innermost loop that
+ *	         moves tiles to disjoint places: all loops outside that fetch whole
+ *	         tiles.  In Timeloop's counting every loop outside of two moving ranks does, too;
+ *	         where neighbours may hand on words, that is no reason to stop, unless
+ *	         the innermost loop does not slide the window
+ *
+ * Under flags every order is a class.
  */
 struct order_class {
-	uint64_t index;                     /* of the space's arrangements of that level */
-	uint32_t within[SHAPE_SPACES_MOST]; /* loops inside the innermost disjoint move */
+	uint64_t index; /* of the space's arrangements of that level */
+	struct nest_order order;
 };
 
 struct order_classes {
@@ -20,9 +27,16 @@ struct order_classes {
 	struct order_class *at;
 };
 
-/* For loops of level j with bounds above 1 as in the mapping; none of this depends on the
- * bounds otherwise. */
-struct order_classes order_classes_find(
-	struct arena *arena, const struct nest_frame *frame, int j, const struct mapping *mapping);
+/* The classes for one residency; they are found when first asked for, by any thread. */
+struct order_book;
+struct order_book *order_book_make(struct arena *arena, const struct nest_view *view);
+
+/* Whether the book is also for another choice. */
+bool order_book_serves(const struct order_book *book, const struct nest_view *view);
+
+/* For loops of level j, just those in `busy` with bounds above 1 in the mapping.  What is found
+ * comes from the arena, which must live as long as the book. */
+const struct order_classes *order_book_find(struct order_book *book, struct arena *arena, int j,
+	uint32_t busy, const struct mapping *mapping);
 
 #endif

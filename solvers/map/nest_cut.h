@@ -1,0 +1,24 @@
+#ifndef MAP_NEST_CUT_H
+#define MAP_NEST_CUT_H
+
+#include "search/frontier.h"
+#include "solvers/map/nest_label.h"
+
+/*
+ * What the mappings found so far exclude: whatever costs at least as much as one of them in
+ * every objective.  With a slack above 1, also what costs no more than that factor less.
+ */
+struct nest_cut {
+	const struct objectives *objectives;
+	double slack;
+	size_t count;
+	double *values; /* of point i, objective k: [i * objectives->count + k] */
+};
+
+struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
+	const struct objectives *objectives, double slack);
+
+bool nest_cut_excludes(
+	const struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
+
+#endif

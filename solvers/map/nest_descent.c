@@ -1,0 +1,426 @@
+#include "solvers/map/nest_descent.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EDGES_PER_TICK = 16, ARRANGEMENTS_COUNTED_MOST = 16 };
+
+/* A way to go on from a label. */
+struct nest_branch {
+	double value; /* bound of the first objective */
+	const struct order_class *class;
+	uint8_t option[SHAPE_DIMENSIONS_MOST];
+};
+
+/* One level below a label, while its children are looked for. */
+struct nest_branches {
+	int j;
+	const struct nest_label *label;
+	struct nest_option_list options[SHAPE_DIMENSIONS_MOST];
+	uint8_t first_busy[SHAPE_DIMENSIONS_MOST]; /* its least option above 1 */
+	int64_t bounds[SHAPE_DIMENSIONS_MOST], left[SHAPE_DIMENSIONS_MOST];
+	int64_t least_left[SHAPE_DIMENSIONS_MOST]; /* of what is not chosen yet */
+	uint8_t option[SHAPE_DIMENSIONS_MOST];
+	const struct order_class *class;
+	struct array(struct nest_branch) children;
+};
+
+static const struct nest_search *search_of(const struct nest_descent *descent)
+{
+	return descent->view.frame->search;
+}
+
+static int dimension_count(const struct nest_descent *descent)
+{
+	return search_of(descent)->shape->dimension_count;
+}
+
+static const struct tiling_level *tiling_of(const struct nest_descent *descent, int j)
+{
+	return &search_of(descent)->space->levels[descent->view.frame->tiling[j]];
+}
+
+static void set_bounds(struct nest_descent *descent, int j, const int64_t *bounds)
+{
+	struct mapping_row *row = &descent->mapping.rows[tiling_of(descent, j)->row];
+	for (int d = 0; d < dimension_count(descent); d++)
+		row->temporal[d] = (uint32_t)bounds[d];
+}
+
+/* Whether what runs along X, and along Y, has room. */
+static bool axes_fit(const struct nest_descent *descent, const struct tiling_level *level)
+{
+	const struct nest_level *block = &search_of(descent)->hierarchy->levels[level->level];
+	const struct mapping_row *row = &descent->mapping.rows[level->row];
+	int64_t fan[2] = {1, 1};
+	for (int d = 0; d < dimension_count(descent); d++)
+		fan[row->spatial_y >> d & 1] *= row->spatial[d];
+	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
+}
+
+/* Calls visit for every arrangement of the tiling levels in a mask, from level i on. */
+static void arrange(struct nest_descent *descent, uint64_t mask, int i,
+	void (*visit)(struct nest_descent *descent, void *user), void *user)
+{
+	const struct space *space = search_of(descent)->space;
+	while (i < space->level_count && !(mask >> i & 1))
+		i++;
+	if (i == space->level_count) {
+		visit(descent, user);
+		return;
+	}
+	const struct tiling_level *level = &space->levels[i];
+	uint64_t count = space_level_count(space, level, &descent->mapping);
+	for (uint64_t k = 0; k < count && !descent->stopped; k++) {
+		space_level_arrange(space, level, k, &descent->mapping);
+		if (axes_fit(descent, level))
+			arrange(descent, mask, i + 1, visit, user);
+	}
+}
+
+/* One arrangement of every block; false if there is none. */
+static bool arrange_once(struct nest_descent *descent)
+{
+	const struct space *space = search_of(descent)->space;
+	for (int i = 0; i < space->level_count; i++) {
+		const struct tiling_level *level = &space->levels[i];
+		if (!level->spatial)
+			continue;
+		uint64_t count = space_level_count(space, level, &descent->mapping), k = 0;
+		bool fits = false;
+		for (; k < count && !fits; k++) {
+			space_level_arrange(space, level, k, &descent->mapping);
+			fits = axes_fit(descent, level);
+		}
+		if (!fits)
+			return false;
+	}
+	return true;
+}
+
+/* Blocks whose arrangement can change a count: under flags, or around the multipliers in
+ * Timeloop's counting, which hand on every operand; or by links of windows. */
+static void find_arranged(struct nest_descent *descent)
+{
+	const struct nest_frame *frame = descent->view.frame;
+	const struct space *space = frame->search->space;
+	descent->arranged[0] = descent->arranged[1] = 0;
+	for (int i = 0; i < space->level_count; i++) {
+		const struct tiling_level *level = &space->levels[i];
+		uint32_t busy = 0;
+		for (int d = 0; level->spatial && d < dimension_count(descent); d++)
+			busy |= (uint32_t)(descent->mapping.rows[level->row].spatial[d] > 1) << d;
+		bool links = false;
+		for (int t = 0; t < frame->search->shape->space_count; t++)
+			links |= (frame->spaces[t].paired & busy) != 0;
+		bool always = frame->flagged || (frame->timeloop && level->level == 0);
+		descent->arranged[0] |= (uint64_t)(always && busy) << i;
+		descent->arranged[1] |= (uint64_t)((always && busy) || links) << i;
+	}
+}
+
+static void spend(struct nest_descent *descent, uint64_t ticks)
+{
+	descent->stopped |= !run_spend(descent->run, ticks);
+}
+
+static bool weigh(struct nest_descent *descent, struct nest_branches *level,
+	const struct nest_order *order, struct nest_cost *cost)
+{
+	if (++descent->edges % EDGES_PER_TICK == 0)
+		spend(descent, 1);
+	nest_label_weigh(&descent->view, level->label, order, level->bounds, level->left, cost);
+	return !nest_cut_excludes(&descent->cut, &descent->view, cost);
+}
+
+static void choose(struct nest_branches *level, int d, int option)
+{
+	const struct nest_option *chosen = &level->options[d].at[option];
+	level->option[d] = (uint8_t)option;
+	level->bounds[d] = chosen->bound;
+	level->left[d] = chosen->rest;
+	level->least_left[d] = chosen->rest;
+}
+
+/* Bounds of the order's loops from n on; those before are chosen, the others have their least. */
+static void choose_bounds(struct nest_descent *descent, struct nest_branches *level, int n)
+{
+	const struct nest_order *order = &level->class->order;
+	struct nest_cost cost;
+	if (n == order->count) {
+		struct nest_order fixed = *order;
+		fixed.rough = false;
+		if (!nest_view_fits(&descent->view, level->j - 1, level->left) ||
+			!weigh(descent, level, &fixed, &cost))
+			return;
+		struct nest_branch *child = array_add(descent->scratch, &level->children);
+		child->value = nest_cost_value(
+			&descent->view, &cost, search_of(descent)->objectives.at[0]);
+		child->class = level->class;
+		memcpy(child->option, level->option, sizeof child->option);
+		return;
+	}
+	int d = order->at[n];
+	const struct nest_option_list *options = &level->options[d];
+	int64_t least = level->least_left[d];
+	struct nest_order rough = *order;
+	rough.rough = true;
+	for (int k = level->first_busy[d]; k < options->count && !descent->stopped; k++) {
+		choose(level, d, k);
+		if (!nest_view_fits(&descent->view, level->j - 1, level->least_left))
+			continue;
+		if (k > level->first_busy[d] && n + 1 < order->count &&
+			!weigh(descent, level, &rough, &cost))
+			break;
+		choose_bounds(descent, level, n + 1);
+	}
+	choose(level, d, level->first_busy[d]);
+	level->least_left[d] = least;
+}
+
+static void choose_class(struct nest_descent *descent, struct nest_branches *level, uint32_t busy)
+{
+	struct nest_order loose = {.count = 0, .loose = true, .rough = true};
+	struct nest_cost cost;
+	for (int d = 0; d < dimension_count(descent); d++) {
+		const struct nest_option_list *options = &level->options[d];
+		bool loop = busy >> d & 1;
+		choose(level, d, loop ? level->first_busy[d] : 0);
+		if (loop) {
+			loose.at[loose.count++] = (uint8_t)d;
+			level->least_left[d] = options->at[options->count - 1].rest;
+		}
+	}
+	if (!nest_view_fits(&descent->view, level->j - 1, level->least_left) ||
+		!weigh(descent, level, &loose, &cost))
+		return;
+	set_bounds(descent, level->j, level->bounds);
+	const struct order_classes *classes = order_book_find(
+		descent->book, run_arena(descent->run), level->j, busy, &descent->mapping);
+	for (size_t c = 0; c < classes->count && !descent->stopped; c++) {
+		struct nest_order order = classes->at[c].order;
+		order.rough = true;
+		level->class = &classes->at[c];
+		if (weigh(descent, level, &order, &cost))
+			choose_bounds(descent, level, 0);
+	}
+}
+
+/* Every set of loops that may have a bound above 1. */
+static void find_children(
+	struct nest_descent *descent, struct nest_branches *level, const int *left)
+{
+	uint32_t must = 0, may = 0;
+	for (int d = 0; d < dimension_count(descent); d++) {
+		struct nest_option_list *options = &level->options[d];
+		*options = descent->options->lists[level->j][d][left[d]];
+		if (!options->count)
+			return;
+		bool idle = options->at[0].bound == 1;
+		level->first_busy[d] = idle;
+		must |= (uint32_t)!idle << d;
+		may |= (uint32_t)(idle && options->count > 1) << d;
+	}
+	uint32_t some = 0;
+	do {
+		choose_class(descent, level, must | some);
+		some = (some - may) & may;
+	} while (some && !descent->stopped);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct nest_branch *x = a, *y = b;
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Counts of the levels outside, the least of several arrangements. */
+struct nest_outside {
+	int boundary;
+	int tried;
+	bool counted;
+	struct nest_sums sums[SHAPE_SPACES_MOST];
+};
+
+static bool crosses(const struct nest_descent *descent, int t, int boundary)
+{
+	const struct nest_chain *chain = &descent->view.chains[t];
+	const struct nest_frame *frame = descent->view.frame;
+	if (frame->spaces[t].plain || frame->spaces[t].silent)
+		return false;
+	for (int k = 1; k < chain->count; k++)
+		if (chain->kept[k] == boundary)
+			return true;
+	return false;
+}
+
+static void add_count(const struct nest_view *view, int t, int j, const struct nest_count *count,
+	struct nest_sums *sums)
+{
+	nest_view_add(view, t, j, NEST_READ, (double)count->reads, sums);
+	nest_view_add(view, t, j, NEST_FILL, (double)count->fills, sums);
+}
+
+static void count_once(struct nest_descent *descent, void *user)
+{
+	struct nest_outside *outside = user;
+	const struct nest_view *view = &descent->view;
+	struct nest_counts counts;
+	struct nest_score score;
+	spend(descent, 1);
+	run_evaluated(descent->run, 1);
+	enum nest_verdict verdict =
+		nest_evaluate(search_of(descent)->model, &descent->mapping, &counts, &score);
+	outside->counted &=
+		verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	for (int t = 0; outside->counted && t < search_of(descent)->shape->space_count; t++) {
+		if (!crosses(descent, t, outside->boundary))
+			continue;
+		struct nest_sums sums;
+		memset(&sums, 0, sizeof sums);
+		for (int j = outside->boundary + 1; j < view->frame->count; j++)
+			add_count(view, t, j, &counts.at[view->frame->level[j]][t], &sums);
+		struct nest_count fills = counts.at[view->frame->level[outside->boundary]][t];
+		fills.reads = 0;
+		add_count(view, t, outside->boundary, &fills, &sums);
+		for (int g = 0; g < view->frame->group_count; g++)
+			for (int i = 0; i < METER_LANES; i++)
+				if (!outside->tried || sums.at[g][i] < outside->sums[t].at[g][i])
+					outside->sums[t].at[g][i] = sums.at[g][i];
+	}
+	outside->tried++;
+}
+
+static uint64_t count_arrangements(const struct nest_descent *descent, uint64_t mask)
+{
+	const struct space *space = search_of(descent)->space;
+	uint64_t all = 1;
+	for (int i = 0; i < space->level_count; i++)
+		if (mask >> i & 1 &&
+			__builtin_mul_overflow(all,
+				space_level_count(space, &space->levels[i], &descent->mapping),
+				&all))
+			return UINT64_MAX;
+	return all;
+}
+
+/* What windows that cross the label's boundary cost outside: whatever the loops inside
+ * will be, here they are all at the innermost level. */
+static void count_outside(
+	struct nest_descent *descent, const int64_t *left, struct nest_label *label)
+{
+	static const int64_t ones[SHAPE_DIMENSIONS_MOST] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	bool any = false;
+	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+		any |= crosses(descent, t, label->boundary);
+	if (!any)
+		return;
+	struct nest_outside outside = {.boundary = label->boundary, .counted = true};
+	uint64_t mask = descent->arranged[label->linked];
+	if (label->boundary > 0 && count_arrangements(descent, mask) <= ARRANGEMENTS_COUNTED_MOST) {
+		for (int j = 1; j <= label->boundary; j++)
+			set_bounds(descent, j, ones);
+		set_bounds(descent, 0, left);
+		arrange(descent, mask, 0, count_once, &outside);
+	}
+	for (int t = 0; t < search_of(descent)->shape->space_count; t++) {
+		if (!crosses(descent, t, label->boundary))
+			continue;
+		if (outside.tried && outside.counted)
+			label->counted[t] = outside.sums[t];
+		else
+			nest_label_estimate(&descent->view, t, left, label);
+	}
+}
+
+static void cut_anew(struct nest_descent *descent)
+{
+	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
+		&search_of(descent)->objectives, descent->slack);
+}
+
+static void try_mapping(struct nest_descent *descent, void *user)
+{
+	struct nest_price price;
+	(void)user;
+	if (!nest_offers_price(&descent->offers, &descent->mapping, &price))
+		descent->stopped = true;
+	else if (price.kept)
+		cut_anew(descent);
+}
+
+static void descend(
+	struct nest_descent *descent, int j, const int *left, const struct nest_label *label);
+
+/* What is left goes to the innermost level. */
+static void finish(struct nest_descent *descent, const int *left, const struct nest_label *label)
+{
+	const struct completions *completions = descent->options->completions;
+	int64_t bounds[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < dimension_count(descent); d++)
+		bounds[d] = completions->divisors[d].at[left[d]];
+	set_bounds(descent, 0, bounds);
+	space_level_arrange(search_of(descent)->space, tiling_of(descent, 0), 0, &descent->mapping);
+	arrange(descent, descent->arranged[label->linked], 0, try_mapping, NULL);
+}
+
+static void go_on(
+	struct nest_descent *descent, struct nest_branches *level, const struct nest_branch *child)
+{
+	int left[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < dimension_count(descent); d++) {
+		choose(level, d, child->option[d]);
+		left[d] = level->options[d].at[child->option[d]].at;
+	}
+	struct nest_cost cost;
+	const struct nest_order *order = &child->class->order;
+	if (!weigh(descent, level, order, &cost))
+		return;
+	struct nest_label next;
+	descent->labels++;
+	nest_label_enter(&descent->view, level->label, order, level->bounds, &next);
+	set_bounds(descent, level->j, level->bounds);
+	space_level_arrange(search_of(descent)->space, tiling_of(descent, level->j),
+		child->class->index, &descent->mapping);
+	count_outside(descent, level->left, &next);
+	nest_label_bound(&descent->view, &next, level->left, &cost);
+	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
+		return;
+	descend(descent, level->j - 1, left, &next);
+}
+
+static void descend(
+	struct nest_descent *descent, int j, const int *left, const struct nest_label *label)
+{
+	if (j == 0) {
+		finish(descent, left, label);
+		return;
+	}
+	struct arena_mark mark = arena_mark(descent->scratch);
+	struct nest_branches level = {.j = j, .label = label};
+	find_children(descent, &level, left);
+	if (level.children.count)
+		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
+	for (size_t c = 0; c < level.children.count && !descent->stopped; c++)
+		go_on(descent, &level, &level.children.at[c]);
+	arena_release(descent->scratch, mark);
+}
+
+void nest_descend(struct nest_descent *descent)
+{
+	const struct nest_view *view = &descent->view;
+	int left[SHAPE_DIMENSIONS_MOST];
+	descent->mapping = view->mapping;
+	if (!arrange_once(descent))
+		return;
+	find_arranged(descent);
+	for (int d = 0; d < dimension_count(descent); d++)
+		left[d] = nest_options_place(descent->options, d, view->temporal[d]);
+	cut_anew(descent);
+	struct nest_label label = nest_label_first(view);
+	descend(descent, view->frame->count - 1, left, &label);
+}

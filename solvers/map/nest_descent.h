@@ -1,0 +1,43 @@
+#ifndef MAP_NEST_DESCENT_H
+#define MAP_NEST_DESCENT_H
+
+#include "search/nest_offers.h"
+#include "solvers/map/nest_cut.h"
+#include "solvers/map/nest_options.h"
+#include "solvers/map/order_classes.h"
+
+/*
+ * Everything that is left once residency and spatial bounds are chosen: from the outermost
+ * storage level inwards, a level's temporal bounds and the class of their order at a time.
+ *
+ * Of a level, first the set of loops with a bound above 1 is chosen, then the class, then the
+ * bounds, one dimension after the other; each step has a bound of all that may
+ * follow (nest_label.h), in which what is not chosen yet is as small as it can be.  What none of the
+ * mappings found excludes goes on, the most promising first; what arrives at the
+ * innermost level is evaluated, under every arrangement of the spatial loops that can
+ * make a difference.
+ *
+ * Where windows cross a boundary, the model itself counts the levels outside: those
+ * counts do not depend on the loops inside.
+ */
+struct nest_descent {
+	struct run *run;
+	struct arena *scratch;
+	const struct nest_options *options;
+	struct order_book *book;
+	struct nest_offers offers;
+	struct nest_view view;
+	double slack;
+	uint64_t edges, labels;
+	bool stopped;
+
+	/* its own */
+	struct nest_cut cut;
+	struct mapping mapping;
+	uint64_t arranged[2]; /* tiling levels whose arrangement matters: always, with links */
+};
+
+/* Searches the choice that descent->view has. */
+void nest_descend(struct nest_descent *descent);
+
+#endif
