@@ -131,6 +131,12 @@ static const char *fill_graph(struct arena *arena, const struct side *side, stru
 	return NULL;
 }
 
+static void close_side(struct diff_side *side)
+{
+	json_decref(side->choices);
+	json_decref(side->counts);
+}
+
 static int compare(struct arena *arena, const struct side *a, const struct side *b,
 	const struct arguments *arguments, enum format format)
 {
@@ -143,6 +149,7 @@ static int compare(struct arena *arena, const struct side *a, const struct side 
 		if (!why)
 			why = fill_graph(arena, b, &diff.b);
 		if (why) {
+			close_side(&diff.a);
 			fprintf(stderr, "lxplore: illegal plan: %s\n", why);
 			return EXIT_INPUT;
 		}
@@ -151,7 +158,10 @@ static int compare(struct arena *arena, const struct side *a, const struct side 
 	command_print(format == FORMAT_TEXT  ? diff_text(arena, &diff)
 		      : format == FORMAT_CSV ? diff_csv(arena, &diff)
 					     : diff_json(arena, &diff));
-	return diff_equal(arena, &diff) ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+	bool equal = diff_equal(arena, &diff);
+	close_side(&diff.a);
+	close_side(&diff.b);
+	return equal ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
