@@ -67,8 +67,8 @@ static void differences_are_listed(void **state)
 		"choice,DRAM.N,1,2,\n"
 		"choice,GLB.M,1,2,\n"
 		"choice,GLB.N,16,8,\n"
-		"choice,GLB.keeps,A B Z,A B,\n"
-		"choice,RF.order,K M,M K,\n");
+		"choice,GLB.keeps words of,A B Z,A B,\n"
+		"choice,RF.order of loops,K M,M K,\n");
 	assert_non_null(strstr(counts, "count,RF.A.total_fills,256,512,2\n"));
 	assert_non_null(strstr(counts, "count,GLB.Z.total_updates,256,,\n"));
 	assert_null(strstr(counts, "count,RF.A.total_reads,"));
@@ -223,6 +223,29 @@ static void graphs_are_compared_too(void **state)
 	assert_non_null(strstr(ended.out, "\ncount,lx_peak_bytes,"));
 }
 
+/* An op that reads a tensor twice has two operands of one name. */
+static void a_tensor_read_twice_is_compared_twice(void **state)
+{
+	const char *workload = put("square.yaml", "workload:\n"
+						  "  name: square\n"
+						  "  dimensions: {m: 128, n: 128}\n"
+						  "  ops:\n"
+						  "    - y[m,n] = x[m,n] * x[m,n]\n");
+	const char *specs = arena_format(arena, "specs/arch/spyre32.yaml %s", workload);
+	assert_int_equal(
+		shell(arena, "$LXPLORE explore %s -q --simulate none --budget 20 -o %s/out", specs,
+			folder)
+			.status,
+		0);
+	struct ended ended = diff(arena_format(arena,
+		"%s %s/out/plans/point-001.yaml %s/out/plans/point-001.yaml --all --format csv",
+		specs, folder, folder));
+	assert_int_equal(ended.status, 0);
+	const char *first = strstr(ended.out, "x.lx_read,"); /* of x or clone_x */
+	assert_non_null(first);
+	assert_non_null(strstr(first + 1, "x.lx_read,"));
+}
+
 static void expect_error(const char *words, const char *message)
 {
 	struct ended ended = diff(words);
@@ -258,6 +281,7 @@ int main(void)
 		cmocka_unit_test(shorter_last_rounds_show),
 		cmocka_unit_test(sides_may_bring_their_own),
 		cmocka_unit_test(graphs_are_compared_too),
+		cmocka_unit_test(a_tensor_read_twice_is_compared_twice),
 		cmocka_unit_test(what_cannot_be_compared_is_told),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -70,7 +70,7 @@ static json_t *make_loops(const struct choices *of, int r, bool spatial)
 	if (spatial)
 		add_order(&order, of, r, spatial, true);
 	if (order.length)
-		json_object_set_new(object, "order", json_string(text_read(&order)));
+		json_object_set_new(object, "order of loops", json_string(text_read(&order)));
 	return object;
 }
 
@@ -99,7 +99,7 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 		if (!stores)
 			continue;
 		json_t *loops = make_loops(&of, r, false);
-		json_object_set_new(loops, "keeps", make_kept(&of, r));
+		json_object_set_new(loops, "keeps words of", make_kept(&of, r));
 		json_object_set_new(root, level->name, loops);
 	}
 	return root;

@@ -10,8 +10,8 @@
  * What a plan chose, as JSON for report/diff.h.
  *
  * Of a problem, by level from the outermost: the bound of each dimension ("4,3" where the last
- * round is shorter), `along` which axis a spatial one runs, the `order` of loops, outermost
- * first, and what the level `keeps`.  Fan-outs of a storage stand apart: "RF spatial".  Orders and
+ * round is shorter), `along` which axis a spatial one runs, the order of loops, outermost
+ * first, and what the level keeps.  Fan-outs of a storage stand apart: "RF spatial".  Orders and
  * axes are told of loops above 1 in both plans: what only one of them loops over shows in the
  * bounds.
  *

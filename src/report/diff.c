@@ -46,15 +46,23 @@ static const char *element_name(const json_t *element)
 	return NULL;
 }
 
-/* The part of a value that has a name: of a map by key, of a list by what its elements say. */
-static json_t *part(const json_t *whole, const char *name)
+/* An op may read a tensor twice: elements before this one that have its name. */
+static size_t find_turn(const json_t *list, size_t at)
+{
+	size_t turn = 0;
+	for (size_t i = 0; i < at; i++)
+		turn += text_equal(element_name(json_array_get(list, i)),
+			element_name(json_array_get(list, at)));
+	return turn;
+}
+
+/* The element of a list that has a name, after so many others that have it; NULL if none. */
+static json_t *find_element(const json_t *list, const char *name, size_t turn)
 {
 	size_t i;
 	json_t *element;
-	if (json_is_object(whole))
-		return json_object_get(whole, name);
-	json_array_foreach(whole, i, element)
-		if (text_equal(element_name(element), name))
+	json_array_foreach(list, i, element)
+		if (text_equal(element_name(element), name) && turn-- == 0)
 			return element;
 	return NULL;
 }
@@ -85,19 +93,17 @@ static void compare_parts(
 	const char *key;
 	json_t *value;
 	size_t i;
-	if (json_is_array(whole)) {
-		json_array_foreach(whole, i, value) {
-			json_t *twin = part(other, element_name(value));
-			if (!second || !twin)
-				compare(rows, join(rows->arena, path, element_name(value)),
-					second ? twin : value, second ? value : twin);
-		}
-		return;
+	json_array_foreach(whole, i, value) {
+		key = element_name(value);
+		json_t *twin = find_element(other, key, find_turn(whole, i));
+		if (!second || !twin)
+			compare(rows, join(rows->arena, path, key), second ? twin : value,
+				second ? value : twin);
 	}
 	json_object_foreach(whole, key, value) {
 		if (rows->counts && is_leaf(value) && is_repeated(key))
 			continue;
-		json_t *twin = part(other, key);
+		json_t *twin = json_object_get(other, key);
 		if (!second || !twin)
 			compare(rows, join(rows->arena, path, key), second ? twin : value,
 				second ? value : twin);
