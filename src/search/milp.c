@@ -1,0 +1,320 @@
+#include "search/milp.h"
+
+#include "base/array.h"
+#include "base/fatal.h"
+
+#include <glpk.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+
+/* Megabytes that GLPK gets, and simplex iterations between two questions. */
+enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
+
+struct column {
+	double least, most, cost;
+	bool integer;
+};
+
+struct row {
+	double least, most;
+	size_t first; /* of its entries */
+};
+
+struct entry {
+	int column;
+	double coefficient;
+};
+
+struct milp {
+	struct arena *arena;
+	struct array(struct column) columns;
+	struct array(struct row) rows;
+	struct array(struct entry) entries;
+};
+
+struct milp *milp_make(struct arena *arena)
+{
+	struct milp *milp = arena_new(arena, struct milp);
+	milp->arena = arena;
+	return milp;
+}
+
+int milp_column(struct milp *milp, double least, double most, bool integer, double cost)
+{
+	*array_add(milp->arena, &milp->columns) = (struct column){least, most, cost, integer};
+	return (int)milp->columns.count - 1;
+}
+
+int milp_row(struct milp *milp, double least, double most)
+{
+	*array_add(milp->arena, &milp->rows) = (struct row){least, most, milp->entries.count};
+	return (int)milp->rows.count - 1;
+}
+
+void milp_entry(struct milp *milp, int column, double coefficient)
+{
+	if (!milp->rows.count || column < 0 || (size_t)column >= milp->columns.count)
+		BUG("no such row or column");
+	*array_add(milp->arena, &milp->entries) = (struct entry){column, coefficient};
+}
+
+void milp_fix(struct milp *milp, int column, double value)
+{
+	milp->columns.at[column].least = milp->columns.at[column].most = value;
+}
+
+/* Entries of one row, from 1 as GLPK wants them. */
+struct packed {
+	int *columns;
+	double *coefficients;
+	int *place; /* by column: where in the row; 0: not there */
+};
+
+static struct packed packed_make(const struct milp *milp, struct arena *arena)
+{
+	size_t count = milp->columns.count + 1;
+	return (struct packed){arena_array(arena, int, count), arena_array(arena, double, count),
+		arena_array(arena, int, count)};
+}
+
+static int pack(const struct milp *milp, size_t r, struct packed *packed)
+{
+	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
+	int count = 0;
+	for (size_t k = milp->rows.at[r].first; k < end; k++) {
+		const struct entry *entry = &milp->entries.at[k];
+		int *place = &packed->place[entry->column];
+		if (!*place) {
+			*place = ++count;
+			packed->columns[count] = entry->column + 1;
+			packed->coefficients[count] = 0;
+		}
+		packed->coefficients[*place] += entry->coefficient;
+	}
+	for (int k = 1; k <= count; k++)
+		packed->place[packed->columns[k] - 1] = 0;
+	return count;
+}
+
+struct milp_size milp_size(const struct milp *milp)
+{
+	struct arena_mark mark = arena_mark(milp->arena);
+	struct packed packed = packed_make(milp, milp->arena);
+	struct milp_size size = {
+		.rows = (int)milp->rows.count, .columns = (int)milp->columns.count};
+	for (size_t c = 0; c < milp->columns.count; c++)
+		size.integers += milp->columns.at[c].integer;
+	for (size_t r = 0; r < milp->rows.count; r++)
+		size.entries += (size_t)pack(milp, r, &packed);
+	arena_release(milp->arena, mark);
+	return size;
+}
+
+double milp_margin(double mass, double value)
+{
+	return 2e-7 * (1 + mass + fabs(value));
+}
+
+/* One call of milp_solve. */
+struct solving {
+	const struct milp *milp;
+	const struct milp_wishes *wishes;
+	struct arena *arena;
+	glp_prob *problem;
+	double *values;
+	double best;       /* of the points found */
+	uint64_t asked_at; /* iterations */
+	bool point, ended; /* some point is known; go_on said no */
+	struct milp_answer answer;
+	struct array(char) said;
+	jmp_buf failed;
+};
+
+/* GLPK prints through this, complaints before an error as well. */
+static int hear(void *user, const char *text)
+{
+	struct solving *solving = user;
+	for (; *text && solving->said.count < 400; text++)
+		*array_add(solving->arena, &solving->said) = *text == '\n' ? ' ' : *text;
+	return 1;
+}
+
+static void fail(void *user)
+{
+	struct solving *solving = user;
+	longjmp(solving->failed, 1);
+}
+
+static int kind_of(double least, double most)
+{
+	if (least == most)
+		return GLP_FX;
+	if (isinf(least))
+		return isinf(most) ? GLP_FR : GLP_UP;
+	return isinf(most) ? GLP_LO : GLP_DB;
+}
+
+static void load(struct solving *solving)
+{
+	const struct milp *milp = solving->milp;
+	glp_prob *problem = solving->problem = glp_create_prob();
+	struct packed packed = packed_make(milp, solving->arena);
+	glp_add_cols(problem, (int)milp->columns.count);
+	for (int c = 0; c < (int)milp->columns.count; c++) {
+		const struct column *column = &milp->columns.at[c];
+		glp_set_col_bnds(problem, c + 1, kind_of(column->least, column->most),
+			column->least, column->most);
+		glp_set_obj_coef(problem, c + 1, column->cost);
+		if (column->integer)
+			glp_set_col_kind(problem, c + 1, GLP_IV);
+	}
+	if (milp->rows.count)
+		glp_add_rows(problem, (int)milp->rows.count);
+	for (int r = 0; r < (int)milp->rows.count; r++) {
+		const struct row *row = &milp->rows.at[r];
+		int count = pack(milp, (size_t)r, &packed);
+		glp_set_row_bnds(
+			problem, r + 1, kind_of(row->least, row->most), row->least, row->most);
+		glp_set_mat_row(problem, r + 1, count, packed.columns, packed.coefficients);
+	}
+}
+
+static bool goes_on(struct solving *solving)
+{
+	const struct milp_wishes *wishes = solving->wishes;
+	uint64_t count = (uint64_t)glp_get_it_cnt(solving->problem);
+	if (!solving->ended && wishes->go_on)
+		solving->ended = !wishes->go_on(wishes->user, count - solving->asked_at);
+	solving->asked_at = count;
+	return !solving->ended;
+}
+
+/* The linear relaxation; false when the answer is known without a search. */
+static bool relax(struct solving *solving)
+{
+	glp_smcp options;
+	glp_init_smcp(&options);
+	options.msg_lev = GLP_MSG_ERR;
+	options.meth = GLP_DUALP;
+	options.it_lim = ITERATIONS_AT_ONCE;
+	glp_adv_basis(solving->problem, 0);
+	int end = GLP_EITLIM;
+	while (end == GLP_EITLIM) {
+		end = glp_simplex(solving->problem, &options);
+		if (!goes_on(solving)) {
+			solving->answer.status = MILP_NOTHING;
+			return false;
+		}
+	}
+	int status = glp_get_status(solving->problem);
+	if (end == 0 && status == GLP_OPT) {
+		solving->answer.bound = glp_get_obj_val(solving->problem);
+		return true;
+	}
+	solving->answer.status = end == 0 && status == GLP_NOFEAS ? MILP_INFEASIBLE : MILP_FAILED;
+	if (solving->answer.status == MILP_FAILED)
+		hear(solving, "the linear relaxation has no optimum");
+	return false;
+}
+
+static void look(glp_tree *tree, void *user)
+{
+	struct solving *solving = user;
+	if (glp_ios_reason(tree) == GLP_ISELECT) {
+		int node = glp_ios_best_node(tree);
+		if (node)
+			solving->answer.bound =
+				fmax(solving->answer.bound, glp_ios_node_bound(tree, node));
+	}
+	double value = glp_mip_obj_val(solving->problem);
+	bool point = glp_mip_status(solving->problem) == GLP_FEAS;
+	if (point && (!solving->point || value < solving->best)) {
+		solving->point = true;
+		solving->best = value;
+		for (int c = 0; c < (int)solving->milp->columns.count; c++)
+			solving->values[c] = glp_mip_col_val(solving->problem, c + 1);
+		if (solving->wishes->found)
+			solving->wishes->found(solving->wishes->user, solving->values);
+	}
+	if (!goes_on(solving))
+		glp_ios_terminate(tree);
+	int total;
+	glp_ios_tree_size(tree, NULL, NULL, &total);
+	solving->answer.nodes = (uint64_t)total;
+}
+
+static void search(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	glp_iocp options;
+	glp_init_iocp(&options);
+	options.msg_lev = GLP_MSG_ERR;
+	options.mip_gap = solving->wishes->gap;
+	options.cb_func = look;
+	options.cb_info = solving;
+	int end = glp_intopt(solving->problem, &options);
+	int status = glp_mip_status(solving->problem);
+	bool point = status == GLP_OPT || status == GLP_FEAS;
+	if (end == 0 && status == GLP_NOFEAS) {
+		answer->status = MILP_INFEASIBLE;
+	} else if ((end == 0 && status == GLP_OPT) || (end == GLP_EMIPGAP && point)) {
+		answer->status = MILP_OPTIMAL;
+	} else if (end == GLP_ESTOP) {
+		answer->status = point ? MILP_FOUND : MILP_NOTHING;
+	} else {
+		answer->status = MILP_FAILED;
+		hear(solving, "a node of the search could not be solved");
+	}
+	if (!point)
+		return;
+	answer->value = glp_mip_obj_val(solving->problem);
+	for (int c = 0; c < (int)solving->milp->columns.count; c++)
+		solving->values[c] = glp_mip_col_val(solving->problem, c + 1);
+	answer->values = solving->values;
+	if (end == 0 && status == GLP_OPT)
+		answer->bound = answer->value;
+}
+
+static void solve_all(struct solving *solving)
+{
+	int megabytes = solving->wishes->megabytes;
+	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
+	load(solving);
+	if (relax(solving))
+		search(solving);
+	solving->answer.iterations = (uint64_t)glp_get_it_cnt(solving->problem);
+	glp_delete_prob(solving->problem);
+}
+
+/* GLPK built without thread-local storage has one environment for all threads. */
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+struct milp_answer milp_solve(
+	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena)
+{
+	struct solving *solving = arena_new(arena, struct solving);
+	bool shared = !glp_config("TLS");
+	solving->milp = milp;
+	solving->wishes = wishes;
+	solving->arena = arena;
+	solving->answer.bound = -INFINITY;
+	solving->values = arena_array(arena, double, milp->columns.count);
+	if (shared)
+		pthread_mutex_lock(&alone);
+	glp_init_env();
+	glp_term_hook(hear, solving);
+	glp_error_hook(fail, solving);
+	if (!setjmp(solving->failed))
+		solve_all(solving);
+	else
+		solving->answer = (struct milp_answer){.status = MILP_FAILED, .bound = -INFINITY};
+	glp_free_env();
+	if (shared)
+		pthread_mutex_unlock(&alone);
+	if (solving->answer.status == MILP_FAILED) {
+		*array_add(arena, &solving->said) = 0;
+		solving->answer.fault = solving->said.at;
+	}
+	return solving->answer;
+}

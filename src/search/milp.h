@@ -1,0 +1,86 @@
+#ifndef SEARCH_MILP_H
+#define SEARCH_MILP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Mixed-integer linear programs, minimised by GLPK:
+ *
+ *	struct milp *milp = milp_make(arena);
+ *	int x = milp_column(milp, 0, 4, true, -1);
+ *	int y = milp_column(milp, 0, INFINITY, false, -2);
+ *	milp_row(milp, -INFINITY, 7);
+ *	milp_entry(milp, x, 2);
+ *	milp_entry(milp, y, 1);
+ *	struct milp_answer answer = milp_solve(milp, &(struct milp_wishes){0}, arena);
+ *
+ * Programs live in the arena; GLPK holds one only while it solves it, in the thread that
+ * asks, so that several threads may solve at once.  Nothing is printed, and an error of
+ * GLPK's, lack of memory included, is an answer.  Equal programs have equal answers: work
+ * is limited by counting, never by a clock.
+ *
+ * The answer is GLPK's, in doubles: it may break a row by 1e-7 of its size, and a bound may
+ * be off by as much for each unit that columns hold.  See milp_margin.
+ */
+struct arena;
+struct milp;
+
+struct milp *milp_make(struct arena *arena);
+
+/* Columns and rows are numbered from 0.  Bounds may be infinite; a column needs not both. */
+int milp_column(struct milp *milp, double least, double most, bool integer, double cost);
+int milp_row(struct milp *milp, double least, double most);
+
+/* Adds to the row made last; the coefficients of a column add up. */
+void milp_entry(struct milp *milp, int column, double coefficient);
+
+/* Narrows a column to one value. */
+void milp_fix(struct milp *milp, int column, double value);
+
+struct milp_size {
+	int rows, columns, integers;
+	size_t entries; /* nonzeros, those of one row and column as one */
+};
+struct milp_size milp_size(const struct milp *milp);
+
+struct milp_wishes {
+	double gap;    /* relative; 0: to the end */
+	int megabytes; /* that GLPK may take; 0: 1024 */
+	void *user;
+	/* After some more simplex iterations; false ends the search.  NULL: to the end. */
+	bool (*go_on)(void *user, uint64_t iterations);
+	/* Every better point that turns up, by column; NULL: nobody asks. */
+	void (*found)(void *user, const double *values);
+};
+
+enum milp_status {
+	MILP_OPTIMAL,    /* within the gap */
+	MILP_FOUND,      /* ended by go_on, with a point */
+	MILP_NOTHING,    /* ended by go_on, without one */
+	MILP_INFEASIBLE, /* there is no point */
+	MILP_FAILED,     /* unbounded, numerically stuck, out of memory: see `fault` */
+};
+
+struct milp_answer {
+	enum milp_status status;
+	double value;         /* of the point, if there is one */
+	const double *values; /* by column; NULL */
+	double bound;         /* no point is below but for milp_margin; -INFINITY: none known */
+	uint64_t iterations, nodes;
+	const char *fault; /* in GLPK's words */
+};
+
+/* The program must have a column.  The answer lives in the arena. */
+struct milp_answer milp_solve(
+	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena);
+
+/*
+ * What a bound may be too high by.  A reduced cost may be wrong by 1e-7, relative to the cost
+ * of its column: over a point whose columns add up to `mass`, that is 1e-7 * (mass + value).
+ * A node is given up when it is within 1e-7 * (1 + value) of the best point.  Twice that.
+ */
+double milp_margin(double mass, double value);
+
+#endif
