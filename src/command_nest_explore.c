@@ -29,6 +29,8 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 	if (explored->fault)
 		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
 			explored->fault);
+	if (explored->complaint)
+		fprintf(stderr, "lxplore: %s\n", explored->complaint);
 	if (!explored->frontier.count) {
 		fprintf(stderr, "lxplore: no mapping was found%s%s%s\n",
 			explored->complete ? ", and there is none" : "", record->limit ? ": " : "",

@@ -63,12 +63,12 @@ static void the_optimum_is_brute_forces(void **state)
 	arena_close(arena);
 }
 
-static bool never(void *user, uint64_t iterations)
+static bool never(void *user, uint64_t iterations, int rows)
 {
 	return false;
 }
 
-static bool three_times(void *user, uint64_t iterations)
+static bool three_times(void *user, uint64_t iterations, int rows)
 {
 	return (*(int *)user)++ < 3;
 }

@@ -11,6 +11,9 @@
 /* Megabytes that GLPK gets, and simplex iterations between two questions. */
 enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
 
+/* What a row without columns may miss its bounds by, relatively. */
+#define ROW_TOLERANCE 1e-7
+
 struct column {
 	double least, most, cost;
 	bool integer;
@@ -123,8 +126,10 @@ struct solving {
 	struct arena *arena;
 	glp_prob *problem;
 	double *values;
+	int *number;       /* GLPK's of each column, from 1; 0: none */
 	double best;       /* of the points found */
 	uint64_t asked_at; /* iterations */
+	int rows;          /* that GLPK has */
 	bool point, ended; /* some point is known; go_on said no */
 	struct milp_answer answer;
 	struct array(char) said;
@@ -155,37 +160,94 @@ static int kind_of(double least, double most)
 	return isinf(most) ? GLP_LO : GLP_DB;
 }
 
-static void load(struct solving *solving)
+/* Columns of one value are not GLPK's: it gets a number for each other. */
+static void load_columns(struct solving *solving)
 {
 	const struct milp *milp = solving->milp;
-	glp_prob *problem = solving->problem = glp_create_prob();
-	struct packed packed = packed_make(milp, solving->arena);
-	glp_add_cols(problem, (int)milp->columns.count);
-	for (int c = 0; c < (int)milp->columns.count; c++) {
+	glp_prob *problem = solving->problem;
+	double constant = 0;
+	int count = 0;
+	for (size_t c = 0; c < milp->columns.count; c++) {
 		const struct column *column = &milp->columns.at[c];
-		glp_set_col_bnds(problem, c + 1, kind_of(column->least, column->most),
-			column->least, column->most);
-		glp_set_obj_coef(problem, c + 1, column->cost);
-		if (column->integer)
-			glp_set_col_kind(problem, c + 1, GLP_IV);
+		if (column->least == column->most)
+			constant += column->cost * column->least;
+		else
+			solving->number[c] = ++count;
 	}
-	if (milp->rows.count)
-		glp_add_rows(problem, (int)milp->rows.count);
-	for (int r = 0; r < (int)milp->rows.count; r++) {
-		const struct row *row = &milp->rows.at[r];
-		int count = pack(milp, (size_t)r, &packed);
-		glp_set_row_bnds(
-			problem, r + 1, kind_of(row->least, row->most), row->least, row->most);
-		glp_set_mat_row(problem, r + 1, count, packed.columns, packed.coefficients);
+	if (count)
+		glp_add_cols(problem, count);
+	glp_set_obj_coef(problem, 0, constant);
+	for (size_t c = 0; c < milp->columns.count; c++) {
+		const struct column *column = &milp->columns.at[c];
+		int number = solving->number[c];
+		if (!number)
+			continue;
+		glp_set_col_bnds(problem, number, kind_of(column->least, column->most),
+			column->least, column->most);
+		glp_set_obj_coef(problem, number, column->cost);
+		if (column->integer)
+			glp_set_col_kind(problem, number, GLP_IV);
 	}
 }
 
-static bool goes_on(struct solving *solving)
+/* False if a row without such columns does not hold. */
+static bool load_row(struct solving *solving, size_t r, struct packed *packed)
+{
+	const struct row *row = &solving->milp->rows.at[r];
+	int count = pack(solving->milp, r, packed), kept = 0;
+	double constant = 0, size = 1;
+	for (int k = 1; k <= count; k++) {
+		int c = packed->columns[k] - 1;
+		double coefficient = packed->coefficients[k];
+		if (solving->number[c]) {
+			packed->columns[++kept] = solving->number[c];
+			packed->coefficients[kept] = coefficient;
+			continue;
+		}
+		constant += coefficient * solving->milp->columns.at[c].least;
+		size = fmax(size, fabs(coefficient * solving->milp->columns.at[c].least));
+	}
+	double least = row->least - constant, most = row->most - constant;
+	if (!kept)
+		return least <= ROW_TOLERANCE * size && most >= -ROW_TOLERANCE * size;
+	int number = glp_add_rows(solving->problem, 1);
+	solving->rows = number;
+	glp_set_row_bnds(solving->problem, number, kind_of(least, most), least, most);
+	glp_set_mat_row(solving->problem, number, kept, packed->columns, packed->coefficients);
+	return true;
+}
+
+/* False if some row cannot hold. */
+static bool load(struct solving *solving)
+{
+	const struct milp *milp = solving->milp;
+	struct packed packed = packed_make(milp, solving->arena);
+	bool holds = true;
+	solving->problem = glp_create_prob();
+	solving->number = arena_array(solving->arena, int, milp->columns.count);
+	load_columns(solving);
+	for (size_t r = 0; r < milp->rows.count && holds; r++)
+		holds = load_row(solving, r, &packed);
+	if (!holds)
+		solving->answer.status = MILP_INFEASIBLE;
+	return holds;
+}
+
+static void read_values(struct solving *solving)
+{
+	for (size_t c = 0; c < solving->milp->columns.count; c++)
+		solving->values[c] = solving->number[c]
+					     ? glp_mip_col_val(solving->problem, solving->number[c])
+					     : solving->milp->columns.at[c].least;
+}
+
+static bool goes_on(struct solving *solving, glp_prob *working)
 {
 	const struct milp_wishes *wishes = solving->wishes;
-	uint64_t count = (uint64_t)glp_get_it_cnt(solving->problem);
+	uint64_t count = (uint64_t)glp_get_it_cnt(working);
 	if (!solving->ended && wishes->go_on)
-		solving->ended = !wishes->go_on(wishes->user, count - solving->asked_at);
+		solving->ended =
+			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
 	solving->asked_at = count;
 	return !solving->ended;
 }
@@ -202,7 +264,7 @@ static bool relax(struct solving *solving)
 	int end = GLP_EITLIM;
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
-		if (!goes_on(solving)) {
+		if (!goes_on(solving, solving->problem)) {
 			solving->answer.status = MILP_NOTHING;
 			return false;
 		}
@@ -232,12 +294,11 @@ static void look(glp_tree *tree, void *user)
 	if (point && (!solving->point || value < solving->best)) {
 		solving->point = true;
 		solving->best = value;
-		for (int c = 0; c < (int)solving->milp->columns.count; c++)
-			solving->values[c] = glp_mip_col_val(solving->problem, c + 1);
+		read_values(solving);
 		if (solving->wishes->found)
 			solving->wishes->found(solving->wishes->user, solving->values);
 	}
-	if (!goes_on(solving))
+	if (!goes_on(solving, glp_ios_get_prob(tree)))
 		glp_ios_terminate(tree);
 	int total;
 	glp_ios_tree_size(tree, NULL, NULL, &total);
@@ -269,8 +330,7 @@ static void search(struct solving *solving)
 	if (!point)
 		return;
 	answer->value = glp_mip_obj_val(solving->problem);
-	for (int c = 0; c < (int)solving->milp->columns.count; c++)
-		solving->values[c] = glp_mip_col_val(solving->problem, c + 1);
+	read_values(solving);
 	answer->values = solving->values;
 	if (end == 0 && status == GLP_OPT)
 		answer->bound = answer->value;
@@ -280,10 +340,9 @@ static void solve_all(struct solving *solving)
 {
 	int megabytes = solving->wishes->megabytes;
 	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
-	load(solving);
-	if (relax(solving))
+	if (load(solving) && relax(solving))
 		search(solving);
-	solving->answer.iterations = (uint64_t)glp_get_it_cnt(solving->problem);
+	solving->answer.iterations = solving->asked_at;
 	glp_delete_prob(solving->problem);
 }
 

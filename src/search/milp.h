@@ -29,7 +29,8 @@ struct milp;
 
 struct milp *milp_make(struct arena *arena);
 
-/* Columns and rows are numbered from 0.  Bounds may be infinite; a column needs not both. */
+/* Columns and rows are numbered from 0.  Bounds may be infinite.  Columns of one value, and
+ * rows that are left without another, cost nothing. */
 int milp_column(struct milp *milp, double least, double most, bool integer, double cost);
 int milp_row(struct milp *milp, double least, double most);
 
@@ -49,8 +50,9 @@ struct milp_wishes {
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
 	void *user;
-	/* After some more simplex iterations; false ends the search.  NULL: to the end. */
-	bool (*go_on)(void *user, uint64_t iterations);
+	/* After some more simplex iterations over so many rows; false ends the search.  NULL: to
+	 * the end. */
+	bool (*go_on)(void *user, uint64_t iterations, int rows);
 	/* Every better point that turns up, by column; NULL: nobody asks. */
 	void (*found)(void *user, const double *values);
 };

@@ -207,6 +207,8 @@ static void run_task(void *context, size_t i, int thread)
 	slot->sum.ticks = answer.ticks;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
+	if (answer.complaint_count)
+		slot->sum.complaint = arena_text(slot->arena, answer.complaints[0].text);
 	take_cells(driver, slot, &answer);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		take(driver, slot, answer.candidates[k].mappings, driver->solver_name, scratch);
@@ -251,6 +253,8 @@ static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
 		explored->fault = slot->sum.fault;
 	if (!explored->refusal)
 		explored->refusal = slot->sum.refusal;
+	if (!explored->complaint)
+		explored->complaint = slot->sum.complaint;
 	for (size_t p = 0; p < slot->local.count; p++)
 		frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
 	for (size_t k = 0; k < slot->cells.count; k++)

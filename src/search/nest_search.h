@@ -86,8 +86,9 @@ struct nest_explored {
 	double bound;      /* not complete, one objective: no mapping is below; 0: none known */
 	size_t cell_count; /* outer choices that the proof looked into, as the solver told them */
 	const struct cell *cells;
-	const char *fault;   /* the first disagreement, in a sentence; NULL */
-	const char *refusal; /* why the first offer was refused; NULL */
+	const char *fault;     /* the first disagreement, in a sentence; NULL */
+	const char *refusal;   /* why the first offer was refused; NULL */
+	const char *complaint; /* of a solver: the first; NULL */
 };
 
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
