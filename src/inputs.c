@@ -184,6 +184,10 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
 	option_word(arguments, "mode", mode_names, diag, &mode);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
+	const struct option_value *imperfect = option_find(arguments, "imperfect");
+	if (imperfect)
+		diag_error(diag, imperfect->span,
+			"'--imperfect' is for a problem; this is a workload graph");
 	option_word(arguments, "counting", counting_names, diag, &counting);
 	if (counting)
 		diag_error(diag, option_find(arguments, "counting")->span,

@@ -39,6 +39,8 @@ struct inputs {
 		"strict (default): an unsatisfied span is an error; compatible: a warning",        \
 		false},                                                                            \
 	{"counting", 0, "exact|timeloop", "of a problem's accesses (default exact)", false},       \
+	{"imperfect", 0, "all|DIM,..",                                                             \
+		"dimensions of a problem whose factors need not divide", false},                   \
 	{"seed", 's', "S", "of everything random (default 1)", false}
 /* clang-format on */
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "inputs_objectives.h"
 #include "model/arch_read.h"
+#include "model/directive.h"
 #include "model/ert.h"
 #include "model/nest_mapping.h"
 
@@ -40,6 +41,55 @@ void nest_inputs_patience(
 	}
 }
 
+/* "all", or a dimension. */
+static void allow_imperfect(struct nest_inputs *inputs, const char *name, struct span span,
+	const struct reading *reading)
+{
+	const struct shape *shape = inputs->shape;
+	const char *known[SHAPE_DIMENSIONS_MOST + 2] = {"all"};
+	if (text_equal(name, "all")) {
+		inputs->imperfect = UINT32_MAX;
+		return;
+	}
+	for (int d = 0; shape && d < shape->dimension_count; d++) {
+		known[d + 1] = shape->dimensions[d].name;
+		if (text_equal(name, known[d + 1])) {
+			inputs->imperfect |= UINT32_C(1) << d;
+			return;
+		}
+	}
+	directive_refuse(reading, span, "dimension", name, known);
+}
+
+static void read_imperfect(
+	struct reader *search, struct nest_inputs *inputs, const struct reading *reading)
+{
+	const char *const *names;
+	size_t count;
+	const struct node *list = read_node(search, "imperfect", OPTIONAL);
+	if (!list || !read_texts(search, "imperfect", OPTIONAL, &names, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		allow_imperfect(inputs, names[i],
+			list->kind == NODE_LIST ? node_item(list, i)->span : list->span, reading);
+}
+
+/* "M,N"; it replaces what the specs say. */
+static void take_imperfect(const struct arguments *arguments, struct nest_inputs *inputs,
+	const struct reading *reading)
+{
+	const struct option_value *value = option_find(arguments, "imperfect");
+	if (!value)
+		return;
+	inputs->imperfect = 0;
+	for (const char *at = value->text; *at;) {
+		size_t length = strcspn(at, ",");
+		allow_imperfect(inputs, arena_format(reading->arena, "%.*s", (int)length, at),
+			value->span, reading);
+		at += length + (at[length] == ',');
+	}
+}
+
 static void read_search(const struct reading *reading, const struct node *node,
 	struct nest_inputs *inputs, struct exploration *exploration)
 {
@@ -58,6 +108,7 @@ static void read_search(const struct reading *reading, const struct node *node,
 	nest_inputs_patience(&search, (const char *[]){"victory", "timeout", "sequences"}, inputs);
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
 		inputs->counting = (enum counting)counting;
+	read_imperfect(&search, inputs, reading);
 	if (inputs->limits)
 		network_limits_read(&search, inputs->hierarchy, inputs->limits);
 	reader_done(&search);
@@ -92,6 +143,7 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
 	option_word(arguments, "counting", counting_names, diag, &counting);
+	take_imperfect(arguments, inputs, reading);
 	struct objective_scope scope = objective_scope(inputs, reading);
 	objectives_take(arguments, &exploration->objectives, &scope);
 	const struct option_value *solver = option_find(arguments, "solver");
@@ -142,7 +194,9 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	*constraints = constraints_read(&context, lists);
 	inputs->constraints = constraints;
 	constraints_flag(constraints, hierarchy);
-	inputs->domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
+	struct domain *domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
+	domain->imperfect = inputs->imperfect;
+	inputs->domain = domain;
 	if (!mapping)
 		return;
 	struct constraints flags = constraints_of_mapping(&context, mapping);

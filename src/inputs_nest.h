@@ -20,8 +20,10 @@ struct nest_inputs {
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
 	const struct constraints *constraints; /* those of the mapping apart */
-	const struct domain *domain;           /* of the machine: no constraint narrows it yet */
-	const struct mapping *mapping;         /* NULL: none given, or an empty list */
+	uint32_t
+		imperfect; /* bit d: factors of dimension d need not divide, whatever constraints say */
+	const struct domain *domain;   /* of the machine: no constraint narrows it yet */
+	const struct mapping *mapping; /* NULL: none given, or an empty list */
 	struct span mapping_span;
 	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;

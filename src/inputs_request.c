@@ -48,6 +48,7 @@ static const struct domain *narrow(const struct nest_inputs *inputs,
 {
 	struct domain *domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
 	*start = NULL;
+	domain->imperfect = inputs->imperfect;
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
 	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);

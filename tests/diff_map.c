@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/array.h"
+#include "base/number.h"
 #include "model/nest_mapping.h"
 #include "search/nest_search.h"
 #include "tests/support/draws.h"
@@ -20,7 +20,13 @@
  * nothing where nothing is legal.  Every mapping comes from `linear`, or, where the test says so,
  * from a recursion that knows nothing of spaces and their factorizations.
  */
-enum { MAPPINGS_MOST = 30000, RECURSION_MOST = 20000 };
+enum {
+	DRAWS = 200,
+	DRAWS_MOST = 2000,
+	MAPPINGS_MOST = 30000,
+	UNEVEN_MOST = 6000,
+	RECURSION_MOST = 10000
+};
 
 static const struct objectives wishes[] = {
 	{1, {OBJECTIVE_EDP}},
@@ -118,9 +124,16 @@ static void differ(const struct question *question, uint64_t seed, long draw, co
 
 /* --- draws */
 
+/* More would take minutes. */
+static long draw_count(void)
+{
+	return number_min(draws(DRAWS), DRAWS_MOST);
+}
+
 struct draw_class {
 	struct nest_case_options options;
 	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
+	bool imperfect;   /* factors of most dimensions need not divide */
 };
 
 /* False: the constraints clash. */
@@ -142,7 +155,10 @@ static bool draw_question(
 		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
 			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;
 	}
-	out->domain->imperfect = 0;
+	if (class->imperfect)
+		out->domain->imperfect = (uint32_t)(random_next(random) | random_next(random));
+	else if (!class->constraints)
+		out->domain->imperfect = 0;
 	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
 	return true;
@@ -173,8 +189,8 @@ static void compare(const struct draw_class *class, uint64_t seed, long count)
 		struct question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);
 		if (draw_question(class, &random, draw, &question) &&
-			nest_space_is_small(
-				space_make(question.arena, question.domain), MAPPINGS_MOST)) {
+			nest_space_is_small(space_make(question.arena, question.domain),
+				class->imperfect ? UNEVEN_MOST : MAPPINGS_MOST)) {
 			struct nest_explored all = search_with(&question, "linear");
 			struct nest_explored best = search_with(&question, "exact");
 			count_draw(&all.frontier, &tally);
@@ -191,7 +207,7 @@ static void small_mapspaces_have_the_enumerated_optimum(void **state)
 {
 	struct draw_class class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
-	compare(&class, draws_seed(61), draws(200));
+	compare(&class, draws_seed(61), draw_count());
 }
 
 static void flags_cost_proofs_but_no_optimum(void **state)
@@ -201,7 +217,7 @@ static void flags_cost_proofs_but_no_optimum(void **state)
 					   .spatial = true,
 					   .flags = true,
 					   .steps_most = 24}};
-	compare(&class, draws_seed(62), draws(200));
+	compare(&class, draws_seed(62), draw_count());
 }
 
 static void so_it_is_under_constraints(void **state)
@@ -209,7 +225,7 @@ static void so_it_is_under_constraints(void **state)
 	struct draw_class class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
 		.constraints = true};
-	compare(&class, draws_seed(63), draws(200));
+	compare(&class, draws_seed(63), draw_count());
 }
 
 static void and_under_constraints_that_set_flags(void **state)
@@ -220,7 +236,31 @@ static void and_under_constraints_that_set_flags(void **state)
 					   .flags = true,
 					   .steps_most = 24},
 		.constraints = true};
-	compare(&class, draws_seed(64), draws(200));
+	compare(&class, draws_seed(64), draw_count());
+}
+
+static void factors_need_not_divide(void **state)
+{
+	struct draw_class class = {.options = {.sliding = true,
+					   .bypass = true,
+					   .spatial = true,
+					   .imperfect = true,
+					   .steps_most = 24},
+		.imperfect = true};
+	compare(&class, draws_seed(66), draw_count());
+}
+
+static void nor_under_constraints_and_flags(void **state)
+{
+	struct draw_class class = {.options = {.sliding = true,
+					   .bypass = true,
+					   .spatial = true,
+					   .imperfect = true,
+					   .flags = true,
+					   .steps_most = 16},
+		.constraints = true,
+		.imperfect = true};
+	compare(&class, draws_seed(67), draw_count());
 }
 
 /* --- the recursion, and the interpreter */
@@ -275,14 +315,16 @@ static void recursion_finds_the_same(void **state)
 {
 	struct tally tally = {0};
 	uint64_t seed = draws_seed(65);
-	long count = draws(200), interpreted = 0;
+	long count = draw_count(), interpreted = 0;
 	for (long draw = 0; draw < count; draw++) {
 		struct draw_class class = {.options = {.sliding = true,
 						   .bypass = true,
 						   .spatial = true,
+						   .imperfect = draw % 3 == 0,
 						   .flags = draw % 4 == 0,
 						   .steps_most = 12},
-			.constraints = draw % 2};
+			.constraints = draw % 2,
+			.imperfect = draw % 3 == 0};
 		struct question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);
 		bool drawn = draw_question(&class, &random, draw, &question);
@@ -313,6 +355,8 @@ int main(void)
 		cmocka_unit_test(flags_cost_proofs_but_no_optimum),
 		cmocka_unit_test(so_it_is_under_constraints),
 		cmocka_unit_test(and_under_constraints_that_set_flags),
+		cmocka_unit_test(factors_need_not_divide),
+		cmocka_unit_test(nor_under_constraints_and_flags),
 		cmocka_unit_test(recursion_finds_the_same),
 	};
 	return cmocka_run_group_tests_name("exact search", tests, NULL, NULL);

@@ -174,8 +174,8 @@ static void without_any_one_of_them_a_mapping_fits(void **state)
 		const struct domain *machine = draw_machine(&random, arena, &nest);
 		struct drawing drawing = {&random, arena, machine};
 		struct constraints constraints = draw_constraints(&drawing);
-		struct conflict conflict = conflict_find(machine->arch, &nest.shape,
-			&nest.hierarchy, &constraints, FEASIBLE_WORK_MOST, arena);
+		struct conflict conflict =
+			conflict_find(machine, &constraints, FEASIBLE_WORK_MOST, arena);
 		assert_false(conflict.open);
 		if (conflict.found) {
 			size_t chosen = 0;

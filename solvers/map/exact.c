@@ -2,6 +2,7 @@
 #include "search/cells.h"
 #include "solvers/map/nest_choices.h"
 #include "solvers/map/nest_descent.h"
+#include "solvers/map/uneven.h"
 
 /*
  * Branch and bound over the whole mapspace of perfect factors.  First residency and
@@ -21,6 +22,10 @@ static bool is_perfect(const struct nest_search *search)
 static void run_exact(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *search = problem->nest;
+	if (!is_perfect(search)) {
+		uneven_run(run, problem);
+		return;
+	}
 	struct arena *arena = arena_open();
 	struct nest_frame frame = nest_frame_make(search);
 	const struct nest_options *options = nest_options_make(arena, &frame);
@@ -51,7 +56,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 		}
 	}
 	nest_offers_close(&descent->offers);
-	if (!choices->complete || !is_perfect(search) || descent->offers.uncounted)
+	if (!choices->complete || descent->offers.uncounted)
 		run_prove(run, PROOF_NONE, 0);
 	else if (!descent->stopped)
 		run_prove(run, PROOF_OPTIMAL, 0);
@@ -64,6 +69,6 @@ static void run_exact(struct run *run, const struct problem *problem)
 const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
-	.summary = "branch and bound over all perfect factors, with a proof",
+	.summary = "branch and bound over the whole mapspace, with a proof",
 	.run = run_exact,
 };

@@ -149,6 +149,7 @@ static const char *check(const struct domain *domain, const struct constraint *c
 	for (size_t i = 0; i < all->count; i++)
 		chosen[i] = true;
 	struct domain *anew = domain_make(arena, domain->arch, domain->shape, domain->hierarchy);
+	anew->imperfect = domain->imperfect;
 	constraints_agree(all, chosen, anew, arena);
 	for (int k = 0; k < constraint->order_count; k++) {
 		int d = constraint->order[k];

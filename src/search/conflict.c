@@ -7,7 +7,7 @@
 #include "search/relaxed.h"
 
 struct filter {
-	const struct arch *arch;
+	const struct domain *machine;
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
 	uint64_t work_most;
@@ -21,14 +21,16 @@ struct filter {
 /* The machine without the limits that are not asked for. */
 static struct domain *open_domain(const struct filter *filter, struct arena *arena)
 {
-	struct arch *arch = arena_copy(arena, filter->arch, sizeof *arch);
+	struct arch *arch = arena_copy(arena, filter->machine->arch, sizeof *arch);
 	for (int i = 0; i < filter->hierarchy->level_count; i++)
 		if (filter->any_fanout >> i & 1) {
 			/* narrowing asks the architecture */
 			struct level *level = &arch->levels[filter->hierarchy->levels[i].block_row];
 			level->fanout_x = level->fanout_y = FACTORS_EXTENT_MOST;
 		}
-	return domain_make(arena, arch, filter->shape, filter->hierarchy);
+	struct domain *domain = domain_make(arena, arch, filter->shape, filter->hierarchy);
+	domain->imperfect = filter->machine->imperfect;
+	return domain;
 }
 
 static enum feasibility ask(const struct filter *filter)
@@ -175,8 +177,7 @@ static struct constraints split(struct arena *arena, const struct constraints *c
 	return (struct constraints){members.count, members.at};
 }
 
-struct conflict conflict_find(const struct arch *arch, const struct shape *shape,
-	const struct hierarchy *hierarchy, const struct constraints *constraints,
+struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
 	uint64_t work_most, struct arena *arena)
 {
 	struct conflict conflict = {.members = split(arena, constraints)};
@@ -185,9 +186,9 @@ struct conflict conflict_find(const struct arch *arch, const struct shape *shape
 		conflict.chosen[i] = true;
 	struct factors_store store = {.arena = arena};
 	struct filter filter = {.store = &store,
-		.arch = arch,
-		.shape = shape,
-		.hierarchy = hierarchy,
+		.machine = machine,
+		.shape = machine->shape,
+		.hierarchy = machine->hierarchy,
 		.work_most = work_most,
 		.conflict = &conflict};
 	enum feasibility verdict = ask(&filter);

@@ -24,11 +24,10 @@ struct conflict {
 	uint32_t extents;
 };
 
-/* Constraints that contradict each other alone are not for this: constraints_narrow tells them.
+/* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are not for this: constraints_narrow tells them.
  * found is false if a mapping fits, or if that could not be decided. */
 struct arena;
-struct conflict conflict_find(const struct arch *arch, const struct shape *shape,
-	const struct hierarchy *hierarchy, const struct constraints *constraints,
+struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
 	uint64_t work_most, struct arena *arena);
 
 #endif

@@ -45,8 +45,7 @@ struct mapspace_check mapspace_check(const struct domain *machine,
 	if (check.feasible.verdict != FEASIBILITY_NONE)
 		return check;
 	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, arena);
-	check.conflict = conflict_find(machine->arch, machine->shape, machine->hierarchy,
-		constraints, EXPLAIN_WORK_MOST, arena);
+	check.conflict = conflict_find(machine, constraints, EXPLAIN_WORK_MOST, arena);
 	const struct constraints *members = &check.conflict.members;
 	check.explained = arena_array(arena, const char *, members->count);
 	for (size_t i = 0; i < members->count; i++)

@@ -1,0 +1,221 @@
+#include "base/arena.h"
+#include "solvers/map/uneven_steps.h"
+#include "solvers/map/uneven_view.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_domain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Laws of the exact search over factors that need not divide.  From the outermost level inwards,
+ * whatever ranges of a level's rests are looked at, no part of a mapping promises more
+ * energy, cycles or words than the whole mapping costs, in both countings; and every mapping is
+ * among the steps that the search takes.  A bound that promises a tenth more is seen to break
+ * the law.
+ */
+struct law {
+	long mappings, imperfect, broken;
+	double by;
+	const char *first;
+};
+
+struct whole {
+	struct arena *arena;
+	struct random *random;
+	struct nest_case *nest;
+	const struct nest_frame *frame;
+	struct nest_counts counts;
+	struct nest_score score;
+	struct uneven_view view;
+	struct uneven_part part;
+};
+
+static int64_t words_at(const struct whole *whole, int i)
+{
+	int64_t words = 0;
+	for (int t = 0; t < whole->nest->shape.space_count; t++) {
+		const struct nest_count *count = &whole->counts.at[i][t];
+		words += count->reads + count->fills + count->updates;
+	}
+	return words;
+}
+
+static void expect_below(struct law *law, const struct whole *whole, const char *what)
+{
+	struct score bound = uneven_view_bound(&whole->view, &whole->part);
+	bool below = bound.energy_pj * law->by <= whole->score.energy_pj * (1 + 1e-9) &&
+		     (double)bound.cycles * law->by <= (double)whole->score.cycles;
+	for (int j = 0; j < whole->frame->count; j++) {
+		int i = whole->frame->level[j];
+		below &= (double)bound.accesses[i] * law->by <= (double)words_at(whole, i);
+	}
+	if (below || law->broken++)
+		return;
+	law->first = arena_format(whole->arena,
+		"%s of level %d: at least %.17g pJ and %" PRId64
+		" cycles, but it costs %.17g and %" PRId64 "\n%s",
+		what, whole->part.level, bound.energy_pj, bound.cycles, whole->score.energy_pj,
+		whole->score.cycles, nest_case_text(whole->arena, whole->nest));
+}
+
+static void expect_step(struct law *law, const struct whole *whole, int d, int first, int64_t rest)
+{
+	int64_t least = rest, most = rest;
+	if (!uneven_steps_clip(&whole->view, &whole->part, d, first, &least, &most) &&
+		!law->broken++)
+		law->first = arena_format(whole->arena,
+			"level %d: no step leaves %" PRId64 " of dimension %d\n%s",
+			whole->part.level, rest, d, nest_case_text(whole->arena, whole->nest));
+}
+
+/* What a dimension's temporal loops inside level j make up; an open one is covered by any. */
+static int64_t rest_of(const struct whole *whole, int j, int d)
+{
+	const struct hierarchy *hierarchy = &whole->nest->hierarchy;
+	const struct mapping_row *rows = whole->nest->mapping.rows;
+	bool open = whole->frame->search->domain->imperfect >> d & 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		bool chosen = j < whole->frame->count && i >= whole->frame->level[j];
+		bool outside = j > 0 && i > whole->frame->level[j - 1];
+		if (chosen && level->storage)
+			open &= rows[level->row].temporal[d] == 1;
+		if (outside)
+			open &= rows[level->block_row].spatial[d] == 1;
+	}
+	int64_t rest = 1;
+	for (int i = 0; i < j; i++) {
+		int row = hierarchy->levels[whole->frame->level[i]].row;
+		rest *= rows[row].temporal[d];
+	}
+	int64_t inside = whole->view.inside[j][d], extent = whole->nest->shape.dimensions[d].extent;
+	return open && j > 0 ? (extent + inside - 1) / inside : rest;
+}
+
+static void follow(struct law *law, struct whole *whole)
+{
+	struct uneven_part *part = &whole->part;
+	int count = whole->nest->shape.dimension_count;
+	*part = (struct uneven_part){.level = whole->frame->count, .first = -1};
+	expect_below(law, whole, "all");
+	for (; part->level >= 0; part->level--) {
+		const struct mapping_row *row = NULL;
+		if (part->level < whole->frame->count)
+			row = &whole->nest->mapping
+				       .rows[whole->nest->hierarchy
+						       .levels[whole->frame->level[part->level]]
+						       .row];
+		part->first = -1;
+		for (int n = count - 1; row && n >= 0; n--)
+			if (row->temporal[row->temporal_order[n]] > 1)
+				part->first = row->temporal_order[n];
+		int64_t rest[SHAPE_DIMENSIONS_MOST];
+		for (int d = 0; d < count; d++) {
+			rest[d] = rest_of(whole, part->level, d);
+			expect_step(law, whole, d, part->first, rest[d]);
+			part->least[d] =
+				1 + (int64_t)random_below(whole->random, (uint64_t)rest[d]);
+			part->most[d] = rest[d] + (int64_t)random_below(whole->random, 4);
+		}
+		expect_below(law, whole, "some");
+		for (int d = 0; d < count; d++)
+			part->least[d] = part->most[d] = rest[d];
+		expect_below(law, whole, "one");
+		uneven_steps_choose(&whole->view, part);
+		for (int d = 0; d < count && row; d++)
+			if (part->bound[part->level][d] != row->temporal[d] && !law->broken++)
+				law->first = arena_format(whole->arena,
+					"level %d: bound %" PRId64 " of dimension %d\n%s",
+					part->level, part->bound[part->level][d], d,
+					nest_case_text(whole->arena, whole->nest));
+		part->order[part->level] = row ? row->temporal_order : NULL;
+	}
+}
+
+static void follow_some(struct law *law, struct arena *arena, struct random *random,
+	const struct domain *domain, struct nest_case *nest, enum counting counting)
+{
+	struct nest_search search = {
+		.arch = domain->arch,
+		.shape = &nest->shape,
+		.hierarchy = &nest->hierarchy,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.counting = counting,
+		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
+	};
+	if (!space_factors_count(search.space))
+		return;
+	struct nest_frame frame = nest_frame_make(&search);
+	struct whole whole = {.arena = arena, .random = random, .nest = nest, .frame = &frame};
+	for (int n = 0; n < 40; n++) {
+		space_draw(search.space, random, &nest->mapping);
+		enum nest_verdict verdict =
+			nest_evaluate(search.model, &nest->mapping, &whole.counts, &whole.score);
+		if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
+			continue;
+		law->mappings++;
+		uneven_view_make(&frame, &nest->mapping, &whole.view);
+		follow(law, &whole);
+	}
+}
+
+static void try_law(struct law *law, struct arena *arena, uint64_t seed, long count)
+{
+	for (long draw = 0; draw < count && !law->broken; draw++) {
+		struct arena_mark mark = arena_mark(arena);
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct nest_case nest;
+		struct nest_case_options options = {.sliding = draw % 2,
+			.imperfect = true,
+			.bypass = true,
+			.spatial = true,
+			.steps_most = 200};
+		options.flags = draw % 8 == 0;
+		nest_case_draw(&random, &options, &nest);
+		struct domain *domain = nest_domain_free(arena, &nest);
+		domain->imperfect = (uint32_t)(random_next(&random) | random_next(&random));
+		for (int c = 0; c <= COUNTING_TIMELOOP; c++)
+			follow_some(law, arena, &random, domain, &nest, (enum counting)c);
+		if (law->broken)
+			law->first = arena_format(
+				arena, "seed %" PRIu64 " draw %ld, %s", seed, draw, law->first);
+		else
+			arena_release(arena, mark);
+	}
+}
+
+static void no_part_promises_more_than_the_whole_costs(void **state)
+{
+	struct arena *arena = arena_open();
+	struct law law = {.by = 1};
+	long count = draws(300);
+	try_law(&law, arena, draws_seed(68), count);
+	printf("%ld mappings\n", law.mappings);
+	if (law.broken)
+		fail_msg("%s", law.first);
+	assert_true(law.mappings > count);
+	arena_close(arena);
+}
+
+static void a_bound_a_tenth_too_high_is_seen(void **state)
+{
+	struct arena *arena = arena_open();
+	struct law law = {.by = 1.1};
+	try_law(&law, arena, 68, 50);
+	assert_true(law.broken > 0);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
+		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
+	};
+	return cmocka_run_group_tests_name("bounds of uneven mappings", tests, NULL, NULL);
+}
