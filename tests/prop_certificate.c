@@ -32,8 +32,10 @@ struct problem_case {
 static void open_case(struct problem_case *out, struct arena *arena, struct random *random,
 	long draw, enum counting counting)
 {
-	struct nest_case_options options = {
-		.sliding = true, .bypass = true, .spatial = true, .steps_most = 200};
+	struct nest_case_options options = {.sliding = true,
+		.bypass = true,
+		.spatial = true,
+		.steps_most = draw % 2 ? 4000 : 200};
 	options.flags = draw % 8 == 0;
 	nest_case_draw(random, &options, &out->nest);
 	struct domain *domain = nest_domain_free(arena, &out->nest);
@@ -105,11 +107,11 @@ static void follow(struct law *law, struct problem_case *problem, const struct s
 		const struct mapping_row *row = &mapping->rows[level->row];
 		for (int d = 0; d < problem->nest.shape.dimension_count; d++)
 			left[d] /= row->temporal[d];
-		floor_loops_add(&cell, &loops[j], row->temporal, left, NULL, &loops[j - 1]);
+		floor_loops_add(&cell, &loops[j], j, row->temporal, left, NULL, &loops[j - 1]);
 		floor = floor_score(&cell, loops, j - 1, &known);
 		expect_below(law, problem, &floor, score, j - 1, "order open");
-		floor_loops_add(
-			&cell, &loops[j], row->temporal, left, row->temporal_order, &loops[j - 1]);
+		floor_loops_add(&cell, &loops[j], j, row->temporal, left, row->temporal_order,
+			&loops[j - 1]);
 		floor = floor_score(&cell, loops, j - 1, &known);
 		expect_below(law, problem, &floor, score, j - 1, "order known");
 		struct mapping outside = *mapping;

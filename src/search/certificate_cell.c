@@ -127,7 +127,7 @@ static void walk_orders(
 		const struct mapping_row *row = &walk->mapping.rows[tiling_of(walk, j)->row];
 		struct floor_known next = *known;
 		space_level_arrange(space, tiling_of(walk, j), orders->at[i], &walk->mapping);
-		floor_loops_add(&walk->cell, &walk->loops[j], bounds, left, row->temporal_order,
+		floor_loops_add(&walk->cell, &walk->loops[j], j, bounds, left, row->temporal_order,
 			&walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 		spend(walk);
@@ -151,7 +151,7 @@ static void walk_bounds(struct walk *walk, int j, int d, const int64_t *left, in
 {
 	const struct cell_walker *walker = walk->walker;
 	if (d == dimension_count(walk)) {
-		floor_loops_add(&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL,
+		floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL,
 			&walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 		spend(walk);

@@ -1,5 +1,7 @@
 #include "search/certificate_floor.h"
 
+#include "search/certificate_words.h"
+
 #include <math.h>
 
 /* Sums of doubles err by less; a cycle more or less is not counted. */
@@ -144,8 +146,11 @@ struct floor_loops floor_loops_none(const struct floor_cell *cell)
 {
 	const struct shape *shape = cell->frame->search->shape;
 	struct floor_loops loops = {.outside = 1};
+	for (int d = 0; d < shape->dimension_count; d++)
+		loops.left[d] = cell->temporal[d];
 	for (int t = 0; t < shape->space_count; t++) {
 		loops.times[t] = 1;
+		loops.top[t] = cell->frame->completions->count - 1;
 		for (int d = 0; d < shape->dimension_count; d++)
 			loops.touched[t][d] = (double)cell->temporal[d];
 	}
@@ -168,28 +173,70 @@ static uint32_t loops_inside(
 	return inside;
 }
 
-void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer,
+/* The innermost loops of a level over one rank that adds dimensions: from the first loop of the
+ * dataspace outwards until one that is not over that rank. */
+static void find_turns(const struct floor_frame *frame, int t, const uint32_t *bounds,
+	const uint8_t *order, struct floor_loops *out, double outside)
+{
+	const struct shape *shape = frame->search->shape;
+	int rank = -1;
+	bool ended = false;
+	out->turns[t] = outside;
+	for (int d = 0; d < shape->dimension_count; d++)
+		out->turn[t][d] = (double)out->left[d];
+	for (int n = 0; n < shape->dimension_count; n++) {
+		int d = order[n], own = -1;
+		bool relevant = shape->spaces[t].relevant >> d & 1;
+		if (bounds[d] <= 1 || (!relevant && rank < 0))
+			continue;
+		for (int r = 0; r < shape->spaces[t].rank_count; r++)
+			if (frame->own[t][r] >> d & 1 && !(frame->alone[t] >> d & 1))
+				own = r;
+		ended |= own < 0 || (rank >= 0 && own != rank);
+		if (ended && rank < 0)
+			break;
+		rank = rank < 0 ? own : rank;
+		*(ended ? &out->turns[t] : &out->turn[t][d]) *= bounds[d];
+	}
+	if (rank < 0)
+		out->turns[t] = 0;
+}
+
+/* The innermost loop of a level that moves tiles to a disjoint place, if any does. */
+static void find_times(const struct floor_frame *frame, int t, int j, const uint32_t *bounds,
+	const uint8_t *order, struct floor_loops *out, double outside)
+{
+	int count = frame->search->shape->dimension_count;
+	uint32_t busy = 0;
+	for (int d = 0; d < count; d++)
+		busy |= (uint32_t)(bounds[d] > 1) << d;
+	if (!(busy & frame->alone[t]))
+		return; /* it is further out, or there is none */
+	uint32_t inside = loops_inside(busy, frame->alone[t], order, count);
+	out->top[t] = j;
+	out->times[t] = outside;
+	for (int d = 0; d < count; d++) {
+		bool in = inside >> d & 1;
+		out->touched[t][d] = (double)(out->left[d] * (in ? bounds[d] : 1));
+		out->times[t] *= in ? 1 : bounds[d];
+	}
+}
+
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
 	const uint32_t *bounds, const int64_t *left, const uint8_t *order, struct floor_loops *out)
 {
 	const struct floor_frame *frame = cell->frame;
-	int count = frame->search->shape->dimension_count;
-	uint32_t busy = 0;
 	*out = *outer;
 	out->loose = !order;
-	for (int d = 0; d < count; d++) {
-		busy |= (uint32_t)(bounds[d] > 1) << d;
+	for (int d = 0; d < frame->search->shape->dimension_count; d++) {
 		out->outside *= bounds[d];
+		out->left[d] = left[d];
 	}
 	for (int t = 0; t < frame->search->shape->space_count; t++) {
-		if (!(busy & frame->alone[t]))
-			continue; /* the innermost disjoint move is further out, or there is none */
-		uint32_t inside = loops_inside(busy, frame->alone[t], order, count);
-		out->times[t] = outer->outside;
-		for (int d = 0; d < count; d++) {
-			bool in = inside >> d & 1;
-			out->touched[t][d] = (double)(left[d] * (in ? bounds[d] : 1));
-			out->times[t] *= in ? 1 : bounds[d];
-		}
+		find_times(frame, t, j, bounds, order, out, outer->outside);
+		out->turns[t] = 0;
+		if (order && !frame->plain[t])
+			find_turns(frame, t, bounds, order, out, outer->outside);
 	}
 }
 
@@ -198,61 +245,18 @@ struct least {
 	double reads[ARCH_LEVELS_MOST], fills[ARCH_LEVELS_MOST], updates[ARCH_LEVELS_MOST];
 };
 
-static const struct floor_loops *outside(const struct floor_loops *loops, int level, int j)
-{
-	return &loops[level > j ? level : j];
-}
-
-/*
- * Distinct words of dataspace t in each of the `times`, at all instances of level j; j = -1: the
- * multipliers.  In Timeloop's counting windows are handed on between neighbours at will and
- * averages are rounded: spatial loops over a window count nothing then, and one word of
- * each instance may be lost.
- */
-static double crossing(
-	const struct floor_cell *cell, const double *touched, double times, int t, int j)
-{
-	const struct floor_frame *frame = cell->frame;
-	const struct shape *shape = frame->search->shape;
-	bool windows = frame->timeloop && !frame->plain[t];
-	uint32_t free = windows ? frame->paired[t] : 0;
-	double words = times, instances = j < 0 ? cell->multipliers : cell->instances[j];
-	double all = instances;
-	for (int r = 0; r < shape->spaces[t].rank_count; r++) {
-		double reach = 1;
-		for (uint32_t own = frame->own[t][r]; own; own &= own - 1) {
-			int d = __builtin_ctz(own);
-			bool counts = j >= 0 && !(free >> d & 1);
-			reach += touched[d] * (counts ? cell->inside[j][d] : 1) - 1;
-		}
-		words *= reach;
-	}
-	for (uint32_t left = free; left; left &= left - 1) {
-		int d = __builtin_ctz(left);
-		double spatial = (double)(shape->dimensions[d].extent / cell->temporal[d]);
-		instances /= spatial / (j < 0 ? 1 : cell->inside[j][d]);
-	}
-	words *= instances;
-	return windows ? fmax(words - all, 0) : words;
-}
-
 static double entering(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
 	int at, int child)
 {
-	const struct floor_loops *known = outside(loops, child, j);
-	return crossing(cell, known->touched[t], known->times[t], t, at);
+	return words_entering(cell, loops, child > j ? child : j, t, at);
 }
 
 /* Words that the innermost level that keeps a dataspace serves to multipliers. */
 static double to_multipliers(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int last)
 {
-	static const double once[SHAPE_DIMENSIONS_MOST] = {
-		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	double words = entering(cell, loops, j, t, last, -1);
-	if (!cell->keep_nothing)
-		return words;
-	return fmax(words, crossing(cell, once, cell->steps, t, last));
+	return cell->keep_nothing ? fmax(words, words_used(cell, t, last)) : words;
 }
 
 static void read_only(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,

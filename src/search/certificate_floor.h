@@ -9,18 +9,7 @@
  * levels are known: the bounds by which certificates are checked.  They are derived
  * from specs/counting.md alone and owe nothing to any solver.  Factors divide.
  *
- * Two facts carry all of it.
- *
- * A dimension that has a rank of a dataspace to itself moves its tiles to disjoint places, at
- * every level inside its loop.  So take the innermost known loop over such a dimension: in each of
- * its iterations, `times` of them counting the loops around it, whatever the loops inside touch
- * enters every level inside anew.
- *
- * The words that a rank of several dimensions has for a set of indices, X of each dimension d,
- * are at least 1 + sum (X(d) - 1), whatever the coefficients: sums of two sets of integers
- * are at least as many as both together, less one.
- *
- * Both are exact where ranks are of one dimension and all loops outside a level are known.
+ * certificate_words.h tells how many words enter a level at least; this is what they cost.
  */
 struct floor_frame {
 	const struct nest_search *search;
@@ -62,15 +51,23 @@ bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left);
 struct floor_loops {
 	bool loose;     /* the order of the innermost level's among them is open */
 	double outside; /* product of their bounds */
+	int64_t left[SHAPE_DIMENSIONS_MOST]; /* iterations inside */
+	/* By dataspace: iterations of the innermost disjoint move, the loops around counted; X of the
+	 * temporal loops inside it, of level top and those further in. */
 	double times[SHAPE_SPACES_MOST];
-	double touched[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST]; /* X of temporal loops inside */
+	double touched[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
+	int top[SHAPE_SPACES_MOST];
+	/* Turns of the innermost level's innermost loops over one rank that adds dimensions, 0 if
+	 * there are none; X of them and the loops inside. */
+	double turns[SHAPE_SPACES_MOST];
+	double turn[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
 };
 
 struct floor_loops floor_loops_none(const struct floor_cell *cell);
 
-/* Adds the loops of one more level, of which `left` iterations stay inside; `order` innermost
+/* Adds the loops of one more level j, of which `left` iterations stay inside; `order` innermost
  * first, NULL while it is open: then each dataspace has the order that is best for it. */
-void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer,
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
 	const uint32_t *bounds, const int64_t *left, const uint8_t *order, struct floor_loops *out);
 
 /*
