@@ -148,6 +148,7 @@ static int read_layers(const struct fixture *f, struct layer_points *layers)
 		layer->at[layer->points++] = cost_of(f->arena, table, row);
 		assert_int_equal(atoi(cell(f->arena, table, row, "point")), layer->points);
 		assert_string_equal(cell(f->arena, table, row, "proof"), "optimal");
+		assert_int_equal(strncmp(cell(f->arena, table, row, "solver"), "map/", 4), 0);
 	}
 	return count;
 }
@@ -415,6 +416,14 @@ static void what_networks_cannot_have_is_refused(void **state)
 	expect(*state, "$program score machine.yaml network.yaml", 2,
 		"lxplore: error: a network is explored or checked; of its results score and "
 		"simulate read the files in layers/\n");
+	expect(*state,
+		"$program explore machine.yaml network.yaml out/layers/one-001.yaml 2>&1 "
+		"| grep error >&2; exit 2",
+		2,
+		"out/layers/one-001.yaml:34:3: error: a 'problem' stands beside a 'network', which "
+		"has layers alone\n"
+		"out/layers/one-001.yaml:4:1: error: a 'mapping' stands beside a 'network', which "
+		"has layers alone\n");
 	struct ended ended = run(*state, EXPLORE "--latency-budget 5pJ --energy-budget -1");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err,

@@ -40,7 +40,7 @@ const char *network_run_json(struct arena *arena, const struct run_record *recor
 	json_object_set_new(root, "sums",
 		json_pack("{s:I, s:I, s:f}", "formed", (json_int_t)explored->sums.formed, "points",
 			(json_int_t)explored->sums.count, "excess", explored->sums.excess));
-	if (explored->sums.count)
+	if (explored->least_edp != SIZE_MAX)
 		json_object_set_new(
 			root, "least_edp", json_integer((json_int_t)explored->least_edp + 1));
 	if (chosen != SIZE_MAX)

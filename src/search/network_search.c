@@ -1,6 +1,7 @@
 #include "search/network_search.h"
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "search/parallel.h"
 
 #include <math.h>
@@ -105,6 +106,7 @@ static const struct point *find_middle(const struct frontier *frontier)
  * what that search found still counts. */
 static struct nest_explored explore_proven(struct nest_search search, struct arena *arena)
 {
+	const char *finder = NULL;
 	uint64_t most = search.budget / WARM_PART;
 	struct nest_search warm = search;
 	warm.solver = "anneal";
@@ -115,9 +117,15 @@ static struct nest_explored explore_proven(struct nest_search search, struct are
 	if (before.frontier.count) {
 		const struct nest_found *found = find_middle(&before.frontier)->payload;
 		search.start = &found->mapping;
+		finder = found->solver;
 	}
 	search.budget -= warm.budget;
 	struct nest_explored explored = nest_explore(&search, arena);
+	for (size_t i = 0; finder && i < explored.frontier.count; i++) {
+		struct nest_found *found = explored.frontier.points[i].payload;
+		if (text_equal(found->solver, "start"))
+			found->solver = finder;
+	}
 	/* of a single objective the start was the best of all */
 	if (!explored.complete && search.objectives.count > 1)
 		for (size_t i = 0; i < before.frontier.count; i++)
@@ -267,18 +275,12 @@ struct network_explored network_explore(const struct network_search *search, str
 	struct network_driver driver = {.search = search, .explored = &explored};
 	explore_layers(&driver, arena);
 	add_up(&explored, arena);
-	double least = 0;
-	struct arena *scratch = arena_open();
-	for (size_t i = 0; i < explored.sums.count; i++) {
-		struct arena_mark mark = arena_mark(scratch);
-		struct score score = network_point(&explored, i, scratch).score;
-		double edp = objective_value(OBJECTIVE_EDP, &score);
-		if (!i || edp < least) {
-			least = edp;
-			explored.least_edp = i;
-		}
-		arena_release(scratch, mark);
-	}
-	arena_close(scratch);
+	const enum objective *at = search->objectives.at;
+	bool both = search->objectives.count == 2 && at[0] != at[1] &&
+		    (at[0] == OBJECTIVE_LATENCY || at[0] == OBJECTIVE_ENERGY) &&
+		    (at[1] == OBJECTIVE_LATENCY || at[1] == OBJECTIVE_ENERGY);
+	explored.least_edp = SIZE_MAX;
+	if (both && explored.sums.count)
+		explored.least_edp = sums_within(&explored.sums, SUMS_NO_LIMIT, SUMS_NO_LIMIT);
 	return explored;
 }

@@ -43,7 +43,7 @@ struct network_explored {
 	bool complete;       /* every layer is */
 	const char *missing; /* why there is no sum: a sentence; NULL if there is one */
 	struct sums sums;    /* the frontier: points 0 .. sums.count - 1 */
-	size_t least_edp;    /* of them */
+	size_t least_edp;    /* of them; SIZE_MAX: not told by these objectives */
 };
 
 struct network_explored network_explore(const struct network_search *search, struct arena *arena);
