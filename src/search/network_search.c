@@ -1,27 +1,11 @@
 #include "search/network_search.h"
 
 #include "base/arena.h"
-#include "base/text.h"
-#include "search/parallel.h"
+#include "search/network_layers.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 enum { ENERGY_BITS = 40 };
-
-/* Mappings that are looked at before a proof begins: this part of the budget, and no more. */
-enum { WARM_PART = 5, WARM_BUDGET = 20000 };
-
-struct network_driver {
-	const struct network_search *search;
-	struct network_explored *explored;
-	size_t *order; /* the distinct layers */
-	struct arena **arenas;
-	int inner_jobs;
-	atomic_bool stopped;
-	size_t done;
-	uint64_t evaluated;
-};
 
 bool network_objectives(const struct objectives *objectives, struct diag *diag)
 {
@@ -63,136 +47,6 @@ wide network_value(enum objective objective, const struct score *score)
 	if (objective == OBJECTIVE_HBM_BYTES)
 		return score->hbm_bytes;
 	return score->accesses[objective - OBJECTIVE_ACCESSES];
-}
-
-/* --- layers */
-
-static bool is_perfect(const struct nest_search *search)
-{
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		if (search->domain->imperfect >> d & 1 && search->shape->dimensions[d].extent > 1)
-			return false;
-	return true;
-}
-
-static void add_counters(struct nest_explored *total, const struct nest_explored *layer)
-{
-	total->evaluated += layer->evaluated;
-	total->ticks += layer->ticks;
-	total->offered += layer->offered;
-	total->refused += layer->refused;
-	total->simulated += layer->simulated;
-	total->unsimulated += layer->unsimulated;
-	total->events += layer->events;
-	total->disagreed += layer->disagreed;
-	if (!total->fault)
-		total->fault = layer->fault;
-	if (!total->refusal)
-		total->refusal = layer->refusal;
-}
-
-/* The point of least energy x latency. */
-static const struct point *find_middle(const struct frontier *frontier)
-{
-	const struct point *least = &frontier->points[0];
-	for (size_t i = 1; i < frontier->count; i++)
-		if (objective_value(OBJECTIVE_EDP, &frontier->points[i].score) <
-			objective_value(OBJECTIVE_EDP, &least->score))
-			least = &frontier->points[i];
-	return least;
-}
-
-/* A proof after a short search for something good to begin it with; if the proof is cut short,
- * what that search found still counts. */
-static struct nest_explored explore_proven(struct nest_search search, struct arena *arena)
-{
-	const char *finder = NULL;
-	uint64_t most = search.budget / WARM_PART;
-	struct nest_search warm = search;
-	warm.solver = "anneal";
-	warm.budget = most < WARM_BUDGET ? most : WARM_BUDGET;
-	if (!warm.budget)
-		return nest_explore(&search, arena);
-	struct nest_explored before = nest_explore(&warm, arena);
-	if (before.frontier.count) {
-		const struct nest_found *found = find_middle(&before.frontier)->payload;
-		search.start = &found->mapping;
-		finder = found->solver;
-	}
-	search.budget -= warm.budget;
-	struct nest_explored explored = nest_explore(&search, arena);
-	for (size_t i = 0; finder && i < explored.frontier.count; i++) {
-		struct nest_found *found = explored.frontier.points[i].payload;
-		if (text_equal(found->solver, "start"))
-			found->solver = finder;
-	}
-	/* of a single objective the start was the best of all */
-	if (!explored.complete && search.objectives.count > 1)
-		for (size_t i = 0; i < before.frontier.count; i++)
-			frontier_add(&explored.frontier, arena, before.frontier.points[i]);
-	add_counters(&explored, &before);
-	return explored;
-}
-
-static void run_layer(void *context, size_t i, int thread)
-{
-	struct network_driver *driver = context;
-	size_t layer = driver->order[i];
-	struct nest_search search = *driver->search->layers[layer];
-	search.jobs = driver->inner_jobs;
-	bool proven = !search.solver && is_perfect(&search);
-	if (proven)
-		search.solver = "exact";
-	search.listener = driver->search->listener;
-	search.stop = driver->search->stop;
-	if (atomic_load(&driver->stopped)) {
-		search.solver = "random";
-		search.budget = 1;
-		search.simulate = SIMULATE_NONE;
-		proven = false;
-	}
-	driver->arenas[i] = arena_open();
-	driver->explored->layers[layer] = proven ? explore_proven(search, driver->arenas[i])
-						 : nest_explore(&search, driver->arenas[i]);
-}
-
-static void layer_done(void *context, size_t i)
-{
-	struct network_driver *driver = context;
-	const struct network_search *search = driver->search;
-	driver->done++;
-	driver->evaluated += driver->explored->layers[driver->order[i]].evaluated;
-	if (search->progress)
-		search->progress(search->listener, driver->done, search->network->distinct,
-			driver->evaluated);
-	if (search->stop && search->stop(search->listener))
-		atomic_store(&driver->stopped, true);
-}
-
-static void explore_layers(struct network_driver *driver, struct arena *arena)
-{
-	const struct network *network = driver->search->network;
-	struct network_explored *explored = driver->explored;
-	struct parallel work = {driver, run_layer, layer_done};
-	size_t count = 0;
-	driver->order = arena_array(arena, size_t, network->distinct);
-	driver->arenas = arena_array(arena, struct arena *, network->distinct);
-	for (size_t l = 0; l < network->layer_count; l++)
-		if (network->layers[l].same_as == l)
-			driver->order[count++] = l;
-	bool wide_enough = count >= (size_t)driver->search->jobs;
-	driver->inner_jobs = wide_enough ? 1 : driver->search->jobs;
-	parallel_each(&work, count, wide_enough ? driver->search->jobs : 1);
-	explored->complete = true;
-	for (size_t i = 0; i < count; i++) {
-		const struct nest_explored *layer = &explored->layers[driver->order[i]];
-		add_counters(&explored->total, layer);
-		explored->complete &= layer->complete;
-		arena_adopt(arena, driver->arenas[i]);
-	}
-	for (size_t l = 0; l < network->layer_count; l++)
-		explored->layers[l] = explored->layers[network->layers[l].same_as];
-	explored->stopped = atomic_load(&driver->stopped);
 }
 
 /* --- the network */
@@ -272,8 +126,7 @@ struct network_explored network_explore(const struct network_search *search, str
 {
 	struct network_explored explored = {.search = search,
 		.layers = arena_array(arena, struct nest_explored, search->network->layer_count)};
-	struct network_driver driver = {.search = search, .explored = &explored};
-	explore_layers(&driver, arena);
+	network_layers(&explored, arena);
 	add_up(&explored, arena);
 	const enum objective *at = search->objectives.at;
 	bool both = search->objectives.count == 2 && at[0] != at[1] &&
