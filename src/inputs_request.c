@@ -74,7 +74,8 @@ static const char *find_rest(
 		if (!perfect)
 			return arena_format(arena,
 				"the factors of dimension %s do not divide, those of the mappings "
-				"searched all do",
+				"searched all do; --imperfect %s lets others in",
+				search->shape->dimensions[d].name,
 				search->shape->dimensions[d].name);
 	}
 	return NULL;
