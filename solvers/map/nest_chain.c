@@ -75,29 +75,44 @@ bool nest_chain_price(struct nest_chain *chain, struct nest_trial *trial)
 	return price(chain, trial, &unused);
 }
 
+/* Whether what a loop at `from` makes too large gets smaller by a factor that goes to `to`. */
+static bool leads_outwards(const struct nest_price *price, const struct tiling_level *from,
+	const struct tiling_level *to)
+{
+	if (to->spatial)
+		return false;
+	if (price->verdict == NEST_FANOUT)
+		return from->spatial && from->level == price->level;
+	return from->level <= price->level && to->level > price->level;
+}
+
 /* A prime factor of a loop that stands where too much is goes to a temporal loop further out. */
 static bool push_outwards(
 	struct nest_chain *chain, const struct nest_price *price, struct mapping *mapping)
 {
-	const struct space *space = chain->moves.space;
-	size_t count, good = 0;
-	struct arena_mark mark = arena_mark(chain->arena);
-	struct nest_move *moves = nest_moves_list(&chain->moves, mapping, chain->arena, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (moves[i].kind != NEST_MOVE_BOUND)
-			continue;
-		const struct tiling_level *to = &space->levels[moves[i].level];
-		const struct tiling_level *from = &space->levels[moves[i].from];
-		bool inside = from->level <= price->level && to->level > price->level;
-		if (price->verdict == NEST_FANOUT)
-			inside = from->level == price->level && from->spatial;
-		if (inside && !to->spatial)
-			moves[good++] = moves[i];
+	const struct nest_moves *moves = &chain->moves;
+	struct nest_move move = {.kind = NEST_MOVE_BOUND};
+	uint64_t met = 0;
+	for (int k = 0; k < moves->free_count; k++) {
+		int d = moves->free[k];
+		int64_t bounds[FACTORS_LOOPS_MOST];
+		nest_moves_bounds(moves, mapping, d, bounds);
+		for (int f = 0; f < moves->loop_count[d]; f++)
+			for (int t = 0; t < moves->loop_count[d]; t++) {
+				int from = moves->loops[d][f], to = moves->loops[d][t];
+				if (bounds[from] == 1 ||
+					!leads_outwards(price, &moves->space->levels[from],
+						&moves->space->levels[to]) ||
+					random_below(&chain->random, ++met))
+					continue; /* each that is met equally likely */
+				move.dimension = d;
+				move.from = from;
+				move.level = to;
+				move.bound = bounds[to] * nest_moves_prime(moves, &chain->random, d,
+								  bounds[from]);
+			}
 	}
-	bool moved = good &&
-		     nest_move(&chain->moves, &moves[random_below(&chain->random, good)], mapping);
-	arena_release(chain->arena, mark);
-	return moved;
+	return met && nest_move(moves, &move, mapping);
 }
 
 bool nest_chain_settle(struct nest_chain *chain, int most, struct nest_trial *trial)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Tries to find a move that changes something; of a hundred moves, so many are of bounds, ... */
-enum { TRIES = 1000, BOUNDS = 60, SWAPS = 22, AXES = 6, ANEW = 3 };
+enum { TRIES = 1000, BOUNDS = 60, SWAPS = 22, AXES = 6, ANEW = 3, EXCHANGES = 2 };
 
 static int dimension_count(const struct nest_moves *moves)
 {
@@ -91,6 +91,18 @@ void nest_moves_bounds(
 {
 	for (int i = 0; i < moves->space->level_count; i++)
 		bounds[i] = bounds_at(moves, i, mapping)[d];
+}
+
+int64_t nest_moves_prime(
+	const struct nest_moves *moves, struct random *random, int d, int64_t bound)
+{
+	int count = moves->prime_count[d], at = (int)random_below(random, (uint64_t)count);
+	for (int i = 0; i < count && !is_imperfect(moves, d); i++) {
+		int64_t prime = moves->primes[d][(at + i) % count];
+		if (bound % prime == 0)
+			return prime;
+	}
+	return moves->primes[d][at];
 }
 
 void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds)
@@ -252,7 +264,6 @@ static struct nest_move draw_bound(
 	if (!moves->free_count)
 		return move;
 	int d = moves->free[below(random, moves->free_count)];
-	int64_t prime = moves->primes[d][below(random, moves->prime_count[d])];
 	move.dimension = d;
 	move.from = moves->loops[d][below(random, moves->loop_count[d])];
 	move.level = moves->loops[d][below(random, moves->loop_count[d])];
@@ -260,10 +271,9 @@ static struct nest_move draw_bound(
 	move.bound = bounds_at(moves, move.level, mapping)[d];
 	if (is_imperfect(moves, d) && below(random, 2))
 		move.bound += below(random, 2) ? 1 : -(move.bound > 1);
-	else if (below(random, 8) == 0)
-		move.bound = number_min(move.bound * give, extent_of(moves, d));
-	else if (is_imperfect(moves, d) || give % prime == 0)
-		move.bound = number_min(move.bound * prime, extent_of(moves, d));
+	else if (give > 1)
+		move.bound *= below(random, 8) ? nest_moves_prime(moves, random, d, give) : give;
+	move.bound = number_min(move.bound, extent_of(moves, d));
 	return move;
 }
 
@@ -319,6 +329,28 @@ static bool draw_anew(
 	return set_bounds(moves, d, bounds, below(random, 2), mapping);
 }
 
+/* A prime factor of another dimension goes the way back: what a level holds stays about as large. */
+static void give_back(const struct nest_moves *moves, struct random *random,
+	const struct nest_move *first, struct mapping *mapping)
+{
+	struct nest_move move = {.kind = NEST_MOVE_BOUND,
+		.from = first->level,
+		.level = first->from,
+		.ahead = below(random, 2)};
+	int at = below(random, moves->free_count);
+	for (int i = 0; i < moves->free_count; i++) {
+		int d = moves->free[(at + i) % moves->free_count];
+		int64_t give = bounds_at(moves, move.from, mapping)[d];
+		if (d == first->dimension || give == 1)
+			continue;
+		move.dimension = d;
+		move.bound = bounds_at(moves, move.level, mapping)[d] *
+			     nest_moves_prime(moves, random, d, give);
+		if (nest_move(moves, &move, mapping))
+			return;
+	}
+}
+
 bool nest_moves_step(const struct nest_moves *moves, struct random *random, struct mapping *mapping)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -328,8 +360,11 @@ bool nest_moves_step(const struct nest_moves *moves, struct random *random, stru
 			continue;
 		}
 		struct nest_move move = draw(moves, random, mapping);
-		if (!is_idle(moves, &move, mapping) && nest_move(moves, &move, mapping))
-			return true;
+		if (is_idle(moves, &move, mapping) || !nest_move(moves, &move, mapping))
+			continue;
+		if (move.kind == NEST_MOVE_BOUND && below(random, EXCHANGES) == 0)
+			give_back(moves, random, &move, mapping);
+		return true;
 	}
 	return false;
 }

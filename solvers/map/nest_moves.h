@@ -43,6 +43,10 @@ struct nest_moves nest_moves_make(const struct space *space);
 void nest_moves_bounds(
 	const struct nest_moves *moves, const struct mapping *mapping, int d, int64_t *bounds);
 
+/* A prime of the dimension's that divides a bound above 1; 2 or 3 where factors need not divide. */
+int64_t nest_moves_prime(
+	const struct nest_moves *moves, struct random *random, int d, int64_t bound);
+
 /* Bounds of a dimension, each 1 or more, to the nearest of the domain, those further in first. */
 void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds);
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 /* Mappings that one task evaluates, about; a chain, at least; chains, at most. */
-enum { TASK_MAPPINGS = 8192, CHAIN_MAPPINGS = 1000, CHAINS_MOST = 16 };
+enum { TASK_MAPPINGS = 8192, CHAIN_MAPPINGS = 2500, CHAINS_MOST = 256 };
 
 struct nest_task {
 	uint64_t first, end;
@@ -326,13 +326,12 @@ static void share_draws(struct nest_driver *driver, uint64_t draws)
 		add_task(driver, n, part < draws - n ? n + part : draws, 0);
 }
 
+/* With more budget there are more chains, and longer ones. */
 static void share_chains(struct nest_driver *driver, uint64_t budget)
 {
-	uint64_t chains = budget / CHAIN_MAPPINGS;
-	if (chains > CHAINS_MOST)
-		chains = CHAINS_MOST;
-	if (chains < 1)
-		chains = 1;
+	uint64_t chains = 1;
+	while (chains < CHAINS_MOST && (chains + 1) * (chains + 1) * CHAIN_MAPPINGS <= budget)
+		chains++;
 	for (uint64_t n = 0; n < chains; n++) /* the first ones have what does not divide */
 		*array_add(driver->arena, &driver->tasks) =
 			(struct nest_task){n, chains, budget / chains + (n < budget % chains)};
