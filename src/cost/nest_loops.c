@@ -29,6 +29,8 @@ static enum nest_verdict refuse(
 	return verdict;
 }
 
+enum { FOURS = SHAPE_DIMENSIONS_MOST / 4 };
+
 /* Loops while they are gathered: what the bounds inside multiply to, by dimension. */
 struct gathering {
 	struct nest_loops *loops;
@@ -61,7 +63,7 @@ static void add_block(
 {
 	struct nest_loops *loops = gathering->loops;
 	int64_t fan[2] = {1, 1};
-	uint32_t busy = nest_busy(row->spatial, gathering->dimensions);
+	uint32_t busy = nest_busy(row->spatial, FOURS, gathering->dimensions);
 	for (int axis = 0; busy && axis < 2; axis++)
 		for (int i = 0; i < dimension_count; i++) {
 			int d = row->spatial_order[i];
@@ -174,7 +176,7 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 		add_block(&gathering, dimension_count, &mapping->rows[level->block_row], i);
 		take_extents(&gathering, dimension_count, loops->block_tile[i]);
 		loops->own[i] = loops->count;
-		uint32_t busy = nest_busy(row->temporal, model->all_dimensions);
+		uint32_t busy = nest_busy(row->temporal, FOURS, model->all_dimensions);
 		for (int k = 0; busy && k < dimension_count; k++) {
 			int d = row->temporal_order[k];
 			if (busy >> d & 1)

@@ -53,20 +53,22 @@ struct nest_loops {
 enum nest_verdict nest_loops_make(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_loops *loops, struct nest_score *score);
 
-/* Dimensions of `all` whose bound is not 1. */
-static inline uint32_t nest_busy(const uint32_t *bounds, uint32_t all)
+/* Dimensions of `all`, among the first 4 x fours, whose bound is not 1. */
+static inline __attribute__((always_inline)) uint32_t nest_busy(
+	const uint32_t *bounds, const int fours, uint32_t all)
 {
-	typedef uint32_t four __attribute__((vector_size(16)));
 	uint32_t busy = 0;
-	for (int d = 0; all >> d; d += 4) {
-		four some;
-		memcpy(&some, &bounds[d], sizeof some);
-		some = (four)(some != 1);
+#pragma GCC unroll 4
+	for (int k = 0; k < fours; k++) {
+		uint32_t __attribute__((vector_size(16))) some;
+		memcpy(&some, &bounds[4 * k], sizeof some);
+		some = some != 1;
 #ifdef __SSE__
-		typedef float signs __attribute__((vector_size(16)));
-		busy |= (uint32_t)__builtin_ia32_movmskps((signs)some) << d;
+		float __attribute__((vector_size(16))) signs;
+		memcpy(&signs, &some, sizeof signs);
+		busy |= (uint32_t)__builtin_ia32_movmskps(signs) << 4 * k;
 #else
-		busy |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << d;
+		busy |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << 4 * k;
 #endif
 	}
 	return busy & all;

@@ -74,24 +74,24 @@ NEST_PART void go_inwards(
 }
 
 /* Corrects what level i has of the dataspaces at hand that are not plain. */
-NEST_PART void look_at_boxes(const struct quick_state *state, int i, int first, bool exact,
-	lanes *tile, lanes *served, lanes *filled, struct nest_quick *out)
+NEST_PART void look_at_boxes(const struct quick_state *state, int i, const int first,
+	const bool exact, lanes *tile, lanes *served, lanes *filled, struct nest_quick *out)
 {
 	for (uint32_t odd = state->model->odd_spaces >> first & ((1 << LANES) - 1); odd;
 		odd &= odd - 1) {
 		int k = __builtin_ctz(odd), t = first + k;
-		bool kept = quick_keeps(state, i, t), right = true;
-		struct quick_box box = {(*tile)[k], (*served)[k], (*filled)[k]};
-		if (!exact)
-			right = quick_box_timeloop(state, i, t, &box);
-		else if (kept)
-			right = quick_box_exactly(state, i, t, &box);
-		out->left |= (uint32_t)!right << t;
-		if (kept) {
+		bool right = true;
+		if (quick_keeps(state, i, t)) {
+			struct quick_box box = {(*tile)[k], (*served)[k], (*filled)[k]};
+			right = quick_box_find(state, i, t, exact, &box);
 			(*tile)[k] = box.tile;
 			(*served)[k] = box.served;
 			(*filled)[k] = box.filled;
+		} else if (!exact && quick_enters(state, i, t) &&
+			   state->spread[i + 1] & state->model->spaces[t].summed) {
+			right = quick_box_passes(state, i, t);
 		}
+		out->left |= (uint32_t)!right << t;
 	}
 }
 
@@ -107,6 +107,7 @@ NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity
 		__builtin_shufflevector(odd, more_odd, 0, 1, 4, 5),
 		__builtin_shufflevector(even, more_even, 2, 3, 6, 7),
 		__builtin_shufflevector(odd, more_odd, 2, 3, 6, 7)};
+#pragma GCC unroll 4
 	for (int k = 0; k < count && k < LANES; k++) {
 		memcpy(&at[k].capacity, &rows[k], sizeof rows[k]);
 		at[k].links = 0;

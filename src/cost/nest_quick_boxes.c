@@ -11,27 +11,6 @@ NEST_PART int child_of(const struct quick_state *state, int i, int t)
 	return i;
 }
 
-NEST_WIDE bool quick_box_exactly(
-	const struct quick_state *state, int i, int t, struct quick_box *box)
-{
-	const struct nest_shape_of *space = &state->model->spaces[t];
-	struct quick_window window;
-	bool right = true;
-	window_open(state, space, i, &window);
-	box->tile = window.words;
-	if (state->spread_anywhere & space->summed)
-		right = quick_merge_groups(
-			state, space, child_of(state, i, t) + 1, i, &box->served);
-	if (!quick_enters(state, i, t))
-		return right;
-	box->filled = window.words * state->runs[i + 1][t % LANES];
-	if (state->slides[i + 1][t % LANES]) {
-		box->filled -= window_slide(state, space, i, true, &window);
-		right &= !quick_may_hand_on(state, t, i + 1, true, &window);
-	}
-	return right;
-}
-
 /* Are there two dimensions of one rank in the block below level i? */
 NEST_PART bool meet_in_block(const struct quick_state *state, int i, int t)
 {
@@ -44,22 +23,46 @@ NEST_PART bool meet_in_block(const struct quick_state *state, int i, int t)
 	return meet;
 }
 
-NEST_WIDE bool quick_box_timeloop(
-	const struct quick_state *state, int i, int t, struct quick_box *box)
+NEST_PART bool find_box(
+	const struct quick_state *state, int i, int t, const bool exact, struct quick_box *box)
 {
 	const struct nest_shape_of *space = &state->model->spaces[t];
 	struct quick_window window;
+	bool right = true;
 	window_open(state, space, i, &window);
 	box->tile = window.words;
+	if (exact && state->spread_anywhere & space->summed)
+		right = quick_merge_groups(
+			state, space, child_of(state, i, t) + 1, i, &box->served);
 	if (!quick_enters(state, i, t))
-		return true;
+		return right;
 	box->filled = window.words * state->runs[i + 1][t % LANES];
-	bool right = !state->spread[i + 1] || !meet_in_block(state, i + 1, t);
+	if (!exact && state->spread[i + 1])
+		right = !meet_in_block(state, i + 1, t);
 	if (state->slides[i + 1][t % LANES]) {
-		box->filled -= window_slide(state, space, i, false, &window);
-		right &= !quick_may_hand_on(state, t, i + 1, false, &window);
+		box->filled -= window_slide(state, space, i, exact, &window);
+		right &= !quick_may_hand_on(state, t, i + 1, exact, &window);
 	}
 	return right;
+}
+
+NEST_WIDE bool quick_box_find(
+	const struct quick_state *state, int i, int t, bool exact, struct quick_box *box)
+{
+	return exact ? find_box(state, i, t, true, box) : find_box(state, i, t, false, box);
+}
+
+NEST_WIDE bool quick_box_passes(const struct quick_state *state, int i, int t)
+{
+	const struct nest_shape_of *space = &state->model->spaces[t];
+	if (meet_in_block(state, i + 1, t))
+		return false;
+	if (!state->slides[i + 1][t % LANES])
+		return true;
+	struct quick_window window;
+	window_open(state, space, i, &window);
+	window_slide(state, space, i, false, &window);
+	return !quick_may_hand_on(state, t, i + 1, false, &window);
 }
 
 /* Multipliers with a block around them keep what stays the same, and hand it on. */

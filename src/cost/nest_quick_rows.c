@@ -24,13 +24,13 @@ NEST_PART bool read_rows(struct quick_state *state, const int vectors)
 		const struct nest_price *price = &model->prices[i];
 		const struct mapping_row *row = &state->mapping->rows[price->row];
 		const struct mapping_row *block = &state->mapping->rows[price->block_row];
-		uint32_t spread = nest_busy(block->spatial, model->all_dimensions);
+		uint32_t spread = nest_busy(block->spatial, vectors, model->all_dimensions);
 		state->spread[i] = spread;
 		spread_anywhere |= spread;
 		if (spread)
 			multiply(block->spatial, vectors, state->spatial[i], inside);
 		memcpy(state->inside[i], inside, (size_t)vectors * sizeof *inside);
-		state->looped[i] = nest_busy(row->temporal, model->all_dimensions);
+		state->looped[i] = nest_busy(row->temporal, vectors, model->all_dimensions);
 		multiply(row->temporal, vectors, state->temporal[i], inside);
 	}
 	state->spread_anywhere = spread_anywhere;
