@@ -59,6 +59,11 @@ NEST_PART double lanes_sum(lanes x)
 	return x[0] + x[1] + (x[2] + x[3]);
 }
 
+NEST_PART double lanes_product(lanes x)
+{
+	return x[0] * x[1] * (x[2] * x[3]);
+}
+
 /* Of four bounds. */
 NEST_PART lanes lanes_of_bounds(const uint32_t *bounds)
 {

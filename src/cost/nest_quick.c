@@ -4,10 +4,15 @@
 #include "cost/nest_quick_boxes.h"
 #include "cost/nest_quick_rows.h"
 
-/* Dataspaces at hand whose residency has one of the rows. */
-NEST_PART masks kept_in(const struct quick_state *state, int64_t rows)
+/* Dataspaces at hand that a level keeps; that some level outside it keeps. */
+NEST_PART masks kept_at(const struct quick_state *state, const struct nest_price *price)
 {
-	return (state->residency & rows) != 0;
+	return (state->residency & price->row_bit) == price->row_bit;
+}
+
+NEST_PART masks kept_outside(const struct quick_state *state, const struct nest_price *price)
+{
+	return (state->residency & (price->row_bit - 1)) > 0;
 }
 
 /* From the outermost loop inwards. */
@@ -24,16 +29,17 @@ NEST_PART void go_inwards(
 	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
 		const struct nest_price *price = &model->prices[i];
 		if (price->storage) {
-			lanes tile = all / around;
+			lanes tile = all / around, filled = tile * run;
 			if (exact) {
-				masks kept = kept_in(state, price->row_bit);
+				masks kept = kept_at(state, price);
 				lanes instances = all_lanes(state->instances[i]);
-				lanes empty = part + tile * run * (instances - below);
+				lanes empty = part + filled * (instances - below);
 				part = chosen(kept, chosen(homeless, all * alike, empty), part);
 				below = chosen(kept, instances, below);
 				homeless &= ~kept;
 			}
 			state->tiles[i] = tile;
+			state->filled[i] = filled;
 			state->parts[i] = part;
 		}
 		if (state->looped[i]) {
@@ -54,8 +60,10 @@ NEST_PART void go_inwards(
 				run = chosen(moves, steps, run);
 			}
 		}
-		state->runs[i] = run;
-		state->slides[i] = slides;
+		if (odd) {
+			state->runs[i] = run;
+			state->slides[i] = slides;
+		}
 		if (state->spread[i]) {
 			lanes groups = all_lanes(1);
 			for (int d = 0; d < dimension_count; d++)
@@ -71,28 +79,6 @@ NEST_PART void go_inwards(
 		}
 	}
 	state->steps = steps[0];
-}
-
-/* Corrects what level i has of the dataspaces at hand that are not plain. */
-NEST_PART void look_at_boxes(const struct quick_state *state, int i, const int first,
-	const bool exact, lanes *tile, lanes *served, lanes *filled, struct nest_quick *out)
-{
-	for (uint32_t odd = state->model->odd_spaces >> first & ((1 << LANES) - 1); odd;
-		odd &= odd - 1) {
-		int k = __builtin_ctz(odd), t = first + k;
-		bool right = true;
-		if (quick_keeps(state, i, t)) {
-			struct quick_box box = {(*tile)[k], (*served)[k], (*filled)[k]};
-			right = quick_box_find(state, i, t, exact, &box);
-			(*tile)[k] = box.tile;
-			(*served)[k] = box.served;
-			(*filled)[k] = box.filled;
-		} else if (!exact && quick_enters(state, i, t) &&
-			   state->spread[i + 1] & state->model->spaces[t].summed) {
-			right = quick_box_passes(state, i, t);
-		}
-		out->left |= (uint32_t)!right << t;
-	}
 }
 
 /* Counts of dataspaces, a field in each of the vectors. */
@@ -114,95 +100,97 @@ NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity
 	}
 }
 
-/* A level that only fans out. */
-NEST_PART void pass_by(const struct quick_state *state, int i, const int first, const int count,
-	const bool look, struct nest_counts *counts, struct nest_score *score,
-	struct nest_quick *out)
+/* What all dataspaces together come to at a level. */
+NEST_PART void settle(const struct quick_state *state, int i, double held, double read,
+	double written, struct nest_score *score, struct nest_quick *out)
 {
-	lanes none = all_lanes(0), tile = none, served = none, filled = none;
-	if (look)
-		look_at_boxes(state, i, first, false, &tile, &served, &filled, out);
-	put_counts(
-		&counts->at[i][first], count, (masks)none, (masks)none, (masks)none, (masks)none);
-	memcpy(&score->space_pj[i][first], &none, sizeof none);
+	const struct nest_price *price = &state->model->prices[i];
+	if ((held > price->size || held < price->least_size) && out->verdict == NEST_FITS) {
+		out->verdict = held > price->size ? NEST_CAPACITY : NEST_UTILIZATION;
+		score->level = i;
+		score->asked = (int64_t)held;
+		score->given = state->model->hierarchy->levels[i].size;
+	}
+	if (price->limited)
+		out->waits |= (uint32_t)nest_may_wait(
+				      price, read, written, state->steps * state->instances[i])
+			      << i;
 }
 
-/* From the innermost level outwards; `count` dataspaces at hand. */
+/* From the innermost level outwards; `count` dataspaces, of which up to four are at hand. */
 NEST_PART void go_outwards(struct quick_state *state, const int first, const int count,
-	const bool odd, const bool exact, struct nest_counts *counts, struct nest_score *score,
+	const bool exact, struct nest_counts *counts, struct nest_score *score,
 	struct nest_quick *out)
 {
 	const struct nest_model *model = state->model;
-	int level_count = model->hierarchy->level_count;
-	lanes served = all_lanes(state->steps);
-	for (int i = 0; i < level_count; i++) {
+	const bool last = count <= LANES;
+	lanes served = all_lanes(state->steps), none = all_lanes(0);
+	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
+		double instances = state->instances[i], held = 0, read = 0, written = 0;
+		counts->utilized[i] = (int64_t)instances;
 		if (state->spread[i])
 			served *= state->groups[i];
 		if (!price->storage) {
-			pass_by(state, i, first, count, odd && !exact, counts, score, out);
-			continue;
+			put_counts(&counts->at[i][first], count, (masks)none, (masks)none,
+				(masks)none, (masks)none);
+			memcpy(&score->space_pj[i][first], &none, sizeof none);
+		} else {
+			/* Exactly, instances need not be alike, and only all together are whole. */
+			double times = exact ? instances : 1, left = exact ? 1 : instances;
+			masks kept = kept_at(state, price),
+			      away = kept & kept_outside(state, price);
+			masks sums = kept & masks_at(&model->written[first]);
+			lanes tile = where(kept, state->tiles[i]);
+			lanes filled = where(away, state->filled[i]);
+			/* The first word of a sum comes from nowhere. */
+			lanes part = where(sums, state->parts[i]);
+			lanes updates = where(sums, served) * times;
+			lanes reads = where(kept, served) * times - part;
+			lanes fills = filled * times - where(away, part);
+			lanes pj =
+				lanes_pj(price, reads, fills, updates, times * price->block_size) *
+				clusters_of(price, instances);
+			memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+			reads *= left;
+			fills *= left;
+			updates *= left;
+			put_counts(&counts->at[i][first], count, whole(tile), whole(reads),
+				whole(fills), whole(updates));
+			served = chosen(kept, filled, served);
+			held = lanes_sum(tile);
+			if (price->limited) {
+				lanes scale = lanes_at(&model->rate_scale[i][first]);
+				read = lanes_sum(reads * scale);
+				written = lanes_sum((fills + updates) * scale);
+			}
 		}
-		/* Exactly, instances need not be alike, and only all together are whole. */
-		double instances = state->instances[i];
-		double times = exact ? instances : 1, left = exact ? 1 : instances;
-		masks kept = kept_in(state, price->row_bit);
-		masks away = kept & kept_in(state, price->row_bit - 1);
-		masks written = kept & masks_at(&model->written[first]);
-		lanes tile = where(kept, state->tiles[i]);
-		lanes filled = where(away, tile * state->runs[i + 1 < level_count ? i + 1 : i]);
-		if (odd)
-			look_at_boxes(state, i, first, exact, &tile, &served, &filled, out);
-		/* The first word of a sum comes from nowhere. */
-		lanes part = where(written, state->parts[i]);
-		lanes updates = where(written, served) * times;
-		lanes reads = where(kept, served) * times - part;
-		lanes fills = filled * times - where(away, part);
-		lanes pj = lanes_pj(price, reads, fills, updates, times * price->block_size) *
-			   clusters_of(price, instances);
-		memcpy(&score->space_pj[i][first], &pj, sizeof pj);
-		reads *= left;
-		fills *= left;
-		updates *= left;
-		put_counts(&counts->at[i][first], count, whole(tile), whole(reads), whole(fills),
-			whole(updates));
-		state->held[i] = lanes_sum(tile) + (first ? state->held[i] : 0);
-		if (price->limited) {
-			lanes scale = lanes_at(&model->rate_scale[i][first]);
-			state->read[i] = lanes_sum(reads * scale) + (first ? state->read[i] : 0);
-			state->written[i] = lanes_sum((fills + updates) * scale) +
-					    (first ? state->written[i] : 0);
+		if (first) {
+			held += state->held[i];
+			read += state->read[i];
+			written += state->written[i];
 		}
-		served = chosen(kept, filled, served);
+		if (last) {
+			settle(state, i, held, read, written, score, out);
+		} else {
+			state->held[i] = held;
+			state->read[i] = read;
+			state->written[i] = written;
+		}
 	}
 }
 
-/* What all dataspaces together come to, level by level. */
-NEST_PART void settle(const struct quick_state *state, struct nest_counts *counts,
-	struct nest_score *score, struct nest_quick *out)
+/* As Timeloop counts, multipliers with a block around them keep what stays the same, and hand it on:
+ * the long way finds out. */
+NEST_PART uint32_t shared_by_multipliers(const struct quick_state *state, int first, int count)
 {
-	const struct nest_model *model = state->model;
-	for (int i = 0; i < model->hierarchy->level_count; i++) {
-		const struct nest_price *price = &model->prices[i];
-		double instances = state->instances[i];
-		counts->utilized[i] = (int64_t)instances;
-		double held = price->storage ? state->held[i] : 0;
-		if ((held > price->size || held < price->least_size) && out->verdict == NEST_FITS) {
-			out->verdict = held > price->size ? NEST_CAPACITY : NEST_UTILIZATION;
-			score->level = i;
-			score->asked = (int64_t)held;
-			score->given = model->hierarchy->levels[i].size;
-		}
-		if (price->storage && price->limited)
-			out->waits |= (uint32_t)nest_may_wait(price, state->read[i],
-					      state->written[i], state->steps * instances)
-				      << i;
-	}
-	counts->compute_cycles = (int64_t)state->steps;
-	counts->utilized_computes = (int64_t)state->multipliers;
+	uint32_t shared = 0;
+	for (int k = 0; k < count && k < LANES; k++)
+		shared |= (uint32_t)(state->groups[0][k] != state->fan[0]) << k;
+	return (shared << first) & ~(uint32_t)state->model->hierarchy->levels[0].no_link_transfer;
 }
 
-/* Up to four dataspaces. */
+/* Up to four of `count` dataspaces. */
 NEST_PART void count_some(struct quick_state *state, const int first, const int count,
 	const bool odd, const bool exact, struct nest_counts *counts, struct nest_score *score,
 	struct nest_quick *out)
@@ -213,9 +201,14 @@ NEST_PART void count_some(struct quick_state *state, const int first, const int 
 	state->residency &= (int64_t)state->model->storage_rows;
 	go_inwards(state, first, odd, exact);
 	if (!exact && state->spread[0])
-		for (int t = first; t < first + count && t < first + LANES; t++)
-			out->left |= (uint32_t)quick_multipliers_meet(state, t) << t;
-	go_outwards(state, first, count, odd, exact, counts, score, out);
+		out->left |= shared_by_multipliers(state, first, count);
+	if (odd)
+		for (uint32_t left = state->model->odd_spaces >> first & ((1 << LANES) - 1); left;
+			left &= left - 1) {
+			int t = first + __builtin_ctz(left);
+			out->left |= (uint32_t)!quick_boxes(state, t, exact) << t;
+		}
+	go_outwards(state, first, count, exact, counts, score, out);
 }
 
 NEST_PART bool all_have_homes(const struct nest_model *model, const struct mapping *mapping)
@@ -251,6 +244,7 @@ NEST_WIDE bool nest_quick_counts(const struct nest_model *model, const struct ma
 		count_some(&state, 0, 3, true, false, counts, score, out);
 	else
 		count_some(&state, 0, 3, false, false, counts, score, out);
-	settle(&state, counts, score, out);
+	counts->compute_cycles = (int64_t)state.steps;
+	counts->utilized_computes = (int64_t)state.multipliers;
 	return true;
 }

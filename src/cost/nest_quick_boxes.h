@@ -4,26 +4,11 @@
 #include "cost/nest_quick_state.h"
 
 /*
- * What a dataspace has at a level that keeps it whose ranks add dimensions or have coefficients,
- * given what it would have if each were one plain dimension.  False where the long way must count
- * it: where neighbours may hand words on, and where the groups of children that take the same are no
- * product.
+ * Corrects what the way inwards has found of a dataspace as if each of its ranks were one plain
+ * dimension: its tiles, the words that fill them, the groups of blocks.  False where the long way
+ * must count it: where neighbours may hand words on, and where the groups of children that take the
+ * same are no product.  Its tiles are right in any case.
  */
-struct quick_box {
-	double tile;   /* words of an instance */
-	double served; /* words that an instance serves to the block below */
-	double filled; /* words that an instance takes from its parent; 0 without one */
-};
-
-bool quick_box_find(
-	const struct quick_state *state, int i, int t, bool exact, struct quick_box *box);
-
-/* As Timeloop counts, where level i passes the dataspace by: whether the block around it may be
- * left as it is. */
-bool quick_box_passes(const struct quick_state *state, int i, int t);
-
-/* Whether the long way must count it for the sake of the block around the multipliers, as
- * Timeloop counts. */
-bool quick_multipliers_meet(const struct quick_state *state, int t);
+bool quick_boxes(struct quick_state *state, int t, bool exact);
 
 #endif

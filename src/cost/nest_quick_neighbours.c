@@ -156,9 +156,24 @@ NEST_PART double count_sums(double a, double a_step, double b, double b_step)
 	return a * b - (a_more > 0 && b_more > 0 ? a_more * b_more : 0);
 }
 
-NEST_WIDE bool quick_merge_groups(const struct quick_state *state,
-	const struct nest_shape_of *space, int from, int to, double *served)
+/* The groups of all blocks become those of the outermost: `merged` for every `plain` ones. */
+NEST_PART void put_groups(
+	struct quick_state *state, int t, int from, int to, double plain, double merged)
 {
+	int outermost = from;
+	double all = 1;
+	for (int l = from; l <= to; l++)
+		if (state->spread[l]) {
+			all *= state->groups[l][t % LANES];
+			state->groups[l][t % LANES] = 1;
+			outermost = l;
+		}
+	state->groups[outermost][t % LANES] = all / plain * merged;
+}
+
+NEST_WIDE bool quick_merge_groups(struct quick_state *state, int t, int from, int to)
+{
+	const struct nest_shape_of *space = &state->model->spaces[t];
 	for (int s = 0; s < space->sum_count; s++) {
 		uint32_t spread = state->spread_anywhere & space->sums[s];
 		if (!(spread & (spread - 1)))
@@ -169,8 +184,8 @@ NEST_WIDE bool quick_merge_groups(const struct quick_state *state,
 				    &count[k], &step[k]))
 				return false;
 		if (count[0] > 1 && count[1] > 1)
-			*served = *served / (count[0] * count[1]) *
-				  count_sums(count[0], step[0], count[1], step[1]);
+			put_groups(state, t, from, to, count[0] * count[1],
+				count_sums(count[0], step[0], count[1], step[1]));
 	}
 	return true;
 }

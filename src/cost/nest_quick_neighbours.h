@@ -14,11 +14,11 @@ bool quick_may_hand_on(const struct quick_state *state, int t, int i, bool exact
 	const struct quick_window *window);
 
 /*
- * Exactly, what a level serves to the groups below it, given what it would serve if no two children
- * of the blocks `from` to `to` took the same words but those that differ in no relevant dimension.
- * False where the loops of one dimension in several blocks leave gaps.
+ * Exactly, puts the groups that the children of blocks `from` to `to` make together in the place
+ * of those of each block: where two dimensions of a rank are spread, children take the same words
+ * where their offsets add up to the same.  False where the loops of one dimension in several
+ * blocks leave gaps.
  */
-bool quick_merge_groups(const struct quick_state *state, const struct nest_shape_of *space,
-	int from, int to, double *served);
+bool quick_merge_groups(struct quick_state *state, int t, int from, int to);
 
 #endif

@@ -41,14 +41,17 @@ NEST_PART bool read_rows(struct quick_state *state, const int vectors)
 	return !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);
 }
 
-/* Instances along X and Y; false if the fan-out is too small. */
-NEST_PART bool fan_out(struct quick_state *state, int i)
+/* Instances of a block, along X and Y; false if the fan-out is too small. */
+NEST_PART bool fan_out(struct quick_state *state, int i, const int vectors)
 {
-	const struct nest_price *price = &state->model->prices[i];
+	const struct nest_model *model = state->model;
+	const struct nest_price *price = &model->prices[i];
 	uint32_t along_y = state->spread[i] & state->mapping->rows[price->block_row].spatial_y;
-	double fan = 1, fan_y = 1;
-	for (int d = 0; d < state->model->shape->dimension_count; d++)
-		fan *= state->spatial[i][d];
+	lanes bounds = all_lanes(1);
+	for (int v = 0; v < vectors; v++)
+		bounds *= 1 + where(masks_at(&model->used[v * LANES]),
+				      lanes_at(&state->spatial[i][v * LANES]) - 1);
+	double fan = lanes_product(bounds), fan_y = 1;
 	if (along_y == state->spread[i])
 		fan_y = fan;
 	else
@@ -58,14 +61,15 @@ NEST_PART bool fan_out(struct quick_state *state, int i)
 	return fan <= price->fanout_x * fan_y && fan_y <= price->fanout_y;
 }
 
-NEST_PART bool fan_out_all(struct quick_state *state)
+/* From the outermost level inwards. */
+NEST_PART bool fan_out_all(struct quick_state *state, const int vectors)
 {
 	double instances = 1;
 	for (int i = state->model->hierarchy->level_count - 1; i >= 0; i--) {
 		state->instances[i] = instances;
 		if (!state->spread[i])
 			continue;
-		if (!fan_out(state, i))
+		if (!fan_out(state, i, vectors))
 			return false;
 		instances *= state->fan[i];
 	}
@@ -76,8 +80,9 @@ NEST_PART bool fan_out_all(struct quick_state *state)
 NEST_WIDE bool quick_rows(struct quick_state *state)
 {
 	int dimension_count = state->model->shape->dimension_count;
-	bool right = dimension_count <= LANES       ? read_rows(state, 1)
-		     : dimension_count <= 2 * LANES ? read_rows(state, 2)
-						    : read_rows(state, 4);
-	return right && fan_out_all(state);
+	if (dimension_count <= LANES)
+		return read_rows(state, 1) && fan_out_all(state, 1);
+	if (dimension_count <= 2 * LANES)
+		return read_rows(state, 2) && fan_out_all(state, 2);
+	return read_rows(state, 4) && fan_out_all(state, 4);
 }

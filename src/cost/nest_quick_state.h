@@ -26,7 +26,8 @@ struct quick_state {
 	double outside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST], steps;
 	/* Of the four dataspaces at hand: */
 	masks residency;
-	lanes tiles[ARCH_LEVELS_MOST]; /* W(i), of plain dataspaces */
+	lanes tiles[ARCH_LEVELS_MOST];  /* W(i) */
+	lanes filled[ARCH_LEVELS_MOST]; /* words that an instance takes from its parent */
 	/* Words that come without a sum: timeloop: all of it / G of the blocks outside, in each
 	 * instance; exact: E(i), in all. */
 	lanes parts[ARCH_LEVELS_MOST];
@@ -36,7 +37,8 @@ struct quick_state {
 	 * dimensions. */
 	masks slides[ARCH_LEVELS_MOST];
 
-	/* Found on the way outwards, of all dataspaces: words of the tiles, words that pass the ports. */
+	/* Found on the way outwards, of all dataspaces so far: words of the tiles, words that pass
+	 * the ports. */
 	double held[ARCH_LEVELS_MOST], read[ARCH_LEVELS_MOST], written[ARCH_LEVELS_MOST];
 };
 

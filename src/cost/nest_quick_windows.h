@@ -19,11 +19,6 @@ struct quick_window {
 	lanes shifts[QUICK_SHIFTS_MOST]; /* by the advance of each loop, innermost first */
 };
 
-NEST_PART double lanes_product(lanes x)
-{
-	return x[0] * x[1] * (x[2] * x[3]);
-}
-
 NEST_PART bool no_lane(masks mask)
 {
 	return !(mask[0] | mask[1] | mask[2] | mask[3]);
