@@ -142,7 +142,6 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		for (int d = 0; d < shape->dimension_count; d++) {
 			bool relevant = space->relevant >> d & 1;
 			model->relevant[d][t] = -(int64_t)relevant;
-			model->summed[d][t] = -(int64_t)(space->summed >> d & 1);
 			model->words[t] *= relevant ? model->extents[d] : 1;
 		}
 	}

@@ -25,7 +25,7 @@ NEST_PART void go_inwards(
 	lanes steps = all_lanes(1), run = steps, around = steps;
 	lanes below = steps; /* groups below all instances of the parent */
 	lanes alike = steps; /* instances that have the same indices of a dataspace */
-	masks homeless = ~(masks){0}, slides = {0};
+	masks homeless = ~(masks){0};
 	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
 		const struct nest_price *price = &model->prices[i];
 		if (price->storage) {
@@ -50,20 +50,15 @@ NEST_PART void go_inwards(
 				lanes factor =
 					1 + where(masks_at(&model->relevant[d][first]), bound - 1);
 				masks moves = factor != 1;
-				if (odd) {
+				if (odd)
 					state->outside[i][k] = steps[0];
-					masks summed = masks_at(&model->summed[d][first]);
-					slides = (moves & summed) | (~moves & slides);
-				}
 				steps *= bound;
 				around *= factor;
 				run = chosen(moves, steps, run);
 			}
 		}
-		if (odd) {
+		if (odd)
 			state->runs[i] = run;
-			state->slides[i] = slides;
-		}
 		if (state->spread[i]) {
 			lanes groups = all_lanes(1);
 			for (int d = 0; d < dimension_count; d++)

@@ -2,16 +2,15 @@
 
 #include "cost/nest_quick_neighbours.h"
 
-/* Are there two dimensions of one rank in the block below level i? */
-NEST_PART bool meet_in_block(
-	const struct quick_state *state, const struct nest_shape_of *space, int i)
+/* Are there two dimensions of one rank among those that are spread? */
+NEST_PART bool two_of_a_rank(const struct nest_shape_of *space, uint32_t spread)
 {
-	bool meet = false;
+	bool two = false;
 	for (int s = 0; s < space->sum_count; s++) {
-		uint32_t shared = state->spread[i] & space->sums[s];
-		meet |= (shared & (shared - 1)) != 0;
+		uint32_t shared = spread & space->sums[s];
+		two |= (shared & (shared - 1)) != 0;
 	}
-	return meet;
+	return two;
 }
 
 /* As Timeloop counts, multipliers with a block around them keep what stays the same, and hand it
@@ -20,7 +19,7 @@ NEST_PART bool multipliers_meet(const struct quick_state *state, int t)
 {
 	const struct nest_shape_of *space = &state->model->spaces[t];
 	bool links = !(state->model->hierarchy->levels[0].no_link_transfer >> t & 1);
-	return meet_in_block(state, space, 0) || (links && space->sum_count > 0);
+	return two_of_a_rank(space, state->spread[0]) || (links && space->sum_count > 0);
 }
 
 NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
@@ -28,7 +27,7 @@ NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
 	const struct nest_shape_of *space = &state->model->spaces[t];
 	int level_count = state->model->hierarchy->level_count, child = -1;
 	bool right = exact || !state->spread[0] || !multipliers_meet(state, t);
-	bool merge = exact && state->spread_anywhere & space->summed;
+	bool merge = exact && two_of_a_rank(space, state->spread_anywhere);
 	struct quick_window window;
 	for (int i = 0; i < level_count; i++) {
 		bool kept = quick_keeps(state, i, t), home = !quick_enters(state, i, t);
@@ -45,13 +44,11 @@ NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
 		}
 		if (home)
 			break;
-		if (!exact && around)
-			right &= !meet_in_block(state, space, i + 1);
-		double held = 0;
-		if (state->slides[i + 1][t % LANES]) {
-			held = window_slide(state, space, i, exact, &window);
-			right &= !around || !quick_may_hand_on(state, t, i + 1, exact, &window);
-		}
+		if (!exact && two_of_a_rank(space, around))
+			right = false;
+		double held = window_slide(state, space, i, exact, &window);
+		if (around && window.shift_count)
+			right &= !quick_may_hand_on(state, t, i + 1, exact, &window);
 		if (kept)
 			state->filled[i][t % LANES] =
 				window.words * state->runs[i + 1][t % LANES] - held;

@@ -33,9 +33,6 @@ struct quick_state {
 	lanes parts[ARCH_LEVELS_MOST];
 	lanes runs[ARCH_LEVELS_MOST];   /* m(i) */
 	lanes groups[ARCH_LEVELS_MOST]; /* G(i), where the block has loops */
-	/* The innermost relevant loop around the children of block i is one of a rank that adds
-	 * dimensions. */
-	masks slides[ARCH_LEVELS_MOST];
 
 	/* Found on the way outwards, of all dataspaces so far: words of the tiles, words that pass
 	 * the ports. */
