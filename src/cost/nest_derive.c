@@ -112,16 +112,24 @@ static uint32_t find_waits(const struct nest_model *model, const struct nest_cou
 static void derive_accesses(
 	const struct nest_model *model, const struct nest_counts *counts, struct nest_score *score)
 {
+	int space_count = model->shape->space_count;
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
 		double instances = (double)number_max(counts->utilized[i], 1);
-		double clusters = clusters_of(price, instances);
-		for (int t = 0; t < model->shape->space_count; t++) {
-			const struct nest_count *count = &counts->at[i][t];
-			lanes pj = lanes_pj(price, all_lanes((double)count->reads),
-				all_lanes((double)count->fills), all_lanes((double)count->updates),
-				instances * price->block_size);
-			score->space_pj[i][t] = pj[0] * clusters;
+		score->level_pj[i] = 0;
+		for (int first = 0; first < space_count; first += LANES) {
+			lanes reads = all_lanes(0), fills = reads, updates = reads;
+			for (int k = 0; k < LANES && first + k < space_count; k++) {
+				const struct nest_count *count = &counts->at[i][first + k];
+				reads[k] = (double)count->reads;
+				fills[k] = (double)count->fills;
+				updates[k] = (double)count->updates;
+			}
+			lanes pj = lanes_pj(price, reads, fills, updates,
+					   instances * price->block_size) *
+				   clusters_of(price, instances);
+			memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+			score->level_pj[i] += lanes_sum(pj);
 		}
 	}
 }
@@ -129,7 +137,7 @@ static void derive_accesses(
 enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, uint32_t waits, struct nest_score *score)
 {
-	int level_count = model->hierarchy->level_count, space_count = model->shape->space_count;
+	int level_count = model->hierarchy->level_count;
 	int64_t most = counts->compute_cycles;
 	bool fits = true;
 	for (int i = 0; i < level_count; i++)
@@ -154,13 +162,10 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 		double leak = price->leak_pj * cycles * (double)counts->utilized[price->gated_at];
 		double network =
 			model->priced_hops ? nest_network_pj(model, counting, counts, i) : 0;
-		double sum = leak + network;
-		for (int t = 0; t < space_count; t++)
-			sum += score->space_pj[i][t];
 		score->leak_pj[i] = leak;
 		score->network_pj[i] = network;
-		score->level_pj[i] = sum;
-		all += sum;
+		score->level_pj[i] += leak + network;
+		all += score->level_pj[i];
 	}
 	score->energy_pj = all;
 	return NEST_FITS;

@@ -12,7 +12,7 @@
 enum nest_verdict nest_derive_counting(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, struct nest_score *score);
 
-/* The same, but for the energy of accesses: space_pj is there.  `waits`: bits of the levels whose
+/* The same, but for the energy of accesses: space_pj is there, and its sum in level_pj.  `waits`: bits of the levels whose
  * ports may be too slow. */
 enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, uint32_t waits, struct nest_score *score);

@@ -27,7 +27,7 @@ enum { LANES = 4, LANE_GROUPS_MOST = SHAPE_SPACES_MOST / LANES };
 
 NEST_PART lanes all_lanes(double x)
 {
-	return (lanes){x, x, x, x};
+	return x - (lanes){0};
 }
 
 NEST_PART lanes lanes_at(const double *four)

@@ -130,6 +130,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			put_counts(&counts->at[i][first], count, (masks)none, (masks)none,
 				(masks)none, (masks)none);
 			memcpy(&score->space_pj[i][first], &none, sizeof none);
+			score->level_pj[i] = 0;
 		} else {
 			/* Exactly, instances need not be alike, and only all together are whole. */
 			double times = exact ? instances : 1, left = exact ? 1 : instances;
@@ -147,6 +148,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 				lanes_pj(price, reads, fills, updates, times * price->block_size) *
 				clusters_of(price, instances);
 			memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+			score->level_pj[i] = (first ? score->level_pj[i] : 0) + lanes_sum(pj);
 			reads *= left;
 			fills *= left;
 			updates *= left;

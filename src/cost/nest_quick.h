@@ -30,7 +30,7 @@ struct nest_quick {
 	uint32_t waits; /* bit of every level whose ports may be too slow */
 };
 
-/* All of *counts and score->space_pj but what is left; capacities of all. */
+/* All of *counts, score->space_pj and their sums in level_pj, but what is left; capacities of all. */
 bool nest_quick_counts(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score, struct nest_quick *out);
 
