@@ -112,6 +112,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	for (int d = 0; d < shape->dimension_count; d++) {
 		model->extents[d] = (double)shape->dimensions[d].extent;
 		model->used[d] = -1;
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+			model->irrelevant[d][t] = 1;
 	}
 	uint32_t flags = 0;
 	model->quick = model->fits;
@@ -142,6 +144,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		for (int d = 0; d < shape->dimension_count; d++) {
 			bool relevant = space->relevant >> d & 1;
 			model->relevant[d][t] = -(int64_t)relevant;
+			if (relevant)
+				model->irrelevant[d][t] = 0;
 			model->words[t] *= relevant ? model->extents[d] : 1;
 		}
 	}

@@ -66,6 +66,7 @@ struct nest_model {
 	int64_t used[SHAPE_DIMENSIONS_MOST]; /* dimensions of the shape */
 	int64_t written[SHAPE_SPACES_MOST];
 	int64_t relevant[SHAPE_DIMENSIONS_MOST][SHAPE_SPACES_MOST];
+	double irrelevant[SHAPE_DIMENSIONS_MOST][SHAPE_SPACES_MOST]; /* 0 or 1 */
 	int64_t summed[SHAPE_DIMENSIONS_MOST]
 		      [SHAPE_SPACES_MOST]; /* in a rank that adds dimensions */
 	uint32_t all_dimensions;

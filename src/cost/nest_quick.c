@@ -15,6 +15,13 @@ NEST_PART masks kept_outside(const struct quick_state *state, const struct nest_
 	return (state->residency & (price->row_bit - 1)) > 0;
 }
 
+/* A bound of dimension d for the dataspaces that it is relevant to, 1 for the others. */
+NEST_PART lanes factor_of(const struct nest_model *model, int d, const int first, lanes bound)
+{
+	return (lanes)((masks_at(&model->relevant[d][first]) & (masks)bound) |
+		       (masks)lanes_at(&model->irrelevant[d][first]));
+}
+
 /* From the outermost loop inwards. */
 NEST_PART void go_inwards(
 	struct quick_state *state, const int first, const bool odd, const bool exact)
@@ -47,11 +54,8 @@ NEST_PART void go_inwards(
 			for (int k = dimension_count; k-- > 0;) {
 				int d = order[k];
 				lanes bound = all_lanes(state->temporal[i][d]);
-				lanes factor =
-					1 + where(masks_at(&model->relevant[d][first]), bound - 1);
+				lanes factor = factor_of(model, d, first, bound);
 				masks moves = factor != 1;
-				if (odd)
-					state->outside[i][k] = steps[0];
 				steps *= bound;
 				around *= factor;
 				run = chosen(moves, steps, run);
@@ -62,8 +66,8 @@ NEST_PART void go_inwards(
 		if (state->spread[i]) {
 			lanes groups = all_lanes(1);
 			for (int d = 0; d < dimension_count; d++)
-				groups *= 1 + where(masks_at(&model->relevant[d][first]),
-						      all_lanes(state->spatial[i][d] - 1));
+				groups *=
+					factor_of(model, d, first, all_lanes(state->spatial[i][d]));
 			state->groups[i] = groups;
 			around *= groups;
 			below *= groups;

@@ -31,9 +31,14 @@ NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
 	struct quick_window window;
 	for (int i = 0; i < level_count; i++) {
 		bool kept = quick_keeps(state, i, t), home = !quick_enters(state, i, t);
-		uint32_t around = home ? 0 : state->spread[i + 1] & space->summed;
 		/* As Timeloop counts, the block around a level that is passed by is one by itself. */
-		if (!kept && (exact || !around))
+		if (!kept && exact)
+			continue;
+		uint32_t around = home ? 0 : state->spread[i + 1] & space->summed;
+		bool links = around && window_is_paced(state, space, i);
+		if (!exact && two_of_a_rank(space, around))
+			right = false;
+		if (!kept && !links)
 			continue;
 		window_open(state, space, i, &window);
 		if (kept) {
@@ -44,14 +49,12 @@ NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
 		}
 		if (home)
 			break;
-		if (!exact && two_of_a_rank(space, around))
-			right = false;
-		double held = window_slide(state, space, i, exact, &window);
-		if (around && window.shift_count)
+		double steps = state->runs[i + 1][t % LANES];
+		double held = window_slide(state, space, i, steps, exact, &window);
+		if (links)
 			right &= !quick_may_hand_on(state, t, i + 1, exact, &window);
 		if (kept)
-			state->filled[i][t % LANES] =
-				window.words * state->runs[i + 1][t % LANES] - held;
+			state->filled[i][t % LANES] = window.words * steps - held;
 	}
 	return right;
 }

@@ -111,7 +111,7 @@ NEST_WIDE bool quick_may_hand_on(const struct quick_state *state, int t, int i, 
 	const struct nest_model *model = state->model;
 	const struct nest_shape_of *space = &model->spaces[t];
 	uint32_t spread = state->spread[i];
-	if (!window->paced || model->hierarchy->levels[i].no_link_transfer >> t & 1)
+	if (model->hierarchy->levels[i].no_link_transfer >> t & 1)
 		return false;
 	const struct nest_price *price = &model->prices[i];
 	uint32_t y = spread & state->mapping->rows[price->block_row].spatial_y;

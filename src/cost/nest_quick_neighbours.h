@@ -8,8 +8,9 @@
  * links between neighbours.  One dataspace at a time, some of whose ranks add dimensions.
  */
 
-/* Whether children of block i, of such a window, may hand words on to their neighbours in a way
- * that counts: the long way finds out. */
+/* Whether children of block i may hand words on to their neighbours in a way that counts: the long
+ * way finds out.  `window`: of level i - 1, moved by the innermost temporal loop around it; else
+ * neighbours hand on nothing. */
 bool quick_may_hand_on(const struct quick_state *state, int t, int i, bool exact,
 	const struct quick_window *window);
 

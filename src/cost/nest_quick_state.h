@@ -21,9 +21,8 @@ struct quick_state {
 	uint32_t looped[ARCH_LEVELS_MOST], spread[ARCH_LEVELS_MOST], spread_anywhere;
 	double instances[ARCH_LEVELS_MOST], fan[ARCH_LEVELS_MOST], multipliers;
 
-	/* Found on the way inwards.  outside[i][k]: product of the temporal bounds outside the loop
-	 * at place k of the order. */
-	double outside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST], steps;
+	/* Found on the way inwards. */
+	double steps;
 	/* Of the four dataspaces at hand: */
 	masks residency;
 	lanes tiles[ARCH_LEVELS_MOST];  /* W(i) */

@@ -14,7 +14,6 @@ struct quick_window {
 	lanes width;
 	double rest;  /* product of the extents in the other ranks */
 	double words; /* of the tile */
-	bool paced;   /* the innermost temporal loop around it moves it */
 	int shift_count;
 	lanes shifts[QUICK_SHIFTS_MOST]; /* by the advance of each loop, innermost first */
 };
@@ -53,10 +52,27 @@ NEST_PART int find_places(
 	return count;
 }
 
-/* How far the loops inside fall back, and the words held so far. */
+/* Does the innermost temporal loop around level i move the window? */
+NEST_PART bool window_is_paced(
+	const struct quick_state *state, const struct nest_shape_of *space, int i)
+{
+	const struct nest_model *model = state->model;
+	for (int l = i + 1; l < model->hierarchy->level_count; l++) {
+		if (!state->looped[l])
+			continue;
+		const uint8_t *order = state->mapping->rows[model->prices[l].row].temporal_order;
+		while (!(state->looped[l] >> *order & 1))
+			order++;
+		return space->summed >> *order & 1;
+	}
+	return false;
+}
+
+/* How far the loops inside fall back, the iterations of those from here outwards, and the words held
+ * so far. */
 struct slide {
 	lanes back;
-	double held;
+	double steps, held;
 };
 
 /* Past the loops of one row; false at the first of another rank. */
@@ -72,18 +88,17 @@ NEST_PART bool slide_past(const struct quick_state *state, const struct nest_sha
 		bool in_rank = space->summed >> d & 1;
 		if (!in_rank && space->relevant >> d & 1)
 			return false;
-		if (!in_rank && window->shift_count == 0) {
-			window->paced = false;
+		if (!in_rank && window->shift_count == 0)
 			continue;
-		}
 		double bound = state->temporal[i][d];
+		slide->steps /= bound;
 		lanes step = lanes_at(space->step[d]) * state->inside[i][d];
 		lanes shift = step - slide->back;
 		lanes shared = window->width - chosen(shift < 0, -shift, shift);
 		slide->back += exact ? step * (bound - 1) : step;
 		window->shifts[window->shift_count++] = shift;
 		if (exact || no_lane(shift != 0) || no_lane(shift != window->shifts[0]))
-			slide->held += (bound - 1) * state->outside[i][places[p]] *
+			slide->held += (bound - 1) * slide->steps *
 				       lanes_product(where(shared > 0, shared));
 	}
 	return true;
@@ -93,14 +108,13 @@ NEST_PART bool slide_past(const struct quick_state *state, const struct nest_sha
  * Its shifts, and the words that it does not take anew at them.  Exactly, when a loop goes on those
  * inside fall back from their last iterations, and what the tile shares with the one before is held.
  * As Timeloop counts they fall back from their second (nest_timeloop_moves.h), and a tile that turns
- * round shares nothing: only one that goes on as at first, or not at all.
+ * round shares nothing: only one that goes on as at first, or not at all.  `steps`: iterations of its pace and the loops around it.
  */
 NEST_PART double window_slide(const struct quick_state *state, const struct nest_shape_of *space,
-	int i, const bool exact, struct quick_window *window)
+	int i, double steps, const bool exact, struct quick_window *window)
 {
-	struct slide slide = {all_lanes(0), 0};
+	struct slide slide = {all_lanes(0), steps, 0};
 	window->shift_count = 0;
-	window->paced = true;
 	for (int l = i + 1; l < state->model->hierarchy->level_count; l++)
 		if (state->looped[l] && !slide_past(state, space, l, exact, &slide, window))
 			break;
