@@ -6,7 +6,8 @@
 NEST_PART bool two_of_a_rank(const struct nest_shape_of *space, uint32_t spread)
 {
 	bool two = false;
-	for (int s = 0; s < space->sum_count; s++) {
+	spread &= space->summed;
+	for (int s = 0; spread & (spread - 1) && s < space->sum_count; s++) {
 		uint32_t shared = spread & space->sums[s];
 		two |= (shared & (shared - 1)) != 0;
 	}
