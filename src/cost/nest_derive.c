@@ -128,7 +128,7 @@ static void derive_accesses(
 			lanes pj = lanes_pj(price, reads, fills, updates,
 					   instances * price->block_size) *
 				   clusters_of(price, instances);
-			memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+			put_lanes(&score->space_pj[i][first], pj);
 			score->level_pj[i] += lanes_sum(pj);
 		}
 	}

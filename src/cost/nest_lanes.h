@@ -37,6 +37,11 @@ NEST_PART lanes lanes_at(const double *four)
 	return out;
 }
 
+NEST_PART void put_lanes(double *four, lanes x)
+{
+	memcpy(four, &x, sizeof x);
+}
+
 NEST_PART masks masks_at(const int64_t *four)
 {
 	masks out;
@@ -64,12 +69,14 @@ NEST_PART double lanes_product(lanes x)
 	return x[0] * x[1] * (x[2] * x[3]);
 }
 
-/* Of four bounds. */
+/* Of four bounds: as the low bits of 2^52 + x. */
 NEST_PART lanes lanes_of_bounds(const uint32_t *bounds)
 {
-	uint32_t __attribute__((vector_size(16))) four;
-	memcpy(&four, bounds, sizeof four);
-	return (lanes)(__builtin_convertvector(four, masks) | (masks)all_lanes(0x1p52)) - 0x1p52;
+	typedef uint32_t words __attribute__((vector_size(16)));
+	const words high = {0x43300000, 0x43300000, 0x43300000, 0x43300000};
+	words low;
+	memcpy(&low, bounds, sizeof low);
+	return (lanes)__builtin_shufflevector(low, high, 0, 4, 1, 5, 2, 6, 3, 7) - 0x1p52;
 }
 
 /* Whole numbers below 2^51, as integers: the low bits of 2^52 + x. */

@@ -57,21 +57,21 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 static inline __attribute__((always_inline)) uint32_t nest_busy(
 	const uint32_t *bounds, const int fours, uint32_t all)
 {
-	uint32_t busy = 0;
+	uint32_t idle = 0;
 #pragma GCC unroll 4
 	for (int k = 0; k < fours; k++) {
 		uint32_t __attribute__((vector_size(16))) some;
 		memcpy(&some, &bounds[4 * k], sizeof some);
-		some = some != 1;
+		some = some == 1;
 #ifdef __SSE__
 		float __attribute__((vector_size(16))) signs;
 		memcpy(&signs, &some, sizeof signs);
-		busy |= (uint32_t)__builtin_ia32_movmskps(signs) << 4 * k;
+		idle |= (uint32_t)__builtin_ia32_movmskps(signs) << 4 * k;
 #else
-		busy |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << 4 * k;
+		idle |= ((some[0] & 1) | (some[1] & 2) | (some[2] & 4) | (some[3] & 8)) << 4 * k;
 #endif
 	}
-	return busy & all;
+	return ~idle & all;
 }
 
 /* Words of a box: 1 + sum of coefficient * (extent - 1) by rank, multiplied; false when they do

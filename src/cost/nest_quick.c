@@ -133,7 +133,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 		if (!price->storage) {
 			put_counts(&counts->at[i][first], count, (masks)none, (masks)none,
 				(masks)none, (masks)none);
-			memcpy(&score->space_pj[i][first], &none, sizeof none);
+			put_lanes(&score->space_pj[i][first], none);
 			score->level_pj[i] = 0;
 		} else {
 			/* Exactly, instances need not be alike, and only all together are whole. */
@@ -151,7 +151,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 			lanes pj =
 				lanes_pj(price, reads, fills, updates, times * price->block_size) *
 				clusters_of(price, instances);
-			memcpy(&score->space_pj[i][first], &pj, sizeof pj);
+			put_lanes(&score->space_pj[i][first], pj);
 			score->level_pj[i] = (first ? score->level_pj[i] : 0) + lanes_sum(pj);
 			reads *= left;
 			fills *= left;

@@ -2,36 +2,38 @@
 
 #include "cost/nest_loops.h"
 
-/* The bounds of one row times the indices inside them, dimensions in lanes. */
-NEST_PART void multiply(const uint32_t *bounds, const int vectors, double *out, lanes *inside)
-{
-	for (int v = 0; v < vectors; v++) {
-		lanes four = lanes_of_bounds(&bounds[v * LANES]);
-		memcpy(&out[v * LANES], &four, sizeof four);
-		inside[v] *= four;
-	}
-}
-
-/* From the innermost level outwards. */
+/* From the innermost level outwards, dimensions in lanes. */
 NEST_PART bool read_rows(struct quick_state *state, const int vectors)
 {
 	const struct nest_model *model = state->model;
+	int level_count = model->hierarchy->level_count;
 	lanes inside[SHAPE_DIMENSIONS_MOST / LANES];
-	uint32_t spread_anywhere = 0;
+	uint32_t spread_anywhere = 0, all = model->all_dimensions;
+#pragma GCC unroll 4
 	for (int v = 0; v < vectors; v++)
 		inside[v] = all_lanes(1);
-	for (int i = 0; i < model->hierarchy->level_count; i++) {
+	for (int i = 0; i < level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
 		const struct mapping_row *row = &state->mapping->rows[price->row];
 		const struct mapping_row *block = &state->mapping->rows[price->block_row];
-		uint32_t spread = nest_busy(block->spatial, vectors, model->all_dimensions);
+		uint32_t spread = nest_busy(block->spatial, vectors, all);
+		state->looped[i] = nest_busy(row->temporal, vectors, all);
 		state->spread[i] = spread;
 		spread_anywhere |= spread;
 		if (spread)
-			multiply(block->spatial, vectors, state->spatial[i], inside);
-		memcpy(state->inside[i], inside, (size_t)vectors * sizeof *inside);
-		state->looped[i] = nest_busy(row->temporal, vectors, model->all_dimensions);
-		multiply(row->temporal, vectors, state->temporal[i], inside);
+#pragma GCC unroll 4
+			for (int v = 0; v < vectors; v++) {
+				lanes bounds = lanes_of_bounds(&block->spatial[v * LANES]);
+				put_lanes(&state->spatial[i][v * LANES], bounds);
+				inside[v] *= bounds;
+			}
+#pragma GCC unroll 4
+		for (int v = 0; v < vectors; v++) {
+			lanes bounds = lanes_of_bounds(&row->temporal[v * LANES]);
+			put_lanes(&state->inside[i][v * LANES], inside[v]);
+			put_lanes(&state->temporal[i][v * LANES], bounds);
+			inside[v] *= bounds;
+		}
 	}
 	state->spread_anywhere = spread_anywhere;
 	masks wrong = {0};
