@@ -32,11 +32,13 @@ NEST_PART bool find_boxes(struct quick_state *state, int t, const bool exact)
 	struct quick_window window;
 	for (int i = 0; i < level_count; i++) {
 		bool kept = quick_keeps(state, i, t), home = !quick_enters(state, i, t);
-		/* As Timeloop counts, the block around a level that is passed by is one by itself. */
+		/* As Timeloop counts, the block around a level that is passed by is one by itself, and who
+		 * hands on matters if some of its children take the same words. */
 		if (!kept && exact)
 			continue;
 		uint32_t around = home ? 0 : state->spread[i + 1] & space->summed;
-		bool links = around && window_is_paced(state, space, i);
+		bool links = around && (kept || state->spread[i + 1] & ~space->relevant) &&
+			     window_is_paced(state, space, i);
 		if (!exact && two_of_a_rank(space, around))
 			right = false;
 		if (!kept && !links)
