@@ -24,6 +24,9 @@ static const char *differs(
 	model->quick = false;
 	enum nest_verdict expected = nest_evaluate(model, &nest->mapping, &slow, &slow_score);
 	*counted = verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	/* Groups of more children than the long way compares may have a closed form. */
+	if (expected == NEST_UNCOUNTABLE)
+		return NULL;
 	if (verdict != expected)
 		return arena_format(arena, "%s: verdict %d, not %d\n", counting_names[counting],
 			verdict, expected);

@@ -475,7 +475,7 @@ static void an_interrupted_run_writes_what_is_known(void **state)
 			64 + i);
 	write_file(f, "long.yaml", text_read(&text));
 	struct ended ended = run(f, "timeout -s INT 0.5 $program explore -q -j 2 --simulate none "
-				    "machine.yaml long.yaml -o long --budget 1000 >/dev/null; "
+				    "machine.yaml long.yaml -o long --budget 1000000 >/dev/null; "
 				    "echo $?");
 	/* timeout's own status; the program's is 130 */
 	assert_string_equal(ended.err, "");
