@@ -9,7 +9,8 @@ bool results_certificate(struct arena *arena, const char *folder, const char *na
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct nest_explored *explored)
 {
-	struct certificate *certificate = certificate_make(arena, search, explored);
+	struct certificate *certificate =
+		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);
 	if (!certificate) {
 		folder_remove(arena, folder, name);
 		return false;

@@ -67,7 +67,7 @@ static void add_lines(struct arena *arena, const struct space *space, struct cel
 
 /* One line for each cell, or as few as there may be. */
 static void add_cells(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored, struct certificate *out)
+	const struct nest_explored *explored, size_t lines_most, struct certificate *out)
 {
 	size_t count = explored->cell_count;
 	struct cell *cells = arena_array(arena, struct cell, count);
@@ -75,15 +75,14 @@ static void add_cells(struct arena *arena, const struct nest_search *search,
 		cells[i] = explored->cells[i];
 	out->opened = count;
 	out->rest = out->choices - count;
-	out->line_count = SIZE_MAX;
-	enum certificate_extent extent =
-		count > CERTIFICATE_LINES_MOST ? LINE_RESIDENCY : LINE_CELL;
-	for (; out->line_count > CERTIFICATE_LINES_MOST; extent++)
+	enum certificate_extent extent = count > lines_most ? LINE_RESIDENCY : LINE_CELL;
+	do
 		add_lines(arena, search->space, cells, extent, out);
+	while (out->line_count > lines_most && extent++ < LINE_SPACE);
 }
 
-struct certificate *certificate_make(
-	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
+struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
+	const struct nest_explored *explored, size_t lines_most)
 {
 	bool bound = !explored->complete && explored->bound > 0 && explored->frontier.count &&
 		     search->objectives.count == 1;
@@ -104,6 +103,6 @@ struct certificate *certificate_make(
 		out->bound = explored->bound;
 		out->gap = out->points[0].values[0] - out->bound;
 	}
-	add_cells(arena, search, explored, out);
+	add_cells(arena, search, explored, lines_most, out);
 	return out;
 }

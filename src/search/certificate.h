@@ -13,12 +13,12 @@
  * (PROOF_BOUND).
  *
  * The record of how: lines of cells (cells.h) that the proof had to look into, each with the value
- * below which it left nothing; where there are too many, a line stands for all cells of one
+ * below which it left nothing; where there are more than `lines_most`, a line stands for all cells of one
  * residency, or for all of the space.  A bound excluded the rest.
  */
 #define CERTIFICATE_EPSILON 1e-12 /* sums of doubles, in whatever order, differ by less */
 
-enum { CERTIFICATE_LINES_MOST = 4096 };
+enum { CERTIFICATE_LINES_MOST = 4096 }; /* what specs may hold (spec/node.h) with room to spare */
 
 struct certificate_source {
 	const char *path;
@@ -76,6 +76,6 @@ bool certificate_covers(const struct nest_search *search);
 /* NULL where nothing is proven, factors need not divide, or nobody can count the cells.  Sources, program and layer
  * are the caller's. */
 struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored);
+	const struct nest_explored *explored, size_t lines_most);
 
 #endif
