@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "search/certificate_check.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 #include "tests/support/nest_request.h"
@@ -11,7 +12,8 @@
 /*
  * Family optima: the exact search against Timeloop's own, in Timeloop's counting.  What
  * Timeloop enumerated has the same optimum in the metric that it searched for first, proven;
- * what it only sampled is proven to be no better, and where more is known, that is reached.
+ * what it only sampled is proven to be no better, and where more is known, that is reached.  The
+ * certificate of each proof holds.
  */
 enum { BUDGET = 50000000 };
 
@@ -100,6 +102,20 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 			arena_format(family->arena, "expected %.12g, came %.12g", expected, value));
 }
 
+/* The proof is found to hold without the solver. */
+static void verify(struct family *family, const struct nest_search *search,
+	const struct nest_explored *explored)
+{
+	struct certificate *certificate =
+		certificate_make(family->arena, search, explored, CERTIFICATE_LINES_MOST);
+	struct certificate_checking checking = {.certificate = certificate, .search = search};
+	if (!certificate)
+		return;
+	struct certificate_result result = certificate_check(&checking, family->arena);
+	if (result.answer != CERTIFICATE_HOLDS)
+		family_note(family, "certificate", result.why);
+}
+
 static void check(struct family *family, const char *root, const char *folder, const char *file)
 {
 	for (const char *const *out = left_out; *out; out++)
@@ -124,6 +140,7 @@ static void check(struct family *family, const char *root, const char *folder, c
 	} else {
 		struct nest_explored explored = nest_explore(&request.search, family->arena);
 		compare(family, folder, record, &request.search, &explored);
+		verify(family, &request.search, &explored);
 	}
 	json_decref(record);
 }
