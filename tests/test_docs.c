@@ -173,6 +173,29 @@ static void the_layer_of_the_readme_is_counted_as_it_says(void **state)
 	arena_close(arena);
 }
 
+static void the_certificate_of_the_readme_is_the_one_that_explore_writes(void **state)
+{
+#define DATAFLOW                                                                                   \
+	"specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "                                \
+	"specs/constraints/row_stationary.yaml"
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
+		"\"$LXPLORE\" explore " DATAFLOW
+		" --objective edp --solver map=exact --simulate none -q -o '%s'",
+		folder);
+	assert_int_equal(ended.status, 0);
+	const char *certificate =
+		read_manual(arena, arena_format(arena, "%s/certificate.yaml", folder));
+	assert_string_equal(certificate, find_block(arena, "README.md", "certificate:\n"));
+	ended = shell(arena, "\"$LXPLORE\" check " DATAFLOW " --certificate '%s/certificate.yaml'",
+		folder);
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(ended.out, find_block(arena, "README.md", "certificate  holds"));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 /* "[text](target)" leads to a file beside the manual. */
 static void check_links(struct arena *arena, const char *manual, const char *folder)
 {
@@ -248,6 +271,7 @@ int main(void)
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),
+		cmocka_unit_test(the_certificate_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(links_lead_to_files),
 		cmocka_unit_test(the_man_page_knows_every_option),
 	};
