@@ -4,12 +4,13 @@
 #include "base/array.h"
 #include "search/nest_offers.h"
 #include "solvers/map/uneven_choices.h"
+#include "solvers/map/uneven_padded.h"
 #include "solvers/map/uneven_steps.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BOUNDS_PER_TICK = 4 };
+enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10 };
 #define BRANCH_BYTES_MOST (size_t)(1 << 29)
 
 /*
@@ -37,6 +38,7 @@ struct tree {
 	struct array(struct branch *) unused;
 	size_t next_choice;
 	uint64_t branches, bounds;
+	uint64_t look_at; /* bounds */
 	bool stopped;
 
 	/* Of the branch at hand. */
@@ -330,12 +332,22 @@ static double least_bound(const struct tree *tree)
 	return least;
 }
 
+/* Better mappings to compare with, for about as much again as was spent already: what is soon
+ * searched through needs none. */
+static void look_around(struct tree *tree)
+{
+	tree->look_at *= LOOK_AGAIN;
+	uneven_padded(tree->run, tree->frame.search, &tree->offers, tree->bounds / BOUNDS_PER_TICK);
+}
+
 static void search(struct tree *tree)
 {
 	double bound = 0;
 	while (!tree->stopped && least_bound(tree) < INFINITY) {
 		const struct uneven_choices *choices = &tree->choices;
 		bound = least_bound(tree);
+		if (tree->bounds >= tree->look_at)
+			look_around(tree);
 		if (tree->next_choice < choices->count &&
 			choices->at[tree->next_choice].bound <= bound) {
 			begin(tree, (uint32_t)tree->next_choice++);
@@ -358,7 +370,7 @@ static void search(struct tree *tree)
 void uneven_run(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *nest = problem->nest;
-	struct tree tree = {.run = run, .arena = arena_open()};
+	struct tree tree = {.run = run, .arena = arena_open(), .look_at = LOOK_AFTER};
 	tree.offers = nest_offers_open(run, nest);
 	tree.frame = nest_frame_make(nest);
 	tree.choices = uneven_choices_make(tree.arena, &tree.frame);

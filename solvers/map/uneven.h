@@ -5,7 +5,7 @@
 #include "search/solver.h"
 
 /*
- * The exact search where some factors need not divide.  First good mappings: those of padded
+ * The exact search where some factors need not divide.  If that takes long, with good mappings at hand: those of padded
  * extents, which the search over perfect factors finds, cut back to the real ones and
  * improved step by step (uneven_padded.h).  Then what is not known to be worse, best bound first:
  * a residency and spatial bounds, ranges of what a level's loops leave, halved until each is one

@@ -2,8 +2,10 @@
 
 #include <math.h>
 
-/* Sums of doubles err by less. */
+/* Sums of doubles err by less: a cycle or a word is not counted, energies that differ by less are
+ * equal. */
 #define MARGIN (1 - 1e-9)
+#define ENERGY_MARGIN (1 + 1e-12)
 
 /* What is known of one dataspace while the levels are followed inwards. */
 struct flow {
@@ -285,7 +287,7 @@ static struct score score_of(const struct uneven_view *view, const struct least 
 		      view->utilized[hierarchy->levels[i].gated_at];
 	struct score score = {.feasible = true,
 		.cycles = cycles < 0x1p62 ? (int64_t)cycles : INT64_MAX / 2,
-		.energy_pj = pj * MARGIN};
+		.energy_pj = pj * ENERGY_MARGIN};
 	for (int j = 0; j < view->frame->count; j++) {
 		double words = floor(least->words[j] * MARGIN);
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];

@@ -1,0 +1,162 @@
+#include "solvers/map/uneven_padded.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+
+/* Extents of each dimension that are tried, and paddings of all together. */
+enum { EXTENTS_MOST = 4, PADDINGS_MOST = 24, TURNS = 3 };
+
+struct padding {
+	double grown; /* padded volume / real one */
+	int64_t extents[SHAPE_DIMENSIONS_MOST];
+};
+
+struct paddings array(struct padding);
+
+int uneven_padded_extents(int64_t extent, int most, int64_t *out)
+{
+	static const int primes[] = {2, 3, 5, 7};
+	int count = 0;
+	for (int64_t padded = extent; count < most && padded <= SHAPE_EXTENT_MOST; padded++) {
+		int64_t left = padded;
+		for (int i = 0; i < 4; i++)
+			while (left % primes[i] == 0)
+				left /= primes[i];
+		if (left == 1)
+			out[count++] = padded;
+	}
+	return count;
+}
+
+void uneven_padded_cut(const struct space *space, int dimension, struct mapping *mapping)
+{
+	int64_t left = space->domain->shape->dimensions[dimension].extent;
+	for (int i = 0; i < space->level_count; i++) {
+		struct mapping_row *row = &mapping->rows[space->levels[i].row];
+		uint32_t *bound = space->levels[i].spatial ? &row->spatial[dimension]
+							   : &row->temporal[dimension];
+		*bound = (uint32_t)number_min(*bound, left);
+		left = number_ceil_div(left, *bound);
+	}
+}
+
+static int by_growth(const void *a, const void *b)
+{
+	const struct padding *x = a, *y = b;
+	if (x->grown != y->grown)
+		return x->grown < y->grown ? -1 : 1;
+	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+		if (x->extents[d] != y->extents[d])
+			return x->extents[d] < y->extents[d] ? -1 : 1;
+	return 0;
+}
+
+/* Dimension by dimension; of each prefix only so many paddings that grow least. */
+static struct paddings find_paddings(struct arena *arena, const struct nest_search *search)
+{
+	struct paddings all = {0};
+	*array_add(arena, &all) = (struct padding){.grown = 1};
+	for (int d = 0; d < search->shape->dimension_count; d++) {
+		int64_t extent = search->shape->dimensions[d].extent,
+			extents[EXTENTS_MOST] = {extent};
+		int count = 1;
+		if (search->domain->imperfect >> d & 1)
+			count = uneven_padded_extents(extent, EXTENTS_MOST, extents);
+		struct paddings next = {0};
+		for (size_t i = 0; i < all.count; i++)
+			for (int k = 0; k < count; k++) {
+				struct padding *padding = array_add(arena, &next);
+				*padding = all.at[i];
+				padding->extents[d] = extents[k];
+				padding->grown *= (double)extents[k] / (double)extent;
+			}
+		qsort(next.at, next.count, sizeof *next.at, by_growth);
+		next.count = (size_t)number_min((int64_t)next.count, PADDINGS_MOST);
+		all = next;
+	}
+	return all;
+}
+
+static struct nest_search pad(
+	struct arena *arena, const struct nest_search *search, const struct padding *padding)
+{
+	struct nest_search padded = *search;
+	struct shape *shape = arena_copy(arena, search->shape, sizeof *shape);
+	struct domain *domain = arena_copy(arena, search->domain, sizeof *domain);
+	for (int d = 0; d < shape->dimension_count; d++) {
+		int64_t extent = shape->dimensions[d].extent;
+		shape->dimensions[d].extent = padding->extents[d];
+		for (int r = 0; r < domain->arch->level_count; r++) {
+			struct factor_domain *factors[] = {
+				&domain->rows[r].temporal[d], &domain->rows[r].spatial[d]};
+			for (int k = 0; k < 2; k++)
+				if (factors[k]->most == extent && factors[k]->most_by < 0)
+					factors[k]->most = padding->extents[d];
+		}
+	}
+	domain->shape = shape;
+	domain->imperfect = 0;
+	padded.shape = shape;
+	padded.domain = domain;
+	padded.space = space_make(arena, domain);
+	padded.model = nest_model_make(arena, search->hierarchy, shape, search->counting);
+	padded.start = NULL;
+	return padded;
+}
+
+static struct answer ask(struct run *run, const char *name, const struct nest_search *search,
+	uint64_t ticks, struct arena *arena)
+{
+	struct problem problem = {.stage = STAGE_MAP, .nest = search, .end = 1};
+	struct answer answer =
+		solve(solver_find(STAGE_MAP, name), &problem, ticks, search->seed, arena);
+	run_spend(run, answer.ticks);
+	run_evaluated(run, answer.evaluated);
+	return answer;
+}
+
+static void take(struct nest_offers *offers, const struct answer *answer)
+{
+	enum nest_verdict verdict;
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		struct mapping mapping = *answer->candidates[i].mappings;
+		for (int d = 0; d < mapping.loop_count; d++)
+			uneven_padded_cut(offers->search->space, d, &mapping);
+		nest_offers_try(offers, &mapping, &verdict);
+	}
+}
+
+/* The best so far of the first objective. */
+static const struct mapping *best_of(const struct nest_offers *offers)
+{
+	return offers->kept.count ? offers->kept.points[0].payload : NULL;
+}
+
+void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
+	uint64_t ticks)
+{
+	struct arena *arena = arena_open();
+	struct paddings paddings = find_paddings(arena, search);
+	struct nest_search uneven = *search;
+	for (size_t i = 0; i < paddings.count; i++) {
+		struct arena_mark mark = arena_mark(arena);
+		struct nest_search padded = pad(arena, search, &paddings.at[i]);
+		struct answer answer =
+			ask(run, "exact", &padded, ticks / 2 / paddings.count + 1, arena);
+		take(offers, &answer);
+		arena_release(arena, mark);
+	}
+	for (int turn = 0; turn < TURNS; turn++) {
+		struct arena_mark mark = arena_mark(arena);
+		const char *name = turn == 0 ? "genetic" : "greedy";
+		uneven.start = best_of(offers) ? best_of(offers) : search->start;
+		uneven.seed = search->seed + (uint64_t)turn;
+		struct answer answer = ask(run, name, &uneven, ticks / 2 / TURNS + 1, arena);
+		take(offers, &answer);
+		arena_release(arena, mark);
+	}
+	arena_close(arena);
+}
