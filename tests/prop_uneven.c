@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "solvers/map/uneven_padded.h"
 #include "solvers/map/uneven_steps.h"
 #include "solvers/map/uneven_view.h"
 #include "tests/support/draws.h"
@@ -211,11 +212,87 @@ static void a_bound_a_tenth_too_high_is_seen(void **state)
 	arena_close(arena);
 }
 
+/* --- mappings of padded extents, cut back */
+
+static struct nest_search search_of(struct arena *arena, const struct domain *domain)
+{
+	return (struct nest_search){
+		.shape = domain->shape,
+		.hierarchy = domain->hierarchy,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.model = nest_model_make(arena, domain->hierarchy, domain->shape, COUNTING_EXACT),
+	};
+}
+
+struct cuts {
+	struct arena *arena;
+	struct random *random;
+	struct nest_case padded, real;
+	struct nest_search of_padded, of_real;
+	long mappings, better;
+};
+
+/* A mapping of the padded nest, cut back; why that is wrong, or NULL. */
+static const char *cut_one(struct cuts *cuts)
+{
+	struct nest_counts counts;
+	struct nest_score before, after;
+	struct mapping *mapping = &cuts->padded.mapping;
+	space_draw(cuts->of_padded.space, cuts->random, mapping);
+	if (nest_evaluate(cuts->of_padded.model, mapping, &counts, &before) != NEST_FITS)
+		return NULL;
+	for (int d = 0; d < mapping->loop_count; d++)
+		uneven_padded_cut(cuts->of_real.space, d, mapping);
+	enum nest_verdict verdict = nest_evaluate(cuts->of_real.model, mapping, &counts, &after);
+	cuts->mappings++;
+	cuts->better += after.energy_pj < before.energy_pj * (1 - 1e-9);
+	if (verdict == NEST_FITS && after.cycles <= before.cycles &&
+		after.energy_pj <= before.energy_pj * (1 + 1e-9))
+		return NULL;
+	return arena_format(cuts->arena,
+		"verdict %d, %.17g pJ after %.17g, %" PRId64 " cycles after %" PRId64 "\n%s",
+		(int)verdict, after.energy_pj, before.energy_pj, after.cycles, before.cycles,
+		nest_case_text(cuts->arena, &cuts->padded));
+}
+
+static void cutting_back_costs_nothing(void **state)
+{
+	struct nest_case_options options = {.bypass = true, .spatial = true, .steps_most = 200};
+	uint64_t seed = draws_seed(69);
+	long count = draws(300), mappings = 0, better = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct cuts cuts = {.arena = arena_open(), .random = &random};
+		nest_case_draw(&random, &options, &cuts.padded);
+		cuts.real = cuts.padded;
+		for (int d = 0; d < cuts.real.shape.dimension_count; d++) {
+			int64_t *extent = &cuts.real.shape.dimensions[d].extent;
+			*extent = 1 + (int64_t)random_below(&random, (uint64_t)*extent);
+		}
+		struct domain *uneven = nest_domain_free(cuts.arena, &cuts.real);
+		uneven->imperfect = UINT32_MAX;
+		cuts.of_padded = search_of(cuts.arena, nest_domain_free(cuts.arena, &cuts.padded));
+		cuts.of_real = search_of(cuts.arena, uneven);
+		for (int n = 0; n < 20; n++) {
+			const char *wrong = cut_one(&cuts);
+			if (wrong)
+				fail_msg("seed %" PRIu64 " draw %ld: %s", seed, draw, wrong);
+		}
+		mappings += cuts.mappings;
+		better += cuts.better;
+		arena_close(cuts.arena);
+	}
+	printf("%ld mappings, %ld of them cost less\n", mappings, better);
+	assert_true(mappings > count && better > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
 		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
+		cmocka_unit_test(cutting_back_costs_nothing),
 	};
 	return cmocka_run_group_tests_name("bounds of uneven mappings", tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10 };
+enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10, LOOK_TIMES = 4 };
 #define BRANCH_BYTES_MOST (size_t)(1 << 29)
 
 /*
@@ -332,12 +332,13 @@ static double least_bound(const struct tree *tree)
 	return least;
 }
 
-/* Better mappings to compare with, for about as much again as was spent already: what is soon
- * searched through needs none. */
+/* Better mappings to compare with, for some times what was spent already: what is soon searched
+ * through needs none. */
 static void look_around(struct tree *tree)
 {
 	tree->look_at *= LOOK_AGAIN;
-	uneven_padded(tree->run, tree->frame.search, &tree->offers, tree->bounds / BOUNDS_PER_TICK);
+	uneven_padded(tree->run, tree->frame.search, &tree->offers,
+		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK);
 }
 
 static void search(struct tree *tree)

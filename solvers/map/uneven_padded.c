@@ -4,14 +4,17 @@
 #include "base/array.h"
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* Extents of each dimension that are tried, and paddings of all together. */
-enum { EXTENTS_MOST = 4, PADDINGS_MOST = 24, TURNS = 3 };
+/* Extents of each dimension that are tried, paddings of all together, the part of them that the next
+ * round gets, and the part of all ticks for what goes on from there, by turns. */
+enum { EXTENTS_MOST = 4, PADDINGS_MOST = 24, ROUNDS = 3, FEWER = 4, STEPS_SHARE = 4, TURNS = 3 };
 
 struct padding {
-	double grown; /* padded volume / real one */
+	double grown; /* padded volume / real one; later the best value that came of it */
 	int64_t extents[SHAPE_DIMENSIONS_MOST];
+	const struct mapping *start; /* the best so far */
 };
 
 struct paddings array(struct padding);
@@ -103,7 +106,7 @@ static struct nest_search pad(
 	padded.domain = domain;
 	padded.space = space_make(arena, domain);
 	padded.model = nest_model_make(arena, search->hierarchy, shape, search->counting);
-	padded.start = NULL;
+	padded.start = padding->start;
 	return padded;
 }
 
@@ -118,14 +121,41 @@ static struct answer ask(struct run *run, const char *name, const struct nest_se
 	return answer;
 }
 
-static void take(struct nest_offers *offers, const struct answer *answer)
+/* The best value that came of them. */
+static double take(struct nest_offers *offers, const struct answer *answer)
 {
-	enum nest_verdict verdict;
+	double best = INFINITY;
 	for (size_t i = 0; i < answer->candidate_count; i++) {
+		struct nest_price price;
 		struct mapping mapping = *answer->candidates[i].mappings;
 		for (int d = 0; d < mapping.loop_count; d++)
 			uneven_padded_cut(offers->search->space, d, &mapping);
-		nest_offers_try(offers, &mapping, &verdict);
+		if (nest_offers_price(offers, &mapping, &price) && price.verdict == NEST_FITS)
+			best = fmin(best,
+				objective_value(offers->search->objectives.at[0], &price.score));
+	}
+	return best;
+}
+
+/* All paddings, then those alone that did best, with as much for all of them together. */
+static void try_paddings(struct run *run, const struct nest_search *search,
+	struct nest_offers *offers, uint64_t ticks, struct arena *arena)
+{
+	struct paddings paddings = find_paddings(arena, search);
+	for (int round = 0; round < ROUNDS && paddings.count; round++) {
+		for (size_t i = 0; i < paddings.count; i++) {
+			struct padding *padding = &paddings.at[i];
+			struct nest_search padded = pad(arena, search, padding);
+			struct answer answer = ask(
+				run, "exact", &padded, ticks / ROUNDS / paddings.count + 1, arena);
+			double value = take(offers, &answer);
+			if (round == 0 || value < padding->grown)
+				padding->grown = value;
+			if (answer.candidate_count)
+				padding->start = answer.candidates[0].mappings;
+		}
+		qsort(paddings.at, paddings.count, sizeof *paddings.at, by_growth);
+		paddings.count = (paddings.count + FEWER - 1) / FEWER;
 	}
 }
 
@@ -139,24 +169,15 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 	uint64_t ticks)
 {
 	struct arena *arena = arena_open();
-	struct paddings paddings = find_paddings(arena, search);
 	struct nest_search uneven = *search;
-	for (size_t i = 0; i < paddings.count; i++) {
-		struct arena_mark mark = arena_mark(arena);
-		struct nest_search padded = pad(arena, search, &paddings.at[i]);
-		struct answer answer =
-			ask(run, "exact", &padded, ticks / 2 / paddings.count + 1, arena);
-		take(offers, &answer);
-		arena_release(arena, mark);
-	}
+	try_paddings(run, search, offers, ticks - ticks / STEPS_SHARE, arena);
 	for (int turn = 0; turn < TURNS; turn++) {
-		struct arena_mark mark = arena_mark(arena);
 		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.seed = search->seed + (uint64_t)turn;
-		struct answer answer = ask(run, name, &uneven, ticks / 2 / TURNS + 1, arena);
+		struct answer answer =
+			ask(run, name, &uneven, ticks / STEPS_SHARE / TURNS + 1, arena);
 		take(offers, &answer);
-		arena_release(arena, mark);
 	}
 	arena_close(arena);
 }

@@ -1,0 +1,121 @@
+#include "base/arena.h"
+#include "solvers/map/uneven_padded.h"
+#include "tests/support/gemm_request.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tests/test.h"
+
+/* Factors that need not divide, on awkward sizes. */
+static const char machine[] =
+	"architecture:\n"
+	"  version: 0.4\n"
+	"  nodes:\n"
+	"  - !Container {name: chip, attributes: {datawidth: 16, global_cycle_seconds: 1e-9}}\n"
+	"  - !Component {name: DRAM, class: DRAM, attributes: {width: 64}}\n"
+	"  - !Component {name: GLB, class: SRAM, attributes: {depth: 1024, width: 64}}\n"
+	"  - !Container {name: PE, spatial: {meshX: 4, meshY: 3}}\n"
+	"  - !Component {name: RF, class: regfile, attributes: {depth: 48}}\n"
+	"  - !Component {name: MAC, class: intmac}\n"
+	"constraints:\n"
+	"  targets:\n"
+	"  - {target: GLB, type: dataspace, keep: [Weights, Inputs, Outputs]}\n"
+	"  - {target: RF, type: dataspace, keep: [Weights, Inputs, Outputs]}\n";
+
+enum { PADDED = 3, BUDGET = 100000, PADDED_BUDGET = 1000000 };
+
+static struct nest_explored search_for(
+	struct arena *arena, const int64_t *extents, bool imperfect, uint64_t budget)
+{
+	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, imperfect);
+	search.budget = budget;
+	return nest_explore(&search, arena);
+}
+
+static void no_padding_does_better(void **state)
+{
+	static const int64_t extents[] = {149, 61, 127};
+	struct arena *arena = arena_open();
+	struct nest_explored found = search_for(arena, extents, true, BUDGET);
+	double value = gemm_value(&found), best = INFINITY;
+	int64_t padded[3][PADDED], tried[3];
+	int count[3], proven = 0;
+	for (int d = 0; d < 3; d++) {
+		count[d] = uneven_padded_extents(extents[d], PADDED, padded[d]);
+		assert_int_equal(count[d], PADDED);
+	}
+	for (int code = 0; code < PADDED * PADDED * PADDED; code++) {
+		struct arena *scratch = arena_open();
+		for (int d = 0, left = code; d < 3; d++, left /= PADDED)
+			tried[d] = padded[d][left % PADDED];
+		struct nest_explored one = search_for(scratch, tried, false, PADDED_BUDGET);
+		best = fmin(best, gemm_value(&one));
+		proven += one.complete;
+		arena_close(scratch);
+	}
+	printf("%.6g, no mapping below %.6g; the best of %d paddings, %d of them proven: %.6g\n",
+		value, found.complete ? value : found.bound, PADDED * PADDED * PADDED, proven,
+		best);
+	assert_true(value <= best);
+	assert_true(found.complete || (found.bound > 0 && found.bound <= value));
+	arena_close(arena);
+}
+
+/* Little enough to be proven: primes on an array that none of them divides. */
+static void a_small_one_is_proven(void **state)
+{
+	static const int64_t extents[] = {7, 5, 11};
+	struct arena *arena = arena_open();
+	struct nest_explored uneven = search_for(arena, extents, true, PADDED_BUDGET);
+	struct nest_explored even = search_for(arena, extents, false, PADDED_BUDGET);
+	assert_true(uneven.complete && even.complete);
+	assert_true(gemm_value(&uneven) < gemm_value(&even));
+	arena_close(arena);
+}
+
+static void a_budget_leaves_a_bound(void **state)
+{
+	static const int64_t extents[] = {149, 61, 127};
+	struct arena *arena = arena_open();
+	double bound = 0, value = INFINITY;
+	for (uint64_t budget = 100; budget <= 40000; budget *= 20) {
+		struct nest_explored found = search_for(arena, extents, true, budget);
+		assert_true(found.complete || found.bound >= bound);
+		assert_true(gemm_value(&found) <= value);
+		bound = found.complete ? bound : found.bound;
+		value = gemm_value(&found);
+	}
+	assert_true(bound > 0 && value < INFINITY);
+	arena_close(arena);
+}
+
+static void extents_are_padded_to_smooth_ones(void **state)
+{
+	static const struct {
+		int64_t extent, padded[4];
+	} cases[] = {
+		{1, {1, 2, 3, 4}},
+		{11, {12, 14, 15, 16}},
+		{149, {150, 160, 162, 168}},
+		{4037, {4050, 4096, 4116, 4200}},
+		{12071, {12096, 12150, 12250, 12288}},
+	};
+	int64_t padded[4];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(uneven_padded_extents(cases[i].extent, 4, padded), 4);
+		for (int k = 0; k < 4; k++)
+			assert_int_equal(padded[k], cases[i].padded[k]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(extents_are_padded_to_smooth_ones),
+		cmocka_unit_test(a_small_one_is_proven),
+		cmocka_unit_test(a_budget_leaves_a_bound),
+		cmocka_unit_test(no_padding_does_better),
+	};
+	return cmocka_run_group_tests_name("uneven factors", tests, NULL, NULL);
+}
