@@ -141,6 +141,10 @@ static void read_search(const struct reading *reading, const struct node *node,
 		exploration->budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
 		exploration->seed = (uint64_t)seed;
+	const struct node *imperfect = read_node(&search, "imperfect", OPTIONAL);
+	if (imperfect)
+		diag_error(reading->diag, imperfect->span,
+			"'imperfect' is about the factors of a problem; this is a workload graph");
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting) && counting)
 		diag_error(reading->diag, read_node(&search, "counting", OPTIONAL)->span,
 			"workload graphs are counted exactly; 'timeloop' counting is for a "
