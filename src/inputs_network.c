@@ -114,6 +114,32 @@ static void refuse_others(struct sheet *sheet, struct diag *diag)
 	}
 }
 
+/* All dimensions that layers have, by name; of more than a shape can have, the first ones. */
+static const struct shape *all_dimensions(const struct network *network, struct arena *arena)
+{
+	struct shape *all = arena_new(arena, struct shape);
+	for (size_t l = 0; l < network->layer_count; l++) {
+		const struct shape *shape = network->layers[l].shape;
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (all->dimension_count < SHAPE_DIMENSIONS_MOST &&
+				shape_dimension(all, shape->dimensions[d].name) < 0)
+				all->dimensions[all->dimension_count++] = shape->dimensions[d];
+	}
+	return all;
+}
+
+/* What `common` says of dimensions, for those of a layer. */
+static uint32_t find_imperfect(const struct nest_inputs *common, const struct shape *shape)
+{
+	uint32_t imperfect = 0;
+	for (int d = 0; d < shape->dimension_count; d++) {
+		int of = shape_dimension(common->shape, shape->dimensions[d].name);
+		if (common->imperfect == UINT32_MAX || (of >= 0 && common->imperfect >> of & 1))
+			imperfect |= UINT32_C(1) << d;
+	}
+	return imperfect;
+}
+
 /* One layer as a problem of its own; complaints about it name it. */
 static const struct nest_inputs *read_layer(const struct layer *layer,
 	const struct nest_inputs *common, const struct reading *reading,
@@ -123,6 +149,7 @@ static const struct nest_inputs *read_layer(const struct layer *layer,
 	size_t errors = diag_errors(diag);
 	struct nest_inputs *inputs = arena_copy(reading->arena, common, sizeof *common);
 	inputs->shape = layer->shape;
+	inputs->imperfect = find_imperfect(common, layer->shape);
 	struct hierarchy *hierarchy =
 		hierarchy_make(reading->arena, inputs->arch, inputs->shape, diag);
 	inputs->hierarchy = hierarchy;
@@ -163,6 +190,8 @@ const struct network_inputs *network_inputs_read(struct sheet *sheet, const stru
 	common.arch = nest_inputs_machine(sheet, reading);
 	sheet_done(sheet);
 	inputs->network = network_read(reading, node);
+	if (inputs->network)
+		common.shape = all_dimensions(inputs->network, arena);
 	if (common.arch && inputs->network)
 		common.hierarchy =
 			hierarchy_make(arena, common.arch, inputs->network->layers[0].shape, diag);

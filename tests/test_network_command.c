@@ -463,6 +463,42 @@ static void constraints_that_a_layer_cannot_meet_name_it(void **state)
 	assert_non_null(strstr(ended.out, "\nagain: as one\n"));
 }
 
+/* 7 is prime: of all perfect factors only K2 runs at once; with rounds that end early M4,3 does. */
+static void factors_need_not_divide_where_that_is_allowed(void **state)
+{
+	struct fixture *f = *state;
+	expect(f,
+		"sed 's/, shared_bandwidth: 1//; s/shared_bandwidth: 1//' machine.yaml >fast.yaml",
+		0, "");
+	write_file(f, "primes.yaml",
+		"network:\n"
+		"  layers:\n"
+		"  - name: first\n"
+		"    shape: {dimensions: [K, M], data_spaces: [{name: A, projection: [M, K]},\n"
+		"      {name: B, projection: [K]}, {name: Z, projection: [M], read_write: true}]}\n"
+		"    instance: {K: 2, M: 7}\n"
+		"  - name: second\n"
+		"    shape: {dimensions: [M, L], data_spaces: [{name: A, projection: [M, L]},\n"
+		"      {name: B, projection: [L]}, {name: Z, projection: [M], read_write: true}]}\n"
+		"    instance: {M: 7, L: 1}\n");
+	static const char *const rows[][2] = {{"", "\n    1             14 "},
+		{"--imperfect M", "\n    1              6 "},
+		{"--imperfect L", "\n    1             14 "}};
+	for (int i = 0; i < 3; i++) {
+		struct ended ended =
+			run(f, arena_format(f->arena,
+				       "$program explore -q fast.yaml primes.yaml -o primes "
+				       "--objective latency --simulate none %s",
+				       rows[i][0]));
+		assert_string_equal(ended.err, "");
+		if (!strstr(ended.out, rows[i][1]))
+			fail_msg("%s: %s", rows[i][0], ended.out);
+	}
+	struct ended ended = run(f, "$program explore machine.yaml primes.yaml --imperfect N");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "unknown dimension 'N' (there are all, K, M, L)"));
+}
+
 /* Layers that do not begin keep the mapping that is known to fit. */
 static void an_interrupted_run_writes_what_is_known(void **state)
 {
@@ -500,6 +536,7 @@ int main(void)
 		cmocka_unit_test(each_layer_has_its_least_edp),
 		cmocka_unit_test(what_networks_cannot_have_is_refused),
 		cmocka_unit_test(constraints_that_a_layer_cannot_meet_name_it),
+		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),
 		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

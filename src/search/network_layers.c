@@ -26,20 +26,6 @@ struct driver {
 	uint64_t evaluated;
 };
 
-static bool is_perfect(const struct nest_search *search)
-{
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		if (search->domain->imperfect >> d & 1 && search->shape->dimensions[d].extent > 1)
-			return false;
-	return true;
-}
-
-/* Nobody chose a solver, and there may be a proof. */
-static bool is_to_prove(const struct nest_search *search)
-{
-	return !search->solver && is_perfect(search);
-}
-
 static uint64_t warm_budget(const struct nest_search *search)
 {
 	uint64_t most = search->budget / WARM_PART;
@@ -70,7 +56,7 @@ static void warm_up(void *context, size_t i, int thread)
 	struct driver *driver = context;
 	struct nest_search search = search_of(driver, i);
 	uint64_t budget = warm_budget(&search);
-	if (!is_to_prove(&search) || !budget || atomic_load(&driver->stopped))
+	if (search.solver || !budget || atomic_load(&driver->stopped))
 		return;
 	driver->arenas[i] = arena_open();
 	search.solver = "anneal";
@@ -156,7 +142,7 @@ static void run_layer(void *context, size_t i, int thread)
 		out->complete = false;
 	} else if (stopped) {
 		*out = take_start(search, driver->arenas[i]);
-	} else if (is_to_prove(&search)) {
+	} else if (!search.solver) {
 		*out = prove(search, &driver->warm[i], driver->arenas[i]);
 	} else {
 		*out = nest_explore(&search, driver->arenas[i]);

@@ -15,8 +15,7 @@
  * alone every layer has its one point, and the network the sums of these; the least edp of a
  * network is on its frontier of latency and energy.
  *
- * Without a solver's name a layer is proven (`exact`) if its factors are perfect, else searched as a
- * single problem is.  Layers run in parallel, each in one thread, or one after the other in all threads where they are
+ * Without a solver's name layers are proven (`exact`).  They run in parallel, each in one thread, or one after the other in all threads where they are
  * fewer; the results are the same.  When `stop` says so, layers that did not begin keep the
  * mapping that is known to fit.
  */
