@@ -65,28 +65,6 @@ static void found(void *user, const double *values)
 	}
 }
 
-/* A guess of the optimum: every word moves once, all multipliers are busy. */
-static double first_scale(const struct rounds *rounds)
-{
-	const struct ilp_frame *frame = rounds->frame;
-	const struct hierarchy *hierarchy = frame->search->hierarchy;
-	enum objective objective = frame->search->objectives.at[0];
-	double value = frame->computes * (objective == OBJECTIVE_LATENCY);
-	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
-	if (objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP)
-		value += frame->computes * hierarchy->compute_pj;
-	for (int t = 0; t < frame->shape->space_count; t++)
-		for (int k = 0; k < frame->chain_count[t] && k < 1; k++) {
-			const struct ilp_chain *chain = &frame->chains[t][k];
-			int last = chain->at[chain->count - 1];
-			value += frame->computes * ilp_price(frame, chain->at[0], NEST_READ);
-			value += frame->words[t] * ilp_price(frame, last, NEST_READ);
-		}
-	if (objective == OBJECTIVE_EDP || objective == OBJECTIVE_LATENCY)
-		value *= frame->computes / multipliers;
-	return fmax(value, 1);
-}
-
 /* Whether no mapping can be below what the program says. */
 static bool is_bound(const struct ilp_frame *frame)
 {
@@ -221,7 +199,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 		alone.objectives = (struct objectives){1, {part_of(&search->objectives, i)}};
 		struct rounds rounds = {.run = run, .offers = &offers, .arena = arena_open()};
 		rounds.frame = ilp_frame_make(rounds.arena, &alone);
-		rounds.scale = first_scale(&rounds);
+		rounds.scale = ilp_guess(rounds.frame);
 		rounds.best = INFINITY;
 		if (!has_chains(rounds.frame))
 			run_complain(run, false, -1,

@@ -25,8 +25,6 @@ struct ilp_cuts {
 	struct array(struct ilp_point) refused; /* points that shall not come again */
 };
 
-enum ilp_axis { ILP_X, ILP_Y, ILP_AXES };
-
 struct ilp_exponential {
 	struct ilp_line line;
 	int column;   /* exp(line), from below */

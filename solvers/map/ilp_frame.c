@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <string.h>
 
 int ilp_power(int64_t value, int64_t prime)
@@ -134,6 +135,48 @@ bool ilp_sums_meet(const struct ilp_frame *frame, int t)
 				ilp_factor(frame, r, d)->most > 1)
 				return false;
 	return true;
+}
+
+bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis)
+{
+	const struct space *space = frame->search->space;
+	const struct nest_level *block =
+		&frame->search->hierarchy->levels[space->levels[row].level];
+	const struct row_domain *domain = &space->domain->rows[space->levels[row].row];
+	int count = frame->dimension_count, place = -1;
+	if ((axis == ILP_X ? block->fanout_x : block->fanout_y) == 1)
+		return false;
+	if (domain->split < 0)
+		return true;
+	for (int i = 0; i < domain->spatial_inner; i++)
+		if (domain->spatial_order[i] == d)
+			place = i;
+	for (int i = 0; i < domain->spatial_outer; i++)
+		if (domain->spatial_last[i] == d)
+			place = count - domain->spatial_outer + i;
+	if (place < 0)
+		return axis == ILP_X ? domain->split > 0 : domain->split < count;
+	return axis == ILP_X ? place < domain->split : place >= domain->split;
+}
+
+double ilp_guess(const struct ilp_frame *frame)
+{
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	enum objective objective = frame->search->objectives.at[0];
+	double value = objective == OBJECTIVE_LATENCY;
+	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	if (objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP)
+		value += frame->computes * hierarchy->compute_pj;
+	for (int t = 0; t < frame->shape->space_count && ilp_counts_accesses(objective); t++)
+		for (int k = 0; k < frame->chain_count[t] && k < 1; k++) {
+			const struct ilp_chain *chain = &frame->chains[t][k];
+			int last = chain->at[chain->count - 1];
+			value += frame->computes * ilp_price(frame, chain->at[0], NEST_READ);
+			value += frame->words[t] * ilp_price(frame, last, NEST_READ);
+		}
+	if (objective == OBJECTIVE_EDP || objective == OBJECTIVE_LATENCY)
+		value *= frame->computes / multipliers;
+	return fmax(value, 1);
 }
 
 bool ilp_point_mapping(

@@ -57,6 +57,13 @@ bool ilp_counts_accesses(enum objective objective);
  * as many as words. */
 bool ilp_sums_meet(const struct ilp_frame *frame, int t);
 
+/* Whether the domain's split leaves loop d of a fan-out an axis. */
+enum ilp_axis { ILP_X, ILP_Y, ILP_AXES };
+bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis);
+
+/* A guess of the optimum, to scale with: every word moves once, all multipliers are busy. */
+double ilp_guess(const struct ilp_frame *frame);
+
 /* A mapping as programs choose it. */
 struct ilp_point {
 	int64_t bounds[FACTORS_LOOPS_MOST][SHAPE_DIMENSIONS_MOST];

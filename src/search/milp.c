@@ -62,6 +62,11 @@ void milp_entry(struct milp *milp, int column, double coefficient)
 	*array_add(milp->arena, &milp->entries) = (struct entry){column, coefficient};
 }
 
+void milp_cost(struct milp *milp, int column, double cost)
+{
+	milp->columns.at[column].cost += cost;
+}
+
 void milp_fix(struct milp *milp, int column, double value)
 {
 	milp->columns.at[column].least = milp->columns.at[column].most = value;

@@ -37,6 +37,9 @@ int milp_row(struct milp *milp, double least, double most);
 /* Adds to the row made last; the coefficients of a column add up. */
 void milp_entry(struct milp *milp, int column, double coefficient);
 
+/* Adds to the cost of a column. */
+void milp_cost(struct milp *milp, int column, double cost);
+
 /* Narrows a column to one value. */
 void milp_fix(struct milp *milp, int column, double value);
 
