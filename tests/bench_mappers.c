@@ -12,8 +12,8 @@
 
 /*
  * How good the mappings are that solvers find, at equal evaluations and at equal time of one
- * thread: energy x latency above the proven optimum, in percent, the median of three
- * seeds; in brackets above what `exact` proved as a bound where its budget was not enough.  A solver
+ * thread: energy x latency above the proven optimum, in percent, or so many times the optimum, the median of
+ * three seeds; in brackets above what `exact` proved as a bound where its budget was not enough.  A solver
  * gets so many evaluations for a time as it made in a second before, and the time it took is
  * measured.  Where the constraints leave an easy start, all solvers have it, as explore does.
  *
@@ -133,6 +133,8 @@ static void print_gap(const struct table *table, double value)
 {
 	if (value == INFINITY)
 		printf(" %10s", "none");
+	else if (table->proof.proven && value > 10 * table->proof.value)
+		printf(" %9.3gx", value / table->proof.value);
 	else if (table->proof.proven)
 		printf(" %9.2f%%", 100 * (value / table->proof.value - 1));
 	else if (table->proof.bound > 0)
