@@ -1,6 +1,7 @@
 #ifndef LISTENER_H
 #define LISTENER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@
 struct listener {
 	double start, limit, shown; /* seconds; limit 0: none */
 	bool terminal;
-	bool late;
+	atomic_bool late;
 	const char *what; /* that is counted: "candidates" */
 };
 

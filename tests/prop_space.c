@@ -64,7 +64,10 @@ static bool may_hand_on(const struct domain *domain, const struct tiling_level *
 		}
 	for (int i = 0; i < domain->hierarchy->level_count; i++)
 		may |= domain->hierarchy->levels[i].no_temporal_reuse > 0;
-	return level->spatial && (may || level->level == 0);
+	const struct nest_level *around = &domain->hierarchy->levels[0];
+	if (!level->spatial) /* of multipliers beside each other */
+		return around->fanout_x * around->fanout_y > 1;
+	return may || level->level == 0;
 }
 
 /* What tells an order and split apart from others, where loops of bound 1 do not count. */

@@ -1,8 +1,11 @@
 #include "base/arena.h"
+#include "base/array.h"
 #include "search/cells.h"
 #include "solvers/map/nest_choices.h"
 #include "solvers/map/nest_descent.h"
 #include "solvers/map/uneven.h"
+
+#include <math.h>
 
 /*
  * Branch and bound over the whole mapspace of perfect factors.  First residency and
@@ -10,13 +13,204 @@
  * a choice (nest_descent.h).  Whatever a lower bound (nest_label.h) does not exclude is
  * looked into down to mappings, which the model evaluates.  So the answer is exact for the
  * model and its counting, however weak a bound is.
+ *
+ * Choices are searched in rounds, a round in parts that know of each other's mappings only
+ * when it ends; the size of rounds and parts depends on nothing but their number.
  */
+enum { PARTS_MOST = 16, PART_CHOICES_MOST = 64 };
+
+struct part {
+	struct array(struct nest_choice) choices;
+	struct frontier kept;
+	double open; /* of the first objective: nothing that is left undone is below */
+	double cut;  /* nothing that the slack alone excluded is below */
+	bool uncounted;
+};
+
+struct hunt {
+	const struct nest_search *search;
+	struct arena *arena;
+	struct nest_frame frame;
+	const struct nest_options *options;
+	const struct nest_choices *choices;
+	struct array(struct order_book *) books;
+	double slack;
+	struct nest_offers offers;
+	double open, cut;
+	size_t spread;                /* the next spatial bounds */
+	struct nest_choice_list list; /* of the last ones */
+	size_t listed;                /* choices taken of these */
+	struct part parts[PARTS_MOST];
+};
+
 static bool is_perfect(const struct nest_search *search)
 {
 	for (int d = 0; d < search->shape->dimension_count; d++)
 		if (search->domain->imperfect >> d & 1 && search->shape->dimensions[d].extent > 1)
 			return false;
 	return true;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
+	const struct nest_choice *choice, struct part *part)
+{
+	struct mapping mapping;
+	nest_choice_set(hunt->choices, choice, &mapping);
+	nest_view_make(&hunt->frame, &mapping, &descent->view);
+	for (size_t b = 0; b < hunt->books.count; b++)
+		if (order_book_serves(hunt->books.at[b], &descent->view))
+			descent->book = hunt->books.at[b];
+	descent->open = INFINITY;
+	nest_descend(descent, choice->bound);
+	part->open = least(part->open, descent->open);
+	struct arena *arena = run_arena(descent->run);
+	if (!descent->stopped)
+		run_cell(descent->run, cell_of(arena, hunt->search->space, &mapping));
+}
+
+static void search_part(struct run *run, void *context, size_t i)
+{
+	struct hunt *hunt = context;
+	struct part *part = &hunt->parts[i];
+	struct arena *scratch = arena_open();
+	struct nest_descent *descent = arena_new(scratch, struct nest_descent);
+	descent->run = run;
+	descent->scratch = scratch;
+	descent->options = hunt->options;
+	descent->slack = hunt->slack;
+	descent->cut.excluded = INFINITY;
+	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
+	for (size_t c = 0; c < part->choices.count; c++) {
+		if (descent->stopped)
+			part->open = least(part->open, part->choices.at[c].bound);
+		else
+			search_choice(hunt, descent, &part->choices.at[c], part);
+	}
+	part->kept = descent->offers.kept;
+	part->cut = descent->cut.excluded;
+	part->uncounted = descent->offers.uncounted;
+	run_looked(run,
+		(struct effort_of_proof){part->choices.count, descent->edges, descent->labels});
+	arena_close(scratch);
+}
+
+/* A book of orders for the residency of a choice, unless there is one. */
+static void find_book(struct hunt *hunt, const struct nest_choice *choice)
+{
+	struct arena *scratch = arena_open();
+	struct nest_view *view = arena_new(scratch, struct nest_view);
+	struct mapping mapping;
+	nest_choice_set(hunt->choices, choice, &mapping);
+	nest_view_make(&hunt->frame, &mapping, view);
+	bool there = false;
+	for (size_t b = 0; b < hunt->books.count && !there; b++)
+		there = order_book_serves(hunt->books.at[b], view);
+	if (!there)
+		*array_add(hunt->arena, &hunt->books) = order_book_make(hunt->arena, view);
+	arena_close(scratch);
+}
+
+/* The next choice that nothing found excludes; false if there is none. */
+static bool next_choice(struct hunt *hunt, struct nest_cut *cut, struct nest_choice *out)
+{
+	const struct nest_choices *choices = hunt->choices;
+	bool single = hunt->search->objectives.count == 1;
+	while (hunt->listed == hunt->list.count) {
+		if (hunt->spread == choices->count)
+			return false;
+		double bound = choices->at[hunt->spread].bound;
+		if (single && nest_cut_excludes_values(cut, &bound)) {
+			hunt->spread = choices->count;
+			return false;
+		}
+		hunt->list = nest_choices_expand(hunt->arena, choices, hunt->spread++, cut);
+		hunt->listed = 0;
+	}
+	*out = hunt->list.at[hunt->listed++];
+	find_book(hunt, out);
+	return true;
+}
+
+/* What is not searched yet, of the first objective. */
+static double find_open(const struct hunt *hunt)
+{
+	double open = hunt->open;
+	if (hunt->listed < hunt->list.count)
+		open = least(open, hunt->list.at[hunt->listed].bound);
+	if (hunt->spread < hunt->choices->count)
+		open = least(open, hunt->choices->at[hunt->spread].bound);
+	return open;
+}
+
+static size_t fill_round(struct hunt *hunt, size_t parts, size_t choices)
+{
+	struct nest_cut cut = nest_cut_make(
+		hunt->arena, &hunt->offers.kept, &hunt->search->objectives, hunt->slack);
+	struct nest_choice choice;
+	size_t count = 0;
+	for (size_t i = 0; i < parts; i++)
+		hunt->parts[i] = (struct part){.open = INFINITY, .cut = INFINITY};
+	for (; count < parts * choices && next_choice(hunt, &cut, &choice); count++)
+		*array_add(hunt->arena, &hunt->parts[count % parts].choices) = choice;
+	hunt->cut = least(hunt->cut, cut.excluded);
+	return count < parts ? count : parts;
+}
+
+static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
+{
+	for (size_t i = 0; i < parts; i++) {
+		const struct part *part = &hunt->parts[i];
+		for (size_t p = 0; p < part->kept.count; p++)
+			frontier_add(&hunt->offers.kept, run_arena(run), part->kept.points[p]);
+		hunt->open = least(hunt->open, part->open);
+		hunt->cut = least(hunt->cut, part->cut);
+		hunt->offers.uncounted |= part->uncounted;
+	}
+}
+
+static double best_value(const struct hunt *hunt)
+{
+	const struct frontier *kept = &hunt->offers.kept;
+	return kept->count ? objective_value(hunt->search->objectives.at[0], &kept->points[0].score)
+			   : INFINITY;
+}
+
+/* True if all has been searched. */
+static bool search_rounds(struct hunt *hunt, struct run *run)
+{
+	size_t parts = 1, choices = 1;
+	for (;;) {
+		size_t filled = fill_round(hunt, parts, choices);
+		if (!filled)
+			return true;
+		bool go_on = run_parts(run, filled, search_part, hunt);
+		merge_round(hunt, run, filled);
+		run_report(run, best_value(hunt), least(best_value(hunt), find_open(hunt)));
+		if (!go_on)
+			return false;
+		if (parts < PARTS_MOST)
+			parts *= 2;
+		else if (choices < PART_CHOICES_MOST)
+			choices *= 2;
+	}
+}
+
+static void prove(const struct hunt *hunt, struct run *run, bool complete)
+{
+	double best = best_value(hunt);
+	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
+	bool single = hunt->search->objectives.count == 1;
+	if (!hunt->choices->complete || hunt->offers.uncounted)
+		run_prove(run, PROOF_NONE, 0);
+	else if (complete && (hunt->slack == 1 || (single && bound == best)))
+		run_prove(run, PROOF_OPTIMAL, 0);
+	else if (single)
+		run_prove(run, PROOF_BOUND, bound);
 }
 
 static void run_exact(struct run *run, const struct problem *problem)
@@ -27,48 +221,25 @@ static void run_exact(struct run *run, const struct problem *problem)
 		return;
 	}
 	struct arena *arena = arena_open();
-	struct nest_frame frame = nest_frame_make(search);
-	const struct nest_options *options = nest_options_make(arena, &frame);
-	const struct nest_choices *choices = nest_choices_make(arena, &frame, options);
-	struct nest_descent *descent = arena_new(arena, struct nest_descent);
-	descent->run = run;
-	descent->scratch = arena_open();
-	descent->options = options;
-	descent->offers = nest_offers_open(run, search);
-	descent->slack = 1;
-	double bound = 0;
-	for (size_t s = 0; s < choices->count && !descent->stopped; s++) {
-		struct nest_cut cut = nest_cut_make(
-			arena, &descent->offers.kept, &search->objectives, descent->slack);
-		bound = choices->at[s].bound;
-		if (cut.count && search->objectives.count == 1 && cut.values[0] <= bound)
-			break;
-		struct nest_choice_list list = nest_choices_expand(arena, choices, s, &cut);
-		for (size_t c = 0; c < list.count && !descent->stopped; c++) {
-			struct mapping mapping;
-			nest_choice_set(choices, &list.at[c], &mapping);
-			nest_view_make(&frame, &mapping, &descent->view);
-			if (!descent->book || !order_book_serves(descent->book, &descent->view))
-				descent->book = order_book_make(arena, &descent->view);
-			nest_descend(descent);
-			if (!descent->stopped)
-				run_cell(run, cell_of(run_arena(run), search->space, &mapping));
-		}
-	}
-	nest_offers_close(&descent->offers);
-	if (!choices->complete || descent->offers.uncounted)
-		run_prove(run, PROOF_NONE, 0);
-	else if (!descent->stopped)
-		run_prove(run, PROOF_OPTIMAL, 0);
-	else if (search->objectives.count == 1)
-		run_prove(run, PROOF_BOUND, bound);
-	arena_close(descent->scratch);
+	struct hunt *hunt = arena_new(arena, struct hunt);
+	hunt->search = search;
+	hunt->arena = arena;
+	hunt->frame = nest_frame_make(search);
+	hunt->options = nest_options_make(arena, &hunt->frame);
+	hunt->choices = nest_choices_make(arena, &hunt->frame, hunt->options);
+	hunt->slack = 1 + search->epsilon;
+	hunt->offers = nest_offers_open(run, search);
+	hunt->open = INFINITY;
+	hunt->cut = INFINITY;
+	bool complete = search_rounds(hunt, run);
+	nest_offers_close(&hunt->offers);
+	prove(hunt, run, complete);
 	arena_close(arena);
 }
 
 const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
-	.summary = "branch and bound over the whole mapspace, with a proof",
+	.summary = "branch and bound over all mappings, with a proof",
 	.run = run_exact,
 };

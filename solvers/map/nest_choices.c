@@ -189,7 +189,7 @@ static struct nest_sums base_of(const struct residencies *residencies)
 struct expansion {
 	struct arena *arena;
 	struct residencies residencies;
-	const struct nest_cut *cut;
+	struct nest_cut *cut;
 	struct nest_choice choice;
 	struct array(struct nest_choice) list;
 };
@@ -240,8 +240,8 @@ static int by_bound(const void *a, const void *b)
 	return (x->residency > y->residency) - (x->residency < y->residency);
 }
 
-struct nest_choice_list nest_choices_expand(struct arena *arena, const struct nest_choices *choices,
-	size_t i, const struct nest_cut *cut)
+struct nest_choice_list nest_choices_expand(
+	struct arena *arena, const struct nest_choices *choices, size_t i, struct nest_cut *cut)
 {
 	struct arena *scratch = arena_open();
 	struct expansion *expansion = arena_new(scratch, struct expansion);

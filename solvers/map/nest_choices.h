@@ -42,8 +42,8 @@ struct nest_choice_list {
 	size_t count;
 	struct nest_choice *at;
 };
-struct nest_choice_list nest_choices_expand(struct arena *arena, const struct nest_choices *choices,
-	size_t i, const struct nest_cut *cut);
+struct nest_choice_list nest_choices_expand(
+	struct arena *arena, const struct nest_choices *choices, size_t i, struct nest_cut *cut);
 
 /* Puts a choice into a mapping. */
 void nest_choice_set(const struct nest_choices *choices, const struct nest_choice *choice,

@@ -12,13 +12,15 @@ struct nest_cut {
 	const struct objectives *objectives;
 	double slack;
 	size_t count;
-	double *values; /* of point i, objective k: [i * objectives->count + k] */
+	double *values;  /* of point i, objective k: [i * objectives->count + k] */
+	double excluded; /* the least value of one objective that the slack alone excluded */
 };
 
 struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
 	const struct objectives *objectives, double slack);
 
+bool nest_cut_excludes_values(struct nest_cut *cut, const double *values);
 bool nest_cut_excludes(
-	const struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
+	struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
 
 #endif

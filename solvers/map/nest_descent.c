@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "solvers/map/nest_links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -339,8 +340,10 @@ static void count_outside(
 
 static void cut_anew(struct nest_descent *descent)
 {
+	double excluded = descent->cut.excluded;
 	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
 		&search_of(descent)->objectives, descent->slack);
+	descent->cut.excluded = excluded;
 }
 
 static void try_mapping(struct nest_descent *descent, void *user)
@@ -353,8 +356,8 @@ static void try_mapping(struct nest_descent *descent, void *user)
 		cut_anew(descent);
 }
 
-static void descend(
-	struct nest_descent *descent, int j, const int *left, const struct nest_label *label);
+static void descend(struct nest_descent *descent, int j, const int *left,
+	const struct nest_label *label, double bound);
 
 /* What is left goes to the innermost level. */
 static void finish(struct nest_descent *descent, const int *left, const struct nest_label *label)
@@ -364,8 +367,15 @@ static void finish(struct nest_descent *descent, const int *left, const struct n
 	for (int d = 0; d < dimension_count(descent); d++)
 		bounds[d] = completions->divisors[d].at[left[d]];
 	set_bounds(descent, 0, bounds);
-	space_level_arrange(search_of(descent)->space, tiling_of(descent, 0), 0, &descent->mapping);
-	arrange(descent, descent->arranged[label->linked], 0, try_mapping, NULL);
+	const struct space *space = search_of(descent)->space;
+	const struct tiling_level *innermost = tiling_of(descent, 0);
+	uint64_t orders = 1;
+	if (!descent->view.direct)
+		orders = space_level_count(space, innermost, &descent->mapping);
+	for (uint64_t k = 0; k < orders && !descent->stopped; k++) {
+		space_level_arrange(space, innermost, k, &descent->mapping);
+		arrange(descent, descent->arranged[label->linked], 0, try_mapping, NULL);
+	}
 }
 
 static void go_on(
@@ -386,31 +396,50 @@ static void go_on(
 	set_bounds(descent, level->j, level->bounds);
 	space_level_arrange(search_of(descent)->space, tiling_of(descent, level->j),
 		child->class->index, &descent->mapping);
+	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+		next.linked |= nest_links_possible(
+			&descent->view, &descent->mapping, &next, level->left, t);
 	count_outside(descent, level->left, &next);
 	nest_label_bound(&descent->view, &next, level->left, &cost);
 	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
 		return;
-	descend(descent, level->j - 1, left, &next);
+	descend(descent, level->j - 1, left, &next,
+		nest_cost_value(&descent->view, &cost, search_of(descent)->objectives.at[0]));
 }
 
-static void descend(
-	struct nest_descent *descent, int j, const int *left, const struct nest_label *label)
+static void leave_open(struct nest_descent *descent, double bound)
+{
+	if (bound < descent->open)
+		descent->open = bound;
+}
+
+/* Nothing is below `bound`. */
+static void descend(struct nest_descent *descent, int j, const int *left,
+	const struct nest_label *label, double bound)
 {
 	if (j == 0) {
 		finish(descent, left, label);
+		if (descent->stopped)
+			leave_open(descent, bound);
 		return;
 	}
 	struct arena_mark mark = arena_mark(descent->scratch);
 	struct nest_branches level = {.j = j, .label = label};
 	find_children(descent, &level, left);
+	if (descent->stopped)
+		leave_open(descent, bound);
 	if (level.children.count)
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
-	for (size_t c = 0; c < level.children.count && !descent->stopped; c++)
-		go_on(descent, &level, &level.children.at[c]);
+	for (size_t c = 0; c < level.children.count; c++) {
+		if (!descent->stopped)
+			go_on(descent, &level, &level.children.at[c]);
+		else
+			leave_open(descent, level.children.at[c].value);
+	}
 	arena_release(descent->scratch, mark);
 }
 
-void nest_descend(struct nest_descent *descent)
+void nest_descend(struct nest_descent *descent, double bound)
 {
 	const struct nest_view *view = &descent->view;
 	int left[SHAPE_DIMENSIONS_MOST];
@@ -422,5 +451,5 @@ void nest_descend(struct nest_descent *descent)
 		left[d] = nest_options_place(descent->options, d, view->temporal[d]);
 	cut_anew(descent);
 	struct nest_label label = nest_label_first(view);
-	descend(descent, view->frame->count - 1, left, &label);
+	descend(descent, view->frame->count - 1, left, &label, bound);
 }

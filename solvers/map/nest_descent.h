@@ -28,8 +28,9 @@ struct nest_descent {
 	struct nest_offers offers;
 	struct nest_view view;
 	double slack;
-	uint64_t edges, labels;
+	uint64_t edges, labels; /* bounds made; labels kept to go on from */
 	bool stopped;
+	double open; /* stopped: nothing left undone is below, of the first objective */
 
 	/* its own */
 	struct nest_cut cut;
@@ -37,7 +38,7 @@ struct nest_descent {
 	uint64_t arranged[2]; /* tiling levels whose arrangement matters: always, with links */
 };
 
-/* Searches the choice that descent->view has. */
-void nest_descend(struct nest_descent *descent);
+/* Searches the choice that descent->view has; nothing in it is below `bound`. */
+void nest_descend(struct nest_descent *descent, double bound);
 
 #endif

@@ -11,19 +11,20 @@ static bool has_flags(const struct hierarchy *hierarchy)
 	return flags;
 }
 
-static struct nest_space describe(const struct dataspace *dataspace, int dimension_count)
+/* Dimensions of extent 1 have no loops, and no part in ranks. */
+static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
-	struct nest_space space = {.plain = true, .simple = true, .relevant = dataspace->relevant};
+	struct nest_space space = {.plain = true, .simple = true};
 	uint32_t seen = 0;
-	for (int d = 0; d < dimension_count; d++)
+	for (int d = 0; d < shape->dimension_count; d++)
 		space.rank_of[d] = -1;
 	for (int r = 0; r < dataspace->rank_count; r++) {
 		uint32_t rank = 0;
-		for (int d = 0; d < dimension_count; d++) {
+		for (int d = 0; d < shape->dimension_count; d++) {
 			int64_t coefficient = dataspace->ranks[r].coefficient[d];
-			space.plain &= coefficient <= 1;
-			if (!coefficient)
+			if (!coefficient || shape->dimensions[d].extent == 1)
 				continue;
+			space.plain &= coefficient == 1;
 			rank |= 1u << d;
 			space.rank_of[d] = (int8_t)r;
 		}
@@ -34,6 +35,7 @@ static struct nest_space describe(const struct dataspace *dataspace, int dimensi
 		space.own[r] = rank & ~seen;
 		seen |= rank;
 	}
+	space.relevant = seen;
 	return space;
 }
 
@@ -94,7 +96,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 		}
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
-		*space = describe(&search->shape->spaces[t], search->shape->dimension_count);
+		*space = describe(&search->shape->spaces[t], search->shape);
 		space->silent =
 			frame.flagged || (search->shape->spaces[t].written && !space->plain);
 	}

@@ -304,16 +304,6 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 	nest_cost_finish(view, out);
 }
 
-/* Whether children that the boundary lies above, with a parent outside it, might take words of a
- * window from their neighbours. */
-static bool may_link(const struct nest_view *view, int t, const struct nest_label *label)
-{
-	const struct nest_chain *chain = &view->chains[t];
-	return chain->count && chain->kept[0] > label->boundary &&
-	       (chain->kept[chain->count - 1] <= label->boundary || !view->direct) &&
-	       !stand_apart(&view->frame->spaces[t], label->innermost);
-}
-
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_label *out)
 {
@@ -326,7 +316,6 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 		const struct nest_space *space = &view->frame->spaces[t];
 		if (!space->plain) {
 			slide_over(view, t, from, order, bounds, &out->slides[t]);
-			out->linked |= may_link(view, t, out);
 			continue;
 		}
 		double here;

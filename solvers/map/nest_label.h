@@ -31,7 +31,7 @@ struct nest_slide {
 
 struct nest_label {
 	int boundary;   /* above this storage level; the outermost at the start */
-	bool linked;    /* the order may let neighbours hand on words of windows */
+	bool linked;    /* neighbours may hand on words of windows, further outside or here */
 	int innermost;  /* dimension of the innermost loop outside; -1: there is none */
 	double outside; /* product of all temporal bounds outside */
 	double irrelevant[SHAPE_SPACES_MOST]; /* plain: of the irrelevant ones */
@@ -64,7 +64,8 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
 	struct nest_cost *out);
 
-/* The label of that choice; the order must not be loose.  `counted` stays as it was. */
+/* The label of that choice; the order must not be loose.  `linked` and `counted` stay as they
+ * were. */
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_label *out);
 

@@ -71,10 +71,11 @@ void nest_row_head(struct text *text, const struct nest_search *search)
 
 json_t *nest_row_counters(const struct nest_explored *explored)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-		(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks, "offered",
-		(json_int_t)explored->offered, "refused", (json_int_t)explored->refused,
-		"simulated", (json_int_t)explored->simulated, "not_simulated",
-		(json_int_t)explored->unsimulated, "simulator_events", (json_int_t)explored->events,
-		"disagreed", (json_int_t)explored->disagreed);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
+		(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks, "states",
+		(json_int_t)explored->states, "edges", (json_int_t)explored->edges, "labels",
+		(json_int_t)explored->labels, "offered", (json_int_t)explored->offered, "refused",
+		(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
+		"not_simulated", (json_int_t)explored->unsimulated, "simulator_events",
+		(json_int_t)explored->events, "disagreed", (json_int_t)explored->disagreed);
 }

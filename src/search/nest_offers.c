@@ -47,6 +47,16 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 	return offers;
 }
 
+struct nest_offers nest_offers_resume(
+	struct run *run, const struct nest_search *search, const struct frontier *kept)
+{
+	struct nest_offers offers = {
+		.run = run, .search = search, .kept = frontier_open(search->objectives)};
+	for (size_t i = 0; i < kept->count; i++)
+		frontier_add(&offers.kept, run_arena(run), kept->points[i]);
+	return offers;
+}
+
 bool nest_offers_price(
 	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price)
 {

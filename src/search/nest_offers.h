@@ -22,6 +22,10 @@ struct nest_offers {
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search);
 
+/* With what others have kept, whose mappings must live as long. */
+struct nest_offers nest_offers_resume(
+	struct run *run, const struct nest_search *search, const struct frontier *kept);
+
 /* Charges one tick; false when the budget is spent, and nothing is evaluated then. */
 bool nest_offers_try(
 	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict);

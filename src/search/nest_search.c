@@ -185,6 +185,24 @@ static void take_cells(
 	}
 }
 
+/* For solvers, from any thread. */
+static bool stop_wanted(void *context)
+{
+	struct nest_driver *driver = context;
+	const struct nest_search *search = driver->search;
+	if (!atomic_load(&driver->stopped) && search->stop && search->stop(search->listener))
+		atomic_store(&driver->stopped, true);
+	return atomic_load(&driver->stopped);
+}
+
+static void report(void *context, double value, double bound, uint64_t evaluated)
+{
+	struct nest_driver *driver = context;
+	const struct nest_search *search = driver->search;
+	if (search->report)
+		search->report(search->listener, value, bound, evaluated);
+}
+
 static void run_task(void *context, size_t i, int thread)
 {
 	struct nest_driver *driver = context;
@@ -201,10 +219,14 @@ static void run_task(void *context, size_t i, int thread)
 		.first = driver->tasks.at[i].first,
 		.end = driver->tasks.at[i].end,
 	};
-	struct answer answer = solve(
-		driver->solver, &problem, driver->tasks.at[i].ticks, driver->search->seed, scratch);
+	struct asker asker = {driver->search->jobs, driver, stop_wanted, report};
+	struct answer answer = solve_for(&asker, driver->solver, &problem,
+		driver->tasks.at[i].ticks, driver->search->seed, scratch);
 	slot->sum.evaluated = answer.evaluated;
 	slot->sum.ticks = answer.ticks;
+	slot->sum.states = answer.effort.states;
+	slot->sum.edges = answer.effort.edges;
+	slot->sum.labels = answer.effort.labels;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	if (answer.complaint_count)
@@ -243,6 +265,9 @@ static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
 	explored->bound = slot->bound;
 	explored->evaluated += slot->sum.evaluated;
 	explored->ticks += slot->sum.ticks;
+	explored->states += slot->sum.states;
+	explored->edges += slot->sum.edges;
+	explored->labels += slot->sum.labels;
 	explored->offered += slot->sum.offered;
 	explored->refused += slot->sum.refused;
 	explored->simulated += slot->sum.simulated;

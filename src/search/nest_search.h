@@ -42,13 +42,17 @@ struct nest_search {
 	const struct mapping *start;
 	enum simulate simulate;
 	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
-	uint64_t budget;          /* mappings evaluated */
+	uint64_t budget;          /* mappings evaluated; of proofs: ticks, 0: no limit */
 	struct patience patience; /* of draws */
 	uint64_t seed;
+	double epsilon; /* of proofs: points may be worse than the best by this part */
 	int jobs;       /* threads, at least 1 */
 	void *listener; /* as in struct exploration */
-	bool (*stop)(void *listener);
+	bool (*stop)(void *listener); /* by any thread */
 	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t evaluated);
+	/* Of a solver with a bound: the best value of the first objective and the least that is not
+	 * excluded.  Called by one thread at a time if there is one task. */
+	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
 };
 
 enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */
@@ -75,8 +79,10 @@ struct nest_explored {
 	struct frontier frontier;
 	uint64_t evaluated; /* mappings priced */
 	uint64_t ticks;     /* of the solvers: evaluations and bounds */
-	uint64_t offered;   /* by the solvers */
-	uint64_t refused;   /* offers that break a constraint or do not fit */
+	/* Of proofs: choices opened, bounds made, labels kept to go on from. */
+	uint64_t states, edges, labels;
+	uint64_t offered; /* by the solvers */
+	uint64_t refused; /* offers that break a constraint or do not fit */
 	uint64_t simulated,
 		unsimulated; /* unsimulated: over the budget, or nothing to compare with */
 	uint64_t events;     /* of all executions */

@@ -91,6 +91,9 @@ static void add_counters(struct nest_explored *total, const struct nest_explored
 {
 	total->evaluated += layer->evaluated;
 	total->ticks += layer->ticks;
+	total->states += layer->states;
+	total->edges += layer->edges;
+	total->labels += layer->labels;
 	total->offered += layer->offered;
 	total->refused += layer->refused;
 	total->simulated += layer->simulated;

@@ -7,7 +7,8 @@
  * The one place with threads.  Calls run(context, i, thread) for every i below
  * count, in any order, on up to `jobs` threads, and done(context, i) after each,
  * one at a time.  `thread` is below jobs and tells only which scratch memory to
- * use: nothing that depends on it may reach a result.
+ * use: nothing that depends on it may reach a result.  What runs alone may call this again; what
+ * runs beside others gets no more threads.
  */
 struct parallel {
 	void *context;

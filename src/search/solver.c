@@ -4,15 +4,23 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "search/cells.h"
+#include "search/parallel.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 const char *const stage_names[] = {"divide", "place", "map", "joint", 0};
 
+/* Ticks between two questions whether to stop. */
+enum { STOP_TICKS = 64 };
+
 struct run {
+	const struct asker *asker;
 	struct arena *arena;
 	uint64_t budget; /* 0: none */
+	uint64_t asked;  /* ticks when it was last asked whether to stop */
+	bool spent;      /* before it began */
+	uint64_t seed, stream;
 	struct random random;
 	struct answer answer;
 	struct array(struct candidate) candidates;
@@ -34,8 +42,24 @@ struct arena *run_arena(struct run *run)
 	return run->arena;
 }
 
+static bool stop_asked(struct run *run)
+{
+	if (run->answer.stopped || !run->asker->stop || run->answer.ticks - run->asked < STOP_TICKS)
+		return run->answer.stopped;
+	run->asked = run->answer.ticks;
+	run->answer.stopped = run->asker->stop(run->asker->listener);
+	run->answer.cut |= run->answer.stopped;
+	return run->answer.stopped;
+}
+
 bool run_spend(struct run *run, uint64_t ticks)
 {
+	if (stop_asked(run))
+		return false;
+	if (run->spent) {
+		run->answer.cut = true;
+		return false;
+	}
 	if (run->budget && ticks > run->budget - run->answer.ticks) {
 		run->answer.ticks = run->budget;
 		run->answer.cut = true;
@@ -85,10 +109,91 @@ void run_complain(struct run *run, bool error, int op, const char *format, ...)
 	*array_add(run->arena, &run->complaints) = (struct complaint){error, op, text};
 }
 
-struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
-	uint64_t seed, struct arena *arena)
+static struct run open_run(const struct asker *asker, struct arena *arena, uint64_t ticks,
+	uint64_t seed, uint64_t stream)
 {
-	struct run run = {.arena = arena, .budget = ticks, .random = random_open(seed, 0)};
+	return (struct run){.asker = asker,
+		.arena = arena,
+		.budget = ticks,
+		.seed = seed,
+		.stream = stream,
+		.random = random_open(seed, stream)};
+}
+
+struct parts {
+	struct run *runs;
+	void (*part)(struct run *run, void *context, size_t i);
+	void *context;
+};
+
+static void run_one(void *context, size_t i, int thread)
+{
+	struct parts *parts = context;
+	(void)thread;
+	parts->runs[i].arena = arena_open();
+	parts->part(&parts->runs[i], parts->context, i);
+}
+
+static void one_done(void *context, size_t i)
+{
+	(void)context;
+	(void)i;
+}
+
+static void take_over(struct run *run, struct run *part)
+{
+	const struct answer *answer = &part->answer;
+	run->answer.ticks += answer->ticks;
+	run->answer.evaluated += answer->evaluated;
+	run->answer.cut |= answer->cut;
+	run->answer.stopped |= answer->stopped;
+	run_looked(run, answer->effort);
+	for (size_t i = 0; i < part->candidates.count; i++)
+		run_offer(run, &part->candidates.at[i], part->values.at[i]);
+	for (size_t i = 0; i < part->complaints.count; i++)
+		*array_add(run->arena, &run->complaints) = part->complaints.at[i];
+	for (size_t i = 0; i < part->cells.count; i++)
+		run_cell(run, part->cells.at[i]);
+	arena_adopt(run->arena, part->arena);
+}
+
+bool run_parts(struct run *run, size_t count,
+	void (*part)(struct run *run, void *context, size_t i), void *context)
+{
+	struct arena *arena = arena_open();
+	struct parts parts = {arena_array(arena, struct run, count), part, context};
+	uint64_t left = run->budget - run->answer.ticks;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t share = left / count + (i < left % count);
+		parts.runs[i] = open_run(
+			run->asker, NULL, run->budget ? share : 0, run->seed, ++run->stream);
+		parts.runs[i].spent = run->answer.stopped || (run->budget && !share);
+	}
+	struct parallel work = {&parts, run_one, one_done};
+	parallel_each(&work, count, run->asker->jobs > 1 ? run->asker->jobs : 1);
+	for (size_t i = 0; i < count; i++)
+		take_over(run, &parts.runs[i]);
+	arena_close(arena);
+	return !run->answer.cut;
+}
+
+void run_looked(struct run *run, struct effort_of_proof effort)
+{
+	run->answer.effort.states += effort.states;
+	run->answer.effort.edges += effort.edges;
+	run->answer.effort.labels += effort.labels;
+}
+
+void run_report(struct run *run, double value, double bound)
+{
+	if (run->asker->report)
+		run->asker->report(run->asker->listener, value, bound, run->answer.evaluated);
+}
+
+struct answer solve_for(const struct asker *asker, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena)
+{
+	struct run run = open_run(asker, arena, ticks, seed, 0);
 	solver->run(&run, problem);
 	run.answer.candidate_count = run.candidates.count;
 	run.answer.candidates = run.candidates.at;
@@ -98,4 +203,11 @@ struct answer solve(const struct solver *solver, const struct problem *problem, 
 	run.answer.cell_count = run.cells.count;
 	run.answer.cells = run.cells.at;
 	return run.answer;
+}
+
+struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
+	uint64_t seed, struct arena *arena)
+{
+	static const struct asker alone = {.jobs = 1};
+	return solve_for(&alone, solver, problem, ticks, seed, arena);
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * A solver answers the questions of one stage.  It starts no thread, reads no
+ * A solver answers the questions of one stage.  It starts no thread (run_parts does), reads no
  * clock, prints nothing, keeps no state outside its run, and draws random
  * numbers only from the run's stream.  It charges its work in ticks and
  * returns soon after run_spend says no.  Equal problem and seed give equal
@@ -47,6 +47,27 @@ uint64_t run_random(struct run *run, uint64_t bound);
 /* Mappings or plans that were priced, apart from the ticks. */
 void run_evaluated(struct run *run, uint64_t count);
 
+/* What a proof looked at, added up: choices opened, bounds made, labels kept to go on from. */
+struct effort_of_proof {
+	uint64_t states, edges, labels;
+};
+void run_looked(struct run *run, struct effort_of_proof effort);
+
+/*
+ * Independent parts of a solver's work, on the threads of whoever asked: part(its run, context,
+ * i) for each i below count.  Every part has a run of its own: an arena, an equal
+ * share of the ticks that are left, and a stream of random numbers of its own; it
+ * changes nothing that another part reads.  Afterwards, in the order of parts, all that they
+ * offered and counted is as if `run` had, and their arenas go to its arena.  So nothing depends on
+ * the number of threads.  False if a part's ticks were spent, or if someone asked to stop.
+ */
+bool run_parts(struct run *run, size_t count,
+	void (*part)(struct run *run, void *context, size_t i), void *context);
+
+/* Tells who asked how far it is: the best value and the least that is not excluded, of the first
+ * objective.  Not from a part. */
+void run_report(struct run *run, double value, double bound);
+
 void run_prove(struct run *run, enum proof_status status, double bound);
 
 /* An outer choice (search/cells.h) that the proof had to look into, done; it must live in
@@ -75,7 +96,9 @@ struct answer {
 	enum proof_status status;
 	double bound;
 	uint64_t ticks, evaluated;
-	bool cut; /* the budget ended it */
+	bool cut;     /* the budget ended it, or who asked */
+	bool stopped; /* who asked did */
+	struct effort_of_proof effort;
 	size_t cell_count;
 	const struct cell *cells;
 	size_t candidate_count;
@@ -85,10 +108,23 @@ struct answer {
 	const struct complaint *complaints;
 };
 
+/* Who asks: how many threads there are, and what to call now and then; NULL: nothing.  `stop` is
+ * called by any of the threads, and what it answers once it answers ever after. */
+struct asker {
+	int jobs; /* 0: one */
+	void *listener;
+	bool (*stop)(void *listener);
+	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
+};
+
 /*
  * Asks a solver, in the caller's thread and budget (0: none).  The answer
  * lives in the arena.
  */
+struct answer solve_for(const struct asker *asker, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena);
+
+/* The same for one who has one thread and waits. */
 struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
 	uint64_t seed, struct arena *arena);
 

@@ -49,7 +49,9 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 }
 
 /* Whether neighbours along one axis may hand words on, so that it counts which loop's iterations
- * are neighbours: tiles that overlap, or come again, as operands of multipliers do. */
+ * are neighbours: tiles that overlap, or come again, as operands of multipliers do.  Those with
+ * others beside them keep their operands from step to step in Timeloop's counting, so that
+ * the order of the innermost temporal loops counts, too. */
 static bool may_hand_on(const struct space *space, const struct tiling_level *level)
 {
 	const struct shape *shape = space->domain->shape;
@@ -64,7 +66,9 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 		}
 	for (int i = 0; i < hierarchy->level_count; i++)
 		may |= hierarchy->levels[i].no_temporal_reuse != 0;
-	return level->spatial && (may || level->level == 0);
+	if (!level->spatial)
+		return hierarchy->levels[0].fanout_x * hierarchy->levels[0].fanout_y > 1;
+	return may || level->level == 0;
 }
 
 int space_free_loops(const struct space *space, const struct tiling_level *level)
