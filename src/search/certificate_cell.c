@@ -145,17 +145,25 @@ static void walk_orders(
 	}
 }
 
-/* The bounds of level j, dimension d and those after it; `rest` is what stays inside. */
+/* Whether the bounds of level j chosen so far are too much already: loops that are not chosen yet
+ * count as inside, which is never worse than to have them at this level. */
+static bool too_much(struct walk *walk, int j, const int64_t *rest, const struct floor_known *known)
+{
+	floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL,
+		&walk->loops[j - 1]);
+	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
+	spend(walk);
+	return beaten(walk, &floor);
+}
+
+/* The bounds of level j, dimension d and those after it, which are 1; `rest` is what stays
+ * inside. */
 static void walk_bounds(struct walk *walk, int j, int d, const int64_t *left, int64_t *rest,
 	const struct floor_known *known)
 {
 	const struct cell_walker *walker = walk->walker;
 	if (d == dimension_count(walk)) {
-		floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL,
-			&walk->loops[j - 1]);
-		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
-		spend(walk);
-		if (floor_fits(&walk->cell, j - 1, rest) && !beaten(walk, &floor))
+		if (floor_fits(&walk->cell, j - 1, rest))
 			walk_orders(walk, j, rest, known);
 		return;
 	}
@@ -169,9 +177,11 @@ static void walk_bounds(struct walk *walk, int j, int d, const int64_t *left, in
 			continue;
 		bounds_of(walk, j)[d] = (uint32_t)bound;
 		rest[d] = left[d] / bound;
-		walk_bounds(walk, j, d + 1, left, rest, known);
-		bounds_of(walk, j)[d] = (uint32_t)bound;
+		if (bound == 1 || !too_much(walk, j, rest, known))
+			walk_bounds(walk, j, d + 1, left, rest, known);
 	}
+	bounds_of(walk, j)[d] = 1;
+	rest[d] = left[d];
 }
 
 static void walk_level(
@@ -181,6 +191,10 @@ static void walk_level(
 	if (j == 0) {
 		try_mapping(walk, left);
 		return;
+	}
+	for (int d = 0; d < dimension_count(walk); d++) {
+		bounds_of(walk, j)[d] = 1;
+		rest[d] = left[d];
 	}
 	walk_bounds(walk, j, 0, left, rest, known);
 }
