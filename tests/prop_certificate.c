@@ -107,11 +107,17 @@ static void follow(struct law *law, struct problem_case *problem, const struct s
 		const struct mapping_row *row = &mapping->rows[level->row];
 		for (int d = 0; d < problem->nest.shape.dimension_count; d++)
 			left[d] /= row->temporal[d];
-		floor_loops_add(&cell, &loops[j], j, row->temporal, left, NULL, &loops[j - 1]);
+		floor_loops_add(&cell, &loops[j], j, row->temporal, left, NULL, 0, &loops[j - 1]);
 		floor = floor_score(&cell, loops, j - 1, &known);
 		expect_below(law, problem, &floor, score, j - 1, "order open");
+		for (int n = 1; n <= 2; n++) {
+			floor_loops_add(&cell, &loops[j], j, row->temporal, left,
+				row->temporal_order, n, &loops[j - 1]);
+			floor = floor_score(&cell, loops, j - 1, &known);
+			expect_below(law, problem, &floor, score, j - 1, "order partly known");
+		}
 		floor_loops_add(&cell, &loops[j], j, row->temporal, left, row->temporal_order,
-			&loops[j - 1]);
+			SHAPE_DIMENSIONS_MOST, &loops[j - 1]);
 		floor = floor_score(&cell, loops, j - 1, &known);
 		expect_below(law, problem, &floor, score, j - 1, "order known");
 		struct mapping outside = *mapping;

@@ -114,6 +114,24 @@ static const struct orders *orders_of(struct walk *walk, int j)
 static void walk_level(
 	struct walk *walk, int j, const int64_t *left, const struct floor_known *known);
 
+/* The loops of level j that may be innermost there, with its bounds chosen. */
+static uint32_t find_innermost(
+	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
+{
+	const uint32_t *bounds = bounds_of(walk, j);
+	uint32_t open = 0;
+	for (uint8_t d = 0; d < dimension_count(walk); d++) {
+		if (bounds[d] <= 1)
+			continue;
+		floor_loops_add(
+			&walk->cell, &walk->loops[j], j, bounds, left, &d, 1, &walk->loops[j - 1]);
+		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
+		spend(walk);
+		open |= (uint32_t)!beaten(walk, &floor) << d;
+	}
+	return open;
+}
+
 /* The orders of level j, its bounds chosen; `left` iterations stay inside. */
 static void walk_orders(
 	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
@@ -123,12 +141,17 @@ static void walk_orders(
 	uint32_t bounds[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < dimension_count(walk); d++)
 		bounds[d] = bounds_of(walk, j)[d];
+	uint32_t open = UINT32_MAX;
+	if (orders->count > 1)
+		open = find_innermost(walk, j, left, known);
 	for (size_t i = 0; i < orders->count && going(walk); i++) {
+		if (!(open >> orders->innermost[i] & 1))
+			continue;
 		const struct mapping_row *row = &walk->mapping.rows[tiling_of(walk, j)->row];
 		struct floor_known next = *known;
 		space_level_arrange(space, tiling_of(walk, j), orders->at[i], &walk->mapping);
 		floor_loops_add(&walk->cell, &walk->loops[j], j, bounds, left, row->temporal_order,
-			&walk->loops[j - 1]);
+			dimension_count(walk), &walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 		spend(walk);
 		if (beaten(walk, &floor))
@@ -149,7 +172,7 @@ static void walk_orders(
  * count as inside, which is never worse than to have them at this level. */
 static bool too_much(struct walk *walk, int j, const int64_t *rest, const struct floor_known *known)
 {
-	floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL,
+	floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL, 0,
 		&walk->loops[j - 1]);
 	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 	spend(walk);

@@ -159,18 +159,17 @@ struct floor_loops floor_loops_none(const struct floor_cell *cell)
 
 /* The loops of one level inside the innermost one that moves tiles to a disjoint place. */
 static uint32_t loops_inside(
-	uint32_t busy, uint32_t alone, const uint8_t *order, int dimension_count)
+	uint32_t busy, uint32_t alone, const uint8_t *order, int known, int dimension_count)
 {
 	uint32_t inside = 0;
-	if (!order)
-		return busy & ~alone;
-	for (int n = 0; n < dimension_count; n++) {
+	for (int n = 0; n < dimension_count && known > 0; n++) {
 		uint32_t bit = 1u << order[n] & busy;
 		if (bit & alone)
 			return inside;
 		inside |= bit;
+		known -= bit != 0;
 	}
-	return inside;
+	return inside | (busy & ~alone);
 }
 
 /* The innermost loops of a level over one rank that adds dimensions: from the first loop of the
@@ -204,7 +203,7 @@ static void find_turns(const struct floor_frame *frame, int t, const uint32_t *b
 
 /* The innermost loop of a level that moves tiles to a disjoint place, if any does. */
 static void find_times(const struct floor_frame *frame, int t, int j, const uint32_t *bounds,
-	const uint8_t *order, struct floor_loops *out, double outside)
+	const uint8_t *order, int known, struct floor_loops *out, double outside)
 {
 	int count = frame->search->shape->dimension_count;
 	uint32_t busy = 0;
@@ -212,7 +211,7 @@ static void find_times(const struct floor_frame *frame, int t, int j, const uint
 		busy |= (uint32_t)(bounds[d] > 1) << d;
 	if (!(busy & frame->alone[t]))
 		return; /* it is further out, or there is none */
-	uint32_t inside = loops_inside(busy, frame->alone[t], order, count);
+	uint32_t inside = loops_inside(busy, frame->alone[t], order, known, count);
 	out->top[t] = j;
 	out->times[t] = outside;
 	for (int d = 0; d < count; d++) {
@@ -223,19 +222,22 @@ static void find_times(const struct floor_frame *frame, int t, int j, const uint
 }
 
 void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
-	const uint32_t *bounds, const int64_t *left, const uint8_t *order, struct floor_loops *out)
+	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
+	struct floor_loops *out)
 {
 	const struct floor_frame *frame = cell->frame;
+	int busy = 0;
 	*out = *outer;
-	out->loose = !order;
 	for (int d = 0; d < frame->search->shape->dimension_count; d++) {
+		busy += bounds[d] > 1;
 		out->outside *= bounds[d];
 		out->left[d] = left[d];
 	}
+	out->loose = known < busy;
 	for (int t = 0; t < frame->search->shape->space_count; t++) {
-		find_times(frame, t, j, bounds, order, out, outer->outside);
+		find_times(frame, t, j, bounds, order, known, out, outer->outside);
 		out->turns[t] = 0;
-		if (order && !frame->plain[t])
+		if (order && !out->loose && !frame->plain[t])
 			find_turns(frame, t, bounds, order, out, outer->outside);
 	}
 }

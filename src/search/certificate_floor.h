@@ -49,7 +49,7 @@ bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left);
 
 /* The loops outside the boundary above a level. */
 struct floor_loops {
-	bool loose;     /* the order of the innermost level's among them is open */
+	bool loose;     /* the order of the innermost level's among them is not all known */
 	double outside; /* product of their bounds */
 	int64_t left[SHAPE_DIMENSIONS_MOST]; /* iterations inside */
 	/* By dataspace: iterations of the innermost disjoint move, the loops around counted; X of the
@@ -66,9 +66,11 @@ struct floor_loops {
 struct floor_loops floor_loops_none(const struct floor_cell *cell);
 
 /* Adds the loops of one more level j, of which `left` iterations stay inside; `order` innermost
- * first, NULL while it is open: then each dataspace has the order that is best for it. */
+ * first, of which so many loops with bounds above 1 are known: around them each dataspace has the
+ * order that is best for it. */
 void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
-	const uint32_t *bounds, const int64_t *left, const uint8_t *order, struct floor_loops *out);
+	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
+	struct floor_loops *out);
 
 /*
  * Counts of read-only dataspaces that do not depend on loops not known yet: where level j keeps

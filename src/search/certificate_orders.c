@@ -30,6 +30,14 @@ static void see(const struct floor_frame *frame, int t, const struct mapping_row
 	}
 }
 
+static uint8_t first_busy(const struct mapping_row *row, int dimension_count)
+{
+	for (int n = 0; n < dimension_count; n++)
+		if (row->temporal[row->temporal_order[n]] > 1)
+			return row->temporal_order[n];
+	return 0;
+}
+
 struct orders orders_find(
 	struct arena *arena, const struct floor_frame *frame, int j, const struct mapping *mapping)
 {
@@ -38,6 +46,7 @@ struct orders orders_find(
 	struct mapping tried = *mapping;
 	struct array(struct seen) all = {0};
 	struct array(uint64_t) kept = {0};
+	struct array(uint8_t) innermost = {0};
 	for (uint64_t i = 0, count = space_level_count(space, level, mapping); i < count; i++) {
 		struct seen seen = {.loops = {{0}}};
 		bool known = false;
@@ -50,6 +59,8 @@ struct orders orders_find(
 			continue;
 		*array_add(arena, &all) = seen;
 		*array_add(arena, &kept) = i;
+		*array_add(arena, &innermost) =
+			first_busy(&tried.rows[level->row], frame->search->shape->dimension_count);
 	}
-	return (struct orders){kept.count, kept.at};
+	return (struct orders){kept.count, kept.at, innermost.at};
 }

@@ -16,7 +16,8 @@
  */
 struct orders {
 	size_t count;
-	uint64_t *at; /* numbers of the space's arrangements of the level */
+	uint64_t *at;       /* numbers of the space's arrangements of the level */
+	uint8_t *innermost; /* of its loops with bounds above 1; 0 without any */
 };
 
 /* For the loops with bounds above 1 of storage level j in the mapping; nothing depends on the
