@@ -326,7 +326,8 @@ static void measure(const struct machine *machine, enum counting counting, long 
 	       "mean energy %.6g pJ  checksum %016" PRIx64 "\n",
 		counting_names[counting], (double)evaluated / time / 1e6,
 		time / (double)evaluated * 1e9, evaluated, draws, energy / (double)evaluated, sum);
-	printf("           %ld of them not by the quick count alone\n", twice);
+	printf("           %ld of them not by the quick count alone (%.1f%%)\n", twice,
+		100 * (double)twice / (double)evaluated);
 	if (checked)
 		printf("           %ld executed naively: %s\n", checked,
 			fast == slow ? "the same counts" : "OTHER COUNTS");

@@ -105,10 +105,11 @@ NEST_PART bool slide_past(const struct quick_state *state, const struct nest_sha
 }
 
 /*
- * Its shifts, and the words that it does not take anew at them.  Exactly, when a loop goes on those
- * inside fall back from their last iterations, and what the tile shares with the one before is held.
- * As Timeloop counts they fall back from their second (nest_timeloop_moves.h), and a tile that turns
- * round shares nothing: only one that goes on as at first, or not at all.  `steps`: iterations of its pace and the loops around it.
+ * Its shifts, and the words that it does not take anew at them; `steps`: iterations of its pace and
+ * the loops around it.  Exactly, when a loop goes on those inside fall back from their last
+ * iterations, and what the tile shares with the one before is held.  As Timeloop counts they fall
+ * back from their second (nest_timeloop_moves.h), and a tile that turns round shares nothing: only
+ * one that goes on as at first, or not at all.
  */
 NEST_PART double window_slide(const struct quick_state *state, const struct nest_shape_of *space,
 	int i, double steps, const bool exact, struct quick_window *window)
