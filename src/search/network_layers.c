@@ -15,6 +15,9 @@
 /* Mappings that the first round looks at: this part of the budget, and no more. */
 enum { WARM_PART = 5, WARM_BUDGET = 20000 };
 
+/* Mappings of a layer that did not begin before a stop. */
+enum { LATE_BUDGET = 500 };
+
 struct driver {
 	struct network_explored *explored;
 	size_t *order; /* the distinct layers */
@@ -42,11 +45,12 @@ static struct nest_search search_of(const struct driver *driver, size_t i)
 	return of;
 }
 
-/* Whatever is known to fit, priced. */
+/* For who does not want to wait: what is known to fit, and what some steps make of it. */
 static struct nest_explored take_start(struct nest_search search, struct arena *arena)
 {
-	search.solver = "random";
-	search.budget = 1;
+	search.solver = "anneal";
+	search.budget = search.budget < LATE_BUDGET ? search.budget : LATE_BUDGET;
+	search.stop = NULL;
 	search.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
 }
