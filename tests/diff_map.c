@@ -3,9 +3,9 @@
 #include "model/nest_mapping.h"
 #include "search/nest_search.h"
 #include "tests/support/draws.h"
+#include "tests/support/map_question.h"
 #include "tests/support/nest_all.h"
 #include "tests/support/nest_compare.h"
-#include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
 #include "tests/support/nest_interpreter.h"
 
@@ -28,79 +28,6 @@ enum {
 	RECURSION_MOST = 10000
 };
 
-static const struct objectives wishes[] = {
-	{1, {OBJECTIVE_EDP}},
-	{1, {OBJECTIVE_ENERGY}},
-	{1, {OBJECTIVE_LATENCY}},
-	{1, {OBJECTIVE_HBM_BYTES}},
-	{2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
-	{2, {OBJECTIVE_EDP, OBJECTIVE_HBM_BYTES}},
-	{3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES}},
-};
-
-/* What a draw is about. */
-struct question {
-	struct arena *arena;
-	struct nest_case nest;
-	struct domain *domain;
-	const char *constraints; /* as a text; NULL: the domain was narrowed by hand */
-	enum counting counting;
-	struct objectives objectives;
-};
-
-static struct nest_search search_of(const struct question *question)
-{
-	const struct domain *domain = question->domain;
-	return (struct nest_search){
-		.arch = domain->arch,
-		.shape = &question->nest.shape,
-		.hierarchy = &question->nest.hierarchy,
-		.constraints = domain->constraints,
-		.domain = domain,
-		.space = space_make(question->arena, domain),
-		.counting = question->counting,
-		.model = nest_model_make(question->arena, &question->nest.hierarchy,
-			&question->nest.shape, question->counting),
-		.objectives = question->objectives,
-		.simulate = SIMULATE_NONE,
-		.budget = 100000000,
-		.jobs = 1,
-	};
-}
-
-static struct nest_explored search_with(const struct question *question, const char *solver)
-{
-	struct nest_search search = search_of(question);
-	search.solver = solver;
-	return nest_explore(&search, question->arena);
-}
-
-/* Whether some point of a frontier is no worse than this one, but for rounding. */
-static bool is_covered(const struct frontier *frontier, const struct score *score)
-{
-	for (size_t i = 0; i < frontier->count; i++) {
-		bool covered = true;
-		for (size_t k = 0; k < frontier->objectives.count; k++) {
-			enum objective objective = frontier->objectives.at[k];
-			covered &= objective_value(objective, &frontier->points[i].score) <=
-				   objective_value(objective, score) * (1 + 1e-9);
-		}
-		if (covered)
-			return true;
-	}
-	return false;
-}
-
-static bool same_frontier(const struct frontier *a, const struct frontier *b)
-{
-	bool same = true;
-	for (size_t i = 0; i < a->count; i++)
-		same &= is_covered(b, &a->points[i].score);
-	for (size_t i = 0; i < b->count; i++)
-		same &= is_covered(a, &b->points[i].score);
-	return same;
-}
-
 static void show(const char *name, const struct frontier *frontier)
 {
 	for (size_t i = 0; i < frontier->count; i++)
@@ -110,13 +37,15 @@ static void show(const char *name, const struct frontier *frontier)
 }
 
 /* Fails with all that is needed to repeat it. */
-static void differ(const struct question *question, uint64_t seed, long draw, const char *name,
+static void differ(const struct map_question *question, uint64_t seed, long draw, const char *name,
 	const struct frontier *all, const struct nest_explored *best)
 {
 	show(name, all);
 	show("exact", &best->frontier);
 	fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s%s\n%s%s", seed, draw,
-		counting_names[question->counting], objective_names[question->objectives.at[0]],
+		counting_names[question->counting],
+		objective_text(
+			question->arena, question->objectives.at[0], &question->nest.hierarchy),
 		question->objectives.count > 1 ? " ..." : "", best->complete ? "" : ", not proven",
 		nest_case_text(question->arena, &question->nest),
 		question->constraints ? question->constraints : "");
@@ -128,40 +57,6 @@ static void differ(const struct question *question, uint64_t seed, long draw, co
 static long draw_count(void)
 {
 	return number_min(draws(DRAWS), DRAWS_MOST);
-}
-
-struct draw_class {
-	struct nest_case_options options;
-	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
-	bool imperfect;   /* factors of most dimensions need not divide */
-};
-
-/* False: the constraints clash. */
-static bool draw_question(
-	const struct draw_class *class, struct random *random, long draw, struct question *out)
-{
-	nest_case_draw(random, &class->options, &out->nest);
-	nest_domain_limit(random, &out->nest);
-	if (class->constraints) {
-		out->domain = nest_domain_wish(
-			out->arena, random, &out->nest, class->options.flags, &out->constraints);
-		if (!out->domain)
-			return false;
-	} else {
-		out->domain = nest_domain_free(out->arena, &out->nest);
-		if (draw % 4)
-			nest_domain_narrow(random, out->domain);
-		out->nest.hierarchy.least_parallelism = out->domain->least_parallelism;
-		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
-			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;
-	}
-	if (class->imperfect)
-		out->domain->imperfect = (uint32_t)(random_next(random) | random_next(random));
-	else if (!class->constraints)
-		out->domain->imperfect = 0;
-	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
-	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
-	return true;
 }
 
 struct tally {
@@ -182,20 +77,20 @@ static void expect_variety(const struct tally *tally, long count)
 	assert_true(!draws_are_many(count) || (tally->compared > count / 4 && tally->several > 0));
 }
 
-static void compare(const struct draw_class *class, uint64_t seed, long count)
+static void compare(const struct map_questions *class, uint64_t seed, long count)
 {
 	struct tally tally = {0};
 	for (long draw = 0; draw < count; draw++) {
-		struct question question = {.arena = arena_open()};
+		struct map_question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);
-		if (draw_question(class, &random, draw, &question) &&
+		if (map_question_draw(class, &random, draw, &question) &&
 			nest_space_is_small(space_make(question.arena, question.domain),
 				class->imperfect ? UNEVEN_MOST : MAPPINGS_MOST)) {
-			struct nest_explored all = search_with(&question, "linear");
-			struct nest_explored best = search_with(&question, "exact");
+			struct nest_explored all = map_question_explore(&question, "linear");
+			struct nest_explored best = map_question_explore(&question, "exact");
 			count_draw(&all.frontier, &tally);
 			if (!best.complete || !all.complete ||
-				!same_frontier(&all.frontier, &best.frontier))
+				!map_frontiers_equal(&all.frontier, &best.frontier))
 				differ(&question, seed, draw, "linear", &all.frontier, &best);
 		}
 		arena_close(question.arena);
@@ -205,24 +100,24 @@ static void compare(const struct draw_class *class, uint64_t seed, long count)
 
 static void small_mapspaces_have_the_enumerated_optimum(void **state)
 {
-	struct draw_class class = {
+	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
 	compare(&class, draws_seed(61), draw_count());
 }
 
 static void flags_cost_proofs_but_no_optimum(void **state)
 {
-	struct draw_class class = {.options = {.sliding = true,
-					   .bypass = true,
-					   .spatial = true,
-					   .flags = true,
-					   .steps_most = 24}};
+	struct map_questions class = {.options = {.sliding = true,
+					      .bypass = true,
+					      .spatial = true,
+					      .flags = true,
+					      .steps_most = 24}};
 	compare(&class, draws_seed(62), draw_count());
 }
 
 static void so_it_is_under_constraints(void **state)
 {
-	struct draw_class class = {
+	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
 		.constraints = true};
 	compare(&class, draws_seed(63), draw_count());
@@ -230,34 +125,34 @@ static void so_it_is_under_constraints(void **state)
 
 static void and_under_constraints_that_set_flags(void **state)
 {
-	struct draw_class class = {.options = {.sliding = true,
-					   .bypass = true,
-					   .spatial = true,
-					   .flags = true,
-					   .steps_most = 24},
+	struct map_questions class = {.options = {.sliding = true,
+					      .bypass = true,
+					      .spatial = true,
+					      .flags = true,
+					      .steps_most = 24},
 		.constraints = true};
 	compare(&class, draws_seed(64), draw_count());
 }
 
 static void factors_need_not_divide(void **state)
 {
-	struct draw_class class = {.options = {.sliding = true,
-					   .bypass = true,
-					   .spatial = true,
-					   .imperfect = true,
-					   .steps_most = 24},
+	struct map_questions class = {.options = {.sliding = true,
+					      .bypass = true,
+					      .spatial = true,
+					      .imperfect = true,
+					      .steps_most = 24},
 		.imperfect = true};
 	compare(&class, draws_seed(66), draw_count());
 }
 
 static void nor_under_constraints_and_flags(void **state)
 {
-	struct draw_class class = {.options = {.sliding = true,
-					   .bypass = true,
-					   .spatial = true,
-					   .imperfect = true,
-					   .flags = true,
-					   .steps_most = 16},
+	struct map_questions class = {.options = {.sliding = true,
+					      .bypass = true,
+					      .spatial = true,
+					      .imperfect = true,
+					      .flags = true,
+					      .steps_most = 16},
 		.constraints = true,
 		.imperfect = true};
 	compare(&class, draws_seed(67), draw_count());
@@ -266,7 +161,7 @@ static void nor_under_constraints_and_flags(void **state)
 /* --- the recursion, and the interpreter */
 
 struct tried {
-	const struct question *question;
+	const struct map_question *question;
 	struct nest_search search;
 	struct frontier kept;
 };
@@ -293,7 +188,8 @@ static void try_one(void *user, const struct mapping *mapping)
 }
 
 /* The counts of every point, element by element. */
-static long expect_interpreted(const struct question *question, const struct nest_explored *best)
+static long expect_interpreted(
+	const struct map_question *question, const struct nest_explored *best)
 {
 	long count = 0;
 	for (size_t i = 0; i < best->frontier.count; i++) {
@@ -317,26 +213,26 @@ static void recursion_finds_the_same(void **state)
 	uint64_t seed = draws_seed(65);
 	long count = draw_count(), interpreted = 0;
 	for (long draw = 0; draw < count; draw++) {
-		struct draw_class class = {.options = {.sliding = true,
-						   .bypass = true,
-						   .spatial = true,
-						   .imperfect = draw % 3 == 0,
-						   .flags = draw % 4 == 0,
-						   .steps_most = 12},
+		struct map_questions class = {.options = {.sliding = true,
+						      .bypass = true,
+						      .spatial = true,
+						      .imperfect = draw % 3 == 0,
+						      .flags = draw % 4 == 0,
+						      .steps_most = 12},
 			.constraints = draw % 2,
 			.imperfect = draw % 3 == 0};
-		struct question question = {.arena = arena_open()};
+		struct map_question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);
-		bool drawn = draw_question(&class, &random, draw, &question);
+		bool drawn = map_question_draw(&class, &random, draw, &question);
 		struct tried tried = {
 			.question = &question, .kept = frontier_open(question.objectives)};
 		struct nest_all all = {question.domain, RECURSION_MOST, try_one, &tried};
 		if (drawn)
-			tried.search = search_of(&question);
+			tried.search = map_question_search(&question);
 		if (drawn && nest_all(&all)) {
-			struct nest_explored best = search_with(&question, "exact");
+			struct nest_explored best = map_question_explore(&question, "exact");
 			count_draw(&tried.kept, &tally);
-			if (!best.complete || !same_frontier(&tried.kept, &best.frontier))
+			if (!best.complete || !map_frontiers_equal(&tried.kept, &best.frontier))
 				differ(&question, seed, draw, "recursion", &tried.kept, &best);
 			if (question.counting == COUNTING_EXACT)
 				interpreted += expect_interpreted(&question, &best);

@@ -168,6 +168,8 @@ static const struct mapping *best_of(const struct nest_offers *offers)
 void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
 	uint64_t ticks)
 {
+	if (!space_factors_count(search->space))
+		return;
 	struct arena *arena = arena_open();
 	struct nest_search uneven = *search;
 	try_paddings(run, search, offers, ticks - ticks / STEPS_SHARE, arena);

@@ -1,0 +1,117 @@
+#include "tests/support/map_question.h"
+
+#include "base/arena.h"
+#include "tests/support/nest_domain.h"
+
+static const struct objectives wishes[] = {
+	{1, {OBJECTIVE_EDP}},
+	{1, {OBJECTIVE_ENERGY}},
+	{1, {OBJECTIVE_LATENCY}},
+	{1, {OBJECTIVE_HBM_BYTES}},
+	{2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
+	{2, {OBJECTIVE_EDP, OBJECTIVE_HBM_BYTES}},
+	{3, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES}},
+};
+
+/* The outermost storage level holds everything: a mapping fits more often. */
+static void lift_home(struct hierarchy *hierarchy)
+{
+	int i = hierarchy->level_count - 1;
+	while (!hierarchy->levels[i].storage)
+		i--;
+	hierarchy->levels[i].size = 0;
+	hierarchy->levels[i].least_utilization = 0;
+}
+
+static enum objective draw_accesses(struct random *random, const struct hierarchy *hierarchy)
+{
+	int level;
+	do
+		level = (int)random_below(random, (uint64_t)hierarchy->level_count);
+	while (!hierarchy->levels[level].storage);
+	return (enum objective)(OBJECTIVE_ACCESSES + level);
+}
+
+bool map_question_draw(const struct map_questions *class, struct random *random, long draw,
+	struct map_question *out)
+{
+	nest_case_draw(random, &class->options, &out->nest);
+	nest_domain_limit(random, &out->nest);
+	if (random_below(random, 4))
+		lift_home(&out->nest.hierarchy);
+	if (class->constraints) {
+		out->domain = nest_domain_wish(
+			out->arena, random, &out->nest, class->options.flags, &out->constraints);
+		if (!out->domain)
+			return false;
+	} else {
+		out->domain = nest_domain_free(out->arena, &out->nest);
+		if (draw % 4)
+			nest_domain_narrow(random, out->domain);
+		out->nest.hierarchy.least_parallelism = out->domain->least_parallelism;
+		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
+			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;
+	}
+	if (class->imperfect)
+		out->domain->imperfect = (uint32_t)(random_next(random) | random_next(random));
+	else if (!class->constraints)
+		out->domain->imperfect = 0;
+	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
+	if (random_below(random, 5) == 0)
+		out->objectives.at[0] = draw_accesses(random, &out->nest.hierarchy);
+	return true;
+}
+
+struct nest_search map_question_search(const struct map_question *question)
+{
+	const struct domain *domain = question->domain;
+	return (struct nest_search){
+		.arch = domain->arch,
+		.shape = &question->nest.shape,
+		.hierarchy = &question->nest.hierarchy,
+		.constraints = domain->constraints,
+		.domain = domain,
+		.space = space_make(question->arena, domain),
+		.counting = question->counting,
+		.model = nest_model_make(question->arena, &question->nest.hierarchy,
+			&question->nest.shape, question->counting),
+		.objectives = question->objectives,
+		.simulate = SIMULATE_NONE,
+		.budget = 100000000,
+		.jobs = 1,
+	};
+}
+
+struct nest_explored map_question_explore(const struct map_question *question, const char *solver)
+{
+	struct nest_search search = map_question_search(question);
+	search.solver = solver;
+	return nest_explore(&search, question->arena);
+}
+
+/* Whether some point of a frontier is no worse than this one, but for rounding. */
+static bool is_covered(const struct frontier *frontier, const struct score *score)
+{
+	for (size_t i = 0; i < frontier->count; i++) {
+		bool covered = true;
+		for (size_t k = 0; k < frontier->objectives.count; k++) {
+			enum objective objective = frontier->objectives.at[k];
+			covered &= objective_value(objective, &frontier->points[i].score) <=
+				   objective_value(objective, score) * (1 + 1e-9);
+		}
+		if (covered)
+			return true;
+	}
+	return false;
+}
+
+bool map_frontiers_equal(const struct frontier *a, const struct frontier *b)
+{
+	bool same = true;
+	for (size_t i = 0; i < a->count; i++)
+		same &= is_covered(b, &a->points[i].score);
+	for (size_t i = 0; i < b->count; i++)
+		same &= is_covered(a, &b->points[i].score);
+	return same;
+}
