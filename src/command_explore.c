@@ -145,6 +145,7 @@ const struct command command_explore = {
 	.manual =
 		"Writes DIR/pareto.csv (one row per point), DIR/plans/ (a plan per point, which\n"
 		"score, simulate and check read) and DIR/run.json (what was run, and counters).\n"
+		"Of a problem's proof, DIR/certificate.yaml is what check --certificate verifies.\n"
 		"Of a network, plans name what each layer takes: DIR/layers.csv has the points of\n"
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
 		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"

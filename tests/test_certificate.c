@@ -276,6 +276,47 @@ static void other_specs_are_told(void **state)
 	assert_non_null(strstr(ended.err, "certificates are of problems"));
 }
 
+/* Each distinct layer of a network has its own. */
+static void layers_of_networks_are_verified(void **state)
+{
+	put("network.yaml",
+		"network:\n"
+		"  name: pair\n"
+		"  shapes:\n"
+		"    gemm: {dimensions: [M, N, K], data_spaces: [\n"
+		"      {name: A, projection: [[[M]], [[K]]]}, {name: B, projection: [[[K]], [[N]]]},\n"
+		"      {name: Z, projection: [[[M]], [[N]]], read_write: true}]}\n"
+		"  layers:\n"
+		"  - {name: wide, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n"
+		"  - {name: tall, shape: gemm, instance: {M: 4, N: 4, K: 12}}\n"
+		"  - {name: again, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n");
+	const char *specs = arena_format(arena, MACHINE " %s", path_of("network.yaml"));
+	struct ended ended = explore(arena_format(arena, "%s --solver map=exact", specs));
+	if (ended.status)
+		fail_msg("%s", ended.err);
+	static const char *const names[] = {"wide", "tall"};
+	for (int i = 0; i < 2; i++) {
+		const char *name = arena_format(arena, "layers/%s.certificate.yaml", names[i]);
+		ended = check(specs, name);
+		if (ended.status)
+			fail_msg("%s: %s", names[i], ended.err);
+	}
+	assert_false(has("layers/again.certificate.yaml"));
+	const char *text = result("layers/wide.certificate.yaml");
+	put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"tall\""));
+	ended = check(specs, "changed.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "make the problem"));
+	put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"deep\""));
+	ended = check(specs, "changed.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "no layer 'deep' that is solved"));
+	put("changed.yaml", replaced(text, "  layer: \"wide\"\n", ""));
+	ended = check(specs, "changed.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "of a problem and not of a network"));
+}
+
 static void hostile_files_are_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -337,6 +378,7 @@ int main(void)
 		TEST(every_change_is_told),
 		TEST(a_solver_that_is_wrong_is_caught),
 		TEST(other_specs_are_told),
+		TEST(layers_of_networks_are_verified),
 		TEST(hostile_files_are_refused),
 		TEST(changed_certificates_are_answered),
 #undef TEST
