@@ -34,7 +34,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 {
 	struct rounds *rounds = user;
 	rounds->work += (double)iterations * rows;
-	rounds->spent |= !run_spend(rounds->run, iterations);
+	rounds->spent |= !run_spend(rounds->run, iterations) || ilp_stopped(rounds->frame->search);
 	return !rounds->spent && rounds->work < rounds->work_most;
 }
 
@@ -74,8 +74,9 @@ static bool is_bound(const struct ilp_frame *frame)
 		sure &= !(search->domain->imperfect >> d & 1) || !frame->prime_count[d];
 	for (int t = 0; t < frame->shape->space_count; t++) {
 		sure &= frame->nest.spaces[t].plain;
-		if (frame->shape->spaces[t].written)
-			sure &= ilp_sums_meet(frame, t);
+		for (int k = 0; k < frame->chain_count[t]; k++)
+			if (frame->shape->spaces[t].written)
+				sure &= ilp_sums_meet(frame, t, frame->chains[t][k].at[0]);
 	}
 	return sure;
 }
@@ -105,11 +106,10 @@ static struct milp_answer solve_round(
 /* The whole program. */
 static void solve_whole(struct rounds *rounds, bool prove)
 {
-	double bound = 0;
+	double bound = 0, most = prove ? WORK_MOST / 2 : WORK_MOST / 4;
 	for (int round = 0; round < ROUNDS_MOST && !rounds->spent; round++) {
 		double before = rounds->best;
-		struct milp_answer answer =
-			solve_round(rounds, NULL, (WORK_MOST / 2 - rounds->work) / 2);
+		struct milp_answer answer = solve_round(rounds, NULL, (most - rounds->work) / 2);
 		if (answer.bound > -INFINITY && !rounds->cuts.refused.count)
 			bound = fmax(bound,
 				ilp_compact_value(rounds->compact,

@@ -132,7 +132,7 @@ static void add_sums(const struct objective_part *part, int t, int c, int p,
 	if (c >= 0)
 		price += ilp_price(frame, c, NEST_FILL);
 	add_cost(part, *served, ilp_price(frame, p, NEST_UPDATE), open);
-	if (!part->product && ilp_sums_meet(frame, t)) {
+	if (!part->product && ilp_sums_meet(frame, t, p)) {
 		struct ilp_line first = {.arena = compact->arena};
 		add_cost(part, *served, price, open);
 		if (open)

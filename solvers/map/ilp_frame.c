@@ -121,16 +121,12 @@ double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action)
 	return level->pj[action] / (double)level->block_size / (double)level->cluster_size;
 }
 
-bool ilp_sums_meet(const struct ilp_frame *frame, int t)
+bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p)
 {
 	uint32_t relevant = frame->nest.spaces[t].relevant;
-	int innermost = frame->nest.count;
-	for (int k = 0; k < frame->chain_count[t]; k++)
-		if (frame->chains[t][k].at[0] < innermost)
-			innermost = frame->chains[t][k].at[0];
-	for (int r = 0; r < frame->row_count && innermost < frame->nest.count; r++)
+	for (int r = 0; r < frame->row_count; r++)
 		for (int d = 0; d < frame->dimension_count; d++)
-			if (ilp_spatial(frame, r) && !ilp_inside(frame, r, innermost) &&
+			if (ilp_spatial(frame, r) && !ilp_inside(frame, r, p) &&
 				!(relevant >> d & 1) && frame->prime_count[d] &&
 				ilp_factor(frame, r, d)->most > 1)
 				return false;
@@ -157,6 +153,11 @@ bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_a
 	if (place < 0)
 		return axis == ILP_X ? domain->split > 0 : domain->split < count;
 	return axis == ILP_X ? place < domain->split : place >= domain->split;
+}
+
+bool ilp_stopped(const struct nest_search *search)
+{
+	return search->stop && search->stop(search->listener);
 }
 
 double ilp_guess(const struct ilp_frame *frame)

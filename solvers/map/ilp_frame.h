@@ -53,13 +53,16 @@ double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action);
 /* The first objective is a sum over accesses (energy, words), or that times the cycles. */
 bool ilp_counts_accesses(enum objective objective);
 
-/* Nothing adds up in space outside a level that may keep dataspace t: first visits there are
- * as many as words. */
-bool ilp_sums_meet(const struct ilp_frame *frame, int t);
+/* Sums of dataspace t cannot be added up in space outside storage level p: first visits there
+ * are as many as words. */
+bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p);
 
 /* Whether the domain's split leaves loop d of a fan-out an axis. */
 enum ilp_axis { ILP_X, ILP_Y, ILP_AXES };
 bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis);
+
+/* Whether somebody wants the search to end. */
+bool ilp_stopped(const struct nest_search *search);
 
 /* A guess of the optimum, to scale with: every word moves once, all multipliers are busy. */
 double ilp_guess(const struct ilp_frame *frame);
