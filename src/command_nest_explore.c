@@ -3,6 +3,7 @@
 #include "command_nest.h"
 #include "inputs_request.h"
 #include "listener.h"
+#include "report/mapspace_check_report.h"
 #include "report/nest_results.h"
 #include "report/pareto.h"
 #include "results.h"
@@ -41,6 +42,13 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 			return EXIT_INTERRUPTED;
 		return explored->complete ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 	}
+	const struct point *first = &explored->frontier.points[0];
+	const struct nest_found *found = first->payload;
+	double value = objective_value(explored->frontier.objectives.at[0], &first->score);
+	if (!quiet && found->proof == PROOF_BOUND)
+		fprintf(stderr,
+			"lxplore: no mapping is better than the first by more than %.2f %%\n",
+			100 * found->gap / value);
 	if (!quiet)
 		fprintf(stderr,
 			"%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered, %" PRIu64
@@ -52,6 +60,16 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
 }
 
+/* Why no mapping fits; contradictions of constraints have been told. */
+static void tell_conflict(struct arena *arena, const struct nest_inputs *nest)
+{
+	struct diag *silent = diag_open(arena);
+	struct mapspace_check check =
+		mapspace_check(nest->domain, nest->constraints, silent, arena);
+	if (!check.contradictory && check.feasible.verdict == FEASIBILITY_NONE)
+		fputs(mapspace_conflict_text(arena, &check), stderr);
+}
+
 int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
@@ -61,6 +79,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	struct nest_search search;
 	if (!request_search(arena, nest, &inputs->exploration, diag, &search)) {
 		diag_print(diag, stderr);
+		tell_conflict(arena, nest);
 		return EXIT_IMPOSSIBLE;
 	}
 	const char *folder = results_open(arena, arguments, nest->shape->name);
@@ -69,6 +88,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	search.listener = &listener;
 	search.stop = listener_stop;
 	search.progress = listener_progress;
+	search.report = listener_gap;
 	diag_print(diag, stderr);
 	struct nest_explored explored = nest_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);

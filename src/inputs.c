@@ -141,6 +141,10 @@ static void read_search(const struct reading *reading, const struct node *node,
 		exploration->budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
 		exploration->seed = (uint64_t)seed;
+	const struct node *epsilon = read_node(&search, "epsilon", OPTIONAL);
+	if (epsilon)
+		diag_error(reading->diag, epsilon->span,
+			"'epsilon' is about the proof of a problem; this is a workload graph");
 	const struct node *imperfect = read_node(&search, "imperfect", OPTIONAL);
 	if (imperfect)
 		diag_error(reading->diag, imperfect->span,
@@ -188,6 +192,10 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &events);
 	option_word(arguments, "mode", mode_names, diag, &mode);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
+	const struct option_value *epsilon = option_find(arguments, "epsilon");
+	if (epsilon)
+		diag_error(diag, epsilon->span,
+			"'--epsilon' is for a problem; this is a workload graph");
 	const struct option_value *imperfect = option_find(arguments, "imperfect");
 	if (imperfect)
 		diag_error(diag, imperfect->span,

@@ -41,6 +41,9 @@ struct inputs {
 	{"counting", 0, "exact|timeloop", "of a problem's accesses (default exact)", false},       \
 	{"imperfect", 0, "all|DIM,..",                                                             \
 		"dimensions of a problem whose factors need not divide", false},                   \
+	{"epsilon", 0, "E",                                                                        \
+		"a proof of a problem may end with points worse than the best by this part", \
+		false},                                                                            \
 	{"seed", 's', "S", "of everything random (default 1)", false}
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #include "model/ert.h"
 #include "model/nest_mapping.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void read_solver(
@@ -90,6 +91,31 @@ static void take_imperfect(const struct arguments *arguments, struct nest_inputs
 	}
 }
 
+/* A part of the best value: 0.01 for a hundredth. */
+static void check_epsilon(double epsilon, struct span span, struct diag *diag)
+{
+	if (!(epsilon >= 0 && epsilon < 1e6))
+		diag_error(diag, span, "epsilon is a number of 0 or more, such as 0.01");
+}
+
+static void read_epsilon(struct reader *search, struct nest_inputs *inputs, struct diag *diag)
+{
+	const struct node *node = read_node(search, "epsilon", OPTIONAL);
+	if (node && read_number(search, "epsilon", OPTIONAL, &inputs->epsilon))
+		check_epsilon(inputs->epsilon, node->span, diag);
+}
+
+static void take_epsilon(
+	const struct arguments *arguments, struct nest_inputs *inputs, struct diag *diag)
+{
+	const struct option_value *value = option_find(arguments, "epsilon");
+	if (!value)
+		return;
+	char *end;
+	inputs->epsilon = strtod(value->text, &end);
+	check_epsilon(end == value->text || *end ? -1 : inputs->epsilon, value->span, diag);
+}
+
 static void read_search(const struct reading *reading, const struct node *node,
 	struct nest_inputs *inputs, struct exploration *exploration)
 {
@@ -109,6 +135,7 @@ static void read_search(const struct reading *reading, const struct node *node,
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
 		inputs->counting = (enum counting)counting;
 	read_imperfect(&search, inputs, reading);
+	read_epsilon(&search, inputs, reading->diag);
 	if (inputs->limits)
 		network_limits_read(&search, inputs->hierarchy, inputs->limits);
 	reader_done(&search);
@@ -144,6 +171,7 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
 	option_word(arguments, "counting", counting_names, diag, &counting);
 	take_imperfect(arguments, inputs, reading);
+	take_epsilon(arguments, inputs, diag);
 	struct objective_scope scope = objective_scope(inputs, reading);
 	objectives_take(arguments, &exploration->objectives, &scope);
 	const struct option_value *solver = option_find(arguments, "solver");

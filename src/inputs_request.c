@@ -56,9 +56,7 @@ static const struct domain *narrow(const struct nest_inputs *inputs,
 		*start = arena_copy(arena, &feasible.witness, sizeof feasible.witness);
 	if (feasible.verdict != FEASIBILITY_NONE)
 		return domain;
-	diag_error(diag, inputs->shape->span,
-		"no mapping fits the machine and the constraints; lxplore check says which of them "
-		"conflict");
+	diag_error(diag, inputs->shape->span, "no mapping fits the machine and the constraints");
 	return NULL;
 }
 
@@ -108,6 +106,16 @@ static void take_start(const struct nest_inputs *inputs, struct nest_search *sea
 		search->start = inputs->mapping;
 }
 
+/* Proofs over perfect factors go on until they are made. */
+static uint64_t budget_of(const struct nest_inputs *inputs, const struct exploration *wishes)
+{
+	const struct solver *solver =
+		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
+	if (wishes->budget)
+		return wishes->budget;
+	return solver && solver->proves && !inputs->imperfect ? 0 : NEST_BUDGET;
+}
+
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 	const struct exploration *wishes, struct diag *diag, struct nest_search *out)
 {
@@ -132,9 +140,10 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.start = start,
 		.simulate = wishes->simulate,
 		.simulate_budget = wishes->simulate_budget,
-		.budget = wishes->budget ? wishes->budget : NEST_BUDGET,
+		.budget = budget_of(inputs, wishes),
 		.patience = inputs->patience,
 		.seed = wishes->seed,
+		.epsilon = inputs->epsilon,
 		.jobs = 1,
 	};
 	take_start(inputs, out, arena, diag);

@@ -47,6 +47,19 @@ void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t 
 		fputs("\n", stderr);
 }
 
+void listener_gap(void *at, double value, double bound, uint64_t count)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (!listener->terminal || time - listener->shown < 0.1)
+		return;
+	listener->shown = time;
+	fprintf(stderr,
+		"\r\033[Kbest %.6g, nothing below %.6g: gap %.2f %%, %" PRIu64 " %s, %.0f s", value,
+		bound, 100 * (value - bound) / value, count, listener->what,
+		time - listener->start);
+}
+
 void listener_layers(void *at, size_t done, size_t layers, uint64_t count)
 {
 	const struct listener *listener = at;

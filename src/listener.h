@@ -26,6 +26,9 @@ void listener_progress(void *listener, int round, size_t done, size_t tasks, uin
 /* The same of layers of a network. */
 void listener_layers(void *listener, size_t done, size_t layers, uint64_t count);
 
+/* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
+void listener_gap(void *listener, double value, double bound, uint64_t count);
+
 bool listener_interrupted(void);
 
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */

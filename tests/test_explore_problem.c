@@ -92,7 +92,10 @@ static void threads_change_nothing(void **state)
 	static const char *const spaces[] = {SMALL,
 		"specs/arch/three_level.yaml specs/problems/mttkrp.yaml --budget 30000",
 		("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml --budget 30000 "
-		 "--counting timeloop")};
+		 "--counting timeloop"),
+		SMALL " --solver map=exact --objective latency,energy",
+		("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml --budget 3000 "
+		 "--solver map=exact --objective edp --simulate none")};
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
 		const char *first = NULL, *plan = NULL;
 		for (int jobs = 1; jobs <= 7; jobs += 3) {
@@ -140,6 +143,21 @@ static void a_proof_or_a_gap(void **state)
 	assert_true(atof(bound + 7) > 0);
 }
 
+/* What epsilon allows is not exceeded, and is told. */
+static void nearly_the_best_is_enough(void **state)
+{
+	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
+	assert_int_equal(explore(arena_format(arena, "%s --epsilon 0.2", words)).status, 0);
+	const char *bound = strstr(result("pareto.csv"), ",bound,");
+	const char *optimal = strstr(result("pareto.csv"), ",optimal,0,");
+	assert_true((bound && atof(bound + 7) > 0) != (optimal != NULL));
+	assert_int_equal(explore(arena_format(arena, "%s --epsilon 0", words)).status, 0);
+	assert_non_null(strstr(result("pareto.csv"), ",optimal,0,map/exact,"));
+	struct ended ended = explore(arena_format(arena, "%s --epsilon -1", words));
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "epsilon is a number of 0 or more"));
+}
+
 static void both_countings_agree_on_a_matrix_product(void **state)
 {
 	assert_int_equal(explore(SMALL " --counting timeloop --simulate frontier").status, 0);
@@ -170,6 +188,8 @@ static void what_cannot_fit_is_said_before_the_search(void **state)
 		folder, SMALL, folder, folder);
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "no mapping fits the machine and the constraints"));
+	assert_non_null(strstr(ended.err, "cannot be met"));
+	assert_non_null(strstr(ended.err, "tight.yaml:3:"));
 }
 
 /* One draw hits nothing that fits; the mapping that proves the space not empty is offered. */
@@ -229,6 +249,7 @@ int main(void)
 		cmocka_unit_test(a_seed_draws_other_mappings),
 		cmocka_unit_test(a_budget_ends_the_enumeration),
 		cmocka_unit_test(a_proof_or_a_gap),
+		cmocka_unit_test(nearly_the_best_is_enough),
 		cmocka_unit_test(both_countings_agree_on_a_matrix_product),
 		cmocka_unit_test(what_a_problem_has_not_is_refused),
 		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),

@@ -211,6 +211,8 @@ static void prove(const struct hunt *hunt, struct run *run, bool complete)
 		run_prove(run, PROOF_OPTIMAL, 0);
 	else if (single)
 		run_prove(run, PROOF_BOUND, bound);
+	else if (complete)
+		run_prove_within(run, hunt->slack);
 }
 
 static void run_exact(struct run *run, const struct problem *problem)
@@ -241,5 +243,6 @@ const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
 	.summary = "branch and bound over all mappings, with a proof",
+	.proves = true,
 	.run = run_exact,
 };

@@ -27,6 +27,9 @@ const char *mapspace_check_text(struct arena *arena, const struct mapspace_check
 const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report);
 
+/* Why nothing fits and what stands against each other, of FEASIBILITY_NONE. */
+const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);
+
 /* Sentences that the forms share: why nothing fits; what of the machine takes part in a conflict
  * (NULL ends them). */
 const char *shortage_text(

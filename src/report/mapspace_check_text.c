@@ -239,6 +239,14 @@ static void add_mapping(struct text *text, const struct mapspace_check_report *r
 		text_add(text, "  %s\n", report->why[i]);
 }
 
+const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check)
+{
+	struct text text = text_open(arena);
+	add_reasons(&text, check);
+	add_conflict(&text, check);
+	return text_read(&text);
+}
+
 const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report)
 {
 	struct text text = text_open(arena);
@@ -252,10 +260,8 @@ const char *mapspace_check_text(struct arena *arena, const struct mapspace_check
 	else if (check->feasible.verdict == FEASIBILITY_OPEN)
 		text_add(&text, "whether any mapping fits was not decided in %" PRIu64 " steps\n",
 			check->feasible.work);
-	else {
-		add_reasons(&text, check);
-		add_conflict(&text, check);
-	}
+	else
+		text_add(&text, "%s", mapspace_conflict_text(arena, check));
 	if (report->mapping)
 		add_mapping(&text, report);
 	if (!check->contradictory)

@@ -26,6 +26,7 @@ struct nest_slot {
 	struct array(struct cell) cells;
 	bool complete;
 	double bound; /* no mapping of the share is below; 0: none known */
+	double within;
 };
 
 struct nest_driver {
@@ -229,6 +230,7 @@ static void run_task(void *context, size_t i, int thread)
 	slot->sum.labels = answer.effort.labels;
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
+	slot->within = answer.status == PROOF_NONE ? answer.within : 0;
 	if (answer.complaint_count)
 		slot->sum.complaint = arena_text(slot->arena, answer.complaints[0].text);
 	take_cells(driver, slot, &answer);
@@ -263,6 +265,7 @@ static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
 	if (!slot->arena)
 		return;
 	explored->bound = slot->bound;
+	explored->within = slot->within;
 	explored->evaluated += slot->sum.evaluated;
 	explored->ticks += slot->sum.ticks;
 	explored->states += slot->sum.states;
@@ -439,12 +442,13 @@ static void note_proof(const struct nest_search *search, struct nest_explored *e
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		struct nest_found *found = point->payload;
-		found->proof = explored->complete    ? PROOF_OPTIMAL
-			       : explored->bound > 0 ? PROOF_BOUND
-						     : PROOF_NONE;
+		double value = objective_value(search->objectives.at[0], &point->score);
+		double bound = explored->within > 0 ? value / explored->within : explored->bound;
+		found->proof = explored->complete ? PROOF_OPTIMAL
+			       : bound > 0        ? PROOF_BOUND
+						  : PROOF_NONE;
 		if (found->proof == PROOF_BOUND)
-			found->gap = objective_value(search->objectives.at[0], &point->score) -
-				     explored->bound;
+			found->gap = value - bound;
 	}
 }
 

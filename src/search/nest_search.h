@@ -64,7 +64,7 @@ struct nest_found {
 	struct nest_score score;
 	const char *solver; /* "map/linear"; "start" of search->start */
 	enum proof_status proof;
-	double gap; /* of PROOF_BOUND: value - bound */
+	double gap; /* of PROOF_BOUND: value - bound, of the first objective */
 	struct nest_execution {
 		bool finished;
 		bool data;   /* with numbers, which came out right */
@@ -87,9 +87,12 @@ struct nest_explored {
 		unsimulated; /* unsimulated: over the budget, or nothing to compare with */
 	uint64_t events;     /* of all executions */
 	uint64_t disagreed;
-	bool stopped;      /* by `stop` */
-	bool complete;     /* every mapping of the space was evaluated, or cannot be better */
-	double bound;      /* not complete, one objective: no mapping is below; 0: none known */
+	bool stopped;  /* by `stop` */
+	bool complete; /* every mapping of the space was evaluated, or cannot be better */
+	double bound;  /* not complete, one objective: no mapping is below; 0: none known */
+	/* Not complete, several objectives: for every mapping some point is worse by no more than this
+	 * factor in each of them; 0: none known. */
+	double within;
 	size_t cell_count; /* outer choices that the proof looked into, as the solver told them */
 	const struct cell *cells;
 	const char *fault;     /* the first disagreement, in a sentence; NULL */

@@ -85,6 +85,11 @@ void run_prove(struct run *run, enum proof_status status, double bound)
 	run->answer.bound = bound;
 }
 
+void run_prove_within(struct run *run, double factor)
+{
+	run->answer.within = factor;
+}
+
 void run_cell(struct run *run, struct cell cell)
 {
 	*array_add(run->arena, &run->cells) = cell;

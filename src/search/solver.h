@@ -34,6 +34,7 @@ struct solver {
 	const char *name;     /* as given to --solver; the file's name */
 	const char *summary;  /* one line for `lxplore list solvers` */
 	enum sharing sharing; /* what problem->first and end mean */
+	bool proves; /* it ends with a proof, and is given no budget that nobody asked for */
 	void (*run)(struct run *run, const struct problem *problem);
 };
 
@@ -70,6 +71,10 @@ void run_report(struct run *run, double value, double bound);
 
 void run_prove(struct run *run, enum proof_status status, double bound);
 
+/* Of several objectives: for every mapping some offer is worse by no more than this factor in
+ * each of them. */
+void run_prove_within(struct run *run, double factor);
+
 /* An outer choice (search/cells.h) that the proof had to look into, done; it must live in
  * run_arena.  What is not told so, a bound on the whole choice excluded. */
 struct cell;
@@ -95,6 +100,7 @@ struct complaint {
 struct answer {
 	enum proof_status status;
 	double bound;
+	double within; /* PROOF_NONE: the factor of run_prove_within; 0: none */
 	uint64_t ticks, evaluated;
 	bool cut;     /* the budget ended it, or who asked */
 	bool stopped; /* who asked did */
