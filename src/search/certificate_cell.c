@@ -67,16 +67,12 @@ static uint32_t *bounds_of(struct walk *walk, int j)
 	return walk->mapping.rows[tiling_of(walk, j)->row].temporal;
 }
 
-/* One whole mapping: what is left goes to the innermost level. */
-static void try_mapping(struct walk *walk, const int64_t *left)
+static void try_mapping(struct walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	const struct nest_search *search = walker->search;
 	struct nest_counts counts;
 	struct nest_score score;
-	for (int d = 0; d < dimension_count(walk); d++)
-		bounds_of(walk, 0)[d] = (uint32_t)left[d];
-	space_level_arrange(search->space, tiling_of(walk, 0), 0, &walk->mapping);
 	spend(walk);
 	walker->evaluated++;
 	enum nest_verdict verdict = nest_evaluate(search->model, &walk->mapping, &counts, &score);
@@ -92,6 +88,20 @@ static void try_mapping(struct walk *walk, const int64_t *left)
 	arena_release(walker->scratch, mark);
 	if (!broken && going(walk))
 		walk->verdict = counted ? CELL_BEATEN : CELL_UNCOUNTED;
+}
+
+/* What is left goes to the innermost level, in every order that the space has there. */
+static void walk_innermost(struct walk *walk, const int64_t *left)
+{
+	const struct space *space = walk->walker->search->space;
+	const struct tiling_level *level = tiling_of(walk, 0);
+	for (int d = 0; d < dimension_count(walk); d++)
+		bounds_of(walk, 0)[d] = (uint32_t)left[d];
+	uint64_t count = space_level_count(space, level, &walk->mapping);
+	for (uint64_t i = 0; i < count && going(walk); i++) {
+		space_level_arrange(space, level, i, &walk->mapping);
+		try_mapping(walk);
+	}
 }
 
 static const struct orders *orders_of(struct walk *walk, int j)
@@ -212,7 +222,7 @@ static void walk_level(
 {
 	int64_t rest[SHAPE_DIMENSIONS_MOST];
 	if (j == 0) {
-		try_mapping(walk, left);
+		walk_innermost(walk, left);
 		return;
 	}
 	for (int d = 0; d < dimension_count(walk); d++) {
