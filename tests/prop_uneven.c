@@ -157,7 +157,7 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		space_draw(search.space, random, &nest->mapping);
 		enum nest_verdict verdict =
 			nest_evaluate(search.model, &nest->mapping, &whole.counts, &whole.score);
-		if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
+		if (verdict != NEST_FITS)
 			continue;
 		law->mappings++;
 		uneven_view_make(&frame, &nest->mapping, &whole.view);
@@ -178,6 +178,8 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 			.steps_most = 200};
 		options.flags = draw % 8 == 0;
 		nest_case_draw(&random, &options, &nest);
+		if (draw % 4)
+			nest_domain_limit(&random, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);
 		domain->imperfect = (uint32_t)(random_next(&random) | random_next(&random));
 		for (int c = 0; c <= COUNTING_TIMELOOP; c++)
@@ -233,30 +235,40 @@ struct cuts {
 	long mappings, better;
 };
 
-/* A mapping of the padded nest, cut back; why that is wrong, or NULL. */
+/* Energy without leakage, which goes on while fewer ports than before serve the same words. */
+static double moved_pj(const struct cuts *cuts, const struct nest_score *score)
+{
+	double pj = score->energy_pj;
+	for (int i = 0; i < cuts->real.hierarchy.level_count; i++)
+		pj -= score->leak_pj[i];
+	return pj;
+}
+
+/* A mapping of the padded nest, cut back; what is more then, or NULL. */
 static const char *cut_one(struct cuts *cuts)
 {
-	struct nest_counts counts;
+	struct nest_counts of_padded, of_real;
 	struct nest_score before, after;
 	struct mapping *mapping = &cuts->padded.mapping;
 	space_draw(cuts->of_padded.space, cuts->random, mapping);
-	if (nest_evaluate(cuts->of_padded.model, mapping, &counts, &before) != NEST_FITS)
+	if (nest_evaluate(cuts->of_padded.model, mapping, &of_padded, &before) != NEST_FITS)
 		return NULL;
 	for (int d = 0; d < mapping->loop_count; d++)
 		uneven_padded_cut(cuts->of_real.space, d, mapping);
-	enum nest_verdict verdict = nest_evaluate(cuts->of_real.model, mapping, &counts, &after);
+	enum nest_verdict verdict = nest_evaluate(cuts->of_real.model, mapping, &of_real, &after);
+	double pj_before = moved_pj(cuts, &before), pj = moved_pj(cuts, &after);
 	cuts->mappings++;
-	cuts->better += after.energy_pj < before.energy_pj * (1 - 1e-9);
-	if (verdict == NEST_FITS && after.cycles <= before.cycles &&
-		after.energy_pj <= before.energy_pj * (1 + 1e-9))
+	cuts->better += pj < pj_before * (1 - 1e-9);
+	if (verdict == NEST_FITS && of_real.compute_cycles <= of_padded.compute_cycles &&
+		pj <= pj_before * (1 + 1e-9))
 		return NULL;
 	return arena_format(cuts->arena,
-		"verdict %d, %.17g pJ after %.17g, %" PRId64 " cycles after %" PRId64 "\n%s",
-		(int)verdict, after.energy_pj, before.energy_pj, after.cycles, before.cycles,
+		"verdict %d, %.17g pJ after %.17g, %" PRId64 " steps after %" PRId64 "\n%s",
+		(int)verdict, pj, pj_before, of_real.compute_cycles, of_padded.compute_cycles,
 		nest_case_text(cuts->arena, &cuts->padded));
 }
 
-static void cutting_back_costs_nothing(void **state)
+static void cutting_back_costs_no_more(void **state)
 {
 	struct nest_case_options options = {.bypass = true, .spatial = true, .steps_most = 200};
 	uint64_t seed = draws_seed(69);
@@ -292,7 +304,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_part_promises_more_than_the_whole_costs),
 		cmocka_unit_test(a_bound_a_tenth_too_high_is_seen),
-		cmocka_unit_test(cutting_back_costs_nothing),
+		cmocka_unit_test(cutting_back_costs_no_more),
 	};
 	return cmocka_run_group_tests_name("bounds of uneven mappings", tests, NULL, NULL);
 }

@@ -97,6 +97,22 @@ static void follow_level(
 	}
 }
 
+/* Whether a level is too small for what a dataspace needs inside part->level: some loop between
+ * them moves it. */
+static bool moves_inside(
+	const struct uneven_view *view, const struct uneven_part *part, int t, int c)
+{
+	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
+	double tile = 1;
+	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		tile *= fmin(
+			extent_of(view, d), (double)part->least[d] * (double)view->inside[c][d]);
+	}
+	int64_t size = hierarchy->levels[view->frame->level[c]].size;
+	return size && tile > (double)size;
+}
+
 static void pass(const struct uneven_view *view, int k, struct flow *flow)
 {
 	int t = flow->t, c = view->chain[t][k], p = view->chain[t][k - 1];
@@ -123,7 +139,8 @@ static void follow_plain(
 	for (int j = view->frame->count - 1; j >= 0 && j >= part->level; j--) {
 		if (j > part->level)
 			follow_level(view, part, j, flow);
-		else if (part->first >= 0 && relevant >> part->first & 1)
+		else if ((part->first >= 0 && relevant >> part->first & 1) ||
+			 (k <= last && moves_inside(view, part, t, view->chain[t][k])))
 			for (int d = 0; d < shape->dimension_count; d++)
 				flow->cut[d] = may_stay_open(view, part, d) ? INFINITY
 									    : (double)part->most[d];
