@@ -34,7 +34,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 {
 	struct rounds *rounds = user;
 	rounds->work += (double)iterations * rows;
-	rounds->spent |= !run_spend(rounds->run, iterations) || ilp_stopped(rounds->frame->search);
+	rounds->spent |= !run_spend(rounds->run, iterations);
 	return !rounds->spent && rounds->work < rounds->work_most;
 }
 

@@ -36,7 +36,6 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	assignment->work += (double)iterations * rows;
 	assignment->spent |=
 		!run_spend(assignment->run, iterations) || assignment->work > WORK_MOST;
-	assignment->spent |= ilp_stopped(assignment->frame->search);
 	return !assignment->spent;
 }
 

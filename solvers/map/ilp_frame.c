@@ -155,11 +155,6 @@ bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_a
 	return axis == ILP_X ? place < domain->split : place >= domain->split;
 }
 
-bool ilp_stopped(const struct nest_search *search)
-{
-	return search->stop && search->stop(search->listener);
-}
-
 double ilp_guess(const struct ilp_frame *frame)
 {
 	const struct hierarchy *hierarchy = frame->search->hierarchy;

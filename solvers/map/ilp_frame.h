@@ -61,9 +61,6 @@ bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p);
 enum ilp_axis { ILP_X, ILP_Y, ILP_AXES };
 bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis);
 
-/* Whether somebody wants the search to end. */
-bool ilp_stopped(const struct nest_search *search);
-
 /* A guess of the optimum, to scale with: every word moves once, all multipliers are busy. */
 double ilp_guess(const struct ilp_frame *frame);
 
