@@ -203,7 +203,7 @@ static void enter(struct tree *tree, int level)
 		part->first = first;
 		for (int d = 0; d < count && some; d++) {
 			part->least[d] = 1;
-			part->most[d] = INT32_MAX;
+			part->most[d] = SHAPE_EXTENT_MOST;
 			some = uneven_steps_clip(
 				&tree->view, part, d, first, &part->least[d], &part->most[d]);
 		}

@@ -5,12 +5,12 @@
 #include "search/solver.h"
 
 /*
- * The exact search where some factors need not divide.  If that takes long, with good mappings at hand: those of padded
- * extents, which the search over perfect factors finds, cut back to the real ones and
- * improved step by step (uneven_padded.h).  Then what is not known to be worse, best bound first:
- * a residency and spatial bounds, ranges of what a level's loops leave, halved until each is one
- * value, the orders of these loops, and so inwards.  It proves the optimum when nothing is left;
- * cut short, it leaves the least bound of what is.
+ * The exact search where some factors need not divide.  What is not known to be worse is looked
+ * into, best bound first: spatial bounds and residency, ranges of what a level's loops leave, halved until
+ * each is one value, the orders of these loops, and so inwards.  It proves the optimum when nothing is
+ * left; cut short, it leaves the least bound of what is.
+ *
+ * When that takes long it looks for good mappings by other ways now and then (uneven_padded.h).
  */
 void uneven_run(struct run *run, const struct problem *problem);
 

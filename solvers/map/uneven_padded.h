@@ -12,7 +12,7 @@
 void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
 	uint64_t ticks);
 
-/* The bounds of a padded extent cut back to make up `extent`; spaces as in space->levels. */
+/* Cuts the bounds of a padded dimension back to what makes up the extent that the space has. */
 void uneven_padded_cut(const struct space *space, int dimension, struct mapping *mapping);
 
 /* Up to `most` extents from `extent` on without a prime factor above 7. */

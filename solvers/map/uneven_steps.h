@@ -5,7 +5,9 @@
 
 /*
  * Which rests a level can leave, dimension by dimension, when the levels outside are chosen: all
- * divisors of what is left to it; for an open dimension whatever makes the extent up.
+ * divisors of what is left to it; for an open dimension whatever makes the extent up.  All of
+ * those that have the same number of rounds outside count: the smallest is mostly the best, but a
+ * larger one leaves a shorter last round, in which a tile may stay where it is.
  */
 
 /* Moves *least up and *most down to such rests; false if there is none between them.  `first` as
