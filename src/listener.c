@@ -8,7 +8,7 @@
 
 static volatile sig_atomic_t interrupted;
 
-/* The first Ctrl-C ends the search, the second the program. */
+/* The first Ctrl-C, or wish to terminate, ends the search, the second the program. */
 static void on_interrupt(int signal_number)
 {
 	interrupted = 1;
@@ -72,6 +72,7 @@ void listener_layers(void *at, size_t done, size_t layers, uint64_t count)
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
 {
 	signal(SIGINT, on_interrupt);
+	signal(SIGTERM, on_interrupt);
 	return (struct listener){.start = now(),
 		.limit = (double)limit_seconds,
 		.terminal = !quiet && isatty(STDERR_FILENO),

@@ -189,16 +189,21 @@ static void a_budget_cuts_and_says_so(void **state)
 
 static void an_interrupt_writes_what_is_known(void **state)
 {
-	struct ended ended = shell(arena,
-		"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml -o %s -j 1 &\n"
-		"pid=$!; sleep 1; kill -INT $pid; wait $pid",
-		folder);
-	assert_int_equal(ended.status, 130);
-	assert_non_null(strstr(ended.err, "interrupted"));
-	assert_non_null(field(result("pareto.csv"), 0, "point"));
-	json_t *run = json_loads(result("run.json"), 0, NULL);
-	assert_string_equal(json_string_value(json_object_get(run, "limit")), "interrupted");
-	json_decref(run);
+	static const char *const signals[] = {"INT", "TERM"};
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(arena,
+			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/gpt_block.yaml "
+			"-o %s -j 1 &\n"
+			"pid=$!; sleep 1; kill -%s $pid; wait $pid",
+			folder, signals[i]);
+		assert_int_equal(ended.status, 130);
+		assert_non_null(strstr(ended.err, "interrupted"));
+		assert_non_null(field(result("pareto.csv"), 0, "point"));
+		json_t *run = json_loads(result("run.json"), 0, NULL);
+		assert_string_equal(
+			json_string_value(json_object_get(run, "limit")), "interrupted");
+		json_decref(run);
+	}
 }
 
 static void a_trace_has_every_core_and_engine(void **state)

@@ -240,6 +240,22 @@ static void what_is_not_counted_is_not_proven(void **state)
 	}
 }
 
+/* Neither sharing the work nor the list of its shares grows with the budget. */
+static void a_time_limit_holds_for_any_budget(void **state)
+{
+	static const char *const solvers[] = {"linear", "random"};
+	for (int s = 0; s < 2; s++) {
+		struct ended ended = shell(arena,
+			"timeout 30 $LXPLORE explore specs/arch/gemmini.yaml "
+			"specs/problems/resnet50_3x3.yaml --solver map=%s --simulate none "
+			"--budget 9000000000000000000 --time-limit 1 -q -o %s",
+			solvers[s], folder);
+		assert_string_equal(ended.err, "");
+		assert_int_equal(ended.status, 0);
+		assert_non_null(strstr(result("run.json"), "\"limit\": \"time limit\""));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +271,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_fit_is_said_before_the_search),
 		cmocka_unit_test(what_is_known_to_fit_is_offered),
 		cmocka_unit_test(what_is_not_counted_is_not_proven),
+		cmocka_unit_test(a_time_limit_holds_for_any_budget),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -10,8 +10,9 @@
 
 #include <stdatomic.h>
 
-/* Mappings that one task evaluates, about; a chain, at least; chains, at most. */
-enum { TASK_MAPPINGS = 8192, CHAIN_MAPPINGS = 2500, CHAINS_MOST = 256 };
+/* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
+ * least; chains, at most. */
+enum { TASK_MAPPINGS = 8192, DRAWS_MOST = 65536, CHAIN_MAPPINGS = 2500, CHAINS_MOST = 256 };
 
 struct nest_task {
 	uint64_t first, end;
@@ -339,6 +340,8 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 			first = f + 1;
 			share = 0;
 		}
+		if (f % TASK_MAPPINGS == 0 && stop_wanted(driver))
+			break; /* the one task of the rest stays undone */
 	}
 	add_task(driver, first, count, 0);
 	return true;
@@ -347,7 +350,8 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 static void share_draws(struct nest_driver *driver, uint64_t draws)
 {
 	const struct patience *patience = &driver->search->patience;
-	uint64_t part = TASK_MAPPINGS, sequences = patience->sequences ? patience->sequences : 1;
+	uint64_t sequences = patience->sequences ? patience->sequences : 1;
+	uint64_t part = draws / DRAWS_MOST > TASK_MAPPINGS ? draws / DRAWS_MOST : TASK_MAPPINGS;
 	if (patience->victory || patience->timeout)
 		part = draws / sequences + (draws % sequences != 0);
 	for (uint64_t n = 0; n < draws; n += part)
