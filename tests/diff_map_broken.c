@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "tests/support/broken_exact.h"
 #include "tests/support/draws.h"
 #include "tests/support/map_question.h"
@@ -14,7 +15,7 @@
  * search itself, calling something that is wrong, on the same kind of mapspaces.  It
  * must be right when nothing is broken.
  */
-enum { MAPPINGS_MOST = 6000 };
+enum { MAPPINGS_MOST = 6000, DRAWS_MOST = 2000 };
 
 /* All that the machine allows: there faults have most to spoil. */
 static bool draw_free(
@@ -83,7 +84,7 @@ static void count_noticed(bool imperfect, uint64_t seed, long count, long *notic
 static void faults_of_the_search_are_noticed(void **state)
 {
 	uint64_t seed = draws_seed(70);
-	long count = draws(200), noticed[EXACT_FAULTS] = {0};
+	long count = number_min(draws(200), DRAWS_MOST), noticed[EXACT_FAULTS] = {0};
 	count_noticed(false, seed, count, noticed);
 	count_noticed(true, seed + 1, count, noticed);
 	for (int fault = 0; fault < EXACT_FAULTS; fault++)
