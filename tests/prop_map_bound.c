@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/nest_label.h"
+#include "solvers/map/nest_links.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
@@ -90,6 +90,8 @@ static void follow(struct law *law, struct arena *arena, struct random *random,
 		nest_label_weigh(view, &label, &order, bounds, left, &cost);
 		expect_below(law, arena, nest, &cost, score, "chosen", j);
 		nest_label_enter(view, &label, &order, bounds, &next);
+		for (int t = 0; t < shape->space_count; t++)
+			next.linked |= nest_links_possible(view, &nest->mapping, &next, left, t);
 		for (int t = 0; t < shape->space_count; t++)
 			nest_label_estimate(view, t, left, &next);
 		nest_label_bound(view, &next, left, &cost);

@@ -62,7 +62,8 @@ static bool axes_fit(const struct nest_descent *descent, const struct tiling_lev
 	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
 }
 
-/* Calls visit for every arrangement of the tiling levels in a mask, from level i on. */
+/* Calls visit for every arrangement of the tiling levels in a mask, from level i on, and leaves the
+ * one that was there. */
 static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 	void (*visit)(struct nest_descent *descent, void *user), void *user)
 {
@@ -74,12 +75,14 @@ static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 		return;
 	}
 	const struct tiling_level *level = &space->levels[i];
+	struct mapping_row *row = &descent->mapping.rows[level->row], kept = *row;
 	uint64_t count = space_level_count(space, level, &descent->mapping);
 	for (uint64_t k = 0; k < count && !descent->stopped; k++) {
 		space_level_arrange(space, level, k, &descent->mapping);
 		if (axes_fit(descent, level))
 			arrange(descent, mask, i + 1, visit, user);
 	}
+	*row = kept;
 }
 
 /* One arrangement of every block; false if there is none. */

@@ -115,21 +115,27 @@ static void slide_over(const struct nest_view *view, int t, const struct nest_la
 	}
 }
 
-/* Adds what a window costs at least at the crossings from k on. */
+/* Adds what a window costs at least at crossing k. */
+static void weigh_crossing(const struct nest_view *view, int t, const int64_t *left,
+	const struct nest_slide *slide, bool rough, bool apart, int k, struct nest_sums *sums)
+{
+	const struct nest_crossing *to = &view->chains[t].crossings[k];
+	double more = rough && !view->frame->timeloop ? UNKNOWN : 0;
+	double words = crossing(view, t, left, slide, to->inside, to->held + more);
+	add(view, sums, apart ? &to->apart : &to->price, words);
+	if (!apart || to->uneven)
+		add(view, sums, &to->rounding, 1);
+	if (to->united && !apart)
+		add(view, sums, &to->parent_price,
+			crossing(view, t, left, slide, to->parent_inside, to->parent_held + more));
+}
+
+/* And at all from k on, the first of them perhaps without links. */
 static void weigh_slide(const struct nest_view *view, int t, const int64_t *left,
 	const struct nest_slide *slide, bool rough, bool apart, int k, struct nest_sums *sums)
 {
-	const struct nest_chain *chain = &view->chains[t];
-	double more = rough && !view->frame->timeloop ? UNKNOWN : 0;
-	for (; k < chain->crossing_count; k++, apart = false) {
-		const struct nest_crossing *to = &chain->crossings[k];
-		double words = crossing(view, t, left, slide, to->inside, to->held + more);
-		add(view, sums, apart ? &to->apart : &to->price, words);
-		if (to->united && !apart)
-			add(view, sums, &to->parent_price,
-				crossing(view, t, left, slide, to->parent_inside,
-					to->parent_held + more));
-	}
+	for (; k < view->chains[t].crossing_count; k++, apart = false)
+		weigh_crossing(view, t, left, slide, rough, apart, k, sums);
 }
 
 /* Whether neighbours cannot hand on the words of a window: the innermost loop outside them does
@@ -339,13 +345,9 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	const struct nest_crossing *here = &chain->crossings[k];
-	const struct nest_slide *slide = &label->slides[space];
-	add(view, &label->counted[space], &here->price,
-		crossing(view, space, left, slide, here->inside, here->held));
-	if (here->united)
-		add(view, &label->counted[space], &here->parent_price,
-			crossing(view, space, left, slide, here->parent_inside, here->parent_held));
+	bool apart = view->frame->spaces[space].simple && !label->linked;
+	weigh_crossing(
+		view, space, left, &label->slides[space], false, apart, k, &label->counted[space]);
 }
 
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,

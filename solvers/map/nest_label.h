@@ -69,7 +69,8 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_label *out);
 
-/* Puts bounds of windows that cross the boundary where no count is to be had. */
+/* Puts bounds of windows that cross the boundary where no count is to be had; `linked` must be
+ * known. */
 void nest_label_estimate(
 	const struct nest_view *view, int space, const int64_t *left, struct nest_label *label);
 

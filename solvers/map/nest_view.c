@@ -226,6 +226,7 @@ static double places(const struct nest_view *view, int t, const double *bounds)
 struct between {
 	double places;
 	double linked, linked_fills;
+	bool uneven; /* groups of children differ in size: averages are no whole numbers */
 };
 
 static struct between look_between(const struct nest_view *view, int t, int parent, int child)
@@ -233,7 +234,7 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 	const struct nest_frame *frame = view->frame;
 	const struct shape *shape = frame->search->shape;
 	const struct nest_space *space = &frame->spaces[t];
-	struct between between = {1, 1, 1};
+	struct between between = {1, 1, 1, false};
 	double bounds[SHAPE_DIMENSIONS_MOST], all[SHAPE_DIMENSIONS_MOST];
 	int from = child < 0 ? 0 : frame->level[child] + 1;
 	for (int d = 0; d < shape->dimension_count; d++)
@@ -244,8 +245,6 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 			all[d] *= bounds[d];
 		}
 		between.places *= places(view, t, bounds);
-		if (i > from)
-			continue;
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
 			uint32_t own = space->own[r] & space->paired;
 			double most = 1, product = 1;
@@ -254,6 +253,9 @@ static struct between look_between(const struct nest_view *view, int t, int pare
 				most = larger(most, bound);
 				product *= bound;
 			}
+			between.uneven |= most < product;
+			if (i > from)
+				continue;
 			between.linked = larger(between.linked, most);
 			between.linked_fills = larger(between.linked_fills, product);
 		}
@@ -278,15 +280,17 @@ static void price_simple(struct nest_view *view, int t, int k)
 	nest_view_add(view, t, parent, NEST_READ, served, &crossing->apart);
 	if (child >= 0)
 		nest_view_add(view, t, child, NEST_FILL, entered, &crossing->apart);
-	if (timeloop) { /* rounded averages */
-		nest_view_add(view, t, parent, NEST_READ, -view->instances[parent], &chain->base);
-		if (child >= 0)
-			nest_view_add(view, t, child, NEST_FILL, -entered, &chain->base);
+	if (timeloop) {
+		crossing->uneven = between.uneven;
 		nest_view_add(
 			view, t, parent, NEST_READ, served / between.linked, &crossing->price);
-		if (child >= 0)
-			nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills,
-				&crossing->price);
+		nest_view_add(
+			view, t, parent, NEST_READ, -view->instances[parent], &crossing->rounding);
+		if (child < 0)
+			return;
+		nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills,
+			&crossing->price);
+		nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
 		return;
 	}
 	crossing->united = between.linked > 1;
@@ -325,7 +329,7 @@ static void price_knotted(struct nest_view *view, int t, int k)
 		enum nest_action action = e == 0 ? NEST_READ : NEST_FILL;
 		nest_view_add(view, t, ends[e], action, instances, prices[e]);
 		if (view->frame->timeloop)
-			nest_view_add(view, t, ends[e], action, -rounding, &chain->base);
+			nest_view_add(view, t, ends[e], action, -rounding, &crossing->rounding);
 	}
 	crossing->apart = crossing->price;
 }
@@ -338,8 +342,11 @@ static void price_multipliers(struct nest_view *view, int t)
 	const struct nest_space *space = &view->frame->spaces[t];
 	int last = chain->kept[chain->count - 1];
 	double words = view->instances[last];
+	double rounding = view->frame->timeloop ? view->instances[last] : 0;
 	if (space->simple && view->frame->timeloop) {
-		words *= look_between(view, t, last, -1).places;
+		struct between between = look_between(view, t, last, -1);
+		words *= between.places;
+		rounding = between.uneven ? rounding : 0;
 	} else {
 		uint32_t free = view->frame->timeloop ? space->paired : 0;
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
@@ -353,7 +360,6 @@ static void price_multipliers(struct nest_view *view, int t)
 				words /= (double)(shape->dimensions[d].extent / view->temporal[d]) /
 					 view->inside[last][d];
 	}
-	double rounding = view->frame->timeloop ? view->instances[last] : 0;
 	nest_view_add(view, t, last, NEST_READ, view->cycles * words - rounding, &chain->base);
 }
 
@@ -407,8 +413,9 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 		crossing->level = k + 1 < chain->count ? chain->kept[k + 1] : -1;
 		clear(view, &crossing->price);
 		clear(view, &crossing->apart);
+		clear(view, &crossing->rounding);
 		clear(view, &crossing->parent_price);
-		crossing->united = false;
+		crossing->united = crossing->uneven = false;
 	}
 	for (int j = -1; j < frame->count; j++) {
 		int k = 0;

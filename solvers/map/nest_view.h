@@ -22,7 +22,11 @@ struct nest_crossing {
 	/* Sums that are added up in space: X of crossings further inwards may be any from this
 	 * one's to the cycles; the least that `rest` may lose for each more. */
 	struct nest_sums sag;
-	struct nest_sums apart;               /* window: without links */
+	struct nest_sums apart; /* window: without links */
+	/* Window: what rounded averages may lose where there are links, or where groups of children
+	 * differ in size. */
+	struct nest_sums rounding;
+	bool uneven;
 	double inside[SHAPE_DIMENSIONS_MOST]; /* window: spatial loops inside the child */
 	double held; /* window, exact counting: words that an instance may hold from before */
 	bool united; /* the parent reads the union of its children's words: */
