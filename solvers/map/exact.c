@@ -34,6 +34,7 @@ struct hunt {
 	const struct nest_options *options;
 	const struct nest_choices *choices;
 	struct array(struct order_book *) books;
+	struct nest_view *view; /* of the choice that was looked at last */
 	double slack;
 	struct nest_offers offers;
 	double open, cut;
@@ -102,17 +103,13 @@ static void search_part(struct run *run, void *context, size_t i)
 /* A book of orders for the residency of a choice, unless there is one. */
 static void find_book(struct hunt *hunt, const struct nest_choice *choice)
 {
-	struct arena *scratch = arena_open();
-	struct nest_view *view = arena_new(scratch, struct nest_view);
 	struct mapping mapping;
 	nest_choice_set(hunt->choices, choice, &mapping);
-	nest_view_make(&hunt->frame, &mapping, view);
-	bool there = false;
-	for (size_t b = 0; b < hunt->books.count && !there; b++)
-		there = order_book_serves(hunt->books.at[b], view);
-	if (!there)
-		*array_add(hunt->arena, &hunt->books) = order_book_make(hunt->arena, view);
-	arena_close(scratch);
+	nest_view_make(&hunt->frame, &mapping, hunt->view);
+	for (size_t b = 0; b < hunt->books.count; b++)
+		if (order_book_serves(hunt->books.at[b], hunt->view))
+			return;
+	*array_add(hunt->arena, &hunt->books) = order_book_make(hunt->arena, hunt->view);
 }
 
 /* The next choice that nothing found excludes; false if there is none. */
@@ -227,6 +224,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->search = search;
 	hunt->arena = arena;
 	hunt->frame = nest_frame_make(search);
+	hunt->view = arena_new(arena, struct nest_view);
 	hunt->options = nest_options_make(arena, &hunt->frame);
 	hunt->choices = nest_choices_make(arena, &hunt->frame, hunt->options);
 	hunt->slack = 1 + search->epsilon;

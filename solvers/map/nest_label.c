@@ -313,17 +313,23 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_label *out)
 {
-	*out = *from;
 	out->boundary = from->boundary - 1;
+	out->linked = from->linked;
+	out->outside = from->outside;
+	out->passed = from->passed;
 	out->innermost = order->count ? order->at[0] : from->innermost;
 	for (int n = 0; n < order->count; n++)
 		out->outside *= (double)bounds[order->at[n]];
 	for (int t = 0; t < space_count(view); t++) {
 		const struct nest_space *space = &view->frame->spaces[t];
+		out->counted[t] = from->counted[t];
 		if (!space->plain) {
+			out->slides[t] = from->slides[t];
 			slide_over(view, t, from, order, bounds, &out->slides[t]);
 			continue;
 		}
+		out->irrelevant[t] = from->irrelevant[t];
+		out->reload[t] = from->reload[t];
 		double here;
 		if (reloads(space, order, bounds, &here))
 			out->reload[t] = from->irrelevant[t] * here;
