@@ -6,8 +6,10 @@
 #include "tests/support/map_question.h"
 #include "tests/support/nest_all.h"
 #include "tests/support/nest_compare.h"
+#include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
 #include "tests/support/nest_interpreter.h"
+#include "tests/support/nest_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,6 +105,33 @@ static void small_mapspaces_have_the_enumerated_optimum(void **state)
 	struct map_questions class = {
 		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60}};
 	compare(&class, draws_seed(61), draw_count());
+}
+
+/* Unrollings of a window along X and Y of which some need more room along an axis than there is. */
+static void arrays_of_two_axes_have_it_too(void **state)
+{
+	static const char *const levels[] = {
+		"DRAM (PE:2x2) RF MAC", "DRAM (PE:2x4) RF MAC", "DRAM (PE:3x3) RF MAC"};
+	for (int n = 0; n < 48; n++) {
+		struct map_question question = {.arena = arena_open()};
+		const char *einsum = arena_format(question.arena, "Z[m] = A[m+k] B[m,k], m=%d k=%d",
+			2 * (n / 12 + 1), 2 * (n / 6 % 2 + 2));
+		question.nest = *nest_line(question.arena, levels[n / 2 % 3], einsum,
+			arena_format(question.arena, "DRAM: m%d k%d", 2 * (n / 12 + 1),
+				2 * (n / 6 % 2 + 2)));
+		struct nest_level *home = nest_line_level(&question.nest, "DRAM");
+		for (int a = 0; a < NEST_ACTIONS; a++)
+			home->pj[a] = 8;
+		home->shared_rate = (struct ratio){2, 1};
+		question.domain = nest_domain_free(question.arena, &question.nest);
+		question.counting = n % 2 ? COUNTING_TIMELOOP : COUNTING_EXACT;
+		question.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
+		struct nest_explored all = map_question_explore(&question, "linear");
+		struct nest_explored best = map_question_explore(&question, "exact");
+		if (!best.complete || !map_frontiers_equal(&all.frontier, &best.frontier))
+			differ(&question, 0, n, "linear", &all.frontier, &best);
+		arena_close(question.arena);
+	}
 }
 
 /* Whether some point is worse by no more than a factor in any objective. */
@@ -301,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_mapspaces_have_the_enumerated_optimum),
+		cmocka_unit_test(arrays_of_two_axes_have_it_too),
 		cmocka_unit_test(bounds_a_tenth_too_high_are_seen),
 		cmocka_unit_test(flags_cost_proofs_but_no_optimum),
 		cmocka_unit_test(so_it_is_under_constraints),
