@@ -40,23 +40,13 @@ struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nes
 	return domain;
 }
 
-struct domain *nest_domain_wish(struct arena *arena, struct random *random, struct nest_case *nest,
-	bool flags, const char **out)
+struct domain *nest_domain_read(struct arena *arena, struct nest_case *nest, const char *targets)
 {
 	struct domain *domain = nest_domain_free(arena, nest);
-	struct constraint_draw draw = {.random = random,
-		.arch = domain->arch,
-		.shape = &nest->shape,
-		.flags = flags,
-		.maximizes = true};
-	struct text text = text_open(arena);
-	for (int count = 1 + (int)random_below(random, 4); count > 0; count--)
-		constraint_draw_add(&draw, &nest->mapping, &text);
-	*out = text.length ? text_read(&text) : "[]";
 	struct diag *diag = diag_open(arena);
 	struct reading reading = {.arena = arena, .diag = diag};
 	const struct node *lists[2] = {
-		node_read_text(arena, "constraints.yaml", *out, strlen(*out), diag)};
+		node_read_text(arena, "constraints.yaml", targets, strlen(targets), diag)};
 	struct constraint_context context = {
 		.reading = &reading, .arch = domain->arch, .shape = &nest->shape};
 	struct constraints *constraints = arena_new(arena, struct constraints);
@@ -66,6 +56,21 @@ struct domain *nest_domain_wish(struct arena *arena, struct random *random, stru
 		return NULL;
 	constraints_flag(constraints, &nest->hierarchy);
 	return domain;
+}
+
+struct domain *nest_domain_wish(struct arena *arena, struct random *random, struct nest_case *nest,
+	bool flags, const char **out)
+{
+	struct constraint_draw draw = {.random = random,
+		.arch = arch_of(arena, nest),
+		.shape = &nest->shape,
+		.flags = flags,
+		.maximizes = true};
+	struct text text = text_open(arena);
+	for (int count = 1 + (int)random_below(random, 4); count > 0; count--)
+		constraint_draw_add(&draw, &nest->mapping, &text);
+	*out = text.length ? text_read(&text) : "[]";
+	return nest_domain_read(arena, nest, *out);
 }
 
 static void narrow_factors(struct random *random, struct factor_domain *factors, int count)

@@ -19,6 +19,9 @@ void nest_domain_narrow(struct random *random, struct domain *domain);
 struct domain *nest_domain_wish(struct arena *arena, struct random *random, struct nest_case *nest,
 	bool flags, const char **out);
 
+/* The same of the targets in a text. */
+struct domain *nest_domain_read(struct arena *arena, struct nest_case *nest, const char *targets);
+
 /* Levels that hold little, and at times must be filled. */
 void nest_domain_limit(struct random *random, struct nest_case *nest);
 
