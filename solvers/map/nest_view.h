@@ -71,6 +71,13 @@ void nest_view_spread(
 	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out);
 void nest_view_keep(struct nest_view *view, int space, uint32_t residency);
 
+/* The bound of a dimension's loop in the block below a level of the hierarchy. */
+static inline uint32_t nest_spatial_bound(const struct nest_view *view, int level, int dimension)
+{
+	int row = view->frame->search->hierarchy->levels[level].block_row;
+	return view->mapping.rows[row].spatial[dimension];
+}
+
 /* Words of one action of a dataspace at storage level j, all instances together. */
 void nest_view_add(const struct nest_view *view, int space, int j, enum nest_action action,
 	double words, struct nest_sums *sums);
