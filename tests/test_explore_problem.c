@@ -256,6 +256,30 @@ static void a_time_limit_holds_for_any_budget(void **state)
 	}
 }
 
+/* 2^30 residencies are too many to list: nothing is proven then. */
+static void many_levels_are_searched_without_a_proof(void **state)
+{
+	FILE *file = fopen(arena_format(arena, "%s/levels.yaml", folder), "wb");
+	assert_non_null(file);
+	fputs("architecture:\n"
+	      "  version: 0.4\n"
+	      "  nodes:\n"
+	      "  - !Component {name: DRAM, class: DRAM}\n",
+		file);
+	for (int i = 0; i < 10; i++)
+		fprintf(file, "  - !Component {name: L%d, class: SRAM, attributes: {depth: %d}}\n",
+			i, 4096 >> i);
+	fputs("  - !Component {name: MAC, class: intmac}\n", file);
+	assert_int_equal(fclose(file), 0);
+	struct ended ended = shell(arena,
+		"timeout 30 $LXPLORE explore %s/levels.yaml specs/problems/gemm_16.yaml "
+		"--solver map=exact --objective edp --simulate none --budget 20 -q -o %s",
+		folder, folder);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(result("pareto.csv"), ",none,"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +296,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_to_fit_is_offered),
 		cmocka_unit_test(what_is_not_counted_is_not_proven),
 		cmocka_unit_test(a_time_limit_holds_for_any_budget),
+		cmocka_unit_test(many_levels_are_searched_without_a_proof),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */ };
+enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
 
 /* All spatial bounds, dimension by dimension. */
 struct spread {
@@ -120,7 +120,7 @@ static void find_places(
 	struct nest_places *places = &residencies->places[t];
 	int mine[FREE_MOST], free_count = 0;
 	for (int i = 0; i < space->free_count; i++)
-		if (space->free[i].space == t && free_count < FREE_MOST)
+		if (space->free[i].space == t && free_count < residencies->choices->free_most)
 			mine[free_count++] = i;
 	places->count = 0;
 	places->at = arena_array(arena, struct nest_place, (size_t)1 << free_count);
@@ -267,12 +267,21 @@ static int by_spread(const void *a, const void *b)
 	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
 }
 
-static bool has_few_free(const struct space *space)
+/* Places that are free to keep each dataspace or not, at most: all residencies of a choice are
+ * listed at once.  With more of them there is no proof, and few are looked at. */
+static int find_free_most(const struct nest_search *search)
+{
+	if (search->space->free_count <= FREE_ALL_MOST)
+		return FREE_MOST;
+	return FREE_MOST / search->shape->space_count;
+}
+
+static bool has_few_free(const struct space *space, int most)
 {
 	int count[SHAPE_SPACES_MOST] = {0};
-	bool few = space->free_count <= 64;
+	bool few = true;
 	for (int i = 0; i < space->free_count; i++)
-		few &= ++count[space->free[i].space] <= FREE_MOST;
+		few &= ++count[space->free[i].space] <= most;
 	return few;
 }
 
@@ -284,7 +293,8 @@ struct nest_choices *nest_choices_make(
 	struct nest_choices *choices = arena_new(arena, struct nest_choices);
 	choices->frame = frame;
 	choices->options = options;
-	choices->complete = has_few_free(space);
+	choices->free_most = find_free_most(search);
+	choices->complete = has_few_free(space, choices->free_most);
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
 			choices->tiling[choices->spatial_count++] = i;

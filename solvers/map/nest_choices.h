@@ -26,6 +26,7 @@ struct nest_choices {
 	const struct nest_frame *frame;
 	const struct nest_options *options;
 	bool complete; /* false: there were too many to hold */
+	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
 	struct nest_spread *at;
 	const uint32_t *bounds; /* of spatial choice s: by spatial tiling level, then dimension */
