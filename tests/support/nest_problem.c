@@ -50,6 +50,24 @@ static void draw_prices(struct random *random, struct nest_level *level)
 		level->drain_cycles = (int64_t)below(random, 100);
 }
 
+/* Blocks with more room than the nest's own mapping needs: some unrollings fit, some do not. */
+static void widen(struct random *random, struct hierarchy *hierarchy)
+{
+	int64_t x = 1, y = 1;
+	for (int i = hierarchy->level_count - 1; i >= 0; i--) {
+		struct nest_level *level = &hierarchy->levels[i];
+		level->mesh_x = x;
+		level->mesh_y = y;
+		bool wider = chance(random, 3);
+		level->fanout_x += wider ? (int64_t)below(random, 4) : 0;
+		level->fanout_y += wider ? (int64_t)below(random, 4) : 0;
+		x *= level->fanout_x;
+		y *= level->fanout_y;
+	}
+	hierarchy->compute_mesh_x = x;
+	hierarchy->compute_mesh_y = y;
+}
+
 static void draw_machine(struct random *random, struct hierarchy *hierarchy)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -61,6 +79,8 @@ static void draw_machine(struct random *random, struct hierarchy *hierarchy)
 				i + (int)below(random, (uint64_t)(hierarchy->level_count - i));
 	}
 	hierarchy->compute_pj = (double)below(random, 9) / 2;
+	if (chance(random, 2))
+		widen(random, hierarchy);
 }
 
 /* --- problems */
@@ -96,13 +116,15 @@ static void draw_objectives(struct random *random, struct nest_problem *problem)
 			objectives->at[k] += (enum objective)level;
 }
 
-struct nest_problem *nest_problem_draw(struct arena *arena, struct random *random, bool flags)
+struct nest_problem *nest_problem_draw(
+	struct arena *arena, struct random *random, const struct nest_problems *class)
 {
 	struct nest_problem *problem = arena_new(arena, struct nest_problem);
 	struct nest_case_options options = {.sliding = true,
 		.bypass = true,
 		.spatial = true,
-		.flags = flags,
+		.flags = class->flags,
+		.imperfect = class->imperfect,
 		.steps_most = 100 << below(random, 10)};
 	*problem = (struct nest_problem){.arena = arena, .constraints = "[]"};
 	nest_case_draw(random, &options, &problem->nest);
@@ -111,10 +133,13 @@ struct nest_problem *nest_problem_draw(struct arena *arena, struct random *rando
 	draw_machine(random, &problem->nest.hierarchy);
 	problem->counting = chance(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	draw_objectives(random, problem);
-	if (!chance(random, 2))
-		return compile(problem) ? problem : NULL;
-	problem->domain =
-		nest_domain_wish(arena, random, &problem->nest, flags, &problem->constraints);
+	if (chance(random, 2))
+		compile(problem);
+	else
+		problem->domain = nest_domain_wish(
+			arena, random, &problem->nest, class->flags, &problem->constraints);
+	if (problem->domain && class->imperfect)
+		problem->domain->imperfect = (uint32_t)(random_next(random) | random_next(random));
 	return problem->domain ? problem : NULL;
 }
 

@@ -18,14 +18,20 @@ struct nest_problem {
 	struct objectives objectives;
 };
 
+struct nest_problems {
+	bool flags;     /* no_reuse and its like */
+	bool imperfect; /* factors of most dimensions need not divide */
+};
+
 /* NULL: the constraints clash. */
-struct nest_problem *nest_problem_draw(struct arena *arena, struct random *random, bool flags);
+struct nest_problem *nest_problem_draw(
+	struct arena *arena, struct random *random, const struct nest_problems *class);
 
 /* `budget` in mappings, or in what else a solver counts. */
 struct nest_search nest_problem_search(
 	const struct nest_problem *problem, const char *solver, uint64_t budget);
 
-/* Dimensions and dataspaces in another order. */
+/* Dimensions and dataspaces in another order; factors divide there. */
 struct nest_problem *nest_problem_reorder(
 	const struct nest_problem *problem, struct random *random);
 
