@@ -18,7 +18,7 @@
  * written otherwise has the same optimum, with less constraints none that is worse; a frontier has
  * the optimum of each of its objectives, threads change no bit, and certificates are found true.
  */
-enum { DRAWS = 24, DRAWS_MOST = 500, TICKS = 5000, EVALUATIONS = 200 };
+enum { DRAWS = 10, DRAWS_MOST = 500, TICKS = 5000, EVALUATIONS = 200 };
 
 /* Sums of doubles; the exact search takes energies for equal that differ by 1e-12. */
 #define ROUNDING 4e-12

@@ -454,5 +454,7 @@ void nest_descend(struct nest_descent *descent, double bound)
 		left[d] = nest_options_place(descent->options, d, view->temporal[d]);
 	cut_anew(descent);
 	struct nest_label label = nest_label_first(view);
+	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+		label.linked |= nest_links_around_multipliers(view, t);
 	descend(descent, view->frame->count - 1, left, &label, bound);
 }

@@ -105,12 +105,13 @@ static struct moves open_moves(
 	return moves;
 }
 
-/* Whether two dimensions of one rank are in a block further outwards, whose groups then
+/* child -1: the multipliers.  Whether two dimensions of one rank are in a block further outwards, whose groups then
  * differ in size, so that links there change how many words a child has to share. */
 static bool has_diagonals(const struct nest_view *view, int space, int child, int parent)
 {
 	const struct nest_frame *frame = view->frame;
-	for (int i = frame->level[child] + 2; i <= frame->level[parent]; i++) {
+	int next = child < 0 ? 0 : frame->level[child] + 1;
+	for (int i = next + 1; i <= frame->level[parent]; i++) {
 		int row = frame->search->hierarchy->levels[i].block_row;
 		for (int r = 0; r < frame->search->shape->spaces[space].rank_count; r++) {
 			int busy = 0;
@@ -121,6 +122,15 @@ static bool has_diagonals(const struct nest_view *view, int space, int child, in
 		}
 	}
 	return false;
+}
+
+bool nest_links_around_multipliers(const struct nest_view *view, int space)
+{
+	const struct nest_space *known = &view->frame->spaces[space];
+	const struct nest_chain *chain = &view->chains[space];
+	if (view->direct || known->plain || !chain->count)
+		return false;
+	return !known->simple || has_diagonals(view, space, -1, chain->kept[chain->count - 1]);
 }
 
 bool nest_links_possible(const struct nest_view *view, const struct mapping *mapping,
