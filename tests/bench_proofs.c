@@ -136,6 +136,7 @@ static void measure(const struct row *row)
 
 int main(void)
 {
+	setenv("LXPLORE", "build/release/lxplore", 0);
 	printf("proofs of the best energy x latency, or of the frontier (%s counting, %s threads)\n",
 		setting("COUNTING", "timeloop"), setting("JOBS", "2"));
 	printf("%-42s %7s %7s %6s %7s %9s %9s %11s %9s\n", "", "wall s", "CPU s", "MiB", "proven",

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/cells.h"
+#include "solvers/map/nest_ask.h"
 #include "solvers/map/nest_choices.h"
 #include "solvers/map/nest_descent.h"
 #include "solvers/map/uneven.h"
@@ -18,6 +19,17 @@
  * when it ends; the size of rounds and parts depends on nothing but their number.
  */
 enum { PARTS_MOST = 16, PART_CHOICES_MOST = 64 };
+
+/* Chains of annealing before the proof begins: how many at most, and how many that agree are enough;
+ * mappings that each looks at; the part of the budget for all of them; choices of factors below
+ * which a proof is quicker without. */
+enum {
+	WARM_CHAINS = 16,
+	WARM_AGREED = 2,
+	WARM_TICKS = 3000,
+	WARM_PART = 8,
+	WARM_FACTORS = 1000000
+};
 
 struct part {
 	struct array(struct nest_choice) choices;
@@ -197,6 +209,37 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 	}
 }
 
+/* The best value of one chain of annealing; what it found is kept. */
+static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_t ticks)
+{
+	double best = INFINITY;
+	struct answer answer =
+		nest_ask(run, "anneal", hunt->search, chain, WARM_CHAINS, ticks, hunt->arena);
+	for (size_t i = 0; i < answer.candidate_count; i++) {
+		enum nest_verdict verdict;
+		nest_offers_try(&hunt->offers, answer.candidates[i].mappings, &verdict);
+		best = least(best, answer.values[i]);
+	}
+	return best;
+}
+
+/* Good mappings exclude much from the beginning: chains of annealing find some, until as many of
+ * them as matter agree on the best. */
+static void warm_up(struct hunt *hunt, struct run *run)
+{
+	uint64_t budget = hunt->search->budget, ticks = WARM_TICKS;
+	int agreed = 0, enough = hunt->search->objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
+	if (budget && budget / WARM_PART < ticks * WARM_CHAINS)
+		ticks = budget / WARM_PART / WARM_CHAINS;
+	if (!ticks || !hunt->choices->count ||
+		space_factors_count(hunt->search->space) < WARM_FACTORS)
+		return;
+	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
+		double before = best_value(hunt), found = anneal(hunt, run, c, ticks);
+		agreed = found == before ? agreed + 1 : found < before ? 1 : agreed;
+	}
+}
+
 static void prove(const struct hunt *hunt, struct run *run, bool complete)
 {
 	double best = best_value(hunt);
@@ -231,6 +274,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->offers = nest_offers_open(run, search);
 	hunt->open = INFINITY;
 	hunt->cut = INFINITY;
+	warm_up(hunt, run);
 	bool complete = search_rounds(hunt, run);
 	nest_offers_close(&hunt->offers);
 	prove(hunt, run, complete);

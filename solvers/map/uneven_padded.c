@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
+#include "solvers/map/nest_ask.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,17 +111,6 @@ static struct nest_search pad(
 	return padded;
 }
 
-static struct answer ask(struct run *run, const char *name, const struct nest_search *search,
-	uint64_t ticks, struct arena *arena)
-{
-	struct problem problem = {.stage = STAGE_MAP, .nest = search, .end = 1};
-	struct answer answer =
-		solve(solver_find(STAGE_MAP, name), &problem, ticks, search->seed, arena);
-	run_spend(run, answer.ticks);
-	run_evaluated(run, answer.evaluated);
-	return answer;
-}
-
 /* The best value that came of them. */
 static double take(struct nest_offers *offers, const struct answer *answer)
 {
@@ -146,8 +136,8 @@ static void try_paddings(struct run *run, const struct nest_search *search,
 		for (size_t i = 0; i < paddings.count; i++) {
 			struct padding *padding = &paddings.at[i];
 			struct nest_search padded = pad(arena, search, padding);
-			struct answer answer = ask(
-				run, "exact", &padded, ticks / ROUNDS / paddings.count + 1, arena);
+			struct answer answer = nest_ask(run, "exact", &padded, 0, 1,
+				ticks / ROUNDS / paddings.count + 1, arena);
 			double value = take(offers, &answer);
 			if (round == 0 || value < padding->grown)
 				padding->grown = value;
@@ -178,7 +168,7 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.seed = search->seed + (uint64_t)turn;
 		struct answer answer =
-			ask(run, name, &uneven, ticks / STEPS_SHARE / TURNS + 1, arena);
+			nest_ask(run, name, &uneven, 0, 1, ticks / STEPS_SHARE / TURNS + 1, arena);
 		take(offers, &answer);
 	}
 	arena_close(arena);
