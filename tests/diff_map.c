@@ -149,6 +149,11 @@ static void arrays_of_two_axes_have_it_too(void **state)
 		"DRAM: p8 r18",
 		"- {target: DRAM, type: temporal, factors: [p=2, r=3], permutation: [p, r]}\n",
 		COUNTING_TIMELOOP);
+	compare_array(draw + 1, "DRAM (PE:11x2) RF MAC", "Z[p] = I[3p+3r] J[3p+3r] W[r], p=6 r=20",
+		"DRAM: p6 r20",
+		"- {target: RF, type: dataspace, bypass: [Z, I, J, W]}\n"
+		"- {target: RF, type: temporal, factors: [p=1, r=1]}\n",
+		COUNTING_TIMELOOP);
 }
 
 /* Whether some point is worse by no more than a factor in any objective. */

@@ -33,7 +33,10 @@ static void find_feeling(const struct nest_view *view, struct order_book *book)
 		book->feels[j] = 0;
 		for (int t = 0; t < frame->search->shape->space_count; t++) {
 			const struct nest_chain *chain = &view->chains[t];
-			bool inside = chain->kept[chain->count - 1] < j || !view->direct;
+			int last = chain->kept[chain->count - 1];
+			/* Timeloop's multipliers take windows over links of levels passed by. */
+			bool passed = frame->timeloop && !frame->spaces[t].plain && last > 0;
+			bool inside = last < j || !view->direct || passed;
 			book->feels[j] |= (uint32_t)(frame->flagged || inside) << t;
 		}
 	}
