@@ -115,7 +115,8 @@ static void threads_change_nothing(void **state)
 static void a_seed_draws_other_mappings(void **state)
 {
 	static const char words[] =
-		"specs/arch/three_level.yaml specs/problems/gemm_512.yaml --budget 5000";
+		"specs/arch/three_level.yaml specs/problems/gemm_512.yaml --solver map=random "
+		"--budget 5000";
 	assert_int_equal(explore(words).status, 0);
 	const char *first = result("pareto.csv");
 	assert_int_equal(explore(arena_format(arena, "%s --seed 2", words)).status, 0);
@@ -195,9 +196,9 @@ static void what_cannot_fit_is_said_before_the_search(void **state)
 /* One draw hits nothing that fits; the mapping that proves the space not empty is offered. */
 static void what_is_known_to_fit_is_offered(void **state)
 {
-	assert_int_equal(
-		explore("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml --budget 1")
-			.status,
+	assert_int_equal(explore("specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "
+				 "--solver map=random --budget 1")
+				 .status,
 		0);
 	assert_int_equal(counter("evaluated"), 1);
 	assert_true(counter("offered") >= 1);

@@ -372,7 +372,7 @@ static void share_chains(struct nest_driver *driver, uint64_t budget)
 /* `linear`, its work shared out, if the budget is enough for the whole space. */
 static const char *choose_solver(struct nest_driver *driver)
 {
-	return share_space(driver, driver->search->budget, true) ? "linear" : "random";
+	return share_space(driver, driver->search->budget, true) ? "linear" : "exact";
 }
 
 static void share_work(struct nest_driver *driver)

@@ -21,9 +21,9 @@ struct patience {
  * beats it.  The points of the frontier run once more with numbers and timing.
  *
  * Without a solver's name the whole mapspace is enumerated (`linear`) if it has no
- * more mappings than the budget, else it is sampled (`random`).  A frontier that was
- * enumerated to the end is proven: no mapping of the space beats it.  `exact` proves it
- * without pricing them all; cut short, it leaves a bound and a gap for a single objective.
+ * more mappings than the budget; a frontier that was enumerated to the end is proven: no
+ * mapping of the space beats it.  Else `exact` proves it without pricing them all; cut short
+ * by the budget, it leaves a bound and a gap for a single objective.
  */
 struct nest_search {
 	const struct arch *arch;
