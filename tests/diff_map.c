@@ -62,7 +62,7 @@ static long draw_count(void)
 }
 
 struct tally {
-	long compared, several, empty;
+	long compared, several, empty, unproven;
 };
 
 static void count_draw(const struct frontier *frontier, struct tally *tally)
@@ -91,13 +91,15 @@ static void compare(const struct map_questions *class, uint64_t seed, long count
 			struct nest_explored all = map_question_explore(&question, "linear");
 			struct nest_explored best = map_question_explore(&question, "exact");
 			count_draw(&all.frontier, &tally);
-			if (!best.complete || !all.complete ||
+			tally.unproven += !best.complete;
+			if ((!best.complete && !class->unproven) || !all.complete ||
 				!map_frontiers_equal(&all.frontier, &best.frontier))
 				differ(&question, seed, draw, "linear", &all.frontier, &best);
 		}
 		arena_close(question.arena);
 	}
 	expect_variety(&tally, count);
+	assert_true(tally.unproven * 100 <= tally.compared);
 }
 
 static void small_mapspaces_have_the_enumerated_optimum(void **state)
@@ -249,6 +251,8 @@ static void factors_need_not_divide(void **state)
 	compare(&class, draws_seed(66), draw_count());
 }
 
+/* The local steps of the uneven search may meet mappings that have no counts under flags; then it
+ * claims nothing. */
 static void nor_under_constraints_and_flags(void **state)
 {
 	struct map_questions class = {.options = {.sliding = true,
@@ -258,7 +262,8 @@ static void nor_under_constraints_and_flags(void **state)
 					      .flags = true,
 					      .steps_most = 16},
 		.constraints = true,
-		.imperfect = true};
+		.imperfect = true,
+		.unproven = true};
 	compare(&class, draws_seed(67), draw_count());
 }
 

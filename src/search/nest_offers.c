@@ -3,17 +3,23 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
 
+static bool keeps_constraints(const struct nest_offers *offers, const struct mapping *mapping)
+{
+	const struct nest_search *search = offers->search;
+	struct arena *arena = run_arena(offers->run);
+	struct arena_mark mark = arena_mark(arena);
+	bool kept = !constraints_check(search->constraints, search->domain, mapping, arena);
+	arena_release(arena, mark);
+	return kept;
+}
+
 /* Adds what fits and nothing beats; false if it breaks a constraint. */
 static bool add(
 	struct nest_offers *offers, const struct mapping *mapping, const struct score *score)
 {
 	struct arena *arena = run_arena(offers->run);
-	struct arena_mark mark = arena_mark(arena);
-	if (constraints_check(
-		    offers->search->constraints, offers->search->domain, mapping, arena)) {
-		arena_release(arena, mark);
+	if (!keeps_constraints(offers, mapping))
 		return false;
-	}
 	struct point point = {
 		.score = *score, .key = "", .payload = arena_copy(arena, mapping, sizeof *mapping)};
 	frontier_add(&offers->kept, arena, point);
@@ -64,7 +70,9 @@ bool nest_offers_price(
 		return false;
 	run_evaluated(offers->run, 1);
 	*price = look(offers, mapping);
-	offers->uncounted |= price->verdict == NEST_OVERFLOW || price->verdict == NEST_UNCOUNTABLE;
+	bool unknown = price->verdict == NEST_OVERFLOW || price->verdict == NEST_UNCOUNTABLE;
+	if (unknown && !offers->uncounted)
+		offers->uncounted = keeps_constraints(offers, mapping);
 	return true;
 }
 
