@@ -1,16 +1,5 @@
 #include "solvers/map/nest_frame.h"
 
-static bool has_flags(const struct hierarchy *hierarchy)
-{
-	unsigned flags = 0;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		flags |= level->no_temporal_reuse | level->rmw_first_update | level->no_coalesce |
-			 level->no_spatial_reuse | level->no_link_transfer;
-	}
-	return flags;
-}
-
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
@@ -88,7 +77,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	const struct hierarchy *hierarchy = search->hierarchy;
 	struct nest_frame frame = {.search = search,
 		.timeloop = search->counting == COUNTING_TIMELOOP,
-		.flagged = has_flags(hierarchy)};
+		.flagged = hierarchy_flagged(hierarchy)};
 	for (int i = 0; i < search->space->level_count; i++)
 		if (!search->space->levels[i].spatial) {
 			frame.level[frame.count] = search->space->levels[i].level;

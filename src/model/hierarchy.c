@@ -277,3 +277,14 @@ int hierarchy_level(const struct hierarchy *hierarchy, int row)
 			return i;
 	return -1;
 }
+
+bool hierarchy_flagged(const struct hierarchy *hierarchy)
+{
+	unsigned flags = 0;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		flags |= level->no_temporal_reuse | level->rmw_first_update | level->no_coalesce |
+			 level->no_spatial_reuse | level->no_link_transfer;
+	}
+	return flags;
+}

@@ -78,4 +78,7 @@ struct hierarchy *hierarchy_make(
 /* The level of an architecture row; -1 if the row is none. */
 int hierarchy_level(const struct hierarchy *hierarchy, int row);
 
+/* Whether some level has a flag for some dataspace. */
+bool hierarchy_flagged(const struct hierarchy *hierarchy);
+
 #endif

@@ -8,17 +8,6 @@
 #define CYCLES_MARGIN (1 - 1e-9)
 #define SUMS_MARGIN (1 - 1e-13)
 
-static bool has_flags(const struct hierarchy *hierarchy)
-{
-	unsigned flags = 0;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		const struct nest_level *level = &hierarchy->levels[i];
-		flags |= level->no_temporal_reuse | level->rmw_first_update | level->no_coalesce |
-			 level->no_spatial_reuse | level->no_link_transfer;
-	}
-	return flags;
-}
-
 static void describe(struct floor_frame *frame, int t)
 {
 	const struct shape *shape = frame->search->shape;
@@ -45,7 +34,7 @@ struct floor_frame floor_frame_make(
 	struct floor_frame frame = {.search = search,
 		.completions = completions,
 		.timeloop = search->counting == COUNTING_TIMELOOP,
-		.flagged = has_flags(search->hierarchy)};
+		.flagged = hierarchy_flagged(search->hierarchy)};
 	for (int t = 0; t < search->shape->space_count; t++)
 		describe(&frame, t);
 	return frame;
