@@ -28,7 +28,10 @@ static struct packing read_packing(struct arena *arena, const json_t *list, int6
 	int64_t alignment, const char **why)
 {
 	struct buffer *buffers = arena_array(arena, struct buffer, json_array_size(list));
-	struct packing packing = {capacity, alignment, json_array_size(list), buffers};
+	struct packing packing = {.capacity = capacity,
+		.alignment = alignment,
+		.count = json_array_size(list),
+		.buffers = buffers};
 	size_t i, k;
 	const json_t *item, *parent;
 	json_array_foreach(list, i, item) {

@@ -40,7 +40,8 @@ static struct packing draw_packing(struct arena *arena, struct random *random)
 				parents[buffers[i].parent_count++] = (int)p;
 		buffers[i].parents = parents;
 	}
-	return (struct packing){capacity, alignment, count, buffers};
+	return (struct packing){
+		.capacity = capacity, .alignment = alignment, .count = count, .buffers = buffers};
 }
 
 static bool hands_over(
@@ -155,7 +156,8 @@ static void what_fits_side_by_side_is_all_placed(void **state)
 			buffers[i] = (struct buffer){.name = "b", .size = size, .end = 1};
 			total += number_align_up(size, 128);
 		}
-		struct packing packing = {total, 128, 8, buffers};
+		struct packing packing = {
+			.capacity = total, .alignment = 128, .count = 8, .buffers = buffers};
 		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
 		for (int s = 0; s < 3; s++) {
 			struct answer answer = solve(

@@ -91,8 +91,10 @@ static struct packing_fault check(const struct row *row)
 	memcpy(addresses, row->addresses, sizeof addresses);
 	memcpy(in_place, row->in_place, sizeof in_place);
 	size_t count = (size_t)count_of(row);
-	struct packing packing = {1000, 128, count, buffers};
-	struct placement placement = {count, addresses, in_place};
+	struct packing packing = {
+		.capacity = 1000, .alignment = 128, .count = count, .buffers = buffers};
+	struct placement placement = {
+		.count = count, .addresses = addresses, .in_place_of = in_place};
 	return packing_check(&packing, &placement);
 }
 

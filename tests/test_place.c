@@ -67,7 +67,10 @@ static struct packing named(struct arena *arena, const struct row *row)
 	struct buffer *buffers = arena_copy(arena, row->buffers, sizeof row->buffers);
 	for (size_t i = 0; i < row->count; i++)
 		buffers[i].name = arena_format(arena, "b%zu", i);
-	return (struct packing){row->capacity, row->alignment, row->count, buffers};
+	return (struct packing){.capacity = row->capacity,
+		.alignment = row->alignment,
+		.count = row->count,
+		.buffers = buffers};
 }
 
 static void check_row(
@@ -103,7 +106,8 @@ static void the_value_is_what_stays_outside(void **state)
 	struct arena *arena = arena_open();
 	struct buffer buffers[] = {
 		{.name = "a", .size = 700, .end = 2}, {.name = "b", .size = 400, .end = 2}};
-	struct packing packing = {1024, 128, 2, buffers};
+	struct packing packing = {
+		.capacity = 1024, .alignment = 128, .count = 2, .buffers = buffers};
 	struct answer answer = place(arena, &packing, "greedy", 0);
 	assert_int_equal((int64_t)answer.values[0], 400);
 	assert_true(answer.ticks > 0);
@@ -122,7 +126,8 @@ static void a_wrong_declaration_is_refused_by_name(void **state)
 								  .end = 9,
 								  .parent_count = 1,
 								  .parents = &parent}};
-	struct packing packing = {1024, 128, 2, buffers};
+	struct packing packing = {
+		.capacity = 1024, .alignment = 128, .count = 2, .buffers = buffers};
 	struct answer answer = place(arena, &packing, "bestfit", 0);
 	assert_int_equal(answer.candidate_count, 0);
 	assert_int_equal(answer.complaint_count, 1);
@@ -139,7 +144,8 @@ static void a_cut_run_offers_what_it_placed(void **state)
 	struct buffer buffers[50] = {0};
 	for (int i = 0; i < 50; i++)
 		buffers[i] = (struct buffer){.name = "b", .size = 128, .start = i, .end = i + 9};
-	struct packing packing = {4096, 128, 50, buffers};
+	struct packing packing = {
+		.capacity = 4096, .alignment = 128, .count = 50, .buffers = buffers};
 	for (int s = 0; s < 3; s++) {
 		struct arena *arena = arena_open();
 		struct answer answer = place(arena, &packing, names[s], 300);

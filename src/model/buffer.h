@@ -11,26 +11,65 @@
  * take the very address of a declared parent that ends in the child's first step
  * (parent.end == child.start + 1), if it is no larger.
  */
+struct use {
+	int64_t at; /* the step; the buffer is there in [at, at + 1) */
+	bool write; /* its bytes become new; else they are read */
+};
+
 struct buffer {
 	const char *name;
 	int64_t size;       /* bytes, >= 0 */
 	int64_t start, end; /* half-open */
 	size_t parent_count;
-	const int *parents; /* indices of buffers whose slot it may take over */
+	const int *parents;  /* indices of buffers whose slot it may take over */
+	bool must_take_over; /* one of them, if it is placed at all */
+	int64_t alignment;   /* of its address, > 0; 0: the packing's */
+	bool is_fixed;       /* it may only lie at `address` */
+	int64_t address;
+	/*
+	 * What is saved by keeping it: with no uses, `weight` for its whole life.  With uses, `weight`
+	 * for each transfer that does not happen: a read that finds it since the use before, and one
+	 * write back of what a write made, when every read of that is found.
+	 */
+	int64_t weight;
+	size_t use_count;
+	const struct use *uses; /* by step, all different, inside [start, end) */
+};
+
+struct byte_range {
+	int64_t from, to; /* half-open */
+};
+
+enum packing_goal {
+	PACKING_SPILL, /* place those that save most; the published solvers place what they can */
+	PACKING_FIT,   /* place all, or prove that they do not fit */
+	PACKING_PEAK,  /* place all at the least peak; the capacity is a limit */
 };
 
 struct packing {
 	int64_t capacity, alignment; /* bytes; addresses are multiples of the alignment */
 	size_t count;
 	const struct buffer *buffers;
+	enum packing_goal goal;
+	size_t reserved_count;
+	const struct byte_range *reserved; /* bytes that no buffer may touch */
 };
 
 enum { UNPLACED = -1 };
 
+/* A buffer with uses that is there for a part of its life. */
+struct residence_part {
+	int buffer;
+	int64_t from, to; /* half-open, from one use to the step after another */
+	int64_t address;
+};
+
 struct placement {
 	size_t count;       /* of buffers, as in the packing */
-	int64_t *addresses; /* bytes; UNPLACED: stays in HBM */
+	int64_t *addresses; /* bytes, for its whole life; UNPLACED: not there, or in parts */
 	int *in_place_of;   /* the parent whose address it took; -1 */
+	size_t part_count;
+	const struct residence_part *parts; /* by buffer, then time; apart from each other */
 };
 
 struct packing_fault {

@@ -1,0 +1,34 @@
+#ifndef PLACE_PACK_H
+#define PLACE_PACK_H
+
+#include "model/buffer.h"
+#include "search/solver.h"
+
+/*
+ * The exact packer, for whoever needs an answer about one set of buffers: `place/exact` for its
+ * three goals, and the spill search for each set that it would keep.  Complete: without a limit it
+ * ends with PACK_FITS or PACK_NEVER.  Charges its nodes to the run, and ends soon after the run
+ * does.
+ */
+struct pack_question {
+	const struct packing *packing; /* its goal does not matter */
+	const bool *chosen;            /* by buffer; NULL: all of them */
+	int64_t capacity;              /* bytes; no more than the packing's */
+	uint64_t nodes;                /* at most so many; 0: no limit */
+	bool explain;                  /* look for a small core if they do not fit */
+};
+
+enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };
+
+struct pack_answer {
+	enum pack_status status;
+	uint64_t nodes, restarts;
+	const struct placement *placement; /* PACK_FITS: of the chosen, the others are UNPLACED */
+	size_t core_count; /* PACK_NEVER and asked: buffers that do not fit even alone, as found */
+	const int *core;
+};
+
+/* The answer lives in the arena. */
+struct pack_answer pack(struct run *run, const struct pack_question *question, struct arena *arena);
+
+#endif
