@@ -39,7 +39,7 @@ static void set_defaults(struct exploration *exploration)
 		.seed = 1,
 	};
 	for (size_t i = 0; solvers[i]; i++)
-		if (solvers[i]->stage == STAGE_PLACE)
+		if (solvers[i]->stage == STAGE_PLACE && solvers[i]->lays_out)
 			exploration->place[exploration->place_count++] = solvers[i]->name;
 }
 

@@ -160,6 +160,141 @@ static void a_cut_run_offers_what_it_placed(void **state)
 	}
 }
 
+/* What was asked, at which addresses it comes out, or what is said instead. */
+struct wish {
+	const char *name, *solver;
+	struct packing packing;
+	struct buffer buffers[BUFFERS_MOST];
+	int64_t addresses[BUFFERS_MOST];
+	const char *complaint;
+	enum proof_status status;
+	double bound;
+};
+
+#define RESERVED(from_, to_)                                                                       \
+	.reserved_count = 1, .reserved = (const struct byte_range[])                               \
+	{                                                                                          \
+		{                                                                                  \
+			from_, to_                                                                 \
+		}                                                                                  \
+	}
+
+static const struct wish wishes[] = {
+	{"alignment of its own", "firstfit", {.capacity = 1024, .alignment = 1, .count = 2},
+		{{.size = 100, .end = 2}, {.size = 100, .end = 3, .alignment = 256}}, {0, 256},
+		.status = PROOF_OPTIMAL},
+	{"alignment of its own", "greedy", {.capacity = 1024, .alignment = 64, .count = 3},
+		{{.size = 10, .end = 2}, {.size = 10, .end = 3, .alignment = 8},
+			{.size = 10, .end = 3, .alignment = 512}},
+		{0, 16, 512}, .status = PROOF_OPTIMAL},
+	{"a fixed address is kept free", "bestfit", {.capacity = 300, .alignment = 1, .count = 2},
+		{{.size = 100, .end = 2}, {.size = 200, .end = 9, .is_fixed = true, .address = 50}},
+		{NONE, 50}, .status = PROOF_NONE},
+	{"a fixed address", "greedy", {.capacity = 300, .alignment = 1, .count = 1},
+		{{.name = "here", .size = 100, .end = 2, .is_fixed = true, .address = 7}}, {NONE},
+		.complaint =
+			"'here' has a fixed address, which greedy does not know; firstfit and bestfit do"},
+	{"a fixed address that is not aligned", "firstfit",
+		{.capacity = 300, .alignment = 8, .count = 1},
+		{{.size = 100, .end = 2, .is_fixed = true, .address = 7}}, {NONE},
+		.status = PROOF_NONE},
+	{"reserved bytes", "firstfit",
+		{.capacity = 300, .alignment = 1, .count = 2, RESERVED(20, 120)},
+		{{.size = 100, .end = 2}, {.size = 20, .end = 2}}, {120, 0},
+		.status = PROOF_OPTIMAL},
+	{"reserved bytes", "greedy", {.capacity = 300, .alignment = 1, RESERVED(0, 1)}, {{0}}, {0},
+		.complaint = "greedy knows no reserved ranges; firstfit and bestfit do"},
+	{"takes over or stays outside", "greedy", {.capacity = 300, .alignment = 1, .count = 3},
+		{{.size = 100, .end = 3}, {.size = 90, .end = 3},
+			{.size = 95,
+				.start = 2,
+				.end = 5,
+				.parent_count = 1,
+				.parents = (const int[]){1},
+				.must_take_over = true}},
+		{0, 100, NONE}, .status = PROOF_NONE},
+	{"takes over", "bestfit", {.capacity = 300, .alignment = 1, .count = 2},
+		{{.size = 100, .end = 3}, {.size = 95,
+						  .start = 2,
+						  .end = 5,
+						  .parent_count = 1,
+						  .parents = (const int[]){0},
+						  .must_take_over = true}},
+		{0, 0}, .status = PROOF_OPTIMAL},
+	{"weights are what is lost", "greedy", {.capacity = 100, .alignment = 1, .count = 2},
+		{{.size = 60, .end = 3, .weight = 5}, {.size = 60, .end = 3, .weight = 7}},
+		{0, NONE}, .status = PROOF_NONE, .bound = 0},
+	{"everything is placed, nothing lost", "greedy",
+		{.capacity = 100, .alignment = 1, .count = 1}, {{.size = 60, .end = 3}}, {0},
+		.status = PROOF_OPTIMAL, .bound = 0},
+	{"uses", "firstfit", {.capacity = 100, .alignment = 1, .count = 1},
+		{{.name = "used",
+			.size = 60,
+			.end = 3,
+			.use_count = 1,
+			.uses = (const struct use[]){{1, false}}}},
+		{NONE},
+		.complaint =
+			"'used' has uses, between which it could be spilled; this solver places buffers for "
+			"their whole life"},
+	{"all fit", "bestfit", {.capacity = 100, .alignment = 1, .count = 1, .goal = PACKING_FIT},
+		{{.size = 60, .end = 3}}, {0}, .status = PROOF_OPTIMAL, .bound = 0},
+	{"not all have a place", "bestfit",
+		{.capacity = 100, .alignment = 1, .count = 2, .goal = PACKING_FIT},
+		{{.name = "a", .size = 60, .end = 3}, {.name = "b", .size = 60, .end = 2}},
+		{NONE, NONE},
+		.complaint =
+			"no place found for 1 of 2 buffers, 'a' the first of them: whether all fit is undecided"},
+	{"the peak is the load", "firstfit",
+		{.capacity = 1000, .alignment = 64, .count = 2, .goal = PACKING_PEAK},
+		{{.size = 60, .end = 3}, {.size = 60, .end = 2}}, {64, 0}, NULL, PROOF_OPTIMAL,
+		124},
+	{"a peak above the load", "firstfit",
+		{.capacity = 1000, .alignment = 1, .count = 3, .goal = PACKING_PEAK},
+		{BUFFER(10, 0, 2), BUFFER(20, 1, 3), BUFFER(15, 2, 5)}, {0, 10, 30},
+		.status = PROOF_BOUND, .bound = 35},
+};
+
+static void what_is_asked_is_done_or_refused(void **state)
+{
+	for (size_t w = 0; w < sizeof wishes / sizeof *wishes; w++) {
+		struct arena *arena = arena_open();
+		const struct wish *wish = &wishes[w];
+		struct packing packing = wish->packing;
+		packing.buffers = wish->buffers;
+		struct answer answer = place(arena, &packing, wish->solver, 0);
+		const char *text = answer.complaint_count ? answer.complaints[0].text : NULL;
+		if (!text != !wish->complaint || (text && strcmp(text, wish->complaint)))
+			fail_msg("%s, %s: it says %s", wish->name, wish->solver, text);
+		assert_int_equal(answer.candidate_count, !wish->complaint);
+		for (size_t i = 0; i < packing.count && !wish->complaint; i++) {
+			int64_t address = answer.candidates[0].placement->addresses[i];
+			if (address != wish->addresses[i])
+				fail_msg("%s, %s: buffer %zu lies at %lld", wish->name,
+					wish->solver, i, (long long)address);
+		}
+		if (answer.status != wish->status || answer.bound != wish->bound)
+			fail_msg("%s, %s: status %d, bound %g", wish->name, wish->solver,
+				answer.status, answer.bound);
+		arena_close(arena);
+	}
+}
+
+static void what_is_lost_is_weighed(void **state)
+{
+	struct arena *arena = arena_open();
+	struct buffer buffers[] = {{.name = "a", .size = 60, .end = 3, .weight = 5},
+		{.name = "b", .size = 60, .end = 3, .weight = 7}};
+	struct packing packing = {.capacity = 100, .alignment = 1, .count = 2, .buffers = buffers};
+	assert_int_equal((int)place(arena, &packing, "greedy", 0).values[0], 7);
+	packing.goal = PACKING_PEAK;
+	packing.capacity = 200;
+	assert_int_equal((int)place(arena, &packing, "greedy", 0).values[0], 120);
+	packing.goal = PACKING_FIT;
+	assert_int_equal((int)place(arena, &packing, "greedy", 0).values[0], 0);
+	arena_close(arena);
+}
+
 static void nothing_to_place_is_placed(void **state)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
@@ -178,6 +313,8 @@ int main(void)
 		cmocka_unit_test(the_value_is_what_stays_outside),
 		cmocka_unit_test(a_wrong_declaration_is_refused_by_name),
 		cmocka_unit_test(a_cut_run_offers_what_it_placed),
+		cmocka_unit_test(what_is_asked_is_done_or_refused),
+		cmocka_unit_test(what_is_lost_is_weighed),
 		cmocka_unit_test(nothing_to_place_is_placed),
 	};
 	return cmocka_run_group_tests_name("place", tests, NULL, NULL);

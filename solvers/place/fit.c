@@ -72,10 +72,12 @@ static int64_t choose(const struct fitting *fitting, size_t i, bool with_parent)
 	int64_t size = fitting->packing->buffers[i].size, chosen = UNPLACED, least = INT64_MAX;
 	for (size_t g = 0; g < fitting->gap_count; g++) {
 		struct gap gap = fitting->gaps[g];
-		int64_t start = number_align_up(gap.start, fitting->packing->alignment);
-		int64_t waste = gap.end - start - size;
+		int64_t start = packing_up(fitting->packing, i, gap.start);
 		int parent = with_parent ? parent_within(fitting, i, gap) : -1;
-		if (waste < 0 || waste >= least || (with_parent && parent < 0))
+		if (start > gap.end || gap.end - start < size || (with_parent && parent < 0))
+			continue;
+		int64_t waste = gap.end - start - size;
+		if (waste >= least)
 			continue;
 		chosen = with_parent ? fitting->placement->addresses[parent] : start;
 		least = waste;
@@ -107,6 +109,19 @@ static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
 	addresses[buffer] = address;
 }
 
+/* What may lie at one address only is there before the others. */
+static void place_fixed(struct fitting *fitting)
+{
+	const struct packing *packing = fitting->packing;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		if (buffer->is_fixed &&
+			packing_allows(packing, fitting->placement, i, buffer->address) &&
+			packing_free(packing, fitting->placement, i, buffer->address))
+			add_placed(fitting, i, buffer->address);
+	}
+}
+
 static bool lives(const struct buffer *buffer)
 {
 	return buffer->end > buffer->start;
@@ -134,10 +149,10 @@ static size_t find_next(const struct packing *packing, const bool *seen)
 
 void fit_run(struct run *run, const struct problem *problem, enum fit fit)
 {
-	const struct packing *packing = problem->packing;
 	struct arena *arena = run_arena(run);
-	if (!packing_declared(run, packing))
+	if (!packing_declared(run, problem->packing) || !packing_whole(run, problem->packing))
 		return;
+	struct packing all = packing_with_reserved(problem->packing, arena), *packing = &all;
 	struct fitting fitting = {
 		.packing = packing,
 		.placement = packing_open(run, packing),
@@ -146,16 +161,18 @@ void fit_run(struct run *run, const struct problem *problem, enum fit fit)
 		.gaps = arena_array(arena, struct gap, packing->count + 1),
 	};
 	bool *seen = arena_array(arena, bool, packing->count);
+	place_fixed(&fitting);
 	for (size_t i = 0; i < packing->count; i++)
-		seen[i] = !lives(&packing->buffers[i]);
+		seen[i] = packing->buffers[i].is_fixed || !lives(&packing->buffers[i]);
 	for (;;) {
 		size_t i = find_next(packing, seen);
 		if (i == packing->count || !run_spend(run, packing->count + fitting.placed_count))
 			break;
 		seen[i] = true;
 		int64_t address = find_address(&fitting, i);
-		if (address != UNPLACED)
+		if (address != UNPLACED && packing_allows(packing, fitting.placement, i, address))
 			add_placed(&fitting, i, address);
 	}
-	packing_offer(run, packing, fitting.placement);
+	fitting.placement->count = problem->packing->count;
+	packing_offer(run, problem->packing, fitting.placement);
 }

@@ -70,6 +70,7 @@ static int64_t take_over(struct greedy *greedy, size_t child)
 		int64_t address = greedy->placement->addresses[parent];
 		if (!is_live(greedy, parent) || greedy->handed_over[parent] ||
 			buffer->size > greedy->packing->buffers[parent].size ||
+			address % packing_step(greedy->packing, child) ||
 			!packing_free(greedy->packing, greedy->placement, child, address))
 			continue;
 		greedy->handed_over[parent] = true;
@@ -80,9 +81,10 @@ static int64_t take_over(struct greedy *greedy, size_t child)
 	return UNPLACED;
 }
 
-static int64_t find_block(const struct greedy *greedy, int64_t size)
+static int64_t find_block(const struct greedy *greedy, size_t buffer)
 {
 	const struct packing *packing = greedy->packing;
+	int64_t size = packing->buffers[buffer].size;
 	const int64_t *addresses = greedy->placement->addresses;
 	if (size > packing->capacity)
 		return UNPLACED;
@@ -91,18 +93,37 @@ static int64_t find_block(const struct greedy *greedy, int64_t size)
 	int64_t end = 0, hole = UNPLACED;
 	for (size_t i = 0; i < greedy->live_count; i++) {
 		int64_t address = addresses[greedy->live[i]];
-		int64_t start = number_align_up(end, packing->alignment);
-		if (i > 0 && hole == UNPLACED && address - start >= size)
+		int64_t start = packing_up(packing, buffer, end);
+		if (i > 0 && hole == UNPLACED && address >= start && address - start >= size)
 			hole = start;
 		end = number_max(end, address + packing->buffers[greedy->live[i]].size);
 	}
-	int64_t top = number_align_up(end, packing->alignment);
+	int64_t top = packing_up(packing, buffer, end);
 	return top <= packing->capacity - size ? top : hole;
+}
+
+/* Through time once, nobody knows what will need an address later. */
+static bool is_free_everywhere(struct run *run, const struct packing *packing)
+{
+	if (packing->reserved_count)
+		run_complain(
+			run, true, -1, "greedy knows no reserved ranges; firstfit and bestfit do");
+	for (size_t i = 0; i < packing->count; i++)
+		if (packing->buffers[i].is_fixed) {
+			run_complain(run, true, -1,
+				"'%s' has a fixed address, which greedy does not know; firstfit "
+				"and bestfit do",
+				packing->buffers[i].name);
+			return false;
+		}
+	return !packing->reserved_count;
 }
 
 static void greedy_run(struct run *run, const struct problem *problem)
 {
 	const struct packing *packing = problem->packing;
+	if (!is_free_everywhere(run, packing) || !packing_whole(run, packing))
+		return;
 	struct arena *arena = run_arena(run);
 	size_t count = packing->count;
 	struct greedy greedy = {
@@ -129,8 +150,8 @@ static void greedy_run(struct run *run, const struct problem *problem)
 			break;
 		size_t buffer = starts[i].buffer;
 		int64_t address = take_over(&greedy, buffer);
-		if (address == UNPLACED)
-			address = find_block(&greedy, packing->buffers[buffer].size);
+		if (address == UNPLACED && !packing->buffers[buffer].must_take_over)
+			address = find_block(&greedy, buffer);
 		if (address != UNPLACED)
 			add_live(&greedy, buffer, address);
 	}
@@ -141,5 +162,6 @@ const struct solver place_greedy_solver = {
 	.stage = STAGE_PLACE,
 	.name = "greedy",
 	.summary = "through time once: a parent's place, address 0, the top, the lowest hole",
+	.lays_out = true,
 	.run = greedy_run,
 };

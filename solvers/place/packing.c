@@ -1,6 +1,10 @@
 #include "solvers/place/packing.h"
 
 #include "base/arena.h"
+#include "base/number.h"
+#include "solvers/place/load.h"
+
+#include <string.h>
 
 struct placement *packing_open(struct run *run, const struct packing *packing)
 {
@@ -88,17 +92,140 @@ bool packing_declared(struct run *run, const struct packing *packing)
 	return good;
 }
 
+bool packing_whole(struct run *run, const struct packing *packing)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		if (packing->goal == PACKING_SPILL && packing->buffers[i].use_count) {
+			run_complain(run, true, -1,
+				"'%s' has uses, between which it could be spilled; this solver "
+				"places buffers for their whole life",
+				packing->buffers[i].name);
+			return false;
+		}
+	return true;
+}
+
+int64_t packing_step(const struct packing *packing, size_t i)
+{
+	int64_t own = packing->buffers[i].alignment;
+	return own ? own : packing->alignment;
+}
+
+int64_t packing_up(const struct packing *packing, size_t i, int64_t address)
+{
+	int64_t up, step = packing_step(packing, i);
+	return number_mul(number_ceil_div(address, step), step, &up) ? up : INT64_MAX;
+}
+
+struct packing packing_with_reserved(const struct packing *packing, struct arena *arena)
+{
+	struct packing all = *packing;
+	struct buffer *buffers =
+		arena_array(arena, struct buffer, packing->count + packing->reserved_count);
+	if (packing->count)
+		memcpy(buffers, packing->buffers, packing->count * sizeof *buffers);
+	for (size_t k = 0; k < packing->reserved_count; k++) {
+		int64_t from = number_max(packing->reserved[k].from, 0);
+		int64_t to = number_min(packing->reserved[k].to, packing->capacity);
+		if (from < to)
+			buffers[all.count++] = (struct buffer){.name = "reserved",
+				.size = to - from,
+				.start = INT64_MIN,
+				.end = INT64_MAX,
+				.alignment = 1,
+				.is_fixed = true,
+				.address = from};
+	}
+	all.buffers = buffers;
+	all.reserved = NULL;
+	all.reserved_count = 0;
+	return all;
+}
+
+bool packing_allows(
+	const struct packing *packing, const struct placement *placement, size_t i, int64_t address)
+{
+	const struct buffer *buffer = &packing->buffers[i];
+	return address >= 0 && address % packing_step(packing, i) == 0 &&
+	       buffer->size <= packing->capacity && address <= packing->capacity - buffer->size &&
+	       (!buffer->is_fixed || address == buffer->address) &&
+	       (!buffer->must_take_over || packing_parent_at(packing, placement, i, address) >= 0);
+}
+
+int64_t packing_peak(const struct packing *packing, const struct placement *placement)
+{
+	int64_t peak = 0;
+	for (size_t i = 0; i < packing->count; i++)
+		if (placement->addresses[i] != UNPLACED)
+			peak = number_max(peak, placement->addresses[i] + packing->buffers[i].size);
+	return peak;
+}
+
+static double lost(const struct packing *packing, const struct placement *placement)
+{
+	double bytes = 0, weight = 0, weights = 0;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		weights += (double)buffer->weight;
+		if (placement->addresses[i] != UNPLACED)
+			continue;
+		bytes += (double)buffer->size;
+		weight += (double)buffer->weight;
+	}
+	return weights > 0 ? weight : bytes;
+}
+
+double packing_value(const struct packing *packing, const struct placement *placement)
+{
+	switch (packing->goal) {
+	case PACKING_PEAK:
+		return (double)packing_peak(packing, placement);
+	case PACKING_SPILL:
+		return lost(packing, placement);
+	default:
+		return 0;
+	}
+}
+
+static bool complete(
+	struct run *run, const struct packing *packing, const struct placement *placement)
+{
+	size_t left = 0, first = 0;
+	for (size_t i = packing->count; i-- > 0;)
+		if (placement->addresses[i] == UNPLACED) {
+			left++;
+			first = i;
+		}
+	if (left)
+		run_complain(run, false, -1,
+			"no place found for %zu of %zu buffers, '%s' the first of them: whether all "
+			"fit is undecided",
+			left, packing->count, packing->buffers[first].name);
+	return !left;
+}
+
+/* What a packing shows by itself. */
+static void prove(struct run *run, const struct packing *packing, const struct placement *placement)
+{
+	if (packing->goal != PACKING_PEAK) {
+		if (packing_value(packing, placement) == 0)
+			run_prove(run, PROOF_OPTIMAL, 0);
+		return;
+	}
+	int64_t load = packing_load(packing, run_arena(run));
+	bool reached = load == packing_peak(packing, placement);
+	run_prove(run, reached ? PROOF_OPTIMAL : PROOF_BOUND, (double)load);
+}
+
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement)
 {
-	int64_t unplaced = 0;
-	for (size_t i = 0; i < packing->count; i++) {
-		int64_t address = placement->addresses[i];
-		if (address == UNPLACED)
-			unplaced += packing->buffers[i].size;
-		else
+	if (packing->goal != PACKING_SPILL && !complete(run, packing, placement))
+		return;
+	for (size_t i = 0; i < packing->count; i++)
+		if (placement->addresses[i] != UNPLACED)
 			placement->in_place_of[i] =
-				packing_parent_at(packing, placement, i, address);
-	}
+				packing_parent_at(packing, placement, i, placement->addresses[i]);
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
-	run_offer(run, &candidate, (double)unplaced);
+	run_offer(run, &candidate, packing_value(packing, placement));
+	prove(run, packing, placement);
 }

@@ -27,10 +27,40 @@ int packing_parent_at(const struct packing *packing, const struct placement *pla
 bool packing_free(const struct packing *packing, const struct placement *placement, size_t i,
 	int64_t address);
 
+/* What addresses of buffer i are multiples of, and the first such address from `address` on, which
+ * is >= 0; INT64_MAX if there is none. */
+int64_t packing_step(const struct packing *packing, size_t i);
+int64_t packing_up(const struct packing *packing, size_t i, int64_t address);
+
+/* The same packing with the reserved ranges, as far as the capacity reaches, behind its buffers:
+ * fixed, and alive in every step. */
+struct packing packing_with_reserved(const struct packing *packing, struct arena *arena);
+
+/* Whether buffer i may lie there as far as that is its own affair: aligned, inside the capacity,
+ * at its fixed address, and with a parent if it must take over. */
+bool packing_allows(const struct packing *packing, const struct placement *placement, size_t i,
+	int64_t address);
+
 /* Every parent ends in its child's first step and is no smaller; else complains. */
 bool packing_declared(struct run *run, const struct packing *packing);
 
-/* Notes who took whose place and offers; the value is the bytes left unplaced. */
+/* Complains about uses if the goal is to spill: a buffer there in parts is beyond those who place
+ * buffers whole. */
+bool packing_whole(struct run *run, const struct packing *packing);
+
+/* The highest end of a placed buffer; 0: none. */
+int64_t packing_peak(const struct packing *packing, const struct placement *placement);
+
+/* What the goal minimises: the bytes without a place or, if there are weights, the weight of those
+ * (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
+double packing_value(const struct packing *packing, const struct placement *placement);
+
+/*
+ * Notes who took whose place and offers.  If all buffers must be placed and
+ * one is not, there is nothing to offer, and the complaint names it.  A packing
+ * of all buffers fits; one that reaches no higher than the load is at the least peak
+ * (load.h): the answer says so.
+ */
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement);
 
 #endif
