@@ -1,0 +1,414 @@
+#include "cost/projection.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "cost/lattice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const channel_names[] = {"stationary", "systolic", "wire", "chain", NULL};
+
+/* Coefficients tried while points that meet are looked for. */
+static const int64_t walk_steps = 20000000;
+
+struct work {
+	const struct recurrence *recurrence;
+	const struct projection *projection;
+	struct projection_facts *facts;
+	int64_t extents[RECURRENCE_LOOPS_MOST];
+	int64_t matrix[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* P, then s */
+};
+
+static bool dot(const int64_t *a, const int64_t *b, int count, int64_t *out)
+{
+	int64_t product;
+	*out = 0;
+	for (int i = 0; i < count; i++)
+		if (!number_mul(a[i], b[i], &product) || !number_add(*out, product, out))
+			return false;
+	return true;
+}
+
+/* Of a row over the box: each coefficient takes its loop's end that makes it least. */
+static bool find_bounds(const struct recurrence *recurrence, const int64_t *row, struct bounds *out)
+{
+	*out = (struct bounds){0, 1};
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		int64_t at = row[i] < 0 ? loop->least + loop->extent - 1 : loop->least, low, range;
+		if (!number_mul(row[i], at, &low) || !number_add(out->least, low, &out->least) ||
+			!number_mul(llabs(row[i]), loop->extent - 1, &range) ||
+			!number_add(out->extent, range, &out->extent))
+			return false;
+	}
+	return true;
+}
+
+/* Time of the rows as one number: an inner row runs through all its extent at each step of the
+ * next outer one. */
+static bool flatten(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count;
+	int64_t scale = 1;
+	for (int r = work->projection->time_count - 1; r >= 0; r--) {
+		for (int i = 0; i < loops; i++) {
+			int64_t product;
+			if (!number_mul(work->projection->time[r][i], scale, &product) ||
+				!number_add(facts->schedule[i], product, &facts->schedule[i]))
+				return false;
+		}
+		if (!find_bounds(work->recurrence, work->projection->time[r], &facts->rows[r]) ||
+			!number_mul(scale, facts->rows[r].extent, &scale))
+			return false;
+	}
+	return find_bounds(work->recurrence, facts->schedule, &facts->time);
+}
+
+/* The first consumer of a dependence; false: there is none. */
+static bool find_consumer(
+	const struct work *work, const struct dependence *dependence, struct point *out)
+{
+	const struct recurrence *recurrence = work->recurrence;
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (llabs(dependence->vector[i]) >= loop->extent)
+			return false;
+		out->at[i] = loop->least + number_max(0, dependence->vector[i]);
+	}
+	if (!recurrence->domain && !dependence->when)
+		return true;
+	int64_t producer[RECURRENCE_LOOPS_MOST];
+	bool more = recurrence_first(recurrence, out->at);
+	while (more && !recurrence_producer(recurrence, dependence, out->at, producer))
+		more = recurrence_next(recurrence, out->at);
+	return more;
+}
+
+static void fault(
+	struct projection_facts *facts, enum projection_fault what, int dependence, int axis)
+{
+	if (facts->fault != PROJECTION_FINE)
+		return;
+	facts->fault = what;
+	facts->dependence = dependence;
+	facts->axis = axis;
+}
+
+static enum channel_kind kind_of(const struct channel *channel, int rows)
+{
+	bool moves = false;
+	for (int r = 0; r < rows; r++)
+		moves |= channel->move[r] != 0;
+	if (channel->delay > 0)
+		return moves ? CHANNEL_SYSTOLIC : CHANNEL_STATIONARY;
+	return moves ? CHANNEL_WIRE : CHANNEL_CHAIN;
+}
+
+static bool find_channels(struct work *work)
+{
+	const struct recurrence *recurrence = work->recurrence;
+	const struct projection *projection = work->projection;
+	struct projection_facts *facts = work->facts;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		struct channel *channel = &facts->channels[d];
+		struct point consumer = {{0}};
+		for (int r = 0; r < projection->space_count; r++)
+			if (!dot(projection->space[r], dependence->vector, recurrence->loop_count,
+				    &channel->move[r]))
+				return false;
+		if (!dot(facts->schedule, dependence->vector, recurrence->loop_count,
+			    &channel->delay))
+			return false;
+		channel->kind = kind_of(channel, projection->space_count);
+		channel->is_live = find_consumer(work, dependence, &consumer);
+		if (!channel->is_live)
+			continue;
+		int64_t *registers = &facts->registers[dependence->stream];
+		*registers = number_max(*registers, channel->delay);
+		bool wire = projection->wires >> dependence->stream & 1;
+		if (channel->delay > 0 || (channel->delay == 0 && wire))
+			continue;
+		if (facts->causal)
+			facts->late = consumer;
+		facts->causal = false;
+		fault(facts, PROJECTION_LATE, d, -1);
+	}
+	return true;
+}
+
+/* In a box: the pair of points that meet whose later one comes first, then whose earlier one
+ * does. */
+struct meeting {
+	const struct work *work;
+	bool found;
+	struct point a, b;
+};
+
+static int compare_points(const int64_t *a, const int64_t *b, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* g has a positive first entry: the point that g leads to comes later. */
+static bool meet(void *user, const int64_t *g)
+{
+	struct meeting *meeting = user;
+	const struct recurrence *recurrence = meeting->work->recurrence;
+	struct dependence along = {0};
+	struct point a, b;
+	memcpy(along.vector, g, sizeof(int64_t) * (size_t)recurrence->loop_count);
+	if (!find_consumer(meeting->work, &along, &b))
+		return true;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		a.at[i] = b.at[i] - g[i];
+	int order = compare_points(b.at, meeting->b.at, recurrence->loop_count);
+	if (!order)
+		order = compare_points(a.at, meeting->a.at, recurrence->loop_count);
+	if (!meeting->found || order < 0) {
+		meeting->a = a;
+		meeting->b = b;
+	}
+	meeting->found = true;
+	return true;
+}
+
+static bool find_conflict(struct work *work)
+{
+	struct lattice kernel;
+	int64_t most[RECURRENCE_LOOPS_MOST];
+	int loops = work->recurrence->loop_count, rows = work->projection->space_count + 1;
+	if (!lattice_kernel(rows, loops, work->matrix, &kernel))
+		return false;
+	for (int i = 0; i < loops; i++)
+		most[i] = work->extents[i] - 1;
+	struct meeting meeting = {.work = work};
+	if (!lattice_walk(&kernel, most, walk_steps, meet, &meeting) && !meeting.found)
+		return false;
+	work->facts->conflicts = 0;
+	if (!meeting.found)
+		return true;
+	work->facts->conflicts = -1;
+	work->facts->meeting[0] = meeting.a;
+	work->facts->meeting[1] = meeting.b;
+	fault(work->facts, PROJECTION_CONFLICT, -1, -1);
+	return true;
+}
+
+/* The PE of a point, numbered through the box of PEs, and its time from the first. */
+static int64_t pe_of(const struct work *work, const int64_t *point)
+{
+	int64_t pe = 0;
+	for (int r = 0; r < work->projection->space_count; r++) {
+		int64_t at;
+		dot(work->projection->space[r], point, work->recurrence->loop_count, &at);
+		pe = pe * work->facts->space[r].extent + at - work->facts->space[r].least;
+	}
+	return pe;
+}
+
+static int64_t time_of(const struct work *work, const int64_t *point)
+{
+	int64_t time;
+	dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
+	return time - work->facts->time.least;
+}
+
+static bool mark(uint64_t *bits, int64_t at)
+{
+	bool is_new = !(bits[at / 64] >> (at % 64) & 1);
+	bits[at / 64] |= UINT64_C(1) << (at % 64);
+	return is_new;
+}
+
+/* `later` meets a point before it. */
+static void meet_earlier(struct work *work, const struct point *later)
+{
+	struct projection_facts *facts = work->facts;
+	struct point earlier;
+	recurrence_first(work->recurrence, earlier.at);
+	while (pe_of(work, earlier.at) != pe_of(work, later->at) ||
+		time_of(work, earlier.at) != time_of(work, later->at))
+		recurrence_next(work->recurrence, earlier.at);
+	facts->meeting[0] = earlier;
+	facts->meeting[1] = *later;
+	fault(facts, PROJECTION_CONFLICT, -1, -1);
+}
+
+/* A domain with a condition, point by point. */
+static bool count_points(struct work *work)
+{
+	const struct recurrence *recurrence = work->recurrence;
+	struct projection_facts *facts = work->facts;
+	int64_t cells = 1, both;
+	for (int r = 0; r < work->projection->space_count; r++)
+		if (!number_mul(cells, facts->space[r].extent, &cells))
+			return false;
+	if (recurrence_box(recurrence) > PROJECTION_POINTS_MOST ||
+		!number_mul(cells, facts->time.extent, &both) || both > LATTICE_CELLS_MOST)
+		return false;
+	struct arena *arena = arena_open();
+	uint64_t *places = arena_array(arena, uint64_t, cells / 64 + 1);
+	uint64_t *pairs = arena_array(arena, uint64_t, both / 64 + 1);
+	struct point point;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (bool more = recurrence_first(recurrence, point.at); more;
+		more = recurrence_next(recurrence, point.at)) {
+		int64_t pe = pe_of(work, point.at), time = time_of(work, point.at);
+		first = number_min(first, time);
+		last = number_max(last, time);
+		facts->points++;
+		facts->pes += mark(places, pe);
+		if (mark(pairs, pe * facts->time.extent + time))
+			continue;
+		if (!facts->conflicts++)
+			meet_earlier(work, &point);
+	}
+	facts->cycles = facts->points ? last - first + 1 : 0;
+	arena_close(arena);
+	return true;
+}
+
+static bool count_box(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count, spaces = work->projection->space_count;
+	if (!find_conflict(work))
+		return false;
+	facts->points = recurrence_box(work->recurrence);
+	facts->cycles = facts->time.extent;
+	facts->pes = lattice_images(spaces, loops, work->matrix, work->extents);
+	if (facts->points == INT64_MAX || facts->pes < 0)
+		return false;
+	if (facts->conflicts < 0) {
+		int64_t images = lattice_images(spaces + 1, loops, work->matrix, work->extents);
+		facts->conflicts = images < 0 ? -1 : facts->points - images;
+	}
+	return true;
+}
+
+static void check_limits(struct work *work, const struct space_time *limits)
+{
+	struct projection_facts *facts = work->facts;
+	const struct recurrence *recurrence = work->recurrence;
+	int spaces = work->projection->space_count;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct channel *channel = &facts->channels[d];
+		bool far = false, moves = false;
+		for (int r = 0; r < spaces; r++) {
+			moves |= channel->move[r] != 0;
+			/* A value goes no farther in one step than links reach. */
+			far |= limits->reach && channel->delay > 0 &&
+			       number_ceil_div(llabs(channel->move[r]), limits->reach) >
+				       channel->delay;
+		}
+		if (!channel->is_live)
+			continue;
+		if (far)
+			fault(facts, PROJECTION_FAR, d, -1);
+		if (moves && limits->stays >> recurrence->dependences[d].stream & 1)
+			fault(facts, PROJECTION_MOVES, d, -1);
+	}
+	for (int r = 0; r < spaces; r++)
+		if (limits->array[r] && facts->space[r].extent > limits->array[r])
+			fault(facts, PROJECTION_LARGE, -1, r);
+}
+
+/* The steps of the reverse transform at one point; false where a loop comes out wrong. */
+static bool turns_back(const struct work *work, const int64_t *point, int *wrong)
+{
+	const struct projection *projection = work->projection;
+	int loops = work->recurrence->loop_count, rows = projection->space_count;
+	int64_t values[3 * RECURRENCE_LOOPS_MOST] = {0};
+	for (int r = 0; r < rows; r++)
+		dot(projection->space[r], point, loops, &values[r]);
+	for (int r = 0; r < projection->time_count; r++)
+		dot(projection->time[r], point, loops, &values[rows + r]);
+	rows += projection->time_count;
+	/* Loops without a term are rows of time of their own, or follow from nothing. */
+	memcpy(values + rows, point, sizeof *point * (size_t)loops);
+	for (int k = 0; k < projection->reverse_count; k++) {
+		int loop = projection->reverse_order[k];
+		struct term_values at = {.point = values};
+		if (term_value(projection->reverse[loop], &at) != (double)point[loop]) {
+			*wrong = loop;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool check_reverse(struct work *work)
+{
+	struct point point;
+	int wrong = -1;
+	if (!work->projection->reverse_count)
+		return true;
+	if (recurrence_box(work->recurrence) > PROJECTION_POINTS_MOST)
+		return false;
+	for (bool more = recurrence_first(work->recurrence, point.at); more;
+		more = recurrence_next(work->recurrence, point.at))
+		if (!turns_back(work, point.at, &wrong)) {
+			work->facts->astray = point;
+			fault(work->facts, PROJECTION_REVERSE, -1, wrong);
+			return true;
+		}
+	return true;
+}
+
+static bool find_vectors(struct work *work)
+{
+	struct lattice kernel;
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count;
+	if (!lattice_kernel(work->projection->space_count, loops, work->matrix, &kernel))
+		return false;
+	facts->vector_count = kernel.rank;
+	for (int i = 0; i < kernel.rank; i++) {
+		memcpy(facts->vectors[i], kernel.rows[i], sizeof facts->vectors[i]);
+		if (!dot(facts->schedule, kernel.rows[i], loops, &facts->busy[i]))
+			return false;
+		facts->busy[i] = llabs(facts->busy[i]);
+	}
+	return true;
+}
+
+static bool find_facts(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	const struct projection *projection = work->projection;
+	size_t row = sizeof *work->matrix;
+	if (!flatten(work))
+		return false;
+	for (int r = 0; r < projection->space_count; r++) {
+		memcpy(work->matrix[r], projection->space[r], row);
+		if (!find_bounds(work->recurrence, projection->space[r], &facts->space[r]))
+			return false;
+	}
+	if (projection->space_count == RECURRENCE_LOOPS_MOST)
+		return false;
+	memcpy(work->matrix[projection->space_count], facts->schedule, row);
+	return find_vectors(work) && find_channels(work) &&
+	       (work->recurrence->domain ? count_points(work) : count_box(work));
+}
+
+struct projection_facts projection_facts(const struct recurrence *recurrence,
+	const struct projection *projection, const struct space_time *limits)
+{
+	struct projection_facts facts = {.dependence = -1, .axis = -1, .causal = true};
+	struct work work = {recurrence, projection, &facts, {0}, {{0}}};
+	for (int i = 0; i < recurrence->loop_count; i++)
+		work.extents[i] = recurrence->loops[i].extent;
+	bool known = find_facts(&work);
+	if (known && limits)
+		check_limits(&work, limits);
+	known = known && check_reverse(&work);
+	if (!known && facts.fault == PROJECTION_FINE)
+		facts.fault = PROJECTION_UNKNOWN;
+	return facts;
+}

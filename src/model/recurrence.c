@@ -1,0 +1,55 @@
+#include "model/recurrence.h"
+
+bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
+{
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (point[i] < loop->least || point[i] - loop->least >= loop->extent)
+			return false;
+	}
+	return term_holds(recurrence->domain, point);
+}
+
+static bool step(const struct recurrence *recurrence, int64_t *point)
+{
+	for (int i = recurrence->loop_count - 1; i >= 0; i--) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (++point[i] - loop->least < loop->extent)
+			return true;
+		point[i] = loop->least;
+	}
+	return false;
+}
+
+bool recurrence_first(const struct recurrence *recurrence, int64_t *point)
+{
+	for (int i = 0; i < recurrence->loop_count; i++)
+		point[i] = recurrence->loops[i].least;
+	return term_holds(recurrence->domain, point) || recurrence_next(recurrence, point);
+}
+
+bool recurrence_next(const struct recurrence *recurrence, int64_t *point)
+{
+	while (step(recurrence, point))
+		if (term_holds(recurrence->domain, point))
+			return true;
+	return false;
+}
+
+int64_t recurrence_box(const struct recurrence *recurrence)
+{
+	int64_t points = 1;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		if (!number_mul(points, recurrence->loops[i].extent, &points))
+			return INT64_MAX;
+	return points;
+}
+
+bool recurrence_producer(const struct recurrence *recurrence, const struct dependence *dependence,
+	const int64_t *consumer, int64_t *producer)
+{
+	for (int i = 0; i < recurrence->loop_count; i++)
+		producer[i] = consumer[i] - dependence->vector[i];
+	return recurrence_holds(recurrence, consumer) && recurrence_holds(recurrence, producer) &&
+	       term_holds(dependence->when, consumer);
+}
