@@ -49,7 +49,8 @@ static struct nest_search search_of(const struct driver *driver, size_t i)
 static struct nest_explored take_start(struct nest_search search, struct arena *arena)
 {
 	search.solver = "anneal";
-	search.budget = search.budget < LATE_BUDGET ? search.budget : LATE_BUDGET;
+	if (!search.budget || search.budget > LATE_BUDGET)
+		search.budget = LATE_BUDGET;
 	search.stop = NULL;
 	search.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
