@@ -53,6 +53,7 @@ struct hunt {
 	size_t spread;                /* the next spatial bounds */
 	struct nest_choice_list list; /* of the last ones */
 	size_t listed;                /* choices taken of these */
+	bool stopped;                 /* before it knew the next ones */
 	struct part parts[PARTS_MOST];
 };
 
@@ -124,21 +125,24 @@ static void find_book(struct hunt *hunt, const struct nest_choice *choice)
 	*array_add(hunt->arena, &hunt->books) = order_book_make(hunt->arena, hunt->view);
 }
 
-/* The next choice that nothing found excludes; false if there is none. */
-static bool next_choice(struct hunt *hunt, struct nest_cut *cut, struct nest_choice *out)
+/* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
+static bool next_choice(
+	struct hunt *hunt, struct run *run, struct nest_cut *cut, struct nest_choice *out)
 {
 	const struct nest_choices *choices = hunt->choices;
 	bool single = hunt->search->objectives.count == 1;
 	while (hunt->listed == hunt->list.count) {
-		if (hunt->spread == choices->count)
+		if (hunt->spread == choices->count || hunt->stopped)
 			return false;
 		double bound = choices->at[hunt->spread].bound;
 		if (single && nest_cut_excludes_values(cut, &bound)) {
 			hunt->spread = choices->count;
 			return false;
 		}
-		hunt->list = nest_choices_expand(hunt->arena, choices, hunt->spread++, cut);
+		hunt->list = nest_choices_expand(run, hunt->arena, choices, hunt->spread, cut);
 		hunt->listed = 0;
+		hunt->stopped = hunt->list.stopped;
+		hunt->spread += !hunt->stopped;
 	}
 	*out = hunt->list.at[hunt->listed++];
 	find_book(hunt, out);
@@ -156,7 +160,7 @@ static double find_open(const struct hunt *hunt)
 	return open;
 }
 
-static size_t fill_round(struct hunt *hunt, size_t parts, size_t choices)
+static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
 {
 	struct nest_cut cut = nest_cut_make(
 		hunt->arena, &hunt->offers.kept, &hunt->search->objectives, hunt->slack);
@@ -164,7 +168,7 @@ static size_t fill_round(struct hunt *hunt, size_t parts, size_t choices)
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
 		hunt->parts[i] = (struct part){.open = INFINITY, .cut = INFINITY};
-	for (; count < parts * choices && next_choice(hunt, &cut, &choice); count++)
+	for (; count < parts * choices && next_choice(hunt, run, &cut, &choice); count++)
 		*array_add(hunt->arena, &hunt->parts[count % parts].choices) = choice;
 	hunt->cut = least(hunt->cut, cut.excluded);
 	return count < parts ? count : parts;
@@ -194,9 +198,9 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 {
 	size_t parts = 1, choices = 1;
 	for (;;) {
-		size_t filled = fill_round(hunt, parts, choices);
+		size_t filled = fill_round(hunt, run, parts, choices);
 		if (!filled)
-			return true;
+			return !hunt->stopped;
 		bool go_on = run_parts(run, filled, search_part, hunt);
 		merge_round(hunt, run, filled);
 		run_report(run, best_value(hunt), least(best_value(hunt), find_open(hunt)));
@@ -216,8 +220,7 @@ static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_
 	struct answer answer =
 		nest_ask(run, "anneal", hunt->search, chain, WARM_CHAINS, ticks, hunt->arena);
 	for (size_t i = 0; i < answer.candidate_count; i++) {
-		enum nest_verdict verdict;
-		nest_offers_try(&hunt->offers, answer.candidates[i].mappings, &verdict);
+		nest_offers_adopt(&hunt->offers, answer.candidates[i].mappings);
 		best = least(best, answer.values[i]);
 	}
 	return best;
@@ -231,8 +234,8 @@ static void warm_up(struct hunt *hunt, struct run *run)
 	int agreed = 0, enough = hunt->search->objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
 	if (budget && budget / WARM_PART < ticks * WARM_CHAINS)
 		ticks = budget / WARM_PART / WARM_CHAINS;
-	if (!ticks || !hunt->choices->count ||
-		space_factors_count(hunt->search->space) < WARM_FACTORS)
+	bool none = hunt->choices->complete && !hunt->choices->count;
+	if (!ticks || none || space_factors_count(hunt->search->space) < WARM_FACTORS)
 		return;
 	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
 		double before = best_value(hunt), found = anneal(hunt, run, c, ticks);
@@ -245,7 +248,10 @@ static void prove(const struct hunt *hunt, struct run *run, bool complete)
 	double best = best_value(hunt);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
 	bool single = hunt->search->objectives.count == 1;
-	if (!hunt->choices->complete || hunt->offers.uncounted)
+	complete &= hunt->choices->complete;
+	if (!hunt->choices->complete)
+		bound = least(bound, hunt->choices->floor);
+	if (hunt->offers.uncounted)
 		run_prove(run, PROOF_NONE, 0);
 	else if (complete && (hunt->slack == 1 || (single && bound == best)))
 		run_prove(run, PROOF_OPTIMAL, 0);
@@ -269,7 +275,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->frame = nest_frame_make(search);
 	hunt->view = arena_new(arena, struct nest_view);
 	hunt->options = nest_options_make(arena, &hunt->frame);
-	hunt->choices = nest_choices_make(arena, &hunt->frame, hunt->options);
+	hunt->choices = nest_choices_make(run, arena, &hunt->frame, hunt->options);
 	hunt->slack = 1 + search->epsilon;
 	hunt->offers = nest_offers_open(run, search);
 	hunt->open = INFINITY;

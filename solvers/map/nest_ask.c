@@ -10,7 +10,7 @@ struct answer nest_ask(struct run *run, const char *solver, const struct nest_se
 	struct problem problem = {
 		.stage = STAGE_MAP, .nest = &asked, .first = chain, .end = chains};
 	struct answer answer =
-		solve(solver_find(STAGE_MAP, solver), &problem, ticks, search->seed, arena);
+		run_ask(run, solver_find(STAGE_MAP, solver), &problem, ticks, search->seed, arena);
 	run_spend(run, answer.ticks);
 	run_evaluated(run, answer.evaluated);
 	return answer;

@@ -7,8 +7,12 @@
 
 enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
 
+/* What it is worth to find the places of all dataspaces. */
+enum { PLACES_TICKS = 16 };
+
 /* All spatial bounds, dimension by dimension. */
 struct spread {
+	struct run *run;
 	struct arena *arena;
 	struct nest_choices *choices;
 	int64_t fan[ARCH_LEVELS_MOST];
@@ -56,7 +60,7 @@ static void spread_over(struct spread *spread, int d, int s, int64_t left)
 	const struct nest_level *block = &search->hierarchy->levels[level->level];
 	const struct divisors *divisors = &choices->options->completions->divisors[d];
 	int64_t fan = spread->fan[s];
-	for (size_t k = 0; k < divisors->count; k++) {
+	for (size_t k = 0; k < divisors->count && run_go_on(spread->run, 1); k++) {
 		int64_t bound = divisors->at[k];
 		if (bound > factor->most || bound > block->fanout_x * block->fanout_y / fan)
 			break;
@@ -187,6 +191,7 @@ static struct nest_sums base_of(const struct residencies *residencies)
 }
 
 struct expansion {
+	struct run *run;
 	struct arena *arena;
 	struct residencies residencies;
 	struct nest_cut *cut;
@@ -210,6 +215,8 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 	struct residencies *residencies = &expansion->residencies;
 	const struct nest_search *search = search_of(residencies->choices);
 	struct nest_cost cost;
+	if (!run_go_on(expansion->run, 1))
+		return;
 	weigh(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
@@ -240,11 +247,12 @@ static int by_bound(const void *a, const void *b)
 	return (x->residency > y->residency) - (x->residency < y->residency);
 }
 
-struct nest_choice_list nest_choices_expand(
-	struct arena *arena, const struct nest_choices *choices, size_t i, struct nest_cut *cut)
+struct nest_choice_list nest_choices_expand(struct run *run, struct arena *arena,
+	const struct nest_choices *choices, size_t i, struct nest_cut *cut)
 {
 	struct arena *scratch = arena_open();
 	struct expansion *expansion = arena_new(scratch, struct expansion);
+	expansion->run = run;
 	expansion->arena = arena;
 	expansion->cut = cut;
 	expansion->choice.spatial = choices->at[i].spatial;
@@ -252,7 +260,9 @@ struct nest_choice_list nest_choices_expand(
 		struct nest_sums base = base_of(&expansion->residencies);
 		expand(expansion, 0, &base);
 	}
-	struct nest_choice_list list = {expansion->list.count, expansion->list.at};
+	struct nest_choice_list list = {expansion->list.count, expansion->list.at, false};
+	if (!run_go_on(run, PLACES_TICKS))
+		list = (struct nest_choice_list){.stopped = true};
 	if (list.count)
 		qsort(list.at, list.count, sizeof *list.at, by_bound);
 	arena_close(scratch);
@@ -285,8 +295,30 @@ static bool has_few_free(const struct space *space, int most)
 	return few;
 }
 
-struct nest_choices *nest_choices_make(
-	struct arena *arena, const struct nest_frame *frame, const struct nest_options *options)
+/* Those of the spatial bounds for which every dataspace has a home. */
+static void weigh_spread(struct run *run, const struct spread *spread)
+{
+	struct nest_choices *choices = spread->choices;
+	struct arena *scratch = arena_open();
+	struct residencies *residencies = arena_new(scratch, struct residencies);
+	struct arena_mark mark = arena_mark(scratch);
+	for (uint32_t s = 0; s < spread->count && run_go_on(run, PLACES_TICKS); s++) {
+		if (find_residencies(scratch, choices, s, residencies)) {
+			struct nest_sums base = base_of(residencies);
+			struct nest_cost cost;
+			weigh(residencies, &base, 0, &cost);
+			choices->at[choices->count++] =
+				(struct nest_spread){nest_cost_value(&residencies->view, &cost,
+							     search_of(choices)->objectives.at[0]),
+					s};
+		}
+		arena_release(scratch, mark);
+	}
+	arena_close(scratch);
+}
+
+struct nest_choices *nest_choices_make(struct run *run, struct arena *arena,
+	const struct nest_frame *frame, const struct nest_options *options)
 {
 	const struct nest_search *search = frame->search;
 	const struct space *space = search->space;
@@ -298,28 +330,15 @@ struct nest_choices *nest_choices_make(
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
 			choices->tiling[choices->spatial_count++] = i;
-	struct spread spread = {.arena = arena, .choices = choices};
+	struct spread spread = {.run = run, .arena = arena, .choices = choices};
 	for (int s = 0; s < choices->spatial_count; s++)
 		spread.fan[s] = 1;
 	spread_over(&spread, 0, 0, search->shape->dimensions[0].extent);
 	choices->bounds = spread.all.at;
 	choices->at = arena_array(arena, struct nest_spread, spread.count);
-	struct arena *scratch = arena_open();
-	struct residencies *residencies = arena_new(scratch, struct residencies);
-	struct arena_mark mark = arena_mark(scratch);
-	for (uint32_t s = 0; s < spread.count; s++) {
-		if (find_residencies(scratch, choices, s, residencies)) {
-			struct nest_sums base = base_of(residencies);
-			struct nest_cost cost;
-			weigh(residencies, &base, 0, &cost);
-			choices->at[choices->count++] =
-				(struct nest_spread){nest_cost_value(&residencies->view, &cost,
-							     search->objectives.at[0]),
-					s};
-		}
-		arena_release(scratch, mark);
-	}
-	arena_close(scratch);
+	weigh_spread(run, &spread);
+	choices->complete &= run_go_on(run, 0);
+	choices->floor = nest_frame_floor(frame);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;

@@ -1,6 +1,7 @@
 #ifndef MAP_NEST_CHOICES_H
 #define MAP_NEST_CHOICES_H
 
+#include "search/solver.h"
 #include "solvers/map/nest_cut.h"
 #include "solvers/map/nest_options.h"
 
@@ -25,7 +26,10 @@ struct nest_spread {
 struct nest_choices {
 	const struct nest_frame *frame;
 	const struct nest_options *options;
-	bool complete; /* false: there were too many to hold */
+	/* False: there are too many to hold, or it was to stop.  What is not held costs at least
+	 * `floor`, of the first objective. */
+	bool complete;
+	double floor;
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
 	struct nest_spread *at;
@@ -34,17 +38,18 @@ struct nest_choices {
 	int tiling[ARCH_LEVELS_MOST]; /* the spatial tiling levels */
 };
 
-struct nest_choices *nest_choices_make(
-	struct arena *arena, const struct nest_frame *frame, const struct nest_options *options);
+struct nest_choices *nest_choices_make(struct run *run, struct arena *arena,
+	const struct nest_frame *frame, const struct nest_options *options);
 
 /* The choices with spatial bounds number i that a cut does not exclude, those of the least bound
- * first. */
+ * first.  None if the run is to stop. */
 struct nest_choice_list {
 	size_t count;
 	struct nest_choice *at;
+	bool stopped;
 };
-struct nest_choice_list nest_choices_expand(
-	struct arena *arena, const struct nest_choices *choices, size_t i, struct nest_cut *cut);
+struct nest_choice_list nest_choices_expand(struct run *run, struct arena *arena,
+	const struct nest_choices *choices, size_t i, struct nest_cut *cut);
 
 /* Puts a choice into a mapping. */
 void nest_choice_set(const struct nest_choices *choices, const struct nest_choice *choice,

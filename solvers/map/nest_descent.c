@@ -62,6 +62,17 @@ static bool axes_fit(const struct nest_descent *descent, const struct tiling_lev
 	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
 }
 
+static void spend(struct nest_descent *descent, uint64_t ticks)
+{
+	descent->stopped |= !run_spend(descent->run, ticks);
+}
+
+/* For what no bound was made of. */
+static void step(struct nest_descent *descent)
+{
+	descent->stopped |= !run_go_on(descent->run, 1);
+}
+
 /* Calls visit for every arrangement of the tiling levels in a mask, from level i on, and leaves the
  * one that was there. */
 static void arrange(struct nest_descent *descent, uint64_t mask, int i,
@@ -79,13 +90,14 @@ static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 	uint64_t count = space_level_count(space, level, &descent->mapping);
 	for (uint64_t k = 0; k < count && !descent->stopped; k++) {
 		space_level_arrange(space, level, k, &descent->mapping);
+		step(descent);
 		if (axes_fit(descent, level))
 			arrange(descent, mask, i + 1, visit, user);
 	}
 	*row = kept;
 }
 
-/* One arrangement of every block; false if there is none. */
+/* One arrangement of every block; false if there is none, or when it is to stop. */
 static bool arrange_once(struct nest_descent *descent)
 {
 	const struct space *space = search_of(descent)->space;
@@ -95,7 +107,8 @@ static bool arrange_once(struct nest_descent *descent)
 			continue;
 		uint64_t count = space_level_count(space, level, &descent->mapping), k = 0;
 		bool fits = false;
-		for (; k < count && !fits; k++) {
+		for (; k < count && !fits && !descent->stopped; k++) {
+			step(descent);
 			space_level_arrange(space, level, k, &descent->mapping);
 			fits = axes_fit(descent, level);
 		}
@@ -126,11 +139,6 @@ static void find_arranged(struct nest_descent *descent)
 	}
 }
 
-static void spend(struct nest_descent *descent, uint64_t ticks)
-{
-	descent->stopped |= !run_spend(descent->run, ticks);
-}
-
 static bool weigh(struct nest_descent *descent, struct nest_branches *level,
 	const struct nest_order *order, struct nest_cost *cost)
 {
@@ -157,6 +165,7 @@ static void choose_bounds(struct nest_descent *descent, struct nest_branches *le
 	if (n == order->count) {
 		struct nest_order fixed = *order;
 		fixed.rough = false;
+		step(descent);
 		if (!nest_view_fits(&descent->view, level->j - 1, level->left) ||
 			!weigh(descent, level, &fixed, &cost))
 			return;
@@ -198,12 +207,17 @@ static void choose_class(struct nest_descent *descent, struct nest_branches *lev
 			level->least_left[d] = options->at[options->count - 1].rest;
 		}
 	}
+	step(descent);
 	if (!nest_view_fits(&descent->view, level->j - 1, level->least_left) ||
 		!weigh(descent, level, &loose, &cost))
 		return;
 	set_bounds(descent, level->j, level->bounds);
-	const struct order_classes *classes = order_book_find(
-		descent->book, run_arena(descent->run), level->j, busy, &descent->mapping);
+	const struct order_classes *classes =
+		order_book_find(descent->book, descent->run, level->j, busy, &descent->mapping);
+	if (!classes) {
+		descent->stopped = true;
+		return;
+	}
 	for (size_t c = 0; c < classes->count && !descent->stopped; c++) {
 		struct nest_order order = classes->at[c].order;
 		order.rough = true;
@@ -429,8 +443,11 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	struct arena_mark mark = arena_mark(descent->scratch);
 	struct nest_branches level = {.j = j, .label = label};
 	find_children(descent, &level, left);
-	if (descent->stopped)
+	if (descent->stopped) {
 		leave_open(descent, bound);
+		arena_release(descent->scratch, mark);
+		return;
+	}
 	if (level.children.count)
 		qsort(level.children.at, level.children.count, sizeof *level.children.at, by_value);
 	for (size_t c = 0; c < level.children.count; c++) {
@@ -447,8 +464,11 @@ void nest_descend(struct nest_descent *descent, double bound)
 	const struct nest_view *view = &descent->view;
 	int left[SHAPE_DIMENSIONS_MOST];
 	descent->mapping = view->mapping;
-	if (!arrange_once(descent))
+	if (!arrange_once(descent)) {
+		if (descent->stopped)
+			leave_open(descent, bound);
 		return;
+	}
 	find_arranged(descent);
 	for (int d = 0; d < dimension_count(descent); d++)
 		left[d] = nest_options_place(descent->options, d, view->temporal[d]);

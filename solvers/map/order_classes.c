@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1) };
+enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1), FELT_PER_TICK = 16 };
 
 /* Dataspaces that feel the order of a level, and those of them whose neighbours may hand on. */
 struct order_book {
@@ -151,7 +151,18 @@ static struct nest_order order_of(const struct mapping_row *row, int dimension_c
 	return order;
 }
 
-static const struct order_classes *find_classes(const struct order_book *book, struct arena *arena,
+static const struct order_classes *found_classes(
+	struct arena *arena, const struct felt *list, size_t count)
+{
+	struct order_classes *classes = arena_new(arena, struct order_classes);
+	classes->count = count;
+	classes->at = arena_array(arena, struct order_class, count);
+	for (size_t k = 0; k < count; k++)
+		classes->at[k] = list[k].class;
+	return classes;
+}
+
+static const struct order_classes *find_classes(const struct order_book *book, struct run *run,
 	int j, uint32_t busy, const struct mapping *mapping)
 {
 	const struct nest_frame *frame = book->frame;
@@ -161,13 +172,15 @@ static const struct order_classes *find_classes(const struct order_book *book, s
 	struct arena *scratch = arena_open();
 	struct array(struct felt) list = {0};
 	uint64_t count = space_level_count(space, level, mapping);
-	for (uint64_t i = 0; i < count; i++) {
+	bool good = true;
+	for (uint64_t i = 0; i < count && good; i++) {
 		struct felt felt = {.class.index = i};
 		space_level_arrange(space, level, i, &tried);
 		felt.class.order = order_of(
 			&tried.rows[level->row], frame->search->shape->dimension_count, busy);
 		feel(book, j, &felt);
 		bool covered = false;
+		good = run_go_on(run, 1 + list.count / FELT_PER_TICK);
 		for (size_t k = 0; k < list.count && !covered; k++)
 			covered = covers(frame, &list.at[k], &felt);
 		if (covered)
@@ -179,23 +192,23 @@ static const struct order_classes *find_classes(const struct order_book *book, s
 		list.count = kept;
 		*array_add(scratch, &list) = felt;
 	}
-	struct order_classes *classes = arena_new(arena, struct order_classes);
-	classes->count = list.count;
-	classes->at = arena_array(arena, struct order_class, list.count);
-	for (size_t k = 0; k < list.count; k++)
-		classes->at[k] = list.at[k].class;
+	const struct order_classes *classes = NULL;
+	if (good)
+		classes = found_classes(run_arena(run), list.at, list.count);
 	arena_close(scratch);
 	return classes;
 }
 
 /* Two threads may find the same; the first to say so is heard. */
-const struct order_classes *order_book_find(struct order_book *book, struct arena *arena, int j,
+const struct order_classes *order_book_find(struct order_book *book, struct run *run, int j,
 	uint32_t busy, const struct mapping *mapping)
 {
 	_Atomic(const struct order_classes *) *at = &book->found[j][busy];
 	const struct order_classes *there = atomic_load(at);
 	if (there)
 		return there;
-	const struct order_classes *found = find_classes(book, arena, j, busy, mapping);
+	const struct order_classes *found = find_classes(book, run, j, busy, mapping);
+	if (!found)
+		return NULL;
 	return atomic_compare_exchange_strong(at, &there, found) ? found : there;
 }

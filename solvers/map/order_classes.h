@@ -1,6 +1,7 @@
 #ifndef MAP_ORDER_CLASSES_H
 #define MAP_ORDER_CLASSES_H
 
+#include "search/solver.h"
 #include "solvers/map/nest_label.h"
 
 /*
@@ -35,8 +36,8 @@ struct order_book *order_book_make(struct arena *arena, const struct nest_view *
 bool order_book_serves(const struct order_book *book, const struct nest_view *view);
 
 /* For loops of level j, just those in `busy` with bounds above 1 in the mapping.  What is found
- * comes from the arena, which must live as long as the book. */
-const struct order_classes *order_book_find(struct order_book *book, struct arena *arena, int j,
+ * comes from run_arena, which must live as long as the book.  NULL if the run is to stop. */
+const struct order_classes *order_book_find(struct order_book *book, struct run *run, int j,
 	uint32_t busy, const struct mapping *mapping);
 
 #endif

@@ -287,6 +287,7 @@ static void order(struct tree *tree)
 		row_of(tree, j)->temporal[d] = (uint32_t)part->bound[j][d];
 	uint64_t count = space_level_count(space, level, &tree->mapping);
 	for (uint64_t i = 0; i < count && !tree->stopped; i++) {
+		tree->stopped = !run_go_on(tree->run, 1);
 		tree->orders[j] = i;
 		arrange_level(tree, j);
 		if (first_of(part, j, dimension_count(tree)) != first)
@@ -302,9 +303,11 @@ static void order(struct tree *tree)
 static void begin(struct tree *tree, uint32_t choice)
 {
 	uint64_t count = space_residency_count(tree->frame.search->space);
-	for (uint64_t r = 0; r < count && !tree->stopped; r++)
+	for (uint64_t r = 0; r < count && !tree->stopped; r++) {
+		tree->stopped = !run_go_on(tree->run, 1);
 		if (open_choice(tree, choice, r))
 			enter(tree, tree->frame.count);
+	}
 }
 
 static void expand(struct tree *tree, const struct branch *branch)
@@ -360,9 +363,16 @@ static void search(struct tree *tree)
 		expand(tree, branch);
 		*array_add(tree->arena, &tree->unused) = branch;
 	}
-	if (!tree->choices.complete || tree->offers.uncounted)
+	if (!tree->stopped)
+		bound = tree->offers.kept.count
+				? objective_value(tree->offers.kept.objectives.at[0],
+					  &tree->offers.kept.points[0].score)
+				: INFINITY;
+	if (!tree->choices.complete)
+		bound = fmin(bound, tree->choices.floor);
+	if (tree->offers.uncounted)
 		run_prove(tree->run, PROOF_NONE, 0);
-	else if (!tree->stopped)
+	else if (!tree->stopped && tree->choices.complete)
 		run_prove(tree->run, PROOF_OPTIMAL, 0);
 	else if (tree->frame.search->objectives.count == 1)
 		run_prove(tree->run, PROOF_BOUND, bound);
@@ -374,7 +384,7 @@ void uneven_run(struct run *run, const struct problem *problem)
 	struct tree tree = {.run = run, .arena = arena_open(), .look_at = LOOK_AFTER};
 	tree.offers = nest_offers_open(run, nest);
 	tree.frame = nest_frame_make(nest);
-	tree.choices = uneven_choices_make(tree.arena, &tree.frame);
+	tree.choices = uneven_choices_make(run, tree.arena, &tree.frame);
 	size_t rests = (size_t)(dimension_count(&tree) * (tree.frame.count + 3));
 	tree.branch_bytes = sizeof(struct branch) + rests * sizeof(uint32_t);
 	search(&tree);

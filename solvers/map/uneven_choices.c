@@ -6,10 +6,12 @@
 
 #include <stdlib.h>
 
-enum { SPATIAL_MOST = 500000, FREE_MOST = 24 };
+/* BOUND_TICKS: what it is worth to bound one of them. */
+enum { SPATIAL_MOST = 500000, FREE_MOST = 24, BOUND_TICKS = 16 };
 
 /* All spatial bounds, dimension by dimension, innermost block first. */
 struct spread {
+	struct run *run;
 	struct arena *arena;
 	const struct nest_frame *frame;
 	struct uneven_choices *choices;
@@ -50,6 +52,7 @@ static void spread_over(struct spread *spread, int d, int s, int64_t inside)
 	int64_t fan = spread->fan[s], room = block->fanout_x * block->fanout_y / fan;
 	room = number_min(room, number_min(factor->most, number_ceil_div(extent, inside)));
 	for (int64_t bound = factor->least; bound <= room && spread->choices->complete; bound++) {
+		spread->choices->complete &= run_go_on(spread->run, 1);
 		if (!imperfect && extent % (inside * bound))
 			continue;
 		spread->bounds[s][d] = (uint32_t)bound;
@@ -98,28 +101,31 @@ static int by_bound(const void *a, const void *b)
 	return (x->bounds > y->bounds) - (x->bounds < y->bounds);
 }
 
-struct uneven_choices uneven_choices_make(struct arena *arena, const struct nest_frame *frame)
+struct uneven_choices uneven_choices_make(
+	struct run *run, struct arena *arena, const struct nest_frame *frame)
 {
 	const struct nest_search *search = frame->search;
 	const struct space *space = search->space;
-	struct uneven_choices choices = {.complete = space->free_count <= FREE_MOST};
+	struct uneven_choices choices = {
+		.complete = space->free_count <= FREE_MOST, .floor = nest_frame_floor(frame)};
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
 			choices.tiling[choices.spatial_count++] = i;
-	struct spread spread = {.arena = arena, .frame = frame, .choices = &choices};
+	struct spread spread = {.run = run, .arena = arena, .frame = frame, .choices = &choices};
 	for (int s = 0; s < choices.spatial_count; s++)
 		spread.fan[s] = 1;
 	spread_over(&spread, 0, 0, 1);
 	size_t width = (size_t)(choices.spatial_count * search->shape->dimension_count);
-	choices.count = spread.count;
 	choices.at = arena_array(arena, struct uneven_choice, spread.count);
-	for (size_t s = 0; s < spread.count; s++) {
+	for (size_t s = 0; s < spread.count && run_go_on(run, BOUND_TICKS); s++) {
 		struct uneven_view view;
+		choices.count++;
 		choices.at[s].bounds = spread.all.at + s * width;
 		uneven_choice_view(frame, &choices, &choices.at[s], 0, &view);
 		struct score bound = uneven_view_bound_anywhere(&view);
 		choices.at[s].bound = objective_value(search->objectives.at[0], &bound);
 	}
+	choices.complete &= run_go_on(run, 0);
 	if (choices.count)
 		qsort(choices.at, choices.count, sizeof *choices.at, by_bound);
 	return choices;

@@ -1,6 +1,7 @@
 #ifndef MAP_UNEVEN_CHOICES_H
 #define MAP_UNEVEN_CHOICES_H
 
+#include "search/solver.h"
 #include "solvers/map/uneven_view.h"
 
 /* All spatial bounds, with a bound on whatever follows; those of the least bound first. */
@@ -12,12 +13,16 @@ struct uneven_choice {
 struct uneven_choices {
 	size_t count;
 	struct uneven_choice *at;
-	bool complete; /* false: there were too many to hold */
+	/* False: there are too many to hold, or it was to stop.  What is not held costs at least
+	 * `floor`, of the first objective. */
+	bool complete;
+	double floor;
 	int spatial_count;
 	int tiling[ARCH_LEVELS_MOST]; /* the spatial tiling levels */
 };
 
-struct uneven_choices uneven_choices_make(struct arena *arena, const struct nest_frame *frame);
+struct uneven_choices uneven_choices_make(
+	struct run *run, struct arena *arena, const struct nest_frame *frame);
 
 /* The view of a choice, and bits of space->free for what is kept.  False if some dataspace has no
  * home, or if the least tiles of what is kept do not fit. */

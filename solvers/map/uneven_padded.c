@@ -133,7 +133,7 @@ static void try_paddings(struct run *run, const struct nest_search *search,
 {
 	struct paddings paddings = find_paddings(arena, search);
 	for (int round = 0; round < ROUNDS && paddings.count; round++) {
-		for (size_t i = 0; i < paddings.count; i++) {
+		for (size_t i = 0; i < paddings.count && run_go_on(run, 1); i++) {
 			struct padding *padding = &paddings.at[i];
 			struct nest_search padded = pad(arena, search, padding);
 			struct answer answer = nest_ask(run, "exact", &padded, 0, 1,

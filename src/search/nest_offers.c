@@ -63,17 +63,29 @@ struct nest_offers nest_offers_resume(
 	return offers;
 }
 
+static struct nest_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
+{
+	run_evaluated(offers->run, 1);
+	struct nest_price price = look(offers, mapping);
+	bool unknown = price.verdict == NEST_OVERFLOW || price.verdict == NEST_UNCOUNTABLE;
+	if (unknown && !offers->uncounted)
+		offers->uncounted = keeps_constraints(offers, mapping);
+	return price;
+}
+
 bool nest_offers_price(
 	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price)
 {
 	if (!run_spend(offers->run, 1))
 		return false;
-	run_evaluated(offers->run, 1);
-	*price = look(offers, mapping);
-	bool unknown = price->verdict == NEST_OVERFLOW || price->verdict == NEST_UNCOUNTABLE;
-	if (unknown && !offers->uncounted)
-		offers->uncounted = keeps_constraints(offers, mapping);
+	*price = evaluate(offers, mapping);
 	return true;
+}
+
+void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping)
+{
+	run_spend(offers->run, 1);
+	evaluate(offers, mapping);
 }
 
 bool nest_offers_try(

@@ -41,6 +41,9 @@ struct nest_price {
 bool nest_offers_price(
 	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price);
 
+/* What another solver has found: the same, but it is evaluated even if there is to be an end. */
+void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping);
+
 void nest_offers_close(struct nest_offers *offers);
 
 #endif

@@ -18,7 +18,7 @@ struct run {
 	const struct asker *asker;
 	struct arena *arena;
 	uint64_t budget; /* 0: none */
-	uint64_t asked;  /* ticks when it was last asked whether to stop */
+	uint64_t silent; /* ticks since it was last asked whether to stop, others included */
 	bool spent;      /* before it began */
 	uint64_t seed, stream;
 	struct random random;
@@ -42,19 +42,20 @@ struct arena *run_arena(struct run *run)
 	return run->arena;
 }
 
-static bool stop_asked(struct run *run)
+bool run_go_on(struct run *run, uint64_t ticks)
 {
-	if (run->answer.stopped || !run->asker->stop || run->answer.ticks - run->asked < STOP_TICKS)
-		return run->answer.stopped;
-	run->asked = run->answer.ticks;
+	run->silent += ticks;
+	if (run->answer.stopped || !run->asker->stop || run->silent < STOP_TICKS)
+		return !run->answer.stopped;
+	run->silent = 0;
 	run->answer.stopped = run->asker->stop(run->asker->listener);
 	run->answer.cut |= run->answer.stopped;
-	return run->answer.stopped;
+	return !run->answer.stopped;
 }
 
 bool run_spend(struct run *run, uint64_t ticks)
 {
-	if (stop_asked(run))
+	if (!run_go_on(run, ticks))
 		return false;
 	if (run->spent) {
 		run->answer.cut = true;
@@ -172,7 +173,8 @@ bool run_parts(struct run *run, size_t count,
 		uint64_t share = left / count + (i < left % count);
 		parts.runs[i] = open_run(
 			run->asker, NULL, run->budget ? share : 0, run->seed, ++run->stream);
-		parts.runs[i].spent = run->answer.stopped || (run->budget && !share);
+		parts.runs[i].answer.stopped = run->answer.stopped;
+		parts.runs[i].spent = run->budget && !share;
 	}
 	struct parallel work = {&parts, run_one, one_done};
 	parallel_each(&work, count, run->asker->jobs > 1 ? run->asker->jobs : 1);
@@ -208,6 +210,13 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 	run.answer.cell_count = run.cells.count;
 	run.answer.cells = run.cells.at;
 	return run.answer;
+}
+
+struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
+	uint64_t ticks, uint64_t seed, struct arena *arena)
+{
+	struct asker asker = {1, run->asker->listener, run->asker->stop, NULL};
+	return solve_for(&asker, solver, problem, ticks, seed, arena);
 }
 
 struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,

@@ -44,6 +44,11 @@ const struct solver *solver_find(enum stage stage, const char *name);
 
 struct arena *run_arena(struct run *run);        /* lives as long as the answer */
 bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
+
+/* For work that no budget counts, about as much as so many ticks: false once it is to stop.  All
+ * that may take long asks one or the other often. */
+bool run_go_on(struct run *run, uint64_t ticks);
+
 uint64_t run_random(struct run *run, uint64_t bound);
 
 /* Mappings or plans that were priced, apart from the ticks. */
@@ -65,6 +70,11 @@ void run_looked(struct run *run, struct effort_of_proof effort);
  */
 bool run_parts(struct run *run, size_t count,
 	void (*part)(struct run *run, void *context, size_t i), void *context);
+
+/* Asks another solver, in this thread and within these ticks: it is told to stop when `run` is.
+ * Nothing of it counts as done by `run`; the answer lives in the arena. */
+struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
+	uint64_t ticks, uint64_t seed, struct arena *arena);
 
 /* Tells who asked how far it is: the best value and the least that is not excluded, of the first
  * objective.  Not from a part. */

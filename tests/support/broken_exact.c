@@ -13,10 +13,10 @@ const char *const exact_fault_names[] = {
 
 enum exact_fault exact_fault;
 
-static struct nest_choice_list broken_expand(
-	struct arena *arena, const struct nest_choices *choices, size_t i, struct nest_cut *cut)
+static struct nest_choice_list broken_expand(struct run *run, struct arena *arena,
+	const struct nest_choices *choices, size_t i, struct nest_cut *cut)
 {
-	struct nest_choice_list list = nest_choices_expand(arena, choices, i, cut);
+	struct nest_choice_list list = nest_choices_expand(run, arena, choices, i, cut);
 	if (exact_fault == EXACT_CHOICE && i == 0 && list.count) {
 		list.count--;
 		list.at++;
@@ -25,9 +25,8 @@ static struct nest_choice_list broken_expand(
 }
 
 /* With the last class alone of each set of loops of each level. */
-static struct order_book *broken_book(struct arena *arena, const struct nest_view *view)
+static void break_book(struct run *run, struct order_book *book, const struct nest_view *view)
 {
-	struct order_book *book = order_book_make(arena, view);
 	const struct nest_search *search = view->frame->search;
 	uint32_t sets = 1u << search->shape->dimension_count;
 	for (int j = 1; exact_fault == EXACT_ORDER && j < view->frame->count; j++)
@@ -38,12 +37,11 @@ static struct order_book *broken_book(struct arena *arena, const struct nest_vie
 			for (int d = 0; d < search->shape->dimension_count; d++)
 				mapping.rows[level->row].temporal[d] = busy >> d & 1 ? 2 : 1;
 			struct order_classes *classes = (struct order_classes *)order_book_find(
-				book, arena, j, busy, &mapping);
+				book, run, j, busy, &mapping);
 			if (classes->count)
 				classes->at += classes->count - 1;
 			classes->count = classes->count > 0;
 		}
-	return book;
 }
 
 /* What the slack excludes is not told. */
@@ -51,6 +49,7 @@ static void broken_descend(struct nest_descent *descent, double bound)
 {
 	if (exact_fault == EXACT_BOUND)
 		descent->slack = 1.1;
+	break_book(descent->run, descent->book, &descent->view);
 	nest_descend(descent, bound);
 	if (exact_fault == EXACT_BOUND)
 		descent->cut.excluded = INFINITY;
@@ -93,6 +92,5 @@ void broken_uneven_run(struct run *run, const struct problem *problem);
 #undef space_level_count
 #define map_exact_solver broken_exact_solver
 #define nest_choices_expand broken_expand
-#define order_book_make broken_book
 #define nest_descend broken_descend
 #include "solvers/map/exact.c"
