@@ -52,6 +52,10 @@ struct milp_size milp_size(const struct milp *milp);
 struct milp_wishes {
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
+	bool covers;   /* tighten rows of 0-1 columns by covers */
+	/* A point that holds everything, by column, or NULL: asked for now and then, so that
+	 * only what is better is looked for. */
+	const double *(*known)(void *user);
 	void *user;
 	/* After some more simplex iterations over so many rows; false ends the search.  NULL: to
 	 * the end. */

@@ -1,0 +1,185 @@
+#include "solvers/place/spill.h"
+
+#include "base/array.h"
+#include "solvers/place/spill_climb.h"
+#include "solvers/place/spill_master.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	ENTRIES_MOST = 1 << 22, /* of rows */
+	FIRST_NODES = 20000,    /* of the packer, for a set that the master names */
+	STEPS_AT_ONCE = 20,     /* of the climb, each time that the master pauses */
+};
+
+/* A set that the master named and the packer could not decide. */
+struct undecided {
+	const bool *kept;
+	int64_t gain;
+	uint64_t nodes; /* that it was given */
+};
+
+struct spilling {
+	struct run *run;
+	struct arena *arena; /* as long as the search */
+	const struct spill_model *model;
+	struct spill_climb climb;
+	struct array(struct spill_cut) cuts;
+	struct array(struct undecided) undecided;
+	int64_t most;      /* no set gains more */
+	int64_t rest_most; /* no set that was not looked at gains more */
+	bool spent;
+	struct spill_master master;
+	const double *known; /* the best, as a point of the master */
+	int64_t known_gain;
+};
+
+/* Weights that are lost when so much is gained. */
+static double lost(const struct spilling *spilling, int64_t gain)
+{
+	const struct spill_model *model = spilling->model;
+	return (double)(model->all - gain * model->unit_gain);
+}
+
+static void offer(struct spilling *spilling)
+{
+	if (!spilling->climb.better)
+		return;
+	struct candidate candidate = {.stage = STAGE_PLACE, .placement = spilling->climb.placement};
+	spilling->climb.better = false;
+	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb.best.gain));
+	run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+		lost(spilling, spilling->most));
+}
+
+/* No set gains more than the rest, or an undecided one, or the best. */
+static void bound(struct spilling *spilling)
+{
+	int64_t most = spilling->rest_most, before = spilling->most;
+	for (size_t i = 0; i < spilling->undecided.count; i++)
+		if (spilling->undecided.at[i].gain > most)
+			most = spilling->undecided.at[i].gain;
+	if (most < spilling->climb.best.gain)
+		most = spilling->climb.best.gain;
+	if (most < spilling->most)
+		spilling->most = most;
+	if (spilling->most < before)
+		run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+			lost(spilling, spilling->most));
+}
+
+static bool is_done(const struct spilling *spilling)
+{
+	return spilling->spent || spilling->climb.best.gain >= spilling->most;
+}
+
+static bool go_on(void *user, uint64_t iterations, int rows)
+{
+	struct spilling *spilling = user;
+	spilling->spent |= !run_spend(spilling->run, iterations);
+	for (int s = 0; s < STEPS_AT_ONCE && !spilling->spent; s++) {
+		spill_climb_step(&spilling->climb);
+		spilling->spent |= !run_spend(spilling->run, 1);
+	}
+	offer(spilling);
+	return !is_done(spilling);
+}
+
+static bool *read_kept(struct spilling *spilling, const double *values)
+{
+	bool *kept = arena_array(spilling->arena, bool, spilling->model->item_count);
+	for (int i = 0; i < spilling->model->item_count; i++)
+		kept[i] = values[i] > 0.5;
+	return kept;
+}
+
+static void found(void *user, const double *values)
+{
+	struct spilling *spilling = user;
+	spill_climb_try(&spilling->climb, read_kept(spilling, values), FIRST_NODES);
+	offer(spilling);
+}
+
+/* What a point gains; as whole numbers. */
+static int64_t bound_of(const struct spilling *spilling, const struct milp_answer *answer)
+{
+	double margin = milp_margin(spilling->model->item_count, answer->bound);
+	if (!(answer->bound > -(double)spilling->model->total))
+		return spilling->model->total;
+	return (int64_t)floor(-answer->bound + margin);
+}
+
+/* Decides a set of the master's; cuts it off. */
+static void decide(struct spilling *spilling, const bool *kept)
+{
+	struct spill_question question =
+		spill_question_make(spilling->arena, spilling->model, kept);
+	struct pack_question asked = {.packing = &question.packing,
+		.capacity = question.packing.capacity,
+		.nodes = FIRST_NODES,
+		.explain = true};
+	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
+	int *all = arena_array(spilling->arena, int, question.packing.count);
+	for (size_t r = 0; r < question.packing.count; r++)
+		all[r] = (int)r;
+	bool core = answer.status == PACK_NEVER && answer.core_count;
+	if (answer.status == PACK_FITS) {
+		spill_climb_try(&spilling->climb, kept, 0);
+		return;
+	}
+	*array_add(spilling->arena, &spilling->cuts) =
+		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
+			core ? answer.core_count : question.packing.count);
+	if (answer.status == PACK_UNKNOWN) {
+		struct spill_set *next = &spilling->climb.next;
+		spill_set_clear(next);
+		for (int i = 0; i < spilling->model->item_count; i++)
+			if (kept[i])
+				spill_set_turn(next, i);
+		*array_add(spilling->arena, &spilling->undecided) =
+			(struct undecided){kept, next->gain, asked.nodes};
+	}
+}
+
+static void ask_master(struct spilling *spilling)
+{
+	struct arena *arena = arena_open();
+	struct milp_wishes wishes = {
+		.user = spilling, .go_on = go_on, .found = found, .covers = true};
+	spilling->master =
+		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
+	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
+	if (answer.status == MILP_INFEASIBLE)
+		spilling->rest_most = 0;
+	else if (answer.bound > -INFINITY)
+		spilling->rest_most = bound_of(spilling, &answer);
+	bound(spilling);
+	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
+		decide(spilling, read_kept(spilling, answer.values));
+		offer(spilling);
+		bound(spilling);
+	}
+	arena_close(arena);
+}
+
+void spill_run(struct run *run, const struct packing *packing)
+{
+	struct arena *arena = arena_open();
+	struct spilling spilling = {.run = run, .arena = arena};
+	spilling.model = spill_model_make(arena, packing, ENTRIES_MOST);
+	if (!spilling.model) {
+		run_complain(run, true, -1, "the weights add up to more than 2^63 - 1");
+		arena_close(arena);
+		return;
+	}
+	spilling.most = spilling.rest_most = spilling.model->total;
+	spilling.climb = spill_climb_make(run, arena, spilling.model);
+	spill_climb_start(&spilling.climb);
+	offer(&spilling);
+	while (!is_done(&spilling))
+		ask_master(&spilling);
+	bool optimal = spilling.climb.best.gain >= spilling.most;
+	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
+	arena_close(arena);
+}
