@@ -1,0 +1,224 @@
+#include "solvers/place/pack.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "solvers/place/pack_search.h"
+#include "solvers/place/packing.h"
+
+/* Failures until the first new start; every fourth is a third more patient than those before. */
+enum { FIRST_FAILURES = 300 };
+
+/*
+ * A child that may take a parent's slot is left open at first: its first step does not count.  If
+ * what is found shares bytes there, each choice of that child is tried.
+ */
+struct asking {
+	struct run *run;
+	const struct pack_question *question;
+	struct arena *arena;
+	int *takes;
+	struct pack_answer answer;
+	struct placement *placement;
+};
+
+static bool is_chosen(const struct asking *asking, int i)
+{
+	return !asking->question->chosen || asking->question->chosen[i];
+}
+
+static bool may_take(const struct asking *asking, int child, int parent)
+{
+	return is_chosen(asking, parent) && pack_may_take(asking->question->packing, child, parent);
+}
+
+static bool is_over(struct asking *asking)
+{
+	uint64_t limit = asking->question->nodes;
+	return (limit && asking->answer.nodes >= limit) || !run_spend(asking->run, 0);
+}
+
+static enum pack_status search_room(
+	struct asking *asking, const struct room *room, struct arena *arena, int64_t *addresses)
+{
+	struct pack_search *search = pack_search_open(room, arena);
+	double failures = FIRST_FAILURES;
+	uint64_t before = asking->answer.nodes;
+	for (uint64_t start = 0;; start++) {
+		uint64_t limit = asking->question->nodes;
+		if (is_over(asking))
+			return PACK_UNKNOWN;
+		enum pack_status status = pack_search_run(search, asking->run, (uint64_t)failures,
+			limit ? limit - asking->answer.nodes : 0,
+			run_random(asking->run, 1 << 16) * 4 + start % 4);
+		asking->answer.nodes = before + pack_search_nodes(search);
+		asking->answer.restarts++;
+		for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
+			if (room->items[i].shape >= 0)
+				addresses[room->items[i].shape] = pack_search_address(search, i);
+		if (status != PACK_UNKNOWN)
+			return status;
+		if (start % 4 == 3)
+			failures *= 1.3;
+	}
+}
+
+/* Do they share bytes in the first step of `child`, unlawfully? */
+static bool shares(const struct asking *asking, size_t c, size_t j)
+{
+	const struct packing *packing = asking->question->packing;
+	const struct buffer *child = &packing->buffers[c], *other = &packing->buffers[j];
+	int64_t at = asking->placement->addresses[c], beside = asking->placement->addresses[j];
+	if (j == c || beside == UNPLACED || !child->size || !other->size ||
+		child->start >= child->end || other->start > child->start ||
+		other->end <= child->start || at >= beside + other->size ||
+		beside >= at + child->size)
+		return false;
+	return at != beside ||
+	       (!may_take(asking, (int)c, (int)j) && !may_take(asking, (int)j, (int)c));
+}
+
+static bool lies_on_parent(const struct asking *asking, size_t c)
+{
+	const struct buffer *child = &asking->question->packing->buffers[c];
+	const int64_t *addresses = asking->placement->addresses;
+	for (size_t k = 0; k < child->parent_count; k++)
+		if (addresses[child->parents[k]] == addresses[c] &&
+			may_take(asking, (int)c, child->parents[k]))
+			return true;
+	return false;
+}
+
+/* An open choice that the placement found does not keep: of a child, or of who is at the head of
+ * the shape it is in; -1: all is lawful. */
+static int find_unlawful(const struct asking *asking)
+{
+	const struct packing *packing = asking->question->packing;
+	for (size_t c = 0; c < packing->count; c++) {
+		int head = pack_head(asking->takes, packing->count, (int)c);
+		if (asking->takes[head] != TAKES_OPEN)
+			continue;
+		bool good = !packing->buffers[c].must_take_over || lies_on_parent(asking, c);
+		for (size_t j = 0; j < packing->count && good; j++)
+			good = !shares(asking, c, j);
+		if (!good)
+			return head;
+	}
+	return -1;
+}
+
+static enum pack_status solve_choices(struct asking *asking);
+
+/* Every choice of one child. */
+static enum pack_status decide(struct asking *asking, int child)
+{
+	const struct buffer *buffer = &asking->question->packing->buffers[child];
+	enum pack_status all = PACK_NEVER;
+	for (size_t k = 0; k <= buffer->parent_count; k++) {
+		bool is_parent = k < buffer->parent_count;
+		if (is_parent ? !may_take(asking, child, buffer->parents[k])
+			      : buffer->must_take_over)
+			continue;
+		asking->takes[child] = is_parent ? buffer->parents[k] : TAKES_NOBODYS;
+		enum pack_status status = solve_choices(asking);
+		if (status == PACK_FITS)
+			return status;
+		if (status == PACK_UNKNOWN)
+			all = status;
+		if (is_over(asking))
+			return PACK_UNKNOWN;
+	}
+	asking->takes[child] = TAKES_OPEN;
+	return all;
+}
+
+static void write_placement(
+	struct asking *asking, const struct shapes *shapes, const int64_t *addresses)
+{
+	const struct packing *packing = asking->question->packing;
+	for (size_t i = 0; i < packing->count; i++) {
+		int shape = shapes->of[i];
+		asking->placement->addresses[i] =
+			shape < 0 ? shapes->addresses[i] : addresses[shape] * shapes->unit;
+	}
+	for (size_t i = 0; i < packing->count; i++) {
+		int64_t address = asking->placement->addresses[i];
+		const struct buffer *buffer = &packing->buffers[i];
+		asking->placement->in_place_of[i] = -1;
+		for (size_t k = 0; k < buffer->parent_count && address != UNPLACED; k++)
+			if (asking->placement->addresses[buffer->parents[k]] == address &&
+				may_take(asking, (int)i, buffer->parents[k]))
+				asking->placement->in_place_of[i] = buffer->parents[k];
+	}
+}
+
+static enum pack_status solve_choices(struct asking *asking)
+{
+	struct arena *arena = arena_open();
+	enum pack_status status = PACK_FITS;
+	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
+		asking->question->capacity, asking->takes, arena);
+	struct rooms rooms = {0};
+	if (shapes.why)
+		status = PACK_NEVER;
+	else
+		rooms = pack_rooms(&shapes, arena);
+	if (rooms.too_large)
+		status = PACK_UNKNOWN;
+	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
+	for (size_t r = 0; status == PACK_FITS && r < rooms.count; r++)
+		status = search_room(asking, &rooms.at[r], arena, addresses);
+	int child = -1;
+	if (status == PACK_FITS) {
+		write_placement(asking, &shapes, addresses);
+		child = find_unlawful(asking);
+	}
+	arena_close(arena);
+	return child < 0 ? status : decide(asking, child);
+}
+
+/* False if some child can take no slot that it must take. */
+static bool open_choices(struct asking *asking)
+{
+	const struct packing *packing = asking->question->packing;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *child = &packing->buffers[i];
+		int lawful = 0, last = TAKES_NOBODYS;
+		asking->takes[i] = TAKES_NOBODYS;
+		if (!is_chosen(asking, (int)i))
+			continue;
+		for (size_t k = 0; k < child->parent_count; k++)
+			if (may_take(asking, (int)i, child->parents[k])) {
+				lawful++;
+				last = child->parents[k];
+			}
+		if (child->must_take_over) {
+			if (!lawful)
+				return false;
+			asking->takes[i] = lawful == 1 ? last : TAKES_OPEN;
+		} else if (lawful && child->size && child->start < child->end) {
+			asking->takes[i] = TAKES_OPEN;
+		}
+	}
+	return true;
+}
+
+struct pack_answer pack(struct run *run, const struct pack_question *question, struct arena *arena)
+{
+	size_t count = question->packing->count;
+	struct asking asking = {run, question, arena, arena_array(arena, int, count), {0}, NULL};
+	asking.placement = arena_new(arena, struct placement);
+	asking.placement->count = count;
+	asking.placement->addresses = arena_array(arena, int64_t, count);
+	asking.placement->in_place_of = arena_array(arena, int, count);
+	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : PACK_NEVER;
+	if (asking.answer.status == PACK_FITS)
+		asking.answer.placement = asking.placement;
+	if (asking.answer.status == PACK_NEVER && question->explain) {
+		int *core = arena_array(arena, int, count);
+		for (size_t i = 0; i < count; i++)
+			if (is_chosen(&asking, (int)i))
+				core[asking.answer.core_count++] = (int)i;
+		asking.answer.core = core;
+	}
+	return asking.answer;
+}

@@ -1,0 +1,195 @@
+/* The exact packer against trying every address, and laws that its answers must keep. */
+#include "base/arena.h"
+#include "base/random.h"
+#include "solvers/place/pack.h"
+#include "tests/support/draws.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+enum { BUFFERS_MOST = 8, CAPACITY_MOST = 16, STEPS_MOST = 8 };
+
+struct drawing {
+	struct random random;
+	struct arena *arena;
+};
+
+static int below(struct drawing *drawing, int bound)
+{
+	return (int)random_below(&drawing->random, (uint64_t)bound);
+}
+
+static int64_t alignment_of(const struct packing *packing, size_t i)
+{
+	int64_t own = packing->buffers[i].alignment;
+	return own ? own : packing->alignment;
+}
+
+static bool declares(const struct buffer *child, size_t parent)
+{
+	for (size_t k = 0; k < child->parent_count; k++)
+		if ((size_t)child->parents[k] == parent)
+			return true;
+	return false;
+}
+
+static bool takes(const struct packing *packing, const int64_t *at, size_t c, size_t p)
+{
+	const struct buffer *child = &packing->buffers[c], *parent = &packing->buffers[p];
+	return declares(child, p) && at[c] == at[p] && parent->end == child->start + 1 &&
+	       child->size <= parent->size;
+}
+
+static bool meet(const struct packing *packing, const int64_t *at, size_t i, size_t j)
+{
+	const struct buffer *a = &packing->buffers[i], *b = &packing->buffers[j];
+	return a->start < b->end && b->start < a->end && a->start < a->end && b->start < b->end &&
+	       a->size && b->size && at[i] < at[j] + b->size && at[j] < at[i] + a->size;
+}
+
+static bool allowed(const struct packing *packing, const int64_t *at, size_t i)
+{
+	const struct buffer *buffer = &packing->buffers[i];
+	if (at[i] % alignment_of(packing, i) || at[i] + buffer->size > packing->capacity ||
+		(buffer->is_fixed && at[i] != buffer->address))
+		return false;
+	for (size_t r = 0; r < packing->reserved_count; r++)
+		if (buffer->size && at[i] < packing->reserved[r].to &&
+			packing->reserved[r].from < at[i] + buffer->size)
+			return false;
+	for (size_t j = 0; j < i; j++)
+		if (meet(packing, at, i, j) && !takes(packing, at, i, j) &&
+			!takes(packing, at, j, i))
+			return false;
+	return true;
+}
+
+static bool all_taken_over(const struct packing *packing, const int64_t *at)
+{
+	for (size_t i = 0; i < packing->count; i++) {
+		bool has = !packing->buffers[i].must_take_over;
+		for (size_t j = 0; j < packing->count && !has; j++)
+			has = takes(packing, at, i, j);
+		if (!has)
+			return false;
+	}
+	return true;
+}
+
+/* Every address of every buffer. */
+static bool try_all(const struct packing *packing, int64_t *at, size_t i)
+{
+	if (i == packing->count)
+		return all_taken_over(packing, at);
+	for (at[i] = 0; at[i] <= packing->capacity; at[i]++)
+		if (allowed(packing, at, i) && try_all(packing, at, i + 1))
+			return true;
+	return false;
+}
+
+static bool ask(struct arena *arena, const struct packing *packing, const int64_t **addresses)
+{
+	struct problem problem = {.stage = STAGE_PLACE, .packing = packing};
+	struct answer answer =
+		solve(solver_find(STAGE_PLACE, "exact"), &problem, 10000000, 1, arena);
+	assert_int_not_equal(answer.status, PROOF_NONE);
+	if (answer.status == PROOF_INFEASIBLE)
+		return false;
+	assert_int_equal(answer.status, PROOF_OPTIMAL);
+	const struct placement *placement = answer.candidates[answer.candidate_count - 1].placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0)
+		fail_msg("buffers %d, %d: %s", fault.a, fault.b, fault.why);
+	*addresses = placement->addresses;
+	return true;
+}
+
+static void draw_parents(struct drawing *drawing, struct packing *packing, struct buffer *buffers)
+{
+	for (size_t c = 0; c < packing->count; c++) {
+		int *parents = arena_array(drawing->arena, int, packing->count);
+		for (size_t p = 0; p < packing->count; p++)
+			if (p != c && buffers[p].end == buffers[c].start + 1 &&
+				buffers[c].size <= buffers[p].size && below(drawing, 2))
+				parents[buffers[c].parent_count++] = (int)p;
+		buffers[c].parents = parents;
+		buffers[c].must_take_over = buffers[c].parent_count && !below(drawing, 4);
+	}
+}
+
+/* Kinds of rules: 1 alignments, 2 slots taken over, 4 fixed addresses, 8 reserved bytes. */
+static struct packing draw_packing(struct drawing *drawing, int kinds)
+{
+	struct packing packing = {.alignment = kinds & 1 ? 1 + below(drawing, 3) : 1,
+		.capacity = 6 + below(drawing, CAPACITY_MOST - 5),
+		.count = (size_t)(2 + below(drawing, BUFFERS_MOST - 1)),
+		.goal = PACKING_FIT};
+	struct buffer *buffers = arena_array(drawing->arena, struct buffer, packing.count);
+	int steps = 2 + below(drawing, STEPS_MOST - 1);
+	for (size_t i = 0; i < packing.count; i++) {
+		struct buffer *buffer = &buffers[i];
+		buffer->start = below(drawing, steps);
+		buffer->end = buffer->start + 1 + below(drawing, steps - (int)buffer->start);
+		if (!below(drawing, 20))
+			buffer->end = buffer->start;
+		buffer->size = below(drawing, 20) ? 1 + below(drawing, 6) : 0;
+		if ((kinds & 1) && !below(drawing, 3))
+			buffer->alignment = packing.alignment * (1 + below(drawing, 3));
+		if ((kinds & 4) && !below(drawing, 4)) {
+			buffer->is_fixed = true;
+			buffer->address = below(drawing, (int)packing.capacity);
+		}
+	}
+	packing.buffers = buffers;
+	if (kinds & 2)
+		draw_parents(drawing, &packing, buffers);
+	if (kinds & 8) {
+		struct byte_range *reserved = arena_array(drawing->arena, struct byte_range, 2);
+		packing.reserved_count = (size_t)(1 + below(drawing, 2));
+		for (size_t r = 0; r < packing.reserved_count; r++) {
+			reserved[r].from = below(drawing, (int)packing.capacity);
+			reserved[r].to = reserved[r].from + 1 + below(drawing, 3);
+		}
+		packing.reserved = reserved;
+	}
+	return packing;
+}
+
+static void answers_equal_trying_every_address(void **state)
+{
+	uint64_t seed = draws_seed(1);
+	long count = draws(2000), fits = 0;
+	for (long n = 0; n < count; n++) {
+		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
+		struct packing packing = draw_packing(&drawing, (int)(n % 16));
+		const int64_t *addresses = NULL;
+		int64_t at[BUFFERS_MOST] = {0};
+		bool expected = try_all(&packing, at, 0);
+		bool found = ask(drawing.arena, &packing, &addresses);
+		if (found != expected)
+			fail_msg("draw %ld: %s, but trying every address says %s", n,
+				found ? "fits" : "never fits", expected ? "fits" : "never");
+		if (found && !all_taken_over(&packing, addresses))
+			fail_msg("draw %ld: a child lies on none of its parents", n);
+		for (size_t i = 0; found && i < packing.count; i++)
+			if (!allowed(&packing, addresses, i))
+				fail_msg("draw %ld: buffer %zu may not lie at %lld", n, i,
+					(long long)addresses[i]);
+		fits += found;
+		arena_close(drawing.arena);
+	}
+	if (draws_are_many(count)) {
+		assert_true(fits > count / 10);
+		assert_true(count - fits > count / 10);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_equal_trying_every_address),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
