@@ -30,7 +30,7 @@ struct command {
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_diff, command_report, command_list;
+	command_place, command_diff, command_report, command_list;
 
 /* `check --certificate`: whether what explore proved holds.  The answer is the exit status. */
 int command_certificate(struct arena *arena, const struct arguments *arguments, struct diag *diag);

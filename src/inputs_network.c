@@ -74,11 +74,7 @@ static const struct node *read_option(
 	const struct arguments *arguments, const struct reading *reading, const char *name)
 {
 	const struct option_value *value = option_find(arguments, name);
-	if (!value)
-		return NULL;
-	struct node *node = arena_new(reading->arena, struct node);
-	*node = (struct node){.kind = NODE_SCALAR, .text = value->text, .span = value->span};
-	return node;
+	return value ? node_scalar(reading->arena, value->text, value->span) : NULL;
 }
 
 void network_limits_take(const struct arguments *arguments, const struct reading *reading,

@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&command_score,
 	&command_simulate,
 	&command_check,
+	&command_place,
 	&command_diff,
 	&command_report,
 	&command_list,

@@ -55,6 +55,10 @@ struct packing {
 	const struct byte_range *reserved; /* bytes that no buffer may touch */
 };
 
+/* The most that all sizes and alignments of a packing add up to, and the most of its capacity and of
+ * each fixed address: sums of any two do not overflow. */
+#define PACKING_BYTES_MOST (INT64_C(1) << 61)
+
 enum { UNPLACED = -1 };
 
 /* A buffer with uses that is there for a part of its life. */
@@ -77,10 +81,14 @@ struct packing_fault {
 	const char *why;
 };
 
+/* Whether the child may lie on the parent: declared, no larger, its first step the parent's last. */
+bool packing_may_take(const struct packing *packing, size_t child, size_t parent);
+
 /*
- * The independent checker: every placed buffer aligned and inside the
- * capacity, no two live buffers share bytes unless the one takes the other's
- * place lawfully.  Answers the first fault, or a.a == -1 for none.
+ * The independent checker: every placed buffer aligned, inside the
+ * capacity, off the reserved bytes, at its fixed address, in a parent's place if it must be; parts
+ * of lives from use to use; no two live buffers share bytes unless the one takes the other's
+ * place lawfully.  Answers a fault, or a == -1 for none.  Time: n log n.
  */
 struct packing_fault packing_check(
 	const struct packing *packing, const struct placement *placement);

@@ -39,9 +39,29 @@ const char *folder_open(struct arena *arena, const char *path)
 	return why ? why : make_folder(arena, path);
 }
 
+/* A device or a pipe is written to; a file is replaced. */
+static bool is_no_file(const char *path)
+{
+	struct stat facts;
+	return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
+static const char *write_into(
+	struct arena *arena, const char *path, const char *bytes, size_t length)
+{
+	FILE *file = fopen(path, "wb");
+	bool good = file && fwrite(bytes, 1, length, file) == length && fflush(file) == 0;
+	int error = errno;
+	if (file)
+		good &= fclose(file) == 0;
+	return good ? NULL : arena_format(arena, "cannot write '%s': %s", path, strerror(error));
+}
+
 static const char *write_beside(
 	struct arena *arena, const char *path, const char *bytes, size_t length, bool to_disk)
 {
+	if (is_no_file(path))
+		return write_into(arena, path, bytes, length);
 	const char *beside = arena_format(arena, "%s.tmp", path);
 	FILE *file = fopen(beside, "wb");
 	if (!file)

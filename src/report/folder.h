@@ -13,7 +13,7 @@ struct arena;
 /* Makes the folder and its parents; NULL, or why not. */
 const char *folder_open(struct arena *arena, const char *path);
 
-/* One file alone; NULL, or why not. */
+/* One file alone; NULL, or why not.  What is no file, a device or a pipe, is written into. */
 const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length);
 
 /* The same inside a folder.  `name` may have one folder in front ("plans/a.yaml"): such a file is

@@ -96,6 +96,12 @@ void run_cell(struct run *run, struct cell cell)
 	*array_add(run->arena, &run->cells) = cell;
 }
 
+void run_core(struct run *run, size_t count, const int *buffers)
+{
+	run->answer.core_count = count;
+	run->answer.core = arena_copy(run->arena, buffers, count * sizeof *buffers);
+}
+
 void run_offer(struct run *run, const struct candidate *candidate, double value)
 {
 	*array_add(run->arena, &run->candidates) = *candidate;

@@ -91,6 +91,9 @@ void run_prove_within(struct run *run, double factor);
 struct cell;
 void run_cell(struct run *run, struct cell cell);
 
+/* With PROOF_INFEASIBLE of a packing: buffers that do not fit even alone. */
+void run_core(struct run *run, size_t count, const int *buffers);
+
 /*
  * Keeps an offer; the candidate must live in run_arena.  `value` is what the
  * solver minimises, for its own comparisons; whoever asked scores candidates
@@ -118,6 +121,8 @@ struct answer {
 	struct effort_of_proof effort;
 	size_t cell_count;
 	const struct cell *cells;
+	size_t core_count;
+	const int *core; /* 0: none was looked for */
 	size_t candidate_count;
 	const struct candidate *candidates;
 	const double *values;

@@ -13,7 +13,19 @@
 
 enum { TAG_DIRECTIVES_MOST = 64 };
 
-static void complain(const struct source *source, int error, struct diag *diag)
+/* What is read, for messages. */
+struct kind {
+	const char *name;   /* "a spec" */
+	const char *folder; /* what to do with a folder */
+	size_t most;        /* bytes */
+	const char *most_text;
+};
+
+static const struct kind spec = {"a spec", "name the YAML files in it", SPEC_BYTES_MOST, "1 MiB"};
+static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "1 GiB"};
+
+static void complain(
+	const struct source *source, const struct kind *kind, int error, struct diag *diag)
 {
 	struct span file = {.source = source};
 	switch (error) {
@@ -21,7 +33,7 @@ static void complain(const struct source *source, int error, struct diag *diag)
 		diag_error(diag, file, "there is no such file");
 		break;
 	case EISDIR:
-		diag_error(diag, file, "is a folder; name the YAML files in it");
+		diag_error(diag, file, "is a folder; %s", kind->folder);
 		break;
 	case EACCES:
 		diag_error(diag, file, "no permission to read it");
@@ -31,15 +43,16 @@ static void complain(const struct source *source, int error, struct diag *diag)
 	}
 }
 
-static void complain_size(const struct source *source, int64_t bytes, struct diag *diag)
+static void complain_size(
+	const struct source *source, const struct kind *kind, int64_t bytes, struct diag *diag)
 {
 	struct span file = {.source = source};
 	if (bytes > 0)
-		diag_error(diag, file, "has %lld bytes; a spec has at most %d (1 MiB)",
-			(long long)bytes, SPEC_BYTES_MOST);
+		diag_error(diag, file, "has %lld bytes; %s has at most %zu (%s)", (long long)bytes,
+			kind->name, kind->most, kind->most_text);
 	else
-		diag_error(diag, file, "is longer than %d bytes (1 MiB), the most of a spec",
-			SPEC_BYTES_MOST);
+		diag_error(diag, file, "is longer than %zu bytes (%s), the most of %s", kind->most,
+			kind->most_text, kind->name);
 }
 
 static void set_bytes(struct arena *arena, struct source *source, const char *bytes, size_t length)
@@ -50,59 +63,69 @@ static void set_bytes(struct arena *arena, struct source *source, const char *by
 	source->length = length - skip;
 }
 
-/* 0, or the error of the system.  One byte more than allowed shows the excess. */
-static int read_all(int file, char *bytes, size_t *length)
+/* 0, or the error of the system.  At least one byte more than allowed shows the excess. */
+static int read_all(int file, size_t most, struct text *bytes)
 {
-	*length = 0;
-	while (*length <= SPEC_BYTES_MOST) {
-		ssize_t got = read(file, bytes + *length, SPEC_BYTES_MOST + 1 - *length);
+	char piece[1 << 14];
+	while (bytes->length <= most) {
+		ssize_t got = read(file, piece, sizeof piece);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return errno;
 		if (got == 0)
 			return 0;
-		*length += (size_t)got;
+		text_bytes(bytes, piece, (size_t)got);
 	}
 	return 0;
 }
 
-static int read_open(int file, struct source *source, struct arena *arena, struct diag *diag)
+static int read_open(int file, const struct kind *kind, struct source *source, struct arena *arena,
+	struct diag *diag)
 {
 	struct stat facts;
 	if (fstat(file, &facts) < 0)
 		return errno;
 	if (S_ISDIR(facts.st_mode))
 		return EISDIR;
-	size_t room = SPEC_BYTES_MOST + 1;
-	if (S_ISREG(facts.st_mode) && facts.st_size > SPEC_BYTES_MOST) {
-		complain_size(source, facts.st_size, diag);
+	if (S_ISREG(facts.st_mode) && facts.st_size > (off_t)kind->most) {
+		complain_size(source, kind, facts.st_size, diag);
 		return 0;
 	}
 	struct arena *scratch = arena_open();
-	char *bytes = arena_alloc(scratch, room);
-	size_t length;
-	int error = read_all(file, bytes, &length);
-	if (!error && length > SPEC_BYTES_MOST)
-		complain_size(source, 0, diag);
+	struct text bytes = text_open(scratch);
+	int error = read_all(file, kind->most, &bytes);
+	if (!error && bytes.length > kind->most)
+		complain_size(source, kind, 0, diag);
 	else if (!error)
-		set_bytes(arena, source, bytes, length);
+		set_bytes(arena, source, text_read(&bytes), bytes.length);
 	arena_close(scratch);
 	return error;
 }
 
-const struct source *file_read(struct arena *arena, const char *path, struct diag *diag)
+static const struct source *read_kind(
+	struct arena *arena, const char *path, const struct kind *kind, struct diag *diag)
 {
 	bool standard = text_equal(path, "-");
 	struct source *source = arena_new(arena, struct source);
 	source->name = standard ? "standard input" : arena_text(arena, path);
 	int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int error = file < 0 ? errno : read_open(file, source, arena, diag);
+	int error = file < 0 ? errno : read_open(file, kind, source, arena, diag);
 	if (file >= 0 && !standard)
 		close(file);
 	if (error)
-		complain(source, error, diag);
+		complain(source, kind, error, diag);
 	return source->bytes ? source : NULL;
+}
+
+const struct source *file_read(struct arena *arena, const char *path, struct diag *diag)
+{
+	return read_kind(arena, path, &spec, diag);
+}
+
+const struct source *file_read_table(struct arena *arena, const char *path, struct diag *diag)
+{
+	return read_kind(arena, path, &table, diag);
 }
 
 const struct source *file_of_text(
@@ -111,14 +134,14 @@ const struct source *file_of_text(
 	struct source *source = arena_new(arena, struct source);
 	source->name = arena_text(arena, name);
 	if (length > SPEC_BYTES_MOST) {
-		complain_size(source, (int64_t)length, diag);
+		complain_size(source, &spec, (int64_t)length, diag);
 		return NULL;
 	}
 	set_bytes(arena, source, text, length);
 	return source;
 }
 
-static bool check_characters(const struct source *source, struct diag *diag)
+bool file_check_characters(const struct source *source, struct diag *diag)
 {
 	for (size_t at = 0; at < source->length;) {
 		uint32_t c = 0;
@@ -214,5 +237,5 @@ static bool check_lines(const struct source *source, struct diag *diag)
 
 bool file_check(const struct source *source, struct diag *diag)
 {
-	return check_characters(source, diag) && check_lines(source, diag);
+	return file_check_characters(source, diag) && check_lines(source, diag);
 }

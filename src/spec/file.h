@@ -4,17 +4,23 @@
 #include "base/diag.h"
 
 /*
- * The bytes of a spec before YAML sees them, without a byte order mark.
- * `file_read` reads a file whole, or stdin for "-", and refuses what is too
- * large without reading it; `file_of_text` does so with text in memory.
- * `file_check` finds what a YAML parser would explain badly: broken UTF-8,
- * control characters, Jinja templates, nothing at all.
+ * The bytes of a spec before YAML sees them, or of a table, without a byte order mark.
+ * `file_read` reads a spec whole, or stdin for "-", and refuses what is too
+ * large without reading it; `file_of_text` does so with text in memory;
+ * `file_read_table` reads what has a row for each of many things, up to TABLE_BYTES_MOST.
+ * `file_check` finds what a YAML parser would explain badly: what file_check_characters
+ * finds, Jinja templates, nothing at all.  `file_check_characters` finds broken UTF-8 and
+ * control characters.
  */
 struct arena;
 
+enum { TABLE_BYTES_MOST = 1 << 30 };
+
 const struct source *file_read(struct arena *arena, const char *path, struct diag *diag);
+const struct source *file_read_table(struct arena *arena, const char *path, struct diag *diag);
 const struct source *file_of_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
+bool file_check_characters(const struct source *source, struct diag *diag);
 bool file_check(const struct source *source, struct diag *diag);
 
 #endif

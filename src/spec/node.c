@@ -1,5 +1,6 @@
 #include "spec/node.h"
 
+#include "base/arena.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/compose.h"
@@ -24,6 +25,13 @@ const struct node *node_read_text(
 {
 	const struct source *source = file_of_text(arena, name, text, length, diag);
 	return source ? read_source(arena, source, diag) : NULL;
+}
+
+const struct node *node_scalar(struct arena *arena, const char *text, struct span span)
+{
+	struct node *node = arena_new(arena, struct node);
+	*node = (struct node){.kind = NODE_SCALAR, .text = text, .span = span};
+	return node;
 }
 
 int node_index(const struct node *map, const char *key)

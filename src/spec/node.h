@@ -57,6 +57,9 @@ const struct node *node_read_file(struct arena *arena, const char *path, struct 
 const struct node *node_read_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
 
+/* A scalar that stands in no YAML: the text of an option, a cell of a table. */
+const struct node *node_scalar(struct arena *arena, const char *text, struct span span);
+
 /* Where bytes `from` up to `to` of a scalar's text stand in the file; the whole
  * scalar's span if escapes or folded lines hide it. */
 struct span node_part(const struct node *scalar, size_t from, size_t to);

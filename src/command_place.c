@@ -1,0 +1,254 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "command.h"
+#include "inputs_place.h"
+#include "listener.h"
+#include "report/folder.h"
+#include "report/place_report.h"
+#include "search/solver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_whole(const struct placement *placement)
+{
+	for (size_t i = 0; i < placement->count; i++)
+		if (placement->addresses[i] == UNPLACED)
+			return false;
+	return true;
+}
+
+/* What the goal wants less of. */
+static int64_t cost_of(const struct packing *packing, const struct placement *placement)
+{
+	if (packing->goal == PACKING_SPILL)
+		return -placement_saved(packing, placement);
+	return packing->goal == PACKING_PEAK ? placement_peak(packing, placement) : 0;
+}
+
+/* Solvers are not believed. */
+static void verify(const struct place_report *report, const struct placement *placement)
+{
+	const struct packing *packing = report->packing;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a < 0)
+		return;
+	BUG("%s made a wrong layout of %s: '%s'%s%s%s: %s", report->method,
+		report->file->source->name, packing->buffers[fault.a].name,
+		fault.b >= 0 ? " and '" : "", fault.b >= 0 ? packing->buffers[fault.b].name : "",
+		fault.b >= 0 ? "'" : "", fault.why);
+}
+
+static void take_best(struct place_report *report, const struct answer *answer)
+{
+	for (size_t i = 0; i < answer->candidate_count; i++) {
+		const struct placement *placement = answer->candidates[i].placement;
+		verify(report, placement);
+		if (report->packing->goal != PACKING_SPILL && !is_whole(placement))
+			continue;
+		if (!report->placement || cost_of(report->packing, placement) <
+						  cost_of(report->packing, report->placement))
+			report->placement = placement;
+	}
+}
+
+/* What the solver proved, in the words of the report. */
+static void take_proof(struct place_report *report, const struct answer *answer)
+{
+	const struct packing *packing = report->packing;
+	report->nodes = answer->ticks;
+	report->outcome = report->placement                    ? PLACE_FOUND
+			  : answer->status == PROOF_INFEASIBLE ? PLACE_NEVER
+							       : PLACE_UNDECIDED;
+	report->core_count = report->placement ? 0 : answer->core_count;
+	report->core = answer->core;
+	if (!report->placement)
+		return;
+	int64_t load = place_report_load(report), reached = cost_of(packing, report->placement);
+	bool bounded = answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND;
+	if (packing->goal == PACKING_PEAK) {
+		report->bound = number_max(load, bounded ? (int64_t)answer->bound : 0);
+		report->proof = PROOF_BOUND;
+	} else if (packing->goal == PACKING_SPILL) {
+		int64_t all = packing_weights(packing);
+		report->bound = bounded ? all - (int64_t)answer->bound : all;
+		reached = -reached;
+		report->proof = PROOF_BOUND;
+	}
+	if (report->proof == PROOF_BOUND && report->bound == reached)
+		report->proof = PROOF_OPTIMAL;
+}
+
+/* More bytes live at once than there are: no search is needed. */
+static bool find_overload(struct arena *arena, struct place_report *report)
+{
+	const struct packing *packing = report->packing;
+	const struct load_curve *load = &report->load;
+	if (packing->goal == PACKING_SPILL || place_report_load(report) <= packing->capacity)
+		return false;
+	report->outcome = PLACE_NEVER;
+	report->method = "load";
+	report->core_by_load = true;
+	report->core_from = load->steps[load->most].from;
+	report->core_to = load->steps[load->most + 1].from;
+	int *core = arena_array(arena, int, packing->count);
+	for (size_t i = 0; i < packing->count; i++)
+		if (packing_counts_at(packing, i, report->core_from))
+			core[report->core_count++] = (int)i;
+	report->core = core;
+	return true;
+}
+
+/* False after telling why the solver would not. */
+static bool ask(struct arena *arena, const struct place_request *request, struct listener *listener,
+	struct place_report *report)
+{
+	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
+	struct asker asker = {
+		.jobs = 1, .listener = listener, .stop = listener_stop, .report = listener_gap};
+	struct answer answer =
+		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
+	bool refused = false;
+	for (size_t i = 0; i < answer.complaint_count; i++) {
+		fprintf(stderr, "lxplore: %s\n", answer.complaints[i].text);
+		refused |= answer.complaints[i].error && !answer.candidate_count;
+	}
+	take_best(report, &answer);
+	take_proof(report, &answer);
+	report->limit = listener_limit(listener);
+	if (!report->limit && answer.cut)
+		report->limit = "budget";
+	return !refused;
+}
+
+static void write_file(struct arena *arena, const char *path, const char *text, size_t length)
+{
+	const char *why = file_write(arena, path, text, length);
+	if (why)
+		fatal("%s", why);
+}
+
+static void write_layout(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	const char *text = "";
+	size_t length = 0;
+	if (request->format == FORMAT_CSV) {
+		if (!report->placement)
+			return;
+		text = packing_write(arena, report->file, report->placement, &length);
+	} else {
+		/* JSON is YAML as it stands. */
+		text = request->format == FORMAT_TEXT ? place_report_text(arena, report)
+						      : place_report_json(arena, report);
+		length = strlen(text);
+	}
+	if (request->output)
+		write_file(arena, request->output, text, length);
+	else
+		command_print(text);
+}
+
+static int tell_end(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	if (request->format != FORMAT_TEXT)
+		fputs(place_report_core(arena, report), stderr);
+	if (!request->quiet && request->format != FORMAT_TEXT)
+		fprintf(stderr, "%s\n", place_report_line(arena, report));
+	if (listener_interrupted())
+		return EXIT_INTERRUPTED;
+	return report->outcome == PLACE_FOUND   ? EXIT_FOUND
+	       : report->outcome == PLACE_NEVER ? EXIT_IMPOSSIBLE
+						: EXIT_NOTHING;
+}
+
+/* `--check`: the offsets that the table has. */
+static int check(struct arena *arena, const struct place_request *request, struct diag *diag)
+{
+	const struct packing *packing = &request->file.packing;
+	const struct placement *placement = request->file.placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0) {
+		const char *a = packing->buffers[fault.a].name;
+		if (fault.b < 0)
+			diag_error(diag, packing_span(&request->file, (size_t)fault.a), "'%s': %s",
+				a, fault.why);
+		else
+			diag_error(diag, packing_span(&request->file, (size_t)fault.a),
+				"'%s' and '%s': %s", a, packing->buffers[fault.b].name, fault.why);
+		if (fault.b >= 0)
+			diag_note(diag, packing_span(&request->file, (size_t)fault.b),
+				"the other is here");
+		diag_print(diag, stderr);
+		return EXIT_IMPOSSIBLE;
+	}
+	struct text text = text_open(arena);
+	text_add(&text, "%zu of %zu buffers lie apart, peak %lld, saved %lld of %lld\n",
+		placement_count(placement), packing->count,
+		(long long)placement_peak(packing, placement),
+		(long long)placement_saved(packing, placement),
+		(long long)packing_weights(packing));
+	command_print(text_read(&text));
+	return EXIT_FOUND;
+}
+
+static int place(struct arena *arena, const struct place_request *request)
+{
+	struct place_report report = {.file = &request->file,
+		.packing = &request->file.packing,
+		.has_capacity = request->has_capacity,
+		.load = load_curve(arena, &request->file.packing, NULL),
+		.method = arena_format(arena, "place/%s", request->solver->name)};
+	struct listener listener = listener_open(request->seconds, request->quiet, "nodes");
+	if (!find_overload(arena, &report) && !ask(arena, request, &listener, &report))
+		return EXIT_INPUT;
+	write_layout(arena, request, &report);
+	return tell_end(arena, request, &report);
+}
+
+static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	struct place_request request;
+	if (!place_request_read(arena, arguments, diag, &request))
+		return command_refuse(diag);
+	diag_print(diag, stderr);
+	return request.check ? check(arena, &request, diag) : place(arena, &request);
+}
+
+static const struct option options[] = {
+	{"capacity", 0, "N", "bytes that there are: 1048576, 1MiB", false},
+	{"alignment", 0, "A", "of addresses, where the table says nothing else (default 1)", false},
+	{"minimize", 0, NULL, "the least capacity that all fit into", false},
+	{"spill", 0, NULL, "keep what saves most; the rest has no offset", false},
+	{"check", 0, NULL, "whether the offsets of the table are right", false},
+	{"solver", 0, "NAME", "exact (default), greedy, ..: lxplore list solvers", false},
+	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
+	{"budget", 0, "N", "at most N nodes", false},
+	{"time-limit", 0, "S", "stop after S seconds", false},
+	{"seed", 's', "S", "of everything random (default 1)", false},
+	{"output", 'o', "FILE", "instead of standard output", false},
+	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)", false},
+	{"quiet", 'q', NULL, "no progress and no closing line", false},
+	{0},
+};
+
+const struct command command_place = {
+	.name = "place",
+	.usage = "BUFFERS.csv --capacity N",
+	.summary = "places buffers with lifetimes in a scratchpad",
+	.manual =
+		"The table has a row for each buffer, with columns in any order: id, lower, upper,\n"
+		"size as minimalloc reads them (a life is [lower, upper)); alignment; in_place_parents\n"
+		"(a;b: whose place it may take, if that ends in its first step) and in_place (may,\n"
+		"must); weight (what is saved by keeping it; default its size); uses (w3;r5;r9: it may\n"
+		"be spilled between them, and each transfer is worth the weight); address (fixed).\n"
+		"What is printed is the table with its offsets; FROM-TO@OFFSET;.. where it is kept\n"
+		"in parts. Every layout is checked by other means than it was found.\n"
+		"Exit status: 0 all fit, or what can be kept is; 1 proven not to fit, or a wrong\n"
+		"layout; 2 wrong input; 3 not decided within the budget; 130 interrupted.\n",
+	.options = options,
+	.run = run,
+};

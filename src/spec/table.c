@@ -1,0 +1,157 @@
+#include "spec/table.h"
+
+#include "base/array.h"
+#include "base/utf8.h"
+#include "spec/file.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static struct span part(const struct table *table, size_t from, size_t to)
+{
+	const char *row = table->source->bytes + table->row_from;
+	int column = 1 + (int)utf8_count(row, from - table->row_from);
+	return (struct span){table->source, table->line, column, table->line,
+		column + (int)utf8_count(table->source->bytes + from, to - from)};
+}
+
+struct span table_span(const struct table *table, size_t column)
+{
+	return part(table, table->cells[column].from, table->cells[column].to);
+}
+
+struct span table_row_span(const struct table *table)
+{
+	return part(table, table->row_from, table->row_to);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Finds the next line that is not empty. */
+static bool find_row(struct table *table)
+{
+	const struct source *source = table->source;
+	while (table->at < source->length) {
+		bool content = false;
+		size_t end = 0;
+		table->line++;
+		table->row_from = table->at;
+		for (; table->at < source->length; table->at++) {
+			const char *at = source->bytes + table->at;
+			end = utf8_break(at, source->length - table->at);
+			if (end)
+				break;
+			content |= !is_blank(*at);
+		}
+		table->row_to = table->at;
+		table->at += end;
+		if (content)
+			return true;
+	}
+	return false;
+}
+
+static struct table_cell *add_cell(struct table *table, size_t count)
+{
+	if (count == table->room)
+		table->cells = array_grown(
+			table->arena, table->cells, count, &table->room, sizeof *table->cells);
+	return &table->cells[count];
+}
+
+/* The cell at byte `at`, in quotes; its text goes to *text.  SIZE_MAX after complaining. */
+static size_t read_quoted(struct table *table, size_t at, struct table_cell *cell, char **text)
+{
+	const char *bytes = table->source->bytes;
+	for (at++; at < table->row_to; at++) {
+		if (bytes[at] == '"' && at + 1 < table->row_to && bytes[at + 1] == '"')
+			at++;
+		else if (bytes[at] == '"')
+			break;
+		*(*text)++ = bytes[at];
+	}
+	if (at >= table->row_to) {
+		diag_error(table->diag, part(table, cell->from, cell->from + 1),
+			"the quote that begins here does not end on its line");
+		return SIZE_MAX;
+	}
+	cell->to = ++at;
+	while (at < table->row_to && is_blank(bytes[at]))
+		at++;
+	if (at < table->row_to && bytes[at] != ',') {
+		diag_error(table->diag, part(table, at, at + 1),
+			"a comma is expected after the closing quote");
+		return SIZE_MAX;
+	}
+	return at;
+}
+
+static size_t read_bare(struct table *table, size_t at, struct table_cell *cell, char **text)
+{
+	const char *bytes = table->source->bytes;
+	const char *comma = memchr(bytes + at, ',', table->row_to - at);
+	size_t end = comma ? (size_t)(comma - bytes) : table->row_to;
+	cell->to = end;
+	while (cell->to > cell->from && is_blank(bytes[cell->to - 1]))
+		cell->to--;
+	memcpy(*text, bytes + at, cell->to - at);
+	*text += cell->to - at;
+	return end;
+}
+
+/* Takes the row apart; the number of its cells, 0 after complaining. */
+static size_t read_cells(struct table *table)
+{
+	const char *bytes = table->source->bytes;
+	size_t count = 0, at = table->row_from, need = 2 * (table->row_to - table->row_from + 1);
+	if (need > table->texts_room) {
+		table->texts_room = 2 * need;
+		table->texts = arena_alloc(table->arena, table->texts_room);
+	}
+	char *text = table->texts;
+	for (;; at++) {
+		struct table_cell *cell = add_cell(table, count++);
+		while (at < table->row_to && is_blank(bytes[at]))
+			at++;
+		*cell = (struct table_cell){text, at, at};
+		at = at < table->row_to && bytes[at] == '"' ? read_quoted(table, at, cell, &text)
+							    : read_bare(table, at, cell, &text);
+		*text++ = '\0';
+		if (at == SIZE_MAX)
+			return 0;
+		if (at >= table->row_to)
+			return count;
+	}
+}
+
+bool table_open(
+	struct table *table, struct arena *arena, const struct source *source, struct diag *diag)
+{
+	*table = (struct table){.arena = arena, .source = source, .diag = diag};
+	if (!file_check_characters(source, diag))
+		return false;
+	if (!find_row(table)) {
+		diag_error(diag, (struct span){.source = source},
+			"is empty; a row with the names of the columns is expected");
+		return false;
+	}
+	table->column_count = read_cells(table);
+	return table->column_count > 0;
+}
+
+bool table_next(struct table *table)
+{
+	while (find_row(table)) {
+		size_t count = read_cells(table);
+		if (count == table->column_count)
+			return true;
+		if (count)
+			diag_error(table->diag, table_row_span(table),
+				"this row has %zu cell%s; the header names %zu columns", count,
+				count == 1 ? "" : "s", table->column_count);
+	}
+	return false;
+}
