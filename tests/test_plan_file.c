@@ -167,7 +167,7 @@ static void what_is_wrong_is_said(void **state)
 		{"address: 262144, size: 512, from: 1", "address: 1677696, size: 512, from: 1",
 			"'mx': it ends beyond the capacity"},
 		{"address: 262144, size: 512, from: 1", "address: 262016, size: 512, from: 1",
-			"'mx': and 's': they share bytes while both live"},
+			"'mx': and 'clone_x': they share bytes while both live"},
 		{", in_place_of: clone_x", "",
 			"'s': and 'clone_x': they share bytes while both live"},
 		{", in_place_of: clone_x", ", in_place_of: mx",
