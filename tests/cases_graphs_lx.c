@@ -276,7 +276,7 @@ static void check_ops(struct family *family, const struct graph *graph, const js
 	/* in the order of their inputs, which is that of the tensors they write */
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		int producer = workload->tensors[t].producer;
-		if (producer >= 0 && workload->ops[producer].inserted)
+		if (producer >= 0 && workload->ops[producer].move)
 			json_array_append_new(clones, json_string(workload->tensors[t].name));
 	}
 	family_expect(family, "clones", json_object_get(expect, "inserted_clones"), clones);

@@ -68,7 +68,7 @@ static void compare_values(const struct workload *workload, const struct sim_res
 }
 
 struct outcome {
-	long run, refused, rings, accumulated;
+	long run, refused, rings, accumulated, sent, kept; /* evictions with bytes and without */
 	double worst_ratio;
 };
 
@@ -116,6 +116,13 @@ static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
 	check_identity(&executed, seed, where, arena);
 	double ratio = (double)executed.result.cycles / (double)executed.cost.score.cycles;
 	outcome->worst_ratio = fmax(outcome->worst_ratio, ratio);
+	for (int s = 0; s < plan->step_count; s++) {
+		if (!plan_is_evict(plan, s))
+			continue;
+		int to = plan->workload->ops[s].writes[0].tensor;
+		outcome->sent += !plan->workload->tensors[to].copy_of;
+		outcome->kept += plan->workload->tensors[to].copy_of > 0;
+	}
 	for (size_t i = 0; i < program->instruction_count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
 		outcome->rings += instruction->engine == ENGINE_RING;
@@ -139,10 +146,11 @@ static void compare(const struct random_options *options, int cores, uint64_t st
 		arena_close(arena);
 	}
 	print_message("%ld plans run, %ld refused; %ld rings, %ld computes add to accumulators, "
-		      "cycles up to %.2f of the model's\n",
-		outcome.run, outcome.refused, outcome.rings, outcome.accumulated,
-		outcome.worst_ratio);
+		      "%ld evictions send, %ld need not, cycles up to %.2f of the model's\n",
+		outcome.run, outcome.refused, outcome.rings, outcome.accumulated, outcome.sent,
+		outcome.kept, outcome.worst_ratio);
 	assert_true(outcome.run >= count / 2);
+	assert_true(!draws_are_many(count) || (outcome.sent > 0 && outcome.kept > 0));
 }
 
 static void random_plans_do_what_the_reference_does(void **state)

@@ -65,6 +65,14 @@ static void check_phases(const struct replay *replay)
 	assert_int_equal(syncs, phases);
 }
 
+/* Every stick left once, or HBM had it. */
+static void check_eviction(const struct replay *replay, int t)
+{
+	const struct tensor *tensor = &replay->plan->workload->tensors[t];
+	for (int64_t k = 0; k < tensor->layout.sticks; k++)
+		assert_int_equal(replay->sent[t][k], !tensor->copy_of);
+}
+
 /* Every iteration was computed; what was made was made once and went where it had to. */
 static void check_results(const struct replay *replay)
 {
@@ -73,6 +81,10 @@ static void check_results(const struct replay *replay)
 		const struct op *op = &workload->ops[replay->plan->steps[s].op];
 		if (plan_is_move(replay->plan, s))
 			continue;
+		if (plan_is_evict(replay->plan, s)) {
+			check_eviction(replay, op->writes[0].tensor);
+			continue;
+		}
 		for (int64_t i = 0; op->kind != OP_OPAQUE && i < op_computes(op); i++)
 			assert_int_equal(replay->computed[replay->plan->steps[s].op][i], 1);
 		for (int w = 0; w < op->write_count; w++) {

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "model/plan_check.h"
 #include "model/plan_file.h"
-#include "model/workload_clone.h"
+#include "model/workload_move.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
@@ -76,7 +76,7 @@ static const struct workload *add_clones(
 		int from = workload->tensors[tensor].producer + 1;
 		int before =
 			from + (int)random_below(random, workload->op_count + 1 - (size_t)from);
-		workload = workload_with_clone(arena, workload, tensor, before);
+		workload = workload_with_move(arena, workload, MOVE_CLONE, tensor, before);
 	}
 	return workload;
 }
@@ -190,7 +190,7 @@ static void what_is_read_is_written_the_same(void **state)
 {
 	uint64_t seed = draws_seed(1);
 	long count = draws(400);
-	int stays = 0, clones = 0, in_place = 0;
+	int stays = 0, clones = 0, in_place = 0, evictions = 0;
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
@@ -200,23 +200,30 @@ static void what_is_read_is_written_the_same(void **state)
 		base = rename_some(arena, &random, base);
 		const struct workload *workload = add_clones(arena, &random, base);
 		struct plan *plan = draw_plan(arena, &random, arch, workload);
+		struct plan *moved = random_evictions(&random, plan, arena);
+		if (!plan_check(moved, arena).count)
+			plan = moved;
 		const char *text = write(arena, plan);
 		struct diag *diag = diag_open(arena);
 		const struct plan *again = read(arena, text, arch, base, diag);
 		if (!again || diag_failed(diag))
-			fail_msg("draw %ld:\n%s%s", i, text, complaints_text(arena, diag));
+			fail_msg("draw %ld:\n%s%s", i, complaints_text(arena, diag), text);
 		assert_same_plan(plan, again);
 		if (strcmp(write(arena, again), text))
 			fail_msg("draw %ld:\n%s\nis written as\n%s", i, text, write(arena, again));
 		clones += (int)(workload->op_count - base->op_count);
+		for (int s = 0; s < plan->step_count; s++)
+			evictions += plan_is_evict(plan, s);
 		for (int k = 0; k < plan->residency_count; k++) {
 			stays += plan->residencies[k].place == PLACE_LX;
 			in_place += plan->residencies[k].in_place_of >= 0;
 		}
 		arena_close(arena);
 	}
-	print_message("%d stays in LX, %d of them in place, %d clones\n", stays, in_place, clones);
-	assert_true(!draws_are_many(count) || (stays > 0 && in_place > 0 && clones > 0));
+	print_message("%d stays in LX, %d of them in place, %d clones, %d evictions\n", stays,
+		in_place, clones, evictions);
+	assert_true(!draws_are_many(count) ||
+		    (stays > 0 && in_place > 0 && clones > 0 && evictions > 0));
 }
 
 int main(void)

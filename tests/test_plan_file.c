@@ -51,6 +51,35 @@ static const char stage4[] =
 	"  proof: {status: bound, method: place/greedy, space: placements, value: 2097152, bound: "
 	"1048576.5}\n";
 
+/* The same until `e` leaves LX and comes back to another address. */
+static const char evicted[] =
+	"plan:\n"
+	"  version: 1\n"
+	"  workload: softmax\n"
+	"  architecture: spyre32\n"
+	"  cores: 4\n"
+	"  steps:\n"
+	"  - {op: mx, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {op: s, bundle: 0, mapping: \"core: n4 | keep LX: 0 1 2\"}\n"
+	"  - {op: e, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {op: d, bundle: 0, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  - {move: evict, tensor: e, bundle: 1, mapping: \"core: d1=4\"}\n"
+	"  - {move: reload, tensor: e, bundle: 1, mapping: \"core: d1=4\"}\n"
+	"  - {op: y, bundle: 1, mapping: \"core: n4 | keep LX: 0 1\"}\n"
+	"  bundles:\n"
+	"  - {bundle: 0, arguments: [x, mx, s, d]}\n"
+	"  - {bundle: 1, arguments: [e, d, y]}\n"
+	"  tensors:\n"
+	"    e:\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 0, size: 262144, from: 2, "
+	"to: 5}\n"
+	"    - {where: HBM, from: 4, to: 6}\n"
+	"    - {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 512, size: 262144, from: 5, "
+	"to: 7}\n"
+	"    y:\n"
+	"    - {where: HBM, from: 6, to: 7}\n"
+	"  proof: {status: none}\n";
+
 static int set_up(void **state)
 {
 	*state = arena_open();
@@ -106,12 +135,73 @@ static void a_plan_means_what_it_says(void **state)
 	assert_true(plan->proof.bound == 1048576.5);
 }
 
-static const char *replace(struct arena *arena, const char *from, const char *to)
+static void a_tensor_that_comes_back_has_three_stays(void **state)
 {
-	const char *at = strstr(stage4, from);
+	struct diag *diag = diag_open(*state);
+	const struct plan *plan = read_plan(*state, evicted, diag);
+	if (!plan)
+		fail_msg("%s", complaints_text(*state, diag));
+	const struct workload *workload = plan->workload;
+	int e = workload_tensor(workload, "e"), away = workload_tensor(workload, "evict_e");
+	int back = workload_tensor(workload, "reload_e");
+	assert_true(plan_is_evict(plan, 4));
+	assert_true(plan_is_move(plan, 5));
+	assert_int_equal(workload->ops[3].reads[0].tensor, e);
+	assert_int_equal(workload->ops[5].reads[0].tensor, away);
+	assert_int_equal(workload->ops[6].reads[0].tensor, back);
+	assert_int_equal(plan_lx(plan, back, 6)->address, 512);
+	assert_int_equal(tensor_home(workload, away), away);
+	struct text text = text_open(*state);
+	plan_write(plan, &text);
+	assert_string_equal(text_read(&text), evicted);
+}
+
+static const char *replace_in(
+	struct arena *arena, const char *plan, const char *from, const char *to)
+{
+	const char *at = strstr(plan, from);
 	if (!at)
 		BUG("'%s' is not in the plan", from);
-	return arena_format(arena, "%.*s%s%s", (int)(at - stage4), stage4, to, at + strlen(from));
+	return arena_format(arena, "%.*s%s%s", (int)(at - plan), plan, to, at + strlen(from));
+}
+
+static const char *replace(struct arena *arena, const char *from, const char *to)
+{
+	return replace_in(arena, stage4, from, to);
+}
+
+static void what_is_wrong_with_moves_is_said(void **state)
+{
+	static const struct {
+		const char *from, *to, *error;
+	} rows[] = {
+		{"move: evict, tensor: e", "move: evict, tensor: s",
+			"'evict_s': it evicts 's', which does not lie in LX or goes on there"},
+		{"move: reload, tensor: e", "move: reload, tensor: y",
+			"'reload_y': it reloads 'y', which does not lie in HBM or goes on there"},
+		{"move: evict, tensor: e", "move: evict, tensor: e, as: f",
+			"unknown key 'as' in step"},
+		{"move: evict", "move: evicts",
+			"'move' in step is 'evicts'; it can be clone, evict or reload; did you "
+			"mean 'evict'?"},
+		{"size: 262144, from: 2, to: 5", "size: 262144, from: 2, to: 4",
+			"'evict_e': it evicts 'e', which does not lie in LX or goes on there"},
+		{"size: 262144, from: 2, to: 5", "size: 262144, from: 2, to: 6",
+			"'e': it lives in steps 2 to 5, and stays in LX for 2 to 6"},
+		{"size: 262144, from: 5, to: 7", "size: 262144, from: 4, to: 7",
+			"'evict_e': it evicts 'e', which does not lie in LX or goes on there"},
+		{"address: 512", "address: 513", "'reload_e': its address is not aligned"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct diag *diag = diag_open(arena);
+		if (read_plan(arena, replace_in(arena, evicted, rows[i].from, rows[i].to), diag))
+			fail_msg("accepted: %s", rows[i].error);
+		const char *error = complaints_first(arena, diag) + strlen("error: ");
+		if (strncmp(error, rows[i].error, strlen(rows[i].error)))
+			fail_msg("%s\ninstead of %s", error, rows[i].error);
+		arena_close(arena);
+	}
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -132,7 +222,8 @@ static void what_is_wrong_is_said(void **state)
 			"op 'y' ran before"},
 		{"  proof:", "  prof:", "unknown key 'prof' in plan; did you mean 'proof'?"},
 		{"move: clone", "move: clown",
-			"'move' in step is 'clown'; it can be clone; did you mean 'clone'?"},
+			"'move' in step is 'clown'; it can be clone, evict or reload; did you mean "
+			"'clone'?"},
 		{"tensor: x", "tensor: z", "no tensor 'z' in the workload"},
 		{"as: clone_x", "as: mx", "there is a tensor or an op 'mx' already"},
 		{"core: d1=4", "core: q4", "mapping of 'clone_x': op 'clone_x' has no loop 'q'"},
@@ -268,6 +359,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_is_written_as_it_was_read),
 		cmocka_unit_test(a_plan_means_what_it_says),
+		cmocka_unit_test(a_tensor_that_comes_back_has_three_stays),
+		cmocka_unit_test(what_is_wrong_with_moves_is_said),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(complaints_point_at_their_place),
 		cmocka_unit_test(stays_of_a_tensor_keep_their_order),

@@ -10,7 +10,7 @@ extern const struct constraint_kind constraint_cores, constraint_span, constrain
 bool graph_means(const struct constraint *constraint, const struct op *op)
 {
 	if (!constraint->subject)
-		return !op->inserted;
+		return !op->move;
 	return text_equal(constraint->subject, op->name);
 }
 
@@ -37,19 +37,20 @@ int64_t graph_span(const struct constraints *constraints, const struct op *op)
 	return least_of(constraints, &constraint_span, op);
 }
 
-/* The tensor that a clone of a graph input stands for; others stand for themselves. */
-static const char *name_meant(const struct workload *workload, int tensor)
+int graph_meant(const struct workload *workload, int tensor)
 {
+	tensor = tensor_origin(workload, tensor);
 	int producer = workload->tensors[tensor].producer;
-	if (producer >= 0 && workload->ops[producer].inserted)
-		tensor = workload->ops[producer].reads[0].tensor;
-	return workload->tensors[tensor].name;
+	return producer >= 0 && workload->ops[producer].move
+		       ? workload->ops[producer].reads[0].tensor
+		       : tensor;
 }
 
 enum stay graph_stay(
 	const struct constraints *constraints, const struct workload *workload, int tensor)
 {
-	const char *name = constraints ? name_meant(workload, tensor) : NULL;
+	const char *name =
+		constraints ? workload->tensors[graph_meant(workload, tensor)].name : NULL;
 	for (size_t i = 0; constraints && i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
 		if (constraint->kind == &constraint_residency &&

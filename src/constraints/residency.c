@@ -15,34 +15,24 @@ static bool read(
 	return reading_refuse(context->reading, value, "a residency is lx or hbm, not '%s'", word);
 }
 
-static bool is_in_lx(const struct plan *plan, int tensor)
-{
-	for (int i = 0; i < plan->residency_count; i++)
-		if (plan->residencies[i].tensor == tensor && plan->residencies[i].place == PLACE_LX)
-			return true;
-	return false;
-}
+/* Where a tensor lives, with its clone and with all that it is after evictions and reloads. */
+struct homes {
+	bool hbm, lx; /* an input's own place does not count: its clone stands for it */
+};
 
-/* All stays in LX, not one of several. */
-static bool is_in_hbm(const struct plan *plan, int tensor)
+static struct homes find_homes(const struct plan *plan, int tensor)
 {
-	for (int i = 0; i < plan->residency_count; i++)
-		if (plan->residencies[i].tensor == tensor &&
-			plan->residencies[i].place == PLACE_HBM)
-			return true;
-	return false;
-}
-
-/* A clone of a graph input in LX stands for the input. */
-static bool has_clone_in_lx(const struct plan *plan, int tensor)
-{
-	for (size_t o = 0; o < plan->workload->op_count; o++) {
-		const struct op *op = &plan->workload->ops[o];
-		if (op->inserted && op->reads[0].tensor == tensor &&
-			is_in_lx(plan, op->writes[0].tensor))
-			return true;
+	struct homes homes = {0};
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (graph_meant(plan->workload, stay->tensor) != tensor)
+			continue;
+		if (stay->place == PLACE_LX)
+			homes.lx = true;
+		else if (plan->workload->tensors[stay->tensor].producer >= 0)
+			homes.hbm = true;
 	}
-	return false;
+	return homes;
 }
 
 static const char *check_plan(
@@ -51,11 +41,11 @@ static const char *check_plan(
 	int tensor = workload_tensor(plan->workload, constraint->subject);
 	if (tensor < 0)
 		return arena_format(arena, "the plan has no tensor '%s'", constraint->subject);
-	bool cloned = has_clone_in_lx(plan, tensor), in_lx = is_in_lx(plan, tensor);
-	if (constraint->lx && !cloned && (!in_lx || is_in_hbm(plan, tensor)))
+	struct homes homes = find_homes(plan, tensor);
+	if (constraint->lx && (!homes.lx || homes.hbm))
 		return arena_format(
 			arena, "'%s' lives in HBM, it must live in LX", constraint->subject);
-	if (!constraint->lx && (cloned || in_lx))
+	if (!constraint->lx && homes.lx)
 		return arena_format(
 			arena, "'%s' lives in LX, it must live in HBM", constraint->subject);
 	return NULL;

@@ -90,7 +90,7 @@ bool streaming_room(const struct streaming *streaming, int64_t *bytes)
 {
 	bool fits = true;
 	*bytes = 0;
-	if (streaming->traffic.moves)
+	if (streaming->traffic.moves || streaming->traffic.evicts)
 		return true;
 	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
 		*bytes = checked_add(&fits, *bytes, tile_buffer_bytes(streaming, i, &fits));

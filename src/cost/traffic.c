@@ -19,6 +19,7 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 		return;
 	traffic->nest = loopnest_make(arch, workload, op, mapping);
 	traffic->moves = op_copies_sticks(workload, op) && in_lx == 2;
+	traffic->evicts = op->move == MOVE_EVICT && op_copies_sticks(workload, op) && in_lx == 1;
 	open_footprints(traffic);
 }
 
@@ -31,7 +32,7 @@ void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int 
 			if (plan_lx(plan, op_operand(op, i)->tensor, step))
 				in_lx |= 1u << i;
 	traffic_open(traffic, plan->arch, plan->workload, op, &plan->steps[step].mapping, in_lx);
-	if (traffic->moves) {
+	if (traffic->moves || traffic->evicts) {
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
 	}
@@ -124,7 +125,30 @@ static void count_opaque(const struct traffic_op *traffic, struct step_count *ou
 	}
 }
 
-static bool count(const struct traffic_op *traffic, const int64_t *slots, struct step_count *out)
+/* Every slice once: `sends` is false on a core that has another's slice. */
+static void count_eviction(const struct traffic_op *traffic, const int64_t *slots, bool sends,
+	struct step_count *out, bool *fits)
+{
+	int to = traffic->op->writes[0].tensor;
+	int64_t *bytes = out->bytes[1];
+	if (!sends || traffic->workload->tensors[to].copy_of)
+		return;
+	bytes[TRAFFIC_LX_DRAIN] = bytes[TRAFFIC_HBM_WRITE] = bytes_of(
+		footprint_sum(&traffic->operands[1], traffic->nest.all, slots, fits), fits);
+}
+
+/* Of the cores with the same slots, is it the least? */
+static bool is_least(const struct loopnest *nest, const int64_t *slots, int64_t core)
+{
+	int64_t least = 0;
+	for (int l = 0; l < nest->loop_count; l++)
+		least += slots[l] * nest->loops[l].divisor;
+	return core == least;
+}
+
+/* Of all cores, or with the slots of one core. */
+static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_t core,
+	struct step_count *out)
 {
 	bool fits = true;
 	*out = (struct step_count){0};
@@ -132,6 +156,9 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, struct
 		count_opaque(traffic, out);
 	} else if (traffic->moves) {
 		count_fetches(&traffic->operands[0], slots, out->bytes[0], &fits);
+	} else if (traffic->evicts) {
+		bool sends = !slots || is_least(&traffic->nest, slots, core);
+		count_eviction(traffic, slots, sends, out, &fits);
 	} else {
 		count_reads(traffic, slots, out, &fits);
 		count_output(traffic, slots, out, &fits);
@@ -142,7 +169,7 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, struct
 
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 {
-	return count(traffic, NULL, out);
+	return count(traffic, NULL, 0, out);
 }
 
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)
@@ -150,7 +177,7 @@ bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct s
 	int64_t slots[OP_LOOPS_MOST] = {0};
 	if (core < traffic->nest.cores) {
 		loopnest_slots(&traffic->nest, core, slots);
-		return count(traffic, slots, out);
+		return count(traffic, slots, core, out);
 	}
 	*out = (struct step_count){0};
 	return true;

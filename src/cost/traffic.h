@@ -15,6 +15,7 @@ struct traffic_op {
 	struct footprint operands[OP_READS_MOST + 1];
 	uint32_t in_lx; /* bit i: operand i is resident */
 	bool moves;     /* a clone into LX: point 7 of model/plan.h */
+	bool evicts;    /* point 10 */
 };
 
 /* The footprints point into *traffic: it must stay where it is. */

@@ -116,7 +116,9 @@ static bool lower_step(struct lowering *lowering, int s)
 	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
 		return false;
-	return plan_is_move(plan, s) ? clone_lower(lowering) : lower_tiles(lowering);
+	if (plan_is_move(plan, s))
+		return clone_lower(lowering);
+	return plan_is_evict(plan, s) ? evict_lower(lowering) : lower_tiles(lowering);
 }
 
 /* Moves and the op behind them are one phase.  Nothing needs a SYNC after the last. */
@@ -167,7 +169,7 @@ static int64_t least_of_step(const struct plan *plan, int step)
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	if (op->kind == OP_OPAQUE)
 		return opaque_size(plan, step);
-	if (plan_is_move(plan, step))
+	if (plan_is_move(plan, step) || plan_is_evict(plan, step))
 		return 0;
 	int64_t size = mapping_cores(plan->arch, mapping);
 	for (int l = 0; l < op->loop_count; l++) {

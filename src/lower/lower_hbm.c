@@ -2,10 +2,17 @@
 
 #include <inttypes.h>
 
-/* Gives a tensor the next bytes, unless it has some. */
+/* Gives a tensor the next bytes, unless it has some, or is a copy and has those. */
 static bool place_tensor(struct lowering *lowering, int t)
 {
 	const struct tensor *tensor = &lowering->plan->workload->tensors[t];
+	int home = tensor_home(lowering->plan->workload, t);
+	if (home != t) {
+		lowering->hbm[t] = lowering->hbm[home];
+		return lowering->hbm[home] >= 0 ||
+		       refuse(lowering, "nothing of '%s' lies in HBM that '%s' could be",
+			       lowering->plan->workload->tensors[home].name, tensor->name);
+	}
 	if (lowering->hbm[t] >= 0)
 		return true;
 	lowering->hbm[t] = lowering->hbm_bytes;

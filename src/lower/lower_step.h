@@ -12,7 +12,8 @@
  *	lower_transfers  reads: fetched into buffers, or used where they lie
  *	lower_computes   one per tile and core
  *	lower_outputs    what leaves: the reduce ring, DMA_OUT
- *	lower_clones     steps that only move
+ *	lower_clones     steps that only move into LX
+ *	lower_evicts     steps that only move out of it
  *	lower_opaque     steps that nobody looks into
  *
  * Functions that answer bool say false after `refuse`, or when the list is full.
@@ -134,6 +135,8 @@ void computes_add(struct lowering *lowering); /* of the current tile */
 
 bool clone_lower(struct lowering *lowering);
 int64_t clone_arrival(const struct clone *clone, const struct region *box, int core);
+
+bool evict_lower(struct lowering *lowering);
 
 bool opaque_lower(struct lowering *lowering);
 int64_t opaque_size(const struct plan *plan, int step); /* instructions */

@@ -44,7 +44,7 @@ const char *tiling_make(
 	const char *why = mapping_check(arena, plan->arch, plan->workload, op, mapping);
 	if (why)
 		return arena_format(arena, "the mapping of op '%s': %s", op->name, why);
-	bool moves = plan_is_move(plan, step);
+	bool moves = plan_is_move(plan, step) || plan_is_evict(plan, step);
 	struct move move = moves ? move_find(plan, step) : (struct move){0};
 	int64_t cores = moves ? move.cores : mapping_cores(plan->arch, mapping);
 	if (cores > PROGRAM_CORES_MOST)

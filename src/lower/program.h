@@ -74,8 +74,9 @@ struct operand_box {
 
 /* DMA_IN, DMA_OUT */
 struct transfer {
-	int lx_tensor; /* whose bytes they are in LX: a clone's output, else the box's */
-	const struct operand_box *box; /* of the tensor in HBM; a clone has the same boxes */
+	/* whose bytes they are in LX: a clone's output, what is evicted, else the box's */
+	int lx_tensor;
+	const struct operand_box *box; /* of the tensor in HBM; a copy has the same boxes */
 	struct location hbm;
 };
 

@@ -22,25 +22,30 @@ static const struct view_part *find_part(const struct view *view, int d)
 	return NULL;
 }
 
+/* The part whose slots change slower than by `divisor`, but fastest of those. */
+static const struct view_part *find_next(const struct view *view, int64_t divisor)
+{
+	const struct view_part *next = NULL;
+	for (int i = 0; i < view->part_count; i++) {
+		const struct view_part *part = &view->parts[i];
+		if (part->split > 1 && part->divisor > divisor &&
+			(!next || part->divisor < next->divisor))
+			next = part;
+	}
+	return next;
+}
+
 /* Cores are numbered so that every combination of parts lies on equally many of them. */
 static bool is_uniform(const struct view *view)
 {
 	int64_t inner = 1;
-	for (int64_t last = 0;;) {
-		const struct view_part *next = NULL;
-		for (int i = 0; i < view->part_count; i++) {
-			const struct view_part *part = &view->parts[i];
-			if (part->split > 1 && part->divisor > last &&
-				(!next || part->divisor < next->divisor))
-				next = part;
-		}
-		if (!next)
-			return view->cores % inner == 0;
-		if (next->divisor % inner)
+	const struct view_part *part = NULL;
+	while ((part = find_next(view, part ? part->divisor : 0))) {
+		if (part->divisor % inner)
 			return false;
-		inner = next->divisor * next->split;
-		last = next->divisor;
+		inner = part->divisor * part->split;
 	}
+	return view->cores % inner == 0;
 }
 
 static bool follow_view(
@@ -70,7 +75,8 @@ struct move move_find(const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	const struct mapping *mapping = &plan->steps[step].mapping;
-	const struct residency *stay = plan_lx(plan, op->writes[0].tensor, step);
+	bool leaves = plan_is_evict(plan, step);
+	const struct residency *stay = plan_lx(plan, op_operand(op, !leaves)->tensor, step);
 	struct move move = {0};
 	if (!stay)
 		BUG("step %d is no move", step);
@@ -81,4 +87,38 @@ struct move move_find(const struct plan *plan, int step)
 	for (int l = 0; l < op->loop_count; l++)
 		move.divisor[l] = mapping_divisor(plan->arch, mapping, l);
 	return move;
+}
+
+/* The loop that walks a device dimension; -1. */
+static int find_loop(const struct op *copy, const struct layout *layout, int d)
+{
+	for (int l = 0; l < copy->loop_count; l++)
+		if (copy->writes[0].host[layout->host_dim[d]].loop[l])
+			return l;
+	return -1;
+}
+
+struct mapping move_mapping(const struct arch *arch, const struct workload *workload,
+	const struct op *copy, const struct view *view)
+{
+	const struct layout *layout = &workload->tensors[copy->writes[0].tensor].layout;
+	struct mapping mapping = mapping_make(arch, copy);
+	if (arch->core < 0)
+		return mapping;
+	struct mapping_row *row = &mapping.rows[arch->core];
+	int order = 0;
+	bool listed[OP_LOOPS_MOST] = {0};
+	const struct view_part *part = NULL;
+	while ((part = find_next(view, part ? part->divisor : 0))) {
+		int l = find_loop(copy, layout, part->dim);
+		if (l < 0 || listed[l])
+			BUG("'%s' has no loop of its own for dimension %d", copy->name, part->dim);
+		row->spatial[l] = (uint32_t)part->split;
+		row->spatial_order[order++] = (uint8_t)l;
+		listed[l] = true;
+	}
+	for (int l = 0; l < copy->loop_count; l++)
+		if (!listed[l])
+			row->spatial_order[order++] = (uint8_t)l;
+	return mapping;
 }

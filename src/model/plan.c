@@ -43,6 +43,14 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op)
 	       access_equal(op, from, to, a->host_rank);
 }
 
+bool plan_is_evict(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return op->move == MOVE_EVICT && op_copies_sticks(plan->workload, op) &&
+	       plan_lx(plan, op->reads[0].tensor, step) &&
+	       !plan_lx(plan, op->writes[0].tensor, step);
+}
+
 bool plan_is_move(const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];

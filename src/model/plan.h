@@ -48,6 +48,12 @@
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
  *     bundle_cycles plus core_cycles for each core of its widest step.
+ * 10. A tensor that leaves LX and comes back is a tensor for each stay.  An
+ *     evict copies it to HBM, where it goes on; a reload is a clone from there
+ *     into LX (point 7).  An evict has no compute: of each slice one core that
+ *     holds it, the least, sends it.  It is a phase of its own, with the moves
+ *     right before it.  Nothing is sent if HBM has the sticks already
+ *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input.
  */
 enum place { PLACE_HBM, PLACE_LX };
 
@@ -102,7 +108,10 @@ void plan_liveness(const struct workload *workload, int tensor, int *from, int *
 /* A clone that keeps every stick as it is, so that whole boxes of it can be moved. */
 bool op_copies_sticks(const struct workload *workload, const struct op *op);
 
-/* A step that only moves: point 7 above. */
+/* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
+
+/* A step that only moves something out of LX: point 10. */
+bool plan_is_evict(const struct plan *plan, int step);
 
 #endif

@@ -43,6 +43,20 @@ static const char *check_rows(
 	return NULL;
 }
 
+/* A move is what it is called. */
+static const char *check_move(const struct check *check, int i, const struct op *op)
+{
+	const struct plan *plan = check->plan;
+	const char *from = name_of(check, op->reads[0].tensor);
+	if (op->move == MOVE_EVICT && !plan_is_evict(plan, i))
+		return arena_format(check->arena,
+			"it evicts '%s', which does not lie in LX or goes on there", from);
+	if (op->move == MOVE_RELOAD && !plan_is_move(plan, i))
+		return arena_format(check->arena,
+			"it reloads '%s', which does not lie in HBM or goes on there", from);
+	return NULL;
+}
+
 static void check_step(struct check *check, int i)
 {
 	const struct plan *plan = check->plan;
@@ -64,6 +78,8 @@ static void check_step(struct check *check, int i)
 		mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
 	if (!why)
 		why = check_rows(check, op, &step->mapping);
+	if (!why && op->move)
+		why = check_move(check, i, op);
 	int64_t cores = why ? 1 : mapping_cores(plan->arch, &step->mapping);
 	if (cores > plan->cores)
 		why = arena_format(

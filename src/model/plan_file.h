@@ -25,19 +25,31 @@
  *	    - {where: LX, view: "cores 16: dim 0 / 16 by 1", address: 0, size: 65536, from: 0, to: 2}
  *	  proof: {status: none, method: place/greedy}
  *
- * Mappings are written as in mapping.h, views as in view.h.
+ * Mappings are written as in mapping.h, views as in view.h.  A tensor that
+ * leaves LX and comes back keeps its name, and has a stay for each time:
+ *
+ *	  - {move: evict, tensor: a, bundle: 0, mapping: "core: d0=4"}
+ *	  - {move: reload, tensor: a, bundle: 1, mapping: "core: d0=4"}
+ *	  ...
+ *	    a:
+ *	    - {where: LX, view: "cores 4: dim 0 / 4 by 1", address: 0, size: 512, from: 0, to: 3}
+ *	    - {where: HBM, from: 2, to: 6}
+ *	    - {where: LX, view: "cores 4: dim 0 / 4 by 1", address: 512, size: 512, from: 5, to: 8}
  */
 void plan_write(const struct plan *plan, struct text *text);
 
 /*
  * Reads the value of a `plan:` key for a workload as its spec gives it: the
- * clones that the file names are put into it again.  Everything is checked
+ * moves that the file names are put into it again.  Everything is checked
  * against workload and machine (plan_check.h); NULL after complaining.
  */
 const struct plan *plan_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct workload *workload);
 
 extern const char *const proof_names[]; /* in the order of proof_status, NULL ends them */
+
+/* What a plan calls a tensor: what came of one by evictions and reloads goes by its name. */
+const char *plan_name(const struct plan *plan, int tensor);
 
 /* The tensors that steps [first, end) use in HBM, in the order of use; answers how many. */
 int plan_arguments(const struct plan *plan, int first, int end, int *tensors);

@@ -2,7 +2,7 @@
 #include "base/array.h"
 #include "model/plan_check.h"
 #include "model/plan_file.h"
-#include "model/workload_clone.h"
+#include "model/workload_move.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -72,18 +72,24 @@ static void complain_about_turn(
 		WRONG(file, span, "no op '%s' in the workload", name);
 }
 
-/* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
-static bool read_move(struct plan_reading *file, struct reader *map, int step)
+/* What a tensor is at a step after evictions and reloads: the last that has begun. */
+static int find_version(const struct plan_reading *file, int tensor, int step)
 {
-	static const char *const moves[] = {"clone", NULL};
-	const char *tensor, *as;
-	int move;
-	bool kind = read_word(map, "move", REQUIRED, moves, &move);
-	bool from = read_text(map, "tensor", REQUIRED, &tensor);
-	if (!read_text(map, "as", REQUIRED, &as) || !kind || !from)
-		return false;
-	int t = find_tensor(file, tensor, span_of(map, "tensor"));
-	if (t < 0)
+	int version = tensor;
+	for (int t = 0; t < (int)file->workload->tensor_count; t++)
+		if (file->workload->tensors[t].producer <= step &&
+			tensor_origin(file->workload, t) == tensor &&
+			file->workload->tensors[t].producer >=
+				file->workload->tensors[version].producer)
+			version = t;
+	return version;
+}
+
+/* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
+static bool read_clone(struct plan_reading *file, struct reader *map, int t, int step)
+{
+	const char *as;
+	if (!read_text(map, "as", REQUIRED, &as))
 		return false;
 	if (workload_tensor(file->workload, as) >= 0 || workload_op(file->workload, as) >= 0) {
 		WRONG(file, span_of(map, "as"), "there is a tensor or an op '%s' already", as);
@@ -91,6 +97,24 @@ static bool read_move(struct plan_reading *file, struct reader *map, int step)
 	}
 	file->workload =
 		workload_with_named_clone(file->reading->arena, file->workload, t, step, as);
+	return true;
+}
+
+static bool read_move(struct plan_reading *file, struct reader *map, int step)
+{
+	const char *tensor;
+	int move;
+	bool kind = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
+	if (!read_text(map, "tensor", REQUIRED, &tensor) || !kind)
+		return false;
+	int t = find_tensor(file, tensor, span_of(map, "tensor"));
+	if (t < 0)
+		return false;
+	t = find_version(file, t, step);
+	if (move + MOVE_CLONE == MOVE_CLONE)
+		return read_clone(file, map, t, step);
+	file->workload = workload_with_move(
+		file->reading->arena, file->workload, (enum move_kind)(move + MOVE_CLONE), t, step);
 	return true;
 }
 
@@ -186,6 +210,10 @@ static void read_stay(struct plan_reading *file, const struct node *node, int te
 	stay.to = (int)to;
 	if (stay.place == PLACE_LX)
 		read_slice(file, &map, &stay);
+	if (stay.tensor >= 0)
+		stay.tensor = find_version(file, stay.tensor, stay.from);
+	if (stay.in_place_of >= 0)
+		stay.in_place_of = find_version(file, stay.in_place_of, stay.from);
 	reader_done(&map);
 	size_t order = file->stays.count;
 	*array_add(file->reading->arena, &file->stays) = (struct stay){stay, node->span, order};
@@ -317,7 +345,7 @@ static void check_arguments(struct plan_reading *file, const struct node *node, 
 		++*step;
 	bool same = first < *step && (int)count == plan_arguments(plan, first, *step, tensors);
 	for (size_t i = 0; same && i < count; i++)
-		same = text_equal(names[i], plan->workload->tensors[tensors[i]].name);
+		same = text_equal(names[i], plan_name(plan, tensors[i]));
 	if (given && !same)
 		WRONG(file, node->span, "steps and tensors make other bundles or arguments");
 }

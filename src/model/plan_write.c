@@ -14,6 +14,11 @@ const char *const proof_names[] = {
 	NULL,
 };
 
+const char *plan_name(const struct plan *plan, int tensor)
+{
+	return plan->workload->tensors[tensor_origin(plan->workload, tensor)].name;
+}
+
 int plan_arguments(const struct plan *plan, int first, int end, int *tensors)
 {
 	int count = 0;
@@ -21,10 +26,11 @@ int plan_arguments(const struct plan *plan, int first, int end, int *tensors)
 		const struct op *op = &plan->workload->ops[plan->steps[step].op];
 		for (int i = 0; i < op_operands(op); i++) {
 			int tensor = op_operand(op, i)->tensor, at = 0;
-			while (at < count && tensors[at] != tensor)
+			int home = tensor_home(plan->workload, tensor);
+			while (at < count && tensors[at] != home)
 				at++;
 			if (at == count && !plan_lx(plan, tensor, step))
-				tensors[count++] = tensor;
+				tensors[count++] = home;
 		}
 	}
 	return count;
@@ -45,10 +51,11 @@ static void write_step(struct text *text, const struct plan *plan, const struct 
 {
 	const struct op *op = &plan->workload->ops[step->op];
 	text_add(text, "  - {");
-	if (op->inserted) {
+	if (op->move) {
 		write_word(text, "move", op->type);
-		write_word(text, ", tensor", tensor_name(plan, op->reads[0].tensor));
-		write_word(text, ", as", op->name);
+		write_word(text, ", tensor", plan_name(plan, op->reads[0].tensor));
+		if (op->move == MOVE_CLONE)
+			write_word(text, ", as", op->name);
 	} else {
 		write_word(text, "op", op->name);
 	}
@@ -69,7 +76,7 @@ static void write_bundles(struct text *text, const struct plan *plan)
 		text_add(text, "  - {bundle: %d, arguments: [", bundle);
 		for (int i = 0; i < count; i++) {
 			text_add(text, "%s", i ? ", " : "");
-			quote_yaml(text, tensor_name(plan, tensors[i]));
+			quote_yaml(text, plan_name(plan, tensors[i]));
 		}
 		text_add(text, "]}\n");
 	}
@@ -85,15 +92,16 @@ static void write_stay(struct text *text, const struct plan *plan, const struct 
 	}
 	text_add(text, "from: %d, to: %d", stay->from, stay->to);
 	if (stay->place == PLACE_LX && stay->in_place_of >= 0)
-		write_word(text, ", in_place_of", tensor_name(plan, stay->in_place_of));
+		write_word(text, ", in_place_of", plan_name(plan, stay->in_place_of));
 	text_add(text, "}\n");
 }
 
+/* The stays of a tensor, and of what came of it. */
 static void write_tensor(struct text *text, const struct plan *plan, int tensor)
 {
 	bool named = false;
 	for (int i = 0; i < plan->residency_count; i++) {
-		if (plan->residencies[i].tensor != tensor)
+		if (tensor_origin(plan->workload, plan->residencies[i].tensor) != tensor)
 			continue;
 		/* libyaml takes keys of up to 1024 characters without a '?' */
 		bool is_long = strlen(tensor_name(plan, tensor)) > 160;
@@ -110,7 +118,7 @@ static void write_tensor(struct text *text, const struct plan *plan, int tensor)
 static bool is_inserted(const struct workload *workload, int tensor)
 {
 	int producer = workload->tensors[tensor].producer;
-	return producer >= 0 && workload->ops[producer].inserted;
+	return producer >= 0 && workload->ops[producer].move != MOVE_NONE;
 }
 
 /* The workload's own tensors by number; then those of moves by step, whose
@@ -125,7 +133,7 @@ static void write_tensors(struct text *text, const struct plan *plan)
 	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct op *op = &workload->ops[plan->steps[step].op];
-		for (int i = 0; op->inserted && i < op->write_count; i++)
+		for (int i = 0; op->move == MOVE_CLONE && i < op->write_count; i++)
 			write_tensor(text, plan, op->writes[i].tensor);
 	}
 }

@@ -34,6 +34,13 @@ static const struct {
 	[FUNCTION_MEAN] = {"mean", 1},
 };
 
+const char *const move_names[] = {
+	[MOVE_CLONE] = "clone",
+	[MOVE_EVICT] = "evict",
+	[MOVE_RELOAD] = "reload",
+	[MOVE_RELOAD + 1] = NULL,
+};
+
 const struct access *op_operand(const struct op *op, int operand)
 {
 	if (operand < 0 || operand >= op_operands(op))
@@ -74,6 +81,23 @@ const char *function_name(enum op_function function)
 int function_arity(enum op_function function)
 {
 	return functions[function].arity;
+}
+
+int tensor_home(const struct workload *workload, int tensor)
+{
+	int copy_of = workload->tensors[tensor].copy_of;
+	return copy_of ? copy_of - 1 : tensor;
+}
+
+int tensor_origin(const struct workload *workload, int tensor)
+{
+	for (;;) {
+		int producer = workload->tensors[tensor].producer;
+		const struct op *op = producer < 0 ? NULL : &workload->ops[producer];
+		if (!op || (op->move != MOVE_EVICT && op->move != MOVE_RELOAD))
+			return tensor;
+		tensor = op->reads[0].tensor;
+	}
 }
 
 int workload_tensor(const struct workload *workload, const char *name)

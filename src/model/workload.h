@@ -30,6 +30,7 @@ struct tensor {
 	struct layout layout;
 	bool layout_given; /* by the spec, not derived */
 	int producer;      /* op that writes it; -1 for graph inputs */
+	int copy_of;       /* plus 1: the tensor in HBM whose very bytes it is; 0: it has its own */
 	struct span span;  /* where the spec first names it */
 };
 
@@ -85,6 +86,16 @@ enum op_function {
 	FUNCTION_COUNT,
 };
 
+/* Copies of whole sticks that passes put in, each as an op of its own. */
+enum move_kind {
+	MOVE_NONE,
+	MOVE_CLONE,  /* of a graph input, for LX */
+	MOVE_EVICT,  /* from LX to HBM: there it goes on */
+	MOVE_RELOAD, /* from HBM to LX again */
+};
+extern const char
+	*const move_names[]; /* in the order of move_kind; NULL: of no move, and the end */
+
 struct loop {
 	const char *name;
 	int64_t extent; /* elements, > 1 */
@@ -98,7 +109,7 @@ struct op {
 	enum op_function function;
 	bool has_constant; /* a map's second operand is `constant` */
 	double constant;
-	bool inserted; /* by a pass: a plan prints it as a move */
+	enum move_kind move; /* put in by a pass: a plan prints it as a move */
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;
@@ -125,6 +136,12 @@ bool access_equal(
 
 const char *function_name(enum op_function function);
 int function_arity(enum op_function function); /* 1 or 2 for maps, 1 for reduces */
+
+/* Whose bytes in HBM a tensor has: its own, or those that it is a copy of. */
+int tensor_home(const struct workload *workload, int tensor);
+
+/* What was evicted and reloaded and is this tensor now; itself if nothing was. */
+int tensor_origin(const struct workload *workload, int tensor);
 
 /* The index of a tensor or op by name; -1 if there is none. */
 int workload_tensor(const struct workload *workload, const char *name);

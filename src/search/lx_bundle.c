@@ -14,12 +14,12 @@ static int64_t count_arguments(const struct plan *plan, int first, int end, int 
 	int64_t count = 0;
 	for (int step = first; step < end; step++) {
 		const struct op *op = &plan->workload->ops[plan->steps[step].op];
-		for (int i = 0; i < op->read_count + op->write_count; i++) {
-			int tensor = i < op->read_count ? op->reads[i].tensor
-							: op->writes[i - op->read_count].tensor;
-			if (seen[tensor] == stamp || plan_lx(plan, tensor, step))
+		for (int i = 0; i < op_operands(op); i++) {
+			int tensor = op_operand(op, i)->tensor;
+			int home = tensor_home(plan->workload, tensor);
+			if (seen[home] == stamp || plan_lx(plan, tensor, step))
 				continue;
-			seen[tensor] = stamp;
+			seen[home] = stamp;
 			count++;
 		}
 	}

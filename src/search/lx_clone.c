@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
-#include "model/workload_clone.h"
+#include "model/move.h"
+#include "model/workload_move.h"
 #include "search/lx_passes.h"
 #include "search/lx_views.h"
 
@@ -52,39 +53,6 @@ static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses
 	return NULL;
 }
 
-/* The clone's loop that walks a device dimension; -1. */
-static int find_loop(const struct op *clone, const struct layout *layout, int d)
-{
-	for (int l = 0; l < clone->loop_count; l++)
-		if (clone->writes[0].host[layout->host_dim[d]].loop[l])
-			return l;
-	return -1;
-}
-
-/* Divides the clone as near to the view as its own loops can say. */
-static void divide(const struct lx_graph *graph, const struct op *clone,
-	const struct layout *layout, const struct view *view, struct mapping *mapping)
-{
-	struct mapping_row *row = &mapping->rows[graph->arch->core];
-	int order = 0;
-	bool listed[OP_LOOPS_MOST] = {0};
-	for (int64_t divisor = 0; order < view->part_count;) {
-		const struct view_part *next = NULL;
-		for (int i = 0; i < view->part_count; i++)
-			if (view->parts[i].divisor > divisor &&
-				(!next || view->parts[i].divisor < next->divisor))
-				next = &view->parts[i];
-		divisor = next->divisor;
-		int l = find_loop(clone, layout, next->dim);
-		row->spatial[l] = (uint32_t)next->split;
-		row->spatial_order[order++] = (uint8_t)l;
-		listed[l] = true;
-	}
-	for (int l = 0; l < clone->loop_count; l++)
-		if (!listed[l])
-			row->spatial_order[order++] = (uint8_t)l;
-}
-
 /* The graph with clones in it, made when the first is wanted: all have room in one copy. */
 struct cloning {
 	struct lx_graph *graph;
@@ -134,13 +102,12 @@ static void insert(struct cloning *cloning, int tensor, int before, const struct
 		open_copies(cloning);
 	struct mapping *mapping = &cloning->mappings[before];
 	size_t behind = cloning->workload->op_count - (size_t)before;
-	workload_add_clone(graph->arena, cloning->workload, tensor, before);
+	workload_add_move(graph->arena, cloning->workload, MOVE_CLONE, tensor, before);
 	const struct op *clone = &graph->workload->ops[before];
 	memmove(mapping + 1, mapping, behind * sizeof *mapping);
-	*mapping = mapping_make(graph->arch, clone);
-	if (graph->planning->clones == CLONE_READERS && graph->arch->core >= 0)
-		divide(graph, clone, &graph->workload->tensors[tensor].layout, &fitting->view,
-			mapping);
+	*mapping = graph->planning->clones == CLONE_READERS
+			   ? move_mapping(graph->arch, graph->workload, clone, &fitting->view)
+			   : mapping_make(graph->arch, clone);
 }
 
 static void clone_inputs(struct lx_graph *graph)

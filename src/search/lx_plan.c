@@ -70,13 +70,13 @@ int64_t lx_unplaced_bytes(const struct lx_layout *layout)
 	int64_t bytes = 0;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
-		if (tensor->producer >= 0 && !workload->ops[tensor->producer].inserted)
+		if (tensor->producer >= 0 && !workload->ops[tensor->producer].move)
 			bytes += tensor->layout.bytes;
 	}
 	for (size_t b = 0; b < layout->buffers.packing.count; b++) {
 		const struct tensor *tensor = &workload->tensors[layout->buffers.tensors[b]];
 		if (layout->placement->addresses[b] != UNPLACED &&
-			!workload->ops[tensor->producer].inserted)
+			!workload->ops[tensor->producer].move)
 			bytes -= tensor->layout.bytes;
 	}
 	return bytes;

@@ -101,7 +101,7 @@ static const struct mapping *divisions_of(
 	for (int s = 0; s < plan->step_count; s++) {
 		const struct op *op = &plan->workload->ops[plan->steps[s].op];
 		const struct mapping *mapping = &plan->steps[s].mapping;
-		for (size_t i = 0; i < workload->op_count && !op->inserted; i++) {
+		for (size_t i = 0; i < workload->op_count && !op->move; i++) {
 			if (!text_equal(workload->ops[i].name, op->name))
 				continue;
 			mappings[i] = mapping_make(plan->arch, &workload->ops[i]);

@@ -212,6 +212,9 @@ bool stream_plan(struct plan *plan, struct arena *arena, const char **why)
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {
 			tile_clone(plan, step, reader);
+		} else if (plan_is_evict(plan, step)) {
+			tile_clone(plan, step, -1);
+			reader = -1;
 		} else {
 			tiled = tile_op(plan, step, &memory, arena, why);
 			reader = step;

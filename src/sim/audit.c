@@ -281,10 +281,11 @@ static void check_tensor(struct audit *audit, int tensor)
 {
 	const struct program *program = audit->program;
 	const struct layout *layout = &program->workload->tensors[tensor].layout;
+	int home = tensor_home(program->workload, tensor);
 	for (int64_t stick = 0; stick < layout->sticks; stick++) {
 		int64_t address = program->hbm[tensor] + stick * STICK_BYTES;
 		struct content found = shadow_find(audit->shadow, FAULT_IN_HBM, address);
-		if (found.tensor == tensor && found.stick == stick && found.piece == 0)
+		if (found.tensor == home && found.stick == stick && found.piece == 0)
 			continue;
 		int step = program->step_count;
 		while (step-- > 0) {

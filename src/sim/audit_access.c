@@ -46,6 +46,8 @@ void audit_read(struct audit *audit, const struct box *box, int core, int tensor
 {
 	struct box_walk walk = box_first(box);
 	uint64_t part;
+	if (core == FAULT_IN_HBM)
+		tensor = tensor_home(audit->program->workload, tensor);
 	do {
 		struct content expected = {.tensor = tensor, .stick = walk.stick};
 		shadow_read(audit->shadow, core, walk.address, box->since, &expected, &part);

@@ -238,6 +238,25 @@ static void walk_output(struct walker *w, int step)
 		}
 }
 
+/* Whoever first comes with a box sends it, unless HBM has it. */
+static void walk_eviction(struct walker *w)
+{
+	int64_t *bytes = w->out->bytes[1];
+	const struct tensor *to = &w->plan->workload->tensors[w->op->writes[0].tensor];
+	for (int64_t tile = 0; tile < w->tiles; tile++)
+		for (int64_t core = 0; core < w->cores; core++) {
+			bool first = true;
+			w->now[core] = find_box(w, 1, core, tile);
+			for (int64_t other = 0; other < core; other++)
+				first &= !same(&w->now[core], &w->now[other], to->layout.rank - 1);
+			if (!first || to->copy_of)
+				continue;
+			int64_t size = sticks_in(&w->now[core], to->layout.rank - 1) * STICK_BYTES;
+			bytes[TRAFFIC_LX_DRAIN] += size;
+			bytes[TRAFFIC_HBM_WRITE] += size;
+		}
+}
+
 static void count_elements(struct walker *w)
 {
 	for (int64_t core = 0; core < w->cores; core++)
@@ -269,15 +288,19 @@ static void walk_step(struct walker *w, int step, struct arena *arena)
 		w->cores *= split_of(w, l);
 		w->tiles *= tiles_of(w, l);
 	}
-	bool moves = plan_is_move(w->plan, step);
+	bool moves = plan_is_move(w->plan, step), evicts = plan_is_evict(w->plan, step);
 	struct move move;
-	if (moves) {
+	if (moves || evicts) {
 		move = move_find(w->plan, step);
 		w->move = &move;
 		w->cores = move.cores;
 	}
 	w->now = arena_array(arena, struct stretch, w->cores);
 	w->before = arena_array(arena, struct stretch, w->cores);
+	if (evicts) {
+		walk_eviction(w);
+		return;
+	}
 	for (int i = 0; i < w->op->read_count; i++)
 		walk_read(w, i, step, moves);
 	if (moves)

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/plan_move.h"
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */
 static int64_t draw_divisor(struct random *random, int64_t n, int64_t most, struct arena *arena)
@@ -226,6 +227,49 @@ static void draw_residencies(struct random *random, const struct random_options 
 	}
 }
 
+/* The first step from `step` on that uses a tensor; -1. */
+static int find_use(const struct plan *plan, int tensor, int step)
+{
+	for (; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		for (int i = 0; i < op_operands(op); i++)
+			if (op_operand(op, i)->tensor == tensor)
+				return step;
+	}
+	return -1;
+}
+
+struct plan *random_evictions(struct random *random, const struct plan *given, struct arena *arena)
+{
+	int count = given->residency_count;
+	struct plan *plan = plan_with_room(arena, given, 4 * count);
+	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
+	for (int i = 0; i < count; i++) {
+		struct residency stay = plan->residencies[i];
+		top = number_max(top, number_align_up(stay.address + stay.size, alignment));
+	}
+	for (int i = 0; i < count; i++) {
+		for (int turn = 0; turn < 2 && random_below(random, 3) == 0; turn++) {
+			struct residency stay =
+				plan->residencies[turn ? plan->residency_count - 1 : i];
+			if (stay.place == PLACE_HBM)
+				break;
+			int use = find_use(plan, stay.tensor, stay.from + 1);
+			if (use < 0)
+				break;
+			int away = plan_add_evict(arena, plan, stay.tensor, use);
+			if (top + stay.size <= arch_lx_capacity(plan->arch)) {
+				stay.address = top;
+				top = number_align_up(top + stay.size, alignment);
+			}
+			if (random_below(random, 4) == 0)
+				break;
+			plan_add_reload(arena, plan, away, use + 1, &stay);
+		}
+	}
+	return plan;
+}
+
 /* A clone or tail is mostly divided as the step `drawn` is, whose tensors it makes or reads. */
 static void follow_neighbour(
 	struct random *random, struct plan *plan, int step, int drawn, struct arena *arena)
@@ -264,15 +308,15 @@ struct plan *random_plan(struct random *random, const struct random_options *opt
 			.bundle = bundle,
 			.mapping = random_mapping(random, arch, cores, workload, op, arena),
 		};
-		if (op->kind == OP_OPAQUE || (!op->inserted && random_below(random, 3) == 0))
+		if (op->kind == OP_OPAQUE || (!op->move && random_below(random, 3) == 0))
 			bundle++;
 	}
 	int drawn = 0;
-	while (workload->ops[drawn].inserted)
+	while (workload->ops[drawn].move)
 		drawn++;
 	for (int i = 0; i < plan->step_count; i++)
 		if (i != drawn)
 			follow_neighbour(random, plan, i, drawn, arena);
 	draw_residencies(random, options, plan, arena);
-	return plan;
+	return options->legal ? random_evictions(random, plan, arena) : plan;
 }

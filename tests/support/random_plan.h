@@ -11,7 +11,8 @@
  * a reduction, an einsum of two or three operands, or one with windows like
  * 2*p + r), and often a map or an opaque op that reads its output.  Extents are
  * ragged and dtypes mixed.  Its plan divides every op over some cores, tiles it
- * at LX in some order (reductions innermost), and keeps some tensors in LX.
+ * at LX in some order (reductions innermost), and keeps some tensors in LX;
+ * a legal one evicts some of them and reloads most of those, up to twice.
  */
 struct random_options {
 	int64_t elements_most; /* scalar operations of one op */
@@ -27,6 +28,10 @@ const struct workload *random_workload(
 /* Of a new random workload, on up to `cores` cores of the architecture. */
 struct plan *random_plan(struct random *random, const struct random_options *options,
 	const struct arch *arch, int cores, struct arena *arena);
+
+/* The plan with moves in it: some of what lies in LX makes room before it is read, and mostly
+ * comes back elsewhere. */
+struct plan *random_evictions(struct random *random, const struct plan *plan, struct arena *arena);
 
 /* A division and tiling of one op. */
 struct mapping random_mapping(struct random *random, const struct arch *arch, int cores,

@@ -280,7 +280,7 @@ static void add_clone(struct maker *maker, struct op *reader, int i)
 		.type = "clone",
 		.kind = OP_MAP,
 		.function = FUNCTION_CLONE,
-		.inserted = true,
+		.move = MOVE_CLONE,
 		.read_count = 1,
 		.write_count = 1,
 		.writes = arena_new(maker->arena, struct access),

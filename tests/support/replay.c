@@ -98,6 +98,8 @@ static void fill_hbm(struct replay *replay)
 {
 	for (size_t t = 0; t < replay->plan->workload->tensor_count; t++) {
 		const struct layout *layout = &replay->plan->workload->tensors[t].layout;
+		if (tensor_home(replay->plan->workload, (int)t) != (int)t)
+			continue;
 		int64_t address = replay->program->hbm[t];
 		for (int64_t s = 0; address >= 0 && s < layout->sticks; s++) {
 			struct granule *granule =
@@ -195,7 +197,8 @@ static void run(struct replay *replay, int64_t i)
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 		touch_box(replay, i, REPLAY_CORES, &transfer->box->region, &transfer->hbm, false,
-			transfer->box->region.tensor, false, NULL);
+			tensor_home(replay->plan->workload, transfer->box->region.tensor), false,
+			NULL);
 		for (int c = 0; c < REPLAY_CORES; c++) {
 			if (instruction->mask >> c & 1)
 				touch_box(replay, i, c, &transfer->box->region, &transfer->box->lx,
