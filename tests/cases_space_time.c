@@ -186,11 +186,10 @@ static json_t *channels(const struct recurrence *recurrence, const struct projec
 		json_t *list = json_array();
 		for (int d = 0; d < recurrence->dependence_count; d++)
 			if (recurrence->dependences[d].stream == s)
-				json_array_append_new(
-					list, json_pack("[o, I]",
-						      numbers(facts->channels[d].move,
-							      projection->space_count),
-						      (json_int_t)facts->channels[d].delay));
+				insert_channel(list, json_pack("[o, I]",
+							     numbers(facts->channels[d].move,
+								     projection->space_count),
+							     (json_int_t)facts->channels[d].delay));
 		json_object_set_new(all, recurrence->streams[s].name, list);
 	}
 	return all;

@@ -53,3 +53,10 @@ bool recurrence_producer(const struct recurrence *recurrence, const struct depen
 	return recurrence_holds(recurrence, consumer) && recurrence_holds(recurrence, producer) &&
 	       term_holds(dependence->when, consumer);
 }
+
+bool recurrence_writes(const struct stream *output, const int64_t *point)
+{
+	const struct term *body = output->body;
+	bool bare = body->kind == TERM_SELECT && !body->of[2];
+	return !bare || term_holds(body->of[0], point);
+}

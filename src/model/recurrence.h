@@ -29,7 +29,7 @@ struct stream {
 	const char *name;
 	enum stream_kind kind;
 	int rank;
-	const struct term *body;    /* of recurrent streams and outputs; NULL: not known */
+	const struct term *body;    /* of recurrent streams and outputs */
 	const struct affine *place; /* of an output: where the value at a point goes, by axis */
 	struct span span;
 };
@@ -48,9 +48,7 @@ struct recurrence {
 	int stream_count, dependence_count;
 	struct stream streams[RECURRENCE_STREAMS_MOST];
 	struct dependence dependences[RECURRENCE_DEPENDENCES_MOST];
-	/* Streams are recurrent and have bodies; else only the dependences are known, and a
-	 * simulation makes values up. */
-	bool has_bodies;
+	bool has_bodies; /* as the user wrote them; else they are made up (recurrence_invent.h) */
 };
 
 /*
@@ -100,6 +98,9 @@ bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
 
 /* Points of the box; INT64_MAX if they are more. */
 int64_t recurrence_box(const struct recurrence *recurrence);
+
+/* Whether an output gets a value at a point: it need not where it is a select without an else. */
+bool recurrence_writes(const struct stream *output, const int64_t *point);
 
 /* Where a dependence comes from, if it is there: consumer and producer in the domain, `when`
  * holds.  False else. */

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/recurrence_equations.h"
+#include "model/recurrence_invent.h"
 #include "model/space_time_call.h"
 
 #include <string.h>
@@ -187,8 +188,12 @@ static bool read_body(struct reader *map, struct recurrence *recurrence)
 	if (equations && dependences)
 		return reading_refuse(map->reading, dependences,
 			"dependences follow from the equations; give one of the two");
-	if (dependences)
-		return read_dependences(map, dependences, recurrence);
+	if (dependences) {
+		if (!read_dependences(map, dependences, recurrence))
+			return false;
+		recurrence_invent(map->reading->arena, recurrence);
+		return true;
+	}
 	if (!equations)
 		return reading_refuse(
 			map->reading, map->map, "'space_time' needs 'equations' or 'dependences'");

@@ -1,0 +1,430 @@
+#include "sim/systolic.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 10000 };
+
+/* A point, where and when it runs. */
+struct visit {
+	int64_t time, pe;
+	int64_t index;
+};
+
+struct run {
+	const struct recurrence *recurrence;
+	const struct projection *projection;
+	const struct recurrence_inputs *inputs;
+	struct systolic_result *result;
+	int64_t strides[RECURRENCE_LOOPS_MOST]; /* of time rows, flattened */
+	int64_t least[RECURRENCE_LOOPS_MOST], extents[RECURRENCE_LOOPS_MOST]; /* of space rows */
+	int64_t pe_count; /* of the box of PEs */
+	size_t visit_count;
+	struct visit *visits; /* by time, then PE */
+	double *values;       /* by stream, then point */
+	uint8_t *states;      /* the same: 0 not made, 1 being made, 2 made */
+	/* By stream: chains of all PEs, slot t mod length of each holds what was made at t. */
+	double *chains[RECURRENCE_STREAMS_MOST];
+	int64_t *makers[RECURRENCE_STREAMS_MOST]; /* the point that made it; -1 */
+	int64_t now;
+	int64_t *here;        /* by PE: the point that it computes now; -1 */
+	int64_t in_step;      /* inputs and outputs of this step */
+	const int64_t *point; /* whose value is being made */
+	int64_t pe;
+	int deep;
+	struct arena *arena;
+};
+
+/* Of a row at a point. */
+static bool row_value(const struct run *run, const int64_t *row, const int64_t *point, int64_t *out)
+{
+	*out = 0;
+	for (int i = 0; i < run->recurrence->loop_count; i++) {
+		int64_t product;
+		if (!number_mul(row[i], point[i], &product) || !number_add(*out, product, out))
+			return false;
+	}
+	return true;
+}
+
+static bool time_of(const struct run *run, const int64_t *point, int64_t *out)
+{
+	*out = 0;
+	for (int r = 0; r < run->projection->time_count; r++) {
+		int64_t value, product;
+		if (!row_value(run, run->projection->time[r], point, &value) ||
+			!number_mul(value, run->strides[r], &product) ||
+			!number_add(*out, product, out))
+			return false;
+	}
+	return true;
+}
+
+/* The PE of a point; -1: none of the box. */
+static int64_t pe_of(const struct run *run, const int64_t *point)
+{
+	int64_t pe = 0;
+	for (int r = 0; r < run->projection->space_count; r++) {
+		int64_t at;
+		if (!row_value(run, run->projection->space[r], point, &at) || at < run->least[r] ||
+			at - run->least[r] >= run->extents[r])
+			return -1;
+		pe = pe * run->extents[r] + at - run->least[r];
+	}
+	return pe;
+}
+
+static bool fail(struct run *run, enum systolic_fault fault, int stream, const int64_t *point,
+	const int64_t *other)
+{
+	size_t size = sizeof *point * (size_t)run->recurrence->loop_count;
+	if (run->result->fault != SYSTOLIC_FINE)
+		return false;
+	run->result->fault = fault;
+	run->result->stream = stream;
+	if (point)
+		memcpy(run->result->point, point, size);
+	if (other)
+		memcpy(run->result->other, other, size);
+	return false;
+}
+
+/* The least and greatest of each row over the points of the domain. */
+static bool measure_rows(struct run *run)
+{
+	const struct projection *projection = run->projection;
+	int64_t first[RECURRENCE_LOOPS_MOST], last[RECURRENCE_LOOPS_MOST], value;
+	int64_t point[RECURRENCE_LOOPS_MOST];
+	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++) {
+		run->least[r] = first[r] = INT64_MAX;
+		run->extents[r] = last[r] = INT64_MIN;
+	}
+	for (bool more = recurrence_first(run->recurrence, point); more;
+		more = recurrence_next(run->recurrence, point)) {
+		for (int r = 0; r < projection->space_count; r++) {
+			if (!row_value(run, projection->space[r], point, &value))
+				return false;
+			run->least[r] = number_min(run->least[r], value);
+			run->extents[r] = number_max(run->extents[r], value);
+		}
+		for (int r = 0; r < projection->time_count; r++) {
+			if (!row_value(run, projection->time[r], point, &value))
+				return false;
+			first[r] = number_min(first[r], value);
+			last[r] = number_max(last[r], value);
+		}
+		run->visit_count++;
+	}
+	run->pe_count = 1;
+	for (int r = 0; run->visit_count && r < projection->space_count; r++) {
+		run->extents[r] -= run->least[r] - 1;
+		if (!number_mul(run->pe_count, run->extents[r], &run->pe_count) ||
+			run->pe_count > CELLS_MOST)
+			return false;
+	}
+	return true;
+}
+
+/* An inner row of time runs through the box's range of it in each step of an outer one: the
+ * machine's clock knows loops, not domains. */
+static bool measure_time(struct run *run)
+{
+	const struct recurrence *recurrence = run->recurrence;
+	int64_t stride = 1;
+	for (int r = run->projection->time_count - 1; r >= 0; r--) {
+		int64_t range = 1;
+		run->strides[r] = stride;
+		for (int i = 0; i < recurrence->loop_count; i++) {
+			int64_t part;
+			if (!number_mul(llabs(run->projection->time[r][i]),
+				    recurrence->loops[i].extent - 1, &part) ||
+				!number_add(range, part, &range))
+				return false;
+		}
+		if (!number_mul(stride, range, &stride))
+			return false;
+	}
+	return true;
+}
+
+static int compare_visits(const void *left, const void *right)
+{
+	const struct visit *a = left, *b = right;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->pe != b->pe)
+		return a->pe < b->pe ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool list_visits(struct run *run)
+{
+	int64_t point[RECURRENCE_LOOPS_MOST];
+	size_t count = 0;
+	run->visits = arena_array(run->arena, struct visit, run->visit_count);
+	for (bool more = recurrence_first(run->recurrence, point); more;
+		more = recurrence_next(run->recurrence, point)) {
+		struct visit *visit = &run->visits[count++];
+		visit->pe = pe_of(run, point);
+		visit->index = recurrence_index(run->recurrence, point);
+		if (!time_of(run, point, &visit->time))
+			return false;
+	}
+	if (count)
+		qsort(run->visits, count, sizeof *run->visits, compare_visits);
+	for (size_t i = 0; i < count; i++)
+		run->result->pes += !run->here[run->visits[i].pe]++;
+	return true;
+}
+
+static void point_of(const struct run *run, int64_t index, int64_t *point)
+{
+	for (int i = run->recurrence->loop_count - 1; i >= 0; i--) {
+		const struct recurrence_loop *loop = &run->recurrence->loops[i];
+		point[i] = loop->least + index % loop->extent;
+		index /= loop->extent;
+	}
+}
+
+/* How long the chain of each stream must be: the longest way in time to a reader. */
+static bool make_chains(struct run *run)
+{
+	const struct recurrence *recurrence = run->recurrence;
+	int64_t point[RECURRENCE_LOOPS_MOST], producer[RECURRENCE_LOOPS_MOST], made, used;
+	uint64_t open = 0; /* dependences that no point was seen to use */
+	for (int d = 0; d < recurrence->dependence_count; d++)
+		open |= UINT64_C(1) << d;
+	for (bool more = recurrence_first(recurrence, point); more && open;
+		more = recurrence_next(recurrence, point))
+		for (int d = 0; d < recurrence->dependence_count; d++) {
+			const struct dependence *dependence = &recurrence->dependences[d];
+			if (!(open >> d & 1) ||
+				!recurrence_producer(recurrence, dependence, point, producer))
+				continue;
+			open &= ~(UINT64_C(1) << d);
+			if (!time_of(run, producer, &made) || !time_of(run, point, &used))
+				return false;
+			if (used < made)
+				return fail(
+					run, SYSTOLIC_EARLY, dependence->stream, point, producer);
+			int64_t *length = &run->result->registers[dependence->stream];
+			*length = number_max(*length, used - made);
+		}
+	for (int s = 0; s < recurrence->stream_count; s++) {
+		int64_t cells, length = run->result->registers[s];
+		if (!number_mul(run->pe_count, length, &cells) || cells > CELLS_MOST)
+			return false;
+		run->chains[s] = arena_array(run->arena, double, cells);
+		run->makers[s] = arena_array(run->arena, int64_t, cells);
+		memset(run->makers[s], -1, sizeof(int64_t) * (size_t)cells);
+	}
+	return true;
+}
+
+static double make_value(struct run *run, int stream, int64_t index, int64_t pe);
+
+static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
+{
+	struct systolic_result *result = run->result;
+	int64_t at = stream * result->points + index;
+	const int64_t *reader = run->point;
+	int64_t reader_pe = run->pe, maker[RECURRENCE_LOOPS_MOST];
+	point_of(run, index, maker);
+	if (run->here[pe] != index) {
+		fail(run, SYSTOLIC_STALE, stream, reader, maker);
+		return 0;
+	}
+	if (run->states[at] == 1 || run->deep == WIRES_DEEP_MOST) {
+		fail(run, SYSTOLIC_CIRCLE, stream, maker, NULL);
+		return 0;
+	}
+	result->wire_reads++;
+	if (run->states[at] == 2)
+		return run->values[at];
+	double value = make_value(run, stream, index, pe);
+	run->point = reader;
+	run->pe = reader_pe;
+	return value;
+}
+
+static double read_value(void *user, int stream, const int64_t *place)
+{
+	struct run *run = user;
+	struct systolic_result *result = run->result;
+	if (run->recurrence->streams[stream].kind == STREAM_INPUT) {
+		result->input_reads++;
+		run->in_step++;
+		return run->inputs->read(run->inputs->user, stream, place);
+	}
+	int64_t pe = pe_of(run, place), made;
+	if (pe < 0 || !recurrence_holds(run->recurrence, place) || !time_of(run, place, &made)) {
+		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+		return 0;
+	}
+	int64_t index = recurrence_index(run->recurrence, place);
+	int64_t delay = run->now - made, length = result->registers[stream];
+	result->link_moves += pe != run->pe;
+	if (delay == 0)
+		return read_wire(run, stream, index, pe);
+	if (delay < 0 || delay > length) {
+		fail(run, delay < 0 ? SYSTOLIC_EARLY : SYSTOLIC_STALE, stream, run->point, place);
+		return 0;
+	}
+	/* Slots of negative times count from the same zero. */
+	int64_t slot = pe * length + ((run->now - delay) % length + length) % length;
+	result->register_reads++;
+	if (run->makers[stream][slot] != index)
+		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+	return run->chains[stream][slot];
+}
+
+static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
+{
+	int64_t point[RECURRENCE_LOOPS_MOST], at = stream * run->result->points + index;
+	struct term_values values = {point, run, read_value};
+	point_of(run, index, point);
+	run->point = point;
+	run->pe = pe;
+	run->states[at] = 1;
+	run->deep++;
+	run->values[at] = term_value(run->recurrence->streams[stream].body, &values);
+	run->deep--;
+	run->states[at] = 2;
+	return run->values[at];
+}
+
+struct outputs array(struct recurrence_output);
+
+static void write_output(
+	struct run *run, int stream, const int64_t *point, int64_t pe, struct outputs *outputs)
+{
+	const struct stream *output = &run->recurrence->streams[stream];
+	struct term_values values = {point, run, read_value};
+	if (!recurrence_writes(output, point))
+		return;
+	struct recurrence_output *to = array_add(run->arena, outputs);
+	to->stream = stream;
+	for (int i = 0; i < output->rank; i++)
+		to->place[i] = affine_value(&output->place[i], run->recurrence->loop_count, point);
+	run->point = point;
+	run->pe = pe;
+	to->value = term_value(output->body, &values);
+	run->result->output_writes++;
+	run->in_step++;
+}
+
+/* All points of one step: their values, then what goes out, then the shift. */
+static void take_step(
+	struct run *run, const struct visit *visits, size_t count, struct outputs *outputs)
+{
+	const struct recurrence *recurrence = run->recurrence;
+	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
+	run->now = visits[0].time;
+	run->in_step = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (i && visits[i].pe == visits[i - 1].pe) {
+			point_of(run, visits[i].index, point);
+			point_of(run, visits[i - 1].index, other);
+			fail(run, SYSTOLIC_CLASH, -1, point, other);
+		}
+		run->here[visits[i].pe] = visits[i].index;
+	}
+	for (size_t i = 0; i < count; i++)
+		for (int s = 0; s < recurrence->stream_count; s++) {
+			int64_t at = s * run->result->points + visits[i].index;
+			if (recurrence->streams[s].kind == STREAM_RECURRENT && !run->states[at])
+				make_value(run, s, visits[i].index, visits[i].pe);
+		}
+	for (size_t i = 0; i < count; i++) {
+		point_of(run, visits[i].index, point);
+		for (int s = 0; s < recurrence->stream_count; s++)
+			if (recurrence->streams[s].kind == STREAM_OUTPUT)
+				write_output(run, s, point, visits[i].pe, outputs);
+	}
+	run->result->ports = number_max(run->result->ports, run->in_step);
+}
+
+/* What the step made enters the chains; idle PEs shift in nothing. */
+static void shift(struct run *run, int64_t time, const struct visit *visits, size_t count)
+{
+	for (int s = 0; s < run->recurrence->stream_count; s++) {
+		int64_t length = run->result->registers[s];
+		if (!length)
+			continue;
+		int64_t slot = (time % length + length) % length;
+		for (int64_t pe = 0; pe < run->pe_count; pe++)
+			run->makers[s][pe * length + slot] = -1;
+		for (size_t i = 0; i < count; i++) {
+			int64_t at = visits[i].pe * length + slot;
+			run->chains[s][at] = run->values[s * run->result->points + visits[i].index];
+			run->makers[s][at] = visits[i].index;
+		}
+		/* A value is written into each register of its chain on its way. */
+		run->result->register_writes += (int64_t)count * length;
+	}
+}
+
+static void run_steps(struct run *run)
+{
+	struct systolic_result *result = run->result;
+	struct outputs outputs = {0};
+	int64_t next = run->visit_count ? run->visits[0].time : 0;
+	memset(run->here, -1, sizeof *run->here * (size_t)run->pe_count);
+	for (size_t i = 0, end; i < run->visit_count && result->fault == SYSTOLIC_FINE; i = end) {
+		for (end = i;
+			end < run->visit_count && run->visits[end].time == run->visits[i].time;)
+			end++;
+		/* Steps without any point: after as many as the longest chain has registers all are
+		 * empty, and more change nothing. */
+		int64_t longest = 0;
+		for (int s = 0; s < run->recurrence->stream_count; s++)
+			longest = number_max(longest, result->registers[s]);
+		if (run->visits[i].time - next > longest)
+			next = run->visits[i].time - longest;
+		for (; next < run->visits[i].time; next++)
+			shift(run, next, NULL, 0);
+		take_step(run, run->visits + i, end - i, &outputs);
+		shift(run, next++, run->visits + i, end - i);
+		for (size_t k = i; k < end; k++)
+			run->here[run->visits[k].pe] = -1;
+	}
+	if (run->visit_count)
+		result->cycles = run->visits[run->visit_count - 1].time - run->visits[0].time + 1;
+	result->outputs = outputs.at;
+	result->output_count = outputs.count;
+	if (result->fault == SYSTOLIC_FINE && !recurrence_sort_outputs(outputs.at, outputs.count))
+		fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
+}
+
+struct systolic_result systolic_run(const struct recurrence *recurrence,
+	const struct projection *projection, const struct recurrence_inputs *inputs,
+	struct arena *arena)
+{
+	struct systolic_result result = {.stream = -1, .points = recurrence_box(recurrence)};
+	struct run run = {.recurrence = recurrence,
+		.projection = projection,
+		.inputs = inputs,
+		.result = &result,
+		.arena = arena};
+	int64_t all;
+	if (!number_mul(result.points, recurrence->stream_count, &all) ||
+		all > SEQUENTIAL_VALUES_MOST || !measure_rows(&run) || !measure_time(&run)) {
+		result.fault = SYSTOLIC_LARGE;
+		return result;
+	}
+	run.values = arena_array(arena, double, all);
+	run.states = arena_array(arena, uint8_t, all);
+	run.here = arena_array(arena, int64_t, run.pe_count);
+	if (!list_visits(&run) || !make_chains(&run)) {
+		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
+		return result;
+	}
+	run_steps(&run);
+	result.values = run.values;
+	result.points = (int64_t)run.visit_count;
+	return result;
+}
