@@ -105,7 +105,7 @@ static void read_objectives(struct certificate_file *file, const struct nest_sea
 {
 	struct certificate *certificate = file->certificate;
 	struct objective_scope scope = {
-		file->reading.arena, file->reading.diag, true, search->hierarchy};
+		file->reading.arena, file->reading.diag, SUBJECT_PROBLEM, search->hierarchy};
 	const struct node *list = read_list(&file->reader, "objectives", REQUIRED);
 	for (size_t i = 0; list && i < list->count; i++) {
 		const char *name;

@@ -137,7 +137,8 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	if (!reader_open(&mapper, reading, node, "mapper"))
 		return;
 	read_text(&mapper, "version", OPTIONAL, &version);
-	struct objective_scope scope = {reading->arena, reading->diag, true, inputs->hierarchy};
+	struct objective_scope scope = {
+		reading->arena, reading->diag, SUBJECT_PROBLEM, inputs->hierarchy};
 	read_metrics(&mapper, "optimization_metric", &exploration->objectives, &scope);
 	read_metrics(&mapper, "optimization_metrics", &exploration->objectives, &scope);
 	read_algorithm(&mapper, inputs);

@@ -25,7 +25,8 @@ static void read_solver(
 static struct objective_scope objective_scope(
 	const struct nest_inputs *inputs, const struct reading *reading)
 {
-	return (struct objective_scope){reading->arena, reading->diag, true, inputs->hierarchy};
+	return (struct objective_scope){
+		reading->arena, reading->diag, SUBJECT_PROBLEM, inputs->hierarchy};
 }
 
 void nest_inputs_patience(

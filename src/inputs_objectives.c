@@ -55,10 +55,12 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 	static const char accesses[] = "accesses";
 	size_t length = sizeof accesses - 1;
 	if (strncmp(name, accesses, length) == 0 && (!name[length] || name[length] == ':')) {
-		if (!scope->problem)
+		if (scope->subject != SUBJECT_PROBLEM)
 			diag_error(scope->diag, span,
-				"objective '%s' is for problems: a workload graph has hbm_bytes and "
-				"lx_peak",
+				scope->subject == SUBJECT_GRAPH
+					? "objective '%s' is for problems: a workload graph has "
+					  "hbm_bytes and lx_peak"
+					: "objective '%s' is for problems",
 				name);
 		else if (scope->hierarchy)
 			add_accesses(
@@ -67,7 +69,11 @@ void objectives_add(struct objectives *objectives, const char *name, struct span
 	}
 	for (int i = 0; objective_names[i]; i++)
 		if (text_equal(objective_names[i], name)) {
-			add(objectives, (enum objective)i, name, span, scope->diag);
+			if (objective_applies((enum objective)i, scope->subject))
+				add(objectives, (enum objective)i, name, span, scope->diag);
+			else
+				diag_error(scope->diag, span, "objective '%s' is not about %s",
+					name, subject_names[scope->subject]);
 			return;
 		}
 	const char *near = suggest(name, objective_names);

@@ -13,7 +13,7 @@
 struct objective_scope {
 	struct arena *arena;
 	struct diag *diag;
-	bool problem;
+	enum subject subject;
 	const struct hierarchy *hierarchy; /* of a problem; NULL: it could not be read */
 };
 

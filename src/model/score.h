@@ -53,6 +53,10 @@ struct score {
 	int64_t computes;
 	/* Of a problem: words read, filled and updated at the levels that an objective names. */
 	int64_t accesses[ARCH_LEVELS_MOST];
+	/* Of a projection: PEs, registers of all of them, places where values enter or leave, and the
+	 * steps that all channels of a PE take through the array.  Of a broadcast: bytes over links,
+	 * of staging, and rounds. */
+	int64_t pes, registers, ports, wire, link_bytes, buffer_bytes, rounds;
 	double utilization; /* 0 to 1: computes / (cycles * what all cores could do), each op on
 			     * the unit that it runs on */
 };

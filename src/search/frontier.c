@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-const char *const objective_names[] = {
-	"latency", "energy", "edp", "hbm_bytes", "lx_peak", "cores", "accesses:LEVEL", NULL};
+const char *const objective_names[] = {"latency", "energy", "edp", "hbm_bytes", "lx_peak", "cores",
+	"pes", "registers", "ports", "wire", "link_bytes", "buffer_bytes", "rounds",
+	"accesses:LEVEL", NULL};
 
 const char *const objective_summaries[] = {
 	"cycles of the whole workload, overheads included",
@@ -14,9 +15,34 @@ const char *const objective_summaries[] = {
 	"bytes read from and written to HBM",
 	"highest LX address in use on any core",
 	"cores of the widest step",
+	"PEs of a projection",
+	"registers of all PEs of a projection",
+	"places where values enter or leave the array of a projection",
+	"steps through the array that the channels of a PE take",
+	"bytes over all links of a broadcast",
+	"bytes of staging tiles of a broadcast",
+	"rounds of a broadcast",
 	"words read, filled and updated at a level of a problem's machine",
 	NULL,
 };
+
+const char *const subject_names[] = {
+	"a workload graph", "a problem", "a projection", "a broadcast", NULL};
+
+bool objective_applies(enum objective objective, enum subject subject)
+{
+	bool space = objective >= OBJECTIVE_PES && objective <= OBJECTIVE_WIRE;
+	bool broadcast = objective >= OBJECTIVE_LINK_BYTES && objective <= OBJECTIVE_ROUNDS;
+	switch (subject) {
+	case SUBJECT_SPACE_TIME:
+		return space || objective == OBJECTIVE_LATENCY;
+	case SUBJECT_BROADCAST:
+		return broadcast || objective == OBJECTIVE_LATENCY;
+	default:
+		return !space && !broadcast &&
+		       (objective < OBJECTIVE_ACCESSES || subject == SUBJECT_PROBLEM);
+	}
+}
 
 double objective_value(enum objective objective, const struct score *score)
 {
@@ -35,6 +61,20 @@ double objective_value(enum objective objective, const struct score *score)
 		return (double)score->lx_peak_bytes;
 	case OBJECTIVE_CORES:
 		return (double)score->cores;
+	case OBJECTIVE_PES:
+		return (double)score->pes;
+	case OBJECTIVE_REGISTERS:
+		return (double)score->registers;
+	case OBJECTIVE_PORTS:
+		return (double)score->ports;
+	case OBJECTIVE_WIRE:
+		return (double)score->wire;
+	case OBJECTIVE_LINK_BYTES:
+		return (double)score->link_bytes;
+	case OBJECTIVE_BUFFER_BYTES:
+		return (double)score->buffer_bytes;
+	case OBJECTIVE_ROUNDS:
+		return (double)score->rounds;
 	case OBJECTIVE_ACCESSES:
 	case OBJECTIVE_COUNT:
 		break;

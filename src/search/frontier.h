@@ -22,18 +22,32 @@ enum objective {
 	OBJECTIVE_HBM_BYTES,
 	OBJECTIVE_LX_PEAK,
 	OBJECTIVE_CORES,
+	OBJECTIVE_PES,
+	OBJECTIVE_REGISTERS,
+	OBJECTIVE_PORTS,
+	OBJECTIVE_WIRE,
+	OBJECTIVE_LINK_BYTES,
+	OBJECTIVE_BUFFER_BYTES,
+	OBJECTIVE_ROUNDS,
 	OBJECTIVE_ACCESSES, /* and with a level of the hierarchy added to it */
 	OBJECTIVE_COUNT = OBJECTIVE_ACCESSES + ARCH_LEVELS_MOST,
 };
 extern const char *const objective_names[]; /* accesses once, for all; NULL ends them */
 extern const char *const objective_summaries[];
 
+/* What is explored. */
+enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
+extern const char *const subject_names[]; /* "a workload graph", in messages */
+
+/* Whether an objective says anything about one. */
+bool objective_applies(enum objective objective, enum subject subject);
+
 struct objectives {
 	size_t count;
 	enum objective at[OBJECTIVE_COUNT];
 };
 
-/* All are minimised.  Cycles, pJ, pJ times cycles, bytes, bytes, cores, words. */
+/* All are minimised: cycles, pJ, bytes, words, and numbers of things. */
 double objective_value(enum objective objective, const struct score *score);
 
 /* "latency", "accesses:GLB"; `hierarchy` is a problem's, else NULL. */
