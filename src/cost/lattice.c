@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,11 @@ static bool add_row(int64_t *a, const int64_t *b, int64_t by, int count)
 			return false;
 	}
 	return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
 }
 
 static void swap_rows(int64_t *a, int64_t *b, int count)
@@ -86,8 +92,50 @@ bool lattice_kernel(
 		memcpy(kernel[i], rows[rank + i] + row_count, sizeof(int64_t) * (size_t)columns);
 	if (make_echelon(kernel, out->rank, columns, columns, out->pivot) < 0)
 		return false;
+	/* Above a pivot stands what is left after division by it: equal lattices look equal. */
+	for (int i = 1; i < out->rank; i++)
+		for (int k = 0; k < i; k++) {
+			int64_t by = floor_div(kernel[k][out->pivot[i]], kernel[i][out->pivot[i]]);
+			if (!add_row(kernel[k], kernel[i], -by, columns))
+				return false;
+		}
 	for (int i = 0; i < out->rank; i++)
 		memcpy(out->rows[i], kernel[i], sizeof(int64_t) * (size_t)columns);
+	return true;
+}
+
+bool lattice_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out)
+{
+	/* Bareiss (1968): all divisions come out even. */
+	wide rows[LATTICE_MOST][LATTICE_MOST], last = 1;
+	const wide most = (wide)1 << 62;
+	int sign = 1;
+	for (int r = 0; r < size; r++)
+		for (int c = 0; c < size; c++)
+			rows[r][c] = matrix[r][c];
+	*out = 0;
+	for (int k = 0; k + 1 < size; k++) {
+		int pivot = k;
+		while (pivot < size && !rows[pivot][k])
+			pivot++;
+		if (pivot == size)
+			return true;
+		for (int c = 0; pivot != k && c < size; c++) {
+			wide kept = rows[k][c];
+			rows[k][c] = rows[pivot][c];
+			rows[pivot][c] = kept;
+		}
+		sign = pivot != k ? -sign : sign;
+		for (int r = k + 1; r < size; r++)
+			for (int c = k + 1; c < size; c++) {
+				rows[r][c] =
+					(rows[r][c] * rows[k][k] - rows[r][k] * rows[k][c]) / last;
+				if (rows[r][c] > most || rows[r][c] < -most)
+					return false;
+			}
+		last = rows[k][k];
+	}
+	*out = size ? sign * (int64_t)rows[size - 1][size - 1] : 1;
 	return true;
 }
 
@@ -98,11 +146,6 @@ struct walk {
 	bool (*visit)(void *user, const int64_t *g);
 	void *user;
 };
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	return a / b - (a % b < 0);
-}
 
 static bool visit_inside(struct walk *walk, const int64_t *g, bool positive)
 {

@@ -12,7 +12,8 @@ enum { LATTICE_MOST = 8 };
 
 struct lattice {
 	int rank, columns; /* `rank` independent vectors that generate all of them */
-	/* In echelon form: `pivot[r]` is the first nonzero entry of row r, positive, pivots rise. */
+	/* In Hermite normal form: `pivot[r]` is the first nonzero entry of row r, positive, pivots
+	 * rise, and above a pivot stands what is >= 0 and less. */
 	int64_t rows[LATTICE_MOST][LATTICE_MOST];
 	int pivot[LATTICE_MOST];
 };
@@ -20,6 +21,9 @@ struct lattice {
 /* {g: matrix g = 0}; false if numbers do not fit.  No matrix is changed. */
 bool lattice_kernel(
 	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], struct lattice *out);
+
+/* The determinant of a square matrix; false if numbers do not fit. */
+bool lattice_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out);
 
 /*
  * Calls visit(user, g) for the vectors with |g_i| <= most[i], first nonzero entry positive, the

@@ -68,7 +68,7 @@ static bool flatten(struct work *work)
 
 /* The first consumer of a dependence; false: there is none. */
 static bool find_consumer(
-	const struct work *work, const struct dependence *dependence, struct point *out)
+	const struct work *work, const struct dependence *dependence, struct grid_point *out)
 {
 	const struct recurrence *recurrence = work->recurrence;
 	for (int i = 0; i < recurrence->loop_count; i++) {
@@ -114,7 +114,7 @@ static bool find_channels(struct work *work)
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
 		struct channel *channel = &facts->channels[d];
-		struct point consumer = {{0}};
+		struct grid_point consumer = {{0}};
 		for (int r = 0; r < projection->space_count; r++)
 			if (!dot(projection->space[r], dependence->vector, recurrence->loop_count,
 				    &channel->move[r]))
@@ -144,7 +144,7 @@ static bool find_channels(struct work *work)
 struct meeting {
 	const struct work *work;
 	bool found;
-	struct point a, b;
+	struct grid_point a, b;
 };
 
 static int compare_points(const int64_t *a, const int64_t *b, int count)
@@ -161,7 +161,7 @@ static bool meet(void *user, const int64_t *g)
 	struct meeting *meeting = user;
 	const struct recurrence *recurrence = meeting->work->recurrence;
 	struct dependence along = {0};
-	struct point a, b;
+	struct grid_point a, b;
 	memcpy(along.vector, g, sizeof(int64_t) * (size_t)recurrence->loop_count);
 	if (!find_consumer(meeting->work, &along, &b))
 		return true;
@@ -227,10 +227,10 @@ static bool mark(uint64_t *bits, int64_t at)
 }
 
 /* `later` meets a point before it. */
-static void meet_earlier(struct work *work, const struct point *later)
+static void meet_earlier(struct work *work, const struct grid_point *later)
 {
 	struct projection_facts *facts = work->facts;
-	struct point earlier;
+	struct grid_point earlier;
 	recurrence_first(work->recurrence, earlier.at);
 	while (pe_of(work, earlier.at) != pe_of(work, later->at) ||
 		time_of(work, earlier.at) != time_of(work, later->at))
@@ -255,7 +255,7 @@ static bool count_points(struct work *work)
 	struct arena *arena = arena_open();
 	uint64_t *places = arena_array(arena, uint64_t, cells / 64 + 1);
 	uint64_t *pairs = arena_array(arena, uint64_t, both / 64 + 1);
-	struct point point;
+	struct grid_point point;
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (bool more = recurrence_first(recurrence, point.at); more;
 		more = recurrence_next(recurrence, point.at)) {
@@ -345,7 +345,7 @@ static bool turns_back(const struct work *work, const int64_t *point, int *wrong
 
 static bool check_reverse(struct work *work)
 {
-	struct point point;
+	struct grid_point point;
 	int wrong = -1;
 	if (!work->projection->reverse_count)
 		return true;

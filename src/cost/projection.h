@@ -12,7 +12,7 @@
  */
 enum { PROJECTION_POINTS_MOST = 100000000 };
 
-struct point {
+struct grid_point {
 	int64_t at[RECURRENCE_LOOPS_MOST];
 };
 
@@ -51,10 +51,10 @@ struct projection_facts {
 	enum projection_fault fault;
 	int dependence, axis; /* -1: none */
 	bool causal;          /* no dependence is late; else the first point that uses it */
-	struct point late;
-	int64_t conflicts;       /* points less pairs of PE and time; -1: not counted */
-	struct point meeting[2]; /* of all pairs that meet: the later point comes first */
-	struct point astray;
+	struct grid_point late;
+	int64_t conflicts;            /* points less pairs of PE and time; -1: not counted */
+	struct grid_point meeting[2]; /* of all pairs that meet: the later point comes first */
+	struct grid_point astray;
 	int64_t points, pes, cycles;
 	int64_t schedule[RECURRENCE_LOOPS_MOST]; /* s, all rows of time flattened */
 	struct bounds space[RECURRENCE_LOOPS_MOST], rows[RECURRENCE_LOOPS_MOST]; /* of the box */
@@ -69,5 +69,14 @@ struct projection_facts {
 /* `limits` for reach, array and streams that stay; may be NULL. */
 struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits);
+
+/*
+ * Ports of the array: pairs of a PE and a dependence that brings it a value from outside the
+ * domain, of a PE and an input that it reads, of a PE and an output that it writes.  Walks the
+ * points; -1: too many of them or of PEs.
+ */
+enum { PROJECTION_PORT_POINTS_MOST = 10000000 };
+int64_t projection_ports(const struct recurrence *recurrence, const struct projection *projection,
+	const struct projection_facts *facts);
 
 #endif

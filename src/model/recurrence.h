@@ -29,8 +29,8 @@ struct stream {
 	const char *name;
 	enum stream_kind kind;
 	int rank;
-	const struct term *body;    /* of recurrent streams and outputs */
-	const struct affine *place; /* of an output: where the value at a point goes, by axis */
+	const struct term *body;      /* of recurrent streams and outputs */
+	const struct loop_sum *place; /* of an output: where the value at a point goes, by axis */
 	struct span span;
 };
 
@@ -81,6 +81,8 @@ struct space_time {
 	bool has_space, has_time;
 	int space_rows; /* wanted where space is searched */
 	struct projection_range space_range, time_range;
+	bool by_vectors; /* allocations with one projection vector each, of vector_range */
+	struct projection_range vector_range;
 	int wires_most; /* a search may use so many beside those declared */
 	int64_t reach;  /* a value moves at most so far in each axis of space a step; 0: any */
 	int64_t array[RECURRENCE_LOOPS_MOST]; /* PEs along each axis that there are; 0: any */

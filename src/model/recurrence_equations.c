@@ -85,7 +85,7 @@ static bool refuse_term(const struct draft *draft, const struct term *term, cons
 
 /* The loop that an index is, plus *constant; -1. */
 static int plain_loop(
-	const struct recurrence *recurrence, const struct affine *index, int64_t *constant)
+	const struct recurrence *recurrence, const struct loop_sum *index, int64_t *constant)
 {
 	int loop = -1;
 	for (int i = 0; i < recurrence->loop_count; i++) {
@@ -212,7 +212,7 @@ static const struct term *read_recurrent(
 	struct recurrence *recurrence = draft->recurrence;
 	const struct stream *stream = &recurrence->streams[term->index];
 	const int *axes = draft->axes[term->index];
-	struct affine *place = arena_array(arena, struct affine, recurrence->loop_count);
+	struct loop_sum *place = arena_array(arena, struct loop_sum, recurrence->loop_count);
 	int64_t vector[RECURRENCE_LOOPS_MOST] = {0}, point[RECURRENCE_LOOPS_MOST];
 	bool moves = false;
 	for (int i = 0; i < term->place_count; i++) {

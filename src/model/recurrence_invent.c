@@ -63,7 +63,7 @@ static const struct term *is_there(struct arena *arena, const struct recurrence 
 static const struct term *read_at(struct arena *arena, const struct recurrence *recurrence,
 	const struct dependence *dependence)
 {
-	struct affine *place = arena_array(arena, struct affine, recurrence->loop_count);
+	struct loop_sum *place = arena_array(arena, struct loop_sum, recurrence->loop_count);
 	for (int i = 0; i < recurrence->loop_count; i++) {
 		place[i].at[i] = 1;
 		place[i].constant = -dependence->vector[i];

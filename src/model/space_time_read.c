@@ -352,10 +352,18 @@ static bool read_search(struct reader *map, struct space_time *out)
 	struct reader search;
 	reader_open(&search, map->reading, node, "search");
 	bool good = read_range(&search, "allocation", &out->space_range) &&
-		    read_range(&search, "schedule", &out->time_range);
+		    read_range(&search, "schedule", &out->time_range) &&
+		    read_range(&search, "vector", &out->vector_range);
+	const struct node *vector = node_find(node, "vector");
+	const struct node *rows_node = node_find(node, "rows");
+	out->by_vectors = vector != NULL;
+	if (vector && (node_find(node, "allocation") || rows_node))
+		good = reading_refuse(map->reading, vector,
+			"'vector' lists projections with one vector each; 'allocation' and 'rows' list "
+			"matrices: give one of the two");
 	read_integer(&search, "rows", OPTIONAL, 0, out->recurrence.loop_count, &rows);
 	read_integer(&search, "wires", OPTIONAL, 0, RECURRENCE_DEPENDENCES_MOST, &wires);
-	out->space_rows = (int)rows;
+	out->space_rows = out->by_vectors ? out->recurrence.loop_count - 1 : (int)rows;
 	out->wires_most = (int)wires;
 	reader_done(&search);
 	return good;

@@ -16,7 +16,7 @@ double term_value(const struct term *term, const struct term_values *values)
 	case TERM_STREAM: {
 		int64_t place[TERM_LOOPS_MOST];
 		for (int i = 0; i < term->place_count; i++)
-			place[i] = affine_value(&term->place[i], TERM_LOOPS_MOST, values->point);
+			place[i] = loop_sum_value(&term->place[i], TERM_LOOPS_MOST, values->point);
 		return values->read(values->user, term->index, place);
 	}
 	case TERM_NEGATE:
@@ -93,7 +93,7 @@ const struct term *term_not(struct arena *arena, const struct term *of)
 	return not ;
 }
 
-int64_t affine_value(const struct affine *affine, int loops, const int64_t *point)
+int64_t loop_sum_value(const struct loop_sum *affine, int loops, const int64_t *point)
 {
 	int64_t sum = affine->constant;
 	for (int i = 0; i < loops; i++)
@@ -102,8 +102,8 @@ int64_t affine_value(const struct affine *affine, int loops, const int64_t *poin
 	return sum;
 }
 
-const char *affine_text(
-	struct arena *arena, const struct affine *affine, int loops, const char *const *names)
+const char *loop_sum_text(
+	struct arena *arena, const struct loop_sum *affine, int loops, const char *const *names)
 {
 	struct text text = text_open(arena);
 	for (int i = 0; i < loops; i++) {

@@ -40,7 +40,7 @@ enum term_kind {
 };
 
 /* constant + at[0] * loop 0 + at[1] * loop 1 ... */
-struct affine {
+struct loop_sum {
 	int64_t constant, at[TERM_LOOPS_MOST];
 };
 
@@ -49,7 +49,7 @@ struct term {
 	double number; /* TERM_NUMBER */
 	int index;     /* TERM_LOOP: the loop; TERM_STREAM: the stream */
 	int place_count;
-	const struct affine *place; /* TERM_STREAM: one for each of its axes */
+	const struct loop_sum *place; /* TERM_STREAM: one for each of its axes */
 	const struct term *of[3];
 	int height;      /* of the tree, at most TERM_HEIGHT_MOST */
 	size_t from, to; /* where it stands in its text, in bytes */
@@ -96,10 +96,10 @@ bool term_has_stream(const struct term *term);
 const struct term *term_and(struct arena *arena, const struct term *left, const struct term *right);
 const struct term *term_not(struct arena *arena, const struct term *of);
 
-int64_t affine_value(const struct affine *affine, int loops, const int64_t *point);
+int64_t loop_sum_value(const struct loop_sum *affine, int loops, const int64_t *point);
 
 /* As it would be written with these names: "c + 2*q - 1". */
-const char *affine_text(
-	struct arena *arena, const struct affine *affine, int loops, const char *const *names);
+const char *loop_sum_text(
+	struct arena *arena, const struct loop_sum *affine, int loops, const char *const *names);
 
 #endif

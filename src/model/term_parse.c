@@ -97,10 +97,10 @@ static const struct term *make(struct parser *p, size_t from, enum term_kind kin
 }
 
 /* Sums and products of loops and whole numbers; false after a fault at the term. */
-static bool to_affine(struct parser *p, const struct term *term, struct affine *out)
+static bool to_affine(struct parser *p, const struct term *term, struct loop_sum *out)
 {
-	struct affine a, b;
-	*out = (struct affine){0};
+	struct loop_sum a, b;
+	*out = (struct loop_sum){0};
 	switch (term->kind) {
 	case TERM_NUMBER:
 		if (term->number != (double)(int64_t)term->number)
@@ -116,7 +116,7 @@ static bool to_affine(struct parser *p, const struct term *term, struct affine *
 	case TERM_MULTIPLY: {
 		if (!to_affine(p, term->of[0], &a))
 			return false;
-		b = (struct affine){.constant = -1};
+		b = (struct loop_sum){.constant = -1};
 		if (term->of[1] && !to_affine(p, term->of[1], &b))
 			return false;
 		bool product = term->kind == TERM_NEGATE || term->kind == TERM_MULTIPLY;
@@ -129,7 +129,7 @@ static bool to_affine(struct parser *p, const struct term *term, struct affine *
 			break;
 		int64_t by = plain_b ? b.constant : a.constant,
 			sign = term->kind == TERM_SUBTRACT ? -1 : 1;
-		const struct affine *of = plain_b ? &a : &b;
+		const struct loop_sum *of = plain_b ? &a : &b;
 		bool fits = true;
 		for (int i = 0; i <= TERM_LOOPS_MOST; i++) {
 			int64_t x = i < TERM_LOOPS_MOST ? a.at[i] : a.constant;
@@ -156,7 +156,7 @@ static const struct term *parse_or(struct parser *p);
 
 static const struct term *parse_stream(struct parser *p, size_t from, const char *name)
 {
-	struct affine places[TERM_LOOPS_MOST];
+	struct loop_sum places[TERM_LOOPS_MOST];
 	int count = 0;
 	if (!take(p, ")")) {
 		do {

@@ -10,8 +10,9 @@
  * a candidate answers it.
  */
 struct nest_search;
+struct project_search;
 
-enum stage { STAGE_DIVIDE, STAGE_PLACE, STAGE_MAP, STAGE_JOINT, STAGE_COUNT };
+enum stage { STAGE_DIVIDE, STAGE_PLACE, STAGE_MAP, STAGE_JOINT, STAGE_PROJECT, STAGE_COUNT };
 extern const char *const stage_names[]; /* the folders of solvers/ */
 
 struct problem {
@@ -24,6 +25,7 @@ struct problem {
 	const struct mapping *division;  /* joint: the mappings to start from, by op */
 	const char *place_solver;        /* joint: "greedy" */
 	const struct nest_search *nest;  /* map: nest_search.h */
+	const struct project_search *projections; /* project: project_search.h */
 	uint64_t first, end;             /* map: this share of the work, see solver.h */
 };
 
@@ -31,6 +33,7 @@ struct candidate {
 	enum stage stage;
 	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement; /* place */
+	const struct projection *projection; /* project */
 };
 
 #endif

@@ -126,7 +126,7 @@ static void write_output(
 	output->stream = s;
 	for (int i = 0; i < stream->rank; i++)
 		output->place[i] =
-			affine_value(&stream->place[i], run->recurrence->loop_count, point);
+			loop_sum_value(&stream->place[i], run->recurrence->loop_count, point);
 	output->value = term_value(stream->body, &values);
 }
 

@@ -309,7 +309,8 @@ static void write_output(
 	struct recurrence_output *to = array_add(run->arena, outputs);
 	to->stream = stream;
 	for (int i = 0; i < output->rank; i++)
-		to->place[i] = affine_value(&output->place[i], run->recurrence->loop_count, point);
+		to->place[i] =
+			loop_sum_value(&output->place[i], run->recurrence->loop_count, point);
 	run->point = point;
 	run->pe = pe;
 	to->value = term_value(output->body, &values);

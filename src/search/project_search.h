@@ -1,0 +1,59 @@
+#ifndef SEARCH_PROJECT_SEARCH_H
+#define SEARCH_PROJECT_SEARCH_H
+
+#include "cost/projection.h"
+#include "search/explore.h"
+#include "search/solver.h"
+#include "sim/systolic.h"
+
+/*
+ * Explores the projections of one recurrence: a solver of the stage `project` offers, every offer
+ * is judged anew, those that nothing beats are the frontier, and each of its points is executed and
+ * compared with the sequential order, value by value.
+ */
+struct project_search {
+	const struct space_time *spec;
+	struct objectives objectives;
+	const char *solver; /* of the stage */
+	enum simulate simulate;
+	uint64_t budget; /* pairs of an allocation and a schedule that are looked at; 0: no limit */
+	uint64_t seed;   /* of the values of inputs */
+	struct asker asker;
+};
+
+/* The payload of a frontier point. */
+struct project_found {
+	struct projection projection;
+	struct projection_facts facts;
+	const char *solver;
+	bool executed, agrees; /* every value is the sequential one, and every count the model's */
+	struct systolic_result execution;
+};
+
+struct project_explored {
+	struct frontier frontier;
+	uint64_t evaluated, offered, refused, simulated, disagreed;
+	bool complete; /* no projection of the ranges beats a point of the frontier */
+	bool stopped;
+	const char *complaint; /* of the solver; NULL */
+	const char *fault;     /* the first disagreement, in a sentence; NULL */
+};
+
+struct project_explored project_explore(const struct project_search *search, struct arena *arena);
+
+/* Cycles, PEs, registers of all PEs, wire, ports. */
+struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
+	const struct projection_facts *facts);
+
+/* One projection on the array, beside the sequential order: into found->execution. */
+void project_execute(
+	const struct project_search *search, struct project_found *found, struct arena *arena);
+
+/* The allocation and the schedule in a line, as they can be written in a spec. */
+const char *project_text(struct arena *arena, const struct recurrence *recurrence,
+	const struct projection *projection);
+
+/* Values for input streams: whole numbers from -4 to 4 that depend on seed, stream and place. */
+struct recurrence_inputs project_inputs(const uint64_t *seed);
+
+#endif

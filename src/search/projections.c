@@ -1,0 +1,408 @@
+#include "search/projections.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vectors {
+	int64_t (*at)[RECURRENCE_LOOPS_MOST];
+	size_t count;
+};
+
+/* All vectors with entries of a range, in lexicographic order; NULL: too many. */
+static struct vectors list_vectors(
+	const struct projection_range *range, int loops, struct arena *arena)
+{
+	int64_t count = 1, width = range->most - range->least + 1;
+	for (int i = 0; i < loops; i++)
+		if (!number_mul(count, width, &count) || count > PROJECTION_ROWS_MOST)
+			return (struct vectors){0};
+	struct vectors vectors = {
+		arena_alloc_array(arena, (size_t)count, sizeof *vectors.at), (size_t)count};
+	for (int64_t n = 0; n < count; n++) {
+		int64_t left = n;
+		for (int i = loops - 1; i >= 0; i--) {
+			vectors.at[n][i] = range->least + left % width;
+			left /= width;
+		}
+	}
+	return vectors;
+}
+
+static int compare_vectors(const int64_t *a, const int64_t *b, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* Causal, and no more values of the same step than wires allow. */
+static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
+{
+	const struct recurrence *recurrence = &spec->recurrence;
+	int64_t depth[RECURRENCE_STREAMS_MOST] = {0};
+	int wires = 0;
+	*registers = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		int64_t delay = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			delay += vector[i] * dependence->vector[i];
+		bool declared = spec->projection.wires >> dependence->stream & 1;
+		if (delay < 0 || (!delay && !declared && ++wires > spec->wires_most))
+			return false;
+		depth[dependence->stream] = number_max(depth[dependence->stream], delay);
+	}
+	for (int s = 0; s < recurrence->stream_count; s++)
+		*registers += depth[s];
+	return true;
+}
+
+static int compare_schedules(const void *left, const void *right)
+{
+	const struct schedule *a = left, *b = right;
+	if (a->cycles != b->cycles)
+		return a->cycles < b->cycles ? -1 : 1;
+	return compare_vectors(a->vector, b->vector, RECURRENCE_LOOPS_MOST);
+}
+
+/* Steps between the first and the last point of the domain. */
+static int64_t count_cycles(const struct recurrence *recurrence, const int64_t *vector)
+{
+	int64_t cycles = 1;
+	if (!recurrence->domain) {
+		for (int i = 0; i < recurrence->loop_count; i++)
+			cycles += llabs(vector[i]) * (recurrence->loops[i].extent - 1);
+		return cycles;
+	}
+	int64_t point[RECURRENCE_LOOPS_MOST], first = INT64_MAX, last = INT64_MIN;
+	for (bool more = recurrence_first(recurrence, point); more;
+		more = recurrence_next(recurrence, point)) {
+		int64_t time = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			time += vector[i] * point[i];
+		first = number_min(first, time);
+		last = number_max(last, time);
+	}
+	return last < first ? 0 : last - first + 1;
+}
+
+static void list_schedules(struct projections *space, struct arena *arena)
+{
+	const struct space_time *spec = space->spec;
+	struct array(struct schedule) list = {0};
+	struct vectors vectors = {0};
+	int loops = spec->recurrence.loop_count;
+	if (spec->has_time) {
+		/* Several rows of time are one vector when they are flattened. */
+		struct projection_facts facts =
+			projection_facts(&spec->recurrence, &spec->projection, NULL);
+		vectors.at = arena_copy(arena, facts.schedule, sizeof facts.schedule);
+		vectors.count = 1;
+	} else {
+		vectors = list_vectors(&spec->time_range, loops, arena);
+	}
+	if (!vectors.count)
+		space->why = "there are too many schedules: narrow search: {schedule: [..]}";
+	space->candidates = vectors.count;
+	for (size_t i = 0; i < vectors.count; i++) {
+		struct schedule schedule = {{0}, 0, 0};
+		memcpy(schedule.vector, vectors.at[i], sizeof schedule.vector);
+		if (!is_causal(spec, schedule.vector, &schedule.registers))
+			continue;
+		schedule.cycles = count_cycles(&spec->recurrence, schedule.vector);
+		*array_add(arena, &list) = schedule;
+	}
+	if (list.count)
+		qsort(list.at, list.count, sizeof *list.at, compare_schedules);
+	space->schedules = list.at;
+	space->schedule_count = list.count;
+}
+
+/* Limits that depend on the rows themselves: how far values move, which stay, the array's size.
+ * The steps that all of them take, too. */
+static bool row_fits(const struct space_time *spec, const int64_t *row, int64_t *wire)
+{
+	const struct recurrence *recurrence = &spec->recurrence;
+	*wire = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		int64_t move = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			move += row[i] * dependence->vector[i];
+		if (move && spec->stays >> dependence->stream & 1)
+			return false;
+		*wire += llabs(move);
+	}
+	return true;
+}
+
+struct classes array(struct allocation);
+
+static int compare_kernels(const struct allocation *a, const struct allocation *b)
+{
+	if (a->kernel.rank != b->kernel.rank)
+		return a->kernel.rank - b->kernel.rank;
+	for (int r = 0; r < a->kernel.rank; r++) {
+		int order =
+			compare_vectors(a->kernel.rows[r], b->kernel.rows[r], a->kernel.columns);
+		if (order)
+			return order;
+	}
+	return (a->wire > b->wire) - (a->wire < b->wire);
+}
+
+static int compare_kinds(const void *left, const void *right)
+{
+	return compare_kernels(left, right);
+}
+
+static int compare_classes(const void *left, const void *right)
+{
+	const struct allocation *a = left, *b = right;
+	int order = compare_kernels(a, b);
+	for (int r = 0; !order && r < RECURRENCE_LOOPS_MOST; r++)
+		order = compare_vectors(a->rows[r], b->rows[r], RECURRENCE_LOOPS_MOST);
+	return order;
+}
+
+static int compare_allocations(const void *left, const void *right)
+{
+	const struct allocation *a = left, *b = right;
+	if (a->pes != b->pes)
+		return a->pes < b->pes ? -1 : 1;
+	if (a->wire != b->wire)
+		return a->wire < b->wire ? -1 : 1;
+	return compare_classes(a, b);
+}
+
+/* One of each class is left, with the number of all; `rows_count`: of equal matrices alone. */
+static void merge_classes(struct classes *classes, bool rows_count)
+{
+	size_t kept = 0;
+	if (classes->count)
+		qsort(classes->at, classes->count, sizeof *classes->at, compare_classes);
+	for (size_t i = 0; i < classes->count; i++) {
+		if (kept && !(rows_count ? compare_classes : compare_kinds)(
+				    &classes->at[kept - 1], &classes->at[i]))
+			classes->at[kept - 1].count += classes->at[i].count;
+		else
+			classes->at[kept++] = classes->at[i];
+	}
+	classes->count = kept;
+}
+
+/* Sets of rows in rising order; `same` counts how often the last row was taken. */
+struct choice {
+	const struct space_time *spec;
+	const struct vectors *vectors;
+	const int64_t *wires; /* by vector; -1: it breaks a limit */
+	int rows;
+	bool limited; /* reach and array judge the rows themselves */
+	struct allocation draft;
+	int64_t orders;
+	struct classes classes;
+	struct arena *arena;
+};
+
+static void choose_rows(struct choice *choice, int row, size_t from, int same)
+{
+	if (row == choice->rows) {
+		struct allocation *to = array_add(choice->arena, &choice->classes);
+		*to = choice->draft;
+		to->count = choice->orders;
+		if (!lattice_kernel(choice->rows, choice->spec->recurrence.loop_count, to->rows,
+			    &to->kernel))
+			choice->classes.count--;
+		if (choice->classes.count >= 1 << 18)
+			merge_classes(&choice->classes, choice->limited);
+		return;
+	}
+	int64_t orders = choice->orders, wire = choice->draft.wire;
+	for (size_t i = from; i < choice->vectors->count; i++) {
+		int again = i == from && row ? same + 1 : 1;
+		if (choice->wires[i] < 0)
+			continue;
+		memcpy(choice->draft.rows[row], choice->vectors->at[i],
+			sizeof choice->draft.rows[row]);
+		choice->draft.wire = wire + choice->wires[i];
+		/* Rows so far could stand in (row + 1)! orders, less those of equal ones. */
+		choice->orders = orders * (row + 1) / again;
+		choose_rows(choice, row + 1, i, again);
+	}
+	choice->orders = orders;
+	choice->draft.wire = wire;
+}
+
+static void count_pes(struct projections *space, struct classes *classes)
+{
+	const struct recurrence *recurrence = &space->spec->recurrence;
+	int64_t extents[RECURRENCE_LOOPS_MOST];
+	for (int i = 0; i < recurrence->loop_count; i++)
+		extents[i] = recurrence->loops[i].extent;
+	for (size_t c = 0; c < classes->count; c++) {
+		struct allocation *allocation = &classes->at[c];
+		if (recurrence->domain) {
+			static const struct schedule none = {{0}, 0, 0};
+			struct projection projection = projections_make(space, allocation, &none);
+			allocation->pes = projection_facts(recurrence, &projection, NULL).pes;
+		} else {
+			allocation->pes = lattice_images(
+				space->rows, recurrence->loop_count, allocation->rows, extents);
+		}
+		if (allocation->pes < 0)
+			space->why = "PEs of an allocation are too many to be counted";
+	}
+}
+
+/* Each projection vector, up to its sign and length, has the rows that are orthogonal to it. */
+static void choose_vectors(struct choice *choice, const struct vectors *vectors)
+{
+	int loops = choice->spec->recurrence.loop_count;
+	for (size_t i = 0; i < vectors->count; i++) {
+		int64_t divisor = 0, first = 0, wire;
+		struct lattice rows;
+		for (int k = 0; k < loops; k++) {
+			divisor = number_gcd(divisor, llabs(vectors->at[i][k]));
+			first = first ? first : vectors->at[i][k];
+		}
+		if (divisor != 1 || first < 0 || !lattice_kernel(1, loops, &vectors->at[i], &rows))
+			continue;
+		struct allocation *to = array_add(choice->arena, &choice->classes);
+		*to = (struct allocation){.count = 1};
+		memcpy(to->rows, rows.rows, sizeof rows.rows);
+		bool fits = lattice_kernel(rows.rank, loops, to->rows, &to->kernel);
+		for (int r = 0; fits && r < rows.rank; r++) {
+			fits = row_fits(choice->spec, to->rows[r], &wire);
+			to->wire += wire;
+		}
+		choice->classes.count -= !fits;
+	}
+}
+
+static void list_allocations(struct projections *space, struct arena *arena)
+{
+	const struct space_time *spec = space->spec;
+	int loops = spec->recurrence.loop_count;
+	struct choice choice = {.spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
+	choice.limited = spec->reach != 0;
+	for (int r = 0; r < space->rows; r++)
+		choice.limited |= spec->array[r] != 0;
+	if (spec->has_space) {
+		memcpy(choice.draft.rows, spec->projection.space, sizeof choice.draft.rows);
+		for (int r = 0; r < space->rows; r++) {
+			int64_t wire;
+			row_fits(spec, choice.draft.rows[r], &wire);
+			choice.draft.wire += wire;
+		}
+		choice.rows = 0;
+		choose_rows(&choice, 0, 0, 0);
+		if (choice.classes.count)
+			lattice_kernel(space->rows, loops, choice.classes.at[0].rows,
+				&choice.classes.at[0].kernel);
+	} else if (spec->by_vectors) {
+		struct vectors vectors = list_vectors(&spec->vector_range, loops, arena);
+		choose_vectors(&choice, &vectors);
+		space->candidates *= choice.classes.count;
+	} else {
+		struct vectors vectors = list_vectors(&spec->space_range, loops, arena);
+		int64_t sets = 1;
+		for (int r = 0; r < space->rows; r++)
+			if (!number_mul(sets, (int64_t)vectors.count, &sets))
+				sets = INT64_MAX;
+		if (!vectors.count || sets > (int64_t)64 * PROJECTION_ROWS_MOST) {
+			space->why = "there are too many allocations: narrow search: {allocation: "
+				     "[..], rows: ..}";
+			return;
+		}
+		space->candidates *= (uint64_t)sets;
+		int64_t *wires = arena_array(arena, int64_t, vectors.count);
+		for (size_t i = 0; i < vectors.count; i++)
+			if (!row_fits(spec, vectors.at[i], &wires[i]))
+				wires[i] = -1;
+		choice.vectors = &vectors;
+		choice.wires = wires;
+		choose_rows(&choice, 0, 0, 0);
+	}
+	merge_classes(&choice.classes, choice.limited);
+	count_pes(space, &choice.classes);
+	if (choice.classes.count)
+		qsort(choice.classes.at, choice.classes.count, sizeof *choice.classes.at,
+			compare_allocations);
+	space->allocations = choice.classes.at;
+	space->allocation_count = choice.classes.count;
+}
+
+struct projections projections_list(const struct space_time *spec, struct arena *arena)
+{
+	struct projections space = {.spec = spec,
+		.rows = spec->has_space ? spec->projection.space_count : spec->space_rows};
+	list_schedules(&space, arena);
+	if (!space.why)
+		list_allocations(&space, arena);
+	return space;
+}
+
+struct projection projections_make(const struct projections *space,
+	const struct allocation *allocation, const struct schedule *schedule)
+{
+	struct projection projection = space->spec->projection;
+	projection.space_count = space->rows;
+	memcpy(projection.space, allocation->rows, sizeof projection.space);
+	static const char *const space_names[] = {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"};
+	for (int r = 0; r < space->rows && !space->spec->has_space; r++)
+		projection.space_names[r] = space_names[r];
+	if (!space->spec->has_time) {
+		projection.time_count = 1;
+		projection.time_names[0] = "t";
+		memcpy(projection.time[0], schedule->vector, sizeof projection.time[0]);
+	}
+	return projection;
+}
+
+static bool is_met(void *user, const int64_t *g)
+{
+	(void)user, (void)g;
+	return false;
+}
+
+bool projections_apart(const struct projections *space, const struct allocation *allocation,
+	const struct schedule *schedule, bool *known)
+{
+	const struct recurrence *recurrence = &space->spec->recurrence;
+	int loops = recurrence->loop_count;
+	int64_t rows[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST], most[RECURRENCE_LOOPS_MOST];
+	*known = true;
+	if (recurrence->domain) {
+		struct projection projection = projections_make(space, allocation, schedule);
+		struct projection_facts facts = projection_facts(recurrence, &projection, NULL);
+		*known = facts.fault != PROJECTION_UNKNOWN;
+		return *known && facts.conflicts == 0;
+	}
+	if (allocation->kernel.rank == 1) {
+		/* Points of a PE lie along one vector: they meet if it takes no time and one step
+		 * along it stays inside. */
+		const int64_t *along = allocation->kernel.rows[0];
+		int64_t time = 0;
+		bool inside = true;
+		for (int i = 0; i < loops; i++) {
+			time += along[i] * schedule->vector[i];
+			inside &= llabs(along[i]) < recurrence->loops[i].extent;
+		}
+		return time || !inside;
+	}
+	memcpy(rows, allocation->rows, sizeof rows);
+	memcpy(rows[space->rows], schedule->vector, sizeof schedule->vector);
+	struct lattice kernel;
+	if (!lattice_kernel(space->rows + 1, loops, rows, &kernel)) {
+		*known = false;
+		return false;
+	}
+	for (int i = 0; i < loops; i++)
+		most[i] = recurrence->loops[i].extent - 1;
+	return lattice_walk(&kernel, most, INT64_MAX, is_met, NULL);
+}
