@@ -295,6 +295,43 @@ static void what_is_lost_is_weighed(void **state)
 	arena_close(arena);
 }
 
+static void the_program_says_what_is_too_large(void **state)
+{
+	struct arena *arena = arena_open();
+	struct buffer *buffers = arena_array(arena, struct buffer, 401);
+	for (int i = 0; i < 401; i++)
+		buffers[i] = (struct buffer){.name = "b", .size = 1, .end = 2};
+	struct packing packing = {
+		.capacity = 1000, .alignment = 1, .count = 401, .buffers = buffers};
+	struct answer answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.candidate_count, 0);
+	assert_string_equal(answer.complaints[0].text,
+		"ilp takes at most 400 buffers, here are 401; exact takes them");
+	packing.count = 100;
+	answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.candidate_count, 0);
+	assert_string_equal(answer.complaints[0].text,
+		"ilp takes at most 3000 pairs of buffers that live at the same time, each a decision; "
+		"these 100 buffers have more; exact takes them");
+	arena_close(arena);
+}
+
+static void what_fits_nowhere_even_alone_is_named(void **state)
+{
+	struct arena *arena = arena_open();
+	struct buffer buffers[] = {BUFFER(10, 0, 2), BUFFER(20, 1, 3)};
+	buffers[1].name = "large";
+	struct packing packing = {.capacity = 19,
+		.alignment = 1,
+		.count = 2,
+		.buffers = buffers,
+		.goal = PACKING_PEAK};
+	struct answer answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.status, PROOF_INFEASIBLE);
+	assert_string_equal(answer.complaints[0].text, "'large' has no place even alone");
+	arena_close(arena);
+}
+
 static void nothing_to_place_is_placed(void **state)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
@@ -315,6 +352,8 @@ int main(void)
 		cmocka_unit_test(a_cut_run_offers_what_it_placed),
 		cmocka_unit_test(what_is_asked_is_done_or_refused),
 		cmocka_unit_test(what_is_lost_is_weighed),
+		cmocka_unit_test(the_program_says_what_is_too_large),
+		cmocka_unit_test(what_fits_nowhere_even_alone_is_named),
 		cmocka_unit_test(nothing_to_place_is_placed),
 	};
 	return cmocka_run_group_tests_name("place", tests, NULL, NULL);

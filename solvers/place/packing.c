@@ -217,6 +217,15 @@ static void prove(struct run *run, const struct packing *packing, const struct p
 	run_prove(run, reached ? PROOF_OPTIMAL : PROOF_BOUND, (double)load);
 }
 
+void packing_note(const struct packing *packing, struct placement *placement)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		placement->in_place_of[i] =
+			placement->addresses[i] == UNPLACED
+				? -1
+				: packing_parent_at(packing, placement, i, placement->addresses[i]);
+}
+
 void packing_offer(struct run *run, const struct packing *packing, struct placement *placement)
 {
 	if (packing->goal != PACKING_SPILL && !complete(run, packing, placement))

@@ -55,6 +55,9 @@ int64_t packing_peak(const struct packing *packing, const struct placement *plac
  * (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
 double packing_value(const struct packing *packing, const struct placement *placement);
 
+/* Notes who took whose place. */
+void packing_note(const struct packing *packing, struct placement *placement);
+
 /*
  * Notes who took whose place and offers.  If all buffers must be placed and
  * one is not, there is nothing to offer, and the complaint names it.  A packing

@@ -19,7 +19,7 @@ struct run {
 	struct arena *arena;
 	uint64_t budget; /* 0: none */
 	uint64_t silent; /* ticks since it was last asked whether to stop, others included */
-	bool spent;      /* before it began */
+	bool spent;      /* perhaps before it began */
 	uint64_t seed, stream;
 	struct random random;
 	struct answer answer;
@@ -63,7 +63,7 @@ bool run_spend(struct run *run, uint64_t ticks)
 	}
 	if (run->budget && ticks > run->budget - run->answer.ticks) {
 		run->answer.ticks = run->budget;
-		run->answer.cut = true;
+		run->answer.cut = run->spent = true;
 		return false;
 	}
 	run->answer.ticks += ticks;

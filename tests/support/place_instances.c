@@ -214,7 +214,7 @@ static void draw_parents(
 		int *parents = arena_array(arena, int, PARENTS_MOST);
 		struct buffer *child = &buffers[c];
 		for (size_t p = 0; p < c && child->parent_count < PARENTS_MOST; p++) {
-			if (random_below(random, 3 + child->parent_count * count))
+			if (random_below(random, count))
 				continue;
 			if (!child->parent_count) {
 				int64_t life = child->end - child->start;
@@ -227,7 +227,7 @@ static void draw_parents(
 			parents[child->parent_count++] = (int)p;
 		}
 		child->parents = parents;
-		child->must_take_over = child->parent_count && random_below(random, 3) == 0;
+		child->must_take_over = child->parent_count && random_below(random, 5) == 0;
 	}
 }
 
@@ -280,7 +280,8 @@ struct packing tight_draw(
 			buffers[i].alignment = (int64_t)1 << random_below(random, 4);
 	}
 	struct packing packing = {.alignment = grain, .count = count, .buffers = buffers};
-	packing.capacity = load(&packing) + draw_between(random, -1, 3) * grain;
+	int64_t least = load(&packing), spare = draw_between(random, 0, 1) * least / 5;
+	packing.capacity = least + draw_between(random, -1, 3) * grain + spare;
 	packing.capacity = number_max(packing.capacity + (int64_t)random_below(random, 2), 1);
 	if (options->fixed && random_below(random, 2))
 		draw_addresses(arena, random, &packing, buffers, grain);
