@@ -232,7 +232,7 @@ static const struct wish wishes[] = {
 			.size = 60,
 			.end = 3,
 			.use_count = 1,
-			.uses = (const struct use[]){{1, false}}}},
+			.uses = (const struct use[]){{.at = 1}}}},
 		{NONE},
 		.complaint =
 			"'used' has uses, between which it could be spilled; this solver places buffers for "

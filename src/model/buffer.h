@@ -14,6 +14,7 @@
 struct use {
 	int64_t at; /* the step; the buffer is there in [at, at + 1) */
 	bool write; /* its bytes become new; else they are read */
+	int64_t weight; /* of this transfer; 0: as the buffer says */
 };
 
 struct buffer {
@@ -29,12 +30,19 @@ struct buffer {
 	/*
 	 * What is saved by keeping it: with no uses, `weight` for its whole life.  With uses, `weight`
 	 * for each transfer that does not happen: a read that finds it since the use before, and one
-	 * write back of what a write made, when every read of that is found.
+	 * write back of what a write made, when every read of that is found.  A use may say what its
+	 * transfer weighs.
 	 */
 	int64_t weight;
 	size_t use_count;
 	const struct use *uses; /* by step, all different, inside [start, end) */
 };
+
+/* What is saved when the transfer of a use does not happen. */
+static inline int64_t use_weight(const struct buffer *buffer, const struct use *use)
+{
+	return use->weight ? use->weight : buffer->weight;
+}
 
 struct byte_range {
 	int64_t from, to; /* half-open */

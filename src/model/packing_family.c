@@ -99,7 +99,7 @@ static const char *parse_use(const char *word, const struct buffer *buffer, stru
 		return "a use is 'r' or 'w' and a step, such as r5";
 	if (at < buffer->start || at >= buffer->end)
 		return "it is not inside its life";
-	*out = (struct use){at, word[0] == 'w'};
+	*out = (struct use){.at = at, .write = word[0] == 'w'};
 	return NULL;
 }
 

@@ -103,16 +103,15 @@ size_t placement_count(const struct placement *placement)
 }
 
 /* The transfers of a buffer that do not happen: all of them, or what these parts find. */
-static int64_t count_found(const struct buffer *buffer, bool all,
-	const struct residence_part *parts, size_t part_count)
+static int64_t sum_found(const struct buffer *buffer, bool all, const struct residence_part *parts,
+	size_t part_count)
 {
-	int64_t found = 0, reads = 0;
-	bool written = false, kept = false; /* the value at hand: by a write, found so far */
+	int64_t found = 0, reads = 0, written = 0; /* the weight of the write of the value at hand */
 	for (size_t u = 0, part = 0; u < buffer->use_count; u++) {
 		const struct use *use = &buffer->uses[u];
 		if (use->write) {
-			found += written && kept && reads;
-			written = kept = true;
+			found += reads ? written : 0;
+			written = use_weight(buffer, use);
 			reads = 0;
 			continue;
 		}
@@ -121,11 +120,11 @@ static int64_t count_found(const struct buffer *buffer, bool all,
 		bool here =
 			u > 0 &&
 			(all || (part < part_count && parts[part].from <= buffer->uses[u - 1].at));
-		found += here;
-		kept &= here;
+		found += here ? use_weight(buffer, use) : 0;
+		written = here ? written : 0;
 		reads++;
 	}
-	return found + (written && kept && reads);
+	return found + (reads ? written : 0);
 }
 
 static int64_t count_saved(const struct buffer *buffer, bool all,
@@ -133,7 +132,7 @@ static int64_t count_saved(const struct buffer *buffer, bool all,
 {
 	if (!buffer->use_count)
 		return all ? buffer->weight : 0;
-	return buffer->weight * count_found(buffer, all, parts, part_count);
+	return sum_found(buffer, all, parts, part_count);
 }
 
 int64_t placement_saved(const struct packing *packing, const struct placement *placement)

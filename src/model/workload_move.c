@@ -16,8 +16,7 @@ static const char *free_name(
 	return name;
 }
 
-/* The tensor in HBM that holds the same sticks, though nobody asked for a copy; -1. */
-static int find_copy(const struct workload *workload, int tensor)
+int workload_copy_in_hbm(const struct workload *workload, int tensor)
 {
 	int producer = workload->tensors[tensor].producer;
 	const struct op *op = producer < 0 ? NULL : &workload->ops[producer];
@@ -76,7 +75,7 @@ static void add_named(struct arena *arena, struct workload *copy, enum move_kind
 	struct tensor *tensors = (struct tensor *)copy->tensors;
 	struct op *ops = (struct op *)copy->ops;
 	const struct tensor *from = &tensors[tensor];
-	int known = kind == MOVE_EVICT ? find_copy(copy, tensor) : -1;
+	int known = kind == MOVE_EVICT ? workload_copy_in_hbm(copy, tensor) : -1;
 	int to = (int)copy->tensor_count++;
 	for (int t = 0; t < to; t++)
 		tensors[t].producer += tensors[t].producer >= before;

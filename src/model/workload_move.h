@@ -22,6 +22,9 @@ const struct workload *workload_with_move(struct arena *arena, const struct work
 const struct workload *workload_with_named_clone(struct arena *arena,
 	const struct workload *workload, int tensor, int before, const char *name);
 
+/* The tensor in HBM that holds the same sticks, though nobody evicted it; -1. */
+int workload_copy_in_hbm(const struct workload *workload, int tensor);
+
 /* For several of them: a copy with room for so many, and one more in it. */
 struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room);
 void workload_add_move(

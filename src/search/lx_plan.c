@@ -5,9 +5,13 @@
 #include "base/fatal.h"
 #include "constraints/graph.h"
 #include "model/mapping.h"
+#include "search/lx_spill.h"
 
 static void place(struct lx_layout *layout, const struct solver *solver)
 {
+	layout->buffers = lx_buffers(&layout->graph);
+	if (solver->keeps_parts)
+		lx_spill_ask(&layout->graph, &layout->buffers);
 	const struct packing *packing = &layout->buffers.packing;
 	struct problem problem = {.stage = STAGE_PLACE,
 		.arch = layout->graph.arch,
@@ -54,11 +58,9 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
 		if ((*pass)->before)
 			(*pass)->before(&layout.graph);
-	layout.buffers = lx_buffers(&layout.graph);
 	place(&layout, solver);
 	if (leaves_out(&layout)) {
 		layout.graph.crowded = true;
-		layout.buffers = lx_buffers(&layout.graph);
 		place(&layout, solver);
 	}
 	return layout;
@@ -88,10 +90,13 @@ static void explain_unplaced(const struct lx_layout *layout)
 	const struct packing *packing = &layout->buffers.packing;
 	for (size_t b = 0; b < packing->count; b++) {
 		const struct buffer *buffer = &packing->buffers[b];
-		if (layout->placement->addresses[b] != UNPLACED)
+		if (layout->placement->addresses[b] != UNPLACED || lx_spill_first(layout, b))
 			continue;
 		const char *text =
-			buffer->size > packing->capacity
+			lx_spill_is_parted(layout, b)
+				? "the solver keeps its %lld bytes per core among the %lld of LX "
+				  "for a part of its life"
+			: buffer->size > packing->capacity
 				? "its %lld bytes per core exceed the %lld of LX"
 				: "the solver found no gap for its %lld bytes per core among the "
 				  "%lld of LX while it lives";
@@ -101,12 +106,19 @@ static void explain_unplaced(const struct lx_layout *layout)
 	}
 }
 
+/* Where a tensor begins. */
+static int64_t first_address(const struct lx_layout *layout, size_t b)
+{
+	const struct residence_part *part = lx_spill_first(layout, b);
+	return part ? part->address : layout->placement->addresses[b];
+}
+
 static void add_residencies(struct plan *plan, const struct lx_layout *layout, struct arena *arena)
 {
 	const struct workload *workload = plan->workload;
 	int *buffer_of = arena_array(arena, int, workload->tensor_count);
 	for (size_t b = 0; layout && b < layout->buffers.packing.count; b++)
-		if (layout->placement->addresses[b] != UNPLACED)
+		if (first_address(layout, b) != UNPLACED)
 			buffer_of[layout->buffers.tensors[b]] = (int)b + 1;
 	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
@@ -116,7 +128,7 @@ static void add_residencies(struct plan *plan, const struct lx_layout *layout, s
 			int b = buffer_of[t] - 1, parent = layout->placement->in_place_of[b];
 			stay.place = PLACE_LX;
 			stay.view = layout->buffers.views[b];
-			stay.address = layout->placement->addresses[b];
+			stay.address = first_address(layout, (size_t)b);
 			stay.size = layout->buffers.packing.buffers[b].size;
 			if (parent >= 0)
 				stay.in_place_of = layout->buffers.tensors[parent];
@@ -149,6 +161,10 @@ static void collect_reasons(
 	for (int t = 0; t < (int)graph->workload->tensor_count; t++)
 		if (graph->reasons[t])
 			*array_add(arena, &reasons) = (struct lx_reason){t, graph->reasons[t]};
+	const struct workload *workload = result->plan->workload;
+	for (int t = (int)graph->workload->tensor_count; t < (int)workload->tensor_count; t++)
+		if (workload->ops[workload->tensors[t].producer].move == MOVE_EVICT)
+			*array_add(arena, &reasons) = (struct lx_reason){t, "it was evicted"};
 	result->reasons = reasons.at;
 	result->reason_count = reasons.count;
 }
@@ -188,6 +204,8 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		result.ticks = layout.ticks;
 		result.plan = make_plan(
 			&graph, &layout, arena_format(arena, "place/%s", solver->name), arena);
+		if (layout.placement->part_count)
+			result.plan = lx_spill_move(result.plan, &layout, arena);
 	} else {
 		for (size_t t = 0; t < workload->tensor_count; t++)
 			graph.reasons[t] = "LX planning is off";

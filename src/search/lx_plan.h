@@ -10,7 +10,8 @@
  *	passes before -> buffers -> placement solver -> checker -> plan -> passes after
  *
  * The solver's layout is checked by packing_check; a layout that fails is a
- * bug of the solver and ends the program.  With planning->lx_planning off,
+ * bug of the solver and ends the program.  A solver that keeps parts of lives
+ * gets uses with the buffers, and the plan evictions and reloads (lx_spill.h).  With planning->lx_planning off,
  * everything stays in HBM.  The streaming tiles are chosen afterwards
  * (stream.h).
  */

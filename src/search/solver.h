@@ -35,6 +35,7 @@ struct solver {
 	const char *summary;  /* one line for `lxplore list solvers` */
 	enum sharing sharing; /* what problem->first and end mean */
 	bool proves; /* it ends with a proof, and is given no budget that nobody asked for */
+	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
 	bool lays_out; /* place: takes part in every exploration that names no other */
 	void (*run)(struct run *run, const struct problem *problem);
 };
