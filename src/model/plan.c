@@ -11,6 +11,15 @@ const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
 	return NULL;
 }
 
+bool plan_is_argument(const struct plan *plan, int step, int operand)
+{
+	const struct workload *workload = plan->workload;
+	const struct op *op = &workload->ops[plan->steps[step].op];
+	int tensor = op_operand(op, operand)->tensor;
+	bool is_made = operand >= op->read_count;
+	return !plan_lx(plan, tensor, step) && !(is_made && workload->tensors[tensor].copy_of);
+}
+
 static bool uses(const struct op *op, int tensor)
 {
 	for (int i = 0; i < op_operands(op); i++) {

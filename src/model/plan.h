@@ -102,6 +102,9 @@ struct plan {
 /* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 
+/* Whether a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
+bool plan_is_argument(const struct plan *plan, int step, int operand);
+
 /* Steps [from, to) in which a tensor is used: first use to last use + 1. */
 void plan_liveness(const struct workload *workload, int tensor, int *from, int *to);
 

@@ -29,7 +29,7 @@ int plan_arguments(const struct plan *plan, int first, int end, int *tensors)
 			int home = tensor_home(plan->workload, tensor);
 			while (at < count && tensors[at] != home)
 				at++;
-			if (at == count && !plan_lx(plan, tensor, step))
+			if (at == count && plan_is_argument(plan, step, i))
 				tensors[count++] = home;
 		}
 	}

@@ -17,7 +17,7 @@ static int64_t count_arguments(const struct plan *plan, int first, int end, int 
 		for (int i = 0; i < op_operands(op); i++) {
 			int tensor = op_operand(op, i)->tensor;
 			int home = tensor_home(plan->workload, tensor);
-			if (seen[home] == stamp || plan_lx(plan, tensor, step))
+			if (seen[home] == stamp || !plan_is_argument(plan, step, i))
 				continue;
 			seen[home] = stamp;
 			count++;

@@ -12,13 +12,15 @@ static int64_t weigh(const struct lx_graph *graph, int op, int tensor)
 {
 	const struct workload *workload = graph->workload;
 	const struct op *user = &workload->ops[op];
+	struct mapping mapping = graph->mappings[op];
 	int64_t bytes, room;
 	uint32_t in_lx = 0;
+	for (int l = 0; l < user->loop_count; l++)
+		mapping.rows[graph->arch->lx].temporal[l] = 1;
 	for (int i = 0; i < op_operands(user); i++)
 		if (op_operand(user, i)->tensor != tensor)
 			in_lx |= 1u << i;
-	if (!cost_stream(
-		    graph->arch, workload, user, &graph->mappings[op], in_lx, &bytes, &room))
+	if (!cost_stream(graph->arch, workload, user, &mapping, in_lx, &bytes, &room))
 		return workload->tensors[tensor].layout.bytes;
 	return bytes;
 }

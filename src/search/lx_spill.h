@@ -12,8 +12,9 @@
  * first reader saves the clone's own write as well.  A tensor that must live in
  * LX has no uses, and weighs more than all others.
  *
- * A reload brings the whole tensor; so what a placement saves is what the plan
- * saves in HBM bytes wherever readers read whole tensors, each tile once.
+ * A reload brings the whole tensor once.  So what a placement saves is what the
+ * plan saves in HBM bytes where readers read whole tensors, each tile once and by
+ * one operand; where an op reads a tensor by two, a reload before it saves more.
  */
 void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers);
 
