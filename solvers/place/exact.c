@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
+#include "solvers/place/spill.h"
 
 static void offer(struct run *run, const struct placement *placement, int64_t value)
 {
@@ -65,7 +66,7 @@ static void exact_run(struct run *run, const struct problem *problem)
 		find_peak(run, packing);
 		break;
 	case PACKING_SPILL:
-		run_complain(run, true, -1, "place/exact cannot choose what to spill yet");
+		spill_run(run, packing);
 		break;
 	}
 }

@@ -37,16 +37,33 @@ static bool is_over(struct asking *asking)
 	return (limit && asking->answer.nodes >= limit) || !run_spend(asking->run, 0);
 }
 
-static enum pack_status search_room(
-	struct asking *asking, const struct room *room, struct arena *arena, int64_t *addresses)
+/* When the items of the section that failed most live together. */
+static int64_t hardest_step(
+	const struct shapes *shapes, const struct room *room, const struct pack_search *search)
+{
+	int section = pack_search_hardest(search);
+	int64_t step = INT64_MIN;
+	for (size_t k = room->section_first[section]; k < room->section_first[section + 1]; k++) {
+		int shape = room->items[room->lives[k]].shape;
+		if (shape >= 0)
+			step = number_max(
+				step, shapes->pieces[shapes->at[shape].piece_first].start);
+	}
+	return step;
+}
+
+static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
+	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	struct pack_search *search = pack_search_open(room, arena);
 	double failures = FIRST_FAILURES;
 	uint64_t before = asking->answer.nodes;
 	for (uint64_t start = 0;; start++) {
 		uint64_t limit = asking->question->nodes;
-		if (is_over(asking))
+		if (is_over(asking)) {
+			asking->answer.hardest = hardest_step(shapes, room, search);
 			return PACK_UNKNOWN;
+		}
 		enum pack_status status = pack_search_run(search, asking->run, (uint64_t)failures,
 			limit ? limit - asking->answer.nodes : 0,
 			run_random(asking->run, 1 << 16) * 4 + start % 4);
@@ -166,7 +183,7 @@ static enum pack_status solve_choices(struct asking *asking)
 		status = PACK_UNKNOWN;
 	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
 	for (size_t r = 0; status == PACK_FITS && r < rooms.count; r++)
-		status = search_room(asking, &rooms.at[r], arena, addresses);
+		status = search_room(asking, &shapes, &rooms.at[r], arena, addresses);
 	int child = -1;
 	if (status == PACK_FITS) {
 		write_placement(asking, &shapes, addresses);

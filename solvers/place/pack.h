@@ -26,6 +26,7 @@ struct pack_answer {
 	const struct placement *placement; /* PACK_FITS: of the chosen, the others are UNPLACED */
 	size_t core_count; /* PACK_NEVER and asked: buffers that do not fit even alone, as found */
 	const int *core;
+	int64_t hardest; /* PACK_UNKNOWN: a step at which it often failed */
 };
 
 /* The answer lives in the arena. */

@@ -10,7 +10,9 @@
 enum {
 	ENTRIES_MOST = 1 << 22, /* of rows */
 	FIRST_NODES = 20000,    /* of the packer, for a set that the master names */
-	STEPS_AT_ONCE = 20,     /* of the climb, each time that the master pauses */
+	ITERATION_WORK = 4,     /* of the master's, in nodes of the packer */
+	CALL_WORK = 20,
+	SHARE_LATER = 8, /* of the climb's work to the master's, once there is a bound */
 };
 
 /* A set that the master named and the packer could not decide. */
@@ -27,8 +29,9 @@ struct spilling {
 	struct spill_climb climb;
 	struct array(struct spill_cut) cuts;
 	struct array(struct undecided) undecided;
-	int64_t most;      /* no set gains more */
-	int64_t rest_most; /* no set that was not looked at gains more */
+	int64_t most;         /* no set gains more */
+	int64_t rest_most;    /* no set that was not looked at gains more */
+	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
 	struct spill_master master;
 	const double *known; /* the best, as a point of the master */
@@ -46,7 +49,9 @@ static void offer(struct spilling *spilling)
 {
 	if (!spilling->climb.better)
 		return;
-	struct candidate candidate = {.stage = STAGE_PLACE, .placement = spilling->climb.placement};
+	struct candidate candidate = {.stage = STAGE_PLACE,
+		.placement = spill_placement(run_arena(spilling->run), spilling->model,
+			spilling->climb.best.kept, spilling->climb.best_at)};
 	spilling->climb.better = false;
 	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb.best.gain));
 	run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
@@ -74,15 +79,18 @@ static bool is_done(const struct spilling *spilling)
 	return spilling->spent || spilling->climb.best.gain >= spilling->most;
 }
 
+/* The climb takes its share of the work. */
 static bool go_on(void *user, uint64_t iterations, int rows)
 {
 	struct spilling *spilling = user;
-	spilling->spent |= !run_spend(spilling->run, iterations);
-	for (int s = 0; s < STEPS_AT_ONCE && !spilling->spent; s++) {
+	(void)rows;
+	spilling->spent |= !run_spend(spilling->run, 1 + iterations);
+	spilling->work += CALL_WORK + ITERATION_WORK * iterations;
+	while (!is_done(spilling) && spilling->climb.work < spilling->work * spilling->share) {
 		spill_climb_step(&spilling->climb);
 		spilling->spent |= !run_spend(spilling->run, 1);
+		offer(spilling);
 	}
-	offer(spilling);
 	return !is_done(spilling);
 }
 
@@ -114,7 +122,7 @@ static int64_t bound_of(const struct spilling *spilling, const struct milp_answe
 static void decide(struct spilling *spilling, const bool *kept)
 {
 	struct spill_question question =
-		spill_question_make(spilling->arena, spilling->model, kept);
+		spill_question_make(spilling->arena, spilling->model, kept, NULL);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = FIRST_NODES,
@@ -132,7 +140,7 @@ static void decide(struct spilling *spilling, const bool *kept)
 		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
 			core ? answer.core_count : question.packing.count);
 	if (answer.status == PACK_UNKNOWN) {
-		struct spill_set *next = &spilling->climb.next;
+		struct spill_set *next = &spilling->climb.trial;
 		spill_set_clear(next);
 		for (int i = 0; i < spilling->model->item_count; i++)
 			if (kept[i])
@@ -174,11 +182,14 @@ void spill_run(struct run *run, const struct packing *packing)
 		return;
 	}
 	spilling.most = spilling.rest_most = spilling.model->total;
+	spilling.share = 1;
 	spilling.climb = spill_climb_make(run, arena, spilling.model);
 	spill_climb_start(&spilling.climb);
 	offer(&spilling);
-	while (!is_done(&spilling))
+	while (!is_done(&spilling)) {
 		ask_master(&spilling);
+		spilling.share = SHARE_LATER;
+	}
 	bool optimal = spilling.climb.best.gain >= spilling.most;
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
 	arena_close(arena);

@@ -6,14 +6,10 @@
 #include <string.h>
 
 enum {
-	KEYS = 1 << 14,   /* a power of two */
-	TRY_NODES = 1500, /* of the packer, for a move */
+	TRY_NODES = 3000, /* of the packer */
 	START_NODES = 20000,
-	COOLING = 400, /* steps from warm to cold */
+	MOVES = 50, /* between two questions to the packer */
 };
-
-/* Of the mean gain of an item: what a warm step may lose. */
-#define WARMTH 0.5
 
 static double noise(struct spill_climb *climb)
 {
@@ -24,17 +20,19 @@ struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model)
 {
 	size_t count = (size_t)model->item_count;
-	struct spill_climb climb = {.run = run,
+	struct spill_climb climb = {
+		.run = run,
 		.model = model,
-		.arena = arena,
 		.now = spill_set_make(arena, model),
-		.next = spill_set_make(arena, model),
+		.trial = spill_set_make(arena, model),
 		.best = spill_set_make(arena, model),
+		.top = spill_set_make(arena, model),
+		.addresses = arena_array(arena, int64_t, count),
+		.best_at = arena_array(arena, int64_t, count),
 		.ranks = arena_array(arena, struct spill_rank, count),
 		.pinned = arena_array(arena, bool, count),
 		.worth = arena_array(arena, double, count),
-		.keys = arena_array(arena, uint64_t, KEYS),
-		.codes = arena_array(arena, uint64_t, count)};
+	};
 	for (int i = 0; i < model->item_count; i++) {
 		const struct spill_item *item = &model->items[i];
 		double gain = (double)item->gain, rows = item->row_end - item->row;
@@ -43,18 +41,8 @@ struct spill_climb spill_climb_make(
 			gain += (double)version->gain / (version->item_end - version->item);
 		}
 		climb.worth[i] = gain / (1 + (double)item->size * rows);
-		climb.codes[i] = run_random(run, UINT64_MAX);
 	}
 	return climb;
-}
-
-static uint64_t key_of(const struct spill_climb *climb, const struct spill_set *set)
-{
-	uint64_t key = 1;
-	for (int i = 0; i < climb->model->item_count; i++)
-		if (set->kept[i])
-			key += climb->codes[i];
-	return key ? key : 1;
 }
 
 /* Tied items need a parent; one that loses its last goes, too. */
@@ -89,7 +77,7 @@ static int cheapest(struct spill_climb *climb, struct spill_set *set, int row)
 			continue;
 		double freed = 0;
 		for (int r = item->row; r < item->row_end; r++) {
-			int64_t over = set->load[r] - set->room;
+			int64_t over = set->load[r] - set->room[r];
 			if (over > 0)
 				freed += (double)(over < item->size ? over : item->size);
 		}
@@ -106,7 +94,7 @@ static int cheapest(struct spill_climb *climb, struct spill_set *set, int row)
 static bool relieve(struct spill_climb *climb, struct spill_set *set)
 {
 	for (int r = 0; r < climb->model->row_count; r++)
-		while (set->load[r] > set->room) {
+		while (set->load[r] > set->room[r]) {
 			int i = cheapest(climb, set, r);
 			if (i < 0)
 				return false;
@@ -128,7 +116,7 @@ static void fill(struct spill_climb *climb, struct spill_set *set)
 {
 	int count = 0;
 	for (int i = 0; i < climb->model->item_count; i++)
-		if (!set->kept[i] && climb->model->items[i].gain > 0)
+		if (!set->kept[i] && climb->model->items[i].gain > 0 && spill_set_has_room(set, i))
 			climb->ranks[count++] =
 				(struct spill_rank){climb->worth[i] * noise(climb), i};
 	qsort(climb->ranks, (size_t)count, sizeof *climb->ranks, by_worth);
@@ -139,92 +127,141 @@ static void fill(struct spill_climb *climb, struct spill_set *set)
 	}
 }
 
-static enum pack_status ask(struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
+/* Does the set pack?  It is the best if it is worth more. */
+static struct pack_answer ask(
+	struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
 {
 	struct arena *arena = arena_open();
-	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
+	struct spill_question question = spill_question_make(arena, climb->model, set->kept, NULL);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = nodes};
 	struct pack_answer answer = pack(climb->run, &asked, arena);
-	climb->packed++;
-	if (answer.status == PACK_FITS && set->gain > climb->best.gain) {
+	climb->work += answer.nodes;
+	if (answer.status == PACK_FITS && (set->gain > climb->best.gain || !climb->any)) {
+		spill_question_answer(&question, answer.placement, climb->best_at);
 		spill_set_copy(&climb->best, set);
-		climb->placement =
-			spill_question_answer(run_arena(climb->run), &question, answer.placement);
-		climb->better = true;
+		climb->better = climb->any = true;
 	}
 	arena_close(arena);
-	return answer.status;
+	return answer;
 }
 
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes)
 {
-	struct spill_set *next = &climb->next;
-	spill_set_copy(next, &climb->now);
+	struct spill_set *trial = &climb->trial;
+	spill_set_clear(trial);
 	for (int i = 0; i < climb->model->item_count; i++)
-		if (next->kept[i] != kept[i])
-			spill_set_turn(next, i);
-	if (next->gain <= climb->best.gain || ask(climb, next, nodes) != PACK_FITS)
-		return false;
-	spill_set_copy(&climb->now, next);
-	return true;
+		if (kept[i])
+			spill_set_turn(trial, i);
+	if (trial->gain > climb->top.gain) {
+		spill_set_copy(&climb->top, trial);
+		for (int r = 0; r < climb->model->row_count; r++)
+			climb->top.room[r] = climb->model->room;
+	}
+	return trial->gain > climb->best.gain && ask(climb, trial, nodes).status == PACK_FITS;
 }
 
 void spill_climb_start(struct spill_climb *climb)
 {
 	for (int percent = 100; percent > 0; percent -= percent > 80 ? 2 : 10) {
-		struct spill_set *next = &climb->next;
-		spill_set_clear(next);
-		next->room = climb->model->room * percent / 100;
-		fill(climb, next);
-		next->room = climb->model->room;
-		if (ask(climb, next, START_NODES) == PACK_FITS) {
-			spill_set_copy(&climb->now, next);
+		struct spill_set *trial = &climb->trial;
+		spill_set_clear(trial);
+		for (int r = 0; r < climb->model->row_count; r++)
+			trial->room[r] = climb->model->room * percent / 100;
+		fill(climb, trial);
+		if (percent == 100)
+			spill_set_copy(&climb->top, trial);
+		if (ask(climb, trial, START_NODES).status == PACK_FITS)
 			return;
-		}
 	}
 }
 
-/* Something that is not kept, with a parent if it needs one; false if everything is. */
+static void keep_pinned(struct spill_climb *climb, struct spill_set *set, int item)
+{
+	const struct spill_item *it = &climb->model->items[item];
+	climb->pinned[item] = true;
+	for (int i = it->rival; i < it->rival_end; i++)
+		if (set->kept[i])
+			spill_set_turn(set, i);
+	if (!set->kept[item])
+		spill_set_turn(set, item);
+}
+
+/* Something that is not kept, with a parent if it needs one; false: everything is. */
 static bool pin(struct spill_climb *climb, struct spill_set *set)
 {
 	int count = climb->model->item_count, at = (int)run_random(climb->run, (uint64_t)count);
+	memset(climb->pinned, 0, (size_t)count * sizeof *climb->pinned);
 	for (int k = 0; k < count; k++, at = (at + 1) % count) {
 		const struct spill_item *item = &climb->model->items[at];
 		if (set->kept[at] || (item->tied && !item->parent_count))
 			continue;
-		spill_set_turn(set, at);
-		climb->pinned[at] = true;
-		if (item->tied) {
-			int p = item->parents[run_random(climb->run, (uint64_t)item->parent_count)];
-			climb->pinned[p] = true;
-			if (!set->kept[p])
-				spill_set_turn(set, p);
-		}
+		if (item->tied)
+			keep_pinned(climb, set,
+				item->parents[run_random(
+					climb->run, (uint64_t)item->parent_count)]);
+		keep_pinned(climb, set, at);
 		return true;
 	}
 	return false;
 }
 
+/* More gain in the rows' room: something is kept, what stands in its way is not. */
+static void improve(struct spill_climb *climb, struct spill_set *set)
+{
+	struct spill_set *trial = &climb->trial;
+	for (int move = 0; move < MOVES; move++) {
+		spill_set_copy(trial, set);
+		if (!pin(climb, trial))
+			return;
+		if (!relieve(climb, trial))
+			continue;
+		fill(climb, trial);
+		if (trial->gain >= set->gain)
+			spill_set_copy(set, trial);
+	}
+}
+
+static int row_at(const struct spill_model *model, int64_t time)
+{
+	int low = 0, high = model->row_count - 1;
+	while (low < high) {
+		int middle = (low + high + 1) / 2;
+		if (model->rows[middle].time <= time)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
 void spill_climb_step(struct spill_climb *climb)
 {
 	const struct spill_model *model = climb->model;
-	struct spill_set *next = &climb->next;
+	struct spill_set *now = &climb->now;
+	if (!climb->begun) {
+		spill_set_copy(now, run_random(climb->run, 2) ? &climb->top : &climb->best);
+		for (int r = 0; r < model->row_count; r++)
+			now->room[r] = model->room;
+		climb->begun = true;
+	}
+	improve(climb, now);
+	climb->work += MOVES;
+	if (now->gain > climb->top.gain)
+		spill_set_copy(&climb->top, now);
+	climb->begun = now->gain > climb->best.gain;
+	if (!climb->begun)
+		return;
+	struct pack_answer answer = ask(climb, now, TRY_NODES);
+	climb->begun = answer.status != PACK_FITS;
+	if (!climb->begun || !model->row_count)
+		return;
+	int row = answer.status == PACK_UNKNOWN
+			  ? row_at(model, answer.hardest)
+			  : (int)run_random(climb->run, (uint64_t)model->row_count);
+	now->room[row] = now->load[row] - 1;
 	memset(climb->pinned, 0, (size_t)model->item_count * sizeof *climb->pinned);
-	spill_set_copy(next, &climb->now);
-	climb->steps++;
-	if (!pin(climb, next) || !relieve(climb, next))
-		return;
-	fill(climb, next);
-	double warm = 1 - (double)(climb->steps % COOLING) / COOLING;
-	double allowed = warm * WARMTH * (double)model->total / model->item_count;
-	if ((double)next->gain < (double)climb->now.gain - allowed)
-		return;
-	uint64_t key = key_of(climb, next), *slot = &climb->keys[key % KEYS];
-	if (*slot == key)
-		return;
-	*slot = key;
-	if (ask(climb, next, TRY_NODES) == PACK_FITS)
-		spill_set_copy(&climb->now, next);
+	relieve(climb, now);
+	fill(climb, now);
 }

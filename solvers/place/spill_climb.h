@@ -6,21 +6,21 @@
 #include "solvers/place/spill_set.h"
 
 /*
- * Sets that pack, better and better: something left out is kept, what stands in its way is left
- * out, what has room then is kept, and the packer says whether it is still a packing.
+ * Sets that pack, better and better.  A set that is worth more than the best is taken down to one
+ * that packs: where the packer fails most, a little less may be kept, and the rest is chosen
+ * anew.
  */
 struct spill_climb {
 	struct run *run;
 	const struct spill_model *model;
-	struct arena *arena;
-	struct spill_set now, next, best;  /* best and now pack */
-	const struct placement *placement; /* of the best */
-	bool better;                       /* the best is new: whoever looks at it says no */
-	uint64_t steps, packed;
-	double *worth;   /* by item: gain for its area */
-	uint64_t *keys;  /* of sets that were asked for, by hash */
-	uint64_t *codes; /* by item */
-	bool *pinned;    /* by item: this move keeps it */
+	struct spill_set best, now, trial, top; /* top: the most valuable that the rows hold */
+	int64_t *addresses, *best_at;           /* by item */
+	bool any;                               /* there is a best */
+	bool better;                            /* it is new: whoever looks at it says no */
+	bool begun;                             /* now is on its way */
+	uint64_t work;                          /* in the packer's nodes, about */
+	double *worth;                          /* by item: gain for its area */
+	bool *pinned;                           /* by item: this move keeps it */
 	struct spill_rank {
 		double worth;
 		int item;
@@ -36,7 +36,7 @@ void spill_climb_start(struct spill_climb *climb);
 /* Is this set better than the best, and packs?  Keeps it if so. */
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes);
 
-/* One move. */
+/* One set down to one that packs, or to the value of the best. */
 void spill_climb_step(struct spill_climb *climb);
 
 #endif

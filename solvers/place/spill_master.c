@@ -52,6 +52,11 @@ static void add_sharing(struct spill_master *master, const struct spill_model *m
 			milp_entry(master->milp, master->pair_column + item->pairs[k], 1);
 		}
 	}
+	for (int k = item->rival; k < item->rival_end && item->whole; k++) {
+		milp_row(master->milp, -INFINITY, 1);
+		milp_entry(master->milp, i, 1);
+		milp_entry(master->milp, k, 1);
+	}
 	if (!item->tied || !item->parent_count)
 		return;
 	milp_row(master->milp, -INFINITY, 0);

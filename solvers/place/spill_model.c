@@ -13,8 +13,9 @@ struct making {
 	struct array(struct spill_version) versions;
 	struct array(struct spill_pair) pairs;
 	int64_t grain;    /* every address is a multiple */
-	int *first_item;  /* by buffer; one more */
-	bool *hands_over; /* by buffer: it may be the parent that another must have */
+	int *whole;       /* by buffer: the item of its whole life; -1 */
+	bool *is_parent;  /* by buffer: of some other */
+	bool *hands_over; /* by buffer: another must have a parent, and it is one */
 	size_t range_count;
 	struct byte_range *reserved; /* by address, apart from each other */
 };
@@ -89,79 +90,97 @@ static int64_t find_grain(const struct packing *packing)
 	return number_max(grain, 1);
 }
 
-static void add_item(struct making *making, int b, int64_t from, int64_t to, int64_t gain)
+static struct spill_item *add_item(
+	struct making *making, int b, int64_t from, int64_t to, int64_t gain)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
-	*array_add(making->arena, &making->items) = (struct spill_item){.buffer = b,
+	struct spill_item *item = array_add(making->arena, &making->items);
+	*item = (struct spill_item){.buffer = b,
 		.from = from,
 		.to = to,
 		.size = number_ceil_div(buffer->size, making->grain),
 		.gain = gain,
-		.version = -1,
-		.tied = buffer->must_take_over && from == buffer->start};
+		.version = -1};
+	return item;
 }
 
-/* What a write made, and its reads that follow. */
-static void add_version(struct making *making, int first, int64_t gain)
-{
-	int end = (int)making->items.count;
-	for (int i = first; i < end; i++)
-		making->items.at[i].version = (int)making->versions.count;
-	*array_add(making->arena, &making->versions) = (struct spill_version){first, end, gain};
-}
-
-/* From one use to the next, where that saves something.  False if the weights are too many. */
-static bool add_used(struct making *making, int b, bool has_place_alone)
+/* From one use to each read that follows, and what each write made. */
+static void add_parts(struct making *making, int b)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
 	for (size_t u = 0, next = 0; u < buffer->use_count; u = next) {
 		int first = (int)making->items.count;
-		int64_t weight = number_max(buffer->weight, 0), savings = 0;
-		for (next = u + 1; next < buffer->use_count && !buffer->uses[next].write; next++) {
-			savings++;
-			if (has_place_alone && (weight || making->hands_over[b]))
-				add_item(making, b, buffer->uses[next - 1].at,
-					buffer->uses[next].at + 1, weight);
-		}
-		savings += buffer->uses[u].write && savings;
-		if (!number_mul(savings, weight, &savings) ||
-			!number_add(making->model->all, savings, &making->model->all))
-			return false;
-		if (buffer->uses[u].write && (int)making->items.count > first && weight)
-			add_version(making, first, weight);
-		if (next < buffer->use_count && has_place_alone && making->hands_over[b])
-			add_item(
-				making, b, buffer->uses[next - 1].at, buffer->uses[next].at + 1, 0);
+		for (next = u + 1; next < buffer->use_count && !buffer->uses[next].write; next++)
+			add_item(making, b, buffer->uses[next - 1].at, buffer->uses[next].at + 1,
+				buffer->weight);
+		int end = (int)making->items.count;
+		if (!buffer->uses[u].write || end == first)
+			continue;
+		for (int i = first; i < end; i++)
+			making->items.at[i].version = (int)making->versions.count;
+		*array_add(making->arena, &making->versions) =
+			(struct spill_version){first, end, buffer->weight};
 	}
-	return true;
+}
+
+/* How many transfers could be saved: reads after a use, and write backs of what they read. */
+static int64_t count_savings(const struct buffer *buffer)
+{
+	int64_t count = buffer->use_count == 0;
+	for (size_t u = 1; u < buffer->use_count; u++) {
+		const struct use *before = &buffer->uses[u - 1], *use = &buffer->uses[u];
+		count += !use->write;
+		count += !use->write && before->write;
+	}
+	return count;
+}
+
+static void add_buffer(struct making *making, int b, int64_t savings)
+{
+	const struct buffer *buffer = &making->model->packing->buffers[b];
+	bool placeable = has_place(making, buffer);
+	making->whole[b] = -1;
+	if (!placeable || (!savings && !making->hands_over[b]))
+		return;
+	making->model->total += savings;
+	if (!buffer->use_count || buffer->parent_count || making->is_parent[b]) {
+		making->whole[b] = (int)making->items.count;
+		struct spill_item *item = add_item(making, b, buffer->start, buffer->end, savings);
+		item->whole = true;
+		item->tied = buffer->must_take_over;
+	}
+	int first = (int)making->items.count;
+	if (savings && !buffer->must_take_over)
+		add_parts(making, b);
+	for (int i = first; i < (int)making->items.count && making->whole[b] >= 0; i++) {
+		making->items.at[i].rival = making->whole[b];
+		making->items.at[i].rival_end = making->whole[b] + 1;
+		making->items.at[making->whole[b]].rival = first;
+		making->items.at[making->whole[b]].rival_end = i + 1;
+	}
 }
 
 static bool add_items(struct making *making)
 {
 	struct spill_model *model = making->model;
 	const struct packing *packing = model->packing;
-	making->first_item = arena_array(making->arena, int, packing->count + 1);
+	making->whole = arena_array(making->arena, int, packing->count);
 	making->hands_over = arena_array(making->arena, bool, packing->count);
+	making->is_parent = arena_array(making->arena, bool, packing->count);
 	for (size_t b = 0; b < packing->count; b++)
-		for (size_t k = 0; k < packing->buffers[b].parent_count; k++)
-			if (packing->buffers[b].must_take_over)
-				making->hands_over[packing->buffers[b].parents[k]] = true;
+		for (size_t k = 0; k < packing->buffers[b].parent_count; k++) {
+			int parent = packing->buffers[b].parents[k];
+			making->is_parent[parent] = true;
+			making->hands_over[parent] |= packing->buffers[b].must_take_over;
+		}
 	for (size_t b = 0; b < packing->count; b++) {
 		const struct buffer *buffer = &packing->buffers[b];
-		int64_t weight = number_max(buffer->weight, 0);
-		bool placeable = has_place(making, buffer);
-		making->first_item[b] = (int)making->items.count;
-		if (buffer->use_count) {
-			if (!add_used(making, (int)b, placeable))
-				return false;
-			continue;
-		}
-		if (!number_add(model->all, weight, &model->all))
+		int64_t savings;
+		if (!number_mul(count_savings(buffer), number_max(buffer->weight, 0), &savings) ||
+			!number_add(model->all, savings, &model->all))
 			return false;
-		if (placeable && (weight || making->hands_over[b]))
-			add_item(making, (int)b, buffer->start, buffer->end, weight);
+		add_buffer(making, (int)b, savings);
 	}
-	making->first_item[packing->count] = (int)making->items.count;
 	return true;
 }
 
@@ -171,33 +190,31 @@ static void join_neighbours(struct making *making)
 	for (size_t i = 1; i < making->items.count; i++) {
 		const struct spill_item *before = &making->items.at[i - 1];
 		const struct spill_item *after = &making->items.at[i];
-		if (before->buffer == after->buffer && after->from < before->to)
+		if (before->buffer == after->buffer && !before->whole && after->from < before->to)
 			*array_add(making->arena, &making->pairs) =
 				(struct spill_pair){(int)i - 1, (int)i, after->size, true, -1};
 	}
 }
 
-/* A child's first item may lie on a parent's last. */
+/* A child may lie on a parent. */
 static void join_families(struct making *making)
 {
 	const struct packing *packing = making->model->packing;
 	for (size_t i = 0; i < making->items.count; i++) {
 		struct spill_item *child = &making->items.at[i];
 		const struct buffer *buffer = &packing->buffers[child->buffer];
-		int *parents = arena_array(making->arena, int, buffer->parent_count);
-		if (child->from != buffer->start)
+		if (!child->whole)
 			continue;
+		int *parents = arena_array(making->arena, int, buffer->parent_count);
 		child->parents = parents;
 		for (size_t k = 0; k < buffer->parent_count; k++) {
-			int p = buffer->parents[k], last = making->first_item[p + 1] - 1;
-			const struct spill_item *parent = &making->items.at[last];
-			if (last < making->first_item[p] || parent->to != packing->buffers[p].end ||
-				parent->to != child->from + 1 ||
-				packing->buffers[p].size < buffer->size)
+			int p = buffer->parents[k], parent = making->whole[p];
+			if (parent < 0 ||
+				!packing_may_take(packing, (size_t)child->buffer, (size_t)p))
 				continue;
-			parents[child->parent_count++] = last;
+			parents[child->parent_count++] = parent;
 			*array_add(making->arena, &making->pairs) =
-				(struct spill_pair){last, (int)i, child->size, false, -1};
+				(struct spill_pair){parent, (int)i, child->size, false, -1};
 		}
 	}
 }
@@ -222,14 +239,12 @@ static void scale(struct making *making)
 	for (int i = 0; i < model->item_count; i++) {
 		model->items[i].size /= size;
 		model->items[i].gain /= gain;
-		model->total += model->items[i].gain;
 	}
 	for (int p = 0; p < model->pair_count; p++)
 		model->pairs[p].size /= size;
-	for (int v = 0; v < model->version_count; v++) {
+	for (int v = 0; v < model->version_count; v++)
 		making->versions.at[v].gain /= gain;
-		model->total += making->versions.at[v].gain;
-	}
+	model->total /= gain;
 }
 
 struct spill_model *spill_model_make(

@@ -4,22 +4,25 @@
 #include "model/buffer.h"
 
 /*
- * What may be kept, as items: a buffer without uses for its whole life, another from one use to
- * the step after the next, wherever that saves something.  Kept items of one buffer that share a
- * use are one residence.  A set of items that packs holds every row; one that holds them all
- * need not pack.
+ * What may be kept, as items: a buffer for its whole life, or from one use to the step after the
+ * next, wherever that saves something.  Kept items of one buffer that share a use are one
+ * residence.  With uses, whole lives are items only where a place may be handed over, for
+ * that takes whole lives.  A set of items that packs holds every row; one that holds them all need
+ * not pack.
  *
  * Sizes are in units: what a buffer takes of the multiples of the common divisor of all alignments
  * that it may start at, divided by what those sizes have in common.  Gains are divided by theirs.
  */
 struct spill_item {
 	int buffer;
-	int64_t from, to; /* half-open */
-	int64_t size;     /* units */
-	int64_t gain;     /* if it is kept */
-	int version;      /* that it is a part of; -1 */
-	int row, row_end; /* the rows that it is in, half-open */
-	bool tied;        /* a parent must hand its place over */
+	int64_t from, to;     /* half-open */
+	int64_t size;         /* units */
+	int64_t gain;         /* if it is kept */
+	int version;          /* that it is a part of; -1 */
+	int row, row_end;     /* the rows that it is in, half-open */
+	bool whole;           /* a whole life */
+	bool tied;            /* a parent must hand its place over */
+	int rival, rival_end; /* items instead of which it is kept, half-open */
 	int parent_count;
 	const int *parents; /* items that may hand their places over */
 	int pair_count;
@@ -43,6 +46,7 @@ struct spill_pair {
 
 /* The sizes of the kept items, less what pairs share, are at most the room. */
 struct spill_row {
+	int64_t time; /* when they are all there */
 	int item_count, pair_count;
 	int *items, *pairs;
 };

@@ -2,32 +2,71 @@
 
 #include "base/array.h"
 
+struct residences array(struct spill_residence);
+
 struct asking {
 	struct arena *arena;
 	const struct spill_model *model;
 	const bool *kept;
-	struct array(struct spill_residence) residences;
-	int *of_item; /* the residence of each that is kept */
+	const int64_t *addresses;
+	struct residences residences;
+	int *of_item; /* the residence of each that is asked about; -1 */
 };
 
-static void find_residences(struct asking *asking)
+static struct residences find_residences(
+	struct arena *arena, const struct spill_model *model, const bool *kept)
 {
-	const struct spill_item *items = asking->model->items;
-	for (int i = 0; i < asking->model->item_count; i++) {
-		if (!asking->kept[i])
+	struct residences residences = {0};
+	const struct spill_item *items = model->items;
+	for (int i = 0; i < model->item_count; i++) {
+		if (!kept[i])
 			continue;
-		bool goes_on = i > 0 && asking->kept[i - 1] &&
-			       items[i - 1].buffer == items[i].buffer &&
-			       items[i].from < items[i - 1].to;
+		bool goes_on = i > 0 && kept[i - 1] && items[i - 1].buffer == items[i].buffer &&
+			       !items[i - 1].whole && items[i].from < items[i - 1].to;
 		if (!goes_on)
-			*array_add(asking->arena, &asking->residences) =
-				(struct spill_residence){i, i, items[i].from, items[i].to};
-		struct spill_residence *residence =
-			&asking->residences.at[asking->residences.count - 1];
+			*array_add(arena, &residences) = (struct spill_residence){
+				i, i, items[i].from, items[i].to, UNPLACED};
+		struct spill_residence *residence = &residences.at[residences.count - 1];
 		residence->last = i;
 		residence->to = items[i].to;
-		asking->of_item[i] = (int)asking->residences.count - 1;
 	}
+	return residences;
+}
+
+/* Where all its items are; UNPLACED if they are not all there, or at one address. */
+static int64_t address_of(const struct asking *asking, const struct spill_residence *residence)
+{
+	int64_t address = asking->addresses ? asking->addresses[residence->first] : UNPLACED;
+	for (int i = residence->first + 1; i <= residence->last && address != UNPLACED; i++)
+		if (asking->addresses[i] != address)
+			return UNPLACED;
+	return address;
+}
+
+static bool meet(const struct spill_residence *a, const struct spill_residence *b)
+{
+	return a->from < b->to && b->from < a->to;
+}
+
+/* Keeps those that may move, and those beside them. */
+static void leave_out(struct asking *asking)
+{
+	struct residences *residences = &asking->residences;
+	size_t count = residences->count, kept = 0;
+	bool *wanted = arena_array(asking->arena, bool, count);
+	for (size_t r = 0; r < count; r++)
+		residences->at[r].address = address_of(asking, &residences->at[r]);
+	for (size_t r = 0; r < count; r++) {
+		if (residences->at[r].address != UNPLACED)
+			continue;
+		wanted[r] = true;
+		for (size_t k = 0; k < count; k++)
+			wanted[k] |= meet(&residences->at[r], &residences->at[k]);
+	}
+	for (size_t r = 0; r < count; r++)
+		if (wanted[r])
+			residences->at[kept++] = residences->at[r];
+	residences->count = kept;
 }
 
 static struct buffer buffer_of(const struct asking *asking, const struct spill_residence *residence)
@@ -35,30 +74,40 @@ static struct buffer buffer_of(const struct asking *asking, const struct spill_r
 	const struct spill_item *first = &asking->model->items[residence->first];
 	struct buffer buffer = asking->model->packing->buffers[first->buffer];
 	int *parents = arena_array(asking->arena, int, first->parent_count);
+	bool stays = residence->address != UNPLACED;
 	buffer.start = residence->from;
 	buffer.end = residence->to;
 	buffer.use_count = 0;
-	buffer.must_take_over = first->tied;
+	buffer.must_take_over = first->tied && !stays;
+	buffer.is_fixed |= stays;
+	buffer.address = stays ? residence->address : buffer.address;
 	buffer.parents = parents;
 	buffer.parent_count = 0;
 	for (int k = 0; k < first->parent_count; k++)
-		if (asking->kept[first->parents[k]])
+		if (asking->of_item[first->parents[k]] >= 0)
 			parents[buffer.parent_count++] = asking->of_item[first->parents[k]];
 	return buffer;
 }
 
-struct spill_question spill_question_make(
-	struct arena *arena, const struct spill_model *model, const bool *kept)
+struct spill_question spill_question_make(struct arena *arena, const struct spill_model *model,
+	const bool *kept, const int64_t *addresses)
 {
 	struct asking asking = {.arena = arena,
 		.model = model,
 		.kept = kept,
+		.addresses = addresses,
+		.residences = find_residences(arena, model, kept),
 		.of_item = arena_array(arena, int, model->item_count)};
-	find_residences(&asking);
+	leave_out(&asking);
 	size_t count = asking.residences.count;
 	struct buffer *buffers = arena_array(arena, struct buffer, count);
-	for (size_t i = 0; i < count; i++)
-		buffers[i] = buffer_of(&asking, &asking.residences.at[i]);
+	for (int i = 0; i < model->item_count; i++)
+		asking.of_item[i] = -1;
+	for (size_t r = 0; r < count; r++)
+		for (int i = asking.residences.at[r].first; i <= asking.residences.at[r].last; i++)
+			asking.of_item[i] = (int)r;
+	for (size_t r = 0; r < count; r++)
+		buffers[r] = buffer_of(&asking, &asking.residences.at[r]);
 	struct packing packing = *model->packing;
 	packing.buffers = buffers;
 	packing.count = count;
@@ -66,14 +115,35 @@ struct spill_question spill_question_make(
 	return (struct spill_question){model, packing, asking.residences.at};
 }
 
-struct placement *spill_question_answer(struct arena *arena, const struct spill_question *question,
-	const struct placement *placement)
+void spill_question_answer(const struct spill_question *question, const struct placement *placement,
+	int64_t *addresses)
 {
-	const struct spill_item *items = question->model->items;
-	const struct packing *packing = question->model->packing;
+	for (size_t r = 0; r < question->packing.count; r++) {
+		const struct spill_residence *residence = &question->residences[r];
+		for (int i = residence->first; i <= residence->last; i++)
+			addresses[i] = placement->addresses[r];
+	}
+}
+
+/* The parent whose place an item takes; -1. */
+static int parent_at(const struct spill_model *model, const bool *kept, const int64_t *addresses,
+	const struct spill_item *item, int64_t address)
+{
+	for (int k = 0; k < item->parent_count; k++) {
+		int parent = item->parents[k];
+		if (kept[parent] && addresses[parent] == address)
+			return model->items[parent].buffer;
+	}
+	return -1;
+}
+
+struct placement *spill_placement(struct arena *arena, const struct spill_model *model,
+	const bool *kept, const int64_t *addresses)
+{
+	struct residences residences = find_residences(arena, model, kept);
+	const struct packing *packing = model->packing;
 	struct placement *answer = arena_new(arena, struct placement);
-	struct residence_part *parts =
-		arena_array(arena, struct residence_part, question->packing.count);
+	struct residence_part *parts = arena_array(arena, struct residence_part, residences.count);
 	answer->count = packing->count;
 	answer->addresses = arena_array(arena, int64_t, packing->count);
 	answer->in_place_of = arena_array(arena, int, packing->count);
@@ -82,17 +152,19 @@ struct placement *spill_question_answer(struct arena *arena, const struct spill_
 		answer->addresses[b] = UNPLACED;
 		answer->in_place_of[b] = -1;
 	}
-	for (size_t r = 0; r < question->packing.count; r++) {
-		const struct spill_residence *residence = &question->residences[r];
-		int b = items[residence->first].buffer, parent = placement->in_place_of[r];
-		const struct buffer *buffer = &packing->buffers[b];
+	for (size_t r = 0; r < residences.count; r++) {
+		const struct spill_residence *residence = &residences.at[r];
+		const struct spill_item *first = &model->items[residence->first];
+		const struct buffer *buffer = &packing->buffers[first->buffer];
+		int64_t address = addresses[residence->first];
 		if (residence->from == buffer->start && residence->to == buffer->end)
-			answer->addresses[b] = placement->addresses[r];
+			answer->addresses[first->buffer] = address;
 		else
 			parts[answer->part_count++] = (struct residence_part){
-				b, residence->from, residence->to, placement->addresses[r]};
+				first->buffer, residence->from, residence->to, address};
+		int parent = parent_at(model, kept, addresses, first, address);
 		if (parent >= 0)
-			answer->in_place_of[b] = items[question->residences[parent].first].buffer;
+			answer->in_place_of[first->buffer] = parent;
 	}
 	return answer;
 }

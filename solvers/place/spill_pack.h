@@ -11,6 +11,7 @@
 struct spill_residence {
 	int first, last; /* items */
 	int64_t from, to;
+	int64_t address; /* where it stays; UNPLACED: it may move */
 };
 
 struct spill_question {
@@ -19,12 +20,20 @@ struct spill_question {
 	struct spill_residence *residences; /* by buffer of that packing */
 };
 
-struct spill_question spill_question_make(
-	struct arena *arena, const struct spill_model *model, const bool *kept);
+/*
+ * Of these items.  Items with an address stay where they are, unless their residence has others;
+ * those that live beside nothing that may move are left out.  NULL: all may move.
+ */
+struct spill_question spill_question_make(struct arena *arena, const struct spill_model *model,
+	const bool *kept, const int64_t *addresses);
 
-/* The answer, of the buffers that the model was made from. */
-struct placement *spill_question_answer(struct arena *arena, const struct spill_question *question,
-	const struct placement *placement);
+/* The answer's addresses, by item; other items keep theirs. */
+void spill_question_answer(const struct spill_question *question, const struct placement *placement,
+	int64_t *addresses);
+
+/* Items at addresses, of the buffers that the model was made from. */
+struct placement *spill_placement(struct arena *arena, const struct spill_model *model,
+	const bool *kept, const int64_t *addresses);
 
 /*
  * No set that packs has all these items: unless it has one of the parents as well, which an item

@@ -148,6 +148,7 @@ static struct spill_row *open_rows(struct sweep *sweep, int count, int *row_of)
 		row_of[s] = next;
 		if (s == sweep->segment_count || !sweep->segments[s].wanted)
 			continue;
+		rows[next].time = sweep->times[s];
 		rows[next].items = arena_array(sweep->arena, int, sweep->segments[s].item_count);
 		rows[next++].pairs = arena_array(sweep->arena, int, sweep->segments[s].pair_count);
 	}

@@ -7,10 +7,12 @@
 struct spill_set spill_set_make(struct arena *arena, const struct spill_model *model)
 {
 	struct spill_set set = {.model = model,
-		.room = model->room,
 		.kept = arena_array(arena, bool, model->item_count),
 		.missing = arena_array(arena, int, model->version_count),
-		.load = arena_array(arena, int64_t, model->row_count)};
+		.load = arena_array(arena, int64_t, model->row_count),
+		.room = arena_array(arena, int64_t, model->row_count)};
+	for (int r = 0; r < model->row_count; r++)
+		set.room[r] = model->room;
 	for (int v = 0; v < model->version_count; v++)
 		set.missing[v] = model->versions[v].item_end - model->versions[v].item;
 	return set;
@@ -23,7 +25,7 @@ void spill_set_copy(struct spill_set *to, const struct spill_set *from)
 	memcpy(to->missing, from->missing, (size_t)model->version_count * sizeof *to->missing);
 	memcpy(to->load, from->load, (size_t)model->row_count * sizeof *to->load);
 	to->gain = from->gain;
-	to->room = from->room;
+	memcpy(to->room, from->room, (size_t)model->row_count * sizeof *to->room);
 }
 
 void spill_set_clear(struct spill_set *set)
@@ -77,10 +79,13 @@ bool spill_set_has_room(const struct spill_set *set, int item)
 {
 	const struct spill_model *model = set->model;
 	const struct spill_item *it = &model->items[item];
+	for (int i = it->rival; i < it->rival_end; i++)
+		if (set->kept[i])
+			return false;
 	if (!has_parent(set, it))
 		return false;
 	for (int r = it->row; r < it->row_end; r++) {
-		int64_t free = set->room - set->load[r];
+		int64_t free = set->room[r] - set->load[r];
 		if (free >= it->size)
 			continue;
 		for (int k = 0; k < it->pair_count; k++) {

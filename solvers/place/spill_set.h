@@ -13,7 +13,7 @@ struct spill_set {
 	int *missing;  /* by version: how many of its items are not */
 	int64_t *load; /* by row */
 	int64_t gain;
-	int64_t room; /* of each row; the model's, or less */
+	int64_t *room; /* by row: the model's, or less */
 };
 
 struct spill_set spill_set_make(struct arena *arena, const struct spill_model *model);
@@ -27,7 +27,7 @@ void spill_set_turn(struct spill_set *set, int item);
 /* What turning it would change the gain by. */
 int64_t spill_set_change(const struct spill_set *set, int item);
 
-/* Would the rows hold with it, and is there a parent if it needs one? */
+/* Would the rows hold with it, is no rival kept, and is there a parent if it needs one? */
 bool spill_set_has_room(const struct spill_set *set, int item);
 
 #endif
