@@ -6,7 +6,7 @@
 #include "inputs_place.h"
 #include "listener.h"
 #include "report/folder.h"
-#include "report/place_report.h"
+#include "report/place_svg.h"
 #include "search/solver.h"
 
 #include <stdio.h>
@@ -151,6 +151,15 @@ static void write_layout(
 		command_print(text);
 }
 
+static void write_picture(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	size_t length;
+	const char *text = request->svg ? place_svg(arena, report, &length) : NULL;
+	if (text)
+		write_file(arena, request->svg, text, length);
+}
+
 static int tell_end(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
@@ -206,6 +215,7 @@ static int place(struct arena *arena, const struct place_request *request)
 	if (!find_overload(arena, &report) && !ask(arena, request, &listener, &report))
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
+	write_picture(arena, request, &report);
 	return tell_end(arena, request, &report);
 }
 
@@ -230,6 +240,7 @@ static const struct option options[] = {
 	{"time-limit", 0, "S", "stop after S seconds", false},
 	{"seed", 's', "S", "of everything random (default 1)", false},
 	{"output", 'o', "FILE", "instead of standard output", false},
+	{"svg", 0, "FILE", "a picture: addresses against time, the load, what is spilled", false},
 	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)", false},
 	{"quiet", 'q', NULL, "no progress and no closing line", false},
 	{0},
