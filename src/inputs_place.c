@@ -71,7 +71,7 @@ static void read_solver(
 	const struct arguments *arguments, struct diag *diag, struct place_request *out)
 {
 	const struct option_value *value = option_find(arguments, "solver");
-	const char *name = value ? value->text : "greedy";
+	const char *name = value ? value->text : "exact";
 	if (strncmp(name, "place=", 6) == 0)
 		name += 6;
 	out->solver =

@@ -14,7 +14,7 @@ enum {
 	WIDTH = 1240,
 	LEFT = 100,
 	RIGHT = 20,
-	TOP = 58,
+	TOP = 76,
 	PLOT_HEIGHT = 600,
 	LOAD_HEIGHT = 110,
 	LANES_HEIGHT = 110, /* at most */
@@ -37,10 +37,10 @@ struct drawing {
 	const struct place_report *report;
 	struct array(struct shape) shapes;
 	size_t left_out, lane_count;
-	int64_t first, last; /* steps shown, half-open */
-	int64_t top;         /* addresses shown */
-	int64_t largest;     /* size */
-	double lane;         /* pixels */
+	int64_t first, last;       /* steps shown, half-open */
+	int64_t top;               /* addresses shown */
+	int64_t smallest, largest; /* sizes */
+	double lane;               /* pixels */
 	int load_y, lanes_y, height;
 };
 
@@ -205,11 +205,13 @@ static void plan(struct drawing *d)
 	const struct packing *packing = d->report->packing;
 	const struct placement *placement = d->report->placement;
 	size_t part = 0;
+	d->smallest = INT64_MAX;
 	d->first = packing->count ? INT64_MAX : 0;
 	d->last = packing->count ? INT64_MIN : 1;
 	for (size_t i = 0; i < packing->count; i++) {
 		d->first = number_min(d->first, packing->buffers[i].start);
 		d->last = number_max(d->last, packing->buffers[i].end);
+		d->smallest = number_min(d->smallest, packing->buffers[i].size);
 		d->largest = number_max(d->largest, packing->buffers[i].size);
 		if (placement)
 			add_stays(d, placement, i, &part);
@@ -241,24 +243,24 @@ static void add_head(struct drawing *d)
 		".s{fill:#e6842a}.k4n,.k5n,.p4n,.p5n{fill:#fff}</style>\n"
 		"<rect x=\"0\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
 		WIDTH, d->height, WIDTH, d->height, NAME, WIDTH, d->height);
-	text_add(&d->text, "<text x=\"%d\" y=\"20\" font-size=\"13\">", LEFT);
+	text_add(&d->text, "<text x=\"%d\" y=\"18\" font-size=\"13\">", LEFT);
 	xml_text(&d->text, d->report->file->source->name);
-	text_add(&d->text, ": ");
+	text_add(&d->text, "</text>\n<text x=\"%d\" y=\"36\">", LEFT);
 	xml_text(&d->text, place_report_line(d->text.arena, d->report));
 	text_add(&d->text,
 		"</text>\n<g>"
-		"<rect class=\"k3\" x=\"%d\" y=\"30\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"40\">kept (darker: larger)</text>"
-		"<rect class=\"p3\" x=\"%d\" y=\"30\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"40\">in a parent's place</text>"
-		"<rect class=\"s\" x=\"%d\" y=\"30\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"40\">spilled</text>"
-		"<rect class=\"r\" x=\"%d\" y=\"30\" width=\"12\" height=\"12\"/>"
-		"<text x=\"%d\" y=\"40\">reserved</text>",
+		"<rect class=\"k3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">kept (darker: larger)</text>"
+		"<rect class=\"p3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">in a parent's place</text>"
+		"<rect class=\"s\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">spilled</text>"
+		"<rect class=\"r\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">reserved</text>",
 		LEFT, LEFT + 16, LEFT + 150, LEFT + 166, LEFT + 290, LEFT + 306, LEFT + 370,
 		LEFT + 386);
 	if (d->left_out)
-		text_add(&d->text, "<text x=\"%d\" y=\"40\">%zu smaller boxes are left out</text>",
+		text_add(&d->text, "<text x=\"%d\" y=\"56\">%zu smaller boxes are left out</text>",
 			LEFT + 470, d->left_out);
 	text_add(&d->text, "</g>\n");
 }
@@ -307,9 +309,10 @@ static void add_steps_axis(struct drawing *d, int y)
 
 static int shade_of(const struct drawing *d, int64_t size)
 {
-	if (size < 1 || d->largest < 2)
+	if (d->smallest == d->largest)
 		return SHADES / 2;
-	int shade = (int)(SHADES * log2((double)size) / log2((double)d->largest));
+	double least = log2((double)d->smallest + 1), most = log2((double)d->largest + 1);
+	int shade = (int)(SHADES * (log2((double)size + 1) - least) / (most - least));
 	return shade < SHADES ? shade : SHADES - 1;
 }
 
