@@ -1,9 +1,8 @@
+#include "command_place.h"
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "command.h"
-#include "inputs_place.h"
 #include "listener.h"
 #include "report/folder.h"
 #include "report/place_svg.h"
@@ -174,36 +173,6 @@ static int tell_end(
 						: EXIT_NOTHING;
 }
 
-/* `--check`: the offsets that the table has. */
-static int check(struct arena *arena, const struct place_request *request, struct diag *diag)
-{
-	const struct packing *packing = &request->file.packing;
-	const struct placement *placement = request->file.placement;
-	struct packing_fault fault = packing_check(packing, placement);
-	if (fault.a >= 0) {
-		const char *a = packing->buffers[fault.a].name;
-		if (fault.b < 0)
-			diag_error(diag, packing_span(&request->file, (size_t)fault.a), "'%s': %s",
-				a, fault.why);
-		else
-			diag_error(diag, packing_span(&request->file, (size_t)fault.a),
-				"'%s' and '%s': %s", a, packing->buffers[fault.b].name, fault.why);
-		if (fault.b >= 0)
-			diag_note(diag, packing_span(&request->file, (size_t)fault.b),
-				"the other is here");
-		diag_print(diag, stderr);
-		return EXIT_IMPOSSIBLE;
-	}
-	struct text text = text_open(arena);
-	text_add(&text, "%zu of %zu buffers lie apart, peak %lld, saved %lld of %lld\n",
-		placement_count(placement), packing->count,
-		(long long)placement_peak(packing, placement),
-		(long long)placement_saved(packing, placement),
-		(long long)packing_weights(packing));
-	command_print(text_read(&text));
-	return EXIT_FOUND;
-}
-
 static int place(struct arena *arena, const struct place_request *request)
 {
 	struct place_report report = {.file = &request->file,
@@ -216,6 +185,8 @@ static int place(struct arena *arena, const struct place_request *request)
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
 	write_picture(arena, request, &report);
+	if (request->certificate && report.outcome == PLACE_NEVER)
+		command_place_prove(arena, request, &report);
 	return tell_end(arena, request, &report);
 }
 
@@ -225,7 +196,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (!place_request_read(arena, arguments, diag, &request))
 		return command_refuse(diag);
 	diag_print(diag, stderr);
-	return request.check ? check(arena, &request, diag) : place(arena, &request);
+	if (request.check)
+		return command_place_offsets(arena, &request, diag);
+	if (request.check_certificate)
+		return command_place_certificate(arena, &request, diag);
+	return place(arena, &request);
 }
 
 static const struct option options[] = {
@@ -241,6 +216,8 @@ static const struct option options[] = {
 	{"seed", 's', "S", "of everything random (default 1)", false},
 	{"output", 'o', "FILE", "instead of standard output", false},
 	{"svg", 0, "FILE", "a picture: addresses against time, the load, what is spilled", false},
+	{"certificate", 0, "FILE", "if they do not fit: a proof that can be checked", false},
+	{"check-certificate", 0, "FILE", "whether such a proof of this table holds", false},
 	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)", false},
 	{"quiet", 'q', NULL, "no progress and no closing line", false},
 	{0},

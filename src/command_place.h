@@ -1,0 +1,18 @@
+#ifndef COMMAND_PLACE_H
+#define COMMAND_PLACE_H
+
+#include "inputs_place.h"
+#include "report/place_report.h"
+
+/* What `lxplore place` checks instead of searching; the answer is the exit status. */
+int command_place_offsets(
+	struct arena *arena, const struct place_request *request, struct diag *diag);
+int command_place_certificate(
+	struct arena *arena, const struct place_request *request, struct diag *diag);
+
+/* Of buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
+ * none to be had. */
+void command_place_prove(struct arena *arena, const struct place_request *request,
+	const struct place_report *report);
+
+#endif

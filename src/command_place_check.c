@@ -1,0 +1,104 @@
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "command_place.h"
+#include "inputs_unfit.h"
+#include "listener.h"
+#include "report/folder.h"
+#include "report/unfit_yaml.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Forks of the proof itself, and of each try to do with one buffer less. */
+enum { FORKS = 5000, FORKS_TO_SHRINK = 200 };
+
+static void tell_fault(
+	const struct place_request *request, struct packing_fault fault, struct diag *diag)
+{
+	const struct packing_file *file = &request->file;
+	const struct buffer *buffers = file->packing.buffers;
+	struct span span = packing_span(file, (size_t)fault.a);
+	if (fault.b < 0) {
+		diag_error(diag, span, "'%s': %s", buffers[fault.a].name, fault.why);
+		return;
+	}
+	diag_error(diag, span, "'%s' and '%s': %s", buffers[fault.a].name, buffers[fault.b].name,
+		fault.why);
+	diag_note(diag, packing_span(file, (size_t)fault.b), "the other is here");
+}
+
+int command_place_offsets(
+	struct arena *arena, const struct place_request *request, struct diag *diag)
+{
+	const struct packing *packing = &request->file.packing;
+	const struct placement *placement = request->file.placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0) {
+		tell_fault(request, fault, diag);
+		diag_print(diag, stderr);
+		return EXIT_IMPOSSIBLE;
+	}
+	command_print(arena_format(arena,
+		"the layout is right: %zu of %zu buffers have a place, peak %" PRId64
+		", saved %" PRId64 " of %" PRId64 "\n",
+		placement_count(placement), packing->count, placement_peak(packing, placement),
+		placement_saved(packing, placement), packing_weights(packing)));
+	return EXIT_FOUND;
+}
+
+int command_place_certificate(
+	struct arena *arena, const struct place_request *request, struct diag *diag)
+{
+	struct unfit_file file;
+	enum unfit_reading reading = unfit_file_read(arena, request, diag, &file);
+	if (reading == UNFIT_WRONG)
+		return command_refuse(diag);
+	if (reading == UNFIT_READ) {
+		const struct packing *packing = &request->file.packing;
+		struct packing some = packing_of_some(arena, packing, file.count, file.buffers);
+		size_t at;
+		const char *why = unfit_check(&some, &file.proof, &at);
+		if (why)
+			diag_error(diag, file.proof_span, "rejected: node %zu of the proof: %s",
+				at + 1, why);
+	}
+	diag_print(diag, stderr);
+	if (diag_failed(diag))
+		return EXIT_IMPOSSIBLE;
+	command_print(arena_format(arena,
+		"the certificate holds: %zu of %zu buffers do not fit into %" PRId64
+		" bytes, by %zu cases\n",
+		file.count, request->file.packing.count, request->file.packing.capacity,
+		file.proof.count));
+	return EXIT_FOUND;
+}
+
+void command_place_prove(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	const struct packing *packing = report->packing;
+	struct listener listener = listener_open(0, true, "forks");
+	struct unfit_limits limits = {FORKS_TO_SHRINK, &listener, listener_stop};
+	size_t count = report->core_count ? report->core_count : packing->count;
+	int *buffers = arena_array(arena, int, count);
+	for (size_t i = 0; i < count; i++)
+		buffers[i] = report->core_count ? report->core[i] : (int)i;
+	if (count + packing->reserved_count <= UNFIT_BUFFERS_MOST)
+		count = unfit_shrink(packing, count, buffers, &limits);
+	struct packing some = packing_of_some(arena, packing, count, buffers);
+	struct unfit_proof proof;
+	limits.forks = FORKS;
+	if (!unfit_prove(&some, &limits, arena, &proof)) {
+		fprintf(stderr,
+			"lxplore: no certificate: no proof of at most %d forks was found for "
+			"%zu buffers\n",
+			FORKS, count);
+		return;
+	}
+	const char *text = unfit_yaml(arena, &some, &proof);
+	const char *why = file_write(arena, request->certificate, text, strlen(text));
+	if (why)
+		fatal("%s", why);
+}

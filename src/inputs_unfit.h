@@ -1,0 +1,27 @@
+#ifndef INPUTS_UNFIT_H
+#define INPUTS_UNFIT_H
+
+#include "inputs_place.h"
+#include "search/unfit.h"
+
+/*
+ * A certificate that buffers do not fit, read against the table at hand.
+ */
+struct unfit_file {
+	size_t count;
+	const int *buffers; /* of the table */
+	struct unfit_proof proof;
+	struct span proof_span;
+};
+
+enum unfit_reading {
+	UNFIT_READ,
+	UNFIT_REJECTED, /* it is about other buffers, or another capacity */
+	UNFIT_WRONG,    /* it is no certificate */
+};
+
+/* Complains unless it is UNFIT_READ. */
+enum unfit_reading unfit_file_read(struct arena *arena, const struct place_request *request,
+	struct diag *diag, struct unfit_file *out);
+
+#endif

@@ -1,0 +1,173 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "search/solver.h"
+#include "search/unfit.h"
+#include "tests/support/draws.h"
+#include "tests/support/place_instances.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * Proofs that buffers do not fit: there is one exactly where the packer finds none to fit, it
+ * passes its check, and no change of it or of what it is about does.
+ */
+enum { FORKS = 20000 };
+
+static const struct unfit_limits limits = {.forks = FORKS};
+
+static struct packing draw(struct arena *arena, struct random *random)
+{
+	static const struct tight_options options = {
+		.least = 3, .most = 9, .in_place = true, .alignment = true, .fixed = true};
+	struct packing packing = tight_draw(arena, random, &options);
+	packing.goal = PACKING_FIT;
+	return packing;
+}
+
+static enum proof_status ask_packer(struct arena *arena, const struct packing *packing)
+{
+	struct problem problem = {.stage = STAGE_PLACE, .packing = packing};
+	return solve(solver_find(STAGE_PLACE, "exact"), &problem, 0, 1, arena).status;
+}
+
+static void a_proof_is_found_where_nothing_fits(void **state)
+{
+	uint64_t seed = draws_seed(1);
+	long count = draws(2000), never = 0, forks = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random);
+		struct unfit_proof proof;
+		enum proof_status status = ask_packer(arena, &packing);
+		bool found = unfit_prove(&packing, &limits, arena, &proof);
+		if (found != (status == PROOF_INFEASIBLE))
+			fail_msg("draw %ld: the packer says %s, a proof is %s", i,
+				status == PROOF_INFEASIBLE ? "no" : "yes",
+				found ? "found" : "not found");
+		if (found) {
+			size_t at;
+			const char *why = unfit_check(&packing, &proof, &at);
+			if (why)
+				fail_msg("draw %ld, node %zu: %s", i, at, why);
+			never++;
+			forks += proof.count > 1;
+		}
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || (never > count / 20 && forks > 10));
+}
+
+/* One node other, gone or new. */
+static struct unfit_proof spoil(
+	struct arena *arena, struct random *random, const struct unfit_proof *proof, int buffers)
+{
+	struct unfit_proof spoiled = {.count = proof->count};
+	struct unfit_node *nodes = arena_array(arena, struct unfit_node, proof->count + 1);
+	memcpy(nodes, proof->nodes, proof->count * sizeof *nodes);
+	size_t at = random_below(random, proof->count);
+	struct unfit_node leaf = {-1, -1};
+	struct unfit_node fork = {(int)random_below(random, (uint64_t)buffers),
+		(int)random_below(random, (uint64_t)buffers)};
+	switch (random_below(random, 3)) {
+	case 0:
+		nodes[at] = nodes[at].a < 0 ? fork : leaf;
+		break;
+	case 1:
+		memmove(nodes + at, nodes + at + 1, (proof->count - at - 1) * sizeof *nodes);
+		spoiled.count--;
+		break;
+	default:
+		memmove(nodes + at + 1, nodes + at, (proof->count - at) * sizeof *nodes);
+		nodes[at] = random_below(random, 2) ? leaf : fork;
+		spoiled.count++;
+	}
+	spoiled.nodes = nodes;
+	return spoiled;
+}
+
+static void a_spoiled_proof_is_none(void **state)
+{
+	uint64_t seed = draws_seed(2);
+	long count = draws(1000), spoiled = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random);
+		struct unfit_proof proof;
+		size_t at;
+		if (unfit_prove(&packing, &limits, arena, &proof)) {
+			struct unfit_proof other =
+				spoil(arena, &random, &proof, (int)packing.count);
+			if (!unfit_check(&packing, &other, &at))
+				fail_msg("draw %ld: a spoiled proof passes", i);
+			spoiled++;
+		}
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || spoiled > count / 20);
+}
+
+static void what_fits_has_no_proof_whatever_is_written(void **state)
+{
+	uint64_t seed = draws_seed(3);
+	long count = draws(1000), tried = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random), wider = packing;
+		struct unfit_proof proof;
+		size_t at;
+		wider.capacity = 2 * packing.capacity + 1;
+		if (unfit_prove(&packing, &limits, arena, &proof) &&
+			ask_packer(arena, &wider) == PROOF_OPTIMAL) {
+			assert_non_null(unfit_check(&wider, &proof, &at));
+			tried++;
+		}
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || tried > count / 50);
+}
+
+static void fewer_buffers_are_still_too_many(void **state)
+{
+	uint64_t seed = draws_seed(4);
+	long count = draws(300), shrunk = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random);
+		struct unfit_proof proof;
+		int buffers[16];
+		for (size_t k = 0; k < packing.count; k++)
+			buffers[k] = (int)k;
+		if (unfit_prove(&packing, &limits, arena, &proof)) {
+			size_t left = unfit_shrink(&packing, packing.count, buffers, &limits);
+			struct packing some = packing_of_some(arena, &packing, left, buffers);
+			assert_int_equal(ask_packer(arena, &some), PROOF_INFEASIBLE);
+			for (size_t k = 0; k < left && left > 1; k++) {
+				int fewer[16];
+				memcpy(fewer, buffers, sizeof fewer);
+				fewer[k] = fewer[left - 1];
+				some = packing_of_some(arena, &packing, left - 1, fewer);
+				assert_int_equal(ask_packer(arena, &some), PROOF_OPTIMAL);
+			}
+			shrunk += left < packing.count;
+		}
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || shrunk > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_proof_is_found_where_nothing_fits),
+		cmocka_unit_test(a_spoiled_proof_is_none),
+		cmocka_unit_test(what_fits_has_no_proof_whatever_is_written),
+		cmocka_unit_test(fewer_buffers_are_still_too_many),
+	};
+	return cmocka_run_group_tests_name("unfit", tests, NULL, NULL);
+}
