@@ -145,7 +145,7 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 				 : has(arguments, "spill")  ? PACKING_SPILL
 							    : PACKING_FIT;
 	if (out->check && !out->file.has_offsets)
-		diag_error(diag, arguments->spans[0], "'%s' has no column 'offset' to check",
-			arguments->at[0]);
+		diag_error(diag, (struct span){.source = source},
+			"it has no column 'offset' to check");
 	return !diag_failed(diag);
 }

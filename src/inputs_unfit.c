@@ -134,6 +134,7 @@ static bool read_nodes(struct unfit_reader *r, const char *line)
 static void read_proof(struct unfit_reader *r)
 {
 	int64_t forks = 0, leaves = 0;
+	size_t errors = diag_errors(r->reading.diag);
 	const struct node *list = read_list(&r->map, "proof", REQUIRED);
 	for (size_t i = 0; list && i < list->count; i++)
 		if (list->items[i]->kind != NODE_SCALAR || !read_nodes(r, list->items[i]->text))
@@ -141,7 +142,7 @@ static void read_proof(struct unfit_reader *r)
 				"a line of the proof has forks such as 0/1, and leaves x");
 	bool good = read_integer(&r->map, "forks", REQUIRED, 0, INT64_MAX, &forks);
 	good &= read_integer(&r->map, "leaves", REQUIRED, 0, INT64_MAX, &leaves);
-	if (good && list &&
+	if (good && diag_errors(r->reading.diag) == errors &&
 		((size_t)leaves != r->leaves || (size_t)(forks + leaves) != r->nodes.count))
 		reject(r, list->span,
 			arena_format(r->reading.arena,

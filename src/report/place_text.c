@@ -81,7 +81,8 @@ const char *place_report_line(struct arena *arena, const struct place_report *re
 			: count == 1                       ? "does not fit into"
 							   : "do not fit into",
 			report->packing->capacity, place_report_load(report));
-	text_add(&text, "; %s, %" PRIu64 " nodes", report->method, report->nodes);
+	text_add(&text, "; %s, %" PRIu64 " node%s", report->method, report->nodes,
+		report->nodes == 1 ? "" : "s");
 	if (report->limit)
 		text_add(&text, ", cut short by: %s", report->limit);
 	return text_read(&text);
