@@ -116,6 +116,8 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	}
 	take_best(report, &answer);
 	take_proof(report, &answer);
+	if (report->outcome == PLACE_NEVER)
+		command_place_core(arena, report);
 	report->limit = listener_limit(listener);
 	if (!report->limit && answer.cut)
 		report->limit = "budget";

@@ -11,8 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Forks of the proof itself, and of each try to do with one buffer less. */
-enum { FORKS = 5000, FORKS_TO_SHRINK = 200 };
+enum { FORKS = 5000 };
+
+/* Forks of each try to do with one buffer less: the work of one grows with their number. */
+static size_t forks_to_shrink(size_t buffers)
+{
+	return buffers <= 24 ? 200 : buffers <= 48 ? 20 : 0;
+}
 
 static void tell_fault(
 	const struct place_request *request, struct packing_fault fault, struct diag *diag)
@@ -75,21 +80,31 @@ int command_place_certificate(
 	return EXIT_FOUND;
 }
 
-void command_place_prove(
-	struct arena *arena, const struct place_request *request, const struct place_report *report)
+void command_place_core(struct arena *arena, struct place_report *report)
 {
 	const struct packing *packing = report->packing;
-	struct listener listener = listener_open(0, true, "forks");
-	struct unfit_limits limits = {FORKS_TO_SHRINK, &listener, listener_stop};
 	size_t count = report->core_count ? report->core_count : packing->count;
+	struct listener listener = listener_open(0, true, "forks");
+	struct unfit_limits limits = {forks_to_shrink(count), &listener, listener_stop};
 	int *buffers = arena_array(arena, int, count);
 	for (size_t i = 0; i < count; i++)
 		buffers[i] = report->core_count ? report->core[i] : (int)i;
 	if (count + packing->reserved_count <= UNFIT_BUFFERS_MOST)
 		count = unfit_shrink(packing, count, buffers, &limits);
-	struct packing some = packing_of_some(arena, packing, count, buffers);
+	report->core_count = count;
+	report->core = buffers;
+}
+
+void command_place_prove(
+	struct arena *arena, const struct place_request *request, const struct place_report *report)
+{
+	struct place_report least = *report;
+	command_place_core(arena, &least);
+	size_t count = least.core_count;
+	struct packing some = packing_of_some(arena, report->packing, count, least.core);
+	struct listener listener = listener_open(0, true, "forks");
+	struct unfit_limits limits = {FORKS, &listener, listener_stop};
 	struct unfit_proof proof;
-	limits.forks = FORKS;
 	if (!unfit_prove(&some, &limits, arena, &proof)) {
 		fprintf(stderr,
 			"lxplore: no certificate: no proof of at most %d forks was found for "

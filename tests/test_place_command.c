@@ -353,9 +353,9 @@ static void too_much_at_once_is_proven_and_named(void **state)
 		"4 buffers do not fit into 1000 bytes, load 1024; load, 0 nodes\n");
 }
 
-/* Whoever goes under `x` in the one step is above it in the other: 4 bytes more than live. */
-static const char twisted[] = HEAD "x,0,9,4\n"
-				   "a,0,4,6\nb,3,6,4\nc,5,9,6\nd,0,3,4\ne,6,9,4\n";
+/* Never more than 5 bytes live, and yet they do not fit into 5. */
+static const char twisted[] = HEAD "a,0,1,3\nb,0,4,2\nc,1,6,1\nd,1,5,2\n"
+				   "e,4,5,1\nf,4,6,1\ng,5,7,3\nh,6,7,2\n";
 
 static void a_certificate_holds_until_it_is_changed(void **state)
 {
@@ -386,7 +386,7 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 		{"alignment: 1", "alignment: 2", "it is about an alignment of 2 and not of 1", 1},
 		{"- x", "- y", "a line of the proof has forks such as 0/1, and leaves x", 2},
 		{"claim: does not fit", "claim: fits", "fits", 2},
-		{"leaves: 1\n", "", "leaves", 2},
+		{"  leaves: 1\n", "", "leaves", 2},
 	};
 	const char *proof = read_file(f, "proof.yaml");
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -409,12 +409,26 @@ static void a_tree_of_cases_is_followed(void **state)
 {
 	const struct fixture *f = *state;
 	write_file(f, "b.csv", twisted);
-	struct ended ended = run(f, "b.csv --capacity 14 --certificate proof.yaml");
+	struct ended ended = run(f, "b.csv --capacity 5 --certificate proof.yaml");
 	assert_int_equal(ended.status, 1);
-	ended = run(f, "b.csv --capacity 14 --check-certificate proof.yaml");
-	if (ended.status != 0 || !strstr(read_file(f, "proof.yaml"), "/"))
-		fail_msg("%s%s%s", ended.out, ended.err, read_file(f, "proof.yaml"));
-	expect(f, "b.csv --capacity 18 -q -o out.csv", 0, "", "");
+	assert_non_null(
+		strstr(ended.err, "these 7 buffers do not fit even alone; there are 5 bytes\n"
+				  "  b.csv:2: 'a' of 3 bytes lives in [0, 1)\n"));
+	assert_non_null(
+		strstr(ended.err, "8 buffers do not fit into 5 bytes, load 5; place/exact"));
+	const char *proof = read_file(f, "proof.yaml");
+	ended = run(f, "b.csv --capacity 5 --check-certificate proof.yaml");
+	if (ended.status != 0 || !strstr(proof, "forks: 1\n"))
+		fail_msg("%s%s%s", ended.out, ended.err, proof);
+	expect(f, "b.csv --capacity 6 -q -o out.csv", 0, "", "");
+	const char *fork = strchr(strstr(proof, "proof:"), '/');
+	char *other = arena_text(f->arena, proof);
+	other[fork - proof + 1] = '9';
+	write_file(f, "other.yaml", other);
+	ended = run(f, "b.csv --capacity 5 --check-certificate other.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(
+		ended.err, "rejected: node 1 of the proof: a fork between buffers that are none"));
 }
 
 static json_t *run_json(const struct fixture *f, const char *command, int status)
