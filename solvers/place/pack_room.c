@@ -185,6 +185,7 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 	room->section_count = end - first;
 	room->height = shapes->room;
 	room->items = arena_array(dividing->arena, struct item, to - from + shapes->reserved_count);
+	add_reserved(dividing, room);
 	for (size_t o = from; o < to; o++) {
 		int shape = dividing->order[o];
 		const struct shape *s = &shapes->at[shape];
@@ -196,7 +197,6 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 		room->item_count++;
 		before = shape;
 	}
-	add_reserved(dividing, room);
 	return find_neighbours(dividing, room);
 }
 

@@ -7,7 +7,7 @@
  * Shapes that have nothing to do with all others, since no life reaches from the ones to the
  * others, and when they live.  A section is a largest set of items that live at once; by time they
  * are numbered, and each item lives in a range of them.  Reserved bytes are items that live
- * always.
+ * always, the first of all; items are numbered by their first section.
  */
 struct item {
 	int first, end;           /* sections */

@@ -1,43 +1,26 @@
 #include "solvers/place/pack_search.h"
 
-#include "base/number.h"
 #include "base/random.h"
+#include "solvers/place/pack_memo.h"
 
-#include <stdlib.h>
-
-#define NEVER INT64_MAX /* the level of an item that is placed, the floor where all are */
+#include <string.h>
 
 /* Open choices at a time; the stack holds no more. */
 enum { DEPTH_MOST = 10000 };
 
 enum outcome { DONE, FAILED, ENDED };
 
-/* What was before a change: of an item's level (index), or of a section's floor (-1 - index). */
-struct change {
-	int index, choices;
-	int64_t before;
-};
-
 struct pack_search {
 	const struct room *room;
+	struct state *state;
+	struct memo *memo;
 	struct run *run;
 	struct random random;
-	int64_t *level;   /* of each item: it cannot lie below; NEVER: it is placed */
-	int64_t *address; /* of each item that is placed */
-	int64_t *floor;   /* of each section: nothing more goes below */
-	int64_t *rest;    /* heights not placed yet */
-	int *choices;     /* items that may stand on the floor, twins counted once */
-	int *crossing;    /* items not placed that live before section s and in it */
-	double *weight;
-	int *dirty; /* sections to look at again */
-	bool *is_dirty;
-	int dirty_count;
-	struct change *trail;
-	size_t trail_count, trail_room;
 	int *values; /* a stack: what is still to try at each open choice */
 	size_t value_count, value_room;
-	double *priority; /* by item */
-	int depth;
+	double *priority;    /* by item */
+	uint64_t *conflicts; /* by depth */
+	int depth, depth_room;
 	uint64_t nodes, nodes_limit, failures, failures_limit, charged;
 	bool is_out;
 	struct arena *arena;
@@ -57,200 +40,22 @@ static bool spend(struct pack_search *search)
 	return !search->is_out;
 }
 
-static void note(struct pack_search *search, int index, int choices, int64_t before)
-{
-	if (search->trail_count == search->trail_room) {
-		struct change *old = search->trail;
-		search->trail_room *= 2;
-		search->trail = arena_array(search->arena, struct change, search->trail_room);
-		for (size_t i = 0; i < search->trail_count; i++)
-			search->trail[i] = old[i];
-	}
-	search->trail[search->trail_count++] = (struct change){index, choices, before};
-}
-
-static void soil(struct pack_search *search, int section)
-{
-	if (!search->is_dirty[section]) {
-		search->is_dirty[section] = true;
-		search->dirty[search->dirty_count++] = section;
-	}
-}
-
-static bool raise(struct pack_search *search, int i, int64_t level)
-{
-	const struct item *item = &search->room->items[i];
-	if (level <= search->level[i])
-		return true;
-	level = level > item->high ? level : item_align(item, level);
-	note(search, i, 0, search->level[i]);
-	search->level[i] = level;
-	for (int s = item->first; s < item->end; s++)
-		soil(search, s);
-	if (level <= item->high)
-		return true;
-	for (int s = item->first; s < item->end; s++)
-		search->weight[s] += 1.0 / (item->end - item->first);
-	return false;
-}
-
-/* The floor rises to the lowest item that is left; who could stand there is counted anew. */
-static bool look_again(struct pack_search *search, int s)
-{
-	const struct room *room = search->room;
-	int64_t lowest = NEVER;
-	int choices = 0;
-	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-		int i = room->lives[k];
-		int64_t level = search->level[i];
-		if (level < lowest) {
-			lowest = level;
-			choices = 0;
-		}
-		int twin = room->items[i].twin;
-		choices += level == lowest && (twin < 0 || search->level[twin] == NEVER);
-	}
-	if (lowest == search->floor[s] && choices == search->choices[s])
-		return true;
-	note(search, -1 - s, search->choices[s], search->floor[s]);
-	search->floor[s] = lowest;
-	search->choices[s] = choices;
-	if (lowest == NEVER || lowest + search->rest[s] <= room->height)
-		return true;
-	search->weight[s] += 1;
-	return false;
-}
-
-static bool settle(struct pack_search *search)
-{
-	bool good = true;
-	while (search->dirty_count) {
-		int s = search->dirty[--search->dirty_count];
-		search->is_dirty[s] = false;
-		good = good && look_again(search, s);
-	}
-	return good;
-}
-
-static bool place(struct pack_search *search, int i)
-{
-	const struct room *room = search->room;
-	const struct item *item = &room->items[i];
-	int64_t base = search->level[i];
-	bool good = true;
-	note(search, i, 1, base);
-	search->level[i] = NEVER;
-	search->address[i] = base;
-	for (int s = item->first; s < item->end; s++) {
-		search->rest[s] -= item_height(item, s);
-		soil(search, s);
-	}
-	for (int s = item->first + 1; s < item->end; s++)
-		search->crossing[s]--;
-	for (size_t k = room->meet_first[i]; good && k < room->meet_first[i + 1]; k++) {
-		int j = room->meets[k];
-		good = raise(search, j, base + item_height_beside(item, &room->items[j]));
-	}
-	return settle(search) && good;
-}
-
-static void undo(struct pack_search *search, size_t mark)
-{
-	const struct room *room = search->room;
-	while (search->trail_count > mark) {
-		struct change change = search->trail[--search->trail_count];
-		if (change.index < 0) {
-			search->floor[-1 - change.index] = change.before;
-			search->choices[-1 - change.index] = change.choices;
-			continue;
-		}
-		search->level[change.index] = change.before;
-		if (!change.choices)
-			continue;
-		const struct item *item = &room->items[change.index];
-		for (int s = item->first; s < item->end; s++)
-			search->rest[s] += item_height(item, s);
-		for (int s = item->first + 1; s < item->end; s++)
-			search->crossing[s]++;
-	}
-}
-
-/* The lowest that something outside section s could lift the item to. */
-static int64_t lifted(const struct pack_search *search, int i, int s)
-{
-	const struct room *room = search->room;
-	const struct item *item = &room->items[i];
-	int64_t lowest = NEVER;
-	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
-		int j = room->meets[k];
-		const struct item *other = &room->items[j];
-		if (search->level[j] == NEVER || (other->first <= s && s < other->end))
-			continue;
-		lowest = number_min(lowest, search->level[j] + item_height_beside(other, item));
-	}
-	return lowest;
-}
-
-/* Nothing stands on the floor of section s: where can what is there lie instead?  If one of them
- * could still slide down to the floor, this is no loss. */
-static bool leave_empty(struct pack_search *search, int s)
-{
-	const struct room *room = search->room;
-	int64_t floor = search->floor[s], next = NEVER, least = NEVER, second = NEVER;
-	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-		int i = room->lives[k];
-		if (search->level[i] == NEVER)
-			continue;
-		int64_t low = search->level[i] == floor ? lifted(search, i, s) : search->level[i];
-		next = number_min(next, low);
-		int64_t height = item_height(&room->items[i], s);
-		second = number_min(second, number_max(height, least));
-		least = number_min(least, height);
-	}
-	if (next == NEVER)
-		return false;
-	bool good = true;
-	for (size_t k = room->section_first[s]; good && k < room->section_first[s + 1]; k++) {
-		int i = room->lives[k];
-		const struct item *item = &room->items[i];
-		if (search->level[i] != floor)
-			continue;
-		int64_t low = lifted(search, i, s);
-		if (next >= floor + item->clear && item->low < item->high) {
-			bool could_slide = true;
-			for (size_t m = room->meet_first[i];
-				could_slide && m < room->meet_first[i + 1]; m++) {
-				int j = room->meets[m];
-				const struct item *other = &room->items[j];
-				could_slide = (other->first <= s && s < other->end) ||
-					      search->level[j] >= floor + item->clear;
-			}
-			if (could_slide)
-				good = false;
-		}
-		int64_t other = item_height(item, s) == least ? second : least;
-		int64_t above = other == NEVER ? NEVER : next + other;
-		good = good && raise(search, i, number_min(low, above));
-	}
-	return settle(search) && good;
-}
-
 /* The section to branch on; -1: all is placed. */
 static int choose(const struct pack_search *search, int from, int to, int *options)
 {
-	const int64_t *floor = search->floor;
+	const struct state *state = search->state;
+	const int64_t *floor = state->floor;
 	int chosen = -1;
 	double best = 0;
 	for (int a = from, b; a < to; a = b) {
 		for (b = a + 1; b < to && floor[b] == floor[a];)
 			b++;
-		if (floor[a] == NEVER || (a > from && floor[a - 1] < floor[a]) ||
+		if (floor[a] == PLACED || (a > from && floor[a - 1] < floor[a]) ||
 			(b < to && floor[b] < floor[a]))
 			continue;
 		for (int s = a; s < b; s++) {
-			int count = search->choices[s] +
-				    (floor[s] + search->rest[s] < search->room->height);
-			double score = (count > 1 ? count : 1e-9) / search->weight[s];
+			int count = state->choices[s] + (state_slack(state, s) > 0);
+			double score = (count > 1 ? count : 1e-9) / state->weight[s];
 			if (chosen < 0 || score < best) {
 				chosen = s;
 				best = score;
@@ -277,13 +82,13 @@ static void add_value(struct pack_search *search, int value)
 static void collect(struct pack_search *search, int s)
 {
 	const struct room *room = search->room;
+	const struct state *state = search->state;
 	size_t first = search->value_count;
-	if (search->floor[s] + search->rest[s] < room->height)
+	if (state_slack(state, s) > 0)
 		add_value(search, -1), first++;
 	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-		int i = room->lives[k], twin = room->items[i].twin;
-		if (search->level[i] != search->floor[s] ||
-			(twin >= 0 && search->level[twin] != NEVER))
+		int i = room->lives[k];
+		if (!state_may_stand(state, i, state->floor[s]))
 			continue;
 		add_value(search, i);
 		size_t at = search->value_count - 1;
@@ -296,7 +101,8 @@ static void collect(struct pack_search *search, int s)
 
 static bool try_value(struct pack_search *search, int s, int value)
 {
-	return value < 0 ? leave_empty(search, s) : place(search, value);
+	return value < 0 ? state_leave_empty(search->state, s)
+			 : state_place(search->state, value, s);
 }
 
 static enum outcome solve_sections(struct pack_search *search, int from, int to);
@@ -305,7 +111,7 @@ static enum outcome solve_sections(struct pack_search *search, int from, int to)
 static enum outcome solve_part(struct pack_search *search, int from, int to)
 {
 	for (int s = from + 1; s < to; s++)
-		if (!search->crossing[s]) {
+		if (!search->state->crossing[s]) {
 			enum outcome outcome = solve_sections(search, from, s);
 			if (outcome != DONE)
 				return outcome;
@@ -314,31 +120,75 @@ static enum outcome solve_part(struct pack_search *search, int from, int to)
 	return solve_sections(search, from, to);
 }
 
-static enum outcome branch(struct pack_search *search, int from, int to, int s)
+/* What the failures of the values tried so far at this depth are about. */
+static uint64_t *conflicts_at(struct pack_search *search, int depth)
 {
-	size_t bottom = search->value_count, mark = search->trail_count;
-	if (search->depth == DEPTH_MOST)
-		return ENDED;
-	search->depth++;
-	collect(search, s);
-	while (search->value_count > bottom) {
+	size_t words = search->state->conflict->words;
+	if (depth >= search->depth_room) {
+		uint64_t *old = search->conflicts;
+		size_t count = words * (size_t)search->depth_room;
+		while (depth >= search->depth_room)
+			search->depth_room *= 2;
+		search->conflicts =
+			arena_array(search->arena, uint64_t, words * (size_t)search->depth_room);
+		memcpy(search->conflicts, old, count * sizeof *old);
+	}
+	return search->conflicts + words * (size_t)depth;
+}
+
+/* The conflict of the value just taken back joins the others of this choice; after the last, and
+ * with the choice itself, they are the conflict of the choice. */
+static void join_conflicts(struct pack_search *search, int s, bool is_first, bool is_last)
+{
+	struct conflict *conflict = search->state->conflict;
+	if (!conflict)
+		return;
+	uint64_t *all = conflicts_at(search, search->depth - 1);
+	for (size_t w = 0; w < conflict->words; w++)
+		all[w] = (is_first ? 0 : all[w]) | conflict->set[w];
+	if (is_last) {
+		memcpy(conflict->set, all, conflict->words * sizeof *all);
+		conflict_add(conflict, because_section(s));
+	}
+}
+
+/* Each value in turn; once one fails without having mattered, so would the others. */
+static enum outcome try_values(struct pack_search *search, int from, int to, int s, size_t bottom)
+{
+	size_t mark = search->state->trail_count;
+	for (bool is_first = true; search->value_count > bottom; is_first = false) {
 		int value = search->values[--search->value_count];
-		if (!spend(search)) {
-			search->value_count = bottom;
+		if (!spend(search))
 			return ENDED;
-		}
 		if (try_value(search, s, value)) {
 			enum outcome outcome = solve_part(search, from, to);
-			if (outcome != FAILED) {
-				search->value_count = bottom;
-				search->depth--;
+			if (outcome != FAILED)
 				return outcome;
-			}
 		}
-		undo(search, mark);
+		if (!state_undo(search->state, mark))
+			return FAILED;
+		join_conflicts(search, s, is_first, search->value_count == bottom);
 	}
+	return FAILED;
+}
+
+static enum outcome branch(struct pack_search *search, int from, int to, int s)
+{
+	size_t bottom = search->value_count;
+	if (search->depth == DEPTH_MOST)
+		return ENDED;
+	struct memo_key key = memo_key(search->memo, from, to);
+	if (memo_find(search->memo, key))
+		return FAILED;
+	search->depth++;
+	collect(search, s);
+	enum outcome outcome = try_values(search, from, to, s, bottom);
+	search->value_count = bottom;
 	search->depth--;
-	search->weight[s] += 0.5;
+	if (outcome != FAILED)
+		return outcome;
+	memo_add(search->memo, key);
+	search->state->weight[s] += 0.5;
 	search->failures++;
 	if (search->failures_limit && search->failures >= search->failures_limit)
 		return ENDED;
@@ -347,23 +197,28 @@ static enum outcome branch(struct pack_search *search, int from, int to, int s)
 
 static enum outcome solve_sections(struct pack_search *search, int from, int to)
 {
+	struct conflict *conflict = search->state->conflict;
 	for (;;) {
 		int options = 0, s = choose(search, from, to, &options);
 		if (s < 0)
 			return DONE;
 		if (options > 1)
 			return branch(search, from, to, s);
+		if (options == 0) {
+			conflict_clear(conflict);
+			conflict_add(conflict, because_section(s));
+			search->state->weight[s] += 1;
+			return FAILED;
+		}
 		size_t bottom = search->value_count;
 		collect(search, s);
-		bool good = search->value_count > bottom && spend(search) &&
-			    try_value(search, s, search->values[bottom]);
 		search->value_count = bottom;
-		if (search->is_out)
+		if (!spend(search))
 			return ENDED;
-		if (!good)
+		if (!try_value(search, s, search->values[bottom]))
 			return FAILED;
 		for (int t = from + 1; t < to; t++)
-			if (!search->crossing[t])
+			if (!search->state->crossing[t])
 				return solve_part(search, from, to);
 	}
 }
@@ -371,25 +226,17 @@ static enum outcome solve_sections(struct pack_search *search, int from, int to)
 struct pack_search *pack_search_open(const struct room *room, struct arena *arena)
 {
 	struct pack_search *search = arena_new(arena, struct pack_search);
-	int n = room->item_count, m = room->section_count;
 	*search = (struct pack_search){.room = room,
-		.level = arena_array(arena, int64_t, n),
-		.address = arena_array(arena, int64_t, n),
-		.floor = arena_array(arena, int64_t, m),
-		.rest = arena_array(arena, int64_t, m),
-		.choices = arena_array(arena, int, m),
-		.crossing = arena_array(arena, int, m + 1),
-		.weight = arena_array(arena, double, m),
-		.dirty = arena_array(arena, int, m),
-		.is_dirty = arena_array(arena, bool, m),
-		.trail_room = 1024,
+		.state = state_open(room, arena),
 		.value_room = 1024,
-		.priority = arena_array(arena, double, n),
+		.priority = arena_array(arena, double, room->item_count),
+		.depth_room = 64,
 		.arena = arena};
-	search->trail = arena_array(arena, struct change, search->trail_room);
+	search->memo = memo_open(search->state, arena);
+	if (search->state->conflict)
+		search->conflicts =
+			arena_array(arena, uint64_t, 64 * search->state->conflict->words);
 	search->values = arena_array(arena, int, search->value_room);
-	for (int s = 0; s < m; s++)
-		search->weight[s] = 1;
 	return search;
 }
 
@@ -411,30 +258,14 @@ static double value_of(const struct item *item, uint64_t order)
 static bool start(struct pack_search *search, uint64_t order)
 {
 	const struct room *room = search->room;
-	bool good = true;
 	search->random = random_open(order, 1);
-	search->trail_count = search->value_count = 0;
+	search->value_count = 0;
 	search->depth = 0;
-	for (int s = 0; s < room->section_count; s++) {
-		search->floor[s] = search->rest[s] = 0;
-		search->crossing[s] = search->choices[s] = 0;
-		soil(search, s);
-	}
 	for (int i = 0; i < room->item_count; i++) {
-		const struct item *item = &room->items[i];
 		double noise = (double)random_below(&search->random, 1 << 20) / (1 << 20);
-		search->priority[i] = value_of(item, order) * (0.8 + 0.4 * noise);
-		search->level[i] = item->low;
-		good = good && item->low <= item->high;
-		for (int s = item->first; s < item->end; s++)
-			good &= !__builtin_add_overflow(
-				search->rest[s], item_height(item, s), &search->rest[s]);
-		for (int s = item->first + 1; s < item->end; s++)
-			search->crossing[s]++;
+		search->priority[i] = value_of(&room->items[i], order) * (0.8 + 0.4 * noise);
 	}
-	for (int s = 0; s < room->section_count; s++)
-		good = good && search->rest[s] <= room->height;
-	return settle(search) && good;
+	return state_start(search->state);
 }
 
 enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
@@ -460,14 +291,14 @@ uint64_t pack_search_nodes(const struct pack_search *search)
 
 int64_t pack_search_address(const struct pack_search *search, int item)
 {
-	return search->address[item];
+	return search->state->address[item];
 }
 
 int pack_search_hardest(const struct pack_search *search)
 {
 	int hardest = 0;
 	for (int s = 1; s < search->room->section_count; s++)
-		if (search->weight[s] > search->weight[hardest])
+		if (search->state->weight[s] > search->state->weight[hardest])
 			hardest = s;
 	return hardest;
 }

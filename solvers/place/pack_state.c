@@ -1,0 +1,299 @@
+#include "solvers/place/pack_state.h"
+
+#include "base/number.h"
+#include "solvers/place/pack_walls.h"
+
+enum { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
+
+static struct change *note(struct state *state, int kind, int index, int64_t before)
+{
+	if (state->trail_count == state->trail_room) {
+		struct change *old = state->trail;
+		state->trail_room *= 2;
+		state->trail = arena_array(state->arena, struct change, state->trail_room);
+		for (size_t i = 0; i < state->trail_count; i++)
+			state->trail[i] = old[i];
+	}
+	struct change *change = &state->trail[state->trail_count++];
+	change->kind = kind;
+	change->index = index;
+	change->before = before;
+	return change;
+}
+
+static void soil(struct state *state, int section)
+{
+	if (!state->is_dirty[section]) {
+		state->is_dirty[section] = true;
+		state->dirty[state->dirty_count++] = section;
+	}
+}
+
+bool state_raise(struct state *state, int i, int64_t level, struct because because)
+{
+	const struct item *item = &state->room->items[i];
+	if (level <= state->level[i])
+		return true;
+	level = level > item->high ? level : item_align(item, level);
+	if (level > item->high) {
+		for (int s = item->first; s < item->end; s++)
+			state->weight[s] += 1.0 / (item->end - item->first);
+		conflict_clear(state->conflict);
+		conflict_add(state->conflict, because);
+		return false;
+	}
+	int64_t before = state->level[i];
+	note(state, LEVEL_ROSE, i, before)->because = because;
+	state->level[i] = level;
+	for (int s = item->first; s < item->end; s++)
+		if (state->floor[s] == before || state->lowest[s] == before)
+			soil(state, s);
+	return true;
+}
+
+static void soil_wall(struct state *state, int t)
+{
+	if (t > 0 && t < state->room->section_count && !state->is_wall_dirty[t]) {
+		state->is_wall_dirty[t] = true;
+		state->walls_dirty[state->walls_dirty_count++] = t;
+	}
+}
+
+/* The floor rises to the lowest item that is left; who could stand there is counted anew. */
+static bool look_again(struct state *state, int s)
+{
+	const struct room *room = state->room;
+	int64_t lowest = PLACED, crossing = PLACED;
+	int choices = 0;
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		int64_t level = state->level[i];
+		if (room->items[i].first < s && level < crossing)
+			crossing = level;
+		if (level > lowest)
+			continue;
+		int twin = room->items[i].twin;
+		bool counts = twin < 0 || state->level[twin] == PLACED;
+		choices = level < lowest ? counts : choices + counts;
+		lowest = level;
+	}
+	if (lowest == state->floor[s] && choices == state->choices[s] &&
+		crossing == state->lowest[s])
+		return true;
+	struct change *change = note(state, FLOOR_ROSE, s, state->floor[s]);
+	change->choices = state->choices[s];
+	change->lowest = state->lowest[s];
+	state->floor[s] = lowest;
+	state->choices[s] = choices;
+	state->lowest[s] = crossing;
+	soil_wall(state, s);
+	soil_wall(state, s + 1);
+	if (lowest == PLACED || state_slack(state, s) >= 0)
+		return true;
+	state->weight[s] += 1;
+	conflict_clear(state->conflict);
+	conflict_add(state->conflict, because_section(s));
+	return false;
+}
+
+bool state_settle(struct state *state, bool good)
+{
+	while (state->dirty_count || state->walls_dirty_count) {
+		if (state->dirty_count) {
+			int s = state->dirty[--state->dirty_count];
+			state->is_dirty[s] = false;
+			good = good && look_again(state, s);
+		} else {
+			int t = state->walls_dirty[--state->walls_dirty_count];
+			state->is_wall_dirty[t] = false;
+			good = good && walls_settle(state, t);
+		}
+	}
+	return good;
+}
+
+bool state_place(struct state *state, int i, int section)
+{
+	const struct room *room = state->room;
+	const struct item *item = &room->items[i];
+	int64_t base = state->level[i];
+	bool good = true;
+	note(state, ITEM_PLACED, i, base)->because = because_section(section);
+	state->level[i] = PLACED;
+	state->address[i] = base;
+	for (int s = item->first; s < item->end; s++) {
+		state->rest[s] -= item_height(item, s);
+		soil(state, s);
+	}
+	for (int s = item->first + 1; s < item->end; s++)
+		state->crossing[s]--;
+	for (size_t k = room->meet_first[i]; good && k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		good = state_raise(state, j, base + item_height_beside(item, &room->items[j]),
+			because_item(i));
+	}
+	return state_settle(state, good);
+}
+
+/* An item that the conflict is about gives way to those because of which it is as it is. */
+static bool trace(struct conflict *conflict, const struct change *change)
+{
+	if (!conflict || !conflict_has(conflict, change->index))
+		return !conflict;
+	conflict->set[change->index / 64] &= ~(UINT64_C(1) << (change->index % 64));
+	conflict_add(conflict, change->because);
+	return true;
+}
+
+bool state_undo(struct state *state, size_t trail_count)
+{
+	bool mattered = false;
+	while (state->trail_count > trail_count) {
+		struct change change = state->trail[--state->trail_count];
+		if (change.kind == FLOOR_ROSE) {
+			state->floor[change.index] = change.before;
+			state->choices[change.index] = change.choices;
+			state->lowest[change.index] = change.lowest;
+			continue;
+		}
+		mattered |= trace(state->conflict, &change);
+		state->level[change.index] = change.before;
+		if (change.kind == LEVEL_ROSE)
+			continue;
+		const struct item *item = &state->room->items[change.index];
+		for (int s = item->first; s < item->end; s++)
+			state->rest[s] += item_height(item, s);
+		for (int s = item->first + 1; s < item->end; s++)
+			state->crossing[s]++;
+	}
+	return mattered;
+}
+
+static bool lives_in(const struct item *item, int s)
+{
+	return item->first <= s && s < item->end;
+}
+
+/* The lowest that something outside section s could lift the item to. */
+static int64_t lifted(const struct state *state, int i, int s)
+{
+	const struct room *room = state->room;
+	int64_t lowest = PLACED;
+	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		const struct item *other = &room->items[j];
+		if (state->level[j] == PLACED || lives_in(other, s))
+			continue;
+		lowest = number_min(
+			lowest, state->level[j] + item_height_beside(other, &room->items[i]));
+	}
+	return lowest;
+}
+
+/* Nothing is in the way of the item on the floor of section s, if all else there lies above
+ * `next`.  Then leaving the floor empty is no gain. */
+static bool could_slide(const struct state *state, int i, int s, int64_t next)
+{
+	const struct room *room = state->room;
+	const struct item *item = &room->items[i];
+	int64_t top = state->floor[s] + item->clear;
+	if (next < top || item->low == item->high)
+		return false;
+	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		if (!lives_in(&room->items[j], s) && state->level[j] < top)
+			return false;
+	}
+	return true;
+}
+
+bool state_leave_empty(struct state *state, int s)
+{
+	const struct room *room = state->room;
+	int64_t floor = state->floor[s], next = PLACED, least = PLACED, second = PLACED;
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		if (state->level[i] == PLACED)
+			continue;
+		int64_t low = state->level[i] == floor ? lifted(state, i, s) : state->level[i];
+		int64_t height = item_height(&room->items[i], s);
+		next = number_min(next, low);
+		second = number_min(second, number_max(height, least));
+		least = number_min(least, height);
+	}
+	if (next == PLACED) {
+		conflict_clear(state->conflict);
+		conflict_add(state->conflict, because_empty(s));
+		return false;
+	}
+	bool good = true;
+	for (size_t k = room->section_first[s]; good && k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		if (state->level[i] != floor)
+			continue;
+		/* What lifts it lives elsewhere, or stands in s itself, at `next` or above. */
+		int64_t other = item_height(&room->items[i], s) == least ? second : least;
+		int64_t above = other == PLACED ? PLACED : next + other;
+		if (could_slide(state, i, s, next)) {
+			conflict_clear(state->conflict);
+			conflict_add(state->conflict, because_empty(s));
+			good = false;
+			break;
+		}
+		good = state_raise(
+			state, i, number_min(lifted(state, i, s), above), because_empty(s));
+	}
+	return state_settle(state, good);
+}
+
+struct state *state_open(const struct room *room, struct arena *arena)
+{
+	struct state *state = arena_new(arena, struct state);
+	int n = room->item_count, m = room->section_count;
+	*state = (struct state){.room = room,
+		.arena = arena,
+		.level = arena_array(arena, int64_t, n),
+		.address = arena_array(arena, int64_t, n),
+		.floor = arena_array(arena, int64_t, m),
+		.rest = arena_array(arena, int64_t, m),
+		.choices = arena_array(arena, int, m),
+		.crossing = arena_array(arena, int, m + 1),
+		.weight = arena_array(arena, double, m),
+		.dirty = arena_array(arena, int, m),
+		.is_dirty = arena_array(arena, bool, m),
+		.walls_dirty = arena_array(arena, int, m),
+		.is_wall_dirty = arena_array(arena, bool, m),
+		.lowest = arena_array(arena, int64_t, m),
+		.walls = walls_open(room, arena),
+		.conflict = conflict_open(room, arena),
+		.trail_room = 1024};
+	state->trail = arena_array(arena, struct change, state->trail_room);
+	for (int s = 0; s < m; s++)
+		state->weight[s] = 1;
+	return state;
+}
+
+bool state_start(struct state *state)
+{
+	const struct room *room = state->room;
+	bool good = true;
+	state->trail_count = 0;
+	for (int s = 0; s < room->section_count; s++) {
+		state->floor[s] = state->rest[s] = state->lowest[s] = 0;
+		state->crossing[s] = state->choices[s] = 0;
+		soil(state, s);
+	}
+	for (int i = 0; i < room->item_count; i++) {
+		const struct item *item = &room->items[i];
+		state->level[i] = item->low;
+		good = good && item->low <= item->high;
+		for (int s = item->first; s < item->end; s++)
+			good &= !__builtin_add_overflow(
+				state->rest[s], item_height(item, s), &state->rest[s]);
+		for (int s = item->first + 1; s < item->end; s++)
+			state->crossing[s]++;
+	}
+	for (int s = 0; s < room->section_count; s++)
+		good = good && state->rest[s] <= room->height;
+	return state_settle(state, good);
+}
