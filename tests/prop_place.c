@@ -14,7 +14,9 @@
  */
 enum { CAPACITY_MOST = 2048, TIMES = 16 };
 
-static const char *const solver_names[] = {"greedy", "firstfit", "bestfit"};
+static const char *const solver_names[] = {
+	"greedy", "firstfit", "bestfit", "anneal", "boxes", "ilp"};
+enum { SOLVERS = 6, TICKS = 2000 };
 
 static struct packing draw_packing(struct arena *arena, struct random *random)
 {
@@ -118,9 +120,9 @@ static void layouts_are_valid_and_the_checker_agrees_with_a_byte_map(void **stat
 		struct random random = random_open(seed, (uint64_t)draw);
 		struct packing packing = draw_packing(arena, &random);
 		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
-		for (int s = 0; s < 3; s++) {
-			struct answer answer = solve(
-				solver_find(STAGE_PLACE, solver_names[s]), &problem, 0, 1, arena);
+		for (int s = 0; s < SOLVERS; s++) {
+			struct answer answer = solve(solver_find(STAGE_PLACE, solver_names[s]),
+				&problem, TICKS, 1, arena);
 			assert_int_equal(answer.candidate_count, 1);
 			struct placement placement = *answer.candidates[0].placement;
 			struct packing_fault fault = packing_check(&packing, &placement);
@@ -159,9 +161,9 @@ static void what_fits_side_by_side_is_all_placed(void **state)
 		struct packing packing = {
 			.capacity = total, .alignment = 128, .count = 8, .buffers = buffers};
 		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
-		for (int s = 0; s < 3; s++) {
-			struct answer answer = solve(
-				solver_find(STAGE_PLACE, solver_names[s]), &problem, 0, 1, arena);
+		for (int s = 0; s < SOLVERS; s++) {
+			struct answer answer = solve(solver_find(STAGE_PLACE, solver_names[s]),
+				&problem, TICKS, 1, arena);
 			assert_int_equal((int64_t)answer.values[0], 0);
 		}
 		arena_close(arena);

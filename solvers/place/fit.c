@@ -109,11 +109,12 @@ static void add_placed(struct fitting *fitting, size_t buffer, int64_t address)
 	addresses[buffer] = address;
 }
 
-/* What may lie at one address only is there before the others. */
+/* What may lie at one address only is there before the others; reserved ranges, which come last,
+ * before all. */
 static void place_fixed(struct fitting *fitting)
 {
 	const struct packing *packing = fitting->packing;
-	for (size_t i = 0; i < packing->count; i++) {
+	for (size_t i = packing->count; i-- > 0;) {
 		const struct buffer *buffer = &packing->buffers[i];
 		if (buffer->is_fixed &&
 			packing_allows(packing, fitting->placement, i, buffer->address) &&

@@ -1,0 +1,200 @@
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "solvers/place/boxes_rows.h"
+#include "solvers/place/load.h"
+#include "solvers/place/orders.h"
+#include "solvers/place/packing.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * For very many buffers.  Rows of boxes: items of about the same size share boxes as high as the
+ * largest of them, as few as live at once (interval colouring), and the boxes are stacked; then
+ * all fall down as far as they can.  That is n log n.  Where holes can be looked for in bounded
+ * work, first fit and best fit of several orders follow, and the best of them is improved: what
+ * sticks out, or found no place, comes earlier.  The idea of boxes is that of Buchsbaum et al.,
+ * "OPT versus LOAD in dynamic storage allocation", STOC 2003.
+ */
+enum { PASS_WORK = 100000000, ROUNDS_WORK = 150000000, ROUNDS_MOST = 4000 };
+
+struct boxes {
+	struct run *run;
+	const struct packing *packing;
+	const struct items *items;
+	struct orders *orders;
+	size_t count;
+	size_t *order, *best_order;
+	int best_fit;
+	int64_t *best;      /* addresses */
+	double cost, least; /* of the best; nothing is below the other */
+	bool heavy;         /* holes are too much work */
+};
+
+static void keep_if_better(struct boxes *boxes, double cost, int fit)
+{
+	if (cost >= boxes->cost)
+		return;
+	boxes->cost = cost;
+	boxes->best_fit = fit;
+	memcpy(boxes->best, boxes->orders->addresses, boxes->items->count * sizeof *boxes->best);
+	memcpy(boxes->best_order, boxes->order, boxes->count * sizeof *boxes->order);
+}
+
+static bool done(const struct boxes *boxes)
+{
+	return boxes->orders->over || boxes->cost <= boxes->least;
+}
+
+static void try_order(struct boxes *boxes, int fit)
+{
+	if (done(boxes) || (fit != ORDERS_SKYLINE && boxes->heavy))
+		return;
+	bool any = boxes->cost == INFINITY;
+	double cost = orders_try(boxes->orders, boxes->order, boxes->count, fit,
+		any ? INFINITY : boxes->cost - 1, fit == ORDERS_SKYLINE ? 0 : PASS_WORK);
+	keep_if_better(boxes, cost, fit);
+}
+
+/* Rows of boxes; then everything falls, and falls again in the order that it came to lie in. */
+static void try_rows(struct boxes *boxes)
+{
+	static const double ratios[] = {1.02, 1.1, 1.3, 2};
+	struct arena *arena = boxes->orders->arena;
+	double *keys = arena_array(arena, double, boxes->items->count);
+	for (size_t r = 0; r < sizeof ratios / sizeof *ratios && !done(boxes); r++) {
+		boxes_rows(boxes->items, ratios[r], keys, arena);
+		orders_sort(boxes->orders, boxes->order, boxes->count, keys);
+		if (!boxes->items->bound_somewhere)
+			try_order(boxes, ORDERS_SKYLINE);
+	}
+	if (boxes->items->bound_somewhere || boxes->cost == INFINITY)
+		return;
+	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
+	orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
+	try_order(boxes, ORDERS_SKYLINE);
+}
+
+enum { BY_SIZE, BY_LIFE, BY_AREA, BY_START, BY_WORTH, KEYS };
+
+static double key_of(const struct boxes *boxes, size_t i, int key)
+{
+	const struct item *item = &boxes->items->at[i];
+	switch (key) {
+	case BY_SIZE:
+		return (double)item->size;
+	case BY_LIFE:
+		return (double)item->life;
+	case BY_AREA:
+		return item->area;
+	case BY_START:
+		return -(double)boxes->items->parts[item->first_part].first;
+	default:
+		return boxes->orders->losses[i] / fmax(item->area, 1);
+	}
+}
+
+/* Whether the work of looking for holes is within bounds, is known after the first pass. */
+static void try_holes(struct boxes *boxes)
+{
+	struct arena *arena = boxes->orders->arena;
+	double *keys = arena_array(arena, double, boxes->items->count);
+	bool all = boxes->packing->goal != PACKING_SPILL;
+	for (int key = 0; key < KEYS && !done(boxes); key++) {
+		if (key == BY_WORTH && all)
+			continue;
+		for (size_t k = 0; k < boxes->count; k++) {
+			size_t i = boxes->order[k];
+			keys[i] = key_of(boxes, i, key);
+			if (all && items_fixed(boxes->items, i))
+				keys[i] = INFINITY;
+		}
+		orders_sort(boxes->orders, boxes->order, boxes->count, keys);
+		for (int fit = SHELF_FIRST; fit <= SHELF_BEST; fit++) {
+			uint64_t before =
+				boxes->orders->shelf ? shelf_work(boxes->orders->shelf) : 0;
+			try_order(boxes, fit);
+			if (boxes->orders->shelf && !boxes->heavy && fit == SHELF_FIRST)
+				boxes->heavy =
+					shelf_work(boxes->orders->shelf) - before >= PASS_WORK;
+		}
+	}
+	if (boxes->cost == INFINITY && !boxes->items->bound_somewhere)
+		try_order(boxes, ORDERS_SKYLINE);
+}
+
+/* Some of those at the top, or left out, move to somewhere before them. */
+static void disturb(struct boxes *boxes)
+{
+	memcpy(boxes->order, boxes->best_order, boxes->count * sizeof *boxes->order);
+	double border = boxes->cost - (boxes->cost - boxes->least) * 0.7;
+	int moves = 1 + (int)run_random(boxes->run, 3);
+	for (size_t k = boxes->count; k-- > 1 && moves;) {
+		size_t item = boxes->order[k];
+		int64_t address = boxes->best[item];
+		bool out = address == UNPLACED;
+		if (boxes->packing->goal != PACKING_SPILL)
+			out |= (double)(address + boxes->items->at[item].size) > border;
+		if (!out || run_random(boxes->run, 3) == 0)
+			continue;
+		size_t to = run_random(boxes->run, k);
+		memmove(&boxes->order[to + 1], &boxes->order[to], (k - to) * sizeof *boxes->order);
+		boxes->order[to] = item;
+		moves--;
+	}
+}
+
+static void improve(struct boxes *boxes)
+{
+	if (boxes->heavy || boxes->cost == INFINITY || boxes->best_fit == ORDERS_SKYLINE)
+		return;
+	uint64_t before = shelf_work(boxes->orders->shelf);
+	for (int round = 0; round < ROUNDS_MOST && !done(boxes) &&
+			    shelf_work(boxes->orders->shelf) - before < ROUNDS_WORK;
+		round++) {
+		if (round % 4 == 0) {
+			memcpy(boxes->order, boxes->best_order,
+				boxes->count * sizeof *boxes->order);
+			orders_by_address(boxes->orders, boxes->order, boxes->count, boxes->best);
+		} else {
+			disturb(boxes);
+		}
+		try_order(boxes, boxes->best_fit);
+	}
+}
+
+static void boxes_run(struct run *run, const struct problem *problem)
+{
+	const struct packing *packing = problem->packing;
+	if (!packing_declared(run, packing) || !packing_whole(run, packing))
+		return;
+	struct arena *arena = run_arena(run);
+	struct items *items = items_make(packing, arena);
+	struct boxes boxes = {.run = run,
+		.packing = packing,
+		.items = items,
+		.orders = orders_make(run, items, arena),
+		.best = arena_array(arena, int64_t, items->count),
+		.cost = INFINITY};
+	if (packing->goal == PACKING_PEAK)
+		boxes.least = (double)packing_load(packing, arena);
+	else if (packing->goal == PACKING_FIT)
+		boxes.least = (double)packing->capacity;
+	boxes.order = orders_all(boxes.orders, &boxes.count);
+	boxes.best_order = orders_all(boxes.orders, &boxes.count);
+	for (size_t i = 0; i < items->count; i++)
+		boxes.best[i] = UNPLACED;
+	try_rows(&boxes);
+	try_holes(&boxes);
+	improve(&boxes);
+	orders_offer(run, packing, items, boxes.best);
+}
+
+const struct solver place_boxes_solver = {
+	.stage = STAGE_PLACE,
+	.name = "boxes",
+	.summary =
+		"rows of boxes that fall down, then first fit and best fit of orders; for millions",
+	.run = boxes_run,
+};

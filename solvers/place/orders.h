@@ -1,0 +1,50 @@
+#ifndef PLACE_ORDERS_H
+#define PLACE_ORDERS_H
+
+#include "search/solver.h"
+#include "solvers/place/items.h"
+#include "solvers/place/shelf.h"
+
+/*
+ * What comes of placing items one after the other, for searches over orders.  The cost is what
+ * the goal minimises: the peak, also where it is only asked whether it stays below the
+ * capacity; or the weight of what finds no place, its bytes if there are no weights.
+ */
+enum { ORDERS_SKYLINE = 2 }; /* beside the two of enum shelf_fit: on top, without a look at holes */
+
+struct orders {
+	struct run *run;
+	const struct items *items;
+	struct arena *arena;
+	struct shelf *shelf;     /* NULL until it is needed */
+	struct skyline *skyline; /* same */
+	int64_t *addresses;      /* by item, of the last order tried */
+	double *losses;          /* by item: what is lost without it */
+	uint64_t charged;        /* work that became ticks */
+	bool over;               /* the run is spent */
+};
+
+struct orders *orders_make(struct run *run, const struct items *items, struct arena *arena);
+
+/* All items but the reserved ranges, as given; *count of them. */
+size_t *orders_all(const struct orders *orders, size_t *count);
+
+/*
+ * The cost of an order; INFINITY, and addresses that mean nothing, if it is more than `worst`,
+ * if it takes more work than `work` (0: any) or the run is spent.  Work: intervals looked at.
+ */
+double orders_try(struct orders *orders, const size_t *order, size_t count, int fit, double worst,
+	uint64_t work);
+
+/* Sorts by falling keys, by item; equal ones by number. */
+void orders_sort(struct orders *orders, size_t *order, size_t count, const double *keys);
+
+/* Sorts by rising address, those without one last. */
+void orders_by_address(
+	struct orders *orders, size_t *order, size_t count, const int64_t *addresses);
+
+/* Offers a placement with these addresses, by item; what ends above the capacity is left out. */
+void orders_offer(struct run *run, const struct packing *packing, const struct items *items,
+	const int64_t *addresses);
+
+#endif
