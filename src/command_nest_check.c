@@ -54,7 +54,7 @@ int command_nest_check(struct arena *arena, const struct arguments *arguments,
 	if (!option_word(arguments, "format", format_names, diag, &format))
 		return command_refuse(diag);
 	struct mapspace_check check =
-		mapspace_check(inputs->domain, inputs->constraints, diag, arena);
+		mapspace_check(inputs->domain, inputs->constraints, NULL, diag, arena);
 	struct mapspace_check_report report = {.check = &check, .mapping = inputs->mapping != NULL};
 	if (report.mapping)
 		report.why = find_faults(arena, inputs, diag);

@@ -61,11 +61,12 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 }
 
 /* Why no mapping fits; contradictions of constraints have been told. */
-static void tell_conflict(struct arena *arena, const struct nest_inputs *nest)
+static void tell_conflict(
+	struct arena *arena, const struct nest_inputs *nest, const struct stopper *stopper)
 {
 	struct diag *silent = diag_open(arena);
 	struct mapspace_check check =
-		mapspace_check(nest->domain, nest->constraints, silent, arena);
+		mapspace_check(nest->domain, nest->constraints, stopper, silent, arena);
 	if (!check.contradictory && check.feasible.verdict == FEASIBILITY_NONE)
 		fputs(mapspace_conflict_text(arena, &check), stderr);
 }
@@ -77,13 +78,21 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	if (!request_check(nest, &inputs->exploration.objectives, diag))
 		return command_refuse(diag);
 	struct nest_search search;
-	if (!request_search(arena, nest, &inputs->exploration, diag, &search)) {
+	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
+	struct exploration wishes = inputs->exploration;
+	wishes.listener = &listener;
+	wishes.stop = listener_stop;
+	if (!request_search(arena, nest, &wishes, diag, &search)) {
+		struct stopper stopper = {&listener, listener_stop};
+		bool stopped = listener_stop(&listener);
 		diag_print(diag, stderr);
-		tell_conflict(arena, nest);
-		return EXIT_IMPOSSIBLE;
+		if (!stopped)
+			tell_conflict(arena, nest, &stopper);
+		return listener_interrupted() ? EXIT_INTERRUPTED
+		       : stopped              ? EXIT_NOTHING
+					      : EXIT_IMPOSSIBLE;
 	}
 	const char *folder = results_open(arena, arguments, nest->shape->name);
-	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
 	search.jobs = request->jobs;
 	search.listener = &listener;
 	search.stop = listener_stop;

@@ -35,8 +35,8 @@ int command_network_check(struct arena *arena, const struct arguments *arguments
 			continue;
 		}
 		size_t errors = diag_errors(diag);
-		struct mapspace_check check = mapspace_check(
-			inputs->layers[l]->domain, inputs->layers[l]->constraints, diag, arena);
+		struct mapspace_check check = mapspace_check(inputs->layers[l]->domain,
+			inputs->layers[l]->constraints, NULL, diag, arena);
 		struct mapspace_check_report report = {.check = &check};
 		if (diag_errors(diag) != errors)
 			diag_note(diag, layer->span, "for layer '%s'", layer->name);

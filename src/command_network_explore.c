@@ -12,9 +12,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The searches of all distinct layers; false when the constraints leave one of them no mapping. */
+/* The searches of all distinct layers; false when one of them cannot begin. */
 static bool make_searches(struct arena *arena, const struct inputs *inputs,
-	const struct nest_search **searches, struct diag *diag)
+	const struct exploration *wishes, const struct nest_search **searches, struct diag *diag)
 {
 	const struct network_inputs *nets = inputs->network;
 	bool good = true;
@@ -22,7 +22,7 @@ static bool make_searches(struct arena *arena, const struct inputs *inputs,
 		if (!nets->layers[l])
 			continue;
 		struct nest_search *search = arena_new(arena, struct nest_search);
-		if (!request_search(arena, nets->layers[l], &inputs->exploration, diag, search)) {
+		if (!request_search(arena, nets->layers[l], wishes, diag, search)) {
 			diag_note(diag, nets->network->layers[l].span, "for layer '%s'",
 				nets->network->layers[l].name);
 			good = false;
@@ -171,22 +171,27 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
 	const struct network_inputs *nets = inputs->network;
-	const struct exploration *wishes = &inputs->exploration;
+	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
+	struct exploration wishes = inputs->exploration;
+	wishes.listener = &listener;
+	wishes.stop = listener_stop;
 	const struct nest_search **searches =
 		arena_array(arena, const struct nest_search *, nets->network->layer_count);
-	bool good = request_check(nets->layers[0], &wishes->objectives, diag);
-	if (!network_objectives(&wishes->objectives, diag) || !good)
+	bool good = request_check(nets->layers[0], &wishes.objectives, diag);
+	if (!network_objectives(&wishes.objectives, diag) || !good)
 		return command_refuse(diag);
-	good = make_searches(arena, inputs, searches, diag);
+	good = make_searches(arena, inputs, &wishes, searches, diag);
+	bool stopped = listener_stop(&listener);
 	diag_print(diag, stderr);
 	if (!good)
-		return EXIT_IMPOSSIBLE;
+		return listener_interrupted() ? EXIT_INTERRUPTED
+		       : stopped              ? EXIT_NOTHING
+					      : EXIT_IMPOSSIBLE;
 	const char *folder = results_open(arena, arguments, nets->network->name);
-	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
 	struct network_search search = {
 		.network = nets->network,
 		.layers = searches,
-		.objectives = wishes->objectives,
+		.objectives = wishes.objectives,
 		.jobs = request->jobs,
 		.listener = &listener,
 		.stop = listener_stop,

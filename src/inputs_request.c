@@ -43,15 +43,16 @@ static const struct hierarchy *unflag(
 /* NULL when the constraints leave no mapping: that is told then.  *start: one that fits; NULL if
  * that was too much work to find out. */
 static const struct domain *narrow(const struct nest_inputs *inputs,
-	const struct hierarchy *hierarchy, const struct mapping **start, struct arena *arena,
-	struct diag *diag)
+	const struct hierarchy *hierarchy, struct factors_store *store,
+	const struct mapping **start, struct diag *diag)
 {
+	struct arena *arena = store->arena;
 	struct domain *domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
 	*start = NULL;
 	domain->imperfect = inputs->imperfect;
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
-	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
+	struct feasible feasible = feasible_find_from(store, domain, 0, FEASIBLE_WORK_MOST);
 	if (feasible.verdict == FEASIBILITY_FITS)
 		*start = arena_copy(arena, &feasible.witness, sizeof feasible.witness);
 	if (feasible.verdict != FEASIBILITY_NONE)
@@ -119,19 +120,26 @@ static uint64_t budget_of(const struct nest_inputs *inputs, const struct explora
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 	const struct exploration *wishes, struct diag *diag, struct nest_search *out)
 {
+	struct factors_store store = {.arena = arena, .stopper = {wishes->listener, wishes->stop}};
 	const struct mapping *start = NULL;
 	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
 	const struct domain *domain =
-		hierarchy ? narrow(inputs, hierarchy, &start, arena, diag) : NULL;
+		hierarchy ? narrow(inputs, hierarchy, &store, &start, diag) : NULL;
 	if (!domain)
 		return false;
+	const struct space *space = space_make_from(&store, arena, domain);
+	if (!space) {
+		diag_error(diag, inputs->shape->span,
+			"the search was to end before its factors were counted");
+		return false;
+	}
 	*out = (struct nest_search){
 		.arch = inputs->arch,
 		.shape = inputs->shape,
 		.hierarchy = hierarchy,
 		.constraints = inputs->constraints,
 		.domain = domain,
-		.space = space_make(arena, domain),
+		.space = space_listed(arena, space),
 		.counting = inputs->counting,
 		.model = nest_model_make(arena, hierarchy, inputs->shape, inputs->counting),
 		.exact = nest_model_make(arena, hierarchy, inputs->shape, COUNTING_EXACT),

@@ -73,7 +73,7 @@ static void check(struct family *family, const char *root, const char *folder, c
 	const struct domain *machine =
 		domain_make(family->arena, run.arch, run.shape, run.hierarchy);
 	struct mapspace_check checked =
-		mapspace_check(machine, &run.constraints, run.diag, family->arena);
+		mapspace_check(machine, &run.constraints, NULL, run.diag, family->arena);
 	const json_t *sizes = json_object_get(record, "sizes");
 	const struct space_sizes *got = &checked.constrained;
 	static const char *const keys[] = {

@@ -175,7 +175,7 @@ static void without_any_one_of_them_a_mapping_fits(void **state)
 		struct drawing drawing = {&random, arena, machine};
 		struct constraints constraints = draw_constraints(&drawing);
 		struct conflict conflict =
-			conflict_find(machine, &constraints, FEASIBLE_WORK_MOST, arena);
+			conflict_find(machine, &constraints, FEASIBLE_WORK_MOST, NULL, arena);
 		assert_false(conflict.open);
 		if (conflict.found) {
 			size_t chosen = 0;

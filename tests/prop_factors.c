@@ -83,7 +83,7 @@ static void counted_numbered_and_followed_as_listed(void **state)
 		}
 		add_all(&list, 0, extent, bounds);
 		const struct factors *factors =
-			factors_make(arena, extent, list.imperfect, list.loop_count, limits);
+			factors_make(arena, extent, list.imperfect, list.loop_count, limits, NULL);
 		assert_int_equal(factors_count(factors), list.count);
 		const struct factors *listed = factors_listed(arena, factors);
 		bool there = factors_first(factors, bounds);
@@ -110,7 +110,7 @@ static void draws_are_even(void **state)
 {
 	static const struct factor_bounds limits[] = {{1, 24}, {2, 6}, {1, 24}};
 	struct arena *arena = arena_open();
-	const struct factors *factors = factors_make(arena, 24, true, 3, limits);
+	const struct factors *factors = factors_make(arena, 24, true, 3, limits, NULL);
 	int count = (int)factors_count(factors), rounds = 400;
 	int *met = arena_array(arena, int, count);
 	struct random random = random_open(draws_seed(5), 0);
@@ -136,16 +136,17 @@ static void large_extents_have_the_known_number(void **state)
 		limits[i] = (struct factor_bounds){1, FACTORS_EXTENT_MOST};
 	struct arena *arena = arena_open();
 	/* C(42, 11) */
-	assert_true(factors_count(factors_make(arena, FACTORS_EXTENT_MOST, false, 12, limits)) ==
-		    INT64_C(4280561376));
+	assert_true(factors_count(factors_make(arena, FACTORS_EXTENT_MOST, false, 12, limits,
+			    NULL)) == INT64_C(4280561376));
 	/* 2^31 - 1 is prime */
-	assert_int_equal(factors_count(factors_make(arena, 2147483647, false, 12, limits)), 12);
-	/* 10^6 = 2^6 5^6: C(17, 6)^2 */
 	assert_int_equal(
-		factors_count(factors_make(arena, 1000000, false, 12, limits)), 12376 * 12376);
+		factors_count(factors_make(arena, 2147483647, false, 12, limits, NULL)), 12);
+	/* 10^6 = 2^6 5^6: C(17, 6)^2 */
+	assert_int_equal(factors_count(factors_make(arena, 1000000, false, 12, limits, NULL)),
+		12376 * 12376);
 	/* two loops, imperfect: the inner one has any bound */
 	assert_int_equal(
-		factors_count(factors_make(arena, 2147483647, true, 2, limits)), 2147483647);
+		factors_count(factors_make(arena, 2147483647, true, 2, limits, NULL)), 2147483647);
 	arena_close(arena);
 }
 

@@ -93,7 +93,7 @@ static void limits_are_the_least_that_do(void **state)
 		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == FEASIBILITY_NONE;
 		struct shortages shortages = {0};
 		if (none && nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST))
-			shortages = shortages_find(domain, FEASIBLE_WORK_MOST, arena);
+			shortages = shortages_find(domain, FEASIBLE_WORK_MOST, NULL, arena);
 		assert_false(shortages.open);
 		for (size_t i = 0; i < shortages.count; i++) {
 			const struct shortage *limit = &shortages.at[i];

@@ -178,13 +178,15 @@ static struct constraints split(struct arena *arena, const struct constraints *c
 }
 
 struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
-	uint64_t work_most, struct arena *arena)
+	uint64_t work_most, const struct stopper *stopper, struct arena *arena)
 {
 	struct conflict conflict = {.members = split(arena, constraints)};
 	conflict.chosen = arena_array(arena, bool, conflict.members.count);
 	for (size_t i = 0; i < conflict.members.count; i++)
 		conflict.chosen[i] = true;
 	struct factors_store store = {.arena = arena};
+	if (stopper)
+		store.stopper = *stopper;
 	struct filter filter = {.store = &store,
 		.machine = machine,
 		.shape = machine->shape,

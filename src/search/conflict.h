@@ -25,9 +25,9 @@ struct conflict {
 };
 
 /* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are not for this: constraints_narrow tells them.
- * found is false if a mapping fits, or if that could not be decided. */
+ * found is false if a mapping fits, or if that could not be decided.  `stopper` NULL: to the end. */
 struct arena;
 struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
-	uint64_t work_most, struct arena *arena);
+	uint64_t work_most, const struct stopper *stopper, struct arena *arena);
 
 #endif

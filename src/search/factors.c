@@ -4,6 +4,9 @@
 #include "base/fatal.h"
 #include "base/number.h"
 
+/* With fewer numbers of rounds nobody has to wait. */
+enum { WAITED_FOR = 1000 };
+
 struct factors {
 	int64_t extent;
 	bool imperfect;
@@ -130,15 +133,17 @@ static void widen(struct inside *inside, int64_t least, int64_t most)
 	inside->most = number_max(inside->most, most);
 }
 
-/* One loop further out: its range, and the products with its bounds. */
-static void pass_loop(const struct factors *factors, int loop, const struct inside *inner,
-	struct inside *outer, struct factor_range *range)
+/* One loop further out: its range, and the products with its bounds.  False if stopped. */
+static bool pass_loop(const struct factors *factors, int loop, const struct inside *inner,
+	struct inside *outer, struct factor_range *range, const struct stopper *stopper)
 {
 	struct inside bounds = {0}, products = {0};
 	for (size_t i = 0; i < factors->left_count; i++) {
 		struct factor_step step = {0};
 		if (!inner[i].least)
 			continue;
+		if (stopper_stops(stopper))
+			return false;
 		while (factors_step(factors, loop, factors->left[i], step.last + 1, &step)) {
 			int64_t least = inner[i].least * step.first,
 				most = inner[i].most * step.last;
@@ -148,19 +153,34 @@ static void pass_loop(const struct factors *factors, int loop, const struct insi
 		}
 	}
 	*range = (struct factor_range){bounds.least, bounds.most, products.least, products.most};
+	return true;
 }
 
-static void find_ranges(struct factors *factors, struct arena *arena)
+static bool find_ranges(struct factors *factors, struct arena *arena, const struct stopper *stopper)
 {
 	struct arena_mark mark = arena_mark(arena);
 	struct inside *inner = arena_array(arena, struct inside, factors->left_count);
 	inner[factors->left_count - 1] = (struct inside){1, 1};
-	for (int loop = 0; loop < factors->loop_count; loop++) {
+	bool good = true;
+	for (int loop = 0; loop < factors->loop_count && good; loop++) {
 		struct inside *outer = arena_array(arena, struct inside, factors->left_count);
-		pass_loop(factors, loop, inner, outer, &factors->ranges[loop]);
+		good = pass_loop(factors, loop, inner, outer, &factors->ranges[loop], stopper);
 		inner = outer;
 	}
 	arena_release(arena, mark);
+	return good;
+}
+
+static bool find_ways(struct factors *factors, const struct stopper *stopper)
+{
+	for (int loop = factors->loop_count - 1; loop >= 0; loop--)
+		for (size_t i = loop ? 0 : factors->left_count - 1; i < factors->left_count; i++) {
+			if (stopper_stops(stopper))
+				return false;
+			factors->ways[(size_t)loop * factors->left_count + i] =
+				sum_ways(factors, loop, factors->left[i]);
+		}
+	return true;
 }
 
 const struct factor_range *factors_ranges(const struct factors *factors)
@@ -169,7 +189,7 @@ const struct factor_range *factors_ranges(const struct factors *factors)
 }
 
 const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
-	int loop_count, const struct factor_bounds *bounds)
+	int loop_count, const struct factor_bounds *bounds, const struct stopper *stopper)
 {
 	if (extent < 1 || extent > FACTORS_EXTENT_MOST || loop_count > FACTORS_LOOPS_MOST)
 		BUG("%d loops over an extent of %lld", loop_count, (long long)extent);
@@ -186,12 +206,10 @@ const struct factors *factors_make(struct arena *arena, int64_t extent, bool imp
 		factors->left_count = divisors.count;
 	}
 	factors->ways = arena_array(arena, wide, (size_t)loop_count * factors->left_count);
-	for (int loop = loop_count - 1; loop >= 0; loop--)
-		for (size_t i = loop ? 0 : factors->left_count - 1; i < factors->left_count; i++)
-			factors->ways[(size_t)loop * factors->left_count + i] =
-				sum_ways(factors, loop, factors->left[i]);
-	find_ranges(factors, arena);
-	return factors;
+	if (factors->left_count < WAITED_FOR)
+		stopper = NULL;
+	bool good = find_ways(factors, stopper) && find_ranges(factors, arena, stopper);
+	return good ? factors : NULL;
 }
 
 bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,

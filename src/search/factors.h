@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "base/wide.h"
+#include "search/stopper.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,9 +32,10 @@ struct factor_bounds {
 struct factors;
 struct arena;
 
-/* Loops innermost first; 1 <= extent <= FACTORS_EXTENT_MOST. */
+/* Loops innermost first; 1 <= extent <= FACTORS_EXTENT_MOST.  NULL if the stopper says so: imperfect
+ * ones of an extent of 2^31 may take seconds for each loop. */
 const struct factors *factors_make(struct arena *arena, int64_t extent, bool imperfect,
-	int loop_count, const struct factor_bounds *bounds);
+	int loop_count, const struct factor_bounds *bounds, const struct stopper *stopper);
 
 /* Whether these are what factors_make would make of that. */
 bool factors_are(const struct factors *factors, int64_t extent, bool imperfect, int loop_count,

@@ -12,9 +12,10 @@ struct factors_store {
 	struct arena *arena;
 	size_t count, capacity;
 	const struct factors **at;
+	struct stopper stopper;
 };
 
-/* As factors_make.  `store` NULL: made anew in `arena`. */
+/* As factors_make.  `store` NULL: made anew in `arena`, to the end. */
 const struct factors *factors_store_get(struct factors_store *store, struct arena *arena,
 	int64_t extent, bool imperfect, int loop_count, const struct factor_bounds *bounds);
 

@@ -195,7 +195,8 @@ static bool fits(struct question *question)
 /* Dimensions order[from ...] are left: their spans are all that is known of them. */
 static enum feasibility complete(struct question *question, int from)
 {
-	if (++question->work.done > question->work.most)
+	question->work.done++;
+	if (work_is_out(&question->work))
 		return FEASIBILITY_OPEN;
 	if (!all_can_fit(question))
 		return FEASIBILITY_NONE;
@@ -260,12 +261,16 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 	question->domain = domain;
 	question->space = space_make_from(store, arena, domain);
 	question->work.most = work_most;
-	question->mapping = question->space->blank;
+	question->work.stopper = store ? &store->stopper : NULL;
 	question->arena = arena;
-	find_watches(question);
-	struct feasible feasible = {.verdict = answer(question, any_extent)};
-	feasible.witness = question->mapping;
-	feasible.work = question->work.done;
+	struct feasible feasible = {.verdict = FEASIBILITY_OPEN};
+	if (question->space) {
+		question->mapping = question->space->blank;
+		find_watches(question);
+		feasible.verdict = answer(question, any_extent);
+		feasible.witness = question->mapping;
+		feasible.work = question->work.done;
+	}
 	arena_close(arena);
 	return feasible;
 }

@@ -25,8 +25,8 @@ struct feasible {
 
 struct feasible feasible_find(const struct domain *domain, uint64_t work_most);
 
-/* The same for one of many similar questions.  `any_extent`: the bounds of these dimensions need
- * not make up the extent; each is its least. */
+/* The same for one of many similar questions; open if the store's stopper says so.  `any_extent`:
+ * the bounds of these dimensions need not make up the extent; each is its least. */
 struct feasible feasible_find_from(struct factors_store *store, const struct domain *domain,
 	uint32_t any_extent, uint64_t work_most);
 

@@ -21,14 +21,18 @@ static struct space_sizes sizes_of(
 			if (row->spatial[d].most_by < 0)
 				row->spatial[d].most = domain->shape->dimensions[d].extent;
 	}
-	return space_sizes(space_make_from(store, store->arena, counted), store->arena);
+	const struct space *space = space_make_from(store, store->arena, counted);
+	return space ? space_sizes(space, store->arena) : (struct space_sizes){0};
 }
 
 struct mapspace_check mapspace_check(const struct domain *machine,
-	const struct constraints *constraints, struct diag *diag, struct arena *arena)
+	const struct constraints *constraints, const struct stopper *stopper, struct diag *diag,
+	struct arena *arena)
 {
 	struct domain *domain = arena_copy(arena, machine, sizeof *machine);
 	struct factors_store store = {.arena = arena};
+	if (stopper)
+		store.stopper = *stopper;
 	struct mapspace_check check = {
 		.arch = machine->arch,
 		.shape = machine->shape,
@@ -44,8 +48,8 @@ struct mapspace_check mapspace_check(const struct domain *machine,
 	check.feasible = feasible_find_from(&store, domain, 0, FEASIBLE_WORK_MOST);
 	if (check.feasible.verdict != FEASIBILITY_NONE)
 		return check;
-	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, arena);
-	check.conflict = conflict_find(machine, constraints, EXPLAIN_WORK_MOST, arena);
+	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, stopper, arena);
+	check.conflict = conflict_find(machine, constraints, EXPLAIN_WORK_MOST, stopper, arena);
 	const struct constraints *members = &check.conflict.members;
 	check.explained = arena_array(arena, const char *, members->count);
 	for (size_t i = 0; i < members->count; i++)

@@ -21,12 +21,14 @@ struct mapspace_check {
 	const char **explained;     /* by member of the conflict: what it asks, in a sentence */
 
 	/* What there is to choose: by the machine's levels alone, with the constraints, and with
-	 * loops no longer than their fan-out, too. */
+	 * loops no longer than their fan-out, too.  NULL where that was not counted to the end. */
 	struct space_sizes machine, constrained, narrowed;
 };
 
-/* Contradictions are complained about.  `machine`: as domain_make made it. */
+/* Contradictions are complained about.  `machine`: as domain_make made it.  `stopper` NULL: to the
+ * end. */
 struct mapspace_check mapspace_check(const struct domain *machine,
-	const struct constraints *constraints, struct diag *diag, struct arena *arena);
+	const struct constraints *constraints, const struct stopper *stopper, struct diag *diag,
+	struct arena *arena);
 
 #endif

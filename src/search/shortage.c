@@ -165,6 +165,10 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 		space_make_from(&finding->store, finding->arena, &relaxed->domain);
 	const struct domain *domain = finding->domain;
 	const struct shape *shape = domain->shape;
+	if (!space) {
+		finding->open = true;
+		return;
+	}
 	uint32_t keep = domain->rows[domain->hierarchy->levels[limit->level].row].keep;
 	int loop = 0;
 	while (space->levels[loop].spatial || space->levels[loop].level != limit->level)
@@ -238,16 +242,19 @@ static bool add_impossible(struct finding *finding)
 	return finding->list.count > 0;
 }
 
-struct shortages shortages_find(
-	const struct domain *domain, uint64_t work_most, struct arena *arena)
+struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
+	const struct stopper *stopper, struct arena *arena)
 {
 	struct finding finding = {.domain = domain,
-		.space = space_make(arena, domain),
 		.work_most = work_most,
 		.arena = arena,
 		.store = {.arena = arena_open()}};
 	const struct hierarchy *hierarchy = domain->hierarchy;
-	bool impossible = add_impossible(&finding);
+	if (stopper)
+		finding.store.stopper = *stopper;
+	finding.space = space_make_from(&finding.store, finding.store.arena, domain);
+	finding.any_open = !finding.space;
+	bool impossible = !finding.space || add_impossible(&finding);
 	for (int i = 0; !impossible && i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		if (level->fanout_x > 1)

@@ -39,9 +39,9 @@ struct shortages {
 };
 
 /* Of a domain without a mapping that fits.  Empty where only two or more limits together would
- * have to be larger. */
+ * have to be larger.  `stopper` NULL: to the end. */
 struct arena;
-struct shortages shortages_find(
-	const struct domain *domain, uint64_t work_most, struct arena *arena);
+struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
+	const struct stopper *stopper, struct arena *arena);
 
 #endif

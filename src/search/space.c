@@ -42,7 +42,7 @@ static void add_residency(struct space *space)
 	}
 }
 
-static struct space *make(
+const struct space *space_make_from(
 	struct factors_store *store, struct arena *arena, const struct domain *domain)
 {
 	struct space *space = arena_new(arena, struct space);
@@ -68,22 +68,23 @@ static struct space *make(
 		}
 		space->factors[d] = factors_store_get(store, arena, shape->dimensions[d].extent,
 			domain->imperfect >> d & 1, space->level_count, bounds);
+		if (!space->factors[d])
+			return NULL;
 	}
 	return space;
 }
 
-const struct space *space_make(struct arena *arena, const struct domain *domain)
+const struct space *space_listed(struct arena *arena, const struct space *space)
 {
-	struct space *space = make(NULL, arena, domain);
-	for (int d = 0; d < domain->shape->dimension_count; d++)
-		space->factors[d] = factors_listed(arena, space->factors[d]);
-	return space;
+	struct space *listed = arena_copy(arena, space, sizeof *space);
+	for (int d = 0; d < space->domain->shape->dimension_count; d++)
+		listed->factors[d] = factors_listed(arena, space->factors[d]);
+	return listed;
 }
 
-const struct space *space_make_from(
-	struct factors_store *store, struct arena *arena, const struct domain *domain)
+const struct space *space_make(struct arena *arena, const struct domain *domain)
 {
-	return make(store, arena, domain);
+	return space_listed(arena, space_make_from(NULL, arena, domain));
 }
 
 uint64_t space_factors_count(const struct space *space)

@@ -64,9 +64,12 @@ struct space {
 const struct space *space_make(struct arena *arena, const struct domain *domain);
 
 /* For a question or two: nothing is listed ahead.  With factorizations from a store, which must
- * live as long (NULL: none). */
+ * live as long (NULL: none).  NULL if the store's stopper says so. */
 const struct space *space_make_from(
 	struct factors_store *store, struct arena *arena, const struct domain *domain);
+
+/* The same space as space_make would make it. */
+const struct space *space_listed(struct arena *arena, const struct space *space);
 
 /*
  * How many there are of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:

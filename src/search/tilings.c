@@ -110,9 +110,10 @@ static void keep(struct finding *finding, int loop, struct partials *kept,
 	*array_add(finding->arena, kept) = candidate;
 }
 
-static bool worked_out(const struct finding *finding)
+bool work_is_out(struct work *work)
 {
-	return finding->work->done > finding->work->most;
+	work->stopped = work->stopped || stopper_stops(work->stopper);
+	return work->stopped || work->done > work->most;
 }
 
 /* All bounds of one loop after each of what is inside it. */
@@ -126,7 +127,7 @@ static struct partials pass_loop(struct finding *finding, int loop, const struct
 		while (factors_step(finding->factors, loop, from->left, step.last + 1, &step))
 			for (int64_t bound = step.first; bound <= (least ? step.first : step.last);
 				bound++) {
-				if (worked_out(finding))
+				if (work_is_out(finding->work))
 					return kept;
 				keep(finding, loop, &kept, from, bound, step.left);
 			}
@@ -162,7 +163,8 @@ static struct tilings sorted(const struct finding *finding, const struct partial
 {
 	struct weighed *list = arena_array(finding->arena, struct weighed, found->count);
 	struct tilings tilings = {found->count,
-		arena_array(finding->arena, struct tiling, found->count), !worked_out(finding)};
+		arena_array(finding->arena, struct tiling, found->count),
+		!work_is_out(finding->work)};
 	for (size_t i = 0; i < found->count; i++) {
 		struct tiling tiling = {found->at[i].values, found->at[i].bounds};
 		list[i] = (struct weighed){weight(&tiling, finding->loop_count), i, tiling};

@@ -28,10 +28,13 @@ struct tilings {
 	bool complete;     /* false: work ran out before all were found */
 };
 
-/* Work that may still be done: one for each choice tried. */
+/* Work that may still be done: one for each choice tried.  None any more if the stopper says so. */
 struct work {
 	uint64_t done, most;
+	const struct stopper *stopper;
+	bool stopped;
 };
+bool work_is_out(struct work *work);
 
 struct tilings_question {
 	const struct space *space;

@@ -1,0 +1,20 @@
+#ifndef SEARCH_STOPPER_H
+#define SEARCH_STOPPER_H
+
+#include <stdbool.h>
+
+/*
+ * Who may want work to end that nobody counts.  A NULL pointer, and one without `stop`, want
+ * nothing.  `stop` may be called by any thread, and what it answers once it answers ever after.
+ */
+struct stopper {
+	void *listener;
+	bool (*stop)(void *listener);
+};
+
+static inline bool stopper_stops(const struct stopper *stopper)
+{
+	return stopper && stopper->stop && stopper->stop(stopper->listener);
+}
+
+#endif
