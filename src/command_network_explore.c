@@ -195,6 +195,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 		.jobs = request->jobs,
 		.listener = &listener,
 		.stop = listener_stop,
+		.hurry = listener_hurry,
 		.progress = listener_layers,
 	};
 	struct network_explored explored = network_explore(&search, arena);

@@ -6,14 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+/* Seconds that may pass after a stop with the last layers of a network. */
+static const double grace = 0.3;
 
-/* The first Ctrl-C, or wish to terminate, ends the search, the second the program. */
-static void on_interrupt(int signal_number)
-{
-	interrupted = 1;
-	signal(signal_number, SIG_DFL);
-}
+static _Atomic(double) interrupted_at; /* 0: not */
 
 static double now(void)
 {
@@ -22,12 +18,27 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* The first Ctrl-C, or wish to terminate, ends the search, the second the program. */
+static void on_interrupt(int signal_number)
+{
+	atomic_store(&interrupted_at, now());
+	signal(signal_number, SIG_DFL);
+}
+
 bool listener_stop(void *at)
 {
 	struct listener *listener = at;
 	if (listener->limit > 0 && now() - listener->start > listener->limit)
 		listener->late = true;
-	return interrupted || listener->late;
+	return listener_interrupted() || listener->late;
+}
+
+bool listener_hurry(void *at)
+{
+	struct listener *listener = at;
+	double time = now() - grace;
+	return (listener->late && time - listener->start > listener->limit) ||
+	       (listener_interrupted() && time > atomic_load(&interrupted_at));
 }
 
 void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t count)
@@ -81,12 +92,12 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 
 bool listener_interrupted(void)
 {
-	return interrupted;
+	return atomic_load(&interrupted_at) > 0;
 }
 
 const char *listener_limit(const struct listener *listener)
 {
-	if (interrupted)
+	if (listener_interrupted())
 		return "interrupted";
 	return listener->late ? "time limit" : NULL;
 }

@@ -21,6 +21,9 @@ struct listener {
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what);
 
 bool listener_stop(void *listener);
+
+/* Whether that is some time ago. */
+bool listener_hurry(void *listener);
 void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
 
 /* The same of layers of a network. */

@@ -99,16 +99,29 @@ struct score nest_summary(const struct nest_search *search, const struct nest_co
 	return summary;
 }
 
-/* Executes a mapping and compares with the exact model. */
-static struct nest_sim execute(const struct nest_search *search, const struct mapping *mapping,
-	bool data, struct nest_execution *execution, struct arena *arena)
+/* From any thread. */
+static bool stop_wanted(void *context)
 {
+	struct nest_driver *driver = context;
+	const struct nest_search *search = driver->search;
+	if (!atomic_load(&driver->stopped) && search->stop && search->stop(search->listener))
+		atomic_store(&driver->stopped, true);
+	return atomic_load(&driver->stopped);
+}
+
+/* Executes a mapping and compares with the exact model. */
+static struct nest_sim execute(struct nest_driver *driver, const struct mapping *mapping, bool data,
+	struct nest_execution *execution, struct arena *arena)
+{
+	const struct nest_search *search = driver->search;
 	struct nest_counts counts;
 	struct nest_score score;
 	struct nest_sim_options options = {.data = data,
 		.timing = data,
 		.seed = search->seed,
-		.steps_most = search->simulate_budget};
+		.steps_most = search->simulate_budget,
+		.stop = stop_wanted,
+		.listener = driver};
 	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
 		nest_simulate(search->hierarchy, search->shape, mapping, &options, arena);
@@ -157,7 +170,7 @@ static void take(struct nest_driver *driver, struct nest_slot *slot, const struc
 		return;
 	}
 	if (search->simulate == SIMULATE_ALL) {
-		struct nest_sim sim = execute(search, mapping, false, &found.execution, scratch);
+		struct nest_sim sim = execute(driver, mapping, false, &found.execution, scratch);
 		bool finished = found.execution.finished;
 		slot->sum.simulated += finished;
 		slot->sum.unsimulated += !finished;
@@ -185,16 +198,6 @@ static void take_cells(
 		cell->spatial = arena_copy(
 			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
 	}
-}
-
-/* For solvers, from any thread. */
-static bool stop_wanted(void *context)
-{
-	struct nest_driver *driver = context;
-	const struct nest_search *search = driver->search;
-	if (!atomic_load(&driver->stopped) && search->stop && search->stop(search->listener))
-		atomic_store(&driver->stopped, true);
-	return atomic_load(&driver->stopped);
 }
 
 static void report(void *context, double value, double bound, uint64_t evaluated)
@@ -410,7 +413,7 @@ static void last_run(void *context, size_t i, int thread)
 		(search->simulate == SIMULATE_ALL && !found->execution.finished))
 		return;
 	struct arena_mark mark = arena_mark(scratch);
-	execute(search, &found->mapping, true, &found->execution, scratch);
+	execute(driver, &found->mapping, true, &found->execution, scratch);
 	arena_release(scratch, mark);
 }
 

@@ -46,12 +46,15 @@ static struct nest_search search_of(const struct driver *driver, size_t i)
 }
 
 /* For who does not want to wait: what is known to fit, and what some steps make of it. */
-static struct nest_explored take_start(struct nest_search search, struct arena *arena)
+static struct nest_explored take_start(
+	const struct network_search *network, struct nest_search search, struct arena *arena)
 {
+	bool hurry = network->hurry && network->hurry(network->listener);
+	uint64_t budget = hurry ? 1 : LATE_BUDGET;
 	search.solver = "anneal";
-	if (!search.budget || search.budget > LATE_BUDGET)
-		search.budget = LATE_BUDGET;
-	search.stop = NULL;
+	if (!search.budget || search.budget > budget)
+		search.budget = budget;
+	search.stop = network->hurry;
 	search.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
 }
@@ -149,7 +152,7 @@ static void run_layer(void *context, size_t i, int thread)
 		*out = driver->warm[i];
 		out->complete = false;
 	} else if (stopped) {
-		*out = take_start(search, driver->arenas[i]);
+		*out = take_start(driver->explored->search, search, driver->arenas[i]);
 	} else if (!search.solver) {
 		*out = prove(search, &driver->warm[i], driver->arenas[i]);
 	} else {

@@ -17,7 +17,8 @@
  *
  * Without a solver's name layers are proven (`exact`).  They run in parallel, each in one thread,
  * or one after the other in all threads where they are fewer; the results are the same.  When
- * `stop` says so, layers that did not begin are searched for some hundred mappings only.
+ * `stop` says so, layers that did not begin are searched for some hundred mappings only, and once
+ * `hurry` does, not even so many.
  */
 struct network_search {
 	const struct network *network;
@@ -27,6 +28,7 @@ struct network_search {
 	int jobs;
 	void *listener;
 	bool (*stop)(void *listener);
+	bool (*hurry)(void *listener); /* asked after `stop` said so; NULL: nobody is in a hurry */
 	void (*progress)(void *listener, size_t done, size_t layers, uint64_t evaluated);
 };
 

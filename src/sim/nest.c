@@ -105,11 +105,19 @@ static void move(const struct phase *phase)
 	}
 }
 
-static void execute(struct nest_run *run)
+static bool is_to_stop(const struct nest_run *run)
+{
+	return run->options->stop && run->options->stop(run->options->listener);
+}
+
+/* False if it was to stop. */
+static bool execute(struct nest_run *run)
 {
 	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = NEST_START};
 	struct nest_multipliers *multipliers = nest_multipliers_open(run);
 	do {
+		if (is_to_stop(run))
+			return false;
 		move(&phase);
 		nest_multipliers_step(multipliers);
 		if (run->clock)
@@ -120,6 +128,7 @@ static void execute(struct nest_run *run)
 	move(&phase);
 	if (run->tensors)
 		nest_tensors_compare(run);
+	return true;
 }
 
 static void open_clock(struct nest_run *run)
@@ -162,8 +171,11 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 		return out;
 	if (options->timing)
 		open_clock(run);
-	execute(run);
-	out.finished = true;
+	out.finished = execute(run);
+	if (!out.finished) {
+		out.wrong = "it was to stop";
+		return out;
+	}
 	if (run->overflow || (run->clock && !nest_clock_close(run->clock, &out)))
 		out.verdict = NEST_OVERFLOW;
 	out.counts = run->counts;

@@ -37,10 +37,13 @@ struct nest_sim_options {
 	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
+	bool (*stop)(void *listener); /* asked at every step; NULL: nobody */
+	void *listener;
 };
 
 struct nest_sim {
-	bool finished; /* false: too many steps or bytes; `wrong` says which, nothing else holds */
+	/* False: too many steps or bytes, or it was to stop; `wrong` says which, nothing else holds. */
+	bool finished;
 	enum nest_verdict verdict; /* counts hold if it is FITS, CAPACITY or UTILIZATION */
 	struct nest_counts counts;
 	bool right;           /* every move could be done; data: and the results are the einsum's */
