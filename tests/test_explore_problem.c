@@ -257,6 +257,28 @@ static void a_time_limit_holds_for_any_budget(void **state)
 	}
 }
 
+/* All is free: these proofs take far longer than anybody waits. */
+static void an_interrupt_writes_what_is_known(void **state)
+{
+	static const char *const specs[] = {
+		"specs/problems/resnet50_3x3.yaml --imperfect all --budget 1000000000000",
+		"specs/workloads/llama3_8b_prefill2048.yaml",
+	};
+	for (int s = 0; s < 2; s++) {
+		struct ended ended = shell(arena,
+			"timeout --preserve-status -k 30 -s INT 1 $LXPLORE explore "
+			"specs/arch/eyeriss.yaml %s --solver map=exact --objective edp "
+			"--simulate none -q -o %s",
+			specs[s], folder);
+		assert_int_equal(ended.status, 130);
+		assert_non_null(strstr(result("run.json"), "\"limit\": \"interrupted\""));
+		assert_non_null(strstr(result("pareto.csv"), s ? ",none," : ",bound,"));
+		assert_true(strlen(result("plans/point-001.yaml")) > 0);
+		if (s) /* layers that did not begin have a bound, too */
+			assert_null(strstr(result("layers.csv"), ",none,"));
+	}
+}
+
 /* 2^30 residencies are too many to list: nothing is proven then. */
 static void many_levels_are_searched_without_being_proven(void **state)
 {
@@ -297,6 +319,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_to_fit_is_offered),
 		cmocka_unit_test(what_is_not_counted_is_not_proven),
 		cmocka_unit_test(a_time_limit_holds_for_any_budget),
+		cmocka_unit_test(an_interrupt_writes_what_is_known),
 		cmocka_unit_test(many_levels_are_searched_without_being_proven),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

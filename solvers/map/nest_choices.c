@@ -338,7 +338,7 @@ struct nest_choices *nest_choices_make(struct run *run, struct arena *arena,
 	choices->at = arena_array(arena, struct nest_spread, spread.count);
 	weigh_spread(run, &spread);
 	choices->complete &= run_go_on(run, 0);
-	choices->floor = nest_frame_floor(frame);
+	choices->floor = nest_floor(search);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;

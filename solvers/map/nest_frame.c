@@ -1,7 +1,5 @@
 #include "solvers/map/nest_frame.h"
 
-#include <math.h>
-
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
@@ -97,18 +95,4 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	add_ports(&frame);
 	frame.group_count = (frame.meter_count + METER_LANES - 1) / METER_LANES;
 	return frame;
-}
-
-double nest_frame_floor(const struct nest_frame *frame)
-{
-	const struct hierarchy *hierarchy = frame->search->hierarchy;
-	const struct shape *shape = frame->search->shape;
-	struct score score = {0};
-	double macs = 1;
-	for (int d = 0; d < shape->dimension_count; d++)
-		macs *= (double)shape->dimensions[d].extent;
-	double all = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
-	score.cycles = (int64_t)fmin(macs / all, 0x1p62);
-	score.energy_pj = macs * hierarchy->compute_pj * (1 - 1e-12);
-	return objective_value(frame->search->objectives.at[0], &score);
 }

@@ -58,10 +58,6 @@ struct nest_frame {
 
 struct nest_frame nest_frame_make(const struct nest_search *search);
 
-/* Of the first objective: no mapping is below, because of its multiplications alone.  0: they bound
- * nothing. */
-double nest_frame_floor(const struct nest_frame *frame);
-
 static inline double nest_meter(const struct nest_sums *sums, int meter)
 {
 	return sums->at[meter / METER_LANES][meter % METER_LANES];

@@ -344,6 +344,13 @@ static void look_around(struct tree *tree)
 		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK);
 }
 
+static double best_kept(const struct tree *tree)
+{
+	const struct frontier *kept = &tree->offers.kept;
+	return kept->count ? objective_value(kept->objectives.at[0], &kept->points[0].score)
+			   : INFINITY;
+}
+
 static void search(struct tree *tree)
 {
 	double bound = 0;
@@ -363,11 +370,7 @@ static void search(struct tree *tree)
 		expand(tree, branch);
 		*array_add(tree->arena, &tree->unused) = branch;
 	}
-	if (!tree->stopped)
-		bound = tree->offers.kept.count
-				? objective_value(tree->offers.kept.objectives.at[0],
-					  &tree->offers.kept.points[0].score)
-				: INFINITY;
+	bound = fmin(best_kept(tree), tree->stopped ? bound : INFINITY);
 	if (!tree->choices.complete)
 		bound = fmin(bound, tree->choices.floor);
 	if (tree->offers.uncounted)

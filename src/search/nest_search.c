@@ -8,6 +8,7 @@
 #include "search/parallel.h"
 #include "search/solver.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
@@ -457,6 +458,19 @@ static void note_proof(const struct nest_search *search, struct nest_explored *e
 		if (found->proof == PROOF_BOUND)
 			found->gap = value - bound;
 	}
+}
+
+double nest_floor(const struct nest_search *search)
+{
+	const struct hierarchy *hierarchy = search->hierarchy;
+	struct score score = {0};
+	double macs = 1;
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		macs *= (double)search->shape->dimensions[d].extent;
+	double all = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	score.cycles = (int64_t)fmin(macs / all, 0x1p62);
+	score.energy_pj = macs * hierarchy->compute_pj * (1 - 1e-12);
+	return objective_value(search->objectives.at[0], &score);
 }
 
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)

@@ -100,6 +100,10 @@ struct nest_explored {
 	const char *complaint; /* of a solver: the first; NULL */
 };
 
+/* Of the first objective: no mapping is below, because of its multiplications alone.  0: they bound
+ * nothing. */
+double nest_floor(const struct nest_search *search);
+
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
 
 /* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the

@@ -45,6 +45,19 @@ static struct nest_search search_of(const struct driver *driver, size_t i)
 	return of;
 }
 
+/* For what no proof began with. */
+static void take_floor(const struct nest_search *search, struct nest_explored *explored)
+{
+	explored->bound = nest_floor(search);
+	for (size_t i = 0; i < explored->frontier.count && explored->bound > 0; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		struct nest_found *found = point->payload;
+		found->proof = PROOF_BOUND;
+		found->gap =
+			objective_value(search->objectives.at[0], &point->score) - explored->bound;
+	}
+}
+
 /* For who does not want to wait: what is known to fit, and what some steps make of it. */
 static struct nest_explored take_start(
 	const struct network_search *network, struct nest_search search, struct arena *arena)
@@ -158,6 +171,8 @@ static void run_layer(void *context, size_t i, int thread)
 	} else {
 		*out = nest_explore(&search, driver->arenas[i]);
 	}
+	if (stopped && search.objectives.count == 1)
+		take_floor(&search, out);
 }
 
 static void layer_done(void *context, size_t i)
