@@ -32,11 +32,12 @@ static struct objective_scope objective_scope(
 void nest_inputs_patience(
 	struct reader *reader, const char *const names[3], struct nest_inputs *inputs)
 {
+	static const int64_t most[] = {INT64_MAX, INT64_MAX, NEST_SEQUENCES_MOST};
 	uint64_t *const out[] = {
 		&inputs->patience.victory, &inputs->patience.timeout, &inputs->patience.sequences};
 	for (int i = 0; i < 3; i++) {
 		int64_t count;
-		if (!read_integer(reader, names[i], OPTIONAL, 0, INT64_MAX, &count))
+		if (!read_integer(reader, names[i], OPTIONAL, 0, most[i], &count))
 			continue;
 		*out[i] = (uint64_t)count;
 		inputs->patience_span = read_node(reader, names[i], OPTIONAL)->span;
@@ -49,18 +50,20 @@ static void allow_imperfect(struct nest_inputs *inputs, const char *name, struct
 {
 	const struct shape *shape = inputs->shape;
 	const char *known[SHAPE_DIMENSIONS_MOST + 2] = {"all"};
-	if (text_equal(name, "all")) {
-		inputs->imperfect = UINT32_MAX;
-		return;
-	}
+	uint32_t dimensions = text_equal(name, "all") ? UINT32_MAX : 0;
 	for (int d = 0; shape && d < shape->dimension_count; d++) {
 		known[d + 1] = shape->dimensions[d].name;
-		if (text_equal(name, known[d + 1])) {
-			inputs->imperfect |= UINT32_C(1) << d;
-			return;
-		}
+		if (text_equal(name, known[d + 1]))
+			dimensions |= UINT32_C(1) << d;
 	}
-	directive_refuse(reading, span, "dimension", name, known);
+	if (inputs->imperfect & dimensions)
+		diag_error(reading->diag, span,
+			dimensions == UINT32_MAX ? "'%s' stands alone"
+						 : "dimension '%s' is given twice",
+			name);
+	inputs->imperfect |= dimensions;
+	if (!dimensions)
+		directive_refuse(reading, span, "dimension", name, known);
 }
 
 static void read_imperfect(

@@ -157,6 +157,15 @@ static void nearly_the_best_is_enough(void **state)
 	struct ended ended = explore(arena_format(arena, "%s --epsilon -1", words));
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "epsilon is a number of 0 or more"));
+	/* of a frontier it stands in the certificate */
+	ended = explore(SMALL " --objective latency,energy --simulate none --solver map=exact "
+			      "--epsilon 0.5");
+	assert_int_equal(ended.status, 0);
+	if (!strstr(result("pareto.csv"), ",optimal,0,"))
+		assert_non_null(strstr(result("certificate.yaml"), "epsilon: 0.5"));
+	ended = shell(arena, "$LXPLORE check " SMALL " --certificate %s/certificate.yaml", folder);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
 }
 
 static void both_countings_agree_on_a_matrix_product(void **state)
@@ -178,6 +187,18 @@ static void what_a_problem_has_not_is_refused(void **state)
 	assert_string_equal(ended.err,
 		"lxplore: error: stage 'map' has no solver 'linaer'; did you "
 		"mean 'linear'?\n");
+	ended = explore(SMALL " --imperfect M,K,M");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "error: dimension 'M' is given twice"));
+	ended = explore(SMALL " --seed 9223372036854775808");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "from 0 to 9223372036854775807"));
+	ended = shell(arena,
+		"printf 'search: {sequences: 65537}\n' > %s/many.yaml; $LXPLORE explore " SMALL
+		" %s/many.yaml -q -o %s",
+		folder, folder, folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "it can be 0 to 65536"));
 }
 
 static void what_cannot_fit_is_said_before_the_search(void **state)

@@ -154,7 +154,7 @@ bool option_integer(const struct arguments *arguments, const char *name, int64_t
 	errno = 0;
 	long long number = strtoll(value->text, &end, 10);
 	if (end == value->text || *end || errno || number < least || number > most) {
-		if (most == INT64_MAX)
+		if (most == INT64_MAX && errno != ERANGE)
 			diag_error(diag, value->span,
 				"'--%s' wants a whole number from %" PRId64 " up, not '%s'", name,
 				least, value->text);

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Spatial bounds, one at a time, that are tried before there are too many cells to be counted. */
+enum { STEPS_COUNTED_MOST = 1 << 25 };
+
 static int dimension_count(const struct space *space)
 {
 	return space->domain->shape->dimension_count;
@@ -120,7 +123,7 @@ struct spread {
 	int bounds_count;
 	uint32_t *bounds;
 	int64_t left[SHAPE_DIMENSIONS_MOST];
-	uint64_t count;
+	uint64_t count, steps;
 };
 
 static bool visit_residencies(struct spread *spread)
@@ -140,6 +143,8 @@ static bool spread_over(struct spread *spread, int at, int i, int64_t room)
 {
 	const struct space *space = spread->cells->space;
 	int count = dimension_count(space), d = at % count;
+	if (!spread->visit && ++spread->steps > STEPS_COUNTED_MOST)
+		return false;
 	if (at == spread->bounds_count)
 		return !can_complete(spread->cells, spread->left) || visit_residencies(spread);
 	if (d == 0) {
@@ -178,9 +183,8 @@ uint64_t cells_count(const struct cells *cells)
 {
 	struct spread spread = {.cells = cells};
 	uint64_t count;
-	spread_all(&spread);
-	bool fits =
-		!__builtin_mul_overflow(spread.count, space_residency_count(cells->space), &count);
+	bool fits = spread_all(&spread) && !__builtin_mul_overflow(spread.count,
+						   space_residency_count(cells->space), &count);
 	return fits ? count : UINT64_MAX;
 }
 

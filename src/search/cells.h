@@ -38,7 +38,8 @@ struct cells {
 };
 struct cells cells_make(struct arena *arena, const struct space *space);
 
-uint64_t cells_count(const struct cells *cells); /* UINT64_MAX: that many or more */
+/* UINT64_MAX: that many or more, or too many to be counted in a second. */
+uint64_t cells_count(const struct cells *cells);
 bool cells_have(const struct cells *cells, const struct cell *cell);
 
 /* Calls visit with every cell, those of the same spatial bounds together, until it says no; false

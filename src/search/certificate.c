@@ -86,7 +86,8 @@ struct certificate *certificate_make(struct arena *arena, const struct nest_sear
 {
 	bool bound = !explored->complete && explored->bound > 0 && explored->frontier.count &&
 		     search->objectives.count == 1;
-	if (!certificate_covers(search) || (!explored->complete && !bound))
+	bool near = !explored->complete && explored->within > 0;
+	if (!certificate_covers(search) || (!explored->complete && !bound && !near))
 		return NULL;
 	struct certificate *out = arena_new(arena, struct certificate);
 	struct cells cells = cells_make(arena, search->space);
@@ -98,6 +99,8 @@ struct certificate *certificate_make(struct arena *arena, const struct nest_sear
 	out->objectives = search->objectives;
 	out->claim = bound ? PROOF_BOUND : PROOF_OPTIMAL;
 	out->epsilon = CERTIFICATE_EPSILON;
+	if (near)
+		out->epsilon = explored->within * (1 + CERTIFICATE_EPSILON) - 1;
 	add_points(arena, search, &explored->frontier, out);
 	if (bound) {
 		out->bound = explored->bound;

@@ -13,7 +13,12 @@
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
-enum { TASK_MAPPINGS = 8192, DRAWS_MOST = 65536, CHAIN_MAPPINGS = 2500, CHAINS_MOST = 256 };
+enum {
+	TASK_MAPPINGS = 8192,
+	DRAWS_MOST = NEST_SEQUENCES_MOST,
+	CHAIN_MAPPINGS = 2500,
+	CHAINS_MOST = 256
+};
 
 struct nest_task {
 	uint64_t first, end;
