@@ -149,6 +149,8 @@ const struct command command_explore = {
 		"Of a network, plans name what each layer takes: DIR/layers.csv has the points of\n"
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
 		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
+		"Of mappings of a problem that are equal in all objectives, the one of least energy x\n"
+		"latency that was met is the one that is written; proofs are of the objectives alone.\n"
 		"Ctrl-C, or SIGTERM, writes what is known so far.\n\n"
 		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
 	.options = options,

@@ -96,11 +96,11 @@ struct frontier frontier_open(struct objectives objectives)
 	return (struct frontier){.objectives = objectives};
 }
 
-/* -1: a is better in one objective and worse in none; 1: the reverse; 0: equal
- * in all; 2: neither. */
-static int compare(
-	const struct objectives *objectives, const struct score *a, const struct score *b)
+/* -1: a is better in one objective and worse in none, or, if thrifty, equal in all and better in
+ * energy x latency; 1: the reverse; 0: equal in all; 2: neither. */
+static int compare(const struct frontier *frontier, const struct score *a, const struct score *b)
 {
+	const struct objectives *objectives = &frontier->objectives;
 	bool less = false, more = false;
 	for (size_t i = 0; i < objectives->count; i++) {
 		double x = objective_value(objectives->at[i], a);
@@ -110,6 +110,10 @@ static int compare(
 	}
 	if (less && more)
 		return 2;
+	if (frontier->thrifty && !less && !more) {
+		double x = objective_value(OBJECTIVE_EDP, a), y = objective_value(OBJECTIVE_EDP, b);
+		return (x > y) - (x < y);
+	}
 	return more - less;
 }
 
@@ -117,7 +121,7 @@ bool frontier_beats(const struct frontier *frontier, const struct score *score, 
 {
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct point *point = &frontier->points[i];
-		int order = compare(&frontier->objectives, &point->score, score);
+		int order = compare(frontier, &point->score, score);
 		if (order < 0 || (order == 0 && (!key || strcmp(point->key, key) <= 0)))
 			return true;
 	}
@@ -142,8 +146,7 @@ bool frontier_add(struct frontier *frontier, struct arena *arena, struct point p
 		return false;
 	size_t kept = 0;
 	for (size_t i = 0; i < frontier->count; i++) {
-		int order =
-			compare(&frontier->objectives, &point.score, &frontier->points[i].score);
+		int order = compare(frontier, &point.score, &frontier->points[i].score);
 		if (order != -1 && order != 0)
 			frontier->points[kept++] = frontier->points[i];
 	}

@@ -10,7 +10,8 @@
 /*
  * The points of which none is beaten in every objective by another.  Order and
  * contents depend on the set of points offered, never on the order of offers:
- * of points equal in all objectives the one with the least key stays.
+ * of points equal in all objectives the one with the least key stays.  A thrifty frontier first
+ * looks at energy x latency: the least stays, whatever the objectives are.
  */
 struct arena;
 
@@ -62,6 +63,7 @@ struct point {
 
 struct frontier {
 	struct objectives objectives;
+	bool thrifty;
 	size_t count, capacity;
 	struct point *points; /* by objectives in order, then key */
 };

@@ -46,8 +46,7 @@ static struct nest_price look(struct nest_offers *offers, const struct mapping *
 
 struct nest_offers nest_offers_open(struct run *run, const struct nest_search *search)
 {
-	struct nest_offers offers = {
-		.run = run, .search = search, .kept = frontier_open(search->objectives)};
+	struct nest_offers offers = {.run = run, .search = search, .kept = nest_frontier(search)};
 	if (search->start)
 		look(&offers, search->start);
 	return offers;
@@ -56,8 +55,7 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 struct nest_offers nest_offers_resume(
 	struct run *run, const struct nest_search *search, const struct frontier *kept)
 {
-	struct nest_offers offers = {
-		.run = run, .search = search, .kept = frontier_open(search->objectives)};
+	struct nest_offers offers = {.run = run, .search = search, .kept = nest_frontier(search)};
 	for (size_t i = 0; i < kept->count; i++)
 		frontier_add(&offers.kept, run_arena(run), kept->points[i]);
 	return offers;

@@ -8,7 +8,7 @@
  * What solvers of the stage `map` share: a mapping is evaluated, and of those that fit
  * and keep the constraints the ones that no other beats are offered at the end.  (Not every
  * constraint is in the space: the loop over a dataspace may be any of several.)  Of mappings
- * equal in all objectives the first one stays.  The search's start, if it has one, is the first
+ * equal in all objectives the one of least energy x latency stays, and of those the first one.  The search's start, if it has one, is the first
  * of all, costs nothing, and is not offered again.
  */
 struct nest_offers {

@@ -115,6 +115,13 @@ static bool stop_wanted(void *context)
 	return atomic_load(&driver->stopped);
 }
 
+struct frontier nest_frontier(const struct nest_search *search)
+{
+	struct frontier frontier = frontier_open(search->objectives);
+	frontier.thrifty = true;
+	return frontier;
+}
+
 /* Executes a mapping and compares with the exact model. */
 static struct nest_sim execute(struct nest_driver *driver, const struct mapping *mapping, bool data,
 	struct nest_execution *execution, struct arena *arena)
@@ -223,7 +230,7 @@ static void run_task(void *context, size_t i, int thread)
 		return;
 	struct arena_mark mark = arena_mark(scratch);
 	slot->arena = arena_open();
-	slot->local = frontier_open(driver->search->objectives);
+	slot->local = nest_frontier(driver->search);
 	struct problem problem = {
 		.stage = STAGE_MAP,
 		.nest = driver->search,
@@ -310,9 +317,8 @@ static void merge(struct nest_driver *driver)
 /* Before all work: whatever ends the search, its result is no worse. */
 static void take_start(struct nest_driver *driver)
 {
-	struct nest_slot slot = {.arena = arena_open(),
-		.local = frontier_open(driver->search->objectives),
-		.complete = true};
+	struct nest_slot slot = {
+		.arena = arena_open(), .local = nest_frontier(driver->search), .complete = true};
 	take(driver, &slot, driver->search->start, "start", driver->scratch[0]);
 	merge_slot(driver, &slot);
 }
@@ -480,8 +486,7 @@ double nest_floor(const struct nest_search *search)
 
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
-	struct nest_explored explored = {
-		.frontier = frontier_open(search->objectives), .complete = true};
+	struct nest_explored explored = {.frontier = nest_frontier(search), .complete = true};
 	struct nest_driver driver = {.search = search,
 		.arena = arena,
 		.explored = &explored,

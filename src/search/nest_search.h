@@ -106,6 +106,9 @@ struct nest_explored {
  * nothing. */
 double nest_floor(const struct nest_search *search);
 
+/* A frontier of mappings: of those equal in all objectives the one of least energy x latency. */
+struct frontier nest_frontier(const struct nest_search *search);
+
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
 
 /* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the
