@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/number.h"
+#include "model/copying.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,6 +115,7 @@ struct arch {
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
 	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
+	struct copying copying;             /* what ranks exchange tensors with */
 	int64_t bundle_cycles;              /* overhead of a bundle, cycles */
 	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
 

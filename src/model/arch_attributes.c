@@ -117,6 +117,7 @@ void attributes_container(struct reader *attributes, struct arch *arch)
 	read_cycles(attributes, "core_overhead", arch->clock_hz, &arch->core_cycles);
 	read_ring(attributes, "data_ring", arch->clock_hz, false, &arch->data_ring);
 	read_ring(attributes, "reduce_ring", arch->clock_hz, true, &arch->reduce_ring);
+	copying_read_links(attributes, arch->clock_hz, &arch->copying, NULL);
 }
 
 bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity, int64_t *bytes)

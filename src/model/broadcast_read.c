@@ -1,0 +1,351 @@
+#include "base/arena.h"
+#include "model/arch.h"
+#include "model/broadcast.h"
+#include "model/topology.h"
+#include "spec/reader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What reading one broadcast knows so far. */
+struct draft {
+	const struct reading *reading;
+	struct broadcast *broadcast;
+	struct reader map;
+	struct assembly line; /* of `op`, if there is one */
+	const struct node *op;
+};
+
+static struct span span_of(struct draft *draft, struct reader *map, const char *key)
+{
+	const struct node *node = read_node(map, key, OPTIONAL);
+	return node ? node->span : draft->broadcast->spans.all;
+}
+
+/* One to five numbers, the last ones; false without or after complaining. */
+static bool read_extents(
+	struct reader *map, const char *key, int64_t least, int64_t out[BROADCAST_RANK], int *given)
+{
+	const struct node *list = read_list(map, key, OPTIONAL);
+	if (!list)
+		return false;
+	if (!list->count || list->count > BROADCAST_RANK)
+		return reading_refuse(map->reading, list, "%s has %zu numbers; it can be 1 to %d",
+			reader_place(map, key), list->count, BROADCAST_RANK);
+	*given = (int)list->count;
+	for (int i = 0; i < *given; i++)
+		if (!node_integer(map->reading, list->items[i], reader_place(map, key), least,
+			    INT32_MAX, &out[BROADCAST_RANK - *given + i]))
+			return false;
+	return true;
+}
+
+static void read_element(struct reader *map, const char *key, enum element *out)
+{
+	const char *word;
+	if (!read_text(map, key, OPTIONAL, &word) || element_parse(word, strlen(word), out))
+		return;
+	const char *near = suggest(word, element_names);
+	diag_error(map->reading->diag, node_find(map->map, key)->span,
+		"unknown element type '%s'%s%s%s", word, near ? "; did you mean '" : "",
+		near ? near : "; fp32 is one", near ? "'?" : "");
+}
+
+static void read_strides(struct reader *map, struct rank_tensor *tensor)
+{
+	int given = 0;
+	broadcast_dense(tensor->shape, tensor->stride);
+	if (!read_extents(map, "strides", 0, tensor->stride, &given))
+		return;
+	for (int d = BROADCAST_RANK - given - 1; d >= 0; d--)
+		if (!number_mul(tensor->stride[d + 1],
+			    tensor->shape[d + 1] ? tensor->shape[d + 1] : 1, &tensor->stride[d]))
+			tensor->stride[d] = INT64_MAX;
+}
+
+static void read_layout(struct reader *map, struct rank_tensor *tensor)
+{
+	int layout = (int)tensor->layout;
+	read_word(map, "layout", OPTIONAL, tensor_layout_names, &layout);
+	tensor->layout = (enum tensor_layout)layout;
+}
+
+static void read_shape(struct reader *map, int64_t shape[BROADCAST_RANK])
+{
+	int given = 0;
+	int64_t read[BROADCAST_RANK] = {1, 1, 1, 1, 1};
+	if (read_extents(map, "shape", 0, read, &given))
+		memcpy(shape, read, sizeof read);
+}
+
+/* What the line says already must not be said otherwise. */
+static void check_line(struct draft *draft)
+{
+	const struct broadcast *broadcast = draft->broadcast;
+	const struct assembly_type *type = &draft->line.tensor;
+	const struct node *shape = node_find(draft->map.map, "shape");
+	const struct node *dtype = node_find(draft->map.map, "dtype");
+	const struct node *ranks = node_find(draft->map.map, "ranks");
+	struct diag *diag = draft->reading->diag;
+	if (type->given && shape &&
+		memcmp(type->shape, broadcast->source.shape, sizeof type->shape) != 0)
+		diag_error(diag, shape->span, "'shape' is not that of the operand in 'op'");
+	if (type->given && dtype && type->element != broadcast->source.element)
+		diag_error(diag, dtype->span, "'dtype' is not that of the operand in 'op'");
+	if (draft->line.destination.given && ranks && draft->line.ranks != broadcast->ranks)
+		diag_error(diag, ranks->span, "'ranks' is not that of the group in 'op'");
+}
+
+static void read_tensor(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct rank_tensor *source = &broadcast->source;
+	struct reader *map = &draft->map, own;
+	const char *line;
+	draft->op = read_node(map, "op", OPTIONAL);
+	if (read_text(map, "op", OPTIONAL, &line) &&
+		broadcast_parse(draft->reading, draft->op, &draft->line) &&
+		draft->line.tensor.given) {
+		memcpy(source->shape, draft->line.tensor.shape, sizeof source->shape);
+		source->element = draft->line.tensor.element;
+	}
+	bool typed = draft->line.tensor.given;
+	read_node(map, "shape", typed ? OPTIONAL : REQUIRED);
+	read_node(map, "dtype", typed ? OPTIONAL : REQUIRED);
+	read_shape(map, source->shape);
+	read_element(map, "dtype", &source->element);
+	broadcast_dense(source->shape, source->stride);
+	source->span = broadcast->spans.all;
+	const struct node *node = read_map(map, "source", OPTIONAL);
+	if (!node || !reader_open(&own, draft->reading, node, "source"))
+		return;
+	source->span = broadcast->spans.source = node->span;
+	if (read_integer(&own, "rank", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->source_rank))
+		broadcast->spans.source = span_of(draft, &own, "rank");
+	read_layout(&own, source);
+	read_strides(&own, source);
+	reader_done(&own);
+}
+
+static void read_ranks(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct reader *map = &draft->map;
+	bool typed = draft->line.destination.given;
+	broadcast->ranks = typed ? draft->line.ranks : 0;
+	read_integer(map, "ranks", typed ? OPTIONAL : REQUIRED, 0, RANKS_MOST, &broadcast->ranks);
+	if (broadcast->ranks > RANKS_MOST)
+		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
+			RANKS_MOST);
+	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
+	broadcast->caller = broadcast->root;
+	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
+	broadcast->source_rank = broadcast->caller;
+	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
+	broadcast->spans.root = span_of(draft, map, "root");
+	broadcast->spans.caller = span_of(draft, map, "caller");
+}
+
+static void read_destination(
+	struct draft *draft, const struct node *node, struct rank_tensor *tensor)
+{
+	struct reader map;
+	if (!reader_open(&map, draft->reading, node, "destination"))
+		return;
+	tensor->span = node->span;
+	read_shape(&map, tensor->shape);
+	read_element(&map, "dtype", &tensor->element);
+	read_layout(&map, tensor);
+	read_strides(&map, tensor);
+	read_bool(&map, "live", OPTIONAL, &tensor->live);
+	reader_done(&map);
+}
+
+static void read_destinations(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	const struct node *node = read_node(&draft->map, "destinations", OPTIONAL);
+	size_t count = node && node->kind == NODE_LIST ? node->count : 1;
+	struct rank_tensor *tensors =
+		arena_array(draft->reading->arena, struct rank_tensor, count ? count : 1);
+	tensors[0] = broadcast->source;
+	broadcast_dense(tensors[0].shape, tensors[0].stride);
+	tensors[0].layout = broadcast->source.layout;
+	tensors[0].live = true;
+	if (draft->line.destination.given) {
+		memcpy(tensors[0].shape, draft->line.destination.shape, sizeof tensors[0].shape);
+		broadcast_dense(tensors[0].shape, tensors[0].stride);
+		tensors[0].element = draft->line.destination.element;
+		tensors[0].span = draft->op->span;
+	}
+	for (size_t i = 1; i < count; i++)
+		tensors[i] = tensors[0];
+	for (size_t i = 0; node && i < count; i++)
+		read_destination(
+			draft, node->kind == NODE_LIST ? node->items[i] : node, &tensors[i]);
+	broadcast->destinations = tensors;
+	broadcast->destination_count = node && node->kind == NODE_LIST ? node->count : 1;
+}
+
+static void read_static(struct reader *map, struct staging_tile *tile)
+{
+	const char *const *words;
+	size_t count = 0;
+	if (!read_texts(map, "static", OPTIONAL, &words, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		bool rows = strcmp(words[i], "rows") == 0, cols = strcmp(words[i], "cols") == 0;
+		tile->static_rows |= rows;
+		tile->static_cols |= cols;
+		if (!rows && !cols)
+			diag_error(map->reading->diag,
+				node_item(node_find(map->map, "static"), i)->span,
+				"'rows' and 'cols' can be static, not '%s'", words[i]);
+	}
+}
+
+static void read_tile(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct staging_tile *tile = &broadcast->tile;
+	const struct node *node = read_map(&draft->map, "tile", REQUIRED);
+	struct reader map;
+	*tile = (struct staging_tile){.element = broadcast->source.element,
+		.rows = 1,
+		.cols = 1,
+		.span = broadcast->spans.all};
+	if (!node || !reader_open(&map, draft->reading, node, "tile"))
+		return;
+	tile->span = broadcast->spans.valid_rows = broadcast->spans.valid_cols = node->span;
+	read_integer(&map, "rows", REQUIRED, 1, INT32_MAX, &tile->rows);
+	read_integer(&map, "cols", REQUIRED, 1, INT32_MAX, &tile->cols);
+	tile->valid_rows = tile->rows;
+	tile->valid_cols = tile->cols;
+	if (read_integer(&map, "valid_rows", OPTIONAL, INT32_MIN, INT32_MAX, &tile->valid_rows))
+		broadcast->spans.valid_rows = span_of(draft, &map, "valid_rows");
+	if (read_integer(&map, "valid_cols", OPTIONAL, INT32_MIN, INT32_MAX, &tile->valid_cols))
+		broadcast->spans.valid_cols = span_of(draft, &map, "valid_cols");
+	read_element(&map, "dtype", &tile->element);
+	read_static(&map, tile);
+	reader_done(&map);
+}
+
+/* One behind the other where nothing else is said. */
+static void read_offsets(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	const struct node *list = read_list(&draft->map, "offsets", OPTIONAL);
+	int64_t bytes = number_min(broadcast_tile_bytes(broadcast), INT64_MAX / STAGING_MOST / 2);
+	int64_t *offsets = arena_array(draft->reading->arena, int64_t, STAGING_MOST);
+	broadcast->spans.offsets = list ? list->span : broadcast->tile.span;
+	broadcast->offsets = offsets;
+	broadcast->offset_count = (size_t)broadcast->staging;
+	for (int64_t i = 0; i < broadcast->staging; i++)
+		offsets[i] = i * number_align_up(bytes, broadcast->scratchpad_alignment);
+	if (!list)
+		return;
+	if (list->count > broadcast->offset_count) {
+		diag_error(draft->reading->diag, list->span,
+			"%zu offsets for %" PRId64 " staging tile%s", list->count,
+			broadcast->staging, broadcast->staging == 1 ? "" : "s");
+		return;
+	}
+	broadcast->offset_count = list->count;
+	for (size_t i = 0; i < list->count; i++)
+		node_size(
+			draft->reading, list->items[i], "an offset", 0, INT64_MAX / 2, &offsets[i]);
+}
+
+static void read_staging(struct draft *draft)
+{
+	static const char *const modes[] = {"single", "ping-pong", NULL};
+	struct broadcast *broadcast = draft->broadcast;
+	const struct node *mode = read_node(&draft->map, "mode", OPTIONAL);
+	int word = 0;
+	if (read_word(&draft->map, "mode", OPTIONAL, modes, &word))
+		broadcast->staging = word + 1;
+	if (read_integer(&draft->map, "staging", OPTIONAL, 1, STAGING_MOST, &broadcast->staging) &&
+		mode)
+		diag_error(draft->reading->diag, mode->span,
+			"'mode' and 'staging' both say how many staging tiles there are");
+	broadcast->spans.staging = span_of(draft, &draft->map, mode ? "mode" : "staging");
+}
+
+static void read_columns(struct draft *draft, const struct node *dims)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	const struct reading *reading = draft->reading;
+	int64_t ranks = 1, extent = 0;
+	bool mesh = broadcast->copying.topology == TOPOLOGY_MESH;
+	if (mesh && !dims) {
+		diag_error(reading->diag, broadcast->spans.all,
+			"a mesh needs 'dims', such as 'links: {topology: mesh, dims: [2, 4]}'");
+		return;
+	}
+	if (!dims)
+		return;
+	if (dims->count != (mesh ? 2U : 1U)) {
+		diag_error(reading->diag, dims->span, "a %s has %d dimension%s, not %zu",
+			topology_names[broadcast->copying.topology], mesh ? 2 : 1, mesh ? "s" : "",
+			dims->count);
+		return;
+	}
+	for (size_t i = 0; i < dims->count; i++) {
+		if (!node_integer(reading, dims->items[i], "an extent of the links", 1, RANKS_MOST,
+			    &extent))
+			return;
+		ranks *= extent;
+	}
+	if (ranks != broadcast->ranks)
+		diag_error(reading->diag, dims->span,
+			"the links join %" PRId64 " ranks, the group has %" PRId64, ranks,
+			broadcast->ranks);
+	else if (mesh)
+		broadcast->columns = (int)extent;
+}
+
+static void read_machine(struct draft *draft, const struct arch *arch)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct ratio clock = {1000000000, 1};
+	const struct node *dims = NULL;
+	broadcast->scratchpad_alignment = 32;
+	if (arch) {
+		clock = arch->clock_hz;
+		broadcast->copying = arch->copying;
+	}
+	if (arch && arch->lx >= 0) {
+		broadcast->scratchpad_bytes = arch->levels[arch->lx].capacity;
+		broadcast->scratchpad_alignment = arch->levels[arch->lx].alignment;
+	}
+	copying_read_pipes(&draft->map, clock, &broadcast->copying);
+	copying_read_links(&draft->map, clock, &broadcast->copying, &dims);
+	read_columns(draft, dims);
+}
+
+const struct broadcast *broadcast_read(
+	const struct reading *reading, const struct node *node, const struct arch *arch)
+{
+	struct broadcast *broadcast = arena_new(reading->arena, struct broadcast);
+	struct draft draft = {.reading = reading, .broadcast = broadcast};
+	size_t errors = diag_errors(reading->diag);
+	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1};
+	if (!reader_open(&draft.map, reading, node, "broadcast"))
+		return NULL;
+	broadcast->spans.all = broadcast->spans.source = node->span;
+	int compat = COMPAT_DOC;
+	read_text(&draft.map, "name", OPTIONAL, &broadcast->name);
+	read_word(&draft.map, "compat", OPTIONAL, compat_names, &compat);
+	broadcast->compat = (enum compat)compat;
+	draft.op = read_node(&draft.map, "op", OPTIONAL);
+	read_tensor(&draft);
+	read_ranks(&draft);
+	check_line(&draft);
+	read_destinations(&draft);
+	read_machine(&draft, arch);
+	read_tile(&draft);
+	read_staging(&draft);
+	read_offsets(&draft);
+	reader_done(&draft.map);
+	return diag_errors(reading->diag) == errors ? broadcast : NULL;
+}

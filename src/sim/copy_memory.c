@@ -1,0 +1,323 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "sim/copy_state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * A scratchpad is looked at in units: rows of tiles are whole numbers of them.  Each remembers
+ * who wrote it last, and who read it since, of each queue of its rank.
+ */
+enum { UNIT_BYTES = 32 };
+
+struct unit {
+	struct copy_touch written, read[QUEUE_COUNT];
+};
+
+struct pad {
+	int64_t bytes;
+	uint8_t *at;
+	bool *filled; /* by byte */
+	struct unit *units;
+};
+
+/* The elements of a buffer, at their places. */
+struct place {
+	int64_t elements; /* up to the last of the shape */
+	uint8_t *at;
+	bool *filled;
+	struct copy_touch *written;
+};
+
+struct copy_memory {
+	int element;
+	struct pad *pads;     /* by rank */
+	struct place *places; /* by buffer */
+};
+
+static int64_t reach(const struct copy_buffer *buffer)
+{
+	int64_t last = 0, step;
+	for (int d = 0; d < BROADCAST_RANK; d++) {
+		if (!buffer->shape[d])
+			return 0;
+		if (!number_mul(buffer->shape[d] - 1, buffer->stride[d], &step) ||
+			!number_add(last, step, &last))
+			return INT64_MAX;
+	}
+	return last + 1;
+}
+
+/* Coordinates of the row-major i-th element of a box. */
+static void unravel(const int64_t count[BROADCAST_RANK], int64_t i, int64_t at[BROADCAST_RANK])
+{
+	for (int d = BROADCAST_RANK - 1; d >= 0; d--) {
+		at[d] = i % count[d];
+		i /= count[d];
+	}
+}
+
+static int64_t place_of(const struct copy_buffer *buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = 0;
+	for (int d = 0; d < BROADCAST_RANK; d++)
+		place += at[d] * buffer->stride[d];
+	return place;
+}
+
+static int64_t elements_of(const struct copy_buffer *buffer)
+{
+	int64_t elements = 0;
+	broadcast_elements(buffer->shape, &elements);
+	return elements;
+}
+
+static bool fits(const struct copy_run *run)
+{
+	int64_t most = run->options->bytes_most ? run->options->bytes_most : (int64_t)1 << 30;
+	int64_t total = 0;
+	int64_t each =
+		element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct copy_touch);
+	for (int b = 0; b < run->program->buffer_count; b++) {
+		int64_t bytes;
+		if (!number_mul(reach(&run->program->buffers[b]), each, &bytes) ||
+			!number_add(total, bytes, &total))
+			return false;
+	}
+	return total <= most;
+}
+
+static void fill(struct copy_run *run, int b, struct place *place)
+{
+	const struct copy_buffer *buffer = &run->program->buffers[b];
+	struct random random = random_open(run->options->seed, (uint64_t)b);
+	int bytes = run->memory->element;
+	int64_t count = elements_of(buffer), at[BROADCAST_RANK];
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t value = random_next(&random);
+		unravel(buffer->shape, i, at);
+		int64_t element = place_of(buffer, at);
+		memcpy(&place->at[element * bytes], &value, (size_t)bytes);
+		place->filled[element] = true;
+	}
+}
+
+struct copy_memory *copy_memory_open(struct copy_run *run)
+{
+	const struct copy_program *program = run->program;
+	struct arena *arena = run->arena;
+	if (!fits(run))
+		return NULL;
+	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
+	memory->element = element_bytes(program->element);
+	memory->pads = arena_array(arena, struct pad, program->topology->ranks);
+	memory->places = arena_array(arena, struct place, program->buffer_count);
+	for (int t = 0; t < program->tile_count; t++) {
+		const struct copy_tile *tile = &program->tiles[t];
+		struct pad *pad = &memory->pads[tile->rank];
+		pad->bytes = number_max(pad->bytes, tile->offset + tile->size);
+	}
+	for (int r = 0; r < program->topology->ranks; r++) {
+		struct pad *pad = &memory->pads[r];
+		pad->at = arena_alloc(arena, (size_t)pad->bytes);
+		pad->filled = arena_array(arena, bool, pad->bytes);
+		pad->units = arena_array(arena, struct unit, pad->bytes / UNIT_BYTES + 1);
+	}
+	for (int b = 0; b < program->buffer_count; b++) {
+		struct place *place = &memory->places[b];
+		place->elements = reach(&program->buffers[b]);
+		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
+		place->filled = arena_array(arena, bool, place->elements);
+		place->written = arena_array(arena, struct copy_touch, place->elements);
+		if (!program->buffers[b].written)
+			fill(run, b, place);
+	}
+	return memory;
+}
+
+/* The instruction at hand. */
+struct step {
+	struct copy_run *run;
+	size_t stream, i;
+	enum copy_queue queue;
+	struct copy_touch now;
+	const struct copy_instruction *instruction;
+	const struct chunk *chunk;
+	const struct copy_buffer *buffer;
+	struct place *place;
+};
+
+#define FAULT(step, kind, ...) copy_fault((step)->run, kind, (step)->stream, (step)->i, __VA_ARGS__)
+
+static bool before(const struct step *step, struct copy_touch touch)
+{
+	return copy_order_before(step->run->order, touch, step->stream);
+}
+
+static void touch_units(struct step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
+{
+	for (int64_t u = from / UNIT_BYTES; u <= (from + bytes - 1) / UNIT_BYTES; u++) {
+		struct unit *unit = &pad->units[u];
+		bool ordered = before(step, unit->written);
+		for (int q = 0; write && q < QUEUE_COUNT; q++)
+			ordered &= before(step, unit->read[q]);
+		if (!ordered)
+			FAULT(step, COPY_RACE,
+				"%s byte %" PRId64 " of the scratchpad, unordered with %s",
+				write ? "writes" : "reads", u * UNIT_BYTES,
+				before(step, unit->written) ? "a read" : "a write");
+		if (write)
+			unit->written = step->now;
+		else
+			unit->read[step->queue] = step->now;
+	}
+}
+
+/* Bytes of a row of a tile; NULL after a fault. */
+static uint8_t *find_row(
+	struct step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
+{
+	const struct copy_tile *t = &step->run->program->tiles[tile];
+	struct pad *pad = &step->run->memory->pads[t->rank];
+	if (bytes > t->pitch || (row + 1) * t->pitch > t->size) {
+		FAULT(step, COPY_BOUNDS, "row %" PRId64 " of %" PRId64 " bytes leaves tile %d", row,
+			bytes, tile);
+		return NULL;
+	}
+	int64_t from = t->offset + row * t->pitch;
+	touch_units(step, pad, from, bytes, write);
+	*filled = &pad->filled[from];
+	return &pad->at[from];
+}
+
+static void load_element(struct step *step, int64_t element, uint8_t *to, bool *filled)
+{
+	int bytes = step->run->memory->element;
+	if (!step->place->filled[element])
+		FAULT(step, COPY_UNWRITTEN, "loads element %" PRId64 " of %s on rank %d", element,
+			step->buffer->name, step->buffer->rank);
+	if (!before(step, step->place->written[element]))
+		FAULT(step, COPY_RACE,
+			"loads element %" PRId64 " of %s on rank %d, unordered with its write",
+			element, step->buffer->name, step->buffer->rank);
+	memcpy(to, &step->place->at[element * bytes], (size_t)bytes);
+	memset(filled, true, (size_t)bytes);
+}
+
+static void store_element(struct step *step, int64_t element, const uint8_t *from, bool *filled)
+{
+	int bytes = step->run->memory->element;
+	if (!filled[0])
+		FAULT(step, COPY_UNWRITTEN, "stores bytes that nobody loaded");
+	if (step->place->filled[element])
+		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
+			element, step->buffer->name, step->buffer->rank);
+	memcpy(&step->place->at[element * bytes], from, (size_t)bytes);
+	step->place->filled[element] = true;
+	step->place->written[element] = step->now;
+}
+
+static bool inside(const struct step *step)
+{
+	for (int d = 0; d < BROADCAST_RANK; d++) {
+		int64_t at = step->chunk->at[d] + (d == 3 ? step->instruction->shift : 0);
+		if (at < 0 || at + step->chunk->count[d] > step->buffer->shape[d])
+			return false;
+	}
+	return true;
+}
+
+static void move(struct step *step)
+{
+	const struct chunk *chunk = step->chunk;
+	int element = step->run->memory->element;
+	int64_t rows = copy_chunk_rows(chunk), at[BROADCAST_RANK];
+	bool load = step->instruction->kind == COPY_LOAD, *filled;
+	if (!inside(step)) {
+		FAULT(step, COPY_BOUNDS, "the chunk leaves %s on rank %d", step->buffer->name,
+			step->buffer->rank);
+		return;
+	}
+	for (int64_t row = 0; row < rows; row++) {
+		uint8_t *bytes = find_row(step, step->instruction->tile, row,
+			chunk->count[4] * element, load, &filled);
+		if (!bytes)
+			return;
+		unravel(chunk->count, row * chunk->count[4], at);
+		for (int d = 0; d < BROADCAST_RANK; d++)
+			at[d] += chunk->at[d];
+		at[3] += step->instruction->shift;
+		int64_t place = place_of(step->buffer, at);
+		for (int64_t c = 0; c < chunk->count[4]; c++, place += step->buffer->stride[4]) {
+			if (load)
+				load_element(
+					step, place, &bytes[c * element], &filled[c * element]);
+			else
+				store_element(
+					step, place, &bytes[c * element], &filled[c * element]);
+		}
+	}
+}
+
+void copy_memory_run(
+	struct copy_run *run, size_t stream, size_t i, const struct copy_instruction *instruction)
+{
+	struct step step = {
+		.run = run,
+		.stream = stream,
+		.i = i,
+		.queue = run->program->streams[stream].queue,
+		.now = copy_order_now(run->order, stream),
+		.instruction = instruction,
+		.chunk = &run->program->chunks[instruction->chunk],
+		.buffer = &run->program->buffers[instruction->buffer],
+		.place = &run->memory->places[instruction->buffer],
+	};
+	move(&step);
+}
+
+/* What belongs into a buffer: its expectation, or the first buffer with values. */
+static const uint8_t *expected_at(const struct copy_run *run, int b, int64_t i)
+{
+	const struct copy_program *program = run->program;
+	int64_t at[BROADCAST_RANK], first = 0;
+	if (run->options->expected)
+		return &run->options->expected[b][i * run->memory->element];
+	while (program->buffers[first].written)
+		first++;
+	unravel(program->buffers[first].shape, i, at);
+	int64_t place = place_of(&program->buffers[first], at);
+	return &run->memory->places[first].at[place * run->memory->element];
+}
+
+static void check_buffer(struct copy_run *run, int b)
+{
+	const struct copy_buffer *buffer = &run->program->buffers[b];
+	const struct place *place = &run->memory->places[b];
+	int bytes = run->memory->element;
+	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
+	for (int64_t i = 0; i < count; i++) {
+		unravel(buffer->shape, i, at);
+		int64_t element = place_of(buffer, at);
+		missing += !place->filled[element];
+		wrong += place->filled[element] &&
+			 memcmp(&place->at[element * bytes], expected_at(run, b, i),
+				 (size_t)bytes) != 0;
+	}
+	if (missing)
+		copy_fault(run, COPY_MISSING, 0, 0,
+			"%" PRId64 " of %" PRId64 " elements of %s never came to rank %d", missing,
+			count, buffer->name, buffer->rank);
+	if (wrong)
+		copy_fault(run, COPY_VALUE, 0, 0,
+			"%" PRId64 " of %" PRId64 " elements of %s on rank %d are wrong", wrong,
+			count, buffer->name, buffer->rank);
+}
+
+void copy_memory_end(struct copy_run *run)
+{
+	for (int b = 0; b < run->program->buffer_count; b++)
+		if (run->program->buffers[b].written)
+			check_buffer(run, b);
+}
