@@ -20,7 +20,7 @@
 
 #include "tests/test.h"
 
-enum { CHUNKS_MOST = 4096, NODES_MOST = 240 };
+enum { CHUNKS_MOST = 1 << 14, NODES_MOST = 240 };
 
 struct draw {
 	struct arena *arena;
