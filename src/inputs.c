@@ -73,7 +73,7 @@ static void choose(struct exploration *exploration, struct choice *choice, const
 	int s = 0;
 	while (s < STAGE_COUNT && !text_equal(stage_names[s], stage))
 		s++;
-	if (s == STAGE_COUNT || s == STAGE_MAP || s == STAGE_PROJECT) {
+	if (s != STAGE_DIVIDE && s != STAGE_PLACE && s != STAGE_JOINT) {
 		diag_error(
 			diag, span, "unknown stage '%s'; it can be divide, place or joint", stage);
 		return;

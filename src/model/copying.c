@@ -5,7 +5,7 @@
 
 const char *const topology_names[] = {
 	"full", "ring", "bidirectional_ring", "mesh", "tree", "root_only", NULL};
-const char *const ports_names[] = {"one", "all", NULL};
+const char *const port_count_names[] = {"one", "all", NULL};
 
 /* The least common multiple, or COPY_TICKS_MOST + 1 when it is more. */
 static int64_t common(int64_t a, int64_t b)
@@ -105,7 +105,7 @@ bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct cop
 	if (!node || !reader_open(&map, reader->reading, node, "links"))
 		return false;
 	read_word(&map, "topology", OPTIONAL, topology_names, &kind);
-	read_word(&map, "ports", OPTIONAL, ports_names, &ports);
+	read_word(&map, "ports", OPTIONAL, port_count_names, &ports);
 	read_speed(&map, clock_hz, &copying->link);
 	if (dims)
 		*dims = read_list(&map, "dims", OPTIONAL);

@@ -23,7 +23,7 @@ enum topology_kind {
 extern const char *const topology_names[]; /* in the order of the enum, NULL ends them */
 
 enum port_count { PORTS_ONE, PORTS_ALL }; /* sends, and as many receipts, of a rank at a time */
-extern const char *const ports_names[];
+extern const char *const port_count_names[];
 
 struct copy_speed {
 	struct ratio latency; /* cycles */

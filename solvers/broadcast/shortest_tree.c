@@ -1,0 +1,24 @@
+#include "solvers/broadcast/tree.h"
+
+#include "base/arena.h"
+
+static void run_shortest_tree(struct run *run, const struct problem *problem)
+{
+	const struct synthesis *synthesis = problem->synthesis;
+	const struct topology *topology = synthesis->topology;
+	struct arena *arena = run_arena(run);
+	int *parents = arena_array(arena, int, topology->ranks);
+	int *distances = arena_array(arena, int, topology->ranks);
+	topology_distances(topology, topology->root, distances);
+	for (int r = 0; r < topology->ranks; r++)
+		parents[r] = topology_before(topology, distances, r);
+	if (run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
+		broadcast_offer(run, tree_schedule(arena, "shortest_tree", synthesis, parents));
+}
+
+const struct solver broadcast_shortest_tree_solver = {
+	.stage = STAGE_BROADCAST,
+	.name = "shortest_tree",
+	.summary = "a tree of shortest ways over any links, pipelined",
+	.run = run_shortest_tree,
+};
