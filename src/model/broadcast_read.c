@@ -100,7 +100,7 @@ static void read_tensor(struct draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct rank_tensor *source = &broadcast->source;
-	struct reader *map = &draft->map, own;
+	struct reader *map = &draft->map;
 	const char *line;
 	draft->op = read_node(map, "op", OPTIONAL);
 	if (read_text(map, "op", OPTIONAL, &line) &&
@@ -116,7 +116,15 @@ static void read_tensor(struct draft *draft)
 	read_element(map, "dtype", &source->element);
 	broadcast_dense(source->shape, source->stride);
 	source->span = broadcast->spans.all;
-	const struct node *node = read_map(map, "source", OPTIONAL);
+}
+
+static void read_source(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct rank_tensor *source = &broadcast->source;
+	const struct node *node = read_map(&draft->map, "source", OPTIONAL);
+	struct reader own;
+	broadcast->source_rank = broadcast->caller;
 	if (!node || !reader_open(&own, draft->reading, node, "source"))
 		return;
 	source->span = broadcast->spans.source = node->span;
@@ -140,7 +148,6 @@ static void read_ranks(struct draft *draft)
 	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
 	broadcast->caller = broadcast->root;
 	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
-	broadcast->source_rank = broadcast->caller;
 	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
 	broadcast->spans.root = span_of(draft, map, "root");
 	broadcast->spans.caller = span_of(draft, map, "caller");
@@ -340,6 +347,7 @@ const struct broadcast *broadcast_read(
 	draft.op = read_node(&draft.map, "op", OPTIONAL);
 	read_tensor(&draft);
 	read_ranks(&draft);
+	read_source(&draft);
 	check_line(&draft);
 	read_destinations(&draft);
 	read_machine(&draft, arch);

@@ -1,0 +1,351 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "lower/broadcast.h"
+#include "model/broadcast_check.h"
+#include "sim/copy.h"
+#include "tests/support/arch_text.h"
+#include "tests/support/broadcast_case.h"
+#include "tests/support/complaints.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static const char machine[] =
+	"architecture:\n"
+	"  version: 0.4\n"
+	"  nodes:\n"
+	"  - !Container\n"
+	"    name: system\n"
+	"    attributes:\n"
+	"      clock: 2GHz\n"
+	"      links: {topology: bidirectional_ring, latency: 1us, bandwidth: 32GB/s}\n"
+	"  - !Component {name: GM, class: DRAM}\n"
+	"  - !Component\n"
+	"    name: UB\n"
+	"    class: SRAM\n"
+	"    attributes: {size: 8KiB, scratchpad: true, alignment: 32, copy_sync: 3,\n"
+	"      copy_in: {latency: 100, bandwidth: 64}, copy_out: {latency: 20ns, bandwidth: 16}}\n";
+
+static const struct broadcast *read(struct arena *arena, const char *text, const char **why)
+{
+	const struct arch *arch = arch_of_text(arena, machine, diag_open(arena));
+	assert_non_null(arch);
+	return broadcast_of_text(arena, text, arch, why);
+}
+
+static const char small[] = "broadcast:\n"
+			    "  dtype: fp32\n"
+			    "  shape: [2, 30, 20]\n"
+			    "  ranks: 4\n";
+
+#define TILE "  tile: {rows: 8, cols: 16}\n"
+
+/* Every code, by what is wrong; codes in the order in which they are found. */
+static const struct {
+	const char *lines, *codes;
+} wrongs[] = {
+	{TILE, ""},
+	{"  tile: {rows: 8, cols: 16, dtype: int32}\n", "E_DTYPE_TILE"},
+	{TILE "  destinations: {dtype: uint32}\n", "E_DTYPE_GROUP"},
+	{TILE "  destinations: {layout: DN}\n", "E_LAYOUT"},
+	{TILE "  source: {layout: NZ}\n  destinations: {layout: NZ}\n", ""},
+	{"  tile: {rows: 8, cols: 16, valid_rows: 9}\n", "E_TILE_VALID"},
+	{"  tile: {rows: 8, cols: 16, valid_cols: 17}\n", "E_TILE_VALID"},
+	{"  tile: {rows: 8, cols: 12}\n", "E_TILE_ALIGN"},
+	{"  tile: {rows: 129, cols: 16}\n", "E_UB_SIZE"},
+	{"  tile: {rows: 128, cols: 16}\n", ""},
+	{"  tile: {rows: 65, cols: 16}\n  mode: ping-pong\n", "E_UB_RANGE"},
+	{"  tile: {rows: 64, cols: 16}\n  mode: ping-pong\n", ""},
+	{TILE "  offsets: [16]\n", "E_UB_ALIGN"},
+	{TILE "  mode: ping-pong\n  offsets: [0, 480]\n", "E_UB_OVERLAP"},
+	{TILE "  mode: ping-pong\n  offsets: [512, 0]\n", ""},
+	{TILE "  mode: ping-pong\n  offsets: [512]\n", "E_STAGING"},
+	{TILE "  staging: 3\n  offsets: []\n", "E_STAGING"},
+	{TILE "  source: {rank: 1}\n", "E_SRC_REMOTE"},
+	{TILE "  root: 4\n", "E_ROOT"},
+	{TILE "  root: -1\n", "E_ROOT"},
+	{TILE "  root: 3\n", ""},
+	{TILE "  caller: 1\n", "E_CALLER"},
+	{TILE "  root: 4\n  caller: 1\n", "E_ROOT E_CALLER"},
+	{TILE "  destinations: [{}, {}, {}]\n", "E_DST_COUNT"},
+	{TILE "  destinations: [{}, {}, {shape: [2, 20, 30]}, {}]\n", "E_DST_SHAPE E_DST_STRIDE"},
+	{TILE "  destinations: [{}, {}, {}, {strides: [600, 1, 30]}]\n", "E_DST_STRIDE"},
+	{TILE "  destinations: [{}, {live: false}, {}, {}]\n", "E_DST_LIVE"},
+	{TILE "  destinations: {strides: [600, 10, 1]}\n", "E_DST_SHARED"},
+	{TILE "  destinations: {strides: [0, 20, 1]}\n", "E_DST_SHARED"},
+	{TILE "  destinations: {strides: [1, 2, 60]}\n", ""},
+	{"  tile: {rows: 8, cols: 16, valid_rows: 0}\n", "E_VROW"},
+	{"  tile: {rows: 8, cols: 16, valid_rows: -3, valid_cols: 0}\n", "E_VROW E_VCOL"},
+	{"  tile: {rows: 8, cols: 16, static: rows}\n", "E_DIV_ROW"},
+	{"  tile: {rows: 8, cols: 16, static: [cols, rows]}\n", "E_DIV_ROW E_DIV_COL"},
+	{"  tile: {rows: 10, cols: 24, valid_cols: 20, static: [cols, rows]}\n", ""},
+	{"  compat: code\n" TILE, ""},
+	{"  compat: code\n  tile: {rows: 64, cols: 24}\n", "E_TLOAD_ROW E_TLOAD_COL"},
+	{"  compat: code\n  tile: {rows: 64, cols: 24, valid_rows: 60, valid_cols: 20}\n", ""},
+	{"  tile: {rows: 64, cols: 24, static: [rows, cols]}\n", ""},
+	{"  tile: {rows: 8, cols: 12, dtype: fp16}\n  root: 9\n  mode: ping-pong\n"
+	 "  offsets: [0]\n",
+		"E_DTYPE_TILE E_TILE_ALIGN E_STAGING E_ROOT"},
+};
+
+static const char *codes_of(struct arena *arena, const struct broadcast *broadcast)
+{
+	struct text text = text_open(arena);
+	size_t count;
+	const struct broadcast_fault *faults = broadcast_check(broadcast, arena, &count);
+	for (size_t i = 0; i < count; i++)
+		text_add(&text, "%s%s", i ? " " : "", broadcast_error_names[faults[i].error]);
+	return text_read(&text);
+}
+
+static void each_rule_has_a_code(void **state)
+{
+	bool met[BROADCAST_ERRORS] = {false};
+	const char *why;
+	met[E_NRANKS] = true; /* below */
+	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+		const struct broadcast *broadcast =
+			read(*state, arena_format(*state, "%s%s", small, wrongs[i].lines), &why);
+		if (!broadcast)
+			fail_msg("%s%s", wrongs[i].lines, why);
+		const char *codes = codes_of(*state, broadcast);
+		if (!text_equal(codes, wrongs[i].codes))
+			fail_msg("%sis '%s', not '%s'", wrongs[i].lines, codes, wrongs[i].codes);
+		for (int e = 0; e < BROADCAST_ERRORS; e++)
+			met[e] |= strstr(codes, broadcast_error_names[e]) != NULL;
+	}
+	const struct broadcast *nobody = read(*state,
+		"broadcast: {dtype: int8, shape: [4], ranks: 0, tile: {rows: 1, cols: 32}}", &why);
+	assert_string_equal(codes_of(*state, nobody), "E_NRANKS");
+	for (int e = 0; e < BROADCAST_ERRORS; e++)
+		if (!met[e])
+			fail_msg("no row is about %s", broadcast_error_names[e]);
+}
+
+static void faults_show_their_places(void **state)
+{
+	const char *why;
+	struct diag *diag = diag_open(*state);
+	const struct broadcast *broadcast = read(*state,
+		arena_format(*state, "%s  tile: {rows: 8, cols: 12}\n  root: 4\n", small), &why);
+	assert_false(broadcast_legal(broadcast, *state, diag));
+	assert_string_equal(complaints_text(*state, diag),
+		"test:5:9: error: E_TILE_ALIGN: Tile row bytes must be a multiple of the unified "
+		"buffer's alignment (a row of 48 bytes, where 32 are a unit)\n"
+		"    5 |   tile: {rows: 8, cols: 12}\n"
+		"      |         ^~~~~~~~~~~~~~~~~~~\n"
+		"test:6:9: error: E_ROOT: rootIdx must be in range [0, nranks)! (rank 4 of 4)\n"
+		"    6 |   root: 4\n"
+		"      |         ^\n");
+}
+
+/* What reading refuses, and how. */
+static const struct {
+	const char *text, *complaint;
+} refusals[] = {
+	{"broadcast: {ranks: 2, tile: {rows: 1, cols: 8}}", "broadcast has no 'shape'"},
+	{"broadcast: {dtype: fp33, shape: [4], ranks: 2, tile: {rows: 1, cols: 8}}",
+		"unknown element type 'fp33'; did you mean 'fp32'?"},
+	{"broadcast: {dtype: fp32, shape: [1, 1, 1, 1, 1, 4], ranks: 2, tile: {rows: 1, cols: 8}}",
+		"'shape' in broadcast has 6 numbers; it can be 1 to 5"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, mode: pingpong, tile: {rows: 1, cols: 8}}",
+		"did you mean 'ping-pong'?"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, mode: single, staging: 2, "
+	 "tile: {rows: 1, cols: 8}}",
+		"'mode' and 'staging' both say how many staging tiles there are"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, offsets: [0, 32], tile: {rows: 1, cols: "
+	 "8}}",
+		"2 offsets for 1 staging tile"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 6, links: {topology: mesh, dims: [2, 2]}, "
+	 "tile: {rows: 1, cols: 8}}",
+		"the links join 4 ranks, the group has 6"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 6, links: {topology: mesh}, "
+	 "tile: {rows: 1, cols: 8}}",
+		"a mesh needs 'dims'"},
+	{"broadcast: {dtype: fp32, shape: [4], ranks: 2, tile: {row: 1, cols: 8}}",
+		"did you mean 'rows' here?"},
+	{"broadcast: {op: 'tbroadcast group', ranks: 2, tile: {rows: 1, cols: 8}}",
+		"an operand such as '%group' is wanted here"},
+	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xq32>)', "
+	 "tile: {rows: 1, cols: 8}}",
+		"an element type such as 'f32' is wanted here"},
+	{"broadcast: {op: 'tbroadcast %g, %s : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)', "
+	 "ranks: 3, tile: {rows: 1, cols: 8}}",
+		"'ranks' is not that of the group in 'op'"},
+};
+
+static void what_cannot_be_read_is_refused(void **state)
+{
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		const char *why;
+		const struct broadcast *broadcast = read(*state, refusals[i].text, &why);
+		if (broadcast || !strstr(why, refusals[i].complaint))
+			fail_msg("%s\n%s", refusals[i].text, why);
+	}
+}
+
+static void the_assembly_line_says_what_the_keys_say(void **state)
+{
+	const char *why;
+	const struct broadcast *by_keys = read(*state,
+		"broadcast: {dtype: fp32, shape: [3, 128, 32], ranks: 4, tile: {rows: 16, cols: 32}}",
+		&why);
+	const char *line = broadcast_line(*state, by_keys);
+	assert_string_equal(line, "tbroadcast %group, %src : (!pto.group<4, 1x1x3x128x32xf32>, "
+				  "!pto.memref<1x1x3x128x32xf32>)");
+	const struct broadcast *by_line = read(*state,
+		arena_format(*state, "broadcast: {op: '%s', tile: {rows: 16, cols: 32}}", line),
+		&why);
+	assert_non_null(by_line);
+	assert_string_equal(broadcast_line(*state, by_line), line);
+	const struct broadcast *left_open = read(*state,
+		"broadcast:\n"
+		"  op: 'tbroadcast %group, %src : (!pto.group<...>, !pto.memref<...>)'\n"
+		"  dtype: f32\n  shape: [3, 128, 32]\n  ranks: 4\n  tile: {rows: 16, cols: 32}\n",
+		&why);
+	assert_string_equal(broadcast_line(*state, left_open), line);
+	const struct broadcast *unlike = read(*state,
+		"broadcast:\n  op: 'tbroadcast %group, %src : (!pto.group<4, 3x128x32xi32>, "
+		"!pto.memref<3x64x64xf32>)'\n  tile: {rows: 16, cols: 32}\n",
+		&why);
+	assert_string_equal(codes_of(*state, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
+}
+
+static void speeds_come_from_the_machine_or_the_broadcast(void **state)
+{
+	const char *why;
+	const struct broadcast *own = read(*state,
+		"broadcast: {dtype: fp32, shape: [4], ranks: 2, tile: {rows: 1, cols: 8},\n"
+		"  copy_in: {bandwidth: 7.5}, links: {topology: full, ports: all}}",
+		&why);
+	struct copying copying = own->copying;
+	assert_int_equal(copying.topology, TOPOLOGY_FULL);
+	assert_int_equal(copying.ports, PORTS_ALL);
+	assert_true(copying.in.latency.num == 100 && copying.in.latency.den == 1);
+	assert_true(copying.in.rate.num == 15 && copying.in.rate.den == 2);
+	assert_true(copying.out.latency.num == 40 && copying.out.rate.num == 16);
+	assert_true(copying.link.latency.num == 2000 && copying.link.rate.num == 16);
+	struct copy_ticks ticks = copying_ticks(&copying);
+	assert_int_equal(ticks.per_cycle, 240); /* 15 and 16 */
+	assert_int_equal(ticks.sync, 3 * 240);
+	assert_int_equal(own->scratchpad_bytes, 8192);
+}
+
+static void the_program_is_that_of_the_page(void **state)
+{
+	const char *why;
+	const struct broadcast *broadcast = read(*state,
+		"broadcast: {dtype: fp32, shape: [1, 3, 8], ranks: 2, tile: {rows: 1, cols: 8},\n"
+		"  mode: ping-pong, offsets: [64, 0]}",
+		&why);
+	const struct copy_program *program = broadcast_lower(broadcast, NULL, 100, *state);
+	assert_string_equal(copy_program_print(*state, program),
+		"0 in: load src 0 [0+1 0+1 0+1 0+1 0+8] > tile 0 @64\n"
+		"0 in: set 0\n"
+		"0 in: load src 0 [0+1 0+1 0+1 1+1 0+8] > tile 1 @0\n"
+		"0 in: set 2\n"
+		"0 in: wait 1\n"
+		"0 in: load src 0 [0+1 0+1 0+1 2+1 0+8] > tile 0 @64\n"
+		"0 in: set 0\n"
+		"0 in: wait 3\n"
+		"0 in: wait 1\n"
+		"0 out: wait 0\n"
+		"0 out: store tile 0 @64 > dst 0 [0+1 0+1 0+1 0+1 0+8]\n"
+		"0 out: store tile 0 @64 > dst 1 [0+1 0+1 0+1 0+1 0+8]\n"
+		"0 out: set 1\n"
+		"0 out: wait 2\n"
+		"0 out: store tile 1 @0 > dst 0 [0+1 0+1 0+1 1+1 0+8]\n"
+		"0 out: store tile 1 @0 > dst 1 [0+1 0+1 0+1 1+1 0+8]\n"
+		"0 out: set 3\n"
+		"0 out: wait 0\n"
+		"0 out: store tile 0 @64 > dst 0 [0+1 0+1 0+1 2+1 0+8]\n"
+		"0 out: store tile 0 @64 > dst 1 [0+1 0+1 0+1 2+1 0+8]\n"
+		"0 out: set 1\n");
+	assert_null(broadcast_lower(broadcast, NULL, 10, *state));
+}
+
+/* A small program with one thing changed, and the fault that it makes. */
+static struct copy_result run_changed(
+	struct arena *arena, size_t stream, size_t i, struct copy_instruction instruction)
+{
+	const char *why;
+	const struct broadcast *broadcast = read(arena,
+		"broadcast: {dtype: fp32, shape: [4, 8], ranks: 2, tile: {rows: 3, cols: 8}}",
+		&why);
+	struct copy_program *program =
+		arena_copy(arena, broadcast_lower(broadcast, NULL, 100, arena), sizeof *program);
+	struct copy_stream *streams = arena_copy(arena, program->streams, 2 * sizeof *streams);
+	struct copy_instruction *changed = arena_copy(
+		arena, streams[stream].instructions, streams[stream].count * sizeof *changed);
+	changed[i] = instruction;
+	streams[stream].instructions = changed;
+	program->streams = streams;
+	struct copy_options options = {.data = true, .seed = 1};
+	return copy_run(program, &options, arena);
+}
+
+static bool has_fault(const struct copy_result *result, enum copy_fault_kind kind)
+{
+	for (int f = 0; f < result->fault_count; f++)
+		if (result->faults[f].kind == kind)
+			return true;
+	return false;
+}
+
+/* in: load set wait, out: wait store store set; both twice, of three rows and of one */
+static void wrong_programs_show(void **state)
+{
+	static const struct {
+		size_t stream, i;
+		struct copy_instruction instruction;
+		enum copy_fault_kind kind;
+	} changes[] = {
+		{0, 1, {.kind = COPY_WAIT, .flag = 0}, COPY_DEADLOCK},
+		{0, 2, {.kind = COPY_SET, .flag = 0}, COPY_RACE},
+		{0, 3, {.kind = COPY_LOAD, .chunk = 0}, COPY_VALUE},
+		{0, 3, {.kind = COPY_LOAD, .chunk = 1, .shift = 2}, COPY_BOUNDS},
+		{1, 1, {.kind = COPY_SET, .flag = 1}, COPY_MISSING},
+		{1, 2, {.kind = COPY_STORE, .buffer = 1}, COPY_TWICE},
+		{0, 0, {.kind = COPY_LOAD, .chunk = 1}, COPY_UNWRITTEN},
+		{1, 0, {.kind = COPY_SET, .flag = 1}, COPY_RACE},
+		{1, 2, {.kind = COPY_SET, .flag = 1}, COPY_FLAG},
+	};
+	for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
+		struct copy_result result = run_changed(
+			*state, changes[c].stream, changes[c].i, changes[c].instruction);
+		if (!has_fault(&result, changes[c].kind))
+			fail_msg("change %zu shows no %s", c, copy_fault_names[changes[c].kind]);
+	}
+	struct copy_result sound =
+		run_changed(*state, 0, 0, (struct copy_instruction){.kind = COPY_LOAD});
+	assert_true(sound.finished && sound.data && !sound.fault_count);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_rule_has_a_code, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(faults_show_their_places, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(wrong_programs_show, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("broadcast", tests, NULL, NULL);
+}
