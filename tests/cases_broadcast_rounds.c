@@ -24,15 +24,17 @@ static int find_word(const char *const *words, const char *word)
 static void check_executed(struct family *family, const struct send_schedule *schedule,
 	const struct topology *topology)
 {
-	struct copying copying = {.link = {.latency = {3, 1}, .rate = {4, 1}}};
+	struct copying copying = {.in = {.rate = {8, 1}},
+		.out = {.rate = {9, 2}},
+		.link = {.latency = {3, 1}, .rate = {4, 1}}};
 	struct copy_ticks ticks = copying_ticks(&copying);
 	struct schedule_cost cost;
 	struct schedule_result run =
-		schedule_run(schedule, topology, &ticks, 4096, 4, 1, family->arena);
+		schedule_run(schedule, topology, &ticks, 4096, 4, true, 1, family->arena);
 	schedule_price(schedule, &ticks, 4096, 4, &cost);
 	family_note(family, schedule->algorithm, run.fault);
 	if (run.rounds != cost.rounds || run.ticks != cost.ticks ||
-		run.link_bytes != cost.link_bytes)
+		run.link_bytes != cost.link_bytes || run.buffer_bytes != cost.buffer_bytes)
 		family_note(family, schedule->algorithm, "the simulator counts otherwise");
 }
 

@@ -243,3 +243,9 @@ int64_t broadcast_time_of(const struct broadcast *broadcast, const struct topolo
 		pass(&pipeline, sizes[i]);
 	return count ? (int64_t)(pipeline.stored + clock.ticks.sync) : 0;
 }
+
+int64_t broadcast_load_time(const struct broadcast *broadcast, int64_t bytes)
+{
+	struct clock clock = {.ticks = copying_ticks(&broadcast->copying)};
+	return (int64_t)load_time(&clock, bytes);
+}

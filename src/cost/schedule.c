@@ -3,37 +3,61 @@
 #include "base/text.h"
 #include "base/wide.h"
 
+static wide time_of(int64_t bytes, struct ratio rate)
+{
+	wide work = (wide)bytes * rate.den;
+	return rate.num ? (work + rate.num - 1) / rate.num : 0;
+}
+
+static wide load_time(const struct copy_ticks *ticks, int64_t bytes)
+{
+	return ticks->in_latency + time_of(bytes, ticks->in_rate);
+}
+
 static wide message_time(const struct copy_ticks *ticks, int64_t bytes)
 {
 	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
-	wide work = (wide)bytes * rate.den;
-	wide moving = rate.num ? (work + rate.num - 1) / rate.num : 0;
-	return ticks->out_latency + ticks->link_latency + moving;
+	wide send = ticks->out_latency + ticks->link_latency + time_of(bytes, rate);
+	wide load = load_time(ticks, bytes);
+	return load > send ? load : send;
+}
+
+/* The chunks of two lengths, one after the other, into the root's own buffer. */
+static wide own_time(const struct copy_ticks *ticks, int64_t chunks, int64_t bytes, int element)
+{
+	int64_t elements = bytes / element, longer = elements % chunks, size = elements / chunks;
+	return (wide)chunks * ticks->out_latency +
+	       (wide)longer * time_of((size + 1) * element, ticks->out_rate) +
+	       (wide)(chunks - longer) * time_of(size * element, ticks->out_rate);
 }
 
 bool schedule_price(const struct send_schedule *schedule, const struct copy_ticks *ticks,
 	int64_t bytes, int element, struct schedule_cost *out)
 {
-	wide total = 0, longest = 0, sent = 0;
+	wide begin = load_time(ticks, schedule_bytes(bytes, element, schedule->chunks, 1));
+	wide end = begin, root_end = begin, sent = 0;
+	int64_t largest = schedule_bytes(bytes, element, schedule->chunks, 1);
 	int round = 0;
 	for (size_t i = 0; i < schedule->message_count; i++) {
 		const struct message *message = &schedule->messages[i];
-		int64_t end = message->first + message->count;
-		int64_t size = schedule_bytes(bytes, element, schedule->chunks, end) -
+		int64_t last = message->first + message->count;
+		int64_t size = schedule_bytes(bytes, element, schedule->chunks, last) -
 			       schedule_bytes(bytes, element, schedule->chunks, message->first);
-		wide time = message_time(ticks, size);
-		if (message->round != round) {
-			total += longest;
-			longest = 0;
-			round = message->round;
-		}
-		longest = time > longest ? time : longest;
+		if (message->round != round)
+			begin = end;
+		round = message->round;
+		wide through = begin + message_time(ticks, size);
+		end = through > end ? through : end;
+		if (message->from == schedule->root && through > root_end)
+			root_end = through;
 		sent += size;
+		largest = number_max(largest, size);
 	}
-	total += longest;
-	if (total > INT64_MAX || sent > INT64_MAX)
+	root_end += own_time(ticks, schedule->chunks, bytes, element);
+	end = root_end > end ? root_end : end;
+	if (end > INT64_MAX || sent > INT64_MAX || largest > INT64_MAX / 2)
 		return false;
-	*out = (struct schedule_cost){schedule->rounds, (int64_t)total, (int64_t)sent};
+	*out = (struct schedule_cost){schedule->rounds, (int64_t)end, (int64_t)sent, 2 * largest};
 	return true;
 }
 

@@ -4,12 +4,15 @@
 #include "model/schedule.h"
 
 /*
- * What a schedule takes.  A message of b bytes takes out latency + link latency + b / link rate;
- * a round takes as long as its longest.
+ * What a schedule takes, each rank with two staging tiles of a chunk.  A message of b bytes takes
+ * the longer of loading it, in latency + b / in rate, and of sending it, out latency + link
+ * latency + b / link rate; a round takes as long as its longest.  The first load comes before
+ * all; once the root has sent its last, it stores the tensor into its own buffer, chunk by chunk.
  */
 struct schedule_cost {
 	int rounds;
 	int64_t ticks, link_bytes;
+	int64_t buffer_bytes; /* of a rank: two of the largest message */
 };
 
 /* False when it cannot be counted. */

@@ -173,7 +173,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 		attributes_storage(attributes, draft->graphs, draft->arch, level);
 	else if (level->kind == LEVEL_COMPUTE)
 		attributes_compute(attributes, draft->graphs, level);
-	if (level->kind == LEVEL_STORAGE && draft->graphs)
+	if (level->scratchpad)
 		copying_read_pipes(attributes, draft->arch->clock_hz, &draft->arch->copying);
 	if (draft->graphs)
 		reader_done(attributes);

@@ -33,6 +33,10 @@ extern const char *const tensor_layout_names[];
 enum compat { COMPAT_DOC, COMPAT_CODE };
 extern const char *const compat_names[];
 
+/* In which order chunks go through the tiles. */
+enum chunk_order { ORDER_SLIDING, ORDER_JOHNSON };
+extern const char *const chunk_order_names[];
+
 struct rank_tensor {
 	enum element element;
 	enum tensor_layout layout;
@@ -67,6 +71,13 @@ struct broadcast {
 	size_t offset_count;                            /* of the tiles that are allocated */
 	const int64_t *offsets;                         /* bytes in the scratchpad */
 	int64_t scratchpad_bytes, scratchpad_alignment; /* 0: not known */
+	enum chunk_order order;
+	/*
+	 * How the tensor reaches the ranks: NULL, as the published operation does; else a solver
+	 * of the stage `broadcast`, with the tensor in so many segments that ranks send on
+	 */
+	const char *algorithm;
+	int64_t segments;
 	struct copying copying;
 	int columns; /* of a mesh of ranks; else 0 */
 	struct broadcast_spans spans;
@@ -121,5 +132,8 @@ bool broadcast_parse(const struct reading *reading, const struct node *text, str
 
 /* The same line out of a broadcast. */
 const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast);
+
+/* A legal broadcast as a spec, with everything that an architecture may have said. */
+const char *broadcast_write(struct arena *arena, const struct broadcast *broadcast);
 
 #endif

@@ -278,6 +278,20 @@ static void read_staging(struct draft *draft)
 	broadcast->spans.staging = span_of(draft, &draft->map, mode ? "mode" : "staging");
 }
 
+static void read_algorithm(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	int order = ORDER_SLIDING;
+	read_word(&draft->map, "order", OPTIONAL, chunk_order_names, &order);
+	broadcast->order = (enum chunk_order)order;
+	read_text(&draft->map, "algorithm", OPTIONAL, &broadcast->algorithm);
+	if (read_integer(&draft->map, "segments", OPTIONAL, 1, 1 << 20, &broadcast->segments) &&
+		!broadcast->algorithm)
+		diag_error(draft->reading->diag, node_find(draft->map.map, "segments")->span,
+			"'segments' are those of an 'algorithm'; the published operation has "
+			"tiles");
+}
+
 static void read_columns(struct draft *draft, const struct node *dims)
 {
 	struct broadcast *broadcast = draft->broadcast;
@@ -336,7 +350,7 @@ const struct broadcast *broadcast_read(
 	struct broadcast *broadcast = arena_new(reading->arena, struct broadcast);
 	struct draft draft = {.reading = reading, .broadcast = broadcast};
 	size_t errors = diag_errors(reading->diag);
-	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1};
+	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1, .segments = 1};
 	if (!reader_open(&draft.map, reading, node, "broadcast"))
 		return NULL;
 	broadcast->spans.all = broadcast->spans.source = node->span;
@@ -354,6 +368,7 @@ const struct broadcast *broadcast_read(
 	read_tile(&draft);
 	read_staging(&draft);
 	read_offsets(&draft);
+	read_algorithm(&draft);
 	reader_done(&draft.map);
 	return diag_errors(reading->diag) == errors ? broadcast : NULL;
 }

@@ -6,16 +6,19 @@
 /*
  * Executes a schedule round by round: bytes go from rank to rank over links that are there and
  * free, from ranks that have them to ranks that do not; at the end each rank has the root's.
+ * What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
+ * `data` no bytes move, but every chunk is followed all the same.
  */
 struct schedule_result {
 	const char *fault; /* the first thing that is wrong, in a sentence; NULL */
 	int rounds;
 	int64_t ticks, cycles, link_bytes;
+	int64_t buffer_bytes; /* of the rank with the most */
 	uint64_t messages;
 };
 
 struct schedule_result schedule_run(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
-	uint64_t seed, struct arena *arena);
+	bool data, uint64_t seed, struct arena *arena);
 
 #endif

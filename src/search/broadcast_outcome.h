@@ -1,0 +1,52 @@
+#ifndef SEARCH_BROADCAST_OUTCOME_H
+#define SEARCH_BROADCAST_OUTCOME_H
+
+#include "cost/broadcast.h"
+#include "cost/schedule.h"
+#include "model/plan.h"
+#include "model/score.h"
+
+/*
+ * One way to carry out a broadcast, priced and executed.  As published, the root stores every
+ * chunk to every rank; with an algorithm ranks send segments on, in rounds.
+ */
+enum { BROADCAST_CHUNKS_MOST = 1 << 20 };
+
+struct broadcast_execution {
+	bool finished, data, agrees;
+	int64_t ticks, cycles, link_bytes;
+	uint64_t steps;    /* instructions or messages */
+	const char *fault; /* the first; NULL */
+};
+
+struct broadcast_outcome {
+	const struct broadcast *broadcast;
+	const struct topology *topology;
+	struct broadcast_counts counts;       /* as published */
+	struct broadcast_times times;         /* likewise */
+	const int64_t *order;                 /* of chunks; NULL: as they slide */
+	const struct send_schedule *schedule; /* of an algorithm; else NULL */
+	struct score score;                   /* cycles, link_bytes, buffer_bytes, rounds */
+	int64_t ticks;
+	int64_t bound; /* cycles that no way over these links is below */
+	struct broadcast_execution execution;
+};
+
+/* NULL, or why it cannot be: what is too large, or an algorithm that these links do not carry.
+ * The broadcast must be legal. */
+const char *broadcast_price(
+	const struct broadcast *broadcast, struct arena *arena, struct broadcast_outcome *out);
+
+/* With bytes where they are at most `bytes_most`, else without. */
+void broadcast_execute(
+	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena);
+
+/*
+ * The order of chunks that Johnson's rule gives: those that load faster than they store by
+ * growing load, then the others by falling store.  With a tile for every chunk nothing is faster
+ * (S. M. Johnson, Optimal two- and three-stage production schedules, 1954).
+ */
+const int64_t *broadcast_johnson(const struct broadcast *broadcast, const struct topology *topology,
+	int64_t *count, struct arena *arena);
+
+#endif
