@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "command.h"
 #include "command_network.h"
+#include "command_space_time.h"
 #include "inputs.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
@@ -46,6 +47,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	}
 	if (!inputs_read(arena, arguments, diag, &inputs) || !inputs_check_plan(&inputs, diag))
 		return command_refuse(diag);
+	if (inputs.space_time)
+		return command_space_time_check(arena, arguments, &inputs, diag);
 	if (inputs.network)
 		return command_network_check(arena, arguments, inputs.network, diag);
 	if (inputs.nest)

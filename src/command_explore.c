@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "command.h"
 #include "command_network.h"
+#include "command_space_time.h"
 #include "inputs.h"
 #include "listener.h"
 #include "report/pareto.h"
@@ -95,6 +96,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	struct explore_request request = {
 		(int)jobs, seconds, (enum format)format, option_find(arguments, "quiet") != NULL};
+	if (inputs.space_time)
+		return command_space_time_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.network)
 		return command_network_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.nest)

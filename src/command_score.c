@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "command.h"
 #include "command_nest.h"
+#include "command_space_time.h"
 #include "inputs.h"
 #include "report/folder.h"
 #include "report/score_json.h"
@@ -51,6 +52,8 @@ static int report(
 	bool good =
 		inputs_read(arena, arguments, diag, &inputs) && inputs_check_plan(&inputs, diag);
 	good &= option_word(arguments, "format", format_names, diag, &format);
+	if (good && inputs.space_time)
+		return command_space_time_score(arena, arguments, &inputs, simulated, diag);
 	if (good && inputs.network) {
 		diag_error(diag, (struct span){0},
 			"a network is explored or checked; of its results score and simulate read "

@@ -2,6 +2,7 @@
 #include "inputs_nest.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
+#include "inputs_space_time.h"
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -284,6 +285,11 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 		return false;
 	for (size_t i = 0; i < arguments->count; i++)
 		add_source(out, arena, arguments->at[i]);
+	if (sheet_has(sheet, "space_time")) {
+		out->space_time =
+			space_time_inputs_read(sheet, &out->reading, arguments, &out->exploration);
+		return out->space_time && !diag_failed(diag);
+	}
 	if (sheet_has(sheet, "network")) {
 		out->network =
 			network_inputs_read(sheet, &out->reading, arguments, &out->exploration);

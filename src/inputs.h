@@ -16,7 +16,8 @@
 struct inputs {
 	struct reading reading;
 	const struct nest_inputs *nest; /* of a `problem:`; NULL: a graph, and the rest holds */
-	const struct network_inputs *network; /* of a `network:`; NULL likewise */
+	const struct network_inputs *network;       /* of a `network:`; NULL likewise */
+	const struct space_time_inputs *space_time; /* of a `space_time:` likewise */
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct plan *plan; /* of a `plan:` key; NULL without one */

@@ -89,9 +89,9 @@ struct space_time {
 	uint32_t stays;                       /* by stream: it must not move */
 };
 
-/* False after complaining. */
-bool space_time_read(
-	const struct reading *reading, const struct node *node, struct space_time *out);
+/* `plan` is a `projection:` key, which explore writes; NULL.  False after complaining. */
+bool space_time_read(const struct reading *reading, const struct node *node,
+	const struct node *plan, struct space_time *out);
 
 /* Points in lexicographic order: the first; the next, in place.  False when there is none. */
 bool recurrence_first(const struct recurrence *recurrence, int64_t *point);

@@ -295,15 +295,48 @@ static bool read_reverse(
 	return good;
 }
 
+/* Rows of a projection, as the spec or a plan of an earlier search has them. */
+static bool read_matrices(struct reader *map, struct space_time *out)
+{
+	struct projection *projection = &out->projection;
+	int loops = out->recurrence.loop_count;
+	const struct node *space = read_node(map, "allocation", OPTIONAL);
+	const struct node *time = read_node(map, "schedule", OPTIONAL);
+	out->has_space = space != NULL;
+	out->has_time = time != NULL;
+	if (space || time)
+		projection->span = space ? space->span : time->span;
+	bool good =
+		read_rows(map, "allocation", loops, projection->space, &projection->space_count);
+	good &= read_rows(map, "schedule", loops, projection->time, &projection->time_count);
+	good = good &&
+	       read_names(map, "space", 'p', projection->space_count, projection->space_names);
+	return good && read_names(map, "time", 't', projection->time_count, projection->time_names);
+}
+
+/* The `projection:` key of a plan, beside a spec that leaves all open. */
+static bool read_plan(
+	const struct reading *reading, const struct node *plan, struct space_time *out)
+{
+	struct reader map;
+	if (out->has_space || out->has_time)
+		return reading_refuse(reading, plan,
+			"the spec has an allocation or a schedule of its own; take it out, or this plan");
+	if (!reader_open(&map, reading, plan, "projection"))
+		return false;
+	bool good = read_matrices(&map, out);
+	reader_done(&map);
+	return good;
+}
+
 static bool read_projection(struct reader *map, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	const struct recurrence *recurrence = &out->recurrence;
-	int loops = recurrence->loop_count;
 	const struct node *call = read_node(map, "transform", OPTIONAL);
 	const struct node *space = read_node(map, "allocation", OPTIONAL);
 	const struct node *time = read_node(map, "schedule", OPTIONAL);
-	projection->span = space ? space->span : time ? time->span : map->map->span;
+	projection->span = map->map->span;
 	if (call) {
 		const struct node *other = space ? space : time;
 		if (other)
@@ -315,14 +348,7 @@ static bool read_projection(struct reader *map, struct space_time *out)
 		out->has_space = out->has_time = true;
 		return space_time_call(map->reading, call, recurrence, projection);
 	}
-	out->has_space = space != NULL;
-	out->has_time = time != NULL;
-	bool good =
-		read_rows(map, "allocation", loops, projection->space, &projection->space_count);
-	good &= read_rows(map, "schedule", loops, projection->time, &projection->time_count);
-	good = good &&
-	       read_names(map, "space", 'p', projection->space_count, projection->space_names);
-	good = good && read_names(map, "time", 't', projection->time_count, projection->time_names);
+	bool good = read_matrices(map, out);
 	bool checked = true;
 	read_bool(map, "check_time", OPTIONAL, &checked);
 	projection->unchecked = !checked;
@@ -369,7 +395,8 @@ static bool read_search(struct reader *map, struct space_time *out)
 	return good;
 }
 
-bool space_time_read(const struct reading *reading, const struct node *node, struct space_time *out)
+bool space_time_read(const struct reading *reading, const struct node *node,
+	const struct node *plan, struct space_time *out)
 {
 	struct reader map;
 	size_t before = diag_errors(reading->diag);
@@ -382,6 +409,8 @@ bool space_time_read(const struct reading *reading, const struct node *node, str
 		    read_body(&map, recurrence);
 	if (good) {
 		read_projection(&map, out);
+		if (plan)
+			read_plan(reading, plan, out);
 		read_streams(&map, "wires", recurrence, &out->projection.wires);
 		read_streams(&map, "stays", recurrence, &out->stays);
 		read_search(&map, out);

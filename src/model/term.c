@@ -14,7 +14,7 @@ double term_value(const struct term *term, const struct term_values *values)
 	case TERM_LOOP:
 		return (double)values->point[term->index];
 	case TERM_STREAM: {
-		int64_t place[TERM_LOOPS_MOST];
+		int64_t place[TERM_LOOPS_MOST] = {0};
 		for (int i = 0; i < term->place_count; i++)
 			place[i] = loop_sum_value(&term->place[i], TERM_LOOPS_MOST, values->point);
 		return values->read(values->user, term->index, place);

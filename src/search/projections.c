@@ -12,7 +12,7 @@ struct vectors {
 	size_t count;
 };
 
-/* All vectors with entries of a range, in lexicographic order; NULL: too many. */
+/* All vectors with entries of a range, the lexicographically greatest first; none: too many. */
 static struct vectors list_vectors(
 	const struct projection_range *range, int loops, struct arena *arena)
 {
@@ -25,7 +25,7 @@ static struct vectors list_vectors(
 	for (int64_t n = 0; n < count; n++) {
 		int64_t left = n;
 		for (int i = loops - 1; i >= 0; i--) {
-			vectors.at[n][i] = range->least + left % width;
+			vectors.at[n][i] = range->most - left % width;
 			left /= width;
 		}
 	}
@@ -165,8 +165,8 @@ static int compare_classes(const void *left, const void *right)
 {
 	const struct allocation *a = left, *b = right;
 	int order = compare_kernels(a, b);
-	for (int r = 0; !order && r < RECURRENCE_LOOPS_MOST; r++)
-		order = compare_vectors(a->rows[r], b->rows[r], RECURRENCE_LOOPS_MOST);
+	for (int r = 0; !order && r < RECURRENCE_LOOPS_MOST; r++) /* the greatest stands for all */
+		order = compare_vectors(b->rows[r], a->rows[r], RECURRENCE_LOOPS_MOST);
 	return order;
 }
 

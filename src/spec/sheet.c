@@ -34,6 +34,7 @@ static const struct key keys[] = {
 	{"mapper", UNREAD, false},
 	{"search", UNREAD, false},
 	{"space_time", UNREAD, false},
+	{"projection", UNREAD, false},
 	{"broadcast", UNREAD, false},
 	{"sweep", UNREAD, false},
 	{"variables", NOTED, false},

@@ -1,0 +1,165 @@
+#include "command_space_time.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "listener.h"
+#include "report/pareto.h"
+#include "report/projection_report.h"
+#include "results.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct project_search open_search(const struct inputs *inputs)
+{
+	const struct exploration *exploration = &inputs->exploration;
+	return (struct project_search){.spec = &inputs->space_time->spec,
+		.objectives = exploration->objectives,
+		.solver = inputs->space_time->solver,
+		.simulate = exploration->simulate,
+		.budget = exploration->budget,
+		.seed = exploration->seed};
+}
+
+/* The projection that the specs give; false after complaining when they leave a part open. */
+static bool find_given(const struct inputs *inputs, struct project_found *found, struct diag *diag)
+{
+	const struct space_time *spec = &inputs->space_time->spec;
+	if (!spec->has_space || !spec->has_time) {
+		diag_error(diag, spec->projection.span,
+			"the specs give no %s; give it, or let explore search it",
+			!spec->has_space ? "'allocation'" : "'schedule'");
+		return false;
+	}
+	*found = (struct project_found){.projection = spec->projection,
+		.facts = projection_facts(&spec->recurrence, &spec->projection, spec)};
+	return true;
+}
+
+/* The refusal, at the projection and the dependence that it is about. */
+static bool is_legal(const struct space_time *spec, const struct project_found *found,
+	struct arena *arena, struct diag *diag)
+{
+	const char *why = projection_fault_text(arena, spec, &found->projection, &found->facts);
+	if (!why)
+		return true;
+	diag_error(diag, spec->projection.span, "%s", why);
+	if (found->facts.dependence >= 0)
+		diag_note(diag, spec->recurrence.dependences[found->facts.dependence].span,
+			"the dependence is here");
+	return false;
+}
+
+int command_space_time_score(struct arena *arena, const struct arguments *arguments,
+	const struct inputs *inputs, bool simulated, struct diag *diag)
+{
+	struct project_search search = open_search(inputs);
+	const struct recurrence *recurrence = &search.spec->recurrence;
+	struct project_found found;
+	int format = FORMAT_JSON;
+	bool good = option_word(arguments, "format", format_names, diag, &format);
+	if (!find_given(inputs, &found, diag) || !good)
+		return command_refuse(diag);
+	bool legal = is_legal(search.spec, &found, arena, diag);
+	if (legal && simulated)
+		project_execute(&search, &found, arena);
+	const char *fault = systolic_fault_text(arena, recurrence, &found.execution);
+	if (legal && simulated && !found.executed && !fault)
+		fault = "the recurrence has no order in which it can be computed";
+	if (fault)
+		diag_error(diag, (struct span){0}, "%s", fault);
+	diag_print(diag, stderr);
+	command_print(format == FORMAT_TEXT
+			      ? projection_text(arena, &search, &found)
+			      : projection_json(arena, &search, &found, format == FORMAT_CSV));
+	return legal && (!simulated || found.agrees) ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+}
+
+int command_space_time_check(struct arena *arena, const struct arguments *arguments,
+	const struct inputs *inputs, struct diag *diag)
+{
+	const struct space_time *spec = &inputs->space_time->spec;
+	const struct recurrence *recurrence = &spec->recurrence;
+	struct project_search search = open_search(inputs);
+	struct project_found found;
+	if (option_find(arguments, "format")) {
+		diag_error(diag, option_find(arguments, "format")->span,
+			"'--format' is for problems; this is a projection");
+		return command_refuse(diag);
+	}
+	command_print(arena_format(arena,
+		"specs: %d loops, %" PRId64 " points in their box, %d streams, %d dependences\n",
+		recurrence->loop_count, recurrence_box(recurrence), recurrence->stream_count,
+		recurrence->dependence_count));
+	if (!spec->has_space || !spec->has_time) {
+		command_print("projection: explore searches it\n");
+		return EXIT_FOUND;
+	}
+	find_given(inputs, &found, diag);
+	if (!is_legal(spec, &found, arena, diag)) {
+		diag_print(diag, stderr);
+		return EXIT_IMPOSSIBLE;
+	}
+	command_print(projection_text(arena, &search, &found));
+	return EXIT_FOUND;
+}
+
+static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
+	const struct project_search *search, const struct project_explored *explored)
+{
+	const struct frontier *frontier = &explored->frontier;
+	for (size_t i = 0; i < frontier->count; i++)
+		results_write(arena, folder, pareto_plan_path(arena, i),
+			projection_plan_yaml(arena, search, &frontier->points[i]));
+	results_write(
+		arena, folder, "run.json", projection_run_json(arena, record, search, explored));
+	results_write(arena, folder, "pareto.csv", projection_pareto_csv(arena, explored));
+	results_trim(arena, folder, frontier->count);
+}
+
+static int tell_end(const struct project_explored *explored, const struct run_record *record,
+	const char *folder, bool quiet)
+{
+	if (explored->fault)
+		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
+			explored->fault);
+	if (explored->complaint)
+		fprintf(stderr, "lxplore: %s\n", explored->complaint);
+	if (!explored->frontier.count) {
+		fprintf(stderr, "lxplore: no legal projection was found%s\n",
+			explored->complete ? ", and there is none in these ranges" : "");
+		if (listener_interrupted())
+			return EXIT_INTERRUPTED;
+		return explored->complete ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
+	}
+	if (!quiet)
+		fprintf(stderr,
+			"%" PRIu64 " projections looked at%s, %" PRIu64
+			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
+			explored->evaluated, explored->complete ? ", nothing better is left" : "",
+			explored->simulated, explored->frontier.count, record->seconds,
+			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+			folder);
+	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
+}
+
+int command_space_time_explore(struct arena *arena, const struct arguments *arguments,
+	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
+{
+	struct project_search search = open_search(inputs);
+	const char *folder = results_open(arena, arguments, "space_time");
+	struct listener listener = listener_open(request->seconds, request->quiet, "projections");
+	search.asker =
+		(struct asker){.jobs = request->jobs, .listener = &listener, .stop = listener_stop};
+	diag_print(diag, stderr);
+	struct project_explored explored = project_explore(&search, arena);
+	struct run_record record = results_record(arena, arguments, inputs, &listener);
+	if (!explored.complete && !record.limit && search.budget)
+		record.limit = "budget";
+	write_results(arena, folder, &record, &search, &explored);
+	command_print(request->format == FORMAT_TEXT ? projection_pareto_table(arena, &explored)
+		      : request->format == FORMAT_CSV
+			      ? projection_pareto_csv(arena, &explored)
+			      : projection_run_json(arena, &record, &search, &explored));
+	return tell_end(&explored, &record, folder, request->quiet);
+}

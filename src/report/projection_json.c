@@ -1,0 +1,179 @@
+#include "report/projection_report.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/json_text.h"
+#include "report/pareto.h"
+#include "report/run_head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static json_t *numbers(const int64_t *at, int count)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, json_integer(at[i]));
+	return list;
+}
+
+static json_t *bounds_of(const char *name, struct bounds bounds)
+{
+	return json_pack("{s:s, s:I, s:I}", "name", name, "least", (json_int_t)bounds.least,
+		"extent", (json_int_t)bounds.extent);
+}
+
+static json_t *channels_of(const struct recurrence *recurrence, const struct projection *projection,
+	const struct projection_facts *facts)
+{
+	json_t *list = json_array();
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		const struct channel *channel = &facts->channels[d];
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o, s:I, s:s, s:b}", "stream",
+				      recurrence->streams[dependence->stream].name, "dependence",
+				      numbers(dependence->vector, recurrence->loop_count), "moves",
+				      numbers(channel->move, projection->space_count), "delay",
+				      (json_int_t)channel->delay, "channel",
+				      channel_names[channel->kind], "live", channel->is_live));
+	}
+	return list;
+}
+
+static json_t *vectors_of(const struct recurrence *recurrence, const struct projection_facts *facts)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < facts->vector_count; i++)
+		json_array_append_new(
+			list, json_pack("{s:o, s:I}", "vector",
+				      numbers(facts->vectors[i], recurrence->loop_count), "period",
+				      (json_int_t)facts->busy[i]));
+	return list;
+}
+
+static json_t *execution_of(const struct recurrence *recurrence, const struct project_found *found)
+{
+	const struct systolic_result *result = &found->execution;
+	json_t *registers = json_object();
+	for (int s = 0; s < recurrence->stream_count; s++)
+		if (recurrence->streams[s].kind == STREAM_RECURRENT)
+			json_object_set_new(registers, recurrence->streams[s].name,
+				json_integer(result->registers[s]));
+	return json_pack("{s:b, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "agrees",
+		found->agrees, "points", (json_int_t)result->points, "pes", (json_int_t)result->pes,
+		"cycles", (json_int_t)result->cycles, "registers", registers, "register_reads",
+		(json_int_t)result->register_reads, "register_writes",
+		(json_int_t)result->register_writes, "link_moves", (json_int_t)result->link_moves,
+		"wire_reads", (json_int_t)result->wire_reads, "input_reads",
+		(json_int_t)result->input_reads, "output_writes",
+		(json_int_t)result->output_writes);
+}
+
+const char *projection_json(struct arena *arena, const struct project_search *search,
+	const struct project_found *found, bool csv)
+{
+	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct projection *projection = &found->projection;
+	const struct projection_facts *facts = &found->facts;
+	struct score score = project_score(recurrence, projection, facts);
+	json_t *space = json_array(), *time = json_array(), *registers = json_object();
+	for (int r = 0; r < projection->space_count; r++)
+		json_array_append_new(
+			space, bounds_of(projection->space_names[r], facts->space[r]));
+	for (int r = 0; r < projection->time_count; r++)
+		json_array_append_new(time, bounds_of(projection->time_names[r], facts->rows[r]));
+	for (int s = 0; s < recurrence->stream_count; s++)
+		if (recurrence->streams[s].kind == STREAM_RECURRENT)
+			json_object_set_new(registers, recurrence->streams[s].name,
+				json_integer(facts->registers[s]));
+	json_t *root = json_pack(
+		"{s:b, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"feasible", facts->fault == PROJECTION_FINE, "cycles", (json_int_t)facts->cycles,
+		"computes", (json_int_t)facts->points, "utilization", score.utilization, "pes",
+		(json_int_t)facts->pes, "registers", (json_int_t)score.registers, "ports",
+		(json_int_t)score.ports, "wire", (json_int_t)score.wire, "conflicts",
+		(json_int_t)facts->conflicts, "space", space, "time", time, "schedule",
+		numbers(facts->schedule, recurrence->loop_count), "projection_vectors",
+		vectors_of(recurrence, facts), "registers_per_pe", registers, "channels",
+		channels_of(recurrence, projection, facts));
+	if (found->executed)
+		json_object_set_new(root, "executed", execution_of(recurrence, found));
+	return csv ? json_csv(arena, root) : json_text(arena, root);
+}
+
+const char *projection_pareto_csv(struct arena *arena, const struct project_explored *explored)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%s\n", pareto_header);
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct project_found *found = point->payload;
+		const struct score *score = &point->score;
+		text_add(&text, "%zu,%" PRId64 ",,,,,,,%.17g,", i + 1, score->cycles,
+			score->utilization);
+		if (found->executed)
+			text_add(&text, "%" PRId64 ",,,%s,%.17g,data,", found->execution.cycles,
+				found->agrees ? "true" : "false",
+				score->cycles
+					? (double)found->execution.cycles / (double)score->cycles
+					: 1);
+		else
+			text_add(&text, ",,,,,,");
+		text_add(&text, "%s,%s,%s,", explored->complete ? "optimal" : "none",
+			explored->complete ? "0" : "", found->solver);
+		csv_field(&text, point->key);
+		text_add(&text, ",%s,%" PRId64 ",%" PRId64 ",", pareto_plan_path(arena, i),
+			score->pes, score->registers);
+		if (score->ports >= 0)
+			text_add(&text, "%" PRId64, score->ports);
+		text_add(&text, ",%" PRId64 ",,,\n", score->wire);
+	}
+	return text_read(&text);
+}
+
+const char *projection_plan_yaml(
+	struct arena *arena, const struct project_search *search, const struct point *point)
+{
+	const struct project_found *found = point->payload;
+	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct projection *projection = &found->projection;
+	struct text text = text_open(arena);
+	text_add(&text, "# %" PRId64 " cycles, %" PRId64 " PEs, by %s\nprojection:\n  allocation:",
+		point->score.cycles, point->score.pes, found->solver);
+	text_add(&text, "%s", projection->space_count ? "\n" : " []\n");
+	for (int r = 0; r < projection->space_count + projection->time_count; r++) {
+		bool space = r < projection->space_count;
+		const int64_t *row = space ? projection->space[r]
+					   : projection->time[r - projection->space_count];
+		if (r == projection->space_count)
+			text_add(&text, "  schedule:\n");
+		text_add(&text, "    - [");
+		for (int i = 0; i < recurrence->loop_count; i++)
+			text_add(&text, "%s%" PRId64, i ? ", " : "", row[i]);
+		text_add(&text, "]\n");
+	}
+	return text_read(&text);
+}
+
+const char *projection_run_json(struct arena *arena, const struct run_record *record,
+	const struct project_search *search, const struct project_explored *explored)
+{
+	json_t *root = run_head(record, arena), *points = json_array();
+	json_object_set_new(root, "counters",
+		json_pack("{s:I, s:I, s:I, s:I, s:I}", "evaluated", (json_int_t)explored->evaluated,
+			"offered", (json_int_t)explored->offered, "refused",
+			(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
+			"disagreed", (json_int_t)explored->disagreed));
+	json_object_set_new(root, "complete", json_boolean(explored->complete));
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct project_found *found = point->payload;
+		json_t *entry = json_loads(projection_json(arena, search, found, false), 0, NULL);
+		json_object_set_new(entry, "point", json_integer((json_int_t)i + 1));
+		json_object_set_new(entry, "projection", json_string(point->key));
+		json_array_append_new(points, entry);
+	}
+	json_object_set_new(root, "points", points);
+	return run_dump(arena, root);
+}

@@ -1,0 +1,283 @@
+#include "base/arena.h"
+#include "cost/projection.h"
+#include "cost/projection_bounds.h"
+#include "report/projection_report.h"
+#include "search/project_search.h"
+#include "spec/node.h"
+#include "tests/support/complaints.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+/* Recurrences as users write them: what is read, what is refused and why, and the arrays that the
+ * literature has for them. */
+static bool read_spec(
+	struct arena *arena, struct diag *diag, const char *text, struct space_time *out)
+{
+	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
+	struct reading reading = {arena, diag, NULL};
+	return node && space_time_read(&reading, node_find(node, "space_time"), NULL, out);
+}
+
+static struct space_time must_read(struct arena *arena, const char *text)
+{
+	struct diag *diag = diag_open(arena);
+	struct space_time spec;
+	if (!read_spec(arena, diag, text, &spec))
+		fail_msg("%s", complaints_text(arena, diag));
+	return spec;
+}
+
+static const char convolution[] =
+	"space_time:\n"
+	"  loops: {c: 8, q: 4}\n"
+	"  equations: |\n"
+	"    X(c, q) = select(c == 0 or q == 3, x(c + q), X(c - 1, q + 1))\n"
+	"    W(c, q) = select(c == 0, w(q), W(c - 1, q))\n"
+	"    Z(c, q) = select(q == 0, 0, Z(c, q - 1)) + X(c, q) * W(c, q)\n"
+	"    y(c) = select(q == 3, Z(c, q))\n"
+	"  allocation: [[%s]]\n"
+	"  schedule: [%s]\n"
+	"  wires: [%s]\n";
+
+/* Kung's arrays for convolution (1982), by PEs, cycles and registers of x, w and y. */
+static void classical_convolutions_follow_from_the_equations(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *allocation, *schedule, *wires;
+		int64_t pes, cycles, x, w, y;
+	} rows[] = {
+		{"B1", "0, 1", "1, 1", "X", 4, 11, 0, 1, 1},
+		{"B2", "1, 0", "1, 1", "X", 8, 11, 0, 1, 1},
+		{"F", "0, 1", "1, 0", "Z", 4, 8, 1, 1, 0},
+		{"R2", "1, 0", "2, 1", "", 8, 18, 1, 2, 1},
+		{"W1", "0, 1", "2, 1", "", 4, 18, 1, 2, 1},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec =
+			must_read(arena, arena_format(arena, convolution, rows[i].allocation,
+						 rows[i].schedule, rows[i].wires));
+		struct projection_facts facts =
+			projection_facts(&spec.recurrence, &spec.projection, &spec);
+		assert_int_equal(facts.fault, PROJECTION_FINE);
+		assert_int_equal(facts.pes, rows[i].pes);
+		assert_int_equal(facts.cycles, rows[i].cycles);
+		assert_int_equal(facts.registers[0], rows[i].x);
+		assert_int_equal(facts.registers[2], rows[i].w);
+		assert_int_equal(facts.registers[4], rows[i].y);
+		struct project_search search = {.spec = &spec, .seed = 3};
+		struct project_found found = {.projection = spec.projection, .facts = facts};
+		project_execute(&search, &found, arena);
+		assert_true(found.executed && found.agrees);
+		arena_close(arena);
+	}
+}
+
+/* The page of the multi-projection reads Z[k] where Z[k - 1] is right, has PEs up to Q + C and no
+ * guard for outputs: what follows from its own call is right. */
+static void the_published_call_is_projected(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct space_time spec = must_read(arena,
+		"space_time:\n"
+		"  loops: {q: 4, c: 8}\n"
+		"  equations: |\n"
+		"    Z(q, c) = select(q == 0, 0, Z(q - 1, c)) + x(c + q) * w(q); // remark\n"
+		"    out(c) = select(q == 4 - 1, Z(q, c))\n"
+		"  transform: 'Z.space_time_transform({c, q}, {k, t}, {1, 1, 0, 1},"
+		" {q, t, c, k - q}, SpaceTimeTransform::NoCheckTime);'\n");
+	struct projection_facts facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
+	assert_int_equal(facts.fault, PROJECTION_FINE);
+	assert_int_equal(facts.pes, 11);
+	assert_int_equal(facts.space[0].extent, 11);
+	assert_int_equal(facts.cycles, 4);
+	assert_int_equal(facts.channels[0].move[0], 1);
+	assert_int_equal(facts.channels[0].delay, 1);
+	struct project_search search = {.spec = &spec, .seed = 1};
+	struct project_found found = {.projection = spec.projection, .facts = facts};
+	project_execute(&search, &found, arena);
+	assert_true(found.agrees);
+	assert_int_equal(found.execution.output_count, 8);
+	arena_close(arena);
+}
+
+/* A wrong reverse is refused at the point where it goes astray. */
+static void a_wrong_reverse_is_shown(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct space_time spec = must_read(arena,
+		"space_time:\n"
+		"  loops: {i: 3, j: 3}\n"
+		"  dependences: {A: [1, 0], B: [0, 1]}\n"
+		"  transform: space_time_transform({i, j}, {p, t}, {1, 0, 1, 1}, {i, p, j, t})\n");
+	struct projection_facts facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
+	assert_int_equal(facts.fault, PROJECTION_REVERSE);
+	assert_string_equal(projection_fault_text(arena, &spec, &spec.projection, &facts),
+		"the reverse transform gives another 'j' at point (1, 0)");
+	arena_close(arena);
+}
+
+static void refusals_show_counterexamples(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *lines, *text;
+	} rows[] = {
+		{"  allocation: [[1, 0, 0], [0, 1, 0]]\n  schedule: [1, 1, 0]\n",
+			"dependence 'C' (0, 0, 1) is used 0 steps after it is made, first at "
+			"(0, 0, 1); it needs at least one, or 'wires: [C]' if a wire may carry it "
+			"within the step"},
+		{"  allocation: [[1, 0, 0], [0, 1, 0]]\n  schedule: [1, -1, 1]\n",
+			"dependence 'A' (0, 1, 0) is used -1 steps after it is made, first at "
+			"(0, 1, 0); it needs at least one"},
+		{"  allocation: [[1, 1, 0], [0, 0, 1]]\n  schedule: [1, 1, 1]\n",
+			"points (0, 1, 0) and (1, 0, 0) both run on PE (1, 0) at time 1"},
+		{"  allocation: [[2, 0, 0], [0, 1, 0]]\n  schedule: [1, 1, 1]\n  reach: 1\n",
+			"dependence 'B' (1, 0, 0) moves by (2, 0) in 1 steps; links reach 1 in one"},
+		{"  allocation: [[1, 0, 0], [0, 1, 0]]\n  schedule: [1, 1, 1]\n  stays: B\n",
+			"dependence 'B' (1, 0, 0) moves by (1, 0); it is to stay"},
+		{"  allocation: [[1, 0, 0], [0, 1, 0]]\n  schedule: [1, 1, 1]\n  array: [4, 3]\n",
+			"row 2 of the allocation needs 4 PEs, the array has 3"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
+				"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n%s",
+				rows[i].lines));
+		struct projection_facts facts =
+			projection_facts(&spec.recurrence, &spec.projection, &spec);
+		assert_string_equal(projection_fault_text(arena, &spec, &spec.projection, &facts),
+			rows[i].text);
+		arena_close(arena);
+	}
+}
+
+static void wrong_specs_are_told(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *spec, *text;
+	} rows[] = {
+		{"loops: {i: 4}\n  equations: 'a(i) = a(i - 1) + 1'\n",
+			"spec.yaml:3:22: error: 'a' is read where it has no value, at i = 0; guard it with "
+			"select"},
+		{"loops: {i: 4, j: 2}\n  equations: 'a(i, j) = select(i == 0, 0, a(j, i))'\n",
+			"spec.yaml:3:43: error: not a uniform recurrence: index 1 of 'a' must be 'i' plus a "
+			"number"},
+		{"loops: {i: 4}\n  equations: 'a(i) = b(i) + c'\n",
+			"spec.yaml:3:29: error: 'c' is no loop and no variable"},
+		{"loops: {i: 4}\n  equations: 'a(i) = b(i * i)'\n",
+			"spec.yaml:3:24: error: an index is a sum of loops, times whole numbers, and of whole "
+			"numbers"},
+		{"loops: {i: 4}\n  equations: 'a(i) = (1'\n",
+			"spec.yaml:3:24: error: the equation ends where ')' is expected"},
+		{"loops: {i: 4}\n  equations: 'a(i) = b(i) b(i)'\n",
+			"spec.yaml:3:27: error: the equation should end here"},
+		{"loops: {i: 4}\n  equations: 'a(i) = a(i)'\n",
+			"spec.yaml:3:15: error: 'a' is needed to compute itself at the same point"},
+		{"loops: {i: 4}\n  dependences: {A: [1, 1]}\n",
+			"spec.yaml:3:20: error: a dependence is a list of 1 whole numbers"},
+		{"loops: {i: 4}\n  dependences: {A: [0]}\n",
+			"spec.yaml:3:20: error: a dependence of a point on itself"},
+		{"loops: {i: 0}\n  dependences: {A: [1]}\n",
+			"spec.yaml:2:14: error: i is 0; it can be 1 to 2147483648"},
+		{"loops: {i: 4}\n  dependences: {A: [1]}\n  wires: [B]\n",
+			"spec.yaml:4:11: error: 'B' is no stream"},
+		{"loops: {i: 4}\n  dependences: {A: [1]}\n  allocation: [[1, 0]]\n",
+			"spec.yaml:4:16: error: a row of 'allocation' is a list of 1 whole numbers"},
+		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
+		 "  transform: space_time_transform({i, k}, {p, t}, {1, 0, 0, 1})\n",
+			"spec.yaml:4:39: error: 'k' is no loop"},
+		{"loops: {i: 4, j: 4}\n  dependences: {A: [1, 0]}\n"
+		 "  transform: space_time_transform({i, j}, {p, t}, {1, 0, 0})\n",
+			"spec.yaml:4:59: error: ',' is expected here: the matrix has 2 rows of 2"},
+		{"loops: {i: 4}\n  domain: 0 <= i < 3\n  dependences: {A: [1]}\n",
+			"spec.yaml:3:11: error: comparisons do not chain: write 'a <= b and b < c'"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct diag *diag = diag_open(arena);
+		struct space_time spec;
+		assert_false(read_spec(arena, diag,
+			arena_format(arena, "space_time:\n  %s", rows[i].spec), &spec));
+		char *got = arena_text(arena, complaints_text(arena, diag));
+		got[strcspn(got, "\n")] = '\0';
+		assert_string_equal(got, rows[i].text);
+		arena_close(arena);
+	}
+}
+
+/* No order of points needs fewer PEs than a step has points, nor fewer steps than a chain has. */
+static void bounds_are_those_of_the_matrix_product(void **state)
+{
+	(void)state;
+	static const int64_t widest[] = {3, 7, 12, 19, 27, 37, 48};
+	for (int64_t n = 2; n <= 8; n++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  loops: {i: %d, j: %d, k: %d}\n"
+				"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n",
+				(int)n, (int)n, (int)n));
+		int64_t schedule[RECURRENCE_LOOPS_MOST] = {1, 1, 1};
+		assert_int_equal(projection_widest(&spec.recurrence, schedule), widest[n - 2]);
+		assert_int_equal(projection_longest(&spec.recurrence, 0), 3 * n - 2);
+		spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  loops: {i: %d, j: %d, k: %d}\n"
+				"  domain: i >= 0 and (j >= 0 or k < 0)\n"
+				"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n",
+				(int)n, (int)n, (int)n));
+		assert_int_equal(projection_widest(&spec.recurrence, schedule), widest[n - 2]);
+		arena_close(arena);
+	}
+}
+
+/* 5,832 pairs of a matrix and a vector; a search cut short claims nothing. */
+static void the_matrix_product_is_searched_to_the_end(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct space_time spec =
+		must_read(arena, "space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
+				 "  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
+				 "  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2}\n");
+	struct project_search search = {.spec = &spec,
+		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
+		.solver = "exhaustive",
+		.simulate = SIMULATE_ALL};
+	struct project_explored explored = project_explore(&search, arena);
+	assert_true(explored.complete);
+	static const int64_t expected[][2] = {{10, 16}, {16, 7}};
+	assert_int_equal(explored.frontier.count, 2);
+	for (size_t i = 0; i < explored.frontier.count; i++) {
+		const struct project_found *found = explored.frontier.points[i].payload;
+		assert_int_equal(explored.frontier.points[i].score.cycles, expected[i][0]);
+		assert_int_equal(explored.frontier.points[i].score.pes, expected[i][1]);
+		assert_true(found->agrees);
+	}
+	search.budget = 3;
+	explored = project_explore(&search, arena);
+	assert_false(explored.complete);
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classical_convolutions_follow_from_the_equations),
+		cmocka_unit_test(the_published_call_is_projected),
+		cmocka_unit_test(a_wrong_reverse_is_shown),
+		cmocka_unit_test(refusals_show_counterexamples),
+		cmocka_unit_test(wrong_specs_are_told),
+		cmocka_unit_test(bounds_are_those_of_the_matrix_product),
+		cmocka_unit_test(the_matrix_product_is_searched_to_the_end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
