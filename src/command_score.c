@@ -62,6 +62,11 @@ static int report(
 	}
 	good = good && (inputs.nest || refuse_option(arguments, "explain", diag));
 	good = good && (inputs.nest || refuse_option(arguments, "simulate-budget", diag));
+	if (option_find(arguments, "code")) {
+		diag_error(
+			diag, option_find(arguments, "code")->span, "'--code' is for projections");
+		good = false;
+	}
 	if (!good)
 		return command_refuse(diag);
 	if (inputs.nest)
@@ -107,6 +112,7 @@ static const struct option score_options[] = {
 	INPUT_OPTIONS,
 	FORMAT_OPTION,
 	{"explain", 0, NULL, "of a problem: how each count comes about", false},
+	{"code", 0, "FILE", "of a projection: the transformed loops, as C that computes it", false},
 	{0},
 };
 

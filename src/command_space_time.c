@@ -1,14 +1,18 @@
 #include "command_space_time.h"
 
 #include "base/arena.h"
+#include "base/fatal.h"
 #include "base/text.h"
 #include "listener.h"
+#include "report/folder.h"
 #include "report/pareto.h"
+#include "report/projection_code.h"
 #include "report/projection_report.h"
 #include "results.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct project_search open_search(const struct inputs *inputs)
 {
@@ -50,6 +54,26 @@ static bool is_legal(const struct space_time *spec, const struct project_found *
 	return false;
 }
 
+/* `--code`; false after complaining. */
+static bool write_code(const struct arguments *arguments, const struct space_time *spec,
+	const struct project_found *found, struct arena *arena, struct diag *diag)
+{
+	const struct option_value *file = option_find(arguments, "code");
+	const char *why = NULL;
+	if (!file)
+		return true;
+	const char *code =
+		projection_code(arena, &spec->recurrence, &found->projection, &found->facts, &why);
+	if (!code) {
+		diag_error(diag, file->span, "there is no code for this projection: %s", why);
+		return false;
+	}
+	why = file_write(arena, file->text, code, strlen(code));
+	if (why)
+		fatal("%s", why);
+	return true;
+}
+
 int command_space_time_score(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, bool simulated, struct diag *diag)
 {
@@ -68,6 +92,8 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 		fault = "the recurrence has no order in which it can be computed";
 	if (fault)
 		diag_error(diag, (struct span){0}, "%s", fault);
+	if (legal && !diag_failed(diag))
+		legal = write_code(arguments, search.spec, &found, arena, diag);
 	diag_print(diag, stderr);
 	command_print(format == FORMAT_TEXT
 			      ? projection_text(arena, &search, &found)

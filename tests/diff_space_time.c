@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "cost/projection.h"
-#include "model/recurrence_invent.h"
 #include "sim/systolic.h"
 #include "tests/support/draws.h"
+#include "tests/support/random_recurrence.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
  * over all points finds; a legal one, executed on its registers, gives the values of the sequential
  * order, bit by bit; an illegal one fails on the array too.
  */
-enum { LOOPS = 4, POINTS = 700, ROWS = 8 };
+enum { LOOPS = RANDOM_RECURRENCE_LOOPS, ROWS = RECURRENCE_LOOPS_MOST };
 
 struct question {
 	struct arena *arena;
@@ -30,81 +30,6 @@ struct question {
 			fail_msg("draw %ld: %s is %lld, %s is %lld", (question)->draw, #got, a,    \
 				#expected, b);                                                     \
 	} while (0)
-
-static int64_t draw(struct random *random, int64_t least, int64_t most)
-{
-	return least + (int64_t)random_below(random, (uint64_t)(most - least + 1));
-}
-
-static const struct term *make(
-	struct arena *arena, enum term_kind kind, const struct term *a, const struct term *b)
-{
-	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){.kind = kind, .of = {a, b}};
-	return term;
-}
-
-/* Loop i, plus a number, is at most loop k. */
-static const struct term *draw_condition(struct arena *arena, struct random *random, int loops)
-{
-	struct term *left = arena_new(arena, struct term), *right = arena_new(arena, struct term);
-	struct term *number = arena_new(arena, struct term);
-	*left = (struct term){
-		.kind = TERM_LOOP, .index = (int)random_below(random, (uint64_t)loops)};
-	*right = (struct term){
-		.kind = TERM_LOOP, .index = (int)random_below(random, (uint64_t)loops)};
-	*number = (struct term){.kind = TERM_NUMBER, .number = (double)draw(random, -3, 1)};
-	return make(arena, TERM_AT_MOST, make(arena, TERM_ADD, left, number), right);
-}
-
-static void draw_recurrence(struct question *question, struct random *random)
-{
-	struct recurrence *recurrence = &question->recurrence;
-	static const char *const names[] = {"i", "j", "k", "l"};
-	int loops = (int)draw(random, 1, LOOPS);
-	recurrence->loop_count = loops;
-	for (int i = 0; i < loops; i++)
-		recurrence->loops[i] = (struct recurrence_loop){
-			names[i], draw(random, -3, 3), draw(random, 1, loops > 3 ? 4 : 6)};
-	if (random_below(random, 3) == 0)
-		recurrence->domain = draw_condition(question->arena, random, loops);
-	recurrence->stream_count = (int)draw(random, 1, 3);
-	for (int s = 0; s < recurrence->stream_count; s++) {
-		recurrence->streams[s] =
-			(struct stream){.name = "s", .kind = STREAM_RECURRENT, .rank = loops};
-		for (int64_t left = draw(random, 1, 2); left > 0; left--) {
-			struct dependence *to =
-				&recurrence->dependences[recurrence->dependence_count++];
-			*to = (struct dependence){.stream = s};
-			bool any = false;
-			for (int i = 0; i < loops; i++) {
-				to->vector[i] = random_below(random, 2) ? draw(random, -1, 2) : 0;
-				any |= to->vector[i] != 0;
-			}
-			if (!any)
-				to->vector[0] = 1;
-			if (random_below(random, 5) == 0)
-				to->when = draw_condition(question->arena, random, loops);
-		}
-	}
-	recurrence_invent(question->arena, recurrence);
-}
-
-static void draw_projection(struct question *question, struct random *random)
-{
-	struct projection *projection = &question->projection;
-	const struct recurrence *recurrence = &question->recurrence;
-	int loops = recurrence->loop_count;
-	projection->space_count = (int)draw(random, 0, loops - 1);
-	projection->time_count = random_below(random, 4) ? 1 : (int)draw(random, 1, loops);
-	for (int r = 0; r < projection->space_count; r++)
-		for (int i = 0; i < loops; i++)
-			projection->space[r][i] = random_below(random, 2) ? draw(random, -1, 1) : 0;
-	for (int r = 0; r < projection->time_count; r++)
-		for (int i = 0; i < loops; i++)
-			projection->time[r][i] = draw(random, -1, random_below(random, 3) ? 2 : 7);
-	projection->wires = random_below(random, 3) ? (uint32_t)random_below(random, 8) : 7;
-}
 
 /* What the walk finds of one point. */
 struct seen {
@@ -247,8 +172,8 @@ static void closed_form_walk_and_array_agree(void **state)
 	for (long n = 0; n < count; n++) {
 		struct random random = random_open(seed, (uint64_t)n);
 		struct question question = {.arena = arena_open(), .draw = n};
-		draw_recurrence(&question, &random);
-		draw_projection(&question, &random);
+		random_recurrence(question.arena, &random, &question.recurrence);
+		random_projection(&random, &question.recurrence, &question.projection);
 		struct walked walked = walk(&question);
 		struct projection_facts facts =
 			projection_facts(&question.recurrence, &question.projection, NULL);

@@ -2,6 +2,7 @@
 #define SEARCH_PROJECT_SEARCH_H
 
 #include "cost/projection.h"
+#include "cost/projection_reverse.h"
 #include "search/explore.h"
 #include "search/solver.h"
 #include "sim/systolic.h"
