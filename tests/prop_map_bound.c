@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "solvers/map/nest_floor.h"
 #include "solvers/map/nest_links.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
@@ -12,11 +13,12 @@
 /*
  * Laws of the exact search's bound: chosen from the outermost level inwards, no part of a
  * mapping promises more energy or more cycles than the whole mapping costs, whether its
- * orders and all of its bounds are known or not, in both countings.  A bound
- * that promises a tenth more is seen to break the law.
+ * orders and all of its bounds are known or not, in both countings; nor does what keeps
+ * tiles small, of a mapping that fits.  A bound that promises a tenth more is seen to break the
+ * law.
  */
 struct law {
-	long mappings, broken;
+	long mappings, floors, broken;
 	double by;
 	const char *first;
 };
@@ -100,6 +102,31 @@ static void follow(struct law *law, struct arena *arena, struct random *random,
 	}
 }
 
+/* With nothing chosen but residency and spatial bounds; the tiles of the mapping fit. */
+static void stand_on_floors(struct law *law, struct arena *arena, struct arena *tiles,
+	const struct nest_frame *frame, struct nest_shelf *shelf,
+	const struct nest_options *options, const struct nest_case *nest,
+	const struct nest_score *score)
+{
+	struct nest_view *view = arena_new(arena, struct nest_view);
+	nest_view_make(frame, &nest->mapping, view);
+	struct nest_floors *floors = nest_floors_open(arena, options, shelf, view);
+	for (int again = 0; again < 2; again++) {
+		struct nest_cost cost;
+		memset(&cost, 0, sizeof cost);
+		cost.sums.at[0][0] = view->cycles * view->multipliers * nest->hierarchy.compute_pj;
+		if (!nest_floors_add(floors, tiles, &cost.sums)) {
+			law->broken++;
+			law->first = arena_format(arena, "the tiles are said not to fit\n%s",
+				nest_case_text(arena, nest));
+			return;
+		}
+		nest_cost_finish(view, &cost);
+		expect_below(law, arena, nest, &cost, score, "floors", frame->count - 1);
+	}
+	law->floors++;
+}
+
 static void follow_some(struct law *law, struct arena *arena, struct random *random,
 	const struct domain *domain, struct nest_case *nest, enum counting counting)
 {
@@ -115,6 +142,9 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 	if (!space_factors_count(search.space))
 		return;
 	struct nest_frame frame = nest_frame_make(&search);
+	struct nest_options *options = nest_options_make(arena, &frame);
+	struct nest_shelf *shelf = nest_shelf_make(arena, &frame, options);
+	struct arena *tiles = arena_open(); /* those on the shelf */
 	for (int n = 0; n < 50; n++) {
 		struct arena_mark mark = arena_mark(arena);
 		struct nest_counts counts;
@@ -126,9 +156,12 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 			continue;
 		law->mappings++;
 		follow(law, arena, random, &frame, nest, &score);
+		if (verdict == NEST_FITS && frame.plain)
+			stand_on_floors(law, arena, tiles, &frame, shelf, options, nest, &score);
 		if (!law->broken)
 			arena_release(arena, mark);
 	}
+	arena_close(tiles);
 }
 
 static void try_law(struct law *law, struct arena *arena, uint64_t seed, long count)
@@ -158,10 +191,11 @@ static void no_part_promises_more_than_the_whole_costs(void **state)
 	struct law law = {.by = 1};
 	long count = draws(600);
 	try_law(&law, arena, draws_seed(63), count);
-	printf("%ld mappings\n", law.mappings);
+	printf("%ld mappings, %ld of them on floors\n", law.mappings, law.floors);
 	if (law.broken)
 		fail_msg("%s", law.first);
 	assert_true(law.mappings > count);
+	assert_true(law.floors > count);
 	arena_close(arena);
 }
 

@@ -215,7 +215,7 @@ static void every_change_is_told(void **state)
 			"spatial bounds are all"},
 		{"{spatial: \"PE: K2\"", "{spatial: \"PE: K2 | PE: K2\"", 2, "given twice"},
 		{"{spatial: \"PE: K2\"", "{spatial: \"PE: K3\"", 1, "has no such choice"},
-		{"{spatial: \"PE: K2\"", "{spatial: \"PE: M2\"", 1, "this choice stands twice"},
+		{"{spatial: \"PE: K2\"", "{spatial: \"PE: K4\"", 1, "this choice stands twice"},
 	};
 	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)

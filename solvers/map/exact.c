@@ -31,8 +31,13 @@ enum {
 	WARM_FACTORS = 1000000
 };
 
+struct task {
+	struct nest_choice choice;
+	struct order_book *book; /* of orders, for its residency */
+};
+
 struct part {
-	struct array(struct nest_choice) choices;
+	struct array(struct task) tasks;
 	struct frontier kept;
 	double open; /* of the first objective: nothing that is left undone is below */
 	double cut;  /* nothing that the slack alone excluded is below */
@@ -45,7 +50,7 @@ struct hunt {
 	struct nest_frame frame;
 	const struct nest_options *options;
 	const struct nest_choices *choices;
-	struct array(struct order_book *) books;
+	struct order_books *books;
 	struct nest_view *view; /* of the choice that was looked at last */
 	double slack;
 	struct nest_offers offers;
@@ -71,16 +76,14 @@ static double least(double a, double b)
 }
 
 static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
-	const struct nest_choice *choice, struct part *part)
+	const struct task *task, struct part *part)
 {
 	struct mapping mapping;
-	nest_choice_set(hunt->choices, choice, &mapping);
+	nest_choice_set(hunt->choices, &task->choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, &descent->view);
-	for (size_t b = 0; b < hunt->books.count; b++)
-		if (order_book_serves(hunt->books.at[b], &descent->view))
-			descent->book = hunt->books.at[b];
+	descent->book = task->book;
 	descent->open = INFINITY;
-	nest_descend(descent, choice->bound);
+	nest_descend(descent, task->choice.bound);
 	part->open = least(part->open, descent->open);
 	struct arena *arena = run_arena(descent->run);
 	if (!descent->stopped)
@@ -99,35 +102,30 @@ static void search_part(struct run *run, void *context, size_t i)
 	descent->slack = hunt->slack;
 	descent->cut.excluded = INFINITY;
 	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
-	for (size_t c = 0; c < part->choices.count; c++) {
+	for (size_t c = 0; c < part->tasks.count; c++) {
 		if (descent->stopped)
-			part->open = least(part->open, part->choices.at[c].bound);
+			part->open = least(part->open, part->tasks.at[c].choice.bound);
 		else
-			search_choice(hunt, descent, &part->choices.at[c], part);
+			search_choice(hunt, descent, &part->tasks.at[c], part);
 	}
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
 	part->uncounted = descent->offers.uncounted;
-	run_looked(run,
-		(struct effort_of_proof){part->choices.count, descent->edges, descent->labels});
+	run_looked(
+		run, (struct effort_of_proof){part->tasks.count, descent->edges, descent->labels});
 	arena_close(scratch);
 }
 
-/* A book of orders for the residency of a choice, unless there is one. */
-static void find_book(struct hunt *hunt, const struct nest_choice *choice)
+static struct order_book *find_book(struct hunt *hunt, const struct nest_choice *choice)
 {
 	struct mapping mapping;
 	nest_choice_set(hunt->choices, choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, hunt->view);
-	for (size_t b = 0; b < hunt->books.count; b++)
-		if (order_book_serves(hunt->books.at[b], hunt->view))
-			return;
-	*array_add(hunt->arena, &hunt->books) = order_book_make(hunt->arena, hunt->view);
+	return order_books_find(hunt->books, hunt->view);
 }
 
 /* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
-static bool next_choice(
-	struct hunt *hunt, struct run *run, struct nest_cut *cut, struct nest_choice *out)
+static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut, struct task *out)
 {
 	const struct nest_choices *choices = hunt->choices;
 	bool single = hunt->search->objectives.count == 1;
@@ -144,8 +142,8 @@ static bool next_choice(
 		hunt->stopped = hunt->list.stopped;
 		hunt->spread += !hunt->stopped;
 	}
-	*out = hunt->list.at[hunt->listed++];
-	find_book(hunt, out);
+	out->choice = hunt->list.at[hunt->listed++];
+	out->book = find_book(hunt, &out->choice);
 	return true;
 }
 
@@ -164,12 +162,12 @@ static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_
 {
 	struct nest_cut cut = nest_cut_make(
 		hunt->arena, &hunt->offers.kept, &hunt->search->objectives, hunt->slack);
-	struct nest_choice choice;
+	struct task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
 		hunt->parts[i] = (struct part){.open = INFINITY, .cut = INFINITY};
-	for (; count < parts * choices && next_choice(hunt, run, &cut, &choice); count++)
-		*array_add(hunt->arena, &hunt->parts[count % parts].choices) = choice;
+	for (; count < parts * choices && next_choice(hunt, run, &cut, &task); count++)
+		*array_add(hunt->arena, &hunt->parts[count % parts].tasks) = task;
 	hunt->cut = least(hunt->cut, cut.excluded);
 	return count < parts ? count : parts;
 }
@@ -273,6 +271,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->search = search;
 	hunt->arena = arena;
 	hunt->frame = nest_frame_make(search);
+	hunt->books = order_books_make(arena);
 	hunt->view = arena_new(arena, struct nest_view);
 	hunt->options = nest_options_make(arena, &hunt->frame);
 	hunt->choices = nest_choices_make(run, arena, &hunt->frame, hunt->options);

@@ -195,6 +195,7 @@ struct expansion {
 	struct arena *arena;
 	struct residencies residencies;
 	struct nest_cut *cut;
+	struct nest_floors *floors; /* NULL: there are windows */
 	struct nest_choice choice;
 	struct array(struct nest_choice) list;
 };
@@ -210,21 +211,38 @@ static bool least_tiles_fit(const struct nest_view *view)
 	return nest_view_fits(view, view->frame->count - 1, view->temporal);
 }
 
+/* With all of a residency chosen: what nothing found excludes is listed. */
+static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
+{
+	struct residencies *residencies = &expansion->residencies;
+	const struct nest_choices *choices = residencies->choices;
+	struct nest_cost cost = *so_far;
+	if (!least_tiles_fit(&residencies->view))
+		return;
+	if (expansion->floors) {
+		cost.sums = base_of(residencies);
+		if (!nest_floors_add(expansion->floors, expansion->arena, &cost.sums))
+			return;
+		nest_cost_finish(&residencies->view, &cost);
+		if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
+			return;
+	}
+	expansion->choice.bound =
+		nest_cost_value(&residencies->view, &cost, search_of(choices)->objectives.at[0]);
+	*array_add(expansion->arena, &expansion->list) = expansion->choice;
+}
+
 static void expand(struct expansion *expansion, int t, const struct nest_sums *so_far)
 {
 	struct residencies *residencies = &expansion->residencies;
-	const struct nest_search *search = search_of(residencies->choices);
 	struct nest_cost cost;
 	if (!run_go_on(expansion->run, 1))
 		return;
 	weigh(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
-	if (t == search->shape->space_count) {
-		expansion->choice.bound =
-			nest_cost_value(&residencies->view, &cost, search->objectives.at[0]);
-		if (least_tiles_fit(&residencies->view))
-			*array_add(expansion->arena, &expansion->list) = expansion->choice;
+	if (t == search_of(residencies->choices)->shape->space_count) {
+		look_at(expansion, &cost);
 		return;
 	}
 	uint64_t before = expansion->choice.residency;
@@ -233,7 +251,7 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 		struct nest_sums sums = *so_far;
 		add(&sums, &place->sums);
 		expansion->choice.residency = before | place->residency;
-		residencies->view.mapping.residency[t] = place->kept;
+		nest_view_keep(&residencies->view, t, place->kept);
 		expand(expansion, t + 1, &sums);
 	}
 	expansion->choice.residency = before;
@@ -258,6 +276,9 @@ struct nest_choice_list nest_choices_expand(struct run *run, struct arena *arena
 	expansion->choice.spatial = choices->at[i].spatial;
 	if (find_residencies(scratch, choices, choices->at[i].spatial, &expansion->residencies)) {
 		struct nest_sums base = base_of(&expansion->residencies);
+		if (choices->shelf)
+			expansion->floors = nest_floors_open(scratch, choices->options,
+				choices->shelf, &expansion->residencies.view);
 		expand(expansion, 0, &base);
 	}
 	struct nest_choice_list list = {expansion->list.count, expansion->list.at, false};
@@ -325,6 +346,7 @@ struct nest_choices *nest_choices_make(struct run *run, struct arena *arena,
 	struct nest_choices *choices = arena_new(arena, struct nest_choices);
 	choices->frame = frame;
 	choices->options = options;
+	choices->shelf = frame->plain ? nest_shelf_make(arena, frame, options) : NULL;
 	choices->free_most = find_free_most(search);
 	choices->complete = has_few_free(space, choices->free_most);
 	for (int i = 0; i < space->level_count; i++)

@@ -3,6 +3,7 @@
 
 #include "search/solver.h"
 #include "solvers/map/nest_cut.h"
+#include "solvers/map/nest_floor.h"
 #include "solvers/map/nest_options.h"
 
 /*
@@ -10,7 +11,8 @@
  *
  * Spatial bounds are listed at once, those of the least bound first, whatever is kept;
  * given these, dataspaces do not ask each other where they are kept, but for
- * room: so residencies are only made of those that nothing found excludes.
+ * room: so residencies are only made of those that nothing found excludes.  Of plain dataspaces
+ * what they need room for bounds them, too (nest_floor.h).
  */
 struct nest_choice {
 	double bound;       /* of the first objective */
@@ -30,6 +32,7 @@ struct nest_choices {
 	 * `floor`, of the first objective. */
 	bool complete;
 	double floor;
+	struct nest_shelf *shelf; /* NULL: there are windows */
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
 	struct nest_spread *at;

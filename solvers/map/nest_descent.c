@@ -13,7 +13,7 @@ enum { EDGES_PER_TICK = 16, ARRANGEMENTS_COUNTED_MOST = 16 };
 struct nest_branch {
 	double value; /* bound of the first objective */
 	const struct order_class *class;
-	uint8_t option[SHAPE_DIMENSIONS_MOST];
+	uint16_t option[SHAPE_DIMENSIONS_MOST];
 };
 
 /* One level below a label, while its children are looked for. */
@@ -24,7 +24,7 @@ struct nest_branches {
 	uint8_t first_busy[SHAPE_DIMENSIONS_MOST]; /* its least option above 1 */
 	int64_t bounds[SHAPE_DIMENSIONS_MOST], left[SHAPE_DIMENSIONS_MOST];
 	int64_t least_left[SHAPE_DIMENSIONS_MOST]; /* of what is not chosen yet */
-	uint8_t option[SHAPE_DIMENSIONS_MOST];
+	uint16_t option[SHAPE_DIMENSIONS_MOST];
 	const struct order_class *class;
 	struct array(struct nest_branch) children;
 };
@@ -151,44 +151,91 @@ static bool weigh(struct nest_descent *descent, struct nest_branches *level,
 static void choose(struct nest_branches *level, int d, int option)
 {
 	const struct nest_option *chosen = &level->options[d].at[option];
-	level->option[d] = (uint8_t)option;
+	level->option[d] = (uint16_t)option;
 	level->bounds[d] = chosen->bound;
 	level->left[d] = chosen->rest;
 	level->least_left[d] = chosen->rest;
 }
 
-/* Bounds of the order's loops from n on; those before are chosen, the others have their least. */
+/* Plain dataspaces that cross further inwards than level j, and that a loop is relevant to. */
+static uint32_t closed_by(const struct nest_view *view, int j, int d)
+{
+	uint32_t closed = 0;
+	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		bool crosses = chain->next[j] < chain->crossing_count;
+		closed |= (uint32_t)(crosses && view->frame->spaces[t].relevant >> d & 1) << t;
+	}
+	return closed;
+}
+
+/* Whether the innermost loop, or another that might as well be, could be shorter because the tile
+ * inside still fits when it takes a part of it. */
+static bool is_wasteful(struct nest_descent *descent, struct nest_branches *level)
+{
+	const struct nest_order *order = &level->class->order;
+	if (!(descent->packs >> level->j & 1) || !order->count)
+		return false;
+	uint32_t innermost = closed_by(&descent->view, level->j, order->at[0]);
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (closed_by(&descent->view, level->j, d) & ~innermost)
+			continue;
+		const struct nest_option_list *options = &level->options[d];
+		int64_t bound = level->bounds[d], rest = level->left[d];
+		bool wasteful = false;
+		for (int k = 0; k < options->count && options->at[k].bound < bound && !wasteful;
+			k++) {
+			level->left[d] = options->at[k].rest;
+			wasteful = bound % options->at[k].bound == 0 &&
+				   nest_view_fits(&descent->view, level->j - 1, level->left);
+		}
+		level->left[d] = rest;
+		if (wasteful)
+			return true;
+	}
+	return false;
+}
+
+/* All of the order's loops have their bounds, and what is inside fits. */
+static void keep_child(struct nest_descent *descent, struct nest_branches *level)
+{
+	struct nest_order fixed = level->class->order;
+	struct nest_cost cost;
+	fixed.rough = false;
+	if (is_wasteful(descent, level) || !weigh(descent, level, &fixed, &cost))
+		return;
+	struct nest_branch *child = array_add(descent->scratch, &level->children);
+	child->value = nest_cost_value(&descent->view, &cost, search_of(descent)->objectives.at[0]);
+	child->class = level->class;
+	memcpy(child->option, level->option, sizeof child->option);
+}
+
+/* Bounds of the order's loops before the n-th, the innermost last; those behind are chosen, the others
+ * have their least. */
 static void choose_bounds(struct nest_descent *descent, struct nest_branches *level, int n)
 {
 	const struct nest_order *order = &level->class->order;
 	struct nest_cost cost;
-	if (n == order->count) {
-		struct nest_order fixed = *order;
-		fixed.rough = false;
-		step(descent);
-		if (!nest_view_fits(&descent->view, level->j - 1, level->left) ||
-			!weigh(descent, level, &fixed, &cost))
-			return;
-		struct nest_branch *child = array_add(descent->scratch, &level->children);
-		child->value = nest_cost_value(
-			&descent->view, &cost, search_of(descent)->objectives.at[0]);
-		child->class = level->class;
-		memcpy(child->option, level->option, sizeof child->option);
+	step(descent);
+	if (n == 0) {
+		keep_child(descent, level);
 		return;
 	}
-	int d = order->at[n];
+	int d = order->at[n - 1];
 	const struct nest_option_list *options = &level->options[d];
 	int64_t least = level->least_left[d];
 	struct nest_order rough = *order;
 	rough.rough = true;
+	bool fits = false;
 	for (int k = level->first_busy[d]; k < options->count && !descent->stopped; k++) {
 		choose(level, d, k);
-		if (!nest_view_fits(&descent->view, level->j - 1, level->least_left))
+		fits = fits || nest_view_fits(&descent->view, level->j - 1, level->least_left);
+		if (!fits)
 			continue;
-		if (k > level->first_busy[d] && n + 1 < order->count &&
-			!weigh(descent, level, &rough, &cost))
+		if (k > level->first_busy[d] && n > 1 && !weigh(descent, level, &rough, &cost))
 			break;
-		choose_bounds(descent, level, n + 1);
+		choose_bounds(descent, level, n - 1);
 	}
 	choose(level, d, level->first_busy[d]);
 	level->least_left[d] = least;
@@ -223,7 +270,7 @@ static void choose_class(struct nest_descent *descent, struct nest_branches *lev
 		order.rough = true;
 		level->class = &classes->at[c];
 		if (weigh(descent, level, &order, &cost))
-			choose_bounds(descent, level, 0);
+			choose_bounds(descent, level, order.count);
 	}
 }
 
@@ -459,6 +506,19 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	arena_release(descent->scratch, mark);
 }
 
+/* Levels whose loops may be given to the level inside. */
+static uint32_t find_packs(const struct nest_view *view)
+{
+	const struct nest_frame *frame = view->frame;
+	uint32_t packs = 0;
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		if (!frame->plain || view->chains[t].sags)
+			return 0;
+	for (int j = 1; j < frame->count; j++)
+		packs |= (frame->loose >> j & frame->loose >> (j - 1) & 1) << j;
+	return packs;
+}
+
 void nest_descend(struct nest_descent *descent, double bound)
 {
 	const struct nest_view *view = &descent->view;
@@ -470,6 +530,7 @@ void nest_descend(struct nest_descent *descent, double bound)
 		return;
 	}
 	find_arranged(descent);
+	descent->packs = find_packs(view);
 	for (int d = 0; d < dimension_count(descent); d++)
 		left[d] = nest_options_place(descent->options, d, view->temporal[d]);
 	cut_anew(descent);

@@ -17,6 +17,16 @@
  * innermost level is evaluated, under every arrangement of the spatial loops that can
  * make a difference.
  *
+ * Where all dataspaces are plain, no tile is left smaller than it might be.  Let the innermost
+ * loop of a level give a factor to the level inside, whose tiles still fit then.  All loops
+ * stay in their sequence, so nothing changes further inwards; what crosses the boundary between
+ * comes in larger tiles and is fetched by fewer loops, X no larger.  If the level inside has a loop
+ * over that dimension, the two become one at the place of the inner one: every dataspace has
+ * as much or more of its irrelevant loops inside its innermost relevant one.  Unless sums
+ * sag (nest_view.h) smaller X cost no more, so that the larger tile is as good.  The same
+ * holds for another loop of the level if as the innermost one it would close no more of
+ * what crosses further inwards.  Both levels must be free to have any loops in any order.
+ *
  * Where windows cross a boundary, the model itself counts the levels outside: those
  * counts do not depend on the loops inside.
  */
@@ -35,6 +45,7 @@ struct nest_descent {
 	/* its own */
 	struct nest_cut cut;
 	struct mapping mapping;
+	uint32_t packs; /* storage levels that leave to the level inside what it has room for */
 	uint64_t arranged[2]; /* tiling levels whose arrangement matters: always, with links */
 };
 

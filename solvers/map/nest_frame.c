@@ -72,6 +72,15 @@ static void add_objectives(struct nest_frame *frame)
 	}
 }
 
+static bool is_loose(const struct nest_search *search, const struct row_domain *row)
+{
+	bool loose = !row->temporal_over && !row->temporal_inner && !row->temporal_outer;
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		loose &= row->temporal[d].least <= 1 &&
+			 row->temporal[d].most >= search->shape->dimensions[d].extent;
+	return loose;
+}
+
 struct nest_frame nest_frame_make(const struct nest_search *search)
 {
 	const struct hierarchy *hierarchy = search->hierarchy;
@@ -83,11 +92,17 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 			frame.level[frame.count] = search->space->levels[i].level;
 			frame.tiling[frame.count++] = i;
 		}
+	frame.plain = true;
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
 		*space = describe(&search->shape->spaces[t], search->shape);
 		space->silent =
 			frame.flagged || (search->shape->spaces[t].written && !space->plain);
+		frame.plain &= space->plain && !space->silent;
+	}
+	for (int j = 0; j < frame.count; j++) {
+		int row = search->space->levels[frame.tiling[j]].row;
+		frame.loose |= (uint32_t)is_loose(search, &search->domain->rows[row]) << j;
 	}
 	add_meter(&frame, -1, 1u << NEST_READ | 1u << NEST_FILL | 1u << NEST_UPDATE,
 		(struct ratio){0, 1});
@@ -95,4 +110,26 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	add_ports(&frame);
 	frame.group_count = (frame.meter_count + METER_LANES - 1) / METER_LANES;
 	return frame;
+}
+
+double nest_frame_words(const struct nest_frame *frame, int space, const double *extents)
+{
+	const struct shape *shape = frame->search->shape;
+	const struct nest_space *known = &frame->spaces[space];
+	double words = 1;
+	if (known->plain) {
+		for (uint32_t own = known->relevant; own; own &= own - 1)
+			words *= extents[__builtin_ctz(own)];
+		return words;
+	}
+	const struct dataspace *dataspace = &shape->spaces[space];
+	for (int r = 0; r < dataspace->rank_count; r++) {
+		double reach = 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (dataspace->ranks[r].coefficient[d])
+				reach += (double)dataspace->ranks[r].coefficient[d] *
+					 (extents[d] - 1);
+		words *= reach;
+	}
+	return words;
 }

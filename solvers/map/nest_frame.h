@@ -48,7 +48,9 @@ struct nest_frame {
 	int count;    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */
 	int tiling[ARCH_LEVELS_MOST]; /* of the space: its temporal loops */
+	uint32_t loose;               /* levels whose temporal loops may be any */
 	struct nest_space spaces[SHAPE_SPACES_MOST];
+	bool plain;     /* all dataspaces are, none is silent */
 	int port_first; /* ports are the meters from here on */
 	int meter_count;
 	int group_count;
@@ -57,6 +59,16 @@ struct nest_frame {
 };
 
 struct nest_frame nest_frame_make(const struct nest_search *search);
+
+/* Words of a dataspace's tile of these extents, by dimension. */
+double nest_frame_words(const struct nest_frame *frame, int space, const double *extents);
+
+static inline nest_lanes nest_lanes_smaller(nest_lanes a, nest_lanes b)
+{
+	for (int i = 0; i < METER_LANES; i++)
+		a[i] = b[i] < a[i] ? b[i] : a[i];
+	return a;
+}
 
 static inline double nest_meter(const struct nest_sums *sums, int meter)
 {

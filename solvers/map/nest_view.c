@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static void hold_inside(struct nest_view *view, int j, const double *inside)
+{
+	memcpy(view->inside[j], inside, sizeof view->inside[j]);
+	for (int t = 0; t < view->frame->search->shape->space_count; t++)
+		view->spread[j][t] = nest_frame_words(view->frame, t, inside);
+}
+
 /* Walks the blocks from the multipliers outwards. */
 static void find_spatial(struct nest_view *view)
 {
@@ -21,7 +28,7 @@ static void find_spatial(struct nest_view *view)
 		}
 		within[i] = fan;
 		if (j < view->frame->count && view->frame->level[j] == i)
-			memcpy(view->inside[j++], inside, sizeof inside);
+			hold_inside(view, j++, inside);
 	}
 	view->multipliers = fan;
 	view->cycles = 1;
@@ -269,34 +276,26 @@ void nest_view_make(
 
 bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left)
 {
-	const struct nest_search *search = view->frame->search;
-	const struct nest_level *level = &search->hierarchy->levels[view->frame->level[j]];
+	const struct nest_frame *frame = view->frame;
+	const struct nest_search *search = frame->search;
+	const struct nest_level *level = &search->hierarchy->levels[frame->level[j]];
 	if (!level->size)
 		return true;
 	double sum = 0;
 	for (int t = 0; t < search->shape->space_count; t++) {
 		if (!(view->mapping.residency[t] >> level->row & 1))
 			continue;
-		const struct dataspace *space = &search->shape->spaces[t];
-		const struct nest_space *known = &view->frame->spaces[t];
-		double words = 1;
-		if (known->plain) {
-			for (uint32_t own = known->relevant; own; own &= own - 1) {
-				int d = __builtin_ctz(own);
-				words *= (double)left[d] * view->inside[j][d];
-			}
+		if (frame->spaces[t].plain) {
+			double words = view->spread[j][t];
+			for (uint32_t own = frame->spaces[t].relevant; own; own &= own - 1)
+				words *= (double)left[__builtin_ctz(own)];
 			sum += words;
 			continue;
 		}
-		for (int r = 0; r < space->rank_count; r++) {
-			double reach = 1;
-			for (int d = 0; d < search->shape->dimension_count; d++)
-				if (space->ranks[r].coefficient[d])
-					reach += (double)space->ranks[r].coefficient[d] *
-						 ((double)left[d] * view->inside[j][d] - 1);
-			words *= reach;
-		}
-		sum += words;
+		double extents[SHAPE_DIMENSIONS_MOST];
+		for (int d = 0; d < search->shape->dimension_count; d++)
+			extents[d] = (double)left[d] * view->inside[j][d];
+		sum += nest_frame_words(frame, t, extents);
 	}
 	return sum <= (double)level->size;
 }

@@ -58,6 +58,7 @@ struct nest_view {
 	double pj[ARCH_LEVELS_MOST][NEST_ACTIONS]; /* per word */
 	bool direct;                               /* multipliers keep nothing from step to step */
 	double inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* spatial loops inside a level */
+	double spread[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];     /* words that these loops span */
 	struct nest_sums base;                                  /* of all chains, and the MACs */
 	struct nest_chain chains[SHAPE_SPACES_MOST];
 };

@@ -15,6 +15,11 @@ struct order_book {
 	_Atomic(const struct order_classes *) *found[ARCH_LEVELS_MOST]; /* by busy loops */
 };
 
+struct order_books {
+	struct arena *arena;
+	struct array(struct order_book *) of;
+};
+
 /* An order as the dataspaces feel it. */
 struct felt {
 	uint8_t key[KEY_MOST];
@@ -42,25 +47,26 @@ static void find_feeling(const struct nest_view *view, struct order_book *book)
 	}
 }
 
-struct order_book *order_book_make(struct arena *arena, const struct nest_view *view)
+struct order_books *order_books_make(struct arena *arena)
 {
-	struct order_book *book = arena_new(arena, struct order_book);
-	const struct nest_frame *frame = view->frame;
-	book->frame = frame;
-	find_feeling(view, book);
-	for (int j = 0; j < frame->count; j++)
-		book->found[j] = arena_alloc_array(arena,
-			(size_t)1 << frame->search->shape->dimension_count, sizeof *book->found[j]);
-	return book;
+	struct order_books *books = arena_new(arena, struct order_books);
+	books->arena = arena;
+	return books;
 }
 
-bool order_book_serves(const struct order_book *book, const struct nest_view *view)
+struct order_book *order_books_find(struct order_books *books, const struct nest_view *view)
 {
-	struct order_book other;
-	find_feeling(view, &other);
-	return other.links == book->links &&
-	       memcmp(other.feels, book->feels,
-		       (size_t)view->frame->count * sizeof other.feels[0]) == 0;
+	const struct nest_frame *frame = view->frame;
+	struct order_book book = {.frame = frame};
+	find_feeling(view, &book);
+	for (size_t b = 0; b < books->of.count; b++)
+		if (book.links == books->of.at[b]->links &&
+			memcmp(book.feels, books->of.at[b]->feels, sizeof book.feels) == 0)
+			return books->of.at[b];
+	for (int j = 0; j < frame->count; j++)
+		book.found[j] = arena_alloc_array(books->arena,
+			(size_t)1 << frame->search->shape->dimension_count, sizeof *book.found[j]);
+	return *array_add(books->arena, &books->of) = arena_copy(books->arena, &book, sizeof book);
 }
 
 static uint32_t felt_within(const struct nest_space *space, const struct nest_order *order)

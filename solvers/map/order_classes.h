@@ -30,10 +30,11 @@ struct order_classes {
 
 /* The classes for one residency; they are found when first asked for, by any thread. */
 struct order_book;
-struct order_book *order_book_make(struct arena *arena, const struct nest_view *view);
 
-/* Whether the book is also for another choice. */
-bool order_book_serves(const struct order_book *book, const struct nest_view *view);
+/* Books in the arena; one that serves a choice, made unless there is one. */
+struct order_books;
+struct order_books *order_books_make(struct arena *arena);
+struct order_book *order_books_find(struct order_books *books, const struct nest_view *view);
 
 /* For loops of level j, just those in `busy` with bounds above 1 in the mapping.  What is found
  * comes from run_arena, which must live as long as the book.  NULL if the run is to stop. */
