@@ -63,6 +63,7 @@ struct planning planning_default(const struct arch *arch)
 		.in_place = in_place,
 		.lx_capacity = arch->lx >= 0 ? arch_lx_capacity(arch) : 0,
 		.span_limit = arch->span_limit,
+		.place_ticks = PLACE_TICKS,
 		.machine_cores = cores,
 		.machine_lx = arch->lx >= 0 ? arch->levels[arch->lx].capacity : 0,
 	};

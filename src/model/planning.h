@@ -31,7 +31,10 @@
  * A planner that uses lx_capacity must be given the machine of
  * planning_arch: its streaming tiles keep out of what the planner hands out.
  */
-enum { PLANNING_CORES_MOST = 32 };
+enum {
+	PLANNING_CORES_MOST = 32,
+	PLACE_TICKS = 50000, /* about a tenth of a second */
+};
 
 enum clone_split {
 	CLONE_OFF,     /* no clones of graph inputs */
@@ -56,6 +59,7 @@ struct planning {
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
 	int64_t lx_capacity;       /* bytes for the planner */
 	int64_t span_limit;        /* bytes */
+	uint64_t place_ticks;      /* of a placement solver that proves; 0: no limit */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
 
 	/* of the machine: the bounds of what may be asked for */

@@ -19,7 +19,8 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 		.planning = layout->graph.planning,
 		.op = -1,
 		.packing = packing};
-	struct answer answer = solve(solver, &problem, 0, 0, layout->graph.arena);
+	uint64_t ticks = solver->proves ? layout->graph.planning->place_ticks : 0;
+	struct answer answer = solve(solver, &problem, ticks, 0, layout->graph.arena);
 	if (!answer.candidate_count)
 		BUG("place/%s offers nothing: %s", solver->name,
 			answer.complaint_count ? answer.complaints[0].text : "it does not say why");
