@@ -302,11 +302,47 @@ static void what_comes_back_is_what_left(void **state)
 	}
 }
 
+/* In a narrow LX what is placed whole is never better than what is best in parts. */
+static void exact_saves_no_less_than_the_others(void **state)
+{
+	static const char *const others[] = {"greedy", "firstfit", "bestfit"};
+	long count = draws(100), better = 0, parted = 0, asked = 0;
+	uint64_t seed = draws_seed(23);
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct question question = draw_question(seed, draw, arena);
+		question.planning.lx_capacity = 1024 * (1 + draw % 8);
+		if (!reads_once(question.workload)) {
+			arena_close(arena);
+			continue;
+		}
+		struct plan *best = make_plan(&question, solver_find(STAGE_PLACE, "exact"));
+		int64_t bytes = hbm_bytes(&question, best), least = INT64_MAX;
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+			const struct solver *other = solver_find(STAGE_PLACE, others[i]);
+			int64_t more = hbm_bytes(&question, make_plan(&question, other));
+			if (more < bytes)
+				fail_msg("draw %ld: exact needs %" PRId64 " bytes, %s %" PRId64,
+					draw, bytes, others[i], more);
+			least = number_min(least, more);
+		}
+		struct outcome outcome = {0};
+		count_moves(best, &outcome);
+		asked++;
+		better += bytes < least;
+		parted += outcome.sent + outcome.kept > 0;
+		arena_close(arena);
+	}
+	print_message("exact is better in %ld of %ld, and evicts in %ld\n", better, asked, parted);
+	assert_true(!draws_are_many(count) || (better > count / 10 && parted > count / 20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_placement_saves_the_plan_saves),
 		cmocka_unit_test(what_comes_back_is_what_left),
+		cmocka_unit_test(exact_saves_no_less_than_the_others),
 	};
 	return cmocka_run_group_tests_name("parts of lives", tests, NULL, NULL);
 }

@@ -202,8 +202,8 @@ static void what_cannot_live_in_lx_is_refused_with_the_reason(void **state)
 	struct recipe_result made = planned(&test, &test.constraints, 1024);
 	assert_null(made.plan);
 	assert_string_equal(made.why,
-		"'a' lives in HBM, it must live in LX: its 131072 bytes per core exceed the 1024 of "
-		"LX");
+		"'a' lives in HBM, it must live in LX: its 131072 bytes per core (1024 sticks) "
+		"exceed the 1024 of LX");
 	assert_ptr_equal(made.broken, &test.constraints.at[0]);
 	arena_close(arena);
 }

@@ -149,7 +149,8 @@ static void four_megabytes_fit_on_four_cores_and_not_on_one(void **state)
 	assert_int_equal(find_stay(made, "s")->view.cores, 4);
 	made = plan(&one, "greedy");
 	assert_int_equal(find_stay(made, "s")->place, PLACE_HBM);
-	check_reason(&one, "s", "its 4194304 bytes per core exceed the 1677721 of LX");
+	check_reason(
+		&one, "s", "its 4194304 bytes per core (32768 sticks) exceed the 1677721 of LX");
 	check_reason(&one, "x",
 		"it is a graph input, not cloned: 4194304 bytes per core exceed the 1677721 left "
 		"for clones");

@@ -76,5 +76,7 @@ const struct solver place_exact_solver = {
 	.name = "exact",
 	.summary = "complete search: does it fit, the least peak, what to spill",
 	.proves = true,
+	.keeps_parts = true,
+	.lays_out = true,
 	.run = exact_run,
 };

@@ -104,6 +104,11 @@ static struct spill_item *add_item(
 	return item;
 }
 
+static int64_t weight_of(const struct buffer *buffer, size_t use)
+{
+	return number_max(use_weight(buffer, &buffer->uses[use]), 0);
+}
+
 /* From one use to each read that follows, and what each write made. */
 static void add_parts(struct making *making, int b)
 {
@@ -112,27 +117,31 @@ static void add_parts(struct making *making, int b)
 		int first = (int)making->items.count;
 		for (next = u + 1; next < buffer->use_count && !buffer->uses[next].write; next++)
 			add_item(making, b, buffer->uses[next - 1].at, buffer->uses[next].at + 1,
-				buffer->weight);
+				weight_of(buffer, next));
 		int end = (int)making->items.count;
 		if (!buffer->uses[u].write || end == first)
 			continue;
 		for (int i = first; i < end; i++)
 			making->items.at[i].version = (int)making->versions.count;
 		*array_add(making->arena, &making->versions) =
-			(struct spill_version){first, end, buffer->weight};
+			(struct spill_version){first, end, weight_of(buffer, u)};
 	}
 }
 
-/* How many transfers could be saved: reads after a use, and write backs of what they read. */
-static int64_t count_savings(const struct buffer *buffer)
+/* The transfers that could be saved: reads after a use, and write backs of what they read.  False
+ * if they weigh too much. */
+static bool sum_savings(const struct buffer *buffer, int64_t *sum)
 {
-	int64_t count = buffer->use_count == 0;
+	*sum = buffer->use_count ? 0 : number_max(buffer->weight, 0);
 	for (size_t u = 1; u < buffer->use_count; u++) {
-		const struct use *before = &buffer->uses[u - 1], *use = &buffer->uses[u];
-		count += !use->write;
-		count += !use->write && before->write;
+		if (buffer->uses[u].write)
+			continue;
+		if (!number_add(*sum, weight_of(buffer, u), sum))
+			return false;
+		if (buffer->uses[u - 1].write && !number_add(*sum, weight_of(buffer, u - 1), sum))
+			return false;
 	}
-	return count;
+	return true;
 }
 
 static void add_buffer(struct making *making, int b, int64_t savings)
@@ -176,8 +185,7 @@ static bool add_items(struct making *making)
 	for (size_t b = 0; b < packing->count; b++) {
 		const struct buffer *buffer = &packing->buffers[b];
 		int64_t savings;
-		if (!number_mul(count_savings(buffer), number_max(buffer->weight, 0), &savings) ||
-			!number_add(model->all, savings, &model->all))
+		if (!sum_savings(buffer, &savings) || !number_add(model->all, savings, &model->all))
 			return false;
 		add_buffer(making, (int)b, savings);
 	}

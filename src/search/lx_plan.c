@@ -7,6 +7,20 @@
 #include "model/mapping.h"
 #include "search/lx_spill.h"
 
+/* Of a solver without an answer: everything stays in HBM. */
+static const struct placement *place_nothing(size_t count, struct arena *arena)
+{
+	struct placement *placement = arena_new(arena, struct placement);
+	placement->count = count;
+	placement->addresses = arena_array(arena, int64_t, count);
+	placement->in_place_of = arena_array(arena, int, count);
+	for (size_t b = 0; b < count; b++) {
+		placement->addresses[b] = UNPLACED;
+		placement->in_place_of[b] = -1;
+	}
+	return placement;
+}
+
 static void place(struct lx_layout *layout, const struct solver *solver)
 {
 	layout->buffers = lx_buffers(&layout->graph);
@@ -21,10 +35,16 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 		.packing = packing};
 	uint64_t ticks = solver->proves ? layout->graph.planning->place_ticks : 0;
 	struct answer answer = solve(solver, &problem, ticks, 0, layout->graph.arena);
-	if (!answer.candidate_count)
-		BUG("place/%s offers nothing: %s", solver->name,
-			answer.complaint_count ? answer.complaints[0].text : "it does not say why");
 	layout->ticks += answer.ticks;
+	layout->silent = NULL;
+	if (!answer.candidate_count) {
+		layout->silent =
+			answer.complaint_count
+				? answer.complaints[0].text
+				: "the solver came to the end of its ticks without an answer";
+		layout->placement = place_nothing(packing->count, layout->graph.arena);
+		return;
+	}
 	layout->placement = answer.candidates[answer.candidate_count - 1].placement;
 	struct packing_fault fault = packing_check(packing, layout->placement);
 	if (fault.a >= 0)
@@ -85,26 +105,34 @@ int64_t lx_unplaced_bytes(const struct lx_layout *layout)
 	return bytes;
 }
 
-/* Buffers that the solver had no room for. */
+/* Why a buffer does not live in LX from its first step on. */
+static const char *explain(const struct lx_layout *layout, size_t b)
+{
+	struct arena *arena = layout->graph.arena;
+	const struct packing *packing = &layout->buffers.packing;
+	long long size = packing->buffers[b].size, capacity = packing->capacity;
+	if (size > capacity)
+		return arena_format(arena,
+			"its %lld bytes per core (%lld sticks) exceed the %lld of LX", size,
+			size / STICK_BYTES, capacity);
+	if (layout->silent)
+		return layout->silent;
+	if (lx_spill_is_parted(layout, b))
+		return arena_format(arena,
+			"the solver keeps its %lld bytes per core among the %lld of LX for a part "
+			"of its life",
+			size, capacity);
+	return arena_format(arena,
+		"the solver found no gap for its %lld bytes per core among the %lld of LX while it "
+		"lives",
+		size, capacity);
+}
+
 static void explain_unplaced(const struct lx_layout *layout)
 {
-	const struct packing *packing = &layout->buffers.packing;
-	for (size_t b = 0; b < packing->count; b++) {
-		const struct buffer *buffer = &packing->buffers[b];
-		if (layout->placement->addresses[b] != UNPLACED || lx_spill_first(layout, b))
-			continue;
-		const char *text =
-			lx_spill_is_parted(layout, b)
-				? "the solver keeps its %lld bytes per core among the %lld of LX "
-				  "for a part of its life"
-			: buffer->size > packing->capacity
-				? "its %lld bytes per core exceed the %lld of LX"
-				: "the solver found no gap for its %lld bytes per core among the "
-				  "%lld of LX while it lives";
-		layout->graph.reasons[layout->buffers.tensors[b]] =
-			arena_format(layout->graph.arena, text, (long long)buffer->size,
-				(long long)packing->capacity);
-	}
+	for (size_t b = 0; b < layout->buffers.packing.count; b++)
+		if (layout->placement->addresses[b] == UNPLACED && !lx_spill_first(layout, b))
+			layout->graph.reasons[layout->buffers.tensors[b]] = explain(layout, b);
 }
 
 /* Where a tensor begins. */

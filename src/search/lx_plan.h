@@ -19,6 +19,7 @@ struct lx_layout {
 	struct lx_graph graph; /* as the passes left it */
 	struct lx_buffers buffers;
 	const struct placement *placement; /* by buffer */
+	const char *silent; /* why the solver has no answer: nothing is placed; NULL */
 	uint64_t ticks;
 };
 
