@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/wide.h"
 #include "search/milp.h"
 #include "solvers/place/packing.h"
 
@@ -29,7 +30,8 @@ struct making {
 	struct item *items;
 	struct term *below; /* [i * count + j]: i lies below j */
 	struct term top;
-	double padding; /* units that the topmost may do without */
+	int64_t capacity; /* bytes: no more than all on top of each other take */
+	double padding;   /* units that the topmost may do without */
 	struct term *row;
 	size_t row_count;
 };
@@ -111,6 +113,28 @@ static int64_t find_unit(const struct packing *packing)
 	return base * common;
 }
 
+/* Where everything lies on top of what is fixed and reserved, or the capacity.  Buffers that share
+ * an address ask for a multiple of all their steps: of the largest, or there is no saying. */
+static int64_t enough(const struct packing *packing)
+{
+	int64_t step = 1;
+	wide top = 0, sum = 0;
+	for (size_t i = 0; i < packing->count; i++)
+		step = number_max(step, packing_step(packing, i));
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		if (step % packing_step(packing, i))
+			return packing->capacity;
+		sum += (wide)buffer->size + step;
+		if (buffer->is_fixed && (wide)buffer->address + buffer->size > top)
+			top = (wide)buffer->address + buffer->size;
+	}
+	for (size_t k = 0; k < packing->reserved_count; k++)
+		if (packing->reserved[k].to > top)
+			top = packing->reserved[k].to;
+	return top + sum < packing->capacity ? (int64_t)(top + sum) : packing->capacity;
+}
+
 /* --- columns */
 
 static bool make_item(struct making *making, size_t i)
@@ -123,9 +147,9 @@ static bool make_item(struct making *making, size_t i)
 	item->size = number_ceil_div(buffer->size, unit);
 	item->true_size = (double)buffer->size / (double)unit;
 	making->padding = fmax(making->padding, (double)item->size - item->true_size);
-	bool possible = buffer->size <= making->packing->capacity;
+	bool possible = buffer->size <= making->capacity;
 	if (possible)
-		item->most = (making->packing->capacity - buffer->size) / (unit * step) * step;
+		item->most = (making->capacity - buffer->size) / (unit * step) * step;
 	if (buffer->is_fixed) {
 		possible &= buffer->address >= 0 && buffer->address % (unit * step) == 0 &&
 			    buffer->address / unit <= item->most;
@@ -332,7 +356,7 @@ static void make_goal(struct making *making)
 {
 	struct order_program *program = making->program;
 	const struct packing *packing = making->packing;
-	double weights = 0, capacity = (double)packing->capacity / (double)program->unit;
+	double weights = 0, capacity = (double)making->capacity / (double)program->unit;
 	making->top = number(capacity);
 	for (size_t i = 0; i < packing->count; i++)
 		weights += (double)packing->buffers[i].weight;
@@ -375,6 +399,7 @@ struct order_program *order_program_make(
 		.packing = packing,
 		.all = all,
 		.arena = arena,
+		.capacity = enough(packing),
 		.items = arena_array(arena, struct item, all.count),
 		.below = arena_array(arena, struct term, all.count * all.count),
 		.row = arena_array(arena, struct term, (all.count + 4) * (all.count + 4)),

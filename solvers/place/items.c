@@ -34,12 +34,13 @@ static bool is_passing(const struct buffer *buffer)
 	return buffer->end == buffer->start + 1;
 }
 
-bool items_may_take(const struct items *items, const int *parents, size_t child, int parent)
+static bool may_take(const struct items *items, const bool *taken, size_t child, int parent)
 {
 	const struct buffer *buffers = items->packing.buffers;
 	const struct buffer *c = &buffers[child], *p = &buffers[parent];
-	if (p->end != c->start + 1 || p->size < c->size || !has_bytes(c) || !has_bytes(p) ||
-		(is_passing(p) && parents[parent] >= 0))
+	if (taken[parent] || p->end != c->start + 1 || p->size < c->size || !has_bytes(c) ||
+		!has_bytes(p) || (is_passing(p) && items->parents[parent] >= 0) ||
+		(is_passing(c) && taken[child]))
 		return false;
 	return !c->is_fixed || !p->is_fixed || p->address == c->address;
 }
@@ -58,7 +59,7 @@ static void link_children(struct items *items, bool must, struct arena *arena)
 			continue;
 		for (size_t k = 0; k < buffer->parent_count && items->parents[i] < 0; k++) {
 			int parent = buffer->parents[k];
-			if (taken[parent] || !items_may_take(items, items->parents, i, parent))
+			if (!may_take(items, taken, i, parent))
 				continue;
 			items->parents[i] = parent;
 			taken[parent] = true;

@@ -49,11 +49,8 @@ struct items {
  * before the others.  Time: n log n. */
 struct items *items_make(const struct packing *packing, struct arena *arena);
 
-/* The same with other parents, which are taken as they are; see items_may_take. */
+/* The same with some children left apart: parents[i] is as it was, or -1. */
 struct items *items_with(const struct items *like, const int *parents, struct arena *arena);
-
-/* Whether a buffer may take that parent's place beside what others take. */
-bool items_may_take(const struct items *items, const int *parents, size_t child, int parent);
 
 /* Whether an item is a reserved range. */
 bool items_range(const struct items *items, size_t item);
