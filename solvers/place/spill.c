@@ -1,6 +1,7 @@
 #include "solvers/place/spill.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "solvers/place/spill_climb.h"
 #include "solvers/place/spill_master.h"
 
@@ -12,6 +13,7 @@ enum {
 	FIRST_NODES = 20000,    /* of the packer, for a set that the master names */
 	ITERATION_WORK = 4,     /* of the master's, in nodes of the packer */
 	CALL_WORK = 20,
+	MORE_NODES = 4,  /* times, for a set that stayed undecided */
 	SHARE_LATER = 8, /* of the climb's work to the master's, once there is a bound */
 };
 
@@ -109,6 +111,32 @@ static void found(void *user, const double *values)
 	offer(spilling);
 }
 
+/* The best as a point of the master's, if it is new: the items, what versions gain, what pairs
+ * share. */
+static const double *known(void *user)
+{
+	struct spilling *spilling = user;
+	const struct spill_climb *climb = &spilling->climb;
+	const struct spill_model *model = spilling->model;
+	if (!climb->any || (spilling->known && spilling->known_gain == climb->best.gain))
+		return spilling->known;
+	double *point = arena_array(spilling->arena, double, spilling->master.column_count);
+	for (int i = 0; i < model->item_count; i++)
+		point[i] = climb->best.kept[i];
+	for (int v = 0; v < model->version_count; v++)
+		point[spilling->master.version_column + v] = !climb->best.missing[v];
+	for (int p = 0; p < model->pair_count; p++) {
+		const struct spill_pair *pair = &model->pairs[p];
+		bool both = climb->best.kept[pair->first] && climb->best.kept[pair->second];
+		point[spilling->master.pair_column + p] =
+			both && pair->row >= 0 &&
+			climb->best_at[pair->first] == climb->best_at[pair->second];
+	}
+	spilling->known = point;
+	spilling->known_gain = climb->best.gain;
+	return point;
+}
+
 /* What a point gains; as whole numbers. */
 static int64_t bound_of(const struct spilling *spilling, const struct milp_answer *answer)
 {
@@ -118,57 +146,83 @@ static int64_t bound_of(const struct spilling *spilling, const struct milp_answe
 	return (int64_t)floor(-answer->bound + margin);
 }
 
-/* Decides a set of the master's; cuts it off. */
-static void decide(struct spilling *spilling, const bool *kept)
+static int64_t gain_of(struct spilling *spilling, const bool *kept)
+{
+	struct spill_set *set = &spilling->climb.trial;
+	spill_set_clear(set);
+	for (int i = 0; i < spilling->model->item_count; i++)
+		if (kept[i])
+			spill_set_turn(set, i);
+	return set->gain;
+}
+
+/* Asks the packer about a set, and cuts it off if it does not pack. */
+static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 {
 	struct spill_question question =
 		spill_question_make(spilling->arena, spilling->model, kept, NULL);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
-		.nodes = FIRST_NODES,
+		.nodes = nodes,
 		.explain = true};
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
+	spilling->work += answer.nodes;
+	if (answer.status == PACK_FITS) {
+		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
+		return;
+	}
 	int *all = arena_array(spilling->arena, int, question.packing.count);
 	for (size_t r = 0; r < question.packing.count; r++)
 		all[r] = (int)r;
 	bool core = answer.status == PACK_NEVER && answer.core_count;
-	if (answer.status == PACK_FITS) {
-		spill_climb_try(&spilling->climb, kept, 0);
-		return;
-	}
 	*array_add(spilling->arena, &spilling->cuts) =
 		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
 			core ? answer.core_count : question.packing.count);
-	if (answer.status == PACK_UNKNOWN) {
-		struct spill_set *next = &spilling->climb.trial;
-		spill_set_clear(next);
-		for (int i = 0; i < spilling->model->item_count; i++)
-			if (kept[i])
-				spill_set_turn(next, i);
+	if (answer.status == PACK_UNKNOWN)
 		*array_add(spilling->arena, &spilling->undecided) =
-			(struct undecided){kept, next->gain, asked.nodes};
-	}
+			(struct undecided){kept, gain_of(spilling, kept), nodes};
 }
 
 static void ask_master(struct spilling *spilling)
 {
 	struct arena *arena = arena_open();
 	struct milp_wishes wishes = {
-		.user = spilling, .go_on = go_on, .found = found, .covers = true};
+		.user = spilling, .go_on = go_on, .found = found, .known = known, .covers = true};
 	spilling->master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
+	spilling->known = NULL;
 	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
 	if (answer.status == MILP_INFEASIBLE)
 		spilling->rest_most = 0;
 	else if (answer.bound > -INFINITY)
-		spilling->rest_most = bound_of(spilling, &answer);
+		spilling->rest_most = number_min(spilling->rest_most, bound_of(spilling, &answer));
+	spilling->spent |= answer.status == MILP_FAILED;
 	bound(spilling);
 	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
-		decide(spilling, read_kept(spilling, answer.values));
-		offer(spilling);
-		bound(spilling);
+		const bool *kept = read_kept(spilling, answer.values);
+		if (gain_of(spilling, kept) > spilling->climb.best.gain)
+			decide(spilling, kept, FIRST_NODES);
 	}
 	arena_close(arena);
+}
+
+/* The most valuable set that is not decided, if nothing that was not looked at can be worth more;
+ * it gets more work. */
+static bool ask_again(struct spilling *spilling)
+{
+	struct undecided *most = NULL;
+	for (size_t i = 0; i < spilling->undecided.count; i++) {
+		struct undecided *at = &spilling->undecided.at[i];
+		if (at->gain > spilling->climb.best.gain && (!most || at->gain > most->gain))
+			most = at;
+	}
+	if (!most || most->gain < spilling->rest_most)
+		return false;
+	struct undecided again = *most;
+	*most = spilling->undecided.at[--spilling->undecided.count];
+	decide(spilling, again.kept, again.nodes * MORE_NODES);
+	go_on(spilling, 0, 0);
+	return true;
 }
 
 void spill_run(struct run *run, const struct packing *packing)
@@ -186,9 +240,13 @@ void spill_run(struct run *run, const struct packing *packing)
 	spilling.climb = spill_climb_make(run, arena, spilling.model);
 	spill_climb_start(&spilling.climb);
 	offer(&spilling);
+	bound(&spilling);
 	while (!is_done(&spilling)) {
-		ask_master(&spilling);
+		if (!ask_again(&spilling))
+			ask_master(&spilling);
 		spilling.share = SHARE_LATER;
+		offer(&spilling);
+		bound(&spilling);
 	}
 	bool optimal = spilling.climb.best.gain >= spilling.most;
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));

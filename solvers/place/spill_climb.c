@@ -127,6 +127,16 @@ static void fill(struct spill_climb *climb, struct spill_set *set)
 	}
 }
 
+static void keep(struct spill_climb *climb, const struct spill_set *set,
+	const struct spill_question *question, const struct placement *placement)
+{
+	if (climb->any && set->gain <= climb->best.gain)
+		return;
+	spill_question_answer(question, placement, climb->best_at);
+	spill_set_copy(&climb->best, set);
+	climb->better = climb->any = true;
+}
+
 /* Does the set pack?  It is the best if it is worth more. */
 static struct pack_answer ask(
 	struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
@@ -138,22 +148,31 @@ static struct pack_answer ask(
 		.nodes = nodes};
 	struct pack_answer answer = pack(climb->run, &asked, arena);
 	climb->work += answer.nodes;
-	if (answer.status == PACK_FITS && (set->gain > climb->best.gain || !climb->any)) {
-		spill_question_answer(&question, answer.placement, climb->best_at);
-		spill_set_copy(&climb->best, set);
-		climb->better = climb->any = true;
-	}
+	if (answer.status == PACK_FITS)
+		keep(climb, set, &question, answer.placement);
 	arena_close(arena);
 	return answer;
+}
+
+static void set_trial(struct spill_climb *climb, const bool *kept)
+{
+	spill_set_clear(&climb->trial);
+	for (int i = 0; i < climb->model->item_count; i++)
+		if (kept[i])
+			spill_set_turn(&climb->trial, i);
+}
+
+void spill_climb_keep(struct spill_climb *climb, const bool *kept,
+	const struct spill_question *question, const struct placement *placement)
+{
+	set_trial(climb, kept);
+	keep(climb, &climb->trial, question, placement);
 }
 
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes)
 {
 	struct spill_set *trial = &climb->trial;
-	spill_set_clear(trial);
-	for (int i = 0; i < climb->model->item_count; i++)
-		if (kept[i])
-			spill_set_turn(trial, i);
+	set_trial(climb, kept);
 	if (trial->gain > climb->top.gain) {
 		spill_set_copy(&climb->top, trial);
 		for (int r = 0; r < climb->model->row_count; r++)

@@ -33,6 +33,10 @@ struct spill_climb spill_climb_make(
 /* A first set that packs, from less and less room; nothing at worst. */
 void spill_climb_start(struct spill_climb *climb);
 
+/* A set whose question was answered: it is the best if it is worth more. */
+void spill_climb_keep(struct spill_climb *climb, const bool *kept,
+	const struct spill_question *question, const struct placement *placement);
+
 /* Is this set better than the best, and packs?  Keeps it if so. */
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes);
 

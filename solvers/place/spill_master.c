@@ -14,10 +14,11 @@ static void add_columns(struct spill_master *master, const struct spill_model *m
 	}
 	master->version_column = model->item_count;
 	for (int v = 0; v < model->version_count; v++)
-		milp_column(milp, 0, 1, false, -(double)model->versions[v].gain);
+		milp_column(milp, 0, 1, true, -(double)model->versions[v].gain);
 	master->pair_column = master->version_column + model->version_count;
 	for (int p = 0; p < model->pair_count; p++)
 		milp_column(milp, 0, model->pairs[p].row < 0 ? 0 : 1, false, 0);
+	master->column_count = master->pair_column + model->pair_count;
 }
 
 static void add_room(struct spill_master *master, const struct spill_model *model)

@@ -11,6 +11,7 @@
 struct spill_master {
 	struct milp *milp;
 	int version_column, pair_column; /* the first of each; items have the first columns */
+	int column_count;
 };
 
 struct spill_master spill_master_make(struct arena *arena, const struct spill_model *model,

@@ -128,17 +128,17 @@ static void add_parts(struct making *making, int b)
 	}
 }
 
-/* The transfers that could be saved: reads after a use, and write backs of what they read.  False
- * if they weigh too much. */
-static bool sum_savings(const struct buffer *buffer, int64_t *sum)
+/* What all transfers weigh that could be saved: reads after a use, and write backs of what they
+ * read.  False if that is too much. */
+static bool add_savings(const struct buffer *buffer, int64_t *savings)
 {
-	*sum = buffer->use_count ? 0 : number_max(buffer->weight, 0);
+	*savings = buffer->use_count ? 0 : number_max(buffer->weight, 0);
 	for (size_t u = 1; u < buffer->use_count; u++) {
 		if (buffer->uses[u].write)
 			continue;
-		if (!number_add(*sum, weight_of(buffer, u), sum))
-			return false;
-		if (buffer->uses[u - 1].write && !number_add(*sum, weight_of(buffer, u - 1), sum))
+		if (!number_add(*savings, weight_of(buffer, u), savings) ||
+			(buffer->uses[u - 1].write &&
+				!number_add(*savings, weight_of(buffer, u - 1), savings)))
 			return false;
 	}
 	return true;
@@ -185,7 +185,7 @@ static bool add_items(struct making *making)
 	for (size_t b = 0; b < packing->count; b++) {
 		const struct buffer *buffer = &packing->buffers[b];
 		int64_t savings;
-		if (!sum_savings(buffer, &savings) || !number_add(model->all, savings, &model->all))
+		if (!add_savings(buffer, &savings) || !number_add(model->all, savings, &model->all))
 			return false;
 		add_buffer(making, (int)b, savings);
 	}
@@ -241,6 +241,8 @@ static void scale(struct making *making)
 		size = number_gcd(size, model->items[i].size);
 		gain = number_gcd(gain, model->items[i].gain);
 	}
+	for (int v = 0; v < model->version_count; v++)
+		gain = number_gcd(gain, making->versions.at[v].gain);
 	size = number_max(size, 1);
 	model->unit_gain = gain = number_max(gain, 1);
 	model->room /= size;

@@ -363,12 +363,26 @@ static void search(struct solving *solving)
 		answer->bound = answer->value;
 }
 
+/* Every column has one value. */
+static void know(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	answer->status = MILP_OPTIMAL;
+	answer->value = answer->bound = glp_get_obj_coef(solving->problem, 0);
+	read_values(solving);
+	answer->values = solving->values;
+}
+
 static void solve_all(struct solving *solving)
 {
 	int megabytes = solving->wishes->megabytes;
 	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
-	if (load(solving) && relax(solving))
-		search(solving);
+	if (load(solving)) {
+		if (!glp_get_num_cols(solving->problem))
+			know(solving);
+		else if (relax(solving))
+			search(solving);
+	}
 	solving->answer.iterations = solving->asked_at;
 	glp_delete_prob(solving->problem);
 }
