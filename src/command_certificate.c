@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* The options, with the counting of the certificate where none is given. */
 static struct arguments with_counting(
@@ -70,6 +71,10 @@ static void check_identity(const struct certificate *certificate, const struct i
 			"rejected: the certificate is in %s counting",
 			counting_names[certificate->counting]);
 	check_sources(certificate, inputs, diag);
+	if (!certificate_covers(search))
+		diag_error(diag, certificate->problem_span,
+			"rejected: with '--imperfect' there are mappings that no certificate covers: "
+			"their factors need not divide");
 	if (!diag_failed(diag) && hash != certificate->problem)
 		diag_error(diag, certificate->problem_span,
 			"rejected: of shape, machine and constraints these specs make the problem "
@@ -157,8 +162,14 @@ int command_certificate(struct arena *arena, const struct arguments *arguments, 
 	const struct option_value *path = option_find(arguments, "certificate");
 	struct certificate_file file;
 	struct inputs inputs;
-	if (!certificate_file_open(arena, path->text, diag, &file))
+	if (!certificate_file_open(arena, path->text, diag, &file)) {
+		if (access(path->text, F_OK) != 0)
+			diag_note(diag, path->span,
+				"explore writes one when map=exact or map=linear proved something "
+				"and all factors divide: with '--imperfect' there is a proof, but "
+				"no certificate of it");
 		return command_refuse(diag);
+	}
 	struct arguments with = with_counting(arena, arguments, file.certificate->counting);
 	if (!inputs_read(arena, &with, diag, &inputs))
 		return command_refuse(diag);

@@ -96,7 +96,8 @@ const struct command command_check = {
 		"specs, that its points keep the constraints, fit and cost what is said, and, by a plain\n"
 		"search that shares nothing with the solvers, that no mapping of the whole space is\n"
 		"better than claimed.  The counting is the certificate's.  Exit status 1 when it is\n"
-		"rejected, with the reason; 3 when the budget ended first.\n",
+		"rejected, with the reason; 3 when the budget ended first.  A proof among factors that\n"
+		"need not divide (--imperfect) has no certificate.\n",
 	.options = options,
 	.run = run,
 };

@@ -276,6 +276,25 @@ static void other_specs_are_told(void **state)
 	assert_non_null(strstr(ended.err, "certificates are of problems"));
 }
 
+/* The proof among factors that need not divide is no certificate, and one of those that divide
+ * does not stand for it. */
+static void uneven_factors_have_none(void **state)
+{
+	assert_int_equal(
+		explore(SMALL " --solver map=exact --objective energy --imperfect M").status, 0);
+	assert_non_null(strstr(result("pareto.csv"), "optimal"));
+	assert_false(has("certificate.yaml"));
+	struct ended ended = check(SMALL " --imperfect M", "certificate.yaml");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "there is no such file"));
+	assert_non_null(
+		strstr(ended.err, "with '--imperfect' there is a proof, but no certificate"));
+	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
+	ended = check(SMALL " --imperfect M", "certificate.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "mappings that no certificate covers"));
+}
+
 /* Each distinct layer of a network has its own. */
 static void layers_of_networks_are_verified(void **state)
 {
@@ -378,6 +397,7 @@ int main(void)
 		TEST(every_change_is_told),
 		TEST(a_solver_that_is_wrong_is_caught),
 		TEST(other_specs_are_told),
+		TEST(uneven_factors_have_none),
 		TEST(layers_of_networks_are_verified),
 		TEST(hostile_files_are_refused),
 		TEST(changed_certificates_are_answered),

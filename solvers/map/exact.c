@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/cells.h"
+#include "search/certificate.h"
 #include "solvers/map/nest_ask.h"
 #include "solvers/map/nest_choices.h"
 #include "solvers/map/nest_descent.h"
@@ -61,14 +62,6 @@ struct hunt {
 	bool stopped;                 /* before it knew the next ones */
 	struct part parts[PARTS_MOST];
 };
-
-static bool is_perfect(const struct nest_search *search)
-{
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		if (search->domain->imperfect >> d & 1 && search->shape->dimensions[d].extent > 1)
-			return false;
-	return true;
-}
 
 static double least(double a, double b)
 {
@@ -262,7 +255,7 @@ static void prove(const struct hunt *hunt, struct run *run, bool complete)
 static void run_exact(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *search = problem->nest;
-	if (!is_perfect(search)) {
+	if (!certificate_covers(search)) {
 		uneven_run(run, problem);
 		return;
 	}
