@@ -197,6 +197,23 @@ static void the_certificate_of_the_readme_is_the_one_that_explore_writes(void **
 }
 
 /* "[text](target)" leads to a file beside the manual. */
+static void the_arrays_of_the_readme_are_those_that_explore_finds(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(
+		arena, "\"$LXPLORE\" explore specs/space_time/matmul.yaml -q -o '%s'", folder);
+	assert_int_equal(ended.status, 0);
+	assert_string_equal(
+		ended.out, find_block(arena, "README.md", "point     cycles        PEs"));
+	const char *spec =
+		put_block(arena, folder, "conv.yaml", "specs/space_time.md", "variables:");
+	ended = shell(arena, "\"$LXPLORE\" simulate '%s'", spec);
+	assert_int_equal(ended.status, 0);
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 static void check_links(struct arena *arena, const char *manual, const char *folder)
 {
 	const char *at = read_manual(arena, manual);
@@ -272,6 +289,7 @@ int main(void)
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),
 		cmocka_unit_test(the_certificate_of_the_readme_is_the_one_that_explore_writes),
+		cmocka_unit_test(the_arrays_of_the_readme_are_those_that_explore_finds),
 		cmocka_unit_test(links_lead_to_files),
 		cmocka_unit_test(the_man_page_knows_every_option),
 	};
