@@ -213,6 +213,55 @@ static void wrong_specs_are_told(void **state)
 	}
 }
 
+/* A 6 x 6 array on 2 x 4 PEs: every output is the one of the large array. */
+static void folds_compute_the_same(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *fold;
+		int64_t pes, cycles;
+	} rows[] = {
+		{"", 36, 16},
+		{"  fold: {array: [2, 4]}\n", 8, 3 * 2 * (2 + 4 + 6 - 2)},
+		{"  fold: {array: [2, 4], order: blocks}\n", 2 * 3, 0},
+		{"  fold: {array: [3, 1], order: tiles}\n", 3, 2 * 6 * (3 + 1 + 6 - 2)},
+		{"  fold: {array: [1, 1], order: blocks}\n", 1, 0},
+	};
+	struct arena *arena = arena_open();
+	struct systolic_result whole = {0};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct space_time spec = must_read(
+			arena, arena_format(arena,
+				       "space_time:\n  loops: {i: [1, 7], j: 6, k: 6}\n"
+				       "  equations: |\n"
+				       "    a(i, j, k) = select(j == 0, A(i, k), a(i, j - 1, k));\n"
+				       "    b(i, j, k) = select(i == 1, B(k, j), b(i - 1, j, k));\n"
+				       "    c(i, j, k) = select(k == 0, 0, c(i, j, k - 1)) +"
+				       " a(i, j, k) * b(i, j, k);\n"
+				       "    C(i, j) = select(k == 5, c(i, j, k));\n"
+				       "  allocation: [[1, 0, 0], [0, 1, 0]]\n"
+				       "  schedule: [1, 1, 1]\n%s",
+				       rows[i].fold));
+		struct projection_facts facts =
+			projection_facts(&spec.recurrence, &spec.projection, &spec);
+		struct project_search search = {.spec = &spec, .seed = 5};
+		struct project_found found = {.projection = spec.projection, .facts = facts};
+		assert_int_equal(facts.fault, PROJECTION_FINE);
+		assert_int_equal(facts.pes, rows[i].pes);
+		if (rows[i].cycles && i != 1) /* the last tiles of i == 1 are narrower */
+			assert_int_equal(facts.cycles, rows[i].cycles);
+		project_execute(&search, &found, arena);
+		assert_true(found.executed && found.agrees);
+		assert_int_equal(found.execution.output_count, 36);
+		if (!i)
+			whole = found.execution;
+		for (size_t k = 0; k < 36; k++)
+			assert_memory_equal(&found.execution.outputs[k], &whole.outputs[k],
+				sizeof *whole.outputs);
+	}
+	arena_close(arena);
+}
+
 /* No order of points needs fewer PEs than a step has points, nor fewer steps than a chain has. */
 static void bounds_are_those_of_the_matrix_product(void **state)
 {
@@ -276,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_reverse_is_shown),
 		cmocka_unit_test(refusals_show_counterexamples),
 		cmocka_unit_test(wrong_specs_are_told),
+		cmocka_unit_test(folds_compute_the_same),
 		cmocka_unit_test(bounds_are_those_of_the_matrix_product),
 		cmocka_unit_test(the_matrix_product_is_searched_to_the_end),
 	};

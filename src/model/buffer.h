@@ -12,8 +12,8 @@
  * (parent.end == child.start + 1), if it is no larger.
  */
 struct use {
-	int64_t at; /* the step; the buffer is there in [at, at + 1) */
-	bool write; /* its bytes become new; else they are read */
+	int64_t at;     /* the step; the buffer is there in [at, at + 1) */
+	bool write;     /* its bytes become new; else they are read */
 	int64_t weight; /* of this transfer; 0: as the buffer says */
 };
 

@@ -106,7 +106,8 @@ size_t placement_count(const struct placement *placement)
 static int64_t sum_found(const struct buffer *buffer, bool all, const struct residence_part *parts,
 	size_t part_count)
 {
-	int64_t found = 0, reads = 0, written = 0; /* the weight of the write of the value at hand */
+	int64_t found = 0, reads = 0,
+		written = 0; /* the weight of the write of the value at hand */
 	for (size_t u = 0, part = 0; u < buffer->use_count; u++) {
 		const struct use *use = &buffer->uses[u];
 		if (use->write) {

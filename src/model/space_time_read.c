@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/recurrence_equations.h"
+#include "model/recurrence_fold.h"
 #include "model/recurrence_invent.h"
 #include "model/space_time_call.h"
 
@@ -395,6 +396,35 @@ static bool read_search(struct reader *map, struct space_time *out)
 	return good;
 }
 
+/* The spec becomes that of the small array. */
+static bool read_fold(struct reader *map, struct space_time *out)
+{
+	static const char *const orders[] = {"tiles", "blocks", NULL};
+	const struct node *node = read_map(map, "fold", OPTIONAL);
+	struct fold fold = {0};
+	int order = 0;
+	const char *why;
+	if (!node)
+		return true;
+	struct reader reader;
+	reader_open(&reader, map->reading, node, "fold");
+	const struct node *list = read_list(&reader, "array", REQUIRED);
+	read_word(&reader, "order", OPTIONAL, orders, &order);
+	reader_done(&reader);
+	if (!list)
+		return false;
+	if (!out->has_space || !out->has_time)
+		return reading_refuse(map->reading, node,
+			"'fold' needs an 'allocation' and a 'schedule': they are what is folded");
+	fold.order = (enum fold_order)order;
+	fold.row_count = out->projection.space_count;
+	if (!read_vector(map->reading, list, "'array' of 'fold'", fold.row_count, 1, loop_most,
+		    fold.sizes))
+		return false;
+	return recurrence_fold(map->reading->arena, &fold, out, &why) ||
+	       reading_refuse(map->reading, node, "%s", why);
+}
+
 bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct node *plan, struct space_time *out)
 {
@@ -421,6 +451,8 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 				out->array);
 		else if (array)
 			reading_refuse(reading, array, "'array' has at most 8 sizes");
+		if (diag_errors(reading->diag) == before)
+			read_fold(&map, out);
 		reader_done(&map);
 	}
 	return diag_errors(reading->diag) == before;
