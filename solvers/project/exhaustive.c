@@ -9,13 +9,12 @@
  * points meet is asked only of what no legal projection beats so far, so the answer is proven: each
  * pair is causal and apart, or beaten, or not legal.
  */
-static struct score score_of(const struct projections *space, const struct schedule *schedule,
-	const struct allocation *to)
+static struct score score_of(const struct schedule *schedule, const struct allocation *to)
 {
-	struct score score = {.cycles = schedule->cycles, .pes = to->pes, .wire = to->wire};
-	(void)space;
-	score.registers = schedule->registers * to->pes;
-	return score;
+	return (struct score){.cycles = schedule->cycles,
+		.pes = to->pes,
+		.registers = schedule->registers * to->pes,
+		.wire = to->wire};
 }
 
 /* Whether all that is wanted is known before the facts are; ports are not. */
@@ -28,11 +27,11 @@ static bool scores_early(const struct objectives *objectives)
 }
 
 static bool fits(const struct project_search *search, const struct projection *projection,
-	struct score *score)
+	bool ports, struct score *score)
 {
 	struct projection_facts facts =
 		projection_facts(&search->spec->recurrence, projection, search->spec);
-	*score = project_score(&search->spec->recurrence, projection, &facts);
+	*score = project_score(&search->spec->recurrence, projection, &facts, ports);
 	return facts.fault == PROJECTION_FINE;
 }
 
@@ -51,7 +50,7 @@ static void project_run(struct run *run, const struct problem *problem)
 		for (size_t a = 0; a < space.allocation_count; a++) {
 			const struct schedule *schedule = &space.schedules[s];
 			const struct allocation *allocation = &space.allocations[a];
-			struct score score = score_of(&space, schedule, allocation);
+			struct score score = score_of(schedule, allocation);
 			bool known;
 			if (!run_spend(run, 1))
 				return;
@@ -64,7 +63,7 @@ static void project_run(struct run *run, const struct problem *problem)
 			}
 			struct projection *projection = arena_new(arena, struct projection);
 			*projection = projections_make(&space, allocation, schedule);
-			if (!fits(search, projection, &score))
+			if (!fits(search, projection, !early, &score))
 				continue;
 			const char *key =
 				project_text(arena, &search->spec->recurrence, projection);

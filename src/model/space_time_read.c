@@ -325,7 +325,8 @@ static bool read_plan(
 			"the spec has an allocation or a schedule of its own; take it out, or this plan");
 	if (!reader_open(&map, reading, plan, "projection"))
 		return false;
-	bool good = read_matrices(&map, out);
+	bool good = read_matrices(&map, out) &&
+		    read_streams(&map, "wires", &out->recurrence, &out->projection.wires);
 	reader_done(&map);
 	return good;
 }

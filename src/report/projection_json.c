@@ -76,7 +76,7 @@ const char *projection_json(struct arena *arena, const struct project_search *se
 	const struct recurrence *recurrence = &search->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_score(recurrence, projection, facts);
+	struct score score = project_score(recurrence, projection, facts, true);
 	json_t *space = json_array(), *time = json_array(), *registers = json_object();
 	for (int r = 0; r < projection->space_count; r++)
 		json_array_append_new(
@@ -153,6 +153,11 @@ const char *projection_plan_yaml(
 			text_add(&text, "%s%" PRId64, i ? ", " : "", row[i]);
 		text_add(&text, "]\n");
 	}
+	text_add(&text, "  wires: [");
+	for (int s = 0, count = 0; s < recurrence->stream_count; s++)
+		if (projection->wires >> s & 1)
+			text_add(&text, "%s%s", count++ ? ", " : "", recurrence->streams[s].name);
+	text_add(&text, "]\n");
 	return text_read(&text);
 }
 

@@ -153,7 +153,7 @@ const char *projection_text(
 	const struct recurrence *recurrence = &search->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_score(recurrence, projection, facts);
+	struct score score = project_score(recurrence, projection, facts, true);
 	struct text text = text_open(arena);
 	text_add(&text, "%s\n", project_text(arena, recurrence, projection));
 	text_add(&text,

@@ -8,13 +8,13 @@
 #include <string.h>
 
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts)
+	const struct projection_facts *facts, bool ports)
 {
 	struct score score = {.feasible = true,
 		.cycles = facts->cycles,
 		.computes = facts->points,
 		.pes = facts->pes,
-		.ports = projection_ports(recurrence, projection, facts)};
+		.ports = ports ? projection_ports(recurrence, projection, facts) : 0};
 	for (int s = 0; s < recurrence->stream_count; s++)
 		score.registers += facts->registers[s] * facts->pes;
 	for (int d = 0; d < recurrence->dependence_count; d++)
@@ -133,7 +133,7 @@ static void take_offer(const struct project_search *search, const struct candida
 	*found = (struct project_found){.projection = *candidate->projection,
 		.facts = facts,
 		.solver = arena_format(arena, "project/%s", search->solver)};
-	struct point point = {project_score(recurrence, candidate->projection, &facts),
+	struct point point = {project_score(recurrence, candidate->projection, &facts, true),
 		project_text(arena, recurrence, candidate->projection), found};
 	frontier_add(&out->frontier, arena, point);
 }

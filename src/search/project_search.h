@@ -42,9 +42,9 @@ struct project_explored {
 
 struct project_explored project_explore(const struct project_search *search, struct arena *arena);
 
-/* Cycles, PEs, registers of all PEs, wire, ports. */
+/* Cycles, PEs, registers of all PEs, wire; and ports if wanted, which takes a walk over all points. */
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
-	const struct projection_facts *facts);
+	const struct projection_facts *facts, bool ports);
 
 /* One projection on the array, beside the sequential order: into found->execution. */
 void project_execute(

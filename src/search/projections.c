@@ -361,6 +361,14 @@ struct projection projections_make(const struct projections *space,
 		projection.time_names[0] = "t";
 		memcpy(projection.time[0], schedule->vector, sizeof projection.time[0]);
 	}
+	for (int d = 0; d < space->spec->recurrence.dependence_count; d++) {
+		const struct dependence *dependence = &space->spec->recurrence.dependences[d];
+		int64_t delay = 0;
+		for (int i = 0; i < space->spec->recurrence.loop_count; i++)
+			delay += schedule->vector[i] * dependence->vector[i];
+		if (!delay) /* the search may declare so many wires, and did */
+			projection.wires |= UINT32_C(1) << dependence->stream;
+	}
 	return projection;
 }
 
