@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-/* Spatial bounds, one at a time, that are tried before there are too many cells to be counted. */
-enum { STEPS_COUNTED_MOST = 1 << 25 };
-
 static int dimension_count(const struct space *space)
 {
 	return space->domain->shape->dimension_count;
@@ -123,7 +120,7 @@ struct spread {
 	int bounds_count;
 	uint32_t *bounds;
 	int64_t left[SHAPE_DIMENSIONS_MOST];
-	uint64_t count, steps;
+	uint64_t count, tries, tries_most;
 };
 
 static bool visit_residencies(struct spread *spread)
@@ -143,7 +140,7 @@ static bool spread_over(struct spread *spread, int at, int i, int64_t room)
 {
 	const struct space *space = spread->cells->space;
 	int count = dimension_count(space), d = at % count;
-	if (!spread->visit && ++spread->steps > STEPS_COUNTED_MOST)
+	if (++spread->tries > spread->tries_most && spread->tries_most)
 		return false;
 	if (at == spread->bounds_count)
 		return !can_complete(spread->cells, spread->left) || visit_residencies(spread);
@@ -179,9 +176,9 @@ static bool spread_all(struct spread *spread)
 	return done;
 }
 
-uint64_t cells_count(const struct cells *cells)
+uint64_t cells_count(const struct cells *cells, uint64_t tries_most)
 {
-	struct spread spread = {.cells = cells};
+	struct spread spread = {.cells = cells, .tries_most = tries_most};
 	uint64_t count;
 	bool fits = spread_all(&spread) && !__builtin_mul_overflow(spread.count,
 						   space_residency_count(cells->space), &count);

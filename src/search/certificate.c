@@ -81,6 +81,9 @@ static void add_cells(struct arena *arena, const struct nest_search *search,
 	while (out->line_count > lines_most && extent++ < LINE_SPACE);
 }
 
+/* Who stopped the search does not wait for its certificate. */
+enum { TRIES_MOST = 1 << 26, TRIES_STOPPED = 1 << 17 };
+
 struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
 	const struct nest_explored *explored, size_t lines_most)
 {
@@ -91,7 +94,7 @@ struct certificate *certificate_make(struct arena *arena, const struct nest_sear
 		return NULL;
 	struct certificate *out = arena_new(arena, struct certificate);
 	struct cells cells = cells_make(arena, search->space);
-	out->choices = cells_count(&cells);
+	out->choices = cells_count(&cells, explored->stopped ? TRIES_STOPPED : TRIES_MOST);
 	if (out->choices == UINT64_MAX)
 		return NULL;
 	out->problem = certificate_problem_hash(search);

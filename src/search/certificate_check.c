@@ -263,7 +263,7 @@ static bool check_cover(struct check *check)
 	const struct certificate *certificate = check->certificate;
 	struct certificate_result *result = check->result;
 	uint64_t each = space_residency_count(check->search->space), sum;
-	result->choices = cells_count(&check->cells);
+	result->choices = cells_count(&check->cells, 0);
 	if (result->choices == UINT64_MAX)
 		return reject(check, certificate->choices_span,
 			"the space has more choices than can be counted");

@@ -171,6 +171,7 @@ static void run_layer(void *context, size_t i, int thread)
 	} else {
 		*out = nest_explore(&search, driver->arenas[i]);
 	}
+	out->stopped |= stopped;
 	if (stopped && search.objectives.count == 1)
 		take_floor(&search, out);
 }
