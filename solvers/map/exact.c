@@ -41,7 +41,8 @@ struct part {
 	struct array(struct task) tasks;
 	struct frontier kept;
 	double open; /* of the first objective: nothing that is left undone is below */
-	double cut;  /* nothing that the slack alone excluded is below */
+	double each[OBJECTIVE_COUNT]; /* and of each */
+	double cut;                   /* nothing that the slack alone excluded is below */
 	bool uncounted;
 };
 
@@ -55,17 +56,24 @@ struct hunt {
 	struct nest_view *view; /* of the choice that was looked at last */
 	double slack;
 	struct nest_offers offers;
-	double open, cut;
-	size_t spread;                /* the next spatial bounds */
-	struct nest_choice_list list; /* of the last ones */
-	size_t listed;                /* choices taken of these */
-	bool stopped;                 /* before it knew the next ones */
+	double open, cut, each[OBJECTIVE_COUNT]; /* as of a part */
+	size_t spread;                           /* the next spatial bounds */
+	struct nest_choice_list list;            /* of the last ones */
+	size_t listed;                           /* choices taken of these */
+	bool stopped;                            /* before it knew the next ones */
 	struct part parts[PARTS_MOST];
 };
 
 static double least(double a, double b)
 {
 	return a < b ? a : b;
+}
+
+static void lower(double *each, const struct hunt *hunt, uint32_t spatial)
+{
+	size_t count = hunt->search->objectives.count;
+	for (size_t k = 0; k < count; k++)
+		each[k] = least(each[k], hunt->choices->least[spatial * count + k]);
 }
 
 static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
@@ -79,7 +87,9 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	nest_descend(descent, task->choice.bound);
 	part->open = least(part->open, descent->open);
 	struct arena *arena = run_arena(descent->run);
-	if (!descent->stopped)
+	if (descent->stopped)
+		lower(part->each, hunt, task->choice.spatial);
+	else
 		run_cell(descent->run, cell_of(arena, hunt->search->space, &mapping));
 }
 
@@ -96,10 +106,13 @@ static void search_part(struct run *run, void *context, size_t i)
 	descent->cut.excluded = INFINITY;
 	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
 	for (size_t c = 0; c < part->tasks.count; c++) {
-		if (descent->stopped)
-			part->open = least(part->open, part->tasks.at[c].choice.bound);
-		else
+		const struct nest_choice *choice = &part->tasks.at[c].choice;
+		if (!descent->stopped) {
 			search_choice(hunt, descent, &part->tasks.at[c], part);
+			continue;
+		}
+		part->open = least(part->open, choice->bound);
+		lower(part->each, hunt, choice->spatial);
 	}
 	part->kept = descent->offers.kept;
 	part->cut = descent->cut.excluded;
@@ -151,6 +164,12 @@ static double find_open(const struct hunt *hunt)
 	return open;
 }
 
+static void set_all(double *each, double value)
+{
+	for (int k = 0; k < OBJECTIVE_COUNT; k++)
+		each[k] = value;
+}
+
 static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
 {
 	struct nest_cut cut = nest_cut_make(
@@ -159,6 +178,8 @@ static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
 		hunt->parts[i] = (struct part){.open = INFINITY, .cut = INFINITY};
+	for (size_t i = 0; i < parts; i++)
+		set_all(hunt->parts[i].each, INFINITY);
 	for (; count < parts * choices && next_choice(hunt, run, &cut, &task); count++)
 		*array_add(hunt->arena, &hunt->parts[count % parts].tasks) = task;
 	hunt->cut = least(hunt->cut, cut.excluded);
@@ -173,6 +194,8 @@ static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
 			frontier_add(&hunt->offers.kept, run_arena(run), part->kept.points[p]);
 		hunt->open = least(hunt->open, part->open);
 		hunt->cut = least(hunt->cut, part->cut);
+		for (int k = 0; k < OBJECTIVE_COUNT; k++)
+			hunt->each[k] = least(hunt->each[k], part->each[k]);
 		hunt->offers.uncounted |= part->uncounted;
 	}
 }
@@ -234,7 +257,29 @@ static void warm_up(struct hunt *hunt, struct run *run)
 	}
 }
 
-static void prove(const struct hunt *hunt, struct run *run, bool complete)
+/* Each objective alone: what was found is not below the least of it, what it excluded no more than
+ * the slack below, and what is open is not below its choices; of the first more is known. */
+static void prove_each(struct hunt *hunt, struct run *run, double first)
+{
+	const struct objectives *objectives = &hunt->search->objectives;
+	const struct frontier *kept = &hunt->offers.kept;
+	if (hunt->listed < hunt->list.count)
+		lower(hunt->each, hunt, hunt->list.at[hunt->listed].spatial);
+	for (size_t s = hunt->spread; s < hunt->choices->count; s++)
+		lower(hunt->each, hunt, hunt->choices->at[s].spatial);
+	for (size_t k = 0; k < objectives->count; k++) {
+		enum objective objective = objectives->at[k];
+		for (size_t i = 0; i < kept->count; i++)
+			hunt->each[k] = least(hunt->each[k],
+				objective_value(objective, &kept->points[i].score) / hunt->slack);
+		if (!hunt->choices->complete)
+			hunt->each[k] = least(hunt->each[k], nest_floor(hunt->search, objective));
+	}
+	hunt->each[0] = first;
+	run_prove_each(run, hunt->each, objectives->count);
+}
+
+static void prove(struct hunt *hunt, struct run *run, bool complete)
 {
 	double best = best_value(hunt);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
@@ -250,6 +295,8 @@ static void prove(const struct hunt *hunt, struct run *run, bool complete)
 		run_prove(run, PROOF_BOUND, bound);
 	else if (complete)
 		run_prove_within(run, hunt->slack);
+	else
+		prove_each(hunt, run, bound);
 }
 
 static void run_exact(struct run *run, const struct problem *problem)
@@ -272,6 +319,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->offers = nest_offers_open(run, search);
 	hunt->open = INFINITY;
 	hunt->cut = INFINITY;
+	set_all(hunt->each, INFINITY);
 	warm_up(hunt, run);
 	bool complete = search_rounds(hunt, run);
 	nest_offers_close(&hunt->offers);

@@ -320,6 +320,7 @@ static bool has_few_free(const struct space *space, int most)
 static void weigh_spread(struct run *run, const struct spread *spread)
 {
 	struct nest_choices *choices = spread->choices;
+	const struct objectives *objectives = &search_of(choices)->objectives;
 	struct arena *scratch = arena_open();
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
@@ -328,10 +329,11 @@ static void weigh_spread(struct run *run, const struct spread *spread)
 			struct nest_sums base = base_of(residencies);
 			struct nest_cost cost;
 			weigh(residencies, &base, 0, &cost);
-			choices->at[choices->count++] =
-				(struct nest_spread){nest_cost_value(&residencies->view, &cost,
-							     search_of(choices)->objectives.at[0]),
-					s};
+			double *values = &choices->least[s * objectives->count];
+			for (size_t k = 0; k < objectives->count; k++)
+				values[k] = nest_cost_value(
+					&residencies->view, &cost, objectives->at[k]);
+			choices->at[choices->count++] = (struct nest_spread){values[0], s};
 		}
 		arena_release(scratch, mark);
 	}
@@ -358,9 +360,10 @@ struct nest_choices *nest_choices_make(struct run *run, struct arena *arena,
 	spread_over(&spread, 0, 0, search->shape->dimensions[0].extent);
 	choices->bounds = spread.all.at;
 	choices->at = arena_array(arena, struct nest_spread, spread.count);
+	choices->least = arena_array(arena, double, spread.count * search->objectives.count);
 	weigh_spread(run, &spread);
 	choices->complete &= run_go_on(run, 0);
-	choices->floor = nest_floor(search);
+	choices->floor = nest_floor(search, search->objectives.at[0]);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;

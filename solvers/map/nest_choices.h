@@ -36,6 +36,7 @@ struct nest_choices {
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
 	struct nest_spread *at;
+	double *least;          /* of spatial choice s and objective k: [s * objectives + k] */
 	const uint32_t *bounds; /* of spatial choice s: by spatial tiling level, then dimension */
 	int spatial_count;
 	int tiling[ARCH_LEVELS_MOST]; /* the spatial tiling levels */

@@ -351,6 +351,16 @@ static double best_kept(const struct tree *tree)
 			   : INFINITY;
 }
 
+/* Of objectives other than the first no bounds are kept. */
+static void prove_first(struct tree *tree, double first)
+{
+	const struct nest_search *search = tree->frame.search;
+	double bounds[OBJECTIVE_COUNT] = {first};
+	for (size_t k = 1; k < search->objectives.count; k++)
+		bounds[k] = nest_floor(search, search->objectives.at[k]);
+	run_prove_each(tree->run, bounds, search->objectives.count);
+}
+
 static void search(struct tree *tree)
 {
 	double bound = 0;
@@ -379,6 +389,8 @@ static void search(struct tree *tree)
 		run_prove(tree->run, PROOF_OPTIMAL, 0);
 	else if (tree->frame.search->objectives.count == 1)
 		run_prove(tree->run, PROOF_BOUND, bound);
+	else
+		prove_first(tree, bound);
 }
 
 void uneven_run(struct run *run, const struct problem *problem)

@@ -106,8 +106,8 @@ struct uneven_choices uneven_choices_make(
 {
 	const struct nest_search *search = frame->search;
 	const struct space *space = search->space;
-	struct uneven_choices choices = {
-		.complete = space->free_count <= FREE_MOST, .floor = nest_floor(search)};
+	struct uneven_choices choices = {.complete = space->free_count <= FREE_MOST,
+		.floor = nest_floor(search, search->objectives.at[0])};
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
 			choices.tiling[choices.spatial_count++] = i;

@@ -82,6 +82,20 @@ static json_t *make_points(const struct nest_explored *explored)
 	return list;
 }
 
+/* Of each objective alone; null where none is known, and where nothing better is left. */
+static json_t *make_bounds(
+	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
+{
+	const struct objectives *objectives = &search->objectives;
+	const double *bounds = objectives->count > 1 ? explored->bounds : &explored->bound;
+	json_t *object = json_object();
+	for (size_t k = 0; k < objectives->count; k++)
+		json_object_set_new(object,
+			objective_text(arena, objectives->at[k], search->hierarchy),
+			!explored->complete && bounds[k] > 0 ? json_real(bounds[k]) : json_null());
+	return object;
+}
+
 const char *nest_run_json(struct arena *arena, const struct run_record *record,
 	const struct nest_search *search, const struct nest_explored *explored)
 {
@@ -98,6 +112,7 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 			      : json_null());
 	json_object_set_new(root, "counters", nest_row_counters(explored));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));
+	json_object_set_new(root, "bounds", make_bounds(arena, search, explored));
 	json_object_set_new(root, "certificate",
 		record->certificate ? json_string(record->certificate) : json_null());
 	json_object_set_new(root, "points", make_points(explored));

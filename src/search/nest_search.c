@@ -8,8 +8,8 @@
 #include "search/parallel.h"
 #include "search/solver.h"
 
-#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
@@ -51,13 +51,6 @@ struct nest_driver {
 	int round;
 	atomic_bool stopped;
 };
-
-bool nest_objective(enum objective objective)
-{
-	return objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY ||
-	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES ||
-	       objective >= OBJECTIVE_ACCESSES;
-}
 
 /* Words read, filled and updated at a level; INT64_MAX: that many or more. */
 static int64_t accesses_at(
@@ -113,13 +106,6 @@ static bool stop_wanted(void *context)
 	if (!atomic_load(&driver->stopped) && search->stop && search->stop(search->listener))
 		atomic_store(&driver->stopped, true);
 	return atomic_load(&driver->stopped);
-}
-
-struct frontier nest_frontier(const struct nest_search *search)
-{
-	struct frontier frontier = frontier_open(search->objectives);
-	frontier.thrifty = true;
-	return frontier;
 }
 
 /* Executes a mapping and compares with the exact model. */
@@ -248,6 +234,8 @@ static void run_task(void *context, size_t i, int thread)
 	slot->complete = answer.status == PROOF_OPTIMAL;
 	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
 	slot->within = answer.status == PROOF_NONE ? answer.within : 0;
+	for (size_t k = 0; k < driver->search->objectives.count && answer.bounds; k++)
+		slot->sum.bounds[k] = answer.bounds[k];
 	if (answer.complaint_count)
 		slot->sum.complaint = arena_text(slot->arena, answer.complaints[0].text);
 	take_cells(driver, slot, &answer);
@@ -283,6 +271,7 @@ static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
 		return;
 	explored->bound = slot->bound;
 	explored->within = slot->within;
+	memcpy(explored->bounds, slot->sum.bounds, sizeof explored->bounds);
 	explored->evaluated += slot->sum.evaluated;
 	explored->ticks += slot->sum.ticks;
 	explored->states += slot->sum.states;
@@ -469,19 +458,6 @@ static void note_proof(const struct nest_search *search, struct nest_explored *e
 		if (found->proof == PROOF_BOUND)
 			found->gap = value - bound;
 	}
-}
-
-double nest_floor(const struct nest_search *search)
-{
-	const struct hierarchy *hierarchy = search->hierarchy;
-	struct score score = {0};
-	double macs = 1;
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		macs *= (double)search->shape->dimensions[d].extent;
-	double all = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
-	score.cycles = (int64_t)fmin(macs / all, 0x1p62);
-	score.energy_pj = macs * hierarchy->compute_pj * (1 - 1e-12);
-	return objective_value(search->objectives.at[0], &score);
 }
 
 struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)

@@ -95,6 +95,8 @@ struct nest_explored {
 	/* Not complete, several objectives: for every mapping some point is worse by no more than this
 	 * factor in each of them; 0: none known. */
 	double within;
+	/* The same: no mapping is below, in each objective alone, in their order; 0: none known. */
+	double bounds[OBJECTIVE_COUNT];
 	size_t cell_count; /* outer choices that the proof looked into, as the solver told them */
 	const struct cell *cells;
 	const char *fault;     /* the first disagreement, in a sentence; NULL */
@@ -102,9 +104,8 @@ struct nest_explored {
 	const char *complaint; /* of a solver: the first; NULL */
 };
 
-/* Of the first objective: no mapping is below, because of its multiplications alone.  0: they bound
- * nothing. */
-double nest_floor(const struct nest_search *search);
+/* No mapping is below, because of its multiplications alone.  0: they bound nothing. */
+double nest_floor(const struct nest_search *search, enum objective objective);
 
 /* A frontier of mappings: of those equal in all objectives the one of least energy x latency. */
 struct frontier nest_frontier(const struct nest_search *search);

@@ -48,7 +48,7 @@ static struct nest_search search_of(const struct driver *driver, size_t i)
 /* For what no proof began with. */
 static void take_floor(const struct nest_search *search, struct nest_explored *explored)
 {
-	explored->bound = nest_floor(search);
+	explored->bound = nest_floor(search, search->objectives.at[0]);
 	for (size_t i = 0; i < explored->frontier.count && explored->bound > 0; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		struct nest_found *found = point->payload;

@@ -91,6 +91,11 @@ void run_prove_within(struct run *run, double factor)
 	run->answer.within = factor;
 }
 
+void run_prove_each(struct run *run, const double *bounds, size_t count)
+{
+	run->answer.bounds = arena_copy(run->arena, bounds, count * sizeof *bounds);
+}
+
 void run_cell(struct run *run, struct cell cell)
 {
 	*array_add(run->arena, &run->cells) = cell;

@@ -34,9 +34,9 @@ struct solver {
 	const char *name;     /* as given to --solver; the file's name */
 	const char *summary;  /* one line for `lxplore list solvers` */
 	enum sharing sharing; /* what problem->first and end mean */
-	bool proves; /* it ends with a proof, and is given no budget that nobody asked for */
+	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
-	bool lays_out; /* place: takes part in every exploration that names no other */
+	bool lays_out;    /* place: takes part in every exploration that names no other */
 	void (*run)(struct run *run, const struct problem *problem);
 };
 
@@ -87,6 +87,9 @@ void run_prove(struct run *run, enum proof_status status, double bound);
  * each of them. */
 void run_prove_within(struct run *run, double factor);
 
+/* Of several objectives: no mapping is below these, in each alone. */
+void run_prove_each(struct run *run, const double *bounds, size_t count);
+
 /* An outer choice (search/cells.h) that the proof had to look into, done; it must live in
  * run_arena.  What is not told so, a bound on the whole choice excluded. */
 struct cell;
@@ -115,7 +118,8 @@ struct complaint {
 struct answer {
 	enum proof_status status;
 	double bound;
-	double within; /* PROOF_NONE: the factor of run_prove_within; 0: none */
+	double within;        /* PROOF_NONE: the factor of run_prove_within; 0: none */
+	const double *bounds; /* of run_prove_each, in the arena; NULL: none */
 	uint64_t ticks, evaluated;
 	bool cut;     /* the budget ended it, or who asked */
 	bool stopped; /* who asked did */
