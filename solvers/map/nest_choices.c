@@ -220,6 +220,7 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 	if (!least_tiles_fit(&residencies->view))
 		return;
 	if (expansion->floors) {
+		run_go_on(expansion->run, PLACES_TICKS);
 		cost.sums = base_of(residencies);
 		if (!nest_floors_add(expansion->floors, expansion->arena, &cost.sums))
 			return;
