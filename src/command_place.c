@@ -106,10 +106,11 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 {
 	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
 	struct asker asker = {
-		.jobs = 1, .listener = listener, .stop = listener_stop, .report = listener_gap};
+		.jobs = 1, .listener = listener, .stop = listener_wait, .report = listener_gap};
 	struct answer answer =
 		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
 	bool refused = false;
+	listener_clear(listener);
 	for (size_t i = 0; i < answer.complaint_count; i++) {
 		fprintf(stderr, "lxplore: %s\n", answer.complaints[i].text);
 		refused |= answer.complaints[i].error && !answer.candidate_count;
@@ -152,7 +153,7 @@ static void write_layout(
 		command_print(text);
 }
 
-static void write_picture(
+void command_place_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
 	size_t length;
@@ -186,7 +187,7 @@ static int place(struct arena *arena, const struct place_request *request)
 	if (!find_overload(arena, &report) && !ask(arena, request, &listener, &report))
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
-	write_picture(arena, request, &report);
+	command_place_picture(arena, request, &report);
 	if (request->certificate && report.outcome == PLACE_NEVER)
 		command_place_prove(arena, request, &report);
 	return tell_end(arena, request, &report);

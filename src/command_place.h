@@ -10,6 +10,10 @@ int command_place_offsets(
 int command_place_certificate(
 	struct arena *arena, const struct place_request *request, struct diag *diag);
 
+/* The picture, if one was asked for. */
+void command_place_picture(struct arena *arena, const struct place_request *request,
+	const struct place_report *report);
+
 /* Of buffers that do not fit: fewer of them that do not either, as far as a proof of that is
  * soon found. */
 void command_place_core(struct arena *arena, struct place_report *report);

@@ -45,6 +45,18 @@ int command_place_offsets(
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
 	}
+	struct place_report report = {.file = &request->file,
+		.packing = packing,
+		.has_capacity = request->has_capacity,
+		.outcome = PLACE_FOUND,
+		.placement = placement,
+		.load = load_curve(arena, packing, NULL),
+		.method = "check"};
+	command_place_picture(arena, request, &report);
+	if (request->format == FORMAT_JSON || request->format == FORMAT_YAML) {
+		command_print(place_report_json(arena, &report));
+		return EXIT_FOUND;
+	}
 	command_print(arena_format(arena,
 		"the layout is right: %zu of %zu buffers have a place, peak %" PRId64
 		", saved %" PRId64 " of %" PRId64 "\n",

@@ -91,10 +91,12 @@ static bool excludes(
 static void check_options(const struct arguments *arguments, struct diag *diag)
 {
 	static const char *const pairs[][2] = {{"minimize", "spill"}, {"check", "minimize"},
-		{"check", "spill"}, {"check", "solver"}, {"check", "check-certificate"},
+		{"check", "spill"}, {"check", "solver"}, {"check", "budget"},
+		{"check", "time-limit"}, {"check", "output"}, {"check", "check-certificate"},
 		{"check", "certificate"}, {"certificate", "minimize"}, {"certificate", "spill"},
 		{"certificate", "check-certificate"}, {"minimize", "check-certificate"},
-		{"spill", "check-certificate"}};
+		{"spill", "check-certificate"}, {"solver", "check-certificate"},
+		{"output", "check-certificate"}, {"svg", "check-certificate"}};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		excludes(arguments, pairs[i][0], pairs[i][1], diag);
 	if (!has(arguments, "capacity") && !has(arguments, "minimize") && !has(arguments, "check"))

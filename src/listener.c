@@ -41,6 +41,23 @@ bool listener_hurry(void *at)
 	       (listener_interrupted() && time > atomic_load(&interrupted_at));
 }
 
+bool listener_wait(void *at)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (listener->terminal && time - listener->shown >= 1) {
+		listener->shown = time;
+		fprintf(stderr, "\r\033[Ksearching, %.0f s", time - listener->start);
+	}
+	return listener_stop(listener);
+}
+
+void listener_clear(const struct listener *listener)
+{
+	if (listener->terminal && listener->shown > 0)
+		fputs("\r\033[K", stderr);
+}
+
 void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t count)
 {
 	struct listener *listener = at;

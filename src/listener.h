@@ -24,6 +24,8 @@ bool listener_stop(void *listener);
 
 /* Whether that is some time ago. */
 bool listener_hurry(void *listener);
+/* The same, and shows how long it has been, where nothing else is shown. */
+bool listener_wait(void *listener);
 void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
 
 /* The same of layers of a network. */
@@ -31,6 +33,9 @@ void listener_layers(void *listener, size_t done, size_t layers, uint64_t count)
 
 /* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
 void listener_gap(void *listener, double value, double bound, uint64_t count);
+
+/* Takes the line of progress away. */
+void listener_clear(const struct listener *listener);
 
 bool listener_interrupted(void);
 

@@ -240,6 +240,20 @@ static void links_lead_to_files(void **state)
 	arena_close(arena);
 }
 
+static void the_placement_of_the_readme_is_what_place_says(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *table = "specs/buffers/attention.csv";
+	assert_string_equal(find_block(arena, "README.md", "id,lower,upper,size,in_place"),
+		read_manual(arena, table));
+	struct ended least = shell(arena, "\"$LXPLORE\" place %s --minimize", table);
+	assert_string_equal(least.err, find_block(arena, "README.md", "10 buffers, peak"));
+	struct ended never = shell(arena, "\"$LXPLORE\" place %s --capacity 512KiB", table);
+	assert_int_equal(never.status, 1);
+	assert_string_equal(never.err, find_block(arena, "README.md", "from step 2 to 3"));
+	arena_close(arena);
+}
+
 /* Hyphens as the man page writes them. */
 static const char *escape(struct arena *arena, const char *option, size_t length)
 {
@@ -252,7 +266,7 @@ static const char *escape(struct arena *arena, const char *option, size_t length
 static void the_man_page_knows_every_option(void **state)
 {
 	static const char *const commands[] = {
-		"explore", "score", "simulate", "check", "diff", "report", "list"};
+		"explore", "score", "simulate", "check", "place", "diff", "report", "list"};
 	struct arena *arena = arena_open();
 	const char *page = read_manual(arena, "scripts/lxplore.1");
 	size_t known = 0;
@@ -291,6 +305,7 @@ int main(void)
 		cmocka_unit_test(the_certificate_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(the_arrays_of_the_readme_are_those_that_explore_finds),
 		cmocka_unit_test(links_lead_to_files),
+		cmocka_unit_test(the_placement_of_the_readme_is_what_place_says),
 		cmocka_unit_test(the_man_page_knows_every_option),
 	};
 	return cmocka_run_group_tests_name("docs", tests, NULL, NULL);

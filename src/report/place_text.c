@@ -120,9 +120,10 @@ const char *place_report_core(struct arena *arena, const struct place_report *re
 	for (size_t i = 0; i < report->core_count && i < CORE_SHOWN; i++) {
 		const struct buffer *buffer = &report->packing->buffers[report->core[i]];
 		text_add(&text,
-			"  %s:%d: '%s' of %" PRId64 " bytes lives in [%" PRId64 ", %" PRId64 ")",
+			"  %s:%d: '%s' of %" PRId64 " byte%s lives in [%" PRId64 ", %" PRId64 ")",
 			report->file->source->name, report->file->rows[report->core[i] + 1].line,
-			buffer->name, buffer->size, buffer->start, buffer->end);
+			buffer->name, buffer->size, buffer->size == 1 ? "" : "s", buffer->start,
+			buffer->end);
 		if (buffer->is_fixed)
 			text_add(&text, ", fixed at %" PRId64, buffer->address);
 		text_add(&text, "\n");
