@@ -50,7 +50,8 @@ static void draw_buffer(struct drawn *d, struct random *random, size_t i)
 			d->parents[i][buffer->parent_count++] = (int)p;
 	for (int64_t at = buffer->start; below(random, 2) && at < buffer->end; at++)
 		if (below(random, 2))
-			d->uses[i][buffer->use_count++] = (struct use){at, below(random, 2)};
+			d->uses[i][buffer->use_count++] =
+				(struct use){at, below(random, 2), below(random, 3)};
 	if (i && below(random, 3) == 0 && d->buffers[i - 1].end > 1) {
 		buffer->start = d->buffers[i - 1].end - 1;
 		buffer->end = buffer->start + 1 + below(random, 3);
@@ -226,16 +227,18 @@ static int64_t saved_by(const struct drawn *d, size_t i)
 		return d->addresses[i] != UNPLACED ? buffer->weight : 0;
 	for (size_t u = 0; u < buffer->use_count; u++) {
 		if (!buffer->uses[u].write) {
-			saved += u && stays(d, i, buffer->uses[u - 1].at, buffer->uses[u].at);
+			if (u && stays(d, i, buffer->uses[u - 1].at, buffer->uses[u].at))
+				saved += use_weight(buffer, &buffer->uses[u]);
 			continue;
 		}
 		bool all = true;
 		size_t r = u + 1;
 		for (; r < buffer->use_count && !buffer->uses[r].write; r++)
 			all &= stays(d, i, buffer->uses[r - 1].at, buffer->uses[r].at);
-		saved += all && r > u + 1;
+		if (all && r > u + 1)
+			saved += use_weight(buffer, &buffer->uses[u]);
 	}
-	return saved * buffer->weight;
+	return saved;
 }
 
 static void what_is_saved_is_what_does_not_move(void **state)
