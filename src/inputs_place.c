@@ -66,16 +66,25 @@ static void read_reserved(
 	packing->reserved_count = ranges.count;
 }
 
+enum { MANY = 5000 }; /* buffers */
+
+/* Without a wish: a proof where one can be hoped for. */
+static const char *default_solver(const struct packing *packing)
+{
+	return packing->count > MANY ? "boxes" : "exact";
+}
+
 /* `place=exact` is accepted, as other commands write it. */
 static void read_solver(
 	const struct arguments *arguments, struct diag *diag, struct place_request *out)
 {
 	const struct option_value *value = option_find(arguments, "solver");
-	const char *name = value ? value->text : "exact";
+	if (!value)
+		return;
+	const char *name = value->text;
 	if (strncmp(name, "place=", 6) == 0)
 		name += 6;
-	out->solver =
-		inputs_solver(STAGE_PLACE, name, value ? value->span : (struct span){0}, diag);
+	out->solver = inputs_solver(STAGE_PLACE, name, value->span, diag);
 }
 
 static bool excludes(
@@ -146,6 +155,8 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 	out->file.packing.goal = has(arguments, "minimize") ? PACKING_PEAK
 				 : has(arguments, "spill")  ? PACKING_SPILL
 							    : PACKING_FIT;
+	if (!out->solver)
+		out->solver = solver_find(STAGE_PLACE, default_solver(&out->file.packing));
 	if (out->check && !out->file.has_offsets)
 		diag_error(diag, (struct span){.source = source},
 			"it has no column 'offset' to check");
