@@ -22,10 +22,12 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 
 bool listener_stop(void *listener);
 
-/* Whether that is some time ago. */
-bool listener_hurry(void *listener);
 /* The same, and shows how long it has been, where nothing else is shown. */
 bool listener_wait(void *listener);
+
+/* Whether the wish to stop is some time ago. */
+bool listener_hurry(void *listener);
+
 void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
 
 /* The same of layers of a network. */
