@@ -9,6 +9,9 @@
 /* Seconds that may pass after a stop with the last layers of a network. */
 static const double grace = 0.3;
 
+/* Seconds within which two signals are one. */
+static const double twice = 0.1;
+
 static _Atomic(double) interrupted_at; /* 0: not */
 
 static double now(void)
@@ -18,11 +21,19 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The first Ctrl-C, or wish to terminate, ends the search, the second the program. */
+/* The first Ctrl-C, or wish to terminate, ends the search, the second the program; some senders
+ * send the first one twice at once. */
 static void on_interrupt(int signal_number)
 {
-	atomic_store(&interrupted_at, now());
-	signal(signal_number, SIG_DFL);
+	double first = atomic_load(&interrupted_at), time = now();
+	if (first <= 0) {
+		atomic_store(&interrupted_at, time);
+	} else if (time - first > twice) {
+		signal(signal_number, SIG_DFL);
+		raise(signal_number);
+		return;
+	}
+	signal(signal_number, on_interrupt);
 }
 
 bool listener_stop(void *at)
