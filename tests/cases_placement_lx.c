@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "model/packing_sums.h"
 #include "search/solver.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/case_json.h"
@@ -186,6 +187,84 @@ static const char *check_pattern(
 	return why;
 }
 
+/*
+ * When the ops of a pattern write and read a buffer, and what each of that moves.  Times are
+ * doubled: an op that reads what it writes anew does the one after the other.
+ */
+static void add_uses(struct arena *arena, const json_t *test, struct buffer *buffer)
+{
+	const json_t *ops = json_object_get(test, "operations"), *op, *input;
+	struct use *uses = arena_array(arena, struct use, 2 * json_array_size(ops));
+	int64_t bytes = case_integer(json_object_get(test, "buffers"), buffer->name);
+	size_t i, k, count = 0;
+	json_array_foreach(ops, i, op) {
+		struct use read = {.at = 2 * (int64_t)i};
+		json_array_foreach(json_object_get(op, "inputs"), k, input)
+			if (text_equal(json_string_value(input), buffer->name))
+				read.weight += bytes;
+		if (read.weight)
+			uses[count++] = read;
+		if (text_equal(case_text(op, "output"), buffer->name))
+			uses[count++] = (struct use){
+				.at = read.at + (read.weight > 0), .write = true, .weight = bytes};
+	}
+	buffer->weight = bytes;
+	buffer->uses = uses;
+	buffer->use_count = count;
+	buffer->start = uses[0].at;
+	buffer->end = uses[count - 1].at + 1;
+}
+
+/* Is none larger than LX? */
+static bool can_hold_each(const struct packing *packing)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		if (packing->buffers[i].size > packing->capacity)
+			return false;
+	return true;
+}
+
+/*
+ * place/exact keeps parts of lives: with in-place it needs no more than the good
+ * allocation.  A buffer larger than LX cannot fit, which is proven; the good
+ * allocation is asked for where the largest fits.
+ */
+static const char *check_exact(struct arena *arena, const json_t *test, const struct packing *whole)
+{
+	struct packing packing = *whole;
+	struct buffer *buffers =
+		arena_copy(arena, whole->buffers, whole->count * sizeof *whole->buffers);
+	packing.buffers = buffers;
+	if (!can_hold_each(&packing)) {
+		packing.goal = PACKING_FIT;
+		if (place(arena, &packing, "exact").status != PROOF_INFEASIBLE)
+			return "what is larger than LX is not proven to be so";
+		for (size_t i = 0; i < packing.count; i++)
+			packing.capacity = number_max(packing.capacity, buffers[i].size);
+		packing.goal = PACKING_SPILL;
+	}
+	for (size_t i = 0; i < packing.count; i++)
+		add_uses(arena, test, &buffers[i]);
+	struct answer answer = place(arena, &packing, "exact");
+	if (answer.status != PROOF_OPTIMAL)
+		return "nothing is proven";
+	const struct placement *placement = answer.candidates[answer.candidate_count - 1].placement;
+	struct packing_fault fault = packing_check(&packing, placement);
+	if (fault.a >= 0)
+		return arena_format(
+			arena, "'%s' and %d: %s", buffers[fault.a].name, fault.b, fault.why);
+	struct placement nothing = {
+		.count = packing.count, .addresses = arena_array(arena, int64_t, packing.count)};
+	for (size_t i = 0; i < packing.count; i++)
+		nothing.addresses[i] = UNPLACED;
+	int64_t bytes =
+		pattern_bytes(test, &packing, &nothing) - placement_saved(&packing, placement);
+	if (bytes <= case_integer(test, "good_hbm_bytes"))
+		return NULL;
+	return arena_format(arena, "%lld HBM bytes, the good allocation needs %lld",
+		(long long)bytes, (long long)case_integer(test, "good_hbm_bytes"));
+}
+
 static void check_patterns(const json_t *file, struct tally *tally)
 {
 	size_t i;
@@ -202,6 +281,8 @@ static void check_patterns(const json_t *file, struct tally *tally)
 			if (json_object_get(run, *solver))
 				check(tally, name, *solver,
 					why ? why : check_pattern(arena, test, &packing, *solver));
+		if (text_equal(case_text(test, "variant"), "inplace"))
+			check(tally, name, "exact", why ? why : check_exact(arena, test, &packing));
 		arena_close(arena);
 	}
 }
