@@ -1,12 +1,11 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/draws.h"
+#include "tests/support/folder.h"
 #include "tests/support/mutated_text.h"
-#include "tests/support/shell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -17,49 +16,6 @@
  */
 #define MACHINE "specs/arch/three_level.yaml"
 #define SMALL MACHINE " specs/problems/gemm_16.yaml specs/constraints/keep_all.yaml"
-
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *path_of(const char *name)
-{
-	return arena_format(arena, "%s/%s", folder, name);
-}
-
-static void put(const char *name, const char *text)
-{
-	FILE *file = fopen(path_of(name), "wb");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static const char *result(const char *name)
-{
-	const char *text = text_of_file(arena, path_of(name));
-	if (!text)
-		fail_msg("there is no %s", name);
-	return text;
-}
-
-static bool has(const char *name)
-{
-	return text_of_file(arena, path_of(name)) != NULL;
-}
 
 static struct ended explore(const char *words)
 {
@@ -76,7 +32,7 @@ static void expect_proof(const char *specs, const char *how)
 	struct ended explored = explore(arena_format(arena, "%s %s", specs, how));
 	if (explored.status != 0)
 		fail_msg("%s %s: %s", specs, how, explored.err);
-	assert_non_null(strstr(result("run.json"), "\"certificate\": \"certificate.yaml\""));
+	assert_non_null(strstr(folder_text("run.json"), "\"certificate\": \"certificate.yaml\""));
 	struct ended ended = check(specs, "certificate.yaml");
 	if (ended.status != 0 || !strstr(ended.out, "certificate  holds"))
 		fail_msg("%s %s: %s%s", specs, how, ended.out, ended.err);
@@ -109,8 +65,8 @@ static void what_exact_proves_is_verified(void **state)
 		"--objective accesses:GLB",
 	};
 	for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
-		put("problem.yaml", arena_format(arena, "problem:\n%s", problems[p]));
-		const char *specs = arena_format(arena, MACHINE " %s", path_of("problem.yaml"));
+		folder_put("problem.yaml", arena_format(arena, "problem:\n%s", problems[p]));
+		const char *specs = arena_format(arena, MACHINE " %s", folder_path("problem.yaml"));
 		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
 			expect_proof(specs, arena_format(arena, "--solver map=exact %s", ways[w]));
 	}
@@ -120,7 +76,7 @@ static void what_exact_proves_is_verified(void **state)
 static void what_was_enumerated_is_verified(void **state)
 {
 	expect_proof(SMALL, "--solver map=linear");
-	assert_non_null(strstr(result("certificate.yaml"), "opened: 0"));
+	assert_non_null(strstr(folder_text("certificate.yaml"), "opened: 0"));
 }
 
 /* What the budget left open has a bound that holds. */
@@ -129,8 +85,8 @@ static void a_bound_is_verified(void **state)
 	for (int budget = 5; budget < 500; budget *= 2) {
 		struct ended ended = explore(arena_format(
 			arena, SMALL " --solver map=exact --objective energy --budget %d", budget));
-		if (ended.status || !has("certificate.yaml") ||
-			!strstr(result("certificate.yaml"), "claim: bound"))
+		if (ended.status || !folder_has("certificate.yaml") ||
+			!strstr(folder_text("certificate.yaml"), "claim: bound"))
 			continue;
 		ended = check(SMALL, "certificate.yaml");
 		if (ended.status)
@@ -144,10 +100,10 @@ static void a_bound_is_verified(void **state)
 static void nothing_proven_is_no_certificate(void **state)
 {
 	assert_int_equal(explore(SMALL " --solver map=exact").status, 0);
-	assert_true(has("certificate.yaml"));
+	assert_true(folder_has("certificate.yaml"));
 	assert_int_equal(explore(SMALL " --solver map=random --budget 50").status, 0);
-	assert_false(has("certificate.yaml"));
-	assert_non_null(strstr(result("run.json"), "\"certificate\": null"));
+	assert_false(folder_has("certificate.yaml"));
+	assert_non_null(strstr(folder_text("run.json"), "\"certificate\": null"));
 }
 
 static void the_budget_ends_it_undecided(void **state)
@@ -178,9 +134,10 @@ struct change {
 
 static void expect_refused(const char *specs, const struct change *change)
 {
-	put("changed.yaml", replaced(result("certificate.yaml"), change->from, change->to));
+	folder_put("changed.yaml",
+		replaced(folder_text("certificate.yaml"), change->from, change->to));
 	struct ended ended = check(specs, "changed.yaml");
-	const char *place = arena_format(arena, "%s:", path_of("changed.yaml"));
+	const char *place = arena_format(arena, "%s:", folder_path("changed.yaml"));
 	if (ended.status != change->status || !strstr(ended.err, change->why) ||
 		!strstr(ended.err, place))
 		fail_msg("'%s' -> '%s' should give '%s', status %d; it gives %d, %s%s",
@@ -227,7 +184,7 @@ static void a_solver_that_is_wrong_is_caught(void **state)
 {
 	assert_int_equal(
 		explore(SMALL " --solver map=random --budget 40 --objective energy").status, 0);
-	char *row = strchr(arena_text(arena, result("pareto.csv")), '\n') + 1;
+	char *row = strchr(arena_text(arena, folder_text("pareto.csv")), '\n') + 1;
 	const char *columns[32] = {0};
 	int count = 0;
 	for (char *at = row; at && count < 32; count++) {
@@ -237,9 +194,9 @@ static void a_solver_that_is_wrong_is_caught(void **state)
 			*at++ = '\0';
 	}
 	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
-	const char *text = result("certificate.yaml");
+	const char *text = folder_text("certificate.yaml");
 	const char *points = strstr(text, "  points:"), *choices = strstr(text, "  choices:");
-	put("wrong.yaml",
+	folder_put("wrong.yaml",
 		arena_format(arena,
 			"%.*s  points:\n  - {cycles: %s, energy_pj: %s, values: [%s], mapping: "
 			"\"%s\"}\n%s",
@@ -254,14 +211,14 @@ static void a_solver_that_is_wrong_is_caught(void **state)
 
 static void other_specs_are_told(void **state)
 {
-	put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
-	put("machine.yaml", text_of_file(arena, MACHINE));
+	folder_put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
+	folder_put("machine.yaml", text_of_file(arena, MACHINE));
 	const char *specs = arena_format(arena, "%s specs/problems/gemm_16.yaml %s",
-		path_of("machine.yaml"), path_of("keep.yaml"));
+		folder_path("machine.yaml"), folder_path("keep.yaml"));
 	assert_int_equal(explore(arena_format(arena, "%s --solver map=exact", specs)).status, 0);
 	assert_int_equal(check(specs, "certificate.yaml").status, 0);
 	assert_int_equal(check(SMALL, "certificate.yaml").status, 0); /* the same bytes */
-	put("keep.yaml", arena_format(arena, "%s# changed\n", result("keep.yaml")));
+	folder_put("keep.yaml", arena_format(arena, "%s# changed\n", folder_text("keep.yaml")));
 	struct ended ended = check(specs, "certificate.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "keep.yaml that was explored"));
@@ -282,8 +239,8 @@ static void uneven_factors_have_none(void **state)
 {
 	assert_int_equal(
 		explore(SMALL " --solver map=exact --objective energy --imperfect M").status, 0);
-	assert_non_null(strstr(result("pareto.csv"), "optimal"));
-	assert_false(has("certificate.yaml"));
+	assert_non_null(strstr(folder_text("pareto.csv"), "optimal"));
+	assert_false(folder_has("certificate.yaml"));
 	struct ended ended = check(SMALL " --imperfect M", "certificate.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "there is no such file"));
@@ -298,7 +255,7 @@ static void uneven_factors_have_none(void **state)
 /* Each distinct layer of a network has its own. */
 static void layers_of_networks_are_verified(void **state)
 {
-	put("network.yaml",
+	folder_put("network.yaml",
 		"network:\n"
 		"  name: pair\n"
 		"  shapes:\n"
@@ -309,7 +266,7 @@ static void layers_of_networks_are_verified(void **state)
 		"  - {name: wide, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n"
 		"  - {name: tall, shape: gemm, instance: {M: 4, N: 4, K: 12}}\n"
 		"  - {name: again, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n");
-	const char *specs = arena_format(arena, MACHINE " %s", path_of("network.yaml"));
+	const char *specs = arena_format(arena, MACHINE " %s", folder_path("network.yaml"));
 	struct ended ended = explore(arena_format(arena, "%s --solver map=exact", specs));
 	if (ended.status)
 		fail_msg("%s", ended.err);
@@ -320,17 +277,17 @@ static void layers_of_networks_are_verified(void **state)
 		if (ended.status)
 			fail_msg("%s: %s", names[i], ended.err);
 	}
-	assert_false(has("layers/again.certificate.yaml"));
-	const char *text = result("layers/wide.certificate.yaml");
-	put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"tall\""));
+	assert_false(folder_has("layers/again.certificate.yaml"));
+	const char *text = folder_text("layers/wide.certificate.yaml");
+	folder_put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"tall\""));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "make the problem"));
-	put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"deep\""));
+	folder_put("changed.yaml", replaced(text, "layer: \"wide\"", "layer: \"deep\""));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "no layer 'deep' that is solved"));
-	put("changed.yaml", replaced(text, "  layer: \"wide\"\n", ""));
+	folder_put("changed.yaml", replaced(text, "  layer: \"wide\"\n", ""));
 	ended = check(specs, "changed.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "of a problem and not of a network"));
@@ -352,7 +309,7 @@ static void hostile_files_are_refused(void **state)
 		"\xff\xfe",
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		put("hostile.yaml", texts[i]);
+		folder_put("hostile.yaml", texts[i]);
 		struct ended ended = check(SMALL, "hostile.yaml");
 		if (ended.status != 2 || !strstr(ended.err, "error: "))
 			fail_msg("%s: %d, %s", texts[i], ended.status, ended.err);
@@ -366,7 +323,7 @@ static void changed_certificates_are_answered(void **state)
 	uint64_t seed = draws_seed(85);
 	long count = draws(60), held = 0;
 	assert_int_equal(explore(SMALL " --solver map=exact --objective energy").status, 0);
-	const char *right = result("certificate.yaml");
+	const char *right = folder_text("certificate.yaml");
 	const char *optimum = "no mapping has less energy than 179240.58693467337, ";
 	for (long i = 0; i < count; i++) {
 		struct random random = random_open(seed, (uint64_t)i);
@@ -374,7 +331,7 @@ static void changed_certificates_are_answered(void **state)
 		if (i % 4 == 0)
 			text = arena_format(
 				arena, "%.*s", (int)random_below(&random, strlen(right)), right);
-		put("changed.yaml", text);
+		folder_put("changed.yaml", text);
 		struct ended ended = check(SMALL " --budget 100000", "changed.yaml");
 		if (ended.status > 3 || (ended.status && !*ended.err && ended.status != 3))
 			fail_msg("draw %ld: status %d of\n%s", i, ended.status, text);
@@ -388,7 +345,7 @@ static void changed_certificates_are_answered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_open, folder_close)
 		TEST(what_exact_proves_is_verified),
 		TEST(what_was_enumerated_is_verified),
 		TEST(a_bound_is_verified),

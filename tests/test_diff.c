@@ -3,47 +3,18 @@
  * counts what score says.
  */
 #include "base/arena.h"
-#include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"
 
 #define SPECS "specs/arch/three_level.yaml specs/problems/gemm_16.yaml"
 
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *put(const char *name, const char *text)
-{
-	const char *path = arena_format(arena, "%s/%s", folder, name);
-	FILE *file = fopen(path, "wb");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-	return path;
-}
-
 static const char *put_line(const char *name, const char *line)
 {
-	return put(name, arena_format(arena, "mapping: \"%s\"\n", line));
+	return folder_put(name, arena_format(arena, "mapping: \"%s\"\n", line));
 }
 
 static struct ended diff(const char *words)
@@ -83,7 +54,7 @@ static void differences_are_listed(void **state)
 static void equal_plans_have_no_difference(void **state)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
-	const char *b = put("b.yaml",
+	const char *b = folder_put("b.yaml",
 		"mapping:\n"
 		"- {target: DRAM, type: temporal, factors: M2 N1 K1, permutation: NKM}\n"
 		"- {target: GLB, type: temporal, factors: N=0, permutation: KNM}\n"
@@ -226,11 +197,11 @@ static void graphs_are_compared_too(void **state)
 /* An op that reads a tensor twice has two operands of one name. */
 static void a_tensor_read_twice_is_compared_twice(void **state)
 {
-	const char *workload = put("square.yaml", "workload:\n"
-						  "  name: square\n"
-						  "  dimensions: {m: 128, n: 128}\n"
-						  "  ops:\n"
-						  "    - y[m,n] = x[m,n] * x[m,n]\n");
+	const char *workload = folder_put("square.yaml", "workload:\n"
+							 "  name: square\n"
+							 "  dimensions: {m: 128, n: 128}\n"
+							 "  ops:\n"
+							 "    - y[m,n] = x[m,n] * x[m,n]\n");
 	const char *specs = arena_format(arena, "specs/arch/spyre32.yaml %s", workload);
 	assert_int_equal(
 		shell(arena, "$LXPLORE explore %s -q --simulate none --budget 20 -o %s/out", specs,
@@ -258,7 +229,7 @@ static void expect_error(const char *words, const char *message)
 static void what_cannot_be_compared_is_told(void **state)
 {
 	const char *a = put_line("a.yaml", "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8");
-	const char *two = put("two.yaml", "mapping: \"DRAM: M2 | GLB: N16 | PE: K4\"\n");
+	const char *two = folder_put("two.yaml", "mapping: \"DRAM: M2 | GLB: N16 | PE: K4\"\n");
 	expect_error(a, "diff wants two plans");
 	expect_error(arena_format(arena, SPECS " %s specs/constraints/keep_all.yaml", a),
 		"'specs/constraints/keep_all.yaml' brings no mapping to compare");
@@ -284,5 +255,5 @@ int main(void)
 		cmocka_unit_test(a_tensor_read_twice_is_compared_twice),
 		cmocka_unit_test(what_cannot_be_compared_is_told),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/csv.h"
+#include "tests/support/folder.h"
 
 #include <glob.h>
 #include <jansson.h>
@@ -12,67 +13,19 @@
 
 #define SOFTMAX "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
 
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *result(const char *name)
-{
-	const char *text = text_of_file(arena, arena_format(arena, "%s/%s", folder, name));
-	if (!text)
-		fail_msg("there is no %s", name);
-	return text;
-}
-
-/* Field `column` of row `row` (0: the header) of a CSV without quotes. */
-static const char *field(const char *csv, int row, const char *column)
-{
-	char *copy = arena_text(arena, csv), *rest = NULL;
-	char *header = strtok_r(copy, "\n", &rest), *line = header;
-	for (int i = 0; i < row && line; i++)
-		line = strtok_r(NULL, "\n", &rest);
-	if (!line)
-		return NULL;
-	while (header) {
-		char *header_next = strchr(header, ','), *line_next = strchr(line, ',');
-		if (header_next)
-			*header_next++ = '\0';
-		if (line_next)
-			*line_next++ = '\0';
-		if (strcmp(header, column) == 0)
-			return line;
-		header = header_next;
-		line = line_next;
-	}
-	return NULL;
-}
-
 static void an_exploration_agrees_with_the_simulator_in_every_row(void **state)
 {
 	struct ended ended = shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder);
 	assert_int_equal(ended.status, 0);
-	const char *csv = result("pareto.csv");
+	const char *csv = folder_text("pareto.csv");
 	int rows = 0;
-	for (const char *agrees; (agrees = field(csv, rows + 1, "sim_agrees")); rows++) {
+	for (const char *agrees; (agrees = csv_cell(arena, csv, rows + 1, "sim_agrees")); rows++) {
 		assert_string_equal(agrees, "true");
-		assert_true(strtod(field(csv, rows + 1, "sim_ratio"), NULL) >= 1);
-		assert_string_equal(field(csv, rows + 1, "executed"), "data");
+		assert_true(strtod(csv_cell(arena, csv, rows + 1, "sim_ratio"), NULL) >= 1);
+		assert_string_equal(csv_cell(arena, csv, rows + 1, "executed"), "data");
 	}
 	assert_in_range(rows, 2, 100);
-	json_t *run = json_loads(result("run.json"), 0, NULL);
+	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
 	assert_non_null(run);
 	assert_true(json_is_false(json_object_get(run, "cut_short")));
 	json_t *counters = json_object_get(run, "counters");
@@ -97,13 +50,14 @@ static void what_is_over_the_simulation_budget_is_priced_and_counted(void **stat
 		"--cores 8 -o %s",
 		path, folder);
 	assert_int_equal(ended.status, 0);
-	const char *csv = result("pareto.csv");
+	const char *csv = folder_text("pareto.csv");
 	static const char *const empty[] = {"sim_cycles", "sim_energy_pj", "sim_hbm_bytes",
 		"sim_agrees", "sim_ratio", "executed"};
 	for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-		assert_string_equal(field(csv, 1, empty[i]), "");
-	assert_true(strtoll(field(csv, 1, "latency_cycles"), NULL, 10) > INT64_C(1) << 40);
-	json_t *run = json_loads(result("run.json"), 0, NULL);
+		assert_string_equal(csv_cell(arena, csv, 1, empty[i]), "");
+	assert_true(
+		strtoll(csv_cell(arena, csv, 1, "latency_cycles"), NULL, 10) > INT64_C(1) << 40);
+	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
 	json_t *counters = json_object_get(run, "counters");
 	assert_int_equal(json_integer_value(json_object_get(counters, "simulated")), 0);
 	assert_true(json_integer_value(json_object_get(counters, "offered")) > 0);
@@ -115,25 +69,25 @@ static void what_is_over_the_simulation_budget_is_priced_and_counted(void **stat
 static void every_plan_replays_with_the_score_of_its_row(void **state)
 {
 	assert_int_equal(shell(arena, "$LXPLORE explore " SOFTMAX " -o %s", folder).status, 0);
-	const char *csv = result("pareto.csv");
-	for (int row = 1; field(csv, row, "plan"); row++) {
-		const char *plan = field(csv, row, "plan");
+	const char *csv = folder_text("pareto.csv");
+	for (int row = 1; csv_cell(arena, csv, row, "plan"); row++) {
+		const char *plan = csv_cell(arena, csv, row, "plan");
 		struct ended scored =
 			shell(arena, "$LXPLORE score " SOFTMAX " %s/%s", folder, plan);
 		assert_int_equal(scored.status, 0);
 		json_t *score = json_loads(scored.out, 0, NULL);
 		assert_non_null(score);
 		assert_int_equal(json_integer_value(json_object_get(score, "cycles")),
-			strtoll(field(csv, row, "latency_cycles"), NULL, 10));
+			strtoll(csv_cell(arena, csv, row, "latency_cycles"), NULL, 10));
 		assert_int_equal(json_integer_value(json_object_get(score, "hbm_bytes")),
-			strtoll(field(csv, row, "hbm_bytes"), NULL, 10));
+			strtoll(csv_cell(arena, csv, row, "hbm_bytes"), NULL, 10));
 		json_decref(score);
 		struct ended ran =
 			shell(arena, "$LXPLORE simulate " SOFTMAX " %s/%s", folder, plan);
 		assert_int_equal(ran.status, 0);
 		json_t *simulated = json_loads(ran.out, 0, NULL);
 		assert_int_equal(json_integer_value(json_object_get(simulated, "cycles")),
-			strtoll(field(csv, row, "sim_cycles"), NULL, 10));
+			strtoll(csv_cell(arena, csv, row, "sim_cycles"), NULL, 10));
 		json_decref(simulated);
 	}
 }
@@ -169,7 +123,8 @@ static void frontiers_are_those_under_version_control(void **state)
 			"$LXPLORE explore specs/arch/spyre32.yaml specs/workloads/%.*s.yaml -q -o %s",
 			(int)(strlen(name) - strlen(".csv")), name, folder);
 		assert_int_equal(ended.status, 0);
-		assert_string_equal(result("pareto.csv"), text_of_file(arena, files.gl_pathv[i]));
+		assert_string_equal(
+			folder_text("pareto.csv"), text_of_file(arena, files.gl_pathv[i]));
 	}
 	globfree(&files);
 }
@@ -179,7 +134,7 @@ static void a_budget_cuts_and_says_so(void **state)
 	struct ended ended = shell(arena, "$LXPLORE explore " SOFTMAX " --budget 5 -o %s", folder);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "cut short by: budget"));
-	json_t *run = json_loads(result("run.json"), 0, NULL);
+	json_t *run = json_loads(folder_text("run.json"), 0, NULL);
 	assert_true(json_is_true(json_object_get(run, "cut_short")));
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(run, "counters"), "offered")),
@@ -198,8 +153,8 @@ static void an_interrupt_writes_what_is_known(void **state)
 			folder, signals[i]);
 		assert_int_equal(ended.status, 130);
 		assert_non_null(strstr(ended.err, "interrupted"));
-		assert_non_null(field(result("pareto.csv"), 0, "point"));
-		json_t *run = json_loads(result("run.json"), 0, NULL);
+		assert_non_null(csv_cell(arena, folder_text("pareto.csv"), 0, "point"));
+		json_t *run = json_loads(folder_text("run.json"), 0, NULL);
 		assert_string_equal(
 			json_string_value(json_object_get(run, "limit")), "interrupted");
 		json_decref(run);
@@ -211,7 +166,7 @@ static void a_trace_has_every_core_and_engine(void **state)
 	struct ended ended =
 		shell(arena, "$LXPLORE simulate " SOFTMAX " -c 4 --trace %s/trace.json", folder);
 	assert_int_equal(ended.status, 0);
-	json_t *trace = json_loads(result("trace.json"), 0, NULL), *event;
+	json_t *trace = json_loads(folder_text("trace.json"), 0, NULL), *event;
 	assert_non_null(trace);
 	unsigned seen = 0;
 	size_t i;
@@ -240,11 +195,11 @@ static void a_plan_is_where_the_search_starts(void **state)
 	ended = shell(arena, "$LXPLORE explore " SOFTMAX " %s --budget 1 -q -o %s", plan, folder);
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(ended.err, "");
-	const char *csv = result("pareto.csv");
-	assert_string_equal(field(csv, 1, "solver"), "start");
-	assert_string_equal(field(csv, 1, "sim_agrees"), "true");
-	assert_true(strtod(field(csv, 1, "latency_cycles"), NULL) == cycles);
-	assert_null(field(csv, 2, "point"));
+	const char *csv = folder_text("pareto.csv");
+	assert_string_equal(csv_cell(arena, csv, 1, "solver"), "start");
+	assert_string_equal(csv_cell(arena, csv, 1, "sim_agrees"), "true");
+	assert_true(strtod(csv_cell(arena, csv, 1, "latency_cycles"), NULL) == cycles);
+	assert_null(csv_cell(arena, csv, 2, "point"));
 	ended = shell(arena, "$LXPLORE diff " SOFTMAX " %s %s/plans/point-001.yaml", plan, folder);
 	assert_int_equal(ended.status, 0);
 
@@ -269,9 +224,9 @@ static void fewer_objectives_give_fewer_points(void **state)
 	struct ended ended =
 		shell(arena, "$LXPLORE explore " SOFTMAX " --objective latency -o %s", folder);
 	assert_int_equal(ended.status, 0);
-	const char *csv = result("pareto.csv");
-	assert_non_null(field(csv, 1, "point"));
-	assert_null(field(csv, 2, "point"));
+	const char *csv = folder_text("pareto.csv");
+	assert_non_null(csv_cell(arena, csv, 1, "point"));
+	assert_null(csv_cell(arena, csv, 2, "point"));
 }
 
 static void a_place_that_cannot_be_written_ends_with_status_4(void **state)
@@ -289,9 +244,9 @@ static void the_environment_sets_cores_and_is_checked(void **state)
 {
 	struct ended ended = shell(arena, "SENCORES=4 $LXPLORE explore " SOFTMAX " -o %s", folder);
 	assert_int_equal(ended.status, 0);
-	const char *csv = result("pareto.csv");
-	for (int row = 1; field(csv, row, "cores"); row++)
-		assert_in_range(strtol(field(csv, row, "cores"), NULL, 10), 1, 4);
+	const char *csv = folder_text("pareto.csv");
+	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
+		assert_in_range(strtol(csv_cell(arena, csv, row, "cores"), NULL, 10), 1, 4);
 	for (int i = 0; i < 3; i++) {
 		static const char *const values[] = {"0", "33", "four"};
 		ended = shell(arena, "SENCORES=%s $LXPLORE score " SOFTMAX, values[i]);
@@ -304,29 +259,31 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			an_exploration_agrees_with_the_simulator_in_every_row, set_up, tear_down),
+			an_exploration_agrees_with_the_simulator_in_every_row, folder_open,
+			folder_close),
 		cmocka_unit_test_setup_teardown(
-			what_is_over_the_simulation_budget_is_priced_and_counted, set_up,
-			tear_down),
+			what_is_over_the_simulation_budget_is_priced_and_counted, folder_open,
+			folder_close),
 		cmocka_unit_test_setup_teardown(
-			every_plan_replays_with_the_score_of_its_row, set_up, tear_down),
+			every_plan_replays_with_the_score_of_its_row, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			the_number_of_threads_changes_no_byte, set_up, tear_down),
+			the_number_of_threads_changes_no_byte, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			frontiers_are_those_under_version_control, set_up, tear_down),
+			frontiers_are_those_under_version_control, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			a_trace_has_every_core_and_engine, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_budget_cuts_and_says_so, set_up, tear_down),
+			a_trace_has_every_core_and_engine, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			an_interrupt_writes_what_is_known, set_up, tear_down),
+			a_budget_cuts_and_says_so, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			a_plan_is_where_the_search_starts, set_up, tear_down),
+			an_interrupt_writes_what_is_known, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			fewer_objectives_give_fewer_points, set_up, tear_down),
+			a_plan_is_where_the_search_starts, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			a_place_that_cannot_be_written_ends_with_status_4, set_up, tear_down),
+			fewer_objectives_give_fewer_points, folder_open, folder_close),
+		cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_ends_with_status_4,
+			folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
-			the_environment_sets_cores_and_is_checked, set_up, tear_down),
+			the_environment_sets_cores_and_is_checked, folder_open, folder_close),
 	};
 	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 #include "base/arena.h"
-#include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,31 +12,6 @@
 	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
 	"specs/constraints/keep_all.yaml"
 
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *result(const char *name)
-{
-	const char *text = text_of_file(arena, arena_format(arena, "%s/%s", folder, name));
-	if (!text)
-		fail_msg("there is no %s", name);
-	return text;
-}
-
 static struct ended explore(const char *words)
 {
 	return shell(arena, "$LXPLORE explore %s -q -o %s", words, folder);
@@ -45,7 +19,7 @@ static struct ended explore(const char *words)
 
 static int64_t counter(const char *name)
 {
-	json_t *root = json_loads(result("run.json"), 0, NULL);
+	json_t *root = json_loads(folder_text("run.json"), 0, NULL);
 	json_t *value = json_object_get(json_object_get(root, "counters"), name);
 	assert_true(json_is_integer(value));
 	int64_t answer = json_integer_value(value);
@@ -56,21 +30,21 @@ static int64_t counter(const char *name)
 static void a_small_space_is_searched_to_the_end(void **state)
 {
 	assert_int_equal(explore(SMALL).status, 0);
-	const char *csv = result("pareto.csv");
+	const char *csv = folder_text("pareto.csv");
 	assert_non_null(strstr(csv, ",true,"));
 	assert_non_null(strstr(csv, ",data,optimal,0,map/linear,"));
 	assert_null(strstr(csv, ",false,"));
 	assert_int_equal(counter("disagreed"), 0);
 	assert_int_equal(counter("refused"), 0);
 	assert_true(counter("simulated") > 0);
-	assert_non_null(strstr(result("run.json"), "\"complete\": true"));
+	assert_non_null(strstr(folder_text("run.json"), "\"complete\": true"));
 }
 
 /* What explore says of a point, score and simulate say of its file. */
 static void a_point_scores_as_its_row(void **state)
 {
 	assert_int_equal(explore(SMALL).status, 0);
-	char *row = strchr(arena_text(arena, result("pareto.csv")), '\n') + 1;
+	char *row = strchr(arena_text(arena, folder_text("pareto.csv")), '\n') + 1;
 	strtok(row, ",");
 	long long cycles = atoll(strtok(NULL, ","));
 	strtok(NULL, ",");
@@ -103,11 +77,11 @@ static void threads_change_nothing(void **state)
 				explore(arena_format(arena, "%s -j %d", spaces[i], jobs)).status,
 				0);
 			if (first) {
-				assert_string_equal(first, result("pareto.csv"));
-				assert_string_equal(plan, result("plans/point-001.yaml"));
+				assert_string_equal(first, folder_text("pareto.csv"));
+				assert_string_equal(plan, folder_text("plans/point-001.yaml"));
 			}
-			first = result("pareto.csv");
-			plan = result("plans/point-001.yaml");
+			first = folder_text("pareto.csv");
+			plan = folder_text("plans/point-001.yaml");
 		}
 	}
 }
@@ -118,9 +92,9 @@ static void a_seed_draws_other_mappings(void **state)
 		"specs/arch/three_level.yaml specs/problems/gemm_512.yaml --solver map=random "
 		"--budget 5000";
 	assert_int_equal(explore(words).status, 0);
-	const char *first = result("pareto.csv");
+	const char *first = folder_text("pareto.csv");
 	assert_int_equal(explore(arena_format(arena, "%s --seed 2", words)).status, 0);
-	assert_string_not_equal(first, result("pareto.csv"));
+	assert_string_not_equal(first, folder_text("pareto.csv"));
 	assert_int_equal(counter("evaluated"), 5000);
 }
 
@@ -129,7 +103,7 @@ static void a_budget_ends_the_enumeration(void **state)
 {
 	assert_int_equal(explore(SMALL " --solver map=linear --budget 2000").status, 0);
 	assert_int_equal(counter("evaluated"), 2000);
-	assert_non_null(strstr(result("pareto.csv"), ",none,,map/linear,"));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",none,,map/linear,"));
 }
 
 /* The exact search ends with a proof, or with how far below the best found a mapping can be. */
@@ -137,9 +111,9 @@ static void a_proof_or_a_gap(void **state)
 {
 	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
 	assert_int_equal(explore(words).status, 0);
-	assert_non_null(strstr(result("pareto.csv"), ",optimal,0,map/exact,"));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",optimal,0,map/exact,"));
 	assert_int_equal(explore(arena_format(arena, "%s --budget 3", words)).status, 0);
-	const char *bound = strstr(result("pareto.csv"), ",bound,");
+	const char *bound = strstr(folder_text("pareto.csv"), ",bound,");
 	assert_non_null(bound);
 	assert_true(atof(bound + 7) > 0);
 }
@@ -149,11 +123,11 @@ static void nearly_the_best_is_enough(void **state)
 {
 	static const char words[] = SMALL " --objective edp --simulate none --solver map=exact";
 	assert_int_equal(explore(arena_format(arena, "%s --epsilon 0.2", words)).status, 0);
-	const char *bound = strstr(result("pareto.csv"), ",bound,");
-	const char *optimal = strstr(result("pareto.csv"), ",optimal,0,");
+	const char *bound = strstr(folder_text("pareto.csv"), ",bound,");
+	const char *optimal = strstr(folder_text("pareto.csv"), ",optimal,0,");
 	assert_true((bound && atof(bound + 7) > 0) != (optimal != NULL));
 	assert_int_equal(explore(arena_format(arena, "%s --epsilon 0", words)).status, 0);
-	assert_non_null(strstr(result("pareto.csv"), ",optimal,0,map/exact,"));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",optimal,0,map/exact,"));
 	struct ended ended = explore(arena_format(arena, "%s --epsilon -1", words));
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "epsilon is a number of 0 or more"));
@@ -161,8 +135,8 @@ static void nearly_the_best_is_enough(void **state)
 	ended = explore(SMALL " --objective latency,energy --simulate none --solver map=exact "
 			      "--epsilon 0.5");
 	assert_int_equal(ended.status, 0);
-	if (!strstr(result("pareto.csv"), ",optimal,0,"))
-		assert_non_null(strstr(result("certificate.yaml"), "epsilon: 0.5"));
+	if (!strstr(folder_text("pareto.csv"), ",optimal,0,"))
+		assert_non_null(strstr(folder_text("certificate.yaml"), "epsilon: 0.5"));
 	ended = shell(arena, "$LXPLORE check " SMALL " --certificate %s/certificate.yaml", folder);
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
@@ -171,8 +145,8 @@ static void nearly_the_best_is_enough(void **state)
 static void both_countings_agree_on_a_matrix_product(void **state)
 {
 	assert_int_equal(explore(SMALL " --counting timeloop --simulate frontier").status, 0);
-	assert_non_null(strstr(result("run.json"), "\"counting\": \"timeloop\""));
-	assert_non_null(strstr(result("pareto.csv"), ",true,"));
+	assert_non_null(strstr(folder_text("run.json"), "\"counting\": \"timeloop\""));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",true,"));
 }
 
 static void what_a_problem_has_not_is_refused(void **state)
@@ -258,7 +232,7 @@ static void what_is_not_counted_is_not_proven(void **state)
 		assert_string_equal(ended.err, "");
 		assert_int_equal(counter("disagreed"), 0);
 		assert_int_equal(counter("simulated"), 0);
-		assert_non_null(strstr(result("pareto.csv"), ",optimal,0,"));
+		assert_non_null(strstr(folder_text("pareto.csv"), ",optimal,0,"));
 	}
 }
 
@@ -274,7 +248,7 @@ static void a_time_limit_holds_for_any_budget(void **state)
 			solvers[s], folder);
 		assert_string_equal(ended.err, "");
 		assert_int_equal(ended.status, 0);
-		assert_non_null(strstr(result("run.json"), "\"limit\": \"time limit\""));
+		assert_non_null(strstr(folder_text("run.json"), "\"limit\": \"time limit\""));
 	}
 }
 
@@ -292,11 +266,11 @@ static void an_interrupt_writes_what_is_known(void **state)
 			"--simulate none -q -o %s",
 			specs[s], folder);
 		assert_int_equal(ended.status, 130);
-		assert_non_null(strstr(result("run.json"), "\"limit\": \"interrupted\""));
-		assert_non_null(strstr(result("pareto.csv"), s ? ",none," : ",bound,"));
-		assert_true(strlen(result("plans/point-001.yaml")) > 0);
+		assert_non_null(strstr(folder_text("run.json"), "\"limit\": \"interrupted\""));
+		assert_non_null(strstr(folder_text("pareto.csv"), s ? ",none," : ",bound,"));
+		assert_true(strlen(folder_text("plans/point-001.yaml")) > 0);
 		if (s) /* layers that did not begin have a bound, too */
-			assert_null(strstr(result("layers.csv"), ",none,"));
+			assert_null(strstr(folder_text("layers.csv"), ",none,"));
 	}
 }
 
@@ -321,7 +295,7 @@ static void many_levels_are_searched_without_being_proven(void **state)
 		folder, folder);
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(result("pareto.csv"), ",gap,"));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",gap,"));
 }
 
 int main(void)
@@ -343,5 +317,5 @@ int main(void)
 		cmocka_unit_test(an_interrupt_writes_what_is_known),
 		cmocka_unit_test(many_levels_are_searched_without_being_proven),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

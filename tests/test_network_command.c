@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/csv.h"
 #include "tests/support/shell.h"
 
 #include <jansson.h>
@@ -94,37 +95,14 @@ static const char *read_file(const struct fixture *f, const char *name)
 	return text;
 }
 
-/* A table's columns by name. */
-static const char *cell(struct arena *arena, const char *table, int row, const char *column)
-{
-	const char *head = table, *line = table;
-	for (int i = 0; i < row && line; i++)
-		line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-	if (!line || !*line)
-		return NULL;
-	for (; *head != '\n'; head++, line++) {
-		bool quoted = *line == '"';
-		line += quoted;
-		size_t name = strcspn(head, ",\n"), value = strcspn(line, quoted ? "\"" : ",\n");
-		if (name == strlen(column) && strncmp(head, column, name) == 0)
-			return arena_format(arena, "%.*s", (int)value, line);
-		head += name;
-		line += value + quoted;
-		if (*head == '\n')
-			break;
-	}
-	fail_msg("no column '%s'", column);
-	return NULL;
-}
-
 struct cost {
 	double cycles, pj;
 };
 
 static struct cost cost_of(struct arena *arena, const char *table, int row)
 {
-	return (struct cost){atof(cell(arena, table, row, "latency_cycles")),
-		atof(cell(arena, table, row, "energy_pj"))};
+	return (struct cost){atof(csv_cell(arena, table, row, "latency_cycles")),
+		atof(csv_cell(arena, table, row, "energy_pj"))};
 }
 
 enum { POINTS_MOST = 16, CHOICES_MOST = 4096 };
@@ -139,16 +117,16 @@ static int read_layers(const struct fixture *f, struct layer_points *layers)
 {
 	const char *table = read_file(f, "out/layers.csv");
 	int count = 0;
-	for (int row = 1; cell(f->arena, table, row, "layer"); row++) {
-		const char *name = cell(f->arena, table, row, "layer");
+	for (int row = 1; csv_cell(f->arena, table, row, "layer"); row++) {
+		const char *name = csv_cell(f->arena, table, row, "layer");
 		if (!count || strcmp(layers[count - 1].name, name) != 0)
-			layers[count++] = (struct layer_points){
-				.name = name, .count = atoi(cell(f->arena, table, row, "count"))};
+			layers[count++] = (struct layer_points){.name = name,
+				.count = atoi(csv_cell(f->arena, table, row, "count"))};
 		struct layer_points *layer = &layers[count - 1];
 		layer->at[layer->points++] = cost_of(f->arena, table, row);
-		assert_int_equal(atoi(cell(f->arena, table, row, "point")), layer->points);
-		assert_string_equal(cell(f->arena, table, row, "proof"), "optimal");
-		assert_int_equal(strncmp(cell(f->arena, table, row, "solver"), "map/", 4), 0);
+		assert_int_equal(atoi(csv_cell(f->arena, table, row, "point")), layer->points);
+		assert_string_equal(csv_cell(f->arena, table, row, "proof"), "optimal");
+		assert_int_equal(strncmp(csv_cell(f->arena, table, row, "solver"), "map/", 4), 0);
 	}
 	return count;
 }
@@ -195,7 +173,7 @@ static void the_frontier_is_that_of_all_choices(void **state)
 	static struct cost choices[CHOICES_MOST];
 	const char *table = read_file(f, "out/pareto.csv");
 	int count = all_choices(f, choices), rows = 0;
-	for (int row = 1; cell(f->arena, table, row, "point"); row++, rows++) {
+	for (int row = 1; csv_cell(f->arena, table, row, "point"); row++, rows++) {
 		struct cost point = cost_of(f->arena, table, row);
 		bool met = false;
 		for (int i = 0; i < count; i++) {
@@ -206,8 +184,8 @@ static void the_frontier_is_that_of_all_choices(void **state)
 				     is_less(choices[i].pj, point.pj));
 		}
 		assert_true(met);
-		assert_string_equal(cell(f->arena, table, row, "proof"), "optimal");
-		assert_string_equal(cell(f->arena, table, row, "sim_agrees"), "true");
+		assert_string_equal(csv_cell(f->arena, table, row, "proof"), "optimal");
+		assert_string_equal(csv_cell(f->arena, table, row, "sim_agrees"), "true");
 	}
 	assert_true(rows > 3);
 	for (int i = 0; i < count; i++) {
@@ -227,8 +205,8 @@ static void a_row_is_the_sum_of_what_it_takes(void **state)
 	const char *table = read_file(f, "out/pareto.csv");
 	struct layer_points layers[8];
 	read_layers(f, layers);
-	for (int row = 1; cell(f->arena, table, row, "point"); row++) {
-		char *choice = arena_text(f->arena, cell(f->arena, table, row, "mapping"));
+	for (int row = 1; csv_cell(f->arena, table, row, "point"); row++) {
+		char *choice = arena_text(f->arena, csv_cell(f->arena, table, row, "mapping"));
 		struct cost sum = {0, 0}, point = cost_of(f->arena, table, row);
 		int l = 0;
 		for (char *word = strtok(choice, " "); word; word = strtok(NULL, " "), l++) {
@@ -251,7 +229,7 @@ static void a_row_is_the_sum_of_what_it_takes(void **state)
 		assert_true(sum.cycles == point.cycles);
 		assert_false(is_less(sum.pj, point.pj) || is_less(point.pj, sum.pj));
 		assert_float_equal(
-			atof(cell(f->arena, table, row, "latency_ns")), 5 * point.cycles, 1e-6);
+			atof(csv_cell(f->arena, table, row, "latency_ns")), 5 * point.cycles, 1e-6);
 	}
 }
 
@@ -259,18 +237,18 @@ static void files_of_layers_are_scored_and_simulated(void **state)
 {
 	struct fixture *f = *state;
 	const char *table = read_file(f, "out/layers.csv");
-	for (int row = 1; cell(f->arena, table, row, "layer"); row++) {
+	for (int row = 1; csv_cell(f->arena, table, row, "layer"); row++) {
 		struct ended ended =
 			run(f, arena_format(f->arena, "$program simulate machine.yaml out/%s",
-				       cell(f->arena, table, row, "plan")));
+				       csv_cell(f->arena, table, row, "plan")));
 		assert_string_equal(ended.err, "");
 		assert_int_equal(ended.status, 0);
 		json_t *root = json_loads(ended.out, 0, NULL);
 		assert_true(json_is_true(json_object_get(root, "agrees")));
 		assert_int_equal(json_integer_value(json_object_get(root, "cycles")),
-			atoi(cell(f->arena, table, row, "latency_cycles")));
+			atoi(csv_cell(f->arena, table, row, "latency_cycles")));
 		assert_true(json_real_value(json_object_get(root, "energy_pj")) ==
-			    atof(cell(f->arena, table, row, "energy_pj")));
+			    atof(csv_cell(f->arena, table, row, "energy_pj")));
 		json_decref(root);
 	}
 	const char *plan = read_file(f, "out/plans/point-001.yaml");
@@ -395,11 +373,11 @@ static void each_layer_has_its_least_edp(void **state)
 	struct ended ended = run(f, EXPLORE "--objective edp --format csv");
 	assert_int_equal(ended.status, 0);
 	struct cost sum = cost_of(f->arena, ended.out, 1);
-	assert_null(cell(f->arena, ended.out, 2, "point"));
+	assert_null(csv_cell(f->arena, ended.out, 2, "point"));
 	assert_true(sum.cycles == cycles);
 	assert_float_equal(sum.pj, pj, 1e-6);
 	/* of the network's edp nothing is proven by that */
-	assert_string_equal(cell(f->arena, ended.out, 1, "proof"), "none");
+	assert_string_equal(csv_cell(f->arena, ended.out, 1, "proof"), "none");
 }
 
 static void what_networks_cannot_have_is_refused(void **state)
@@ -520,7 +498,7 @@ static void an_interrupted_run_writes_what_is_known(void **state)
 	assert_int_equal(ended.status, 130);
 	const char *table = read_file(f, "long/pareto.csv");
 	json_t *root = json_loads(read_file(f, "long/run.json"), 0, NULL);
-	assert_non_null(cell(f->arena, table, 1, "point"));
+	assert_non_null(csv_cell(f->arena, table, 1, "point"));
 	const char *limit = json_string_value(json_object_get(root, "limit"));
 	assert_string_equal(limit ? limit : "", "interrupted");
 	json_decref(root);

@@ -1,9 +1,8 @@
 #include "base/arena.h"
-#include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/csv.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,54 +13,15 @@
 	"specs/arch/three_level.yaml specs/problems/gemm_16.yaml "                                 \
 	"specs/constraints/keep_all.yaml"
 
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
 static struct ended explore(const char *words)
 {
 	return shell(arena, "$LXPLORE explore %s -q --simulate none -o %s", words, folder);
 }
 
-static void write_more(const char *text)
-{
-	FILE *file = fopen(arena_format(arena, "%s/more.yaml", folder), "wb");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* The column of the first point's row. */
 static const char *column(const char *name)
 {
-	char *csv = arena_text(
-		arena, text_of_file(arena, arena_format(arena, "%s/pareto.csv", folder)));
-	char *row = strchr(csv, '\n') + 1;
-	row[-1] = 0;
-	for (;;) {
-		char *name_end = strchr(csv, ','), *end = row + strcspn(row, ",\n");
-		if (name_end)
-			*name_end = 0;
-		if (strcmp(csv, name) == 0)
-			return arena_format(arena, "%.*s", (int)(end - row), row);
-		if (!name_end)
-			fail_msg("there is no column %s", name);
-		csv = name_end + 1;
-		row = end + 1;
-	}
+	return csv_cell(arena, folder_text("pareto.csv"), 1, name);
 }
 
 /* Words of all dataspaces and instances at a level, as score counts them. */
@@ -111,7 +71,7 @@ static void proofs_agree_on_every_level(void **state)
 
 static void several_levels_make_a_frontier(void **state)
 {
-	write_more("search: {objectives: [accesses:RF, accesses:DRAM, latency]}\n");
+	folder_put("more.yaml", "search: {objectives: [accesses:RF, accesses:DRAM, latency]}\n");
 	assert_int_equal(explore(arena_format(arena, SMALL " %s/more.yaml", folder)).status, 0);
 	long long words = atoll(column("accesses:RF"));
 	assert_int_equal(words, scored("RF"));
@@ -131,11 +91,11 @@ static void metrics_of_a_mapper_are_such_objectives(void **state)
 		{"[ordered-accesses]", ",accesses:DRAM,accesses:GLB,accesses:RF\n"},
 	};
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-		write_more(arena_format(
-			arena, "mapper: {optimization_metrics: %s}\n", good[i].metrics));
+		folder_put("more.yaml", arena_format(arena, "mapper: {optimization_metrics: %s}\n",
+						good[i].metrics));
 		assert_int_equal(
 			explore(arena_format(arena, SMALL " %s/more.yaml", folder)).status, 0);
-		const char *csv = text_of_file(arena, arena_format(arena, "%s/pareto.csv", folder));
+		const char *csv = folder_text("pareto.csv");
 		if (!strstr(csv, good[i].columns))
 			fail_msg("%s: %s", good[i].metrics, csv);
 	}
@@ -169,7 +129,7 @@ static void wrong_levels_are_told(void **state)
 			"more.yaml:1:33: error: unknown metric 'accesses-x'"},
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		write_more(wrong[i].text);
+		folder_put("more.yaml", wrong[i].text);
 		struct ended ended =
 			explore(arena_format(arena, "%s/more.yaml %s", folder, wrong[i].words));
 		if (ended.status != 2 || !strstr(ended.err, wrong[i].complaint))
@@ -185,5 +145,6 @@ int main(void)
 		cmocka_unit_test(metrics_of_a_mapper_are_such_objectives),
 		cmocka_unit_test(wrong_levels_are_told),
 	};
-	return cmocka_run_group_tests_name("traffic as an objective", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name(
+		"traffic as an objective", tests, folder_open, folder_close);
 }

@@ -4,41 +4,13 @@
  */
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"
-
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *put(const char *name, const char *text)
-{
-	const char *path = arena_format(arena, "%s/%s", folder, name);
-	FILE *file = fopen(path, "wb");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-	return path;
-}
 
 /* A convolution that is executed with numbers in no time. */
 static const char layer[] =
@@ -96,7 +68,8 @@ static void plans_of_a_run_replay(void **state)
 		"specs/arch/eyeriss.yaml specs/constraints/row_stationary.yaml",
 		"specs/arch/simba.yaml", "specs/arch/eyeriss.yaml"};
 	static const char *const countings[] = {"exact", "timeloop"};
-	const char *problem = put("layer.yaml", layer), *flagged = put("flags.yaml", flags);
+	const char *problem = folder_put("layer.yaml", layer),
+		   *flagged = folder_put("flags.yaml", flags);
 	for (size_t i = 0; i < 2 * sizeof machines / sizeof *machines; i++) {
 		const char *machine = machines[i / 2], *counting = countings[i % 2];
 		const char *specs = arena_format(
@@ -135,9 +108,9 @@ static void check_example(const char *heading, bool executed)
 	const char *section = strstr(page, heading);
 	assert_non_null(section);
 	const char *specs = arena_format(arena, "%s %s %s",
-		put("machine.yaml", find_block(section, "architecture:")),
-		put("problem.yaml", find_block(section, "problem:")),
-		put("mapping.yaml", find_block(section, "mapping:")));
+		folder_put("machine.yaml", find_block(section, "architecture:")),
+		folder_put("problem.yaml", find_block(section, "problem:")),
+		folder_put("mapping.yaml", find_block(section, "mapping:")));
 	struct ended ended = shell(arena, "$LXPLORE score %s --format text", specs);
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 0);
@@ -165,5 +138,5 @@ int main(void)
 		cmocka_unit_test(what_zigzag_says_is_counted),
 		cmocka_unit_test(what_cosa_says_is_counted),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

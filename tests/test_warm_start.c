@@ -4,11 +4,9 @@
  * is looked at; what cannot start is told with the reason.
  */
 #include "base/arena.h"
-#include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,50 +45,15 @@ static const char best[] = "mapping:\n"
 
 #define BEST "DRAM: M2 | GLB: N16 | PE: K4 | RF: K4 M8"
 
-static struct arena *arena;
-static const char *folder;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	folder = shell_folder(arena);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	shell_remove(folder);
-	arena_close(arena);
-	return 0;
-}
-
-static const char *put(const char *name, const char *text)
-{
-	const char *path = arena_format(arena, "%s/%s", folder, name);
-	FILE *file = fopen(path, "wb");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-	return path;
-}
-
 static struct ended explore(const char *words)
 {
 	return shell(
 		arena, "$LXPLORE explore " SPECS " %s -q --objective edp -o %s", words, folder);
 }
 
-static const char *result(const char *name)
-{
-	const char *text = text_of_file(arena, arena_format(arena, "%s/%s", folder, name));
-	if (!text)
-		fail_msg("there is no %s", name);
-	return text;
-}
-
 static int64_t evaluated(void)
 {
-	json_t *root = json_loads(result("run.json"), 0, NULL);
+	json_t *root = json_loads(folder_text("run.json"), 0, NULL);
 	json_t *counters = json_object_get(root, "counters");
 	int64_t count = json_integer_value(json_object_get(counters, "evaluated"));
 	json_decref(root);
@@ -99,13 +62,13 @@ static int64_t evaluated(void)
 
 static void what_timeloop_wrote_is_where_the_search_starts(void **state)
 {
-	const char *path = put("timeloop-mapper.map.yaml", best);
+	const char *path = folder_put("timeloop-mapper.map.yaml", best);
 	struct ended ended =
 		explore(arena_format(arena, "%s --solver map=random --budget 1", path));
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(ended.err, "");
-	assert_non_null(strstr(result("pareto.csv"), ",start," BEST ","));
-	assert_non_null(strstr(result("run.json"), "\"start\": \"" BEST "\""));
+	assert_non_null(strstr(folder_text("pareto.csv"), ",start," BEST ","));
+	assert_non_null(strstr(folder_text("run.json"), "\"start\": \"" BEST "\""));
 }
 
 static void a_plan_of_an_earlier_run_prunes(void **state)
@@ -113,12 +76,12 @@ static void a_plan_of_an_earlier_run_prunes(void **state)
 	static const char proven[] = ",optimal,0,";
 	assert_int_equal(explore("--solver map=exact").status, 0);
 	int64_t cold = evaluated();
-	const char *plan = put("earlier.yaml", result("plans/point-001.yaml"));
-	assert_non_null(strstr(result("pareto.csv"), proven));
+	const char *plan = folder_put("earlier.yaml", folder_text("plans/point-001.yaml"));
+	assert_non_null(strstr(folder_text("pareto.csv"), proven));
 	struct ended ended = explore(arena_format(arena, "%s --solver map=exact", plan));
 	assert_int_equal(ended.status, 0);
 	assert_string_equal(ended.err, "");
-	assert_non_null(strstr(result("pareto.csv"), proven));
+	assert_non_null(strstr(folder_text("pareto.csv"), proven));
 	assert_true(evaluated() < cold);
 }
 
@@ -132,7 +95,7 @@ static void the_result_is_no_worse(void **state)
 		"linear --budget 9", "random --budget 9", "exact --budget 9"};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		const char *path =
-			put("line.yaml", arena_format(arena, "mapping: \"%s\"\n", lines[i]));
+			folder_put("line.yaml", arena_format(arena, "mapping: \"%s\"\n", lines[i]));
 		struct ended score = shell(arena, "$LXPLORE score " SPECS " %s", path);
 		assert_int_equal(score.status, 0);
 		json_t *root = json_loads(score.out, 0, NULL);
@@ -144,7 +107,7 @@ static void the_result_is_no_worse(void **state)
 				explore(arena_format(arena, "%s --solver map=%s", path, solvers[s]))
 					.status,
 				0);
-			char *row = strchr(arena_text(arena, result("pareto.csv")), '\n') + 1;
+			char *row = strchr(arena_text(arena, folder_text("pareto.csv")), '\n') + 1;
 			for (int column = 0; column < 4; column++)
 				row = strchr(row, ',') + 1;
 			assert_true(atof(row) <= edp);
@@ -154,12 +117,12 @@ static void the_result_is_no_worse(void **state)
 
 static void expect_warning(const char *text, const char *warning)
 {
-	struct ended ended = explore(
-		arena_format(arena, "%s --solver map=random --budget 9", put("bad.yaml", text)));
+	struct ended ended = explore(arena_format(
+		arena, "%s --solver map=random --budget 9", folder_put("bad.yaml", text)));
 	assert_int_equal(ended.status, 0);
 	if (!strstr(ended.err, warning))
 		fail_msg("no '%s' in\n%s", warning, ended.err);
-	assert_null(strstr(result("pareto.csv"), ",false,"));
+	assert_null(strstr(folder_text("pareto.csv"), ",false,"));
 }
 
 static void what_cannot_start_is_told(void **state)
@@ -183,7 +146,7 @@ static void what_cannot_start_is_told(void **state)
 
 static void what_is_no_mapping_is_an_error(void **state)
 {
-	struct ended ended = explore(put("bad.yaml", "mapping: \"DRAM: M2 | GLB: N16\"\n"));
+	struct ended ended = explore(folder_put("bad.yaml", "mapping: \"DRAM: M2 | GLB: N16\"\n"));
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "error: "));
 }
@@ -197,5 +160,5 @@ int main(void)
 		cmocka_unit_test(what_cannot_start_is_told),
 		cmocka_unit_test(what_is_no_mapping_is_an_error),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, folder_open, folder_close);
 }

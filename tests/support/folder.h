@@ -1,0 +1,27 @@
+#ifndef SUPPORT_FOLDER_H
+#define SUPPORT_FOLDER_H
+
+#include "tests/support/shell.h"
+
+/*
+ * What a test of the program works with, for each test anew: memory, and a folder under the
+ * system's temporary one for what it reads and writes.
+ */
+extern struct arena *arena;
+extern const char *folder;
+
+/* For cmocka_unit_test_setup_teardown. */
+int folder_open(void **state);
+int folder_close(void **state);
+
+const char *folder_path(const char *name);
+
+/* Writes a file; its path. */
+const char *folder_put(const char *name, const char *text);
+
+bool folder_has(const char *name);
+
+/* Of a file; the test fails if there is none. */
+const char *folder_text(const char *name);
+
+#endif
