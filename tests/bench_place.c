@@ -275,6 +275,7 @@ static void bench_quality(void)
 
 int main(void)
 {
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	bench_challenging();
 	bench_peaks();
 	bench_perfect();

@@ -17,7 +17,7 @@
  * sticks out, or found no place, comes earlier.  The idea of boxes is that of Buchsbaum et al.,
  * "OPT versus LOAD in dynamic storage allocation", STOC 2003.
  */
-enum { PASS_WORK = 100000000, ROUNDS_WORK = 150000000, ROUNDS_MOST = 4000 };
+enum { PASS_WORK = 100000000, ROUNDS_WORK = 150000000, ROUNDS_MOST = 4000, MANY = 300000 };
 
 struct boxes {
 	struct run *run;
@@ -53,7 +53,7 @@ static void try_order(struct boxes *boxes, int fit)
 		return;
 	bool any = boxes->cost == INFINITY;
 	double cost = orders_try(boxes->orders, boxes->order, boxes->count, fit,
-		any ? INFINITY : boxes->cost - 1, fit == ORDERS_SKYLINE ? 0 : PASS_WORK);
+		any ? INFINITY : boxes->cost - 1, any || fit == ORDERS_SKYLINE ? 0 : PASS_WORK);
 	keep_if_better(boxes, cost, fit);
 }
 
@@ -63,7 +63,8 @@ static void try_rows(struct boxes *boxes)
 	static const double ratios[] = {1.02, 1.1, 1.3, 2};
 	struct arena *arena = boxes->orders->arena;
 	double *keys = arena_array(arena, double, boxes->items->count);
-	for (size_t r = 0; r < sizeof ratios / sizeof *ratios && !done(boxes); r++) {
+	size_t step = boxes->count > MANY ? 2 : 1;
+	for (size_t r = 0; r < sizeof ratios / sizeof *ratios && !done(boxes); r += step) {
 		boxes_rows(boxes->items, ratios[r], keys, arena);
 		orders_sort(boxes->orders, boxes->order, boxes->count, keys);
 		if (!boxes->items->bound_somewhere)
@@ -101,7 +102,7 @@ static void try_holes(struct boxes *boxes)
 	struct arena *arena = boxes->orders->arena;
 	double *keys = arena_array(arena, double, boxes->items->count);
 	bool all = boxes->packing->goal != PACKING_SPILL;
-	for (int key = 0; key < KEYS && !done(boxes); key++) {
+	for (int key = 0; key < KEYS && !done(boxes) && !boxes->heavy; key++) {
 		if (key == BY_WORTH && all)
 			continue;
 		for (size_t k = 0; k < boxes->count; k++) {
