@@ -136,7 +136,7 @@ static struct packing draw_packing(struct drawing *drawing, int kinds)
 			buffer->end = buffer->start;
 		buffer->size = below(drawing, 20) ? 1 + below(drawing, 6) : 0;
 		if ((kinds & 1) && !below(drawing, 3))
-			buffer->alignment = packing.alignment * (1 + below(drawing, 3));
+			buffer->alignment = 1 + below(drawing, 4);
 		if ((kinds & 4) && !below(drawing, 4)) {
 			buffer->is_fixed = true;
 			buffer->address = below(drawing, (int)packing.capacity);
@@ -186,10 +186,155 @@ static void answers_equal_trying_every_address(void **state)
 	}
 }
 
+static bool fits(struct arena *arena, const struct packing *packing)
+{
+	const int64_t *addresses = NULL;
+	return ask(arena, packing, &addresses);
+}
+
+/* Time runs backwards; no one takes a slot. */
+static struct packing mirrored(struct arena *arena, const struct packing *packing)
+{
+	struct packing other = *packing;
+	struct buffer *buffers =
+		arena_copy(arena, packing->buffers, packing->count * sizeof *packing->buffers);
+	for (size_t i = 0; i < packing->count; i++) {
+		buffers[i].start = STEPS_MOST - packing->buffers[i].end;
+		buffers[i].end = STEPS_MOST - packing->buffers[i].start;
+	}
+	other.buffers = buffers;
+	return other;
+}
+
+/* Addresses and sizes, all but the alignments of one byte, so many times. */
+static struct packing scaled(struct arena *arena, const struct packing *packing, int64_t times)
+{
+	struct packing other = *packing;
+	struct buffer *buffers =
+		arena_copy(arena, packing->buffers, packing->count * sizeof *packing->buffers);
+	struct byte_range *reserved = arena_copy(
+		arena, packing->reserved, packing->reserved_count * sizeof *packing->reserved);
+	other.capacity *= times;
+	other.alignment *= times;
+	for (size_t i = 0; i < packing->count; i++) {
+		buffers[i].size *= times;
+		buffers[i].alignment *= times;
+		buffers[i].address *= times;
+	}
+	for (size_t r = 0; r < packing->reserved_count; r++) {
+		reserved[r].from *= times;
+		reserved[r].to *= times;
+	}
+	other.buffers = buffers;
+	other.reserved = reserved;
+	return other;
+}
+
+/* The first bytes become reserved, and all lies behind them. */
+static struct packing shifted(struct arena *arena, const struct packing *packing, int64_t by)
+{
+	struct packing other = scaled(arena, packing, 1);
+	struct byte_range *reserved =
+		arena_array(arena, struct byte_range, packing->reserved_count + 1);
+	struct buffer *buffers = (struct buffer *)other.buffers;
+	for (size_t i = 0; i < packing->count; i++)
+		buffers[i].address += by;
+	for (size_t r = 0; r < packing->reserved_count; r++)
+		reserved[r] = (struct byte_range){
+			packing->reserved[r].from + by, packing->reserved[r].to + by};
+	reserved[other.reserved_count++] = (struct byte_range){0, by};
+	other.reserved = reserved;
+	other.capacity += by;
+	return other;
+}
+
+static void answers_keep_the_laws(void **state)
+{
+	uint64_t seed = draws_seed(2);
+	long count = draws(1500), fitting = 0;
+	for (long n = 0; n < count; n++) {
+		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
+		struct packing packing = draw_packing(&drawing, (int)(n % 16));
+		bool answer = fits(drawing.arena, &packing);
+		struct packing other = scaled(drawing.arena, &packing, 7);
+		if (fits(drawing.arena, &other) != answer)
+			fail_msg("draw %ld: seven times as large, another answer", n);
+		other = mirrored(drawing.arena, &packing);
+		if (!(n & 2) && fits(drawing.arena, &other) != answer)
+			fail_msg("draw %ld: backwards in time, another answer", n);
+		other = shifted(drawing.arena, &packing, 12);
+		if (!(n & 1) && fits(drawing.arena, &other) != answer)
+			fail_msg("draw %ld: behind 12 reserved bytes, another answer", n);
+		other = packing;
+		other.count--;
+		if (!(n & 2) && answer && !fits(drawing.arena, &other))
+			fail_msg("draw %ld: fits, but not without the last", n);
+		other = packing;
+		other.capacity += 12;
+		if (answer && !fits(drawing.arena, &other))
+			fail_msg("draw %ld: fits, but not in 12 bytes more", n);
+		fitting += answer;
+		arena_close(drawing.arena);
+	}
+	if (draws_are_many(count))
+		assert_true(fitting > count / 10 && count - fitting > count / 10);
+}
+
+/* Asks the packer itself; the answer lives in the run's arena. */
+static struct pack_answer core_answer;
+
+static void core_run(struct run *run, const struct problem *problem)
+{
+	struct pack_question question = {.packing = problem->packing,
+		.capacity = problem->packing->capacity,
+		.explain = true};
+	core_answer = pack(run, &question, run_arena(run));
+}
+
+static void cores_do_not_fit_and_are_small(void **state)
+{
+	static const struct solver asking = {.stage = STAGE_PLACE, .name = "core", .run = core_run};
+	uint64_t seed = draws_seed(3);
+	long count = draws(1500), cores = 0, smaller = 0;
+	for (long n = 0; n < count; n++) {
+		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
+		struct packing packing = draw_packing(&drawing, (int)(n % 16));
+		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
+		solve(&asking, &problem, 0, 1, drawing.arena);
+		struct pack_answer answer = core_answer;
+		if (answer.status == PACK_NEVER && answer.core_count && !(n & 2)) {
+			struct buffer buffers[BUFFERS_MOST];
+			int64_t at[BUFFERS_MOST] = {0};
+			for (size_t i = 0; i < answer.core_count; i++)
+				buffers[i] = packing.buffers[answer.core[i]];
+			struct packing core = packing;
+			core.buffers = buffers;
+			core.count = answer.core_count;
+			if (try_all(&core, at, 0))
+				fail_msg("draw %ld: the core fits", n);
+			for (size_t i = 0; i < core.count; i++) {
+				buffers[i] = packing.buffers[answer.core[core.count - 1]];
+				core.count--;
+				if (!try_all(&core, at, 0))
+					fail_msg("draw %ld: one of the core is not needed", n);
+				core.count++;
+				buffers[i] = packing.buffers[answer.core[i]];
+			}
+			cores++;
+			smaller += answer.core_count < packing.count;
+		}
+		arena_close(drawing.arena);
+	}
+	if (draws_are_many(count))
+		assert_true(cores > count / 10 && smaller > cores / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_equal_trying_every_address),
+		cmocka_unit_test(answers_keep_the_laws),
+		cmocka_unit_test(cores_do_not_fit_and_are_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

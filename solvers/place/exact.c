@@ -1,23 +1,26 @@
 #include "base/arena.h"
+#include "base/number.h"
+#include "solvers/place/load.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/spill.h"
+
+/* Nodes for a capacity in the first round of a search for the least peak; four times as many in
+ * each round after. */
+enum { ROUND_NODES = 2000, ROUND_TIMES = 4 };
+
+/* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
+struct peak {
+	struct run *run;
+	const struct packing *packing;
+	int64_t grain, bound, value; /* value: no layout yet if beyond the capacity */
+	bool is_over;
+};
 
 static void offer(struct run *run, const struct placement *placement, int64_t value)
 {
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = placement};
 	run_offer(run, &candidate, (double)value);
-}
-
-static int64_t peak_of(const struct packing *packing, const struct placement *placement)
-{
-	int64_t peak = 0;
-	for (size_t i = 0; i < packing->count; i++) {
-		int64_t top = placement->addresses[i] + packing->buffers[i].size;
-		if (placement->addresses[i] != UNPLACED && packing->buffers[i].size && top > peak)
-			peak = top;
-	}
-	return peak;
 }
 
 static void find_fit(struct run *run, const struct packing *packing)
@@ -29,30 +32,92 @@ static void find_fit(struct run *run, const struct packing *packing)
 		run_prove(run, PROOF_OPTIMAL, 0);
 	} else if (answer.status == PACK_NEVER) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
+	} else if (answer.is_too_large) {
+		run_complain(run, false, -1,
+			"too many buffers live at once for an exact answer; other solvers place "
+			"them without one");
+	}
+}
+
+/* Some best layout has all its addresses and ends on multiples of this. */
+static int64_t find_grain(const struct packing *packing)
+{
+	int64_t grain = 0;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		grain = number_gcd(grain, buffer->size);
+		if (buffer->is_fixed)
+			grain = number_gcd(grain, buffer->address);
+	}
+	for (size_t r = 0; r < packing->reserved_count; r++)
+		grain = number_gcd(number_gcd(grain, packing->reserved[r].from),
+			packing->reserved[r].to);
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < packing->count; i++) {
+			int64_t step = packing_step(packing, i);
+			if (!grain || grain % step == 0 || step % grain == 0)
+				continue;
+			grain = number_gcd(grain, step);
+			again = true;
+		}
+	}
+	return grain ? grain : 1;
+}
+
+static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
+{
+	struct pack_question question = {
+		.packing = peak->packing, .capacity = capacity, .nodes = nodes};
+	struct pack_answer answer = pack(peak->run, &question, run_arena(peak->run));
+	if (answer.status == PACK_FITS) {
+		peak->value = packing_peak(peak->packing, answer.placement);
+		offer(peak->run, answer.placement, peak->value);
+	}
+	if (answer.status == PACK_NEVER)
+		peak->bound = capacity + peak->grain;
+	if (answer.status != PACK_UNKNOWN)
+		run_report(peak->run, (double)peak->value, (double)peak->bound);
+	peak->is_over = answer.is_too_large || !run_spend(peak->run, 0);
+	return answer.status;
+}
+
+/* From the bound, which may be the answer, and then the middle of what is left. */
+static void search_round(struct peak *peak, uint64_t nodes)
+{
+	int64_t capacity = peak->packing->capacity, low = peak->bound;
+	bool is_found = peak->value <= capacity;
+	while (ask(peak, low, nodes) == PACK_NEVER && !peak->is_over && peak->bound <= capacity)
+		low = peak->bound;
+	if (peak->is_over || peak->bound >= peak->value || peak->bound > capacity)
+		return;
+	if (!is_found && peak->value > capacity)
+		ask(peak, capacity, nodes);
+	while (!peak->is_over && peak->bound < peak->value && peak->value <= capacity) {
+		int64_t middle = low + (peak->value - low) / peak->grain / 2 * peak->grain;
+		if (middle == low)
+			return;
+		ask(peak, middle, nodes);
+		low = number_max(middle < peak->value ? middle : low, peak->bound);
 	}
 }
 
 static void find_peak(struct run *run, const struct packing *packing)
 {
-	int64_t capacity = packing->capacity;
-	bool found = false;
-	for (;;) {
-		struct pack_question question = {.packing = packing, .capacity = capacity};
-		struct pack_answer answer = pack(run, &question, run_arena(run));
-		if (answer.status == PACK_FITS) {
-			int64_t peak = peak_of(packing, answer.placement);
-			offer(run, answer.placement, peak);
-			run_report(run, (double)peak, 0);
-			found = true;
-			capacity = peak - 1;
-			if (peak > 0)
-				continue;
-		}
-		if (answer.status != PACK_UNKNOWN)
-			run_prove(run, found ? PROOF_OPTIMAL : PROOF_INFEASIBLE,
-				found ? (double)(capacity + 1) : 0);
-		break;
-	}
+	struct peak peak = {.run = run, .packing = packing, .grain = find_grain(packing)};
+	peak.bound = packing_load(packing, run_arena(run));
+	peak.value = INT64_MAX;
+	if (peak.bound <= INT64_MAX - peak.grain)
+		peak.bound = number_align_up(peak.bound, peak.grain);
+	for (uint64_t nodes = ROUND_NODES; !peak.is_over && peak.bound < peak.value &&
+					   peak.bound <= packing->capacity;
+		nodes *= ROUND_TIMES)
+		search_round(&peak, nodes);
+	if (peak.value <= packing->capacity)
+		run_prove(run, peak.bound >= peak.value ? PROOF_OPTIMAL : PROOF_BOUND,
+			(double)number_min(peak.bound, peak.value));
+	else if (peak.bound > packing->capacity)
+		run_prove(run, PROOF_INFEASIBLE, 0);
 }
 
 static void exact_run(struct run *run, const struct problem *problem)

@@ -2,11 +2,16 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "solvers/place/pack_core.h"
+#include "solvers/place/pack_filling.h"
 #include "solvers/place/pack_search.h"
 #include "solvers/place/packing.h"
 
 /* Failures until the first new start; every fourth is a third more patient than those before. */
-enum { FIRST_FAILURES = 300 };
+enum { FIRST_FAILURES = 80 };
+
+/* The room filled up gets one node for so many of the room as it is. */
+enum { FILLED_PART = 2 };
 
 /*
  * A child that may take a parent's slot is left open at first: its first step does not count.  If
@@ -52,31 +57,56 @@ static int64_t hardest_step(
 	return step;
 }
 
+/* Of values, by start: widths serve best. */
+enum { ORDERS = 6 };
+static const enum pack_order orders[ORDERS] = {
+	PACK_LONGEST, PACK_LARGEST, PACK_LONGEST, PACK_HIGHEST, PACK_LONGEST, PACK_LONG_AND_LARGE};
+
+/* A new start of one search. */
+static enum pack_status start_search(struct asking *asking, const struct room *room,
+	struct pack_search *search, uint64_t failures, uint64_t start, int64_t *addresses)
+{
+	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
+	enum pack_status status = pack_search_run(search, asking->run, failures,
+		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
+		orders[start % ORDERS]);
+	asking->answer.nodes += pack_search_nodes(search) - before;
+	asking->answer.restarts++;
+	for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
+		if (room->items[i].shape >= 0)
+			addresses[room->items[i].shape] = pack_search_address(search, i);
+	return status;
+}
+
+/* In turns as it is and filled up, until the latter is known not to fit. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	struct pack_search *search = pack_search_open(room, arena);
+	const struct room *full = pack_filling(room, arena);
+	struct pack_search *filled = full ? pack_search_open(full, arena) : NULL;
+	enum pack_status status = PACK_UNKNOWN;
 	double failures = FIRST_FAILURES;
-	uint64_t before = asking->answer.nodes;
-	for (uint64_t start = 0;; start++) {
-		uint64_t limit = asking->question->nodes;
-		if (is_over(asking)) {
-			asking->answer.hardest = hardest_step(shapes, room, search);
-			return PACK_UNKNOWN;
+	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
+		if (is_over(asking))
+			break;
+		status = start_search(asking, room, search, (uint64_t)failures, start, addresses);
+		bool is_turn = filled &&
+			       pack_search_nodes(filled) * FILLED_PART <= pack_search_nodes(search);
+		if (status == PACK_UNKNOWN && is_turn && !is_over(asking)) {
+			status = start_search(
+				asking, full, filled, (uint64_t)failures, start % 4, addresses);
+			if (status == PACK_NEVER) {
+				status = PACK_UNKNOWN;
+				filled = NULL;
+			}
 		}
-		enum pack_status status = pack_search_run(search, asking->run, (uint64_t)failures,
-			limit ? limit - asking->answer.nodes : 0,
-			run_random(asking->run, 1 << 16) * 4 + start % 4);
-		asking->answer.nodes = before + pack_search_nodes(search);
-		asking->answer.restarts++;
-		for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
-			if (room->items[i].shape >= 0)
-				addresses[room->items[i].shape] = pack_search_address(search, i);
-		if (status != PACK_UNKNOWN)
-			return status;
 		if (start % 4 == 3)
 			failures *= 1.3;
 	}
+	if (status != PACK_FITS)
+		asking->answer.hardest = hardest_step(shapes, room, search);
+	return status;
 }
 
 /* Do they share bytes in the first step of `child`, unlawfully? */
@@ -175,12 +205,16 @@ static enum pack_status solve_choices(struct asking *asking)
 	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
 		asking->question->capacity, asking->takes, arena);
 	struct rooms rooms = {0};
-	if (shapes.why)
+	if (shapes.why) {
 		status = PACK_NEVER;
-	else
+		asking->answer.hardest = asking->question->packing->buffers[shapes.a[0]].start;
+	} else {
 		rooms = pack_rooms(&shapes, arena);
-	if (rooms.too_large)
+	}
+	if (rooms.too_large) {
 		status = PACK_UNKNOWN;
+		asking->answer.is_too_large = true;
+	}
 	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
 	for (size_t r = 0; status == PACK_FITS && r < rooms.count; r++)
 		status = search_room(asking, &shapes, &rooms.at[r], arena, addresses);
@@ -231,11 +265,9 @@ struct pack_answer pack(struct run *run, const struct pack_question *question, s
 	if (asking.answer.status == PACK_FITS)
 		asking.answer.placement = asking.placement;
 	if (asking.answer.status == PACK_NEVER && question->explain) {
-		int *core = arena_array(arena, int, count);
-		for (size_t i = 0; i < count; i++)
-			if (is_chosen(&asking, (int)i))
-				core[asking.answer.core_count++] = (int)i;
-		asking.answer.core = core;
+		struct pack_core core = pack_core_find(run, question, &asking.answer, arena);
+		asking.answer.core_count = core.count;
+		asking.answer.core = core.buffers;
 	}
 	return asking.answer;
 }

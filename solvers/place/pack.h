@@ -22,11 +22,12 @@ enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };
 
 struct pack_answer {
 	enum pack_status status;
+	bool is_too_large; /* PACK_UNKNOWN: more pairs of buffers that meet than the packer keeps */
 	uint64_t nodes, restarts;
 	const struct placement *placement; /* PACK_FITS: of the chosen, the others are UNPLACED */
-	size_t core_count; /* PACK_NEVER and asked: buffers that do not fit even alone, as found */
+	size_t core_count; /* PACK_NEVER and asked: few that do not fit, whatever else is there */
 	const int *core;
-	int64_t hardest; /* PACK_UNKNOWN: a step at which it often failed */
+	int64_t hardest; /* unless it fits: a step at which it often failed */
 };
 
 /* The answer lives in the arena. */

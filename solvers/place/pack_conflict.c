@@ -56,12 +56,9 @@ void conflict_add(struct conflict *conflict, struct because because)
 	case BECAUSE_ITEM:
 		conflict->set[because.index / 64] |= UINT64_C(1) << (because.index % 64);
 		break;
-	case BECAUSE_SECTION:
-		add_all(conflict, conflict->sections, because.index);
-		break;
-	case BECAUSE_WALL:
-		add_all(conflict, conflict->sections, because.index - 1);
-		add_all(conflict, conflict->sections, because.index);
+	case BECAUSE_SECTIONS:
+		for (int t = because.index; t < because.end; t++)
+			add_all(conflict, conflict->sections, t);
 		break;
 	case BECAUSE_EMPTY:
 		add_all(conflict, conflict->around, because.index);

@@ -10,29 +10,35 @@
  * a change of none of the set did not matter.
  */
 struct because {
-	enum { BECAUSE_ITEM, BECAUSE_SECTION, BECAUSE_WALL, BECAUSE_EMPTY } kind;
-	int index; /* the item that was placed, or who looked: the section, the wall */
+	enum { BECAUSE_ITEM, BECAUSE_SECTIONS, BECAUSE_EMPTY } kind;
+	int index; /* the item that was placed, or the section where one looked */
+	int end;   /* sections: the first after them */
 };
 
 static inline struct because because_item(int i)
 {
-	return (struct because){BECAUSE_ITEM, i};
+	return (struct because){BECAUSE_ITEM, i, i};
+}
+
+static inline struct because because_sections(int first, int end)
+{
+	return (struct because){BECAUSE_SECTIONS, first, end};
 }
 
 static inline struct because because_section(int s)
 {
-	return (struct because){BECAUSE_SECTION, s};
+	return because_sections(s, s + 1);
 }
 
 static inline struct because because_wall(int t)
 {
-	return (struct because){BECAUSE_WALL, t};
+	return because_sections(t - 1, t + 1);
 }
 
 /* Of a section left empty: also what could lift its items. */
 static inline struct because because_empty(int s)
 {
-	return (struct because){BECAUSE_EMPTY, s};
+	return (struct because){BECAUSE_EMPTY, s, s + 1};
 }
 
 struct conflict {

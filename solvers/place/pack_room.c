@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Of pairs, altogether; four bytes each. */
-enum { PAIRS_MOST = 100000000 };
+enum { PAIRS_MOST = 20000000 };
 
 struct moment {
 	int64_t at;
@@ -126,30 +126,28 @@ static void add_reserved(const struct dividing *dividing, struct room *room)
 	}
 }
 
-/* Items of each section, and the items that each meets, in counted room. */
-static bool find_neighbours(struct dividing *dividing, struct room *room)
+bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 {
-	size_t *first = arena_array(dividing->arena, size_t, room->section_count + 2);
-	size_t *meet_first = arena_array(dividing->arena, size_t, room->item_count + 2);
+	size_t *first = arena_array(arena, size_t, room->section_count + 2);
+	size_t *meet_first = arena_array(arena, size_t, room->item_count + 2);
 	for (int i = 0; i < room->item_count; i++) {
 		const struct item *item = &room->items[i];
-		dividing->pairs += (size_t)(item->end - item->first);
-		if (dividing->pairs > PAIRS_MOST)
+		*pairs += (size_t)(item->end - item->first);
+		if (*pairs > PAIRS_MOST)
 			return false;
 		for (int s = item->first; s < item->end; s++)
 			first[s + 2]++;
 	}
 	for (int s = 0; s < room->section_count; s++)
 		first[s + 2] += first[s + 1];
-	int *lives = arena_array(dividing->arena, int, first[room->section_count + 1]);
+	int *lives = arena_array(arena, int, first[room->section_count + 1]);
 	for (int i = 0; i < room->item_count; i++)
 		for (int s = room->items[i].first; s < room->items[i].end; s++)
 			lives[first[s + 1]++] = i;
 	/* Those that meet: live in the section where the later of both begins. */
 	for (int round = 0; round < 2; round++) {
 		int *meets =
-			round ? arena_array(dividing->arena, int, meet_first[room->item_count + 1])
-			      : NULL;
+			round ? arena_array(arena, int, meet_first[room->item_count + 1]) : NULL;
 		for (int i = 0; i < room->item_count; i++) {
 			int s = room->items[i].first;
 			for (size_t k = first[s]; k < first[s + 1]; k++) {
@@ -162,10 +160,10 @@ static bool find_neighbours(struct dividing *dividing, struct room *room)
 				} else {
 					meet_first[i + 2]++;
 					meet_first[j + 2]++;
-					dividing->pairs += 2;
+					*pairs += 2;
 				}
 			}
-			if (dividing->pairs > PAIRS_MOST)
+			if (*pairs > PAIRS_MOST)
 				return false;
 		}
 		for (int i = 0; !round && i < room->item_count; i++)
@@ -197,7 +195,7 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 		room->item_count++;
 		before = shape;
 	}
-	return find_neighbours(dividing, room);
+	return room_connect(room, &dividing->pairs, dividing->arena);
 }
 
 struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena)

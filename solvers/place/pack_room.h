@@ -16,7 +16,7 @@ struct item {
 	int64_t align, low, high; /* of its address */
 	const int64_t *heights;   /* by section, from the first; NULL: its size in all */
 	int twin;                 /* an item before it that could be it; -1 */
-	int shape;                /* -1: reserved bytes */
+	int shape;                /* -1: reserved bytes; -2: a filling (pack_filling.h) */
 };
 
 struct room {
@@ -35,6 +35,10 @@ struct rooms {
 	bool too_large; /* more pairs of items, or of items and sections, than are kept */
 };
 
+/* Fills in who lives where and who meets whom.  False if there are more pairs than may be
+ * kept; those counted are added to *pairs. */
+bool room_connect(struct room *room, size_t *pairs, struct arena *arena);
+
 struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena);
 
 static inline int64_t item_height(const struct item *item, int section)
@@ -45,7 +49,7 @@ static inline int64_t item_height(const struct item *item, int section)
 /* How far another that meets the item must lie above its address. */
 static inline int64_t item_height_beside(const struct item *item, const struct item *other)
 {
-	if (other->shape < 0)
+	if (other->shape == -1)
 		return item->clear;
 	if (!item->heights)
 		return item->size;

@@ -240,25 +240,26 @@ struct pack_search *pack_search_open(const struct room *room, struct arena *aren
 	return search;
 }
 
-static double value_of(const struct item *item, uint64_t order)
+static double value_of(const struct item *item, enum pack_order order)
 {
 	double width = item->end - item->first, size = (double)item->size;
-	switch (order % 4) {
-	case 0:
+	switch (order) {
+	case PACK_LONGEST:
 		return width;
-	case 1:
+	case PACK_LARGEST:
 		return width * size;
-	case 2:
+	case PACK_HIGHEST:
 		return size;
-	default:
-		return width * width * size;
+	case PACK_LONG_AND_LARGE:
+		break;
 	}
+	return width * width * size;
 }
 
-static bool start(struct pack_search *search, uint64_t order)
+static bool start(struct pack_search *search, uint64_t seed, enum pack_order order)
 {
 	const struct room *room = search->room;
-	search->random = random_open(order, 1);
+	search->random = random_open(seed, 1);
 	search->value_count = 0;
 	search->depth = 0;
 	for (int i = 0; i < room->item_count; i++) {
@@ -269,14 +270,14 @@ static bool start(struct pack_search *search, uint64_t order)
 }
 
 enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
-	uint64_t nodes, uint64_t order)
+	uint64_t nodes, uint64_t seed, enum pack_order order)
 {
 	search->run = run;
 	search->failures = 0;
 	search->failures_limit = failures;
 	search->nodes_limit = nodes ? search->nodes + nodes : 0;
 	search->is_out = false;
-	if (!start(search, order))
+	if (!start(search, seed, order))
 		return PACK_NEVER;
 	enum outcome outcome = solve_part(search, 0, search->room->section_count);
 	run_spend(run, search->nodes - search->charged);
@@ -291,7 +292,7 @@ uint64_t pack_search_nodes(const struct pack_search *search)
 
 int64_t pack_search_address(const struct pack_search *search, int item)
 {
-	return search->state->address[item];
+	return search->state->low[item];
 }
 
 int pack_search_hardest(const struct pack_search *search)

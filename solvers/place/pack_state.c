@@ -3,8 +3,6 @@
 #include "base/number.h"
 #include "solvers/place/pack_walls.h"
 
-enum { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
-
 static struct change *note(struct state *state, int kind, int index, int64_t before)
 {
 	if (state->trail_count == state->trail_room) {
@@ -44,7 +42,7 @@ bool state_raise(struct state *state, int i, int64_t level, struct because becau
 	}
 	int64_t before = state->level[i];
 	note(state, LEVEL_ROSE, i, before)->because = because;
-	state->level[i] = level;
+	state->level[i] = state->low[i] = level;
 	for (int s = item->first; s < item->end; s++)
 		if (state->floor[s] == before || state->lowest[s] == before)
 			soil(state, s);
@@ -120,7 +118,6 @@ bool state_place(struct state *state, int i, int section)
 	bool good = true;
 	note(state, ITEM_PLACED, i, base)->because = because_section(section);
 	state->level[i] = PLACED;
-	state->address[i] = base;
 	for (int s = item->first; s < item->end; s++) {
 		state->rest[s] -= item_height(item, s);
 		soil(state, s);
@@ -158,6 +155,7 @@ bool state_undo(struct state *state, size_t trail_count)
 		}
 		mattered |= trace(state->conflict, &change);
 		state->level[change.index] = change.before;
+		state->low[change.index] = change.before;
 		if (change.kind == LEVEL_ROSE)
 			continue;
 		const struct item *item = &state->room->items[change.index];
@@ -253,7 +251,7 @@ struct state *state_open(const struct room *room, struct arena *arena)
 	*state = (struct state){.room = room,
 		.arena = arena,
 		.level = arena_array(arena, int64_t, n),
-		.address = arena_array(arena, int64_t, n),
+		.low = arena_array(arena, int64_t, n),
 		.floor = arena_array(arena, int64_t, m),
 		.rest = arena_array(arena, int64_t, m),
 		.choices = arena_array(arena, int, m),
@@ -285,7 +283,7 @@ bool state_start(struct state *state)
 	}
 	for (int i = 0; i < room->item_count; i++) {
 		const struct item *item = &room->items[i];
-		state->level[i] = item->low;
+		state->level[i] = state->low[i] = item->low;
 		good = good && item->low <= item->high;
 		for (int s = item->first; s < item->end; s++)
 			good &= !__builtin_add_overflow(

@@ -12,26 +12,29 @@
  */
 #define PLACED INT64_MAX /* the level of an item that is; the floor of a section where all are */
 
+enum change_kind { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
+
 struct change {
-	int kind, index, choices;
+	enum change_kind kind;
+	int index, choices;
 	struct because because;
 	int64_t before, lowest;
 };
 
-struct walls; /* pack_walls.c */
+struct walls; /* pack_walls.h */
 
 struct state {
 	const struct room *room;
 	struct arena *arena;
-	int64_t *level;   /* of each item: it cannot lie below; PLACED */
-	int64_t *address; /* of each item that is placed */
-	int64_t *floor;   /* of each section: nothing more goes below */
-	int64_t *rest;    /* heights not placed yet */
-	int *choices;     /* items that may stand on the floor, twins counted once */
-	int64_t *lowest;  /* of the items left that live before section s and in it; PLACED */
-	int *crossing;    /* items not placed that live before section s and in it */
-	double *weight;   /* of a section: how often it failed; never taken back */
-	int *dirty;       /* sections to look at again */
+	int64_t *level;  /* of each item: it cannot lie below; PLACED */
+	int64_t *low;    /* the same, and the address of those that are placed */
+	int64_t *floor;  /* of each section: nothing more goes below */
+	int64_t *rest;   /* heights not placed yet */
+	int *choices;    /* items that may stand on the floor, twins counted once */
+	int64_t *lowest; /* of the items left that live before section s and in it; PLACED */
+	int *crossing;   /* items not placed that live before section s and in it */
+	double *weight;  /* of a section: how often it failed; never taken back */
+	int *dirty;      /* sections to look at again */
 	bool *is_dirty;
 	int dirty_count;
 	int *walls_dirty; /* as are walls, between section t - 1 and t */
