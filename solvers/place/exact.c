@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/packing_sums.h"
 #include "solvers/place/load.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
@@ -50,8 +51,8 @@ static int64_t find_grain(const struct packing *packing)
 			grain = number_gcd(grain, buffer->address);
 	}
 	for (size_t r = 0; r < packing->reserved_count; r++)
-		grain = number_gcd(number_gcd(grain, packing->reserved[r].from),
-			packing->reserved[r].to);
+		grain = number_gcd(
+			number_gcd(grain, packing->reserved[r].from), packing->reserved[r].to);
 	for (bool again = true; again;) {
 		again = false;
 		for (size_t i = 0; i < packing->count; i++) {
@@ -71,7 +72,7 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
 		.packing = peak->packing, .capacity = capacity, .nodes = nodes};
 	struct pack_answer answer = pack(peak->run, &question, run_arena(peak->run));
 	if (answer.status == PACK_FITS) {
-		peak->value = packing_peak(peak->packing, answer.placement);
+		peak->value = placement_peak(peak->packing, answer.placement);
 		offer(peak->run, answer.placement, peak->value);
 	}
 	if (answer.status == PACK_NEVER)
@@ -109,8 +110,8 @@ static void find_peak(struct run *run, const struct packing *packing)
 	peak.value = INT64_MAX;
 	if (peak.bound <= INT64_MAX - peak.grain)
 		peak.bound = number_align_up(peak.bound, peak.grain);
-	for (uint64_t nodes = ROUND_NODES; !peak.is_over && peak.bound < peak.value &&
-					   peak.bound <= packing->capacity;
+	for (uint64_t nodes = ROUND_NODES;
+		!peak.is_over && peak.bound < peak.value && peak.bound <= packing->capacity;
 		nodes *= ROUND_TIMES)
 		search_round(&peak, nodes);
 	if (peak.value <= packing->capacity)

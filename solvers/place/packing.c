@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/packing_sums.h"
 #include "solvers/place/load.h"
 
 #include <string.h>
@@ -152,15 +153,6 @@ bool packing_allows(
 	       (!buffer->must_take_over || packing_parent_at(packing, placement, i, address) >= 0);
 }
 
-int64_t packing_peak(const struct packing *packing, const struct placement *placement)
-{
-	int64_t peak = 0;
-	for (size_t i = 0; i < packing->count; i++)
-		if (placement->addresses[i] != UNPLACED)
-			peak = number_max(peak, placement->addresses[i] + packing->buffers[i].size);
-	return peak;
-}
-
 static double lost(const struct packing *packing, const struct placement *placement)
 {
 	double bytes = 0, weight = 0, weights = 0;
@@ -179,7 +171,7 @@ double packing_value(const struct packing *packing, const struct placement *plac
 {
 	switch (packing->goal) {
 	case PACKING_PEAK:
-		return (double)packing_peak(packing, placement);
+		return (double)placement_peak(packing, placement);
 	case PACKING_SPILL:
 		return lost(packing, placement);
 	default:
@@ -213,7 +205,7 @@ static void prove(struct run *run, const struct packing *packing, const struct p
 		return;
 	}
 	int64_t load = packing_load(packing, run_arena(run));
-	bool reached = load == packing_peak(packing, placement);
+	bool reached = load == placement_peak(packing, placement);
 	run_prove(run, reached ? PROOF_OPTIMAL : PROOF_BOUND, (double)load);
 }
 

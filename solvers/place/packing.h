@@ -48,9 +48,6 @@ bool packing_declared(struct run *run, const struct packing *packing);
  * buffers whole. */
 bool packing_whole(struct run *run, const struct packing *packing);
 
-/* The highest end of a placed buffer; 0: none. */
-int64_t packing_peak(const struct packing *packing, const struct placement *placement);
-
 /* What the goal minimises: the bytes without a place or, if there are weights, the weight of those
  * (PACKING_SPILL); the peak (PACKING_PEAK); 0 (PACKING_FIT). */
 double packing_value(const struct packing *packing, const struct placement *placement);
