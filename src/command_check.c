@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "command.h"
+#include "command_broadcast.h"
 #include "command_network.h"
 #include "command_space_time.h"
 #include "inputs.h"
@@ -49,6 +50,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	if (inputs.space_time)
 		return command_space_time_check(arena, arguments, &inputs, diag);
+	if (inputs.broadcast)
+		return command_broadcast_check(arena, arguments, &inputs, diag);
 	if (inputs.network)
 		return command_network_check(arena, arguments, inputs.network, diag);
 	if (inputs.nest)

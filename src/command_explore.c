@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "command.h"
+#include "command_broadcast.h"
 #include "command_network.h"
 #include "command_space_time.h"
 #include "inputs.h"
@@ -98,6 +99,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		(int)jobs, seconds, (enum format)format, option_find(arguments, "quiet") != NULL};
 	if (inputs.space_time)
 		return command_space_time_explore(arena, arguments, &inputs, &request, diag);
+	if (inputs.broadcast)
+		return command_broadcast_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.network)
 		return command_network_explore(arena, arguments, &inputs, &request, diag);
 	if (inputs.nest)

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "command.h"
+#include "command_broadcast.h"
 #include "command_nest.h"
 #include "command_space_time.h"
 #include "inputs.h"
@@ -60,6 +61,8 @@ static int report(
 			"the files in layers/");
 		good = false;
 	}
+	if (good && inputs.broadcast)
+		return command_broadcast_score(arena, arguments, &inputs, simulated, diag);
 	good = good && (inputs.nest || refuse_option(arguments, "explain", diag));
 	good = good && (inputs.nest || refuse_option(arguments, "simulate-budget", diag));
 	if (option_find(arguments, "code")) {

@@ -1,4 +1,5 @@
 #include "inputs.h"
+#include "inputs_broadcast.h"
 #include "inputs_nest.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
@@ -290,6 +291,11 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			space_time_inputs_read(sheet, &out->reading, arguments, &out->exploration);
 		return out->space_time && !diag_failed(diag);
 	}
+	if (sheet_has(sheet, "broadcast") && !sheet_has(sheet, "workload")) {
+		out->broadcast =
+			broadcast_inputs_read(sheet, &out->reading, arguments, &out->exploration);
+		return out->broadcast && !diag_failed(diag);
+	}
 	if (sheet_has(sheet, "network")) {
 		out->network =
 			network_inputs_read(sheet, &out->reading, arguments, &out->exploration);
@@ -310,7 +316,7 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
 	if (!workload)
 		diag_error(diag, (struct span){0},
-			"no file has a 'workload', 'network' or 'problem'; specs/workloads/ and "
+			"no file has a 'workload', 'network', 'problem' or 'broadcast'; specs/workloads/ and "
 			"specs/problems/ have examples");
 	if (arch)
 		out->arch = arch_read(&out->reading, arch);

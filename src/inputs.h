@@ -18,6 +18,7 @@ struct inputs {
 	const struct nest_inputs *nest; /* of a `problem:`; NULL: a graph, and the rest holds */
 	const struct network_inputs *network;       /* of a `network:`; NULL likewise */
 	const struct space_time_inputs *space_time; /* of a `space_time:` likewise */
+	const struct broadcast_inputs *broadcast;   /* of a `broadcast:`; NULL likewise */
 	const struct arch *arch;
 	const struct workload *workload;
 	const struct plan *plan; /* of a `plan:` key; NULL without one */

@@ -17,12 +17,15 @@ struct tree {
 	struct messages messages;
 };
 
+/* The child after another, in the order in which ranks follow the root; after -1 the first. */
 static int next_child(const struct tree *tree, int parent, int after)
 {
-	int ranks = tree->synthesis->topology->ranks;
-	for (int r = after + 1; r < ranks; r++)
-		if (tree->parents[r] == parent)
-			return r;
+	const struct topology *topology = tree->synthesis->topology;
+	int ranks = topology->ranks;
+	int step = after < 0 ? 1 : (after - topology->root + ranks) % ranks + 1;
+	for (; step < ranks; step++)
+		if (tree->parents[broadcast_rank(topology, step)] == parent)
+			return broadcast_rank(topology, step);
 	return -1;
 }
 

@@ -1,0 +1,102 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define SPECS "specs/arch/a2a3.yaml specs/broadcasts/weights_16MiB.yaml"
+
+static int set_up(void **state)
+{
+	*state = arena_open();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	arena_close(*state);
+	return 0;
+}
+
+static void expect(const struct ended *ended, int status, const char *out)
+{
+	if (ended->status != status || !strstr(ended->out, out))
+		fail_msg("status %d, not %d; no '%s' in\n%s%s", ended->status, status, out,
+			ended->out, ended->err);
+}
+
+static void score_and_simulate_agree(void **state)
+{
+	struct ended score = shell(*state, "$LXPLORE score " SPECS);
+	expect(&score, 0, "\"chunks\": 172,");
+	expect(&score, 0, "\"path\": \"chunked\"");
+	const char *cycles = strstr(score.out, "\"cycles\"");
+	struct ended small = shell(*state, "$LXPLORE simulate specs/arch/a2a3.yaml - <<'E'\n"
+					   "broadcast: {dtype: fp32, shape: [100, 100], ranks: 4,\n"
+					   "  tile: {rows: 32, cols: 32}, staging: 3}\nE");
+	assert_non_null(cycles);
+	expect(&small, 0, "\"executed\": \"data\"");
+	expect(&small, 0, "\"agrees\": true");
+}
+
+static void what_breaks_a_rule_is_no_broadcast(void **state)
+{
+	struct ended ended = shell(*state, "$LXPLORE check specs/arch/kirin.yaml - <<'E'\n"
+					   "broadcast: {dtype: fp32, shape: [100, 100], ranks: 4,\n"
+					   "  tile: {rows: 512, cols: 128}}\nE");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "error: E_UB_SIZE: [SA-0352]"));
+	ended = shell(*state, "$LXPLORE score - <<'E'\n"
+			      "broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: chian,\n"
+			      "  tile: {rows: 1, cols: 64}}\nE");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "did you mean 'chain'?"));
+	ended = shell(*state,
+		"$LXPLORE score - <<'E'\n"
+		"broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: binomial,\n"
+		"  links: {topology: ring}, tile: {rows: 1, cols: 64}}\nE");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "'binomial' does not go over these links"));
+	ended = shell(*state, "$LXPLORE score " SPECS " --counting timeloop");
+	assert_int_equal(ended.status, 2);
+}
+
+/* Every point ran as the model says, and its plan says the same again. */
+static void points_can_be_scored_again(void **state)
+{
+	const char *folder = shell_folder(*state);
+	struct ended ended = shell(*state,
+		"$LXPLORE explore specs/arch/a2a3.yaml - -q --format csv -o %s <<'E'\n"
+		"broadcast: {name: small, dtype: fp16, shape: [3, 50, 200], ranks: 6,\n"
+		"  links: {topology: mesh, dims: [2, 3], ports: all}, tile: {rows: 16, cols: 64},\n"
+		"  mode: ping-pong}\nE",
+		folder);
+	int rows = 0;
+	if (ended.status || *ended.err || strstr(ended.out, ",false,"))
+		fail_msg("status %d\n%s%s", ended.status, ended.err, ended.out);
+	for (const char *line = strchr(ended.out, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+		int64_t cycles = strtoll(strchr(line, ',') + 1, NULL, 10);
+		struct ended again = shell(*state,
+			"$LXPLORE simulate specs/arch/a2a3.yaml %s/plans/point-%03d.yaml", folder,
+			++rows);
+		expect(&again, 0, arena_format(*state, "\"cycles\": %lld,", (long long)cycles));
+		expect(&again, 0, "\"agrees\": true");
+	}
+	assert_true(rows > 3);
+	shell_remove(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(score_and_simulate_agree, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_breaks_a_rule_is_no_broadcast, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("broadcast_command", tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/*
+ * Broadcasts in rounds: the known algorithms against their formulas, the round-optimal one for
+ * every N and C up to 64, the fewest rounds against trying everything, bounds, and schedules that
+ * are wrong.
+ */
+#include "base/arena.h"
+#include "cost/schedule.h"
+#include "search/rounds_bound.h"
+#include "search/solver.h"
+#include "sim/schedule.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static const struct copying speeds = {
+	.in = {{5, 1}, {8, 1}}, .out = {{2, 1}, {9, 2}}, .link = {{3, 1}, {4, 1}}};
+
+static const struct send_schedule *ask(
+	struct arena *arena, const char *name, const struct synthesis *synthesis)
+{
+	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
+	struct answer answer = solve(solver_find(STAGE_BROADCAST, name), &problem, 0, 1, arena);
+	return answer.candidate_count ? answer.candidates[0].schedule : NULL;
+}
+
+/* Executed with real bytes, and as the model prices it. */
+static void check_executed(struct arena *arena, const struct send_schedule *schedule,
+	const struct topology *topology, int64_t bytes)
+{
+	struct copy_ticks ticks = copying_ticks(&speeds);
+	struct schedule_cost cost;
+	struct schedule_result run =
+		schedule_run(schedule, topology, &ticks, bytes, 1, true, 1, arena);
+	assert_true(schedule_price(schedule, &ticks, bytes, 1, &cost));
+	if (run.fault)
+		fail_msg("%s over %d ranks: %s", schedule->algorithm, schedule->ranks, run.fault);
+	assert_int_equal(run.rounds, cost.rounds);
+	assert_int_equal(run.ticks, cost.ticks);
+	assert_int_equal(run.link_bytes, cost.link_bytes);
+	assert_int_equal(run.link_bytes, bytes * (schedule->ranks - 1));
+	assert_int_equal(run.buffer_bytes, cost.buffer_bytes);
+}
+
+static void the_round_optimal_schedule_meets_its_bound(void **state)
+{
+	for (int ranks = 2; ranks <= 64; ranks++)
+		for (int64_t chunks = 1; chunks <= 64; chunks++) {
+			struct arena *arena = arena_open();
+			int q = 0;
+			while ((1 << q) < ranks)
+				q++;
+			const struct topology *topology = topology_make(
+				arena, TOPOLOGY_FULL, PORTS_ONE, ranks, (int)(chunks % ranks), 0);
+			const struct synthesis synthesis = {topology, chunks};
+			const struct send_schedule *schedule =
+				ask(arena, "round_optimal", &synthesis);
+			assert_int_equal(schedule->rounds, chunks - 1 + q);
+			check_executed(arena, schedule, topology, chunks + 5);
+			arena_close(arena);
+		}
+}
+
+static void algorithms_have_the_rounds_of_their_formulas(void **state)
+{
+	static const char *const names[] = {
+		"flat", "chain", "binomial", "binary_tree", "round_optimal"};
+	for (int ranks = 2; ranks <= 20; ranks++)
+		for (int64_t chunks = 1; chunks <= 9; chunks++) {
+			struct arena *arena = arena_open();
+			const struct topology *topology =
+				topology_make(arena, TOPOLOGY_FULL, PORTS_ONE, ranks, ranks / 2, 0);
+			const struct synthesis synthesis = {topology, chunks};
+			struct rounds_bound bound = rounds_bound(&synthesis, arena);
+			for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+				const struct send_schedule *schedule =
+					ask(arena, names[i], &synthesis);
+				int64_t formula = algorithm_rounds(names[i], ranks, chunks);
+				if (schedule->rounds != formula)
+					fail_msg("%s, %d ranks, %" PRId64
+						 " chunks: %d, not %" PRId64,
+						names[i], ranks, chunks, schedule->rounds, formula);
+				assert_true(bound.rounds <= formula);
+				check_executed(arena, schedule, topology, 100);
+			}
+			check_executed(
+				arena, ask(arena, "scatter_allgather", &synthesis), topology, 100);
+			arena_close(arena);
+		}
+}
+
+/* 2^(h + 1) - 1 ranks: 2 (C - 1) + 2 h rounds; the pipelined chain C + N - 2; both known. */
+static void every_topology_carries_some(void **state)
+{
+	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
+		for (int ports = 0; ports < 2; ports++)
+			for (int ranks = 1; ranks <= 12; ranks++) {
+				struct arena *arena = arena_open();
+				int columns = kind == TOPOLOGY_MESH && ranks % 3 == 0 ? 3 : 1;
+				const struct topology *topology = topology_make(arena,
+					(enum topology_kind)kind, (enum port_count)ports, ranks,
+					kind == TOPOLOGY_ROOT_ONLY ? ranks / 2 : ranks - 1,
+					columns);
+				const struct synthesis synthesis = {topology, 4};
+				int offered = 0;
+				for (size_t s = 0; solvers[s]; s++) {
+					if (solvers[s]->stage != STAGE_BROADCAST ||
+						solvers[s]->proves)
+						continue;
+					const struct send_schedule *schedule =
+						ask(arena, solvers[s]->name, &synthesis);
+					if (!schedule)
+						continue;
+					offered++;
+					check_executed(arena, schedule, topology, 37);
+				}
+				assert_true(offered > 0);
+				arena_close(arena);
+			}
+}
+
+/* ---- fewest rounds by trying everything: what each rank has is a bit set of chunks */
+
+struct trial {
+	const struct topology *topology;
+	int chunks;
+	unsigned full;
+};
+
+static bool done(const struct trial *trial, const unsigned *has)
+{
+	for (int r = 0; r < trial->topology->ranks; r++)
+		if (has[r] != trial->full)
+			return false;
+	return true;
+}
+
+static bool reach(const struct trial *trial, const unsigned *has, int rounds);
+
+/* Links from number l on may still bring something in this round. */
+static bool choose(const struct trial *trial, const unsigned *has, unsigned *next, size_t l,
+	unsigned sent, unsigned received, int rounds)
+{
+	const struct topology *topology = trial->topology;
+	if (l == topology->link_count)
+		return reach(trial, next, rounds - 1);
+	int from = topology->links[l].from, to = topology->links[l].to;
+	bool one = topology->ports == PORTS_ONE;
+	bool taken = one && ((sent >> from & 1) || (received >> to & 1));
+	for (int c = 0; c < trial->chunks && !taken; c++) {
+		if (!(has[from] >> c & 1) || (next[to] >> c & 1))
+			continue;
+		next[to] |= 1U << c;
+		bool good = choose(
+			trial, has, next, l + 1, sent | 1U << from, received | 1U << to, rounds);
+		next[to] &= ~(1U << c);
+		if (good)
+			return true;
+	}
+	return choose(trial, has, next, l + 1, sent, received, rounds);
+}
+
+static bool reach(const struct trial *trial, const unsigned *has, int rounds)
+{
+	unsigned next[8];
+	if (done(trial, has))
+		return true;
+	if (!rounds)
+		return false;
+	memcpy(next, has, sizeof next);
+	return choose(trial, has, next, 0, 0, 0, rounds);
+}
+
+static int fewest(const struct synthesis *synthesis)
+{
+	struct trial trial = {
+		synthesis->topology, (int)synthesis->chunks, (1U << synthesis->chunks) - 1};
+	unsigned has[8] = {0};
+	int rounds = 0;
+	has[synthesis->topology->root] = trial.full;
+	while (!reach(&trial, has, rounds))
+		rounds++;
+	return rounds;
+}
+
+static void the_fewest_rounds_are_those_of_trying_everything(void **state)
+{
+	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
+		for (int ports = 0; ports < 2; ports++)
+			for (int ranks = 2; ranks <= 4; ranks++)
+				for (int64_t chunks = 1; chunks <= (ranks < 4 ? 3 : 2); chunks++) {
+					struct arena *arena = arena_open();
+					const struct topology *topology = topology_make(arena,
+						(enum topology_kind)kind, (enum port_count)ports,
+						ranks, 0, ranks % 2 ? 1 : 2);
+					const struct synthesis synthesis = {topology, chunks};
+					const struct send_schedule *schedule =
+						ask(arena, "exact", &synthesis);
+					int least = fewest(&synthesis);
+					if (schedule->rounds != least)
+						fail_msg("%s %s, %d ranks, %d chunks: %d, not %d",
+							topology_names[kind],
+							port_count_names[ports], ranks, (int)chunks,
+							schedule->rounds, least);
+					assert_true(
+						rounds_bound(&synthesis, arena).rounds <= least);
+					check_executed(arena, schedule, topology, 16);
+					arena_close(arena);
+				}
+}
+
+/* Eight ranks and eight chunks: every answer is proven. */
+static void eight_ranks_and_chunks_are_proven(void **state)
+{
+	static const struct {
+		enum topology_kind kind;
+		enum port_count ports;
+		int columns, rounds;
+	} rows[] = {
+		{TOPOLOGY_FULL, PORTS_ONE, 0, 10},
+		{TOPOLOGY_RING, PORTS_ONE, 0, 14},
+		{TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 0, 7},
+		{TOPOLOGY_MESH, PORTS_ALL, 4, 7},
+		{TOPOLOGY_ROOT_ONLY, PORTS_ALL, 0, 8},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		const struct synthesis synthesis = {
+			topology_make(arena, rows[i].kind, rows[i].ports, 8, 0, rows[i].columns),
+			8};
+		const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
+		struct answer answer =
+			solve(solver_find(STAGE_BROADCAST, "exact"), &problem, 1 << 24, 1, arena);
+		assert_int_equal(answer.status, PROOF_OPTIMAL);
+		assert_int_equal(answer.candidates[0].schedule->rounds, rows[i].rounds);
+		check_executed(arena, answer.candidates[0].schedule, synthesis.topology, 64);
+		arena_close(arena);
+	}
+}
+
+static void wrong_schedules_show(void **state)
+{
+	static const struct {
+		struct message message;
+		const char *why;
+	} rows[] = {
+		{{0, 0, 2, 0, 1}, "there is no link"},
+		{{0, 0, 1, 1, 1}, "the link is taken"},
+		{{0, 0, 3, 1, 1}, "the sender has one port"},
+		{{0, 1, 2, 0, 1}, "the sender does not have the chunk yet"},
+		{{1, 0, 1, 0, 1}, "the receiver has the chunk already"},
+		{{1, 0, 1, 1, 2}, "there are no such chunks"},
+		{{1, 0, 1, 1, 1}, "chunk 0 never comes to rank 2"},
+	};
+	struct copy_ticks ticks = copying_ticks(&speeds);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		const struct synthesis synthesis = {
+			topology_make(arena, TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ONE, 4, 0, 0), 2};
+		struct messages messages = {0};
+		*array_add(arena, &messages) = (struct message){0, 0, 1, 0, 1};
+		*array_add(arena, &messages) = rows[i].message;
+		struct schedule_result run =
+			schedule_run(schedule_make(arena, "wrong", &synthesis, &messages),
+				synthesis.topology, &ticks, 8, 1, true, 1, arena);
+		if (!run.fault || !strstr(run.fault, rows[i].why))
+			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");
+		arena_close(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_round_optimal_schedule_meets_its_bound),
+		cmocka_unit_test(algorithms_have_the_rounds_of_their_formulas),
+		cmocka_unit_test(every_topology_carries_some),
+		cmocka_unit_test(the_fewest_rounds_are_those_of_trying_everything),
+		cmocka_unit_test(eight_ranks_and_chunks_are_proven),
+		cmocka_unit_test(wrong_schedules_show),
+	};
+	return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
+}
