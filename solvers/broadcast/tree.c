@@ -11,32 +11,20 @@ struct sender {
 
 struct tree {
 	const struct synthesis *synthesis;
-	const int *parents;
+	int *first, *next; /* by rank: its first child, and its parent's child after it; -1: none */
 	struct sender *senders;
 	struct arena *arena;
 	struct messages messages;
 };
-
-/* The child after another, in the order in which ranks follow the root; after -1 the first. */
-static int next_child(const struct tree *tree, int parent, int after)
-{
-	const struct topology *topology = tree->synthesis->topology;
-	int ranks = topology->ranks;
-	int step = after < 0 ? 1 : (after - topology->root + ranks) % ranks + 1;
-	for (; step < ranks; step++)
-		if (tree->parents[broadcast_rank(topology, step)] == parent)
-			return broadcast_rank(topology, step);
-	return -1;
-}
 
 static void send(struct tree *tree, int round, int from)
 {
 	struct sender *sender = &tree->senders[from];
 	*array_add(tree->arena, &tree->messages) =
 		(struct message){round, from, sender->child, sender->chunk, 1};
-	sender->child = next_child(tree, from, sender->child);
+	sender->child = tree->next[sender->child];
 	if (sender->child < 0) {
-		sender->child = next_child(tree, from, -1);
+		sender->child = tree->first[from];
 		sender->chunk++;
 	}
 }
@@ -60,16 +48,31 @@ static bool send_all(struct tree *tree, int round)
 	return tree->messages.count > before;
 }
 
+/* Children in the order in which ranks follow the root. */
+static void list_children(struct tree *tree, const int *parents)
+{
+	const struct topology *topology = tree->synthesis->topology;
+	for (int r = 0; r < topology->ranks; r++)
+		tree->first[r] = tree->next[r] = -1;
+	for (int step = topology->ranks - 1; step > 0; step--) {
+		int rank = broadcast_rank(topology, step), parent = parents[rank];
+		tree->next[rank] = tree->first[parent];
+		tree->first[parent] = rank;
+	}
+	for (int r = 0; r < topology->ranks; r++)
+		tree->senders[r].child = tree->first[r];
+}
+
 const struct send_schedule *tree_schedule(struct arena *arena, const char *algorithm,
 	const struct synthesis *synthesis, const int *parents)
 {
 	int ranks = synthesis->topology->ranks;
 	struct tree tree = {.synthesis = synthesis,
-		.parents = parents,
+		.first = arena_array(arena, int, ranks),
+		.next = arena_array(arena, int, ranks),
 		.senders = arena_array(arena, struct sender, ranks),
 		.arena = arena};
-	for (int r = 0; r < ranks; r++)
-		tree.senders[r].child = next_child(&tree, r, -1);
+	list_children(&tree, parents);
 	tree.senders[synthesis->topology->root].came = synthesis->chunks;
 	for (int round = 0; send_all(&tree, round);)
 		round++;

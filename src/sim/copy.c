@@ -65,7 +65,7 @@ struct machine {
 	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
 	struct flag *flags;
 	struct sight *spare;
-	int **distances; /* by rank, once asked for */
+	int **distances, **before; /* by rank, once asked for; the rank before on the way to each */
 	struct copy_time **trace;
 };
 
@@ -83,6 +83,10 @@ static const int *distances_from(struct machine *machine, int rank)
 	if (!machine->distances[rank]) {
 		machine->distances[rank] = arena_array(machine->run.arena, int, topology->ranks);
 		topology_distances(topology, rank, machine->distances[rank]);
+		machine->before[rank] = arena_array(machine->run.arena, int, topology->ranks);
+		for (int to = 0; to < topology->ranks; to++)
+			machine->before[rank][to] =
+				topology_before(topology, machine->distances[rank], to);
 	}
 	return machine->distances[rank];
 }
@@ -125,11 +129,10 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 /* The links of the way, one by one from its end; -1 after the last. */
 static int last_link(struct machine *machine, int from, int *to)
 {
-	const struct topology *topology = machine->run.program->topology;
-	if (*to == from)
+	if (*to == from || distances_from(machine, from)[*to] < 0)
 		return -1;
-	int before = topology_before(topology, distances_from(machine, from), *to);
-	int link = before < 0 ? -1 : topology_link(topology, before, *to);
+	int before = machine->before[from][*to];
+	int link = topology_link(machine->run.program->topology, before, *to);
 	*to = before;
 	return link;
 }
@@ -307,6 +310,7 @@ static struct machine open_machine(
 		.link_free = arena_array(arena, int64_t, topology->link_count),
 		.flags = arena_array(arena, struct flag, program->flag_count),
 		.distances = arena_array(arena, int *, topology->ranks),
+		.before = arena_array(arena, int *, topology->ranks),
 	};
 	if (topology->ports == PORTS_ONE) {
 		machine.sends = arena_array(arena, int64_t, topology->ranks);
