@@ -95,6 +95,8 @@ const struct command command_check = {
 		"one.  Exit status 1 when nothing fits or the mapping cannot be, 3 when that was not\n"
 		"decided.\n"
 		"\n"
+		"Of a broadcast: which rules it breaks, by their codes; else it is executed.\n"
+		"\n"
 		"With --certificate, of the certificate.yaml in a results folder: that it is of these\n"
 		"specs, that its points keep the constraints, fit and cost what is said, and, by a plain\n"
 		"search that shares nothing with the solvers, that no mapping of the whole space is\n"

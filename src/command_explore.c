@@ -154,6 +154,7 @@ const struct command command_explore = {
 		"Of a problem's proof, DIR/certificate.yaml is what check --certificate verifies.\n"
 		"Of a network, plans name what each layer takes: DIR/layers.csv has the points of\n"
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
+		"Of a broadcast, tiles, orders of chunks and algorithms are tried; plans are broadcasts.\n"
 		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
 		"Of mappings of a problem that are equal in all objectives, the one of least energy x\n"
 		"latency that was met is the one that is written; proofs are of the objectives alone.\n"

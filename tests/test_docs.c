@@ -123,6 +123,24 @@ static void the_network_of_the_manual_is_checked(void **state)
 	arena_close(arena);
 }
 
+static void the_broadcast_of_the_manual_is_executed(void **state)
+{
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	const char *broadcast =
+		put_block(arena, folder, "broadcast.yaml", "specs/README.md", "broadcast:\n");
+	struct ended ended =
+		shell(arena, "\"$LXPLORE\" check specs/arch/a2a3.yaml '%s'", broadcast);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "executed (data): as the model says"));
+	ended = shell(arena,
+		"\"$LXPLORE\" check specs/arch/a2a3.yaml specs/broadcasts/weights_16MiB.yaml");
+	assert_string_equal(ended.out, find_block(arena, "README.md", "tbroadcast %group"));
+	shell_remove(folder);
+	arena_close(arena);
+}
+
 static void the_wrong_file_of_the_readme_is_told_what_it_says(void **state)
 {
 	struct arena *arena = arena_open();
@@ -311,6 +329,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
 		cmocka_unit_test(the_problem_of_the_manual_is_executed),
 		cmocka_unit_test(the_network_of_the_manual_is_checked),
+		cmocka_unit_test(the_broadcast_of_the_manual_is_executed),
 		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
 		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
 		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),
