@@ -184,6 +184,15 @@ static int fewest(const struct synthesis *synthesis)
 	return rounds;
 }
 
+static void check_ilp(struct arena *arena, const struct synthesis *synthesis, int least)
+{
+	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
+	struct answer answer = solve(solver_find(STAGE_BROADCAST, "ilp"), &problem, 0, 1, arena);
+	assert_int_equal(answer.status, PROOF_OPTIMAL);
+	assert_int_equal(answer.candidates[0].schedule->rounds, least);
+	check_executed(arena, answer.candidates[0].schedule, synthesis->topology, 16);
+}
+
 static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 {
 	for (int kind = 0; kind < TOPOLOGY_COUNT; kind++)
@@ -206,6 +215,7 @@ static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 					assert_true(
 						rounds_bound(&synthesis, arena).rounds <= least);
 					check_executed(arena, schedule, topology, 16);
+					check_ilp(arena, &synthesis, least);
 					arena_close(arena);
 				}
 }

@@ -1,6 +1,7 @@
 #include "search/broadcast_search.h"
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "search/solver.h"
 
 #include <inttypes.h>
@@ -9,8 +10,7 @@ enum {
 	TILES_MOST = 4,
 	CHUNKS_TRIED = 1 << 16,
 	MESSAGES_TRIED = 1 << 18,
-	PROVEN_RANKS = 8, /* what solvers that prove are asked about */
-	PROVEN_SEGMENTS = 8,
+	PROVEN_SEGMENTS = 8, /* solvers that prove take no more in a time that anyone waits */
 };
 #define DATA_BYTES ((int64_t)1 << 26)
 
@@ -192,8 +192,7 @@ static void try_algorithm(struct hunt *hunt, const struct solver *solver)
 	struct broadcast variant = *hunt->search->broadcast;
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
 	broadcast_elements(variant.source.shape, &elements);
-	if (solver->proves)
-		most = variant.ranks <= PROVEN_RANKS ? PROVEN_SEGMENTS : 0;
+	most = number_min(most, solver->proves ? PROVEN_SEGMENTS : elements);
 	most = number_min(most, elements);
 	variant.algorithm = solver->name;
 	variant.order = ORDER_SLIDING;
