@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { SOLVER_TICKS = 1 << 22 };
+
 /* A chunk between the two queues. */
 struct job {
 	int64_t number, load, store;
@@ -138,7 +140,7 @@ static const char *price_algorithm(
 		return "it has more segments than elements";
 	if (b->segments * b->ranks > BROADCAST_CHUNKS_MOST)
 		return "it has more segments than are looked at";
-	struct answer answer = solve(solver, &problem, 1 << 24, 1, arena);
+	struct answer answer = solve(solver, &problem, SOLVER_TICKS, 1, arena);
 	if (!answer.candidate_count)
 		return arena_format(arena, "'%s' does not go over these links", b->algorithm);
 	out->schedule = answer.candidates[0].schedule;

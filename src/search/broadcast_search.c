@@ -192,8 +192,9 @@ static void try_algorithm(struct hunt *hunt, const struct solver *solver)
 	struct broadcast variant = *hunt->search->broadcast;
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
 	broadcast_elements(variant.source.shape, &elements);
-	most = number_min(most, solver->proves ? PROVEN_SEGMENTS : elements);
 	most = number_min(most, elements);
+	if (solver->proves)
+		most = number_min(most, PROVEN_SEGMENTS);
 	variant.algorithm = solver->name;
 	variant.order = ORDER_SLIDING;
 	for (int64_t segments = 1; segments <= most; segments = next_segments(segments)) {
@@ -235,8 +236,8 @@ struct broadcast_explored broadcast_explore(
 	}
 	for (size_t s = 0; solvers[s]; s++)
 		if (solvers[s]->stage == STAGE_BROADCAST &&
-			(!search->algorithm ||
-				solver_find(STAGE_BROADCAST, search->algorithm) == solvers[s]))
+			(search->algorithm ? text_equal(search->algorithm, solvers[s]->name)
+					   : !solvers[s]->proves))
 			try_algorithm(&hunt, solvers[s]);
 	if (search->wishes->simulate != SIMULATE_NONE)
 		execute_points(&hunt);
