@@ -26,13 +26,16 @@ static void offer(struct run *run, const struct placement *placement, int64_t va
 
 static void find_fit(struct run *run, const struct packing *packing)
 {
-	struct pack_question question = {.packing = packing, .capacity = packing->capacity};
+	struct pack_question question = {
+		.packing = packing, .capacity = packing->capacity, .explain = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
 	if (answer.status == PACK_FITS) {
 		offer(run, answer.placement, 0);
 		run_prove(run, PROOF_OPTIMAL, 0);
 	} else if (answer.status == PACK_NEVER) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
+		if (answer.core_count)
+			run_core(run, answer.core_count, answer.core);
 	} else if (answer.is_too_large) {
 		run_complain(run, false, -1,
 			"too many buffers live at once for an exact answer; other solvers place "
