@@ -85,7 +85,8 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 {
 	const struct packing *packing = report->packing;
 	const struct load_curve *load = &report->load;
-	if (packing->goal == PACKING_SPILL || place_report_load(report) <= packing->capacity)
+	if (packing->goal == PACKING_SPILL ||
+		place_report_load(report) <= packing_room(arena, packing))
 		return false;
 	report->outcome = PLACE_NEVER;
 	report->method = "load";

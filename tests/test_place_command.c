@@ -256,7 +256,7 @@ static void rows_keep_their_form_and_get_an_offset(void **state)
 		"1KiB,\"a, \"\"the\"\" first\",3,0,\r\n"
 		"\r\n"
 		"2*500 , b,0x10,-3,64\r\n");
-	expect(*state, "b.csv --capacity 2KiB -q", 0,
+	expect(*state, "b.csv --capacity 2024 --alignment 64 -q", 0,
 		"size, id ,upper,lower,alignment,offset\n"
 		"1KiB,\"a, \"\"the\"\" first\",3,0,,0\n"
 		"2*500 , b,0x10,-3,64,1024\n",
@@ -351,6 +351,18 @@ static void too_much_at_once_is_proven_and_named(void **state)
 		"  small.csv:4: 'c' of 512 bytes lives in [3, 5)\n"
 		"  small.csv:5: 'd' of 256 bytes lives in [4, 8)\n"
 		"4 buffers do not fit into 1000 bytes, load 1024; load, 0 nodes\n");
+}
+
+static void reserved_bytes_are_not_there(void **state)
+{
+	write_file(*state, "b.csv", HEAD "a,0,3,8\n");
+	expect(*state, "b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
+		"from step 0 to 3 1 buffer of together 8 bytes lives; there are 5 bytes that are "
+		"not reserved\n"
+		"  b.csv:2: 'a' of 8 bytes lives in [0, 3)\n"
+		"1 buffer does not fit into 16 bytes, load 8; load, 0 nodes\n");
+	expect(*state, "b.csv --capacity 18 --reserve 2-9 -q", 0,
+		"id,lower,upper,size,offset\na,0,3,8,9\n", "");
 }
 
 /* Never more than 5 bytes live, and yet they do not fit into 5. */
@@ -539,6 +551,7 @@ int main(void)
 		TEST(a_wrong_layout_names_both),
 		TEST(parts_of_a_life_are_checked),
 		TEST(too_much_at_once_is_proven_and_named),
+		TEST(reserved_bytes_are_not_there),
 		TEST(a_certificate_holds_until_it_is_changed),
 		TEST(a_tree_of_cases_is_followed),
 		TEST(json_says_it_all),

@@ -79,6 +79,29 @@ struct load_curve load_curve(
 	return out;
 }
 
+static int by_begin(const void *left, const void *right)
+{
+	const struct byte_range *a = left, *b = right;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+int64_t packing_room(struct arena *arena, const struct packing *packing)
+{
+	size_t count = packing->reserved_count;
+	struct byte_range *ranges =
+		arena_copy(arena, packing->reserved, count * sizeof *packing->reserved);
+	int64_t room = packing->capacity, taken = 0; /* all below it is accounted for */
+	if (count)
+		qsort(ranges, count, sizeof *ranges, by_begin);
+	for (size_t i = 0; i < count; i++) {
+		int64_t from = number_max(ranges[i].from, taken);
+		int64_t to = number_min(ranges[i].to, packing->capacity);
+		room -= number_max(to - from, 0);
+		taken = number_max(taken, to);
+	}
+	return room;
+}
+
 int64_t placement_peak(const struct packing *packing, const struct placement *placement)
 {
 	int64_t peak = 0;

@@ -29,6 +29,9 @@ struct load_curve load_curve(
 /* Whether a buffer is counted in the load of all at a step. */
 bool packing_counts_at(const struct packing *packing, size_t buffer, int64_t step);
 
+/* Bytes of the capacity that are not reserved. */
+int64_t packing_room(struct arena *arena, const struct packing *packing);
+
 /* The highest end of what is placed; 0: nothing is. */
 int64_t placement_peak(const struct packing *packing, const struct placement *placement);
 

@@ -104,11 +104,8 @@ static void add_core_head(struct text *text, const struct place_report *report)
 		text_add(text, "%s %zu buffer%s do not fit even alone",
 			report->core_count == 1 ? "this" : "these", report->core_count,
 			plural(report->core_count));
-	int64_t reserved = 0;
-	for (size_t i = 0; i < packing->reserved_count; i++)
-		reserved += packing->reserved[i].to - packing->reserved[i].from;
-	text_add(text, "; there are %" PRId64 " bytes%s\n", packing->capacity,
-		reserved ? ", some of them reserved" : "");
+	text_add(text, "; there are %" PRId64 " bytes%s\n", packing_room(text->arena, packing),
+		packing->reserved_count ? " that are not reserved" : "");
 }
 
 const char *place_report_core(struct arena *arena, const struct place_report *report)
