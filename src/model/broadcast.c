@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 const char *const tensor_layout_names[] = {"ND", "DN", "NZ", NULL};
-const char *const chunk_order_names[] = {"sliding", "johnson", NULL};
+const char *const chunk_order_names[] = {"sliding", "johnson", "gilmore_gomory", NULL};
 const char *const compat_names[] = {"doc", "code", NULL};
 const char *const broadcast_path_names[] = {"empty", "single_rank", "single_tile", "chunked", NULL};
 

@@ -34,7 +34,7 @@ enum compat { COMPAT_DOC, COMPAT_CODE };
 extern const char *const compat_names[];
 
 /* In which order chunks go through the tiles. */
-enum chunk_order { ORDER_SLIDING, ORDER_JOHNSON };
+enum chunk_order { ORDER_SLIDING, ORDER_JOHNSON, ORDER_GILMORE_GOMORY };
 extern const char *const chunk_order_names[];
 
 struct rank_tensor {

@@ -2,31 +2,14 @@
 
 #include "base/arena.h"
 #include "lower/broadcast.h"
+#include "search/chunk_order.h"
 #include "search/solver.h"
 #include "sim/copy.h"
 #include "sim/schedule.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { SOLVER_TICKS = 1 << 22 };
-
-/* A chunk between the two queues. */
-struct job {
-	int64_t number, load, store;
-};
-
-static int by_johnson(const void *left, const void *right)
-{
-	const struct job *a = left, *b = right;
-	bool first_a = a->load < a->store, first_b = b->load < b->store;
-	int64_t difference = first_a != first_b ? (int64_t)first_b - first_a
-			     : first_a          ? a->load - b->load
-						: b->store - a->store;
-	if (!difference)
-		difference = a->number - b->number;
-	return (difference > 0) - (difference < 0);
-}
 
 static int64_t bytes_of(const struct broadcast *broadcast, const struct chunk *chunk)
 {
@@ -36,24 +19,18 @@ static int64_t bytes_of(const struct broadcast *broadcast, const struct chunk *c
 	return bytes;
 }
 
-const int64_t *broadcast_johnson(const struct broadcast *broadcast, const struct topology *topology,
-	int64_t *count, struct arena *arena)
+/* The chunks in the order that the broadcast asks for. */
+static const int64_t *find_order(const struct broadcast *broadcast, const struct topology *topology,
+	const struct chunk *chunks, int64_t count, struct arena *arena)
 {
-	const struct chunk *chunks =
-		broadcast_chunks(broadcast, BROADCAST_CHUNKS_MOST, arena, count);
-	struct job *jobs = arena_array(arena, struct job, *count + 1);
-	int64_t *order = arena_array(arena, int64_t, *count + 1);
-	for (int64_t i = 0; i < *count; i++) {
+	struct chunk_job *jobs = arena_array(arena, struct chunk_job, count + 1);
+	for (int64_t i = 0; i < count; i++) {
 		int64_t bytes = bytes_of(broadcast, &chunks[i]);
-		int64_t both = broadcast_time_of(broadcast, topology, 1, &bytes, 1);
-		jobs[i].number = i;
 		jobs[i].load = broadcast_load_time(broadcast, bytes);
-		jobs[i].store = both - jobs[i].load;
+		jobs[i].store = broadcast_time_of(broadcast, topology, 1, &bytes, 1) - jobs[i].load;
 	}
-	qsort(jobs, (size_t)*count, sizeof *jobs, by_johnson);
-	for (int64_t i = 0; i < *count; i++)
-		order[i] = jobs[i].number;
-	return order;
+	return broadcast->order == ORDER_JOHNSON ? order_johnson(jobs, count, arena)
+						 : order_gilmore_gomory(jobs, count, arena);
 }
 
 static int64_t ceil_ticks(int64_t ticks, int64_t per_cycle)
@@ -109,12 +86,12 @@ static const char *price_published(struct broadcast_outcome *out, struct arena *
 	if (!broadcast_time(b, out->topology, b->staging, &out->times))
 		return "its times are too large";
 	out->ticks = out->times.tiles;
-	if (b->order == ORDER_JOHNSON && out->counts.chunks > 1) {
+	if (b->order != ORDER_SLIDING && out->counts.chunks > 1) {
 		int64_t count;
 		const struct chunk *chunks =
 			broadcast_chunks(b, BROADCAST_CHUNKS_MOST, arena, &count);
 		int64_t *sizes = arena_array(arena, int64_t, count);
-		out->order = broadcast_johnson(b, out->topology, &count, arena);
+		out->order = find_order(b, out->topology, chunks, count, arena);
 		for (int64_t i = 0; i < count; i++)
 			sizes[i] = bytes_of(b, &chunks[out->order[i]]);
 		out->ticks = broadcast_time_of(b, out->topology, b->staging, sizes, count);

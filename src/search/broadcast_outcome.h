@@ -41,12 +41,4 @@ const char *broadcast_price(
 void broadcast_execute(
 	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena);
 
-/*
- * The order of chunks that Johnson's rule gives: those that load faster than they store by
- * growing load, then the others by falling store.  With a tile for every chunk nothing is faster
- * (S. M. Johnson, Optimal two- and three-stage production schedules, 1954).
- */
-const int64_t *broadcast_johnson(const struct broadcast *broadcast, const struct topology *topology,
-	int64_t *count, struct arena *arena);
-
 #endif

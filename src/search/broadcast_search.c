@@ -147,8 +147,8 @@ static bool try_orders(struct hunt *hunt, struct broadcast *variant)
 	variant->order = ORDER_SLIDING;
 	if (!attempt(hunt, variant))
 		return false;
-	variant->order = ORDER_JOHNSON;
-	return !tails || variant->staging < 3 || attempt(hunt, variant);
+	variant->order = variant->staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
+	return !tails || variant->staging < 2 || attempt(hunt, variant);
 }
 
 /* Half as many, in whole units; 0 after the last. */

@@ -8,8 +8,8 @@
  * Ways to carry out one broadcast, all priced, executed as wished, and their frontier:
  *
  *	as given; as published with tiles of halved rows and columns that fit into the scratchpad,
- *	one to four of them, chunks sliding or, where they are of several sizes, in Johnson's
- *	order; with every algorithm of the stage `broadcast`, in 1, 2, 3, 4, 6, 8, 12, .. segments;
+ *	one to four of them, chunks sliding or, where they are of several sizes, in the best
+ *	order for two tiles or for many; with every algorithm of the stage `broadcast`, in 1, 2, 3, 4, 6, 8, 12, .. segments;
  *	with one that proves only if it is asked for alone, in at most eight
  *
  * Nothing depends on threads: there is one.
