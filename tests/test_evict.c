@@ -1,0 +1,190 @@
+#include "base/arena.h"
+#include "cost/cost.h"
+#include "lower/lower.h"
+#include "model/plan_check.h"
+#include "model/plan_move.h"
+#include "sim/sim.h"
+#include "tests/support/mutable_program.h"
+#include "tests/support/plan_text.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * One plan by hand: `a` lies in LX of two cores, half of it on each, leaves for HBM behind its
+ * first reader, and comes back to another address for the last.
+ */
+static const char yaml[] = "name: moved\n"
+			   "dimensions: {n: 256}\n"
+			   "dtype: fp16\n"
+			   "ops:\n"
+			   "  - a[n] = exp(x[n])\n"
+			   "  - b[n] = neg(a[n])\n"
+			   "  - c[n] = neg(b[n])\n"
+			   "  - d[n] = a[n] + c[n]\n";
+
+enum { A = 1, HALF = 256 }; /* `a`, of which a core has two sticks */
+
+struct moved {
+	struct arena *arena;
+	struct plan *plan;
+	int away, back;
+};
+
+static struct moved move(void)
+{
+	struct moved moved = {.arena = arena_open()};
+	struct plan *plan = plan_text(moved.arena, 2, yaml,
+		(const char *const[]){"core: n2", "core: n2", "core: n2", "core: n2", NULL},
+		(const char *const[]){"a at 0 steps 0 4, cores 2: dim 0 / 2 by 1", NULL});
+	assert_string_equal(plan->workload->tensors[A].name, "a");
+	struct residency stay = plan->residencies[0];
+	stay.address = 1024;
+	moved.plan = plan_with_room(moved.arena, plan, 2);
+	moved.away = plan_add_evict(moved.arena, moved.plan, A, 2);
+	moved.back = plan_add_reload(moved.arena, moved.plan, moved.away, 4, &stay);
+	return moved;
+}
+
+static const struct program *lower(const struct moved *moved)
+{
+	const char *why;
+	const struct program *program = lower_plan(moved->plan, moved->arena, &why);
+	if (!program)
+		fail_msg("%s", why);
+	return program;
+}
+
+static void a_move_is_a_step_and_a_tensor(void **state)
+{
+	struct moved moved = move();
+	const struct plan *plan = moved.plan;
+	const struct workload *workload = plan->workload;
+	assert_int_equal(plan_check(plan, moved.arena).count, 0);
+	assert_int_equal(plan->step_count, 6);
+	assert_true(plan_is_evict(plan, 2));
+	assert_false(plan_is_move(plan, 2));
+	assert_true(plan_is_move(plan, 4));
+	assert_string_equal(workload->tensors[moved.away].name, "evict_a");
+	assert_string_equal(workload->tensors[moved.back].name, "reload_a");
+	assert_int_equal(tensor_origin(workload, moved.back), A);
+	assert_int_equal(workload->ops[1].reads[0].tensor, A);
+	assert_int_equal(workload->ops[5].reads[0].tensor, moved.back);
+	assert_int_equal(plan_lx(plan, A, 2)->to, 3);
+	assert_null(plan_lx(plan, A, 3));
+	assert_int_equal(plan_lx(plan, moved.back, 5)->address, 1024);
+	arena_close(moved.arena);
+}
+
+static void what_moves_is_counted(void **state)
+{
+	struct moved moved = move();
+	struct plan_cost cost;
+	assert_true(cost_plan(moved.plan, moved.arena, &cost));
+	const struct step_count *evict = &cost.counts.steps[2], *reload = &cost.counts.steps[4];
+	assert_int_equal(evict->bytes[0][TRAFFIC_LX_READ], 0);
+	assert_int_equal(evict->bytes[1][TRAFFIC_LX_DRAIN], 2 * HALF);
+	assert_int_equal(evict->bytes[1][TRAFFIC_HBM_WRITE], 2 * HALF);
+	assert_int_equal(reload->bytes[0][TRAFFIC_HBM_READ], 2 * HALF);
+	assert_int_equal(reload->bytes[0][TRAFFIC_LX_FILL], 2 * HALF);
+	assert_int_equal(evict->computes + reload->computes, 0);
+	/* an evict is a phase of its own, a reload is one with its reader */
+	assert_int_equal(cost.phase_count, 5);
+	assert_int_equal(cost.phases[2].end_step, 3);
+	assert_int_equal(cost.phases[4].first_step, 4);
+	arena_close(moved.arena);
+}
+
+/* Instructions of a step on an engine. */
+static int count_instructions(const struct program *program, int step, enum engine engine)
+{
+	int count = 0;
+	for (size_t i = 0; i < program->instruction_count; i++)
+		count += program->instructions[i].step == step &&
+			 program->instructions[i].engine == engine;
+	return count;
+}
+
+static void every_core_sends_its_slice(void **state)
+{
+	struct moved moved = move();
+	const struct program *program = lower(&moved);
+	assert_int_equal(count_instructions(program, 2, ENGINE_DMA_OUT), 2);
+	assert_int_equal(count_instructions(program, 2, ENGINE_COMPUTE), 0);
+	assert_int_equal(count_instructions(program, 4, ENGINE_DMA_IN), 2);
+	const char *text = program_print(moved.arena, program);
+	assert_non_null(strstr(text, "out 0: evict_a[0+2"));
+	assert_non_null(strstr(text, "out 1: evict_a[2+2"));
+	arena_close(moved.arena);
+}
+
+static struct sim_result simulate(const struct program *program, struct arena *arena)
+{
+	struct sim_options options = {.mode = SIM_DATA, .small_integers = true};
+	return sim_run(program, &options, arena);
+}
+
+static void what_was_not_sent_does_not_come_back(void **state)
+{
+	struct moved moved = move();
+	const struct program *program = lower(&moved);
+	assert_int_equal(simulate(program, moved.arena).fault_count, 0);
+	struct mutable_program *broken = mutable_copy(moved.arena, program);
+	for (size_t i = 0; i < program->instruction_count; i++)
+		if (program->instructions[i].step == 2 &&
+			program->instructions[i].engine == ENGINE_DMA_OUT)
+			broken->instructions[i].head->mask = 0;
+	struct sim_result result = simulate(&broken->program, moved.arena);
+	assert_true(result.fault_count > 0);
+	assert_int_equal(result.faults[0].kind, FAULT_UNWRITTEN);
+	arena_close(moved.arena);
+}
+
+static void a_reload_from_another_place_is_stale(void **state)
+{
+	struct moved moved = move();
+	const struct program *program = lower(&moved);
+	struct mutable_program *broken = mutable_copy(moved.arena, program);
+	for (size_t i = 0; i < program->instruction_count; i++)
+		if (program->instructions[i].step == 4 &&
+			program->instructions[i].engine == ENGINE_DMA_IN)
+			broken->instructions[i].transfer->hbm.address = program->hbm[0];
+	struct sim_result result = simulate(&broken->program, moved.arena);
+	assert_true(result.fault_count > 0);
+	assert_int_equal(result.faults[0].kind, FAULT_STALE);
+	arena_close(moved.arena);
+}
+
+/* What came from HBM unchanged is there still. */
+static void what_was_reloaded_leaves_for_nothing(void **state)
+{
+	struct moved moved = move();
+	struct plan *plan = plan_with_room(moved.arena, moved.plan, 1);
+	struct plan_cost cost;
+	int again = plan_add_evict(moved.arena, plan, moved.back, 5);
+	assert_int_equal(tensor_home(plan->workload, again), moved.away);
+	assert_int_equal(plan_check(plan, moved.arena).count, 0);
+	assert_true(cost_plan(plan, moved.arena, &cost));
+	assert_int_equal(cost.counts.steps[5].bytes[1][TRAFFIC_HBM_WRITE], 0);
+	assert_int_equal(cost.counts.steps[6].bytes[0][TRAFFIC_HBM_READ], 2 * HALF);
+	moved.plan = plan;
+	const struct program *program = lower(&moved);
+	assert_int_equal(count_instructions(program, 5, ENGINE_DMA_OUT), 0);
+	assert_int_equal(program->hbm[again], program->hbm[moved.away]);
+	assert_int_equal(simulate(program, moved.arena).fault_count, 0);
+	arena_close(moved.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_move_is_a_step_and_a_tensor),
+		cmocka_unit_test(what_moves_is_counted),
+		cmocka_unit_test(every_core_sends_its_slice),
+		cmocka_unit_test(what_was_not_sent_does_not_come_back),
+		cmocka_unit_test(a_reload_from_another_place_is_stale),
+		cmocka_unit_test(what_was_reloaded_leaves_for_nothing),
+	};
+	return cmocka_run_group_tests_name("evict", tests, NULL, NULL);
+}
