@@ -11,10 +11,10 @@
 enum {
 	ENTRIES_MOST = 1 << 22, /* of rows */
 	FIRST_NODES = 20000,    /* of the packer, for a set that the master names */
-	ITERATION_WORK = 4,     /* of the master's, in nodes of the packer */
-	CALL_WORK = 20,
-	MORE_NODES = 4,  /* times, for a set that stayed undecided */
-	SHARE_LATER = 8, /* of the climb's work to the master's, once there is a bound */
+	ITERATION_WORK = 10,    /* of the master's, in nodes of the packer */
+	CALL_WORK = 40,
+	MORE_NODES = 4,   /* times, for a set that stayed undecided */
+	SHARE_LATER = 10, /* of the climb's work to the master's, once there is a bound */
 };
 
 /* A set that the master named and the packer could not decide. */

@@ -8,6 +8,7 @@
 enum {
 	TRY_NODES = 3000, /* of the packer */
 	START_NODES = 20000,
+	FRESH_PERCENT = 5,
 	MOVES = 50, /* between two questions to the packer */
 };
 
@@ -255,16 +256,29 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return low;
 }
 
+/* From the most valuable, in all the room; or from the best, with more room for some time only. */
+static void begin(struct spill_climb *climb)
+{
+	const struct spill_model *model = climb->model;
+	struct spill_set *now = &climb->now;
+	int from = 0, end = model->row_count;
+	bool fresh = !climb->any || run_random(climb->run, 100) < FRESH_PERCENT;
+	spill_set_copy(now, fresh ? &climb->top : &climb->best);
+	if (!fresh && end) {
+		from = (int)run_random(climb->run, (uint64_t)end);
+		end = from + 1 + (int)run_random(climb->run, (uint64_t)(end - from));
+	}
+	for (int r = from; r < end; r++)
+		now->room[r] = model->room;
+	climb->begun = true;
+}
+
 void spill_climb_step(struct spill_climb *climb)
 {
 	const struct spill_model *model = climb->model;
 	struct spill_set *now = &climb->now;
-	if (!climb->begun) {
-		spill_set_copy(now, run_random(climb->run, 2) ? &climb->top : &climb->best);
-		for (int r = 0; r < model->row_count; r++)
-			now->room[r] = model->room;
-		climb->begun = true;
-	}
+	if (!climb->begun)
+		begin(climb);
 	improve(climb, now);
 	climb->work += MOVES;
 	if (now->gain > climb->top.gain)

@@ -339,6 +339,9 @@ static void search(struct solving *solving)
 	options.msg_lev = GLP_MSG_ERR;
 	options.mip_gap = solving->wishes->gap;
 	options.cov_cuts = solving->wishes->covers ? GLP_ON : GLP_OFF;
+	if (solving->wishes->covers) {
+		options.br_tech = GLP_BR_PCH;
+	}
 	options.cb_func = look;
 	options.cb_info = solving;
 	int end = glp_intopt(solving->problem, &options);

@@ -52,7 +52,9 @@ struct milp_size milp_size(const struct milp *milp);
 struct milp_wishes {
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
-	bool covers;   /* tighten rows of 0-1 columns by covers */
+	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
+	 * before them cost. */
+	bool covers;
 	/* A point that holds everything, by column, or NULL: asked for now and then, so that
 	 * only what is better is looked for. */
 	const double *(*known)(void *user);
