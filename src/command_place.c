@@ -8,6 +8,7 @@
 #include "report/place_svg.h"
 #include "search/solver.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,30 @@ static void take_best(struct place_report *report, const struct answer *answer)
 	}
 }
 
+/* What a bound says of the goal; one that the layout at hand is beyond is told and not used. */
+static void take_bound(struct place_report *report, const struct answer *answer)
+{
+	const struct packing *packing = report->packing;
+	bool spills = packing->goal == PACKING_SPILL;
+	int64_t all = spills ? packing_weights(packing) : 0;
+	int64_t known = spills ? all : place_report_load(report);
+	int64_t cost = cost_of(packing, report->placement), value = spills ? -cost : cost;
+	report->bound = known;
+	report->proof = PROOF_BOUND;
+	if (answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND)
+		report->bound = spills ? number_min(known, all - (int64_t)answer->bound)
+				       : number_max(known, (int64_t)answer->bound);
+	if (spills ? report->bound < value : report->bound > value) {
+		fprintf(stderr,
+			"lxplore: the bound of %s is wrong and not used: %" PRId64
+			", and the layout has %" PRId64 "\n",
+			report->method, report->bound, value);
+		report->bound = known;
+	}
+	if (report->bound == value)
+		report->proof = PROOF_OPTIMAL;
+}
+
 /* What the solver proved, in the words of the report. */
 static void take_proof(struct place_report *report, const struct answer *answer)
 {
@@ -65,19 +90,8 @@ static void take_proof(struct place_report *report, const struct answer *answer)
 	report->core = answer->core;
 	if (!report->placement)
 		return;
-	int64_t load = place_report_load(report), reached = cost_of(packing, report->placement);
-	bool bounded = answer->status == PROOF_OPTIMAL || answer->status == PROOF_BOUND;
-	if (packing->goal == PACKING_PEAK) {
-		report->bound = number_max(load, bounded ? (int64_t)answer->bound : 0);
-		report->proof = PROOF_BOUND;
-	} else if (packing->goal == PACKING_SPILL) {
-		int64_t all = packing_weights(packing);
-		report->bound = bounded ? all - (int64_t)answer->bound : all;
-		reached = -reached;
-		report->proof = PROOF_BOUND;
-	}
-	if (report->proof == PROOF_BOUND && report->bound == reached)
-		report->proof = PROOF_OPTIMAL;
+	if (packing->goal != PACKING_FIT)
+		take_bound(report, answer);
 }
 
 /* More bytes live at once than there are: no search is needed. */
@@ -191,6 +205,9 @@ static int place(struct arena *arena, const struct place_request *request)
 	command_place_picture(arena, request, &report);
 	if (request->certificate && report.outcome == PLACE_NEVER)
 		command_place_prove(arena, request, &report);
+	else if (request->certificate)
+		fprintf(stderr, "lxplore: no certificate: %s\n",
+			report.outcome == PLACE_FOUND ? "they fit" : "it is not decided");
 	return tell_end(arena, request, &report);
 }
 

@@ -432,7 +432,8 @@ static void a_tree_of_cases_is_followed(void **state)
 	ended = run(f, "b.csv --capacity 5 --check-certificate proof.yaml");
 	if (ended.status != 0 || !strstr(proof, "forks: 1\n"))
 		fail_msg("%s%s%s", ended.out, ended.err, proof);
-	expect(f, "b.csv --capacity 6 -q -o out.csv", 0, "", "");
+	expect(f, "b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
+		"lxplore: no certificate: they fit\n");
 	const char *fork = strchr(strstr(proof, "proof:"), '/');
 	char *other = arena_text(f->arena, proof);
 	other[fork - proof + 1] = '9';
