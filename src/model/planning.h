@@ -59,7 +59,7 @@ struct planning {
 	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
 	int64_t lx_capacity;       /* bytes for the planner */
 	int64_t span_limit;        /* bytes */
-	uint64_t place_ticks;      /* of a placement solver that proves; 0: no limit */
+	uint64_t place_ticks;      /* of a placement solver that searches; 0: no limit */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
 
 	/* of the machine: the bounds of what may be asked for */

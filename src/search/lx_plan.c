@@ -33,7 +33,7 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 		.planning = layout->graph.planning,
 		.op = -1,
 		.packing = packing};
-	uint64_t ticks = solver->proves ? layout->graph.planning->place_ticks : 0;
+	uint64_t ticks = solver->lays_out ? 0 : layout->graph.planning->place_ticks;
 	struct answer answer = solve(solver, &problem, ticks, 0, layout->graph.arena);
 	layout->ticks += answer.ticks;
 	layout->silent = NULL;
