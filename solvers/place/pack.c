@@ -7,11 +7,13 @@
 #include "solvers/place/pack_search.h"
 #include "solvers/place/packing.h"
 
-/* Failures until the first new start; every fourth is a third more patient than those before. */
-enum { FIRST_FAILURES = 80 };
+/* Failures until the first new start.  In a round of starts, every fourth is a third more patient
+ * than those before; each round starts half as patient again as the last, and with no weights: those
+ * of a bad start can lead astray for long. */
+enum { FIRST_FAILURES = 200, ROUND_STARTS = 12 };
 
-/* The room filled up gets one node for so many of the room as it is. */
-enum { FILLED_PART = 2 };
+/* The room filled up gets one node for so many of the room as it is, unless it looks right. */
+enum { FILLED_PART = 3 };
 
 /*
  * A child that may take a parent's slot is left open at first: its first step does not count.  If
@@ -83,19 +85,26 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	struct pack_search *search = pack_search_open(room, arena);
-	const struct room *full = pack_filling(room, arena);
-	struct pack_search *filled = full ? pack_search_open(full, arena) : NULL;
+	struct filled full = pack_filling(room, arena);
+	struct pack_search *filled = full.room ? pack_search_open(full.room, arena) : NULL;
+	uint64_t part = full.is_likely ? 1 : FILLED_PART;
 	enum pack_status status = PACK_UNKNOWN;
-	double failures = FIRST_FAILURES;
+	double first = FIRST_FAILURES, failures = first;
 	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
 		if (is_over(asking))
 			break;
+		if (start && start % ROUND_STARTS == 0) {
+			failures = first *= 1.5;
+			pack_search_forget(search);
+			if (filled)
+				pack_search_forget(filled);
+		}
 		status = start_search(asking, room, search, (uint64_t)failures, start, addresses);
-		bool is_turn = filled &&
-			       pack_search_nodes(filled) * FILLED_PART <= pack_search_nodes(search);
+		bool is_turn =
+			filled && pack_search_nodes(filled) * part <= pack_search_nodes(search);
 		if (status == PACK_UNKNOWN && is_turn && !is_over(asking)) {
-			status = start_search(
-				asking, full, filled, (uint64_t)failures, start % 4, addresses);
+			status = start_search(asking, full.room, filled, (uint64_t)failures,
+				start % 4, addresses);
 			if (status == PACK_NEVER) {
 				status = PACK_UNKNOWN;
 				filled = NULL;

@@ -10,6 +10,7 @@ struct filling {
 	struct array(struct item) items; /* all */
 	struct array(size_t) open;       /* those of `items` that go on */
 	int64_t open_height;
+	bool is_likely;
 	struct arena *arena;
 };
 
@@ -66,8 +67,10 @@ static void follow(struct filling *filling, int section, int64_t spare)
 	if (spare < filling->open_height &&
 		end_exactly(filling, section, filling->open_height - spare))
 		return;
-	while (spare < filling->open_height)
+	while (spare < filling->open_height) {
+		filling->is_likely = false;
 		end(filling, filling->open.count - 1, section);
+	}
 	if (spare > filling->open_height)
 		begin(filling, section, spare - filling->open_height);
 }
@@ -101,9 +104,10 @@ static void find_twins(struct item *items, size_t count)
 	}
 }
 
-const struct room *pack_filling(const struct room *room, struct arena *arena)
+struct filled pack_filling(const struct room *room, struct arena *arena)
 {
-	struct filling filling = {.arena = arena};
+	struct filling filling = {.is_likely = true, .arena = arena};
+	struct filled none = {NULL, false};
 	for (int i = 0; i < room->item_count; i++)
 		*array_add(arena, &filling.items) = room->items[i];
 	for (int s = 0; s < room->section_count; s++) {
@@ -111,13 +115,13 @@ const struct room *pack_filling(const struct room *room, struct arena *arena)
 		for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++)
 			spare -= item_height(&room->items[room->lives[k]], s);
 		if (spare < 0)
-			return NULL;
+			return none;
 		follow(&filling, s, spare);
 	}
 	while (filling.open.count)
 		end(&filling, filling.open.count - 1, room->section_count);
 	if (filling.items.count == (size_t)room->item_count)
-		return NULL;
+		return none;
 	for (size_t i = (size_t)room->item_count; i < filling.items.count; i++)
 		filling.items.at[i].high = room->height - filling.items.at[i].size;
 	qsort(filling.items.at, filling.items.count, sizeof *filling.items.at, compare_items);
@@ -126,5 +130,5 @@ const struct room *pack_filling(const struct room *room, struct arena *arena)
 	full->items = filling.items.at;
 	full->item_count = (int)filling.items.count;
 	size_t pairs = 0;
-	return room_connect(full, &pairs, arena) ? full : NULL;
+	return room_connect(full, &pairs, arena) ? (struct filled){full, filling.is_likely} : none;
 }

@@ -8,8 +8,12 @@
  * that was cut into items, some of which were lost, is full again with those: what a section has
  * to spare rises by the size of a lost item where its life began, and falls by it where it ended.
  * A packing with fillings is one without; the reverse need not hold.  Where nothing is wasted the
- * search has far fewer choices.  NULL if nothing is to be filled, or if too much meets.
+ * search has far fewer choices.
  */
-const struct room *pack_filling(const struct room *room, struct arena *arena);
+struct filled {
+	const struct room *room; /* NULL: nothing is to be filled, or too much meets */
+	bool is_likely;          /* each filling ended where just its size was given back */
+};
+struct filled pack_filling(const struct room *room, struct arena *arena);
 
 #endif

@@ -170,6 +170,17 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 			meet_first[i + 2] += meet_first[i + 1];
 		room->meets = meets;
 	}
+	size_t *split = arena_array(arena, size_t, room->section_count);
+	for (int s = 0; s < room->section_count; s++) {
+		split[s] = first[s];
+		while (split[s] < first[s + 1] && room->items[lives[split[s]]].first < s)
+			split[s]++;
+	}
+	int *twins = arena_array(arena, int, room->item_count);
+	for (int i = 0; i < room->item_count; i++)
+		twins[i] = room->items[i].twin;
+	room->section_split = split;
+	room->twins = twins;
 	room->section_first = first;
 	room->meet_first = meet_first;
 	room->lives = lives;

@@ -24,8 +24,10 @@ struct room {
 	int64_t height; /* what a section holds */
 	struct item *items;
 	const size_t *section_first; /* items of section s: lives[section_first[s] ..[s + 1]) */
-	const int *lives;
-	const size_t *meet_first; /* items that item i meets: meets[meet_first[i] ..[i + 1]) */
+	const int *lives;            /* in their order, so those that start in it come last */
+	const size_t *section_split; /* the first of those */
+	const int *twins;            /* of each item, as there */
+	const size_t *meet_first;    /* items that item i meets: meets[meet_first[i] ..[i + 1]) */
 	const int *meets;
 };
 

@@ -285,6 +285,12 @@ enum pack_status pack_search_run(struct pack_search *search, struct run *run, ui
 	return outcome == DONE ? PACK_FITS : outcome == FAILED ? PACK_NEVER : PACK_UNKNOWN;
 }
 
+void pack_search_forget(struct pack_search *search)
+{
+	for (int s = 0; s < search->room->section_count; s++)
+		search->state->weight[s] = 1;
+}
+
 uint64_t pack_search_nodes(const struct pack_search *search)
 {
 	return search->nodes;

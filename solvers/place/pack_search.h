@@ -27,6 +27,9 @@ enum pack_order { PACK_LONGEST, PACK_LARGEST, PACK_HIGHEST, PACK_LONG_AND_LARGE 
 enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
 	uint64_t nodes, uint64_t seed, enum pack_order order);
 
+/* All sections weigh the same again. */
+void pack_search_forget(struct pack_search *search);
+
 uint64_t pack_search_nodes(const struct pack_search *search);
 
 /* After PACK_FITS: of item i, in units. */

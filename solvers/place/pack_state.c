@@ -57,24 +57,39 @@ static void soil_wall(struct state *state, int t)
 	}
 }
 
+/* The lowest of some items that live in a section, and how many there are, twins counted once. */
+struct lowest {
+	int64_t level;
+	int choices;
+};
+
+static inline struct lowest find_lowest(
+	const struct state *state, struct lowest lowest, size_t first, size_t end)
+{
+	const int *lives = state->room->lives, *twins = state->room->twins;
+	for (size_t k = first; k < end; k++) {
+		int i = lives[k];
+		int64_t level = state->level[i];
+		if (level > lowest.level)
+			continue;
+		bool counts = twins[i] < 0 || state->level[twins[i]] == PLACED;
+		lowest.choices = level < lowest.level ? counts : lowest.choices + counts;
+		lowest.level = level;
+	}
+	return lowest;
+}
+
 /* The floor rises to the lowest item that is left; who could stand there is counted anew. */
 static bool look_again(struct state *state, int s)
 {
 	const struct room *room = state->room;
-	int64_t lowest = PLACED, crossing = PLACED;
-	int choices = 0;
-	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-		int i = room->lives[k];
-		int64_t level = state->level[i];
-		if (room->items[i].first < s && level < crossing)
-			crossing = level;
-		if (level > lowest)
-			continue;
-		int twin = room->items[i].twin;
-		bool counts = twin < 0 || state->level[twin] == PLACED;
-		choices = level < lowest ? counts : choices + counts;
-		lowest = level;
-	}
+	size_t split = room->section_split[s];
+	struct lowest found = {PLACED, 0};
+	found = find_lowest(state, found, room->section_first[s], split);
+	int64_t crossing = found.level;
+	found = find_lowest(state, found, split, room->section_first[s + 1]);
+	int64_t lowest = found.level;
+	int choices = found.choices;
 	if (lowest == state->floor[s] && choices == state->choices[s] &&
 		crossing == state->lowest[s])
 		return true;
