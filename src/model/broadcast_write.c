@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "model/broadcast.h"
+#include "spec/quote.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,8 +52,10 @@ const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 {
 	const struct copying *copying = &b->copying;
 	struct text text = text_open(arena);
-	text_add(&text, "broadcast:\n  name: %s\n  op: '%s'\n  root: %" PRId64 "\n  compat: %s\n",
-		b->name, broadcast_line(arena, b), b->root, compat_names[b->compat]);
+	text_add(&text, "broadcast:\n  name: ");
+	quote_yaml(&text, b->name);
+	text_add(&text, "\n  op: '%s'\n  root: %" PRId64 "\n  compat: %s\n",
+		broadcast_line(arena, b), b->root, compat_names[b->compat]);
 	text_add(&text, "  source: {");
 	add_tensor(&text, &b->source);
 	text_add(&text, "  destinations: {");

@@ -85,6 +85,13 @@ static bool fits(const struct copy_run *run)
 			!number_add(total, bytes, &total))
 			return false;
 	}
+	/* a byte of a scratchpad takes less than four */
+	for (int t = 0; t < run->program->tile_count; t++) {
+		const struct copy_tile *tile = &run->program->tiles[t];
+		if (tile->offset > most / 4 || tile->size > most / 4 ||
+			!number_add(total, 4 * (tile->offset + tile->size), &total))
+			return false;
+	}
 	return total <= most;
 }
 
