@@ -27,8 +27,8 @@ static const char *const seeds[] = {
 	"  staging: 3\n  copy_in: {latency: 10, bandwidth: 7/3}\n"
 	"  copy_out: {latency: 3ns, bandwidth: 12GB/s}\n  copy_sync: 2\n"
 	"  links: {topology: mesh, dims: [2, 3], ports: all, latency: 1.5, bandwidth: 4}\n",
-	"  dtype: int8\n  shape: [100]\n  ranks: 5\n  tile: {rows: 1, cols: 64}\n"
-	"  algorithm: chain\n  segments: 7\n  links: {topology: bidirectional_ring}\n",
+	("  dtype: int8\n  shape: [100]\n  ranks: 5\n  tile: {rows: 1, cols: 64}\n"
+	 "  algorithm: chain\n  segments: 7\n  links: {topology: bidirectional_ring}\n"),
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds };
 

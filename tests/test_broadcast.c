@@ -334,6 +334,55 @@ static void wrong_programs_show(void **state)
 	assert_true(sound.finished && sound.data && !sound.fault_count);
 }
 
+/* Ranks 0 and 1 store a chunk each to rank 2; a link takes 10 ticks. */
+static int64_t time_of_two(struct arena *arena, enum topology_kind kind, enum port_count ports)
+{
+	static const struct copy_instruction in[][2] = {
+		{{.kind = COPY_LOAD, .buffer = 0, .tile = 0}, {.kind = COPY_SET, .flag = 0}},
+		{{.kind = COPY_LOAD, .buffer = 1, .tile = 1}, {.kind = COPY_SET, .flag = 1}},
+	};
+	static const struct copy_instruction out[][2] = {
+		{{.kind = COPY_WAIT, .flag = 0}, {.kind = COPY_STORE, .buffer = 2, .tile = 0}},
+		{{.kind = COPY_WAIT, .flag = 1}, {.kind = COPY_STORE, .buffer = 3, .tile = 1}},
+	};
+	static const struct copy_stream streams[] = {{0, QUEUE_IN, 2, in[0]},
+		{0, QUEUE_OUT, 2, out[0]}, {1, QUEUE_IN, 2, in[1]}, {1, QUEUE_OUT, 2, out[1]}};
+	static const struct copy_tile tiles[] = {{0, 0, 32, 32}, {1, 0, 32, 32}};
+	static const struct chunk chunk = {.count = {1, 1, 1, 1, 8}};
+	struct copy_buffer buffers[4];
+	for (int b = 0; b < 4; b++) {
+		buffers[b] = (struct copy_buffer){.rank = b < 2 ? b : 2,
+			.written = b > 1,
+			.shape = {1, 1, 1, 1, 8},
+			.name = "buffer"};
+		broadcast_dense(buffers[b].shape, buffers[b].stride);
+	}
+	const struct copy_program program = {.element = ELEMENT_FP32,
+		.topology = topology_make(arena, kind, ports, 3, 0, 0),
+		.ticks = {.per_cycle = 1, .link_latency = 10},
+		.flag_count = 2,
+		.buffer_count = 4,
+		.tile_count = 2,
+		.buffers = buffers,
+		.tiles = tiles,
+		.chunk_count = 1,
+		.chunks = &chunk,
+		.stream_count = 4,
+		.streams = streams};
+	struct copy_options options = {0};
+	struct copy_result result = copy_run(&program, &options, arena);
+	assert_true(result.finished && !result.fault_count);
+	return result.ticks;
+}
+
+static void ports_and_links_are_shared(void **state)
+{
+	assert_int_equal(time_of_two(*state, TOPOLOGY_FULL, PORTS_ALL), 10);
+	assert_int_equal(time_of_two(*state, TOPOLOGY_FULL, PORTS_ONE), 20);
+	/* from 0 over 1, whose own link is taken for both steps */
+	assert_int_equal(time_of_two(*state, TOPOLOGY_RING, PORTS_ALL), 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +395,7 @@ int main(void)
 			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_programs_show, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ports_and_links_are_shared, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("broadcast", tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ static int64_t common(int64_t a, int64_t b)
 	int64_t out = 0;
 	if (b == 0)
 		return a;
-	if (a > COPY_TICKS_MOST || !number_mul(a / number_gcd(a, b), b, &out) || out > COPY_TICKS_MOST)
+	if (a > COPY_TICKS_MOST || !number_mul(a / number_gcd(a, b), b, &out) ||
+		out > COPY_TICKS_MOST)
 		return COPY_TICKS_MOST + 1;
 	return out;
 }
