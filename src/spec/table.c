@@ -9,6 +9,9 @@
 
 static struct span part(const struct table *table, size_t from, size_t to)
 {
+	/* What is only counted needs no column; a row may be long. */
+	if (diag_full(table->diag))
+		return (struct span){table->source, table->line, 1, table->line, 2};
 	const char *row = table->source->bytes + table->row_from;
 	int column = 1 + (int)utf8_count(row, from - table->row_from);
 	return (struct span){table->source, table->line, column, table->line,
