@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIMULATE_BUDGET = 1000000, JOINT_TICKS = 2000 };
+enum { SIMULATE_BUDGET = 1000000, JOINT_TICKS = 2000, PLACE_TICKS_OF_MANY = 10000 };
 
 static const char *const mode_names[] = {"strict", "compatible", NULL};
 
@@ -38,6 +38,7 @@ static void set_defaults(struct exploration *exploration)
 		.simulate = SIMULATE_ALL,
 		.simulate_budget = SIMULATE_BUDGET,
 		.joint_ticks = JOINT_TICKS,
+		.place_ticks = PLACE_TICKS_OF_MANY,
 		.seed = 1,
 	};
 	for (size_t i = 0; solvers[i]; i++)

@@ -51,6 +51,7 @@ struct exploration {
 	uint64_t simulate_budget; /* events of one execution; 0: no limit */
 	uint64_t budget;          /* candidates; 0: no limit */
 	uint64_t joint_ticks;     /* of one joint search */
+	uint64_t place_ticks;     /* of one placement by a solver that proves; 0: the planning's */
 	uint64_t seed;
 	int jobs;       /* threads, at least 1 */
 	void *listener; /* handed to `stop` and `progress`, which may be NULL */

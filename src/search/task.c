@@ -25,6 +25,8 @@ static struct recipe recipe_make(
 		.seed = exploration->seed,
 	};
 	recipe.planning.cores = cores;
+	if (exploration->place_ticks)
+		recipe.planning.place_ticks = exploration->place_ticks;
 	return recipe;
 }
 
