@@ -5,6 +5,7 @@
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/spill.h"
+#include "solvers/place/start.h"
 
 /* Nodes for a capacity in the first round of a search for the least peak; four times as many in
  * each round after. */
@@ -37,6 +38,12 @@ static void find_fit(struct run *run, const struct packing *packing)
 		if (answer.core_count)
 			run_core(run, answer.core_count, answer.core);
 	} else if (answer.is_too_large) {
+		const struct placement *start = start_layout(run, packing);
+		if (start) {
+			offer(run, start, 0);
+			run_prove(run, PROOF_OPTIMAL, 0);
+			return;
+		}
 		run_complain(run, false, -1,
 			"too many buffers live at once for an exact answer; other solvers place "
 			"them without one");
@@ -113,6 +120,12 @@ static void find_peak(struct run *run, const struct packing *packing)
 	peak.value = INT64_MAX;
 	if (peak.bound <= INT64_MAX - peak.grain)
 		peak.bound = number_align_up(peak.bound, peak.grain);
+	const struct placement *start = start_layout(run, packing);
+	if (start) {
+		peak.value = placement_peak(packing, start);
+		offer(run, start, peak.value);
+		run_report(run, (double)peak.value, (double)peak.bound);
+	}
 	for (uint64_t nodes = ROUND_NODES;
 		!peak.is_over && peak.bound < peak.value && peak.bound <= packing->capacity;
 		nodes *= ROUND_TIMES)

@@ -1,0 +1,13 @@
+#ifndef PLACE_START_H
+#define PLACE_START_H
+
+#include "search/solver.h"
+
+/*
+ * A first layout of all buffers, quickly: first and best fit of the longest lives first, the
+ * largest areas, the largest sizes, the earliest.  NULL if none of them ends within the capacity.
+ * The placement lives in run_arena; its peak is placement_peak.
+ */
+const struct placement *start_layout(struct run *run, const struct packing *packing);
+
+#endif
