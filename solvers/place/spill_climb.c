@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-	TRY_NODES = 3000, /* of the packer */
+	TRY_NODES = 1000, /* of the packer, at least */
 	START_NODES = 20000,
 	FRESH_PERCENT = 5,
-	MOVES = 50, /* between two questions to the packer */
+	MOVES = 20, /* between two questions to the packer, at least */
 };
 
 static double noise(struct spill_climb *climb)
@@ -231,7 +231,7 @@ static bool pin(struct spill_climb *climb, struct spill_set *set)
 static void improve(struct spill_climb *climb, struct spill_set *set)
 {
 	struct spill_set *trial = &climb->trial;
-	for (int move = 0; move < MOVES; move++) {
+	for (int move = 0; move < climb->moves; move++) {
 		spill_set_copy(trial, set);
 		if (!pin(climb, trial))
 			return;
@@ -270,6 +270,8 @@ static void begin(struct spill_climb *climb)
 	}
 	for (int r = from; r < end; r++)
 		now->room[r] = model->room;
+	climb->nodes = TRY_NODES << 2 * run_random(climb->run, 3);
+	climb->moves = MOVES << run_random(climb->run, 4);
 	climb->begun = true;
 }
 
@@ -280,13 +282,13 @@ void spill_climb_step(struct spill_climb *climb)
 	if (!climb->begun)
 		begin(climb);
 	improve(climb, now);
-	climb->work += MOVES;
+	climb->work += (uint64_t)climb->moves;
 	if (now->gain > climb->top.gain)
 		spill_set_copy(&climb->top, now);
 	climb->begun = now->gain > climb->best.gain;
 	if (!climb->begun)
 		return;
-	struct pack_answer answer = ask(climb, now, TRY_NODES);
+	struct pack_answer answer = ask(climb, now, climb->nodes);
 	climb->begun = answer.status != PACK_FITS;
 	if (!climb->begun || !model->row_count)
 		return;

@@ -18,6 +18,8 @@ struct spill_climb {
 	bool any;                               /* there is a best */
 	bool better;                            /* it is new: whoever looks at it says no */
 	bool begun;                             /* now is on its way */
+	uint64_t nodes;                         /* that the packer gets for each set on the way */
+	int moves;                              /* before each */
 	uint64_t work;                          /* in the packer's nodes, about */
 	double *worth;                          /* by item: gain for its area */
 	bool *pinned;                           /* by item: this move keeps it */
