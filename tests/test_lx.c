@@ -356,6 +356,25 @@ static void a_clone_takes_over_the_readers_behind_it(void **state)
 	arena_close(bench.arena);
 }
 
+static void stay_silent(struct run *run, const struct problem *problem)
+{
+	run_complain(run, true, -1, "too many buffers for me: %zu", problem->packing->count);
+}
+
+static void without_an_answer_everything_stays_in_hbm(void **state)
+{
+	static const struct solver silent = {
+		.stage = STAGE_PLACE, .name = "silent", .run = stay_silent};
+	struct bench bench = set_up(softmax_yaml, 1);
+	bench.result = lx_plan(
+		bench.arch, bench.workload, bench.mappings, &bench.planning, &silent, bench.arena);
+	assert_non_null(bench.result.plan);
+	for (int i = 0; i < bench.result.plan->residency_count; i++)
+		assert_int_equal(bench.result.plan->residencies[i].place, PLACE_HBM);
+	check_reason(&bench, "mx", "too many buffers for me: 5");
+	arena_close(bench.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +386,7 @@ int main(void)
 		cmocka_unit_test(a_clone_reaches_every_reader_of_a_broadcast),
 		cmocka_unit_test(a_clone_is_laid_out_as_its_readers_are_divided),
 		cmocka_unit_test(clones_share_one_budget_first_come_first_served),
+		cmocka_unit_test(without_an_answer_everything_stays_in_hbm),
 		cmocka_unit_test(nothing_stays_in_lx_across_an_opaque_op),
 		cmocka_unit_test(in_place_only_where_reads_and_writes_meet),
 		cmocka_unit_test(a_bundle_has_six_tensors_in_hbm_at_most),
