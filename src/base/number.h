@@ -28,6 +28,17 @@ static inline bool number_mul(int64_t a, int64_t b, int64_t *out)
 	return true;
 }
 
+/* a[0] * b[0] + a[1] * b[1] ...; false, and *out is left alone, where a part does not fit. */
+static inline bool number_dot(const int64_t *a, const int64_t *b, int count, int64_t *out)
+{
+	int64_t sum = 0, product;
+	for (int i = 0; i < count; i++)
+		if (!number_mul(a[i], b[i], &product) || !number_add(sum, product, &sum))
+			return false;
+	*out = sum;
+	return true;
+}
+
 /* a >= 0, b > 0 */
 static inline int64_t number_ceil_div(int64_t a, int64_t b)
 {

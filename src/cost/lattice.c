@@ -164,15 +164,16 @@ static bool walk_row(struct walk *walk, int row, const int64_t *g, bool positive
 	if (row == lattice->rank)
 		return visit_inside(walk, g, positive);
 	int at = lattice->pivot[row];
-	int64_t step = lattice->rows[row][at], most = walk->most[at];
-	int64_t from = positive ? -floor_div(most + g[at], step) : 0;
-	int64_t to = floor_div(most - g[at], step);
+	int64_t step = lattice->rows[row][at], most = walk->most[at], above, below;
+	if (!number_add(most, g[at], &below) || !number_add(most, -g[at], &above))
+		return false;
+	int64_t from = positive ? -floor_div(below, step) : 0, to = floor_div(above, step);
 	for (int64_t c = from; c <= to; c++) {
 		int64_t next[LATTICE_MOST];
 		memcpy(next, g, sizeof next);
 		if (walk->steps-- <= 0)
 			return false;
-		if (add_row(next, lattice->rows[row], c, lattice->columns) &&
+		if (!add_row(next, lattice->rows[row], c, lattice->columns) ||
 			!walk_row(walk, row + 1, next, positive || c > 0))
 			return false;
 	}
@@ -233,7 +234,7 @@ static int64_t count_cells(
 				!number_add(range, reach, &range))
 				return -1;
 			below += matrix[r][i] < 0 ? reach : 0;
-			by[i] += matrix[r][i] * cells;
+			by[i] += extents[i] > 1 ? matrix[r][i] * cells : 0;
 		}
 		if (range > LATTICE_CELLS_MOST / cells)
 			return -1;

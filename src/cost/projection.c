@@ -16,19 +16,10 @@ struct work {
 	const struct recurrence *recurrence;
 	const struct projection *projection;
 	struct projection_facts *facts;
+	int64_t looked; /* points, for consumers */
 	int64_t extents[RECURRENCE_LOOPS_MOST];
 	int64_t matrix[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* P, then s */
 };
-
-static bool dot(const int64_t *a, const int64_t *b, int count, int64_t *out)
-{
-	int64_t product;
-	*out = 0;
-	for (int i = 0; i < count; i++)
-		if (!number_mul(a[i], b[i], &product) || !number_add(*out, product, out))
-			return false;
-	return true;
-}
 
 /* Of a row over the box: each coefficient takes its loop's end that makes it least. */
 static bool find_bounds(const struct recurrence *recurrence, const int64_t *row, struct bounds *out)
@@ -56,7 +47,8 @@ static bool flatten(struct work *work)
 		for (int i = 0; i < loops; i++) {
 			int64_t product;
 			if (!number_mul(work->projection->time[r][i], scale, &product) ||
-				!number_add(facts->schedule[i], product, &facts->schedule[i]))
+				!number_add(facts->schedule[i], product, &facts->schedule[i]) ||
+				facts->schedule[i] == INT64_MIN)
 				return false;
 		}
 		if (!find_bounds(work->recurrence, work->projection->time[r], &facts->rows[r]) ||
@@ -66,23 +58,29 @@ static bool flatten(struct work *work)
 	return find_bounds(work->recurrence, facts->schedule, &facts->time);
 }
 
-/* The first consumer of a dependence; false: there is none. */
+/* The first consumer of a dependence; false: there is none, or it takes too long to find. */
 static bool find_consumer(
-	const struct work *work, const struct dependence *dependence, struct grid_point *out)
+	struct work *work, const struct dependence *dependence, struct grid_point *out)
 {
+	struct recurrence inside = {.loop_count = work->recurrence->loop_count};
 	const struct recurrence *recurrence = work->recurrence;
 	for (int i = 0; i < recurrence->loop_count; i++) {
 		const struct recurrence_loop *loop = &recurrence->loops[i];
 		if (llabs(dependence->vector[i]) >= loop->extent)
 			return false;
 		out->at[i] = loop->least + number_max(0, dependence->vector[i]);
+		inside.loops[i].least = out->at[i];
+		inside.loops[i].extent = loop->extent - llabs(dependence->vector[i]);
 	}
 	if (!recurrence->domain && !dependence->when)
 		return true;
 	int64_t producer[RECURRENCE_LOOPS_MOST];
-	bool more = recurrence_first(recurrence, out->at);
-	while (more && !recurrence_producer(recurrence, dependence, out->at, producer))
-		more = recurrence_next(recurrence, out->at);
+	bool more = true;
+	while (more && !recurrence_producer(recurrence, dependence, out->at, producer)) {
+		more = recurrence_next(&inside, out->at);
+		if (work->looked++ == PROJECTION_POINTS_MOST)
+			return false;
+	}
 	return more;
 }
 
@@ -116,14 +114,16 @@ static bool find_channels(struct work *work)
 		struct channel *channel = &facts->channels[d];
 		struct grid_point consumer = {{0}};
 		for (int r = 0; r < projection->space_count; r++)
-			if (!dot(projection->space[r], dependence->vector, recurrence->loop_count,
-				    &channel->move[r]))
+			if (!number_dot(projection->space[r], dependence->vector,
+				    recurrence->loop_count, &channel->move[r]))
 				return false;
-		if (!dot(facts->schedule, dependence->vector, recurrence->loop_count,
+		if (!number_dot(facts->schedule, dependence->vector, recurrence->loop_count,
 			    &channel->delay))
 			return false;
 		channel->kind = kind_of(channel, projection->space_count);
 		channel->is_live = find_consumer(work, dependence, &consumer);
+		if (work->looked > PROJECTION_POINTS_MOST)
+			return false;
 		if (!channel->is_live)
 			continue;
 		int64_t *registers = &facts->registers[dependence->stream];
@@ -142,7 +142,7 @@ static bool find_channels(struct work *work)
 /* In a box: the pair of points that meet whose later one comes first, then whose earlier one
  * does. */
 struct meeting {
-	const struct work *work;
+	struct work *work;
 	bool found;
 	struct grid_point a, b;
 };
@@ -205,8 +205,8 @@ static int64_t pe_of(const struct work *work, const int64_t *point)
 {
 	int64_t pe = 0;
 	for (int r = 0; r < work->projection->space_count; r++) {
-		int64_t at;
-		dot(work->projection->space[r], point, work->recurrence->loop_count, &at);
+		int64_t at = 0;
+		number_dot(work->projection->space[r], point, work->recurrence->loop_count, &at);
 		pe = pe * work->facts->space[r].extent + at - work->facts->space[r].least;
 	}
 	return pe;
@@ -214,8 +214,8 @@ static int64_t pe_of(const struct work *work, const int64_t *point)
 
 static int64_t time_of(const struct work *work, const int64_t *point)
 {
-	int64_t time;
-	dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
+	int64_t time = 0;
+	number_dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
 	return time - work->facts->time.least;
 }
 
@@ -326,9 +326,9 @@ static bool turns_back(const struct work *work, const int64_t *point, int *wrong
 	int loops = work->recurrence->loop_count, rows = projection->space_count;
 	int64_t values[3 * RECURRENCE_LOOPS_MOST] = {0};
 	for (int r = 0; r < rows; r++)
-		dot(projection->space[r], point, loops, &values[r]);
+		number_dot(projection->space[r], point, loops, &values[r]);
 	for (int r = 0; r < projection->time_count; r++)
-		dot(projection->time[r], point, loops, &values[rows + r]);
+		number_dot(projection->time[r], point, loops, &values[rows + r]);
 	rows += projection->time_count;
 	/* Loops without a term are rows of time of their own, or follow from nothing. */
 	memcpy(values + rows, point, sizeof *point * (size_t)loops);
@@ -371,7 +371,8 @@ static bool find_vectors(struct work *work)
 	facts->vector_count = kernel.rank;
 	for (int i = 0; i < kernel.rank; i++) {
 		memcpy(facts->vectors[i], kernel.rows[i], sizeof facts->vectors[i]);
-		if (!dot(facts->schedule, kernel.rows[i], loops, &facts->busy[i]))
+		if (!number_dot(facts->schedule, kernel.rows[i], loops, &facts->busy[i]) ||
+			facts->busy[i] == INT64_MIN)
 			return false;
 		facts->busy[i] = llabs(facts->busy[i]);
 	}
@@ -383,8 +384,10 @@ static bool find_facts(struct work *work)
 	struct projection_facts *facts = work->facts;
 	const struct projection *projection = work->projection;
 	size_t row = sizeof *work->matrix;
-	if (!flatten(work))
+	if (!flatten(work)) {
+		facts->time = (struct bounds){0};
 		return false;
+	}
 	for (int r = 0; r < projection->space_count; r++) {
 		memcpy(work->matrix[r], projection->space[r], row);
 		if (!find_bounds(work->recurrence, projection->space[r], &facts->space[r]))
@@ -401,7 +404,7 @@ struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits)
 {
 	struct projection_facts facts = {.dependence = -1, .axis = -1, .causal = true};
-	struct work work = {recurrence, projection, &facts, {0}, {{0}}};
+	struct work work = {.recurrence = recurrence, .projection = projection, .facts = &facts};
 	for (int i = 0; i < recurrence->loop_count; i++)
 		work.extents[i] = recurrence->loops[i].extent;
 	bool known = find_facts(&work);

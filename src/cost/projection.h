@@ -5,12 +5,13 @@
 
 /*
  * What a projection makes of a recurrence, in closed form wherever the domain is a box; a domain
- * with a condition is walked point by point, up to PROJECTION_POINTS_MOST points of its box.
+ * with a condition is walked point by point, up to PROJECTION_POINTS_MOST points of its box.  So
+ * many are looked at, too, for points that use a dependence where its condition holds.
  *
  * Legal (Quinton 1984, Moldovan and Fortes 1986): every value arrives after it was made,
  * s e >= 1, or s e = 0 on streams declared as wires; and no two points have the same PE and time.
  */
-enum { PROJECTION_POINTS_MOST = 100000000 };
+enum { PROJECTION_POINTS_MOST = 20000000 };
 
 struct grid_point {
 	int64_t at[RECURRENCE_LOOPS_MOST];
@@ -58,7 +59,7 @@ struct projection_facts {
 	int64_t points, pes, cycles;
 	int64_t schedule[RECURRENCE_LOOPS_MOST]; /* s, all rows of time flattened */
 	struct bounds space[RECURRENCE_LOOPS_MOST], rows[RECURRENCE_LOOPS_MOST]; /* of the box */
-	struct bounds time;                                   /* of the box, flattened */
+	struct bounds time; /* of the box, flattened; extent 0: it does not fit */
 	struct channel channels[RECURRENCE_DEPENDENCES_MOST]; /* by dependence */
 	int64_t registers[RECURRENCE_STREAMS_MOST];           /* per PE: the largest delay */
 	int vector_count; /* projection vectors: what the allocation sends to PE 0 */

@@ -41,10 +41,11 @@ int64_t projection_widest(const struct recurrence *recurrence, const int64_t *sc
 	for (int i = 0; i < recurrence->loop_count; i++) {
 		const struct recurrence_loop *loop = &recurrence->loops[i];
 		int64_t range, at = schedule[i] < 0 ? loop->least + loop->extent - 1 : loop->least;
-		if (!number_mul(llabs(schedule[i]), loop->extent - 1, &range) ||
+		if (schedule[i] == INT64_MIN || !number_mul(schedule[i], at, &at) ||
+			!number_add(first, at, &first) ||
+			!number_mul(llabs(schedule[i]), loop->extent - 1, &range) ||
 			!number_add(steps, range, &steps) || steps > BOUND_STEPS_MOST)
 			return -1;
-		first += schedule[i] * at;
 	}
 	struct arena *arena = arena_open();
 	if (!recurrence->domain) {

@@ -71,7 +71,8 @@ int64_t projection_ports(const struct recurrence *recurrence, const struct proje
 	for (int r = 0; r < projection->space_count; r++)
 		if (!number_mul(ports.cells, facts->space[r].extent, &ports.cells))
 			return -1;
-	if (recurrence_box(recurrence) > PROJECTION_PORT_POINTS_MOST ||
+	if (facts->fault == PROJECTION_UNKNOWN ||
+		recurrence_box(recurrence) > PROJECTION_PORT_POINTS_MOST ||
 		!number_mul(ports.cells, kinds, &all) || all > CELLS_MOST)
 		return -1;
 	struct arena *arena = arena_open();

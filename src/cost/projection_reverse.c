@@ -37,7 +37,7 @@ static bool combine(int64_t *a, int64_t x, const int64_t *b, int64_t y, int coun
 	for (int i = 0; i < count; i++) {
 		int64_t left, right;
 		if (!number_mul(a[i], x, &left) || !number_mul(b[i], -y, &right) ||
-			!number_add(left, right, &a[i]))
+			!number_add(left, right, &a[i]) || a[i] == INT64_MIN)
 			return false;
 	}
 	return true;

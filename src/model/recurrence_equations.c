@@ -13,7 +13,8 @@ struct draft {
 	const struct reading *reading;
 	const struct node *text;
 	struct recurrence *recurrence;
-	struct equation equations[RECURRENCE_STREAMS_MOST];       /* by stream */
+	struct equation equations[RECURRENCE_STREAMS_MOST]; /* by stream */
+	int64_t looked; /* points, for reads outside the domain */
 	int axes[RECURRENCE_STREAMS_MOST][RECURRENCE_LOOPS_MOST]; /* recurrent: the loop of each */
 };
 
@@ -150,6 +151,9 @@ static bool parse_line(struct draft *draft, size_t *at)
 	return true;
 }
 
+/* A condition is looked at by recursion; each read of a vector adds to that of its dependence. */
+enum { CONDITION_HEIGHT_MOST = 2000 };
+
 struct dependence *recurrence_depend(struct arena *arena, struct recurrence *recurrence, int stream,
 	const int64_t *vector, const struct term *when, struct span span)
 {
@@ -158,12 +162,12 @@ struct dependence *recurrence_depend(struct arena *arena, struct recurrence *rec
 		struct dependence *old = &recurrence->dependences[i];
 		if (old->stream != stream || memcmp(old->vector, vector, size) != 0)
 			continue;
-		const struct term *neither =
-			old->when && when
-				? term_and(arena, term_not(arena, old->when), term_not(arena, when))
-				: NULL;
-		old->when = neither ? term_not(arena, neither) : NULL;
-		return old;
+		if (old->when == when ||
+			(old->when && old->when->kind == TERM_OR && old->when->of[1] == when))
+			return old;
+		old->when =
+			old->when && when ? term_make(arena, TERM_OR, old->when, when, NULL) : NULL;
+		return old->when && old->when->height > CONDITION_HEIGHT_MOST ? NULL : old;
 	}
 	if (recurrence->dependence_count == RECURRENCE_DEPENDENCES_MOST)
 		return NULL;
@@ -173,16 +177,19 @@ struct dependence *recurrence_depend(struct arena *arena, struct recurrence *rec
 	return new;
 }
 
-/* Points beyond this many are not looked at for reads outside the domain. */
-enum { READS_LOOKED_AT = 1000000 };
+/* Points beyond this many of a read, and of all together, are not looked at for reads outside the
+ * domain. */
+enum { READ_LOOKED_AT = 1000000, READS_LOOKED_AT = 20000000 };
 
 /* The first point that would read a stream outside the domain; false: none was found. */
-static bool reads_outside(const struct recurrence *recurrence, const int64_t *vector,
-	const struct term *when, int64_t *point)
+static bool reads_outside(
+	struct draft *draft, const int64_t *vector, const struct term *when, int64_t *point)
 {
+	const struct recurrence *recurrence = draft->recurrence;
 	if (!recurrence_first(recurrence, point))
 		return false;
-	for (int looked = 0; looked < READS_LOOKED_AT; looked++) {
+	for (int looked = 0; looked < READ_LOOKED_AT && draft->looked < READS_LOOKED_AT; looked++) {
+		draft->looked++;
 		int64_t producer[RECURRENCE_LOOPS_MOST];
 		for (int i = 0; i < recurrence->loop_count; i++)
 			producer[i] = point[i] - vector[i];
@@ -234,18 +241,22 @@ static const struct term *read_recurrent(
 	read->place = place;
 	if (!moves)
 		return read;
-	if (reads_outside(recurrence, vector, when, point)) {
+	if (reads_outside(draft, vector, when, point)) {
 		refuse_term(draft, term,
 			arena_format(arena,
 				"'%s' is read where it has no value, at %s; guard it with select",
 				stream->name, point_text(arena, recurrence, point)));
 		return NULL;
 	}
-	if (!recurrence_depend(arena, recurrence, term->index, vector, when,
-		    node_part(draft->text, term->from, term->to))) {
-		refuse_term(draft, term, "more than 64 dependences");
+	int before = recurrence->dependence_count;
+	struct dependence *dependence =
+		recurrence_depend(arena, recurrence, term->index, vector, when, draft->text->span);
+	if (!dependence) {
+		refuse_term(draft, term, "more than 64 dependences, or too many reads of one");
 		return NULL;
 	}
+	if (recurrence->dependence_count > before)
+		dependence->span = node_part(draft->text, term->from, term->to);
 	return read;
 }
 

@@ -12,36 +12,15 @@ struct split {
 	int64_t size, least;
 };
 
-static const struct term *make(const struct split *split, enum term_kind kind, const struct term *a,
-	const struct term *b, const struct term *c)
-{
-	struct term *term = arena_new(split->arena, struct term);
-	*term = (struct term){.kind = kind, .of = {a, b, c}};
-	return term;
-}
-
-static const struct term *number(const struct split *split, int64_t value)
-{
-	struct term *term = arena_new(split->arena, struct term);
-	*term = (struct term){.kind = TERM_NUMBER, .number = (double)value};
-	return term;
-}
-
-static const struct term *loop(const struct split *split, int index)
-{
-	struct term *term = arena_new(split->arena, struct term);
-	*term = (struct term){.kind = TERM_LOOP, .index = index};
-	return term;
-}
-
 /* Where the split loop stands: least + size * outer + inner. */
 static const struct term *whole(const struct split *split)
 {
-	return make(split, TERM_ADD, number(split, split->least),
-		make(split, TERM_ADD,
-			make(split, TERM_MULTIPLY, number(split, split->size),
-				loop(split, split->outer), NULL),
-			loop(split, split->loop), NULL),
+	return term_make(split->arena, TERM_ADD, term_number(split->arena, split->least),
+		term_make(split->arena, TERM_ADD,
+			term_make(split->arena, TERM_MULTIPLY,
+				term_number(split->arena, split->size),
+				term_loop(split->arena, split->outer), NULL),
+			term_loop(split->arena, split->loop), NULL),
 		NULL);
 }
 
@@ -87,7 +66,8 @@ static int64_t rest_of(const struct split *split, int64_t distance)
 /* The inner index is at least so much: there the producer is in the nearer tile. */
 static const struct term *is_near(const struct split *split, int64_t rest)
 {
-	return make(split, TERM_AT_MOST, number(split, rest), loop(split, split->loop), NULL);
+	return term_make(split->arena, TERM_AT_MOST, term_number(split->arena, rest),
+		term_loop(split->arena, split->loop), NULL);
 }
 
 static const struct term *split_term(const struct split *split, const struct term *term)
@@ -102,8 +82,8 @@ static const struct term *split_term(const struct split *split, const struct ter
 		int64_t tiles = tiles_back(split, distance), rest = rest_of(split, distance);
 		if (!rest)
 			return read_at(split, term, tiles);
-		return make(split, TERM_SELECT, is_near(split, rest), read_at(split, term, tiles),
-			read_at(split, term, tiles + 1));
+		return term_make(split->arena, TERM_SELECT, is_near(split, rest),
+			read_at(split, term, tiles), read_at(split, term, tiles + 1));
 	}
 	struct term *out = arena_new(split->arena, struct term);
 	*out = *term;
@@ -114,8 +94,11 @@ static const struct term *split_term(const struct split *split, const struct ter
 			place[i] = split_sum(split, &term->place[i]);
 		out->place = place;
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		out->of[i] = split_term(split, term->of[i]);
+		if (out->of[i] && out->of[i]->height >= out->height)
+			out->height = out->of[i]->height + 1;
+	}
 	return out;
 }
 
@@ -162,8 +145,8 @@ static bool split_loop(struct arena *arena, int index, int64_t size, struct recu
 	recurrence->domain = split_term(&split, from->domain);
 	if (extent % size)
 		recurrence->domain = term_and(arena, recurrence->domain,
-			make(&split, TERM_LESS, whole(&split), number(&split, split.least + extent),
-				NULL));
+			term_make(split.arena, TERM_LESS, whole(&split),
+				term_number(split.arena, split.least + extent), NULL));
 	for (int s = 0; s < recurrence->stream_count; s++) {
 		struct stream *stream = &recurrence->streams[s];
 		stream->body = split_term(&split, from->streams[s].body);

@@ -2,35 +2,13 @@
 
 #include "base/arena.h"
 
-static const struct term *make(struct arena *arena, enum term_kind kind, const struct term *a,
-	const struct term *b, const struct term *c)
-{
-	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){.kind = kind, .of = {a, b, c}};
-	return term;
-}
-
-static const struct term *number(struct arena *arena, double value)
-{
-	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){.kind = TERM_NUMBER, .number = value};
-	return term;
-}
-
-static const struct term *loop(struct arena *arena, int index)
-{
-	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){.kind = TERM_LOOP, .index = index};
-	return term;
-}
-
 /* A condition, asked at the point that lies `vector` before. */
 static const struct term *shifted(
 	struct arena *arena, const struct term *term, const int64_t *vector)
 {
 	if (term->kind == TERM_LOOP)
-		return make(arena, TERM_SUBTRACT, term, number(arena, (double)vector[term->index]),
-			NULL);
+		return term_make(arena, TERM_SUBTRACT, term,
+			term_number(arena, (double)vector[term->index]), NULL);
 	struct term *copy = arena_new(arena, struct term);
 	*copy = *term;
 	for (int i = 0; i < 3 && term->of[i]; i++)
@@ -49,11 +27,12 @@ static const struct term *is_there(struct arena *arena, const struct recurrence 
 		double end = (double)(range->least + range->extent + dependence->vector[i]);
 		if (dependence->vector[i] > 0)
 			all = term_and(arena, all,
-				make(arena, TERM_AT_MOST, number(arena, first), loop(arena, i),
-					NULL));
+				term_make(arena, TERM_AT_MOST, term_number(arena, first),
+					term_loop(arena, i), NULL));
 		if (dependence->vector[i] < 0)
 			all = term_and(arena, all,
-				make(arena, TERM_LESS, loop(arena, i), number(arena, end), NULL));
+				term_make(arena, TERM_LESS, term_loop(arena, i),
+					term_number(arena, end), NULL));
 	}
 	return recurrence->domain ? term_and(arena, all,
 					    shifted(arena, recurrence->domain, dependence->vector))
@@ -79,25 +58,25 @@ static const struct term *read_at(struct arena *arena, const struct recurrence *
 void recurrence_invent(struct arena *arena, struct recurrence *recurrence)
 {
 	for (int s = 0; s < recurrence->stream_count; s++) {
-		const struct term *sum = number(arena, 1 + s);
+		const struct term *sum = term_number(arena, 1 + s);
 		for (int i = 0; i < recurrence->loop_count; i++)
-			sum = make(arena, TERM_ADD, sum,
-				make(arena, TERM_MULTIPLY, number(arena, 2 * i + 3), loop(arena, i),
-					NULL),
+			sum = term_make(arena, TERM_ADD, sum,
+				term_make(arena, TERM_MULTIPLY, term_number(arena, 2 * i + 3),
+					term_loop(arena, i), NULL),
 				NULL);
 		for (int d = 0; d < recurrence->dependence_count; d++) {
 			const struct dependence *dependence = &recurrence->dependences[d];
 			if (dependence->stream != s)
 				continue;
 			/* No two weights are alike, and they add up to less than one. */
-			const struct term *weighted =
-				make(arena, TERM_DIVIDE, read_at(arena, recurrence, dependence),
-					number(arena, recurrence->dependence_count + 1 + d), NULL);
+			const struct term *weighted = term_make(arena, TERM_DIVIDE,
+				read_at(arena, recurrence, dependence),
+				term_number(arena, recurrence->dependence_count + 1 + d), NULL);
 			const struct term *there = is_there(arena, recurrence, dependence);
 			if (there)
-				weighted =
-					make(arena, TERM_SELECT, there, weighted, number(arena, 0));
-			sum = make(arena, TERM_ADD, sum, weighted, NULL);
+				weighted = term_make(
+					arena, TERM_SELECT, there, weighted, term_number(arena, 0));
+			sum = term_make(arena, TERM_ADD, sum, weighted, NULL);
 		}
 		recurrence->streams[s].body = sum;
 	}

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/recurrence_equations.h"
 
+#include <math.h>
 #include <string.h>
 
 struct call {
@@ -238,8 +239,7 @@ static bool parse_entry(struct call *call, int64_t *out)
 		const char *name = take_word(call);
 		if (!name)
 			return false;
-		if (!recurrence_number(call->reading, name, &number) ||
-			number != (double)(int64_t)number)
+		if (!recurrence_number(call->reading, name, &number) || number != floor(number))
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena,
 					"'%s' is no variable with a whole number", name));

@@ -144,7 +144,8 @@ static bool read_dependence(
 		return reading_refuse(reading, node, "a dependence of a point on itself");
 	if (good &&
 		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
-		return reading_refuse(reading, node, "more than 64 dependences");
+		return reading_refuse(
+			reading, node, "more than 64 dependences, or too many of one vector");
 	return good;
 }
 

@@ -77,20 +77,41 @@ bool term_has_stream(const struct term *term)
 	       term_has_stream(term->of[1]) || term_has_stream(term->of[2]);
 }
 
+const struct term *term_make(struct arena *arena, enum term_kind kind, const struct term *a,
+	const struct term *b, const struct term *c)
+{
+	struct term *term = arena_new(arena, struct term);
+	*term = (struct term){.kind = kind, .of = {a, b, c}};
+	for (int i = 0; i < 3; i++)
+		if (term->of[i] && term->of[i]->height >= term->height)
+			term->height = term->of[i]->height + 1;
+	return term;
+}
+
+const struct term *term_number(struct arena *arena, double value)
+{
+	struct term *term = arena_new(arena, struct term);
+	*term = (struct term){.kind = TERM_NUMBER, .number = value};
+	return term;
+}
+
+const struct term *term_loop(struct arena *arena, int loop)
+{
+	struct term *term = arena_new(arena, struct term);
+	*term = (struct term){.kind = TERM_LOOP, .index = loop};
+	return term;
+}
+
 const struct term *term_and(struct arena *arena, const struct term *left, const struct term *right)
 {
 	if (!left || !right)
 		return left ? left : right;
-	struct term *both = arena_new(arena, struct term);
-	*both = (struct term){.kind = TERM_AND, .of = {left, right}};
-	return both;
+	return term_make(arena, TERM_AND, left, right, NULL);
 }
 
 const struct term *term_not(struct arena *arena, const struct term *of)
 {
-	struct term *not = arena_new(arena, struct term);
-	*not = (struct term){.kind = TERM_NOT, .of = {of}};
-	return not ;
+	return term_make(arena, TERM_NOT, of, NULL, NULL);
 }
 
 int64_t loop_sum_value(const struct loop_sum *affine, int loops, const int64_t *point)

@@ -92,6 +92,12 @@ bool term_holds(const struct term *condition, const int64_t *point);
 
 bool term_has_stream(const struct term *term);
 
+/* Parts of a term that no text gave; heights are counted. */
+const struct term *term_make(struct arena *arena, enum term_kind kind, const struct term *a,
+	const struct term *b, const struct term *c);
+const struct term *term_number(struct arena *arena, double value);
+const struct term *term_loop(struct arena *arena, int loop);
+
 /* Both, NULL for no condition. */
 const struct term *term_and(struct arena *arena, const struct term *left, const struct term *right);
 const struct term *term_not(struct arena *arena, const struct term *of);

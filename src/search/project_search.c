@@ -1,11 +1,20 @@
 #include "search/project_search.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Sums of products that fit, or the most that does. */
+static void add_capped(int64_t *sum, int64_t a, int64_t b)
+{
+	int64_t product;
+	if (!number_mul(a, b, &product) || !number_add(*sum, product, sum))
+		*sum = INT64_MAX;
+}
 
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
 	const struct projection_facts *facts, bool ports)
@@ -16,10 +25,10 @@ struct score project_score(const struct recurrence *recurrence, const struct pro
 		.pes = facts->pes,
 		.ports = ports ? projection_ports(recurrence, projection, facts) : 0};
 	for (int s = 0; s < recurrence->stream_count; s++)
-		score.registers += facts->registers[s] * facts->pes;
+		add_capped(&score.registers, facts->registers[s], facts->pes);
 	for (int d = 0; d < recurrence->dependence_count; d++)
 		for (int r = 0; r < projection->space_count; r++)
-			score.wire += llabs(facts->channels[d].move[r]);
+			add_capped(&score.wire, llabs(facts->channels[d].move[r]), 1);
 	if (facts->pes && facts->cycles)
 		score.utilization =
 			(double)facts->points / ((double)facts->pes * (double)facts->cycles);

@@ -49,16 +49,17 @@ static bool is_causal(const struct space_time *spec, const int64_t *vector, int6
 	*registers = 0;
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
-		int64_t delay = 0;
-		for (int i = 0; i < recurrence->loop_count; i++)
-			delay += vector[i] * dependence->vector[i];
+		int64_t delay;
+		if (!number_dot(vector, dependence->vector, recurrence->loop_count, &delay))
+			return false;
 		bool declared = spec->projection.wires >> dependence->stream & 1;
 		if (delay < 0 || (!delay && !declared && ++wires > spec->wires_most))
 			return false;
 		depth[dependence->stream] = number_max(depth[dependence->stream], delay);
 	}
 	for (int s = 0; s < recurrence->stream_count; s++)
-		*registers += depth[s];
+		if (!number_add(*registers, depth[s], registers))
+			return false;
 	return true;
 }
 
@@ -91,23 +92,40 @@ static int64_t count_cycles(const struct recurrence *recurrence, const int64_t *
 	return last < first ? 0 : last - first + 1;
 }
 
+/* Whether all points of the box can be looked at so often. */
+static bool is_walkable(const struct recurrence *recurrence, size_t times)
+{
+	int64_t looks;
+	return number_mul(recurrence_box(recurrence), (int64_t)times, &looks) &&
+	       looks <= PROJECTION_LOOKS_MOST;
+}
+
 static void list_schedules(struct projections *space, struct arena *arena)
 {
 	const struct space_time *spec = space->spec;
 	struct array(struct schedule) list = {0};
 	struct vectors vectors = {0};
 	int loops = spec->recurrence.loop_count;
+	bool fit = true;
 	if (spec->has_time) {
 		/* Several rows of time are one vector when they are flattened. */
 		struct projection_facts facts =
 			projection_facts(&spec->recurrence, &spec->projection, NULL);
+		fit = facts.time.extent > 0;
 		vectors.at = arena_copy(arena, facts.schedule, sizeof facts.schedule);
 		vectors.count = 1;
 	} else {
 		vectors = list_vectors(&spec->time_range, loops, arena);
 	}
-	if (!vectors.count)
+	if (!fit)
+		space->why = "times of the schedule do not fit into 64 bits";
+	else if (!vectors.count)
 		space->why = "there are too many schedules: narrow search: {schedule: [..]}";
+	else if (spec->recurrence.domain && !is_walkable(&spec->recurrence, vectors.count))
+		space->why = "the domain has too many points to look at for every schedule: "
+			     "narrow search: {schedule: [..]}, or take the domain's condition out";
+	if (space->why)
+		return;
 	space->candidates = vectors.count;
 	for (size_t i = 0; i < vectors.count; i++) {
 		struct schedule schedule = {{0}, 0, 0};
@@ -329,6 +347,11 @@ static void list_allocations(struct projections *space, struct arena *arena)
 		choose_rows(&choice, 0, 0, 0);
 	}
 	merge_classes(&choice.classes, choice.limited);
+	if (spec->recurrence.domain && !is_walkable(&spec->recurrence, choice.classes.count)) {
+		space->why = "the domain has too many points to look at for every allocation: "
+			     "narrow search: {allocation: [..], rows: ..}";
+		return;
+	}
 	count_pes(space, &choice.classes);
 	if (choice.classes.count)
 		qsort(choice.classes.at, choice.classes.count, sizeof *choice.classes.at,
@@ -374,7 +397,9 @@ struct projection projections_make(const struct projections *space,
 
 static bool is_met(void *user, const int64_t *g)
 {
-	(void)user, (void)g;
+	bool *met = user;
+	(void)g;
+	*met = true;
 	return false;
 }
 
@@ -412,5 +437,7 @@ bool projections_apart(const struct projections *space, const struct allocation 
 	}
 	for (int i = 0; i < loops; i++)
 		most[i] = recurrence->loops[i].extent - 1;
-	return lattice_walk(&kernel, most, INT64_MAX, is_met, NULL);
+	bool met = false, all = lattice_walk(&kernel, most, PROJECTION_STEPS_MOST, is_met, &met);
+	*known = all || met;
+	return all;
 }

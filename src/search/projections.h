@@ -36,7 +36,11 @@ struct projections {
 	const char *why;                      /* they cannot be listed; NULL */
 };
 
-enum { PROJECTION_ROWS_MOST = 1 << 24 }; /* vectors, and sets of them, that are looked at */
+enum {
+	PROJECTION_ROWS_MOST = 1 << 24,    /* vectors, and sets of them, that are looked at */
+	PROJECTION_LOOKS_MOST = 200000000, /* at points of a domain while they are listed */
+	PROJECTION_STEPS_MOST = 1000000,   /* coefficients tried where points may meet */
+};
 
 struct arena;
 /* Given parts of the projection stay as they are. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 10000 };
+enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 10000, SHIFTS_MOST = 2000000000 };
 
 /* A point, where and when it runs. */
 struct visit {
@@ -369,6 +369,20 @@ static void shift(struct run *run, int64_t time, const struct visit *visits, siz
 	}
 }
 
+/* Chains that are shifted in all steps: of PEs, each for as many steps as some has registers. */
+static int64_t count_shifts(const struct run *run)
+{
+	int64_t longest = 0, chains = 0, shifts = 0;
+	for (int s = 0; s < run->recurrence->stream_count; s++) {
+		longest = number_max(longest, run->result->registers[s]);
+		chains += run->result->registers[s] ? run->pe_count : 0;
+	}
+	for (size_t i = 1; i < run->visit_count && shifts <= SHIFTS_MOST; i++)
+		shifts +=
+			chains * number_min(longest, run->visits[i].time - run->visits[i - 1].time);
+	return shifts;
+}
+
 static void run_steps(struct run *run)
 {
 	struct systolic_result *result = run->result;
@@ -420,7 +434,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	run.values = arena_array(arena, double, all);
 	run.states = arena_array(arena, uint8_t, all);
 	run.here = arena_array(arena, int64_t, run.pe_count);
-	if (!list_visits(&run) || !make_chains(&run)) {
+	if (!list_visits(&run) || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
 		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
 		return result;
 	}
