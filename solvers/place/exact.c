@@ -7,9 +7,9 @@
 #include "solvers/place/spill.h"
 #include "solvers/place/start.h"
 
-/* Nodes for a capacity in the first round of a search for the least peak; four times as many in
+/* Nodes for a capacity in the first round of a search for the least peak; twice as many in
  * each round after. */
-enum { ROUND_NODES = 2000, ROUND_TIMES = 4 };
+enum { ROUND_NODES = 3000, ROUND_TIMES = 2 };
 
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
