@@ -8,7 +8,7 @@
 enum {
 	TRY_NODES = 1000, /* of the packer, at least */
 	START_NODES = 20000,
-	FRESH_PERCENT = 5,
+	KINDS = 6,  /* of beginnings; the first two are in all the room */
 	MOVES = 20, /* between two questions to the packer, at least */
 };
 
@@ -256,15 +256,16 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return low;
 }
 
-/* From the most valuable, in all the room; or from the best, with more room for some time only. */
+/* From the most valuable, or the best, in all the room; or from the best, with more room for some
+ * time only. */
 static void begin(struct spill_climb *climb)
 {
 	const struct spill_model *model = climb->model;
 	struct spill_set *now = &climb->now;
 	int from = 0, end = model->row_count;
-	bool fresh = !climb->any || run_random(climb->run, 100) < FRESH_PERCENT;
-	spill_set_copy(now, fresh ? &climb->top : &climb->best);
-	if (!fresh && end) {
+	uint64_t kind = run_random(climb->run, KINDS);
+	spill_set_copy(now, kind == 0 || !climb->any ? &climb->top : &climb->best);
+	if (kind > 1 && end) {
 		from = (int)run_random(climb->run, (uint64_t)end);
 		end = from + 1 + (int)run_random(climb->run, (uint64_t)(end - from));
 	}
