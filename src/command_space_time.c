@@ -89,7 +89,7 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 		project_execute(&search, &found, arena);
 	const char *fault = systolic_fault_text(arena, recurrence, &found.execution);
 	if (legal && simulated && !found.executed && !fault)
-		fault = "the recurrence has no order in which it can be computed";
+		fault = "it cannot be executed: too many points, or no order that computes them";
 	if (fault)
 		diag_error(diag, (struct span){0}, "%s", fault);
 	if (legal && !diag_failed(diag))

@@ -122,7 +122,7 @@ static void changed_projections_are_judged_or_refused(void **state)
 		arena_close(arena);
 	}
 	print_message("%ld of %ld read, %ld legal\n", read, count, legal);
-	assert_true(!draws_are_many(count) || (legal > 0 && legal < read && read < count));
+	assert_true(!draws_are_many(count) || (legal > 0 && read < count));
 }
 
 static int64_t width(const struct projection_range *range)
@@ -227,6 +227,12 @@ static void hostile_texts_are_refused(void **state)
 	struct arena *arena = arena_open();
 	struct space_time spec;
 	assert_false(read_spec(arena, balanced(arena, 12), &spec));
+	/* Every value waits for the next one within one step. */
+	check_hostile(arena,
+		repeated(arena,
+			"  loops: {j: 9000}\n  allocation: [1]\n  schedule: [0]\n  wires: a\n"
+			"  equations: a(j) = select(j == 8999, 1, ",
+			"- ", 150, "a(j + 1))\n"));
 	arena_close(arena);
 }
 

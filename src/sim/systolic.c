@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 10000, SHIFTS_MOST = 2000000000 };
+enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 20000, SHIFTS_MOST = 2000000000 };
 
 /* A point, where and when it runs. */
 struct visit {
@@ -35,7 +35,7 @@ struct run {
 	int64_t in_step;      /* inputs and outputs of this step */
 	const int64_t *point; /* whose value is being made */
 	int64_t pe;
-	int deep;
+	int deep; /* calls that are open, of terms and of wires from one to the next */
 	struct arena *arena;
 };
 
@@ -238,8 +238,9 @@ static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
 		fail(run, SYSTOLIC_STALE, stream, reader, maker);
 		return 0;
 	}
-	if (run->states[at] == 1 || run->deep == WIRES_DEEP_MOST) {
-		fail(run, SYSTOLIC_CIRCLE, stream, maker, NULL);
+	if (run->states[at] == 1 || run->deep > WIRES_DEEP_MOST) {
+		fail(run, run->states[at] == 1 ? SYSTOLIC_CIRCLE : SYSTOLIC_LARGE, stream, maker,
+			NULL);
 		return 0;
 	}
 	result->wire_reads++;
@@ -286,13 +287,14 @@ static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
 {
 	int64_t point[RECURRENCE_LOOPS_MOST], at = stream * run->result->points + index;
 	struct term_values values = {point, run, read_value};
+	int deep = run->recurrence->streams[stream].body->height + 4;
 	point_of(run, index, point);
 	run->point = point;
 	run->pe = pe;
 	run->states[at] = 1;
-	run->deep++;
+	run->deep += deep;
 	run->values[at] = term_value(run->recurrence->streams[stream].body, &values);
-	run->deep--;
+	run->deep -= deep;
 	run->states[at] = 2;
 	return run->values[at];
 }
