@@ -160,7 +160,7 @@ static int64_t gain_of(struct spilling *spilling, const bool *kept)
 static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 {
 	struct spill_question question =
-		spill_question_make(spilling->arena, spilling->model, kept, NULL);
+		spill_question_make(spilling->arena, spilling->model, kept);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = nodes,

@@ -143,7 +143,7 @@ static struct pack_answer ask(
 	struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
 {
 	struct arena *arena = arena_open();
-	struct spill_question question = spill_question_make(arena, climb->model, set->kept, NULL);
+	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = nodes};
@@ -184,7 +184,10 @@ bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes
 
 void spill_climb_start(struct spill_climb *climb)
 {
+	climb->any = climb->better = true; /* nothing, at worst */
 	for (int percent = 100; percent > 0; percent -= percent > 80 ? 2 : 10) {
+		if (!run_spend(climb->run, 1))
+			return;
 		struct spill_set *trial = &climb->trial;
 		spill_set_clear(trial);
 		for (int r = 0; r < climb->model->row_count; r++)
@@ -232,6 +235,8 @@ static void improve(struct spill_climb *climb, struct spill_set *set)
 {
 	struct spill_set *trial = &climb->trial;
 	for (int move = 0; move < climb->moves; move++) {
+		if (!run_spend(climb->run, 1))
+			return;
 		spill_set_copy(trial, set);
 		if (!pin(climb, trial))
 			return;

@@ -8,7 +8,6 @@ struct asking {
 	struct arena *arena;
 	const struct spill_model *model;
 	const bool *kept;
-	const int64_t *addresses;
 	struct residences residences;
 	int *of_item; /* the residence of each that is asked about; -1 */
 };
@@ -24,8 +23,8 @@ static struct residences find_residences(
 		bool goes_on = i > 0 && kept[i - 1] && items[i - 1].buffer == items[i].buffer &&
 			       !items[i - 1].whole && items[i].from < items[i - 1].to;
 		if (!goes_on)
-			*array_add(arena, &residences) = (struct spill_residence){
-				i, i, items[i].from, items[i].to, UNPLACED};
+			*array_add(arena, &residences) =
+				(struct spill_residence){i, i, items[i].from, items[i].to};
 		struct spill_residence *residence = &residences.at[residences.count - 1];
 		residence->last = i;
 		residence->to = items[i].to;
@@ -33,54 +32,15 @@ static struct residences find_residences(
 	return residences;
 }
 
-/* Where all its items are; UNPLACED if they are not all there, or at one address. */
-static int64_t address_of(const struct asking *asking, const struct spill_residence *residence)
-{
-	int64_t address = asking->addresses ? asking->addresses[residence->first] : UNPLACED;
-	for (int i = residence->first + 1; i <= residence->last && address != UNPLACED; i++)
-		if (asking->addresses[i] != address)
-			return UNPLACED;
-	return address;
-}
-
-static bool meet(const struct spill_residence *a, const struct spill_residence *b)
-{
-	return a->from < b->to && b->from < a->to;
-}
-
-/* Keeps those that may move, and those beside them. */
-static void leave_out(struct asking *asking)
-{
-	struct residences *residences = &asking->residences;
-	size_t count = residences->count, kept = 0;
-	bool *wanted = arena_array(asking->arena, bool, count);
-	for (size_t r = 0; r < count; r++)
-		residences->at[r].address = address_of(asking, &residences->at[r]);
-	for (size_t r = 0; r < count; r++) {
-		if (residences->at[r].address != UNPLACED)
-			continue;
-		wanted[r] = true;
-		for (size_t k = 0; k < count; k++)
-			wanted[k] |= meet(&residences->at[r], &residences->at[k]);
-	}
-	for (size_t r = 0; r < count; r++)
-		if (wanted[r])
-			residences->at[kept++] = residences->at[r];
-	residences->count = kept;
-}
-
 static struct buffer buffer_of(const struct asking *asking, const struct spill_residence *residence)
 {
 	const struct spill_item *first = &asking->model->items[residence->first];
 	struct buffer buffer = asking->model->packing->buffers[first->buffer];
 	int *parents = arena_array(asking->arena, int, first->parent_count);
-	bool stays = residence->address != UNPLACED;
 	buffer.start = residence->from;
 	buffer.end = residence->to;
 	buffer.use_count = 0;
-	buffer.must_take_over = first->tied && !stays;
-	buffer.is_fixed |= stays;
-	buffer.address = stays ? residence->address : buffer.address;
+	buffer.must_take_over = first->tied;
 	buffer.parents = parents;
 	buffer.parent_count = 0;
 	for (int k = 0; k < first->parent_count; k++)
@@ -89,16 +49,14 @@ static struct buffer buffer_of(const struct asking *asking, const struct spill_r
 	return buffer;
 }
 
-struct spill_question spill_question_make(struct arena *arena, const struct spill_model *model,
-	const bool *kept, const int64_t *addresses)
+struct spill_question spill_question_make(
+	struct arena *arena, const struct spill_model *model, const bool *kept)
 {
 	struct asking asking = {.arena = arena,
 		.model = model,
 		.kept = kept,
-		.addresses = addresses,
 		.residences = find_residences(arena, model, kept),
 		.of_item = arena_array(arena, int, model->item_count)};
-	leave_out(&asking);
 	size_t count = asking.residences.count;
 	struct buffer *buffers = arena_array(arena, struct buffer, count);
 	for (int i = 0; i < model->item_count; i++)

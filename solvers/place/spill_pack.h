@@ -11,7 +11,6 @@
 struct spill_residence {
 	int first, last; /* items */
 	int64_t from, to;
-	int64_t address; /* where it stays; UNPLACED: it may move */
 };
 
 struct spill_question {
@@ -20,14 +19,10 @@ struct spill_question {
 	struct spill_residence *residences; /* by buffer of that packing */
 };
 
-/*
- * Of these items.  Items with an address stay where they are, unless their residence has others;
- * those that live beside nothing that may move are left out.  NULL: all may move.
- */
-struct spill_question spill_question_make(struct arena *arena, const struct spill_model *model,
-	const bool *kept, const int64_t *addresses);
+struct spill_question spill_question_make(
+	struct arena *arena, const struct spill_model *model, const bool *kept);
 
-/* The answer's addresses, by item; other items keep theirs. */
+/* The answer's addresses, by item. */
 void spill_question_answer(const struct spill_question *question, const struct placement *placement,
 	int64_t *addresses);
 
