@@ -492,6 +492,22 @@ static void a_heuristic_that_fails_decides_nothing(void **state)
 		"id,lower,upper,size,offset\na,0,3,256,0\nb,1,5,256,256\nc,3,5,512,\n", NULL);
 }
 
+static void what_has_no_number_names_none(void **state)
+{
+	write_file(*state, "b.csv", HEAD "a,0,3,8\nb,1,5,256\n");
+	struct ended nothing = run(*state, "b.csv --capacity 4 --spill --solver greedy");
+	assert_non_null(strstr(nothing.err, "saved 0 of 264, at most 264 can be, peak 0"));
+	expect(*state, "b.csv --capacity 400 --reserve 200-300 -q", 1, "",
+		"this buffer does not fit even alone; there are 300 bytes that are not reserved\n"
+		"  b.csv:3: 'b' of 256 bytes lives in [1, 5)\n");
+	write_file(*state, "fixed.csv", "id,lower,upper,size,address\na,0,3,8,0\nb,1,5,256,4\n");
+	expect(*state, "fixed.csv --minimize --solver ilp", 1, "",
+		"these 2 buffers do not fit even alone\n"
+		"  fixed.csv:2: 'a' of 8 bytes lives in [0, 3), fixed at 0\n"
+		"  fixed.csv:3: 'b' of 256 bytes lives in [1, 5), fixed at 4\n"
+		"2 buffers do not fit, load 264; place/ilp, 1 node\n");
+}
+
 /* --- the picture */
 
 static void the_picture_is_xml(void **state)
@@ -557,6 +573,7 @@ int main(void)
 		TEST(a_tree_of_cases_is_followed),
 		TEST(json_says_it_all),
 		TEST(a_heuristic_that_fails_decides_nothing),
+		TEST(what_has_no_number_names_none),
 		TEST(the_picture_is_xml),
 		TEST(pictures_of_nothing_and_of_much_are_xml),
 	};

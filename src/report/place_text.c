@@ -60,10 +60,29 @@ static void add_spill(struct text *text, const struct place_report *report)
 	if (report->proof == PROOF_OPTIMAL)
 		text_add(text, ", proven most");
 	else if (report->proof == PROOF_BOUND)
-		text_add(text, ", at most %" PRId64 " can be: gap %.3f %%", report->bound,
-			percent(report->bound - saved, saved));
+		text_add(text, ", at most %" PRId64 " can be", report->bound);
+	if (report->proof == PROOF_BOUND && saved)
+		text_add(text, ": gap %.3f %%", percent(report->bound - saved, saved));
 	text_add(text, ", peak %" PRId64 ", load of all %" PRId64,
 		placement_peak(report->packing, report->placement), place_report_load(report));
+}
+
+/* No layout: what the solver says of one. */
+static void add_none(struct text *text, const struct place_report *report)
+{
+	size_t count = report->packing->count;
+	text_add(text, "%zu buffer%s ", count, plural(count));
+	if (report->packing->goal == PACKING_SPILL)
+		text_add(text, "and nothing yet to keep of them");
+	else if (report->outcome == PLACE_UNDECIDED)
+		text_add(text, "may or may not fit");
+	else
+		text_add(text, "%s not fit", count == 1 ? "does" : "do");
+	if (report->has_capacity)
+		text_add(text, " %s %" PRId64 " bytes",
+			report->packing->goal == PACKING_SPILL ? "in" : "into",
+			report->packing->capacity);
+	text_add(text, ", load %" PRId64, place_report_load(report));
 }
 
 const char *place_report_line(struct arena *arena, const struct place_report *report)
@@ -71,16 +90,10 @@ const char *place_report_line(struct arena *arena, const struct place_report *re
 	static void (*const lines[])(struct text *, const struct place_report *) = {
 		[PACKING_SPILL] = add_spill, [PACKING_FIT] = add_fit, [PACKING_PEAK] = add_peak};
 	struct text text = text_open(arena);
-	size_t count = report->packing->count;
 	if (report->outcome == PLACE_FOUND)
 		lines[report->packing->goal](&text, report);
 	else
-		text_add(&text, "%zu buffer%s %s %" PRId64 " bytes, load %" PRId64, count,
-			plural(count),
-			report->outcome == PLACE_UNDECIDED ? "may or may not fit into"
-			: count == 1                       ? "does not fit into"
-							   : "do not fit into",
-			report->packing->capacity, place_report_load(report));
+		add_none(&text, report);
 	text_add(&text, "; %s, %" PRIu64 " node%s", report->method, report->nodes,
 		report->nodes == 1 ? "" : "s");
 	if (report->limit)
@@ -100,12 +113,15 @@ static void add_core_head(struct text *text, const struct place_report *report)
 			" bytes live%s",
 			report->core_from, report->core_to, report->core_count,
 			plural(report->core_count), bytes, report->core_count == 1 ? "s" : "");
+	else if (report->core_count == 1)
+		text_add(text, "this buffer does not fit even alone");
 	else
-		text_add(text, "%s %zu buffer%s do not fit even alone",
-			report->core_count == 1 ? "this" : "these", report->core_count,
-			plural(report->core_count));
-	text_add(text, "; there are %" PRId64 " bytes%s\n", packing_room(text->arena, packing),
-		packing->reserved_count ? " that are not reserved" : "");
+		text_add(text, "these %zu buffers do not fit even alone", report->core_count);
+	if (report->has_capacity)
+		text_add(text, "; there are %" PRId64 " bytes%s",
+			packing_room(text->arena, packing),
+			packing->reserved_count ? " that are not reserved" : "");
+	text_add(text, "\n");
 }
 
 const char *place_report_core(struct arena *arena, const struct place_report *report)
