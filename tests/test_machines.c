@@ -4,6 +4,7 @@
  * explore finds mappings that run as the model says.
  */
 #include "base/arena.h"
+#include "base/text.h"
 #include "tests/support/shell.h"
 
 #include <glob.h>
@@ -79,19 +80,35 @@ static bool is_listed(const char *path, bool constraints)
 	return false;
 }
 
+/* A machine with pipes between memories carries broadcasts. */
+static bool copies(struct arena *arena, const char *path)
+{
+	const char *text = text_of_file(arena, path);
+	if (!text || !strstr(text, "copy_in"))
+		return false;
+	struct ended ended =
+		shell(arena, "\"$LXPLORE\" check %s specs/broadcasts/weights_16MiB.yaml", path);
+	if (ended.status > 1) /* 1: its buffer is too small for these tiles */
+		fail_msg("%s: %s", path, ended.err);
+	return true;
+}
+
 /* A file that is added is listed above; spyre32 is for graphs, which test_shipped runs. */
 static void no_file_is_forgotten(void **state)
 {
 	static const char *const folders[] = {"specs/arch/*.yaml", "specs/constraints/*.yaml"};
+	struct arena *arena = arena_open();
 	for (int f = 0; f < 2; f++) {
 		glob_t files;
 		assert_int_equal(glob(folders[f], 0, NULL, &files), 0);
 		for (size_t i = 0; i < files.gl_pathc; i++)
 			if (!is_listed(files.gl_pathv[i], f) &&
-				!strstr(files.gl_pathv[i], "/spyre32.yaml"))
+				!strstr(files.gl_pathv[i], "/spyre32.yaml") &&
+				!(f == 0 && copies(arena, files.gl_pathv[i])))
 				fail_msg("nothing tries %s", files.gl_pathv[i]);
 		globfree(&files);
 	}
+	arena_close(arena);
 }
 
 int main(void)

@@ -332,6 +332,42 @@ static void what_fits_nowhere_even_alone_is_named(void **state)
 	arena_close(arena);
 }
 
+/* No capacity is enough: said without trying one after the other. */
+static void what_fits_into_no_capacity_has_no_least_peak(void **state)
+{
+	int parents[] = {0};
+	struct buffer taking[] = {{.name = "p", .size = 2, .start = 1, .end = 2},
+		{.name = "c",
+			.size = 2,
+			.start = 1,
+			.end = 3,
+			.parent_count = 1,
+			.parents = parents,
+			.must_take_over = true},
+		{.name = "d",
+			.size = 1,
+			.start = 1,
+			.end = 3,
+			.parent_count = 1,
+			.parents = parents,
+			.must_take_over = true}};
+	struct buffer fixed[] = {{.name = "a", .size = 8, .end = 3, .is_fixed = true},
+		{.name = "b", .size = 256, .start = 1, .end = 5, .is_fixed = true, .address = 4}};
+	struct packing packings[] = {
+		{.count = 3, .buffers = taking}, {.count = 2, .buffers = fixed}};
+	for (int i = 0; i < 2; i++) {
+		struct arena *arena = arena_open();
+		packings[i].capacity = PACKING_BYTES_MOST;
+		packings[i].alignment = 1;
+		packings[i].goal = PACKING_PEAK;
+		struct answer answer = place(arena, &packings[i], "exact", 1000);
+		assert_int_equal(answer.status, PROOF_INFEASIBLE);
+		assert_int_equal(answer.candidate_count, 0);
+		assert_true(answer.ticks < 100);
+		arena_close(arena);
+	}
+}
+
 static void nothing_to_place_is_placed(void **state)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
@@ -354,6 +390,7 @@ int main(void)
 		cmocka_unit_test(what_is_lost_is_weighed),
 		cmocka_unit_test(the_program_says_what_is_too_large),
 		cmocka_unit_test(what_fits_nowhere_even_alone_is_named),
+		cmocka_unit_test(what_fits_into_no_capacity_has_no_least_peak),
 		cmocka_unit_test(nothing_to_place_is_placed),
 	};
 	return cmocka_run_group_tests_name("place", tests, NULL, NULL);

@@ -80,16 +80,20 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
 {
 	struct pack_question question = {
 		.packing = peak->packing, .capacity = capacity, .nodes = nodes};
-	struct pack_answer answer = pack(peak->run, &question, run_arena(peak->run));
+	struct arena *arena = arena_open();
+	struct pack_answer answer = pack(peak->run, &question, arena);
 	if (answer.status == PACK_FITS) {
 		peak->value = placement_peak(peak->packing, answer.placement);
+		arena_adopt(run_arena(peak->run), arena);
 		offer(peak->run, answer.placement, peak->value);
+	} else {
+		arena_close(arena);
 	}
 	if (answer.status == PACK_NEVER)
 		peak->bound = capacity + peak->grain;
 	if (answer.status != PACK_UNKNOWN)
 		run_report(peak->run, (double)peak->value, (double)peak->bound);
-	peak->is_over = answer.is_too_large || !run_spend(peak->run, 0);
+	peak->is_over = answer.is_too_large || !run_spend(peak->run, 1);
 	return answer.status;
 }
 
@@ -97,13 +101,15 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
 static void search_round(struct peak *peak, uint64_t nodes)
 {
 	int64_t capacity = peak->packing->capacity, low = peak->bound;
-	bool is_found = peak->value <= capacity;
+	/* What fits into no capacity is not found by raising the bound. */
+	if (peak->value > capacity && ask(peak, capacity, nodes) == PACK_NEVER)
+		return;
+	if (peak->is_over || peak->bound >= peak->value)
+		return;
 	while (ask(peak, low, nodes) == PACK_NEVER && !peak->is_over && peak->bound <= capacity)
 		low = peak->bound;
 	if (peak->is_over || peak->bound >= peak->value || peak->bound > capacity)
 		return;
-	if (!is_found && peak->value > capacity)
-		ask(peak, capacity, nodes);
 	while (!peak->is_over && peak->bound < peak->value && peak->value <= capacity) {
 		int64_t middle = low + (peak->value - low) / peak->grain / 2 * peak->grain;
 		if (middle == low)
