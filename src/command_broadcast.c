@@ -77,13 +77,13 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	const struct broadcast_explored *explored, double nanoseconds)
 {
 	const struct frontier *frontier = &explored->frontier;
+	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
-		results_write(arena, folder, pareto_plan_path(arena, i),
-			broadcast_plan_yaml(arena, &frontier->points[i]));
-	results_write(arena, folder, "run.json", broadcast_run_json(arena, record, explored));
-	results_write(
-		arena, folder, "pareto.csv", broadcast_pareto_csv(arena, explored, nanoseconds));
-	results_trim(arena, folder, frontier->count);
+		plans[i] = broadcast_plan_yaml(arena, &frontier->points[i]);
+	struct results_texts texts = {frontier->count, plans,
+		broadcast_run_json(arena, record, explored),
+		broadcast_pareto_csv(arena, explored, nanoseconds)};
+	results_frontier(arena, folder, &texts);
 }
 
 static int tell_end(const struct broadcast_explored *explored, const struct run_record *record,

@@ -23,16 +23,16 @@ static const char *find_limit(const struct explored *explored, const struct list
 	return explored->joint_cut ? "tick limit of the joint search" : NULL;
 }
 
-/* Plans first, the table that names them last. */
 static void write_results(struct arena *arena, const char *folder, const struct arch *arch,
 	const struct run_record *record, const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
+	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
-		results_write(arena, folder, pareto_plan_path(arena, i), frontier->points[i].key);
-	results_write(arena, folder, "run.json", run_json(arena, record, explored));
-	results_write(arena, folder, "pareto.csv", pareto_csv(arena, arch, frontier));
-	results_trim(arena, folder, frontier->count);
+		plans[i] = frontier->points[i].key;
+	struct results_texts texts = {frontier->count, plans, run_json(arena, record, explored),
+		pareto_csv(arena, arch, frontier)};
+	results_frontier(arena, folder, &texts);
 }
 
 static int tell_end(const struct explored *explored, const struct run_record *record,

@@ -16,12 +16,13 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	const struct nest_search *search, const struct nest_explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
+	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
-		results_write(arena, folder, pareto_plan_path(arena, i),
-			nest_plan_yaml(arena, search, &frontier->points[i]));
-	results_write(arena, folder, "run.json", nest_run_json(arena, record, search, explored));
-	results_write(arena, folder, "pareto.csv", nest_pareto_csv(arena, search, explored));
-	results_trim(arena, folder, frontier->count);
+		plans[i] = nest_plan_yaml(arena, search, &frontier->points[i]);
+	struct results_texts texts = {frontier->count, plans,
+		nest_run_json(arena, record, search, explored),
+		nest_pareto_csv(arena, search, explored)};
+	results_frontier(arena, folder, &texts);
 }
 
 static int tell_end(const struct nest_explored *explored, const struct run_record *record,

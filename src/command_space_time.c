@@ -134,13 +134,13 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	const struct project_search *search, const struct project_explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
+	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
-		results_write(arena, folder, pareto_plan_path(arena, i),
-			projection_plan_yaml(arena, search, &frontier->points[i]));
-	results_write(
-		arena, folder, "run.json", projection_run_json(arena, record, search, explored));
-	results_write(arena, folder, "pareto.csv", projection_pareto_csv(arena, explored));
-	results_trim(arena, folder, frontier->count);
+		plans[i] = projection_plan_yaml(arena, search, &frontier->points[i]);
+	struct results_texts texts = {frontier->count, plans,
+		projection_run_json(arena, record, search, explored),
+		projection_pareto_csv(arena, explored)};
+	results_frontier(arena, folder, &texts);
 }
 
 static int tell_end(const struct project_explored *explored, const struct run_record *record,

@@ -54,8 +54,13 @@ void results_write(struct arena *arena, const char *folder, const char *name, co
 		fatal("%s", why);
 }
 
-void results_trim(struct arena *arena, const char *folder, size_t count)
+void results_frontier(struct arena *arena, const char *folder, const struct results_texts *texts)
 {
+	size_t count = texts->count;
+	for (size_t i = 0; i < count; i++)
+		results_write(arena, folder, pareto_plan_path(arena, i), texts->plans[i]);
+	results_write(arena, folder, "run.json", texts->run);
+	results_write(arena, folder, "pareto.csv", texts->pareto);
 	while (folder_remove(arena, folder, pareto_plan_path(arena, count)))
 		count++;
 }

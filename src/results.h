@@ -17,8 +17,14 @@ const char *results_open(struct arena *arena, const struct arguments *arguments,
 
 void results_write(struct arena *arena, const char *folder, const char *name, const char *text);
 
-/* Removes plans of an earlier run, from number `count` on. */
-void results_trim(struct arena *arena, const char *folder, size_t count);
+/* A plan for each point of a frontier, then run.json, last the table that names them; plans of an
+ * earlier run beyond them go. */
+struct results_texts {
+	size_t count;
+	const char *const *plans;
+	const char *run, *pareto;
+};
+void results_frontier(struct arena *arena, const char *folder, const struct results_texts *texts);
 
 /* Version, sources, options, seed, objectives, time; counting is exact. */
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,

@@ -249,17 +249,11 @@ int main(int argc, char **argv)
 {
 	const char *root = argc > 1 ? argv[1] : "../shared/cases";
 	struct family family;
-	char path[1024];
 	size_t i;
 	json_t *record;
 	if (!family_open(&family, "broadcast/plans", root, "broadcast"))
 		return 0;
-	snprintf(path, sizeof path, "%s/broadcast/broadcast.json", root);
-	json_t *all = json_load_file(path, 0, NULL);
-	if (!all) {
-		family_case(&family, "%s", path);
-		family_note(&family, "json", "it cannot be read");
-	}
+	json_t *all = family_file(&family, root, "broadcast/broadcast.json");
 	json_array_foreach(json_object_get(all, "cases"), i, record)
 		check_case(&family, record);
 	json_array_foreach(json_object_get(all, "timing"), i, record)

@@ -341,13 +341,9 @@ int main(int argc, char **argv)
 	struct family family;
 	if (!family_open(&family, "space-time/counts", root, "space-time"))
 		return 0;
-	char path[1024];
-	snprintf(path, sizeof path, "%s/space-time/counts.json", root);
-	json_t *file = json_load_file(path, 0, NULL);
+	json_t *file = family_file(&family, root, "space-time/counts.json");
 	size_t i;
 	const json_t *record;
-	if (!file)
-		family_note(&family, "counts.json", "cannot be read");
 	json_array_foreach(json_object_get(file, "cases"), i, record) {
 		const char *kind = case_text(record, "kind");
 		int k = 0;

@@ -124,3 +124,15 @@ int family_close(struct family *family)
 	end_case(family);
 	return tally_end(&family->tally);
 }
+
+json_t *family_file(struct family *family, const char *root, const char *file)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s", root, file);
+	json_t *all = json_load_file(path, 0, NULL);
+	if (!all) {
+		family_case(family, "%s", path);
+		family_note(family, "json", "it cannot be read");
+	}
+	return all;
+}

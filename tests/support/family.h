@@ -24,6 +24,9 @@ struct family {
 /* False if the folder is missing, after saying so. */
 bool family_open(struct family *family, const char *name, const char *root, const char *folder);
 
+/* The JSON of a file below the root; NULL after counting a failure that names it. */
+json_t *family_file(struct family *family, const char *root, const char *file);
+
 void family_case(struct family *family, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
