@@ -332,7 +332,7 @@ static void list_allocations(struct projections *space, struct arena *arena)
 		for (int r = 0; r < space->rows; r++)
 			if (!number_mul(sets, (int64_t)vectors.count, &sets))
 				sets = INT64_MAX;
-		if (!vectors.count || sets > (int64_t)64 * PROJECTION_ROWS_MOST) {
+		if (!vectors.count || sets > PROJECTION_ROWS_MOST) {
 			space->why = "there are too many allocations: narrow search: {allocation: "
 				     "[..], rows: ..}";
 			return;
