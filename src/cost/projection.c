@@ -1,8 +1,8 @@
 #include "cost/projection.h"
 
 #include "base/arena.h"
+#include "base/lattice.h"
 #include "base/number.h"
-#include "cost/lattice.h"
 
 #include <stdlib.h>
 #include <string.h>

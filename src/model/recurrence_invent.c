@@ -1,59 +1,7 @@
 #include "model/recurrence_invent.h"
 
 #include "base/arena.h"
-
-/* A condition, asked at the point that lies `vector` before. */
-static const struct term *shifted(
-	struct arena *arena, const struct term *term, const int64_t *vector)
-{
-	if (term->kind == TERM_LOOP)
-		return term_make(arena, TERM_SUBTRACT, term,
-			term_number(arena, (double)vector[term->index]), NULL);
-	struct term *copy = arena_new(arena, struct term);
-	*copy = *term;
-	for (int i = 0; i < 3 && term->of[i]; i++)
-		copy->of[i] = shifted(arena, term->of[i], vector);
-	return copy;
-}
-
-/* Whether the dependence is there, as a condition on its consumer. */
-static const struct term *is_there(struct arena *arena, const struct recurrence *recurrence,
-	const struct dependence *dependence)
-{
-	const struct term *all = dependence->when;
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		const struct recurrence_loop *range = &recurrence->loops[i];
-		double first = (double)(range->least + dependence->vector[i]);
-		double end = (double)(range->least + range->extent + dependence->vector[i]);
-		if (dependence->vector[i] > 0)
-			all = term_and(arena, all,
-				term_make(arena, TERM_AT_MOST, term_number(arena, first),
-					term_loop(arena, i), NULL));
-		if (dependence->vector[i] < 0)
-			all = term_and(arena, all,
-				term_make(arena, TERM_LESS, term_loop(arena, i),
-					term_number(arena, end), NULL));
-	}
-	return recurrence->domain ? term_and(arena, all,
-					    shifted(arena, recurrence->domain, dependence->vector))
-				  : all;
-}
-
-static const struct term *read_at(struct arena *arena, const struct recurrence *recurrence,
-	const struct dependence *dependence)
-{
-	struct loop_sum *place = arena_array(arena, struct loop_sum, recurrence->loop_count);
-	for (int i = 0; i < recurrence->loop_count; i++) {
-		place[i].at[i] = 1;
-		place[i].constant = -dependence->vector[i];
-	}
-	struct term *term = arena_new(arena, struct term);
-	*term = (struct term){.kind = TERM_STREAM,
-		.index = dependence->stream,
-		.place_count = recurrence->loop_count,
-		.place = place};
-	return term;
-}
+#include "model/recurrence_term.h"
 
 void recurrence_invent(struct arena *arena, struct recurrence *recurrence)
 {
@@ -70,9 +18,10 @@ void recurrence_invent(struct arena *arena, struct recurrence *recurrence)
 				continue;
 			/* No two weights are alike, and they add up to less than one. */
 			const struct term *weighted = term_make(arena, TERM_DIVIDE,
-				read_at(arena, recurrence, dependence),
+				recurrence_read(arena, recurrence, s, dependence->vector),
 				term_number(arena, recurrence->dependence_count + 1 + d), NULL);
-			const struct term *there = is_there(arena, recurrence, dependence);
+			const struct term *there = term_and(arena, dependence->when,
+				recurrence_inside(arena, recurrence, dependence->vector));
 			if (there)
 				weighted = term_make(
 					arena, TERM_SELECT, there, weighted, term_number(arena, 0));

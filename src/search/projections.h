@@ -1,7 +1,7 @@
 #ifndef SEARCH_PROJECTIONS_H
 #define SEARCH_PROJECTIONS_H
 
-#include "cost/lattice.h"
+#include "base/lattice.h"
 #include "cost/projection.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "cost/lattice.h"
+#include "base/lattice.h"
 
 #include "base/arena.h"
 #include "base/number.h"

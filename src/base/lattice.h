@@ -1,5 +1,5 @@
-#ifndef COST_LATTICE_H
-#define COST_LATTICE_H
+#ifndef BASE_LATTICE_H
+#define BASE_LATTICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

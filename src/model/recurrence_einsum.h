@@ -1,0 +1,51 @@
+#ifndef MODEL_RECURRENCE_EINSUM_H
+#define MODEL_RECURRENCE_EINSUM_H
+
+#include "model/recurrence.h"
+#include "model/shape.h"
+
+/*
+ * An einsum as uniform recurrences that compute it.
+ *
+ * An operand that is read is the same at two points whose difference its indices send to zero.  Of
+ * these differences a basis (lattice_kernel) carries it from point to point: a loop that does not
+ * index it gives that loop's unit vector, and p + r gives (1, -1).  Where the first of them leads out
+ * of the loops the next is asked, and where all do the element is read from memory.
+ *
+ * The result is summed up along the loops that do not index it, innermost first: at the end of one
+ * the sum is carried on to the beginning of the next round of the loop around it, by the vector
+ * (1, 1 - N).  Beside loops, one more direction may lead to the same element, as p + r does in
+ * out[p + r].
+ *
+ * A stream that carries an operand has its name; memory is NAME_in and NAME_out.  An operand that no
+ * two points share is an input of its own name.
+ */
+struct recurrence_operand {
+	const char *name;
+	int rank;
+	struct loop_sum place[LAYOUT_HOST_RANK_MOST];
+	struct span span;
+};
+
+struct recurrence_einsum {
+	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
+	int operand_count;  /* the last one is written; what is read is multiplied */
+	struct recurrence_operand operands[SHAPE_SPACES_MOST];
+	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
+};
+
+/* Of a recurrence that has loops, which are all that a place is made of, and nothing else.  False
+ * and *why if it is none; then the recurrence is of no use. */
+bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, const char **why);
+
+/* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
+ * dataspace. */
+bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
+	int *streams, const char **why);
+
+/* Of an einsum, a sum, max or min of a graph: loop l is loop l, `streams` is by operand. */
+bool recurrence_of_op(struct arena *arena, const struct workload *workload, const struct op *op,
+	struct recurrence *out, int *streams, const char **why);
+
+#endif

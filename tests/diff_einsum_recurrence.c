@@ -1,0 +1,261 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "cost/projection.h"
+#include "model/recurrence_einsum.h"
+#include "sim/systolic.h"
+#include "tests/support/draws.h"
+#include "tests/support/random_recurrence.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+/*
+ * Random einsums, as recurrences, give what naive loops over all their points give: in the
+ * sequential order, and on the array of whatever legal projection a draw meets.
+ */
+enum { LOOPS = RANDOM_RECURRENCE_LOOPS, POINTS_MOST = 256, READS_MOST = 3 };
+
+struct element {
+	int64_t place[RECURRENCE_LOOPS_MOST];
+	double value;
+};
+
+static int64_t draw(struct random *random, int64_t least, int64_t most)
+{
+	return least + (int64_t)random_below(random, (uint64_t)(most - least + 1));
+}
+
+/* The tensor's name, not the stream's, says what is in memory. */
+static double element_of(char name, const int64_t *place)
+{
+	struct random random = random_open(7, (uint64_t)name);
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		random = random_open(random.state, (uint64_t)place[i]);
+	return (double)random_below(&random, 9) - 4;
+}
+
+static double read_input(void *user, int stream, const int64_t *place)
+{
+	const struct recurrence *recurrence = user;
+	return element_of(recurrence->streams[stream].name[0], place);
+}
+
+static void draw_operand(struct random *random, int loops, struct recurrence_operand *operand)
+{
+	operand->rank = (int)draw(random, 0, 3);
+	for (int k = 0; k < operand->rank; k++) {
+		operand->place[k].at[draw(random, 0, loops - 1)] = 1;
+		if (random_below(random, 3) == 0)
+			operand->place[k].at[draw(random, 0, loops - 1)] = draw(random, -2, 3);
+		if (random_below(random, 5) == 0)
+			operand->place[k].constant = draw(random, -2, 2);
+	}
+}
+
+static void draw_einsum(
+	struct random *random, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+{
+	static const char *const loops[] = {"i", "j", "k", "l"}, *const names[] = {"A", "B", "C"};
+	static const enum term_kind sums[] = {TERM_ADD, TERM_ADD, TERM_MAX, TERM_MIN};
+	*recurrence = (struct recurrence){.loop_count = (int)draw(random, 1, LOOPS)};
+	*einsum = (struct recurrence_einsum){.sum = sums[random_below(random, 4)]};
+	for (int i = 0; i < recurrence->loop_count; i++)
+		recurrence->loops[i] = (struct recurrence_loop){loops[i], 0, draw(random, 1, 4)};
+	int reads = (int)draw(random, 1, READS_MOST);
+	for (int i = 0; i < reads; i++) {
+		struct recurrence_operand *operand = &einsum->operands[einsum->operand_count++];
+		operand->name = names[i];
+		draw_operand(random, recurrence->loop_count, operand);
+		if (i && random_below(random, 6) == 0)
+			*operand = einsum->operands[0]; /* a tensor twice */
+	}
+	struct recurrence_operand *out = &einsum->operands[einsum->operand_count++];
+	out->name = "D";
+	if (random_below(random, 3) == 0)
+		draw_operand(random, recurrence->loop_count, out);
+	else
+		for (int i = 0; i < recurrence->loop_count; i++)
+			if (random_below(random, 2))
+				out->place[out->rank++].at[i] = 1;
+}
+
+static void place_of(
+	const struct recurrence_operand *operand, int loops, const int64_t *point, int64_t *place)
+{
+	memset(place, 0, sizeof *place * RECURRENCE_LOOPS_MOST);
+	for (int k = 0; k < operand->rank; k++) {
+		place[k] = operand->place[k].constant;
+		for (int i = 0; i < loops; i++)
+			place[k] += operand->place[k].at[i] * point[i];
+	}
+}
+
+static double combine(enum term_kind sum, double a, double b)
+{
+	if (sum == TERM_ADD)
+		return a + b;
+	return sum == TERM_MAX ? (a > b ? a : b) : (a < b ? a : b);
+}
+
+static int naive(const struct recurrence_einsum *einsum, const struct recurrence *recurrence,
+	struct element *elements)
+{
+	int64_t point[RECURRENCE_LOOPS_MOST], place[RECURRENCE_LOOPS_MOST];
+	int count = 0, loops = recurrence->loop_count, last = einsum->operand_count - 1;
+	for (bool more = recurrence_first(recurrence, point); more;
+		more = recurrence_next(recurrence, point)) {
+		double product = 1;
+		int at = 0;
+		for (int i = 0; i < last; i++) {
+			place_of(&einsum->operands[i], loops, point, place);
+			product *= element_of(einsum->operands[i].name[0], place);
+		}
+		place_of(&einsum->operands[last], loops, point, place);
+		while (at < count && memcmp(elements[at].place, place, sizeof place) != 0)
+			at++;
+		memcpy(elements[at].place, place, sizeof place);
+		elements[at].value =
+			at < count ? combine(einsum->sum, elements[at].value, product) : product;
+		count += at == count;
+	}
+	return count;
+}
+
+static void expect_elements(long draw, const struct element *elements, int count,
+	const struct recurrence_output *outputs, size_t output_count)
+{
+	if (output_count != (size_t)count)
+		fail_msg("draw %ld: %zu elements, naive loops write %d", draw, output_count, count);
+	for (size_t i = 0; i < output_count; i++) {
+		int at = 0;
+		while (at < count &&
+			memcmp(elements[at].place, outputs[i].place, sizeof elements->place) != 0)
+			at++;
+		if (at == count || elements[at].value != outputs[i].value)
+			fail_msg("draw %ld: element %zu is %g, not %g", draw, i, outputs[i].value,
+				at == count ? 0 : elements[at].value);
+	}
+}
+
+static void recurrences_compute_the_einsum(void **state)
+{
+	(void)state;
+	static struct element elements[POINTS_MOST];
+	uint64_t seed = draws_seed(17);
+	long count = draws(3000), made = 0, arrays = 0;
+	for (long n = 0; n < count; n++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)n);
+		struct recurrence_einsum einsum;
+		struct recurrence recurrence;
+		struct projection projection;
+		const char *why = NULL;
+		draw_einsum(&random, &einsum, &recurrence);
+		if (!recurrence_einsum(arena, &einsum, &recurrence, &why)) {
+			assert_non_null(why);
+			arena_close(arena);
+			continue;
+		}
+		made++;
+		int written = naive(&einsum, &recurrence, elements);
+		struct recurrence_inputs inputs = {&recurrence, read_input};
+		struct recurrence_values values = sequential_run(&recurrence, &inputs, arena);
+		if (values.fault)
+			fail_msg("draw %ld: %s", n, values.fault);
+		expect_elements(n, elements, written, values.outputs, values.output_count);
+		for (int tries = 0; tries < 6; tries++) {
+			random_projection(&random, &recurrence, &projection);
+			projection.wires = (uint32_t)random_below(&random, 1u << 16);
+			struct projection_facts facts =
+				projection_facts(&recurrence, &projection, NULL);
+			if (facts.fault != PROJECTION_FINE)
+				continue;
+			struct systolic_result run =
+				systolic_run(&recurrence, &projection, &inputs, arena);
+			if (run.fault == SYSTOLIC_CIRCLE)
+				continue;
+			assert_int_equal(run.fault, SYSTOLIC_FINE);
+			assert_int_equal(run.cycles, facts.cycles);
+			expect_elements(n, elements, written, run.outputs, run.output_count);
+			arrays++;
+		}
+		arena_close(arena);
+	}
+	printf("%ld einsums, %ld arrays\n", made, arrays);
+	if (draws_are_many(count)) {
+		assert_true(made > count / 2);
+		assert_true(arrays > count / 20);
+	}
+}
+
+/* A vector of a stream, in the order in which they were derived. */
+static void expect_vector(const struct recurrence *recurrence, int at, const char *stream,
+	int64_t a, int64_t b, int64_t c, int64_t d)
+{
+	const struct dependence *dependence = &recurrence->dependences[at];
+	const int64_t vector[] = {a, b, c, d};
+	assert_string_equal(recurrence->streams[dependence->stream].name, stream);
+	assert_memory_equal(
+		dependence->vector, vector, sizeof *vector * (size_t)recurrence->loop_count);
+}
+
+/* The equations of specs/space_time/convolution_2d.yaml, from the problem alone. */
+static void convolution_is_as_written_by_hand(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct shape shape = {.name = "conv",
+		.dimension_count = 4,
+		.space_count = 3,
+		.dimensions = {{.name = "p", .extent = 5}, {.name = "q", .extent = 6},
+			{.name = "r", .extent = 3}, {.name = "s", .extent = 2}}};
+	static const struct shape_rank p_r = {{1, 0, 1}}, q_s = {{0, 1, 0, 1}}, p = {{1}},
+				       q = {{0, 1}}, r = {{0, 0, 1}}, s = {{0, 0, 0, 1}};
+	shape.spaces[0] =
+		(struct dataspace){.name = "Y", .written = true, .rank_count = 2, .ranks = {p, q}};
+	shape.spaces[1] = (struct dataspace){.name = "X", .rank_count = 2, .ranks = {p_r, q_s}};
+	shape.spaces[2] = (struct dataspace){.name = "W", .rank_count = 2, .ranks = {r, s}};
+	shape_finish(&shape);
+	struct recurrence recurrence;
+	int streams[SHAPE_SPACES_MOST];
+	const char *why;
+	assert_true(recurrence_of_shape(arena, &shape, &recurrence, streams, &why));
+	assert_int_equal(recurrence.dependence_count, 6);
+	expect_vector(&recurrence, 0, "X", 1, 0, -1, 0);
+	expect_vector(&recurrence, 1, "X", 0, 1, 0, -1);
+	expect_vector(&recurrence, 2, "W", 1, 0, 0, 0);
+	expect_vector(&recurrence, 3, "W", 0, 1, 0, 0);
+	/* Outermost first: from the last tap of a row to the first of the next. */
+	expect_vector(&recurrence, 4, "Y", 0, 0, 1, -1);
+	expect_vector(&recurrence, 5, "Y", 0, 0, 0, 1);
+	assert_string_equal(recurrence.streams[streams[0]].name, "Y");
+	assert_string_equal(recurrence.streams[streams[1]].name, "X");
+	assert_string_equal(recurrence.streams[streams[2]].name, "W");
+	arena_close(arena);
+}
+
+/* A sum along two directions that are no loops has no chain. */
+static void what_has_no_chain_is_refused(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct recurrence recurrence = {
+		.loop_count = 3, .loops = {{"i", 0, 3}, {"j", 0, 3}, {"k", 0, 3}}};
+	struct recurrence_einsum einsum = {.sum = TERM_ADD,
+		.operand_count = 2,
+		.operands = {{.name = "A", .rank = 1, .place = {{0, {1}}}},
+			{.name = "B", .rank = 1, .place = {{0, {1, 1, 1}}}}}};
+	const char *why;
+	assert_false(recurrence_einsum(arena, &einsum, &recurrence, &why));
+	assert_string_equal(why, "points of one element of 'B' lie along several directions that "
+				 "are no loops, so that no chain sums them up");
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(recurrences_compute_the_einsum),
+		cmocka_unit_test(convolution_is_as_written_by_hand),
+		cmocka_unit_test(what_has_no_chain_is_refused)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
