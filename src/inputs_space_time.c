@@ -5,6 +5,8 @@
 #include "inputs.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
+#include "model/shape.h"
+#include "model/workload_read.h"
 #include "search/solver.h"
 
 #include <string.h>
@@ -93,7 +95,7 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 	struct exploration *exploration)
 {
 	struct space_time_inputs *inputs = arena_new(reading->arena, struct space_time_inputs);
-	static const char *const others[] = {"workload", "problem", "network", "plan", "mapping"};
+	static const char *const others[] = {"network", "plan", "mapping"};
 	inputs->solver = "exhaustive";
 	exploration->objectives =
 		(struct objectives){3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}};
@@ -105,10 +107,20 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 				others[i]);
 	}
 	const struct node *node = sheet_find(sheet, "space_time");
-	const struct node *plan = sheet_find(sheet, "projection");
+	const struct node *problem = sheet_find(sheet, "problem");
+	const struct node *workload = sheet_find(sheet, "workload");
+	struct space_time_beside beside = {.plan = sheet_find(sheet, "projection")};
 	const struct node *search = sheet_find(sheet, "search");
 	sheet_done(sheet);
-	space_time_read(reading, node, plan, &inputs->spec);
+	if (problem && workload)
+		diag_error(reading->diag, problem->span,
+			"a 'problem' stands beside a 'workload'; a projection is of one op of them");
+	if (problem)
+		beside.problem = shape_read(reading, problem);
+	if (workload)
+		beside.workload = workload_read(reading, workload);
+	if (!diag_failed(reading->diag))
+		space_time_read(reading, node, &beside, &inputs->spec);
 	read_search(reading, search, inputs, exploration);
 	take_options(reading, arguments, inputs, exploration);
 	return diag_failed(reading->diag) ? NULL : inputs;

@@ -39,6 +39,8 @@ static const char *const seeds[] = {
 	"    o(m) = select(j == 3 and k == 2 && !(m < 0), a(m, j, k))\n"
 	"  allocation: [0, 0, 1]\n  schedule: [[1, 0, 0], [0, 1, 1]]\n"
 	"  reverse: {k: p, m: t1}\n  array: [3]\n  stays: []\n",
+	"  loops: {p: 4, q: 3, r: 2}\n  einsum: Y[p] = sum(q, r) X[p + 2*r - 1, q] * W[r,q]\n"
+	"  allocation: [[1, 0, 0]]\n  schedule: [1, 1, 3]\n  wires: [X]\n",
 };
 
 static const char *const searched[] = {
@@ -280,6 +282,12 @@ static void hostile_numbers_are_judged(void **state)
 		"  allocation: [1, 0]\n  schedule: [1, 1]\n",
 		"  loops: {i: 4, j: 4}\n  dependences: {a: [1, -1], b: [-1, 1], c: [[1, 0], [-1, 0]]}\n"
 		"  allocation: [1, 0]\n  schedule: [0, 0]\n  wires: [a, b, c]\n",
+		"  loops: {" VAST
+		"}\n  einsum: O[a] = sum(b, c, d) X[99999999 a - 134217728 b] * Y[c]\n"
+		"  allocation: [1, 0, 0, 0]\n  schedule: [1, 1000000, 1, 1]\n",
+		"  loops: {i: 4}\n  einsum: O[] = sum(i) X[9223372036854775807 i - 9223372036854775807 "
+		"i]\n",
+		"  loops: {i: 4}\n  einsum: O[i] = X[i - 9223372036854775807]\n",
 		"  loops: {i: 1000000, j: 1000000}\n  dependences: {a: [1, 0]}\n"
 		"  allocation: [0, 1]\n  schedule: [1, 0]\n"
 		"  fold: {array: [1], order: blocks}\n",

@@ -18,6 +18,9 @@ enum {
 	PROJECTION_ENTRY_MOST = 1000000,
 };
 
+/* Loops may lie anywhere within this, so that sums of eight products fit. */
+#define RECURRENCE_EXTENT_MOST ((int64_t)1 << 31)
+
 struct recurrence_loop {
 	const char *name;
 	int64_t least, extent; /* it runs over [least, least + extent), extent >= 1 */
@@ -89,9 +92,18 @@ struct space_time {
 	uint32_t stays;                       /* by stream: it must not move */
 };
 
-/* `plan` is a `projection:` key, which explore writes; NULL.  False after complaining. */
+/* What other keys say of it; each may be NULL. */
+struct shape;
+struct workload;
+struct space_time_beside {
+	const struct node *plan; /* a `projection:` key, which explore writes */
+	const struct shape *problem;
+	const struct workload *workload;
+};
+
+/* `beside` may be NULL.  False after complaining. */
 bool space_time_read(const struct reading *reading, const struct node *node,
-	const struct node *plan, struct space_time *out);
+	const struct space_time_beside *beside, struct space_time *out);
 
 /* Points in lexicographic order: the first; the next, in place.  False when there is none. */
 bool recurrence_first(const struct recurrence *recurrence, int64_t *point);

@@ -33,10 +33,16 @@ static bool find_reuse(
 	for (int i = 0; i < to->recurrence->loop_count; i++)
 		if (to->recurrence->loops[i].extent > 1)
 			loops[count++] = i;
-	for (int k = 0; k < operand->rank; k++)
-		for (int i = 0; i < count; i++)
-			matrix[k][i] = operand->place[k].at[loops[i]];
-	if (!lattice_kernel(operand->rank, count, matrix, &kernel))
+	bool fits = true;
+	for (int k = 0; k < operand->rank; k++) {
+		int64_t constant = operand->place[k].constant;
+		fits &= constant >= -LOOP_SUM_CONSTANT_MOST && constant <= LOOP_SUM_CONSTANT_MOST;
+		for (int i = 0; i < count; i++) {
+			int64_t at = matrix[k][i] = operand->place[k].at[loops[i]];
+			fits &= at >= -LOOP_SUM_FACTOR_MOST && at <= LOOP_SUM_FACTOR_MOST;
+		}
+	}
+	if (!fits || !lattice_kernel(operand->rank, count, matrix, &kernel))
 		return refuse(to, arena_format(to->arena, "the coefficients of '%s' are too large",
 					  operand->name));
 	*out = (struct lattice){.rank = kernel.rank, .columns = to->recurrence->loop_count};
@@ -148,7 +154,7 @@ static bool derive_read(struct derivation *to, int operand, const struct term **
 	to->einsum->streams[operand] = stream;
 	for (int i = 0; i < count; i++) {
 		inside[i] = recurrence_inside(arena, to->recurrence, vectors[i]);
-		if (!depend(to, from, stream, vectors[i], when))
+		if (!depend(to, from, stream, vectors[i], term_and(arena, when, inside[i])))
 			return false;
 		when = term_and(arena, when, term_not(arena, inside[i]));
 	}
@@ -159,6 +165,16 @@ static bool derive_read(struct derivation *to, int operand, const struct term **
 	to->recurrence->streams[stream].body = body;
 	*value = recurrence_read(arena, to->recurrence, stream, here);
 	return true;
+}
+
+/* A loop that the result does not see, once. */
+static void add_unit(struct derivation *to, const struct lattice *reuse, int loop, uint32_t *done,
+	struct lattice *chain)
+{
+	for (int r = 0; r < reuse->rank; r++)
+		if (unit_of(to, reuse->rows[r]) == loop && !(*done >> loop & 1))
+			memcpy(chain->rows[chain->rank++], reuse->rows[r], sizeof *chain->rows);
+	*done |= UINT32_C(1) << loop;
 }
 
 /* Directions along which the result is summed up, innermost first: loops that do not index it, then
@@ -179,11 +195,15 @@ static bool find_chain(
 				    "directions that are no loops, so that no chain sums them up",
 				    operand->name));
 	*chain = (struct lattice){.columns = reuse.columns};
-	for (int units = 1; units >= 0; units--)
-		for (int r = reuse.rank - 1; r >= 0; r--)
-			if ((unit_of(to, reuse.rows[r]) >= 0) == units && fits(to, reuse.rows[r]))
-				memcpy(chain->rows[chain->rank++], reuse.rows[r],
-					sizeof *chain->rows);
+	const struct recurrence_einsum *einsum = to->einsum;
+	uint32_t done = 0;
+	for (int i = einsum->order_count - 1; i >= 0; i--)
+		add_unit(to, &reuse, einsum->order[i], &done, chain);
+	for (int i = to->recurrence->loop_count - 1; i >= 0; i--)
+		add_unit(to, &reuse, i, &done, chain);
+	for (int r = 0; r < reuse.rank; r++)
+		if (unit_of(to, reuse.rows[r]) < 0 && fits(to, reuse.rows[r]))
+			memcpy(chain->rows[chain->rank++], reuse.rows[r], sizeof *chain->rows);
 	return true;
 }
 
@@ -209,9 +229,9 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 			int loop = unit_of(to, chain.rows[k]);
 			vector[loop] = 1 - recurrence->loops[loop].extent;
 		}
-		before = carry(
-			to, stream, vector, recurrence_inside(arena, recurrence, vector), before);
-		if (!depend(to, operand, stream, vector, NULL))
+		const struct term *inside = recurrence_inside(arena, recurrence, vector);
+		before = carry(to, stream, vector, inside, before);
+		if (!depend(to, operand, stream, vector, inside))
 			return false;
 		for (int i = 0; i < recurrence->loop_count; i++)
 			vector[i] = -chain.rows[r][i];
@@ -252,26 +272,23 @@ static bool too_many(struct arena *arena, const char *name, int loops, const cha
 	return false;
 }
 
-bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
-	int *streams, const char **why)
+bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
+	struct recurrence_einsum *einsum, struct recurrence *out, const char **why)
 {
-	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
-	int spaces[SHAPE_SPACES_MOST];
 	*out = (struct recurrence){.loop_count = shape->dimension_count};
+	*einsum = (struct recurrence_einsum){.sum = TERM_ADD};
 	if (shape->dimension_count > RECURRENCE_LOOPS_MOST)
 		return too_many(arena, shape->name, shape->dimension_count, why);
 	for (int d = 0; d < shape->dimension_count; d++)
 		out->loops[d] = (struct recurrence_loop){
 			shape->dimensions[d].name, 0, shape->dimensions[d].extent};
-	einsum->sum = TERM_ADD;
 	for (int written = 0; written < 2; written++)
 		for (int t = 0; t < shape->space_count; t++) {
 			const struct dataspace *space = &shape->spaces[t];
 			if (space->written != written)
 				continue;
 			struct recurrence_operand *operand =
-				&einsum->operands[einsum->operand_count];
-			spaces[einsum->operand_count++] = t;
+				&einsum->operands[einsum->operand_count++];
 			*operand = (struct recurrence_operand){.name = space->name,
 				.rank = space->rank_count,
 				.span = space->span};
@@ -279,27 +296,43 @@ bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct 
 				memcpy(operand->place[k].at, space->ranks[k].coefficient,
 					sizeof operand->place[k].at);
 		}
+	return true;
+}
+
+bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
+	int *streams, const char **why)
+{
+	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
+	if (!recurrence_einsum_of_shape(arena, shape, einsum, out, why))
+		return false;
 	bool good = recurrence_einsum(arena, einsum, out, why);
-	for (int i = 0; i < einsum->operand_count; i++)
-		streams[spaces[i]] = einsum->streams[i];
+	int next = 0;
+	for (int written = 0; written < 2; written++)
+		for (int t = 0; t < shape->space_count; t++)
+			if (shape->spaces[t].written == written)
+				streams[t] = einsum->streams[next++];
 	return good;
 }
 
-static bool find_sum(const struct op *op, enum term_kind *out)
+bool recurrence_einsum_sum(
+	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out)
 {
-	bool reduces = op->kind == OP_REDUCE;
-	*out = reduces && op->function == FUNCTION_MAX   ? TERM_MAX
-	       : reduces && op->function == FUNCTION_MIN ? TERM_MIN
-							 : TERM_ADD;
-	return op->kind == OP_EINSUM || (reduces && op->function != FUNCTION_MEAN);
+	bool reduces = kind == OP_REDUCE;
+	*out = reduces && function == FUNCTION_MAX   ? TERM_MAX
+	       : reduces && function == FUNCTION_MIN ? TERM_MIN
+						     : TERM_ADD;
+	return kind == OP_EINSUM || (reduces && function != FUNCTION_MEAN) ||
+	       (kind == OP_MAP && !has_constant &&
+		       (function == FUNCTION_MUL || function == FUNCTION_CLONE));
 }
 
-bool recurrence_of_op(struct arena *arena, const struct workload *workload, const struct op *op,
-	struct recurrence *out, int *streams, const char **why)
+bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
+	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
+	const char **why)
 {
-	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
+	*einsum = (struct recurrence_einsum){0};
 	*out = (struct recurrence){.loop_count = op->loop_count};
-	if (!find_sum(op, &einsum->sum)) {
+	if (!recurrence_einsum_sum(op->kind, op->function, op->has_constant, &einsum->sum)) {
 		*why = arena_format(
 			arena, "'%s' is no sum of products, and no sum, max or min", op->name);
 		return false;
@@ -321,7 +354,5 @@ bool recurrence_of_op(struct arena *arena, const struct workload *workload, cons
 				sizeof operand->place[k].at);
 		}
 	}
-	bool good = recurrence_einsum(arena, einsum, out, why);
-	memcpy(streams, einsum->streams, sizeof *streams * (size_t)einsum->operand_count);
-	return good;
+	return true;
 }

@@ -12,9 +12,9 @@
  * index it gives that loop's unit vector, and p + r gives (1, -1).  Where the first of them leads out
  * of the loops the next is asked, and where all do the element is read from memory.
  *
- * The result is summed up along the loops that do not index it, innermost first: at the end of one
- * the sum is carried on to the beginning of the next round of the loop around it, by the vector
- * (1, 1 - N).  Beside loops, one more direction may lead to the same element, as p + r does in
+ * The result is summed up along the loops that do not index it, innermost first, in the order of the
+ * loops unless another is given: at the end of one the sum is carried on to the beginning of the next
+ * round of the one around it, by the vector (1, 1 - N).  Beside loops, one more direction may lead to the same element, as p + r does in
  * out[p + r].
  *
  * A stream that carries an operand has its name; memory is NAME_in and NAME_out.  An operand that no
@@ -31,7 +31,9 @@ struct recurrence_einsum {
 	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
 	int operand_count;  /* the last one is written; what is read is multiplied */
 	struct recurrence_operand operands[SHAPE_SPACES_MOST];
-	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
+	int order_count; /* loops in the order in which the sum goes through them, outermost first; */
+	int order[RECURRENCE_LOOPS_MOST]; /* what is not listed comes before, as the loops stand */
+	int streams[SHAPE_SPACES_MOST];   /* what comes out: the stream of each operand's name */
 };
 
 /* Of a recurrence that has loops, which are all that a place is made of, and nothing else.  False
@@ -40,12 +42,22 @@ bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, const char **why);
 
 /* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
- * dataspace. */
+ * dataspace.  The order is that of the dimensions. */
 bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
 	int *streams, const char **why);
 
-/* Of an einsum, a sum, max or min of a graph: loop l is loop l, `streams` is by operand. */
-bool recurrence_of_op(struct arena *arena, const struct workload *workload, const struct op *op,
-	struct recurrence *out, int *streams, const char **why);
+/* Its loops and operands alone, for recurrence_einsum. */
+bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
+	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
+
+/* How an op of this kind adds up: products, one tensor's sum, max or min, a copy; false: it does
+ * something else. */
+bool recurrence_einsum_sum(
+	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out);
+
+/* Of such an op of a graph, for recurrence_einsum: loop l is loop l, operands are as the op's. */
+bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
+	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
+	const char **why);
 
 #endif

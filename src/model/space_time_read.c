@@ -2,208 +2,10 @@
 #include "base/text.h"
 #include "model/recurrence_equations.h"
 #include "model/recurrence_fold.h"
-#include "model/recurrence_invent.h"
+#include "model/space_time_body.h"
 #include "model/space_time_call.h"
 
 #include <string.h>
-
-/* Loops may lie anywhere within this, so that sums of eight products fit. */
-static const int64_t loop_most = (int64_t)1 << 31;
-
-static bool read_loop(
-	const struct reading *reading, const struct node_entry *entry, struct recurrence_loop *loop)
-{
-	const struct node *node = entry->value;
-	*loop = (struct recurrence_loop){.name = entry->key, .extent = 1};
-	if (node->kind != NODE_LIST)
-		return node_integer(reading, node, entry->key, 1, loop_most, &loop->extent);
-	int64_t end = 0;
-	if (node->count != 2)
-		return reading_refuse(reading, node,
-			"'%s' is an extent, or [first, end) as a list of two", entry->key);
-	if (!node_integer(
-		    reading, node->items[0], entry->key, -loop_most, loop_most, &loop->least) ||
-		!node_integer(reading, node->items[1], entry->key, loop->least + 1,
-			loop->least + loop_most, &end))
-		return false;
-	loop->extent = end - loop->least;
-	return true;
-}
-
-static bool read_loops(struct reader *map, struct recurrence *recurrence)
-{
-	const struct node *loops = read_map(map, "loops", REQUIRED);
-	if (!loops)
-		return false;
-	if (!loops->count || loops->count > RECURRENCE_LOOPS_MOST)
-		return reading_refuse(
-			map->reading, loops, "there are 1 to 8 loops, not %zu", loops->count);
-	bool good = true;
-	for (size_t i = 0; i < loops->count; i++)
-		good &= read_loop(map->reading, &loops->entries[i], &recurrence->loops[i]);
-	recurrence->loop_count = (int)loops->count;
-	return good;
-}
-
-/* The names of loops alone. */
-struct condition {
-	const struct reading *reading;
-	const struct recurrence *recurrence;
-};
-
-static int find_loop(void *user, const char *name)
-{
-	return recurrence_loop_named(((struct condition *)user)->recurrence, name);
-}
-
-static int no_stream(void *user, const char *name)
-{
-	(void)user, (void)name;
-	return 0;
-}
-
-static bool find_number(void *user, const char *name, double *out)
-{
-	return recurrence_number(((struct condition *)user)->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	const struct recurrence *recurrence = ((struct condition *)user)->recurrence;
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-	for (int i = 0; i < recurrence->loop_count; i++)
-		known[i] = recurrence->loops[i].name;
-	return suggest(name, known);
-}
-
-/* A condition over loops; true without one. */
-static bool read_condition(struct reader *map, const char *key, const struct recurrence *recurrence,
-	const struct term **out)
-{
-	const struct node *node = read_node(map, key, OPTIONAL);
-	if (!node)
-		return true;
-	if (node->kind != NODE_SCALAR)
-		return reading_refuse(
-			map->reading, node, "'%s' is a condition such as i >= k", key);
-	struct condition user = {map->reading, recurrence};
-	struct term_names names = {&user, find_loop, no_stream, find_number, find_near};
-	struct term_fault fault = {0};
-	size_t at = 0;
-	const struct term *term = term_parse(map->reading->arena, node->text, &at, &names, &fault);
-	if (term) {
-		at += strspn(node->text + at, " \t\r\n");
-		if (node->text[at])
-			fault = (struct term_fault){at, at + 1, "the condition should end here"};
-		else if (term_has_stream(term))
-			fault = (struct term_fault){
-				0, at, "a condition depends on loops, not on streams"};
-	}
-	if (fault.text)
-		diag_error(map->reading->diag, node_part(node, fault.from, fault.to), "%s",
-			fault.text);
-	*out = term;
-	return !fault.text;
-}
-
-/* A list of so many whole numbers. */
-static bool read_vector(const struct reading *reading, const struct node *node, const char *what,
-	int count, int64_t least, int64_t most, int64_t *out)
-{
-	if (node->kind != NODE_LIST || node->count != (size_t)count)
-		return reading_refuse(
-			reading, node, "%s is a list of %d whole numbers", what, count);
-	bool good = true;
-	for (int i = 0; i < count; i++)
-		good &= node_integer(reading, node->items[i], what, least, most, &out[i]);
-	return good;
-}
-
-static bool read_dependence(
-	struct reader *map, const struct node *node, int stream, struct recurrence *recurrence)
-{
-	const struct reading *reading = map->reading;
-	int64_t vector[RECURRENCE_LOOPS_MOST] = {0};
-	const struct term *when = NULL;
-	bool good, zero = true;
-	if (node->kind == NODE_MAP) {
-		struct reader entry;
-		reader_open(&entry, reading, node, "dependence");
-		const struct node *list = read_list(&entry, "vector", REQUIRED);
-		good = read_condition(&entry, "when", recurrence, &when);
-		good &= list && read_vector(reading, list, "'vector'", recurrence->loop_count,
-					-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
-		reader_done(&entry);
-	} else {
-		good = read_vector(reading, node, "a dependence", recurrence->loop_count,
-			-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, vector);
-	}
-	for (int i = 0; i < recurrence->loop_count; i++)
-		zero &= !vector[i];
-	if (good && zero)
-		return reading_refuse(reading, node, "a dependence of a point on itself");
-	if (good &&
-		!recurrence_depend(reading->arena, recurrence, stream, vector, when, node->span))
-		return reading_refuse(
-			reading, node, "more than 64 dependences, or too many of one vector");
-	return good;
-}
-
-static bool is_list_of_numbers(const struct node *node)
-{
-	return node->kind == NODE_LIST && node->count && node->items[0]->kind == NODE_SCALAR;
-}
-
-static bool read_dependences(
-	struct reader *map, const struct node *streams, struct recurrence *recurrence)
-{
-	bool good = true;
-	if (streams->count > RECURRENCE_STREAMS_MOST)
-		return reading_refuse(map->reading, streams, "there are at most 16 streams");
-	for (size_t i = 0; i < streams->count; i++) {
-		const struct node_entry *entry = &streams->entries[i];
-		recurrence->streams[i] = (struct stream){.name = entry->key,
-			.kind = STREAM_RECURRENT,
-			.rank = recurrence->loop_count,
-			.span = entry->key_span};
-		recurrence->stream_count = (int)i + 1;
-		if (entry->value->kind == NODE_MAP || is_list_of_numbers(entry->value)) {
-			good &= read_dependence(map, entry->value, (int)i, recurrence);
-			continue;
-		}
-		if (entry->value->kind != NODE_LIST) {
-			good = reading_refuse(map->reading, entry->value,
-				"the dependences of '%s' are one vector or a list of vectors",
-				entry->key);
-			continue;
-		}
-		for (size_t k = 0; k < entry->value->count; k++)
-			good &= read_dependence(map, entry->value->items[k], (int)i, recurrence);
-	}
-	return good;
-}
-
-static bool read_body(struct reader *map, struct recurrence *recurrence)
-{
-	const struct node *equations = read_node(map, "equations", OPTIONAL);
-	const struct node *dependences = read_map(map, "dependences", OPTIONAL);
-	if (equations && dependences)
-		return reading_refuse(map->reading, dependences,
-			"dependences follow from the equations; give one of the two");
-	if (dependences) {
-		if (!read_dependences(map, dependences, recurrence))
-			return false;
-		recurrence_invent(map->reading->arena, recurrence);
-		return true;
-	}
-	if (!equations)
-		return reading_refuse(
-			map->reading, map->map, "'space_time' needs 'equations' or 'dependences'");
-	if (equations->kind != NODE_SCALAR)
-		return reading_refuse(
-			map->reading, equations, "'equations' is a text with an equation a line");
-	return recurrence_equations(map->reading, equations, recurrence);
-}
 
 /* Streams by name, as bits. */
 static bool read_streams(
@@ -243,15 +45,15 @@ static bool read_rows(struct reader *map, const char *key, int loops,
 		return true;
 	char what[64];
 	snprintf(what, sizeof what, "a row of '%s'", key);
-	*count = is_list_of_numbers(list) ? 1 : (int)list->count;
+	*count = space_time_is_vector(list) ? 1 : (int)list->count;
 	if (*count > loops || (!list->count && text_equal(key, "schedule")))
 		return reading_refuse(map->reading, list, "'%s' has 1 to %d rows", key, loops);
-	if (is_list_of_numbers(list))
-		return read_vector(map->reading, list, what, loops, -PROJECTION_ENTRY_MOST,
+	if (space_time_is_vector(list))
+		return space_time_vector(map->reading, list, what, loops, -PROJECTION_ENTRY_MOST,
 			PROJECTION_ENTRY_MOST, out[0]);
 	bool good = true;
 	for (int i = 0; i < *count; i++)
-		good &= read_vector(map->reading, list->items[i], what, loops,
+		good &= space_time_vector(map->reading, list->items[i], what, loops,
 			-PROJECTION_ENTRY_MOST, PROJECTION_ENTRY_MOST, out[i]);
 	return good;
 }
@@ -362,7 +164,7 @@ static bool read_range(struct reader *map, const char *key, struct projection_ra
 {
 	const struct node *list = read_list(map, key, OPTIONAL);
 	int64_t ends[2] = {out->least, out->most};
-	if (list && !read_vector(map->reading, list, key, 2, -1000, 1000, ends))
+	if (list && !space_time_vector(map->reading, list, key, 2, -1000, 1000, ends))
 		return false;
 	*out = (struct projection_range){ends[0], ends[1]};
 	return ends[0] <= ends[1] ||
@@ -420,15 +222,15 @@ static bool read_fold(struct reader *map, struct space_time *out)
 			"'fold' needs an 'allocation' and a 'schedule': they are what is folded");
 	fold.order = (enum fold_order)order;
 	fold.row_count = out->projection.space_count;
-	if (!read_vector(map->reading, list, "'array' of 'fold'", fold.row_count, 1, loop_most,
-		    fold.sizes))
+	if (!space_time_vector(map->reading, list, "'array' of 'fold'", fold.row_count, 1,
+		    RECURRENCE_EXTENT_MOST, fold.sizes))
 		return false;
 	return recurrence_fold(map->reading->arena, &fold, out, &why) ||
 	       reading_refuse(map->reading, node, "%s", why);
 }
 
 bool space_time_read(const struct reading *reading, const struct node *node,
-	const struct node *plan, struct space_time *out)
+	const struct space_time_beside *beside, struct space_time *out)
 {
 	struct reader map;
 	size_t before = diag_errors(reading->diag);
@@ -436,21 +238,18 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	if (!reader_open(&map, reading, node, "space_time"))
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
-	bool good = read_loops(&map, recurrence) &&
-		    read_condition(&map, "domain", recurrence, &recurrence->domain) &&
-		    read_body(&map, recurrence);
-	if (good) {
+	if (space_time_body(&map, beside, recurrence)) {
 		read_projection(&map, out);
-		if (plan)
-			read_plan(reading, plan, out);
+		if (beside && beside->plan)
+			read_plan(reading, beside->plan, out);
 		read_streams(&map, "wires", recurrence, &out->projection.wires);
 		read_streams(&map, "stays", recurrence, &out->stays);
 		read_search(&map, out);
 		read_integer(&map, "reach", OPTIONAL, 0, PROJECTION_ENTRY_MOST, &out->reach);
 		const struct node *array = read_list(&map, "array", OPTIONAL);
 		if (array && array->count <= RECURRENCE_LOOPS_MOST)
-			read_vector(reading, array, "'array'", (int)array->count, 1, loop_most,
-				out->array);
+			space_time_vector(reading, array, "'array'", (int)array->count, 1,
+				RECURRENCE_EXTENT_MOST, out->array);
 		else if (array)
 			reading_refuse(reading, array, "'array' has at most 8 sizes");
 		if (diag_errors(reading->diag) == before)

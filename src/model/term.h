@@ -39,7 +39,10 @@ enum term_kind {
 	TERM_SELECT, /* of[0] ? of[1] : of[2]; without of[2] there is no value */
 };
 
-/* constant + at[0] * loop 0 + at[1] * loop 1 ... */
+/* constant + at[0] * loop 0 + at[1] * loop 1 ...  Loops lie within 2^32 of zero: within these, sums
+ * of eight products fit. */
+#define LOOP_SUM_FACTOR_MOST ((int64_t)1 << 27)
+#define LOOP_SUM_CONSTANT_MOST ((int64_t)1 << 33)
 struct loop_sum {
 	int64_t constant, at[TERM_LOOPS_MOST];
 };

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loops lie within 2^32 of zero: sums of eight products of them and factors fit. */
-static const int64_t factor_most = (int64_t)1 << 27, constant_most = (int64_t)1 << 33;
-
 struct parser {
 	struct arena *arena;
 	const char *text;
@@ -104,7 +101,8 @@ static bool to_affine(struct parser *p, const struct term *term, struct loop_sum
 	*out = (struct loop_sum){0};
 	switch (term->kind) {
 	case TERM_NUMBER:
-		if (term->number > (double)constant_most || term->number != floor(term->number))
+		if (term->number > (double)LOOP_SUM_CONSTANT_MOST ||
+			term->number != floor(term->number))
 			break;
 		out->constant = (int64_t)term->number;
 		return true;
@@ -138,7 +136,8 @@ static bool to_affine(struct parser *p, const struct term *term, struct loop_sum
 			int64_t z = i < TERM_LOOPS_MOST ? of->at[i] : of->constant;
 			int64_t *to = i < TERM_LOOPS_MOST ? &out->at[i] : &out->constant;
 			fits &= product ? number_mul(z, by, to) : number_add(x, sign * y, to);
-			int64_t most = i < TERM_LOOPS_MOST ? factor_most : constant_most;
+			int64_t most =
+				i < TERM_LOOPS_MOST ? LOOP_SUM_FACTOR_MOST : LOOP_SUM_CONSTANT_MOST;
 			fits &= fits && *to <= most && *to >= -most;
 		}
 		if (fits)

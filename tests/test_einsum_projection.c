@@ -1,0 +1,184 @@
+#include "base/arena.h"
+#include "model/recurrence_einsum.h"
+#include "model/workload_read.h"
+#include "search/project_search.h"
+#include "spec/node.h"
+#include "tests/support/complaints.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+/* Einsums as users write them, of a problem and of a graph: the recurrence that follows, and what is
+ * refused and why. */
+static bool read_spec(
+	struct arena *arena, struct diag *diag, const char *text, struct space_time *out)
+{
+	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
+	struct reading reading = {arena, diag, NULL};
+	struct space_time_beside beside = {0};
+	if (!node)
+		return false;
+	const struct node *problem = node_find(node, "problem");
+	const struct node *workload = node_find(node, "workload");
+	if (problem)
+		beside.problem = shape_read(&reading, problem);
+	if (workload)
+		beside.workload = workload_read(&reading, workload);
+	return !diag_failed(diag) &&
+	       space_time_read(&reading, node_find(node, "space_time"), &beside, out);
+}
+
+static struct space_time must_read(struct arena *arena, const char *text)
+{
+	struct diag *diag = diag_open(arena);
+	struct space_time spec;
+	if (!read_spec(arena, diag, text, &spec))
+		fail_msg("%s", complaints_text(arena, diag));
+	return spec;
+}
+
+static struct project_explored explore_all(struct arena *arena, const struct space_time *spec)
+{
+	struct project_search search = {.spec = spec,
+		.objectives = {4,
+			{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS, OBJECTIVE_PORTS}},
+		.solver = "exhaustive",
+		.simulate = SIMULATE_ALL,
+		.asker = {.jobs = 1}};
+	struct project_explored explored = project_explore(&search, arena);
+	assert_true(explored.complete);
+	assert_int_equal(explored.disagreed, 0);
+	assert_int_equal(explored.simulated, explored.frontier.count);
+	return explored;
+}
+
+/* The same frontier, whoever says what is computed. */
+static void an_einsum_has_the_frontier_of_its_equations(void **state)
+{
+	(void)state;
+	static const char search[] =
+		"  search: {allocation: [-1, 1], schedule: [0, 2], rows: 2, wires: 1}\n";
+	static const char *const heads[] = {
+		"space_time:\n  loops: {i: 3, j: 4, k: 5}\n  equations: |\n"
+		"    a(i, j, k) = select(j == 0, A(i, k), a(i, j - 1, k));\n"
+		"    b(i, j, k) = select(i == 0, B(k, j), b(i - 1, j, k));\n"
+		"    c(i, j, k) = select(k == 0, 0, c(i, j, k - 1)) + a(i, j, k) * b(i, j, k);\n"
+		"    C(i, j) = select(k == 4, c(i, j, k));\n",
+		"space_time:\n  loops: {i: 3, j: 4, k: 5}\n"
+		"  einsum: 'C[i,j] = sum(k) A[i,k] * B[k,j]'\n",
+		"problem:\n  shape:\n    dimensions: [i, j, k]\n    data_spaces:\n"
+		"    - {name: A, projection: [i, k]}\n    - {name: B, projection: [k, j]}\n"
+		"    - {name: C, projection: [i, j], read_write: true}\n"
+		"  instance: {i: 3, j: 4, k: 5}\nspace_time:\n",
+		"workload:\n  name: mm\n  dimensions: {i: 3, j: 4, k: 5}\n"
+		"  ops:\n  - C[i,j] = sum(k) A[i,k] * B[k,j]\nspace_time:\n",
+	};
+	struct arena *arena = arena_open();
+	struct project_explored first = {0};
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+		struct space_time spec =
+			must_read(arena, arena_format(arena, "%s%s", heads[i], search));
+		struct project_explored explored = explore_all(arena, &spec);
+		if (!i)
+			first = explored;
+		assert_true(explored.frontier.count > 1);
+		assert_int_equal(explored.frontier.count, first.frontier.count);
+		for (size_t k = 0; k < first.frontier.count; k++) {
+			const struct score *a = &first.frontier.points[k].score;
+			const struct score *b = &explored.frontier.points[k].score;
+			assert_int_equal(a->cycles, b->cycles);
+			assert_int_equal(a->pes, b->pes);
+			assert_int_equal(a->registers, b->registers);
+			assert_int_equal(a->ports, b->ports);
+		}
+	}
+	arena_close(arena);
+}
+
+/* The order of a sum is where its chain turns: of rows first, or of columns first. */
+static void a_sum_goes_through_its_loops_in_order(void **state)
+{
+	(void)state;
+	static const char text[] = "space_time:\n  loops: {p: 3, r: 4, s: 5}\n"
+				   "  einsum: 'Y[p] = sum(%s) X[p + r, s] * W[r,s]'\n";
+	static const char beside[] =
+		"problem:\n  shape:\n    dimensions: [p, r, s]\n    data_spaces:\n"
+		"    - {name: X, projection: [[[p], [r]], s]}\n    - {name: W, projection: [r, s]}\n"
+		"    - {name: Y, projection: [p], read_write: true}\n"
+		"  instance: {p: 3, r: 4, s: 5}\nspace_time:\n  sum: [s, r]\n";
+	static const int64_t across[] = {0, 1, -4}, down[] = {0, -3, 1};
+	struct arena *arena = arena_open();
+	struct space_time rows = must_read(arena, arena_format(arena, text, "r, s"));
+	struct space_time columns = must_read(arena, arena_format(arena, text, "s, r"));
+	struct space_time problem = must_read(arena, beside);
+	/* X along (1, -1), W along p, then the carry and the step of Y. */
+	assert_int_equal(rows.recurrence.dependence_count, 4);
+	assert_memory_equal(rows.recurrence.dependences[2].vector, across, sizeof across);
+	assert_memory_equal(columns.recurrence.dependences[2].vector, down, sizeof down);
+	assert_memory_equal(problem.recurrence.dependences[2].vector, down, sizeof down);
+	arena_close(arena);
+}
+
+static void what_is_no_einsum_is_refused(void **state)
+{
+	(void)state;
+#define LOOPS "space_time:\n  loops: {i: 3, j: 3, k: 3}\n"
+#define GRAPH                                                                                      \
+	"workload:\n  name: g\n  dimensions: {i: 64, j: 64}\n  ops:\n"                             \
+	"  - s[i] = sum(j) x[i,j]\n  - e[i,j] = exp(x[i,j])\n"
+	static const struct {
+		const char *text, *complaint;
+	} rows[] = {
+		{LOOPS "  einsum: C[i,j] = sum(l) A[i,l] * B[k,j]\n",
+			"error: 'l' is no loop; 'loops' wants its extent"},
+		{LOOPS "  einsum: C[i,j] = A[i,k] * B[k,j]\n",
+			"error: 'k' does not index the result; sum(k) would reduce "
+			"it"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] *\n",
+			"error: the op ends where a tensor is expected"},
+		{LOOPS "  einsum: C[i,j] = sum(k, j) A[i,k] * B[k,j]\n",
+			"error: 'j' indexes the result, and is reduced"},
+		{LOOPS "  einsum: C[i,j] = exp(A[i,j])\n",
+			"error: no sum of products, and no sum, max or min"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * A[k]\n",
+			"error: 'A' has 2 indices elsewhere"},
+		{LOOPS "  einsum: C[i] = sum(k) A[i,k]\n",
+			"error: nothing in the einsum has the loop 'j'"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  domain: i >= k\n",
+			"error: an einsum is over all its loops; a 'domain' goes "
+			"with equations"},
+		{LOOPS "  einsum: [C]\n", "error: 'einsum' is a text such as \"C[m,n] = sum(k) "
+					  "A[m,k] * B[k,n]\""},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  dependences: {A: [1, 0, 0]}\n",
+			"error: dependences follow from equations and einsums; give "
+			"one of them"},
+		{LOOPS, "error: 'space_time' needs 'equations', 'dependences' or an "
+			"'einsum', or a problem or workload beside"},
+		{GRAPH "space_time: {}\n", "error: the workload has 2 ops; 'op: s' names one"},
+		{GRAPH "space_time: {op: t}\n", "error: the workload has no op 't'"},
+		{GRAPH "space_time: {op: e}\n",
+			"error: 'e' is no sum of products, and no sum, max or "
+			"min"},
+		{GRAPH "space_time: {op: s, loops: {i: 3}}\n",
+			"error: the loops are those of the op; take them out"},
+		{GRAPH "space_time: {op: s, sum: [j, jj]}\n", "error: 'jj' is no loop"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct diag *diag = diag_open(arena);
+		struct space_time spec;
+		assert_false(read_spec(arena, diag, rows[i].text, &spec));
+		assert_string_equal(complaints_first(arena, diag), rows[i].complaint);
+		arena_close(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_einsum_has_the_frontier_of_its_equations),
+		cmocka_unit_test(a_sum_goes_through_its_loops_in_order),
+		cmocka_unit_test(what_is_no_einsum_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
