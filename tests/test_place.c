@@ -202,6 +202,16 @@ static const struct wish wishes[] = {
 		{.capacity = 300, .alignment = 1, .count = 2, RESERVED(20, 120)},
 		{{.size = 100, .end = 2}, {.size = 20, .end = 2}}, {120, 0},
 		.status = PROOF_OPTIMAL},
+	{"reserved ranges that meet", "firstfit",
+		{.capacity = 12,
+			.alignment = 1,
+			.count = 2,
+			.reserved_count = 2,
+			.reserved = (const struct byte_range[]){{3, 5}, {4, 6}}},
+		{{.size = 4, .end = 2}, {.size = 3, .end = 2}}, {6, 0}, .status = PROOF_OPTIMAL},
+	{"it ends in the unit in which a range begins", "ilp",
+		{.capacity = 4, .alignment = 2, .count = 1, .goal = PACKING_FIT, RESERVED(1, 3)},
+		{{.size = 1, .end = 2}}, {0}, .status = PROOF_OPTIMAL},
 	{"reserved bytes", "greedy", {.capacity = 300, .alignment = 1, RESERVED(0, 1)}, {{0}}, {0},
 		.complaint = "greedy knows no reserved ranges; firstfit and bestfit do"},
 	{"takes over or stays outside", "greedy", {.capacity = 300, .alignment = 1, .count = 3},
@@ -332,6 +342,30 @@ static void what_fits_nowhere_even_alone_is_named(void **state)
 	arena_close(arena);
 }
 
+/* Alignments that do not divide each other, a place taken over, and all the bytes there can be. */
+static void the_program_needs_no_capacity(void **state)
+{
+	struct arena *arena = arena_open();
+	int parents[] = {3};
+	struct buffer buffers[] = {BUFFER(4, 0, 3), BUFFER(3, 0, 3), BUFFER(4, 0, 3),
+		BUFFER(1, 1, 3), BUFFER(1, 2, 4), BUFFER(1, 2, 5)};
+	struct packing packing = {.capacity = PACKING_BYTES_MOST,
+		.alignment = 1,
+		.count = 6,
+		.buffers = buffers,
+		.goal = PACKING_PEAK};
+	buffers[1].alignment = buffers[2].alignment = buffers[4].alignment = 4;
+	buffers[3].alignment = 3;
+	for (int child = 4; child < 6; child++) {
+		buffers[child].parent_count = 1;
+		buffers[child].parents = parents;
+	}
+	struct answer answer = place(arena, &packing, "ilp", 0);
+	assert_int_equal(answer.status, PROOF_OPTIMAL);
+	assert_int_equal((int)answer.bound, 13);
+	arena_close(arena);
+}
+
 /* No capacity is enough: said without trying one after the other. */
 static void what_fits_into_no_capacity_has_no_least_peak(void **state)
 {
@@ -390,6 +424,7 @@ int main(void)
 		cmocka_unit_test(what_is_lost_is_weighed),
 		cmocka_unit_test(the_program_says_what_is_too_large),
 		cmocka_unit_test(what_fits_nowhere_even_alone_is_named),
+		cmocka_unit_test(the_program_needs_no_capacity),
 		cmocka_unit_test(what_fits_into_no_capacity_has_no_least_peak),
 		cmocka_unit_test(nothing_to_place_is_placed),
 	};

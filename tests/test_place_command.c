@@ -417,6 +417,24 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 	}
 }
 
+/* Two ranges on one byte are no contradiction. */
+static void reserved_ranges_that_meet_prove_nothing(void **state)
+{
+	const struct fixture *f = *state;
+	write_file(f, "b.csv", HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");
+	struct ended ended = run(f, "b.csv --capacity 9 --reserve 3-5 --reserve 4-6 "
+				    "--certificate proof.yaml -q");
+	assert_int_equal(ended.status, 1);
+	const char *proof = read_file(f, "proof.yaml"), *at = strstr(proof, "capacity: 9\n");
+	assert_non_null(at);
+	write_file(f, "other.yaml",
+		arena_format(f->arena, "%.*scapacity: 20%s", (int)(at - proof), proof, at + 11));
+	ended = run(f, "b.csv --capacity 20 --reserve 3-5 --reserve 4-6 "
+		       "--check-certificate other.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "no contradiction follows"));
+}
+
 static void a_tree_of_cases_is_followed(void **state)
 {
 	const struct fixture *f = *state;
@@ -570,6 +588,7 @@ int main(void)
 		TEST(too_much_at_once_is_proven_and_named),
 		TEST(reserved_bytes_are_not_there),
 		TEST(a_certificate_holds_until_it_is_changed),
+		TEST(reserved_ranges_that_meet_prove_nothing),
 		TEST(a_tree_of_cases_is_followed),
 		TEST(json_says_it_all),
 		TEST(a_heuristic_that_fails_decides_nothing),

@@ -113,19 +113,34 @@ static int64_t find_unit(const struct packing *packing)
 	return base * common;
 }
 
-/* Where everything lies on top of what is fixed and reserved, or the capacity.  Buffers that share
- * an address ask for a multiple of all their steps: of the largest, or there is no saying. */
-static int64_t enough(const struct packing *packing)
+/* What all divide that may share an address; 0: it is larger than any address. */
+static int64_t shared_step(const struct packing *packing, struct arena *arena)
 {
-	int64_t step = 1;
-	wide top = 0, sum = 0;
+	bool *shares = arena_array(arena, bool, packing->count);
+	wide step = 1;
 	for (size_t i = 0; i < packing->count; i++)
-		step = number_max(step, packing_step(packing, i));
+		for (size_t k = 0; k < packing->buffers[i].parent_count; k++)
+			shares[i] = shares[packing->buffers[i].parents[k]] = true;
+	for (size_t i = 0; i < packing->count; i++) {
+		int64_t own = packing_step(packing, i);
+		if (shares[i])
+			step = step / number_gcd((int64_t)step, own) * own;
+		if (step > PACKING_BYTES_MOST)
+			return 0;
+	}
+	return (int64_t)step;
+}
+
+/* Where everything lies on top of what is fixed and reserved, or the capacity. */
+static int64_t enough(const struct packing *packing, struct arena *arena)
+{
+	int64_t shared = shared_step(packing, arena);
+	wide top = 0, sum = 0;
+	if (!shared)
+		return packing->capacity;
 	for (size_t i = 0; i < packing->count; i++) {
 		const struct buffer *buffer = &packing->buffers[i];
-		if (step % packing_step(packing, i))
-			return packing->capacity;
-		sum += (wide)buffer->size + step;
+		sum += (wide)buffer->size + number_max(shared, packing_step(packing, i));
 		if (buffer->is_fixed && (wide)buffer->address + buffer->size > top)
 			top = (wide)buffer->address + buffer->size;
 	}
@@ -187,13 +202,25 @@ static void make_range(struct making *making, size_t i)
 
 /* --- rows */
 
+/* Units from the address of what lies low to that of what lies high.  A range may begin within a
+ * unit, behind the end of a buffer. */
+static int64_t least_distance(const struct making *making, size_t low, size_t high)
+{
+	const struct buffer *a = &making->all.buffers[low], *b = &making->all.buffers[high];
+	if (high < making->packing->count)
+		return making->items[low].size;
+	int64_t last = a->size > b->address ? -1 : (b->address - a->size) / making->program->unit;
+	return making->items[high].least - last;
+}
+
 static void address_above(struct making *making, size_t low, size_t high, struct term below)
 {
 	const struct item *a = &making->items[low], *b = &making->items[high];
-	double far = (double)(a->most + a->size - b->least);
+	int64_t distance = least_distance(making, low, high);
+	double far = (double)(a->most + distance - b->least);
 	plus(making, b->address, 1);
 	plus(making, a->address, -1);
-	plus(making, number(far - (double)a->size), 1);
+	plus(making, number(far - (double)distance), 1);
 	plus(making, below, -far);
 	row_end(making, false);
 }
@@ -399,7 +426,7 @@ struct order_program *order_program_make(
 		.packing = packing,
 		.all = all,
 		.arena = arena,
-		.capacity = enough(packing),
+		.capacity = enough(packing, arena),
 		.items = arena_array(arena, struct item, all.count),
 		.below = arena_array(arena, struct term, all.count * all.count),
 		.row = arena_array(arena, struct term, (all.count + 4) * (all.count + 4)),

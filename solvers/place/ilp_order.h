@@ -19,7 +19,8 @@
  *
  * All addresses are multiples of a unit: what alignments have in common, times what the sizes,
  * rounded up to that, have, if alignments allow.  A packing at lower addresses that are such
- * multiples exists wherever any packing does.  Reserved ranges are rounded outwards.
+ * multiples exists wherever any packing does.  Reserved ranges are rounded outwards, but for a
+ * buffer that ends in the unit in which a range begins.
  */
 struct arena;
 struct milp;

@@ -1,6 +1,7 @@
 #include "solvers/place/pack_shape.h"
 
 #include "base/number.h"
+#include "model/packing_sums.h"
 
 #include <stdlib.h>
 
@@ -191,38 +192,6 @@ static void add_shape(struct forming *forming, const int *members, size_t count,
 		.high = fixed >= 0 ? fixed : high - high % align};
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct byte_range *a = left, *b = right;
-	return (a->from > b->from) - (a->from < b->from);
-}
-
-/* By address, clipped to the capacity, those that touch made one. */
-static void join_reserved(struct forming *forming)
-{
-	const struct packing *packing = forming->packing;
-	struct byte_range *ranges =
-		arena_array(forming->arena, struct byte_range, packing->reserved_count);
-	size_t count = 0, kept = 0;
-	for (size_t r = 0; r < packing->reserved_count; r++) {
-		struct byte_range range = packing->reserved[r];
-		range.from = number_max(range.from, 0);
-		range.to = number_min(range.to, forming->capacity);
-		if (range.from < range.to)
-			ranges[count++] = range;
-	}
-	if (count)
-		qsort(ranges, count, sizeof *ranges, compare_ranges);
-	for (size_t r = 0; r < count; r++) {
-		if (kept && ranges[r].from <= ranges[kept - 1].to)
-			ranges[kept - 1].to = number_max(ranges[kept - 1].to, ranges[r].to);
-		else
-			ranges[kept++] = ranges[r];
-	}
-	forming->shapes.reserved = ranges;
-	forming->shapes.reserved_count = kept;
-}
-
 /* Whole steps, if all else lies on them. */
 static void round_to_steps(struct forming *forming)
 {
@@ -313,7 +282,7 @@ struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int
 	if (forming.order_count)
 		qsort_r(forming.order, forming.order_count, sizeof *forming.order, compare_in_order,
 			&forming);
-	join_reserved(&forming);
+	shapes->reserved = packing_reserved(arena, packing, capacity, &shapes->reserved_count);
 	for (size_t i = 0, next; i < forming.order_count; i = next) {
 		int leader = forming.leader[forming.order[i]];
 		for (next = i + 1; next < forming.order_count &&

@@ -120,23 +120,21 @@ int64_t packing_up(const struct packing *packing, size_t i, int64_t address)
 
 struct packing packing_with_reserved(const struct packing *packing, struct arena *arena)
 {
+	size_t count;
+	const struct byte_range *ranges =
+		packing_reserved(arena, packing, packing->capacity, &count);
 	struct packing all = *packing;
-	struct buffer *buffers =
-		arena_array(arena, struct buffer, packing->count + packing->reserved_count);
+	struct buffer *buffers = arena_array(arena, struct buffer, packing->count + count);
 	if (packing->count)
 		memcpy(buffers, packing->buffers, packing->count * sizeof *buffers);
-	for (size_t k = 0; k < packing->reserved_count; k++) {
-		int64_t from = number_max(packing->reserved[k].from, 0);
-		int64_t to = number_min(packing->reserved[k].to, packing->capacity);
-		if (from < to)
-			buffers[all.count++] = (struct buffer){.name = "reserved",
-				.size = to - from,
-				.start = INT64_MIN,
-				.end = INT64_MAX,
-				.alignment = 1,
-				.is_fixed = true,
-				.address = from};
-	}
+	for (size_t r = 0; r < count; r++)
+		buffers[all.count++] = (struct buffer){.name = "reserved",
+			.size = ranges[r].to - ranges[r].from,
+			.start = INT64_MIN,
+			.end = INT64_MAX,
+			.alignment = 1,
+			.is_fixed = true,
+			.address = ranges[r].from};
 	all.buffers = buffers;
 	all.reserved = NULL;
 	all.reserved_count = 0;

@@ -32,8 +32,8 @@ bool packing_free(const struct packing *packing, const struct placement *placeme
 int64_t packing_step(const struct packing *packing, size_t i);
 int64_t packing_up(const struct packing *packing, size_t i, int64_t address);
 
-/* The same packing with the reserved ranges, as far as the capacity reaches, behind its buffers:
- * fixed, and alive in every step. */
+/* The same packing with the reserved ranges (packing_reserved) behind its buffers: fixed, and alive
+ * in every step. */
 struct packing packing_with_reserved(const struct packing *packing, struct arena *arena);
 
 /* Whether buffer i may lie there as far as that is its own affair: aligned, inside the capacity,

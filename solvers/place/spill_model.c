@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "model/packing_sums.h"
 #include "solvers/place/spill_rows.h"
 
 #include <stdlib.h>
@@ -23,36 +24,6 @@ struct making {
 static int64_t alignment_of(const struct packing *packing, const struct buffer *buffer)
 {
 	return buffer->alignment ? buffer->alignment : packing->alignment;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct byte_range *x = a, *y = b;
-	return (x->from > y->from) - (x->from < y->from);
-}
-
-/* Inside the capacity, those that meet joined. */
-static void sort_reserved(struct making *making)
-{
-	const struct packing *packing = making->model->packing;
-	struct byte_range *ranges =
-		arena_array(making->arena, struct byte_range, packing->reserved_count + 1);
-	size_t count = 0, joined = 0;
-	for (size_t i = 0; i < packing->reserved_count; i++) {
-		struct byte_range range = {number_max(packing->reserved[i].from, 0),
-			number_min(packing->reserved[i].to, packing->capacity)};
-		if (range.from < range.to)
-			ranges[count++] = range;
-	}
-	qsort(ranges, count, sizeof *ranges, by_address);
-	for (size_t i = 0; i < count; i++) {
-		if (joined && ranges[i].from <= ranges[joined - 1].to)
-			ranges[joined - 1].to = number_max(ranges[joined - 1].to, ranges[i].to);
-		else
-			ranges[joined++] = ranges[i];
-	}
-	making->reserved = ranges;
-	making->range_count = joined;
 }
 
 static bool fits_between(
@@ -263,7 +234,7 @@ struct spill_model *spill_model_make(
 	struct spill_model *model = arena_new(arena, struct spill_model);
 	struct making making = {.arena = arena, .model = model, .grain = find_grain(packing)};
 	model->packing = packing;
-	sort_reserved(&making);
+	making.reserved = packing_reserved(arena, packing, packing->capacity, &making.range_count);
 	if (!add_items(&making))
 		return NULL;
 	join_neighbours(&making);

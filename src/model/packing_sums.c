@@ -85,20 +85,36 @@ static int by_begin(const void *left, const void *right)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
+struct byte_range *packing_reserved(
+	struct arena *arena, const struct packing *packing, int64_t capacity, size_t *count)
+{
+	struct byte_range *ranges = arena_array(arena, struct byte_range, packing->reserved_count);
+	size_t below = 0;
+	for (size_t r = 0; r < packing->reserved_count; r++) {
+		int64_t from = number_max(packing->reserved[r].from, 0);
+		int64_t to = number_min(packing->reserved[r].to, capacity);
+		if (from < to)
+			ranges[below++] = (struct byte_range){from, to};
+	}
+	if (below)
+		qsort(ranges, below, sizeof *ranges, by_begin);
+	*count = 0;
+	for (size_t r = 0; r < below; r++)
+		if (*count && ranges[r].from <= ranges[*count - 1].to)
+			ranges[*count - 1].to = number_max(ranges[*count - 1].to, ranges[r].to);
+		else
+			ranges[(*count)++] = ranges[r];
+	return ranges;
+}
+
 int64_t packing_room(struct arena *arena, const struct packing *packing)
 {
-	size_t count = packing->reserved_count;
-	struct byte_range *ranges =
-		arena_copy(arena, packing->reserved, count * sizeof *packing->reserved);
-	int64_t room = packing->capacity, taken = 0; /* all below it is accounted for */
-	if (count)
-		qsort(ranges, count, sizeof *ranges, by_begin);
-	for (size_t i = 0; i < count; i++) {
-		int64_t from = number_max(ranges[i].from, taken);
-		int64_t to = number_min(ranges[i].to, packing->capacity);
-		room -= number_max(to - from, 0);
-		taken = number_max(taken, to);
-	}
+	size_t count;
+	const struct byte_range *ranges =
+		packing_reserved(arena, packing, packing->capacity, &count);
+	int64_t room = packing->capacity;
+	for (size_t r = 0; r < count; r++)
+		room -= ranges[r].to - ranges[r].from;
 	return room;
 }
 

@@ -29,6 +29,10 @@ struct load_curve load_curve(
 /* Whether a buffer is counted in the load of all at a step. */
 bool packing_counts_at(const struct packing *packing, size_t buffer, int64_t step);
 
+/* What is reserved below the capacity, by address; ranges that touch are one.  *count of them. */
+struct byte_range *packing_reserved(
+	struct arena *arena, const struct packing *packing, int64_t capacity, size_t *count);
+
 /* Bytes of the capacity that are not reserved. */
 int64_t packing_room(struct arena *arena, const struct packing *packing);
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/wide.h"
+#include "model/packing_sums.h"
 
 #include <stdlib.h>
 
@@ -22,20 +23,12 @@ static void add_item(struct unfit_state *state, struct unfit_item *items, int i,
 	state->leader[i] = i;
 }
 
-static void add_reserved(
-	struct unfit_state *state, const struct packing *packing, struct unfit_item *items)
-{
-	for (size_t r = 0; r < packing->reserved_count; r++) {
-		int64_t from = number_min(packing->reserved[r].from, packing->capacity);
-		int64_t to = number_min(packing->reserved[r].to, packing->capacity);
-		struct unfit_item item = {number_max(to - from, 0), INT64_MIN, INT64_MAX, 1, false};
-		add_item(state, items, (int)(packing->count + r), item, true, from);
-	}
-}
-
 struct unfit_state unfit_open(struct arena *arena, const struct packing *packing)
 {
-	size_t count = packing->count + packing->reserved_count;
+	size_t range_count;
+	const struct byte_range *ranges =
+		packing_reserved(arena, packing, packing->capacity, &range_count);
+	size_t count = packing->count + range_count;
 	struct unfit_item *items = arena_array(arena, struct unfit_item, count);
 	bool *lawful = arena_array(arena, bool, count *count);
 	struct unfit_state state = {
@@ -59,7 +52,11 @@ struct unfit_state unfit_open(struct arena *arena, const struct packing *packing
 			lawful[i * count + parent] = packing_may_take(packing, i, parent);
 		}
 	}
-	add_reserved(&state, packing, items);
+	for (size_t r = 0; r < range_count; r++)
+		add_item(&state, items, (int)(packing->count + r),
+			(struct unfit_item){
+				ranges[r].to - ranges[r].from, INT64_MIN, INT64_MAX, 1, false},
+			true, ranges[r].from);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
 			state.relation[i * count + j] =

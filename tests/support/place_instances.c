@@ -196,11 +196,14 @@ static struct buffer *draw_buffers(
 {
 	struct buffer *buffers = arena_array(arena, struct buffer, count);
 	int64_t steps = draw_between(random, 3, (int64_t)count / 2 + 4);
-	int64_t longest = draw_between(random, 2, steps);
+	int64_t longest = draw_between(random, 2, steps),
+		ragged = random_below(random, 3) ? 1 : grain;
 	for (size_t i = 0; i < count; i++) {
 		int64_t start = draw_between(random, 0, steps - 1);
 		int64_t most = number_min(longest, steps - start);
-		buffers[i] = (struct buffer){.size = draw_between(random, 1, UNITS_MOST) * grain,
+		int64_t size = draw_between(random, 1, UNITS_MOST) * grain;
+		buffers[i] = (struct buffer){
+			.size = size - (int64_t)random_below(random, (uint64_t)ragged),
 			.start = start,
 			.end = start + draw_between(random, 1, most)};
 	}
@@ -242,18 +245,20 @@ static void draw_addresses(struct arena *arena, struct random *random, struct pa
 		buffer->address = draw_between(random, 0, units / 2) * grain / step * step;
 	}
 	if (random_below(random, 2)) {
-		struct byte_range *range = arena_new(arena, struct byte_range);
-		range->from = draw_between(random, 0, units) * grain;
-		range->to = range->from + draw_between(random, 1, 2 * grain);
-		packing->reserved_count = 1;
-		packing->reserved = range;
+		struct byte_range *ranges = arena_array(arena, struct byte_range, 2);
+		packing->reserved_count = 1 + random_below(random, 2);
+		packing->reserved = ranges;
+		for (size_t r = 0; r < packing->reserved_count; r++) {
+			ranges[r].from = draw_between(random, 0, packing->capacity);
+			ranges[r].to = ranges[r].from + draw_between(random, 1, 2 * grain);
+		}
 	}
 }
 
 struct packing tight_draw(
 	struct arena *arena, struct random *random, const struct tight_options *options)
 {
-	static const int64_t grains[] = {1, 3, 64};
+	static const int64_t grains[] = {1, 3, 64}, steps[] = {1, 2, 3, 4, 6, 8};
 	size_t count =
 		(size_t)draw_between(random, (int64_t)options->least, (int64_t)options->most);
 	int64_t grain = grains[random_below(random, 3)];
@@ -277,7 +282,7 @@ struct packing tight_draw(
 	for (size_t i = 0; i < count; i++) {
 		buffers[i].name = arena_format(arena, "b%zu", i);
 		if (aligned && random_below(random, 2))
-			buffers[i].alignment = (int64_t)1 << random_below(random, 4);
+			buffers[i].alignment = steps[random_below(random, 6)];
 	}
 	struct packing packing = {.alignment = grain, .count = count, .buffers = buffers};
 	int64_t least = load(&packing), spare = draw_between(random, 0, 1) * least / 5;
