@@ -55,13 +55,14 @@ static bool may_lie(const struct force *force, int n)
 	int64_t end = stay->address + buffer->size;
 	if (end > packing->capacity || (buffer->is_fixed && buffer->address != stay->address))
 		return false;
-	for (size_t r = 0; r < packing->reserved_count; r++)
+	for (size_t r = 0; r < packing->reserved_count && buffer->size; r++)
 		if (stay->address < packing->reserved[r].to && packing->reserved[r].from < end)
 			return false;
 	for (int k = 0; k < n; k++) {
 		const struct stay *other = &force->stays[k];
 		bool together = stay->from < other->to && other->from < stay->to;
 		bool overlap =
+			buffer->size && packing->buffers[other->buffer].size &&
 			stay->address < other->address + packing->buffers[other->buffer].size &&
 			other->address < end;
 		if (together && overlap && !takes(force, stay, other) && !takes(force, other, stay))
@@ -204,7 +205,7 @@ static struct packing draw_packing(struct arena *arena, struct random *random)
 		int64_t start = follows ? last : below(random, STEPS - 1);
 		int64_t end = start + 1 + below(random, STEPS - start);
 		buffers[b] = (struct buffer){.name = "b",
-			.size = 1 + below(random, 5),
+			.size = below(random, 12) ? 1 + below(random, 5) : 0,
 			.start = start,
 			.end = end,
 			.weight = below(random, 20),
@@ -222,11 +223,13 @@ static struct packing draw_packing(struct arena *arena, struct random *random)
 	}
 	packing.buffers = buffers;
 	if (!below(random, 4)) {
-		struct byte_range *range = arena_new(arena, struct byte_range);
-		range->from = below(random, packing.capacity);
-		range->to = range->from + 1 + below(random, 2);
-		packing.reserved = range;
-		packing.reserved_count = 1;
+		struct byte_range *ranges = arena_array(arena, struct byte_range, 2);
+		packing.reserved = ranges;
+		packing.reserved_count = 1 + (size_t)below(random, 2);
+		for (size_t r = 0; r < packing.reserved_count; r++) {
+			ranges[r].from = below(random, packing.capacity);
+			ranges[r].to = ranges[r].from + 1 + below(random, 2);
+		}
 	}
 	packing.goal = PACKING_SPILL;
 	return packing;

@@ -40,7 +40,7 @@ static bool has_place(const struct making *making, const struct buffer *buffer)
 {
 	const struct packing *packing = making->model->packing;
 	int64_t from = 0;
-	for (size_t i = 0; i < making->range_count; i++) {
+	for (size_t i = 0; i < making->range_count && buffer->size; i++) {
 		if (fits_between(packing, buffer, from, making->reserved[i].from))
 			return true;
 		from = making->reserved[i].to;
