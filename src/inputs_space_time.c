@@ -1,7 +1,9 @@
 #include "inputs_space_time.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
+#include "constraints/constraints.h"
 #include "inputs.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
@@ -90,6 +92,20 @@ static void take_options(const struct reading *reading, const struct arguments *
 	}
 }
 
+/* The targets of all files, of which a projection knows those that are rows of space. */
+static const struct node *const *find_targets(struct sheet *sheet, const struct reading *reading)
+{
+	const struct node *const *lists = constraints_lists(sheet, reading->arena);
+	struct array(const struct node *) found = {0};
+	for (int i = 0; lists[i]; i++) {
+		const struct node *targets = constraints_targets(reading, lists[i]);
+		for (size_t k = 0; targets && k < targets->count; k++)
+			*array_add(reading->arena, &found) = targets->items[k];
+	}
+	*array_add(reading->arena, &found) = NULL;
+	return found.at;
+}
+
 const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 	const struct reading *reading, const struct arguments *arguments,
 	struct exploration *exploration)
@@ -109,7 +125,8 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 	const struct node *node = sheet_find(sheet, "space_time");
 	const struct node *problem = sheet_find(sheet, "problem");
 	const struct node *workload = sheet_find(sheet, "workload");
-	struct space_time_beside beside = {.plan = sheet_find(sheet, "projection")};
+	struct space_time_beside beside = {
+		.plan = sheet_find(sheet, "projection"), .targets = find_targets(sheet, reading)};
 	const struct node *search = sheet_find(sheet, "search");
 	sheet_done(sheet);
 	if (problem && workload)

@@ -137,12 +137,28 @@ static void expect_elements(long draw, const struct element *elements, int count
 	}
 }
 
+/* Rows of space are sometimes lanes; wires and shuffles are what they are. */
+static void draw_lanes(struct random *random, struct projection *projection)
+{
+	bool often = random_below(random, 2);
+	for (int r = 0; r < projection->space_count; r++)
+		if (often && random_below(random, 2))
+			projection->lanes[r] = 100;
+	projection->wires = (uint32_t)random_below(random, 1u << 16);
+	projection->shuffles = (uint32_t)random_below(random, 1u << 16);
+}
+
+struct kinds {
+	long arrays, shared, shuffled, unshuffled;
+};
+
 static void recurrences_compute_the_einsum(void **state)
 {
 	(void)state;
 	static struct element elements[POINTS_MOST];
 	uint64_t seed = draws_seed(17);
-	long count = draws(3000), made = 0, arrays = 0;
+	long count = draws(3000), made = 0;
+	struct kinds kinds = {0};
 	for (long n = 0; n < count; n++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)n);
@@ -165,26 +181,37 @@ static void recurrences_compute_the_einsum(void **state)
 		expect_elements(n, elements, written, values.outputs, values.output_count);
 		for (int tries = 0; tries < 6; tries++) {
 			random_projection(&random, &recurrence, &projection);
-			projection.wires = (uint32_t)random_below(&random, 1u << 16);
+			draw_lanes(&random, &projection);
 			struct projection_facts facts =
 				projection_facts(&recurrence, &projection, NULL);
-			if (facts.fault != PROJECTION_FINE)
-				continue;
 			struct systolic_result run =
 				systolic_run(&recurrence, &projection, &inputs, arena);
-			if (run.fault == SYSTOLIC_CIRCLE)
+			if (facts.fault == PROJECTION_SHUFFLE) {
+				assert_int_equal(run.fault, SYSTOLIC_LANES);
+				kinds.unshuffled++;
+			}
+			if (facts.fault != PROJECTION_FINE || run.fault == SYSTOLIC_CIRCLE)
 				continue;
 			assert_int_equal(run.fault, SYSTOLIC_FINE);
 			assert_int_equal(run.cycles, facts.cycles);
+			assert_int_equal(run.units, facts.units);
+			assert_int_equal(run.issues, facts.issues);
 			expect_elements(n, elements, written, run.outputs, run.output_count);
-			arrays++;
+			kinds.arrays++;
+			kinds.shuffled += run.lane_shuffles > 0;
+			for (int d = 0; d < recurrence.dependence_count; d++)
+				kinds.shared += facts.channels[d].is_live &&
+						facts.channels[d].kind == CHANNEL_SHARED;
 		}
 		arena_close(arena);
 	}
-	printf("%ld einsums, %ld arrays\n", made, arrays);
+	printf("%ld einsums, %ld arrays, %ld values shared by lanes, %ld arrays with shuffles, %ld "
+	       "without\n",
+		made, kinds.arrays, kinds.shared, kinds.shuffled, kinds.unshuffled);
 	if (draws_are_many(count)) {
 		assert_true(made > count / 2);
-		assert_true(arrays > count / 20);
+		assert_true(kinds.arrays > count / 20);
+		assert_true(kinds.shared && kinds.shuffled && kinds.unshuffled);
 	}
 }
 

@@ -110,6 +110,9 @@ static void generated_code_computes_the_sequential_values(void **state)
 		const char *why;
 		random_recurrence(arena, &random, &at->recurrence);
 		random_projection(&random, &at->recurrence, &at->projection);
+		for (int r = 0; r < at->projection.space_count; r++)
+			at->projection.lanes[r] = random_below(&random, 3) ? 0 : 100;
+		at->projection.shuffles = 7;
 		at->facts = projection_facts(&at->recurrence, &at->projection, NULL);
 		struct recurrence_inputs inputs = {NULL, no_input};
 		if (at->facts.fault != PROJECTION_FINE || !at->facts.points || is_long(at) ||
@@ -133,7 +136,7 @@ static void generated_code_computes_the_sequential_values(void **state)
 	const char *folder = shell_folder(arena);
 	assert_null(folder_write(arena, folder, "all.c", text_read(&program), program.length));
 	struct ended built = shell(arena,
-		"${CC:-gcc} -std=c17 -O1 -ffp-contract=off -Wall -Werror -o %s/all %s/all.c -lm",
+		"${CC:-gcc} -std=c17 -O1 -fopenmp-simd -ffp-contract=off -Wall -Werror -o %s/all %s/all.c -lm",
 		folder, folder);
 	if (built.status)
 		fail_msg("%s", built.err);

@@ -57,6 +57,8 @@ static void project_run(struct run *run, const struct problem *problem)
 			run_evaluated(run, 1);
 			if (early && frontier_beats(&frontier, &score, NULL))
 				continue;
+			if (!projections_wired(&space, allocation, schedule))
+				continue;
 			if (!projections_apart(&space, allocation, schedule, &known)) {
 				unknown |= !known;
 				continue;

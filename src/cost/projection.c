@@ -3,11 +3,12 @@
 #include "base/arena.h"
 #include "base/lattice.h"
 #include "base/number.h"
+#include "cost/projection_limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const channel_names[] = {"stationary", "systolic", "wire", "chain", NULL};
+const char *const channel_names[] = {"stationary", "systolic", "wire", "chain", "shared", NULL};
 
 /* Coefficients tried while points that meet are looked for. */
 static const int64_t walk_steps = 20000000;
@@ -17,6 +18,7 @@ struct work {
 	const struct projection *projection;
 	struct projection_facts *facts;
 	int64_t looked; /* points, for consumers */
+	uint32_t copies;
 	int64_t extents[RECURRENCE_LOOPS_MOST];
 	int64_t matrix[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* P, then s */
 };
@@ -84,16 +86,6 @@ static bool find_consumer(
 	return more;
 }
 
-static void fault(
-	struct projection_facts *facts, enum projection_fault what, int dependence, int axis)
-{
-	if (facts->fault != PROJECTION_FINE)
-		return;
-	facts->fault = what;
-	facts->dependence = dependence;
-	facts->axis = axis;
-}
-
 static enum channel_kind kind_of(const struct channel *channel, int rows)
 {
 	bool moves = false;
@@ -102,6 +94,21 @@ static enum channel_kind kind_of(const struct channel *channel, int rows)
 	if (channel->delay > 0)
 		return moves ? CHANNEL_SYSTOLIC : CHANNEL_STATIONARY;
 	return moves ? CHANNEL_WIRE : CHANNEL_CHAIN;
+}
+
+/* A value that is only handed on, in the step that makes it, to lanes of one vector unit. */
+static bool is_shared(const struct work *work, int dependence)
+{
+	const struct projection *projection = work->projection;
+	const struct channel *channel = &work->facts->channels[dependence];
+	bool shared = false;
+	for (int r = 0; r < projection->space_count; r++) {
+		if (channel->move[r] && !projection->lanes[r])
+			return false;
+		shared |= channel->move[r] != 0;
+	}
+	return shared && !channel->delay &&
+	       work->copies >> work->recurrence->dependences[dependence].stream & 1;
 }
 
 static bool find_channels(struct work *work)
@@ -129,12 +136,16 @@ static bool find_channels(struct work *work)
 		int64_t *registers = &facts->registers[dependence->stream];
 		*registers = number_max(*registers, channel->delay);
 		bool wire = projection->wires >> dependence->stream & 1;
+		if (is_shared(work, d)) {
+			channel->kind = CHANNEL_SHARED;
+			wire = true;
+		}
 		if (channel->delay > 0 || (channel->delay == 0 && wire))
 			continue;
 		if (facts->causal)
 			facts->late = consumer;
 		facts->causal = false;
-		fault(facts, PROJECTION_LATE, d, -1);
+		projection_refuse(facts, PROJECTION_LATE, d, -1);
 	}
 	return true;
 }
@@ -196,7 +207,7 @@ static bool find_conflict(struct work *work)
 	work->facts->conflicts = -1;
 	work->facts->meeting[0] = meeting.a;
 	work->facts->meeting[1] = meeting.b;
-	fault(work->facts, PROJECTION_CONFLICT, -1, -1);
+	projection_refuse(work->facts, PROJECTION_CONFLICT, -1, -1);
 	return true;
 }
 
@@ -237,7 +248,7 @@ static void meet_earlier(struct work *work, const struct grid_point *later)
 		recurrence_next(work->recurrence, earlier.at);
 	facts->meeting[0] = earlier;
 	facts->meeting[1] = *later;
-	fault(facts, PROJECTION_CONFLICT, -1, -1);
+	projection_refuse(facts, PROJECTION_CONFLICT, -1, -1);
 }
 
 /* A domain with a condition, point by point. */
@@ -292,33 +303,6 @@ static bool count_box(struct work *work)
 	return true;
 }
 
-static void check_limits(struct work *work, const struct space_time *limits)
-{
-	struct projection_facts *facts = work->facts;
-	const struct recurrence *recurrence = work->recurrence;
-	int spaces = work->projection->space_count;
-	for (int d = 0; d < recurrence->dependence_count; d++) {
-		const struct channel *channel = &facts->channels[d];
-		bool far = false, moves = false;
-		for (int r = 0; r < spaces; r++) {
-			moves |= channel->move[r] != 0;
-			/* A value goes no farther in one step than links reach. */
-			far |= limits->reach && channel->delay > 0 &&
-			       number_ceil_div(llabs(channel->move[r]), limits->reach) >
-				       channel->delay;
-		}
-		if (!channel->is_live)
-			continue;
-		if (far)
-			fault(facts, PROJECTION_FAR, d, -1);
-		if (moves && limits->stays >> recurrence->dependences[d].stream & 1)
-			fault(facts, PROJECTION_MOVES, d, -1);
-	}
-	for (int r = 0; r < spaces; r++)
-		if (limits->array[r] && facts->space[r].extent > limits->array[r])
-			fault(facts, PROJECTION_LARGE, -1, r);
-}
-
 /* The steps of the reverse transform at one point; false where a loop comes out wrong. */
 static bool turns_back(const struct work *work, const int64_t *point, int *wrong)
 {
@@ -355,7 +339,7 @@ static bool check_reverse(struct work *work)
 		more = recurrence_next(work->recurrence, point.at))
 		if (!turns_back(work, point.at, &wrong)) {
 			work->facts->astray = point;
-			fault(work->facts, PROJECTION_REVERSE, -1, wrong);
+			projection_refuse(work->facts, PROJECTION_REVERSE, -1, wrong);
 			return true;
 		}
 	return true;
@@ -379,6 +363,36 @@ static bool find_vectors(struct work *work)
 	return true;
 }
 
+/* Vector units, and pairs of one and a step in which it has a point: rows that are no lanes, then
+ * these and time. */
+static void count_units(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	const struct recurrence *recurrence = work->recurrence;
+	struct projection units = {.time_count = 1};
+	int64_t rows[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST];
+	size_t row = sizeof *rows;
+	for (int r = 0; r < work->projection->space_count; r++)
+		if (!work->projection->lanes[r])
+			memcpy(units.space[units.space_count++], work->projection->space[r], row);
+	if (units.space_count == work->projection->space_count)
+		return;
+	if (recurrence->domain) {
+		memcpy(units.time[0], facts->schedule, row);
+		struct projection_facts counted = projection_facts(recurrence, &units, NULL);
+		bool known = counted.fault != PROJECTION_UNKNOWN;
+		facts->units = known ? counted.pes : -1;
+		facts->issues = known ? counted.points - counted.conflicts : -1;
+		return;
+	}
+	memcpy(rows, units.space, sizeof rows);
+	memcpy(rows[units.space_count], facts->schedule, row);
+	facts->units =
+		lattice_images(units.space_count, recurrence->loop_count, rows, work->extents);
+	facts->issues =
+		lattice_images(units.space_count + 1, recurrence->loop_count, rows, work->extents);
+}
+
 static bool find_facts(struct work *work)
 {
 	struct projection_facts *facts = work->facts;
@@ -396,20 +410,27 @@ static bool find_facts(struct work *work)
 	if (projection->space_count == RECURRENCE_LOOPS_MOST)
 		return false;
 	memcpy(work->matrix[projection->space_count], facts->schedule, row);
-	return find_vectors(work) && find_channels(work) &&
-	       (work->recurrence->domain ? count_points(work) : count_box(work));
+	if (!find_vectors(work) || !find_channels(work) ||
+		!(work->recurrence->domain ? count_points(work) : count_box(work)))
+		return false;
+	count_units(work);
+	projection_check_lanes(work->recurrence, projection, facts);
+	return true;
 }
 
 struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits)
 {
 	struct projection_facts facts = {.dependence = -1, .axis = -1, .causal = true};
-	struct work work = {.recurrence = recurrence, .projection = projection, .facts = &facts};
+	struct work work = {.recurrence = recurrence,
+		.projection = projection,
+		.facts = &facts,
+		.copies = recurrence_copies(recurrence)};
 	for (int i = 0; i < recurrence->loop_count; i++)
 		work.extents[i] = recurrence->loops[i].extent;
 	bool known = find_facts(&work);
 	if (known && limits)
-		check_limits(&work, limits);
+		projection_check_limits(recurrence, projection, limits, &facts);
 	known = known && check_reverse(&work);
 	if (!known && facts.fault == PROJECTION_FINE)
 		facts.fault = PROJECTION_UNKNOWN;

@@ -10,6 +10,10 @@
  *
  * Legal (Quinton 1984, Moldovan and Fortes 1986): every value arrives after it was made,
  * s e >= 1, or s e = 0 on streams declared as wires; and no two points have the same PE and time.
+ *
+ * Lanes of a vector unit work in lock step: what is only handed on reaches all of them in the step
+ * that makes it, without a wire being declared, and no register moves from lane to lane but of
+ * streams that may be shuffled.
  */
 enum { PROJECTION_POINTS_MOST = 20000000 };
 
@@ -22,6 +26,7 @@ enum channel_kind {
 	CHANNEL_SYSTOLIC,   /* moves from PE to PE through registers */
 	CHANNEL_WIRE,       /* reaches another PE in the step that makes it: multicast or fan-in */
 	CHANNEL_CHAIN,      /* the same within a PE: logic after logic */
+	CHANNEL_SHARED,     /* only handed on, to lanes of the same vector unit */
 };
 extern const char *const channel_names[];
 
@@ -41,8 +46,12 @@ enum projection_fault {
 	PROJECTION_FINE,
 	PROJECTION_LATE,     /* `dependence` arrives at `late` before it can have been made */
 	PROJECTION_CONFLICT, /* the points of `meeting` have one PE and one time */
+	PROJECTION_SHUFFLE,  /* `dependence` moves between lanes of row `axis` */
+	PROJECTION_LANES,    /* more lanes along row `axis` than a vector unit has */
 	PROJECTION_FAR,      /* `dependence` moves farther than links reach in its delay */
 	PROJECTION_MOVES,    /* `dependence` is of a stream that must stay, and moves */
+	PROJECTION_LINK,     /* `dependence` moves along row `axis`, where no link carries it */
+	PROJECTION_WIRE,     /* `dependence` is a wire along row `axis`, where it has none */
 	PROJECTION_LARGE,    /* more PEs along row `axis` than the array has */
 	PROJECTION_REVERSE,  /* the reverse transform takes `astray` elsewhere, in loop `axis` */
 	PROJECTION_UNKNOWN,  /* numbers do not fit, or too many points to look at */
@@ -57,6 +66,9 @@ struct projection_facts {
 	struct grid_point meeting[2]; /* of all pairs that meet: the later point comes first */
 	struct grid_point astray;
 	int64_t points, pes, cycles;
+	/* Vector units, all lanes of one PE together, and the steps in which they have a point, summed
+	 * up; 0 without lanes, -1: not counted. */
+	int64_t units, issues;
 	int64_t schedule[RECURRENCE_LOOPS_MOST]; /* s, all rows of time flattened */
 	struct bounds space[RECURRENCE_LOOPS_MOST], rows[RECURRENCE_LOOPS_MOST]; /* of the box */
 	struct bounds time; /* of the box, flattened; extent 0: it does not fit */
@@ -67,7 +79,7 @@ struct projection_facts {
 	int64_t busy[RECURRENCE_LOOPS_MOST]; /* |s d| for each of them: steps between two points */
 };
 
-/* `limits` for reach, array and streams that stay; may be NULL. */
+/* `limits` for reach, array, streams that stay and rows without links or wires; may be NULL. */
 struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits);
 

@@ -60,3 +60,30 @@ bool recurrence_writes(const struct stream *output, const int64_t *point)
 	bool bare = body->kind == TERM_SELECT && !body->of[2];
 	return !bare || term_holds(body->of[0], point);
 }
+
+/* Inputs and the stream itself at other points, one of them chosen by conditions. */
+static bool is_copy(const struct recurrence *recurrence, int stream, const struct term *body)
+{
+	switch (body->kind) {
+	case TERM_NUMBER:
+		return true;
+	case TERM_STREAM:
+		return body->index == stream ||
+		       recurrence->streams[body->index].kind == STREAM_INPUT;
+	case TERM_SELECT:
+		return is_copy(recurrence, stream, body->of[1]) &&
+		       is_copy(recurrence, stream, body->of[2]);
+	default:
+		return false;
+	}
+}
+
+uint32_t recurrence_copies(const struct recurrence *recurrence)
+{
+	uint32_t copies = 0;
+	for (int s = 0; s < recurrence->stream_count; s++)
+		if (recurrence->streams[s].kind == STREAM_RECURRENT &&
+			is_copy(recurrence, s, recurrence->streams[s].body))
+			copies |= UINT32_C(1) << s;
+	return copies;
+}

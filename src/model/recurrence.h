@@ -63,6 +63,9 @@ struct projection {
 	int64_t space[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* by row, then loop */
 	int64_t time[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST];
 	const char *space_names[RECURRENCE_LOOPS_MOST], *time_names[RECURRENCE_LOOPS_MOST];
+	/* By row of space: lanes of one vector unit, which work in lock step, at most so many; 0: PEs. */
+	int64_t lanes[RECURRENCE_LOOPS_MOST];
+	uint32_t shuffles; /* by stream: registers may move from lane to lane */
 	uint32_t wires; /* by stream: values may be used in the step that makes them */
 	bool unchecked; /* NoCheckTime: steps without a point compute garbage, outputs excepted */
 	/* By loop: its value from the space and time rows, numbered as they nest (space first), then
@@ -90,6 +93,9 @@ struct space_time {
 	int64_t reach;  /* a value moves at most so far in each axis of space a step; 0: any */
 	int64_t array[RECURRENCE_LOOPS_MOST]; /* PEs along each axis that there are; 0: any */
 	uint32_t stays;                       /* by stream: it must not move */
+	/* By row of space, streams: registers do not move along it; it has no wires, to neither
+	 * multicast nor reduce. */
+	uint32_t no_links[RECURRENCE_LOOPS_MOST], no_wires[RECURRENCE_LOOPS_MOST];
 };
 
 /* What other keys say of it; each may be NULL. */
@@ -99,6 +105,7 @@ struct space_time_beside {
 	const struct node *plan; /* a `projection:` key, which explore writes */
 	const struct shape *problem;
 	const struct workload *workload;
+	const struct node *const *targets; /* of constraints; NULL ends them */
 };
 
 /* `beside` may be NULL.  False after complaining. */
@@ -112,6 +119,9 @@ bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
 
 /* Points of the box; INT64_MAX if they are more. */
 int64_t recurrence_box(const struct recurrence *recurrence);
+
+/* Recurrent streams that hand values on as they are, as bits: nothing is computed on the way. */
+uint32_t recurrence_copies(const struct recurrence *recurrence);
 
 /* Whether an output gets a value at a point: it need not where it is a select without an else. */
 bool recurrence_writes(const struct stream *output, const int64_t *point);

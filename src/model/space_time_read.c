@@ -4,37 +4,9 @@
 #include "model/recurrence_fold.h"
 #include "model/space_time_body.h"
 #include "model/space_time_call.h"
+#include "model/space_time_limits.h"
 
 #include <string.h>
-
-/* Streams by name, as bits. */
-static bool read_streams(
-	struct reader *map, const char *key, const struct recurrence *recurrence, uint32_t *out)
-{
-	const struct node *list = read_node(map, key, OPTIONAL);
-	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
-	bool good = true;
-	for (size_t i = 0; i < count; i++) {
-		const char *name = NULL, *known[RECURRENCE_STREAMS_MOST + 1] = {0};
-		const struct node *item = node_item(list, i);
-		if (!node_text(map->reading, item, key, &name)) {
-			good = false;
-			continue;
-		}
-		for (int k = 0; k < recurrence->stream_count; k++)
-			known[k] = recurrence->streams[k].name;
-		int stream = recurrence_stream_named(recurrence, name);
-		if (stream >= 0) {
-			*out |= UINT32_C(1) << stream;
-			continue;
-		}
-		const char *near = suggest(name, known);
-		good = near ? reading_refuse(map->reading, item,
-				      "'%s' is no stream; did you mean '%s'?", name, near)
-			    : reading_refuse(map->reading, item, "'%s' is no stream", name);
-	}
-	return good;
-}
 
 /* One row, or a list of rows. */
 static bool read_rows(struct reader *map, const char *key, int loops,
@@ -113,9 +85,19 @@ static bool read_matrices(struct reader *map, struct space_time *out)
 	bool good =
 		read_rows(map, "allocation", loops, projection->space, &projection->space_count);
 	good &= read_rows(map, "schedule", loops, projection->time, &projection->time_count);
-	good = good &&
-	       read_names(map, "space", 'p', projection->space_count, projection->space_names);
-	return good && read_names(map, "time", 't', projection->time_count, projection->time_names);
+	return good;
+}
+
+/* Of the rows that are given, or else of those that a search will make. */
+static void read_row_names(struct reader *map, struct space_time *out)
+{
+	struct projection *projection = &out->projection;
+	if (node_find(map->map, "transform"))
+		return;
+	read_names(map, "space", 'p', out->has_space ? projection->space_count : out->space_rows,
+		projection->space_names);
+	read_names(map, "time", 't', out->has_time ? projection->time_count : 1,
+		projection->time_names);
 }
 
 /* The `projection:` key of a plan, beside a spec that leaves all open. */
@@ -129,7 +111,7 @@ static bool read_plan(
 	if (!reader_open(&map, reading, plan, "projection"))
 		return false;
 	bool good = read_matrices(&map, out) &&
-		    read_streams(&map, "wires", &out->recurrence, &out->projection.wires);
+		    space_time_streams(&map, "wires", &out->recurrence, &out->projection.wires);
 	reader_done(&map);
 	return good;
 }
@@ -242,16 +224,11 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 		read_projection(&map, out);
 		if (beside && beside->plan)
 			read_plan(reading, beside->plan, out);
-		read_streams(&map, "wires", recurrence, &out->projection.wires);
-		read_streams(&map, "stays", recurrence, &out->stays);
+		space_time_streams(&map, "wires", recurrence, &out->projection.wires);
 		read_search(&map, out);
-		read_integer(&map, "reach", OPTIONAL, 0, PROJECTION_ENTRY_MOST, &out->reach);
-		const struct node *array = read_list(&map, "array", OPTIONAL);
-		if (array && array->count <= RECURRENCE_LOOPS_MOST)
-			space_time_vector(reading, array, "'array'", (int)array->count, 1,
-				RECURRENCE_EXTENT_MOST, out->array);
-		else if (array)
-			reading_refuse(reading, array, "'array' has at most 8 sizes");
+		if (diag_errors(reading->diag) == before)
+			read_row_names(&map, out);
+		space_time_limits(&map, beside ? beside->targets : NULL, out);
 		if (diag_errors(reading->diag) == before)
 			read_fold(&map, out);
 		reader_done(&map);

@@ -146,10 +146,17 @@ static void write_outputs(struct code *code)
 
 static void open_space(struct code *code, bool any_order)
 {
-	for (int r = 0; r < code->projection->space_count; r++) {
+	for (int k = 0; k < code->projection->space_count; k++) {
+		int r = code->order[k];
 		const struct bounds *bounds = &code->facts->space[r];
 		const char *name = code->rows[r];
 		int64_t end = bounds->least + bounds->extent;
+		bool lanes = code->projection->lanes[r],
+		     last = k == code->projection->space_count - 1;
+		if (lanes && last && (any_order || code->lanes_apart))
+			code_line(code, "#pragma omp simd /* lanes of a vector unit */");
+		else if (lanes)
+			code_line(code, "/* lanes of a vector unit */");
 		if (code->down[r] && !any_order)
 			code_line(code, "for (long %s = %" PRId64 "; %s >= %" PRId64 "; %s--) {",
 				name, end - 1, name, bounds->least, name);
@@ -255,8 +262,8 @@ static void write_arrays(struct code *code)
 		struct text pes = text_open(code->arena);
 		if (recurrence->streams[s].kind != STREAM_RECURRENT)
 			continue;
-		for (int r = 0; r < code->projection->space_count; r++)
-			text_add(&pes, "[%" PRId64 "]", code->facts->space[r].extent);
+		for (int k = 0; k < code->projection->space_count; k++)
+			text_add(&pes, "[%" PRId64 "]", code->facts->space[code->order[k]].extent);
 		code_line(code, "static double %s_now%s;", code->streams[s], text_read(&pes));
 		if (code->facts->registers[s])
 			code_line(code, "static double %s%s[%" PRId64 "];", code->streams[s],
@@ -272,12 +279,33 @@ static bool wires_follow(const struct code *code, uint32_t down)
 		int64_t first = 0;
 		if (!channel->is_live || channel->delay)
 			continue;
-		for (int r = 0; !first && r < code->projection->space_count; r++)
-			first = down >> r & 1 ? -channel->move[r] : channel->move[r];
+		for (int k = 0; !first && k < code->projection->space_count; k++) {
+			int64_t move = channel->move[code->order[k]];
+			first = down >> code->order[k] & 1 ? -move : move;
+		}
 		if (first <= 0)
 			return false;
 	}
 	return true;
+}
+
+/* Rows that are PEs come first; a value of the same step and unit makes lanes wait. */
+static void order_rows(struct code *code)
+{
+	const struct projection *projection = code->projection;
+	int count = 0;
+	for (int lanes = 0; lanes < 2; lanes++)
+		for (int r = 0; r < projection->space_count; r++)
+			if ((projection->lanes[r] != 0) == lanes)
+				code->order[count++] = r;
+	code->lanes_apart = true;
+	for (int d = 0; d < code->recurrence->dependence_count; d++) {
+		const struct channel *channel = &code->facts->channels[d];
+		bool far = false;
+		for (int r = 0; r < projection->space_count; r++)
+			far |= channel->move[r] && !projection->lanes[r];
+		code->lanes_apart &= !channel->is_live || channel->delay || far;
+	}
 }
 
 static bool choose_directions(struct code *code)
@@ -314,6 +342,7 @@ const char *projection_code(struct arena *arena, const struct recurrence *recurr
 		.facts = facts,
 		.reverse = projection_reverse(recurrence, projection)};
 	*why = code.reverse.why;
+	order_rows(&code);
 	if (facts->fault != PROJECTION_FINE)
 		*why = "the projection is not legal";
 	else if (!choose_directions(&code))

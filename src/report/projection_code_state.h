@@ -15,8 +15,11 @@ struct code {
 	const char *loops[RECURRENCE_LOOPS_MOST];    /* names in C */
 	const char *rows[2 * RECURRENCE_LOOPS_MOST]; /* space, then time */
 	const char *streams[RECURRENCE_STREAMS_MOST];
-	const char *shifted;              /* a register while all shift */
+	const char *shifted; /* a register while all shift */
+	int order
+		[RECURRENCE_LOOPS_MOST]; /* rows of space as their loops nest: lanes are innermost */
 	bool down[RECURRENCE_LOOPS_MOST]; /* rows of space that run from their end */
+	bool lanes_apart;                 /* no lane waits for another one within a step */
 	int depth;
 };
 

@@ -86,7 +86,8 @@ const char *code_sum(const struct code *code, const struct loop_sum *sum)
 const char *code_pe(const struct code *code, const int64_t *move)
 {
 	struct text text = text_open(code->arena);
-	for (int r = 0; r < code->projection->space_count; r++) {
+	for (int k = 0; k < code->projection->space_count; k++) {
+		int r = code->order[k];
 		struct text index = text_open(code->arena);
 		code_part(&index, 1, code->rows[r]);
 		code_constant(&index, -code->facts->space[r].least - (move ? move[r] : 0));

@@ -17,10 +17,13 @@ static json_t *numbers(const int64_t *at, int count)
 	return list;
 }
 
-static json_t *bounds_of(const char *name, struct bounds bounds)
+static json_t *bounds_of(const char *name, struct bounds bounds, int64_t lanes)
 {
-	return json_pack("{s:s, s:I, s:I}", "name", name, "least", (json_int_t)bounds.least,
+	json_t *all = json_pack("{s:s, s:I, s:I}", "name", name, "least", (json_int_t)bounds.least,
 		"extent", (json_int_t)bounds.extent);
+	if (lanes)
+		json_object_set_new(all, "lanes", json_integer((json_int_t)lanes));
+	return all;
 }
 
 static json_t *channels_of(const struct recurrence *recurrence, const struct projection *projection,
@@ -60,7 +63,7 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 		if (recurrence->streams[s].kind == STREAM_RECURRENT)
 			json_object_set_new(registers, recurrence->streams[s].name,
 				json_integer(result->registers[s]));
-	return json_pack("{s:b, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "agrees",
+	json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "agrees",
 		found->agrees, "points", (json_int_t)result->points, "pes", (json_int_t)result->pes,
 		"cycles", (json_int_t)result->cycles, "registers", registers, "register_reads",
 		(json_int_t)result->register_reads, "register_writes",
@@ -68,6 +71,14 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 		"wire_reads", (json_int_t)result->wire_reads, "input_reads",
 		(json_int_t)result->input_reads, "output_writes",
 		(json_int_t)result->output_writes);
+	if (result->units) {
+		json_object_set_new(all, "vector_steps", json_integer((json_int_t)result->issues));
+		json_object_set_new(
+			all, "lane_multicasts", json_integer((json_int_t)result->lane_multicasts));
+		json_object_set_new(
+			all, "lane_shuffles", json_integer((json_int_t)result->lane_shuffles));
+	}
+	return all;
 }
 
 const char *projection_json(struct arena *arena, const struct project_search *search,
@@ -79,10 +90,11 @@ const char *projection_json(struct arena *arena, const struct project_search *se
 	struct score score = project_score(recurrence, projection, facts, true);
 	json_t *space = json_array(), *time = json_array(), *registers = json_object();
 	for (int r = 0; r < projection->space_count; r++)
-		json_array_append_new(
-			space, bounds_of(projection->space_names[r], facts->space[r]));
+		json_array_append_new(space, bounds_of(projection->space_names[r], facts->space[r],
+						     projection->lanes[r]));
 	for (int r = 0; r < projection->time_count; r++)
-		json_array_append_new(time, bounds_of(projection->time_names[r], facts->rows[r]));
+		json_array_append_new(
+			time, bounds_of(projection->time_names[r], facts->rows[r], 0));
 	for (int s = 0; s < recurrence->stream_count; s++)
 		if (recurrence->streams[s].kind == STREAM_RECURRENT)
 			json_object_set_new(registers, recurrence->streams[s].name,
@@ -97,6 +109,10 @@ const char *projection_json(struct arena *arena, const struct project_search *se
 		numbers(facts->schedule, recurrence->loop_count), "projection_vectors",
 		vectors_of(recurrence, facts), "registers_per_pe", registers, "channels",
 		channels_of(recurrence, projection, facts));
+	if (facts->units) {
+		json_object_set_new(root, "vector_units", json_integer((json_int_t)facts->units));
+		json_object_set_new(root, "vector_steps", json_integer((json_int_t)facts->issues));
+	}
 	if (found->executed)
 		json_object_set_new(root, "executed", execution_of(recurrence, found));
 	return csv ? json_csv(arena, root) : json_text(arena, root);

@@ -86,6 +86,27 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 		return arena_format(arena, "%s moves by %s; it is to stay",
 			dependence_text(arena, recurrence, d),
 			tuple(arena, facts->channels[d].move, projection->space_count));
+	case PROJECTION_SHUFFLE:
+		return arena_format(arena,
+			"%s moves by %s between registers of lanes '%s'; 'shuffle: [%s]' lets it",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count),
+			projection->space_names[facts->axis],
+			recurrence->streams[recurrence->dependences[d].stream].name);
+	case PROJECTION_LANES:
+		return arena_format(arena,
+			"'%s' needs %" PRId64 " lanes, a vector unit has %" PRId64,
+			projection->space_names[facts->axis], facts->space[facts->axis].extent,
+			projection->lanes[facts->axis]);
+	case PROJECTION_LINK:
+	case PROJECTION_WIRE:
+		return arena_format(arena, "%s moves by %s, and %s along '%s'",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count),
+			facts->fault == PROJECTION_LINK
+				? "no link hands its stream on (no_link_transfer)"
+				: "no wire multicasts or reduces its stream (no_reuse)",
+			projection->space_names[facts->axis]);
 	case PROJECTION_LARGE:
 		return arena_format(arena,
 			"row %d of the allocation needs %" PRId64 " PEs, the array has %" PRId64,
@@ -123,6 +144,10 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 	case SYSTOLIC_CIRCLE:
 		return arena_format(
 			arena, "'%s' at point %s is needed to make itself in one step", name, at);
+	case SYSTOLIC_LANES:
+		return arena_format(arena,
+			"point %s needs '%s' of point %s, which is in another lane and is not shuffled",
+			at, name, other);
 	case SYSTOLIC_OUTPUT:
 		return "an output gets two values at one place";
 	case SYSTOLIC_LARGE:
@@ -161,10 +186,15 @@ const char *projection_text(
 		" registers, %" PRId64 " ports\n",
 		facts->points, facts->pes, facts->cycles, 100 * score.utilization, score.registers,
 		score.ports);
+	if (facts->units > 0)
+		text_add(&text,
+			"%" PRId64 " vector units, %" PRId64 " vector steps of %.1f lanes each\n",
+			facts->units, facts->issues,
+			facts->issues > 0 ? (double)facts->points / (double)facts->issues : 0);
 	for (int r = 0; r < projection->space_count; r++)
-		text_add(&text, "PE %s from %" PRId64 " to %" PRId64 "\n",
-			projection->space_names[r], facts->space[r].least,
-			facts->space[r].least + facts->space[r].extent - 1);
+		text_add(&text, "%s %s from %" PRId64 " to %" PRId64 "\n",
+			projection->lanes[r] ? "lane" : "PE", projection->space_names[r],
+			facts->space[r].least, facts->space[r].least + facts->space[r].extent - 1);
 	text_add(&text, "time from %" PRId64 " to %" PRId64 "\n", facts->time.least,
 		facts->time.least + facts->time.extent - 1);
 	for (int i = 0; i < facts->vector_count; i++)

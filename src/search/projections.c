@@ -40,10 +40,22 @@ static int compare_vectors(const int64_t *a, const int64_t *b, int count)
 	return 0;
 }
 
-/* Causal, and no more values of the same step than wires allow. */
+static bool has_lanes(const struct space_time *spec)
+{
+	bool any = false;
+	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++)
+		any |= spec->projection.lanes[r] != 0;
+	return any;
+}
+
+/* Causal, and no more values of the same step than wires allow; those that lanes may share are
+ * looked at when the allocation is known. */
 static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
 {
 	const struct recurrence *recurrence = &spec->recurrence;
+	uint32_t free = spec->projection.wires;
+	if (has_lanes(spec))
+		free |= recurrence_copies(recurrence);
 	int64_t depth[RECURRENCE_STREAMS_MOST] = {0};
 	int wires = 0;
 	*registers = 0;
@@ -52,8 +64,8 @@ static bool is_causal(const struct space_time *spec, const int64_t *vector, int6
 		int64_t delay;
 		if (!number_dot(vector, dependence->vector, recurrence->loop_count, &delay))
 			return false;
-		bool declared = spec->projection.wires >> dependence->stream & 1;
-		if (delay < 0 || (!delay && !declared && ++wires > spec->wires_most))
+		bool is_free = free >> dependence->stream & 1;
+		if (delay < 0 || (!delay && !is_free && ++wires > spec->wires_most))
 			return false;
 		depth[dependence->stream] = number_max(depth[dependence->stream], delay);
 	}
@@ -220,7 +232,8 @@ struct choice {
 	const struct vectors *vectors;
 	const int64_t *wires; /* by vector; -1: it breaks a limit */
 	int rows;
-	bool limited; /* reach and array judge the rows themselves */
+	bool limited; /* reach, array and the like judge the rows themselves */
+	bool ordered; /* and not all rows alike */
 	struct allocation draft;
 	int64_t orders;
 	struct classes classes;
@@ -241,15 +254,16 @@ static void choose_rows(struct choice *choice, int row, size_t from, int same)
 		return;
 	}
 	int64_t orders = choice->orders, wire = choice->draft.wire;
-	for (size_t i = from; i < choice->vectors->count; i++) {
+	for (size_t i = choice->ordered ? 0 : from; i < choice->vectors->count; i++) {
 		int again = i == from && row ? same + 1 : 1;
 		if (choice->wires[i] < 0)
 			continue;
 		memcpy(choice->draft.rows[row], choice->vectors->at[i],
 			sizeof choice->draft.rows[row]);
-		choice->draft.wire = wire + choice->wires[i];
+		choice->draft.wire =
+			wire + (choice->spec->projection.lanes[row] ? 0 : choice->wires[i]);
 		/* Rows so far could stand in (row + 1)! orders, less those of equal ones. */
-		choice->orders = orders * (row + 1) / again;
+		choice->orders = choice->ordered ? 1 : orders * (row + 1) / again;
 		choose_rows(choice, row + 1, i, again);
 	}
 	choice->orders = orders;
@@ -296,7 +310,7 @@ static void choose_vectors(struct choice *choice, const struct vectors *vectors)
 		bool fits = lattice_kernel(rows.rank, loops, to->rows, &to->kernel);
 		for (int r = 0; fits && r < rows.rank; r++) {
 			fits = row_fits(choice->spec, to->rows[r], &wire);
-			to->wire += wire;
+			to->wire += choice->spec->projection.lanes[r] ? 0 : wire;
 		}
 		choice->classes.count -= !fits;
 	}
@@ -308,14 +322,20 @@ static void list_allocations(struct projections *space, struct arena *arena)
 	int loops = spec->recurrence.loop_count;
 	struct choice choice = {.spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
 	choice.limited = spec->reach != 0;
-	for (int r = 0; r < space->rows; r++)
-		choice.limited |= spec->array[r] != 0;
+	for (int r = 0; r < space->rows; r++) {
+		choice.limited |= spec->array[r] || spec->projection.lanes[r] ||
+				  spec->no_links[r] || spec->no_wires[r];
+		choice.ordered |= spec->array[r] != spec->array[0] ||
+				  spec->projection.lanes[r] != spec->projection.lanes[0] ||
+				  spec->no_links[r] != spec->no_links[0] ||
+				  spec->no_wires[r] != spec->no_wires[0];
+	}
 	if (spec->has_space) {
 		memcpy(choice.draft.rows, spec->projection.space, sizeof choice.draft.rows);
 		for (int r = 0; r < space->rows; r++) {
 			int64_t wire;
 			row_fits(spec, choice.draft.rows[r], &wire);
-			choice.draft.wire += wire;
+			choice.draft.wire += spec->projection.lanes[r] ? 0 : wire;
 		}
 		choice.rows = 0;
 		choose_rows(&choice, 0, 0, 0);
@@ -370,28 +390,62 @@ struct projections projections_list(const struct space_time *spec, struct arena 
 	return space;
 }
 
+/* Streams that need a wire are added to *wires: they are used in the step that makes them, and not
+ * by lanes of one unit alone.  Answers how many dependences that are, beside the declared ones. */
+static int find_wires(const struct projections *space, const struct allocation *allocation,
+	const struct schedule *schedule, uint32_t *wires)
+{
+	const struct space_time *spec = space->spec;
+	const struct recurrence *recurrence = &spec->recurrence;
+	uint32_t copies = has_lanes(spec) ? recurrence_copies(recurrence) : 0;
+	uint32_t declared = spec->projection.wires;
+	int count = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		int64_t delay = 0, move = 0;
+		bool shared = false, far = false;
+		number_dot(schedule->vector, dependence->vector, recurrence->loop_count, &delay);
+		if (delay)
+			continue;
+		for (int r = 0; r < space->rows; r++) {
+			number_dot(allocation->rows[r], dependence->vector, recurrence->loop_count,
+				&move);
+			shared |= move && spec->projection.lanes[r];
+			far |= move && !spec->projection.lanes[r];
+		}
+		if (copies >> dependence->stream & 1 && shared && !far)
+			continue;
+		*wires |= UINT32_C(1) << dependence->stream;
+		count += !(declared >> dependence->stream & 1);
+	}
+	return count;
+}
+
+bool projections_wired(const struct projections *space, const struct allocation *allocation,
+	const struct schedule *schedule)
+{
+	uint32_t wires = 0;
+	return !has_lanes(space->spec) ||
+	       find_wires(space, allocation, schedule, &wires) <= space->spec->wires_most;
+}
+
 struct projection projections_make(const struct projections *space,
 	const struct allocation *allocation, const struct schedule *schedule)
 {
+	static const char *const space_names[] = {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"};
 	struct projection projection = space->spec->projection;
 	projection.space_count = space->rows;
 	memcpy(projection.space, allocation->rows, sizeof projection.space);
-	static const char *const space_names[] = {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"};
-	for (int r = 0; r < space->rows && !space->spec->has_space; r++)
-		projection.space_names[r] = space_names[r];
 	if (!space->spec->has_time) {
 		projection.time_count = 1;
-		projection.time_names[0] = "t";
 		memcpy(projection.time[0], schedule->vector, sizeof projection.time[0]);
 	}
-	for (int d = 0; d < space->spec->recurrence.dependence_count; d++) {
-		const struct dependence *dependence = &space->spec->recurrence.dependences[d];
-		int64_t delay = 0;
-		for (int i = 0; i < space->spec->recurrence.loop_count; i++)
-			delay += schedule->vector[i] * dependence->vector[i];
-		if (!delay) /* the search may declare so many wires, and did */
-			projection.wires |= UINT32_C(1) << dependence->stream;
-	}
+	for (int r = 0; r < space->rows; r++)
+		if (!projection.space_names[r])
+			projection.space_names[r] = space_names[r];
+	if (!projection.time_names[0])
+		projection.time_names[0] = "t";
+	find_wires(space, allocation, schedule, &projection.wires);
 	return projection;
 }
 

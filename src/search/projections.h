@@ -46,6 +46,10 @@ struct arena;
 /* Given parts of the projection stay as they are. */
 struct projections projections_list(const struct space_time *spec, struct arena *arena);
 
+/* Whether the wires suffice, lanes having in common what they may. */
+bool projections_wired(const struct projections *space, const struct allocation *allocation,
+	const struct schedule *schedule);
+
 /* Whether no two points meet; *known says whether it could be found out. */
 bool projections_apart(const struct projections *space, const struct allocation *allocation,
 	const struct schedule *schedule, bool *known);

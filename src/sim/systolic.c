@@ -35,6 +35,10 @@ struct run {
 	int64_t in_step;      /* inputs and outputs of this step */
 	const int64_t *point; /* whose value is being made */
 	int64_t pe;
+	bool has_lanes;
+	uint32_t copies;
+	int64_t *issued; /* by vector unit: steps until the last in which it had a point; 0: none */
+	int64_t steps;
 	int deep; /* calls that are open, of terms and of wires from one to the next */
 	struct arena *arena;
 };
@@ -76,6 +80,25 @@ static int64_t pe_of(const struct run *run, const int64_t *point)
 		pe = pe * run->extents[r] + at - run->least[r];
 	}
 	return pe;
+}
+
+/* The vector unit of a PE, numbered as PEs, and its lane there; PEs without lanes are units. */
+static int64_t unit_of(const struct run *run, int64_t pe, int64_t *lane)
+{
+	int64_t unit = 0, stride = 1, lane_stride = 1;
+	*lane = 0;
+	for (int r = run->projection->space_count - 1; r >= 0; r--) {
+		int64_t at = pe % run->extents[r];
+		pe /= run->extents[r];
+		if (run->projection->lanes[r]) {
+			*lane += at * lane_stride;
+			lane_stride *= run->extents[r];
+		} else {
+			unit += at * stride;
+			stride *= run->extents[r];
+		}
+	}
+	return unit;
 }
 
 static bool fail(struct run *run, enum systolic_fault fault, int stream, const int64_t *point,
@@ -252,6 +275,24 @@ static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
 	return value;
 }
 
+/* Whether a value may come from another lane; counts it. */
+static bool cross_lanes(struct run *run, int stream, int64_t pe, int64_t delay)
+{
+	struct systolic_result *result = run->result;
+	const struct projection *projection = run->projection;
+	int64_t from, to, unit = unit_of(run, pe, &from);
+	bool same = unit == unit_of(run, run->pe, &to);
+	result->link_moves += !same;
+	if (from == to)
+		return true;
+	if (delay) {
+		result->lane_shuffles++;
+		return projection->shuffles >> stream & 1;
+	}
+	result->lane_multicasts += same;
+	return (same && run->copies >> stream & 1) || projection->wires >> stream & 1;
+}
+
 static double read_value(void *user, int stream, const int64_t *place)
 {
 	struct run *run = user;
@@ -268,7 +309,10 @@ static double read_value(void *user, int stream, const int64_t *place)
 	}
 	int64_t index = recurrence_index(run->recurrence, place);
 	int64_t delay = run->now - made, length = result->registers[stream];
-	result->link_moves += pe != run->pe;
+	if (!run->has_lanes)
+		result->link_moves += pe != run->pe;
+	else if (!cross_lanes(run, stream, pe, delay))
+		fail(run, SYSTOLIC_LANES, stream, run->point, place);
 	if (delay == 0)
 		return read_wire(run, stream, index, pe);
 	if (delay < 0 || delay > length) {
@@ -320,6 +364,17 @@ static void write_output(
 	run->in_step++;
 }
 
+static void count_issue(struct run *run, int64_t pe)
+{
+	int64_t lane;
+	if (!run->has_lanes)
+		return;
+	int64_t *last = &run->issued[unit_of(run, pe, &lane)];
+	run->result->units += !*last;
+	run->result->issues += *last != run->steps;
+	*last = run->steps;
+}
+
 /* All points of one step: their values, then what goes out, then the shift. */
 static void take_step(
 	struct run *run, const struct visit *visits, size_t count, struct outputs *outputs)
@@ -328,6 +383,7 @@ static void take_step(
 	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
 	run->now = visits[0].time;
 	run->in_step = 0;
+	run->steps++;
 	for (size_t i = 0; i < count; i++) {
 		if (i && visits[i].pe == visits[i - 1].pe) {
 			point_of(run, visits[i].index, point);
@@ -335,6 +391,7 @@ static void take_step(
 			fail(run, SYSTOLIC_CLASH, -1, point, other);
 		}
 		run->here[visits[i].pe] = visits[i].index;
+		count_issue(run, visits[i].pe);
 	}
 	for (size_t i = 0; i < count; i++)
 		for (int s = 0; s < recurrence->stream_count; s++) {
@@ -426,7 +483,10 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 		.projection = projection,
 		.inputs = inputs,
 		.result = &result,
+		.copies = recurrence_copies(recurrence),
 		.arena = arena};
+	for (int r = 0; r < projection->space_count; r++)
+		run.has_lanes |= projection->lanes[r] != 0;
 	int64_t all;
 	if (!number_mul(result.points, recurrence->stream_count, &all) ||
 		all > SEQUENTIAL_VALUES_MOST || !measure_rows(&run) || !measure_time(&run)) {
@@ -436,6 +496,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	run.values = arena_array(arena, double, all);
 	run.states = arena_array(arena, uint8_t, all);
 	run.here = arena_array(arena, int64_t, run.pe_count);
+	run.issued = arena_array(arena, int64_t, run.has_lanes ? run.pe_count : 0);
 	if (!list_visits(&run) || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
 		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
 		return result;
