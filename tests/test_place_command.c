@@ -159,6 +159,8 @@ static const struct bad bads[] = {
 		"4:9: error: buffer 'c' cannot take its own place\n"
 		"5:9: warning: 'd' cannot take the place of 'abc': 9 bytes are more than 8\n"
 		"5:9: error: buffer 'd' must take a place, and can take none of these\n"},
+	{"id,lower,upper,size,in_place_parents\na,0,2,8,\nb,1,2,8,a;d\nc,1,2,8,b\nd,1,2,8,a;c\n",
+		"3:9: error: buffer 'b' would take its own place through others\n"},
 };
 
 /* Without the lines that show the table, and the file's name. */

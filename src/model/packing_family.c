@@ -76,6 +76,59 @@ static void find_family(struct packing_reading *r, const struct family *family, 
 			"buffer '%s' must take a place, and can take none of these", child->name);
 }
 
+/* From child to parent and back: which buffers the path goes through, and who is done with. */
+enum { UNSEEN, ON_PATH, DONE };
+
+struct descent {
+	const struct buffer *buffers;
+	unsigned char *seen;
+	int *path;
+	size_t *next; /* by buffer on the path: its parent to go to */
+};
+
+/* Someone on the path of his own child; -1. */
+static int find_circle(struct descent *d, int from)
+{
+	size_t depth = 0;
+	d->path[depth++] = from;
+	while (depth) {
+		int at = d->path[depth - 1];
+		const struct buffer *buffer = &d->buffers[at];
+		d->seen[at] = ON_PATH;
+		if (d->next[at] == buffer->parent_count) {
+			d->seen[at] = DONE;
+			depth--;
+			continue;
+		}
+		int parent = buffer->parents[d->next[at]++];
+		if (d->seen[parent] == ON_PATH)
+			return parent;
+		if (d->seen[parent] == UNSEEN)
+			d->path[depth++] = parent;
+	}
+	return -1;
+}
+
+/* Buffers that live in one and the same step could each take the place of the next, and the last
+ * that of the first: no one would have one. */
+static void refuse_circle(struct packing_reading *r)
+{
+	size_t count = r->buffers.count;
+	int circle = -1;
+	struct descent descent = {.buffers = r->buffers.at,
+		.seen = arena_array(r->reading.arena, unsigned char, count),
+		.path = arena_array(r->reading.arena, int, count),
+		.next = arena_array(r->reading.arena, size_t, count)};
+	for (size_t i = 0; i < r->families.count && circle < 0; i++)
+		if (descent.seen[r->families.at[i].child] == UNSEEN)
+			circle = find_circle(&descent, r->families.at[i].child);
+	for (size_t i = 0; i < r->families.count; i++)
+		if (r->families.at[i].child == circle)
+			diag_error(r->reading.diag, r->families.at[i].span,
+				"buffer '%s' would take its own place through others",
+				r->buffers.at[circle].name);
+}
+
 void packing_find_parents(struct packing_reading *r)
 {
 	size_t longest = 0;
@@ -86,6 +139,7 @@ void packing_find_parents(struct packing_reading *r)
 	char *word = arena_alloc(r->reading.arena, longest + 1);
 	for (size_t i = 0; i < r->families.count; i++)
 		find_family(r, &r->families.at[i], word);
+	refuse_circle(r);
 }
 
 /* NULL, or what is wrong with a use that is written so. */
