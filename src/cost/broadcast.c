@@ -1,119 +1,10 @@
 #include "cost/broadcast.h"
 
-#include "base/wide.h"
-
-#include <stdlib.h>
-
-/*
- * The chunks of a sliding: bands of rows over each of `outer` slices, each cut into columns.
- * heights[0] and widths[0] are whole, [1] the tails; counts may be 0.
- */
-struct grid {
-	int64_t outer;
-	int64_t heights[2], bands[2];
-	int64_t widths[2], columns[2];
-};
-
-static struct grid find_grid(const struct broadcast *b, enum broadcast_path path)
-{
-	const int64_t *shape = b->source.shape;
-	int64_t rows = b->tile.valid_rows, cols = b->tile.valid_cols;
-	struct grid grid = {.outer = 1, .bands = {1, 0}, .columns = {1, 0}};
-	if (path == PATH_EMPTY)
-		return (struct grid){0};
-	if (path != PATH_CHUNKED) {
-		broadcast_rows(shape, &grid.heights[0]);
-		grid.widths[0] = shape[4];
-		return grid;
-	}
-	return (struct grid){
-		.outer = shape[0] * shape[1] * shape[2],
-		.heights = {rows, shape[3] % rows},
-		.bands = {shape[3] / rows, shape[3] % rows != 0},
-		.widths = {cols, shape[4] % cols},
-		.columns = {shape[4] / cols, shape[4] % cols != 0},
-	};
-}
-
-static int64_t total_chunks(const struct grid *grid)
-{
-	return grid->outer * (grid->bands[0] + grid->bands[1]) *
-	       (grid->columns[0] + grid->columns[1]);
-}
-
-static int64_t total_hops(const struct broadcast *b, const struct topology *topology)
-{
-	int *distances = malloc((size_t)topology->ranks * sizeof *distances);
-	int64_t hops = 0;
-	topology_distances(topology, (int)b->root, distances);
-	for (int r = 0; r < topology->ranks; r++)
-		hops += distances[r];
-	free(distances);
-	return hops;
-}
-
-bool broadcast_count(const struct broadcast *broadcast, const struct topology *topology,
-	struct broadcast_counts *out)
-{
-	int64_t elements, bytes, most;
-	if (!broadcast_elements(broadcast->source.shape, &elements) ||
-		!number_mul(elements, element_bytes(broadcast->source.element), &bytes) ||
-		!number_mul(bytes, RANKS_MOST, &most) || !number_mul(most, RANKS_MOST, &most))
-		return false;
-	enum broadcast_path path = broadcast_path(broadcast);
-	struct grid grid = find_grid(broadcast, path);
-	int64_t chunks = total_chunks(&grid), tile = broadcast_tile_bytes(broadcast);
-	*out = (struct broadcast_counts){
-		.path = path,
-		.chunks = chunks,
-		.loads = chunks,
-		.stores = chunks * broadcast->ranks,
-		.flags = path == PATH_CHUNKED ? 2 * chunks : chunks * (1 + broadcast->ranks),
-		.bytes_loaded = bytes,
-		.bytes_stored = bytes * broadcast->ranks,
-		.link_bytes = bytes * total_hops(broadcast, topology),
-	};
-	return path == PATH_EMPTY || number_mul(tile, broadcast->staging, &out->staging_bytes);
-}
-
-/* What decides how long chunks take. */
-struct clock {
-	struct copy_ticks ticks;
-	int64_t element, ranks, hops;
-};
-
-static wide time_of(int64_t bytes, struct ratio rate)
-{
-	wide work = (wide)bytes * rate.den;
-	return rate.num ? (work + rate.num - 1) / rate.num : 0;
-}
-
-static wide load_time(const struct clock *clock, int64_t bytes)
-{
-	return clock->ticks.in_latency + time_of(bytes, clock->ticks.in_rate);
-}
-
-static wide store_time(const struct clock *clock, int64_t bytes)
-{
-	const struct copy_ticks *ticks = &clock->ticks;
-	struct ratio far = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
-	return (wide)clock->ranks * ticks->out_latency + (wide)clock->hops * ticks->link_latency +
-	       time_of(bytes, ticks->out_rate) + (clock->ranks - 1) * time_of(bytes, far);
-}
-
-static struct clock find_clock(const struct broadcast *b, const struct topology *topology)
-{
-	return (struct clock){
-		.ticks = copying_ticks(&b->copying),
-		.element = element_bytes(b->source.element),
-		.ranks = b->ranks,
-		.hops = total_hops(b, topology),
-	};
-}
+#include "cost/course.h"
 
 /* The greatest path through both queues, chunk by chunk. */
 struct pipeline {
-	const struct clock *clock;
+	const struct copy_ticks *ticks;
 	int64_t staging, count;
 	wide loaded, stored;     /* when the last of each ended */
 	wide loads;              /* sum of their times */
@@ -121,10 +12,9 @@ struct pipeline {
 	wide ends[STAGING_MOST]; /* of the last stores, by tile */
 };
 
-static void pass(struct pipeline *pipeline, int64_t bytes)
+static void pass(struct pipeline *pipeline, wide load, wide store)
 {
-	wide load = load_time(pipeline->clock, bytes), store = store_time(pipeline->clock, bytes);
-	wide sync = pipeline->clock->ticks.sync;
+	wide sync = pipeline->ticks->sync;
 	wide *end = &pipeline->ends[pipeline->count % pipeline->staging];
 	if (pipeline->count >= pipeline->staging && *end + sync > pipeline->loaded)
 		pipeline->loaded = *end + sync;
@@ -140,112 +30,272 @@ static void pass(struct pipeline *pipeline, int64_t bytes)
 	pipeline->count++;
 }
 
-static void pass_all(struct pipeline *pipeline, const struct grid *grid)
+static void pass_leg(struct pipeline *pipeline, const struct course *course, const struct leg *leg)
 {
+	const struct grid *grid = &course->grid;
 	for (int64_t outer = 0; outer < grid->outer; outer++)
 		for (int h = 0; h < 2; h++)
 			for (int64_t band = 0; band < grid->bands[h]; band++)
 				for (int w = 0; w < 2; w++)
-					for (int64_t c = 0; c < grid->columns[w]; c++)
-						pass(pipeline, grid->heights[h] * grid->widths[w] *
-								       pipeline->clock->element);
+					for (int64_t c = 0; c < grid->columns[w]; c++) {
+						int64_t bytes = course_bytes(course, h, w);
+						pass(pipeline,
+							course_load(&course->ticks, leg, bytes),
+							course_store(&course->ticks, leg, bytes));
+					}
+}
+
+static struct pipeline pass_all(const struct course *course, int64_t staging)
+{
+	struct pipeline pipeline = {.ticks = &course->ticks, .staging = staging};
+	for (int64_t i = 0; i < course->legs; i++) {
+		struct leg leg = course_leg(course, i);
+		pass_leg(&pipeline, course, &leg);
+	}
+	return pipeline;
 }
 
 /* Sums over whole and tail chunks. */
 struct sums {
-	const struct clock *clock;
-	const struct grid *grid;
+	const struct course *course;
 	wide load, store;
 	wide pairs; /* max(L of the next, S) over neighbours */
 };
 
-static int64_t bytes_of(const struct sums *sums, int h, int w)
-{
-	return sums->grid->heights[h] * sums->grid->widths[w] * sums->clock->element;
-}
+/* A chunk of a leg. */
+struct at {
+	const struct leg *leg;
+	int h, w;
+};
 
-/* So many times chunk (h, w) is followed by chunk (next_h, next_w). */
-static void follow(struct sums *sums, int64_t times, int h, int w, int next_h, int next_w)
+/* So many times the one is followed by the other. */
+static void follow(struct sums *sums, int64_t times, struct at at, struct at next)
 {
+	const struct copy_ticks *ticks = &sums->course->ticks;
 	if (times <= 0)
 		return;
-	wide load = load_time(sums->clock, bytes_of(sums, next_h, next_w));
-	wide store = store_time(sums->clock, bytes_of(sums, h, w));
+	wide load = course_load(ticks, next.leg, course_bytes(sums->course, next.h, next.w));
+	wide store = course_store(ticks, at.leg, course_bytes(sums->course, at.h, at.w));
 	sums->pairs += times * (load > store ? load : store);
 }
 
-static struct sums add_up(const struct clock *clock, const struct grid *grid)
+static struct at first_of(const struct course *course, const struct leg *leg)
 {
-	struct sums sums = {.clock = clock, .grid = grid};
+	return (struct at){leg, course->grid.bands[0] ? 0 : 1, course->grid.columns[0] ? 0 : 1};
+}
+
+static struct at last_of(const struct course *course, const struct leg *leg)
+{
+	return (struct at){leg, course->grid.bands[1] ? 1 : 0, course->grid.columns[1] ? 1 : 0};
+}
+
+static void add_leg(struct sums *sums, const struct leg *leg)
+{
+	const struct course *course = sums->course;
+	const struct grid *grid = &course->grid;
 	const int64_t *bands = grid->bands, *columns = grid->columns;
-	int left = columns[0] ? 0 : 1, right = columns[1] ? 1 : 0;
-	int top = bands[0] ? 0 : 1, bottom = bands[1] ? 1 : 0;
+	struct at first = first_of(course, leg), last = last_of(course, leg);
+	int left = first.w, right = last.w;
 	for (int h = 0; h < 2; h++) {
 		int64_t rows = grid->outer * bands[h];
 		for (int w = 0; w < 2; w++) {
 			wide times = (wide)rows * columns[w];
-			sums.load += times * load_time(clock, bytes_of(&sums, h, w));
-			sums.store += times * store_time(clock, bytes_of(&sums, h, w));
+			int64_t bytes = course_bytes(course, h, w);
+			sums->load += times * course_load(&course->ticks, leg, bytes);
+			sums->store += times * course_store(&course->ticks, leg, bytes);
 		}
-		follow(&sums, rows * (columns[0] - 1), h, 0, h, 0);
-		follow(&sums, columns[0] ? rows * columns[1] : 0, h, 0, h, 1);
-		follow(&sums, grid->outer * (bands[h] - 1), h, right, h, left);
+		struct at whole = {leg, h, 0}, tail = {leg, h, 1};
+		follow(sums, rows * (columns[0] - 1), whole, whole);
+		follow(sums, columns[0] ? rows * columns[1] : 0, whole, tail);
+		follow(sums, grid->outer * (bands[h] - 1), (struct at){leg, h, right},
+			(struct at){leg, h, left});
 	}
-	follow(&sums, bands[0] ? grid->outer * bands[1] : 0, 0, right, 1, left);
-	follow(&sums, grid->outer - 1, bottom, right, top, left);
+	follow(sums, bands[0] ? grid->outer * bands[1] : 0, (struct at){leg, 0, right},
+		(struct at){leg, 1, left});
+	follow(sums, grid->outer - 1, last, first);
+}
+
+static struct sums add_up(const struct course *course)
+{
+	struct sums sums = {.course = course};
+	struct leg before = {0};
+	for (int64_t i = 0; i < course->legs; i++) {
+		struct leg leg = course_leg(course, i);
+		add_leg(&sums, &leg);
+		if (i)
+			follow(&sums, 1, last_of(course, &before), first_of(course, &leg));
+		before = leg;
+	}
 	return sums;
+}
+
+static wide larger(wide a, wide b)
+{
+	return a > b ? a : b;
+}
+
+/* What a pass through two queues takes, without limits of its size. */
+struct times {
+	wide load, store, single, ping_pong, tiles, unlimited, bound;
+};
+
+static struct times time_copies(const struct course *course, int64_t staging)
+{
+	const struct copy_ticks *ticks = &course->ticks;
+	struct sums sums = add_up(course);
+	struct pipeline pipeline = pass_all(course, staging);
+	struct leg leg = course_leg(course, 0), end = course_leg(course, course->legs - 1);
+	struct at top = first_of(course, &leg), bottom = last_of(course, &end);
+	wide sync = ticks->sync, chunks = (wide)course_chunks(course) * course->legs;
+	wide first = course_load(ticks, &leg, course_bytes(course, top.h, top.w));
+	wide last = course_store(ticks, &end, course_bytes(course, bottom.h, bottom.w));
+	wide double_buffered = first + sums.pairs + last;
+	if (sync)
+		double_buffered = pass_all(course, 2).stored + sync;
+	return (struct times){
+		.load = sums.load,
+		.store = sums.store,
+		.single = sums.load + sums.store + chunks * 2 * sync,
+		.ping_pong = double_buffered,
+		.tiles = pipeline.stored + sync,
+		.unlimited = pipeline.unlimited + sync,
+		.bound = larger(first + sums.store, sums.load + last) + 2 * sync,
+	};
+}
+
+/* One chunk of a reduction, from its first load until its store is known of, through so many
+ * tiles beside the one that adds up. */
+static wide reduce_chunk(const struct course *course, int64_t bytes, int64_t staging)
+{
+	const struct broadcast *b = course->broadcast;
+	const struct copy_ticks *ticks = &course->ticks;
+	struct pipeline pipeline = {.ticks = ticks, .staging = staging};
+	const struct leg own = {.stores = 1};
+	pipeline.loaded = course_load(ticks, &own, bytes);
+	for (int64_t r = 0; r < b->ranks; r++) {
+		struct leg leg = course_leg(course, r);
+		if (r != b->root)
+			pass(&pipeline, course_load(ticks, &leg, bytes), course_combine(ticks, bytes));
+	}
+	return pipeline.stored + ticks->sync + course_store(ticks, &own, bytes) + ticks->sync;
+}
+
+/* Of chunks that are alike the times are, too. */
+static struct times time_reduction(const struct course *course, int64_t staging)
+{
+	const struct grid *grid = &course->grid;
+	const struct broadcast *b = course->broadcast;
+	const struct leg own = {.stores = 1};
+	struct times times = {0};
+	for (int h = 0; h < 2; h++)
+		for (int w = 0; w < 2; w++) {
+			wide count = (wide)grid->outer * grid->bands[h] * grid->columns[w];
+			int64_t bytes = course_bytes(course, h, w);
+			if (!count)
+				continue;
+			for (int64_t r = 0; r < b->ranks; r++) {
+				struct leg leg = course_leg(course, r);
+				times.load += count * course_load(&course->ticks, &leg, bytes);
+			}
+			times.store += count * course_store(&course->ticks, &own, bytes);
+			times.single += count * reduce_chunk(course, bytes, 1);
+			times.ping_pong += count * reduce_chunk(course, bytes, 2);
+			times.tiles += count * reduce_chunk(course, bytes, staging);
+			times.unlimited +=
+				count * reduce_chunk(course, bytes,
+						number_min(b->ranks, STAGING_MOST));
+		}
+	times.bound = times.load + times.store;
+	return times;
+}
+
+/* Chunks that one rank reads or writes in its own memory, one after the other or through so many
+ * tiles. */
+static struct course own_course(const struct course *course)
+{
+	static const int none[RANKS_MOST];
+	struct course own = *course;
+	own.hops = none;
+	own.legs = 1;
+	return own;
+}
+
+/* What a handshake adds to the end of an operation, which is known of at `end`, with so many tiles
+ * (0: as many as chunks). */
+static wide add_handshake(const struct course *course, int64_t staging, wide end)
+{
+	const struct broadcast *b = course->broadcast;
+	const struct copy_ticks *ticks = &course->ticks;
+	struct course own = own_course(course);
+	const struct leg leg = {.stores = 1};
+	bool pulls = operation_pulls(b->operation), pair = operation_is_pair(b->operation);
+	if ((!b->handshake.notifies && !b->handshake.waits) || broadcast_notifiers(b) <= 0)
+		return end;
+	struct pipeline pipeline = {.ticks = ticks, .staging = staging ? staging : 1};
+	pass_leg(&pipeline, &own, &leg);
+	wide written = staging ? pipeline.stored : pipeline.unlimited, notice = 0, farthest = 0;
+	for (int64_t r = 0; r < b->ranks; r++) {
+		if (r == b->root || (pair && r != b->peer))
+			continue;
+		wide one = ticks->out_latency + (wide)course->hops[r] * ticks->link_latency;
+		notice += one;
+		farthest = larger(farthest, one);
+	}
+	if (pulls)
+		return larger(written + farthest + end, written + ticks->sync);
+	return larger(end, end - ticks->sync + notice + pipeline.loads);
 }
 
 bool broadcast_time(const struct broadcast *broadcast, const struct topology *topology,
 	int64_t staging, struct broadcast_times *out)
 {
-	enum broadcast_path path = broadcast_path(broadcast);
-	struct grid grid = find_grid(broadcast, path);
-	struct clock clock = find_clock(broadcast, topology);
-	int64_t chunks = total_chunks(&grid);
-	*out = (struct broadcast_times){.per_cycle = clock.ticks.per_cycle};
-	if (!chunks || chunks > CHUNKS_TIMED)
+	struct course course = course_open(broadcast, topology);
+	int64_t chunks = course_chunks(&course);
+	*out = (struct broadcast_times){.per_cycle = course.ticks.per_cycle};
+	if (!chunks || chunks > CHUNKS_TIMED / course.legs) {
+		course_close(&course);
 		return !chunks;
-	struct sums sums = add_up(&clock, &grid);
-	struct pipeline pipeline = {.clock = &clock, .staging = staging};
-	pass_all(&pipeline, &grid);
-	wide sync = clock.ticks.sync, twice = 2 * sync;
-	int top = grid.bands[0] ? 0 : 1, left = grid.columns[0] ? 0 : 1;
-	int bottom = grid.bands[1] ? 1 : 0, right = grid.columns[1] ? 1 : 0;
-	wide first = load_time(&clock, bytes_of(&sums, top, left));
-	wide last = store_time(&clock, bytes_of(&sums, bottom, right));
-	wide single = sums.load + sums.store + chunks * twice;
-	wide double_buffered = first + sums.pairs + last;
-	if (sync) {
-		struct pipeline two = {.clock = &clock, .staging = 2};
-		pass_all(&two, &grid);
-		double_buffered = two.stored + sync;
 	}
-	wide bound = first + sums.store > sums.load + last ? first + sums.store : sums.load + last;
-	if (single > INT64_MAX)
+	struct times times = course_combines(broadcast) ? time_reduction(&course, staging)
+						 : time_copies(&course, staging);
+	times.single = add_handshake(&course, 1, times.single);
+	times.ping_pong = add_handshake(&course, 2, times.ping_pong);
+	times.tiles = add_handshake(&course, staging, times.tiles);
+	times.unlimited = add_handshake(&course, 0, times.unlimited);
+	course_close(&course);
+	if (times.single > INT64_MAX)
 		return false;
-	out->load = (int64_t)sums.load;
-	out->store = (int64_t)sums.store;
-	out->single = (int64_t)single;
-	out->ping_pong = (int64_t)double_buffered;
-	out->tiles = (int64_t)(pipeline.stored + sync);
-	out->unlimited = (int64_t)(pipeline.unlimited + sync);
-	out->bound = (int64_t)(bound + twice);
+	*out = (struct broadcast_times){
+		.load = (int64_t)times.load,
+		.store = (int64_t)times.store,
+		.single = (int64_t)times.single,
+		.ping_pong = (int64_t)times.ping_pong,
+		.tiles = (int64_t)times.tiles,
+		.unlimited = (int64_t)times.unlimited,
+		.bound = (int64_t)times.bound,
+		.per_cycle = course.ticks.per_cycle,
+	};
 	return true;
 }
 
 int64_t broadcast_time_of(const struct broadcast *broadcast, const struct topology *topology,
 	int64_t staging, const int64_t *sizes, int64_t count)
 {
-	struct clock clock = find_clock(broadcast, topology);
-	struct pipeline pipeline = {.clock = &clock, .staging = staging};
+	struct course course = course_open(broadcast, topology);
+	struct pipeline pipeline = {.ticks = &course.ticks, .staging = staging};
+	struct leg leg = course_leg(&course, 0);
 	for (int64_t i = 0; i < count; i++)
-		pass(&pipeline, sizes[i]);
-	return count ? (int64_t)(pipeline.stored + clock.ticks.sync) : 0;
+		pass(&pipeline, course_load(&course.ticks, &leg, sizes[i]),
+			course_store(&course.ticks, &leg, sizes[i]));
+	wide end = add_handshake(&course, staging, pipeline.stored + course.ticks.sync);
+	course_close(&course);
+	return count ? (int64_t)end : 0;
 }
 
 int64_t broadcast_load_time(const struct broadcast *broadcast, int64_t bytes)
 {
-	struct clock clock = {.ticks = copying_ticks(&broadcast->copying)};
-	return (int64_t)load_time(&clock, bytes);
+	struct copy_ticks ticks = copying_ticks(&broadcast->copying);
+	const struct leg leg = {.stores = 1};
+	return (int64_t)course_load(&ticks, &leg, bytes);
 }
+

@@ -4,10 +4,23 @@
 #include "lower/copy_program.h"
 
 /*
- * A broadcast as the published operation carries it out on its root.  Each chunk is loaded into
- * the next staging tile in turn, and stored from there to rank 0, 1, ..; a flag of each tile says
- * that it is full, another that it is free again.  At the end the flags are waited for that are
- * still to come.  On the paths of a single tile each store is followed by a flag of its own.
+ * A broadcast or one of its siblings as the published operation carries it out on its root.  Each
+ * chunk is loaded into the next staging tile in turn, and stored from there; a flag of each tile
+ * says that it is full, another that it is free again.  At the end the flags are waited for that
+ * are still to come.
+ *
+ *	broadcast     each chunk to rank 0, 1, ..; on the paths of a single tile each store is
+ *	              followed by a flag of its own
+ *	gather        the chunks of rank 0, then those of rank 1, ..; scatter likewise
+ *	reduce        each chunk of the root into the first tile, then those of rank 0, 1, .. without
+ *	              the root into the others in turn and onto the first; then it is stored, and the
+ *	              next chunk begins.  One rank: as a put to itself
+ *
+ * With a handshake the ranks that have to do with others carry out something too: after a push
+ * they wait and load what came, before a pull they store their block and notify the root.
+ *
+ * Buffers: the root's, then those of the group by rank, one of a put or get; then, before a
+ * pull with a handshake, what the ranks' blocks are stored from.
  */
 struct arena;
 

@@ -4,7 +4,12 @@
 
 #include <inttypes.h>
 
-const char *const copy_queue_names[] = {"in", "out"};
+const char *const copy_queue_names[] = {"in", "out", "vector"};
+
+bool copy_moves(enum copy_kind kind)
+{
+	return kind == COPY_LOAD || kind == COPY_STORE || kind == COPY_COMBINE;
+}
 
 static void add_place(struct text *text, const struct copy_program *program,
 	const struct copy_instruction *instruction)
@@ -39,11 +44,24 @@ static void add_instruction(struct text *text, const struct copy_program *progra
 		text_add(text, " > ");
 		add_place(text, program, instruction);
 		break;
+	case COPY_COMBINE:
+		text_add(text, "%s ", reduction_names[program->reduction]);
+		add_tile(text, program, instruction->other);
+		text_add(text, " > ");
+		add_tile(text, program, instruction->tile);
+		break;
 	case COPY_SET:
 		text_add(text, "set %d", instruction->flag);
 		break;
 	case COPY_WAIT:
 		text_add(text, "wait %d", instruction->flag);
+		break;
+	case COPY_NOTIFY:
+		text_add(text, "notify %d of rank %d", instruction->flag,
+			program->signals[instruction->flag]);
+		break;
+	case COPY_AWAIT:
+		text_add(text, "await %d", instruction->flag);
 		break;
 	}
 }

@@ -48,7 +48,8 @@ static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating
 	"meshX", "meshY", "power_gated_at", "version", NULL};
 
 static const char *const graph_keys[] = {"alignment", "bundle_overhead", "bundle_tensors", "clock",
-	"copy_in", "copy_out", "copy_sync", "core_overhead", "data_ring", "fill_bandwidth", "links",
+	"combine", "copy_in", "copy_out", "copy_sync", "core_overhead", "data_ring",
+	"fill_bandwidth", "links",
 	"mac_energy", "mac_rate", "read_energy_per_byte", "reduce_ring", "reserve", "scratchpad",
 	"span_limit", "vector_energy", "vector_rate", "write_energy_per_byte", NULL};
 

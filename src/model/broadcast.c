@@ -45,6 +45,37 @@ void broadcast_dense(const int64_t shape[BROADCAST_RANK], int64_t stride[BROADCA
 	}
 }
 
+const int64_t *broadcast_block(const struct broadcast *broadcast)
+{
+	return broadcast->operation == OPERATION_SCATTER ? broadcast->destinations[0].shape
+							 : broadcast->source.shape;
+}
+
+const struct rank_tensor *broadcast_group(const struct broadcast *broadcast, size_t *count)
+{
+	bool pulls = operation_pulls(broadcast->operation);
+	*count = pulls ? broadcast->source_count : broadcast->destination_count;
+	return pulls ? broadcast->sources : broadcast->destinations;
+}
+
+const struct rank_tensor *broadcast_own(const struct broadcast *broadcast)
+{
+	return operation_pulls(broadcast->operation) ? &broadcast->destinations[0]
+						     : &broadcast->source;
+}
+
+int64_t broadcast_tiles(const struct broadcast *broadcast)
+{
+	return broadcast->staging + (broadcast->operation == OPERATION_REDUCE);
+}
+
+int64_t broadcast_notifiers(const struct broadcast *broadcast)
+{
+	if (operation_is_pair(broadcast->operation))
+		return broadcast->peer != broadcast->root;
+	return operation_pulls(broadcast->operation) ? broadcast->ranks - 1 : broadcast->ranks > 1;
+}
+
 int64_t broadcast_tile_bytes(const struct broadcast *broadcast)
 {
 	const struct staging_tile *tile = &broadcast->tile;
@@ -58,13 +89,14 @@ int64_t broadcast_tile_bytes(const struct broadcast *broadcast)
 /* The code takes a single rank's tensor as a whole; of the document only what fits. */
 enum broadcast_path broadcast_path(const struct broadcast *broadcast)
 {
-	const int64_t *shape = broadcast->source.shape;
+	const int64_t *shape = broadcast_block(broadcast);
 	int64_t rows = INT64_MAX, elements = 1;
 	if (broadcast_elements(shape, &elements) && elements == 0)
 		return PATH_EMPTY;
 	broadcast_rows(shape, &rows);
 	bool fits = rows <= broadcast->tile.valid_rows && shape[4] <= broadcast->tile.valid_cols;
-	if (broadcast->ranks == 1 && (fits || broadcast->compat == COMPAT_CODE))
+	if (broadcast->operation == OPERATION_BROADCAST && broadcast->ranks == 1 &&
+		(fits || broadcast->compat == COMPAT_CODE))
 		return PATH_SINGLE_RANK;
 	return fits ? PATH_SINGLE_TILE : PATH_CHUNKED;
 }
@@ -76,21 +108,49 @@ const char *broadcast_mode_name(struct arena *arena, int64_t staging)
 	return staging == 2 ? "ping-pong" : arena_format(arena, "%" PRId64 " tiles", staging);
 }
 
-static void add_type(struct text *text, const int64_t *shape, enum element element)
+/* Operands in the order of the line, and the reduction. */
+static const struct {
+	const char *name, *first, *second;
+} lines[OPERATION_COUNT] = {
+	{"tbroadcast", "group", "src"},
+	{"tgather", "group", "dst"},
+	{"tscatter", "group", "src"},
+	{"treduce", "group", "dst"},
+	{"tput", "dst", "src"},
+	{"tget", "dst", "src"},
+};
+
+static void add_type(struct text *text, const struct rank_tensor *tensor, int64_t ranks)
 {
+	if (ranks)
+		text_add(text, "!pto.group<%" PRId64 ", ", ranks);
+	else
+		text_add(text, "!pto.memref<");
 	for (int d = 0; d < BROADCAST_RANK; d++)
-		text_add(text, "%" PRId64 "x", shape[d]);
-	text_add(text, "%s>", element_short_name(element));
+		text_add(text, "%" PRId64 "x", tensor->shape[d]);
+	text_add(text, "%s>", element_short_name(tensor->element));
 }
 
 const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast)
 {
-	const struct rank_tensor *destination = &broadcast->destinations[0];
+	static const char *const reductions[] = {"Sum", "Max", "Min"};
+	enum operation operation = broadcast->operation;
 	struct text text = text_open(arena);
-	text_add(&text, "tbroadcast %%group, %%src : (!pto.group<%" PRId64 ", ", broadcast->ranks);
-	add_type(&text, destination->shape, destination->element);
-	text_add(&text, ", !pto.memref<");
-	add_type(&text, broadcast->source.shape, broadcast->source.element);
+	size_t count;
+	text_add(&text, "%s %%%s, %%%s ", lines[operation].name, lines[operation].first,
+		lines[operation].second);
+	if (operation == OPERATION_REDUCE)
+		text_add(&text, "{op = #pto.reduce_op<%s>} ", reductions[broadcast->reduction]);
+	text_add(&text, ": (");
+	if (operation_is_pair(operation)) {
+		add_type(&text, &broadcast->destinations[0], 0);
+		text_add(&text, ", ");
+		add_type(&text, &broadcast->source, 0);
+	} else {
+		add_type(&text, broadcast_group(broadcast, &count), broadcast->ranks);
+		text_add(&text, ", ");
+		add_type(&text, broadcast_own(broadcast), 0);
+	}
 	text_add(&text, ")");
 	return text_read(&text);
 }

@@ -2,6 +2,7 @@
 #define MODEL_BROADCAST_H
 
 #include "base/diag.h"
+#include "model/collective.h"
 #include "model/copying.h"
 #include "model/element.h"
 
@@ -23,6 +24,9 @@
  * or with `dtype`, `shape` and `ranks` in place of the operands' types.  Tensors have five
  * dimensions D0, D1, D2, rows and columns; strides count elements.  What is written may be
  * wrong: model/broadcast_check.h says how.
+ *
+ * With another `operation` it is a sibling that goes through the same tiles (model/collective.h).
+ * A reduction has one tile more, the first, where it adds up.
  */
 enum { BROADCAST_RANK = 5, STAGING_MOST = 64 };
 
@@ -55,17 +59,24 @@ struct staging_tile {
 
 /* Where in the file it is said; the broadcast itself if it is not. */
 struct broadcast_spans {
-	struct span all, ranks, root, caller, source, offsets, staging, valid_rows, valid_cols;
+	struct span all, ranks, root, caller, peer, source, offsets, staging, valid_rows,
+		valid_cols;
 };
 
 struct broadcast {
 	const char *name;
+	enum operation operation;
+	enum reduction reduction; /* of a reduce */
 	enum compat compat;
 	int64_t ranks, root, caller;
-	int64_t source_rank; /* in whose memory the source lies */
+	int64_t peer;        /* of a put or get: the other rank */
+	int64_t source_rank; /* in whose memory the source of a push lies */
 	struct rank_tensor source;
-	const struct rank_tensor *destinations; /* by rank, `destination_count` of them */
-	size_t destination_count;               /* ranks, or 1: all alike */
+	const struct rank_tensor *sources; /* of a pull, by rank, the first is `source` */
+	size_t source_count;               /* ranks, or 1: all alike */
+	const struct rank_tensor *destinations; /* of a push, by rank */
+	size_t destination_count;               /* likewise */
+	struct handshake handshake;
 	struct staging_tile tile;
 	int64_t staging;                                /* tiles: 1 single, 2 ping-pong, or more */
 	size_t offset_count;                            /* of the tiles that are allocated */
@@ -94,6 +105,21 @@ extern const char *const broadcast_path_names[]; /* "empty", "single_rank", .. *
 
 enum broadcast_path broadcast_path(const struct broadcast *broadcast);
 
+/* The shape of what one rank has, and moves in chunks. */
+const int64_t *broadcast_block(const struct broadcast *broadcast);
+
+/* The tensors of the ranks: sources of a pull, destinations of a push; one for all, or by rank. */
+const struct rank_tensor *broadcast_group(const struct broadcast *broadcast, size_t *count);
+
+/* The tensor of the root alone: the source of a push, the destination of a pull. */
+const struct rank_tensor *broadcast_own(const struct broadcast *broadcast);
+
+/* Staging tiles, with the one where a reduction adds up. */
+int64_t broadcast_tiles(const struct broadcast *broadcast);
+
+/* How often the signal of a rank that waits is notified: by all that it reads from. */
+int64_t broadcast_notifiers(const struct broadcast *broadcast);
+
 /* Elements of a shape, and rows over all outer dimensions; false when they cannot be counted. */
 bool broadcast_elements(const int64_t shape[BROADCAST_RANK], int64_t *out);
 bool broadcast_rows(const int64_t shape[BROADCAST_RANK], int64_t *out);
@@ -114,9 +140,14 @@ const struct broadcast *broadcast_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch);
 
 /*
- * The types of an assembly line, `tbroadcast %group, %src : (!pto.group<RANKS, D0x..xD4xTYPE>,
- * !pto.memref<D0x..xD4xTYPE>)`; shorter shapes have outer extents 1.  `...` between the angle
- * brackets leaves to other keys what the operand is.
+ * An assembly line, and the types of its two operands:
+ *
+ *	tbroadcast %group, %src : (!pto.group<RANKS, D0x..xD4xTYPE>, !pto.memref<D0x..xD4xTYPE>)
+ *	treduce %group, %dst {op = #pto.reduce_op<Sum>} : (!pto.group<..>, !pto.memref<..>)
+ *	tput %dst, %src : (!pto.memref<..>, !pto.memref<..>)
+ *
+ * Shorter shapes have outer extents 1.  `...` between the angle brackets leaves to other keys what
+ * the operand is.
  */
 struct assembly_type {
 	bool given;
@@ -124,11 +155,23 @@ struct assembly_type {
 	enum element element;
 };
 struct assembly {
-	const char *group, *source; /* names of the operands */
-	int64_t ranks;
-	struct assembly_type destination, tensor;
+	enum operation operation;
+	enum reduction reduction;
+	int64_t ranks; /* of the group, if its type is given */
+	struct assembly_type types[2];
 };
 bool broadcast_parse(const struct reading *reading, const struct node *text, struct assembly *out);
+
+/*
+ *	tnotify %signal, %value {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)
+ *	twait %signal, %value {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)
+ *
+ * A number in place of %value is the value; else that of `out` stays.
+ */
+bool broadcast_parse_notify(
+	const struct reading *reading, const struct node *text, struct handshake *out);
+bool broadcast_parse_wait(
+	const struct reading *reading, const struct node *text, struct handshake *out);
 
 /* The same line out of a broadcast. */
 const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast);

@@ -2,10 +2,13 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/topology.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const broadcast_error_names[] = {
 	"E_DTYPE_TILE",
@@ -33,6 +36,10 @@ const char *const broadcast_error_names[] = {
 	"E_DIV_COL",
 	"E_TLOAD_ROW",
 	"E_TLOAD_COL",
+	"E_PEER",
+	"E_ROWS",
+	"E_WAIT_EARLY",
+	"E_WAIT_NEVER",
 	NULL,
 };
 
@@ -66,6 +73,10 @@ const char *const broadcast_error_messages[] = {
 	"The validRow of TileData must be equal to (Shape0 * Shape1 * Shape2 * Shape3) of ND "
 	"shape!",
 	"The validCol of TileData must be equal to the 5th dim(Shape4) of ND shape!",
+	"the other rank must be in range [0, nranks)",
+	"the root's tensor must have the rows of all ranks, and their other dimensions",
+	"a rank reads what another wrote before it knows that all of it is there",
+	"the condition of a wait is not met, or not for good, once all have notified",
 	NULL,
 };
 
@@ -90,23 +101,25 @@ __attribute__((format(printf, 4, 5))) static void add(
 static void check_types(struct check *check)
 {
 	const struct broadcast *b = check->broadcast;
-	const char *source = element_names[b->source.element];
-	if (b->tile.element != b->source.element)
-		add(check, E_DTYPE_TILE, b->tile.span, "the tile is of %s, the source of %s",
-			element_names[b->tile.element], source);
-	for (size_t i = 0; i < b->destination_count; i++)
-		if (b->destinations[i].element != b->source.element) {
-			add(check, E_DTYPE_GROUP, b->destinations[i].span,
-				"the group is of %s, the source of %s",
-				element_names[b->destinations[i].element], source);
+	const struct rank_tensor *own = broadcast_own(b);
+	const char *role = operation_pulls(b->operation) ? "destination" : "source";
+	size_t count;
+	const struct rank_tensor *group = broadcast_group(b, &count);
+	if (b->tile.element != own->element)
+		add(check, E_DTYPE_TILE, b->tile.span, "the tile is of %s, the %s of %s",
+			element_names[b->tile.element], role, element_names[own->element]);
+	for (size_t i = 0; i < count; i++)
+		if (group[i].element != own->element) {
+			add(check, E_DTYPE_GROUP, group[i].span, "the group is of %s, the %s of %s",
+				element_names[group[i].element], role,
+				element_names[own->element]);
 			break;
 		}
-	for (size_t i = 0; i < b->destination_count; i++)
-		if (b->destinations[i].layout != b->source.layout) {
-			add(check, E_LAYOUT, b->destinations[i].span,
-				"the group is %s, the source %s",
-				tensor_layout_names[b->destinations[i].layout],
-				tensor_layout_names[b->source.layout]);
+	for (size_t i = 0; i < count; i++)
+		if (group[i].layout != own->layout) {
+			add(check, E_LAYOUT, group[i].span, "the group is %s, the %s %s",
+				tensor_layout_names[group[i].layout], role,
+				tensor_layout_names[own->layout]);
 			break;
 		}
 }
@@ -162,15 +175,15 @@ static void check_places(struct check *check)
 					"tiles %zu and %zu of %" PRId64 " bytes at %" PRId64
 					" and %" PRId64,
 					i, j, bytes, b->offsets[i], b->offsets[j]);
-	if (b->offset_count < (size_t)b->staging)
+	if (b->offset_count < (size_t)broadcast_tiles(b))
 		add(check, E_STAGING, b->spans.offsets, "%zu of %" PRId64 " tiles have a place",
-			b->offset_count, b->staging);
+			b->offset_count, broadcast_tiles(b));
 }
 
 static void check_call(struct check *check)
 {
 	const struct broadcast *b = check->broadcast;
-	if (b->source_rank != b->caller)
+	if (b->source_rank != b->caller && !operation_pulls(b->operation))
 		add(check, E_SRC_REMOTE, b->spans.source,
 			"it lies on rank %" PRId64 ", the caller is rank %" PRId64, b->source_rank,
 			b->caller);
@@ -219,42 +232,87 @@ static bool shares_places(const struct rank_tensor *tensor)
 	return false;
 }
 
-/* The first destination that differs from the first or, alone, from the source. */
-static void check_destinations(struct check *check)
+/* What one tensor of the root has for all ranks: as many rows, or more. */
+static bool has_room(const struct broadcast *b, const struct rank_tensor *own)
+{
+	const int64_t *block = broadcast_block(b);
+	int64_t rows = 0;
+	if (!number_mul(block[3], b->ranks, &rows) || own->shape[3] < rows)
+		return false;
+	for (int d = 0; d < BROADCAST_RANK; d++)
+		if (d != 3 && own->shape[d] != block[d])
+			return false;
+	return true;
+}
+
+/* The first of the group that differs from the first, or from the tensor of the root. */
+static void check_tensors(struct check *check)
 {
 	const struct broadcast *b = check->broadcast;
-	const struct rank_tensor *first = &b->destinations[0];
-	if (b->destination_count != 1 && b->destination_count != (size_t)b->ranks) {
-		add(check, E_DST_COUNT, b->destination_count ? first->span : b->spans.all,
-			"%zu destinations for %" PRId64 " ranks", b->destination_count, b->ranks);
+	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
+	const struct rank_tensor *own = broadcast_own(b), *written = &b->destinations[0];
+	size_t count;
+	const struct rank_tensor *group = broadcast_group(b, &count), *like = wide ? group : own;
+	if (count != 1 && (count != (size_t)b->ranks || operation_is_pair(b->operation))) {
+		add(check, E_DST_COUNT, count ? group->span : b->spans.all,
+			"%zu tensors for %" PRId64 " ranks", count,
+			operation_is_pair(b->operation) ? 1 : b->ranks);
 		return;
 	}
-	for (size_t i = 0; i < b->destination_count; i++)
-		if (!same(b->destinations[i].shape, b->source.shape)) {
-			add(check, E_DST_SHAPE, b->destinations[i].span,
-				"that of rank %zu is not the source's", i);
+	if (operation_pulls(b->operation) && b->destination_count != 1)
+		add(check, E_DST_COUNT, b->destination_count ? written->span : b->spans.all,
+			"%zu tensors for the root alone", b->destination_count);
+	for (size_t i = 0; i < count; i++)
+		if (!same(group[i].shape, like->shape)) {
+			add(check, E_DST_SHAPE, group[i].span, "that of rank %zu is not %s", i,
+				wide ? "that of rank 0" : "the root's");
 			break;
 		}
-	for (size_t i = 1; i < b->destination_count; i++)
-		if (!same(b->destinations[i].stride, first->stride)) {
-			add(check, E_DST_STRIDE, b->destinations[i].span,
+	for (size_t i = 1; i < count; i++)
+		if (!same(group[i].stride, group->stride)) {
+			add(check, E_DST_STRIDE, group[i].span,
 				"those of rank %zu are not those of rank 0", i);
 			break;
 		}
-	for (size_t i = 0; i < b->destination_count; i++)
-		if (!b->destinations[i].live) {
-			add(check, E_DST_LIVE, b->destinations[i].span, "rank %zu", i);
+	for (size_t i = 0; i < count; i++)
+		if (!group[i].live) {
+			add(check, E_DST_LIVE, group[i].span, "rank %zu", i);
 			break;
 		}
-	if (shares_places(first))
-		add(check, E_DST_SHARED, first->span, "of rank 0");
+	if (operation_pulls(b->operation) && !written->live)
+		add(check, E_DST_LIVE, written->span, "the root's");
+	if (shares_places(written))
+		add(check, E_DST_SHARED, written->span, "of rank %" PRId64,
+			operation_pulls(b->operation) ? b->root : 0);
+	if (wide && !has_room(b, own))
+		add(check, E_ROWS, own->span, "%" PRId64 " rows for %" PRId64 " times %" PRId64,
+			own->shape[3], b->ranks, broadcast_block(b)[3]);
+}
+
+/* All that are read from must be waited for, and no more can be. */
+static void check_handshake(struct check *check)
+{
+	const struct broadcast *b = check->broadcast;
+	const struct handshake *handshake = &b->handshake;
+	int64_t all = broadcast_notifiers(b), coming = handshake->notifies ? all : 0;
+	if ((!handshake->notifies && !handshake->waits) || all <= 0 || all >= RANKS_MOST)
+		return;
+	int64_t least = handshake->waits ? handshake_least(handshake, coming) : 0;
+	if (least < 0)
+		add(check, E_WAIT_NEVER, handshake->wait_span,
+			"%" PRId64 " notify it; it is for a value %s %" PRId64, coming,
+			wait_cmp_names[handshake->cmp], handshake->wanted);
+	else if (least < all)
+		add(check, E_WAIT_EARLY,
+			handshake->waits ? handshake->wait_span : handshake->notify_span,
+			"%" PRId64 " of %" PRId64 " are waited for", least, all);
 }
 
 static void check_path(struct check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct staging_tile *tile = &b->tile;
-	const int64_t *shape = b->source.shape;
+	const int64_t *shape = broadcast_block(b);
 	int64_t rows = INT64_MAX;
 	if (tile->valid_rows <= 0)
 		add(check, E_VROW, b->spans.valid_rows, "%" PRId64, tile->valid_rows);
@@ -269,7 +327,8 @@ static void check_path(struct check *check)
 	if (path == PATH_CHUNKED && tile->static_cols && shape[4] % tile->valid_cols)
 		add(check, E_DIV_COL, b->spans.valid_cols,
 			"%" PRId64 " columns in tiles of %" PRId64, shape[4], tile->valid_cols);
-	if (b->compat == COMPAT_DOC || path == PATH_EMPTY || path == PATH_CHUNKED)
+	if (b->operation != OPERATION_BROADCAST || b->compat == COMPAT_DOC || path == PATH_EMPTY ||
+		path == PATH_CHUNKED)
 		return;
 	broadcast_rows(shape, &rows);
 	if (rows != tile->valid_rows)
@@ -288,19 +347,37 @@ const struct broadcast_fault *broadcast_check(
 	check_tile(&check);
 	check_places(&check);
 	check_call(&check);
-	check_destinations(&check);
+	check_tensors(&check);
 	check_path(&check);
+	check_handshake(&check);
 	*count = check.faults.count;
 	return check.faults.at;
 }
 
+/* "TBROADCAST: .." of a gather is "TGATHER: .." */
+static const char *message_of(const struct check *check, enum broadcast_error error)
+{
+	static const char published[] = "TBROADCAST";
+	const char *message = broadcast_error_messages[error];
+	const char *at = strstr(message, published);
+	enum operation operation = check->broadcast->operation;
+	if (!at || operation == OPERATION_BROADCAST)
+		return message;
+	char *own = arena_format(check->arena, "%.*sT%s%s", (int)(at - message), message,
+		operation_names[operation], at + sizeof published - 1);
+	for (char *c = own + (at - message); *c && *c != ' ' && *c != ':' && *c != ';'; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return own;
+}
+
 bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, struct diag *diag)
 {
+	struct check check = {.broadcast = broadcast, .arena = arena};
 	size_t count;
 	const struct broadcast_fault *faults = broadcast_check(broadcast, arena, &count);
 	for (size_t i = 0; i < count; i++)
 		diag_error(diag, faults[i].span, "%s: %s (%s)",
 			broadcast_error_names[faults[i].error],
-			broadcast_error_messages[faults[i].error], faults[i].detail);
+			message_of(&check, faults[i].error), faults[i].detail);
 	return count == 0;
 }

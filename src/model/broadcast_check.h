@@ -36,12 +36,17 @@ enum broadcast_error {
 	E_VCOL,
 	E_DIV_ROW,
 	E_DIV_COL,
-	E_TLOAD_ROW, /* the last two: of the code alone */
+	E_TLOAD_ROW, /* these two: of the code of a broadcast alone */
 	E_TLOAD_COL,
+	E_PEER,       /* put, get: not a rank of the group */
+	E_ROWS,       /* gather, scatter: the root's tensor has no room for all blocks */
+	E_WAIT_EARLY, /* a read that waits for nothing, or not for all that it reads */
+	E_WAIT_NEVER, /* a wait that may never go on */
 	BROADCAST_ERRORS,
 };
 extern const char *const broadcast_error_names[];    /* "E_DTYPE_TILE", .. */
-extern const char *const broadcast_error_messages[]; /* in the order of the enum */
+/* In the order of the enum; of a sibling they begin with its own name in place of TBROADCAST. */
+extern const char *const broadcast_error_messages[];
 
 struct broadcast_fault {
 	enum broadcast_error error;

@@ -5,12 +5,14 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* The line, and how far it is read. */
 struct parse {
 	const struct reading *reading;
 	const struct node *node;
 	const char *at;
+	const char *example;
 };
 
 static bool refuse(struct parse *parse, const char *wanted)
@@ -23,9 +25,7 @@ static bool refuse(struct parse *parse, const char *wanted)
 	if (!length && *parse->at)
 		length = 1;
 	diag_error(parse->reading->diag, node_part(parse->node, from, from + length),
-		"%s is wanted here; the line is 'tbroadcast %%group, %%src : (!pto.group<4, "
-		"1x1x1x128x32xf32>, !pto.memref<1x1x1x128x32xf32>)'",
-		wanted);
+		"%s is wanted here; the line is '%s'", wanted, parse->example);
 	return false;
 }
 
@@ -36,18 +36,28 @@ static bool expect(struct parse *parse, const char *text)
 }
 
 /* %name */
-static bool read_operand(struct parse *parse, const char **out)
+static bool read_operand(struct parse *parse)
 {
 	if (!scan_text(&parse->at, "%"))
 		return refuse(parse, "an operand such as '%group'");
 	size_t length = 0;
 	while (isalnum((unsigned char)parse->at[length]) || parse->at[length] == '_')
 		length++;
-	if (!length)
-		return refuse(parse, "the operand's name");
-	*out = arena_format(parse->reading->arena, "%.*s", (int)length, parse->at);
 	parse->at += length;
-	return true;
+	return length || refuse(parse, "the operand's name");
+}
+
+/* One of some words, of any case, up to '>'; the words are lower case. */
+static bool read_one_of(struct parse *parse, const char *const *words, int *out)
+{
+	size_t length = strcspn(parse->at, " >");
+	for (int w = 0; words[w]; w++)
+		if (strlen(words[w]) == length && !strncasecmp(words[w], parse->at, length)) {
+			parse->at += length;
+			*out = w;
+			return true;
+		}
+	return refuse(parse, arena_format(parse->reading->arena, "one such as '%s'", words[0]));
 }
 
 /* 1x1x1x128x32xf32 */
@@ -76,30 +86,122 @@ static bool read_shape(struct parse *parse, struct assembly_type *type)
 	return true;
 }
 
-static bool read_types(struct parse *parse, struct assembly *out)
+/* {op = #pto.reduce_op<Sum>} */
+static bool read_attribute(struct parse *parse, const char *key, const char *type,
+	const char *const *words, int *out)
 {
-	if (!expect(parse, "(") || !expect(parse, "!pto.group<"))
+	return expect(parse, "{") && expect(parse, key) && expect(parse, "=") &&
+	       expect(parse, arena_format(parse->reading->arena, "#pto.%s<", type)) &&
+	       read_one_of(parse, words, out) && expect(parse, ">") && expect(parse, "}");
+}
+
+/* !pto.group<4, 128x32xf32> or !pto.memref<128x32xf32> */
+static bool read_type(struct parse *parse, int64_t *ranks, struct assembly_type *out)
+{
+	if (!expect(parse, ranks ? "!pto.group<" : "!pto.memref<"))
 		return false;
-	if (!scan_text(&parse->at, "...")) {
-		if (!scan_integer(&parse->at, &out->ranks))
-			return refuse(parse, "the number of ranks");
-		if (!expect(parse, ",") || !read_shape(parse, &out->destination))
-			return false;
-	}
-	if (!expect(parse, ">") || !expect(parse, ",") || !expect(parse, "!pto.memref<"))
+	if (scan_text(&parse->at, "..."))
+		return expect(parse, ">");
+	if (ranks && !scan_integer(&parse->at, ranks))
+		return refuse(parse, "the number of ranks");
+	if (ranks && !expect(parse, ","))
 		return false;
-	if (!scan_text(&parse->at, "...") && !read_shape(parse, &out->tensor))
-		return false;
-	return expect(parse, ">") && expect(parse, ")");
+	return read_shape(parse, out) && expect(parse, ">");
+}
+
+static bool read_end(struct parse *parse)
+{
+	return scan_end(&parse->at) || refuse(parse, "the end of the line");
+}
+
+/* In the order of the operations. */
+static const struct {
+	const char *name, *example;
+} lines[] = {
+	{"tbroadcast", "tbroadcast %group, %src : (!pto.group<4, 1x1x1x128x32xf32>, "
+		       "!pto.memref<1x1x1x128x32xf32>)"},
+	{"tgather", "tgather %group, %dst : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)"},
+	{"tscatter",
+		"tscatter %group, %src : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)"},
+	{"treduce", "treduce %group, %dst {op = #pto.reduce_op<Sum>} : (!pto.group<4, "
+		    "128x32xf32>, !pto.memref<128x32xf32>)"},
+	{"tput", "tput %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)"},
+	{"tget", "tget %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)"},
+};
+
+static bool find_operation(struct parse *parse, enum operation *out)
+{
+	parse->example = lines[0].example;
+	for (int o = 0; o < OPERATION_COUNT; o++)
+		if (scan_text(&parse->at, lines[o].name)) {
+			parse->example = lines[o].example;
+			*out = (enum operation)o;
+			return true;
+		}
+	return refuse(parse, "'tbroadcast', 'tgather', 'tscatter', 'treduce', 'tput' or 'tget'");
 }
 
 bool broadcast_parse(const struct reading *reading, const struct node *text, struct assembly *out)
 {
-	struct parse parse = {reading, text, text->text};
+	struct parse parse = {reading, text, text->text, NULL};
+	int reduction = REDUCTION_SUM;
 	*out = (struct assembly){0};
-	if (!expect(&parse, "tbroadcast") || !read_operand(&parse, &out->group) ||
-		!expect(&parse, ",") || !read_operand(&parse, &out->source) ||
-		!expect(&parse, ":") || !read_types(&parse, out))
+	if (!find_operation(&parse, &out->operation) || !read_operand(&parse) ||
+		!expect(&parse, ",") || !read_operand(&parse))
 		return false;
-	return scan_end(&parse.at) || refuse(&parse, "the end of the line");
+	if (out->operation == OPERATION_REDUCE &&
+		!read_attribute(&parse, "op", "reduce_op", reduction_names, &reduction))
+		return false;
+	out->reduction = (enum reduction)reduction;
+	int64_t *ranks = operation_is_pair(out->operation) ? NULL : &out->ranks;
+	return expect(&parse, ":") && expect(&parse, "(") &&
+	       read_type(&parse, ranks, &out->types[0]) && expect(&parse, ",") &&
+	       read_type(&parse, NULL, &out->types[1]) && expect(&parse, ")") && read_end(&parse);
+}
+
+/* %signal, %value or %signal, 1 */
+static bool read_signal(struct parse *parse, int64_t *value)
+{
+	if (!read_operand(parse) || !expect(parse, ","))
+		return false;
+	bool minus = scan_text(&parse->at, "-");
+	if (!scan_integer(&parse->at, value))
+		return minus ? refuse(parse, "a number") : read_operand(parse);
+	if (*value > INT32_MAX)
+		return refuse(parse, "a 32-bit number");
+	*value = minus ? -*value : *value;
+	return true;
+}
+
+static bool read_signal_types(struct parse *parse)
+{
+	return expect(parse, ":") && expect(parse, "(") && expect(parse, "!pto.memref<i32>") &&
+	       expect(parse, ",") && expect(parse, "i32") && expect(parse, ")") && read_end(parse);
+}
+
+bool broadcast_parse_notify(
+	const struct reading *reading, const struct node *text, struct handshake *out)
+{
+	static const char *const ops[] = {"set", "atomicadd", NULL};
+	struct parse parse = {reading, text, text->text,
+		"tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
+	int op = NOTIFY_SET;
+	if (!expect(&parse, "tnotify") || !read_signal(&parse, &out->value) ||
+		!read_attribute(&parse, "op", "notify_op", ops, &op))
+		return false;
+	out->op = (enum notify_op)op;
+	return read_signal_types(&parse);
+}
+
+bool broadcast_parse_wait(
+	const struct reading *reading, const struct node *text, struct handshake *out)
+{
+	struct parse parse = {reading, text, text->text,
+		"twait %signal, 1 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)"};
+	int cmp = WAIT_EQ;
+	if (!expect(&parse, "twait") || !read_signal(&parse, &out->wanted) ||
+		!read_attribute(&parse, "cmp", "cmp", wait_cmp_names, &cmp))
+		return false;
+	out->cmp = (enum wait_cmp)cmp;
+	return read_signal_types(&parse);
 }

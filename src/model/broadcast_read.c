@@ -12,8 +12,9 @@ struct draft {
 	const struct reading *reading;
 	struct broadcast *broadcast;
 	struct reader map;
-	struct assembly line; /* of `op`, if there is one */
-	const struct node *op;
+	const struct node *op; /* NULL: there is none */
+	struct assembly line;
+	int64_t block[BROADCAST_RANK], rows_of_all[BROADCAST_RANK];
 };
 
 static struct span span_of(struct draft *draft, struct reader *map, const char *key)
@@ -78,86 +79,96 @@ static void read_shape(struct reader *map, int64_t shape[BROADCAST_RANK])
 		memcpy(shape, read, sizeof read);
 }
 
+/* The types of the line, by role: the line of a pull names what is read first. */
+static const struct assembly_type *line_type(const struct draft *draft, bool source)
+{
+	enum operation operation = draft->line.operation;
+	bool first = operation == OPERATION_GATHER || operation == OPERATION_REDUCE;
+	return &draft->line.types[source != first];
+}
+
+static bool is_typed(const struct draft *draft, bool source)
+{
+	return draft->op && line_type(draft, source)->given;
+}
+
 /* What the line says already must not be said otherwise. */
 static void check_line(struct draft *draft)
 {
 	const struct broadcast *broadcast = draft->broadcast;
-	const struct assembly_type *type = &draft->line.tensor;
+	const struct assembly_type *type =
+		line_type(draft, broadcast->operation != OPERATION_SCATTER);
 	const struct node *shape = node_find(draft->map.map, "shape");
 	const struct node *dtype = node_find(draft->map.map, "dtype");
 	const struct node *ranks = node_find(draft->map.map, "ranks");
+	const struct node *operation = node_find(draft->map.map, "operation");
 	struct diag *diag = draft->reading->diag;
-	if (type->given && shape &&
-		memcmp(type->shape, broadcast->source.shape, sizeof type->shape) != 0)
+	if (!draft->op)
+		return;
+	if (type->given && shape && memcmp(type->shape, draft->block, sizeof type->shape) != 0)
 		diag_error(diag, shape->span, "'shape' is not that of the operand in 'op'");
 	if (type->given && dtype && type->element != broadcast->source.element)
 		diag_error(diag, dtype->span, "'dtype' is not that of the operand in 'op'");
-	if (draft->line.destination.given && ranks && draft->line.ranks != broadcast->ranks)
+	if (draft->line.ranks && ranks && draft->line.ranks != broadcast->ranks)
 		diag_error(diag, ranks->span, "'ranks' is not that of the group in 'op'");
+	if (operation && draft->line.operation != broadcast->operation)
+		diag_error(diag, operation->span, "'operation' is not that of 'op'");
 }
 
+static void read_operation(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct reader *map = &draft->map;
+	const char *line;
+	int operation, reduction;
+	draft->op = read_node(map, "op", OPTIONAL);
+	if (!read_text(map, "op", OPTIONAL, &line) ||
+		!broadcast_parse(draft->reading, draft->op, &draft->line))
+		draft->op = NULL;
+	operation = (int)draft->line.operation;
+	reduction = (int)draft->line.reduction;
+	read_word(map, "operation", OPTIONAL, operation_names, &operation);
+	broadcast->operation = (enum operation)operation;
+	if (read_word(map, "reduction", OPTIONAL, reduction_names, &reduction) &&
+		broadcast->operation != OPERATION_REDUCE)
+		diag_error(draft->reading->diag, node_find(map->map, "reduction")->span,
+			"a %s combines nothing", operation_names[operation]);
+	broadcast->reduction = (enum reduction)reduction;
+}
+
+/* The block of each rank; where all of them lie in one tensor, that has their rows. */
 static void read_tensor(struct draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct rank_tensor *source = &broadcast->source;
 	struct reader *map = &draft->map;
-	const char *line;
-	draft->op = read_node(map, "op", OPTIONAL);
-	if (read_text(map, "op", OPTIONAL, &line) &&
-		broadcast_parse(draft->reading, draft->op, &draft->line) &&
-		draft->line.tensor.given) {
-		memcpy(source->shape, draft->line.tensor.shape, sizeof source->shape);
-		source->element = draft->line.tensor.element;
+	bool scatters = broadcast->operation == OPERATION_SCATTER;
+	bool typed = is_typed(draft, !scatters);
+	if (typed) {
+		memcpy(draft->block, line_type(draft, !scatters)->shape, sizeof draft->block);
+		source->element = line_type(draft, true)->element;
 	}
-	bool typed = draft->line.tensor.given;
+	if (is_typed(draft, true))
+		source->element = line_type(draft, true)->element;
 	read_node(map, "shape", typed ? OPTIONAL : REQUIRED);
 	read_node(map, "dtype", typed ? OPTIONAL : REQUIRED);
-	read_shape(map, source->shape);
+	read_shape(map, draft->block);
 	read_element(map, "dtype", &source->element);
-	broadcast_dense(source->shape, source->stride);
+	memcpy(draft->rows_of_all, draft->block, sizeof draft->block);
+	if (!number_mul(draft->block[3], broadcast->ranks, &draft->rows_of_all[3]))
+		draft->rows_of_all[3] = INT64_MAX;
+	memcpy(source->shape, scatters ? draft->rows_of_all : draft->block, sizeof source->shape);
+	if (is_typed(draft, true))
+		memcpy(source->shape, line_type(draft, true)->shape, sizeof source->shape);
 	source->span = broadcast->spans.all;
+	source->live = true;
 }
 
-static void read_source(struct draft *draft)
-{
-	struct broadcast *broadcast = draft->broadcast;
-	struct rank_tensor *source = &broadcast->source;
-	const struct node *node = read_map(&draft->map, "source", OPTIONAL);
-	struct reader own;
-	broadcast->source_rank = broadcast->caller;
-	if (!node || !reader_open(&own, draft->reading, node, "source"))
-		return;
-	source->span = broadcast->spans.source = node->span;
-	if (read_integer(&own, "rank", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->source_rank))
-		broadcast->spans.source = span_of(draft, &own, "rank");
-	read_layout(&own, source);
-	read_strides(&own, source);
-	reader_done(&own);
-}
-
-static void read_ranks(struct draft *draft)
-{
-	struct broadcast *broadcast = draft->broadcast;
-	struct reader *map = &draft->map;
-	bool typed = draft->line.destination.given;
-	broadcast->ranks = typed ? draft->line.ranks : 0;
-	read_integer(map, "ranks", typed ? OPTIONAL : REQUIRED, 0, RANKS_MOST, &broadcast->ranks);
-	if (broadcast->ranks > RANKS_MOST)
-		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
-			RANKS_MOST);
-	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
-	broadcast->caller = broadcast->root;
-	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
-	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
-	broadcast->spans.root = span_of(draft, map, "root");
-	broadcast->spans.caller = span_of(draft, map, "caller");
-}
-
-static void read_destination(
-	struct draft *draft, const struct node *node, struct rank_tensor *tensor)
+static void read_tensor_map(struct draft *draft, const struct node *node, const char *what,
+	struct rank_tensor *tensor)
 {
 	struct reader map;
-	if (!reader_open(&map, draft->reading, node, "destination"))
+	if (!reader_open(&map, draft->reading, node, what))
 		return;
 	tensor->span = node->span;
 	read_shape(&map, tensor->shape);
@@ -168,30 +179,123 @@ static void read_destination(
 	reader_done(&map);
 }
 
-static void read_destinations(struct draft *draft)
+/* One for all, or by rank. */
+static const struct rank_tensor *read_tensors(struct draft *draft, const char *key,
+	const struct rank_tensor *given, size_t *count_out)
 {
-	struct broadcast *broadcast = draft->broadcast;
-	const struct node *node = read_node(&draft->map, "destinations", OPTIONAL);
+	const struct node *node = read_node(&draft->map, key, OPTIONAL);
 	size_t count = node && node->kind == NODE_LIST ? node->count : 1;
 	struct rank_tensor *tensors =
 		arena_array(draft->reading->arena, struct rank_tensor, count ? count : 1);
-	tensors[0] = broadcast->source;
-	broadcast_dense(tensors[0].shape, tensors[0].stride);
-	tensors[0].layout = broadcast->source.layout;
-	tensors[0].live = true;
-	if (draft->line.destination.given) {
-		memcpy(tensors[0].shape, draft->line.destination.shape, sizeof tensors[0].shape);
-		broadcast_dense(tensors[0].shape, tensors[0].stride);
-		tensors[0].element = draft->line.destination.element;
-		tensors[0].span = draft->op->span;
-	}
+	tensors[0] = *given;
 	for (size_t i = 1; i < count; i++)
-		tensors[i] = tensors[0];
+		tensors[i] = *given;
 	for (size_t i = 0; node && i < count; i++)
-		read_destination(
-			draft, node->kind == NODE_LIST ? node->items[i] : node, &tensors[i]);
-	broadcast->destinations = tensors;
-	broadcast->destination_count = node && node->kind == NODE_LIST ? node->count : 1;
+		read_tensor_map(draft, node->kind == NODE_LIST ? node->items[i] : node, key,
+			&tensors[i]);
+	*count_out = count;
+	return tensors;
+}
+
+/* The one of a push lies on a rank of its own, the others are those of the ranks. */
+static void read_source(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct rank_tensor *source = &broadcast->source;
+	struct reader own;
+	broadcast->source_rank = broadcast->caller;
+	broadcast_dense(source->shape, source->stride);
+	if (operation_pulls(broadcast->operation)) {
+		broadcast->sources =
+			read_tensors(draft, "source", source, &broadcast->source_count);
+		*source = broadcast->sources[0];
+		return;
+	}
+	const struct node *node = read_map(&draft->map, "source", OPTIONAL);
+	broadcast->sources = source;
+	broadcast->source_count = 1;
+	if (!node || !reader_open(&own, draft->reading, node, "source"))
+		return;
+	source->span = broadcast->spans.source = node->span;
+	if (read_integer(&own, "rank", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->source_rank))
+		broadcast->spans.source = span_of(draft, &own, "rank");
+	if (broadcast->operation == OPERATION_SCATTER)
+		read_shape(&own, source->shape);
+	read_layout(&own, source);
+	read_strides(&own, source);
+	reader_done(&own);
+}
+
+static void read_ranks(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct reader *map = &draft->map;
+	bool pair = operation_is_pair(broadcast->operation), typed = draft->line.ranks;
+	broadcast->ranks = typed ? draft->line.ranks : 0;
+	read_integer(map, "ranks", typed ? OPTIONAL : REQUIRED, 0, RANKS_MOST, &broadcast->ranks);
+	if (broadcast->ranks > RANKS_MOST)
+		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
+			RANKS_MOST);
+	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
+	broadcast->caller = broadcast->root;
+	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
+	if (pair)
+		read_integer(map, "peer", REQUIRED, INT32_MIN, INT32_MAX, &broadcast->peer);
+	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");
+	broadcast->spans.root = span_of(draft, map, "root");
+	broadcast->spans.caller = span_of(draft, map, "caller");
+	broadcast->spans.peer = pair ? span_of(draft, map, "peer") : broadcast->spans.all;
+}
+
+static void read_destinations(struct draft *draft)
+{
+	struct broadcast *broadcast = draft->broadcast;
+	struct rank_tensor given = broadcast->source;
+	given.live = true;
+	given.span = broadcast->spans.all;
+	memcpy(given.shape,
+		broadcast->operation == OPERATION_GATHER ? draft->rows_of_all : draft->block,
+		sizeof given.shape);
+	if (is_typed(draft, false)) {
+		memcpy(given.shape, line_type(draft, false)->shape, sizeof given.shape);
+		given.element = line_type(draft, false)->element;
+		given.span = draft->op->span;
+	}
+	broadcast_dense(given.shape, given.stride);
+	broadcast->destinations =
+		read_tensors(draft, "destinations", &given, &broadcast->destination_count);
+}
+
+/* An assembly line, or `{op, value}` and `{cmp, value}`. */
+static void read_handshake(struct draft *draft)
+{
+	struct handshake *handshake = &draft->broadcast->handshake;
+	const struct node *notify = read_node(&draft->map, "notify", OPTIONAL);
+	const struct node *wait = read_node(&draft->map, "wait", OPTIONAL);
+	struct reader map;
+	int op = NOTIFY_SET, cmp = WAIT_EQ;
+	*handshake = (struct handshake){.notifies = notify, .waits = wait, .value = 1, .wanted = 1};
+	handshake->notify_span = handshake->wait_span = draft->broadcast->spans.all;
+	if (notify)
+		handshake->notify_span = notify->span;
+	if (wait)
+		handshake->wait_span = wait->span;
+	if (notify && notify->kind == NODE_SCALAR) {
+		broadcast_parse_notify(draft->reading, notify, handshake);
+	} else if (notify && reader_open(&map, draft->reading, notify, "notify")) {
+		read_word(&map, "op", OPTIONAL, notify_op_names, &op);
+		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX, &handshake->value);
+		handshake->op = (enum notify_op)op;
+		reader_done(&map);
+	}
+	if (wait && wait->kind == NODE_SCALAR) {
+		broadcast_parse_wait(draft->reading, wait, handshake);
+	} else if (wait && reader_open(&map, draft->reading, wait, "wait")) {
+		read_word(&map, "cmp", OPTIONAL, wait_cmp_names, &cmp);
+		read_integer(&map, "value", OPTIONAL, INT32_MIN, INT32_MAX, &handshake->wanted);
+		handshake->cmp = (enum wait_cmp)cmp;
+		reader_done(&map);
+	}
 }
 
 static void read_static(struct reader *map, struct staging_tile *tile)
@@ -243,18 +347,19 @@ static void read_offsets(struct draft *draft)
 	struct broadcast *broadcast = draft->broadcast;
 	const struct node *list = read_list(&draft->map, "offsets", OPTIONAL);
 	int64_t bytes = number_min(broadcast_tile_bytes(broadcast), INT64_MAX / STAGING_MOST / 2);
-	int64_t *offsets = arena_array(draft->reading->arena, int64_t, STAGING_MOST);
+	int64_t *offsets = arena_array(draft->reading->arena, int64_t, STAGING_MOST + 1);
+	int64_t tiles = broadcast_tiles(broadcast);
 	broadcast->spans.offsets = list ? list->span : broadcast->tile.span;
 	broadcast->offsets = offsets;
-	broadcast->offset_count = (size_t)broadcast->staging;
-	for (int64_t i = 0; i < broadcast->staging; i++)
+	broadcast->offset_count = (size_t)tiles;
+	for (int64_t i = 0; i < tiles; i++)
 		offsets[i] = i * number_align_up(bytes, broadcast->scratchpad_alignment);
 	if (!list)
 		return;
 	if (list->count > broadcast->offset_count) {
 		diag_error(draft->reading->diag, list->span,
 			"%zu offsets for %" PRId64 " staging tile%s", list->count,
-			broadcast->staging, broadcast->staging == 1 ? "" : "s");
+			tiles, tiles == 1 ? "" : "s");
 		return;
 	}
 	broadcast->offset_count = list->count;
@@ -284,6 +389,9 @@ static void read_algorithm(struct draft *draft)
 	int order = ORDER_SLIDING;
 	read_word(&draft->map, "order", OPTIONAL, chunk_order_names, &order);
 	broadcast->order = (enum chunk_order)order;
+	if (order != ORDER_SLIDING && broadcast->operation != OPERATION_BROADCAST)
+		diag_error(draft->reading->diag, node_find(draft->map.map, "order")->span,
+			"the chunks of a %s slide", operation_names[broadcast->operation]);
 	read_text(&draft->map, "algorithm", OPTIONAL, &broadcast->algorithm);
 	if (read_integer(&draft->map, "segments", OPTIONAL, 1, 1 << 20, &broadcast->segments) &&
 		!broadcast->algorithm)
@@ -358,12 +466,13 @@ const struct broadcast *broadcast_read(
 	read_text(&draft.map, "name", OPTIONAL, &broadcast->name);
 	read_word(&draft.map, "compat", OPTIONAL, compat_names, &compat);
 	broadcast->compat = (enum compat)compat;
-	draft.op = read_node(&draft.map, "op", OPTIONAL);
-	read_tensor(&draft);
+	read_operation(&draft);
 	read_ranks(&draft);
+	read_tensor(&draft);
 	read_source(&draft);
 	check_line(&draft);
 	read_destinations(&draft);
+	read_handshake(&draft);
 	read_machine(&draft, arch);
 	read_tile(&draft);
 	read_staging(&draft);

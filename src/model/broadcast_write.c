@@ -48,6 +48,16 @@ static void add_tiles(struct text *text, const struct broadcast *b)
 	text_add(text, "\n  order: %s\n", chunk_order_names[b->order]);
 }
 
+static void add_handshake(struct text *text, const struct handshake *handshake)
+{
+	if (handshake->notifies)
+		text_add(text, "  notify: {op: %s, value: %" PRId64 "}\n",
+			notify_op_names[handshake->op], handshake->value);
+	if (handshake->waits)
+		text_add(text, "  wait: {cmp: %s, value: %" PRId64 "}\n",
+			wait_cmp_names[handshake->cmp], handshake->wanted);
+}
+
 const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 {
 	const struct copying *copying = &b->copying;
@@ -60,12 +70,16 @@ const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 	add_tensor(&text, &b->source);
 	text_add(&text, "  destinations: {");
 	add_tensor(&text, &b->destinations[0]);
+	if (operation_is_pair(b->operation))
+		text_add(&text, "  ranks: %" PRId64 "\n  peer: %" PRId64 "\n", b->ranks, b->peer);
+	add_handshake(&text, &b->handshake);
 	if (b->algorithm)
 		text_add(&text, "  algorithm: %s\n  segments: %" PRId64 "\n", b->algorithm,
 			b->segments);
 	add_tiles(&text, b);
 	add_speed(&text, "  copy_in: {latency: ", &copying->in);
 	add_speed(&text, "  copy_out: {latency: ", &copying->out);
+	add_speed(&text, "  combine: {latency: ", &copying->combine);
 	add_ratio(&text, "  copy_sync: ", copying->sync);
 	text_add(&text, "\n  links: {topology: %s, ports: %s, ", topology_names[copying->topology],
 		port_count_names[copying->ports]);

@@ -37,9 +37,10 @@ static struct ratio per_tick(struct ratio rate, int64_t per_cycle)
 
 struct copy_ticks copying_ticks(const struct copying *copying)
 {
-	const struct copy_speed *speeds[] = {&copying->in, &copying->out, &copying->link};
+	const struct copy_speed *speeds[] = {
+		&copying->in, &copying->out, &copying->link, &copying->combine};
 	int64_t ticks = common(1, copying->sync.den);
-	for (int s = 0; s < 3; s++) {
+	for (int s = 0; s < 4; s++) {
 		ticks = common(ticks, speeds[s]->latency.den);
 		ticks = common(ticks, speeds[s]->rate.num);
 	}
@@ -50,10 +51,12 @@ struct copy_ticks copying_ticks(const struct copying *copying)
 		.in_latency = to_ticks(copying->in.latency, ticks),
 		.out_latency = to_ticks(copying->out.latency, ticks),
 		.link_latency = to_ticks(copying->link.latency, ticks),
+		.combine_latency = to_ticks(copying->combine.latency, ticks),
 		.sync = to_ticks(copying->sync, ticks),
 		.in_rate = per_tick(copying->in.rate, ticks),
 		.out_rate = per_tick(copying->out.rate, ticks),
 		.link_rate = per_tick(copying->link.rate, ticks),
+		.combine_rate = per_tick(copying->combine.rate, ticks),
 	};
 }
 
@@ -84,9 +87,9 @@ static void read_speed(struct reader *map, struct ratio clock_hz, struct copy_sp
 
 void copying_read_pipes(struct reader *reader, struct ratio clock_hz, struct copying *copying)
 {
-	static const char *const keys[] = {"copy_in", "copy_out"};
-	struct copy_speed *speeds[] = {&copying->in, &copying->out};
-	for (int k = 0; k < 2; k++) {
+	static const char *const keys[] = {"copy_in", "copy_out", "combine"};
+	struct copy_speed *speeds[] = {&copying->in, &copying->out, &copying->combine};
+	for (int k = 0; k < 3; k++) {
 		const struct node *node = read_map(reader, keys[k], OPTIONAL);
 		struct reader map;
 		if (!node || !reader_open(&map, reader->reading, node, keys[k]))

@@ -7,8 +7,8 @@
 
 /*
  * What a rank copies with: two queues, each carried out in order.  The one loads from global
- * memory into a scratchpad, the other stores from there into global memory, the rank's own or,
- * over links, another's.  b bytes take latency + b / rate; a flag that one queue sets is seen by
+ * memory into a scratchpad, the other stores from there into global memory; that is the rank's own
+ * or, over links, another's.  b bytes take latency + b / rate; a flag that one queue sets is seen by
  * the other `sync` later.
  */
 enum topology_kind {
@@ -32,8 +32,10 @@ struct copy_speed {
 
 struct copying {
 	struct copy_speed in, out; /* between the rank's own global memory and its scratchpad */
-	struct copy_speed link;    /* to another rank: its latency comes on top of out's, once a
-				   link; its rate replaces out's */
+	struct copy_speed link;    /* to or from another rank: its latency comes on top of theirs,
+				   once a link; its rate replaces theirs */
+	struct copy_speed combine; /* of two tiles into one of them, by the vector queue; bytes of
+				   one */
 	struct ratio sync;         /* cycles */
 	enum topology_kind topology;
 	enum port_count ports;
@@ -47,13 +49,14 @@ enum { COPY_TICKS_MOST = 1 << 20 };
 
 struct copy_ticks {
 	int64_t per_cycle;
-	int64_t in_latency, out_latency, link_latency, sync;
-	struct ratio in_rate, out_rate, link_rate; /* bytes per tick; 0: no limit */
+	int64_t in_latency, out_latency, link_latency, combine_latency, sync;
+	struct ratio in_rate, out_rate, link_rate, combine_rate; /* bytes per tick; 0: no limit */
 };
 
 struct copy_ticks copying_ticks(const struct copying *copying);
 
-/* All speeds that attributes may give: `copy_in`, `copy_out`, `copy_sync` of a scratchpad and
+/* All speeds that attributes may give: `copy_in`, `copy_out`, `combine`, `copy_sync` of a
+ * scratchpad and
  * `links` of a container or a broadcast.  What is not given stays. */
 struct node;
 struct reader;

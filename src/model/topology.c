@@ -60,20 +60,34 @@ int topology_link(const struct topology *topology, int from, int to)
 	return -1;
 }
 
-void topology_distances(const struct topology *topology, int from, int *out)
+/* Over links as they are, or the other way. */
+static void spread(const struct topology *topology, int start, bool back, int *out)
 {
 	int far = 0;
 	bool grew = true;
 	for (int r = 0; r < topology->ranks; r++)
-		out[r] = r == from ? 0 : -1;
+		out[r] = r == start ? 0 : -1;
 	for (; grew; far++) {
 		grew = false;
-		for (size_t l = 0; l < topology->link_count; l++)
-			if (out[topology->links[l].from] == far && out[topology->links[l].to] < 0) {
-				out[topology->links[l].to] = far + 1;
+		for (size_t l = 0; l < topology->link_count; l++) {
+			const struct link *link = &topology->links[l];
+			int from = back ? link->to : link->from, to = back ? link->from : link->to;
+			if (out[from] == far && out[to] < 0) {
+				out[to] = far + 1;
 				grew = true;
 			}
+		}
 	}
+}
+
+void topology_distances(const struct topology *topology, int from, int *out)
+{
+	spread(topology, from, false, out);
+}
+
+void topology_distances_to(const struct topology *topology, int to, int *out)
+{
+	spread(topology, to, true, out);
 }
 
 int topology_before(const struct topology *topology, const int *distances, int to)

@@ -37,6 +37,9 @@ int topology_link(const struct topology *topology, int from, int to);
 /* Links on a shortest way from `from` to each rank; -1: there is none.  `out` has room for all. */
 void topology_distances(const struct topology *topology, int from, int *out);
 
+/* The same from each rank to `to`. */
+void topology_distances_to(const struct topology *topology, int to, int *out);
+
 /* The rank before `to` on a shortest way from `from`, of several the least; -1: there is none. */
 int topology_before(const struct topology *topology, const int *distances, int to);
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/wide.h"
+#include "sim/copy_signal.h"
 #include "sim/copy_state.h"
 
 #include <inttypes.h>
@@ -105,8 +106,14 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 	const struct copy_ticks *ticks = &program->ticks;
 	int64_t bytes = copy_chunk_bytes(program, &program->chunks[instruction->chunk]);
 	bool load = instruction->kind == COPY_LOAD;
-	int own = program->streams[s].rank, other = program->buffers[instruction->buffer].rank;
+	int own = program->streams[s].rank, other = own;
 	struct ratio rate = load ? ticks->in_rate : ticks->out_rate;
+	if (instruction->kind == COPY_COMBINE) {
+		*need = (struct need){own, own,
+			ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
+		return true;
+	}
+	other = program->buffers[instruction->buffer].rank;
 	need->from = load ? other : own;
 	need->to = load ? own : other;
 	need->time = load ? ticks->in_latency : ticks->out_latency;
@@ -177,7 +184,9 @@ static int64_t begins(struct machine *machine, size_t s)
 		const struct sight *sight = machine->flags[head->flag].first;
 		return sight ? later(machine->free[s], sight->from) : -1;
 	}
-	if (head->kind == COPY_SET)
+	if (head->kind == COPY_AWAIT)
+		return copy_signals_passes(machine->run.signals, head->flag, machine->free[s]);
+	if (head->kind != COPY_LOAD && head->kind != COPY_STORE)
 		return machine->free[s];
 	int other = program->buffers[head->buffer].rank;
 	bool load = head->kind == COPY_LOAD;
@@ -217,6 +226,35 @@ static void wait_flag(struct machine *machine, size_t s, int number)
 		copy_order_wait(machine->run.order, s, number);
 }
 
+/* A signal takes no port, and no link from others. */
+static void notify(struct machine *machine, size_t s, int signal, int64_t start)
+{
+	const struct copy_program *program = machine->run.program;
+	int from = program->streams[s].rank, to = program->signals[signal];
+	int hops = distances_from(machine, from)[to];
+	if (hops < 0) {
+		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
+			"no way leads from rank %d to rank %d", from, to);
+		return;
+	}
+	machine->free[s] =
+		start + program->ticks.out_latency + hops * program->ticks.link_latency;
+	copy_signals_notify(machine->run.signals, signal, machine->free[s]);
+	if (machine->run.order)
+		copy_order_notify(machine->run.order, s, signal);
+}
+
+/* That another notice more would have been too many is a matter of time, too. */
+static void await(struct machine *machine, size_t s, int signal)
+{
+	struct copy_run *run = &machine->run;
+	if (handshake_least(run->program->handshake, copy_signals_all(run->signals, signal)) < 0)
+		copy_fault(run, COPY_DEADLOCK, s, machine->next[s],
+			"may miss the value of signal %d that it waits for", signal);
+	else if (run->order)
+		copy_order_await(run->order, s, signal);
+}
+
 static void transfer(struct machine *machine, size_t s, const struct copy_instruction *instruction,
 	int64_t start)
 {
@@ -227,9 +265,11 @@ static void transfer(struct machine *machine, size_t s, const struct copy_instru
 	if (instruction->kind == COPY_LOAD) {
 		result->loads++;
 		result->bytes_loaded += bytes;
-	} else {
+	} else if (instruction->kind == COPY_STORE) {
 		result->stores++;
 		result->bytes_stored += bytes;
+	} else {
+		result->combines++;
 	}
 	if (!find_need(machine, s, instruction, &need))
 		return;
@@ -253,8 +293,15 @@ static void run_head(struct machine *machine, size_t s, int64_t start)
 	case COPY_WAIT:
 		wait_flag(machine, s, head->flag);
 		break;
+	case COPY_NOTIFY:
+		notify(machine, s, head->flag, start);
+		break;
+	case COPY_AWAIT:
+		await(machine, s, head->flag);
+		break;
 	case COPY_LOAD:
 	case COPY_STORE:
+	case COPY_COMBINE:
 		transfer(machine, s, head, start);
 		break;
 	}
@@ -293,7 +340,9 @@ static bool all_ran(struct machine *machine)
 			continue;
 		all = false;
 		copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
-			"waits for flag %d, which nobody will set",
+			stream->instructions[machine->next[s]].kind == COPY_AWAIT
+				? "waits for a value of signal %d that it will not have"
+				: "waits for flag %d, which nobody will set",
 			stream->instructions[machine->next[s]].flag);
 	}
 	return all;
@@ -328,6 +377,18 @@ static struct machine open_machine(
 	return machine;
 }
 
+/* Of the rank with the most. */
+static int64_t staging_bytes(const struct copy_program *program, struct arena *arena)
+{
+	int64_t *sums = arena_array(arena, int64_t, program->topology->ranks), most = 0;
+	for (int t = 0; t < program->tile_count; t++) {
+		int64_t *sum = &sums[program->tiles[t].rank];
+		*sum += program->tiles[t].size;
+		most = number_max(most, *sum);
+	}
+	return most;
+}
+
 struct copy_result copy_run(
 	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
 {
@@ -335,6 +396,7 @@ struct copy_result copy_run(
 	struct copy_run *run = &machine.run;
 	int64_t start = 0;
 	size_t s = 0;
+	run->signals = copy_signals_open(program, arena);
 	if (options->data && (run->memory = copy_memory_open(run)))
 		run->order = copy_order_open(run);
 	run->result.data = run->memory != NULL;
@@ -348,8 +410,7 @@ struct copy_result copy_run(
 		if (machine.flags[f].first)
 			copy_fault(run, COPY_FLAG, machine.flags[f].setter, machine.flags[f].at,
 				"flag %d is set and never waited for", f);
-	for (int t = 0; t < program->tile_count; t++)
-		run->result.staging_bytes += program->tiles[t].size;
+	run->result.staging_bytes = staging_bytes(program, arena);
 	run->result.cycles = number_ceil_div(run->result.ticks, program->ticks.per_cycle);
 	run->result.trace = machine.trace;
 	if (run->memory)

@@ -1,5 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
+#include "sim/copy_combine.h"
+#include "sim/copy_expected.h"
 #include "sim/copy_state.h"
 
 #include <inttypes.h>
@@ -101,11 +103,16 @@ static void fill(struct copy_run *run, int b, struct place *place)
 	struct random random = random_open(run->options->seed, (uint64_t)b);
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), at[BROADCAST_RANK];
+	const struct broadcast *broadcast = run->program->broadcast;
+	bool reduces = broadcast && broadcast->operation == OPERATION_REDUCE;
 	for (int64_t i = 0; i < count; i++) {
 		uint64_t value = random_next(&random);
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
-		memcpy(&place->at[element * bytes], &value, (size_t)bytes);
+		if (reduces)
+			copy_draw(run->program->element, value, &place->at[element * bytes]);
+		else
+			memcpy(&place->at[element * bytes], &value, (size_t)bytes);
 		place->filled[element] = true;
 	}
 }
@@ -267,6 +274,28 @@ static void move(struct step *step)
 	}
 }
 
+/* Row by row: both tiles must be full, and nobody else may touch the first. */
+static void combine(struct step *step)
+{
+	int element = step->run->memory->element;
+	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
+	bool *into_filled, *with_filled;
+	for (int64_t row = 0; row < rows; row++) {
+		uint8_t *into = find_row(step, step->instruction->tile, row, width * element, true,
+			&into_filled);
+		uint8_t *with = find_row(step, step->instruction->other, row, width * element,
+			false, &with_filled);
+		if (!into || !with)
+			return;
+		for (int64_t at = 0; at < width * element; at += element) {
+			if (!into_filled[at] || !with_filled[at])
+				FAULT(step, COPY_UNWRITTEN, "combines bytes that nobody loaded");
+			copy_combine(step->run->program->element, step->run->program->reduction,
+				&into[at], &with[at]);
+		}
+	}
+}
+
 void copy_memory_run(
 	struct copy_run *run, size_t stream, size_t i, const struct copy_instruction *instruction)
 {
@@ -281,21 +310,36 @@ void copy_memory_run(
 		.buffer = &run->program->buffers[instruction->buffer],
 		.place = &run->memory->places[instruction->buffer],
 	};
-	move(&step);
+	if (instruction->kind == COPY_COMBINE)
+		combine(&step);
+	else
+		move(&step);
 }
 
-/* What belongs into a buffer: its expectation, or the first buffer with values. */
-static const uint8_t *expected_at(const struct copy_run *run, int b, int64_t i)
+const uint8_t *copy_memory_at(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = place_of(&run->program->buffers[buffer], at);
+	return &run->memory->places[buffer].at[place * run->memory->element];
+}
+
+/* What belongs into a buffer: the expectation, what the operation says, or the first buffer with
+ * values. */
+static void find_expected(const struct copy_run *run, int b, int64_t i,
+	const int64_t at[BROADCAST_RANK], uint8_t *out)
 {
 	const struct copy_program *program = run->program;
-	int64_t at[BROADCAST_RANK], first = 0;
-	if (run->options->expected)
-		return &run->options->expected[b][i * run->memory->element];
-	while (program->buffers[first].written)
-		first++;
-	unravel(program->buffers[first].shape, i, at);
-	int64_t place = place_of(&program->buffers[first], at);
-	return &run->memory->places[first].at[place * run->memory->element];
+	size_t bytes = (size_t)run->memory->element;
+	int first = 0;
+	if (run->options->expected) {
+		memcpy(out, &run->options->expected[b][(size_t)i * bytes], bytes);
+	} else if (program->broadcast) {
+		copy_expected(run, b, at, out);
+	} else {
+		while (program->buffers[first].written)
+			first++;
+		memcpy(out, copy_memory_at(run, first, at), bytes);
+	}
 }
 
 static void check_buffer(struct copy_run *run, int b)
@@ -304,13 +348,14 @@ static void check_buffer(struct copy_run *run, int b)
 	const struct place *place = &run->memory->places[b];
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
+	uint8_t expected[8];
 	for (int64_t i = 0; i < count; i++) {
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
+		find_expected(run, b, i, at, expected);
 		missing += !place->filled[element];
 		wrong += place->filled[element] &&
-			 memcmp(&place->at[element * bytes], expected_at(run, b, i),
-				 (size_t)bytes) != 0;
+			 memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}
 	if (missing)
 		copy_fault(run, COPY_MISSING, 0, 0,

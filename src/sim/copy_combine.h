@@ -1,0 +1,16 @@
+#ifndef SIM_COPY_COMBINE_H
+#define SIM_COPY_COMBINE_H
+
+#include "model/collective.h"
+#include "model/element.h"
+
+#include <stdint.h>
+
+/* `into` becomes the one and the other: in integers around their width, in floats with the
+ * rounding of each step to the type. */
+void copy_combine(enum element element, enum reduction reduction, void *into, const void *with);
+
+/* A value out of random bits: any whole number, or a float far from where it would overflow. */
+void copy_draw(enum element element, uint64_t bits, void *out);
+
+#endif
