@@ -96,6 +96,32 @@ static const struct {
 	{"  compat: code\n  tile: {rows: 64, cols: 24}\n", "E_TLOAD_ROW E_TLOAD_COL"},
 	{"  compat: code\n  tile: {rows: 64, cols: 24, valid_rows: 60, valid_cols: 20}\n", ""},
 	{"  tile: {rows: 64, cols: 24, static: [rows, cols]}\n", ""},
+	{TILE "  operation: put\n  peer: 4\n", "E_PEER"},
+	{TILE "  operation: get\n  peer: -1\n  root: 4\n", "E_ROOT E_PEER"},
+	{TILE "  operation: get\n  peer: 3\n  source: [{}, {}, {}, {}]\n", "E_DST_COUNT"},
+	{TILE "  operation: gather\n  destinations: {shape: [2, 119, 20]}\n", "E_ROWS"},
+	{TILE "  operation: gather\n  destinations: {shape: [2, 130, 20]}\n", ""},
+	{TILE "  operation: gather\n  destinations: {live: false}\n", "E_DST_LIVE"},
+	{TILE "  operation: gather\n  source: [{}, {}, {}, {strides: [0, 0, 1]}]\n",
+		"E_DST_STRIDE"},
+	{TILE "  operation: gather\n  destinations: {dtype: int32}\n",
+		"E_DTYPE_TILE E_DTYPE_GROUP"},
+	{TILE "  operation: scatter\n  source: {shape: [2, 120, 24]}\n", "E_ROWS"},
+	{TILE "  operation: reduce\n  source: [{}, {}, {live: false}, {}]\n", "E_DST_LIVE"},
+	{TILE "  operation: reduce\n  offsets: [0]\n", "E_STAGING"},
+	{TILE "  operation: reduce\n  offsets: [0, 480]\n", "E_UB_OVERLAP"},
+	{TILE "  notify: {}\n", "E_WAIT_EARLY"},
+	{TILE "  wait: {}\n", "E_WAIT_NEVER"},
+	{TILE "  notify: {}\n  wait: {}\n", ""},
+	{TILE "  notify: {}\n  wait: {value: 0}\n", "E_WAIT_NEVER"},
+	{TILE "  notify: {}\n  wait: {cmp: ge, value: 0}\n", "E_WAIT_EARLY"},
+	{TILE "  operation: gather\n  notify: {}\n  wait: {}\n", "E_WAIT_EARLY"},
+	{TILE "  operation: gather\n  notify: {op: add}\n  wait: {cmp: eq, value: 2}\n",
+		"E_WAIT_NEVER"},
+	{TILE "  operation: gather\n  notify: {op: add}\n  wait: {cmp: ge, value: 3}\n", ""},
+	{TILE "  operation: reduce\n  notify: {op: add, value: -1}\n"
+	      "  wait: {cmp: lt, value: -2}\n",
+		""},
 	{"  tile: {rows: 8, cols: 12, dtype: fp16}\n  root: 9\n  mode: ping-pong\n"
 	 "  offsets: [0]\n",
 		"E_DTYPE_TILE E_TILE_ALIGN E_STAGING E_ROOT"},
@@ -222,6 +248,91 @@ static void the_assembly_line_says_what_the_keys_say(void **state)
 		"!pto.memref<3x64x64xf32>)'\n  tile: {rows: 16, cols: 32}\n",
 		&why);
 	assert_string_equal(codes_of(*state, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
+}
+
+/* Every operation by its keys and by the line that they make; what reads badly is shown. */
+static void each_operation_has_a_line(void **state)
+{
+	static const struct {
+		const char *keys, *line;
+	} rows[] = {
+		{"operation: gather", "tgather %group, %dst : (!pto.group<4, 1x1x3x8x32xf32>, "
+				      "!pto.memref<1x1x3x32x32xf32>)"},
+		{"operation: scatter", "tscatter %group, %src : (!pto.group<4, 1x1x3x8x32xf32>, "
+				       "!pto.memref<1x1x3x32x32xf32>)"},
+		{"operation: reduce, reduction: max",
+			"treduce %group, %dst {op = #pto.reduce_op<Max>} : (!pto.group<4, "
+			"1x1x3x8x32xf32>, !pto.memref<1x1x3x8x32xf32>)"},
+		{"operation: put, peer: 2", "tput %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
+					    "!pto.memref<1x1x3x8x32xf32>)"},
+		{"operation: get, peer: 2", "tget %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
+					    "!pto.memref<1x1x3x8x32xf32>)"},
+	};
+	const char *why, *tile = "tile: {rows: 4, cols: 32}";
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct broadcast *by_keys = read(*state,
+			arena_format(*state,
+				"broadcast: {%s, dtype: fp32, shape: [3, 8, 32], ranks: 4, %s}",
+				rows[i].keys, tile),
+			&why);
+		assert_string_equal(broadcast_line(*state, by_keys), rows[i].line);
+		const char *written = broadcast_write(*state, by_keys);
+		const struct broadcast *again = read(*state, written, &why);
+		if (!again)
+			fail_msg("%s%s", written, why);
+		assert_string_equal(broadcast_write(*state, again), written);
+		assert_string_equal(codes_of(*state, again), "");
+	}
+	static const struct {
+		const char *text, *complaint;
+	} wrong[] = {
+		{"op: 'treduce %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)'",
+			"'{' is wanted here; the line is 'treduce %group, %dst {op"},
+		{"op: 'treduce %g, %d {op = #pto.reduce_op<Prod>} : (!pto.group<2, 4x8xf32>, "
+		 "!pto.memref<4x8xf32>)'",
+			"one such as 'sum' is wanted here"},
+		{"op: 'tscater %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<8x8xf32>)'",
+			"'tbroadcast', 'tgather', 'tscatter'"},
+		{"operation: gahter", "did you mean 'gather'?"},
+		{"operation: put, ranks: 3, dtype: fp32, shape: [4]", "broadcast has no 'peer'"},
+		{"operation: put, op: 'tget %d, %s : (!pto.memref<4x8xf32>, !pto.memref<4x8xf32>)', "
+		 "ranks: 2, peer: 1",
+			"'operation' is not that of 'op'"},
+		{"operation: gather, reduction: sum, ranks: 2, dtype: fp32, shape: [4]",
+			"a gather combines nothing"},
+		{"operation: gather, order: johnson, ranks: 2, dtype: fp32, shape: [4]",
+			"the chunks of a gather slide"},
+		{"ranks: 2, dtype: fp32, shape: [4], wait: {cmp: eg}", "did you mean 'eq'?"},
+		{"ranks: 2, dtype: fp32, shape: [4], notify: 'tnotify %s, 1 {op = "
+		 "#pto.notify_op<Sat>} : (!pto.memref<i32>, i32)'",
+			"one such as 'set' is wanted here"},
+	};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		const struct broadcast *broadcast = read(*state,
+			arena_format(*state, "broadcast: {%s, %s}", wrong[i].text, tile), &why);
+		if (broadcast || !strstr(why, wrong[i].complaint))
+			fail_msg("%s\n%s", wrong[i].text, why);
+	}
+}
+
+static void signals_are_read_from_their_lines(void **state)
+{
+	const char *why;
+	const struct broadcast *b = read(*state,
+		"broadcast:\n  dtype: f32\n  shape: [4]\n  ranks: 3\n"
+		"  tile: {rows: 1, cols: 8}\n  operation: gather\n"
+		"  notify: 'tnotify %signal_remote, 2 {op = #pto.notify_op<AtomicAdd>} : "
+		"(!pto.memref<i32>, i32)'\n"
+		"  wait: 'twait %signal, 4 {cmp = #pto.cmp<GE>} : (!pto.memref<i32>, i32)'\n",
+		&why);
+	if (!b)
+		fail_msg("%s", why);
+	assert_true(b->handshake.notifies && b->handshake.waits);
+	assert_int_equal(b->handshake.op, NOTIFY_ADD);
+	assert_int_equal(b->handshake.value, 2);
+	assert_int_equal(b->handshake.cmp, WAIT_GE);
+	assert_int_equal(b->handshake.wanted, 4);
+	assert_string_equal(codes_of(*state, b), "");
 }
 
 static void speeds_come_from_the_machine_or_the_broadcast(void **state)
@@ -391,6 +502,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_operation_has_a_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			signals_are_read_from_their_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),

@@ -43,6 +43,26 @@ static void score_and_simulate_agree(void **state)
 	expect(&small, 0, "\"agrees\": true");
 }
 
+/* The smaller of the shipped ones with their bytes, and as they are written back. */
+static void every_operation_is_executed(void **state)
+{
+	static const char *const names[] = {
+		"gather_activations", "scatter_rows", "reduce_gradients", "put_block", "get_block"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct ended ended = shell(*state,
+			"$LXPLORE simulate specs/arch/a2a3.yaml specs/broadcasts/%s.yaml",
+			names[i]);
+		expect(&ended, 0, "\"executed\": \"data\"");
+		expect(&ended, 0, "\"agrees\": true");
+	}
+	struct ended away = shell(*state,
+		"$LXPLORE check - <<'E'\n"
+		"broadcast: {operation: gather, dtype: fp32, shape: [4, 8], ranks: 3,\n"
+		"  tile: {rows: 4, cols: 8}, links: {topology: root_only}}\nE");
+	assert_int_equal(away.status, 1);
+	assert_non_null(strstr(away.err, "no way leads from rank 1 to rank 0"));
+}
+
 static void what_breaks_a_rule_is_no_broadcast(void **state)
 {
 	struct ended ended = shell(*state, "$LXPLORE check specs/arch/kirin.yaml - <<'E'\n"
@@ -94,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(score_and_simulate_agree, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_operation_is_executed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_breaks_a_rule_is_no_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),

@@ -175,7 +175,8 @@ static wide reduce_chunk(const struct course *course, int64_t bytes, int64_t sta
 	for (int64_t r = 0; r < b->ranks; r++) {
 		struct leg leg = course_leg(course, r);
 		if (r != b->root)
-			pass(&pipeline, course_load(ticks, &leg, bytes), course_combine(ticks, bytes));
+			pass(&pipeline, course_load(ticks, &leg, bytes),
+				course_combine(ticks, bytes));
 	}
 	return pipeline.stored + ticks->sync + course_store(ticks, &own, bytes) + ticks->sync;
 }
@@ -201,9 +202,8 @@ static struct times time_reduction(const struct course *course, int64_t staging)
 			times.single += count * reduce_chunk(course, bytes, 1);
 			times.ping_pong += count * reduce_chunk(course, bytes, 2);
 			times.tiles += count * reduce_chunk(course, bytes, staging);
-			times.unlimited +=
-				count * reduce_chunk(course, bytes,
-						number_min(b->ranks, STAGING_MOST));
+			times.unlimited += count * reduce_chunk(course, bytes,
+							   number_min(b->ranks, STAGING_MOST));
 		}
 	times.bound = times.load + times.store;
 	return times;
@@ -257,7 +257,7 @@ bool broadcast_time(const struct broadcast *broadcast, const struct topology *to
 		return !chunks;
 	}
 	struct times times = course_combines(broadcast) ? time_reduction(&course, staging)
-						 : time_copies(&course, staging);
+							: time_copies(&course, staging);
 	times.single = add_handshake(&course, 1, times.single);
 	times.ping_pong = add_handshake(&course, 2, times.ping_pong);
 	times.tiles = add_handshake(&course, staging, times.tiles);
@@ -298,4 +298,3 @@ int64_t broadcast_load_time(const struct broadcast *broadcast, int64_t bytes)
 	const struct leg leg = {.stores = 1};
 	return (int64_t)course_load(&ticks, &leg, bytes);
 }
-

@@ -95,7 +95,8 @@ wide course_load(const struct copy_ticks *ticks, const struct leg *leg, int64_t 
 wide course_store(const struct copy_ticks *ticks, const struct leg *leg, int64_t bytes)
 {
 	struct ratio far = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
-	return (wide)leg->stores * ticks->out_latency + (wide)leg->store_hops * ticks->link_latency +
+	return (wide)leg->stores * ticks->out_latency +
+	       (wide)leg->store_hops * ticks->link_latency +
 	       (leg->stores - leg->remote) * time_of(bytes, ticks->out_rate) +
 	       leg->remote * time_of(bytes, far);
 }
@@ -114,4 +115,3 @@ bool course_combines(const struct broadcast *b)
 {
 	return b->operation == OPERATION_REDUCE && b->ranks > 1;
 }
-

@@ -17,7 +17,7 @@ struct grid {
 
 /* What decides how long chunks of a leg take, and how much of it crosses links. */
 struct leg {
-	bool far;               /* loaded from another rank */
+	bool far; /* loaded from another rank */
 	int64_t load_hops;
 	int64_t stores, remote; /* to ranks, and how many of them are others */
 	int64_t store_hops;     /* to all of them */
@@ -37,7 +37,7 @@ struct course {
 struct course course_open(const struct broadcast *b, const struct topology *topology);
 void course_close(struct course *course);
 
-int64_t course_chunks(const struct course *course); /* of one leg */
+int64_t course_chunks(const struct course *course);              /* of one leg */
 int64_t course_bytes(const struct course *course, int h, int w); /* of a chunk */
 struct leg course_leg(const struct course *course, int64_t i);
 

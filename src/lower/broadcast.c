@@ -144,8 +144,7 @@ static const struct leg *list_legs(const struct draft *draft, int64_t *count)
 /* Two flags of each tile. */
 enum { FULL, FREE, FLAGS_OF_TILE };
 
-static void write_load(
-	struct writer *in, const struct leg *leg, int tile, int64_t chunk, int full)
+static void write_load(struct writer *in, const struct leg *leg, int tile, int64_t chunk, int full)
 {
 	write(in, (struct copy_instruction){.kind = COPY_LOAD,
 			  .buffer = leg->from,
@@ -353,8 +352,8 @@ const struct copy_program *broadcast_lower(
 	const struct broadcast *broadcast, const int64_t *order, int64_t most, struct arena *arena)
 {
 	struct draft draft = {.broadcast = broadcast, .arena = arena, .order = order};
-	const struct chunk *chunks =
-		broadcast_chunks(broadcast, most / (3 * broadcast->ranks + 5), arena, &draft.chunks);
+	const struct chunk *chunks = broadcast_chunks(
+		broadcast, most / (3 * broadcast->ranks + 5), arena, &draft.chunks);
 	if (!chunks)
 		return NULL;
 	list_buffers(&draft);

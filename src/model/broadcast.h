@@ -72,8 +72,8 @@ struct broadcast {
 	int64_t peer;        /* of a put or get: the other rank */
 	int64_t source_rank; /* in whose memory the source of a push lies */
 	struct rank_tensor source;
-	const struct rank_tensor *sources; /* of a pull, by rank, the first is `source` */
-	size_t source_count;               /* ranks, or 1: all alike */
+	const struct rank_tensor *sources;      /* of a pull, by rank, the first is `source` */
+	size_t source_count;                    /* ranks, or 1: all alike */
 	const struct rank_tensor *destinations; /* of a push, by rank */
 	size_t destination_count;               /* likewise */
 	struct handshake handshake;

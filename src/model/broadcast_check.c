@@ -111,8 +111,7 @@ static void check_types(struct check *check)
 	for (size_t i = 0; i < count; i++)
 		if (group[i].element != own->element) {
 			add(check, E_DTYPE_GROUP, group[i].span, "the group is of %s, the %s of %s",
-				element_names[group[i].element], role,
-				element_names[own->element]);
+				element_names[group[i].element], role, element_names[own->element]);
 			break;
 		}
 	for (size_t i = 0; i < count; i++)
@@ -195,6 +194,9 @@ static void check_call(struct check *check)
 	if (b->caller != b->root)
 		add(check, E_CALLER, b->spans.caller,
 			"rank %" PRId64 " calls, the root is rank %" PRId64, b->caller, b->root);
+	if (operation_is_pair(b->operation) && b->ranks > 0 && (b->peer < 0 || b->peer >= b->ranks))
+		add(check, E_PEER, b->spans.peer, "rank %" PRId64 " of %" PRId64, b->peer,
+			b->ranks);
 }
 
 static bool same(const int64_t a[BROADCAST_RANK], const int64_t b[BROADCAST_RANK])
@@ -377,7 +379,7 @@ bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, str
 	const struct broadcast_fault *faults = broadcast_check(broadcast, arena, &count);
 	for (size_t i = 0; i < count; i++)
 		diag_error(diag, faults[i].span, "%s: %s (%s)",
-			broadcast_error_names[faults[i].error],
-			message_of(&check, faults[i].error), faults[i].detail);
+			broadcast_error_names[faults[i].error], message_of(&check, faults[i].error),
+			faults[i].detail);
 	return count == 0;
 }

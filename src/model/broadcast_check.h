@@ -44,7 +44,7 @@ enum broadcast_error {
 	E_WAIT_NEVER, /* a wait that may never go on */
 	BROADCAST_ERRORS,
 };
-extern const char *const broadcast_error_names[];    /* "E_DTYPE_TILE", .. */
+extern const char *const broadcast_error_names[]; /* "E_DTYPE_TILE", .. */
 /* In the order of the enum; of a sibling they begin with its own name in place of TBROADCAST. */
 extern const char *const broadcast_error_messages[];
 

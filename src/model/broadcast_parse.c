@@ -87,8 +87,8 @@ static bool read_shape(struct parse *parse, struct assembly_type *type)
 }
 
 /* {op = #pto.reduce_op<Sum>} */
-static bool read_attribute(struct parse *parse, const char *key, const char *type,
-	const char *const *words, int *out)
+static bool read_attribute(
+	struct parse *parse, const char *key, const char *type, const char *const *words, int *out)
 {
 	return expect(parse, "{") && expect(parse, key) && expect(parse, "=") &&
 	       expect(parse, arena_format(parse->reading->arena, "#pto.%s<", type)) &&

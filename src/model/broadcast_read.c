@@ -164,8 +164,8 @@ static void read_tensor(struct draft *draft)
 	source->live = true;
 }
 
-static void read_tensor_map(struct draft *draft, const struct node *node, const char *what,
-	struct rank_tensor *tensor)
+static void read_tensor_map(
+	struct draft *draft, const struct node *node, const char *what, struct rank_tensor *tensor)
 {
 	struct reader map;
 	if (!reader_open(&map, draft->reading, node, what))
@@ -180,8 +180,8 @@ static void read_tensor_map(struct draft *draft, const struct node *node, const 
 }
 
 /* One for all, or by rank. */
-static const struct rank_tensor *read_tensors(struct draft *draft, const char *key,
-	const struct rank_tensor *given, size_t *count_out)
+static const struct rank_tensor *read_tensors(
+	struct draft *draft, const char *key, const struct rank_tensor *given, size_t *count_out)
 {
 	const struct node *node = read_node(&draft->map, key, OPTIONAL);
 	size_t count = node && node->kind == NODE_LIST ? node->count : 1;
@@ -191,8 +191,8 @@ static const struct rank_tensor *read_tensors(struct draft *draft, const char *k
 	for (size_t i = 1; i < count; i++)
 		tensors[i] = *given;
 	for (size_t i = 0; node && i < count; i++)
-		read_tensor_map(draft, node->kind == NODE_LIST ? node->items[i] : node, key,
-			&tensors[i]);
+		read_tensor_map(
+			draft, node->kind == NODE_LIST ? node->items[i] : node, key, &tensors[i]);
 	*count_out = count;
 	return tensors;
 }
@@ -358,8 +358,8 @@ static void read_offsets(struct draft *draft)
 		return;
 	if (list->count > broadcast->offset_count) {
 		diag_error(draft->reading->diag, list->span,
-			"%zu offsets for %" PRId64 " staging tile%s", list->count,
-			tiles, tiles == 1 ? "" : "s");
+			"%zu offsets for %" PRId64 " staging tile%s", list->count, tiles,
+			tiles == 1 ? "" : "s");
 		return;
 	}
 	broadcast->offset_count = list->count;

@@ -29,8 +29,8 @@ static bool linked(const struct topology *t, int from, int to)
 	return false;
 }
 
-const struct topology *topology_make(struct arena *arena, enum topology_kind kind, enum port_count ports,
-	int ranks, int root, int columns)
+const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
+	enum port_count ports, int ranks, int root, int columns)
 {
 	struct topology *t = arena_new(arena, struct topology);
 	*t = (struct topology){.kind = kind, .ports = ports, .ranks = ranks, .root = root};

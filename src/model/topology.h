@@ -28,8 +28,8 @@ struct topology {
 };
 
 /* columns: of a mesh, else 0; it divides ranks.  1 <= ranks <= RANKS_MOST, 0 <= root < ranks. */
-const struct topology *topology_make(struct arena *arena, enum topology_kind kind, enum port_count ports,
-	int ranks, int root, int columns);
+const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
+	enum port_count ports, int ranks, int root, int columns);
 
 /* The number of the link; -1 without one. */
 int topology_link(const struct topology *topology, int from, int to);

@@ -33,6 +33,15 @@ static const int64_t *find_order(const struct broadcast *broadcast, const struct
 						 : order_gilmore_gomory(jobs, count, arena);
 }
 
+/* Between the root and each rank, the way that bytes go; -1: there is none. */
+static void find_distances(const struct broadcast *b, const struct topology *topology, int *out)
+{
+	if (operation_pulls(b->operation))
+		topology_distances_to(topology, topology->root, out);
+	else
+		topology_distances(topology, topology->root, out);
+}
+
 static int64_t ceil_ticks(int64_t ticks, int64_t per_cycle)
 {
 	return number_ceil_div(ticks, per_cycle);
@@ -46,36 +55,72 @@ static int64_t time_of(int64_t bytes, struct ratio rate)
 	return ticks;
 }
 
+/* What no way over these links is below, while it is found. */
+struct bound {
+	const struct broadcast *broadcast;
+	const struct topology *topology;
+	struct copy_ticks ticks;
+	struct ratio rate;
+	int64_t latency, most;
+};
+
+/* Links of a rank that so many bytes must enter or leave it by. */
+static void pass_through(struct bound *bound, int rank, bool entering, int64_t bytes)
+{
+	const struct topology *topology = bound->topology;
+	int64_t ways = 0;
+	for (size_t l = 0; l < topology->link_count; l++)
+		ways += (entering ? topology->links[l].to : topology->links[l].from) == rank;
+	if (topology->ports == PORTS_ONE)
+		ways = 1;
+	if (ways && bytes)
+		bound->most = number_max(bound->most, bound->latency + bound->ticks.link_latency +
+							      time_of(bytes, bound->rate) / ways);
+}
+
 /*
- * Whatever is sent to whom: the last byte reaches the farthest rank over so many links; all of
- * it enters each rank over its links or its port; and with one port who has a part of it at most
- * doubles with each message.  The root stores its own copy.
+ * Whoever sends to whom: the last byte goes over as many links as lie between the root and the
+ * farthest rank; what a rank gives or gets goes over its links or its port, and what the root
+ * gives or gets over its own; with one port who has to do with it at most doubles with each
+ * message.  The root stores its own part; what is combined, ranks combine at best all at once.
  */
-static int64_t find_bound(const struct broadcast *b, const struct topology *topology, int64_t bytes,
+static int64_t find_bound(const struct broadcast *b, const struct topology *topology, int64_t block,
 	struct arena *arena)
 {
-	struct copy_ticks ticks = copying_ticks(&b->copying);
-	struct ratio rate = ticks.link_rate.num ? ticks.link_rate : ticks.out_rate;
+	bool pulls = operation_pulls(b->operation), pair = operation_is_pair(b->operation);
+	bool all = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
+	bool to_root = all || b->operation == OPERATION_REDUCE;
 	int *distances = arena_array(arena, int, topology->ranks);
-	int64_t most = ticks.out_latency + time_of(bytes, ticks.out_rate), doublings = 0;
-	topology_distances(topology, topology->root, distances);
+	int64_t others = pair ? b->peer != b->root : b->ranks - 1, doublings = 0;
+	struct bound bound = {b, topology, .ticks = copying_ticks(&b->copying)};
+	const struct copy_ticks *ticks = &bound.ticks;
+	bool remote = b->operation == OPERATION_PUT && others;
+	if (!block)
+		return 0;
+	bound.rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
+	bound.latency =
+		pulls ? number_min(ticks->in_latency, ticks->out_latency) : ticks->out_latency;
+	if (pulls && !ticks->link_rate.num)
+		bound.rate = (struct ratio){0, 1};
+	bound.most = remote ? ticks->in_latency + time_of(block, ticks->in_rate)
+			    : ticks->out_latency + time_of(block, ticks->out_rate);
+	find_distances(b, topology, distances);
 	for (int r = 0; r < topology->ranks; r++) {
-		int64_t entering = 0;
-		for (size_t l = 0; l < topology->link_count; l++)
-			entering += topology->links[l].to == r;
-		if (r == topology->root || !bytes)
+		if (r == topology->root || (pair && r != b->peer))
 			continue;
-		if (topology->ports == PORTS_ONE)
-			entering = 1;
-		most = number_max(most, ticks.out_latency + distances[r] * ticks.link_latency);
-		most = number_max(most,
-			ticks.out_latency + ticks.link_latency + time_of(bytes, rate) / entering);
+		bound.most =
+			number_max(bound.most, bound.latency + distances[r] * ticks->link_latency);
+		pass_through(&bound, r, !pulls, block);
 	}
-	while (topology->ports == PORTS_ONE && (1 << doublings) < topology->ranks)
+	if (to_root)
+		pass_through(&bound, topology->root, pulls, all ? others * block : block);
+	while (topology->ports == PORTS_ONE && !pair && (1 << doublings) < topology->ranks)
 		doublings++;
-	if (bytes)
-		most = number_max(most, doublings * (ticks.out_latency + ticks.link_latency));
-	return ceil_ticks(bytes ? most : 0, ticks.per_cycle);
+	bound.most = number_max(bound.most, doublings * (bound.latency + ticks->link_latency));
+	if (b->operation == OPERATION_REDUCE)
+		bound.most = number_max(
+			bound.most, time_of(block, ticks->combine_rate) * others / b->ranks);
+	return ceil_ticks(bound.most, ticks->per_cycle);
 }
 
 static const char *price_published(struct broadcast_outcome *out, struct arena *arena)
@@ -98,8 +143,17 @@ static const char *price_published(struct broadcast_outcome *out, struct arena *
 	}
 	out->score.link_bytes = out->counts.link_bytes;
 	out->score.buffer_bytes = out->counts.staging_bytes;
-	out->score.rounds = out->counts.chunks * (b->ranks - 1);
+	out->score.rounds = out->counts.chunks *
+			    (operation_is_pair(b->operation) ? b->peer != b->root : b->ranks - 1);
 	return NULL;
+}
+
+/* They were counted. */
+static int64_t block_bytes(const struct broadcast *b)
+{
+	int64_t elements = 0;
+	broadcast_elements(broadcast_block(b), &elements);
+	return elements * element_bytes(b->source.element);
 }
 
 static const char *price_algorithm(
@@ -133,18 +187,36 @@ static const char *price_algorithm(
 	return NULL;
 }
 
+/* NULL, or which rank cannot be come to. */
+static const char *find_unreached(
+	const struct broadcast *b, const struct topology *topology, struct arena *arena)
+{
+	int *distances = arena_array(arena, int, topology->ranks);
+	find_distances(b, topology, distances);
+	for (int r = 0; r < topology->ranks; r++) {
+		bool pulls = operation_pulls(b->operation);
+		int root = topology->root;
+		if (distances[r] < 0 && (!operation_is_pair(b->operation) || r == b->peer))
+			return arena_format(arena, "no way leads from rank %d to rank %d",
+				pulls ? r : root, pulls ? root : r);
+	}
+	return NULL;
+}
+
 const char *broadcast_price(
 	const struct broadcast *broadcast, struct arena *arena, struct broadcast_outcome *out)
 {
 	*out = (struct broadcast_outcome){.broadcast = broadcast};
 	out->topology = topology_make(arena, broadcast->copying.topology, broadcast->copying.ports,
 		(int)broadcast->ranks, (int)broadcast->root, broadcast->columns);
+	const char *why = find_unreached(broadcast, out->topology, arena);
+	if (why)
+		return why;
 	if (!broadcast_count(broadcast, out->topology, &out->counts))
 		return "it is too large to be counted";
-	int64_t bytes = out->counts.bytes_loaded;
+	int64_t bytes = block_bytes(broadcast);
 	bool published = !broadcast->algorithm || bytes == 0;
-	const char *why =
-		published ? price_published(out, arena) : price_algorithm(out, bytes, arena);
+	why = published ? price_published(out, arena) : price_algorithm(out, bytes, arena);
 	if (why)
 		return why;
 	out->score.feasible = true;
@@ -172,7 +244,8 @@ static void execute_published(
 		.fault = run.fault_count ? run.faults[0].text : NULL,
 		.agrees = !run.fault_count && run.ticks == outcome->ticks &&
 			  run.loads == counts->loads && run.stores == counts->stores &&
-			  run.flags == counts->flags && run.bytes_loaded == counts->bytes_loaded &&
+			  run.combines == counts->combines && run.flags == counts->flags &&
+			  run.bytes_loaded == counts->bytes_loaded &&
 			  run.bytes_stored == counts->bytes_stored &&
 			  run.link_bytes == counts->link_bytes &&
 			  run.staging_bytes == counts->staging_bytes,
@@ -184,7 +257,7 @@ static void execute_schedule(
 {
 	const struct broadcast *b = outcome->broadcast;
 	struct copy_ticks ticks = copying_ticks(&b->copying);
-	int64_t bytes = outcome->counts.bytes_loaded;
+	int64_t bytes = block_bytes(b);
 	bool data = bytes <= bytes_most / b->ranks;
 	struct schedule_result run = schedule_run(outcome->schedule, outcome->topology, &ticks,
 		bytes, element_bytes(b->source.element), data, seed, arena);

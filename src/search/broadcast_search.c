@@ -119,18 +119,19 @@ static bool attempt(struct hunt *hunt, const struct broadcast *variant)
 static bool lay(
 	struct broadcast *variant, int64_t *offsets, int64_t rows, int64_t cols, int64_t staging)
 {
-	const int64_t *shape = variant->source.shape;
+	const int64_t *shape = broadcast_block(variant);
 	int64_t chunks = number_ceil_div(shape[3], rows), bytes;
 	variant->tile.rows = variant->tile.valid_rows = rows;
 	variant->tile.cols = variant->tile.valid_cols = cols;
 	variant->tile.static_rows = variant->tile.static_cols = false;
 	variant->staging = staging;
-	variant->offset_count = (size_t)staging;
+	int64_t tiles = broadcast_tiles(variant);
+	variant->offset_count = (size_t)tiles;
 	variant->offsets = offsets;
 	bytes = broadcast_tile_bytes(variant);
-	if (variant->scratchpad_bytes && bytes > variant->scratchpad_bytes / staging)
+	if (variant->scratchpad_bytes && bytes > variant->scratchpad_bytes / tiles)
 		return false;
-	for (int64_t t = 0; t < staging; t++)
+	for (int64_t t = 0; t < tiles; t++)
 		offsets[t] = t * bytes;
 	if (!number_mul(chunks, number_ceil_div(shape[4], cols), &chunks))
 		return false;
@@ -142,13 +143,14 @@ static bool lay(
 
 static bool try_orders(struct hunt *hunt, struct broadcast *variant)
 {
-	const int64_t *shape = variant->source.shape;
+	const int64_t *shape = broadcast_block(variant);
 	bool tails = shape[3] % variant->tile.rows || shape[4] % variant->tile.cols;
+	bool orders = tails && variant->operation == OPERATION_BROADCAST;
 	variant->order = ORDER_SLIDING;
 	if (!attempt(hunt, variant))
 		return false;
 	variant->order = variant->staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
-	return !tails || variant->staging < 2 || attempt(hunt, variant);
+	return !orders || variant->staging < 2 || attempt(hunt, variant);
 }
 
 /* Half as many, in whole units; 0 after the last. */
@@ -160,9 +162,10 @@ static int64_t halve(int64_t count, int64_t unit)
 static void try_tiles(struct hunt *hunt)
 {
 	struct broadcast variant = *hunt->search->broadcast;
-	int64_t offsets[TILES_MOST] = {0}, all = 0, element = element_bytes(variant.source.element);
+	int64_t offsets[TILES_MOST + 1] = {0}, all = 0,
+				     element = element_bytes(variant.source.element);
 	int64_t unit = number_max(1, variant.scratchpad_alignment / element);
-	const int64_t *shape = variant.source.shape;
+	const int64_t *shape = broadcast_block(&variant);
 	variant.algorithm = NULL;
 	if (!broadcast_rows(shape, &all) || !all || !shape[4])
 		return;
@@ -191,7 +194,7 @@ static void try_algorithm(struct hunt *hunt, const struct solver *solver)
 {
 	struct broadcast variant = *hunt->search->broadcast;
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
-	broadcast_elements(variant.source.shape, &elements);
+	broadcast_elements(broadcast_block(&variant), &elements);
 	most = number_min(most, elements);
 	if (solver->proves)
 		most = number_min(most, PROVEN_SEGMENTS);

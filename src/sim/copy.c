@@ -109,8 +109,8 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 	int own = program->streams[s].rank, other = own;
 	struct ratio rate = load ? ticks->in_rate : ticks->out_rate;
 	if (instruction->kind == COPY_COMBINE) {
-		*need = (struct need){own, own,
-			ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
+		*need = (struct need){
+			own, own, ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
 		return true;
 	}
 	other = program->buffers[instruction->buffer].rank;
@@ -237,8 +237,7 @@ static void notify(struct machine *machine, size_t s, int signal, int64_t start)
 			"no way leads from rank %d to rank %d", from, to);
 		return;
 	}
-	machine->free[s] =
-		start + program->ticks.out_latency + hops * program->ticks.link_latency;
+	machine->free[s] = start + program->ticks.out_latency + hops * program->ticks.link_latency;
 	copy_signals_notify(machine->run.signals, signal, machine->free[s]);
 	if (machine->run.order)
 		copy_order_notify(machine->run.order, s, signal);

@@ -60,10 +60,10 @@ struct copy_time {
 };
 
 struct copy_result {
-	bool finished;                       /* false: a limit, or a deadlock */
-	bool data;                           /* bytes were moved */
-	int64_t ticks;                       /* until the last is done */
-	int64_t cycles;                      /* the same, rounded up */
+	bool finished;                          /* false: a limit, or a deadlock */
+	bool data;                              /* bytes were moved */
+	int64_t ticks;                          /* until the last is done */
+	int64_t cycles;                         /* the same, rounded up */
 	int64_t loads, stores, combines, flags; /* instructions that ran; flags: SET */
 	int64_t bytes_loaded, bytes_stored;
 	int64_t link_bytes;    /* over all links that they crossed */

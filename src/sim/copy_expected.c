@@ -44,16 +44,15 @@ static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK],
 	}
 }
 
-void copy_expected(const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK],
-	uint8_t *out)
+void copy_expected(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK], uint8_t *out)
 {
 	const struct broadcast *b = run->program->broadcast;
 	int64_t rows = broadcast_block(b)[3];
 	if (buffer > 0 && operation_pulls(b->operation))
 		take(run, block_of(run, buffer - 1), at, 0, out);
 	else if (buffer > 0)
-		take(run, 0, at,
-			b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
+		take(run, 0, at, b->operation == OPERATION_SCATTER ? (buffer - 1) * rows : 0, out);
 	else if (b->operation == OPERATION_REDUCE)
 		reduce(run, at, out);
 	else if (b->operation == OPERATION_GATHER)

@@ -8,7 +8,7 @@
  * by element out of the values that were there at first: nothing is asked of the program's
  * instructions.  `out` has room for an element.
  */
-void copy_expected(const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK],
-	uint8_t *out);
+void copy_expected(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK], uint8_t *out);
 
 #endif

@@ -281,10 +281,10 @@ static void combine(struct step *step)
 	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
 	bool *into_filled, *with_filled;
 	for (int64_t row = 0; row < rows; row++) {
-		uint8_t *into = find_row(step, step->instruction->tile, row, width * element, true,
-			&into_filled);
-		uint8_t *with = find_row(step, step->instruction->other, row, width * element,
-			false, &with_filled);
+		uint8_t *into = find_row(
+			step, step->instruction->tile, row, width * element, true, &into_filled);
+		uint8_t *with = find_row(
+			step, step->instruction->other, row, width * element, false, &with_filled);
 		if (!into || !with)
 			return;
 		for (int64_t at = 0; at < width * element; at += element) {

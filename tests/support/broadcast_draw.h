@@ -1,0 +1,11 @@
+#ifndef SUPPORT_BROADCAST_DRAW_H
+#define SUPPORT_BROADCAST_DRAW_H
+
+#include "base/random.h"
+
+/* A legal `broadcast:` at random, as text: any operation, types, strides, tiles, speeds, links, and
+ * one in three with signals. */
+struct arena;
+const char *broadcast_draw(struct arena *arena, struct random *random);
+
+#endif
