@@ -14,6 +14,7 @@ struct draft {
 	struct reader map;
 	const struct node *op; /* NULL: there is none */
 	struct assembly line;
+	bool parsed; /* all of it */
 	int64_t block[BROADCAST_RANK], rows_of_all[BROADCAST_RANK];
 };
 
@@ -111,7 +112,7 @@ static void check_line(struct draft *draft)
 		diag_error(diag, dtype->span, "'dtype' is not that of the operand in 'op'");
 	if (draft->line.ranks && ranks && draft->line.ranks != broadcast->ranks)
 		diag_error(diag, ranks->span, "'ranks' is not that of the group in 'op'");
-	if (operation && draft->line.operation != broadcast->operation)
+	if (operation && draft->parsed && draft->line.operation != broadcast->operation)
 		diag_error(diag, operation->span, "'operation' is not that of 'op'");
 }
 
@@ -122,9 +123,8 @@ static void read_operation(struct draft *draft)
 	const char *line;
 	int operation, reduction;
 	draft->op = read_node(map, "op", OPTIONAL);
-	if (!read_text(map, "op", OPTIONAL, &line) ||
-		!broadcast_parse(draft->reading, draft->op, &draft->line))
-		draft->op = NULL;
+	draft->parsed = read_text(map, "op", OPTIONAL, &line) &&
+			broadcast_parse(draft->reading, draft->op, &draft->line);
 	operation = (int)draft->line.operation;
 	reduction = (int)draft->line.reduction;
 	read_word(map, "operation", OPTIONAL, operation_names, &operation);
