@@ -29,7 +29,6 @@ static void draw_prices(struct random *random, struct nest_case *nest)
 		level->gated_at = (int)random_below(random, (uint64_t)nest->hierarchy.level_count);
 		level->fill_cycles = (int64_t)random_below(random, 5);
 		level->drain_cycles = (int64_t)random_below(random, 5);
-		level->skew_cycles = (int64_t)random_below(random, 5);
 	}
 }
 
@@ -89,7 +88,7 @@ static const char *differs(const struct nest_case *nest, const struct nest_count
 		const struct nest_level *level = &hierarchy->levels[i];
 		wide cycles = level_cycles(nest, counts, i);
 		most = cycles > most ? cycles : most;
-		network += level->fill_cycles + level->drain_cycles + level->skew_cycles;
+		network += level->fill_cycles + level->drain_cycles;
 		if (cycles != score->level_cycles[i])
 			return arena_format(arena, "%s takes %" PRId64 " cycles, not %" PRId64 "\n",
 				level->name, score->level_cycles[i], (int64_t)cycles);

@@ -178,6 +178,7 @@ static void weigh(const struct residencies *residencies, const struct nest_sums 
 	out->sums = *so_far;
 	for (; t < search_of(residencies->choices)->shape->space_count; t++)
 		add(&out->sums, &residencies->places[t].least);
+	out->array_cycles = residencies->view.skew_cycles;
 	nest_cost_finish(&residencies->view, out);
 }
 

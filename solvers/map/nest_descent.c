@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "solvers/map/nest_links.h"
+#include "solvers/map/nest_skew.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,8 @@ static bool arrange_once(struct nest_descent *descent)
 }
 
 /* Blocks whose arrangement can change a count: under flags, or around the multipliers in
- * Timeloop's counting, which hand on every operand; or by links of windows. */
+ * Timeloop's counting, which hand on every operand; of a systolic array with two axes; or by links
+ * of windows. */
 static void find_arranged(struct nest_descent *descent)
 {
 	const struct nest_frame *frame = descent->view.frame;
@@ -133,7 +135,8 @@ static void find_arranged(struct nest_descent *descent)
 		bool links = false;
 		for (int t = 0; t < frame->search->shape->space_count; t++)
 			links |= (frame->spaces[t].paired & busy) != 0;
-		bool always = frame->flagged || (frame->timeloop && level->level == 0);
+		bool always = frame->flagged || (frame->timeloop && level->level == 0) ||
+			      nest_skew_turns(frame, level);
 		descent->arranged[0] |= (uint64_t)(always && busy) << i;
 		descent->arranged[1] |= (uint64_t)((always && busy) || links) << i;
 	}

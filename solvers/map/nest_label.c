@@ -1,5 +1,7 @@
 #include "solvers/map/nest_label.h"
 
+#include "solvers/map/nest_skew.h"
+
 #include <string.h>
 
 /* Sums of doubles err by less: a cycle is not counted, energies that differ by less are equal. */
@@ -34,7 +36,7 @@ static const struct nest_slide still = {
 struct nest_label nest_label_first(const struct nest_view *view)
 {
 	struct nest_label label = {
-		.boundary = view->frame->count - 1, .innermost = -1, .outside = 1};
+		.boundary = view->frame->count - 1, .innermost = -1, .outside = 1, .passes = 1};
 	for (int t = 0; t < space_count(view); t++) {
 		label.irrelevant[t] = 1;
 		label.reload[t] = 1;
@@ -250,7 +252,7 @@ static void weigh_plain(
 void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost)
 {
 	const struct nest_frame *frame = view->frame;
-	double cycles = view->cycles, waiting = 0;
+	double cycles = view->cycles + cost->array_cycles, waiting = 0;
 	for (int m = frame->port_first; m < frame->meter_count; m++) {
 		double port = nest_meter(&cost->sums, m);
 		waiting = port > waiting ? port : waiting;
@@ -307,6 +309,7 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		weigh_slide(view, t, left, &slide, order->rough,
 			here && stand_apart(space, innermost), k, sums);
 	}
+	out->array_cycles = nest_skew_bound(view, from, order, bounds);
 	nest_cost_finish(view, out);
 }
 
@@ -342,6 +345,9 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 			add(view, &out->passed, &chain->crossings[k].price,
 				chain->words * out->reload[t]);
 	}
+	out->passes = from->passes;
+	out->load_cycles = from->load_cycles;
+	nest_skew_enter(view, out);
 }
 
 void nest_label_estimate(
@@ -359,6 +365,7 @@ void nest_label_estimate(
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
 	const int64_t *left, struct nest_cost *out)
 {
+	static const struct nest_order nothing = {.count = 0};
 	struct nest_sums *sums = &out->sums;
 	for (int g = 0; g < view->frame->group_count; g++)
 		sums->at[g] = view->base.at[g] + label->passed.at[g];
@@ -372,6 +379,7 @@ void nest_label_bound(const struct nest_view *view, const struct nest_label *lab
 			sums->at[g] += label->counted[t].at[g];
 		weigh_slide(view, t, left, &label->slides[t], false, false, k, sums);
 	}
+	out->array_cycles = nest_skew_bound(view, label, &nothing, NULL);
 	nest_cost_finish(view, out);
 }
 

@@ -36,6 +36,7 @@ struct nest_label {
 	double outside; /* product of all temporal bounds outside */
 	double irrelevant[SHAPE_SPACES_MOST]; /* plain: of the irrelevant ones */
 	double reload[SHAPE_SPACES_MOST];     /* plain: and of these, outside a relevant one */
+	double passes, load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
 	struct nest_slide slides[SHAPE_SPACES_MOST];
 	struct nest_sums passed; /* crossings of plain dataspaces outside */
 	/* Crossings of windows outside and at the boundary, as the model counts them. */
@@ -53,6 +54,7 @@ struct nest_order {
 /* What the cost is at least: all meters, and what follows. */
 struct nest_cost {
 	struct nest_sums sums;
+	double array_cycles; /* that a systolic array takes longer; set before the rest */
 	double cycles, energy_pj;
 };
 

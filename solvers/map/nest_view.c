@@ -1,5 +1,6 @@
 #include "solvers/map/nest_view.h"
 
+#include "solvers/map/nest_skew.h"
 #include "solvers/map/nest_windows.h"
 
 #include <string.h>
@@ -51,8 +52,7 @@ static void find_prices(struct nest_view *view)
 		const struct nest_level *gate = &hierarchy->levels[level->gated_at];
 		double all = (double)(level->mesh_x * level->mesh_y);
 		double gates = (double)(gate->mesh_x * gate->mesh_y);
-		view->network_cycles +=
-			(double)(level->fill_cycles + level->drain_cycles + level->skew_cycles);
+		view->network_cycles += (double)(level->fill_cycles + level->drain_cycles);
 		view->leak_pj +=
 			gates < all ? level->leak_pj * all / gates * view->utilized[level->gated_at]
 				    : level->leak_pj * view->utilized[i];
@@ -241,6 +241,7 @@ void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 	struct nest_chain *chain = &view->chains[space];
 	view->mapping.residency[space] = residency;
 	open_chain(view, space, residency);
+	nest_skew_keep(view, space);
 	if (!chain->count || frame->spaces[space].silent)
 		return;
 	if (!frame->spaces[space].plain)
@@ -259,6 +260,7 @@ void nest_view_spread(
 	out->mapping = *mapping;
 	find_spatial(out);
 	find_prices(out);
+	nest_skew_spread(out);
 }
 
 void nest_view_make(

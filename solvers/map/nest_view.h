@@ -42,6 +42,8 @@ struct nest_chain {
 	int next[ARCH_LEVELS_MOST + 1]; /* [j + 1]: the first crossing at boundary j or inside */
 	double words;                   /* plain: product of the relevant temporal bounds */
 	bool sags;
+	int held_at;           /* PEs of an array hold it there, and it comes from outside; -1 */
+	double load_cycles;    /* of its tiles for X = words (nest_skew.h) */
 	struct nest_sums base; /* what does not depend on temporal loops */
 };
 
@@ -51,6 +53,7 @@ struct nest_view {
 	int64_t temporal[SHAPE_DIMENSIONS_MOST];
 	double cycles; /* of compute */
 	double network_cycles;
+	double skew_cycles; /* of a systolic array, in a pass, at least */
 	double multipliers;
 	double leak_pj; /* in a cycle */
 	double instances[ARCH_LEVELS_MOST];

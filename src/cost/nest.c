@@ -1,6 +1,7 @@
 #include "cost/nest.h"
 
 #include "cost/checked.h"
+#include "cost/nest_array.h"
 #include "cost/nest_derive.h"
 #include "cost/nest_exact.h"
 #include "cost/nest_loops.h"
@@ -112,6 +113,8 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 	}
 	if (!has_counts(verdict))
 		return verdict;
+	if (!nest_array_count(model, mapping, counts))
+		return NEST_OVERFLOW;
 	if (verdict == NEST_FITS)
 		verdict = check_parallelism(model, counts->utilized_computes, score);
 	enum counting counting = exact ? COUNTING_EXACT : COUNTING_TIMELOOP;

@@ -138,8 +138,8 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 	const struct nest_counts *counts, uint32_t waits, struct nest_score *score)
 {
 	int level_count = model->hierarchy->level_count;
-	int64_t most = counts->compute_cycles;
 	bool fits = true;
+	int64_t most = checked_add(&fits, counts->compute_cycles, counts->array_cycles);
 	for (int i = 0; i < level_count; i++)
 		score->level_cycles[i] = counts->compute_cycles;
 	for (; waits; waits &= waits - 1) {

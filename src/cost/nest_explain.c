@@ -416,6 +416,9 @@ static void add_time(struct explanation *x, const struct nest_score *score)
 {
 	const struct hierarchy *hierarchy = x->model->hierarchy;
 	text_add(&x->text, "cycles: %" PRId64 " of compute", x->counts->compute_cycles);
+	if (x->counts->array_cycles)
+		text_add(&x->text, " and %" PRId64 " to load, fill and drain the array",
+			x->counts->array_cycles);
 	for (int i = 0; i < hierarchy->level_count; i++)
 		if (score->level_cycles[i] > x->counts->compute_cycles)
 			text_add(&x->text, ", %" PRId64 " for the words of %s",

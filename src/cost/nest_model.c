@@ -120,8 +120,7 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		model->prices[i] = price_of(hierarchy, i, shape->space_count);
-		model->network_cycles +=
-			level->fill_cycles + level->drain_cycles + level->skew_cycles;
+		model->network_cycles += level->fill_cycles + level->drain_cycles;
 		model->priced_hops |= level->hop_pj != 0 || level->router_pj != 0;
 		model->storage_rows |= (uint32_t)level->storage << level->row;
 		flags |= level->no_temporal_reuse | level->no_spatial_reuse | level->no_coalesce |

@@ -45,7 +45,7 @@ static const char *const of_storages[] = {"bandwidth", "depth", "entries",
 
 /* A container says these of itself, not for what is inside. */
 static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating", "instances",
-	"meshX", "meshY", "power_gated_at", "version", NULL};
+	"meshX", "meshY", "power_gated_at", "systolic", "version", NULL};
 
 static const char *const graph_keys[] = {"alignment", "bundle_overhead", "bundle_tensors", "clock",
 	"combine", "copy_in", "copy_out", "copy_sync", "core_overhead", "data_ring",

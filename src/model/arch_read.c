@@ -161,10 +161,23 @@ static void read_sources(struct arch_draft *draft, int r)
 	reader_done(&sources);
 }
 
+static void read_systolic(struct arch_draft *draft, struct reader *attributes, struct level *level)
+{
+	if (!read_bool(attributes, "systolic", OPTIONAL, &level->systolic) || !level->systolic ||
+		level->fanout_x * level->fanout_y > 1)
+		return;
+	WRONG(draft, read_node(attributes, "systolic", OPTIONAL)->span,
+		"level '%s' is systolic, but does not fan out: a systolic array has PEs side by "
+		"side",
+		level->name);
+}
+
 static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
 {
 	struct reader *attributes = &entry->attributes;
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
+	if (!draft->graphs)
+		read_systolic(draft, attributes, level);
 	if (outside && !draft->graphs)
 		return; /* they are the levels' inside */
 	if (outside)

@@ -172,6 +172,7 @@ static void fill_block(struct making *making, int row)
 	around->block_row = row;
 	around->fanout_x = level->fanout_x;
 	around->fanout_y = level->fanout_y;
+	around->systolic = level->systolic;
 }
 
 /* In v0.4 what fans out has a level of its own around it, which keeps nothing. */
@@ -189,6 +190,7 @@ static void add_fanout(struct making *making, int row)
 	nest->block_row = row;
 	nest->fanout_x = level->fanout_x;
 	nest->fanout_y = level->fanout_y;
+	nest->systolic = level->systolic;
 	fan_out(making, level);
 }
 
@@ -247,6 +249,40 @@ static void find_gates(struct making *making)
 	}
 }
 
+static const char *block_name(const struct making *making, const struct nest_level *nest)
+{
+	return making->arch->levels[nest->block_row].name;
+}
+
+/* The blocks of the array, from the innermost level outwards; what stores or fans out otherwise
+ * must not lie between them. */
+static void find_array(struct making *making)
+{
+	struct hierarchy *hierarchy = making->hierarchy;
+	const char *between = NULL;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *nest = &hierarchy->levels[i];
+		bool begun = hierarchy->array_end > 0;
+		if (nest->systolic && between) {
+			WRONG(making, making->arch->levels[nest->block_row].span,
+				"'%s' and '%s' are both systolic, and '%s' lies between them; a "
+				"machine has one systolic array",
+				block_name(making, nest),
+				block_name(making, &hierarchy->levels[hierarchy->array_inner]),
+				between);
+			return;
+		}
+		if (nest->systolic) {
+			hierarchy->array_inner = begun ? hierarchy->array_inner : i;
+			hierarchy->array_end = i + 1;
+		} else if (begun && !between && nest->fanout_x * nest->fanout_y > 1) {
+			between = block_name(making, nest);
+		}
+		if ((begun || nest->systolic) && !between && nest->storage)
+			between = nest->name;
+	}
+}
+
 struct hierarchy *hierarchy_make(
 	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
 {
@@ -265,6 +301,7 @@ struct hierarchy *hierarchy_make(
 		add_row(&making, r);
 	turn_round(hierarchy);
 	find_gates(&making);
+	find_array(&making);
 	hierarchy->clock_ns = 1e9 / ratio_double(arch->clock_hz);
 	hierarchy->energy_source = arch->energy_source;
 	return diag_errors(diag) == making.errors ? hierarchy : NULL;

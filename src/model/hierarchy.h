@@ -33,6 +33,7 @@ struct nest_level {
 	bool storage;  /* false: only fans out */
 	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
 	int64_t fanout_x, fanout_y; /* of the block below */
+	bool systolic;              /* the block below is a part of the systolic array */
 
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
 	int64_t entries; /* words, before multiple buffering; 0: unlimited */
@@ -49,9 +50,8 @@ struct nest_level {
 	double pj[NEST_ACTIONS]; /* per access of a block */
 	double leak_pj;          /* per instance and cycle */
 	int gated_at; /* level whose instances switch this one's off; its own index if none */
-	/* Latency added to the cycles of a mapping: the network's before and after the work, unless
-	 * given 0; and the lag between instances, 0 until something sets it. */
-	int64_t fill_cycles, drain_cycles, skew_cycles;
+	/* Latency of the network, added to the cycles of a mapping, before and after the work. */
+	int64_t fill_cycles, drain_cycles;
 	double hop_pj, router_pj; /* of the network below, per word and hop / router; 0 */
 
 	/* Flags by dataspace, bit t: see specs/counting.md. */
@@ -62,6 +62,9 @@ struct nest_level {
 struct hierarchy {
 	int level_count;                            /* storage levels and fan-outs */
 	struct nest_level levels[ARCH_LEVELS_MOST]; /* innermost first */
+	/* The blocks of the systolic array, array_end - 1 the outermost; no level between them stores.
+	 * array_end 0: there is none. */
+	int array_inner, array_end;
 	const char *compute_name;
 	int compute_row;
 	int64_t compute_mesh_x, compute_mesh_y;

@@ -20,6 +20,7 @@ struct nest_count {
 struct nest_counts {
 	int64_t computes;
 	int64_t compute_cycles;
+	int64_t array_cycles; /* that a systolic array takes longer: loads, fill and drain skew */
 	int64_t utilized_computes;          /* multipliers that ever work */
 	int64_t utilized[ARCH_LEVELS_MOST]; /* instances that ever have work, by level */
 	struct nest_count at[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* by level, dataspace */

@@ -39,11 +39,17 @@ static json_t *make_spaces(struct arena *arena, const struct nest_report *report
 	return object;
 }
 
-/* Cycles before and after its work that a level adds, and the lag between its instances. */
-static json_t *make_latency(const struct nest_level *level)
+/* Cycles before and after its work that a level adds, and those of a systolic array that it is the
+ * next storage around. */
+static json_t *make_latency(const struct nest_report *report, int i)
 {
-	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)level->fill_cycles, "drain",
-		(json_int_t)level->drain_cycles, "skew", (json_int_t)level->skew_cycles);
+	const struct hierarchy *hierarchy = report->hierarchy;
+	int around = hierarchy->array_end - 1;
+	while (around >= 0 && !hierarchy->levels[around].storage)
+		around++;
+	return json_pack("{s:I, s:I, s:I}", "fill", (json_int_t)hierarchy->levels[i].fill_cycles,
+		"drain", (json_int_t)hierarchy->levels[i].drain_cycles, "skew",
+		(json_int_t)(i == around ? report->counts->array_cycles : 0));
 }
 
 static json_t *make_words(struct arena *arena, const struct nest_report *report, int i)
@@ -76,13 +82,12 @@ static void add_space_energies(json_t *spaces, const struct nest_report *report,
 
 static json_t *make_level(struct arena *arena, const struct nest_report *report, int i)
 {
-	const struct nest_level *level = &report->hierarchy->levels[i];
 	const struct nest_score *score = report->score;
 	json_t *object = make_words(arena, report, i);
 	json_t *more = json_pack("{s:I, s:f, s:f, s:f, s:s, s:o}", "cycles",
 		(json_int_t)score->level_cycles[i], "energy_pj", score->level_pj[i], "leak_pj",
 		score->leak_pj[i], "network_pj", score->network_pj[i], "energy_source",
-		report->hierarchy->energy_source, "latency", make_latency(level));
+		report->hierarchy->energy_source, "latency", make_latency(report, i));
 	add_space_energies(json_object_get(object, "dataspaces"), report, i);
 	json_object_update(object, more);
 	json_decref(more);

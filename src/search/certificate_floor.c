@@ -462,8 +462,7 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	double cycles = fmax(cell->steps, ceil(waiting * CYCLES_MARGIN));
 	for (int i = 0; i < hierarchy->level_count; i++)
 		cycles += (double)(hierarchy->levels[i].fill_cycles +
-				   hierarchy->levels[i].drain_cycles +
-				   hierarchy->levels[i].skew_cycles);
+				   hierarchy->levels[i].drain_cycles);
 	int outermost = completions->level[completions->count - 1];
 	double bits = (double)hierarchy->levels[outermost].word_bits;
 	score.hbm_bytes = whole(ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);

@@ -1,6 +1,7 @@
 #include "sim/nest.h"
 
 #include "base/arena.h"
+#include "sim/nest_array.h"
 #include "sim/nest_buffers.h"
 #include "sim/nest_check.h"
 #include "sim/nest_clock.h"
@@ -105,6 +106,21 @@ static void move(const struct phase *phase)
 	}
 }
 
+/* The array ends a pass where tiles in its PEs move, and at the end; its multipliers wait for what
+ * a pass takes longer than its steps. */
+static void turn_array(struct nest_run *run, bool end)
+{
+	if (!run->array)
+		return;
+	int64_t before = run->counts.array_cycles;
+	if (!end)
+		nest_array_turn(run->array);
+	run->counts.array_cycles = nest_array_lag(run->array);
+	if (run->clock)
+		nest_clock_wait(
+			run->clock, run->hierarchy->array_end - 1, run->counts.array_cycles - before);
+}
+
 static bool is_to_stop(const struct nest_run *run)
 {
 	return run->options->stop && run->options->stop(run->options->listener);
@@ -114,17 +130,22 @@ static bool is_to_stop(const struct nest_run *run)
 static bool execute(struct nest_run *run)
 {
 	struct phase phase = {.run = run, .moves = nest_moves_open(run), .changed = NEST_START};
+	run->array = nest_array_open(run);
 	struct nest_multipliers *multipliers = nest_multipliers_open(run);
 	do {
 		if (is_to_stop(run))
 			return false;
 		move(&phase);
+		turn_array(run, false);
 		nest_multipliers_step(multipliers);
+		if (run->array)
+			nest_array_step(run->array);
 		if (run->clock)
 			nest_clock_step(run->clock);
 		phase.changed = next_step(run);
 	} while (phase.changed != NEST_END && !run->wrong);
 	phase.changed = NEST_END;
+	turn_array(run, true);
 	move(&phase);
 	if (run->tensors)
 		nest_tensors_compare(run);

@@ -27,6 +27,7 @@ enum nest_sim_fault {
 	NEST_SIM_GROUP_WRONG, /* an instance gets what the group before it gets */
 	NEST_SIM_SUM_COPIED,  /* a returning sum stays at the parent as well */
 	NEST_SIM_SUM_UNREAD,  /* an update forgets the sum that is there */
+	NEST_SIM_HOP_LATE,    /* a PE of an array works with what its neighbour had before */
 	NEST_SIM_FAULTS,
 };
 

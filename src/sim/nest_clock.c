@@ -159,6 +159,13 @@ static void hold_up(struct nest_clock *clock, int level, int64_t ticks)
 	clock->gates[level].waited += ticks;
 }
 
+void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
+{
+	int64_t ticks = 0;
+	clock->overflow |= !number_mul(cycles, clock->cycle, &ticks);
+	hold_up(clock, level, ticks);
+}
+
 void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
 	bool background, int64_t latency)
 {

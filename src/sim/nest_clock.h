@@ -45,6 +45,9 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 /* Level's tiles have changed: its next window begins. */
 void nest_clock_turn(struct nest_clock *clock, int level);
 
+/* Work stops for so many cycles, because of a level. */
+void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
+
 /* The multipliers have done a step. */
 void nest_clock_step(struct nest_clock *clock);
 

@@ -1,6 +1,7 @@
 #include "sim/nest_multiply.h"
 
 #include "base/arena.h"
+#include "sim/nest_array.h"
 #include "sim/nest_groups.h"
 
 #include <inttypes.h>
@@ -26,6 +27,10 @@ struct operand {
 	struct crew *crews;
 	int64_t *pending; /* written: crews with work at this step */
 	int64_t pending_count;
+	/* Through a systolic array, by multiplier; NULL elsewhere. */
+	const int64_t *partner; /* read: whom it takes its word from; written: gives its sum; -1 */
+	double *latch;          /* the word that it has; the sums that it was given */
+	int64_t *latched;       /* read: the step at which it got that */
 };
 
 struct nest_multipliers {
@@ -83,6 +88,19 @@ static void find_crews(struct nest_run *run, struct operand *operand)
 	arena_release(run->arena, mark);
 }
 
+static void link_array(struct nest_run *run, struct operand *operand)
+{
+	if (!run->array || operand->feed->parent->level < run->hierarchy->array_end - 1)
+		return;
+	operand->partner = nest_array_link(
+		run->array, operand->crew, run->shape->spaces[operand->space].written, run->arena);
+	int64_t count = site_of(run, MULTIPLIERS)->instances;
+	operand->latch = arena_array(run->arena, double, count);
+	operand->latched = arena_array(run->arena, int64_t, count);
+	for (int64_t n = 0; n < count; n++)
+		operand->latched[n] = -1;
+}
+
 struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 {
 	struct nest_multipliers *multipliers = arena_new(run->arena, struct nest_multipliers);
@@ -98,6 +116,7 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 			operand->space = t;
 			operand->feed = &run->multiplier_feed[t];
 			find_crews(run, operand);
+			link_array(run, operand);
 		}
 	}
 	const struct nest_site *site = site_of(run, MULTIPLIERS);
@@ -163,6 +182,19 @@ static void pass(struct nest_run *run, struct operand *operand, struct crew *cre
 	}
 }
 
+/* Takes the word that the PE before has at this step, whether there is work with it or not; false
+ * if there is none. */
+static bool hand_on(struct nest_run *run, struct operand *operand, int64_t n)
+{
+	int64_t from = operand->partner ? operand->partner[n] : -1;
+	if (from < 0 || operand->latched[from] != run->step)
+		return false;
+	if (!nest_run_fault(run, NEST_SIM_HOP_LATE))
+		operand->latch[n] = operand->latch[from];
+	operand->latched[n] = run->step;
+	return true;
+}
+
 static double read_word(struct nest_run *run, struct operand *operand, int64_t n)
 {
 	const struct nest_store *parent = operand->feed->parent;
@@ -173,7 +205,28 @@ static double read_word(struct nest_run *run, struct operand *operand, int64_t n
 	}
 	if (operand->feed->pass_count)
 		pass(run, operand, crew, n);
-	return run->tensors && crew->held ? parent->value[crew->parent][crew->place] : 0;
+	if (hand_on(run, operand, n))
+		return operand->latch[n];
+	double value = run->tensors && crew->held ? parent->value[crew->parent][crew->place] : 0;
+	if (operand->partner) {
+		operand->latch[n] = value;
+		operand->latched[n] = run->step;
+	}
+	return value;
+}
+
+/* To the sum of the crew; in an array by way of the PEs after it.  One without work only hands on
+ * what it was given. */
+static void give_sum(struct operand *operand, int64_t n, double product)
+{
+	double *to = &operand->crews[operand->crew[n]].sum;
+	if (operand->partner && operand->partner[n] >= 0)
+		to = &operand->latch[operand->partner[n]];
+	if (operand->partner) {
+		product += operand->latch[n];
+		operand->latch[n] = 0;
+	}
+	*to += product;
 }
 
 static void add_product(struct nest_run *run, struct operand *operand, int64_t n, double product)
@@ -185,7 +238,7 @@ static void add_product(struct nest_run *run, struct operand *operand, int64_t n
 	}
 	if (operand->feed->pass_count)
 		pass(run, operand, crew, n);
-	crew->sum += product;
+	give_sum(operand, n, product);
 }
 
 /* The sum of a crew goes to its level, once what is there has come to be added. */
@@ -208,6 +261,16 @@ static void update(struct nest_run *run, struct operand *operand, struct crew *c
 	}
 	nest_store_add(run, parent, crew->parent, crew->place, crew->sum);
 	nest_run_count(run, parent->level, crew->parent, operand->space, NEST_UPDATE, 1);
+}
+
+/* A PE without work hands on what others need. */
+static void pass_by(struct nest_multipliers *multipliers, int64_t n)
+{
+	int k = 0;
+	for (; k < multipliers->read_count; k++)
+		hand_on(multipliers->run, &multipliers->operands[k], n);
+	for (; k < multipliers->operand_count; k++)
+		give_sum(&multipliers->operands[k], n, 0);
 }
 
 static bool all_work(const struct nest_multipliers *multipliers)
@@ -242,8 +305,10 @@ void nest_multipliers_step(struct nest_multipliers *multipliers)
 	bool all = all_work(multipliers);
 	find_bases(multipliers);
 	for (int64_t n = 0; n < site_of(run, MULTIPLIERS)->instances; n++) {
-		if (!all && !nest_run_works(run, MULTIPLIERS, n))
+		if (!all && !nest_run_works(run, MULTIPLIERS, n)) {
+			pass_by(multipliers, n);
 			continue;
+		}
 		run->counts.computes++;
 		double product = 1;
 		int k = 0;

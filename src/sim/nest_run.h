@@ -8,6 +8,7 @@
  * A nest while it runs: its loops, the places of all instances, the buffers.
  * Levels are numbered as in the hierarchy; the multipliers are level -1.
  */
+struct nest_array;
 struct nest_clock;
 struct nest_tensors;
 
@@ -89,6 +90,7 @@ struct nest_run {
 	bool overflow;
 	const char *wrong;            /* the first move that could not be done */
 	struct nest_clock *clock;     /* NULL without timing */
+	struct nest_array *array;     /* NULL: the machine has none */
 	struct nest_tensors *tensors; /* NULL without data */
 	uint64_t faults;              /* occasions for options->fault so far */
 };

@@ -435,6 +435,23 @@ static void draw_fanouts(struct random *random, struct nest_case *nest)
 	hierarchy->compute_mesh_y = y;
 }
 
+/* One of the blocks, and the next one outwards if nothing is stored between them. */
+static void draw_array(struct random *random, struct hierarchy *hierarchy)
+{
+	int level = (int)below(random, hierarchy->level_count);
+	for (int i = 0;
+		i < 4 && hierarchy->levels[level].fanout_x * hierarchy->levels[level].fanout_y == 1;
+		i++)
+		level = (int)below(random, hierarchy->level_count);
+	hierarchy->array_inner = level;
+	hierarchy->array_end = level + 1;
+	hierarchy->levels[level].systolic = true;
+	if (hierarchy->levels[level].storage || level + 1 == hierarchy->level_count)
+		return;
+	hierarchy->array_end++;
+	hierarchy->levels[level + 1].systolic = true;
+}
+
 static void draw_residency(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
 {
@@ -463,6 +480,8 @@ void nest_case_map(
 	draw_bounds(random, options, nest);
 	draw_fanouts(random, nest);
 	draw_residency(random, options, nest);
+	if (options->systolic)
+		draw_array(random, &nest->hierarchy);
 }
 
 void nest_case_draw(

@@ -21,6 +21,7 @@ struct nest_case_options {
 	bool sliding;   /* ranks that add two dimensions, strides, dilations */
 	bool bypass, spatial;
 	bool flags;         /* no_reuse and its like */
+	bool systolic;      /* some block is a systolic array, or two of them are */
 	int64_t steps_most; /* product of the bounds at most */
 };
 

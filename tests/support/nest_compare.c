@@ -26,6 +26,7 @@ const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest
 	struct comparison all = {text_open(arena), a_name, b_name};
 	compare(&all, "all", "computes", a->computes, b->computes);
 	compare(&all, "all", "compute_cycles", a->compute_cycles, b->compute_cycles);
+	compare(&all, "all", "array_cycles", a->array_cycles, b->array_cycles);
 	compare(&all, "all", "utilized_computes", a->utilized_computes, b->utilized_computes);
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		const char *level = nest->hierarchy.levels[i].name;

@@ -1,0 +1,174 @@
+#include "solvers/map/nest_skew.h"
+
+#include <math.h>
+
+/* Loops of blocks with two axes, whose arrangements are all tried. */
+enum { TURNING_MOST = 10 };
+
+/* A spatial loop of the array. */
+struct turning {
+	int level, dimension;
+	double bound;
+};
+
+/* Loops along X and Y, under one arrangement. */
+struct axes {
+	double extent[2];
+	uint32_t busy[2]; /* dimensions */
+};
+
+static const struct hierarchy *hierarchy_of(const struct nest_view *view)
+{
+	return view->frame->search->hierarchy;
+}
+
+static void put(struct axes *axes, const struct turning *loop, int axis)
+{
+	axes->extent[axis] *= loop->bound;
+	axes->busy[axis] |= 1u << loop->dimension;
+}
+
+/* A loop that does not move some dataspace has PEs hand on its words. */
+static double skew_of(const struct nest_view *view, const struct axes *axes)
+{
+	double skew = 0;
+	for (int axis = 0; axis < 2; axis++) {
+		bool hands_on = false;
+		for (int t = 0; t < view->frame->search->shape->space_count; t++)
+			hands_on |= (axes->busy[axis] & ~view->frame->spaces[t].relevant) != 0;
+		skew += hands_on ? axes->extent[axis] - 1 : 0;
+	}
+	return skew;
+}
+
+/* Whether the loops that lie along Y, and the others, have room in their blocks. */
+static bool have_room(
+	const struct nest_view *view, const struct turning *loops, int count, uint32_t along_y)
+{
+	for (int n = 0; n < count; n++) {
+		const struct nest_level *block = &hierarchy_of(view)->levels[loops[n].level];
+		double fan[2] = {1, 1};
+		for (int k = 0; k < count; k++)
+			if (loops[k].level == loops[n].level)
+				fan[along_y >> k & 1] *= loops[k].bound;
+		if (fan[0] > (double)block->fanout_x || fan[1] > (double)block->fanout_y)
+			return false;
+	}
+	return true;
+}
+
+void nest_skew_spread(struct nest_view *view)
+{
+	const struct hierarchy *hierarchy = hierarchy_of(view);
+	struct turning loops[TURNING_MOST];
+	struct axes fixed = {.extent = {1, 1}};
+	int count = 0;
+	view->skew_cycles = 0;
+	if (!hierarchy->array_end)
+		return;
+	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
+		for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
+			struct turning loop = {i, d, nest_spatial_bound(view, i, d)};
+			bool turns = hierarchy->levels[i].fanout_x > 1 &&
+				     hierarchy->levels[i].fanout_y > 1;
+			if (loop.bound == 1)
+				continue;
+			if (!turns)
+				put(&fixed, &loop, hierarchy->levels[i].fanout_y > 1);
+			else if (count == TURNING_MOST)
+				return;
+			else
+				loops[count++] = loop;
+		}
+	double least = INFINITY;
+	for (uint32_t along_y = 0; along_y < 1u << count; along_y++) {
+		struct axes axes = fixed;
+		if (!have_room(view, loops, count, along_y))
+			continue;
+		for (int n = 0; n < count; n++)
+			put(&axes, &loops[n], along_y >> n & 1);
+		least = fmin(least, skew_of(view, &axes));
+	}
+	view->skew_cycles = least < INFINITY ? least : 0;
+}
+
+/* Different tiles along Y at least: in blocks with that axis alone. */
+static double tiles_of(const struct nest_view *view, int t)
+{
+	const struct hierarchy *hierarchy = hierarchy_of(view);
+	double tiles = 1;
+	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
+		for (uint32_t left = view->frame->spaces[t].relevant;
+			left && hierarchy->levels[i].fanout_x == 1; left &= left - 1)
+			tiles *= nest_spatial_bound(view, i, __builtin_ctz(left));
+	return tiles;
+}
+
+void nest_skew_keep(struct nest_view *view, int space)
+{
+	const struct nest_frame *frame = view->frame;
+	struct nest_chain *chain = &view->chains[space];
+	int inner = hierarchy_of(view)->array_inner;
+	chain->held_at = -1;
+	chain->load_cycles = 0;
+	if (!hierarchy_of(view)->array_end || frame->flagged || !frame->spaces[space].plain)
+		return;
+	for (int k = 1; k < chain->count && chain->held_at < 0; k++)
+		if (frame->level[chain->kept[k]] < inner)
+			chain->held_at = chain->kept[k];
+	if (chain->count && frame->level[chain->kept[0]] < inner)
+		chain->held_at = -1; /* it never comes from outside */
+	if (chain->held_at >= 0 && !frame->search->shape->spaces[space].written)
+		chain->load_cycles =
+			chain->words * view->spread[chain->held_at][space] * tiles_of(view, space);
+}
+
+bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level)
+{
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	const struct nest_level *block = &hierarchy->levels[level->level];
+	return level->spatial && block->systolic && block->fanout_x > 1 && block->fanout_y > 1;
+}
+
+/* Moves of a tile are those of its innermost relevant loop: the relevant ones outside, as often
+ * as they are done again. */
+double nest_skew_bound(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds)
+{
+	if (!hierarchy_of(view)->array_end)
+		return 0;
+	double passes = from->passes, load = from->load_cycles;
+	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		if (chain->held_at < 0 || chain->held_at >= from->boundary)
+			continue;
+		double relevant = from->outside / from->irrelevant[t], reload = from->reload[t];
+		double here = 1;
+		bool closes = false;
+		for (int n = 0; n < order->count; n++) {
+			int d = order->at[n];
+			if (view->frame->spaces[t].relevant >> d & 1) {
+				closes = true;
+				relevant *= (double)bounds[d];
+			} else if (closes && !order->loose) {
+				here *= (double)bounds[d];
+			}
+		}
+		reload = closes ? from->irrelevant[t] * here : reload;
+		passes = fmax(passes, relevant * reload);
+		load += chain->load_cycles * reload;
+	}
+	return passes * view->skew_cycles + load;
+}
+
+void nest_skew_enter(const struct nest_view *view, struct nest_label *label)
+{
+	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		if (chain->held_at < 0 || chain->held_at != label->boundary)
+			continue;
+		label->passes = fmax(
+			label->passes, label->outside / label->irrelevant[t] * label->reload[t]);
+		label->load_cycles += chain->load_cycles * label->reload[t];
+	}
+}

@@ -1,0 +1,27 @@
+#ifndef MAP_NEST_SKEW_H
+#define MAP_NEST_SKEW_H
+
+#include "solvers/map/nest_label.h"
+
+/*
+ * What a systolic array adds to the cycles at least (cost/nest_array.h): the least skew of all
+ * arrangements of its spatial loops for every pass, and the loads of plain dataspaces.  There are
+ * as many passes as the tiles of any dataspace move that PEs hold; X as in nest_label.h counts their
+ * words, and only grows inwards.
+ */
+
+/* Of a view whose spatial bounds are set; then of what keeps one dataspace. */
+void nest_skew_spread(struct nest_view *view);
+void nest_skew_keep(struct nest_view *view, int space);
+
+/* Whether the axes along which a block's loops run can change the cycles. */
+bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level);
+
+/* With the loops outside the label's boundary, and those of one more level. */
+double nest_skew_bound(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds);
+
+/* Takes what crosses the label's boundary into passes and load_cycles, which are those outside. */
+void nest_skew_enter(const struct nest_view *view, struct nest_label *label);
+
+#endif

@@ -1,0 +1,118 @@
+#include "base/arena.h"
+#include "cost/nest.h"
+#include "sim/nest.h"
+#include "tests/support/draws.h"
+#include "tests/support/nest_compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tests/test.h"
+
+/*
+ * Nests on machines with a systolic array: the closed form of its cycles against PEs that hand
+ * words on one by one, each with a clock of its own.
+ */
+static struct nest_sim simulate(
+	const struct nest_case *nest, struct nest_sim_options options, struct arena *arena)
+{
+	options.seed = 11;
+	return nest_simulate(&nest->hierarchy, &nest->shape, &nest->mapping, &options, arena);
+}
+
+/* NULL if the model counts what the array does. */
+static const char *disagreement(const struct nest_case *nest, struct arena *arena, bool *skewed)
+{
+	struct nest_counts counts;
+	struct nest_score score;
+	const struct nest_model *model =
+		nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_EXACT);
+	enum nest_verdict verdict = nest_evaluate(model, &nest->mapping, &counts, &score);
+	if (verdict != NEST_FITS)
+		return NULL;
+	struct nest_sim sim =
+		simulate(nest, (struct nest_sim_options){.data = true, .timing = true}, arena);
+	*skewed |= counts.array_cycles > 0;
+	if (!sim.finished || !sim.right)
+		return arena_format(arena, "the array: %s\n", sim.wrong);
+	if (sim.cycles < score.cycles)
+		return arena_format(arena,
+			"the array takes %" PRId64 " cycles, and at least %" PRId64 " are needed\n",
+			sim.cycles, score.cycles);
+	return nest_counts_differ(arena, nest, "model", &counts, "simulator", &sim.counts);
+}
+
+static bool disagree(const struct nest_case *nest, void *user)
+{
+	struct arena *arena = arena_open();
+	bool skewed, fails = disagreement(nest, arena, &skewed) != NULL;
+	arena_close(arena);
+	return fails;
+}
+
+static void random_arrays_take_the_cycles_of_the_closed_form(void **state)
+{
+	struct nest_case_options options = nest_case_all;
+	uint64_t seed = draws_seed(91);
+	long count = draws(1500), some = 0;
+	options.systolic = true;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct nest_case nest;
+		bool skewed = false;
+		options.flags = i % 3 == 0;
+		nest_case_draw(&random, &options, &nest);
+		const char *why = disagreement(&nest, arena, &skewed);
+		some += skewed;
+		if (why) {
+			const char *drawn = nest_case_text(arena, &nest);
+			nest_case_shrink(&nest, disagree, NULL);
+			fail_msg("seed %" PRIu64 " draw %ld:\n%s%s\nsmaller:\n%s%s", seed, i, drawn,
+				why, nest_case_text(arena, &nest),
+				disagreement(&nest, arena, &skewed));
+		}
+		arena_close(arena);
+	}
+	printf("%ld of %ld take longer than their steps\n", some, count);
+	assert_true(!draws_are_many(count) || some > count / 3);
+}
+
+/* A PE that works with the word its neighbour had a step before spoils the result. */
+static void a_late_word_is_seen(void **state)
+{
+	struct nest_case_options options = {.sliding = true,
+		.bypass = true,
+		.spatial = true,
+		.systolic = true,
+		.steps_most = 200};
+	uint64_t seed = draws_seed(92);
+	long count = draws(300), faulty = 0, seen = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct nest_case nest;
+		nest_case_draw(&random, &options, &nest);
+		struct nest_sim sim = simulate(&nest,
+			(struct nest_sim_options){.data = true,
+				.fault = NEST_SIM_HOP_LATE,
+				.fault_at = random_below(&random, 20)},
+			arena);
+		faulty += sim.faulty;
+		seen += sim.faulty && !sim.right;
+		assert_true(sim.faulty || sim.right || sim.verdict != NEST_FITS);
+		arena_close(arena);
+	}
+	/* Words are one of five numbers: some are the same, or multiplied by 0. */
+	printf("%ld of %ld faults seen\n", seen, faulty);
+	assert_true(!draws_are_many(count) || (faulty > 20 && seen > faulty / 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_arrays_take_the_cycles_of_the_closed_form),
+		cmocka_unit_test(a_late_word_is_seen),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
