@@ -42,7 +42,8 @@ static int64_t tiles_along(struct counting_array *x, int t, bool y)
 {
 	struct nest_offsets offsets = loops_along(x, t, y);
 	int64_t tiles = product_of(x, &offsets), sums = tiles;
-	if (x->model->odd_spaces >> t & 1 && offsets.loop_count &&
+	const struct nest_shape_of *space = &x->model->spaces[t];
+	if (!(space->boxed && space->plain) && offsets.loop_count &&
 		nest_offsets_count(&offsets, &x->fits, &sums))
 		tiles = sums;
 	return tiles;

@@ -106,15 +106,18 @@ struct nest_array *nest_array_open(struct nest_run *run)
 	return array;
 }
 
-/* The next PE from (x, y) on in a direction that has a multiplier of the crew: its first one, and how
- * far it is.  -1: there is none. */
-static int64_t look(const struct nest_array *array, const int64_t *crew, int64_t n, int64_t p,
-	int dx, int dy, int64_t *distance)
+/* The next PE from p on in a direction that has the same words: its first multiplier of the crew,
+ * and how far it is.  -1: there is none. */
+static int64_t look(const struct nest_array *array, int t, const int64_t *crew, int64_t n, int dx,
+	int dy, int64_t *distance)
 {
+	int64_t p = n / array->lanes;
 	int64_t x = array->x[p] + dx, y = array->y[p] + dy;
 	for (*distance = 1; x >= 0 && x < array->width && y >= 0 && y < array->height;
 		x += dx, y += dy, ++*distance) {
-		int64_t first = array->at[y * array->width + x] * array->lanes;
+		int64_t other = array->at[y * array->width + x], first = other * array->lanes;
+		if (!meet(array, t, p, other))
+			continue;
 		for (int64_t lane = 0; lane < array->lanes; lane++)
 			if (crew[first + lane] == crew[n])
 				return first + lane;
@@ -133,16 +136,17 @@ static void add_hop(struct nest_array *array, int64_t to, int64_t from, int64_t 
 }
 
 /* Of multiplier n of an array whose crews are given: the one before or after it. */
-static int64_t find_partner(struct nest_array *array, const int64_t *crew, bool sums, int64_t n)
+static int64_t find_partner(
+	struct nest_array *array, int t, const int64_t *crew, bool sums, int64_t n)
 {
 	int64_t p = n / array->lanes, distance;
 	int step = sums ? 1 : -1;
 	for (int64_t lane = n % array->lanes + step; lane >= 0 && lane < array->lanes; lane += step)
 		if (crew[p * array->lanes + lane] == crew[n])
 			return p * array->lanes + lane;
-	int64_t partner = look(array, crew, n, p, step, 0, &distance);
+	int64_t partner = look(array, t, crew, n, step, 0, &distance);
 	if (partner < 0)
-		partner = look(array, crew, n, p, 0, step, &distance);
+		partner = look(array, t, crew, n, 0, step, &distance);
 	if (partner >= 0 && sums)
 		add_hop(array, partner / array->lanes, p, distance);
 	else if (partner >= 0)
@@ -151,13 +155,14 @@ static int64_t find_partner(struct nest_array *array, const int64_t *crew, bool 
 }
 
 const int64_t *nest_array_link(
-	struct nest_array *array, const int64_t *crew, bool sums, struct arena *arena)
+	struct nest_array *array, int t, const int64_t *crew, struct arena *arena)
 {
+	bool sums = array->run->shape->spaces[t].written;
 	int64_t count = array->pe_count * array->lanes;
 	int64_t *partner = arena_array(arena, int64_t, count * array->arrays);
 	for (int64_t first = 0; first < count * array->arrays; first += count)
 		for (int64_t n = 0; n < count; n++) {
-			int64_t other = find_partner(array, crew + first, sums, n);
+			int64_t other = find_partner(array, t, crew + first, sums, n);
 			partner[first + n] = other < 0 ? -1 : first + other;
 		}
 	return partner;

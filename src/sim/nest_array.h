@@ -8,7 +8,8 @@
  * before and the one after along X and Y.  A word that several of them need at one step enters at
  * the first of them; each of the others takes it from the PE before it that has it, along X
  * if there is one, else along Y, a cycle per PE on the way.  Sums go the same ways, from PE to PE,
- * and leave the array at the last.  Only PEs that share a word along a diagonal get it by a wire.
+ * and leave the array at the last.  Only what PEs share along a diagonal, or of tiles that overlap, they
+ * get by wires.
  *
  * Every PE has a clock of its own: it does a step when it has done the one before, what it takes has
  * come, and the PE before it, along an axis on which anything is handed on, has begun that
@@ -25,7 +26,7 @@ struct nest_array *nest_array_open(struct nest_run *run);
  * those with the same crew have the same word.  For words whom each takes it from, for sums whom it
  * gives them; -1: the level outside. */
 const int64_t *nest_array_link(
-	struct nest_array *array, const int64_t *crew, bool sums, struct arena *arena);
+	struct nest_array *array, int space, const int64_t *crew, struct arena *arena);
 
 /* All PEs do a step. */
 void nest_array_step(struct nest_array *array);

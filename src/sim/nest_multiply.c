@@ -92,8 +92,7 @@ static void link_array(struct nest_run *run, struct operand *operand)
 {
 	if (!run->array || operand->feed->parent->level < run->hierarchy->array_end - 1)
 		return;
-	operand->partner = nest_array_link(
-		run->array, operand->crew, run->shape->spaces[operand->space].written, run->arena);
+	operand->partner = nest_array_link(run->array, operand->space, operand->crew, run->arena);
 	int64_t count = site_of(run, MULTIPLIERS)->instances;
 	operand->latch = arena_array(run->arena, double, count);
 	operand->latched = arena_array(run->arena, int64_t, count);
