@@ -2,7 +2,11 @@
 #include "cost/nest.h"
 #include "sim/nest.h"
 #include "tests/support/draws.h"
+#include "tests/support/map_question.h"
 #include "tests/support/nest_compare.h"
+#include "tests/support/nest_domain.h"
+#include "tests/support/nest_fits.h"
+#include "tests/support/nest_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +17,8 @@
  * Nests on machines with a systolic array: the closed form of its cycles against PEs that hand
  * words on one by one, each with a clock of its own.
  */
+enum { MAPPINGS_MOST = 60000 };
+
 static struct nest_sim simulate(
 	const struct nest_case *nest, struct nest_sim_options options, struct arena *arena)
 {
@@ -108,10 +114,74 @@ static void a_late_word_is_seen(void **state)
 	assert_true(!draws_are_many(count) || (faulty > 20 && seen > faulty / 2));
 }
 
+/* A small product on an array of PEs with registers: what the best mapping costs, by all of them. */
+static void ask(struct random *random, struct arena *arena, struct map_question *out)
+{
+	static const char *const machines[] = {"DRAM (PE:2x4) RF MAC", "DRAM (PE:4x2) RF MAC",
+		"DRAM (PE:3x3) RF MAC", "DRAM (ROW:1x4) (PE:3x1) RF MAC",
+		"DRAM GLB (PE:2x2) RF MAC", "DRAM (PE:2x3) MAC"};
+	static const int extents[] = {1, 2, 3, 4, 6, 8};
+	static const struct objectives wishes[] = {{1, {OBJECTIVE_LATENCY}}, {1, {OBJECTIVE_EDP}},
+		{2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}}};
+	int m = extents[random_below(random, 6)], n = extents[random_below(random, 6)];
+	int k = extents[random_below(random, 6)];
+	const char *machine = machines[random_below(random, 6)];
+	*out = (struct map_question){.arena = arena,
+		.counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP,
+		.objectives = wishes[random_below(random, 3)]};
+	out->nest = *nest_line(arena, machine,
+		arena_format(arena, "Z[m,n] = A[m,k] B[k,n], m=%d n=%d k=%d", m, n, k),
+		arena_format(arena, "DRAM: m%d n%d k%d", m, n, k));
+	struct hierarchy *hierarchy = &out->nest.hierarchy;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		struct nest_level *level = &hierarchy->levels[i];
+		bool fans = level->fanout_x * level->fanout_y > 1;
+		level->systolic = fans;
+		if (fans)
+			hierarchy->array_end = i + 1;
+		if (fans && hierarchy->array_inner == 0)
+			hierarchy->array_inner = i;
+		level->size = level->storage && i < hierarchy->level_count - 1
+				      ? 1 + (int64_t)random_below(random, 8)
+				      : 0;
+		for (int a = 0; a < NEST_ACTIONS; a++)
+			level->pj[a] = (double)random_below(random, 1 + 4 * (unsigned)i);
+	}
+	out->constraints = "[]";
+	out->domain = nest_domain_read(arena, &out->nest, out->constraints);
+}
+
+static void small_arrays_have_the_enumerated_optimum(void **state)
+{
+	uint64_t seed = draws_seed(93);
+	long count = draws(120), compared = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct map_question question;
+		ask(&random, arena, &question);
+		if (nest_space_is_small(space_make(arena, question.domain), MAPPINGS_MOST)) {
+			struct nest_explored all = map_question_explore(&question, "linear");
+			struct nest_explored best = map_question_explore(&question, "exact");
+			if (!best.complete || !all.complete ||
+				!map_frontiers_equal(&all.frontier, &best.frontier))
+				fail_msg("seed %" PRIu64 " draw %ld: linear %s, exact %s\n%s", seed,
+					i, all.frontier.points[0].key,
+					best.frontier.count ? best.frontier.points[0].key : "none",
+					nest_case_text(arena, &question.nest));
+			compared++;
+		}
+		arena_close(arena);
+	}
+	printf("%ld mapspaces compared\n", compared);
+	assert_true(!draws_are_many(count) || compared > count / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_arrays_take_the_cycles_of_the_closed_form),
+		cmocka_unit_test(small_arrays_have_the_enumerated_optimum),
 		cmocka_unit_test(a_late_word_is_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
