@@ -121,6 +121,28 @@ static void a_wrong_reverse_is_shown(void **state)
 	arena_close(arena);
 }
 
+/* The rows' own names hold in it, whatever comes first in the file. */
+static void a_reverse_names_rows_as_the_spec_does(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	const char *format = "space_time:\n"
+			     "  reverse: {i: %s, j: %s - %s}\n"
+			     "  loops: {i: 3, j: 3}\n"
+			     "  dependences: {A: [1, 0], B: [0, 1]}\n"
+			     "  allocation: [[1, 0]]\n"
+			     "  schedule: [1, 1]\n"
+			     "%s";
+	struct space_time spec = must_read(arena, arena_format(arena, format, "p", "t", "p", ""));
+	struct projection_facts facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
+	assert_int_equal(facts.fault, PROJECTION_FINE);
+	spec = must_read(arena, arena_format(arena, format, "row", "step", "row",
+					"  space: [row]\n  time: [step]\n"));
+	facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
+	assert_int_equal(facts.fault, PROJECTION_FINE);
+	arena_close(arena);
+}
+
 static void refusals_show_counterexamples(void **state)
 {
 	(void)state;
@@ -323,6 +345,7 @@ int main(void)
 		cmocka_unit_test(classical_convolutions_follow_from_the_equations),
 		cmocka_unit_test(the_published_call_is_projected),
 		cmocka_unit_test(a_wrong_reverse_is_shown),
+		cmocka_unit_test(a_reverse_names_rows_as_the_spec_does),
 		cmocka_unit_test(refusals_show_counterexamples),
 		cmocka_unit_test(wrong_specs_are_told),
 		cmocka_unit_test(folds_compute_the_same),

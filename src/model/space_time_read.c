@@ -120,6 +120,8 @@ static bool read_projection(struct reader *map, struct space_time *out)
 {
 	struct projection *projection = &out->projection;
 	const struct recurrence *recurrence = &out->recurrence;
+	/* looked into when all rows are known */
+	static const char *const later[] = {"space", "time", "reverse"};
 	const struct node *call = read_node(map, "transform", OPTIONAL);
 	const struct node *space = read_node(map, "allocation", OPTIONAL);
 	const struct node *time = read_node(map, "schedule", OPTIONAL);
@@ -139,7 +141,9 @@ static bool read_projection(struct reader *map, struct space_time *out)
 	bool checked = true;
 	read_bool(map, "check_time", OPTIONAL, &checked);
 	projection->unchecked = !checked;
-	return good && read_reverse(map, recurrence, projection);
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+		read_node(map, later[i], OPTIONAL);
+	return good;
 }
 
 static bool read_range(struct reader *map, const char *key, struct projection_range *out)
@@ -222,12 +226,15 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	struct recurrence *recurrence = &out->recurrence;
 	if (space_time_body(&map, beside, recurrence)) {
 		read_projection(&map, out);
+		read_node(&map, "fold", OPTIONAL);
 		if (beside && beside->plan)
 			read_plan(reading, beside->plan, out);
 		space_time_streams(&map, "wires", recurrence, &out->projection.wires);
 		read_search(&map, out);
-		if (diag_errors(reading->diag) == before)
+		if (diag_errors(reading->diag) == before) {
 			read_row_names(&map, out);
+			read_reverse(&map, recurrence, &out->projection);
+		}
 		space_time_limits(&map, beside ? beside->targets : NULL, out);
 		if (diag_errors(reading->diag) == before)
 			read_fold(&map, out);
