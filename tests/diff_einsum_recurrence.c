@@ -148,8 +148,43 @@ static void draw_lanes(struct random *random, struct projection *projection)
 	projection->shuffles = (uint32_t)random_below(random, 1u << 16);
 }
 
+/* Tiles, loops along which nothing is carried, an order of the sum, and operands that are shifted
+ * in. */
+static void draw_tiles(struct arena *arena, struct random *random, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence)
+{
+	int loops = recurrence->loop_count;
+	const char *why;
+	for (int i = 0; i < loops; i++)
+		if (random_below(random, 4) == 0)
+			assert_true(recurrence_einsum_split(
+				arena, einsum, recurrence, i, draw(random, 1, 5), &why));
+	einsum->reread = (uint32_t)(random_below(random, 256) & random_below(random, 256));
+	for (int i = (int)draw(random, 0, recurrence->loop_count); i > 0; i--)
+		einsum->order[einsum->order_count++] =
+			(int)draw(random, 0, recurrence->loop_count - 1);
+	for (int n = 0; n < 4; n++) {
+		int i = (int)draw(random, 0, einsum->operand_count - 2);
+		int along = (int)draw(random, 0, recurrence->loop_count - 1);
+		int before = (int)draw(random, 0, recurrence->loop_count - 1);
+		bool sees_along = false, sees_before = false;
+		for (int k = 0; k < einsum->operands[i].rank; k++) {
+			sees_along |= einsum->operands[i].place[k].at[along] != 0;
+			sees_before |= einsum->operands[i].place[k].at[before] != 0;
+		}
+		for (int k = 0; k < einsum->load_count; k++)
+			sees_before |= einsum->loads[k].operand == i ||
+				       einsum->loads[k].along == before ||
+				       einsum->loads[k].before == along;
+		if (sees_along && !sees_before && along != before && einsum->sum == TERM_ADD &&
+			random_below(random, 2))
+			einsum->loads[einsum->load_count++] =
+				(struct recurrence_load){i, along, before};
+	}
+}
+
 struct kinds {
-	long arrays, shared, shuffled, unshuffled;
+	long arrays, shared, shuffled, unshuffled, tiled, loaded;
 };
 
 static void recurrences_compute_the_einsum(void **state)
@@ -167,25 +202,31 @@ static void recurrences_compute_the_einsum(void **state)
 		struct projection projection;
 		const char *why = NULL;
 		draw_einsum(&random, &einsum, &recurrence);
+		int written = naive(&einsum, &recurrence, elements);
+		if (random_below(&random, 2))
+			draw_tiles(arena, &random, &einsum, &recurrence);
 		if (!recurrence_einsum(arena, &einsum, &recurrence, &why)) {
 			assert_non_null(why);
 			arena_close(arena);
 			continue;
 		}
 		made++;
-		int written = naive(&einsum, &recurrence, elements);
+		kinds.tiled += einsum.split_count > 0;
+		kinds.loaded += einsum.load_count > 0;
 		struct recurrence_inputs inputs = {&recurrence, read_input};
 		struct recurrence_values values = sequential_run(&recurrence, &inputs, arena);
 		if (values.fault)
 			fail_msg("draw %ld: %s", n, values.fault);
 		expect_elements(n, elements, written, values.outputs, values.output_count);
-		for (int tries = 0; tries < 6; tries++) {
+		for (int tries = 0; tries < 6 && recurrence.loop_count <= LOOPS; tries++) {
 			random_projection(&random, &recurrence, &projection);
 			draw_lanes(&random, &projection);
 			struct projection_facts facts =
 				projection_facts(&recurrence, &projection, NULL);
 			struct systolic_result run =
 				systolic_run(&recurrence, &projection, &inputs, arena);
+			if (run.fault == SYSTOLIC_LARGE)
+				continue;
 			if (facts.fault == PROJECTION_SHUFFLE) {
 				assert_int_equal(run.fault, SYSTOLIC_LANES);
 				kinds.unshuffled++;
@@ -206,12 +247,14 @@ static void recurrences_compute_the_einsum(void **state)
 		arena_close(arena);
 	}
 	printf("%ld einsums, %ld arrays, %ld values shared by lanes, %ld arrays with shuffles, %ld "
-	       "without\n",
-		made, kinds.arrays, kinds.shared, kinds.shuffled, kinds.unshuffled);
+	       "without; %ld einsums with tiles, %ld with operands that are shifted in\n",
+		made, kinds.arrays, kinds.shared, kinds.shuffled, kinds.unshuffled, kinds.tiled,
+		kinds.loaded);
 	if (draws_are_many(count)) {
 		assert_true(made > count / 2);
 		assert_true(kinds.arrays > count / 20);
 		assert_true(kinds.shared && kinds.shuffled && kinds.unshuffled);
+		assert_true(kinds.tiled > made / 10 && kinds.loaded > made / 50);
 	}
 }
 

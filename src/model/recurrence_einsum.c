@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/lattice.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "model/recurrence_equations.h"
 #include "model/recurrence_term.h"
@@ -13,7 +14,8 @@ struct derivation {
 	struct arena *arena;
 	struct recurrence_einsum *einsum;
 	struct recurrence *recurrence;
-	int memories[SHAPE_SPACES_MOST]; /* by operand: the input that it comes from */
+	int64_t least[RECURRENCE_LOOPS_MOST]; /* of the loops without what is shifted in before */
+	int memories[SHAPE_SPACES_MOST];      /* by operand: the input that it comes from */
 	const char *why;
 };
 
@@ -52,11 +54,18 @@ static bool find_reuse(
 	return true;
 }
 
+/* Of a loop, without what is shifted in before. */
+static int64_t steps_of(const struct derivation *to, int loop)
+{
+	const struct recurrence_loop *at = &to->recurrence->loops[loop];
+	return at->extent - (to->least[loop] - at->least);
+}
+
 /* Whether two points of the loops lie so far from each other. */
 static bool fits(const struct derivation *to, const int64_t *vector)
 {
 	for (int i = 0; i < to->recurrence->loop_count; i++)
-		if (llabs(vector[i]) >= to->recurrence->loops[i].extent)
+		if (llabs(vector[i]) >= steps_of(to, i))
 			return false;
 	return true;
 }
@@ -73,6 +82,18 @@ static int unit_of(const struct derivation *to, const int64_t *vector)
 		found = i;
 	}
 	return found;
+}
+
+/* Whether a direction that is no loop leads into the padding of a last tile and out of it. */
+static bool crosses_padding(const struct derivation *to, const int64_t *vector)
+{
+	bool crosses = false;
+	for (int i = 0; i < to->einsum->split_count; i++) {
+		const struct recurrence_split *split = &to->einsum->splits[i];
+		crosses |= split->extent % split->size &&
+			   (vector[split->loop] || vector[split->tiles]);
+	}
+	return crosses && unit_of(to, vector) < 0;
 }
 
 /* A name that neither a loop nor a stream has. */
@@ -103,10 +124,88 @@ static bool depend(struct derivation *to, const struct recurrence_operand *opera
 	       refuse(to, "there are more than 64 dependences");
 }
 
-/* An element as it comes from memory; an operand that is read twice is one input. */
-static const struct term *read_memory(struct derivation *to, int operand, const char *name)
+/* What an index comes to. */
+static const struct term *sum_of(struct arena *arena, const struct loop_sum *sum)
 {
+	const struct term *all = term_number(arena, (double)sum->constant);
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		if (sum->at[i])
+			all = term_make(arena, TERM_ADD, all,
+				term_make(arena, TERM_MULTIPLY,
+					term_number(arena, (double)sum->at[i]), term_loop(arena, i),
+					NULL),
+				NULL);
+	return all;
+}
+
+/* A loop is past what is shifted in before it; NULL: there is no such thing. */
+static const struct term *has_begun(struct derivation *to, int loop)
+{
+	if (to->least[loop] == to->recurrence->loops[loop].least)
+		return NULL;
+	return term_make(to->arena, TERM_AT_MOST, term_number(to->arena, (double)to->least[loop]),
+		term_loop(to->arena, loop), NULL);
+}
+
+/* The point that lies `vector` before is one of the loops', and neither that nor this one comes before
+ * a loop that the vector goes along begins. */
+static const struct term *is_inside(struct derivation *to, const int64_t *vector)
+{
+	const struct term *all = NULL;
+	for (int i = 0; i < to->recurrence->loop_count; i++) {
+		const struct term *begun = vector[i] ? has_begun(to, i) : NULL;
+		if (begun && vector[i] > 0)
+			begun = term_make(to->arena, TERM_AT_MOST,
+				term_number(to->arena, (double)(to->least[i] + vector[i])),
+				term_loop(to->arena, i), NULL);
+		all = term_and(to->arena, all, begun);
+	}
+	return term_and(to->arena, all, recurrence_inside(to->arena, to->recurrence, vector));
+}
+
+/* Whether the loops that `seen` says are at an element, where tiles are padded or loops begin
+ * early; `instead` stands for loop `replaced`.  NULL: always. */
+static const struct term *is_real(
+	struct derivation *to, uint32_t seen, int replaced, const struct loop_sum *instead)
+{
+	const struct recurrence_einsum *einsum = to->einsum;
+	const struct term *all = NULL;
+	for (int i = 0; i < einsum->split_count; i++) {
+		const struct recurrence_split *split = &einsum->splits[i];
+		struct loop_sum whole = {0};
+		whole.at[split->loop] = 1;
+		if (split->loop == replaced)
+			whole = *instead;
+		whole.at[split->tiles] += split->size;
+		if (split->extent % split->size && seen >> split->loop & 1)
+			all = term_and(to->arena, all,
+				term_make(to->arena, TERM_LESS, sum_of(to->arena, &whole),
+					term_number(to->arena, (double)split->extent), NULL));
+	}
+	for (int i = 0; i < to->recurrence->loop_count; i++)
+		if (seen >> i & 1 && i != replaced)
+			all = term_and(to->arena, all, has_begun(to, i));
+	return all;
+}
+
+static uint32_t loops_of(const struct recurrence_operand *operand)
+{
+	uint32_t seen = 0;
+	for (int k = 0; k < operand->rank; k++)
+		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+			if (operand->place[k].at[i])
+				seen |= UINT32_C(1) << i;
+	return seen;
+}
+
+/* An element as it comes from memory, or 0 where there is none; an operand that is read twice is
+ * one input.  `instead` stands for loop `replaced`; -1: for none. */
+static const struct term *read_memory(struct derivation *to, int operand, const char *name,
+	int replaced, const struct loop_sum *instead)
+{
+	struct arena *arena = to->arena;
 	const struct recurrence_operand *from = &to->einsum->operands[operand];
+	struct loop_sum *place = arena_copy(arena, from->place, sizeof from->place);
 	int memory = -1;
 	for (int i = 0; i < operand; i++)
 		if (text_equal(to->einsum->operands[i].name, from->name))
@@ -114,12 +213,18 @@ static const struct term *read_memory(struct derivation *to, int operand, const 
 	if (memory < 0)
 		memory = add_stream(to, from, STREAM_INPUT, own_name(to, name));
 	to->memories[operand] = memory;
-	struct term *term = arena_new(to->arena, struct term);
-	*term = (struct term){.kind = TERM_STREAM,
-		.index = memory,
-		.place_count = from->rank,
-		.place = from->place};
-	return term;
+	for (int k = 0; k < from->rank && replaced >= 0; k++) {
+		int64_t by = place[k].at[replaced];
+		place[k].at[replaced] = 0;
+		place[k].constant += by * instead->constant;
+		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+			place[k].at[i] += by * instead->at[i];
+	}
+	struct term *term = arena_new(arena, struct term);
+	*term = (struct term){
+		.kind = TERM_STREAM, .index = memory, .place_count = from->rank, .place = place};
+	const struct term *real = is_real(to, loops_of(from), replaced, instead);
+	return real ? term_make(arena, TERM_SELECT, real, term, term_number(arena, 0)) : term;
 }
 
 /* What a point before has, or else what `rest` says. */
@@ -130,40 +235,91 @@ static const struct term *carry(struct derivation *to, int stream, const int64_t
 		recurrence_read(to->arena, to->recurrence, stream, vector), rest);
 }
 
+/* The directions along which an operand is carried. */
+static bool choose_vectors(
+	struct derivation *to, const struct recurrence_operand *from, struct lattice *reuse)
+{
+	int count = 0;
+	if (!find_reuse(to, from, reuse))
+		return false;
+	for (int r = 0; r < reuse->rank; r++) {
+		bool again = !fits(to, reuse->rows[r]) || crosses_padding(to, reuse->rows[r]);
+		for (int i = 0; i < to->recurrence->loop_count; i++)
+			again |= reuse->rows[r][i] && to->einsum->reread >> i & 1;
+		if (!again)
+			memmove(reuse->rows[count++], reuse->rows[r], sizeof *reuse->rows);
+	}
+	reuse->rank = count;
+	return true;
+}
+
+/* An operand that is shifted in along a loop, from its end on, and then stays. */
+static bool derive_load(struct derivation *to, const struct recurrence_load *load, int stream)
+{
+	struct arena *arena = to->arena;
+	struct recurrence *recurrence = to->recurrence;
+	const struct recurrence_operand *from = &to->einsum->operands[load->operand];
+	const struct term *begun = has_begun(to, load->before);
+	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
+	const struct recurrence_loop *along = &recurrence->loops[load->along];
+	/* What enters in the step before the loop begins stays at the first place. */
+	struct loop_sum entering = {
+		.constant = along->least + to->least[load->before] - 1, .at = {0}};
+	entering.at[load->before] = -1;
+	stay[load->before] = shift[load->before] = shift[load->along] = 1;
+	const struct term *inside = recurrence_inside(arena, recurrence, shift);
+	const struct term *beside = term_make(arena, TERM_LESS,
+		term_number(arena, (double)along->least), term_loop(arena, load->along), NULL);
+	/* Of a shorter operand nothing comes in at first. */
+	const struct term *there = term_make(arena, TERM_LESS, sum_of(arena, &entering),
+		term_number(arena, (double)(along->least + along->extent)), NULL);
+	const struct term *body =
+		term_make(arena, TERM_SELECT, term_and(arena, term_not(arena, beside), there),
+			read_memory(to, load->operand, arena_format(arena, "%s_in", from->name),
+				load->along, &entering),
+			term_number(arena, 0));
+	body = carry(to, stream, shift, inside, body);
+	recurrence->streams[stream].body = carry(to, stream, stay, begun, body);
+	return depend(to, from, stream, stay, begun) &&
+	       depend(to, from, stream, shift, term_and(arena, term_not(arena, begun), inside));
+}
+
 /* An operand that is read, into its stream; *value is what a point has of it. */
 static bool derive_read(struct derivation *to, int operand, const struct term **value)
 {
 	struct arena *arena = to->arena;
-	const struct recurrence_operand *from = &to->einsum->operands[operand];
+	const struct recurrence_einsum *einsum = to->einsum;
+	const struct recurrence_operand *from = &einsum->operands[operand];
 	const struct term *inside[RECURRENCE_LOOPS_MOST], *when = NULL;
 	int64_t here[RECURRENCE_LOOPS_MOST] = {0};
-	const int64_t *vectors[RECURRENCE_LOOPS_MOST];
+	const struct recurrence_load *load = NULL;
 	struct lattice reuse;
-	int count = 0;
-	if (!find_reuse(to, from, &reuse))
+	for (int i = 0; i < einsum->load_count; i++)
+		if (einsum->loads[i].operand == operand)
+			load = &einsum->loads[i];
+	if (!choose_vectors(to, from, &reuse))
 		return false;
-	for (int r = 0; r < reuse.rank; r++)
-		if (fits(to, reuse.rows[r]))
-			vectors[count++] = reuse.rows[r];
-	if (!count) {
-		*value = read_memory(to, operand, from->name);
+	if (!reuse.rank && !load) {
+		*value = read_memory(to, operand, from->name, -1, NULL);
 		to->einsum->streams[operand] = to->memories[operand];
 		return true;
 	}
 	int stream = add_stream(to, from, STREAM_RECURRENT, own_name(to, from->name));
 	to->einsum->streams[operand] = stream;
-	for (int i = 0; i < count; i++) {
-		inside[i] = recurrence_inside(arena, to->recurrence, vectors[i]);
-		if (!depend(to, from, stream, vectors[i], term_and(arena, when, inside[i])))
+	*value = recurrence_read(arena, to->recurrence, stream, here);
+	if (load)
+		return derive_load(to, load, stream);
+	for (int i = 0; i < reuse.rank; i++) {
+		inside[i] = is_inside(to, reuse.rows[i]);
+		if (!depend(to, from, stream, reuse.rows[i], term_and(arena, when, inside[i])))
 			return false;
 		when = term_and(arena, when, term_not(arena, inside[i]));
 	}
 	const struct term *body =
-		read_memory(to, operand, arena_format(arena, "%s_in", from->name));
-	for (int i = count - 1; i >= 0; i--)
-		body = carry(to, stream, vectors[i], inside[i], body);
+		read_memory(to, operand, arena_format(arena, "%s_in", from->name), -1, NULL);
+	for (int i = reuse.rank - 1; i >= 0; i--)
+		body = carry(to, stream, reuse.rows[i], inside[i], body);
 	to->recurrence->streams[stream].body = body;
-	*value = recurrence_read(arena, to->recurrence, stream, here);
 	return true;
 }
 
@@ -223,29 +379,70 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 	to->einsum->streams[to->einsum->operand_count - 1] = stream;
 	before = to->einsum->sum == TERM_ADD ? term_number(arena, 0) : product;
 	for (int r = chain.rank - 1; r >= 0; r--) {
+		if (crosses_padding(to, chain.rows[r]))
+			return refuse(to, arena_format(arena,
+						  "'%s' is summed up along several loops at once: "
+						  "their tiles must be full",
+						  operand->name));
 		/* From the end of all inner loops to where they begin. */
 		memcpy(vector, chain.rows[r], sizeof vector);
 		for (int k = 0; k < r; k++) {
 			int loop = unit_of(to, chain.rows[k]);
-			vector[loop] = 1 - recurrence->loops[loop].extent;
+			vector[loop] = 1 - steps_of(to, loop);
 		}
-		const struct term *inside = recurrence_inside(arena, recurrence, vector);
+		const struct term *inside = is_inside(to, vector);
 		before = carry(to, stream, vector, inside, before);
 		if (!depend(to, operand, stream, vector, inside))
 			return false;
 		for (int i = 0; i < recurrence->loop_count; i++)
 			vector[i] = -chain.rows[r][i];
-		last = term_and(
-			arena, last, term_not(arena, recurrence_inside(arena, recurrence, vector)));
+		last = term_and(arena, last, term_not(arena, is_inside(to, vector)));
 	}
-	recurrence->streams[stream].body =
+	const struct term *body =
 		chain.rank ? term_make(arena, to->einsum->sum, before, product, NULL) : product;
+	const struct term *real = is_real(to, ~loops_of(operand), -1, NULL);
+	/* Padding adds nothing to a sum. */
+	if (real && chain.rank)
+		body = term_make(arena, TERM_SELECT, real, body, before);
+	recurrence->streams[stream].body = body;
 	int written = add_stream(to, operand, STREAM_OUTPUT,
 		own_name(to, arena_format(arena, "%s_out", operand->name)));
 	const struct term *sum = recurrence_read(arena, recurrence, stream, here);
+	last = term_and(arena, last, is_real(to, loops_of(operand), -1, NULL));
+	for (int i = 0; i < recurrence->loop_count; i++)
+		if (!(loops_of(operand) >> i & 1))
+			last = term_and(arena, last, has_begun(to, i));
 	recurrence->streams[written].place = operand->place;
 	recurrence->streams[written].body =
 		last ? term_make(arena, TERM_SELECT, last, sum, NULL) : sum;
+	return true;
+}
+
+/* Loops begin as much earlier as the longest way in takes. */
+static bool begin_early(struct derivation *to)
+{
+	struct recurrence *recurrence = to->recurrence;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		to->least[i] = recurrence->loops[i].least;
+	for (int i = 0; i < to->einsum->load_count; i++) {
+		const struct recurrence_load *load = &to->einsum->loads[i];
+		struct recurrence_loop *before = &recurrence->loops[load->before];
+		uint32_t seen = loops_of(&to->einsum->operands[load->operand]);
+		int64_t more = recurrence->loops[load->along].extent -
+			       (to->least[load->before] - before->least);
+		if (load->along == load->before || seen >> load->before & 1 ||
+			!(seen >> load->along & 1) || to->einsum->sum != TERM_ADD)
+			return refuse(to,
+				arena_format(to->arena,
+					"'%s' cannot be shifted in along '%s' before '%s': it sees the "
+					"first of them, not the second, and is summed up",
+					to->einsum->operands[load->operand].name,
+					recurrence->loops[load->along].name, before->name));
+		if (more > 0) {
+			before->least -= more;
+			before->extent += more;
+		}
+	}
 	return true;
 }
 
@@ -254,7 +451,7 @@ bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 {
 	struct derivation to = {.arena = arena, .einsum = einsum, .recurrence = recurrence};
 	const struct term *product = NULL, *value = NULL;
-	bool good = true;
+	bool good = begin_early(&to);
 	for (int i = 0; good && i + 1 < einsum->operand_count; i++) {
 		good = derive_read(&to, i, &value);
 		product = product ? term_make(arena, TERM_MULTIPLY, product, value, NULL) : value;
@@ -265,94 +462,26 @@ bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	return good;
 }
 
-static bool too_many(struct arena *arena, const char *name, int loops, const char **why)
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, int loop, int64_t size, const char **why)
 {
-	*why = arena_format(arena, "'%s' has %d loops, a recurrence at most %d", name, loops,
-		RECURRENCE_LOOPS_MOST);
-	return false;
-}
-
-bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
-	struct recurrence_einsum *einsum, struct recurrence *out, const char **why)
-{
-	*out = (struct recurrence){.loop_count = shape->dimension_count};
-	*einsum = (struct recurrence_einsum){.sum = TERM_ADD};
-	if (shape->dimension_count > RECURRENCE_LOOPS_MOST)
-		return too_many(arena, shape->name, shape->dimension_count, why);
-	for (int d = 0; d < shape->dimension_count; d++)
-		out->loops[d] = (struct recurrence_loop){
-			shape->dimensions[d].name, 0, shape->dimensions[d].extent};
-	for (int written = 0; written < 2; written++)
-		for (int t = 0; t < shape->space_count; t++) {
-			const struct dataspace *space = &shape->spaces[t];
-			if (space->written != written)
-				continue;
-			struct recurrence_operand *operand =
-				&einsum->operands[einsum->operand_count++];
-			*operand = (struct recurrence_operand){.name = space->name,
-				.rank = space->rank_count,
-				.span = space->span};
-			for (int k = 0; k < space->rank_count; k++)
-				memcpy(operand->place[k].at, space->ranks[k].coefficient,
-					sizeof operand->place[k].at);
-		}
-	return true;
-}
-
-bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
-	int *streams, const char **why)
-{
-	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
-	if (!recurrence_einsum_of_shape(arena, shape, einsum, out, why))
-		return false;
-	bool good = recurrence_einsum(arena, einsum, out, why);
-	int next = 0;
-	for (int written = 0; written < 2; written++)
-		for (int t = 0; t < shape->space_count; t++)
-			if (shape->spaces[t].written == written)
-				streams[t] = einsum->streams[next++];
-	return good;
-}
-
-bool recurrence_einsum_sum(
-	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out)
-{
-	bool reduces = kind == OP_REDUCE;
-	*out = reduces && function == FUNCTION_MAX   ? TERM_MAX
-	       : reduces && function == FUNCTION_MIN ? TERM_MIN
-						     : TERM_ADD;
-	return kind == OP_EINSUM || (reduces && function != FUNCTION_MEAN) ||
-	       (kind == OP_MAP && !has_constant &&
-		       (function == FUNCTION_MUL || function == FUNCTION_CLONE));
-}
-
-bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
-	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
-	const char **why)
-{
-	*einsum = (struct recurrence_einsum){0};
-	*out = (struct recurrence){.loop_count = op->loop_count};
-	if (!recurrence_einsum_sum(op->kind, op->function, op->has_constant, &einsum->sum)) {
-		*why = arena_format(
-			arena, "'%s' is no sum of products, and no sum, max or min", op->name);
+	struct recurrence_loop *inner = &recurrence->loops[loop];
+	int tiles = recurrence->loop_count;
+	int64_t extent = inner->extent, least = inner->least;
+	if (tiles == RECURRENCE_LOOPS_MOST) {
+		*why = "splitting makes a loop more, and there are eight at most";
 		return false;
 	}
-	if (op->loop_count > RECURRENCE_LOOPS_MOST)
-		return too_many(arena, op->name, op->loop_count, why);
-	for (int l = 0; l < op->loop_count; l++)
-		out->loops[l] = (struct recurrence_loop){op->loops[l].name, 0, op->loops[l].extent};
-	einsum->operand_count = op_operands(op);
-	for (int i = 0; i < einsum->operand_count; i++) {
-		const struct access *access = op_operand(op, i);
-		const struct tensor *tensor = &workload->tensors[access->tensor];
-		struct recurrence_operand *operand = &einsum->operands[i];
-		*operand = (struct recurrence_operand){
-			.name = tensor->name, .rank = tensor->layout.host_rank, .span = op->span};
-		for (int k = 0; k < operand->rank; k++) {
-			operand->place[k].constant = access->host[k].offset;
-			memcpy(operand->place[k].at, access->host[k].loop,
-				sizeof operand->place[k].at);
+	recurrence->loops[recurrence->loop_count++] = (struct recurrence_loop){
+		arena_format(arena, "%s_tile", inner->name), 0, number_ceil_div(extent, size)};
+	*inner = (struct recurrence_loop){inner->name, 0, size};
+	einsum->splits[einsum->split_count++] =
+		(struct recurrence_split){loop, tiles, size, extent};
+	for (int i = 0; i < einsum->operand_count; i++)
+		for (int k = 0; k < einsum->operands[i].rank; k++) {
+			struct loop_sum *place = &einsum->operands[i].place[k];
+			place->constant += place->at[loop] * least;
+			place->at[tiles] = place->at[loop] * size;
 		}
-	}
 	return true;
 }

@@ -27,19 +27,44 @@ struct recurrence_operand {
 	struct span span;
 };
 
+/* A loop of `size` steps, and of its tiles; the last tile may be padded. */
+struct recurrence_split {
+	int loop, tiles;
+	int64_t size, extent; /* of the loop before it was split */
+};
+
+/* An operand that does not see the loop `before` is shifted in along the loop `along` in as many
+ * steps as that has, which come before the loop, and then stays. */
+struct recurrence_load {
+	int operand, along, before;
+};
+
 struct recurrence_einsum {
 	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
 	int operand_count;  /* the last one is written; what is read is multiplied */
 	struct recurrence_operand operands[SHAPE_SPACES_MOST];
-	int order_count; /* loops in the order in which the sum goes through them, outermost first; */
-	int order[RECURRENCE_LOOPS_MOST]; /* what is not listed comes before, as the loops stand */
-	int streams[SHAPE_SPACES_MOST];   /* what comes out: the stream of each operand's name */
+	/* Loops in the order in which the sum goes through them, outermost first; those that are not
+	 * listed come before, as the loops stand. */
+	int order_count, order[RECURRENCE_LOOPS_MOST];
+	uint32_t reread; /* loops along which nothing is carried: what is read is read again */
+	int split_count, load_count;
+	struct recurrence_split splits[RECURRENCE_LOOPS_MOST];
+	struct recurrence_load loads[SHAPE_SPACES_MOST];
+	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
 };
 
 /* Of a recurrence that has loops, which are all that a place is made of, and nothing else.  False
  * and *why if it is none; then the recurrence is of no use. */
 bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, const char **why);
+
+/*
+ * Splits a loop of an einsum that is not derived yet: the loop has `size` steps, its tiles are a loop
+ * more, after all others, called NAME_tile.  A last tile that is not full is padded: its points read
+ * zeros and write nothing.  False and *why if there are too many loops.
+ */
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, int loop, int64_t size, const char **why);
 
 /* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
  * dataspace.  The order is that of the dimensions. */
