@@ -19,9 +19,11 @@ static void execute(
 {
 	struct truth truth;
 	struct simulation how = {
-		.mode = evaluate_mode(inputs->workload, &outcome->cost.score), .trace = trace};
+		.mode = evaluate_mode(inputs->workload, inputs->arch, &outcome->cost.score),
+		.trace = trace};
 	if (how.mode == SIM_DATA) {
-		truth = evaluate_truth(inputs->workload, inputs->exploration.seed, arena);
+		truth = evaluate_truth(
+			inputs->workload, inputs->arch, inputs->exploration.seed, arena);
 		how.truth = &truth;
 	}
 	evaluate_simulate(outcome, &how, arena);

@@ -13,6 +13,7 @@
 #include "model/nest_score.h"
 #include "model/plan_file.h"
 #include "model/workload_read.h"
+#include "search/lx_staging.h"
 #include "search/recipe.h"
 #include "search/solver.h"
 #include "spec/sheet.h"
@@ -339,6 +340,10 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 		return false;
 	out->arch = planning_arch(arena, out->arch, &out->exploration.planning);
 	out->exploration.arch = out->arch;
+	if (!broadcasts_fit(out->arch, out->workload, diag))
+		return false;
+	if (workload_has_broadcast(out->workload))
+		out->exploration.planning.menus = staging_menus(out->arch, out->workload, arena);
 	out->exploration.workload = out->workload;
 	set_cores(out);
 	if (plan) {

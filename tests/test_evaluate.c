@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "search/evaluate.h"
+#include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
 #include "tests/test.h"
@@ -30,7 +31,7 @@ static enum sim_mode mode_of(int64_t m, int64_t k, int64_t n)
 					      "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n",
 					      (long long)m, (long long)k, (long long)n));
 	struct score score = {.computes = op_computes(&workload->ops[0])};
-	return evaluate_mode(workload, &score);
+	return evaluate_mode(workload, spyre_arch(arena, 1), &score);
 }
 
 static void few_numbers_are_computed(void **state)

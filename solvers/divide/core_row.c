@@ -8,7 +8,7 @@
 
 bool core_row_divisible(const struct op *op)
 {
-	return op->kind != OP_OPAQUE && !text_equal(op->type, "topk");
+	return op_is_tiled(op) && !text_equal(op->type, "topk");
 }
 
 int64_t core_row_cores(

@@ -23,7 +23,7 @@ struct flips flips_find(const struct arch *arch, const struct workload *workload
 	const struct op *op, const struct mapping *given)
 {
 	struct flips flips = {.count = 1, .at = {*given}};
-	if (op->kind == OP_OPAQUE || arch->core < 0)
+	if (!op_is_tiled(op) || arch->core < 0)
 		return flips;
 	int from = find_divided_loop(op, &given->rows[arch->core]);
 	if (from < 0)

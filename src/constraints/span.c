@@ -14,7 +14,7 @@ static const char *check_step(const struct constraint *constraint, const struct 
 {
 	const struct op *op = &plan->workload->ops[step->op];
 	const char *why;
-	if (op->kind == OP_OPAQUE || !graph_means(constraint, op))
+	if (!op_is_tiled(op) || !graph_means(constraint, op))
 		return NULL;
 	const struct iteration *iteration = iteration_make(arena, plan->workload, op, &why);
 	if (!iteration)

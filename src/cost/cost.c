@@ -33,7 +33,7 @@ static const char *reject_step(const struct plan *plan, int step, struct arena *
 	int64_t room, most = arch_stream_capacity(arch);
 	traffic_open_step(&streaming.traffic, plan, step);
 	const struct op *op = streaming.traffic.op;
-	if (op->kind == OP_OPAQUE)
+	if (!op_is_tiled(op))
 		return NULL;
 	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
 		!ring_combines(&arch->reduce_ring, op))
@@ -63,6 +63,11 @@ static int64_t find_peak(const struct plan *plan)
 		const struct residency *stay = &plan->residencies[i];
 		if (stay->place == PLACE_LX)
 			peak = number_max(peak, stay->address + stay->size);
+	}
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct staging *staging = plan->steps[s].staging;
+		for (int k = 0; staging && k < staging->count; k++)
+			peak = number_max(peak, staging->addresses[k] + staging_bytes(staging));
 	}
 	return peak;
 }
@@ -96,6 +101,12 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 			score->hbm_bytes = checked_add(
 				&fits, score->hbm_bytes, count->bytes[i][TRAFFIC_HBM_WRITE]);
 		}
+		const struct staging *staging = plan->steps[step].staging;
+		score->link_bytes =
+			checked_add(&fits, score->link_bytes, count->bytes[1][TRAFFIC_LINK]);
+		if (staging)
+			score->buffer_bytes = number_max(
+				score->buffer_bytes, staging->count * staging_bytes(staging));
 		score->computes = checked_add(&fits, score->computes, count->computes);
 		score->cores = number_max(
 			score->cores, mapping_cores(plan->arch, &plan->steps[step].mapping));

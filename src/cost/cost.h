@@ -5,14 +5,14 @@
 
 /*
  * The analytical model: pure, closed form, integers first.  `cost_counts`
- * fills what points 1 to 8 of model/plan.h say.  `cost_score` adds time and
+ * fills what model/plan.h says.  `cost_score` adds time and
  * energy:
  *
  *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
  *	        in exact rationals; the slowest resource counts
  *	graph   sum of phases + bundle overheads
  *
- * Resources: HBM (all bytes); per core the fill port, the LX read port, the LX
+ * Resources: the queues of a broadcast's root (cost/staging.h); HBM (all bytes); per core the fill port, the LX read port, the LX
  * write port, the array (einsums) or the vector unit (the others); of the
  * reduce ring one link, since all links of a chain stream at the same time, each
  * a stick behind the one before.  The busiest core counts; what waits for what
@@ -39,6 +39,7 @@ enum resource {
 	RESOURCE_LX_WRITE,
 	RESOURCE_COMPUTE,
 	RESOURCE_RING,
+	RESOURCE_LINKS, /* the queues of a broadcast's root, from its first load to its last store */
 	RESOURCE_COUNT,
 };
 extern const char *const resource_names[]; /* in the order of the enum */

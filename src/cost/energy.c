@@ -11,6 +11,7 @@ static double traffic_energy(const struct arch *arch, const int64_t *bytes)
 	energy += (double)bytes[TRAFFIC_LX_READ] * lx->read_pj;
 	energy += (double)bytes[TRAFFIC_LX_WRITE] * lx->write_pj;
 	energy += (double)bytes[TRAFFIC_RING] * arch->reduce_ring.pj;
+	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
 	return energy;
 }
 

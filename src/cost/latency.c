@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "cost/checked.h"
+#include "cost/staging.h"
 
 const char *const resource_names[] = {
 	[RESOURCE_HBM] = "hbm",
@@ -10,6 +11,7 @@ const char *const resource_names[] = {
 	[RESOURCE_LX_WRITE] = "lx_write",
 	[RESOURCE_COMPUTE] = "compute",
 	[RESOURCE_RING] = "ring",
+	[RESOURCE_LINKS] = "links",
 	[RESOURCE_COUNT] = NULL,
 };
 
@@ -151,6 +153,21 @@ static void find_cores(
 	}
 }
 
+static void find_links(
+	const struct plan *plan, struct phase_cost *phase, struct arena *arena, bool *fits)
+{
+	for (int s = phase->first_step; s < phase->end_step; s++) {
+		const struct step *step = &plan->steps[s];
+		int64_t cycles = 0;
+		if (step->staging &&
+			!staging_cycles(plan->arch, plan->workload, &plan->workload->ops[step->op],
+				step->staging, arena, &cycles))
+			*fits = false;
+		phase->resource[RESOURCE_LINKS] =
+			checked_add(fits, phase->resource[RESOURCE_LINKS], cycles);
+	}
+}
+
 bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
 	struct phase_cost *phase)
 {
@@ -162,6 +179,7 @@ bool latency_phase(const struct plan *plan, const struct counts *counts, struct 
 		traffic_open_step(&ops[i], plan, phase->first_step + i);
 	find_hbm(plan, counts, phase, &fits);
 	find_cores(plan, ops, phase, &fits);
+	find_links(plan, phase, arena, &fits);
 	phase->cycles = 0;
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);

@@ -1,6 +1,7 @@
 #include "cost/traffic.h"
 
 #include "cost/checked.h"
+#include "cost/staging.h"
 #include "model/move.h"
 
 static void open_footprints(struct traffic_op *traffic)
@@ -15,7 +16,11 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	uint32_t in_lx)
 {
 	*traffic = (struct traffic_op){.workload = workload, .op = op, .in_lx = in_lx};
-	if (op->kind == OP_OPAQUE)
+	if (op->kind == OP_BROADCAST) {
+		traffic->ranks = arch->ranks;
+		traffic->hops = staging_hops(arch, op->root);
+	}
+	if (!op_is_tiled(op))
 		return;
 	traffic->nest = loopnest_make(arch, workload, op, mapping);
 	traffic->moves = op_copies_sticks(workload, op) && in_lx == 2;
@@ -27,7 +32,7 @@ void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int 
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	uint32_t in_lx = 0;
-	if (op->kind != OP_OPAQUE)
+	if (op_is_tiled(op))
 		for (int i = 0; i < op_operands(op); i++)
 			if (plan_lx(plan, op_operand(op, i)->tensor, step))
 				in_lx |= 1u << i;
@@ -125,6 +130,17 @@ static void count_opaque(const struct traffic_op *traffic, struct step_count *ou
 	}
 }
 
+/* One load, a store for each rank. */
+static void count_broadcast(const struct traffic_op *traffic, struct step_count *out, bool *fits)
+{
+	const struct access *read = &traffic->op->reads[0];
+	int64_t bytes = traffic->workload->tensors[read->tensor].layout.bytes;
+	out->bytes[0][TRAFFIC_HBM_READ] = out->bytes[0][TRAFFIC_LX_FILL] = bytes;
+	out->bytes[1][TRAFFIC_HBM_WRITE] = bytes;
+	out->bytes[1][TRAFFIC_LX_DRAIN] = checked_mul(fits, bytes, traffic->ranks);
+	out->bytes[1][TRAFFIC_LINK] = checked_mul(fits, bytes, traffic->hops);
+}
+
 /* Every slice once: `sends` is false on a core that has another's slice. */
 static void count_eviction(const struct traffic_op *traffic, const int64_t *slots, bool sends,
 	struct step_count *out, bool *fits)
@@ -154,6 +170,8 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 	*out = (struct step_count){0};
 	if (traffic->op->kind == OP_OPAQUE) {
 		count_opaque(traffic, out);
+	} else if (traffic->op->kind == OP_BROADCAST) {
+		count_broadcast(traffic, out, &fits);
 	} else if (traffic->moves) {
 		count_fetches(&traffic->operands[0], slots, out->bytes[0], &fits);
 	} else if (traffic->evicts) {
@@ -175,6 +193,8 @@ bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)
 {
 	int64_t slots[OP_LOOPS_MOST] = {0};
+	if (traffic->op->kind == OP_BROADCAST && core == 0)
+		return count(traffic, slots, core, out);
 	if (core < traffic->nest.cores) {
 		loopnest_slots(&traffic->nest, core, slots);
 		return count(traffic, slots, core, out);

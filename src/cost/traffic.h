@@ -13,9 +13,10 @@ struct traffic_op {
 	const struct op *op;
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
-	uint32_t in_lx; /* bit i: operand i is resident */
-	bool moves;     /* a clone into LX: point 7 of model/plan.h */
-	bool evicts;    /* point 10 */
+	uint32_t in_lx;      /* bit i: operand i is resident */
+	bool moves;          /* a clone into LX: point 7 of model/plan.h */
+	bool evicts;         /* point 10 */
+	int64_t ranks, hops; /* of a broadcast: point 11 */
 };
 
 /* The footprints point into *traffic: it must stay where it is. */
@@ -24,7 +25,7 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	uint32_t in_lx);
 void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step);
 
-/* Points 3 to 8 of model/plan.h.  False when a count does not fit. */
+/* Points 3 to 8, 10 and 11 of model/plan.h.  False when a count does not fit. */
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
 
 /*

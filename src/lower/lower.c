@@ -113,6 +113,8 @@ static bool lower_step(struct lowering *lowering, int s)
 	step->counts = NULL;
 	if (step->op->kind == OP_OPAQUE)
 		return opaque_lower(lowering);
+	if (step->op->kind == OP_BROADCAST)
+		return staging_lower(lowering);
 	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
 		return false;
@@ -153,6 +155,7 @@ static const struct program *make_program(const struct lowering *lowering, int64
 		.hbm = lowering->hbm,
 		.hbm_bytes = lowering->hbm_bytes,
 		.overhead_cycles = overhead,
+		.ranks = workload_ranks(plan->workload, plan->arch),
 		.instruction_count = count,
 		.instructions = arena_copy(
 			arena, lowering->queues.list.at, count * sizeof(struct instruction)),
@@ -169,6 +172,8 @@ static int64_t least_of_step(const struct plan *plan, int step)
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	if (op->kind == OP_OPAQUE)
 		return opaque_size(plan, step);
+	if (plan->steps[step].staging)
+		return staging_size(plan, step);
 	if (plan_is_move(plan, step) || plan_is_evict(plan, step))
 		return 0;
 	int64_t size = mapping_cores(plan->arch, mapping);

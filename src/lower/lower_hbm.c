@@ -53,7 +53,7 @@ static struct location hbm_location(const struct lowering *lowering, const struc
 	return location_within(box, lowering->hbm[box->tensor], layout->size, origin);
 }
 
-const struct transfer *hbm_transfer(
+struct transfer *hbm_transfer(
 	const struct lowering *lowering, const struct operand_box *box, int lx_tensor)
 {
 	struct transfer *transfer = arena_new(lowering->queues.arena, struct transfer);

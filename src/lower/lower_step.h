@@ -15,6 +15,7 @@
  *	lower_clones     steps that only move into LX
  *	lower_evicts     steps that only move out of it
  *	lower_opaque     steps that nobody looks into
+ *	lower_staging    broadcasts
  *
  * Functions that answer bool say false after `refuse`, or when the list is full.
  */
@@ -113,7 +114,7 @@ bool refuse(struct lowering *lowering, const char *format, ...)
 bool is_full(const struct lowering *lowering); /* more instructions than there may be */
 
 bool hbm_place(struct lowering *lowering);
-const struct transfer *hbm_transfer(
+struct transfer *hbm_transfer(
 	const struct lowering *lowering, const struct operand_box *box, int lx_tensor);
 
 bool buffers_place(struct lowering *lowering);
@@ -140,5 +141,8 @@ bool evict_lower(struct lowering *lowering);
 
 bool opaque_lower(struct lowering *lowering);
 int64_t opaque_size(const struct plan *plan, int step); /* instructions */
+
+bool staging_lower(struct lowering *lowering);
+int64_t staging_size(const struct plan *plan, int step); /* instructions */
 
 #endif

@@ -13,6 +13,15 @@ const char *const engine_names[] = {
 	[ENGINE_COUNT] = NULL,
 };
 
+const struct op *program_broadcast(
+	const struct program *program, const struct instruction *instruction)
+{
+	if (instruction->engine == ENGINE_SYNC)
+		return NULL;
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	return op->kind == OP_BROADCAST ? op : NULL;
+}
+
 /* "0-3,5" */
 static void print_cores(struct text *text, uint64_t mask)
 {
@@ -41,13 +50,17 @@ static void print_region(
 	text_add(text, "]");
 }
 
-static void print_transfer(struct text *text, const struct program *program, enum engine engine,
-	const struct transfer *transfer)
+static void print_transfer(
+	struct text *text, const struct program *program, const struct instruction *instruction)
 {
+	const struct transfer *transfer = instruction->transfer;
 	int64_t hbm = transfer->hbm.address, lx = transfer->box->lx.address;
-	bool in = engine == ENGINE_DMA_IN;
+	bool in = instruction->engine == ENGINE_DMA_IN;
 	print_region(text, program, &transfer->box->region);
-	text_add(text, " %" PRId64 " > %" PRId64, in ? hbm : lx, in ? lx : hbm);
+	text_add(text, " %" PRId64 " > ", in ? hbm : lx);
+	if (!in && program_broadcast(program, instruction))
+		text_add(text, "rank %d ", transfer->rank);
+	text_add(text, "%" PRId64, in ? lx : hbm);
 }
 
 static void print_compute(
@@ -97,7 +110,7 @@ static void print_instruction(
 	switch (instruction->engine) {
 	case ENGINE_DMA_IN:
 	case ENGINE_DMA_OUT:
-		print_transfer(text, program, instruction->engine, instruction->transfer);
+		print_transfer(text, program, instruction);
 		break;
 	case ENGINE_COMPUTE:
 		print_compute(text, program, instruction->compute);

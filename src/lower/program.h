@@ -28,6 +28,10 @@
  * instruction of the phases before it: a SYNC stands between any two.  No
  * dependence is implied by the others; each is needed.
  *
+ * Several ranks carry out one program, each on its own memories.  The instructions of a
+ * broadcast's step are those of its root alone, and its DMA_OUTs go to HBM of the rank that they
+ * name.  A SYNC is one of all ranks.
+ *
  * The steps of an opaque op use core 0 alone.  Its operands pass through tile
  * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
  * read and no write; or a COMPUTE that has one write and no read, then
@@ -78,6 +82,7 @@ struct transfer {
 	int lx_tensor;
 	const struct operand_box *box; /* of the tensor in HBM; a copy has the same boxes */
 	struct location hbm;
+	int rank; /* of a broadcast's DMA_OUT: in whose HBM */
 };
 
 /*
@@ -139,11 +144,16 @@ struct program {
 	const int64_t *hbm;      /* address of every tensor in HBM; -1: has none */
 	int64_t hbm_bytes;       /* size of the HBM image */
 	int64_t overhead_cycles; /* of all bundles, added to the finish */
+	int ranks;               /* that carry it out, each on a machine of its own */
 	size_t instruction_count;
 	const struct instruction *instructions;
 	size_t allotment_count;
 	const struct allotment *allotments;
 };
+
+/* The op, if the instruction is one of a broadcast's root; else NULL. */
+const struct op *program_broadcast(
+	const struct program *program, const struct instruction *instruction);
 
 /*
  * One line per instruction, for tests and traces:
@@ -153,6 +163,7 @@ struct program {
  *	2 out 0: mx[0+1] 1808896 > 1048576 after 1
  *	3 ring 1 0: y[0+1 0+8]@1808896 -> @1810944 after 1 2
  *	4 sync 0-3 after 2
+ *	5 out 0: wq[0+4 0+64] 0 > rank 2 65536 after 4
  *
  * Boxes are first+count by device dimension; a compute's accumulator is shown
  * as "acc@ADDRESS" with r where it is read and w where it is written.

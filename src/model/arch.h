@@ -116,7 +116,10 @@ struct arch {
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
 	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
+	int64_t ranks;                      /* machines like this one that run a graph together */
+	int rank_columns;                   /* of a mesh of them; else 0 */
 	struct copying copying;             /* what ranks exchange tensors with */
+	double link_pj;                     /* per byte and link between ranks */
 	int64_t bundle_cycles;              /* overhead of a bundle, cycles */
 	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
 

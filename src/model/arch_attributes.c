@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/arch_read.h"
+#include "model/topology.h"
 
 bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 {
@@ -109,6 +110,40 @@ static void read_ring(struct reader *attributes, const char *key, struct ratio c
 	reader_done(&map);
 }
 
+/* How many ranks there are, or how long the sides of what they form. */
+static void read_ranks(struct reader *attributes, const struct node *dims, struct arch *arch)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *links = node_find(attributes->map, "links");
+	bool mesh = links && arch->copying.topology == TOPOLOGY_MESH;
+	int64_t extent = 1, product = 1;
+	bool given = read_integer(attributes, "ranks", OPTIONAL, 1, RANKS_MOST, &arch->ranks);
+	if (dims && dims->count != (mesh ? 2U : 1U)) {
+		diag_error(reading->diag, dims->span, "a %s has %d dimension%s, not %zu",
+			topology_names[arch->copying.topology], mesh ? 2 : 1, mesh ? "s" : "",
+			dims->count);
+		return;
+	}
+	for (size_t i = 0; dims && i < dims->count; i++) {
+		if (!node_integer(reading, dims->items[i], "an extent of the links", 1, RANKS_MOST,
+			    &extent))
+			return;
+		product *= extent;
+	}
+	if (dims && product > RANKS_MOST)
+		diag_error(reading->diag, dims->span, "there are at most %d ranks", RANKS_MOST);
+	else if (dims && given && product != arch->ranks)
+		diag_error(reading->diag, dims->span, "the links join %lld ranks, there are %lld",
+			(long long)product, (long long)arch->ranks);
+	else if (dims)
+		arch->ranks = product;
+	else if (mesh)
+		diag_error(
+			reading->diag, links->span, "a mesh needs 'dims', such as 'dims: [2, 4]'");
+	if (dims && mesh)
+		arch->rank_columns = (int)extent;
+}
+
 void attributes_container(struct reader *attributes, struct arch *arch)
 {
 	read_size(attributes, "span_limit", OPTIONAL, 1, INT64_MAX, &arch->span_limit);
@@ -117,7 +152,10 @@ void attributes_container(struct reader *attributes, struct arch *arch)
 	read_cycles(attributes, "core_overhead", arch->clock_hz, &arch->core_cycles);
 	read_ring(attributes, "data_ring", arch->clock_hz, false, &arch->data_ring);
 	read_ring(attributes, "reduce_ring", arch->clock_hz, true, &arch->reduce_ring);
-	copying_read_links(attributes, arch->clock_hz, &arch->copying, NULL);
+	const struct node *dims = NULL;
+	copying_read_links(attributes, arch->clock_hz, &arch->copying, &dims);
+	read_picojoules(attributes, "link_energy_per_byte", OPTIONAL, &arch->link_pj);
+	read_ranks(attributes, dims, arch);
 }
 
 bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity, int64_t *bytes)

@@ -291,6 +291,7 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 	if (!reader_open(&map, reading, node, "architecture"))
 		return NULL;
 	arch->span = node->span;
+	arch->ranks = 1;
 	if (!open_levels(draft, &map))
 		return NULL;
 	if (draft->graphs)

@@ -357,9 +357,10 @@ static bool parse_right(struct parser *p, struct einsum *op)
 							    : parse_arguments(p, name, op);
 		}
 		if (is_letter(look(p))) { /* two words: the first is an operation */
-			if (!text_equal(name.text, "restickify"))
+			bool broadcast = text_equal(name.text, "broadcast");
+			if (!broadcast && !text_equal(name.text, "restickify"))
 				return fail_next(p, "'[', '(' or an operation");
-			op->kind = OP_RESTICKIFY;
+			op->kind = broadcast ? OP_BROADCAST : OP_RESTICKIFY;
 			return parse_operand(p, &op->reads[op->read_count++]);
 		}
 		p->at = at;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "model/sticks.h"
+#include "model/topology.h"
 
 /* `type` unless the spec says so: as the published lists call ops. */
 static const char *default_type(const struct op *op)
@@ -12,6 +13,8 @@ static const char *default_type(const struct op *op)
 	switch (op->kind) {
 	case OP_RESTICKIFY:
 		return "restickify";
+	case OP_BROADCAST:
+		return "broadcast";
 	case OP_EINSUM:
 		if (reductions == 0)
 			return function_name(FUNCTION_MUL);
@@ -109,6 +112,46 @@ static bool check_reductions(const struct op_draft *draft_op, const struct einsu
 	return good;
 }
 
+/* Of two indices, the first of an output: one dimension, or 0. */
+static bool indices_alike(const struct einsum_index *to, const struct einsum_index *from)
+{
+	const struct einsum_term *a = &to->terms[0], *b = &from->terms[0];
+	return from->term_count == 1 && a->factor == b->factor &&
+	       (a->dimension.text ? b->dimension.text &&
+					    text_equal(a->dimension.text, b->dimension.text)
+				  : !b->dimension.text);
+}
+
+/* A broadcast changes nothing: each element goes to where it was. */
+static bool check_broadcast(const struct op_draft *draft_op, const struct einsum *einsum)
+{
+	const struct einsum_operand *to = &einsum->output, *from = &einsum->reads[0];
+	bool same = to->index_count == from->index_count;
+	for (int h = 0; same && h < to->index_count; h++)
+		same = indices_alike(&to->indices[h], &from->indices[h]);
+	if (einsum->kind != OP_BROADCAST || same)
+		return true;
+	diag_error(draft_op->draft->reading->diag, node_part(draft_op->text, from->at, from->end),
+		"a broadcast copies: '%s' and '%s' must have the same indices", to->tensor.text,
+		from->tensor.text);
+	return false;
+}
+
+static bool check_broadcast_layout(const struct op_draft *draft_op)
+{
+	const struct op *op = draft_op->op;
+	const struct tensor *from = &draft_op->draft->tensors.at[op->reads[0].tensor];
+	const struct tensor *to = &draft_op->draft->tensors.at[op->writes[0].tensor];
+	if (op->kind != OP_BROADCAST || (from->layout.dtype == to->layout.dtype &&
+						layout_equal(&from->layout, &to->layout)))
+		return true;
+	diag_error(draft_op->draft->reading->diag, draft_op->text->span,
+		"a broadcast copies whole sticks: '%s' and '%s' must have the same shape, dtype and "
+		"layout",
+		to->name, from->name);
+	return false;
+}
+
 /* `kt[d,k] = restickify k[k,d]` and the like, into draft_op->op. */
 static bool read_notation(struct op_draft *draft_op)
 {
@@ -135,8 +178,8 @@ static bool read_notation(struct op_draft *draft_op)
 	good = good && check_reductions(draft_op, &einsum) && check_computes(draft_op);
 	if (!op_draft_write(draft_op, &einsum.output, &op->writes[0]))
 		return false;
-	if (good)
-		return lay_out(draft_op, &einsum);
+	if (good && check_broadcast(draft_op, &einsum))
+		return lay_out(draft_op, &einsum) && check_broadcast_layout(draft_op);
 	draft_lay_out(draft_op->draft, op->writes[0].tensor, NULL, 0);
 	return false;
 }
@@ -197,6 +240,18 @@ static bool read_opaque(struct draft *draft, struct reader *reader, struct op *o
 	return good;
 }
 
+/* The rank that a broadcast starts from. */
+static void read_root(struct draft *draft, struct reader *reader, struct op *op)
+{
+	int64_t root = 0;
+	const struct node *node = read_node(reader, "root", OPTIONAL);
+	if (node && op->kind != OP_BROADCAST)
+		diag_error(draft->reading->diag, node->span, "only a broadcast has a root");
+	else if (node)
+		read_integer(reader, "root", OPTIONAL, 0, RANKS_MOST - 1, &root);
+	op->root = (int)root;
+}
+
 static bool read_op_map(struct draft *draft, const struct node *node, struct op *op)
 {
 	struct reader reader;
@@ -213,6 +268,10 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 		draft_op.text = node_find(node, "op");
 		read_text(&reader, "type", OPTIONAL, &op->type);
 		good = good && read_notation(&draft_op);
+		if (good)
+			read_root(draft, &reader, op);
+		else
+			read_node(&reader, "root", OPTIONAL);
 	}
 	reader_done(&reader);
 	return good;

@@ -3,6 +3,7 @@
 
 #include "model/arch.h"
 #include "model/mapping.h"
+#include "model/staging.h"
 #include "model/view.h"
 #include "model/workload.h"
 
@@ -54,6 +55,15 @@
  *     holds it, the least, sends it.  It is a phase of its own, with the moves
  *     right before it.  Nothing is sent if HBM has the sticks already
  *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input.
+ * 11. A broadcast runs on several ranks, machines like this one with links between
+ *     them, which carry out the same plan, each with inputs of its own.  Only the
+ *     root has what is read; it alone works, on core 0: chunk by chunk it loads
+ *     into the staging tiles of the step, in turn, and stores from there to HBM
+ *     of every rank in the order of ranks, its own too.  All ranks begin and end
+ *     the step together, so it is a phase of its own; what ranks do between
+ *     broadcasts takes all of them as long.  Counts, energy and cycles of a plan
+ *     are those of the one rank that is the root of all its broadcasts; links
+ *     count each byte once for each link that it crosses.
  */
 enum place { PLACE_HBM, PLACE_LX };
 
@@ -72,6 +82,7 @@ struct step {
 	int op;
 	int bundle;
 	struct mapping mapping;
+	const struct staging *staging; /* of a broadcast; else NULL */
 };
 
 enum proof_status {

@@ -8,6 +8,7 @@ struct check {
 	const struct plan *plan;
 	struct arena *arena;
 	struct array(struct plan_fault) faults;
+	bool broken_staging; /* of some broadcast: nothing can be said about its place */
 };
 
 static void add_fault(struct check *check, int step, int residency, const char *why)
@@ -57,6 +58,20 @@ static const char *check_move(const struct check *check, int i, const struct op 
 	return NULL;
 }
 
+/* Its ranks, its tiles; their addresses are checked with those of tensors. */
+static const char *check_broadcast(
+	const struct check *check, const struct op *op, const struct step *step)
+{
+	const struct plan *plan = check->plan;
+	const struct layout *layout = &plan->workload->tensors[op->reads[0].tensor].layout;
+	const char *why = broadcast_misfit(check->arena, plan->arch, op);
+	if (!why && !step->staging)
+		why = "a broadcast needs staging tiles";
+	if (!why && plan->arch->lx < 0)
+		why = "the machine has no LX";
+	return why ? why : staging_check(check->arena, layout, step->staging);
+}
+
 static void check_step(struct check *check, int i)
 {
 	const struct plan *plan = check->plan;
@@ -72,10 +87,12 @@ static void check_step(struct check *check, int i)
 		add_fault(check, i, -1,
 			arena_format(check->arena, "after bundle %d comes %d, not %d", before,
 				before + 1, step->bundle));
-	if (op->kind == OP_OPAQUE)
+	const char *why = op->kind == OP_BROADCAST ? check_broadcast(check, op, step) : NULL;
+	check->broken_staging |= why != NULL;
+	add_fault(check, i, -1, why);
+	if (!op_is_tiled(op))
 		return;
-	const char *why =
-		mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
+	why = mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
 	if (!why)
 		why = check_rows(check, op, &step->mapping);
 	if (!why && op->move)
@@ -104,16 +121,17 @@ static void check_steps(struct check *check)
 		check_step(check, i);
 }
 
-static bool is_used_by_opaque(const struct workload *workload, int tensor)
+/* The first op that uses a tensor in HBM whatever happens; NULL. */
+static const struct op *find_hbm_user(const struct workload *workload, int tensor)
 {
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		for (int i = 0; op->kind == OP_OPAQUE && i < op_operands(op); i++) {
+		for (int i = 0; !op_is_tiled(op) && i < op_operands(op); i++) {
 			if (op_operand(op, i)->tensor == tensor)
-				return true;
+				return op;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 static const char *check_life(const struct check *check, const struct residency *stay)
@@ -125,8 +143,10 @@ static const char *check_life(const struct check *check, const struct residency 
 		return "it is an input, and lies in HBM";
 	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
 		return "it is an output, and must end up in HBM";
-	if (is_used_by_opaque(workload, stay->tensor))
-		return "an opaque op uses it in HBM";
+	const struct op *user = find_hbm_user(workload, stay->tensor);
+	if (user)
+		return user->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
+					       : "a broadcast uses it in HBM";
 	if (stay->from != from || stay->to != to)
 		return arena_format(check->arena,
 			"it lives in steps %d to %d, and stays in LX for %d to %d", from, to,
@@ -215,48 +235,113 @@ static int buffer_of(const struct plan *plan, const int *stays, size_t count, in
 	return -1;
 }
 
-static void check_packing(struct check *check, const int *stays, size_t count)
+/* What lies in LX: stays, and behind them the staging tiles of broadcasts. */
+struct tenants {
+	size_t stay_count, count;
+	const int *stays; /* numbers of residencies */
+	struct buffer *buffers;
+	int *steps; /* of tiles */
+	struct placement placement;
+};
+
+static void add_stays(struct check *check, struct tenants *tenants)
 {
 	const struct plan *plan = check->plan;
-	struct buffer *buffers = arena_array(check->arena, struct buffer, count);
-	struct placement placement = {
-		.count = count,
-		.addresses = arena_array(check->arena, int64_t, count),
-		.in_place_of = arena_array(check->arena, int, count),
-	};
-	for (size_t b = 0; b < count; b++) {
-		const struct residency *stay = &plan->residencies[stays[b]];
-		placement.addresses[b] = stay->address;
-		placement.in_place_of[b] = -1;
-		buffers[b] = (struct buffer){
-			.size = stay->size,
-			.start = stay->from,
-			.end = stay->to,
-		};
+	int *in_place_of = tenants->placement.in_place_of;
+	for (size_t b = 0; b < tenants->stay_count; b++) {
+		const struct residency *stay = &plan->residencies[tenants->stays[b]];
+		struct buffer *buffer = &tenants->buffers[tenants->count++];
+		tenants->placement.addresses[b] = stay->address;
+		in_place_of[b] = -1;
+		*buffer = (struct buffer){.size = stay->size, .start = stay->from, .end = stay->to};
 		if (stay->in_place_of < 0)
 			continue;
-		placement.in_place_of[b] = buffer_of(plan, stays, count, stay->in_place_of);
-		buffers[b].parents = &placement.in_place_of[b];
-		buffers[b].parent_count = 1;
-		if (placement.in_place_of[b] < 0)
-			add_fault(check, -1, stays[b],
+		in_place_of[b] =
+			buffer_of(plan, tenants->stays, tenants->stay_count, stay->in_place_of);
+		buffer->parents = &in_place_of[b];
+		buffer->parent_count = 1;
+		if (in_place_of[b] < 0)
+			add_fault(check, -1, tenants->stays[b],
 				arena_format(check->arena, "'%s' does not stay in LX",
 					name_of(check, stay->in_place_of)));
 	}
+}
+
+static void add_tiles(const struct check *check, struct tenants *tenants)
+{
+	for (int step = 0; step < check->plan->step_count; step++) {
+		const struct staging *staging = check->plan->steps[step].staging;
+		for (int k = 0; staging && k < staging->count; k++) {
+			size_t b = tenants->count++;
+			tenants->buffers[b] = (struct buffer){
+				.size = staging_bytes(staging), .start = step, .end = step + 1};
+			tenants->placement.addresses[b] = staging->addresses[k];
+			tenants->placement.in_place_of[b] = -1;
+			tenants->steps[b] = step;
+		}
+	}
+}
+
+static int count_tiles(const struct plan *plan)
+{
+	int count = 0;
+	for (int step = 0; step < plan->step_count; step++)
+		if (plan->steps[step].staging)
+			count += plan->steps[step].staging->count;
+	return count;
+}
+
+static const char *name_tenant(
+	const struct check *check, const struct tenants *tenants, size_t b, bool other)
+{
+	const struct plan *plan = check->plan;
+	if (b < tenants->stay_count)
+		return arena_format(check->arena, "'%s'",
+			name_of(check, plan->residencies[tenants->stays[b]].tensor));
+	int step = tenants->steps[b];
+	size_t first = b;
+	while (first > tenants->stay_count && tenants->steps[first - 1] == step)
+		first--;
+	return arena_format(check->arena, "%sstaging tile %zu%s%s", other ? "" : "its ", b - first,
+		other ? " of " : "", other ? plan->workload->ops[step].name : "");
+}
+
+static void check_packing(struct check *check, const int *stays, size_t count)
+{
+	const struct plan *plan = check->plan;
+	size_t most = count + (size_t)count_tiles(plan);
+	struct tenants tenants = {
+		.stay_count = count,
+		.stays = stays,
+		.buffers = arena_array(check->arena, struct buffer, most),
+		.steps = arena_array(check->arena, int, most),
+		.placement = {.count = most,
+			.addresses = arena_array(check->arena, int64_t, most),
+			.in_place_of = arena_array(check->arena, int, most)},
+	};
+	if (!most)
+		return;
+	add_stays(check, &tenants);
+	add_tiles(check, &tenants);
 	struct packing packing = {
 		.capacity = arch_lx_capacity(plan->arch),
 		.alignment = plan->arch->levels[plan->arch->lx].alignment,
-		.count = count,
-		.buffers = buffers,
+		.count = tenants.count,
+		.buffers = tenants.buffers,
 	};
-	struct packing_fault fault = packing_check(&packing, &placement);
+	struct packing_fault fault = packing_check(&packing, &tenants.placement);
 	if (fault.a < 0)
 		return;
 	const char *why = fault.why;
+	bool is_stay = (size_t)fault.a < count;
 	if (fault.b >= 0)
-		why = arena_format(check->arena, "and '%s': %s",
-			name_of(check, plan->residencies[stays[fault.b]].tensor), fault.why);
-	add_fault(check, -1, stays[fault.a], why);
+		why = arena_format(check->arena, "%sand %s: %s",
+			is_stay ? "" : name_tenant(check, &tenants, (size_t)fault.a, false),
+			name_tenant(check, &tenants, (size_t)fault.b, true), fault.why);
+	else if (!is_stay)
+		why = arena_format(check->arena, "%s: %s",
+			name_tenant(check, &tenants, (size_t)fault.a, false), fault.why);
+	add_fault(check, is_stay ? -1 : tenants.steps[fault.a], is_stay ? stays[fault.a] : -1, why);
 }
 
 static void check_stays(struct check *check)
@@ -267,7 +352,7 @@ static void check_stays(struct check *check)
 		if (check_stay(check, i))
 			stays[count++] = i;
 	}
-	if (count)
+	if (check->plan->arch->lx >= 0 && !check->broken_staging)
 		check_packing(check, stays, count);
 }
 

@@ -8,7 +8,8 @@
  * order, on cores that exist, in whole units; bundles follow each other; what
  * stays in LX is an intermediate tensor for all of its life, cut evenly,
  * aligned, inside what planners may use, and shares bytes with nobody but a
- * map's dying operand that it replaces element by element.
+ * map's dying operand that it replaces element by element.  So do the staging tiles of broadcasts
+ * in their steps; their ranks exist.
  *
  * That the slices hold what each core uses shows when the plan is lowered.
  */

@@ -16,6 +16,7 @@
  *	  steps:                   # in the order of execution
  *	  - {move: clone, tensor: x, as: clone_x, bundle: 0, mapping: "core: d1=16"}
  *	  - {op: mx, bundle: 0, mapping: "core: n16 | LX: m2 | keep LX: 1"}
+ *	  - {op: w, bundle: 0, mapping: undivided, staging: {rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}}
  *	  bundles:                 # what each needs in HBM: tensors in LX are no arguments
  *	  - {bundle: 0, arguments: [x, y]}
  *	  tensors:                 # stays by half-open step indices; unlisted: HBM
@@ -25,6 +26,7 @@
  *	    - {where: LX, view: "cores 16: dim 0 / 16 by 1", address: 0, size: 65536, from: 0, to: 2}
  *	  proof: {status: none, method: place/greedy}
  *
+ * `staging` are the tiles of a broadcast: their rows, sticks in a row, bytes, and addresses in LX.
  * Mappings are written as in mapping.h, views as in view.h.  A tensor that
  * leaves LX and comes back keeps its name, and has a stay for each time:
  *

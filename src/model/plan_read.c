@@ -142,6 +142,36 @@ static void read_mapping(struct plan_reading *file, struct reader *map, struct s
 		WRONG(file, span_of(map, "mapping"), "mapping of '%s': %s", op->name, why);
 }
 
+/* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
+static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct reading *reading = file->reading;
+	const struct node *node = read_map(map, "staging", REQUIRED);
+	struct staging *staging = arena_new(reading->arena, struct staging);
+	struct reader fields;
+	int64_t size = 0;
+	if (!node || !reader_open(&fields, reading, node, "staging"))
+		return;
+	bool good = read_integer(&fields, "rows", REQUIRED, 1, INT32_MAX, &staging->rows);
+	good &= read_integer(&fields, "sticks", REQUIRED, 1, INT32_MAX, &staging->sticks);
+	good &= read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size);
+	const struct node *list = read_list(&fields, "addresses", REQUIRED);
+	if (list && list->count > STAGING_MOST)
+		WRONG(file, list->span, "a broadcast has at most %d staging tiles, not %zu",
+			STAGING_MOST, list->count);
+	for (size_t i = 0; list && i < list->count && i < STAGING_MOST; i++)
+		node_size(reading, list->items[i], "an address", 0, INT64_MAX,
+			&staging->addresses[i]);
+	if (good && size != staging_bytes(staging))
+		WRONG(file, span_of(&fields, "size"),
+			"a tile of %" PRId64 " x %" PRId64 " sticks has %" PRId64
+			" bytes, not %" PRId64,
+			staging->rows, staging->sticks, staging_bytes(staging), size);
+	reader_done(&fields);
+	staging->count = list ? (int)list->count : 0;
+	step->staging = staging;
+}
+
 /* False when the steps after it cannot be made sense of. */
 static bool read_step(struct plan_reading *file, const struct node *node)
 {
@@ -158,6 +188,8 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	read_integer(&map, "bundle", REQUIRED, 0, INT32_MAX, &bundle);
 	step->bundle = (int)bundle;
 	read_mapping(file, &map, step);
+	if (file->workload->ops[number].kind == OP_BROADCAST)
+		read_staging(file, &map, step);
 	*array_add(file->reading->arena, &file->step_spans) = node->span;
 	reader_done(&map);
 	return true;

@@ -47,6 +47,17 @@ static const char *tensor_name(const struct plan *plan, int tensor)
 	return plan->workload->tensors[tensor].name;
 }
 
+static void write_staging(struct text *text, const struct staging *staging)
+{
+	text_add(text,
+		", staging: {rows: %" PRId64 ", sticks: %" PRId64 ", size: %" PRId64
+		", addresses: [",
+		staging->rows, staging->sticks, staging_bytes(staging));
+	for (int k = 0; k < staging->count; k++)
+		text_add(text, "%s%" PRId64, k ? ", " : "", staging->addresses[k]);
+	text_add(text, "]}");
+}
+
 static void write_step(struct text *text, const struct plan *plan, const struct step *step)
 {
 	const struct op *op = &plan->workload->ops[step->op];
@@ -61,6 +72,8 @@ static void write_step(struct text *text, const struct plan *plan, const struct 
 	}
 	text_add(text, ", bundle: %d, ", step->bundle);
 	write_word(text, "mapping", mapping_print(text->arena, plan->arch, op, &step->mapping));
+	if (step->staging)
+		write_staging(text, step->staging);
 	text_add(text, "}\n");
 }
 

@@ -20,6 +20,8 @@
  *	clone_split                             none, readers (default) or off
  *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
  *	span_limit                              bytes; default: the machine's
+ *	staging                                 bytes; default: what planners have
+ *	staging_tiles                           1, 2 or 3; default: any of them
  *	eligible                                published, extended, all (default), or op types
  *	in_place                                published, extended, all (default), or op types
  *
@@ -60,6 +62,10 @@ struct planning {
 	int64_t lx_capacity;       /* bytes for the planner */
 	int64_t span_limit;        /* bytes */
 	uint64_t place_ticks;      /* of a placement solver that searches; 0: no limit */
+	int64_t staging_bytes; /* of LX for the tiles of one broadcast, at most; 0: as capacity */
+	int staging_tiles;     /* of one broadcast; 0: any number */
+	const struct staging_menu
+		*menus; /* of broadcasts; NULL: as search/lx_staging.h makes them */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
 
 	/* of the machine: the bounds of what may be asked for */

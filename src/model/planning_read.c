@@ -23,6 +23,7 @@ bool planning_read(struct reader *search, struct planning *planning)
 	static const char *const clones[] = {"off", "none", "readers", NULL};
 	size_t errors = diag_errors(search->reading->diag);
 	int64_t cores = planning->cores, reserve = planning->machine_lx - planning->lx_capacity;
+	int64_t tiles = planning->staging_tiles;
 	int word;
 	read_integer(search, "cores", OPTIONAL, 1,
 		number_min(PLANNING_CORES_MOST, planning->machine_cores), &cores);
@@ -34,10 +35,13 @@ bool planning_read(struct reader *search, struct planning *planning)
 	if (read_word(search, "clone_split", OPTIONAL, clones, &word))
 		planning->clones = (enum clone_split)word;
 	arch_read_reserve(search, "lx_reserve", planning->machine_lx, &reserve);
+	read_size(search, "staging", OPTIONAL, 1, INT64_MAX, &planning->staging_bytes);
+	read_integer(search, "staging_tiles", OPTIONAL, 1, 3, &tiles);
 	read_size(search, "span_limit", OPTIONAL, 1, INT64_MAX, &planning->span_limit);
 	read_names(search, "eligible", false, &planning->eligible);
 	read_names(search, "in_place", true, &planning->in_place);
 	planning->cores = (int)cores;
+	planning->staging_tiles = (int)tiles;
 	planning->lx_capacity = planning->machine_lx - reserve;
 	return diag_errors(search->reading->diag) == errors;
 }

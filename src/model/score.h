@@ -4,8 +4,8 @@
 #include "model/plan.h"
 
 /*
- * What a plan costs.  Integer counts come first, per step and operand, totals
- * over all cores, in bytes of whole sticks; cycles, time and energy follow
+ * What a plan costs, on one rank (point 11 of model/plan.h).  Integer counts come first, per step
+ * and operand, totals over all cores, in bytes of whole sticks; cycles, time and energy follow
  * from them and the architecture's tables.  cost/ and sim/ both fill these
  * structs, by different roads; equality of all integers is `sim_agrees`.
  */
@@ -17,6 +17,7 @@ enum traffic {
 	TRAFFIC_LX_READ,   /* computes and rings reading LX */
 	TRAFFIC_LX_WRITE,  /* computes and rings writing LX */
 	TRAFFIC_RING,      /* bytes over reduce-ring links */
+	TRAFFIC_LINK,      /* bytes over links between ranks, each link counted */
 	TRAFFIC_COUNT,
 };
 
@@ -55,7 +56,7 @@ struct score {
 	int64_t accesses[ARCH_LEVELS_MOST];
 	/* Of a projection: PEs, registers of all of them, places where values enter or leave, and the
 	 * steps that all channels of a PE take through the array.  Of a broadcast: bytes over links,
-	 * of staging, and rounds. */
+	 * of staging, and rounds.  Of a graph: bytes over links, and the most of staging in a step. */
 	int64_t pes, registers, ports, wire, link_bytes, buffer_bytes, rounds;
 	double utilization; /* 0 to 1: computes / (cycles * what all cores could do), each op on
 			     * the unit that it runs on */

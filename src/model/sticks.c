@@ -97,7 +97,7 @@ static int find_shared(const struct workload *workload, const struct op *op)
 
 bool sticks_fit(const struct workload *workload, const struct op *op, struct stick_misfit *misfit)
 {
-	if (op->kind == OP_OPAQUE || op->kind == OP_RESTICKIFY)
+	if (!op_is_tiled(op) || op->kind == OP_RESTICKIFY)
 		return true;
 	int n = find_stick_loop(workload, op, op->read_count);
 	int shared = find_shared(workload, op);
@@ -186,11 +186,23 @@ static int order_like(const struct workload *workload, const struct op *op, int 
 	return host_rank;
 }
 
+/* Just as what a broadcast reads lies. */
+static int order_as_read(const struct workload *workload, const struct op *op, int *order)
+{
+	const struct layout *layout = layout_of(workload, op, 0);
+	int count = list_order(layout, order);
+	if (layout->sparse)
+		order[count++] = -1;
+	return count;
+}
+
 int sticks_order(const struct workload *workload, const struct op *op, const int64_t *host_size,
 	int host_rank, int *order)
 {
 	bool any = false;
 	int count = 0, model;
+	if (op->kind == OP_BROADCAST)
+		return order_as_read(workload, op, order);
 	for (int h = 0; h < host_rank; h++)
 		any |= host_size[h] > 1;
 	if (!any || (host_rank > 1 && host_size[host_rank - 1] == 1))

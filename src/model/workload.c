@@ -152,9 +152,32 @@ int64_t op_units(const struct workload *workload, const struct op *op, int l)
 	return number_ceil_div(op->loops[l].extent, op_grain(workload, op, l));
 }
 
+bool op_is_tiled(const struct op *op)
+{
+	return op->kind != OP_OPAQUE && op->kind != OP_BROADCAST;
+}
+
+int tensor_root(const struct workload *workload, int tensor)
+{
+	for (size_t o = 0; o < workload->op_count && workload->tensors[tensor].producer < 0; o++) {
+		const struct op *op = &workload->ops[o];
+		if (op->kind == OP_BROADCAST && op->reads[0].tensor == tensor)
+			return op->root;
+	}
+	return -1;
+}
+
+bool workload_has_broadcast(const struct workload *workload)
+{
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].kind == OP_BROADCAST)
+			return true;
+	return false;
+}
+
 int64_t op_computes(const struct op *op)
 {
-	if (op->kind == OP_OPAQUE)
+	if (!op_is_tiled(op))
 		return 0;
 	int64_t product = 1;
 	for (int l = 0; l < op->loop_count; l++) {

@@ -52,6 +52,7 @@ enum op_kind {
 	OP_REDUCE,     /* out = function over the reduction loops of one read */
 	OP_RESTICKIFY, /* out = read, in another layout */
 	OP_OPAQUE,     /* cost unknown, never divided, never in LX, ends a bundle */
+	OP_BROADCAST,  /* out on every rank = read on the root; from HBM to HBM, never divided */
 };
 
 /* What a map or a reduce computes. */
@@ -110,6 +111,7 @@ struct op {
 	bool has_constant; /* a map's second operand is `constant` */
 	double constant;
 	enum move_kind move; /* put in by a pass: a plan prints it as a move */
+	int root;            /* of a broadcast: the rank that has what is read */
 	int loop_count;
 	struct loop loops[OP_LOOPS_MOST];
 	int read_count;
@@ -160,8 +162,16 @@ int64_t op_units(const struct workload *workload, const struct op *op, int l);
 /* The loop that alone runs along an operand's stick; -1 if none does. */
 int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
 
+/* Whether cores share the op and tile it; nobody divides opaque ops and broadcasts. */
+bool op_is_tiled(const struct op *op);
+
+/* The only rank that has a tensor, because a broadcast starts from there; -1: all have it. */
+int tensor_root(const struct workload *workload, int tensor);
+
+bool workload_has_broadcast(const struct workload *workload);
+
 /* Scalar operations (multiply-adds, function applications) of the whole op: one
- * for each point of its loops; 0 for opaque ops. */
+ * for each point of its loops; 0 for opaque ops and broadcasts. */
 int64_t op_computes(const struct op *op);
 
 #endif

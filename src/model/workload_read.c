@@ -89,6 +89,30 @@ static void check_uses(struct draft *draft)
 	}
 }
 
+/* What a broadcast reads of the graph's inputs lies on its root alone: no other op finds it. */
+static void check_roots(struct draft *draft)
+{
+	int *roots = arena_array(draft->reading->arena, int, draft->tensors.count); /* op + 1 */
+	for (size_t o = 0; o < draft->ops.count; o++)
+		if (draft->ops.at[o].kind == OP_BROADCAST)
+			roots[draft->ops.at[o].reads[0].tensor] = (int)o + 1;
+	for (size_t o = 0; o < draft->ops.count; o++) {
+		const struct op *op = &draft->ops.at[o];
+		for (int i = 0; i < op->read_count; i++) {
+			int t = op->reads[i].tensor;
+			const struct op *from = roots[t] ? &draft->ops.at[roots[t] - 1] : op;
+			bool same = op->kind == OP_BROADCAST && op->root == from->root;
+			if (from == op || same || draft->tensors.at[t].producer >= 0)
+				continue;
+			diag_error(draft->reading->diag, op->span,
+				"'%s' lies on rank %d alone, but '%s' reads it %s",
+				draft->tensors.at[t].name, from->root, op->name,
+				op->kind == OP_BROADCAST ? "on another" : "on all ranks");
+			diag_note(draft->reading->diag, from->span, "its broadcast");
+		}
+	}
+}
+
 static const struct workload *freeze(const struct draft *draft, const char *name)
 {
 	struct workload *workload = arena_new(draft->reading->arena, struct workload);
@@ -124,6 +148,7 @@ const struct workload *workload_read(const struct reading *reading, const struct
 	if (diag_errors(reading->diag) == errors) {
 		find_roles(&draft, inputs, outputs);
 		check_uses(&draft);
+		check_roots(&draft);
 	}
 	return diag_errors(reading->diag) == errors ? freeze(&draft, name) : NULL;
 }

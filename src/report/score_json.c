@@ -44,7 +44,7 @@ static json_t *make_levels(const struct shown *of)
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
 	json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
-					    TRAFFIC_LX_FILL, TRAFFIC_COUNT));
+					    TRAFFIC_LX_FILL, TRAFFIC_LINK));
 	json_array_append_new(
 		list, make_level(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
 	return list;
@@ -98,6 +98,34 @@ static void add_nest(json_t *object, const struct shown *of, int step)
 			nest_json_words(of->arena, &report)));
 }
 
+/* The tiles that a broadcast goes through. */
+static void add_staging(json_t *object, const struct staging *staging)
+{
+	if (!staging)
+		return;
+	json_t *addresses = json_array();
+	for (int k = 0; k < staging->count; k++)
+		json_array_append_new(addresses, json_integer(staging->addresses[k]));
+	json_object_set_new(object, "staging",
+		json_pack("{s:I, s:I, s:I, s:o}", "rows", (json_int_t)staging->rows, "sticks",
+			(json_int_t)staging->sticks, "bytes", (json_int_t)staging_bytes(staging),
+			"addresses", addresses));
+}
+
+/* What ranks exchange, where there are several. */
+static void add_ranks(json_t *root, const struct shown *of)
+{
+	const struct plan *plan = of->outcome->plan;
+	int ranks = workload_ranks(plan->workload, plan->arch);
+	if (ranks < 2)
+		return;
+	json_object_set_new(root, "ranks", json_integer(ranks));
+	json_object_set_new(
+		root, "link_bytes", json_integer(counts_total(of->counts, TRAFFIC_LINK)));
+	json_object_set_new(
+		root, "staging_bytes", json_integer(of->outcome->cost.score.buffer_bytes));
+}
+
 static json_t *make_ops(const struct shown *of)
 {
 	const struct plan *plan = of->outcome->plan;
@@ -116,6 +144,7 @@ static json_t *make_ops(const struct shown *of)
 			(json_int_t)mapping_cores(plan->arch, &plan->steps[s].mapping), "mapping",
 			mapping_print(of->arena, plan->arch, op, &plan->steps[s].mapping),
 			"computes", (json_int_t)count->computes, "operands", operands);
+		add_staging(object, plan->steps[s].staging);
 		if (!of->simulated)
 			add_phase(object, &of->outcome->cost, s);
 		add_nest(object, of, s);
@@ -200,6 +229,7 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 		(json_int_t)outcome->cost.overhead_cycles);
 	if (!root)
 		fatal("the score could not be written");
+	add_ranks(root, &of);
 	if (from_simulator)
 		add_simulation(root, outcome);
 	json_object_set_new(root, "levels", make_levels(&of));

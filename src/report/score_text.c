@@ -29,6 +29,22 @@ static void add_ops(struct text *text, const struct plan *plan, const struct cou
 	}
 }
 
+/* The tiles of broadcasts, among what lies in LX. */
+static void add_tiles(struct text *text, const struct plan *plan)
+{
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct staging *staging = plan->steps[s].staging;
+		const char *steps = arena_format(text->arena, "%d..%d", s, s + 1);
+		for (int k = 0; staging && k < staging->count; k++)
+			text_add(text,
+				"%-16s %-5s %9s %10" PRId64 " %10" PRId64
+				"  staging tile %d: %" PRId64 " x %" PRId64 " sticks\n",
+				plan->workload->ops[plan->steps[s].op].name, "LX", steps,
+				staging->addresses[k], staging_bytes(staging), k, staging->rows,
+				staging->sticks);
+	}
+}
+
 static const char *why_not(const struct recipe_result *made, int tensor)
 {
 	for (size_t i = 0; made && i < made->reason_count; i++)
@@ -57,6 +73,7 @@ static void add_tensors(
 					? plan->workload->tensors[stay->in_place_of].name
 					: "");
 	}
+	add_tiles(text, plan);
 }
 
 const char *score_text(struct arena *arena, const struct outcome *outcome,
@@ -77,6 +94,11 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	text_add(&text, "LX peak     %" PRId64 " bytes\n",
 		from_simulator ? sim->lx_peak_bytes : score->lx_peak_bytes);
 	text_add(&text, "cores       %" PRId64 "\n", score->cores);
+	if (workload_has_broadcast(plan->workload))
+		text_add(&text,
+			"ranks       %" PRId64 ", %" PRId64 " bytes over links, %" PRId64
+			" of staging\n",
+			plan->arch->ranks, counts_total(counts, TRAFFIC_LINK), score->buffer_bytes);
 	if (from_simulator) {
 		text_add(&text, "executed    %s, %s the model", sim_mode_names[outcome->mode],
 			outcome->agrees ? "agrees with" : "DISAGREES with");

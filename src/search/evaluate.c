@@ -15,53 +15,59 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 	return outcome;
 }
 
-enum sim_mode evaluate_mode(const struct workload *workload, const struct score *score)
+enum sim_mode evaluate_mode(
+	const struct workload *workload, const struct arch *arch, const struct score *score)
 {
-	int64_t bytes = 0;
+	int64_t bytes = 0, ranks = workload_ranks(workload, arch);
 	for (size_t t = 0; t < workload->tensor_count; t++)
 		if (!number_add(bytes, workload->tensors[t].layout.bytes, &bytes))
 			return SIM_COUNT;
-	if (bytes > EVALUATE_IDENTITY_BYTES)
+	if (bytes > EVALUATE_IDENTITY_BYTES / ranks)
 		return SIM_COUNT;
-	if (bytes > EVALUATE_DATA_BYTES || score->computes > EVALUATE_DATA_COMPUTES)
+	if (bytes > EVALUATE_DATA_BYTES / ranks || score->computes > EVALUATE_DATA_COMPUTES / ranks)
 		return SIM_IDENTITY;
 	return SIM_DATA;
 }
 
-struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena)
+struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
+	struct arena *arena)
 {
-	struct truth truth = {workload, arena_array(arena, void *, workload->tensor_count)};
-	reference_inputs(workload, seed, false, arena, truth.arrays);
-	reference_run(workload, arena, truth.arrays);
+	struct truth truth = {workload, workload_ranks(workload, arch), NULL};
+	truth.arrays = arena_array(arena, void **, truth.ranks);
+	for (int r = 0; r < truth.ranks; r++) {
+		truth.arrays[r] = arena_array(arena, void *, workload->tensor_count);
+		reference_inputs(workload, reference_seed(seed, r), false, arena, truth.arrays[r]);
+	}
+	reference_run_ranks(workload, truth.ranks, arena, truth.arrays);
 	return truth;
 }
 
-static void *find_array(const struct truth *truth, const struct tensor *tensor)
+static void *find_array(const struct truth *truth, int rank, const struct tensor *tensor)
 {
 	int t = workload_tensor(truth->workload, tensor->name);
-	return t < 0 ? NULL : truth->arrays[t];
+	return t < 0 ? NULL : truth->arrays[rank][t];
 }
 
 /* What the machine is given: graph inputs and what opaque ops leave behind. */
 static void **list_supplied(
-	const struct truth *truth, const struct workload *workload, struct arena *arena)
+	const struct truth *truth, int rank, const struct workload *workload, struct arena *arena)
 {
 	void **arrays = arena_array(arena, void *, workload->tensor_count);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
-			arrays[t] = find_array(truth, tensor);
+			arrays[t] = find_array(truth, rank, tensor);
 	}
 	return arrays;
 }
 
-static void compare(struct outcome *outcome, const struct truth *truth)
+static void compare(struct outcome *outcome, const struct truth *truth, int rank)
 {
 	const struct workload *workload = outcome->plan->workload;
-	outcome->worst_ulps = 0;
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
-		const void *expected = find_array(truth, tensor), *got = outcome->sim.outputs[t];
+		const void *expected = find_array(truth, rank, tensor);
+		const void *got = outcome->sim.rank_outputs[rank][t];
 		if (tensor->role == TENSOR_INPUT || !got || !expected)
 			continue;
 		struct comparison comparison = reference_compare(tensor, expected, got);
@@ -79,14 +85,20 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 				: lower_plan(outcome->plan, arena, &outcome->why);
 	if (!outcome->program)
 		return;
+	int ranks = outcome->program->ranks;
 	struct sim_options options = {.mode = how->mode, .trace = how->trace};
+	void *const **inputs = arena_array(arena, void *const *, ranks);
+	for (int r = 0; how->mode == SIM_DATA && r < ranks; r++)
+		inputs[r] = list_supplied(how->truth, r, outcome->plan->workload, arena);
 	if (how->mode == SIM_DATA)
-		options.inputs = list_supplied(how->truth, outcome->plan->workload, arena);
+		options.rank_inputs = inputs;
 	outcome->mode = how->mode;
 	outcome->sim = sim_run(outcome->program, &options, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
 			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);
 	if (outcome->simulated && how->mode == SIM_DATA)
-		compare(outcome, how->truth);
+		outcome->worst_ulps = 0;
+	for (int r = 0; outcome->simulated && how->mode == SIM_DATA && r < ranks; r++)
+		compare(outcome, how->truth, r);
 }

@@ -28,13 +28,15 @@ struct outcome {
 /*
  * What a workload computes, by the plain loop nests of sim/reference.h; made
  * once and shared.  Tensors are found by name, so it serves every plan of the
- * workload, whatever clones the passes added.
+ * workload, whatever clones the passes added.  Every rank has inputs of its own.
  */
 struct truth {
 	const struct workload *workload;
-	void **arrays; /* by tensor */
+	int ranks;
+	void ***arrays; /* by rank, then tensor */
 };
-struct truth evaluate_truth(const struct workload *workload, uint64_t seed, struct arena *arena);
+struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
+	struct arena *arena);
 
 /* The model's part. */
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
@@ -42,7 +44,7 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 /*
  * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are
  * what the machine is given, and worst_ulps becomes the largest difference of
- * any tensor left in HBM from it, in units of the last place of that tensor's
+ * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
  * largest element.
  */
 struct simulation {
@@ -55,13 +57,14 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 
 /*
  * What a run of a plan should be checked with: SIM_DATA up to
- * EVALUATE_DATA_COMPUTES scalar operations and EVALUATE_DATA_BYTES of tensors,
+ * EVALUATE_DATA_COMPUTES scalar operations and EVALUATE_DATA_BYTES of tensors, of all ranks,
  * SIM_IDENTITY up to EVALUATE_IDENTITY_BYTES, SIM_COUNT above.  Both kinds of
  * contents take memory in proportion to the tensors.
  */
 #define EVALUATE_DATA_COMPUTES INT64_C(200000000)
 #define EVALUATE_DATA_BYTES (INT64_C(64) << 20)
 #define EVALUATE_IDENTITY_BYTES (INT64_C(1) << 30)
-enum sim_mode evaluate_mode(const struct workload *workload, const struct score *score);
+enum sim_mode evaluate_mode(
+	const struct workload *workload, const struct arch *arch, const struct score *score);
 
 #endif

@@ -326,7 +326,8 @@ static struct execution execute_again(const struct exploration *exploration,
 	if (exploration->simulate == SIMULATE_ALL && !found->execution.finished)
 		return found->execution;
 	struct outcome outcome = make_again(found, arena);
-	struct simulation how = {.mode = evaluate_mode(exploration->workload, &outcome.cost.score),
+	struct simulation how = {.mode = evaluate_mode(exploration->workload, exploration->arch,
+					 &outcome.cost.score),
 		.truth = truth,
 		.steps_most = exploration->simulate_budget};
 	evaluate_simulate(&outcome, &how, arena);
@@ -337,8 +338,8 @@ static bool wants_truth(const struct driver *driver)
 {
 	const struct frontier *frontier = &driver->explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++)
-		if (evaluate_mode(driver->exploration->workload, &frontier->points[i].score) ==
-			SIM_DATA)
+		if (evaluate_mode(driver->exploration->workload, driver->exploration->arch,
+			    &frontier->points[i].score) == SIM_DATA)
 			return !atomic_load(&driver->stopped);
 	return false;
 }
@@ -424,7 +425,8 @@ static void execute_frontier(struct driver *driver)
 	driver->round++;
 	struct truth truth = {0};
 	if (wants_truth(driver))
-		truth = evaluate_truth(exploration->workload, exploration->seed, driver->arena);
+		truth = evaluate_truth(
+			exploration->workload, exploration->arch, exploration->seed, driver->arena);
 	struct last_round last = {driver, &truth, order_points(frontier, driver->arena), 0};
 	struct parallel work = {&last, last_run, last_done};
 	parallel_each(&work, frontier->count, exploration->jobs);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
 #include "model/mapping.h"
+#include "search/lx_staging.h"
 #include "search/lx_views.h"
 
 #include <string.h>
@@ -155,7 +156,7 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 	}
 	for (size_t b = 0; b < gathering.count; b++)
 		find_parents(&gathering, b);
-	return (struct lx_buffers){
+	struct lx_buffers buffers = {
 		.packing = {.capacity = graph->planning->lx_capacity,
 			.alignment = graph->arch->levels[graph->arch->lx].alignment,
 			.count = gathering.count,
@@ -163,4 +164,6 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 		.tensors = gathering.tensors,
 		.views = gathering.views,
 	};
+	lx_staging_ask(graph, &buffers);
+	return buffers;
 }

@@ -17,6 +17,7 @@
  */
 struct lx_buffers {
 	struct packing packing;
+	size_t tensor_count;      /* the buffers behind are staging tiles */
 	const int *tensors;       /* by buffer */
 	const struct view *views; /* by buffer */
 };

@@ -30,6 +30,8 @@ static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses
 	enum stay stay = graph_stay(graph->planning->constraints, graph->workload, t);
 	if (stay == STAY_HBM)
 		return "a constraint keeps it in HBM";
+	if (tensor_root(graph->workload, t) >= 0)
+		return "it lies on the root of a broadcast alone";
 	if (uses->count == 0 || (uses->count == 1 && stay != STAY_LX))
 		return "it is a graph input, read once";
 	if (graph->planning->clones == CLONE_READERS) {

@@ -29,7 +29,8 @@ struct lx_graph {
 	const struct workload *workload;
 	const struct mapping *mappings; /* by op */
 	const char **reasons;           /* by tensor; NULL: none yet */
-	bool crowded;                   /* what lives beside what must live in LX gives way */
+	struct staging **stagings; /* by op, once the passes are done: of broadcasts; else NULL */
+	bool crowded;              /* what lives beside what must live in LX gives way */
 };
 
 struct lx_pass {

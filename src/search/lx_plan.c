@@ -6,6 +6,7 @@
 #include "constraints/graph.h"
 #include "model/mapping.h"
 #include "search/lx_spill.h"
+#include "search/lx_staging.h"
 
 /* Of a solver without an answer: everything stays in HBM. */
 static const struct placement *place_nothing(size_t count, struct arena *arena)
@@ -21,12 +22,10 @@ static const struct placement *place_nothing(size_t count, struct arena *arena)
 	return placement;
 }
 
-static void place(struct lx_layout *layout, const struct solver *solver)
+/* What the solver says about a packing; NULL without an answer, and layout->silent says why. */
+static const struct placement *ask(
+	struct lx_layout *layout, const struct solver *solver, const struct packing *packing)
 {
-	layout->buffers = lx_buffers(&layout->graph);
-	if (solver->keeps_parts)
-		lx_spill_ask(&layout->graph, &layout->buffers);
-	const struct packing *packing = &layout->buffers.packing;
 	struct problem problem = {.stage = STAGE_PLACE,
 		.arch = layout->graph.arch,
 		.workload = layout->graph.workload,
@@ -42,22 +41,52 @@ static void place(struct lx_layout *layout, const struct solver *solver)
 			answer.complaint_count
 				? answer.complaints[0].text
 				: "the solver came to the end of its ticks without an answer";
-		layout->placement = place_nothing(packing->count, layout->graph.arena);
-		return;
+		return place_nothing(packing->count, layout->graph.arena);
 	}
-	layout->placement = answer.candidates[answer.candidate_count - 1].placement;
-	struct packing_fault fault = packing_check(packing, layout->placement);
+	const struct placement *placement = answer.candidates[answer.candidate_count - 1].placement;
+	struct packing_fault fault = packing_check(packing, placement);
 	if (fault.a >= 0)
 		BUG("place/%s: buffers '%s' and '%s': %s", solver->name,
 			packing->buffers[fault.a].name,
 			fault.b < 0 ? "" : packing->buffers[fault.b].name, fault.why);
+	return placement;
+}
+
+/* Whether every staging tile has a place. */
+static bool stages(const struct lx_layout *layout)
+{
+	const struct lx_buffers *buffers = &layout->buffers;
+	for (size_t b = buffers->tensor_count; b < buffers->packing.count; b++)
+		if (layout->placement->addresses[b] == UNPLACED)
+			return false;
+	return true;
+}
+
+static void place(struct lx_layout *layout, const struct solver *solver)
+{
+	layout->buffers = lx_buffers(&layout->graph);
+	if (solver->keeps_parts)
+		lx_spill_ask(&layout->graph, &layout->buffers);
+	layout->placement = ask(layout, solver, &layout->buffers.packing);
+	if (stages(layout)) {
+		lx_staging_take(&layout->graph,
+			layout->placement->addresses + layout->buffers.tensor_count);
+		return;
+	}
+	/* Tiles at the top, tensors below, in a packing of their own. */
+	struct packing packing = layout->buffers.packing;
+	packing.capacity -= lx_staging_most(&layout->graph);
+	packing.capacity -= packing.capacity % packing.alignment;
+	packing.count = layout->buffers.tensor_count;
+	lx_staging_stack(&layout->graph, packing.capacity);
+	layout->placement = ask(layout, solver, &packing);
 }
 
 /* Whether the solver has no address for a tensor that must live in LX. */
 static bool leaves_out(const struct lx_layout *layout)
 {
 	const struct lx_graph *graph = &layout->graph;
-	for (size_t b = 0; b < layout->buffers.packing.count; b++)
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
 		if (layout->placement->addresses[b] == UNPLACED &&
 			graph_stay(graph->planning->constraints, graph->workload,
 				layout->buffers.tensors[b]) == STAY_LX)
@@ -79,6 +108,7 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
 		if ((*pass)->before)
 			(*pass)->before(&layout.graph);
+	layout.impossible = lx_staging_choose(&layout.graph);
 	place(&layout, solver);
 	if (leaves_out(&layout)) {
 		layout.graph.crowded = true;
@@ -96,7 +126,7 @@ int64_t lx_unplaced_bytes(const struct lx_layout *layout)
 		if (tensor->producer >= 0 && !workload->ops[tensor->producer].move)
 			bytes += tensor->layout.bytes;
 	}
-	for (size_t b = 0; b < layout->buffers.packing.count; b++) {
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++) {
 		const struct tensor *tensor = &workload->tensors[layout->buffers.tensors[b]];
 		if (layout->placement->addresses[b] != UNPLACED &&
 			!workload->ops[tensor->producer].move)
@@ -130,7 +160,7 @@ static const char *explain(const struct lx_layout *layout, size_t b)
 
 static void explain_unplaced(const struct lx_layout *layout)
 {
-	for (size_t b = 0; b < layout->buffers.packing.count; b++)
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
 		if (layout->placement->addresses[b] == UNPLACED && !lx_spill_first(layout, b))
 			layout->graph.reasons[layout->buffers.tensors[b]] = explain(layout, b);
 }
@@ -146,7 +176,7 @@ static void add_residencies(struct plan *plan, const struct lx_layout *layout, s
 {
 	const struct workload *workload = plan->workload;
 	int *buffer_of = arena_array(arena, int, workload->tensor_count);
-	for (size_t b = 0; layout && b < layout->buffers.packing.count; b++)
+	for (size_t b = 0; layout && b < layout->buffers.tensor_count; b++)
 		if (first_address(layout, b) != UNPLACED)
 			buffer_of[layout->buffers.tensors[b]] = (int)b + 1;
 	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
@@ -177,7 +207,8 @@ static struct plan *make_plan(const struct lx_graph *graph, const struct lx_layo
 	plan->step_count = (int)graph->workload->op_count;
 	plan->steps = arena_array(arena, struct step, plan->step_count);
 	for (int i = 0; i < plan->step_count; i++)
-		plan->steps[i] = (struct step){.op = i, .mapping = graph->mappings[i]};
+		plan->steps[i] = (struct step){
+			.op = i, .mapping = graph->mappings[i], .staging = graph->stagings[i]};
 	plan->proof.method = method;
 	add_residencies(plan, layout, arena);
 	return plan;
@@ -203,9 +234,9 @@ static const char *check_mappings(const struct arch *arch, const struct workload
 {
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		const char *why = op->kind == OP_OPAQUE
-					  ? NULL
-					  : mapping_check(arena, arch, workload, op, &mappings[o]);
+		const char *why = op_is_tiled(op)
+					  ? mapping_check(arena, arch, workload, op, &mappings[o])
+					  : NULL;
 		if (why)
 			return arena_format(arena, "'%s': %s", op->name, why);
 	}
@@ -231,6 +262,9 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		explain_unplaced(&layout);
 		graph = layout.graph;
 		result.ticks = layout.ticks;
+		result.why = layout.impossible;
+		if (result.why)
+			return result;
 		result.plan = make_plan(
 			&graph, &layout, arena_format(arena, "place/%s", solver->name), arena);
 		if (layout.placement->part_count)
@@ -238,6 +272,10 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 	} else {
 		for (size_t t = 0; t < workload->tensor_count; t++)
 			graph.reasons[t] = "LX planning is off";
+		result.why = lx_staging_choose(&graph);
+		if (result.why)
+			return result;
+		lx_staging_stack(&graph, 0);
 		result.plan = make_plan(&graph, NULL, "none", arena);
 	}
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)

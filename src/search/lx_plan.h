@@ -10,7 +10,8 @@
  *	passes before -> buffers -> placement solver -> checker -> plan -> passes after
  *
  * The solver's layout is checked by packing_check; a layout that fails is a
- * bug of the solver and ends the program.  A solver that keeps parts of lives
+ * bug of the solver and ends the program.  Staging tiles of broadcasts (lx_staging.h) are among its
+ * buffers; where it leaves one out, tensors are packed anew below them.  A solver that keeps parts of lives
  * gets uses with the buffers, and the plan evictions and reloads (lx_spill.h).  With planning->lx_planning off,
  * everything stays in HBM.  The streaming tiles are chosen afterwards
  * (stream.h).
@@ -19,7 +20,9 @@ struct lx_layout {
 	struct lx_graph graph; /* as the passes left it */
 	struct lx_buffers buffers;
 	const struct placement *placement; /* by buffer */
-	const char *silent; /* why the solver has no answer: nothing is placed; NULL */
+	const char
+		*impossible; /* why there is no room for staging tiles: nothing is placed; NULL */
+	const char *silent;  /* why the solver has no answer: nothing is placed; NULL */
 	uint64_t ticks;
 };
 

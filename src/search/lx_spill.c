@@ -72,7 +72,7 @@ void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 	struct buffer *asked = arena_copy(
 		graph->arena, buffers->packing.buffers, count * sizeof *buffers->packing.buffers);
 	buffers->packing.buffers = asked;
-	for (size_t b = 0; b < count; b++)
+	for (size_t b = 0; b < buffers->tensor_count; b++)
 		if (graph_stay(graph->planning->constraints, graph->workload,
 			    buffers->tensors[b]) != STAY_LX)
 			add_uses(graph, &asked[b], buffers->tensors[b]);

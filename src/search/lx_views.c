@@ -103,7 +103,8 @@ static struct lx_use find_use(const struct arch *arch, const struct workload *wo
 	struct lx_use use = {.op = op, .operand = operand};
 	use.write = operand >= user->read_count;
 	use.opaque = user->kind == OP_OPAQUE;
-	if (use.opaque) {
+	use.broadcast = user->kind == OP_BROADCAST;
+	if (!op_is_tiled(user)) {
 		use.cores = use.view.cores = 1;
 		return use;
 	}
@@ -203,6 +204,11 @@ bool lx_residence(const struct arch *arch, const struct workload *workload,
 		const struct op *user = &workload->ops[use->op];
 		if (use->opaque)
 			*why = arena_format(arena, "the opaque op '%s' uses it", user->name);
+		else if (use->broadcast)
+			*why = arena_format(arena,
+				use->write ? "the broadcast '%s' leaves it in HBM"
+					   : "the broadcast '%s' reads it in HBM",
+				user->name);
 		else if (use->write && moved)
 			continue;
 		else if (use->why)

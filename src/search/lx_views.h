@@ -28,11 +28,11 @@ bool lx_view(const struct arch *arch, const struct workload *workload, const str
 struct lx_use {
 	int op, operand;
 	bool write;
-	bool opaque;
-	bool partial;     /* the op divides a reduction: cores hold parts of a sum */
-	const char *why;  /* no view; NULL if there is one */
-	int64_t cores;    /* of the op */
-	struct view view; /* cores: those of the op */
+	bool opaque, broadcast; /* it uses the tensor in HBM */
+	bool partial;           /* the op divides a reduction: cores hold parts of a sum */
+	const char *why;        /* no view; NULL if there is one */
+	int64_t cores;          /* of the op */
+	struct view view;       /* cores: those of the op */
 };
 
 struct lx_uses {

@@ -208,7 +208,7 @@ bool stream_plan(struct plan *plan, struct arena *arena, const char **why)
 	int reader = -1;
 	bool tiled = true;
 	for (int step = plan->step_count - 1; step >= 0 && tiled; step--) {
-		if (op_at(plan, step)->kind == OP_OPAQUE) {
+		if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {
 			tile_clone(plan, step, reader);

@@ -22,7 +22,7 @@ static bool check_homes(const struct program *program, struct faults *faults)
 	return true;
 }
 
-struct audit *audit_open(const struct program *program, const struct order *order,
+struct audit *audit_open(const struct program *program, int rank, struct race *race,
 	const struct sim_options *options, struct faults *faults, struct arena *arena)
 {
 	if (!check_homes(program, faults))
@@ -30,14 +30,16 @@ struct audit *audit_open(const struct program *program, const struct order *orde
 	struct audit *audit = arena_new(arena, struct audit);
 	const struct arch *arch = program->arch;
 	audit->program = program;
+	audit->rank = rank;
 	audit->faults = faults;
-	audit->race = race_open(program, order, arena);
-	audit->shadow = shadow_open(program, audit->race, faults, arena);
+	audit->race = race;
+	audit->shadow = shadow_open(program, rank, race, faults, arena);
 	audit->cover = cover_open(program->workload, arena);
 	audit->allotments = allotment_index_make(program, arena);
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
-	allotment_check(program, faults);
-	if (options->mode == SIM_IDENTITY)
+	if (rank == 0)
+		allotment_check(program, faults);
+	if (options->mode == SIM_IDENTITY && rank == 0)
 		audit->sample = sample_open(program, options->seed, audit->shadow, faults, arena);
 	return audit;
 }
@@ -57,10 +59,31 @@ static void check_home(struct audit *audit, const struct box *box)
 	} while (box_next(box, &walk));
 }
 
+/* Which of its memories a rank has to do with in a transfer. */
+struct part {
+	bool hbm, lx;
+};
+
+static struct part find_part(struct audit *audit)
+{
+	const struct instruction *instruction = audit->instruction;
+	const struct op *op = program_broadcast(audit->program, instruction);
+	bool root = !op || op->root == audit->rank;
+	int to = op && instruction->engine == ENGINE_DMA_OUT ? instruction->transfer->rank
+							     : audit->rank;
+	if (to < 0 || to >= audit->program->ranks)
+		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
+			instruction->transfer->hbm.address, "there is no rank %d", to);
+	if (op && instruction->engine == ENGINE_DMA_IN)
+		return (struct part){root, root};
+	return (struct part){to == audit->rank, root};
+}
+
 static bool run_transfer(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct transfer *transfer = instruction->transfer;
+	struct part part = find_part(audit);
 	bool in = instruction->engine == ENGINE_DMA_IN, right = true;
 	size_t tensors = audit->program->workload->tensor_count;
 	struct box hbm, lx[PROGRAM_CORES_MOST];
@@ -71,26 +94,27 @@ static bool run_transfer(struct audit *audit)
 	}
 	if (!audit_hbm_box(audit, &transfer->box->region, &transfer->hbm, &hbm))
 		return false;
-	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+	for (uint64_t mask = part.lx ? instruction->mask : 0; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
 		right &= audit_lx_box(audit, &transfer->box->region, &transfer->box->lx, core,
 			transfer->lx_tensor, STICK_BYTES, &lx[core]);
 	}
 	if (!right || instruction->mask == 0)
 		return right;
-	if (in)
+	if (in && part.hbm)
 		audit_read(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
-	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+	for (uint64_t mask = part.lx ? instruction->mask : 0; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
 		if (in) {
 			audit_write(audit, &lx[core], core, transfer->lx_tensor);
 			continue;
 		}
 		audit_read(audit, &lx[core], core, transfer->lx_tensor);
-		audit_write(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
 	}
-	if (!in)
+	if (!in && part.hbm) {
+		audit_write(audit, &hbm, FAULT_IN_HBM, hbm.tensor);
 		check_home(audit, &hbm);
+	}
 	return true;
 }
 
@@ -271,10 +295,7 @@ bool audit_run(struct audit *audit, uint32_t i)
 {
 	audit->current = i;
 	audit->instruction = &audit->program->instructions[i];
-	race_begin(audit->race, i);
-	bool right = run(audit);
-	race_end(audit->race);
-	return right;
+	return run(audit);
 }
 
 static void check_tensor(struct audit *audit, int tensor)

@@ -2,10 +2,10 @@
 #define SIM_AUDIT_H
 
 #include "sim/fault.h"
-#include "sim/order.h"
+#include "sim/race.h"
 
 /*
- * Follows every instruction and says what it does wrong: where its boxes lie,
+ * Follows, on the memories of one rank, every instruction and says what it does wrong: where its boxes lie,
  * whether they are what its loops touch, what it finds there, who else uses
  * the place without being ordered, and whether a finished output holds the
  * whole reduction.
@@ -14,10 +14,11 @@ struct arena;
 struct audit;
 
 /* NULL after a fault: nothing can be said where tensors have no places in HBM. */
-struct audit *audit_open(const struct program *program, const struct order *order,
+struct audit *audit_open(const struct program *program, int rank, struct race *race,
 	const struct sim_options *options, struct faults *faults, struct arena *arena);
 
-/* Instruction i runs; false when it cannot be carried out at all. */
+/* Instruction i, which the race has begun, runs on the rank; false when it cannot be carried out
+ * at all. */
 bool audit_run(struct audit *audit, uint32_t i);
 
 /* After the last: every tensor that belongs in HBM is there. */

@@ -15,6 +15,7 @@
  */
 struct audit {
 	const struct program *program;
+	int rank;
 	struct faults *faults;
 	struct race *race;
 	struct shadow *shadow;

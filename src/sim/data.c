@@ -12,6 +12,7 @@
 
 struct data {
 	const struct program *program;
+	int rank;
 	struct arena *arena;
 	void **given; /* host arrays of what no instruction computes */
 	int64_t lx_bytes;
@@ -31,7 +32,9 @@ static void fill_hbm(struct data *data)
 	const struct program *program = data->program;
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
-		if (tensor->producer >= 0 || program->hbm[t] < 0)
+		int root = tensor_root(program->workload, (int)t);
+		if (tensor->producer >= 0 || program->hbm[t] < 0 ||
+			(root >= 0 && root != data->rank))
 			continue;
 		char *at = data->hbm + program->hbm[t];
 		for (int64_t s = 0; s < tensor->layout.sticks; s++)
@@ -51,23 +54,25 @@ static bool are_given(const struct workload *workload, void *const *inputs)
 	return true;
 }
 
-struct data *data_open(
-	const struct program *program, const struct sim_options *options, struct arena *arena)
+struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
+	struct arena *arena)
 {
+	void *const *inputs = options->rank_inputs ? options->rank_inputs[rank] : options->inputs;
 	struct data *data = arena_new(arena, struct data);
 	size_t tensors = program->workload->tensor_count;
 	data->program = program;
+	data->rank = rank;
 	data->arena = arena;
 	data->lx_bytes =
 		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
 	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
 	data->given = arena_array(arena, void *, tensors);
-	if (!are_given(program->workload, options->inputs))
-		reference_inputs(program->workload, options->seed, options->small_integers, arena,
-			data->given);
-	for (size_t t = 0; options->inputs && t < tensors; t++) {
-		if (options->inputs[t])
-			data->given[t] = options->inputs[t];
+	if (!are_given(program->workload, inputs))
+		reference_inputs(program->workload, reference_seed(options->seed, rank),
+			options->small_integers, arena, data->given);
+	for (size_t t = 0; inputs && t < tensors; t++) {
+		if (inputs[t])
+			data->given[t] = inputs[t];
 	}
 	fill_hbm(data);
 	return data;
@@ -125,6 +130,16 @@ static void run_transfer(struct data *data, const struct instruction *instructio
 		else
 			copy_box(&lx, memory, &hbm, data->hbm);
 	}
+}
+
+void data_store(struct data *root, struct data *to, const struct instruction *instruction)
+{
+	const struct transfer *transfer = instruction->transfer;
+	struct box lx = lx_box(root, &transfer->box->region, &transfer->box->lx);
+	struct box hbm = make_box(
+		to, &transfer->box->region, &transfer->hbm, STICK_BYTES, to->program->hbm_bytes);
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
+		copy_box(&lx, find_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
 }
 
 static void unpack(const struct box *box, const char *memory, struct tile_operand *operand)

@@ -29,6 +29,8 @@ static const char *print_place(const struct faults *faults, const struct sim_fau
 		text_add(&text, ", instruction %d", fault->instruction);
 	if (fault->op >= 0)
 		text_add(&text, "), ");
+	if (faults->program->ranks > 1)
+		text_add(&text, "rank %d, ", fault->rank);
 	if (fault->core == FAULT_IN_HBM)
 		text_add(&text, "HBM");
 	else
@@ -48,6 +50,7 @@ static void add(
 			   ? program->step_ops[fault.step]
 			   : -1;
 	fault.cycle = faults->cycle;
+	fault.rank = faults->rank;
 	vsnprintf(message, sizeof message, format, arguments);
 	fault.text = arena_format(faults->arena, "%s: %s", print_place(faults, &fault), message);
 	faults->at[faults->count++] = fault;

@@ -15,6 +15,7 @@ struct faults {
 	const struct program *program;
 	struct arena *arena;
 	int64_t cycle; /* the clock */
+	int rank;      /* whose memories are looked at */
 	int count;
 	struct sim_fault *at; /* SIM_FAULTS_MOST */
 };

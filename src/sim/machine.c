@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/wide.h"
+#include "model/topology.h"
+#include "sim/hops.h"
 
 enum {
 	HBM_READS,
@@ -27,6 +29,8 @@ struct demand {
 	int step;
 	bool idle; /* of nobody, and it ends as it starts */
 	int64_t hbm, port, lx_reads, lx_writes, work, link;
+	/* of a broadcast: beside the servers; behind them; until the other queue sees its end */
+	int64_t stream, latency, delay;
 };
 
 /* All that running an instruction needs; many have one demand. */
@@ -36,6 +40,7 @@ struct job {
 };
 
 struct machine {
+	const struct program *program;
 	const struct workload *workload;
 	const struct instruction *instructions;
 	struct arena *arena;
@@ -50,7 +55,10 @@ struct machine {
 	struct pace hbm_read, hbm_write, port, lx_read, lx_write, link; /* of a stick */
 	struct pace mac[FP32_BYTES + 1]; /* of a multiply-add, by bytes of an element */
 	struct pace vector;
-	int64_t link_stick; /* ticks of a stick on a link */
+	int64_t link_stick;                       /* ticks of a stick on a link */
+	struct pace copy_in, copy_out, copy_link; /* of a stick, for roots of broadcasts */
+	int64_t in_latency, out_latency, link_latency, sync;
+	struct hops hops;
 	int64_t free[CORES + PROGRAM_CORES_MOST * SERVERS_PER_CORE]; /* when a server's work ends */
 };
 
@@ -78,6 +86,26 @@ static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
 	return (struct pace){(int64_t)num, rate.num};
 }
 
+/* Joined with what makes a time of so many cycles whole. */
+static int64_t refine_time(int64_t ticks, struct ratio cycles)
+{
+	int64_t joined;
+	if (!cycles.num ||
+		!number_mul(ticks / number_gcd(ticks, cycles.den), cycles.den, &joined) ||
+		joined > TICKS_MOST)
+		return ticks;
+	return joined;
+}
+
+static int64_t ticks_of(const struct machine *machine, struct ratio cycles)
+{
+	int64_t most = machine->longest / RANKS_MOST;
+	if (!cycles.num)
+		return 0;
+	wide ticks = ((wide)machine->ticks * cycles.num + cycles.den - 1) / cycles.den;
+	return ticks < most ? (int64_t)ticks : most;
+}
+
 /* Ticks of work; 0: it takes none, and no server sees it. */
 static int64_t find_time(const struct machine *machine, struct pace pace, int64_t work)
 {
@@ -101,6 +129,32 @@ static struct ratio core_rate(const struct arch *arch, struct ratio rate)
 	return rate;
 }
 
+static int64_t refine_copying(int64_t ticks, const struct copying *copying)
+{
+	ticks = refine(ticks, STICK_BYTES, copying->in.rate);
+	ticks = refine(ticks, STICK_BYTES, copying->out.rate);
+	ticks = refine(ticks, STICK_BYTES, copying->link.rate);
+	ticks = refine_time(ticks, copying->in.latency);
+	ticks = refine_time(ticks, copying->out.latency);
+	ticks = refine_time(ticks, copying->link.latency);
+	return refine_time(ticks, copying->sync);
+}
+
+static void open_copying(struct machine *machine, const struct copying *copying)
+{
+	int64_t ticks = machine->ticks;
+	machine->hops = hops_open(machine->program, machine->arena);
+	machine->copy_in = find_pace(ticks, STICK_BYTES, copying->in.rate);
+	machine->copy_out = find_pace(ticks, STICK_BYTES, copying->out.rate);
+	machine->copy_link = copying->link.rate.num
+				     ? find_pace(ticks, STICK_BYTES, copying->link.rate)
+				     : machine->copy_out;
+	machine->in_latency = ticks_of(machine, copying->in.latency);
+	machine->out_latency = ticks_of(machine, copying->out.latency);
+	machine->link_latency = ticks_of(machine, copying->link.latency);
+	machine->sync = ticks_of(machine, copying->sync);
+}
+
 struct machine *machine_open(const struct program *program, struct arena *arena)
 {
 	static const struct level unlimited;
@@ -116,6 +170,7 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 	}
 
 	struct machine *machine = arena_new(arena, struct machine);
+	machine->program = program;
 	machine->workload = program->workload;
 	machine->instructions = program->instructions;
 	machine->arena = arena;
@@ -130,6 +185,8 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 	ticks = refine(ticks, STICK_BYTES, lx->read_rate);
 	ticks = refine(ticks, STICK_BYTES, lx_write);
 	ticks = refine(ticks, STICK_BYTES, arch->reduce_ring.rate);
+	if (program->ranks > 1)
+		ticks = refine_copying(ticks, &arch->copying);
 	machine->ticks = ticks;
 	machine->hbm_read = find_pace(ticks, STICK_BYTES, hbm->read_rate);
 	machine->hbm_write = find_pace(ticks, STICK_BYTES, hbm_write);
@@ -144,18 +201,46 @@ struct machine *machine_open(const struct program *program, struct arena *arena)
 	}
 	machine->vector = find_pace(ticks, 1, vector);
 	machine->link_stick = find_time(machine, machine->link, 1);
+	if (program->ranks > 1)
+		open_copying(machine, &arch->copying);
 	return machine;
 }
 
-static struct demand transfer_demand(
-	const struct machine *machine, const struct instruction *instruction)
+/* What a broadcast's root needs besides.  HBM of another rank is not among the servers. */
+static void add_copying(struct machine *machine, const struct op *op,
+	const struct instruction *instruction, struct demand *demand)
+{
+	const struct transfer *transfer = instruction->transfer;
+	int64_t sticks = transfer->box->region.sticks;
+	demand->delay = machine->sync;
+	if (instruction->engine == ENGINE_DMA_IN) {
+		demand->latency = machine->in_latency;
+		demand->stream = find_time(machine, machine->copy_in, sticks);
+		return;
+	}
+	demand->latency = machine->out_latency;
+	demand->stream = find_time(machine, machine->copy_out, sticks);
+	int hops = hops_find(&machine->hops, op->root, transfer->rank);
+	if (hops == 0)
+		return;
+	demand->latency =
+		number_min(demand->latency + hops * machine->link_latency, machine->longest);
+	demand->stream = number_max(demand->hbm, find_time(machine, machine->copy_link, sticks));
+	demand->hbm = 0;
+}
+
+static struct demand transfer_demand(struct machine *machine, const struct instruction *instruction)
 {
 	bool in = instruction->engine == ENGINE_DMA_IN;
 	int64_t sticks = instruction->transfer->box->region.sticks;
-	return (struct demand){
+	struct demand demand = {
 		.hbm = find_time(machine, in ? machine->hbm_read : machine->hbm_write, sticks),
 		.port = find_time(machine, machine->port, sticks),
 	};
+	const struct op *broadcast = program_broadcast(machine->program, instruction);
+	if (broadcast)
+		add_copying(machine, broadcast, instruction, &demand);
+	return demand;
 }
 
 /* An accumulator of a box has fp32 elements where the box has its own. */
@@ -229,8 +314,7 @@ static struct demand combine_demand(const struct machine *machine, const struct 
 	};
 }
 
-static struct demand find_demand(
-	const struct machine *machine, const struct instruction *instruction)
+static struct demand find_demand(struct machine *machine, const struct instruction *instruction)
 {
 	if (instruction->mask == 0 && instruction->engine != ENGINE_SYNC)
 		return (struct demand){.idle = true};
@@ -253,7 +337,8 @@ static bool demands_equal(const struct demand *a, const struct demand *b)
 {
 	return a->step == b->step && a->idle == b->idle && a->hbm == b->hbm && a->port == b->port &&
 	       a->lx_reads == b->lx_reads && a->lx_writes == b->lx_writes && a->work == b->work &&
-	       a->link == b->link;
+	       a->link == b->link && a->stream == b->stream && a->latency == b->latency &&
+	       a->delay == b->delay;
 }
 
 void machine_add(struct machine *machine, const struct instruction *instruction)
@@ -310,12 +395,12 @@ static int64_t run_transfer(
 {
 	bool in = demand->engine == ENGINE_DMA_IN;
 	int hbm = in || machine->hbm_shared ? HBM_READS : HBM_WRITES;
-	int64_t end = serve(machine, hbm, ready, demand->hbm);
+	int64_t end = number_max(ready + demand->stream, serve(machine, hbm, ready, demand->hbm));
 	for (; mask; mask &= mask - 1) {
 		int port = core_server(__builtin_ctzll(mask), PORT);
 		end = number_max(end, serve(machine, port, ready, demand->port));
 	}
-	return end;
+	return end + demand->latency;
 }
 
 static int64_t run_compute(
@@ -364,6 +449,13 @@ static int64_t run(struct machine *machine, const struct demand *demand, uint32_
 		break;
 	}
 	return next_cycle(machine, ready);
+}
+
+int64_t machine_delay(const struct machine *machine, uint32_t i, uint32_t waiting)
+{
+	const struct demand *demand = &machine->demands.at[machine->jobs[i].demand];
+	bool same = demand->engine == machine->instructions[waiting].engine;
+	return same ? 0 : demand->delay;
 }
 
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready)

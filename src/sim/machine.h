@@ -22,6 +22,11 @@
  *	         as it has received it and added to it, so that every link
  *	         begins one stick after the one before
  *	SYNC     ends at the next whole cycle
+ *
+ * The clock is that of the root of the broadcast at work, and of any rank in between.  Its DMAs
+ * stream at the queue's rate, or the links', beside the servers, and end so much later as the queue
+ * has latency, and the links that a DMA_OUT crosses.  Other ranks' HBM takes bytes as
+ * fast as its own.  What waits for the other queue sees its end a flag later.
  */
 struct arena;
 struct machine;
@@ -37,6 +42,9 @@ void machine_add(struct machine *machine, const struct instruction *instruction)
 
 /* Carries out instruction i, ready at a tick; answers when it ends. */
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
+
+/* How much later than its end an instruction is seen by one that waits for it. */
+int64_t machine_delay(const struct machine *machine, uint32_t i, uint32_t waiting);
 
 /* By step: the tick of its latest end. */
 const int64_t *machine_step_ends(const struct machine *machine);

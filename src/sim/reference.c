@@ -227,13 +227,34 @@ static void run_op(
 	arena_release(arena, mark);
 }
 
-void reference_run(const struct workload *workload, struct arena *arena, void **arrays)
+uint64_t reference_seed(uint64_t seed, int rank)
+{
+	struct random random = random_open(seed, (uint64_t)rank);
+	return rank ? random_next(&random) : seed;
+}
+
+/* Op by op, since ranks go on with what a broadcast brought from one of them. */
+void reference_run_ranks(
+	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays)
 {
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		if (op->kind != OP_OPAQUE && !arrays[op->writes[0].tensor])
-			run_op(workload, op, arena, arrays);
+		int root = op->root < ranks ? op->root : 0;
+		for (int r = 0; r < ranks && op->kind != OP_OPAQUE; r++) {
+			int made = op->writes[0].tensor;
+			if (arrays[r][made])
+				continue;
+			if (op->kind == OP_BROADCAST)
+				arrays[r][made] = arrays[root][op->reads[0].tensor];
+			else
+				run_op(workload, op, arena, arrays[r]);
+		}
 	}
+}
+
+void reference_run(const struct workload *workload, struct arena *arena, void **arrays)
+{
+	reference_run_ranks(workload, 1, arena, &arrays);
 }
 
 /* The unit in the last place of a finite value in a dtype. */

@@ -25,8 +25,15 @@ struct arena;
 void reference_inputs(const struct workload *workload, uint64_t seed, bool small_integers,
 	struct arena *arena, void **arrays);
 
-/* Allots and computes all that is NULL in arrays. */
+/* The seed of a rank's inputs: of rank 0 the seed itself. */
+uint64_t reference_seed(uint64_t seed, int rank);
+
+/* Allots and computes all that is NULL in arrays.  One rank: what it broadcasts it has itself. */
 void reference_run(const struct workload *workload, struct arena *arena, void **arrays);
+
+/* The same on several ranks, by rank: after a broadcast all share the array of its root. */
+void reference_run_ranks(
+	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays);
 
 /*
  * A unit in the last place is that of the expected element's binade.  Where

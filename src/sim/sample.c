@@ -116,6 +116,7 @@ static void visit_point(struct meaning *meaning)
 		break;
 	case OP_RESTICKIFY:
 	case OP_OPAQUE:
+	case OP_BROADCAST:
 		meaning->sum = value;
 		break;
 	}

@@ -28,13 +28,15 @@ struct shadow {
 	int *inputs; /* graph inputs by address in HBM */
 };
 
-static void find_inputs(struct shadow *shadow)
+static void find_inputs(struct shadow *shadow, int rank)
 {
 	const struct program *program = shadow->program;
 	const struct workload *workload = program->workload;
 	shadow->inputs = arena_array(shadow->arena, int, workload->tensor_count);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
-		if (workload->tensors[t].producer >= 0 || program->hbm[t] < 0)
+		int root = tensor_root(workload, (int)t);
+		if (workload->tensors[t].producer >= 0 || program->hbm[t] < 0 ||
+			(root >= 0 && root != rank))
 			continue;
 		size_t i = shadow->input_count++;
 		for (; i > 0 && program->hbm[shadow->inputs[i - 1]] > program->hbm[t]; i--)
@@ -43,8 +45,8 @@ static void find_inputs(struct shadow *shadow)
 	}
 }
 
-struct shadow *shadow_open(const struct program *program, struct race *race, struct faults *faults,
-	struct arena *arena)
+struct shadow *shadow_open(const struct program *program, int rank, struct race *race,
+	struct faults *faults, struct arena *arena)
 {
 	struct shadow *shadow = arena_new(arena, struct shadow);
 	int64_t lx = program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
@@ -56,7 +58,7 @@ struct shadow *shadow_open(const struct program *program, struct race *race, str
 		int64_t bytes = m == HBM ? program->hbm_bytes : lx;
 		shadow->sizes[m] = number_ceil_div(bytes, PAGE_CELLS * STICK_BYTES);
 	}
-	find_inputs(shadow);
+	find_inputs(shadow, rank);
 	return shadow;
 }
 

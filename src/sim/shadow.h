@@ -6,7 +6,7 @@
 
 /*
  * What every stick of every memory holds, and who wrote and read it.  Memories
- * begin unwritten, but that HBM holds the graph's inputs.
+ * begin unwritten, but that HBM holds the graph's inputs, as far as the rank has them.
  */
 struct arena;
 struct shadow;
@@ -22,8 +22,8 @@ struct content {
 	uint64_t part; /* of an accumulator; 0 for sticks */
 };
 
-struct shadow *shadow_open(const struct program *program, struct race *race, struct faults *faults,
-	struct arena *arena);
+struct shadow *shadow_open(const struct program *program, int rank, struct race *race,
+	struct faults *faults, struct arena *arena);
 
 /* Accesses by the current instruction of the race, inside the memory and aligned. */
 

@@ -21,14 +21,35 @@ struct run {
 	struct machine *machine;
 	struct tally tally;
 	struct faults faults;
-	struct audit *audit; /* NULL in counting mode */
-	struct data *data;   /* NULL but in data mode */
-	struct heap heap;    /* what waits only for its time */
+	struct race *race;
+	struct audit **audits; /* by rank; NULL in counting mode */
+	struct data **data;    /* by rank; NULL but in data mode */
+	struct heap heap;      /* what waits only for its time */
 	bool *done;
 	uint64_t events;
 	int64_t end; /* tick of the latest end */
 	struct sim_run_time *trace;
 };
+
+/* Memories for every rank; none after a fault, when nothing can be said about them. */
+static void open_ranks(struct run *run, struct arena *arena)
+{
+	const struct program *program = run->program;
+	struct audit **audits = arena_array(arena, struct audit *, program->ranks);
+	run->race = race_open(program, &run->order, arena);
+	for (int r = 0; r < program->ranks; r++) {
+		run->faults.rank = r;
+		audits[r] = audit_open(program, r, run->race, run->options, &run->faults, arena);
+		if (!audits[r])
+			return;
+	}
+	run->audits = audits;
+	if (run->options->mode != SIM_DATA)
+		return;
+	run->data = arena_array(arena, struct data *, program->ranks);
+	for (int r = 0; r < program->ranks; r++)
+		run->data[r] = data_open(program, r, run->options, arena);
+}
 
 static void open_run(struct run *run, struct sim_result *result, struct arena *arena)
 {
@@ -42,9 +63,7 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 		.at = result->faults,
 	};
 	if (run->options->mode != SIM_COUNT)
-		run->audit = audit_open(program, &run->order, run->options, &run->faults, arena);
-	if (run->options->mode == SIM_DATA && run->audit)
-		run->data = data_open(program, run->options, arena);
+		open_ranks(run, arena);
 	run->heap.at = arena_array(arena, struct event, run->order.count);
 	run->done = arena_array(arena, bool, run->order.count);
 	if (run->options->trace) {
@@ -98,7 +117,7 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
 		uint32_t next = order->edges[e].to;
 		struct order_node *node = &order->nodes[next];
-		node->ready = number_max(node->ready, end);
+		node->ready = number_max(node->ready, end + machine_delay(run->machine, i, next));
 		if (--node->waiting > 0)
 			continue;
 		heap_add(&run->heap, (struct event){node->ready, next});
@@ -109,16 +128,33 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 static void examine(struct run *run, struct event event)
 {
 	uint32_t i = event.instruction;
+	const struct instruction *instruction = &run->program->instructions[i];
+	const struct op *broadcast = program_broadcast(run->program, instruction);
+	bool all = true;
 	run->faults.cycle = event.time / machine_ticks(run->machine);
-	if (audit_run(run->audit, i) && run->data)
-		data_run(run->data, &run->program->instructions[i]);
+	race_begin(run->race, i);
+	for (int r = 0; r < run->program->ranks; r++) {
+		run->faults.rank = r;
+		bool right = audit_run(run->audits[r], i);
+		all &= right;
+		if (right && run->data && !broadcast)
+			data_run(run->data[r], instruction);
+	}
+	race_end(run->race);
+	if (!broadcast || !all || !run->data)
+		return;
+	if (instruction->engine == ENGINE_DMA_OUT)
+		data_store(run->data[broadcast->root], run->data[instruction->transfer->rank],
+			instruction);
+	else
+		data_run(run->data[broadcast->root], instruction);
 }
 
 static void execute(struct run *run, struct event event)
 {
 	uint32_t i = event.instruction;
 	int64_t end = machine_run(run->machine, i, event.time);
-	if (run->audit)
+	if (run->audits)
 		examine(run, event);
 	run->done[i] = true;
 	run->events++;
@@ -160,6 +196,14 @@ static void explain_deadlock(struct run *run, struct arena *arena)
 		count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
 }
 
+static void end_ranks(struct run *run)
+{
+	for (int r = 0; r < run->program->ranks; r++) {
+		run->faults.rank = r;
+		audit_end(run->audits[r]);
+	}
+}
+
 struct sim_result sim_run(
 	const struct program *program, const struct sim_options *options, struct arena *arena)
 {
@@ -168,11 +212,11 @@ struct sim_result sim_run(
 	open_run(&run, &result, arena);
 	prepare(&run);
 	start_first(&run);
-	bool whole = (run.audit || options->mode == SIM_COUNT) && run_events(&run);
+	bool whole = (run.audits || options->mode == SIM_COUNT) && run_events(&run);
 	if (whole && run.events < run.order.count)
 		explain_deadlock(&run, arena);
-	else if (whole && run.audit)
-		audit_end(run.audit);
+	else if (whole && run.audits)
+		end_ranks(&run);
 
 	result.finished = run.events == run.order.count;
 	if (!result.finished)
@@ -184,10 +228,14 @@ struct sim_result sim_run(
 	result.counts = run.tally.counts;
 	result.energy_pj = tally_energy(&run.tally);
 	result.lx_peak_bytes = run.tally.lx_peak;
-	result.tiles_computed = run.audit ? audit_sampled(run.audit) : 0;
+	result.tiles_computed = run.audits ? audit_sampled(run.audits[0]) : 0;
 	result.trace = run.trace;
-	if (run.data)
-		result.outputs = data_outputs(run.data, arena);
+	if (run.data) {
+		result.rank_outputs = arena_array(arena, void **, program->ranks);
+		for (int r = 0; r < program->ranks; r++)
+			result.rank_outputs[r] = data_outputs(run.data[r], arena);
+		result.outputs = result.rank_outputs[0];
+	}
 	result.fault_count = run.faults.count;
 	return result;
 }

@@ -8,6 +8,8 @@
  * Executes a program on the machine: engines with in-order queues, one HBM
  * shared by all, LX ports, the reduce ring, byte-addressed memories.  It counts
  * bytes and cycles from what it moves; nothing comes from the analytical model.
+ * Of several ranks each has memories of its own, in which all that happens to it is followed; the
+ * clock is one for all of them, since between broadcasts they do the same.
  * Deterministic: ties go to the lower instruction, then the lower core.
  *
  *	SIM_COUNT     times and counts; no memory contents; a deadlock still shows
@@ -35,6 +37,7 @@ extern const char *const sim_fault_names[];
 struct sim_fault {
 	enum sim_fault_kind kind;
 	int step, op, instruction, core; /* core -1: HBM */
+	int rank;                        /* whose */
 	int64_t address, cycle;          /* bytes; reference cycles, rounded down */
 	const char *text;                /* a sentence with all of it */
 };
@@ -48,6 +51,8 @@ struct sim_options {
 	uint64_t steps_most; /* events; 0: no limit */
 	bool trace;          /* keep when each instruction ran */
 	void *const *inputs; /* host arrays per tensor, or NULL: drawn from the seed */
+	/* of several ranks, by rank: the same in place of `inputs`; or NULL */
+	void *const *const *rank_inputs;
 };
 
 /* When an instruction ran, in ticks; end is below start if it never did. */
@@ -69,6 +74,7 @@ struct sim_result {
 	int64_t ticks_per_cycle;
 	const struct sim_run_time *trace; /* by instruction; NULL unless asked for */
 	void **outputs; /* SIM_DATA: host array of every tensor in HBM at the end, NULL else */
+	void ***rank_outputs; /* the same by rank; outputs are those of rank 0 */
 };
 
 struct arena;

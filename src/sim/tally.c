@@ -8,6 +8,8 @@ struct tally tally_make(const struct program *program, struct arena *arena)
 {
 	struct tally tally = {.program = program, .resident_end = INT64_MAX};
 	tally.counts.step_count = program->step_count;
+	if (program->ranks > 1)
+		tally.hops = hops_open(program, arena);
 	tally.counts.steps = arena_array(arena, struct step_count, program->step_count);
 	for (size_t a = 0; a < program->allotment_count; a++) {
 		const struct allotment *allotment = &program->allotments[a];
@@ -61,7 +63,11 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	int64_t cores = __builtin_popcountll(instruction->mask);
 	int64_t moved = bytes_of(&transfer->box->region);
 	bool in = instruction->engine == ENGINE_DMA_IN;
-	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores ? moved : 0);
+	int64_t links = op->kind == OP_BROADCAST && !in
+				? hops_find(&tally->hops, op->root, transfer->rank)
+				: 0;
+	add(&bytes[TRAFFIC_LINK], times(moved, links));
+	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
 	if (op->kind == OP_OPAQUE)
 		return;
 	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
@@ -146,6 +152,7 @@ static double traffic_energy(const struct arch *arch, const int64_t *bytes)
 	double energy = 0;
 	for (int t = 0; t < TRAFFIC_COUNT; t++)
 		energy += (double)bytes[t] * pj[t];
+	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
 	return energy;
 }
 

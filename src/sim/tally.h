@@ -1,12 +1,13 @@
 #ifndef SIM_TALLY_H
 #define SIM_TALLY_H
 
-#include "lower/program.h"
 #include "model/score.h"
+#include "sim/hops.h"
 
 /*
  * Counts bytes from the boxes that executed instructions move, and energy from
- * those bytes.  An opaque op counts in HBM alone.
+ * those bytes.  An opaque op counts in HBM alone.  Of several
+ * ranks it counts what a root has and does, as if one were the root of all broadcasts.
  */
 struct arena;
 
@@ -14,6 +15,7 @@ struct tally {
 	const struct program *program;
 	struct counts counts;
 	int64_t resident_end; /* tile buffers begin here */
+	struct hops hops;     /* of several ranks */
 	int64_t lx_peak;      /* end of the highest bytes below it that were used */
 };
 

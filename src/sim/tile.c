@@ -193,6 +193,7 @@ static void run_row(const struct op *op, const struct nest *nest, int64_t n, con
 			out[i * stride[1]] = in[i * stride[0]];
 		break;
 	case OP_OPAQUE:
+	case OP_BROADCAST:
 		break;
 	}
 }

@@ -40,9 +40,16 @@ struct executed execute_plan(
 		executed.why = "it has no cost";
 		return executed;
 	}
-	executed.expected = arena_array(arena, void *, plan->workload->tensor_count);
-	reference_inputs(plan->workload, seed, small_integers, arena, executed.expected);
-	reference_run(plan->workload, arena, executed.expected);
+	int ranks = executed.program->ranks;
+	executed.rank_expected = arena_array(arena, void **, ranks);
+	for (int r = 0; r < ranks; r++) {
+		void **arrays = arena_array(arena, void *, plan->workload->tensor_count);
+		reference_inputs(
+			plan->workload, reference_seed(seed, r), small_integers, arena, arrays);
+		executed.rank_expected[r] = arrays;
+	}
+	reference_run_ranks(plan->workload, ranks, arena, executed.rank_expected);
+	executed.expected = executed.rank_expected[0];
 	executed.why = find_wrong(plan, &executed, arena);
 	return executed;
 }

@@ -16,7 +16,8 @@ struct executed {
 	const struct program *program; /* NULL: it cannot be lowered, and nothing below is set */
 	struct sim_result result;
 	struct plan_cost cost;
-	void **expected; /* by tensor; NULL where the reference has none */
+	void **expected;       /* by tensor; NULL where the reference has none */
+	void ***rank_expected; /* the same by rank; expected is that of rank 0 */
 };
 
 struct executed execute_plan(

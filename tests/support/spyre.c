@@ -43,6 +43,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 		.compute = ARRAY,
 		.span_limit = 256 << 20,
 		.bundle_tensors = 6,
+		.ranks = 1,
 		.bundle_cycles = 125,
 		.core_cycles = 498,
 		.data_ring = {.present = true, .rate = ratio(128, 1), .pj = 1.5},

@@ -1,0 +1,33 @@
+#ifndef SEARCH_LX_STAGING_H
+#define SEARCH_LX_STAGING_H
+
+#include "search/lx_buffers.h"
+
+/*
+ * The staging tiles of broadcasts: which there can be, which a plan takes, and where they lie.
+ * Tiles are buffers of the packing, alive in their step; they must be placed.
+ */
+
+/*
+ * What is worth trying, for each broadcast: whole tensors, and halves of halves of their rows and
+ * sticks, in one, two or three tiles.  Of options that take as many bytes the fastest, and only
+ * those that are faster than all that take fewer.
+ */
+const struct staging_menu *staging_menus(
+	const struct arch *arch, const struct workload *workload, struct arena *arena);
+
+/* The fastest option that the planning allows for every broadcast of graph->workload into
+ * graph->stagings, without addresses; NULL, or why there is none for one of them. */
+const char *lx_staging_choose(struct lx_graph *graph);
+
+/* Adds the tiles behind the tensors; they weigh more than all of these. */
+void lx_staging_ask(const struct lx_graph *graph, struct lx_buffers *buffers);
+
+/* The bytes of the largest step's tiles, one on the other; and puts all tiles so, from `base`. */
+int64_t lx_staging_most(const struct lx_graph *graph);
+void lx_staging_stack(const struct lx_graph *graph, int64_t base);
+
+/* As the packing's solver placed them: addresses of the buffers behind those of tensors. */
+void lx_staging_take(const struct lx_graph *graph, const int64_t *addresses);
+
+#endif
