@@ -110,6 +110,20 @@ static void points_can_be_scored_again(void **state)
 	shell_remove(folder);
 }
 
+/* Others can, and there is nothing to compare them with. */
+static void what_cannot_be_is_explored_nevertheless(void **state)
+{
+	const char *folder = shell_folder(*state);
+	struct ended ended = shell(*state,
+		"$LXPLORE explore - -q -o %s --format json <<'E'\n"
+		"broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: binomial,\n"
+		"  links: {topology: ring}, tile: {rows: 1, cols: 64}}\nE",
+		folder);
+	expect(&ended, 0, "\"evaluated\"");
+	assert_null(strstr(ended.out, "\"given\""));
+	shell_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +132,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_breaks_a_rule_is_no_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_is_explored_nevertheless, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("broadcast_command", tests, NULL, NULL);
 }

@@ -148,6 +148,7 @@ const char *broadcast_table(
 {
 	struct text text = text_open(arena);
 	double given = (double)explored->given.score.cycles;
+	bool known = explored->given.broadcast != NULL;
 	text_add(&text, "%5s %13s %9s %9s %12s %12s %7s %9s  %s\n", "point", "latency", "speedup",
 		"of bound", "staging B", "link B", "rounds", "executed", "way");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
@@ -155,9 +156,10 @@ const char *broadcast_table(
 		const struct broadcast_outcome *outcome = point->payload;
 		double cycles = (double)point->score.cycles;
 		text_add(&text,
-			"%5zu %10.2f us %9.2f %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64
+			"%5zu %10.2f us %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64
 			" %9s  %s\n",
-			i + 1, cycles * clock_ns / 1e3, cycles > 0 ? given / cycles : 1,
+			i + 1, cycles * clock_ns / 1e3,
+			!known ? "-" : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1),
 			outcome->bound ? cycles / (double)outcome->bound : 1,
 			point->score.buffer_bytes, point->score.link_bytes, point->score.rounds,
 			!outcome->execution.finished ? "-"
@@ -187,8 +189,10 @@ const char *broadcast_run_json(struct arena *arena, const struct run_record *rec
 			"simulated", (json_int_t)explored->simulated, "not_simulated",
 			(json_int_t)explored->unsimulated, "simulator_steps",
 			(json_int_t)explored->steps, "disagreed", (json_int_t)explored->disagreed));
-	json_object_set_new(root, "given",
-		json_pack("{s:s, s:I}", "way", broadcast_way(arena, explored->given.broadcast),
-			"cycles", (json_int_t)explored->given.score.cycles));
+	if (explored->given.broadcast)
+		json_object_set_new(root, "given",
+			json_pack("{s:s, s:I}", "way",
+				broadcast_way(arena, explored->given.broadcast), "cycles",
+				(json_int_t)explored->given.score.cycles));
 	return run_dump(arena, root);
 }
