@@ -28,7 +28,7 @@ static bool price(struct arena *arena, const struct inputs *inputs, struct diag 
 	const struct broadcast *broadcast = inputs->broadcast->broadcast;
 	const char *why = NULL;
 	if (broadcast_legal(broadcast, arena, diag))
-		why = broadcast_price(broadcast, arena, out);
+		why = broadcast_price(broadcast, NULL, arena, out);
 	if (why)
 		diag_error(diag, broadcast->spans.all, "this broadcast cannot be: %s", why);
 	diag_print(diag, stderr);

@@ -46,7 +46,7 @@ static void check_same(struct arena *arena, const struct broadcast *broadcast,
 		fail_msg("%s\n%s\n%s", text, written, why);
 	if (!text_equal(broadcast_write(arena, again), written))
 		fail_msg("written once more it is another\n%s\n%s", text, written);
-	why = broadcast_price(again, arena, &other);
+	why = broadcast_price(again, NULL, arena, &other);
 	if (why || other.ticks != outcome->ticks ||
 		other.score.link_bytes != outcome->score.link_bytes)
 		fail_msg("written it is another: %s\n%s\n%s", why ? why : "", text, written);
@@ -64,7 +64,7 @@ static void check_text(struct arena *arena, const char *body)
 		return;
 	seen.read++;
 	broadcast_check(broadcast, arena, &faults);
-	if (faults || broadcast_price(broadcast, arena, &outcome))
+	if (faults || broadcast_price(broadcast, NULL, arena, &outcome))
 		return;
 	seen.legal++;
 	check_same(arena, broadcast, &outcome, text);

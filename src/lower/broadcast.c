@@ -367,8 +367,8 @@ const struct copy_program *broadcast_lower(
 	*program = (struct copy_program){
 		.element = broadcast->source.element,
 		.topology =
-			topology_make(arena, broadcast->copying.topology, broadcast->copying.ports,
-				(int)broadcast->ranks, (int)broadcast->root, broadcast->columns),
+			topology_of(arena, &broadcast->copying, (int)broadcast->ranks,
+		(int)broadcast->root, broadcast->columns),
 		.ticks = copying_ticks(&broadcast->copying),
 		.reduction = broadcast->reduction,
 		.broadcast = broadcast,

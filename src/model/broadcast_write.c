@@ -83,6 +83,8 @@ const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 	add_ratio(&text, "  copy_sync: ", copying->sync);
 	text_add(&text, "\n  links: {topology: %s, ports: %s, ", topology_names[copying->topology],
 		port_count_names[copying->ports]);
+	if (copying->channels > 1)
+		text_add(&text, "channels: %d, ", copying->channels);
 	if (b->columns)
 		text_add(&text, "dims: [%" PRId64 ", %d], ", b->ranks / b->columns, b->columns);
 	add_speed(&text, "latency: ", &copying->link);

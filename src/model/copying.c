@@ -106,15 +106,18 @@ bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct cop
 	const struct node *node = read_map(reader, "links", OPTIONAL);
 	struct reader map;
 	int kind = (int)copying->topology, ports = (int)copying->ports;
+	int64_t channels = copying->channels;
 	if (!node || !reader_open(&map, reader->reading, node, "links"))
 		return false;
 	read_word(&map, "topology", OPTIONAL, topology_names, &kind);
 	read_word(&map, "ports", OPTIONAL, port_count_names, &ports);
+	read_integer(&map, "channels", OPTIONAL, 1, 1024, &channels);
 	read_speed(&map, clock_hz, &copying->link);
 	if (dims)
 		*dims = read_list(&map, "dims", OPTIONAL);
 	reader_done(&map);
 	copying->topology = (enum topology_kind)kind;
 	copying->ports = (enum port_count)ports;
+	copying->channels = (int)channels;
 	return true;
 }

@@ -39,6 +39,7 @@ struct copying {
 	struct ratio sync;         /* cycles */
 	enum topology_kind topology;
 	enum port_count ports;
+	int channels; /* messages that a link takes at a time in rounds; 0: one */
 };
 
 /*

@@ -29,26 +29,57 @@ static bool linked(const struct topology *t, int from, int to)
 	return false;
 }
 
-const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
-	enum port_count ports, int ranks, int root, int columns)
+/* Links by the rank that they leave, then by the one that they enter. */
+static void list_links(struct arena *arena, struct topology *t,
+	bool (*has)(const struct topology *t, int from, int to), const struct topology *of)
 {
-	struct topology *t = arena_new(arena, struct topology);
-	*t = (struct topology){.kind = kind, .ports = ports, .ranks = ranks, .root = root};
-	t->columns = kind == TOPOLOGY_MESH ? columns : ranks;
-	t->rows = ranks / t->columns;
-	int *first = arena_array(arena, int, ranks + 1);
+	int ranks = t->ranks, *first = arena_array(arena, int, ranks + 1);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			first[from + 1] += linked(t, from, to);
+			first[from + 1] += has(of, from, to);
 	for (int r = 0; r < ranks; r++)
 		first[r + 1] += first[r];
 	struct link *links = arena_array(arena, struct link, first[ranks]);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			if (linked(t, from, to))
+			if (has(of, from, to))
 				links[t->link_count++] = (struct link){from, to};
 	t->links = links;
 	t->first = first;
+}
+
+const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
+	enum port_count ports, int ranks, int root, int columns)
+{
+	struct topology *t = arena_new(arena, struct topology);
+	*t = (struct topology){
+		.kind = kind, .ports = ports, .ranks = ranks, .root = root, .channels = 1};
+	t->columns = kind == TOPOLOGY_MESH ? columns : ranks;
+	t->rows = ranks / t->columns;
+	list_links(arena, t, linked, t);
+	return t;
+}
+
+const struct topology *topology_of(
+	struct arena *arena, const struct copying *copying, int ranks, int root, int columns)
+{
+	const struct topology *one =
+		topology_make(arena, copying->topology, copying->ports, ranks, root, columns);
+	struct topology *t = arena_copy(arena, one, sizeof *t);
+	t->channels = copying->channels > 1 ? copying->channels : 1;
+	return t;
+}
+
+static bool linked_back(const struct topology *t, int from, int to)
+{
+	return topology_link(t, to, from) >= 0;
+}
+
+const struct topology *topology_reverse(struct arena *arena, const struct topology *topology)
+{
+	struct topology *t = arena_copy(arena, topology, sizeof *t);
+	t->link_count = 0;
+	list_links(arena, t, linked_back, topology);
 	return t;
 }
 

@@ -22,14 +22,23 @@ struct topology {
 	enum port_count ports;
 	int ranks, root;
 	int rows, columns; /* of a mesh */
+	int channels;      /* messages that a link takes in a round */
 	size_t link_count;
 	const struct link *links;
 	const int *first; /* links of rank r: links[first[r]] .. links[first[r + 1] - 1] */
 };
 
-/* columns: of a mesh, else 0; it divides ranks.  1 <= ranks <= RANKS_MOST, 0 <= root < ranks. */
+/* columns: of a mesh, else 0; it divides ranks.  1 <= ranks <= RANKS_MOST, 0 <= root < ranks.  Links
+ * have one channel. */
 const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
 	enum port_count ports, int ranks, int root, int columns);
+
+/* The same as `links:` says it. */
+const struct topology *topology_of(
+	struct arena *arena, const struct copying *copying, int ranks, int root, int columns);
+
+/* Every link turned around. */
+const struct topology *topology_reverse(struct arena *arena, const struct topology *topology);
 
 /* The number of the link; -1 without one. */
 int topology_link(const struct topology *topology, int from, int to);

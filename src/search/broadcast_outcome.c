@@ -156,8 +156,8 @@ static int64_t block_bytes(const struct broadcast *b)
 	return elements * element_bytes(b->source.element);
 }
 
-static const char *price_algorithm(
-	struct broadcast_outcome *out, int64_t bytes, struct arena *arena)
+static const char *price_algorithm(struct broadcast_outcome *out, const struct asker *asker,
+	int64_t bytes, struct arena *arena)
 {
 	const struct broadcast *b = out->broadcast;
 	const struct synthesis synthesis = {out->topology, b->segments};
@@ -171,7 +171,7 @@ static const char *price_algorithm(
 		return "it has more segments than elements";
 	if (b->segments * b->ranks > BROADCAST_CHUNKS_MOST)
 		return "it has more segments than are looked at";
-	struct answer answer = solve(solver, &problem, SOLVER_TICKS, 1, arena);
+	struct answer answer = solve_for(asker, solver, &problem, SOLVER_TICKS, 1, arena);
 	if (!answer.candidate_count)
 		return arena_format(arena, "'%s' does not go over these links", b->algorithm);
 	out->schedule = answer.candidates[0].schedule;
@@ -203,12 +203,13 @@ static const char *find_unreached(
 	return NULL;
 }
 
-const char *broadcast_price(
-	const struct broadcast *broadcast, struct arena *arena, struct broadcast_outcome *out)
+const char *broadcast_price(const struct broadcast *broadcast, const struct asker *asker,
+	struct arena *arena, struct broadcast_outcome *out)
 {
+	static const struct asker nobody = {0};
 	*out = (struct broadcast_outcome){.broadcast = broadcast};
-	out->topology = topology_make(arena, broadcast->copying.topology, broadcast->copying.ports,
-		(int)broadcast->ranks, (int)broadcast->root, broadcast->columns);
+	out->topology = topology_of(arena, &broadcast->copying, (int)broadcast->ranks,
+		(int)broadcast->root, broadcast->columns);
 	const char *why = find_unreached(broadcast, out->topology, arena);
 	if (why)
 		return why;
@@ -216,7 +217,7 @@ const char *broadcast_price(
 		return "it is too large to be counted";
 	int64_t bytes = block_bytes(broadcast);
 	bool published = !broadcast->algorithm || bytes == 0;
-	why = published ? price_published(out, arena) : price_algorithm(out, bytes, arena);
+	why = published ? price_published(out, arena) : price_algorithm(out, asker ? asker : &nobody, bytes, arena);
 	if (why)
 		return why;
 	out->score.feasible = true;

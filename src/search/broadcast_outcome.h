@@ -33,9 +33,10 @@ struct broadcast_outcome {
 };
 
 /* NULL, or why it cannot be: what is too large, or an algorithm that these links do not carry.
- * The broadcast must be legal. */
-const char *broadcast_price(
-	const struct broadcast *broadcast, struct arena *arena, struct broadcast_outcome *out);
+ * The broadcast must be legal.  `asker` may stop the search for a schedule; NULL: nobody. */
+struct asker;
+const char *broadcast_price(const struct broadcast *broadcast, const struct asker *asker,
+	struct arena *arena, struct broadcast_outcome *out);
 
 /* With bytes where they are at most `bytes_most`, else without. */
 void broadcast_execute(

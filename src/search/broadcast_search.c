@@ -10,6 +10,7 @@ enum {
 	TILES_MOST = 4,
 	CHUNKS_TRIED = 1 << 16,
 	MESSAGES_TRIED = 1 << 18,
+	MESSAGES_KEPT = 1 << 12,
 	PROVEN_SEGMENTS = 8, /* solvers that prove take no more in a time that anyone waits */
 };
 #define DATA_BYTES ((int64_t)1 << 26)
@@ -17,6 +18,7 @@ enum {
 struct hunt {
 	const struct broadcast_search *search;
 	struct broadcast_explored *explored;
+	struct asker asker;
 	struct arena *arena;
 };
 
@@ -59,13 +61,25 @@ static void execute(
 			outcome->execution.fault ? outcome->execution.fault : "the counts differ");
 }
 
+/* A small one, which may have taken long to find; a large one is made again. */
+static const struct send_schedule *keep_schedule(
+	const struct send_schedule *schedule, struct arena *arena)
+{
+	if (!schedule || schedule->message_count > MESSAGES_KEPT)
+		return NULL;
+	struct send_schedule *kept = arena_copy(arena, schedule, sizeof *kept);
+	kept->messages = arena_copy(
+		arena, schedule->messages, schedule->message_count * sizeof *kept->messages);
+	return kept;
+}
+
 /* What is kept of an outcome once its arena is gone. */
 static struct broadcast_outcome keep(const struct broadcast_outcome *outcome, struct arena *arena)
 {
 	struct broadcast_outcome kept = *outcome;
 	kept.topology = NULL;
 	kept.order = NULL;
-	kept.schedule = NULL;
+	kept.schedule = keep_schedule(outcome->schedule, arena);
 	if (kept.execution.fault)
 		kept.execution.fault = arena_text(arena, kept.execution.fault);
 	return kept;
@@ -91,7 +105,7 @@ static bool attempt(struct hunt *hunt, const struct broadcast *variant)
 		return false;
 	struct arena *scratch = arena_open();
 	explored->evaluated++;
-	if (broadcast_price(variant, scratch, &outcome)) {
+	if (broadcast_price(variant, &hunt->asker, scratch, &outcome)) {
 		explored->refused++;
 		arena_close(scratch);
 		return true;
@@ -212,12 +226,18 @@ static void execute_points(struct hunt *hunt)
 {
 	struct frontier *frontier = &hunt->explored->frontier;
 	for (size_t i = 0; i < frontier->count; i++) {
-		struct broadcast_outcome *kept = frontier->points[i].payload, outcome;
+		struct broadcast_outcome *kept = frontier->points[i].payload, outcome = *kept;
 		struct arena *scratch = arena_open();
-		if (!broadcast_price(kept->broadcast, scratch, &outcome)) {
-			execute(hunt, &outcome, DATA_BYTES, scratch);
-			*kept = keep(&outcome, hunt->arena);
-		}
+		if (kept->schedule)
+			outcome.topology = topology_of(scratch, &kept->broadcast->copying,
+				(int)kept->broadcast->ranks, (int)kept->broadcast->root,
+				kept->broadcast->columns);
+		else
+			broadcast_price(kept->broadcast, NULL, scratch, &outcome);
+		execute(hunt, &outcome, DATA_BYTES, scratch);
+		kept->execution = outcome.execution;
+		if (kept->execution.fault)
+			kept->execution.fault = arena_text(hunt->arena, kept->execution.fault);
 		arena_close(scratch);
 	}
 }
@@ -227,10 +247,12 @@ struct broadcast_explored broadcast_explore(
 {
 	struct broadcast_explored explored = {
 		.frontier = frontier_open(search->wishes->objectives)};
-	struct hunt hunt = {search, &explored, arena};
+	const struct exploration *wishes = search->wishes;
+	struct hunt hunt = {search, &explored,
+		{.listener = wishes->listener, .stop = wishes->stop}, arena};
 	struct arena *scratch = arena_open();
 	struct broadcast_outcome given;
-	if (!broadcast_price(search->broadcast, scratch, &given))
+	if (!broadcast_price(search->broadcast, &hunt.asker, scratch, &given))
 		explored.given = keep(&given, arena);
 	arena_close(scratch);
 	if (!search->algorithm) {

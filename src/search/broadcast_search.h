@@ -22,7 +22,7 @@ struct broadcast_search {
 
 struct broadcast_explored {
 	struct frontier
-		frontier; /* payloads: struct broadcast_outcome, without order and schedule */
+		frontier; /* payloads: struct broadcast_outcome, without order and a large schedule */
 	struct broadcast_outcome given; /* likewise; its broadcast NULL: it cannot be */
 	uint64_t evaluated, refused, simulated, unsimulated, disagreed, steps;
 	const char *fault; /* of the first execution that disagreed; NULL */
