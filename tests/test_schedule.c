@@ -138,11 +138,12 @@ static bool done(const struct trial *trial, const unsigned *has)
 
 static bool reach(const struct trial *trial, const unsigned *has, int rounds);
 
-/* Links from number l on may still bring something in this round. */
-static bool choose(const struct trial *trial, const unsigned *has, unsigned *next, size_t l,
+/* Channels from this number on may still bring something in this round. */
+static bool choose(const struct trial *trial, const unsigned *has, unsigned *next, size_t way,
 	unsigned sent, unsigned received, int rounds)
 {
 	const struct topology *topology = trial->topology;
+	size_t l = way / (size_t)topology->channels;
 	if (l == topology->link_count)
 		return reach(trial, next, rounds - 1);
 	int from = topology->links[l].from, to = topology->links[l].to;
@@ -153,12 +154,12 @@ static bool choose(const struct trial *trial, const unsigned *has, unsigned *nex
 			continue;
 		next[to] |= 1U << c;
 		bool good = choose(
-			trial, has, next, l + 1, sent | 1U << from, received | 1U << to, rounds);
+			trial, has, next, way + 1, sent | 1U << from, received | 1U << to, rounds);
 		next[to] &= ~(1U << c);
 		if (good)
 			return true;
 	}
-	return choose(trial, has, next, l + 1, sent, received, rounds);
+	return choose(trial, has, next, way + 1, sent, received, rounds);
 }
 
 static bool reach(const struct trial *trial, const unsigned *has, int rounds)
@@ -218,6 +219,73 @@ static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 					check_ilp(arena, &synthesis, least);
 					arena_close(arena);
 				}
+}
+
+/* Two channels a link: as trying everything finds, and no more rounds than with one. */
+static void links_of_two_channels_take_two_chunks(void **state)
+{
+	static const struct {
+		enum topology_kind kind;
+		enum port_count ports;
+		int ranks;
+		int64_t chunks;
+		int rounds;
+	} rows[] = {
+		{TOPOLOGY_RING, PORTS_ALL, 3, 4, 3},
+		{TOPOLOGY_RING, PORTS_ALL, 4, 3, 4},
+		{TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 3, 4, 2},
+		{TOPOLOGY_TREE, PORTS_ALL, 4, 3, 3},
+		{TOPOLOGY_ROOT_ONLY, PORTS_ALL, 4, 5, 3},
+		{TOPOLOGY_FULL, PORTS_ONE, 3, 2, 3},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		const struct copying copying = {
+			.topology = rows[i].kind, .ports = rows[i].ports, .channels = 2};
+		const struct topology *topology =
+			topology_of(arena, &copying, rows[i].ranks, 0, 0);
+		const struct synthesis synthesis = {topology, rows[i].chunks};
+		const struct send_schedule *schedule = ask(arena, "exact", &synthesis);
+		assert_int_equal(schedule->rounds, rows[i].rounds);
+		assert_int_equal(fewest(&synthesis), rows[i].rounds);
+		assert_true(rounds_bound(&synthesis, arena).rounds <= rows[i].rounds);
+		check_executed(arena, schedule, topology, 16);
+		check_ilp(arena, &synthesis, rows[i].rounds);
+		for (size_t s = 0; solvers[s]; s++) {
+			if (solvers[s]->stage != STAGE_BROADCAST || solvers[s]->proves)
+				continue;
+			schedule = ask(arena, solvers[s]->name, &synthesis);
+			if (schedule)
+				check_executed(arena, schedule, topology, 16);
+		}
+		arena_close(arena);
+	}
+}
+
+/* Says yes from the ask after `patience` on. */
+struct person {
+	int patience, asked;
+};
+
+static bool wants_to_stop(void *at)
+{
+	struct person *person = at;
+	return ++person->asked > person->patience;
+}
+
+static void an_integer_program_ends_when_asked(void **state)
+{
+	struct arena *arena = arena_open();
+	const struct synthesis synthesis = {
+		topology_make(arena, TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 8, 0, 0), 6};
+	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
+	struct person person = {.patience = 40};
+	const struct asker asker = {.listener = &person, .stop = wants_to_stop};
+	struct answer answer =
+		solve_for(&asker, solver_find(STAGE_BROADCAST, "ilp"), &problem, 0, 1, arena);
+	assert_true(answer.stopped && person.asked < 60);
+	assert_true(answer.status == PROOF_BOUND && answer.candidate_count == 1);
+	arena_close(arena);
 }
 
 /* Eight ranks and eight chunks: every answer is proven. */
@@ -287,6 +355,8 @@ int main(void)
 		cmocka_unit_test(algorithms_have_the_rounds_of_their_formulas),
 		cmocka_unit_test(every_topology_carries_some),
 		cmocka_unit_test(the_fewest_rounds_are_those_of_trying_everything),
+		cmocka_unit_test(links_of_two_channels_take_two_chunks),
+		cmocka_unit_test(an_integer_program_ends_when_asked),
 		cmocka_unit_test(eight_ranks_and_chunks_are_proven),
 		cmocka_unit_test(wrong_schedules_show),
 	};

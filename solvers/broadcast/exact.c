@@ -93,7 +93,35 @@ static void add_arrival(struct question *q, int64_t chunk, int rank, int round)
 		sat_at_most_one(q->sat, clause, ways);
 }
 
-/* One chunk a link and, where there is one port, one a sender and a receiver. */
+/*
+ * At most so many of them: more(i, n) holds where more than n of the first i + 1 do.  (C. Sinz,
+ * Towards an optimal CNF encoding of Boolean cardinality constraints, 2005.)
+ */
+static void add_at_most(struct question *q, const int *literals, size_t count, int most)
+{
+	int *more = arena_array(q->arena, int, count *(size_t)most);
+	if (most == 1 || count <= (size_t)most) {
+		if (count > 1 && most == 1)
+			sat_at_most_one(q->sat, literals, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int not = sat_not(literals[i]), *now = &more[i * (size_t)most];
+		const int *before = now - most;
+		for (int n = 0; n < most; n++) {
+			now[n] = sat_variable(q->sat);
+			if (i)
+				sat_clause(q->sat, (int[]){sat_not(before[n]), now[n]}, 2);
+			if (n && i)
+				sat_clause(q->sat, (int[]){not, sat_not(before[n - 1]), now[n]}, 3);
+		}
+		sat_clause(q->sat, (int[]){not, now[0]}, 2);
+		if (i)
+			sat_clause(q->sat, (int[]){not, sat_not(before[most - 1])}, 2);
+	}
+}
+
+/* One chunk a channel and, where there is one port, one a sender and a receiver. */
 static void add_limits(struct question *q, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
@@ -104,8 +132,7 @@ static void add_limits(struct question *q, int round)
 		for (int64_t c = 0; c < chunks; c++)
 			if (*sent(q, c, l, round) >= 0)
 				literals[count++] = *sent(q, c, l, round);
-		if (count > 1)
-			sat_at_most_one(q->sat, literals, count);
+		add_at_most(q, literals, count, topology->channels);
 	}
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
 		for (int side = 0; side < 2; side++) {

@@ -11,7 +11,8 @@
  *
  *	each chunk comes to each rank but the root once, in round a(c, r) = sum of (t + 1) sent
  *	what leaves a rank in a round came to it in an earlier one
- *	a link, or where there is one port a sender and a receiver, takes one chunk a round
+ *	a channel of a link, or where there is one port a sender and a receiver, takes one chunk a
+ *	round
  *	z is at least every a(c, r); z is least
  *
  * The rounds of the best known algorithm are enough.
@@ -94,7 +95,7 @@ static void add_limits(struct program *p, int round)
 {
 	const struct topology *topology = p->synthesis->topology;
 	for (size_t l = 0; topology->ports == PORTS_ALL && l < topology->link_count; l++) {
-		milp_row(p->milp, 0, 1);
+		milp_row(p->milp, 0, topology->channels);
 		add_link(p, l, round);
 	}
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)

@@ -36,12 +36,13 @@ static bool send_all(struct tree *tree, int round)
 	size_t before = tree->messages.count;
 	for (int r = 0; r < topology->ranks; r++) {
 		struct sender *sender = &tree->senders[r];
-		int64_t chunk = sender->chunk;
-		if (sender->child < 0 || chunk >= sender->came)
+		int64_t end = sender->chunk + topology->channels;
+		if (sender->child < 0 || sender->chunk >= sender->came)
 			continue;
+		end = number_min(end, sender->came);
 		do
 			send(tree, round, r);
-		while (topology->ports == PORTS_ALL && sender->chunk == chunk);
+		while (topology->ports == PORTS_ALL && sender->chunk < end);
 	}
 	for (size_t i = before; i < tree->messages.count; i++)
 		tree->senders[tree->messages.at[i].to].came++;

@@ -6,7 +6,8 @@
 
 /*
  * Pipelines over a tree: each rank sends the chunks that it gets on to its children, chunk after
- * chunk, child after child; to all of them at once if it has the ports.
+ * chunk, child after child; to all of them at once if it has the ports, as many chunks as links have
+ * channels.
  */
 
 /* parents[root] is -1; every other rank's is before it on its way to the root. */

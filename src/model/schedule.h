@@ -6,8 +6,8 @@
 
 /*
  * How chunks of a tensor go from the root to all ranks over links, in rounds: what is sent in a
- * round was there before it, and a round ends when its last message is through.  A link takes
- * one message a round, and so do the two ports of a rank where it has one of each.  A chunk
+ * round was there before it, and a round ends when its last message is through.  A channel
+ * of a link takes one message a round, and so do the two ports of a rank where it has one of each.  A chunk
  * comes to each rank but the root exactly once.
  */
 struct message {

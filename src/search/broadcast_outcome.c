@@ -71,8 +71,7 @@ static void pass_through(struct bound *bound, int rank, bool entering, int64_t b
 	int64_t ways = 0;
 	for (size_t l = 0; l < topology->link_count; l++)
 		ways += (entering ? topology->links[l].to : topology->links[l].from) == rank;
-	if (topology->ports == PORTS_ONE)
-		ways = 1;
+	ways = topology->ports == PORTS_ONE ? number_min(ways, 1) : ways * topology->channels;
 	if (ways && bytes)
 		bound->most = number_max(bound->most, bound->latency + bound->ticks.link_latency +
 							      time_of(bytes, bound->rate) / ways);

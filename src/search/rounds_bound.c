@@ -39,7 +39,7 @@ static void add_edge(struct flow *flow, int from, int to, int64_t capacity)
 static void add_round(struct flow *flow, int round)
 {
 	const struct topology *topology = flow->topology;
-	int64_t port = topology->ports == PORTS_ONE ? 1 : topology->ranks;
+	int64_t port = topology->ports == PORTS_ONE ? 1 : INT32_MAX;
 	for (int r = 0; r < topology->ranks; r++) {
 		int before = node(flow, round, r, HOLD), after = node(flow, round + 1, r, HOLD);
 		add_edge(flow, before, after, INT32_MAX);
@@ -48,7 +48,7 @@ static void add_round(struct flow *flow, int round)
 	}
 	for (size_t l = 0; l < topology->link_count; l++)
 		add_edge(flow, node(flow, round, topology->links[l].from, SEND),
-			node(flow, round, topology->links[l].to, RECEIVE), 1);
+			node(flow, round, topology->links[l].to, RECEIVE), topology->channels);
 }
 
 /* One more chunk from the root at first to a rank at the end; false if none can. */
@@ -99,12 +99,15 @@ static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 	return chunks == synthesis->chunks;
 }
 
+/* Chunks that may enter or leave a rank in a round. */
 static int links_of(const struct topology *topology, int rank, bool entering)
 {
 	int count = 0;
 	for (size_t l = 0; l < topology->link_count; l++)
 		count += rank == (entering ? topology->links[l].to : topology->links[l].from);
-	return topology->ports == PORTS_ONE && count > 1 ? 1 : count;
+	if (topology->ports == PORTS_ONE)
+		return count > 1 ? 1 : count;
+	return count * topology->channels;
 }
 
 /* Marks all that is reached from a rank without going through another, or into marked ones. */

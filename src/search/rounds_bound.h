@@ -12,7 +12,7 @@
  *	relay      with one port: a rank without which P parts of the others cannot be reached sends
  *	           P C chunks, the first after its distance, and the last has a way to go
  *	flow       for each rank: the least number of rounds over which C chunks can flow to it from
- *	           the root, links and ports taken once a round, and chunks waiting anywhere
+ *	           the root, channels and ports taken once a round, and chunks waiting anywhere
  *
  * The flow is looked at where there are at most FLOW_RANKS_MOST ranks and FLOW_CHUNKS_MOST chunks.
  */

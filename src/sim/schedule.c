@@ -15,6 +15,7 @@ struct ranks {
 	uint8_t **bytes; /* by rank: the tensor */
 	int **came;      /* by rank and chunk: the round after which it is there; -1: it is not */
 	int *link_used, *sent, *received; /* the last round in which, by link and rank */
+	int *channels;                    /* by link: messages in that round */
 	int64_t root_end;                 /* when the root has sent its last */
 	struct schedule_result result;
 };
@@ -41,6 +42,7 @@ static struct ranks open_ranks(const struct send_schedule *schedule,
 	ranks.bytes = arena_array(arena, uint8_t *, schedule->ranks);
 	ranks.came = arena_array(arena, int *, schedule->ranks);
 	ranks.link_used = arena_array(arena, int, topology->link_count + 1);
+	ranks.channels = arena_array(arena, int, topology->link_count + 1);
 	ranks.sent = arena_array(arena, int, schedule->ranks);
 	ranks.received = arena_array(arena, int, schedule->ranks);
 	for (size_t l = 0; l < topology->link_count; l++)
@@ -67,7 +69,9 @@ static const char *take_ways(struct ranks *ranks, const struct message *message)
 		link = topology_link(ranks->topology, message->from, message->to);
 	if (link < 0)
 		return "there is no link";
-	if (ranks->link_used[link] == round)
+	if (ranks->link_used[link] != round)
+		ranks->channels[link] = 0;
+	if (ranks->channels[link]++ == ranks->topology->channels)
 		return "the link is taken";
 	ranks->link_used[link] = round;
 	if (ranks->topology->ports == PORTS_ALL)
