@@ -6,6 +6,7 @@
 #include "inputs_network.h"
 #include "inputs_objectives.h"
 #include "model/arch_read.h"
+#include "search/broadcast_outcome.h"
 #include "search/solver.h"
 
 #include <string.h>
@@ -17,15 +18,34 @@ struct draft {
 	struct objective_scope scope;
 };
 
-static void take_solver(struct draft *draft, const char *stage, const char *name, struct span span)
+/* The solvers of the operation; false after complaining: it has none. */
+static bool find_stage(struct draft *draft, struct span span, enum stage *out)
 {
-	if (!text_equal(stage, stage_names[STAGE_BROADCAST])) {
+	const struct broadcast *broadcast = draft->inputs->broadcast;
+	*out = STAGE_BROADCAST;
+	if (!broadcast || broadcast_stage(broadcast, out))
+		return true;
+	diag_error(draft->reading->diag, span, "a %s has no algorithms: one rank sends to another",
+		operation_names[broadcast->operation]);
+	return false;
+}
+
+static void take_solver(struct draft *draft, const char *name_of_stage, const char *name,
+	struct span span)
+{
+	enum stage stage;
+	if (!find_stage(draft, span, &stage))
+		return;
+	if (!text_equal(name_of_stage, stage_names[stage])) {
 		diag_error(draft->reading->diag, span,
-			"a broadcast has the one stage 'broadcast', not '%s'", stage);
+			"a %s has the one stage '%s', not '%s'",
+			draft->inputs->broadcast
+				? operation_names[draft->inputs->broadcast->operation]
+				: "broadcast",
+			stage_names[stage], name_of_stage);
 		return;
 	}
-	const struct solver *solver =
-		inputs_solver(STAGE_BROADCAST, name, span, draft->reading->diag);
+	const struct solver *solver = inputs_solver(stage, name, span, draft->reading->diag);
 	draft->inputs->algorithm = solver ? solver->name : NULL;
 }
 
@@ -93,9 +113,11 @@ static void take_options(struct draft *draft, const struct arguments *arguments)
 static void check_algorithm(struct draft *draft, const struct node *node)
 {
 	const struct broadcast *broadcast = draft->inputs->broadcast;
-	if (broadcast && broadcast->algorithm)
-		inputs_solver(STAGE_BROADCAST, broadcast->algorithm,
-			node_find(node, "algorithm")->span, draft->reading->diag);
+	enum stage stage;
+	if (broadcast && broadcast->algorithm &&
+		find_stage(draft, node_find(node, "algorithm")->span, &stage))
+		inputs_solver(stage, broadcast->algorithm, node_find(node, "algorithm")->span,
+			draft->reading->diag);
 }
 
 const struct broadcast_inputs *broadcast_inputs_read(struct sheet *sheet,

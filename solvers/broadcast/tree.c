@@ -80,6 +80,16 @@ const struct send_schedule *tree_schedule(struct arena *arena, const char *algor
 	return schedule_make(arena, algorithm, synthesis, &tree.messages);
 }
 
+void scatter_offer(struct run *run, const char *algorithm, const struct synthesis *synthesis,
+	const struct messages *messages)
+{
+	const struct send_schedule *schedule =
+		schedule_make(run_arena(run), algorithm, synthesis, messages);
+	struct send_schedule *scatter = arena_copy(run_arena(run), schedule, sizeof *scatter);
+	scatter->operation = OPERATION_SCATTER;
+	broadcast_offer(run, scatter);
+}
+
 void broadcast_offer(struct run *run, const struct send_schedule *schedule)
 {
 	struct candidate candidate = {.stage = STAGE_BROADCAST, .schedule = schedule};

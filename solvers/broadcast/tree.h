@@ -17,6 +17,10 @@ const struct send_schedule *tree_schedule(struct arena *arena, const char *algor
 /* Offers a schedule; its value is its rounds. */
 void broadcast_offer(struct run *run, const struct send_schedule *schedule);
 
+/* Messages of a scatter. */
+void scatter_offer(struct run *run, const char *algorithm, const struct synthesis *synthesis,
+	const struct messages *messages);
+
 /* The rank that is `step` after the root, around. */
 int broadcast_rank(const struct topology *topology, int step);
 

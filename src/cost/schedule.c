@@ -14,12 +14,16 @@ static wide load_time(const struct copy_ticks *ticks, int64_t bytes)
 	return ticks->in_latency + time_of(bytes, ticks->in_rate);
 }
 
-static wide message_time(const struct copy_ticks *ticks, int64_t bytes)
+static wide message_time(
+	const struct send_schedule *schedule, const struct copy_ticks *ticks, int64_t bytes)
 {
 	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
 	wide send = ticks->out_latency + ticks->link_latency + time_of(bytes, rate);
 	wide load = load_time(ticks, bytes);
-	return load > send ? load : send;
+	wide longer = load > send ? load : send;
+	if (schedule->operation == OPERATION_REDUCE)
+		longer += ticks->combine_latency + time_of(bytes, ticks->combine_rate);
+	return longer;
 }
 
 /* The chunks of two lengths, one after the other, into the root's own buffer. */
@@ -34,9 +38,13 @@ static wide own_time(const struct copy_ticks *ticks, int64_t chunks, int64_t byt
 bool schedule_price(const struct send_schedule *schedule, const struct copy_ticks *ticks,
 	int64_t bytes, int element, struct schedule_cost *out)
 {
-	wide begin = load_time(ticks, schedule_bytes(bytes, element, schedule->chunks, 1));
+	int64_t begin_bytes = schedule_bytes(bytes, element, schedule->chunks, 1);
+	wide begin = load_time(ticks, begin_bytes);
 	wide end = begin, root_end = begin, sent = 0;
-	int64_t largest = schedule_bytes(bytes, element, schedule->chunks, 1);
+	int64_t largest = begin_bytes;
+	bool pulls = operation_pulls(schedule->operation);
+	bool split = schedule->operation == OPERATION_SCATTER ||
+		     schedule->operation == OPERATION_GATHER;
 	int round = 0;
 	for (size_t i = 0; i < schedule->message_count; i++) {
 		const struct message *message = &schedule->messages[i];
@@ -46,14 +54,16 @@ bool schedule_price(const struct send_schedule *schedule, const struct copy_tick
 		if (message->round != round)
 			begin = end;
 		round = message->round;
-		wide through = begin + message_time(ticks, size);
+		wide through = begin + message_time(schedule, ticks, size);
 		end = through > end ? through : end;
-		if (message->from == schedule->root && through > root_end)
+		int end_rank = pulls ? message->to : message->from;
+		if (end_rank == schedule->root && through > root_end)
 			root_end = through;
 		sent += size;
 		largest = number_max(largest, size);
 	}
-	root_end += own_time(ticks, schedule->chunks, bytes, element);
+	root_end += split ? own_time(ticks, 1, begin_bytes, element)
+			  : own_time(ticks, schedule->chunks, bytes, element);
 	end = root_end > end ? root_end : end;
 	if (end > INT64_MAX || sent > INT64_MAX || largest > INT64_MAX / 2)
 		return false;

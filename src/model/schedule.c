@@ -25,6 +25,23 @@ const struct send_schedule *schedule_make(struct arena *arena, const char *algor
 	return schedule;
 }
 
+const struct send_schedule *schedule_reverse(
+	struct arena *arena, const struct send_schedule *schedule)
+{
+	struct send_schedule *reverse = arena_copy(arena, schedule, sizeof *reverse);
+	size_t count = schedule->message_count;
+	struct message *messages = arena_array(arena, struct message, count + 1);
+	reverse->operation = schedule->operation == OPERATION_SCATTER ? OPERATION_GATHER
+								      : OPERATION_REDUCE;
+	for (size_t i = 0; i < count; i++) {
+		const struct message *message = &schedule->messages[count - 1 - i];
+		messages[i] = (struct message){schedule->rounds - 1 - message->round, message->to,
+			message->from, message->first, message->count};
+	}
+	reverse->messages = messages;
+	return reverse;
+}
+
 int64_t schedule_bytes(int64_t bytes, int element, int64_t chunks, int64_t first)
 {
 	int64_t elements = bytes / element, longer = elements % chunks;

@@ -58,6 +58,9 @@ static json_t *make_object(struct arena *arena, const struct broadcast_outcome *
 		"latency_ns", (double)cycles * clock_ns, "bound_cycles", (json_int_t)outcome->bound,
 		"link_bytes", (json_int_t)link_bytes, "buffer_bytes",
 		(json_int_t)score->buffer_bytes, "rounds", (json_int_t)score->rounds);
+	if (outcome->rounds_bound)
+		json_object_set_new(
+			object, "bound_rounds", json_integer((json_int_t)outcome->rounds_bound));
 	if (!outcome->schedule)
 		add_published(object, outcome);
 	if (simulated)
@@ -75,6 +78,15 @@ const char *broadcast_csv(struct arena *arena, const struct broadcast_outcome *o
 	double clock_ns, bool simulated)
 {
 	return json_csv(arena, make_object(arena, outcome, clock_ns, simulated));
+}
+
+static const char *rounds_note(struct arena *arena, const struct broadcast_outcome *outcome)
+{
+	if (!outcome->rounds_bound)
+		return "";
+	if (outcome->rounds_bound == outcome->score.rounds)
+		return " (optimal)";
+	return arena_format(arena, " (none in fewer than %" PRId64 ")", outcome->rounds_bound);
 }
 
 const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *outcome,
@@ -98,8 +110,10 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 			(int64_t)to_cycles(outcome, times->ping_pong),
 			(int64_t)to_cycles(outcome, times->unlimited));
 	text_add(&text,
-		"%" PRId64 " rounds, %" PRId64 " bytes over links, %" PRId64 " bytes of staging\n",
-		outcome->score.rounds, outcome->score.link_bytes, outcome->score.buffer_bytes);
+		"%" PRId64 " rounds%s, %" PRId64 " bytes over links, %" PRId64
+		" bytes of staging\n",
+		outcome->score.rounds, rounds_note(arena, outcome), outcome->score.link_bytes,
+		outcome->score.buffer_bytes);
 	if (simulated)
 		text_add(&text, "executed (%s): %s\n", outcome->execution.data ? "data" : "count",
 			outcome->execution.agrees  ? "as the model says"
@@ -124,8 +138,10 @@ static void add_row(struct text *text, const struct point *point, size_t number,
 		text_add(text, ",,,,,,");
 	bool optimal = score->cycles == outcome->bound;
 	const char *algorithm = outcome->broadcast->algorithm;
+	enum stage stage;
+	broadcast_stage(outcome->broadcast, &stage);
 	text_add(text, "%s,%" PRId64 ",%s%s,", proof_names[optimal ? PROOF_OPTIMAL : PROOF_BOUND],
-		score->cycles - outcome->bound, algorithm ? "broadcast/" : "published",
+		score->cycles - outcome->bound, algorithm ? arena_format(text->arena, "%s/", stage_names[stage]) : "published",
 		algorithm ? algorithm : "");
 	text_add(text, "%s,%s,,,,,%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
 		broadcast_way(text->arena, outcome->broadcast),

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "lower/broadcast.h"
 #include "search/chunk_order.h"
+#include "search/rounds_bound.h"
 #include "search/solver.h"
 #include "sim/copy.h"
 #include "sim/schedule.h"
@@ -155,26 +156,68 @@ static int64_t block_bytes(const struct broadcast *b)
 	return elements * element_bytes(b->source.element);
 }
 
+bool broadcast_stage(const struct broadcast *broadcast, enum stage *out)
+{
+	bool split = broadcast->operation == OPERATION_SCATTER ||
+		     broadcast->operation == OPERATION_GATHER;
+	*out = split ? STAGE_SCATTER : STAGE_BROADCAST;
+	return !operation_is_pair(broadcast->operation);
+}
+
+/* What a schedule moves: each chunk of a gather or scatter is the block of a rank. */
+static int64_t moved_bytes(const struct broadcast *b)
+{
+	bool split = b->operation == OPERATION_SCATTER || b->operation == OPERATION_GATHER;
+	return block_bytes(b) * (split ? b->ranks : 1);
+}
+
+/* A pull is what a push over links turned around is, turned around. */
+static const struct send_schedule *find_schedule(struct broadcast_outcome *out,
+	const struct solver *solver, const struct asker *asker, struct arena *arena)
+{
+	const struct broadcast *b = out->broadcast;
+	bool pulls = operation_pulls(b->operation);
+	const struct synthesis synthesis = {
+		pulls ? topology_reverse(arena, out->topology) : out->topology,
+		solver->stage == STAGE_SCATTER ? b->ranks : b->segments};
+	const struct problem problem = {.stage = solver->stage, .synthesis = &synthesis};
+	struct answer answer = solve_for(asker, solver, &problem, SOLVER_TICKS, 1, arena);
+	if (!answer.candidate_count)
+		return NULL;
+	out->rounds_bound = solver->stage == STAGE_SCATTER
+				    ? scatter_bound(&synthesis, arena)
+				    : rounds_bound(&synthesis, arena).rounds;
+	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
+		out->rounds_bound = number_max(out->rounds_bound, (int64_t)answer.bound);
+	const struct send_schedule *schedule = answer.candidates[0].schedule;
+	return pulls ? schedule_reverse(arena, schedule) : schedule;
+}
+
 static const char *price_algorithm(struct broadcast_outcome *out, const struct asker *asker,
 	int64_t bytes, struct arena *arena)
 {
 	const struct broadcast *b = out->broadcast;
-	const struct synthesis synthesis = {out->topology, b->segments};
-	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
-	const struct solver *solver = solver_find(STAGE_BROADCAST, b->algorithm);
 	struct copy_ticks ticks = copying_ticks(&b->copying);
 	struct schedule_cost cost;
+	enum stage stage;
+	if (!broadcast_stage(b, &stage))
+		return arena_format(arena, "a %s has no algorithms", operation_names[b->operation]);
+	const struct solver *solver = solver_find(stage, b->algorithm);
 	if (!solver)
 		return arena_format(arena, "there is no algorithm '%s'", b->algorithm);
+	if (stage == STAGE_SCATTER && b->segments > 1)
+		return "blocks are not cut into segments";
 	if (b->segments > bytes / element_bytes(b->source.element))
 		return "it has more segments than elements";
 	if (b->segments * b->ranks > BROADCAST_CHUNKS_MOST)
 		return "it has more segments than are looked at";
-	struct answer answer = solve_for(asker, solver, &problem, SOLVER_TICKS, 1, arena);
-	if (!answer.candidate_count)
+	if (b->handshake.notifies || b->handshake.waits)
+		return "signals are those of the published operation, not of an algorithm";
+	out->schedule = find_schedule(out, solver, asker, arena);
+	if (!out->schedule)
 		return arena_format(arena, "'%s' does not go over these links", b->algorithm);
-	out->schedule = answer.candidates[0].schedule;
-	if (!schedule_price(out->schedule, &ticks, bytes, element_bytes(b->source.element), &cost))
+	if (!schedule_price(out->schedule, &ticks, moved_bytes(b), element_bytes(b->source.element),
+		    &cost))
 		return "its times are too large";
 	if (b->scratchpad_bytes && cost.buffer_bytes > b->scratchpad_bytes)
 		return "two segments do not fit into the scratchpad";
@@ -257,7 +300,7 @@ static void execute_schedule(
 {
 	const struct broadcast *b = outcome->broadcast;
 	struct copy_ticks ticks = copying_ticks(&b->copying);
-	int64_t bytes = block_bytes(b);
+	int64_t bytes = moved_bytes(b);
 	bool data = bytes <= bytes_most / b->ranks;
 	struct schedule_result run = schedule_run(outcome->schedule, outcome->topology, &ticks,
 		bytes, element_bytes(b->source.element), data, seed, arena);

@@ -5,10 +5,13 @@
 #include "cost/schedule.h"
 #include "model/plan.h"
 #include "model/score.h"
+#include "search/candidate.h"
 
 /*
  * One way to carry out a broadcast, priced and executed.  As published, the root stores every
- * chunk to every rank; with an algorithm ranks send segments on, in rounds.
+ * chunk to every rank; with an algorithm ranks send segments on, in rounds.  An algorithm of the
+ * stage `broadcast` is one for reductions, too, over links and time turned around; one of the stage
+ * `scatter` also one for gathers.
  */
 enum { BROADCAST_CHUNKS_MOST = 1 << 20 };
 
@@ -29,8 +32,13 @@ struct broadcast_outcome {
 	struct score score;                   /* cycles, link_bytes, buffer_bytes, rounds */
 	int64_t ticks;
 	int64_t bound; /* cycles that no way over these links is below */
+	int64_t rounds_bound; /* rounds that no schedule of so many segments is below; 0: as
+				 published */
 	struct broadcast_execution execution;
 };
+
+/* Whose solvers are its algorithms; false: it has none. */
+bool broadcast_stage(const struct broadcast *broadcast, enum stage *out);
 
 /* NULL, or why it cannot be: what is too large, or an algorithm that these links do not carry.
  * The broadcast must be legal.  `asker` may stop the search for a schedule; NULL: nobody. */

@@ -210,6 +210,8 @@ static void try_algorithm(struct hunt *hunt, const struct solver *solver)
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
 	broadcast_elements(broadcast_block(&variant), &elements);
 	most = number_min(most, elements);
+	if (solver->stage == STAGE_SCATTER)
+		most = 1;
 	if (solver->proves)
 		most = number_min(most, PROVEN_SEGMENTS);
 	variant.algorithm = solver->name;
@@ -259,8 +261,10 @@ struct broadcast_explored broadcast_explore(
 		attempt(&hunt, search->broadcast);
 		try_tiles(&hunt);
 	}
-	for (size_t s = 0; solvers[s]; s++)
-		if (solvers[s]->stage == STAGE_BROADCAST &&
+	enum stage stage;
+	bool has_algorithms = broadcast_stage(search->broadcast, &stage);
+	for (size_t s = 0; has_algorithms && solvers[s]; s++)
+		if (solvers[s]->stage == stage &&
 			(search->algorithm ? text_equal(search->algorithm, solvers[s]->name)
 					   : !solvers[s]->proves))
 			try_algorithm(&hunt, solvers[s]);

@@ -21,6 +21,7 @@ enum stage {
 	STAGE_JOINT,
 	STAGE_PROJECT,
 	STAGE_BROADCAST,
+	STAGE_SCATTER,
 	STAGE_COUNT
 };
 extern const char *const stage_names[]; /* the folders of solvers/ */
@@ -36,7 +37,7 @@ struct problem {
 	const char *place_solver;                 /* joint: "greedy" */
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
-	const struct synthesis *synthesis;        /* broadcast */
+	const struct synthesis *synthesis;        /* broadcast, scatter */
 	uint64_t first, end;                      /* map: this share of the work, see solver.h */
 };
 
@@ -45,7 +46,7 @@ struct candidate {
 	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement;    /* place */
 	const struct projection *projection;  /* project */
-	const struct send_schedule *schedule; /* broadcast */
+	const struct send_schedule *schedule; /* broadcast, scatter */
 };
 
 #endif

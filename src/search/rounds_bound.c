@@ -210,3 +210,9 @@ struct rounds_bound rounds_bound(const struct synthesis *synthesis, struct arena
 			raise_to(&bound, bound.rounds + 1, "flow");
 	return bound;
 }
+
+int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena)
+{
+	const struct synthesis one = {synthesis->topology, 1};
+	return rounds_bound(&one, arena).rounds;
+}

@@ -25,4 +25,8 @@ struct rounds_bound {
 
 struct rounds_bound rounds_bound(const struct synthesis *synthesis, struct arena *arena);
 
+/* The same of a scatter: whoever gets something could hand one chunk to all, so it takes as long as
+ * a broadcast of one chunk. */
+int64_t scatter_bound(const struct synthesis *synthesis, struct arena *arena);
+
 #endif

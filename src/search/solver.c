@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const stage_names[] = {"divide", "place", "map", "joint", "project", "broadcast", 0};
+const char *const stage_names[] = {"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
 
 /* Ticks between two questions whether to stop. */
 enum { STOP_TICKS = 64 };
