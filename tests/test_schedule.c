@@ -8,40 +8,12 @@
 #include "search/rounds_bound.h"
 #include "search/solver.h"
 #include "sim/schedule.h"
+#include "tests/support/schedule_case.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "tests/test.h"
-
-static const struct copying speeds = {
-	.in = {{5, 1}, {8, 1}}, .out = {{2, 1}, {9, 2}}, .link = {{3, 1}, {4, 1}}};
-
-static const struct send_schedule *ask(
-	struct arena *arena, const char *name, const struct synthesis *synthesis)
-{
-	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
-	struct answer answer = solve(solver_find(STAGE_BROADCAST, name), &problem, 0, 1, arena);
-	return answer.candidate_count ? answer.candidates[0].schedule : NULL;
-}
-
-/* Executed with real bytes, and as the model prices it. */
-static void check_executed(struct arena *arena, const struct send_schedule *schedule,
-	const struct topology *topology, int64_t bytes)
-{
-	struct copy_ticks ticks = copying_ticks(&speeds);
-	struct schedule_cost cost;
-	struct schedule_result run =
-		schedule_run(schedule, topology, &ticks, bytes, 1, true, 1, arena);
-	assert_true(schedule_price(schedule, &ticks, bytes, 1, &cost));
-	if (run.fault)
-		fail_msg("%s over %d ranks: %s", schedule->algorithm, schedule->ranks, run.fault);
-	assert_int_equal(run.rounds, cost.rounds);
-	assert_int_equal(run.ticks, cost.ticks);
-	assert_int_equal(run.link_bytes, cost.link_bytes);
-	assert_int_equal(run.link_bytes, bytes * (schedule->ranks - 1));
-	assert_int_equal(run.buffer_bytes, cost.buffer_bytes);
-}
 
 static void the_round_optimal_schedule_meets_its_bound(void **state)
 {
@@ -55,9 +27,9 @@ static void the_round_optimal_schedule_meets_its_bound(void **state)
 				arena, TOPOLOGY_FULL, PORTS_ONE, ranks, (int)(chunks % ranks), 0);
 			const struct synthesis synthesis = {topology, chunks};
 			const struct send_schedule *schedule =
-				ask(arena, "round_optimal", &synthesis);
+				schedule_ask(arena, STAGE_BROADCAST, "round_optimal", &synthesis);
 			assert_int_equal(schedule->rounds, chunks - 1 + q);
-			check_executed(arena, schedule, topology, chunks + 5);
+			schedule_executed(arena, schedule, topology, chunks + 5);
 			arena_close(arena);
 		}
 }
@@ -75,17 +47,19 @@ static void algorithms_have_the_rounds_of_their_formulas(void **state)
 			struct rounds_bound bound = rounds_bound(&synthesis, arena);
 			for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 				const struct send_schedule *schedule =
-					ask(arena, names[i], &synthesis);
+					schedule_ask(arena, STAGE_BROADCAST, names[i], &synthesis);
 				int64_t formula = algorithm_rounds(names[i], ranks, chunks);
 				if (schedule->rounds != formula)
 					fail_msg("%s, %d ranks, %" PRId64
 						 " chunks: %d, not %" PRId64,
 						names[i], ranks, chunks, schedule->rounds, formula);
 				assert_true(bound.rounds <= formula);
-				check_executed(arena, schedule, topology, 100);
+				schedule_executed(arena, schedule, topology, 100);
 			}
-			check_executed(
-				arena, ask(arena, "scatter_allgather", &synthesis), topology, 100);
+			schedule_executed(arena,
+				schedule_ask(
+					arena, STAGE_BROADCAST, "scatter_allgather", &synthesis),
+				topology, 100);
 			arena_close(arena);
 		}
 }
@@ -108,12 +82,12 @@ static void every_topology_carries_some(void **state)
 					if (solvers[s]->stage != STAGE_BROADCAST ||
 						solvers[s]->proves)
 						continue;
-					const struct send_schedule *schedule =
-						ask(arena, solvers[s]->name, &synthesis);
+					const struct send_schedule *schedule = schedule_ask(arena,
+						STAGE_BROADCAST, solvers[s]->name, &synthesis);
 					if (!schedule)
 						continue;
 					offered++;
-					check_executed(arena, schedule, topology, 37);
+					schedule_executed(arena, schedule, topology, 37);
 				}
 				assert_true(offered > 0);
 				arena_close(arena);
@@ -191,7 +165,7 @@ static void check_ilp(struct arena *arena, const struct synthesis *synthesis, in
 	struct answer answer = solve(solver_find(STAGE_BROADCAST, "ilp"), &problem, 0, 1, arena);
 	assert_int_equal(answer.status, PROOF_OPTIMAL);
 	assert_int_equal(answer.candidates[0].schedule->rounds, least);
-	check_executed(arena, answer.candidates[0].schedule, synthesis->topology, 16);
+	schedule_executed(arena, answer.candidates[0].schedule, synthesis->topology, 16);
 }
 
 static void the_fewest_rounds_are_those_of_trying_everything(void **state)
@@ -205,8 +179,8 @@ static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 						(enum topology_kind)kind, (enum port_count)ports,
 						ranks, 0, ranks % 2 ? 1 : 2);
 					const struct synthesis synthesis = {topology, chunks};
-					const struct send_schedule *schedule =
-						ask(arena, "exact", &synthesis);
+					const struct send_schedule *schedule = schedule_ask(
+						arena, STAGE_BROADCAST, "exact", &synthesis);
 					int least = fewest(&synthesis);
 					if (schedule->rounds != least)
 						fail_msg("%s %s, %d ranks, %d chunks: %d, not %d",
@@ -215,7 +189,7 @@ static void the_fewest_rounds_are_those_of_trying_everything(void **state)
 							schedule->rounds, least);
 					assert_true(
 						rounds_bound(&synthesis, arena).rounds <= least);
-					check_executed(arena, schedule, topology, 16);
+					schedule_executed(arena, schedule, topology, 16);
 					check_ilp(arena, &synthesis, least);
 					arena_close(arena);
 				}
@@ -242,21 +216,22 @@ static void links_of_two_channels_take_two_chunks(void **state)
 		struct arena *arena = arena_open();
 		const struct copying copying = {
 			.topology = rows[i].kind, .ports = rows[i].ports, .channels = 2};
-		const struct topology *topology =
-			topology_of(arena, &copying, rows[i].ranks, 0, 0);
+		const struct topology *topology = topology_of(arena, &copying, rows[i].ranks, 0, 0);
 		const struct synthesis synthesis = {topology, rows[i].chunks};
-		const struct send_schedule *schedule = ask(arena, "exact", &synthesis);
+		const struct send_schedule *schedule =
+			schedule_ask(arena, STAGE_BROADCAST, "exact", &synthesis);
 		assert_int_equal(schedule->rounds, rows[i].rounds);
 		assert_int_equal(fewest(&synthesis), rows[i].rounds);
 		assert_true(rounds_bound(&synthesis, arena).rounds <= rows[i].rounds);
-		check_executed(arena, schedule, topology, 16);
+		schedule_executed(arena, schedule, topology, 16);
 		check_ilp(arena, &synthesis, rows[i].rounds);
 		for (size_t s = 0; solvers[s]; s++) {
 			if (solvers[s]->stage != STAGE_BROADCAST || solvers[s]->proves)
 				continue;
-			schedule = ask(arena, solvers[s]->name, &synthesis);
+			schedule =
+				schedule_ask(arena, STAGE_BROADCAST, solvers[s]->name, &synthesis);
 			if (schedule)
-				check_executed(arena, schedule, topology, 16);
+				schedule_executed(arena, schedule, topology, 16);
 		}
 		arena_close(arena);
 	}
@@ -312,7 +287,7 @@ static void eight_ranks_and_chunks_are_proven(void **state)
 			solve(solver_find(STAGE_BROADCAST, "exact"), &problem, 1 << 24, 1, arena);
 		assert_int_equal(answer.status, PROOF_OPTIMAL);
 		assert_int_equal(answer.candidates[0].schedule->rounds, rows[i].rounds);
-		check_executed(arena, answer.candidates[0].schedule, synthesis.topology, 64);
+		schedule_executed(arena, answer.candidates[0].schedule, synthesis.topology, 64);
 		arena_close(arena);
 	}
 }
@@ -331,7 +306,7 @@ static void wrong_schedules_show(void **state)
 		{{1, 0, 1, 1, 2}, "there are no such chunks"},
 		{{1, 0, 1, 1, 1}, "chunk 0 never comes to rank 2"},
 	};
-	struct copy_ticks ticks = copying_ticks(&speeds);
+	struct copy_ticks ticks = copying_ticks(&schedule_speeds);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
 		const struct synthesis synthesis = {

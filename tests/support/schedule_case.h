@@ -1,0 +1,18 @@
+#ifndef SUPPORT_SCHEDULE_CASE_H
+#define SUPPORT_SCHEDULE_CASE_H
+
+#include "model/schedule.h"
+#include "search/candidate.h"
+
+extern const struct copying schedule_speeds;
+
+/* What a solver offers; NULL: nothing. */
+const struct send_schedule *schedule_ask(
+	struct arena *arena, enum stage stage, const char *name, const struct synthesis *synthesis);
+
+/* Executes it with real bytes, and compares with what the model prices; a test that fails if it
+ * goes wrong. */
+void schedule_executed(struct arena *arena, const struct send_schedule *schedule,
+	const struct topology *topology, int64_t bytes);
+
+#endif
