@@ -75,7 +75,10 @@ static const char *find_near(void *user, const char *name)
 
 static bool refuse(const struct draft *draft, size_t from, size_t to, const char *why)
 {
-	diag_error(draft->reading->diag, node_part(draft->text, from, to), "%s", why);
+	struct diag *diag = draft->reading->diag;
+	/* a complaint that is only counted needs no place in the text */
+	diag_error(diag, diag_full(diag) ? draft->text->span : node_part(draft->text, from, to),
+		"%s", why);
 	return false;
 }
 
