@@ -84,36 +84,6 @@ static void random_arrays_take_the_cycles_of_the_closed_form(void **state)
 	assert_true(!draws_are_many(count) || some > count / 3);
 }
 
-/* A PE that works with the word its neighbour had a step before spoils the result. */
-static void a_late_word_is_seen(void **state)
-{
-	struct nest_case_options options = {.sliding = true,
-		.bypass = true,
-		.spatial = true,
-		.systolic = true,
-		.steps_most = 200};
-	uint64_t seed = draws_seed(92);
-	long count = draws(300), faulty = 0, seen = 0;
-	for (long i = 0; i < count; i++) {
-		struct arena *arena = arena_open();
-		struct random random = random_open(seed, (uint64_t)i);
-		struct nest_case nest;
-		nest_case_draw(&random, &options, &nest);
-		struct nest_sim sim = simulate(&nest,
-			(struct nest_sim_options){.data = true,
-				.fault = NEST_SIM_HOP_LATE,
-				.fault_at = random_below(&random, 20)},
-			arena);
-		faulty += sim.faulty;
-		seen += sim.faulty && !sim.right;
-		assert_true(sim.faulty || sim.right || sim.verdict != NEST_FITS);
-		arena_close(arena);
-	}
-	/* Words are one of five numbers: some are the same, or multiplied by 0. */
-	printf("%ld of %ld faults seen\n", seen, faulty);
-	assert_true(!draws_are_many(count) || (faulty > 20 && seen > faulty / 2));
-}
-
 /* A small product on an array of PEs with registers: what the best mapping costs, by all of them. */
 static void ask(struct random *random, struct arena *arena, struct map_question *out)
 {
@@ -182,7 +152,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_arrays_take_the_cycles_of_the_closed_form),
 		cmocka_unit_test(small_arrays_have_the_enumerated_optimum),
-		cmocka_unit_test(a_late_word_is_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

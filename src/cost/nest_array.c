@@ -67,9 +67,8 @@ static int level_inside(const struct counting_array *x, int t)
 	return i;
 }
 
-/* How often the tiles of a level move: iterations of the loops from the innermost one outwards that
- * moves them.  Inner loops, spatial ones included, stand at 0. */
-static int64_t moves_of(struct counting_array *x, int t, int level)
+/* The innermost loop that moves the tiles of a level. */
+static int pace_of(const struct counting_array *x, int t, int level)
 {
 	const struct nest_loops *loops = x->loops;
 	bool anew = x->model->hierarchy->levels[level].no_temporal_reuse >> t & 1;
@@ -78,44 +77,62 @@ static int64_t moves_of(struct counting_array *x, int t, int level)
 	while (pace < loops->count &&
 		(loops->at[pace].spatial || !(relevant >> loops->at[pace].dimension & 1)))
 		pace++;
-	int64_t moves = 1;
+	return pace;
+}
+
+/* Iterations of a loop and those around it.  Inner loops, spatial ones included, stand at 0. */
+static int64_t rounds_of(struct counting_array *x, int pace)
+{
+	int64_t rounds = 1;
 	for (int d = 0; d < x->model->shape->dimension_count; d++) {
-		struct nest_digits digits = nest_digits_make(x->model, loops, d, -1);
+		struct nest_digits digits = nest_digits_make(x->model, x->loops, d, -1);
 		int64_t picked[NEST_DIGITS_MOST];
 		for (int k = 0; k < digits.count; k++) {
 			const struct nest_digit *digit = &digits.at[k];
 			picked[k] = !digit->spatial && digit->loop >= pace ? NEST_DIGIT_FREE : 0;
 		}
-		moves = checked_mul(&x->fits, moves, nest_digits_count(&digits, picked, 0).count);
+		rounds = checked_mul(&x->fits, rounds, nest_digits_count(&digits, picked, 0).count);
 	}
-	return moves;
+	return rounds;
 }
 
-bool nest_array_make(const struct nest_model *model, const struct nest_loops *loops,
-	const struct nest_counts *counts, struct nest_array *out)
+static void find_extents(struct counting_array *x, struct nest_projection *out)
 {
-	struct counting_array x = {model, loops, true};
-	*out = (struct nest_array){.passes = 1};
+	out->skew_cycles = 0;
 	for (int y = 0; y < 2; y++) {
-		struct nest_offsets all = loops_along(&x, -1, y);
-		out->extent[y] = product_of(&x, &all);
-		for (int t = 0; t < model->shape->space_count; t++)
-			out->hands_on[y] |= tiles_along(&x, t, y) < out->extent[y];
+		struct nest_offsets all = loops_along(x, -1, y);
+		bool hands_on = false;
+		out->extent[y] = product_of(x, &all);
+		for (int t = 0; t < x->model->shape->space_count; t++) {
+			out->spaces[t].along[y] = tiles_along(x, t, y) < out->extent[y];
+			hands_on |= out->spaces[t].along[y];
+		}
+		out->skew_cycles += hands_on ? out->extent[y] - 1 : 0;
 	}
-	for (int t = 0; t < model->shape->space_count; t++) {
-		int level = level_inside(&x, t);
+}
+
+/* All of *out but the loops and channels; the innermost loop that ends a pass. */
+static int find_passes(
+	struct counting_array *x, const struct nest_counts *counts, struct nest_projection *out)
+{
+	int last = x->loops->count;
+	find_extents(x, out);
+	out->load_cycles = 0;
+	for (int t = 0; t < x->model->shape->space_count; t++) {
+		int level = level_inside(x, t);
 		if (level < 0)
 			continue;
-		int64_t moves = moves_of(&x, t, level);
-		out->passes = number_max(out->passes, moves);
-		if (model->shape->spaces[t].written)
+		int pace = pace_of(x, t, level);
+		last = pace < last ? pace : last;
+		if (x->model->shape->spaces[t].written)
 			continue;
 		int64_t words = checked_mul(
-			&x.fits, counts->at[level][t].capacity, tiles_along(&x, t, true));
-		out->load_cycles =
-			checked_add(&x.fits, out->load_cycles, checked_mul(&x.fits, moves, words));
+			&x->fits, counts->at[level][t].capacity, tiles_along(x, t, true));
+		out->load_cycles = checked_add(&x->fits, out->load_cycles,
+			checked_mul(&x->fits, rounds_of(x, pace), words));
 	}
-	return x.fits;
+	out->passes = rounds_of(x, last);
+	return last;
 }
 
 bool nest_array_count(
@@ -123,18 +140,89 @@ bool nest_array_count(
 {
 	struct nest_loops loops;
 	struct nest_score unused;
-	struct nest_array array;
+	struct nest_projection projection;
 	counts->array_cycles = 0;
 	if (!model->hierarchy->array_end)
 		return true;
-	if (nest_loops_make(model, mapping, &loops, &unused) != NEST_FITS ||
-		!nest_array_make(model, &loops, counts, &array))
+	if (nest_loops_make(model, mapping, &loops, &unused) != NEST_FITS)
 		return false;
-	bool fits = true;
-	int64_t skew = 0;
-	for (int y = 0; y < 2; y++)
-		skew += array.hands_on[y] ? array.extent[y] - 1 : 0;
-	counts->array_cycles =
-		checked_add(&fits, array.load_cycles, checked_mul(&fits, array.passes, skew));
-	return fits;
+	struct counting_array x = {model, &loops, true};
+	find_passes(&x, counts, &projection);
+	counts->array_cycles = checked_add(&x.fits, projection.load_cycles,
+		checked_mul(&x.fits, projection.passes, projection.skew_cycles));
+	return x.fits;
+}
+
+/* --- projection */
+
+static bool is_in_array(const struct hierarchy *hierarchy, const struct nest_loop *loop)
+{
+	return loop->spatial && loop->level >= hierarchy->array_inner &&
+	       loop->level < hierarchy->array_end;
+}
+
+/* Loops of a pass: those of the array, and the temporal ones inside `last`. */
+static bool project_loops(struct counting_array *x, int last, struct nest_projection *out)
+{
+	const struct hierarchy *hierarchy = x->model->hierarchy;
+	int64_t pes[2] = {1, 1};
+	out->loop_count = 0;
+	out->steps = 1;
+	for (int k = 0; k < x->loops->count; k++) {
+		const struct nest_loop *loop = &x->loops->at[k];
+		bool time = !loop->spatial && k < last;
+		if (!time && !is_in_array(hierarchy, loop))
+			continue;
+		if (out->loop_count == NEST_PROJECTED_MOST)
+			return false;
+		const struct nest_level *level = &hierarchy->levels[loop->level];
+		struct nest_projected_loop *to = &out->loops[out->loop_count++];
+		*to = (struct nest_projected_loop){.row = time ? level->row : level->block_row,
+			.dimension = loop->dimension,
+			.bound = loop->bound,
+			.index = loop->stride};
+		if (time) {
+			to->time = out->steps;
+			out->steps = checked_mul(&x->fits, out->steps, loop->bound);
+			continue;
+		}
+		to->space[loop->y] = pes[loop->y];
+		bool hands_on = false;
+		for (int t = 0; t < x->model->shape->space_count; t++)
+			hands_on |= out->spaces[t].along[loop->y];
+		to->time = hands_on ? pes[loop->y] : 0;
+		pes[loop->y] *= loop->bound;
+	}
+	return x->fits;
+}
+
+static enum nest_channel channel_of(struct counting_array *x, int t, const bool along[2])
+{
+	const struct hierarchy *hierarchy = x->model->hierarchy;
+	for (int i = 0; i < hierarchy->array_inner; i++)
+		if (holds(x, i, t) || x->loops->home[t] == i)
+			return NEST_STATIONARY;
+	if (along[0] || along[1])
+		return NEST_SYSTOLIC;
+	struct nest_offsets offsets = loops_along(x, t, false), more = loops_along(x, t, true);
+	for (int i = 0; i < more.loop_count && offsets.loop_count < NEST_SPATIAL_MOST; i++)
+		offsets.loops[offsets.loop_count++] = more.loops[i];
+	int64_t all = product_of(x, &offsets), tiles = all;
+	bool known = offsets.loop_count && nest_offsets_count(&offsets, &x->fits, &tiles);
+	return known && tiles < all ? NEST_WIRED : NEST_DIRECT;
+}
+
+bool nest_array_project(const struct nest_model *model, const struct mapping *mapping,
+	const struct nest_counts *counts, struct nest_projection *out)
+{
+	struct nest_loops loops;
+	struct nest_score unused;
+	if (!model->hierarchy->array_end ||
+		nest_loops_make(model, mapping, &loops, &unused) != NEST_FITS)
+		return false;
+	struct counting_array x = {model, &loops, true};
+	int last = find_passes(&x, counts, out);
+	for (int t = 0; t < model->shape->space_count; t++)
+		out->spaces[t].channel = channel_of(&x, t, out->spaces[t].along);
+	return project_loops(&x, last, out) && x.fits;
 }

@@ -2,6 +2,7 @@
 #define COST_NEST_ARRAY_H
 
 #include "cost/nest_loops.h"
+#include "model/nest_projection.h"
 
 /*
  * What a systolic array adds to the cycles of a nest, in closed form.
@@ -24,19 +25,13 @@
  *
  * Tiles that are not whole, and passes that keep fewer PEs busy, take as long as the others.
  */
-struct nest_array {
-	int64_t extent[2]; /* PEs busy along X and Y */
-	bool hands_on[2];  /* words or sums, along that axis */
-	int64_t passes;
-	int64_t load_cycles; /* of all passes */
-};
-
-/* Of a machine with an array.  Tiles of the counts must be known.  False: a number does not fit. */
-bool nest_array_make(const struct nest_model *model, const struct nest_loops *loops,
-	const struct nest_counts *counts, struct nest_array *out);
-
-/* Fills in array_cycles: 0 without an array.  False as above. */
+/* Fills in array_cycles: 0 without an array.  False: a number does not fit. */
 bool nest_array_count(
 	const struct nest_model *model, const struct mapping *mapping, struct nest_counts *counts);
+
+/* What becomes of the loops, of counts that a mapping has.  False: there is no array, or a pass has
+ * more loops than can be told. */
+bool nest_array_project(const struct nest_model *model, const struct mapping *mapping,
+	const struct nest_counts *counts, struct nest_projection *out);
 
 #endif
