@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "command.h"
 #include "cost/nest.h"
+#include "cost/nest_array.h"
 #include "report/nest_report.h"
 #include "sim/nest.h"
 
@@ -93,6 +94,9 @@ struct nest_report command_nest_report(
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
+	struct nest_projection *projection = arena_new(arena, struct nest_projection);
+	bool projected = is_counted(score->verdict) &&
+			 nest_array_project(model, inputs->mapping, counts, projection);
 	return (struct nest_report){
 		.arch = inputs->arch,
 		.hierarchy = inputs->hierarchy,
@@ -103,6 +107,7 @@ struct nest_report command_nest_report(
 		.score = score,
 		.why = find_fault(inputs, score, arena),
 		.counted = is_counted(score->verdict),
+		.projection = projected ? projection : NULL,
 	};
 }
 

@@ -1,4 +1,4 @@
-#include "report/nest_report.h"
+#include "report/nest_array_report.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
@@ -126,6 +126,8 @@ static void add_counts(struct arena *arena, json_t *root, const struct nest_repo
 		score->utilization, "energy_source", report->hierarchy->energy_source);
 	json_object_update(root, numbers);
 	json_decref(numbers);
+	if (report->projection)
+		json_object_set_new(root, "projection", nest_array_json(report));
 	json_object_set_new(root, "levels", make_levels(arena, report));
 }
 

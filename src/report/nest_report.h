@@ -12,6 +12,7 @@
  *
  *	feasible, why (when it is not), counting, cycles, latency_ns, computes, energy_pj,
  *	utilization, energy_source, mapping (in a line),
+ *	projection, where there is a systolic array (report/nest_array_report.h),
  *	levels   innermost first, the multipliers before them: name, instances,
  *	         utilized_instances, cycles, energy_pj, leak_pj, network_pj,
  *	         latency: {fill, drain, skew}, and of each dataspace that is kept there:
@@ -42,9 +43,10 @@ struct nest_report {
 	enum counting counting;
 	const struct nest_counts *counts;
 	const struct nest_score *score;
-	const char *why;            /* infeasible; NULL if it can be carried out */
-	bool counted;               /* counts and score hold, feasible or not */
-	const struct nest_run *run; /* NULL: not executed */
+	const char *why;                          /* infeasible; NULL if it can be carried out */
+	bool counted;                             /* counts and score hold, feasible or not */
+	const struct nest_run *run;               /* NULL: not executed */
+	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
 };
 
 /* The levels without the multipliers, and without times and energies: words only. */

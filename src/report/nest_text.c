@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/mapping_notation.h"
-#include "report/nest_report.h"
+#include "report/nest_array_report.h"
 
 #include <inttypes.h>
 
@@ -115,6 +115,8 @@ static void add_totals(struct text *text, const struct nest_report *report)
 		report->hierarchy->energy_source);
 	text_add(text, "computes     %" PRId64 "\n", report->counts->computes);
 	text_add(text, "utilization  %.1f %%\n", 100 * score->utilization);
+	if (report->projection)
+		nest_array_text(text, report);
 }
 
 static void add_run(struct text *text, const struct nest_report *report)
