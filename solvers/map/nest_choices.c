@@ -1,6 +1,7 @@
 #include "solvers/map/nest_choices.h"
 
 #include "base/array.h"
+#include "solvers/map/nest_skew.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,10 +226,12 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 		cost.sums = base_of(residencies);
 		if (!nest_floors_add(expansion->floors, expansion->arena, &cost.sums))
 			return;
-		nest_cost_finish(&residencies->view, &cost);
-		if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
-			return;
 	}
+	struct nest_label first = nest_label_first(&residencies->view);
+	cost.array_cycles = nest_skew_bound(&residencies->view, &first, NULL, NULL);
+	nest_cost_finish(&residencies->view, &cost);
+	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
+		return;
 	expansion->choice.bound =
 		nest_cost_value(&residencies->view, &cost, search_of(choices)->objectives.at[0]);
 	*array_add(expansion->arena, &expansion->list) = expansion->choice;

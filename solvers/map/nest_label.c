@@ -365,7 +365,6 @@ void nest_label_estimate(
 void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
 	const int64_t *left, struct nest_cost *out)
 {
-	static const struct nest_order nothing = {.count = 0};
 	struct nest_sums *sums = &out->sums;
 	for (int g = 0; g < view->frame->group_count; g++)
 		sums->at[g] = view->base.at[g] + label->passed.at[g];
@@ -379,7 +378,7 @@ void nest_label_bound(const struct nest_view *view, const struct nest_label *lab
 			sums->at[g] += label->counted[t].at[g];
 		weigh_slide(view, t, left, &label->slides[t], false, false, k, sums);
 	}
-	out->array_cycles = nest_skew_bound(view, label, &nothing, NULL);
+	out->array_cycles = nest_skew_bound(view, label, NULL, NULL);
 	nest_cost_finish(view, out);
 }
 

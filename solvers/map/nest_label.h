@@ -36,7 +36,8 @@ struct nest_label {
 	double outside; /* product of all temporal bounds outside */
 	double irrelevant[SHAPE_SPACES_MOST]; /* plain: of the irrelevant ones */
 	double reload[SHAPE_SPACES_MOST];     /* plain: and of these, outside a relevant one */
-	double passes, load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
+	double passes,
+		load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
 	struct nest_slide slides[SHAPE_SPACES_MOST];
 	struct nest_sums passed; /* crossings of plain dataspaces outside */
 	/* Crossings of windows outside and at the boundary, as the model counts them. */

@@ -92,15 +92,18 @@ void nest_skew_spread(struct nest_view *view)
 	view->skew_cycles = least < INFINITY ? least : 0;
 }
 
-/* Different tiles along Y at least: in blocks with that axis alone. */
-static double tiles_of(const struct nest_view *view, int t)
+/* Different tiles along an axis at least: in blocks with that axis alone. */
+static double tiles_of(const struct nest_view *view, int t, bool y)
 {
 	const struct hierarchy *hierarchy = hierarchy_of(view);
 	double tiles = 1;
-	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
-		for (uint32_t left = view->frame->spaces[t].relevant;
-			left && hierarchy->levels[i].fanout_x == 1; left &= left - 1)
+	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++) {
+		const struct nest_level *block = &hierarchy->levels[i];
+		bool alone = (y ? block->fanout_x : block->fanout_y) == 1;
+		for (uint32_t left = view->frame->spaces[t].relevant; left && alone;
+			left &= left - 1)
 			tiles *= nest_spatial_bound(view, i, __builtin_ctz(left));
+	}
 	return tiles;
 }
 
@@ -111,16 +114,19 @@ void nest_skew_keep(struct nest_view *view, int space)
 	int inner = hierarchy_of(view)->array_inner;
 	chain->held_at = -1;
 	chain->load_cycles = 0;
+	chain->rate = 1;
 	if (!hierarchy_of(view)->array_end || frame->flagged || !frame->spaces[space].plain)
 		return;
 	for (int k = 1; k < chain->count && chain->held_at < 0; k++)
 		if (frame->level[chain->kept[k]] < inner)
 			chain->held_at = chain->kept[k];
+	if (chain->count && chain->held_at < 0 && frame->level[chain->kept[0]] >= inner)
+		chain->rate = fmin(tiles_of(view, space, false), tiles_of(view, space, true));
 	if (chain->count && frame->level[chain->kept[0]] < inner)
 		chain->held_at = -1; /* it never comes from outside */
 	if (chain->held_at >= 0 && !frame->search->shape->spaces[space].written)
-		chain->load_cycles =
-			chain->words * view->spread[chain->held_at][space] * tiles_of(view, space);
+		chain->load_cycles = chain->words * view->spread[chain->held_at][space] *
+				     tiles_of(view, space, true);
 }
 
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level)
@@ -137,15 +143,16 @@ double nest_skew_bound(const struct nest_view *view, const struct nest_label *fr
 {
 	if (!hierarchy_of(view)->array_end)
 		return 0;
-	double passes = from->passes, load = from->load_cycles;
+	double passes = from->passes, load = from->load_cycles, rate = 1;
 	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
 		const struct nest_chain *chain = &view->chains[t];
+		rate = fmax(rate, chain->rate);
 		if (chain->held_at < 0 || chain->held_at >= from->boundary)
 			continue;
 		double relevant = from->outside / from->irrelevant[t], reload = from->reload[t];
 		double here = 1;
 		bool closes = false;
-		for (int n = 0; n < order->count; n++) {
+		for (int n = 0; order && n < order->count; n++) {
 			int d = order->at[n];
 			if (view->frame->spaces[t].relevant >> d & 1) {
 				closes = true;
@@ -158,7 +165,7 @@ double nest_skew_bound(const struct nest_view *view, const struct nest_label *fr
 		passes = fmax(passes, relevant * reload);
 		load += chain->load_cycles * reload;
 	}
-	return passes * view->skew_cycles + load;
+	return passes * view->skew_cycles + load + view->cycles * (rate - 1);
 }
 
 void nest_skew_enter(const struct nest_view *view, struct nest_label *label)

@@ -5,7 +5,8 @@
 
 /*
  * What a systolic array adds to the cycles at least (cost/nest_array.h): the least skew of all
- * arrangements of its spatial loops for every pass, and the loads of plain dataspaces.  There are
+ * arrangements of its spatial loops for every pass, the rate at which plain dataspaces come, and their
+ * loads.  There are
  * as many passes as the tiles of any dataspace move that PEs hold; X as in nest_label.h counts their
  * words, and only grows inwards.
  */
@@ -17,7 +18,7 @@ void nest_skew_keep(struct nest_view *view, int space);
 /* Whether the axes along which a block's loops run can change the cycles. */
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level);
 
-/* With the loops outside the label's boundary, and those of one more level. */
+/* With the loops outside the label's boundary, and those of one more level; NULL: of none. */
 double nest_skew_bound(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds);
 

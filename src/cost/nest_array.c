@@ -55,6 +55,14 @@ static bool holds(const struct counting_array *x, int level, int t)
 	return x->loops->kept[level] >> t & 1 && !(at->no_coalesce >> t & 1);
 }
 
+static bool is_held(const struct counting_array *x, int t)
+{
+	bool held = x->loops->home[t] < x->model->hierarchy->array_inner;
+	for (int i = 0; i < x->model->hierarchy->array_inner; i++)
+		held |= holds(x, i, t);
+	return held;
+}
+
 /* The outermost level in the PEs that holds a dataspace; -1 if none does, or if it is never
  * anywhere else. */
 static int level_inside(const struct counting_array *x, int t)
@@ -111,12 +119,22 @@ static void find_extents(struct counting_array *x, struct nest_projection *out)
 	}
 }
 
+static void find_rate(struct counting_array *x, struct nest_projection *out)
+{
+	out->rate = 1;
+	for (int t = 0; t < x->model->shape->space_count; t++)
+		if (!is_held(x, t))
+			out->rate = number_max(out->rate,
+				number_min(tiles_along(x, t, false), tiles_along(x, t, true)));
+}
+
 /* All of *out but the loops and channels; the innermost loop that ends a pass. */
 static int find_passes(
 	struct counting_array *x, const struct nest_counts *counts, struct nest_projection *out)
 {
 	int last = x->loops->count;
 	find_extents(x, out);
+	find_rate(x, out);
 	out->load_cycles = 0;
 	for (int t = 0; t < x->model->shape->space_count; t++) {
 		int level = level_inside(x, t);
@@ -150,6 +168,8 @@ bool nest_array_count(
 	find_passes(&x, counts, &projection);
 	counts->array_cycles = checked_add(&x.fits, projection.load_cycles,
 		checked_mul(&x.fits, projection.passes, projection.skew_cycles));
+	counts->array_cycles = checked_add(&x.fits, counts->array_cycles,
+		checked_mul(&x.fits, counts->compute_cycles, projection.rate - 1));
 	return x.fits;
 }
 
@@ -198,18 +218,9 @@ static bool project_loops(struct counting_array *x, int last, struct nest_projec
 
 static enum nest_channel channel_of(struct counting_array *x, int t, const bool along[2])
 {
-	const struct hierarchy *hierarchy = x->model->hierarchy;
-	for (int i = 0; i < hierarchy->array_inner; i++)
-		if (holds(x, i, t) || x->loops->home[t] == i)
-			return NEST_STATIONARY;
-	if (along[0] || along[1])
-		return NEST_SYSTOLIC;
-	struct nest_offsets offsets = loops_along(x, t, false), more = loops_along(x, t, true);
-	for (int i = 0; i < more.loop_count && offsets.loop_count < NEST_SPATIAL_MOST; i++)
-		offsets.loops[offsets.loop_count++] = more.loops[i];
-	int64_t all = product_of(x, &offsets), tiles = all;
-	bool known = offsets.loop_count && nest_offsets_count(&offsets, &x->fits, &tiles);
-	return known && tiles < all ? NEST_WIRED : NEST_DIRECT;
+	if (is_held(x, t))
+		return NEST_STATIONARY;
+	return along[0] || along[1] ? NEST_SYSTOLIC : NEST_DIRECT;
 }
 
 bool nest_array_project(const struct nest_model *model, const struct mapping *mapping,

@@ -13,15 +13,21 @@
  *
  *	skew = (ux - 1 if something is shared along X) + (uy - 1 if something is along Y)
  *
+ * A link carries what a PE needs in a step in a cycle.  A dataspace that PEs do not hold comes
+ * (sums: goes) along the axis on which fewer of its tiles differ, Gx(t) or Gy(t).  A step takes as
+ * many cycles as these are, one where all that moves is shared along an axis:
+ *
+ *	rate = max over t that PEs do not hold of min(Gx(t), Gy(t))
+ *
  * A pass is the work between two moves of tiles that PEs hold: X(t) of them for a dataspace t
  * that comes from outside, X the product of the temporal loops from the innermost relevant one
  * around it outwards.  These loops enclose each other, so that there are max X(t) passes, one
  * if PEs hold nothing.  Between passes the array runs empty.  Tiles that are read are loaded
- * along Y, a word per cycle: W(t) words for each of the G(t) different tiles of a column.  Sums
+ * along Y, a word per cycle: W(t) words for each of the Gy(t) different tiles of a column.  Sums
  * leave while the array drains (H. T. Kung, Why systolic architectures?, 1982; A. Samajdar and
  * others, SCALE-Sim, ISPASS 2020: their cycles of a fold are those of a pass here).
  *
- *	cycles = compute cycles + skew max X(t) + sum of X(t) W(t) G(t)
+ *	cycles = rate compute cycles + skew max X(t) + sum of X(t) W(t) Gy(t)
  *
  * Tiles that are not whole, and passes that keep fewer PEs busy, take as long as the others.
  */

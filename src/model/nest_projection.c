@@ -2,4 +2,4 @@
 
 #include <stddef.h>
 
-const char *const nest_channel_names[] = {"stationary", "systolic", "wire", "direct", NULL};
+const char *const nest_channel_names[] = {"stationary", "systolic", "direct", NULL};

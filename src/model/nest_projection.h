@@ -22,13 +22,13 @@ struct nest_projected_loop {
 enum nest_channel {
 	NEST_STATIONARY, /* PEs hold it for the pass */
 	NEST_SYSTOLIC,   /* goes from PE to PE, a step each */
-	NEST_WIRED,      /* PEs along diagonals share it by multicast, or add it up */
-	NEST_DIRECT,     /* every PE has its own, from outside or back */
+	NEST_DIRECT,     /* every PE has its own, which passes through those before it */
 };
 extern const char *const nest_channel_names[]; /* NULL ends them */
 
 struct nest_projection {
 	int64_t extent[2]; /* PEs busy along X and Y */
+	int64_t rate;      /* cycles that a step takes */
 	int64_t steps;     /* of a pass, the longest */
 	int64_t passes;
 	int64_t skew_cycles; /* of a pass: the last PE begins so many after the first */

@@ -41,10 +41,11 @@ static json_t *make_channels(const struct nest_report *report)
 json_t *nest_array_json(const struct nest_report *report)
 {
 	const struct nest_projection *projection = report->projection;
-	return json_pack("{s:[I, I], s:I, s:I, s:I, s:I, s:o, s:o}", "pes",
+	return json_pack("{s:[I, I], s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "pes",
 		(json_int_t)projection->extent[0], (json_int_t)projection->extent[1], "passes",
 		(json_int_t)projection->passes, "steps", (json_int_t)projection->steps,
-		"skew_cycles", (json_int_t)projection->skew_cycles, "load_cycles",
+		"cycles_per_step", (json_int_t)projection->rate, "skew_cycles",
+		(json_int_t)projection->skew_cycles, "load_cycles",
 		(json_int_t)projection->load_cycles, "loops", make_loops(report), "channels",
 		make_channels(report));
 }
@@ -110,8 +111,12 @@ void nest_array_text(struct text *text, const struct nest_report *report)
 	for (int t = 0; t < report->shape->space_count; t++)
 		add_channel(text, report, t);
 	text_add(text,
-		"\n             %" PRId64 " x %" PRId64 " PEs; passes: %" PRId64 " of %" PRId64
-		" steps and %" PRId64 " cycles of skew; %" PRId64 " cycles of loading in all\n",
-		projection->extent[0], projection->extent[1], projection->passes, projection->steps,
+		"\n             %" PRId64 " x %" PRId64 " PEs; %" PRId64 " passes of %" PRId64
+		" steps",
+		projection->extent[0], projection->extent[1], projection->passes,
+		projection->steps);
+	if (projection->rate > 1)
+		text_add(text, " of %" PRId64 " cycles", projection->rate);
+	text_add(text, " and %" PRId64 " cycles of skew; %" PRId64 " cycles of loading in all\n",
 		projection->skew_cycles, projection->load_cycles);
 }

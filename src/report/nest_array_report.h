@@ -7,9 +7,9 @@
 /*
  * The projection of a mapping on a systolic array.  As JSON:
  *
- *	{pes: [X, Y], passes, steps, skew_cycles, load_cycles,
+ *	{pes: [X, Y], passes, steps, cycles_per_step, skew_cycles, load_cycles,
  *	 loops: [{dimension, level, bound, allocation: [X, Y], schedule}], innermost first
- *	 channels: {A: {kind: stationary | systolic | wire | direct, along: [X, Y]}}}
+ *	 channels: {A: {kind: stationary | systolic | direct, along: [X, Y]}}}
  */
 json_t *nest_array_json(const struct nest_report *report);
 

@@ -23,6 +23,7 @@ struct nest_array {
 	struct hop **hops; /* by PE of an array: what it takes */
 	int64_t *done;     /* by PE of the machine: when its last step ended, its tiles had come */
 	int64_t *before;   /* tiles that are loaded: PEs of a column by order of their tiles */
+	int64_t rate;      /* cycles of a step */
 	int64_t steps;
 };
 
@@ -76,6 +77,34 @@ static bool any_meet(const struct nest_array *array, bool y)
 	return false;
 }
 
+/* What a dataspace has the links of the first row, or column, carry in a step. */
+static int64_t count_different(const struct nest_array *array, int t, bool y)
+{
+	int64_t count = y ? array->height : array->width, step = y ? array->width : 1,
+		different = 0;
+	for (int64_t i = 0; i < count; i++) {
+		bool known = false;
+		for (int64_t k = 0; k < i && !known; k++)
+			known = meet(array, t, array->at[i * step], array->at[k * step]);
+		different += !known;
+	}
+	return different;
+}
+
+static int64_t find_rate(const struct nest_array *array)
+{
+	int64_t rate = 1;
+	for (int t = 0; t < array->run->shape->space_count; t++) {
+		bool held = false;
+		for (int i = 0; i <= array->level; i++)
+			held |= array->run->stores[i][t] != NULL;
+		if (!held)
+			rate = number_max(rate, number_min(count_different(array, t, false),
+							count_different(array, t, true)));
+	}
+	return rate;
+}
+
 struct nest_array *nest_array_open(struct nest_run *run)
 {
 	const struct hierarchy *hierarchy = run->hierarchy;
@@ -103,6 +132,7 @@ struct nest_array *nest_array_open(struct nest_run *run)
 	place_pes(array, hierarchy->array_end - 1);
 	for (int y = 0; y < 2; y++)
 		array->hands_on[y] = any_meet(array, y == 1);
+	array->rate = find_rate(array);
 	return array;
 }
 
@@ -170,16 +200,17 @@ const int64_t *nest_array_link(
 
 static void step_array(struct nest_array *array, int64_t *done)
 {
+	int64_t rest = array->rate - 1; /* of a step, when the next PE may begin it */
 	for (int64_t p = 0; p < array->pe_count; p++) {
 		int64_t x = array->x[p], y = array->y[p], begin = done[p];
-		/* The PE before has ended this step a cycle after it began. */
 		if (array->hands_on[0] && x > 0)
-			begin = number_max(begin, done[array->at[y * array->width + x - 1]]);
+			begin = number_max(begin, done[array->at[y * array->width + x - 1]] - rest);
 		if (array->hands_on[1] && y > 0)
-			begin = number_max(begin, done[array->at[(y - 1) * array->width + x]]);
+			begin = number_max(
+				begin, done[array->at[(y - 1) * array->width + x]] - rest);
 		for (const struct hop *hop = array->hops[p]; hop; hop = hop->next)
-			begin = number_max(begin, done[hop->from] + hop->distance - 1);
-		done[p] = begin + 1;
+			begin = number_max(begin, done[hop->from] - rest + hop->distance - 1);
+		done[p] = begin + array->rate;
 	}
 }
 

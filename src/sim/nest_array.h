@@ -8,8 +8,9 @@
  * before and the one after along X and Y.  A word that several of them need at one step enters at
  * the first of them; each of the others takes it from the PE before it that has it, along X
  * if there is one, else along Y, a cycle per PE on the way.  Sums go the same ways, from PE to PE,
- * and leave the array at the last.  Only what PEs share along a diagonal, or of tiles that overlap, they
- * get by wires.
+ * and leave the array at the last.  What PEs need of their own passes through those before them:
+ * a link carries what one PE needs in a step in a cycle, so that steps take as long as the links of a
+ * row, or of a column if that is sooner, are busy with them.
  *
  * Every PE has a clock of its own: it does a step when it has done the one before, what it takes has
  * come, and the PE before it, along an axis on which anything is handed on, has begun that
