@@ -360,9 +360,20 @@ static void flags_do_not_change_that(void **state)
 	compare(&options, draws_seed(84), draws(200) / 4);
 }
 
+static void random_certificates_of_systolic_arrays(void **state)
+{
+	struct nest_case_options options = {.sliding = true,
+		.bypass = true,
+		.spatial = true,
+		.systolic = true,
+		.steps_most = 30};
+	compare(&options, draws_seed(85), draws(200) / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_certificates_of_systolic_arrays),
 		cmocka_unit_test(what_is_true_holds_and_one_bit_less_does_not),
 		cmocka_unit_test(flags_do_not_change_that),
 	};

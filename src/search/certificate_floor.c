@@ -1,5 +1,6 @@
 #include "search/certificate_floor.h"
 
+#include "search/certificate_array.h"
 #include "search/certificate_words.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ static void find_spatial(const struct mapping *mapping, struct floor_cell *out)
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		for (int d = 0; d < count; d++) {
 			double bound = mapping->rows[hierarchy->levels[i].block_row].spatial[d];
+			out->spatial[i][d] = bound;
 			inside[d] *= bound;
 			fan *= bound;
 		}
@@ -459,7 +461,8 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 		waiting = fmax(waiting, cycles_at(reads + writes, all, level->shared_rate));
 		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
 	}
-	double cycles = fmax(cell->steps, ceil(waiting * CYCLES_MARGIN));
+	double cycles = cell->steps + floor_array(cell, loops, j);
+	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
 	for (int i = 0; i < hierarchy->level_count; i++)
 		cycles += (double)(hierarchy->levels[i].fill_cycles +
 				   hierarchy->levels[i].drain_cycles);

@@ -32,8 +32,10 @@ struct floor_cell {
 	bool homeless; /* some dataspace is kept nowhere */
 	double steps, multipliers;
 	int64_t temporal[SHAPE_DIMENSIONS_MOST]; /* iterations that temporal loops have to make */
-	double used[ARCH_LEVELS_MOST];           /* busy instances, by level of the hierarchy */
-	double instances[ARCH_LEVELS_MOST];      /* the same by storage level */
+	double spatial[ARCH_LEVELS_MOST]
+		      [SHAPE_DIMENSIONS_MOST]; /* of blocks, by level of the hierarchy */
+	double used[ARCH_LEVELS_MOST];         /* busy instances, by level of the hierarchy */
+	double instances[ARCH_LEVELS_MOST];    /* the same by storage level */
 	double inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* spatial bounds inside */
 	double pj[ARCH_LEVELS_MOST][NEST_ACTIONS];              /* of a word */
 	bool keep_nothing; /* multipliers read their operands anew at every step */
