@@ -50,42 +50,55 @@ json_t *nest_array_json(const struct nest_report *report)
 		make_channels(report));
 }
 
-/* "4 K@reg + K@row": the loops with a coefficient, named by their levels where they have to be. */
-static void add_sum(struct text *text, const struct nest_report *report, const char *name,
-	int64_t (*coefficient)(const struct nest_projected_loop *loop, int axis), int axis)
+/* Whether the loop is in a sum: of an axis (0, 1), else of time. */
+static bool is_of(const struct nest_projected_loop *loop, int axis)
+{
+	return axis < 2 ? loop->space[axis] > 0 : !loop->space[0] && !loop->space[1];
+}
+
+/* Loops of the same dimension that its name could mean: anything in space, if it is of time. */
+static int count_named(const struct nest_projection *projection, int k)
+{
+	const struct nest_projected_loop *loop = &projection->loops[k];
+	int count = 0;
+	for (int i = 0; i < projection->loop_count; i++)
+		count += projection->loops[i].dimension == loop->dimension &&
+			 (is_of(loop, 2) || !is_of(&projection->loops[i], 2));
+	return count;
+}
+
+static void add_term(struct text *text, bool *any, int64_t factor)
+{
+	text_add(text, *any ? " + " : " ");
+	if (factor != 1)
+		text_add(text, "%" PRId64 " ", factor);
+	*any = true;
+}
+
+/* "X = N", "t = 4 K@buffer + K@register + X". */
+static void add_sum(struct text *text, const struct nest_report *report, int axis)
 {
 	const struct nest_projection *projection = report->projection;
-	bool any = false;
-	text_add(text, "%s =", name);
+	bool any = false, skewed[2] = {false, false};
+	text_add(text, "%s =", axis < 2 ? axes[axis] : "t");
 	for (int k = projection->loop_count - 1; k >= 0; k--) {
 		const struct nest_projected_loop *loop = &projection->loops[k];
-		int64_t factor = coefficient(loop, axis);
-		int same = 0;
-		for (int i = 0; i < projection->loop_count; i++)
-			same += projection->loops[i].dimension == loop->dimension;
-		if (!factor)
+		for (int y = 0; y < 2; y++)
+			skewed[y] |= loop->space[y] > 0 && loop->time > 0;
+		if (!is_of(loop, axis))
 			continue;
-		text_add(text, any ? " + " : " ");
-		if (factor != 1)
-			text_add(text, "%" PRId64 " ", factor);
+		add_term(text, &any, axis < 2 ? loop->space[axis] : loop->time);
 		text_add(text, "%s", report->shape->dimensions[loop->dimension].name);
-		if (same > 1)
+		if (count_named(projection, k) > 1)
 			text_add(text, "@%s", report->arch->levels[loop->row].name);
-		any = true;
 	}
+	for (int y = 0; axis == 2 && y < 2; y++)
+		if (skewed[y]) {
+			add_term(text, &any, 1);
+			text_add(text, "%s", axes[y]);
+		}
 	if (!any)
 		text_add(text, " 0");
-}
-
-static int64_t space_of(const struct nest_projected_loop *loop, int axis)
-{
-	return loop->space[axis];
-}
-
-static int64_t time_of(const struct nest_projected_loop *loop, int axis)
-{
-	(void)axis;
-	return loop->time;
 }
 
 static void add_channel(struct text *text, const struct nest_report *report, int t)
@@ -102,16 +115,15 @@ void nest_array_text(struct text *text, const struct nest_report *report)
 {
 	const struct nest_projection *projection = report->projection;
 	text_add(text, "projection   ");
-	for (int axis = 0; axis < 2; axis++) {
-		add_sum(text, report, axes[axis], space_of, axis);
-		text_add(text, "; ");
+	for (int axis = 0; axis < 3; axis++) {
+		add_sum(text, report, axis);
+		text_add(text, axis < 2 ? "; " : "");
 	}
-	add_sum(text, report, "t", time_of, 0);
 	text_add(text, "\n             ");
 	for (int t = 0; t < report->shape->space_count; t++)
 		add_channel(text, report, t);
 	text_add(text,
-		"\n             %" PRId64 " x %" PRId64 " PEs; %" PRId64 " passes of %" PRId64
+		"\n             %" PRId64 " x %" PRId64 " PEs; passes: %" PRId64 " of %" PRId64
 		" steps",
 		projection->extent[0], projection->extent[1], projection->passes,
 		projection->steps);
