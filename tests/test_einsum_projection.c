@@ -161,7 +161,7 @@ static void what_is_no_einsum_is_refused(void **state)
 			"min"},
 		{GRAPH "space_time: {op: s, loops: {i: 3}}\n",
 			"error: the loops are those of the op; take them out"},
-		{GRAPH "space_time: {op: s, sum: [j, jj]}\n", "error: 'jj' is no loop"},
+		{GRAPH "space_time: {op: s, sum: [j, jj]}\n", "error: 'jj' is no loop; did you mean 'j'?"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();

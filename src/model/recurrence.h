@@ -66,7 +66,7 @@ struct projection {
 	/* By row of space: lanes of one vector unit, which work in lock step, at most so many; 0: PEs. */
 	int64_t lanes[RECURRENCE_LOOPS_MOST];
 	uint32_t shuffles; /* by stream: registers may move from lane to lane */
-	uint32_t wires; /* by stream: values may be used in the step that makes them */
+	uint32_t wires;    /* by stream: values may be used in the step that makes them */
 	bool unchecked; /* NoCheckTime: steps without a point compute garbage, outputs excepted */
 	/* By loop: its value from the space and time rows, numbered as they nest (space first), then
 	 * the loops; NULL: none is given.  In the order of `reverse_order`. */
@@ -81,8 +81,14 @@ struct projection_range {
 };
 
 /* The `space_time:` key. */
+struct recurrence_einsum;
 struct space_time {
 	struct recurrence recurrence;
+	/* Where it is of an einsum: that, and its loops, before they were split; NULL. */
+	const struct recurrence_einsum *einsum;
+	const struct recurrence *loops;
+	uint32_t
+		folds; /* a search folds the einsum in these orders (bits of enum fold_order); 0: not */
 	struct projection projection; /* what is given of it */
 	bool has_space, has_time;
 	int space_rows; /* wanted where space is searched */

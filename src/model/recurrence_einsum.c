@@ -163,6 +163,16 @@ static const struct term *is_inside(struct derivation *to, const int64_t *vector
 	return term_and(to->arena, all, recurrence_inside(to->arena, to->recurrence, vector));
 }
 
+/* A sum with another one in place of a loop. */
+static void replace(struct loop_sum *sum, int loop, const struct loop_sum *instead)
+{
+	int64_t by = sum->at[loop];
+	sum->at[loop] = 0;
+	sum->constant += by * instead->constant;
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		sum->at[i] += by * instead->at[i];
+}
+
 /* Whether the loops that `seen` says are at an element, where tiles are padded or loops begin
  * early; `instead` stands for loop `replaced`.  NULL: always. */
 static const struct term *is_real(
@@ -174,9 +184,9 @@ static const struct term *is_real(
 		const struct recurrence_split *split = &einsum->splits[i];
 		struct loop_sum whole = {0};
 		whole.at[split->loop] = 1;
-		if (split->loop == replaced)
-			whole = *instead;
-		whole.at[split->tiles] += split->size;
+		whole.at[split->tiles] = split->size;
+		if (replaced >= 0 && whole.at[replaced])
+			replace(&whole, replaced, instead);
 		if (split->extent % split->size && seen >> split->loop & 1)
 			all = term_and(to->arena, all,
 				term_make(to->arena, TERM_LESS, sum_of(to->arena, &whole),
@@ -213,13 +223,8 @@ static const struct term *read_memory(struct derivation *to, int operand, const 
 	if (memory < 0)
 		memory = add_stream(to, from, STREAM_INPUT, own_name(to, name));
 	to->memories[operand] = memory;
-	for (int k = 0; k < from->rank && replaced >= 0; k++) {
-		int64_t by = place[k].at[replaced];
-		place[k].at[replaced] = 0;
-		place[k].constant += by * instead->constant;
-		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-			place[k].at[i] += by * instead->at[i];
-	}
+	for (int k = 0; k < from->rank && replaced >= 0; k++)
+		replace(&place[k], replaced, instead);
 	struct term *term = arena_new(arena, struct term);
 	*term = (struct term){
 		.kind = TERM_STREAM, .index = memory, .place_count = from->rank, .place = place};

@@ -202,40 +202,14 @@ static bool read_equations(
 	return recurrence_equations(map->reading, equations, out);
 }
 
-/* `sum:`, the loops that are summed up over, outermost first. */
-static bool read_order(
-	struct reader *map, const struct recurrence *recurrence, struct recurrence_einsum *einsum)
-{
-	const struct node *list = read_node(map, "sum", OPTIONAL);
-	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
-	uint32_t seen = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct node *item = node_item(list, i);
-		const char *name = NULL;
-		if (!node_text(map->reading, item, "sum", &name))
-			return false;
-		int loop = recurrence_loop_named(recurrence, name);
-		if (loop < 0 || seen >> loop & 1)
-			return reading_refuse(map->reading, item,
-				loop < 0 ? "'%s' is no loop" : "the loop '%s' is there twice",
-				name);
-		seen |= UINT32_C(1) << loop;
-		einsum->order[einsum->order_count++] = loop;
-	}
-	return true;
-}
-
 /* Of the problem, or the op of the graph, that stands beside. */
-static bool take_beside(
-	struct reader *map, const struct space_time_beside *beside, struct recurrence *out)
+static bool take_beside(struct reader *map, const struct space_time_beside *beside,
+	struct recurrence_einsum *einsum, struct recurrence *out)
 {
 	const struct reading *reading = map->reading;
-	struct arena *arena = reading->arena;
-	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
 	const struct node *name = read_node(map, "op", OPTIONAL);
 	const struct node *loops = read_node(map, "loops", OPTIONAL);
 	const char *why = NULL;
-	bool good;
 	if (loops)
 		return reading_refuse(reading, loops,
 			"the loops are those of the %s; take them out",
@@ -243,23 +217,40 @@ static bool take_beside(
 	if (beside->problem && name)
 		return reading_refuse(
 			reading, name, "a problem is one op; 'op' names one of a workload");
-	if (beside->problem) {
-		good = recurrence_einsum_of_shape(arena, beside->problem, einsum, out, &why);
-	} else {
-		const struct op *op = space_time_op(map, name, beside->workload);
-		if (!op)
-			return false;
-		good = recurrence_einsum_of_op(arena, beside->workload, op, einsum, out, &why);
-	}
-	if (good && !read_order(map, out, einsum))
+	if (beside->problem)
+		return recurrence_einsum_of_shape(
+			       reading->arena, beside->problem, einsum, out, &why) ||
+		       reading_refuse(reading, map->map, "%s", why);
+	const struct op *op = space_time_op(map, name, beside->workload);
+	return op &&
+	       (recurrence_einsum_of_op(reading->arena, beside->workload, op, einsum, out, &why) ||
+		       reading_refuse(reading, name ? name : map->map, "%s", why));
+}
+
+/* The recurrence of an einsum, in tiles where the spec or a plan says so. */
+static bool derive(struct reader *map, const struct space_time_beside *beside,
+	struct recurrence_einsum *einsum, struct space_time *out)
+{
+	struct arena *arena = map->reading->arena;
+	const char *why = NULL;
+	out->einsum = arena_copy(arena, einsum, sizeof *einsum);
+	out->loops = arena_copy(arena, &out->recurrence, sizeof out->recurrence);
+	if (!space_time_tiles(map, einsum, &out->recurrence))
 		return false;
-	good = good && recurrence_einsum(arena, einsum, out, &why);
-	return good || reading_refuse(reading, name ? name : map->map, "%s", why);
+	if (beside && beside->plan) {
+		struct reader plan;
+		if (!reader_open(&plan, map->reading, beside->plan, "projection") ||
+			!space_time_tiles(&plan, einsum, &out->recurrence))
+			return false;
+	}
+	return recurrence_einsum(arena, einsum, &out->recurrence, &why) ||
+	       reading_refuse(map->reading, map->map, "%s", why);
 }
 
 bool space_time_body(
-	struct reader *map, const struct space_time_beside *beside, struct recurrence *out)
+	struct reader *map, const struct space_time_beside *beside, struct space_time *out)
 {
+	struct recurrence *recurrence = &out->recurrence;
 	const struct node *given[BODIES], *first = NULL;
 	for (int i = 0; i < BODIES; i++) {
 		given[i] = read_node(map, bodies[i], OPTIONAL);
@@ -275,18 +266,20 @@ bool space_time_body(
 			beside->problem ? "problem" : "workload");
 	if (!first && !is_beside)
 		return reading_refuse(map->reading, map->map,
-			"'space_time' needs 'equations', 'dependences' or an 'einsum', or a problem or "
-			"workload beside");
-	if (is_beside && !take_beside(map, beside, out))
+			"'space_time' needs 'equations', 'dependences' or an 'einsum', or a "
+			"problem or workload beside");
+	if (given[0] || given[1])
+		return read_loops(map, recurrence) &&
+		       read_condition(map, "domain", recurrence, &recurrence->domain) &&
+		       read_equations(map, given, recurrence);
+	struct recurrence_einsum *einsum = arena_new(map->reading->arena, struct recurrence_einsum);
+	if (is_beside ? !take_beside(map, beside, einsum, recurrence)
+		      : !read_loops(map, recurrence) ||
+				!space_time_einsum(map->reading, given[2], recurrence, einsum))
 		return false;
-	if (!is_beside && !read_loops(map, out))
-		return false;
-	if (!given[0] && !given[1]) {
-		const struct node *domain = read_node(map, "domain", OPTIONAL);
-		if (domain)
-			return reading_refuse(map->reading, domain,
-				"an einsum is over all its loops; a 'domain' goes with equations");
-		return is_beside || space_time_einsum(map->reading, given[2], out);
-	}
-	return read_condition(map, "domain", out, &out->domain) && read_equations(map, given, out);
+	const struct node *domain = read_node(map, "domain", OPTIONAL);
+	if (domain)
+		return reading_refuse(map->reading, domain,
+			"an einsum is over all its loops; a 'domain' goes with equations");
+	return derive(map, beside, einsum, out);
 }

@@ -8,7 +8,7 @@
  * with an `einsum`, or the problem or the op that stands beside.  False after complaining.
  */
 bool space_time_body(
-	struct reader *map, const struct space_time_beside *beside, struct recurrence *out);
+	struct reader *map, const struct space_time_beside *beside, struct space_time *out);
 
 /* A list of so many whole numbers. */
 bool space_time_vector(const struct reading *reading, const struct node *node, const char *what,

@@ -6,6 +6,8 @@
 #include "model/recurrence_einsum.h"
 #include "model/recurrence_equations.h"
 
+#include <string.h>
+
 struct draft {
 	const struct reading *reading;
 	const struct node *text;
@@ -98,15 +100,14 @@ static bool check_ranks(
 	return true;
 }
 
-bool space_time_einsum(
-	const struct reading *reading, const struct node *text, struct recurrence *recurrence)
+bool space_time_einsum(const struct reading *reading, const struct node *text,
+	const struct recurrence *recurrence, struct recurrence_einsum *einsum)
 {
 	struct draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
-	struct recurrence_einsum *einsum = arena_new(reading->arena, struct recurrence_einsum);
 	struct einsum *parsed = arena_new(reading->arena, struct einsum);
 	struct einsum_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;
-	const char *why = NULL;
+	*einsum = (struct recurrence_einsum){0};
 	if (text->kind != NODE_SCALAR)
 		return reading_refuse(reading, text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
@@ -129,10 +130,7 @@ bool space_time_einsum(
 		reduced |= UINT32_C(1) << loop;
 		einsum->order[einsum->order_count++] = loop;
 	}
-	if (!check_loops(&draft, parsed, written, reduced) || !check_ranks(&draft, parsed, einsum))
-		return false;
-	return recurrence_einsum(reading->arena, einsum, recurrence, &why) ||
-	       reading_refuse(reading, text, "%s", why);
+	return check_loops(&draft, parsed, written, reduced) && check_ranks(&draft, parsed, einsum);
 }
 
 const struct op *space_time_op(
@@ -161,4 +159,120 @@ const struct op *space_time_op(
 		     : "the workload has no op '%s'",
 		wanted, near);
 	return NULL;
+}
+
+/* A loop by name; -1 after complaining. */
+static int named_loop(
+	const struct reading *reading, const struct node *node, const struct recurrence *recurrence)
+{
+	const char *name = NULL, *known[RECURRENCE_LOOPS_MOST + 1] = {0};
+	if (!node_text(reading, node, "a loop", &name))
+		return -1;
+	int loop = recurrence_loop_named(recurrence, name);
+	if (loop >= 0)
+		return loop;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		known[i] = recurrence->loops[i].name;
+	const char *near = suggest(name, known);
+	reading_refuse(reading, node,
+		near ? "'%s' is no loop; did you mean '%s'?" : "'%s' is no loop", name, near);
+	return -1;
+}
+
+/* A list of loops, each once; the number of them, -1 after complaining. */
+static int read_loop_list(
+	struct reader *map, const char *key, const struct recurrence *recurrence, int *loops)
+{
+	const struct node *list = read_node(map, key, OPTIONAL);
+	size_t count = !list ? 0 : list->kind == NODE_LIST ? list->count : 1;
+	uint32_t seen = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct node *item = node_item(list, i);
+		int loop = named_loop(map->reading, item, recurrence);
+		if (loop < 0)
+			return -1;
+		if (seen >> loop & 1) {
+			reading_refuse(map->reading, item, "the loop '%s' is there twice",
+				recurrence->loops[loop].name);
+			return -1;
+		}
+		seen |= UINT32_C(1) << loop;
+		loops[i] = loop;
+	}
+	return (int)count;
+}
+
+static bool read_splits(
+	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+{
+	const struct node *node = read_map(map, "split", OPTIONAL);
+	const struct recurrence whole = *recurrence;
+	const char *why = NULL;
+	for (size_t i = 0; node && i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		int loop = recurrence_loop_named(&whole, entry->key);
+		int64_t size = 0;
+		if (loop < 0) {
+			diag_error(
+				map->reading->diag, entry->key_span, "'%s' is no loop", entry->key);
+			return false;
+		}
+		if (!node_integer(map->reading, entry->value, entry->key, 1, RECURRENCE_EXTENT_MOST,
+			    &size))
+			return false;
+		if (!recurrence_einsum_split(
+			    map->reading->arena, einsum, recurrence, loop, size, &why))
+			return reading_refuse(map->reading, entry->value, "%s", why);
+	}
+	return true;
+}
+
+/* `load: {B: [k, m]}`: B is shifted in along k before m begins. */
+static bool read_loads(
+	struct reader *map, struct recurrence_einsum *einsum, const struct recurrence *recurrence)
+{
+	const struct reading *reading = map->reading;
+	const struct node *node = read_map(map, "load", OPTIONAL);
+	for (size_t i = 0; node && i < node->count; i++) {
+		const struct node_entry *entry = &node->entries[i];
+		int operand = -1;
+		for (int k = 0; k < einsum->operand_count - 1; k++)
+			if (text_equal(einsum->operands[k].name, entry->key))
+				operand = k;
+		if (operand < 0) {
+			diag_error(reading->diag, entry->key_span, "'%s' is not read", entry->key);
+			return false;
+		}
+		if (entry->value->kind != NODE_LIST || entry->value->count != 2)
+			return reading_refuse(reading, entry->value,
+				"'%s' is shifted in along a loop before another one begins: a list "
+				"of two",
+				entry->key);
+		int along = named_loop(reading, entry->value->items[0], recurrence);
+		int before = named_loop(reading, entry->value->items[1], recurrence);
+		if (along < 0 || before < 0)
+			return false;
+		if (einsum->load_count == SHAPE_SPACES_MOST)
+			return reading_refuse(reading, node, "too many operands are shifted in");
+		einsum->loads[einsum->load_count++] =
+			(struct recurrence_load){operand, along, before};
+	}
+	return true;
+}
+
+bool space_time_tiles(
+	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
+{
+	int loops[RECURRENCE_LOOPS_MOST];
+	if (!read_splits(map, einsum, recurrence))
+		return false;
+	int count = read_loop_list(map, "sum", recurrence, loops);
+	if (count > 0) {
+		einsum->order_count = count;
+		memcpy(einsum->order, loops, sizeof loops);
+	}
+	int reread = read_loop_list(map, "reread", recurrence, loops);
+	for (int i = 0; i < reread; i++)
+		einsum->reread |= UINT32_C(1) << loops[i];
+	return count >= 0 && reread >= 0 && read_loads(map, einsum, recurrence);
 }

@@ -110,8 +110,11 @@ static bool read_plan(
 			"the spec has an allocation or a schedule of its own; take it out, or this plan");
 	if (!reader_open(&map, reading, plan, "projection"))
 		return false;
+	static const char *const tiles[] = {"split", "sum", "reread", "load"};
 	bool good = read_matrices(&map, out) &&
 		    space_time_streams(&map, "wires", &out->recurrence, &out->projection.wires);
+	for (int i = 0; out->einsum && i < 4; i++) /* the body has read them */
+		read_node(&map, tiles[i], OPTIONAL);
 	reader_done(&map);
 	return good;
 }
@@ -157,6 +160,31 @@ static bool read_range(struct reader *map, const char *key, struct projection_ra
 	       reading_refuse(map->reading, list, "'%s' is empty: it goes from least to most", key);
 }
 
+/* `fold: tiles`, `fold: [tiles, blocks]` */
+static bool read_folds(struct reader *map, struct space_time *out)
+{
+	static const char *const orders[] = {"tiles", "blocks", NULL};
+	const char *const *given = NULL;
+	size_t count = 0;
+	const struct node *node = node_find(map->map, "fold");
+	if (!read_texts(map, "fold", OPTIONAL, &given, &count))
+		return true;
+	if (!out->einsum)
+		return reading_refuse(map->reading, node,
+			"a search folds einsums: what it reads again where tiles meet follows from "
+			"their indices");
+	for (size_t i = 0; i < count; i++) {
+		int order = 0;
+		while (orders[order] && !text_equal(orders[order], given[i]))
+			order++;
+		if (!orders[order])
+			return reading_refuse(map->reading, node_item(node, i),
+				"'%s' is no order of folds: there are tiles and blocks", given[i]);
+		out->folds |= UINT32_C(1) << order;
+	}
+	return true;
+}
+
 static bool read_search(struct reader *map, struct space_time *out)
 {
 	const struct node *node = read_map(map, "search", OPTIONAL);
@@ -174,6 +202,7 @@ static bool read_search(struct reader *map, struct space_time *out)
 	const struct node *vector = node_find(node, "vector");
 	const struct node *rows_node = node_find(node, "rows");
 	out->by_vectors = vector != NULL;
+	good = read_folds(&search, out) && good;
 	if (vector && (node_find(node, "allocation") || rows_node))
 		good = reading_refuse(map->reading, vector,
 			"'vector' lists projections with one vector each; 'allocation' and 'rows' list "
@@ -224,7 +253,7 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 	if (!reader_open(&map, reading, node, "space_time"))
 		return false;
 	struct recurrence *recurrence = &out->recurrence;
-	if (space_time_body(&map, beside, recurrence)) {
+	if (space_time_body(&map, beside, out)) {
 		read_projection(&map, out);
 		read_node(&map, "fold", OPTIONAL);
 		if (beside && beside->plan)
