@@ -35,7 +35,8 @@ static bool find_given(const struct inputs *inputs, struct project_found *found,
 			!spec->has_space ? "'allocation'" : "'schedule'");
 		return false;
 	}
-	*found = (struct project_found){.projection = spec->projection,
+	*found = (struct project_found){.spec = spec,
+		.projection = spec->projection,
 		.facts = projection_facts(&spec->recurrence, &spec->projection, spec)};
 	return true;
 }
@@ -95,9 +96,8 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 	if (legal && !diag_failed(diag))
 		legal = write_code(arguments, search.spec, &found, arena, diag);
 	diag_print(diag, stderr);
-	command_print(format == FORMAT_TEXT
-			      ? projection_text(arena, &search, &found)
-			      : projection_json(arena, &search, &found, format == FORMAT_CSV));
+	command_print(format == FORMAT_TEXT ? projection_text(arena, &found)
+					    : projection_json(arena, &found, format == FORMAT_CSV));
 	return legal && (!simulated || found.agrees) ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
@@ -106,7 +106,6 @@ int command_space_time_check(struct arena *arena, const struct arguments *argume
 {
 	const struct space_time *spec = &inputs->space_time->spec;
 	const struct recurrence *recurrence = &spec->recurrence;
-	struct project_search search = open_search(inputs);
 	struct project_found found;
 	if (option_find(arguments, "format")) {
 		diag_error(diag, option_find(arguments, "format")->span,
@@ -126,7 +125,7 @@ int command_space_time_check(struct arena *arena, const struct arguments *argume
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
 	}
-	command_print(projection_text(arena, &search, &found));
+	command_print(projection_text(arena, &found));
 	return EXIT_FOUND;
 }
 
@@ -136,7 +135,7 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	const struct frontier *frontier = &explored->frontier;
 	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
-		plans[i] = projection_plan_yaml(arena, search, &frontier->points[i]);
+		plans[i] = projection_plan_yaml(arena, &frontier->points[i]);
 	struct results_texts texts = {frontier->count, plans,
 		projection_run_json(arena, record, search, explored),
 		projection_pareto_csv(arena, explored)};

@@ -138,6 +138,8 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 		beside.workload = workload_read(reading, workload);
 	if (!diag_failed(reading->diag))
 		space_time_read(reading, node, &beside, &inputs->spec);
+	if (inputs->spec.folds)
+		inputs->solver = "folds";
 	read_search(reading, search, inputs, exploration);
 	take_options(reading, arguments, inputs, exploration);
 	return diag_failed(reading->diag) ? NULL : inputs;

@@ -41,9 +41,16 @@ static const char *const seeds[] = {
 	"  reverse: {k: p, m: t1}\n  array: [3]\n  stays: []\n",
 	"  loops: {p: 4, q: 3, r: 2}\n  einsum: Y[p] = sum(q, r) X[p + 2*r - 1, q] * W[r,q]\n"
 	"  allocation: [[1, 0, 0]]\n  schedule: [1, 1, 3]\n  wires: [X]\n",
+	"  loops: {m: 5, n: 4, k: 3}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+	"  split: {n: 2, k: 2}\n  sum: [k_tile, k]\n  reread: [n_tile, k_tile]\n"
+	"  load: {B: [k, m]}\n  allocation: [[0, 0, 1, 0, 0], [0, 1, 0, 0, 0]]\n"
+	"  schedule: [[0, 0, 0, 0, 1], [0, 0, 0, 1, 0], [1, 1, 1, 0, 0]]\n",
 };
 
 static const char *const searched[] = {
+	"  loops: {m: 3, n: 2, k: 3}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+	"  array: [2, 1]\n  no_link_transfer: {p1: A}\n  lanes: {p2: 3}\n"
+	"  search: {fold: [tiles, blocks], wires: 1}\n",
 	"  loops: {i: 3, j: 3, k: 3}\n  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
 	"  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2, wires: 1}\n",
 	"  loops: {i: 4, k: 4}\n  domain: i >= k\n  dependences: {A: [1, 0], C: [1, 1]}\n"
@@ -80,14 +87,15 @@ static bool judge(struct arena *arena, const struct space_time *spec, const char
 {
 	const struct recurrence *recurrence = &spec->recurrence;
 	struct project_search search = {.spec = spec, .seed = 7};
-	struct project_found found = {.projection = spec->projection,
+	struct project_found found = {.spec = spec,
+		.projection = spec->projection,
 		.facts = projection_facts(recurrence, &spec->projection, spec)};
 	const struct projection_facts *facts = &found.facts;
 	const char *why = projection_fault_text(arena, spec, &spec->projection, facts), *no_code;
 	assert_int_equal(facts->fault == PROJECTION_FINE, why == NULL);
 	if (is_small(recurrence)) {
-		projection_text(arena, &search, &found);
-		projection_json(arena, &search, &found, false);
+		projection_text(arena, &found);
+		projection_json(arena, &found, false);
 	}
 	if (why)
 		return false;
@@ -151,12 +159,12 @@ static void changed_searches_end(void **state)
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
 		struct space_time spec;
-		const char *body = mutated_text(arena, &random, searched[i % 2]);
+		const char *body = mutated_text(arena, &random, searched[i % 3]);
 		if (read_spec(arena, body, &spec) && is_searchable(&spec)) {
 			struct project_search search = {.spec = &spec,
 				.objectives = {3,
 					{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_PORTS}},
-				.solver = "exhaustive",
+				.solver = spec.folds ? "folds" : "exhaustive",
 				.simulate = SIMULATE_ALL,
 				.budget = 500};
 			struct project_explored explored = project_explore(&search, arena);

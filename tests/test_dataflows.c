@@ -59,7 +59,7 @@ static int64_t run(struct arena *arena, const struct space_time *spec, const str
 {
 	struct projection_facts facts =
 		projection_facts(&spec->recurrence, &spec->projection, spec);
-	struct project_found found = {.projection = spec->projection, .facts = facts};
+	struct project_found found = {.spec = spec, .projection = spec->projection, .facts = facts};
 	struct project_search search = {.spec = spec, .seed = 9};
 	assert_int_equal(facts.fault, PROJECTION_FINE);
 	project_execute(&search, &found, arena);

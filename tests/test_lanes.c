@@ -70,7 +70,8 @@ static void the_published_lanes_need_a_shuffle(void **state)
 	expect_fault(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n", NULL, PROJECTION_FINE, NULL);
 	struct space_time spec = must_read(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n", NULL);
 	struct project_search search = {.spec = &spec, .seed = 3};
-	struct project_found found = {.projection = spec.projection,
+	struct project_found found = {.spec = &spec,
+		.projection = spec.projection,
 		.facts = projection_facts(&spec.recurrence, &spec.projection, &spec)};
 	assert_int_equal(found.facts.units, 1);
 	assert_int_equal(found.facts.issues, 4);
@@ -106,7 +107,8 @@ static void lanes_have_operands_in_common(void **state)
 	struct space_time spec =
 		must_read(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: 8\n", NULL);
 	struct project_search search = {.spec = &spec, .seed = 3};
-	struct project_found found = {.projection = spec.projection,
+	struct project_found found = {.spec = &spec,
+		.projection = spec.projection,
 		.facts = projection_facts(&spec.recurrence, &spec.projection, &spec)};
 	project_execute(&search, &found, arena);
 	assert_true(found.agrees);

@@ -68,7 +68,8 @@ static void classical_convolutions_follow_from_the_equations(void **state)
 		assert_int_equal(facts.registers[2], rows[i].w);
 		assert_int_equal(facts.registers[4], rows[i].y);
 		struct project_search search = {.spec = &spec, .seed = 3};
-		struct project_found found = {.projection = spec.projection, .facts = facts};
+		struct project_found found = {
+			.spec = &spec, .projection = spec.projection, .facts = facts};
 		project_execute(&search, &found, arena);
 		assert_true(found.executed && found.agrees);
 		arena_close(arena);
@@ -97,7 +98,7 @@ static void the_published_call_is_projected(void **state)
 	assert_int_equal(facts.channels[0].move[0], 1);
 	assert_int_equal(facts.channels[0].delay, 1);
 	struct project_search search = {.spec = &spec, .seed = 1};
-	struct project_found found = {.projection = spec.projection, .facts = facts};
+	struct project_found found = {.spec = &spec, .projection = spec.projection, .facts = facts};
 	project_execute(&search, &found, arena);
 	assert_true(found.agrees);
 	assert_int_equal(found.execution.output_count, 8);
@@ -267,7 +268,8 @@ static void folds_compute_the_same(void **state)
 		struct projection_facts facts =
 			projection_facts(&spec.recurrence, &spec.projection, &spec);
 		struct project_search search = {.spec = &spec, .seed = 5};
-		struct project_found found = {.projection = spec.projection, .facts = facts};
+		struct project_found found = {
+			.spec = &spec, .projection = spec.projection, .facts = facts};
 		assert_int_equal(facts.fault, PROJECTION_FINE);
 		assert_int_equal(facts.pes, rows[i].pes);
 		if (rows[i].cycles && i != 1) /* the last tiles of i == 1 are narrower */

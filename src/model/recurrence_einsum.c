@@ -25,6 +25,18 @@ static bool refuse(struct derivation *to, const char *why)
 	return false;
 }
 
+/* The tiles of a split loop that an operand sees: they alone lead to no element again, as a tile is
+ * left for another element. */
+static bool is_seen_tile(
+	const struct derivation *to, const struct recurrence_operand *operand, int loop)
+{
+	bool seen = false;
+	for (int i = 0; i < to->einsum->split_count; i++)
+		for (int k = 0; k < operand->rank; k++)
+			seen |= to->einsum->splits[i].tiles == loop && operand->place[k].at[loop];
+	return seen;
+}
+
 /* Directions along which an operand stays the same, by loops that take more than one step. */
 static bool find_reuse(
 	struct derivation *to, const struct recurrence_operand *operand, struct lattice *out)
@@ -33,7 +45,7 @@ static bool find_reuse(
 	int loops[RECURRENCE_LOOPS_MOST], count = 0;
 	struct lattice kernel;
 	for (int i = 0; i < to->recurrence->loop_count; i++)
-		if (to->recurrence->loops[i].extent > 1)
+		if (to->recurrence->loops[i].extent > 1 && !is_seen_tile(to, operand, i))
 			loops[count++] = i;
 	bool fits = true;
 	for (int k = 0; k < operand->rank; k++) {
@@ -338,6 +350,21 @@ static void add_unit(struct derivation *to, const struct lattice *reuse, int loo
 	*done |= UINT32_C(1) << loop;
 }
 
+/* Whether an element of the result says in which step of a split loop it is: one of its indices is
+ * that loop alone. */
+static bool is_told(const struct recurrence_operand *operand, const struct recurrence_split *split)
+{
+	bool seen = false, told = false;
+	for (int k = 0; k < operand->rank; k++) {
+		bool others = false;
+		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+			others |= operand->place[k].at[i] && i != split->loop && i != split->tiles;
+		seen |= operand->place[k].at[split->loop] != 0;
+		told |= operand->place[k].at[split->loop] && !others;
+	}
+	return told || !seen;
+}
+
 /* Directions along which the result is summed up, innermost first: loops that do not index it, then
  * at most one that is no loop. */
 static bool find_chain(
@@ -345,6 +372,14 @@ static bool find_chain(
 {
 	struct lattice reuse;
 	int others = 0;
+	for (int i = 0; i < to->einsum->split_count; i++)
+		if (!is_told(operand, &to->einsum->splits[i]))
+			return refuse(to,
+				arena_format(to->arena,
+					"'%s' is summed up along '%s' and others at once, which cannot be "
+					"split",
+					operand->name,
+					to->recurrence->loops[to->einsum->splits[i].loop].name));
 	if (!find_reuse(to, operand, &reuse))
 		return false;
 	for (int r = 0; r < reuse.rank; r++)
@@ -384,11 +419,6 @@ static bool derive_sum(struct derivation *to, const struct term *product)
 	to->einsum->streams[to->einsum->operand_count - 1] = stream;
 	before = to->einsum->sum == TERM_ADD ? term_number(arena, 0) : product;
 	for (int r = chain.rank - 1; r >= 0; r--) {
-		if (crosses_padding(to, chain.rows[r]))
-			return refuse(to, arena_format(arena,
-						  "'%s' is summed up along several loops at once: "
-						  "their tiles must be full",
-						  operand->name));
 		/* From the end of all inner loops to where they begin. */
 		memcpy(vector, chain.rows[r], sizeof vector);
 		for (int k = 0; k < r; k++) {

@@ -263,8 +263,10 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 		if (diag_errors(reading->diag) == before) {
 			read_row_names(&map, out);
 			read_reverse(&map, recurrence, &out->projection);
+			space_time_limits(&map, beside ? beside->targets : NULL, out);
+		} else {
+			space_time_skip_limits(&map);
 		}
-		space_time_limits(&map, beside ? beside->targets : NULL, out);
 		if (diag_errors(reading->diag) == before)
 			read_fold(&map, out);
 		reader_done(&map);

@@ -81,10 +81,9 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 	return all;
 }
 
-const char *projection_json(struct arena *arena, const struct project_search *search,
-	const struct project_found *found, bool csv)
+const char *projection_json(struct arena *arena, const struct project_found *found, bool csv)
 {
-	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
 	struct score score = project_score(recurrence, projection, facts, true);
@@ -148,15 +147,16 @@ const char *projection_pareto_csv(struct arena *arena, const struct project_expl
 	return text_read(&text);
 }
 
-const char *projection_plan_yaml(
-	struct arena *arena, const struct project_search *search, const struct point *point)
+const char *projection_plan_yaml(struct arena *arena, const struct point *point)
 {
 	const struct project_found *found = point->payload;
-	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	struct text text = text_open(arena);
-	text_add(&text, "# %" PRId64 " cycles, %" PRId64 " PEs, by %s\nprojection:\n  allocation:",
-		point->score.cycles, point->score.pes, found->solver);
+	text_add(&text,
+		"# %" PRId64 " cycles, %" PRId64 " PEs, by %s\nprojection:\n  %sallocation:",
+		point->score.cycles, point->score.pes, found->solver,
+		found->name ? project_tiles_text(arena, found->spec, "\n  ") : "");
 	text_add(&text, "%s", projection->space_count ? "\n" : " []\n");
 	for (int r = 0; r < projection->space_count + projection->time_count; r++) {
 		bool space = r < projection->space_count;
@@ -177,6 +177,29 @@ const char *projection_plan_yaml(
 	return text_read(&text);
 }
 
+static void add_folds(json_t *entry, const struct project_found *found)
+{
+	if (!found->name)
+		return;
+	json_object_set_new(entry, "dataflow", json_string(found->name));
+	json_object_set_new(entry, "folds", json_integer((json_int_t)found->folds));
+}
+
+static json_t *dataflows_of(struct arena *arena, const struct project_explored *explored)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < explored->classical_count; i++) {
+		const struct project_found *found = explored->classical[i].payload;
+		if (!found)
+			continue;
+		json_t *entry = json_loads(projection_json(arena, found, false), 0, NULL);
+		json_object_set_new(entry, "projection", json_string(explored->classical[i].key));
+		add_folds(entry, found);
+		json_array_append_new(list, entry);
+	}
+	return list;
+}
+
 const char *projection_run_json(struct arena *arena, const struct run_record *record,
 	const struct project_search *search, const struct project_explored *explored)
 {
@@ -190,11 +213,14 @@ const char *projection_run_json(struct arena *arena, const struct run_record *re
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		const struct project_found *found = point->payload;
-		json_t *entry = json_loads(projection_json(arena, search, found, false), 0, NULL);
+		json_t *entry = json_loads(projection_json(arena, found, false), 0, NULL);
 		json_object_set_new(entry, "point", json_integer((json_int_t)i + 1));
 		json_object_set_new(entry, "projection", json_string(point->key));
+		add_folds(entry, found);
 		json_array_append_new(points, entry);
 	}
 	json_object_set_new(root, "points", points);
+	if (explored->classical_count)
+		json_object_set_new(root, "dataflows", dataflows_of(arena, explored));
 	return run_dump(arena, root);
 }

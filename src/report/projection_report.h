@@ -19,10 +19,8 @@ const char *systolic_fault_text(struct arena *arena, const struct recurrence *re
 	const struct systolic_result *result);
 
 /* Facts, channels, bounds, registers; `found->executed` adds the execution. */
-const char *projection_json(struct arena *arena, const struct project_search *search,
-	const struct project_found *found, bool csv);
-const char *projection_text(struct arena *arena, const struct project_search *search,
-	const struct project_found *found);
+const char *projection_json(struct arena *arena, const struct project_found *found, bool csv);
+const char *projection_text(struct arena *arena, const struct project_found *found);
 
 const char *projection_pareto_csv(struct arena *arena, const struct project_explored *explored);
 const char *projection_pareto_table(struct arena *arena, const struct project_explored *explored);
@@ -30,7 +28,6 @@ const char *projection_run_json(struct arena *arena, const struct run_record *re
 	const struct project_search *search, const struct project_explored *explored);
 
 /* The allocation and the schedule of a point, to be given after the spec itself. */
-const char *projection_plan_yaml(
-	struct arena *arena, const struct project_search *search, const struct point *point);
+const char *projection_plan_yaml(struct arena *arena, const struct point *point);
 
 #endif

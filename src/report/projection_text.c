@@ -172,10 +172,9 @@ static void add_channels(struct text *text, const struct recurrence *recurrence,
 	}
 }
 
-const char *projection_text(
-	struct arena *arena, const struct project_search *search, const struct project_found *found)
+const char *projection_text(struct arena *arena, const struct project_found *found)
 {
-	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
 	struct score score = project_score(recurrence, projection, facts, true);
@@ -210,24 +209,55 @@ const char *projection_text(
 	return text_read(&text);
 }
 
+static const char *executed_text(const struct project_found *found)
+{
+	return !found->executed ? "-" : found->agrees ? "data" : "WRONG";
+}
+
+/* The rows of a table of foldings: what stays, rounds, and who is better. */
+static void add_classical(struct text *text, const struct project_explored *explored)
+{
+	text_add(text, "\n%-24s %8s %10s %10s %8s %9s  %s\n", "dataflow", "folds", "cycles",
+		"registers", "use", "executed", "beaten by");
+	for (int i = 0; i < explored->classical_count; i++) {
+		const struct point *point = &explored->classical[i];
+		const struct project_found *found = point->payload;
+		struct text better = text_open(text->arena);
+		if (!found)
+			continue;
+		for (size_t k = 0; k < explored->frontier.count; k++) {
+			const struct score *other = &explored->frontier.points[k].score;
+			if (other->cycles < point->score.cycles && other->pes <= point->score.pes &&
+				other->registers <= point->score.registers)
+				text_add(&better, "%s%zu", better.length ? ", " : "", k + 1);
+		}
+		text_add(text, "%-24s %8" PRId64 " %10" PRId64 " %10" PRId64 " %6.1f %% %9s  %s\n",
+			found->name, found->folds, point->score.cycles, point->score.registers,
+			100 * point->score.utilization, executed_text(found),
+			better.length ? text_read(&better)
+				      : "none in all of cycles, PEs, registers");
+	}
+}
+
 const char *projection_pareto_table(struct arena *arena, const struct project_explored *explored)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%5s %10s %10s %10s %8s %8s %7s %9s  %s\n", "point", "cycles", "PEs",
-		"registers", "ports", "wire", "use", "executed", "projection");
+	bool folded = explored->classical_count > 0;
+	text_add(&text, "%5s %10s %10s %10s %8s %8s %7s %9s  ", "point", "cycles", "PEs",
+		"registers", "ports", "wire", "use", "executed");
+	text_add(&text, "%s%s\n", folded ? "what stays, " : "", "projection");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		const struct project_found *found = point->payload;
 		const struct score *score = &point->score;
 		text_add(&text,
 			"%5zu %10" PRId64 " %10" PRId64 " %10" PRId64 " %8" PRId64 " %8" PRId64
-			" %5.1f %% %9s  %s\n",
+			" %5.1f %% %9s  %s%s%s\n",
 			i + 1, score->cycles, score->pes, score->registers, score->ports,
-			score->wire, 100 * score->utilization,
-			!found->executed ? "-"
-			: found->agrees  ? "data"
-					 : "WRONG",
-			point->key);
+			score->wire, 100 * score->utilization, executed_text(found),
+			folded ? found->name : "", folded ? ": " : "", point->key);
 	}
+	if (folded)
+		add_classical(&text, explored);
 	return text_read(&text);
 }

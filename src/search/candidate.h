@@ -46,6 +46,7 @@ struct candidate {
 	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
 	const struct placement *placement;    /* place */
 	const struct projection *projection;  /* project */
+	const struct folding *folding;        /* project: of an einsum, in place of a projection */
 	const struct send_schedule *schedule; /* broadcast, scatter */
 };
 

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "model/recurrence_einsum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static bool values_equal(const struct recurrence *recurrence, const double *a, c
 void project_execute(
 	const struct project_search *search, struct project_found *found, struct arena *arena)
 {
-	const struct recurrence *recurrence = &search->spec->recurrence;
+	const struct recurrence *recurrence = &found->spec->recurrence;
 	struct recurrence_inputs inputs = project_inputs(&search->seed);
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
 	if (expected.fault)
@@ -130,24 +131,133 @@ void project_execute(
 		outputs_equal(&expected, got);
 }
 
+static const char *loop_list(
+	struct arena *arena, const struct recurrence *recurrence, const int *loops, int count)
+{
+	struct text text = text_open(arena);
+	for (int i = 0; i < count; i++)
+		text_add(&text, "%s%s", i ? ", " : "", recurrence->loops[loops[i]].name);
+	return text_read(&text);
+}
+
+const char *project_tiles_text(
+	struct arena *arena, const struct space_time *spec, const char *between)
+{
+	const struct recurrence_einsum *einsum = spec->einsum;
+	const struct recurrence *recurrence = &spec->recurrence;
+	struct text text = text_open(arena);
+	int reread[RECURRENCE_LOOPS_MOST], count = 0;
+	if (!einsum)
+		return "";
+	for (int i = 0; i < einsum->split_count; i++)
+		text_add(&text, "%s%s: %lld", i ? ", " : "split: {",
+			recurrence->loops[einsum->splits[i].loop].name,
+			(long long)einsum->splits[i].size);
+	if (einsum->split_count)
+		text_add(&text, "}%s", between);
+	if (einsum->order_count)
+		text_add(&text, "sum: [%s]%s",
+			loop_list(arena, recurrence, einsum->order, einsum->order_count), between);
+	for (int i = 0; i < recurrence->loop_count; i++)
+		if (einsum->reread >> i & 1)
+			reread[count++] = i;
+	if (count)
+		text_add(&text, "reread: [%s]%s", loop_list(arena, recurrence, reread, count),
+			between);
+	for (int i = 0; i < einsum->load_count; i++) {
+		const struct recurrence_load *load = &einsum->loads[i];
+		text_add(&text, "%s%s: [%s, %s]", i ? ", " : "load: {",
+			einsum->operands[load->operand].name, recurrence->loops[load->along].name,
+			recurrence->loops[load->before].name);
+	}
+	if (einsum->load_count)
+		text_add(&text, "}%s", between);
+	return text_read(&text);
+}
+
+bool project_fold(const struct project_search *search, const struct folding *folding, bool ports,
+	struct arena *arena, struct project_found *found, struct score *score)
+{
+	struct folded *folded = arena_new(arena, struct folded);
+	if (!folding_make(search->spec, folding, arena, folded))
+		return false;
+	const struct space_time *spec = &folded->spec;
+	*found = (struct project_found){.spec = spec,
+		.name = folded->name,
+		.folds = folded->folds,
+		.projection = spec->projection,
+		.facts = projection_facts(&spec->recurrence, &spec->projection, spec),
+		.solver = arena_format(arena, "project/%s", search->solver)};
+	if (found->facts.fault != PROJECTION_FINE)
+		return false;
+	*score = project_score(&spec->recurrence, &spec->projection, &found->facts, ports);
+	return true;
+}
+
+/* As a point: its key says all that a plan does. */
+static struct point point_of(struct project_found *found, struct score score, struct arena *arena)
+{
+	const struct space_time *spec = found->spec;
+	const char *key = project_text(arena, &spec->recurrence, &found->projection);
+	const char *tiles = found->name ? project_tiles_text(arena, spec, ", ") : "";
+	return (struct point){score, arena_format(arena, "%s%s", tiles, key), found};
+}
+
 static void take_offer(const struct project_search *search, const struct candidate *candidate,
 	struct project_explored *out, struct arena *arena)
 {
-	const struct recurrence *recurrence = &search->spec->recurrence;
-	struct projection_facts facts =
-		projection_facts(recurrence, candidate->projection, search->spec);
-	out->offered++;
-	if (facts.fault != PROJECTION_FINE) {
-		out->refused++;
-		return;
-	}
 	struct project_found *found = arena_new(arena, struct project_found);
-	*found = (struct project_found){.projection = *candidate->projection,
-		.facts = facts,
-		.solver = arena_format(arena, "project/%s", search->solver)};
-	struct point point = {project_score(recurrence, candidate->projection, &facts, true),
-		project_text(arena, recurrence, candidate->projection), found};
-	frontier_add(&out->frontier, arena, point);
+	struct score score;
+	bool legal;
+	out->offered++;
+	if (candidate->folding) {
+		legal = project_fold(search, candidate->folding, true, arena, found, &score);
+	} else {
+		const struct space_time *spec = search->spec;
+		*found = (struct project_found){.spec = spec,
+			.projection = *candidate->projection,
+			.facts = projection_facts(&spec->recurrence, candidate->projection, spec),
+			.solver = arena_format(arena, "project/%s", search->solver)};
+		legal = found->facts.fault == PROJECTION_FINE;
+		score = project_score(
+			&spec->recurrence, candidate->projection, &found->facts, legal);
+	}
+	out->refused += !legal;
+	if (legal)
+		frontier_add(&out->frontier, arena, point_of(found, score, arena));
+}
+
+/* What everybody compares with, whether the frontier has it or not. */
+static void add_classical(
+	const struct project_search *search, struct project_explored *out, struct arena *arena)
+{
+	const struct recurrence_einsum *einsum = search->spec->einsum;
+	if (!search->spec->folds)
+		return;
+	out->classical_count = einsum->operand_count;
+	for (int i = 0; i < einsum->operand_count; i++) {
+		struct folding folding;
+		struct score score;
+		struct project_found *found = arena_new(arena, struct project_found);
+		if (folding_classical(search->spec, i, &folding) &&
+			project_fold(search, &folding, true, arena, found, &score))
+			out->classical[i] = point_of(found, score, arena);
+	}
+}
+
+static void execute(const struct project_search *search, struct point *point,
+	struct project_explored *out, struct arena *arena)
+{
+	struct project_found *found = point->payload;
+	if (!found || search->simulate == SIMULATE_NONE)
+		return;
+	project_execute(search, found, arena);
+	out->simulated += found->executed;
+	if (found->executed && !found->agrees) {
+		out->disagreed++;
+		if (!out->fault)
+			out->fault = point->key;
+	}
 }
 
 struct project_explored project_explore(const struct project_search *search, struct arena *arena)
@@ -163,15 +273,10 @@ struct project_explored project_explore(const struct project_search *search, str
 		out.complaint = answer.complaints[0].text;
 	for (size_t i = 0; i < answer.candidate_count; i++)
 		take_offer(search, &answer.candidates[i], &out, arena);
-	for (size_t i = 0; i < out.frontier.count && search->simulate != SIMULATE_NONE; i++) {
-		struct project_found *found = out.frontier.points[i].payload;
-		project_execute(search, found, arena);
-		out.simulated += found->executed;
-		if (found->executed && !found->agrees) {
-			out.disagreed++;
-			if (!out.fault)
-				out.fault = out.frontier.points[i].key;
-		}
-	}
+	add_classical(search, &out, arena);
+	for (size_t i = 0; i < out.frontier.count; i++)
+		execute(search, &out.frontier.points[i], &out, arena);
+	for (int i = 0; i < out.classical_count; i++)
+		execute(search, &out.classical[i], &out, arena);
 	return out;
 }

@@ -3,7 +3,9 @@
 
 #include "cost/projection.h"
 #include "cost/projection_reverse.h"
+#include "model/shape.h"
 #include "search/explore.h"
+#include "search/foldings.h"
 #include "search/solver.h"
 #include "sim/systolic.h"
 
@@ -24,6 +26,9 @@ struct project_search {
 
 /* The payload of a frontier point. */
 struct project_found {
+	const struct space_time *spec; /* what it is a projection of; of a folding its own */
+	const char *name;              /* of a folding: what stays; NULL */
+	int64_t folds;
 	struct projection projection;
 	struct projection_facts facts;
 	const char *solver;
@@ -33,6 +38,10 @@ struct project_found {
 
 struct project_explored {
 	struct frontier frontier;
+	/* Where an einsum is folded: the dataflows in which one operand each stays, by operand, the
+	 * written one last; executed as the frontier is.  A NULL payload: there is no such thing. */
+	int classical_count;
+	struct point classical[SHAPE_SPACES_MOST];
 	uint64_t evaluated, offered, refused, simulated, disagreed;
 	bool complete; /* no projection of the ranges beats a point of the frontier */
 	bool stopped;
@@ -49,6 +58,14 @@ struct score project_score(const struct recurrence *recurrence, const struct pro
 /* One projection on the array, beside the sequential order: into found->execution. */
 void project_execute(
 	const struct project_search *search, struct project_found *found, struct arena *arena);
+
+/* A folding with its facts and its score; false if it is not legal. */
+bool project_fold(const struct project_search *search, const struct folding *folding, bool ports,
+	struct arena *arena, struct project_found *found, struct score *score);
+
+/* How an einsum is tiled and carried, as it can be written in a spec, `between` after each key. */
+const char *project_tiles_text(
+	struct arena *arena, const struct space_time *spec, const char *between);
 
 /* The allocation and the schedule in a line, as they can be written in a spec. */
 const char *project_text(struct arena *arena, const struct recurrence *recurrence,

@@ -1,0 +1,287 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "report/projection_report.h"
+#include "search/project_search.h"
+#include "spec/node.h"
+#include "tests/support/complaints.h"
+#include "tests/support/draws.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+/*
+ * Einsums on arrays that they do not fit: the classical dataflows take the published cycles (Samajdar
+ * and others, SCALE-Sim, ISPASS 2020, as its code counts them), every legal folding computes the
+ * einsum on its array, and what a search finds is beaten by none.
+ */
+static struct space_time must_read(struct arena *arena, const char *text, const char *plan)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading = {arena, diag, NULL};
+	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
+	struct space_time_beside beside = {0};
+	struct space_time spec;
+	if (plan)
+		beside.plan = node_find(
+			node_read_text(arena, "plan.yaml", plan, strlen(plan), diag), "projection");
+	if (!node || !space_time_read(&reading, node_find(node, "space_time"), &beside, &spec))
+		fail_msg("%s", complaints_text(arena, diag));
+	return spec;
+}
+
+struct product {
+	int64_t m, n, k, r, c;
+};
+
+static struct space_time product_spec(
+	struct arena *arena, const struct product *s, const char *orders)
+{
+	return must_read(arena,
+		arena_format(arena,
+			"space_time:\n  loops: {m: %d, n: %d, k: %d}\n"
+			"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
+			"  array: [%d, %d]\n  search: {fold: %s}\n",
+			(int)s->m, (int)s->n, (int)s->k, (int)s->r, (int)s->c, orders),
+		NULL);
+}
+
+static struct project_search open_search(const struct space_time *spec)
+{
+	return (struct project_search){.spec = spec,
+		.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
+		.solver = "folds",
+		.simulate = SIMULATE_ALL,
+		.seed = 9,
+		.asker = {.jobs = 1}};
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* What is in memory depends on the tensor's name alone. */
+static double read_input(void *user, int stream, const int64_t *place)
+{
+	const struct recurrence *recurrence = user;
+	struct random random = random_open(3, (uint64_t)recurrence->streams[stream].name[0]);
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		random = random_open(random.state, (uint64_t)place[i]);
+	return (double)random_below(&random, 9) - 4;
+}
+
+/* What an einsum gives without any array. */
+static struct recurrence_values run_whole(struct arena *arena, struct space_time *spec)
+{
+	struct recurrence_inputs inputs = {&spec->recurrence, read_input};
+	return sequential_run(&spec->recurrence, &inputs, arena);
+}
+
+/* The array computes it, in the cycles that were counted. */
+static void expect_same_outputs(struct arena *arena, const struct recurrence_values *whole,
+	const struct project_found *found, const char *key)
+{
+	struct recurrence recurrence = found->spec->recurrence;
+	struct recurrence_inputs inputs = {&recurrence, read_input};
+	struct systolic_result run = systolic_run(&recurrence, &found->projection, &inputs, arena);
+	const struct systolic_result *array = &run;
+	assert_int_equal(run.fault, SYSTOLIC_FINE);
+	assert_int_equal(run.cycles, found->facts.cycles);
+	if (array->output_count != whole->output_count)
+		fail_msg("%s: %zu outputs, not %zu", key, array->output_count, whole->output_count);
+	for (size_t i = 0; i < whole->output_count; i++) {
+		const struct recurrence_output *a = &whole->outputs[i], *b = &array->outputs[i];
+		if (memcmp(a->place, b->place, sizeof a->place) != 0 || a->value != b->value)
+			fail_msg("%s: output %zu is %g, not %g", key, i, b->value, a->value);
+	}
+}
+
+static void classical_dataflows_take_the_published_cycles(void **state)
+{
+	(void)state;
+	long count = draws(20);
+	uint64_t seed = draws_seed(74);
+	for (long n = 0; n < count; n++) {
+		struct random random = random_open(seed, (uint64_t)n);
+		struct arena *arena = arena_open();
+		struct product s = {1 + (int64_t)random_below(&random, 9),
+			1 + (int64_t)random_below(&random, 9),
+			1 + (int64_t)random_below(&random, 9),
+			1 + (int64_t)random_below(&random, 4),
+			1 + (int64_t)random_below(&random, 4)};
+		struct space_time spec = product_spec(arena, &s, "tiles");
+		struct project_search search = open_search(&spec);
+		const int64_t folds[] = {ceil_div(s.k, s.r) * ceil_div(s.m, s.c),
+			ceil_div(s.k, s.r) * ceil_div(s.n, s.c),
+			ceil_div(s.m, s.r) * ceil_div(s.n, s.c)};
+		const int64_t fold[] = {
+			2 * s.r + s.c + s.n - 2, 2 * s.r + s.c + s.m - 2, s.r + s.c + s.k - 2};
+		static const char *const names[] = {
+			"Inputs stationary", "Weights stationary", "Outputs stationary"};
+		for (int i = 0; i < 3; i++) {
+			struct folding folding;
+			struct project_found found;
+			struct score score;
+			assert_true(folding_classical(&spec, i, &folding));
+			assert_true(project_fold(&search, &folding, false, arena, &found, &score));
+			assert_non_null(strstr(found.name, names[i]));
+			assert_int_equal(found.folds, folds[i]);
+			assert_int_equal(score.cycles, folds[i] * fold[i]);
+			project_execute(&search, &found, arena);
+			assert_true(found.agrees);
+			struct recurrence_values whole = run_whole(arena, &spec);
+			expect_same_outputs(arena, &whole, &found, names[i]);
+		}
+		arena_close(arena);
+	}
+}
+
+/* Runs of SCALE-Sim, which tells the number of the last cycle: 38783 and 331007. */
+static void published_runs_are_met(void **state)
+{
+	(void)state;
+	static const struct {
+		struct product s;
+		int64_t cycles;
+	} rows[] = {{{512, 256, 256, 32, 32}, 38784}, {{768, 768, 512, 32, 32}, 331008}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = product_spec(arena, &rows[i].s, "tiles");
+		struct project_search search = open_search(&spec);
+		struct folding folding;
+		struct project_found found;
+		struct score score;
+		assert_true(folding_classical(&spec, 1, &folding));
+		assert_true(project_fold(&search, &folding, false, arena, &found, &score));
+		assert_int_equal(score.cycles, rows[i].cycles);
+		arena_close(arena);
+	}
+}
+
+/* One command's answer: the three of them, and what is better, all executed. */
+static void the_frontier_has_something_better(void **state)
+{
+	(void)state;
+	struct arena *arena = arena_open();
+	struct product s = {8, 6, 5, 4, 3};
+	struct space_time spec = product_spec(arena, &s, "[tiles, blocks]");
+	struct project_search search = open_search(&spec);
+	struct project_explored explored = project_explore(&search, arena);
+	assert_true(explored.complete);
+	assert_int_equal(explored.disagreed, 0);
+	assert_int_equal(explored.classical_count, 3);
+	assert_int_equal(explored.simulated, explored.frontier.count + 3);
+	int64_t tiles = 2 * 2;
+	const struct point *best = &explored.frontier.points[0];
+	assert_int_equal(best->score.cycles, tiles * s.k + s.r + s.c - 2);
+	for (int i = 0; i < 3; i++)
+		assert_true(best->score.cycles < explored.classical[i].score.cycles &&
+			    best->score.registers <= explored.classical[i].score.registers);
+	const char *table = projection_pareto_table(arena, &explored);
+	assert_non_null(strstr(table, "\nWeights stationary              4         68"));
+	/* A plan is read as what it is a plan of. */
+	struct recurrence_values whole = run_whole(arena, &spec);
+	for (size_t i = 0; i < explored.frontier.count; i++) {
+		const struct point *point = &explored.frontier.points[i];
+		const struct project_found *found = point->payload;
+		struct space_time again = must_read(arena,
+			"space_time:\n  loops: {m: 8, n: 6, k: 5}\n"
+			"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
+			"  array: [4, 3]\n  search: {fold: [tiles, blocks]}\n",
+			projection_plan_yaml(arena, point));
+		struct projection_facts facts =
+			projection_facts(&again.recurrence, &again.projection, &again);
+		assert_int_equal(facts.fault, PROJECTION_FINE);
+		assert_int_equal(facts.cycles, point->score.cycles);
+		assert_int_equal(facts.pes, point->score.pes);
+		expect_same_outputs(arena, &whole, found, point->key);
+	}
+	arena_close(arena);
+}
+
+/* Each folding that there is, executed. */
+struct looks {
+	struct project_search search;
+	struct recurrence_values whole;
+	int met, legal, blocks, wired;
+	struct score least; /* in each objective */
+};
+
+static bool look(void *user, const struct folding *folding)
+{
+	struct looks *looks = user;
+	struct arena *arena = arena_open();
+	struct project_found found;
+	struct score score;
+	looks->met++;
+	if (project_fold(&looks->search, folding, false, arena, &found, &score)) {
+		const char *key = project_tiles_text(arena, found.spec, ", ");
+		project_execute(&looks->search, &found, arena);
+		if (!found.agrees)
+			fail_msg("%s: the array does something else", key);
+		expect_same_outputs(arena, &looks->whole, &found, key);
+		for (int r = 0; r < folding->rows; r++) {
+			assert_true(found.facts.space[r].extent <= looks->search.spec->array[r]);
+			looks->blocks += folding->orders[r] == FOLD_BLOCKS;
+			looks->wired += folding->wired[r];
+		}
+		if (!looks->legal++ || score.cycles < looks->least.cycles)
+			looks->least = score;
+	}
+	arena_close(arena);
+	return true;
+}
+
+static void every_folding_computes_the_einsum(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool wires;
+	} rows[] = {
+		{"loops: {m: 5, n: 4, k: 3}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+		 "  array: [2, 3]\n",
+			true},
+		{"loops: {p: 5, c: 4, k: 3, r: 2}\n"
+		 "  einsum: Y[k,p] = sum(r, c) W[k,c,r] * X[c, p + r]\n  array: [2, 2]\n",
+			false},
+		{"loops: {b: 2, m: [1, 6], n: 3, k: 2}\n"
+		 "  einsum: Y[b, m, n] = sum(k) X[b, 2 m, k] * W[b, k, n]\n  array: [2, 4]\n",
+			false},
+		{"loops: {b: 3, i: 4, j: 5}\n  einsum: Y[b,i] = max(j) X[b,i,j]\n  array: [2, 2]\n",
+			false},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  %s  search: {fold: [tiles, blocks], wires: %d}\n",
+				rows[i].text, rows[i].wires ? 1 : 0),
+			NULL);
+		struct looks looks = {.search = open_search(&spec)};
+		looks.whole = run_whole(arena, &spec);
+		assert_true(foldings_visit(&spec, look, &looks));
+		assert_true(looks.legal > 0 || i == 3);
+		assert_true(!rows[i].wires || looks.wired > 0);
+		printf("%d foldings, %d legal\n", looks.met, looks.legal);
+		struct project_explored explored = project_explore(&looks.search, arena);
+		assert_int_equal(explored.frontier.count > 0, looks.legal > 0);
+		if (looks.legal) {
+			assert_true(looks.blocks > 0);
+			assert_int_equal(
+				explored.frontier.points[0].score.cycles, looks.least.cycles);
+		}
+		arena_close(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classical_dataflows_take_the_published_cycles),
+		cmocka_unit_test(published_runs_are_met),
+		cmocka_unit_test(the_frontier_has_something_better),
+		cmocka_unit_test(every_folding_computes_the_einsum),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
