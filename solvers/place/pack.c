@@ -5,6 +5,7 @@
 #include "solvers/place/pack_core.h"
 #include "solvers/place/pack_filling.h"
 #include "solvers/place/pack_search.h"
+#include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
 
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
@@ -80,7 +81,46 @@ static enum pack_status start_search(struct asking *asking, const struct room *r
 	return status;
 }
 
-/* In turns as it is and filled up, until the latter is known not to fit. */
+/* Rounds of the weave, from both ends in turns, each pair with four times as many strands as the
+ * last; a first round after so many nodes of the other search. */
+enum { WEAVE_AFTER = 2000, WEAVE_STRANDS = 4, WEAVE_TIMES = 4, WEAVE_SHARE = 3, WEAVE_MOST = 1024 };
+
+struct weaving {
+	const struct room *room;
+	struct weave *weaves[2];
+	uint64_t nodes;
+	int round, width; /* of the next round; the weaves are not open yet before the first */
+};
+
+static enum pack_status weave_room(
+	struct asking *asking, struct weaving *weaving, struct arena *arena, int64_t *addresses)
+{
+	uint64_t limit = asking->question->nodes;
+	int side = weaving->round % 2;
+	bool is_bold = weaving->round++ / 2 % 2;
+	if (!weaving->width) {
+		weaving->width = WEAVE_STRANDS;
+		for (int k = 0; k < 2; k++)
+			weaving->weaves[k] = weave_open(weaving->room, k == 1, arena);
+	}
+	struct weave *weave = weaving->weaves[side];
+	if (!weave || weaving->width > WEAVE_MOST) {
+		weaving->nodes = UINT64_MAX; /* never again */
+		return PACK_UNKNOWN;
+	}
+	uint64_t before = weave_nodes(weave);
+	bool fits = weave_run(weave, asking->run, weaving->width, is_bold,
+		limit ? limit - asking->answer.nodes : 0);
+	asking->answer.nodes += weave_nodes(weave) - before;
+	weaving->nodes += weave_nodes(weave) - before;
+	weaving->width *= side && is_bold ? WEAVE_TIMES : 1;
+	for (int i = 0; fits && i < weaving->room->item_count; i++)
+		addresses[weaving->room->items[i].shape] = weave_address(weave, i);
+	return fits ? PACK_FITS : PACK_UNKNOWN;
+}
+
+/* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
+ * is for such rooms. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
@@ -88,6 +128,7 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	struct filled full = pack_filling(room, arena);
 	struct pack_search *filled = full.room ? pack_search_open(full.room, arena) : NULL;
 	uint64_t part = full.is_likely ? 1 : FILLED_PART;
+	struct weaving weaving = {.room = room};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
 	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
@@ -112,6 +153,10 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 		}
 		if (start % 4 == 3)
 			failures *= 1.3;
+		uint64_t nodes = pack_search_nodes(search);
+		if (status == PACK_UNKNOWN && nodes >= WEAVE_AFTER &&
+			weaving.nodes <= WEAVE_SHARE * nodes && !is_over(asking))
+			status = weave_room(asking, &weaving, arena, addresses);
 	}
 	if (status != PACK_FITS)
 		asking->answer.hardest = hardest_step(shapes, room, search);

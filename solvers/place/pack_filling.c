@@ -111,9 +111,7 @@ struct filled pack_filling(const struct room *room, struct arena *arena)
 	for (int i = 0; i < room->item_count; i++)
 		*array_add(arena, &filling.items) = room->items[i];
 	for (int s = 0; s < room->section_count; s++) {
-		int64_t spare = room->height;
-		for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++)
-			spare -= item_height(&room->items[room->lives[k]], s);
+		int64_t spare = room_spare(room, s);
 		if (spare < 0)
 			return none;
 		follow(&filling, s, spare);

@@ -48,6 +48,15 @@ static inline int64_t item_height(const struct item *item, int section)
 	return item->heights ? item->heights[section - item->first] : item->size;
 }
 
+/* What all items of a section leave of it; negative if they are too high. */
+static inline int64_t room_spare(const struct room *room, int section)
+{
+	int64_t spare = room->height;
+	for (size_t k = room->section_first[section]; k < room->section_first[section + 1]; k++)
+		spare -= item_height(&room->items[room->lives[k]], section);
+	return spare;
+}
+
 /* How far another that meets the item must lie above its address. */
 static inline int64_t item_height_beside(const struct item *item, const struct item *other)
 {
