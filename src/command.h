@@ -41,6 +41,9 @@ int command_refuse(const struct diag *diag);
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
 
+/* Into a file; what cannot be written ends the program. */
+void command_write(struct arena *arena, const char *path, const char *text);
+
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
 extern const char *const format_names[];
 

@@ -5,6 +5,7 @@
 #include "listener.h"
 #include "model/broadcast_check.h"
 #include "report/broadcast_report.h"
+#include "report/broadcast_trace.h"
 #include "report/folder.h"
 #include "report/pareto.h"
 #include "results.h"
@@ -39,16 +40,19 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	const struct inputs *inputs, bool simulated, struct diag *diag)
 {
 	struct broadcast_outcome outcome;
+	struct broadcast_trace times;
 	int format = FORMAT_JSON;
 	const struct option_value *trace = option_find(arguments, "trace");
-	if (trace)
-		diag_error(diag, trace->span, "'--trace' is for workload graphs");
 	if (!option_word(arguments, "format", format_names, diag, &format) || diag_failed(diag))
 		return command_refuse(diag);
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed, arena);
+		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed,
+			trace ? &times : NULL, arena);
+	if (trace)
+		command_write(arena, trace->text,
+			broadcast_trace_json(arena, &outcome, &times, clock_ns(inputs)));
 	command_print(format == FORMAT_TEXT
 			      ? broadcast_text(arena, &outcome, clock_ns(inputs), simulated)
 		      : format == FORMAT_CSV
@@ -68,7 +72,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	}
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
-	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed, arena);
+	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed, NULL, arena);
 	command_print(broadcast_text(arena, &outcome, clock_ns(inputs), true));
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "base/text.h"
 #include "command_place.h"
 #include "inputs_unfit.h"
@@ -9,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { FORKS = 5000 };
 
@@ -124,8 +122,5 @@ void command_place_prove(
 			FORKS, count);
 		return;
 	}
-	const char *text = unfit_yaml(arena, &some, &proof);
-	const char *why = file_write(arena, request->certificate, text, strlen(text));
-	if (why)
-		fatal("%s", why);
+	command_write(arena, request->certificate, unfit_yaml(arena, &some, &proof));
 }

@@ -1,18 +1,15 @@
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "command.h"
 #include "command_broadcast.h"
 #include "command_nest.h"
 #include "command_space_time.h"
 #include "inputs.h"
-#include "report/folder.h"
 #include "report/score_json.h"
 #include "report/trace.h"
 #include "search/evaluate.h"
 #include "search/recipe.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void execute(
 	struct outcome *outcome, const struct inputs *inputs, bool trace, struct arena *arena)
@@ -27,14 +24,6 @@ static void execute(
 		how.truth = &truth;
 	}
 	evaluate_simulate(outcome, &how, arena);
-}
-
-static void write_trace(struct arena *arena, const char *path, const struct outcome *outcome)
-{
-	const char *text = trace_json(arena, outcome);
-	const char *why = file_write(arena, path, text, strlen(text));
-	if (why)
-		fatal("%s", why);
 }
 
 static bool refuse_option(const struct arguments *arguments, const char *name, struct diag *diag)
@@ -89,7 +78,7 @@ static int report(
 		return EXIT_IMPOSSIBLE;
 	}
 	if (trace)
-		write_trace(arena, trace->text, &outcome);
+		command_write(arena, trace->text, trace_json(arena, &outcome));
 	/* JSON is YAML as it stands. */
 	const char *text = format == FORMAT_TEXT  ? score_text(arena, &outcome, &made, simulated)
 			   : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)

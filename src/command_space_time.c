@@ -1,10 +1,8 @@
 #include "command_space_time.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "base/text.h"
 #include "listener.h"
-#include "report/folder.h"
 #include "report/pareto.h"
 #include "report/projection_code.h"
 #include "report/projection_report.h"
@@ -12,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct project_search open_search(const struct inputs *inputs)
 {
@@ -69,9 +66,7 @@ static bool write_code(const struct arguments *arguments, const struct space_tim
 		diag_error(diag, file->span, "there is no code for this projection: %s", why);
 		return false;
 	}
-	why = file_write(arena, file->text, code, strlen(code));
-	if (why)
-		fatal("%s", why);
+	command_write(arena, file->text, code);
 	return true;
 }
 

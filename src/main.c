@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "command.h"
+#include "report/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,13 @@ void command_print(const char *text)
 {
 	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
 		fatal("cannot write to stdout: %s", strerror(errno));
+}
+
+void command_write(struct arena *arena, const char *path, const char *text)
+{
+	const char *why = file_write(arena, path, text, strlen(text));
+	if (why)
+		fatal("%s", why);
 }
 
 static void print_help(struct arena *arena)

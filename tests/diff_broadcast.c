@@ -6,9 +6,9 @@
  */
 #include "base/arena.h"
 #include "base/random.h"
-#include "cost/broadcast.h"
 #include "lower/broadcast.h"
 #include "model/broadcast_check.h"
+#include "search/broadcast_outcome.h"
 #include "sim/copy.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/broadcast_draw.h"
@@ -297,6 +297,10 @@ static void check_times(struct draw *draw, const struct topology *topology,
 	if (b->operation == OPERATION_BROADCAST)
 		SAME(draw, broadcast_time_of(b, topology, b->staging, chunks->bytes, chunks->count),
 			times.tiles);
+	struct broadcast_outcome outcome;
+	assert_null(broadcast_price(b, NULL, draw->arena, &outcome));
+	SAME(draw, outcome.ticks, times.tiles);
+	assert_true(outcome.bound <= outcome.score.cycles);
 	assert_true(times.bound <= times.unlimited && times.unlimited <= times.ping_pong);
 	assert_true(times.ping_pong <= times.single);
 	seen.three_tiles += times.unlimited < times.ping_pong;

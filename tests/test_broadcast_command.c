@@ -63,6 +63,58 @@ static void every_operation_is_executed(void **state)
 	assert_non_null(strstr(away.err, "no way leads from rank 1 to rank 0"));
 }
 
+/* Queues and links of a published operation, and of an algorithm. */
+static void a_trace_shows_queues_and_links(void **state)
+{
+	const char *folder = shell_folder(*state);
+	struct ended ended = shell(*state,
+		"$LXPLORE simulate specs/arch/a2a3.yaml specs/broadcasts/reduce_gradients.yaml "
+		"--trace %s/a.json >/dev/null && grep -c '\"ph\":\"X\"' %s/a.json && "
+		"grep -o '\"name\":\"vector\"\\|\"name\":\"7 > 0\"' %s/a.json",
+		folder, folder, folder);
+	/* 32 chunks: 8 loads, 7 of them over links, 7 sums and a store */
+	expect(&ended, 0, "736\n\"name\":\"7 > 0\"\n\"name\":\"vector\"\n");
+	ended = shell(*state,
+		"$LXPLORE simulate - --trace %s/b.json >/dev/null <<'E' && "
+		"grep -c '\"ph\":\"X\"' %s/b.json && tail -n 1 %s/b.json\n"
+		"broadcast: {operation: gather, algorithm: binomial, dtype: fp32, shape: [4],\n"
+		"  ranks: 4, tile: {rows: 1, cols: 8}}\nE",
+		folder, folder, folder);
+	expect(&ended, 0, "9\n]");
+	shell_remove(folder);
+}
+
+/* Algorithms of the other operations: their stage, and how few rounds there can be. */
+static void siblings_have_algorithms(void **state)
+{
+	struct ended ended = shell(*state,
+		"$LXPLORE simulate - <<'E'\n"
+		"broadcast: {operation: reduce, algorithm: round_optimal, segments: 8, dtype: fp32,\n"
+		"  shape: [4, 8], ranks: 6, tile: {rows: 4, cols: 8}}\nE");
+	expect(&ended, 0, "\"rounds\": 10,");
+	expect(&ended, 0, "\"bound_rounds\": 10,");
+	expect(&ended, 0, "\"agrees\": true");
+	ended = shell(*state,
+		"$LXPLORE simulate - <<'E'\n"
+		"broadcast: {operation: scatter, algorithm: binomail, dtype: fp32, shape: [4],\n"
+		"  ranks: 4, tile: {rows: 1, cols: 8}}\nE");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "stage 'scatter' has no solver 'binomail'; did you mean "
+					  "'binomial'?"));
+	ended = shell(*state,
+		"$LXPLORE score - <<'E'\n"
+		"broadcast: {operation: put, algorithm: chain, dtype: fp32, shape: [4],\n"
+		"  ranks: 4, peer: 1, tile: {rows: 1, cols: 8}}\nE");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "a put has no algorithms"));
+	ended = shell(*state,
+		"$LXPLORE explore - -q --solver broadcast=binomial <<'E'\n"
+		"broadcast: {operation: gather, dtype: fp32, shape: [4], ranks: 4,\n"
+		"  tile: {rows: 1, cols: 8}}\nE");
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "a gather has the one stage 'scatter'"));
+}
+
 static void what_breaks_a_rule_is_no_broadcast(void **state)
 {
 	struct ended ended = shell(*state, "$LXPLORE check specs/arch/kirin.yaml - <<'E'\n"
@@ -129,6 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(score_and_simulate_agree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_operation_is_executed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_trace_shows_queues_and_links, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(siblings_have_algorithms, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_breaks_a_rule_is_no_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),

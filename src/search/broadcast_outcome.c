@@ -58,21 +58,26 @@ static int64_t time_of(int64_t bytes, struct ratio rate)
 
 /* What no way over these links is below, while it is found. */
 struct bound {
-	const struct broadcast *broadcast;
-	const struct topology *topology;
 	struct copy_ticks ticks;
 	struct ratio rate;
 	int64_t latency, most;
 };
 
-/* Links of a rank that so many bytes must enter or leave it by. */
-static void pass_through(struct bound *bound, int rank, bool entering, int64_t bytes)
+/* By rank: messages that enter or leave it at a time. */
+static int64_t *count_ways(const struct topology *topology, bool entering, struct arena *arena)
 {
-	const struct topology *topology = bound->topology;
-	int64_t ways = 0;
+	int64_t *ways = arena_array(arena, int64_t, topology->ranks);
 	for (size_t l = 0; l < topology->link_count; l++)
-		ways += (entering ? topology->links[l].to : topology->links[l].from) == rank;
-	ways = topology->ports == PORTS_ONE ? number_min(ways, 1) : ways * topology->channels;
+		ways[entering ? topology->links[l].to : topology->links[l].from] +=
+			topology->channels;
+	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
+		ways[r] = number_min(ways[r], 1);
+	return ways;
+}
+
+/* So many bytes go by so many ways. */
+static void pass_through(struct bound *bound, int64_t ways, int64_t bytes)
+{
 	if (ways && bytes)
 		bound->most = number_max(bound->most, bound->latency + bound->ticks.link_latency +
 							      time_of(bytes, bound->rate) / ways);
@@ -92,7 +97,7 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	bool to_root = all || b->operation == OPERATION_REDUCE;
 	int *distances = arena_array(arena, int, topology->ranks);
 	int64_t others = pair ? b->peer != b->root : b->ranks - 1, doublings = 0;
-	struct bound bound = {b, topology, .ticks = copying_ticks(&b->copying)};
+	struct bound bound = {.ticks = copying_ticks(&b->copying)};
 	const struct copy_ticks *ticks = &bound.ticks;
 	bool remote = b->operation == OPERATION_PUT && others;
 	if (!block)
@@ -105,15 +110,17 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	bound.most = remote ? ticks->in_latency + time_of(block, ticks->in_rate)
 			    : ticks->out_latency + time_of(block, ticks->out_rate);
 	find_distances(b, topology, distances);
+	const int64_t *others_ways = count_ways(topology, !pulls, arena);
+	const int64_t *own_ways = count_ways(topology, pulls, arena);
 	for (int r = 0; r < topology->ranks; r++) {
 		if (r == topology->root || (pair && r != b->peer))
 			continue;
 		bound.most =
 			number_max(bound.most, bound.latency + distances[r] * ticks->link_latency);
-		pass_through(&bound, r, !pulls, block);
+		pass_through(&bound, others_ways[r], block);
 	}
 	if (to_root)
-		pass_through(&bound, topology->root, pulls, all ? others * block : block);
+		pass_through(&bound, own_ways[topology->root], all ? others * block : block);
 	while (topology->ports == PORTS_ONE && !pair && (1 << doublings) < topology->ranks)
 		doublings++;
 	bound.most = number_max(bound.most, doublings * (bound.latency + ticks->link_latency));
@@ -184,9 +191,8 @@ static const struct send_schedule *find_schedule(struct broadcast_outcome *out,
 	struct answer answer = solve_for(asker, solver, &problem, SOLVER_TICKS, 1, arena);
 	if (!answer.candidate_count)
 		return NULL;
-	out->rounds_bound = solver->stage == STAGE_SCATTER
-				    ? scatter_bound(&synthesis, arena)
-				    : rounds_bound(&synthesis, arena).rounds;
+	out->rounds_bound = solver->stage == STAGE_SCATTER ? scatter_bound(&synthesis, arena)
+							   : rounds_bound(&synthesis, arena).rounds;
 	if (answer.status == PROOF_OPTIMAL || answer.status == PROOF_BOUND)
 		out->rounds_bound = number_max(out->rounds_bound, (int64_t)answer.bound);
 	const struct send_schedule *schedule = answer.candidates[0].schedule;
@@ -216,8 +222,8 @@ static const char *price_algorithm(struct broadcast_outcome *out, const struct a
 	out->schedule = find_schedule(out, solver, asker, arena);
 	if (!out->schedule)
 		return arena_format(arena, "'%s' does not go over these links", b->algorithm);
-	if (!schedule_price(out->schedule, &ticks, moved_bytes(b), element_bytes(b->source.element),
-		    &cost))
+	if (!schedule_price(
+		    out->schedule, &ticks, moved_bytes(b), element_bytes(b->source.element), &cost))
 		return "its times are too large";
 	if (b->scratchpad_bytes && cost.buffer_bytes > b->scratchpad_bytes)
 		return "two segments do not fit into the scratchpad";
@@ -259,7 +265,8 @@ const char *broadcast_price(const struct broadcast *broadcast, const struct aske
 		return "it is too large to be counted";
 	int64_t bytes = block_bytes(broadcast);
 	bool published = !broadcast->algorithm || bytes == 0;
-	why = published ? price_published(out, arena) : price_algorithm(out, asker ? asker : &nobody, bytes, arena);
+	why = published ? price_published(out, arena)
+			: price_algorithm(out, asker ? asker : &nobody, bytes, arena);
 	if (why)
 		return why;
 	out->score.feasible = true;
@@ -268,15 +275,17 @@ const char *broadcast_price(const struct broadcast *broadcast, const struct aske
 	return NULL;
 }
 
-static void execute_published(
-	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena)
+static void execute_published(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
+	struct broadcast_trace *trace, struct arena *arena)
 {
 	const struct broadcast_counts *counts = &outcome->counts;
 	struct copy_options options = {
-		.data = bytes_most > 0, .seed = seed, .bytes_most = bytes_most};
+		.data = bytes_most > 0, .seed = seed, .bytes_most = bytes_most, .trace = trace};
 	const struct copy_program *program =
 		broadcast_lower(outcome->broadcast, outcome->order, INT64_MAX / 4, arena);
 	struct copy_result run = copy_run(program, &options, arena);
+	if (trace)
+		*trace = (struct broadcast_trace){.program = program, .times = run.trace};
 	outcome->execution = (struct broadcast_execution){
 		.finished = run.finished,
 		.data = run.data,
@@ -295,8 +304,8 @@ static void execute_published(
 	};
 }
 
-static void execute_schedule(
-	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena)
+static void execute_schedule(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
+	struct broadcast_trace *trace, struct arena *arena)
 {
 	const struct broadcast *b = outcome->broadcast;
 	struct copy_ticks ticks = copying_ticks(&b->copying);
@@ -304,6 +313,8 @@ static void execute_schedule(
 	bool data = bytes <= bytes_most / b->ranks;
 	struct schedule_result run = schedule_run(outcome->schedule, outcome->topology, &ticks,
 		bytes, element_bytes(b->source.element), data, seed, arena);
+	if (trace)
+		*trace = (struct broadcast_trace){.sends = run.times};
 	outcome->execution = (struct broadcast_execution){
 		.finished = true,
 		.data = data,
@@ -319,11 +330,11 @@ static void execute_schedule(
 	};
 }
 
-void broadcast_execute(
-	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena)
+void broadcast_execute(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
+	struct broadcast_trace *trace, struct arena *arena)
 {
 	if (outcome->schedule)
-		execute_schedule(outcome, bytes_most, seed, arena);
+		execute_schedule(outcome, bytes_most, seed, trace, arena);
 	else
-		execute_published(outcome, bytes_most, seed, arena);
+		execute_published(outcome, bytes_most, seed, trace, arena);
 }

@@ -31,7 +31,7 @@ struct broadcast_outcome {
 	const struct send_schedule *schedule; /* of an algorithm; else NULL */
 	struct score score;                   /* cycles, link_bytes, buffer_bytes, rounds */
 	int64_t ticks;
-	int64_t bound; /* cycles that no way over these links is below */
+	int64_t bound;        /* cycles that no way over these links is below */
 	int64_t rounds_bound; /* rounds that no schedule of so many segments is below; 0: as
 				 published */
 	struct broadcast_execution execution;
@@ -46,8 +46,15 @@ struct asker;
 const char *broadcast_price(const struct broadcast *broadcast, const struct asker *asker,
 	struct arena *arena, struct broadcast_outcome *out);
 
-/* With bytes where they are at most `bytes_most`, else without. */
-void broadcast_execute(
-	struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed, struct arena *arena);
+/* When everything ran: instructions of a program by stream, or messages of a schedule. */
+struct broadcast_trace {
+	const struct copy_program *program; /* NULL: of an algorithm */
+	struct copy_time *const *times;
+	const struct send_time *sends;
+};
+
+/* With bytes where they are at most `bytes_most`, else without.  `trace`: NULL or to be kept. */
+void broadcast_execute(struct broadcast_outcome *outcome, int64_t bytes_most, uint64_t seed,
+	struct broadcast_trace *trace, struct arena *arena);
 
 #endif

@@ -49,7 +49,7 @@ static void execute(
 		explored->unsimulated++;
 		return;
 	}
-	broadcast_execute(outcome, bytes, hunt->search->wishes->seed, arena);
+	broadcast_execute(outcome, bytes, hunt->search->wishes->seed, NULL, arena);
 	explored->simulated++;
 	explored->steps += outcome->execution.steps;
 	if (outcome->execution.agrees)
@@ -250,8 +250,8 @@ struct broadcast_explored broadcast_explore(
 	struct broadcast_explored explored = {
 		.frontier = frontier_open(search->wishes->objectives)};
 	const struct exploration *wishes = search->wishes;
-	struct hunt hunt = {search, &explored,
-		{.listener = wishes->listener, .stop = wishes->stop}, arena};
+	struct hunt hunt = {
+		search, &explored, {.listener = wishes->listener, .stop = wishes->stop}, arena};
 	struct arena *scratch = arena_open();
 	struct broadcast_outcome given;
 	if (!broadcast_price(search->broadcast, &hunt.asker, scratch, &given))

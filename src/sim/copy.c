@@ -66,7 +66,8 @@ struct machine {
 	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
 	struct flag *flags;
 	struct sight *spare;
-	int **distances, **before; /* by rank, once asked for; the rank before on the way to each */
+	int **distances, **before; /* by rank, once asked for; the rank before each on its way, or
+				      -1: not yet */
 	struct copy_time **trace;
 };
 
@@ -84,12 +85,35 @@ static const int *distances_from(struct machine *machine, int rank)
 	if (!machine->distances[rank]) {
 		machine->distances[rank] = arena_array(machine->run.arena, int, topology->ranks);
 		topology_distances(topology, rank, machine->distances[rank]);
-		machine->before[rank] = arena_array(machine->run.arena, int, topology->ranks);
-		for (int to = 0; to < topology->ranks; to++)
-			machine->before[rank][to] =
-				topology_before(topology, machine->distances[rank], to);
 	}
 	return machine->distances[rank];
+}
+
+/* Links on the way; -1: there is none. */
+static int hops_between(struct machine *machine, int from, int to)
+{
+	if (from == to)
+		return 0;
+	if (topology_link(machine->run.program->topology, from, to) >= 0)
+		return 1;
+	return distances_from(machine, from)[to];
+}
+
+/* The rank before `to` on the way. */
+static int rank_before(struct machine *machine, int from, int to)
+{
+	const struct topology *topology = machine->run.program->topology;
+	if (topology_link(topology, from, to) >= 0)
+		return from;
+	if (!machine->before[from]) {
+		machine->before[from] = arena_array(machine->run.arena, int, topology->ranks);
+		for (int r = 0; r < topology->ranks; r++)
+			machine->before[from][r] = -1;
+	}
+	int *before = &machine->before[from][to];
+	if (*before < 0)
+		*before = topology_before(topology, distances_from(machine, from), to);
+	return *before;
 }
 
 /* What a transfer needs: how long, between which ranks. */
@@ -118,7 +142,7 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 	need->to = load ? own : other;
 	need->time = load ? ticks->in_latency : ticks->out_latency;
 	if (other != own) {
-		int hops = distances_from(machine, need->from)[need->to];
+		int hops = hops_between(machine, need->from, need->to);
 		if (hops < 0) {
 			copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
 				"no way leads from rank %d to rank %d", need->from, need->to);
@@ -136,9 +160,9 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 /* The links of the way, one by one from its end; -1 after the last. */
 static int last_link(struct machine *machine, int from, int *to)
 {
-	if (*to == from || distances_from(machine, from)[*to] < 0)
+	if (*to == from || hops_between(machine, from, *to) < 0)
 		return -1;
-	int before = machine->before[from][*to];
+	int before = rank_before(machine, from, *to);
 	int link = topology_link(machine->run.program->topology, before, *to);
 	*to = before;
 	return link;
@@ -231,7 +255,7 @@ static void notify(struct machine *machine, size_t s, int signal, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
 	int from = program->streams[s].rank, to = program->signals[signal];
-	int hops = distances_from(machine, from)[to];
+	int hops = hops_between(machine, from, to);
 	if (hops < 0) {
 		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
 			"no way leads from rank %d to rank %d", from, to);

@@ -17,8 +17,8 @@ struct ranks {
 	int **came;      /* by rank and chunk: the round after which it is there; -1: it is not */
 	int **went;      /* of a reduction: the round in which it was sent on; -1: it was not */
 	int64_t **sums;  /* likewise: ranks whose parts it holds */
-	enum element element; /* to add with */
-	uint8_t **given;      /* by rank: what it had at first */
+	enum element element;             /* to add with */
+	uint8_t **given;                  /* by rank: what it had at first */
 	int *link_used, *sent, *received; /* the last round in which, by link and rank */
 	int *channels;                    /* by link: messages in that round */
 	int64_t root_end;                 /* when the root has sent its last */
@@ -262,8 +262,8 @@ static const char *find_wrong(struct ranks *ranks, int rank, int64_t chunk)
 	if (!belongs(schedule, rank, chunk))
 		return NULL;
 	if (ranks->came[rank][chunk] < 0)
-		return arena_format(ranks->arena, "chunk %" PRId64 " never comes to rank %d", chunk,
-			rank);
+		return arena_format(
+			ranks->arena, "chunk %" PRId64 " never comes to rank %d", chunk, rank);
 	if (ranks->sums[rank] && ranks->sums[rank][chunk] != schedule->ranks)
 		return arena_format(ranks->arena,
 			"chunk %" PRId64 " on rank %d holds the parts of %" PRId64
@@ -291,7 +291,9 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	struct ranks ranks =
 		open_ranks(schedule, topology, ticks, bytes, element, data, seed, arena);
 	int64_t begin = load(&ranks, ranks.starts[1]);
+	struct send_time *times = arena_array(arena, struct send_time, schedule->message_count + 1);
 	int round = 0;
+	ranks.result.times = times;
 	ranks.result.ticks = ranks.root_end = begin;
 	for (size_t i = 0; i < schedule->message_count && !ranks.result.fault; i++) {
 		const struct message *message = &schedule->messages[i];
@@ -307,6 +309,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 			break;
 		}
 		int64_t end = begin + time_of(&ranks, message);
+		times[i] = (struct send_time){begin, end};
 		ranks.result.ticks = number_max(ranks.result.ticks, end);
 		if ((operation_pulls(schedule->operation) ? message->to : message->from) ==
 			schedule->root)
