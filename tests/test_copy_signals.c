@@ -45,7 +45,7 @@ static void integers_wrap_around(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		uint32_t a = rows[i].a;
-		copy_combine(rows[i].element, rows[i].reduction, &a, &rows[i].b);
+		copy_combine(rows[i].element, rows[i].reduction, &a, &rows[i].b, 1);
 		if (a != rows[i].out)
 			fail_msg("row %zu is %x", i, a);
 	}
@@ -74,7 +74,7 @@ static void floats_round_each_step(void **state)
 								    : less;
 			kernel_store(rows[i].dtype, a, rows[i].a);
 			kernel_store(rows[i].dtype, b, rows[i].b);
-			copy_combine(rows[i].element, (enum reduction)reduction, a, b);
+			copy_combine(rows[i].element, (enum reduction)reduction, a, b, 1);
 			assert_true(kernel_load(rows[i].dtype, a) == wanted);
 		}
 }

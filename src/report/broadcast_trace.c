@@ -2,8 +2,6 @@
 
 #include "base/arena.h"
 #include "report/trace_lines.h"
-#include "sim/copy.h"
-#include "sim/schedule.h"
 
 #include <inttypes.h>
 

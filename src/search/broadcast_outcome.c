@@ -5,8 +5,6 @@
 #include "search/chunk_order.h"
 #include "search/rounds_bound.h"
 #include "search/solver.h"
-#include "sim/copy.h"
-#include "sim/schedule.h"
 
 #include <inttypes.h>
 

@@ -6,6 +6,8 @@
 #include "model/plan.h"
 #include "model/score.h"
 #include "search/candidate.h"
+#include "sim/copy.h"
+#include "sim/schedule.h"
 
 /*
  * One way to carry out a broadcast, priced and executed.  As published, the root stores every

@@ -21,11 +21,9 @@ static bool find_float(enum element element, enum dtype *out)
 	}
 }
 
-static int64_t choose(enum reduction reduction, int64_t a, int64_t b)
+static int64_t choose(bool most, int64_t a, int64_t b)
 {
-	if (reduction == REDUCTION_SUM)
-		return a + b;
-	return (reduction == REDUCTION_MAX) == (a > b) ? a : b;
+	return most == (a > b) ? a : b;
 }
 
 static bool has_sign(enum element element)
@@ -42,21 +40,63 @@ static int64_t load_integer(enum element element, const void *at)
 	return ((int64_t)value ^ sign) - sign;
 }
 
-void copy_combine(enum element element, enum reduction reduction, void *into, const void *with)
+static void combine_float(enum dtype dtype, enum reduction reduction, void *into, const void *with)
 {
+	float a = kernel_load(dtype, into), b = kernel_load(dtype, with);
+	if (reduction == REDUCTION_SUM)
+		a += b;
+	else if ((reduction == REDUCTION_MAX) == (b > a))
+		a = b;
+	kernel_store(dtype, into, a);
+}
+
+/* Sums do not depend on the sign. */
+static void add_words(int bytes, uint8_t *into, const uint8_t *with, int64_t count)
+{
+	for (int64_t i = 0; i < count * bytes; i += bytes) {
+		uint32_t a = 0, b = 0;
+		memcpy(&a, &into[i], (size_t)bytes);
+		memcpy(&b, &with[i], (size_t)bytes);
+		a += b;
+		memcpy(&into[i], &a, (size_t)bytes);
+	}
+}
+
+static void add_integers(enum element element, uint8_t *into, const uint8_t *with, int64_t count)
+{
+	switch (element_bytes(element)) {
+	case 1:
+		add_words(1, into, with, count);
+		break;
+	case 2:
+		add_words(2, into, with, count);
+		break;
+	default:
+		add_words(4, into, with, count);
+	}
+}
+
+void copy_combine(
+	enum element element, enum reduction reduction, void *into, const void *with, int64_t count)
+{
+	int bytes = element_bytes(element);
 	enum dtype dtype;
-	if (find_float(element, &dtype)) {
-		float a = kernel_load(dtype, into), b = kernel_load(dtype, with);
-		if (reduction == REDUCTION_SUM)
-			a += b;
-		else if ((reduction == REDUCTION_MAX) == (b > a))
-			a = b;
-		kernel_store(dtype, into, a);
+	bool is_float = find_float(element, &dtype);
+	if (!is_float && reduction == REDUCTION_SUM) {
+		add_integers(element, into, with, count);
 		return;
 	}
-	uint32_t value = (uint32_t)choose(
-		reduction, load_integer(element, into), load_integer(element, with));
-	memcpy(into, &value, (size_t)element_bytes(element));
+	for (int64_t i = 0; i < count; i++) {
+		uint8_t *a = (uint8_t *)into + i * bytes;
+		const uint8_t *b = (const uint8_t *)with + i * bytes;
+		if (is_float) {
+			combine_float(dtype, reduction, a, b);
+			continue;
+		}
+		uint32_t value = (uint32_t)choose(reduction == REDUCTION_MAX,
+			load_integer(element, a), load_integer(element, b));
+		memcpy(a, &value, (size_t)bytes);
+	}
 }
 
 void copy_draw(enum element element, uint64_t bits, void *out)

@@ -40,7 +40,7 @@ static void reduce(const struct copy_run *run, const int64_t at[BROADCAST_RANK],
 		if (r == b->root)
 			continue;
 		take(run, block_of(run, r), at, 0, value);
-		copy_combine(run->program->element, b->reduction, out, value);
+		copy_combine(run->program->element, b->reduction, out, value, 1);
 	}
 }
 

@@ -287,12 +287,11 @@ static void combine(struct step *step)
 			step, step->instruction->other, row, width * element, false, &with_filled);
 		if (!into || !with)
 			return;
-		for (int64_t at = 0; at < width * element; at += element) {
+		for (int64_t at = 0; at < width * element; at += element)
 			if (!into_filled[at] || !with_filled[at])
 				FAULT(step, COPY_UNWRITTEN, "combines bytes that nobody loaded");
-			copy_combine(step->run->program->element, step->run->program->reduction,
-				&into[at], &with[at]);
-		}
+		copy_combine(step->run->program->element, step->run->program->reduction, into, with,
+			width);
 	}
 }
 

@@ -144,7 +144,7 @@ static const char *copy_chunk(struct ranks *ranks, const struct message *message
 /* Nothing may come to a part that is sent on in the round or was before it. */
 static const char *add_chunk(struct ranks *ranks, const struct message *message, int64_t c)
 {
-	int64_t step = element_bytes(ranks->element);
+	int64_t from = ranks->starts[c], size = ranks->starts[c + 1] - from;
 	if (ranks->came[message->from][c] > message->round)
 		return "something is added to the chunk in the same round";
 	if (ranks->went[message->from][c] >= 0)
@@ -154,10 +154,9 @@ static const char *add_chunk(struct ranks *ranks, const struct message *message,
 	ranks->came[message->to][c] = message->round + 1;
 	ranks->went[message->from][c] = message->round;
 	ranks->sums[message->to][c] += ranks->sums[message->from][c];
-	for (int64_t i = ranks->starts[c]; ranks->bytes[message->to] && i < ranks->starts[c + 1];
-		i += step)
-		copy_combine(ranks->element, REDUCTION_SUM, &ranks->bytes[message->to][i],
-			&ranks->bytes[message->from][i]);
+	if (ranks->bytes[message->to])
+		copy_combine(ranks->element, REDUCTION_SUM, &ranks->bytes[message->to][from],
+			&ranks->bytes[message->from][from], size / element_bytes(ranks->element));
 	return NULL;
 }
 
@@ -249,9 +248,9 @@ static bool is_right(struct ranks *ranks, int rank, int64_t chunk)
 			    : schedule->root;
 	uint8_t *right = arena_copy(ranks->arena, &ranks->given[owner][from], (size_t)size + 1);
 	for (int r = 0; r < schedule->ranks && schedule->operation == OPERATION_REDUCE; r++)
-		for (int64_t i = 0; r != owner && i < size; i += element_bytes(ranks->element))
-			copy_combine(ranks->element, REDUCTION_SUM, &right[i],
-				&ranks->given[r][from + i]);
+		if (r != owner)
+			copy_combine(ranks->element, REDUCTION_SUM, right, &ranks->given[r][from],
+				size / element_bytes(ranks->element));
 	return memcmp(right, &ranks->bytes[rank][from], (size_t)size) == 0;
 }
 
