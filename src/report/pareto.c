@@ -46,7 +46,12 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 		text_add(text, "%.17g,", found->gap);
 	else
 		text_add(text, ",");
-	text_add(text, "%s,,%s,,,,,,,\n", found->solver, pareto_plan_path(text->arena, i));
+	text_add(text, "%s,,%s,,,,,", found->solver, pareto_plan_path(text->arena, i));
+	if (score->buffer_bytes)
+		text_add(
+			text, "%" PRId64 ",%" PRId64 ",\n", score->link_bytes, score->buffer_bytes);
+	else
+		text_add(text, ",,\n");
 }
 
 const char *pareto_csv(

@@ -5,6 +5,7 @@
 #include "base/fatal.h"
 #include "model/plan_file.h"
 #include "search/gap.h"
+#include "search/lx_staging.h"
 #include "search/parallel.h"
 #include "search/solver.h"
 #include "search/task.h"
@@ -199,13 +200,35 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 	}
 }
 
+/* Every staging tile of one broadcast, the others as they are. */
+static void vary_staging(struct driver *driver, const struct task *task, struct slot *slot,
+	struct frontier *local, struct arena *scratch)
+{
+	const struct planning *now = &task->recipe.planning;
+	const struct planning *limits = &driver->exploration->planning;
+	const char *op = task->recipe.workload->ops[task->op].name;
+	struct recipe recipe = task->recipe;
+	recipe.given = NULL;
+	recipe.planning.staging_bytes = limits->staging_bytes;
+	for (size_t i = 0; i < staging_option_count(now, op) && slot->effort.offered < task->most;
+		i++) {
+		if (atomic_load(&driver->stopped))
+			return;
+		recipe.planning.menus = staging_menus_with(now, limits, op, i, slot->arena);
+		if (recipe.planning.menus)
+			offer(driver, &recipe, task->solver, slot, local, scratch);
+	}
+}
+
 static void run_task(
 	struct driver *driver, const struct task *task, struct slot *slot, struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
 	slot->arena = arena_open();
 	struct frontier local = frontier_open(driver->exploration->objectives);
-	if (task->op >= 0)
+	if (task->op >= 0 && task->recipe.workload->ops[task->op].kind == OP_BROADCAST)
+		vary_staging(driver, task, slot, &local, scratch);
+	else if (task->op >= 0)
 		vary(driver, task, slot, &local, scratch);
 	else
 		offer(driver, &task->recipe, task->solver, slot, &local, scratch);
@@ -464,6 +487,9 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 		driver.scratch[i] = arena_open();
 	struct tasks tasks = tasks_first(exploration, arena);
 	run_round(&driver, &tasks);
+	tasks = tasks_staging(exploration, &explored.frontier, arena);
+	if (tasks.count)
+		run_round(&driver, &tasks);
 	tasks = tasks_varying(exploration, &explored.frontier, arena);
 	run_round(&driver, &tasks);
 	if (exploration->simulate != SIMULATE_NONE)

@@ -18,8 +18,10 @@
  *	round 1  the start; every core count x K-fast on, off x clones off, readers x every
  *	         placement solver on the `spyre` division, and the co-optimizer
  *	         `dimflip` for every core count and clone setting
- *	round 2  `exhaustive`: from every point of that frontier, one op at a time takes
- *	         each of its legal divisions
+ *	round 2  of a graph with broadcasts: every point of that frontier with less and less LX
+ *	         for staging tiles
+ *	round 3  `exhaustive`: from every point of the frontier, one op at a time takes
+ *	         each of its legal divisions, a broadcast each of its staging tiles
  *	last     every point of the final frontier runs again, with data or
  *	         identities (evaluate_mode)
  *

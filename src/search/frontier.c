@@ -19,8 +19,8 @@ const char *const objective_summaries[] = {
 	"registers of all PEs of a projection",
 	"places where values enter or leave the array of a projection",
 	"steps through the array that the channels of a PE take",
-	"bytes over all links of a broadcast",
-	"bytes of staging tiles of a broadcast",
+	"bytes over all links of a broadcast, or of a graph's broadcasts",
+	"bytes of staging tiles of a broadcast; of a graph, of the largest",
 	"rounds of a broadcast",
 	"words read, filled and updated at a level of a problem's machine",
 	NULL,
@@ -38,6 +38,9 @@ bool objective_applies(enum objective objective, enum subject subject)
 		return space || objective == OBJECTIVE_LATENCY;
 	case SUBJECT_BROADCAST:
 		return broadcast || objective == OBJECTIVE_LATENCY;
+	case SUBJECT_GRAPH:
+		return objective < OBJECTIVE_PES || objective == OBJECTIVE_LINK_BYTES ||
+		       objective == OBJECTIVE_BUFFER_BYTES;
 	default:
 		return !space && !broadcast &&
 		       (objective < OBJECTIVE_ACCESSES || subject == SUBJECT_PROBLEM);

@@ -97,21 +97,60 @@ static const struct staging_menu *find_menu(const struct staging_menu *menus, co
 	return menus;
 }
 
+static bool allows(const struct planning *planning, const struct staging_option *option)
+{
+	int64_t most = planning->lx_capacity;
+	if (planning->staging_bytes)
+		most = number_min(most, planning->staging_bytes);
+	return option->bytes <= most &&
+	       (!planning->staging_tiles || option->count == planning->staging_tiles);
+}
+
 /* The last that fits is the fastest. */
 static const struct staging_option *choose(
 	const struct staging_menu *menu, const struct planning *planning)
 {
 	const struct staging_option *chosen = NULL;
-	int64_t most = planning->lx_capacity;
-	if (planning->staging_bytes)
-		most = number_min(most, planning->staging_bytes);
-	for (size_t i = 0; i < menu->count; i++) {
-		const struct staging_option *option = &menu->options[i];
-		bool counts = !planning->staging_tiles || option->count == planning->staging_tiles;
-		if (counts && option->bytes <= most)
-			chosen = option;
-	}
+	for (size_t i = 0; i < menu->count; i++)
+		if (allows(planning, &menu->options[i]))
+			chosen = &menu->options[i];
 	return chosen;
+}
+
+size_t staging_option_count(const struct planning *planning, const char *op)
+{
+	return planning->menus ? find_menu(planning->menus, op)->count : 0;
+}
+
+const struct staging_menu *staging_menus_with(const struct planning *planning,
+	const struct planning *limits, const char *op, size_t option, struct arena *arena)
+{
+	size_t count = 0;
+	while (planning->menus[count].op)
+		count++;
+	struct staging_menu *menus = arena_array(arena, struct staging_menu, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		const struct staging_menu *menu = &planning->menus[i];
+		const struct staging_option *now = choose(menu, planning), *taken = now;
+		if (text_equal(menu->op, op))
+			taken = &menu->options[option];
+		if (!taken || (taken == now && text_equal(menu->op, op)) || !allows(limits, taken))
+			return NULL;
+		menus[i] =
+			(struct staging_menu){menu->op, 1, arena_copy(arena, taken, sizeof *taken)};
+	}
+	return menus;
+}
+
+bool staging_limits_alike(const struct planning *planning, int64_t bytes, int64_t other)
+{
+	struct planning one = *planning, two = *planning;
+	one.staging_bytes = bytes;
+	two.staging_bytes = other;
+	for (const struct staging_menu *menu = planning->menus; menu->op; menu++)
+		if (choose(menu, &one) != choose(menu, &two))
+			return false;
+	return true;
 }
 
 const char *lx_staging_choose(struct lx_graph *graph)

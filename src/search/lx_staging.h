@@ -16,6 +16,19 @@
 const struct staging_menu *staging_menus(
 	const struct arch *arch, const struct workload *workload, struct arena *arena);
 
+/* How many options a broadcast has on the menus; 0 of any other op. */
+size_t staging_option_count(const struct planning *planning, const char *op);
+
+/*
+ * Menus with one option for every broadcast: of `op` number `option`, of the others what the
+ * planning takes now.  NULL if that is what `op` takes as well, or if `limits` does not allow it.
+ */
+const struct staging_menu *staging_menus_with(const struct planning *planning,
+	const struct planning *limits, const char *op, size_t option, struct arena *arena);
+
+/* Whether two numbers of bytes for staging would have the same options taken. */
+bool staging_limits_alike(const struct planning *planning, int64_t bytes, int64_t other);
+
 /* The fastest option that the planning allows for every broadcast of graph->workload into
  * graph->stagings, without addresses; NULL, or why there is none for one of them. */
 const char *lx_staging_choose(struct lx_graph *graph);

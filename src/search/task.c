@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "search/lx_staging.h"
 #include "search/solver.h"
 
 size_t explore_cores(int most, int *out)
@@ -95,6 +96,27 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 	return tasks;
 }
 
+struct tasks tasks_staging(
+	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+{
+	const struct planning *planning = &exploration->planning;
+	struct tasks tasks = {0};
+	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
+	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		struct recipe recipe = found->recipe;
+		int64_t last = most;
+		recipe.given = NULL;
+		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
+			if (staging_limits_alike(planning, bytes, last))
+				continue;
+			recipe.planning.staging_bytes = last = bytes;
+			add_task(&tasks, arena, recipe, "staging", -1);
+		}
+	}
+	return tasks;
+}
+
 struct tasks tasks_varying(
 	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
 {
@@ -103,8 +125,11 @@ struct tasks tasks_varying(
 		const struct found *found = frontier->points[i].payload;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
 			if (exploration->workload->ops[op].kind != OP_OPAQUE)
-				add_task(
-					&tasks, arena, found->recipe, "divide/exhaustive", (int)op);
+				add_task(&tasks, arena, found->recipe,
+					exploration->workload->ops[op].kind == OP_BROADCAST
+						? "staging"
+						: "divide/exhaustive",
+					(int)op);
 	}
 	return tasks;
 }
@@ -118,6 +143,9 @@ static uint64_t count_divisions(const struct task *task, struct arena *arena)
 		.planning = &task->recipe.planning,
 		.op = task->op,
 	};
+	const struct op *op = &task->recipe.workload->ops[task->op];
+	if (op->kind == OP_BROADCAST)
+		return staging_option_count(&task->recipe.planning, op->name);
 	const struct solver *solver = solver_find(STAGE_DIVIDE, "exhaustive");
 	struct arena_mark mark = arena_mark(arena);
 	uint64_t count = solve(solver, &problem, 0, task->recipe.seed, arena).candidate_count;

@@ -6,14 +6,14 @@
 
 /*
  * What the explorer hands to its threads: one candidate, or all divisions of one
- * op.  The tasks of a round depend on the exploration and on the frontier of the
+ * op; of a broadcast, all staging tiles.  The tasks of a round depend on the exploration and on the frontier of the
  * round before, never on the number of threads.
  */
 struct task {
 	struct recipe recipe;
 	const char *solver; /* "divide/spyre place/greedy" */
-	int op;             /* the op that takes each of its divisions; -1: the recipe as it is */
-	uint64_t most;      /* candidates it may offer */
+	int op; /* the op that takes each of its divisions or tiles; -1: the recipe as it is */
+	uint64_t most; /* candidates it may offer */
 };
 
 struct tasks {
@@ -24,6 +24,10 @@ struct tasks {
 
 /* The start, then every core count with every setting and solver that takes part. */
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
+
+/* From every point of the frontier, with less and less LX for staging tiles. */
+struct tasks tasks_staging(const struct exploration *exploration, const struct frontier *frontier,
+	struct arena *arena);
 
 /* From every point of the frontier, each op in turn. */
 struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
