@@ -186,14 +186,18 @@ static int order_like(const struct workload *workload, const struct op *op, int 
 	return host_rank;
 }
 
-/* Just as what a broadcast reads lies. */
+/* Just as what a broadcast reads lies.  The device knows nothing of an extent of 1 that a sparse
+ * layout would have its stick along. */
 static int order_as_read(const struct workload *workload, const struct op *op, int *order)
 {
 	const struct layout *layout = layout_of(workload, op, 0);
-	int count = list_order(layout, order);
-	if (layout->sparse)
-		order[count++] = -1;
-	return count;
+	int count = list_order(layout, order), last = layout->host_rank * (layout->host_rank - 1) / 2;
+	if (!layout->sparse)
+		return count;
+	for (int i = 0; i < count; i++)
+		last -= order[i];
+	order[count] = count < layout->host_rank ? last : -1;
+	return count + 1;
 }
 
 int sticks_order(const struct workload *workload, const struct op *op, const int64_t *host_size,

@@ -20,7 +20,10 @@ static const char *find_wrong(
 	if (result->cycles < score->cycles)
 		return arena_format(arena, "%" PRId64 " cycles, %" PRId64 " in the model",
 			result->cycles, score->cycles);
-	if (result->lx_peak_bytes != score->lx_peak_bytes)
+	/* the last chunks of a broadcast may leave a part of their tiles alone */
+	bool in_part = workload_has_broadcast(plan->workload) &&
+		       result->lx_peak_bytes < score->lx_peak_bytes;
+	if (result->lx_peak_bytes != score->lx_peak_bytes && !in_part)
 		return arena_format(arena, "%" PRId64 " bytes of LX, %" PRId64 " in the model",
 			result->lx_peak_bytes, score->lx_peak_bytes);
 	return NULL;
