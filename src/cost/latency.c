@@ -20,7 +20,7 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 	struct phase_cost *phases = arena_array(arena, struct phase_cost, plan->step_count);
 	int count = 0;
 	for (int step = 0; step < plan->step_count; step++) {
-		bool joins = count > 0 && step > 0 && plan_is_move(plan, step - 1);
+		bool joins = count > 0 && step > 0 && plan_joins_next(plan, step - 1);
 		if (!joins)
 			phases[count++].first_step = step;
 		phases[count - 1].end_step = step + 1;

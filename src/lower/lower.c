@@ -130,7 +130,7 @@ static bool lower_steps(struct lowering *lowering)
 	for (int s = 0; s < plan->step_count; s++) {
 		if (!lower_step(lowering, s) || is_full(lowering))
 			return false;
-		if (plan_is_move(plan, s) || s + 1 == plan->step_count)
+		if (plan_joins_next(plan, s) || s + 1 == plan->step_count)
 			continue;
 		queue_sync(&lowering->queues, s);
 		lowering->clones.count = 0;

@@ -22,6 +22,13 @@ const struct op *program_broadcast(
 	return op->kind == OP_BROADCAST ? op : NULL;
 }
 
+int program_queue(const struct program *program, const struct instruction *instruction)
+{
+	if (program->ranks < 2 || !program_broadcast(program, instruction))
+		return (int)instruction->engine;
+	return ENGINE_COUNT + (instruction->engine == ENGINE_DMA_OUT);
+}
+
 /* "0-3,5" */
 static void print_cores(struct text *text, uint64_t mask)
 {

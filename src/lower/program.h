@@ -29,8 +29,8 @@
  * dependence is implied by the others; each is needed.
  *
  * Several ranks carry out one program, each on its own memories.  The instructions of a
- * broadcast's step are those of its root alone, and its DMA_OUTs go to HBM of the rank that they
- * name.  A SYNC is one of all ranks.
+ * broadcast's step are those of its root alone, in queues of their own beside the engines', and
+ * its DMA_OUTs go to HBM of the rank that they name.  A SYNC is one of all ranks.
  *
  * The steps of an opaque op use core 0 alone.  Its operands pass through tile
  * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
@@ -154,6 +154,10 @@ struct program {
 /* The op, if the instruction is one of a broadcast's root; else NULL. */
 const struct op *program_broadcast(
 	const struct program *program, const struct instruction *instruction);
+
+/* Which of a core's queues an instruction is in: its engine's, or one of a broadcast's root. */
+enum { PROGRAM_QUEUES = ENGINE_COUNT + 2 };
+int program_queue(const struct program *program, const struct instruction *instruction);
 
 /*
  * One line per instruction, for tests and traces:

@@ -60,6 +60,12 @@ bool plan_is_evict(const struct plan *plan, int step)
 	       !plan_lx(plan, op->writes[0].tensor, step);
 }
 
+bool plan_joins_next(const struct plan *plan, int step)
+{
+	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
+	       !plan->steps[step + 1].staging;
+}
+
 bool plan_is_move(const struct plan *plan, int step)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];

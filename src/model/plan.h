@@ -45,7 +45,7 @@
  *     as the read's, and overlaps the step that follows it.  The slices of its
  *     mapping go to the cores that the view of its output names, several for
  *     one slice if it does (model/move.h).  Such clones and the next op form
- *     one phase; every other op is a phase of its own.  Phases do not overlap.
+ *     one phase, unless that is a broadcast; every other op is a phase of its own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
  *     bundle_cycles plus core_cycles for each core of its widest step.
@@ -124,6 +124,9 @@ bool op_copies_sticks(const struct workload *workload, const struct op *op);
 
 /* A step that only moves something into LX: point 7 above. */
 bool plan_is_move(const struct plan *plan, int step);
+
+/* A move that is of one phase with the step behind it: not with a broadcast. */
+bool plan_joins_next(const struct plan *plan, int step);
 
 /* A step that only moves something out of LX: point 10. */
 bool plan_is_evict(const struct plan *plan, int step);

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 
-enum { QUEUES = ENGINE_COUNT * PROGRAM_CORES_MOST };
+enum { QUEUES = PROGRAM_QUEUES * PROGRAM_CORES_MOST };
 
 static const uint32_t NOBODY = UINT32_MAX;
 
@@ -30,9 +30,10 @@ static void add_before(struct before *before, uint32_t previous)
 }
 
 /* Finds what is before i; then i is the latest in its queues. */
-static void advance_queues(struct before *before, const struct instruction *instruction, uint32_t i)
+static void advance_queues(struct before *before, const struct program *program, uint32_t i)
 {
-	uint32_t *last = before->last + instruction->engine * PROGRAM_CORES_MOST;
+	const struct instruction *instruction = &program->instructions[i];
+	uint32_t *last = before->last + program_queue(program, instruction) * PROGRAM_CORES_MOST;
 	before->count = 0;
 	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
 		int core = __builtin_ctzll(mask);
@@ -85,7 +86,7 @@ struct order order_make(const struct program *program, struct arena *arena)
 	struct before before;
 	open_before(&before);
 	for (uint32_t i = 0; i < order.count; i++) {
-		advance_queues(&before, &program->instructions[i], i);
+		advance_queues(&before, program, i);
 		add_edges(&order, &edges, &before, &program->instructions[i], i);
 	}
 	return order;
@@ -104,7 +105,8 @@ static uint32_t find_blocker(const struct program *program, const bool *done, ui
 	}
 	for (uint32_t j = i; j-- > 0;) {
 		const struct instruction *other = &program->instructions[j];
-		if (!done[j] && other->engine == instruction->engine &&
+		if (!done[j] &&
+			program_queue(program, other) == program_queue(program, instruction) &&
 			(other->mask & instruction->mask))
 			return j;
 	}

@@ -31,17 +31,17 @@ struct race {
  */
 static void find_seats(struct race *race, const struct program *program)
 {
-	uint32_t length[ENGINE_COUNT * PROGRAM_CORES_MOST] = {0};
-	uint32_t number[ENGINE_COUNT * PROGRAM_CORES_MOST] = {0}; /* from 1, by first use */
+	uint32_t length[PROGRAM_QUEUES * PROGRAM_CORES_MOST] = {0};
+	uint32_t number[PROGRAM_QUEUES * PROGRAM_CORES_MOST] = {0}; /* from 1, by first use */
 	for (uint32_t i = 0; i < race->order->count; i++) {
 		const struct instruction *instruction = &program->instructions[i];
 		race->seats[i].queue = RACE_NOBODY;
 		if (instruction->mask == 0)
 			continue;
+		int first = program_queue(program, instruction) * PROGRAM_CORES_MOST;
 		for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
-			length[instruction->engine * PROGRAM_CORES_MOST + __builtin_ctzll(mask)]++;
-		int q = instruction->engine * PROGRAM_CORES_MOST +
-			__builtin_ctzll(instruction->mask);
+			length[first + __builtin_ctzll(mask)]++;
+		int q = first + __builtin_ctzll(instruction->mask);
 		if (number[q] == 0)
 			number[q] = ++race->queue_count;
 		race->seats[i] = (struct seat){number[q] - 1, length[q]};
