@@ -151,7 +151,7 @@ static void check_pairs(struct family *family, const json_t *record, const json_
 	spec.by_vectors = true;
 	spec.vector_range = read_range(record, "projection_range");
 	spec.space_rows = spec.recurrence.loop_count - 1;
-	struct projections space = projections_list(&spec, family->arena);
+	struct projections space = projections_list(&spec, NULL, family->arena);
 	struct array(struct pair) primitive = {0};
 	int64_t legal = 0;
 	for (size_t s = 0; s < space.schedule_count; s++)
@@ -194,7 +194,7 @@ static void check_search(struct family *family, const json_t *record, const json
 	spec.space_range = read_range(record, "allocation_range");
 	spec.space_rows = (int)case_integer(record, "allocation_rows");
 	spec.wires_most = (int)case_integer(record, "wires");
-	struct projections space = projections_list(&spec, family->arena);
+	struct projections space = projections_list(&spec, NULL, family->arena);
 	int64_t legal = 0;
 	for (size_t s = 0; s < space.schedule_count; s++)
 		for (size_t a = 0; a < space.allocation_count; a++) {
@@ -242,7 +242,7 @@ static void check_makespan(struct family *family, const json_t *record, const js
 		read_row(row, spec.projection.space[i]);
 	spec.has_space = true;
 	spec.projection.space_count = (int)json_array_size(rows);
-	struct projections space = projections_list(&spec, family->arena);
+	struct projections space = projections_list(&spec, NULL, family->arena);
 	json_t *schedules = json_array();
 	int64_t cycles = 0;
 	for (size_t s = 0; s < space.schedule_count; s++) {

@@ -39,9 +39,11 @@ static void project_run(struct run *run, const struct problem *problem)
 {
 	const struct project_search *search = problem->projections;
 	struct arena *arena = run_arena(run);
-	struct projections space = projections_list(search->spec, arena);
+	struct projections space = projections_list(search->spec, run, arena);
 	struct frontier frontier = frontier_open(search->objectives);
 	bool early = scores_early(&search->objectives), unknown = false;
+	if (space.stopped)
+		return;
 	if (space.why) {
 		run_complain(run, true, -1, "%s", space.why);
 		return;

@@ -87,3 +87,11 @@ uint32_t recurrence_copies(const struct recurrence *recurrence)
 			copies |= UINT32_C(1) << s;
 	return copies;
 }
+
+bool projection_has_lanes(const struct projection *projection)
+{
+	bool any = false;
+	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++)
+		any |= projection->lanes[r] != 0;
+	return any;
+}

@@ -12,6 +12,16 @@ struct vectors {
 	size_t count;
 };
 
+/* Whether to go on with a listing of which this is step n; so many steps take no time to speak of. */
+enum { LISTED_UNASKED = 256, LISTED_TICKS = 64 };
+
+static bool goes_on(struct projections *space, size_t n)
+{
+	if (space->run && !space->stopped && n % LISTED_UNASKED == 0)
+		space->stopped = !run_go_on(space->run, LISTED_TICKS);
+	return !space->stopped;
+}
+
 /* All vectors with entries of a range, the lexicographically greatest first; none: too many. */
 static struct vectors list_vectors(
 	const struct projection_range *range, int loops, struct arena *arena)
@@ -40,21 +50,13 @@ static int compare_vectors(const int64_t *a, const int64_t *b, int count)
 	return 0;
 }
 
-static bool has_lanes(const struct space_time *spec)
-{
-	bool any = false;
-	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++)
-		any |= spec->projection.lanes[r] != 0;
-	return any;
-}
-
 /* Causal, and no more values of the same step than wires allow; those that lanes may share are
  * looked at when the allocation is known. */
 static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
 {
 	const struct recurrence *recurrence = &spec->recurrence;
 	uint32_t free = spec->projection.wires;
-	if (has_lanes(spec))
+	if (projection_has_lanes(&spec->projection))
 		free |= recurrence_copies(recurrence);
 	int64_t depth[RECURRENCE_STREAMS_MOST] = {0};
 	int wires = 0;
@@ -139,7 +141,8 @@ static void list_schedules(struct projections *space, struct arena *arena)
 	if (space->why)
 		return;
 	space->candidates = vectors.count;
-	for (size_t i = 0; i < vectors.count; i++) {
+	size_t every = spec->recurrence.domain ? LISTED_UNASKED : 1; /* those take long */
+	for (size_t i = 0; i < vectors.count && goes_on(space, i * every); i++) {
 		struct schedule schedule = {{0}, 0, 0};
 		memcpy(schedule.vector, vectors.at[i], sizeof schedule.vector);
 		if (!is_causal(spec, schedule.vector, &schedule.registers))
@@ -228,6 +231,7 @@ static void merge_classes(struct classes *classes, bool rows_count)
 
 /* Sets of rows in rising order; `same` counts how often the last row was taken. */
 struct choice {
+	struct projections *space;
 	const struct space_time *spec;
 	const struct vectors *vectors;
 	const int64_t *wires; /* by vector; -1: it breaks a limit */
@@ -236,6 +240,7 @@ struct choice {
 	bool ordered; /* and not all rows alike */
 	struct allocation draft;
 	int64_t orders;
+	size_t steps; /* rows looked at so far */
 	struct classes classes;
 	struct arena *arena;
 };
@@ -255,6 +260,8 @@ static void choose_rows(struct choice *choice, int row, size_t from, int same)
 	}
 	int64_t orders = choice->orders, wire = choice->draft.wire;
 	for (size_t i = choice->ordered ? 0 : from; i < choice->vectors->count; i++) {
+		if (!goes_on(choice->space, choice->steps++))
+			return;
 		int again = i == from && row ? same + 1 : 1;
 		if (choice->wires[i] < 0)
 			continue;
@@ -276,7 +283,7 @@ static void count_pes(struct projections *space, struct classes *classes)
 	int64_t extents[RECURRENCE_LOOPS_MOST];
 	for (int i = 0; i < recurrence->loop_count; i++)
 		extents[i] = recurrence->loops[i].extent;
-	for (size_t c = 0; c < classes->count; c++) {
+	for (size_t c = 0; c < classes->count && goes_on(space, 0); c++) {
 		struct allocation *allocation = &classes->at[c];
 		if (recurrence->domain) {
 			static const struct schedule none = {{0}, 0, 0};
@@ -295,7 +302,7 @@ static void count_pes(struct projections *space, struct classes *classes)
 static void choose_vectors(struct choice *choice, const struct vectors *vectors)
 {
 	int loops = choice->spec->recurrence.loop_count;
-	for (size_t i = 0; i < vectors->count; i++) {
+	for (size_t i = 0; i < vectors->count && goes_on(choice->space, i); i++) {
 		int64_t divisor = 0, first = 0, wire;
 		struct lattice rows;
 		for (int k = 0; k < loops; k++) {
@@ -320,7 +327,8 @@ static void list_allocations(struct projections *space, struct arena *arena)
 {
 	const struct space_time *spec = space->spec;
 	int loops = spec->recurrence.loop_count;
-	struct choice choice = {.spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
+	struct choice choice = {
+		.space = space, .spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
 	choice.limited = spec->reach != 0;
 	for (int r = 0; r < space->rows; r++) {
 		choice.limited |= spec->array[r] || spec->projection.lanes[r] ||
@@ -366,6 +374,8 @@ static void list_allocations(struct projections *space, struct arena *arena)
 		choice.wires = wires;
 		choose_rows(&choice, 0, 0, 0);
 	}
+	if (space->stopped)
+		return;
 	merge_classes(&choice.classes, choice.limited);
 	if (spec->recurrence.domain && !is_walkable(&spec->recurrence, choice.classes.count)) {
 		space->why = "the domain has too many points to look at for every allocation: "
@@ -380,118 +390,14 @@ static void list_allocations(struct projections *space, struct arena *arena)
 	space->allocation_count = choice.classes.count;
 }
 
-struct projections projections_list(const struct space_time *spec, struct arena *arena)
+struct projections projections_list(
+	const struct space_time *spec, struct run *run, struct arena *arena)
 {
 	struct projections space = {.spec = spec,
+		.run = run,
 		.rows = spec->has_space ? spec->projection.space_count : spec->space_rows};
 	list_schedules(&space, arena);
-	if (!space.why)
+	if (!space.why && !space.stopped)
 		list_allocations(&space, arena);
 	return space;
-}
-
-/* Streams that need a wire are added to *wires: they are used in the step that makes them, and not
- * by lanes of one unit alone.  Answers how many dependences that are, beside the declared ones. */
-static int find_wires(const struct projections *space, const struct allocation *allocation,
-	const struct schedule *schedule, uint32_t *wires)
-{
-	const struct space_time *spec = space->spec;
-	const struct recurrence *recurrence = &spec->recurrence;
-	uint32_t copies = has_lanes(spec) ? recurrence_copies(recurrence) : 0;
-	uint32_t declared = spec->projection.wires;
-	int count = 0;
-	for (int d = 0; d < recurrence->dependence_count; d++) {
-		const struct dependence *dependence = &recurrence->dependences[d];
-		int64_t delay = 0, move = 0;
-		bool shared = false, far = false;
-		number_dot(schedule->vector, dependence->vector, recurrence->loop_count, &delay);
-		if (delay)
-			continue;
-		for (int r = 0; r < space->rows; r++) {
-			number_dot(allocation->rows[r], dependence->vector, recurrence->loop_count,
-				&move);
-			shared |= move && spec->projection.lanes[r];
-			far |= move && !spec->projection.lanes[r];
-		}
-		if (copies >> dependence->stream & 1 && shared && !far)
-			continue;
-		*wires |= UINT32_C(1) << dependence->stream;
-		count += !(declared >> dependence->stream & 1);
-	}
-	return count;
-}
-
-bool projections_wired(const struct projections *space, const struct allocation *allocation,
-	const struct schedule *schedule)
-{
-	uint32_t wires = 0;
-	return !has_lanes(space->spec) ||
-	       find_wires(space, allocation, schedule, &wires) <= space->spec->wires_most;
-}
-
-struct projection projections_make(const struct projections *space,
-	const struct allocation *allocation, const struct schedule *schedule)
-{
-	static const char *const space_names[] = {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"};
-	struct projection projection = space->spec->projection;
-	projection.space_count = space->rows;
-	memcpy(projection.space, allocation->rows, sizeof projection.space);
-	if (!space->spec->has_time) {
-		projection.time_count = 1;
-		memcpy(projection.time[0], schedule->vector, sizeof projection.time[0]);
-	}
-	for (int r = 0; r < space->rows; r++)
-		if (!projection.space_names[r])
-			projection.space_names[r] = space_names[r];
-	if (!projection.time_names[0])
-		projection.time_names[0] = "t";
-	find_wires(space, allocation, schedule, &projection.wires);
-	return projection;
-}
-
-static bool is_met(void *user, const int64_t *g)
-{
-	bool *met = user;
-	(void)g;
-	*met = true;
-	return false;
-}
-
-bool projections_apart(const struct projections *space, const struct allocation *allocation,
-	const struct schedule *schedule, bool *known)
-{
-	const struct recurrence *recurrence = &space->spec->recurrence;
-	int loops = recurrence->loop_count;
-	int64_t rows[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST], most[RECURRENCE_LOOPS_MOST];
-	*known = true;
-	if (recurrence->domain) {
-		struct projection projection = projections_make(space, allocation, schedule);
-		struct projection_facts facts = projection_facts(recurrence, &projection, NULL);
-		*known = facts.fault != PROJECTION_UNKNOWN;
-		return *known && facts.conflicts == 0;
-	}
-	if (allocation->kernel.rank == 1) {
-		/* Points of a PE lie along one vector: they meet if it takes no time and one step
-		 * along it stays inside. */
-		const int64_t *along = allocation->kernel.rows[0];
-		int64_t time = 0;
-		bool inside = true;
-		for (int i = 0; i < loops; i++) {
-			time += along[i] * schedule->vector[i];
-			inside &= llabs(along[i]) < recurrence->loops[i].extent;
-		}
-		return time || !inside;
-	}
-	memcpy(rows, allocation->rows, sizeof rows);
-	memcpy(rows[space->rows], schedule->vector, sizeof schedule->vector);
-	struct lattice kernel;
-	if (!lattice_kernel(space->rows + 1, loops, rows, &kernel)) {
-		*known = false;
-		return false;
-	}
-	for (int i = 0; i < loops; i++)
-		most[i] = recurrence->loops[i].extent - 1;
-	bool met = false, all = lattice_walk(&kernel, most, PROJECTION_STEPS_MOST, is_met, &met);
-	*known = all || met;
-	return all;
 }

@@ -3,6 +3,7 @@
 
 #include "base/lattice.h"
 #include "cost/projection.h"
+#include "search/solver.h"
 
 /*
  * All projections of a recurrence with one row of time and a number of rows of space whose
@@ -34,6 +35,8 @@ struct projections {
 	const struct allocation *allocations; /* by PEs, then wire, then rows */
 	uint64_t candidates;                  /* pairs of matrices and vectors in the ranges */
 	const char *why;                      /* they cannot be listed; NULL */
+	struct run *run;                      /* that is asked whether to go on; NULL */
+	bool stopped;                         /* it said no: the lists are of no use */
 };
 
 enum {
@@ -44,7 +47,8 @@ enum {
 
 struct arena;
 /* Given parts of the projection stay as they are. */
-struct projections projections_list(const struct space_time *spec, struct arena *arena);
+struct projections projections_list(
+	const struct space_time *spec, struct run *run, struct arena *arena);
 
 /* Whether the wires suffice, lanes having in common what they may. */
 bool projections_wired(const struct projections *space, const struct allocation *allocation,

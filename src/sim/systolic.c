@@ -483,10 +483,9 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 		.projection = projection,
 		.inputs = inputs,
 		.result = &result,
+		.has_lanes = projection_has_lanes(projection),
 		.copies = recurrence_copies(recurrence),
 		.arena = arena};
-	for (int r = 0; r < projection->space_count; r++)
-		run.has_lanes |= projection->lanes[r] != 0;
 	int64_t all;
 	if (!number_mul(result.points, recurrence->stream_count, &all) ||
 		all > SEQUENTIAL_VALUES_MOST || !measure_rows(&run) || !measure_time(&run)) {
