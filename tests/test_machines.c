@@ -33,6 +33,7 @@ static const struct fit {
 	{"weight_stationary", "weight_stationary", ""},
 	{"output_stationary", "", ""},
 	{"output_stationary", "output_stationary", ""},
+	{"systolic", "", ""},
 };
 
 enum { FITS = sizeof fits / sizeof *fits };
