@@ -326,11 +326,6 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 	for (int t = 0; t < space_count(view); t++) {
 		const struct nest_space *space = &view->frame->spaces[t];
 		out->counted[t] = from->counted[t];
-		if (!space->plain) {
-			out->slides[t] = from->slides[t];
-			slide_over(view, t, from, order, bounds, &out->slides[t]);
-			continue;
-		}
 		out->irrelevant[t] = from->irrelevant[t];
 		out->reload[t] = from->reload[t];
 		double here;
@@ -339,6 +334,11 @@ void nest_label_enter(const struct nest_view *view, const struct nest_label *fro
 		for (int n = 0; n < order->count; n++)
 			if (!(space->relevant >> order->at[n] & 1))
 				out->irrelevant[t] *= (double)bounds[order->at[n]];
+		if (!space->plain) {
+			out->slides[t] = from->slides[t];
+			slide_over(view, t, from, order, bounds, &out->slides[t]);
+			continue;
+		}
 		const struct nest_chain *chain = &view->chains[t];
 		int k = chain->next[from->boundary];
 		if (k < chain->crossing_count && chain->crossings[k].level == out->boundary)

@@ -34,8 +34,8 @@ struct nest_label {
 	bool linked;    /* neighbours may hand on words of windows, further outside or here */
 	int innermost;  /* dimension of the innermost loop outside; -1: there is none */
 	double outside; /* product of all temporal bounds outside */
-	double irrelevant[SHAPE_SPACES_MOST]; /* plain: of the irrelevant ones */
-	double reload[SHAPE_SPACES_MOST];     /* plain: and of these, outside a relevant one */
+	double irrelevant[SHAPE_SPACES_MOST]; /* of the irrelevant ones */
+	double reload[SHAPE_SPACES_MOST];     /* and of these, outside a relevant one */
 	double passes,
 		load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
 	struct nest_slide slides[SHAPE_SPACES_MOST];

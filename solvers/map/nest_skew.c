@@ -92,17 +92,23 @@ void nest_skew_spread(struct nest_view *view)
 	view->skew_cycles = least < INFINITY ? least : 0;
 }
 
-/* Different tiles along an axis at least: in blocks with that axis alone. */
+/* Different tiles along an axis at least: in blocks with that axis alone, rank by rank as many as a
+ * sum of sets has, |A + B| >= |A| + |B| - 1. */
 static double tiles_of(const struct nest_view *view, int t, bool y)
 {
 	const struct hierarchy *hierarchy = hierarchy_of(view);
 	double tiles = 1;
-	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++) {
-		const struct nest_level *block = &hierarchy->levels[i];
-		bool alone = (y ? block->fanout_x : block->fanout_y) == 1;
-		for (uint32_t left = view->frame->spaces[t].relevant; left && alone;
-			left &= left - 1)
-			tiles *= nest_spatial_bound(view, i, __builtin_ctz(left));
+	for (int r = 0; r < view->frame->search->shape->spaces[t].rank_count; r++) {
+		double sums = 1;
+		for (uint32_t own = view->frame->spaces[t].own[r]; own; own &= own - 1) {
+			double bound = 1;
+			for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
+				if ((y ? hierarchy->levels[i].fanout_x
+				       : hierarchy->levels[i].fanout_y) == 1)
+					bound *= nest_spatial_bound(view, i, __builtin_ctz(own));
+			sums += bound - 1;
+		}
+		tiles *= sums;
 	}
 	return tiles;
 }
@@ -115,7 +121,7 @@ void nest_skew_keep(struct nest_view *view, int space)
 	chain->held_at = -1;
 	chain->load_cycles = 0;
 	chain->rate = 1;
-	if (!hierarchy_of(view)->array_end || frame->flagged || !frame->spaces[space].plain)
+	if (!hierarchy_of(view)->array_end || frame->flagged)
 		return;
 	for (int k = 1; k < chain->count && chain->held_at < 0; k++)
 		if (frame->level[chain->kept[k]] < inner)
@@ -125,8 +131,8 @@ void nest_skew_keep(struct nest_view *view, int space)
 	if (chain->count && frame->level[chain->kept[0]] < inner)
 		chain->held_at = -1; /* it never comes from outside */
 	if (chain->held_at >= 0 && !frame->search->shape->spaces[space].written)
-		chain->load_cycles = chain->words * view->spread[chain->held_at][space] *
-				     tiles_of(view, space, true);
+		chain->load_cycles =
+			view->spread[chain->held_at][space] * tiles_of(view, space, true);
 }
 
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level)
@@ -134,6 +140,15 @@ bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
 	const struct nest_level *block = &hierarchy->levels[level->level];
 	return level->spatial && block->systolic && block->fanout_x > 1 && block->fanout_y > 1;
+}
+
+/* Every word of a plain dataspace is loaded as often as loops outside reload it, and of a window no
+ * tile is smaller than what spatial loops span. */
+static double load_of(const struct nest_view *view, int t, double relevant, double reload)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	double tiles = view->frame->spaces[t].plain ? chain->words : relevant;
+	return chain->load_cycles * tiles * reload;
 }
 
 /* Moves of a tile are those of its innermost relevant loop: the relevant ones outside, as often
@@ -163,7 +178,7 @@ double nest_skew_bound(const struct nest_view *view, const struct nest_label *fr
 		}
 		reload = closes ? from->irrelevant[t] * here : reload;
 		passes = fmax(passes, relevant * reload);
-		load += chain->load_cycles * reload;
+		load += load_of(view, t, relevant, reload);
 	}
 	return passes * view->skew_cycles + load + view->cycles * (rate - 1);
 }

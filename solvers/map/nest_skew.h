@@ -5,10 +5,9 @@
 
 /*
  * What a systolic array adds to the cycles at least (cost/nest_array.h): the least skew of all
- * arrangements of its spatial loops for every pass, the rate at which plain dataspaces come, and their
- * loads.  There are
- * as many passes as the tiles of any dataspace move that PEs hold; X as in nest_label.h counts their
- * words, and only grows inwards.
+ * arrangements of its spatial loops for every pass, the rate at which dataspaces come that PEs do not
+ * hold, and the loads of those that they do.  There are as many passes as any of their tiles
+ * moves; X as in nest_label.h counts the words, and only grows inwards.
  */
 
 /* Of a view whose spatial bounds are set; then of what keeps one dataspace. */

@@ -44,7 +44,7 @@ struct nest_chain {
 	bool sags;
 	int held_at;           /* PEs of an array hold it there, and it comes from outside; -1 */
 	double rate;           /* not held by PEs: cycles of a step, at least */
-	double load_cycles;    /* of its tiles for X = words (nest_skew.h) */
+	double load_cycles;    /* of a tile of one temporal iteration (nest_skew.h) */
 	struct nest_sums base; /* what does not depend on temporal loops */
 };
 

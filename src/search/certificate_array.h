@@ -5,8 +5,7 @@
 
 /*
  * Cycles that a systolic array adds at least to every mapping of a cell: its passes, loads and
- * rate as far as they follow from plain dataspaces and from blocks with one axis.  loops and j as
- * for floor_score.
+ * rate as far as they follow from blocks with one axis.  loops and j as for floor_score.
  */
 double floor_array(const struct floor_cell *cell, const struct floor_loops *loops, int j);
 
