@@ -173,6 +173,7 @@ static void try_law(struct law *law, struct arena *arena, uint64_t seed, long co
 		struct nest_case_options options = {
 			.sliding = true, .bypass = true, .spatial = true, .steps_most = 200};
 		options.flags = draw % 8 == 0;
+		options.systolic = draw % 3 == 0;
 		nest_case_draw(&random, &options, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);
 		for (int c = 0; c <= COUNTING_TIMELOOP; c++)
