@@ -81,42 +81,58 @@ static enum pack_status start_search(struct asking *asking, const struct room *r
 	return status;
 }
 
-/* Rounds of the weave, from both ends in turns, each pair with four times as many strands as the
- * last; a first round after so many nodes of the other search. */
-enum { WEAVE_AFTER = 2000, WEAVE_STRANDS = 4, WEAVE_TIMES = 4, WEAVE_SHARE = 3, WEAVE_MOST = 1024 };
-
-struct weaving {
-	const struct room *room;
-	struct weave *weaves[2];
-	uint64_t nodes;
-	int round, width; /* of the next round; the weaves are not open yet before the first */
+/* Rounds of the weave, the first after so many nodes of the other search: from either end, plain
+ * and then bold, and again with more strands.  It gets so many nodes for each of the other's. */
+enum {
+	WEAVE_AFTER = 2000,
+	WEAVE_SHARE = 3,
+	WEAVE_NODES = 20000,
+	WEAVE_STRANDS = 4,
+	WEAVE_STRANDS_MOST = 1024,
+	WEAVE_TIMES = 4
 };
 
-static enum pack_status weave_room(
-	struct asking *asking, struct weaving *weaving, struct arena *arena, int64_t *addresses)
+struct weaving {
+	struct weave *weaves[2]; /* open from the first round on */
+	bool is_open, is_over;
+	int round, strands;    /* of the next round */
+	uint64_t nodes, limit; /* of all rounds so far; of the next: one that was cut comes again */
+};
+
+static void open_weaves(struct weaving *weaving, const struct room *room, struct arena *arena)
 {
-	uint64_t limit = asking->question->nodes;
-	int side = weaving->round % 2;
-	bool is_bold = weaving->round++ / 2 % 2;
-	if (!weaving->width) {
-		weaving->width = WEAVE_STRANDS;
-		for (int k = 0; k < 2; k++)
-			weaving->weaves[k] = weave_open(weaving->room, k == 1, arena);
-	}
-	struct weave *weave = weaving->weaves[side];
-	if (!weave || weaving->width > WEAVE_MOST) {
-		weaving->nodes = UINT64_MAX; /* never again */
-		return PACK_UNKNOWN;
-	}
+	*weaving =
+		(struct weaving){.is_open = true, .strands = WEAVE_STRANDS, .limit = WEAVE_NODES};
+	for (int k = 0; k < 2; k++)
+		weaving->weaves[k] = weave_open(room, k == 1, arena);
+	weaving->is_over = !weaving->weaves[0];
+}
+
+static enum pack_status weave_room(
+	struct asking *asking, struct weaving *weaving, const struct room *room, int64_t *addresses)
+{
+	uint64_t most = asking->question->nodes, limit = weaving->limit;
+	if (most && most - asking->answer.nodes < limit)
+		limit = most - asking->answer.nodes;
+	struct weave *weave = weaving->weaves[weaving->round % 2];
 	uint64_t before = weave_nodes(weave);
-	bool fits = weave_run(weave, asking->run, weaving->width, is_bold,
-		limit ? limit - asking->answer.nodes : 0);
-	asking->answer.nodes += weave_nodes(weave) - before;
-	weaving->nodes += weave_nodes(weave) - before;
-	weaving->width *= side && is_bold ? WEAVE_TIMES : 1;
-	for (int i = 0; fits && i < weaving->room->item_count; i++)
-		addresses[weaving->room->items[i].shape] = weave_address(weave, i);
+	bool fits = weave_run(weave, asking->run, weaving->strands, weaving->round / 2 % 2, limit);
+	uint64_t nodes = weave_nodes(weave) - before;
+	asking->answer.nodes += nodes;
+	weaving->nodes += nodes;
+	if (nodes >= limit)
+		weaving->limit *= WEAVE_TIMES;
+	else if (++weaving->round % 4 == 0)
+		weaving->strands *= WEAVE_TIMES;
+	weaving->is_over = weaving->strands > WEAVE_STRANDS_MOST;
+	for (int i = 0; fits && i < room->item_count; i++)
+		addresses[room->items[i].shape] = weave_address(weave, i);
 	return fits ? PACK_FITS : PACK_UNKNOWN;
+}
+
+static bool is_weaves_turn(const struct weaving *weaving, uint64_t nodes)
+{
+	return !weaving->is_over && nodes >= WEAVE_AFTER && weaving->nodes <= WEAVE_SHARE * nodes;
 }
 
 /* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
@@ -128,7 +144,7 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	struct filled full = pack_filling(room, arena);
 	struct pack_search *filled = full.room ? pack_search_open(full.room, arena) : NULL;
 	uint64_t part = full.is_likely ? 1 : FILLED_PART;
-	struct weaving weaving = {.room = room};
+	struct weaving weaving = {.is_over = false};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
 	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
@@ -154,9 +170,12 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 		if (start % 4 == 3)
 			failures *= 1.3;
 		uint64_t nodes = pack_search_nodes(search);
-		if (status == PACK_UNKNOWN && nodes >= WEAVE_AFTER &&
-			weaving.nodes <= WEAVE_SHARE * nodes && !is_over(asking))
-			status = weave_room(asking, &weaving, arena, addresses);
+		if (status != PACK_UNKNOWN || is_over(asking) || !is_weaves_turn(&weaving, nodes))
+			continue;
+		if (!weaving.is_open)
+			open_weaves(&weaving, room, arena);
+		if (!weaving.is_over)
+			status = weave_room(asking, &weaving, room, addresses);
 	}
 	if (status != PACK_FITS)
 		asking->answer.hardest = hardest_step(shapes, room, search);

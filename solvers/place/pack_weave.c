@@ -121,8 +121,7 @@ const struct tree *weave_begin(
 	return tree_any(arena, leaves, blocks + count);
 }
 
-/* All items may lie anywhere, and what is to spare is the same on both sides of half of the walls
- * at least. */
+/* All items may lie anywhere, and what is to spare changes at no more than a quarter of the walls. */
 static bool is_plain(const struct room *room)
 {
 	int changes = 0;
@@ -132,7 +131,7 @@ static bool is_plain(const struct room *room)
 			return false;
 		changes += s > 0 && spare != room_spare(room, s - 1);
 	}
-	if (2 * changes > room->section_count)
+	if (4 * changes > room->section_count)
 		return false;
 	for (int i = 0; i < room->item_count; i++) {
 		const struct item *item = &room->items[i];
