@@ -7,9 +7,9 @@
 #include "solvers/place/spill.h"
 #include "solvers/place/start.h"
 
-/* Nodes for a capacity in the first round of a search for the least peak; twice as many in
+/* Nodes for a capacity in the first round of a search for the least peak; four times as many in
  * each round after. */
-enum { ROUND_NODES = 3000, ROUND_TIMES = 2 };
+enum { ROUND_NODES = 3000, ROUND_TIMES = 4 };
 
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
@@ -76,10 +76,11 @@ static int64_t find_grain(const struct packing *packing)
 	return grain ? grain : 1;
 }
 
-static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
+/* Starts that return find layouts sooner; the others find sooner that there is none. */
+static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes, bool returns)
 {
 	struct pack_question question = {
-		.packing = peak->packing, .capacity = capacity, .nodes = nodes};
+		.packing = peak->packing, .capacity = capacity, .nodes = nodes, .returns = returns};
 	struct arena *arena = arena_open();
 	struct pack_answer answer = pack(peak->run, &question, arena);
 	if (answer.status == PACK_FITS) {
@@ -97,26 +98,43 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes)
 	return answer.status;
 }
 
-/* From the bound, which may be the answer, and then the middle of what is left. */
-static void search_round(struct peak *peak, uint64_t nodes)
+/* Still a capacity to ask for? */
+static bool goes_on(const struct peak *peak)
 {
-	int64_t capacity = peak->packing->capacity, low = peak->bound;
+	return !peak->is_over && peak->bound < peak->value &&
+	       peak->bound <= peak->packing->capacity;
+}
+
+/* So many eighths of the way from the bound to the best so far, below which it stays. */
+static int64_t between(const struct peak *peak, int64_t eighths)
+{
+	int64_t grains = number_ceil_div(peak->value - peak->bound, peak->grain);
+	int64_t up = grains / 8 * eighths + grains % 8 * eighths / 8;
+	return peak->bound + number_min(up, grains - 1) * peak->grain;
+}
+
+/*
+ * A tight capacity is hardly harder than a loose one, until there is none.  So the bound comes
+ * first, then what is well below the best so far; below what fits, one goes on in small steps.
+ * False: nothing was found.
+ */
+static bool search_round(struct peak *peak, uint64_t nodes)
+{
+	static const int64_t eighths[] = {0, 2, 5};
 	/* What fits into no capacity is not found by raising the bound. */
-	if (peak->value > capacity && ask(peak, capacity, nodes) == PACK_NEVER)
-		return;
-	if (peak->is_over || peak->bound >= peak->value)
-		return;
-	while (ask(peak, low, nodes) == PACK_NEVER && !peak->is_over && peak->bound <= capacity)
-		low = peak->bound;
-	if (peak->is_over || peak->bound >= peak->value || peak->bound > capacity)
-		return;
-	while (!peak->is_over && peak->bound < peak->value && peak->value <= capacity) {
-		int64_t middle = low + (peak->value - low) / peak->grain / 2 * peak->grain;
-		if (middle == low)
-			return;
-		ask(peak, middle, nodes);
-		low = number_max(middle < peak->value ? middle : low, peak->bound);
+	if (peak->value > peak->packing->capacity)
+		return ask(peak, peak->packing->capacity, nodes, false) == PACK_FITS;
+	int64_t before = peak->value;
+	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && goes_on(peak);) {
+		enum pack_status status = ask(peak, between(peak, eighths[k]), nodes, k > 0);
+		if (status == PACK_FITS)
+			break;
+		k += status == PACK_UNKNOWN;
 	}
+	while (peak->value < before && goes_on(peak))
+		if (ask(peak, between(peak, 7), nodes, true) != PACK_FITS)
+			break;
+	return peak->value < before;
 }
 
 static void find_peak(struct run *run, const struct packing *packing)
@@ -132,10 +150,9 @@ static void find_peak(struct run *run, const struct packing *packing)
 		offer(run, start, peak.value);
 		run_report(run, (double)peak.value, (double)peak.bound);
 	}
-	for (uint64_t nodes = ROUND_NODES;
-		!peak.is_over && peak.bound < peak.value && peak.bound <= packing->capacity;
-		nodes *= ROUND_TIMES)
-		search_round(&peak, nodes);
+	for (uint64_t nodes = ROUND_NODES; goes_on(&peak);)
+		if (!search_round(&peak, nodes))
+			nodes *= ROUND_TIMES;
 	if (peak.value <= packing->capacity)
 		run_prove(run, peak.bound >= peak.value ? PROOF_OPTIMAL : PROOF_BOUND,
 			(double)number_min(peak.bound, peak.value));

@@ -10,7 +10,8 @@
 
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
  * than those before; each round starts half as patient again as the last, and with no weights: those
- * of a bad start can lead astray for long. */
+ * of a bad start can lead astray for long.  Where all starts return they stay short, a little
+ * longer by the round. */
 enum { FIRST_FAILURES = 200, ROUND_STARTS = 12 };
 
 /* The room filled up gets one node for so many of the room as it is, unless it looks right. */
@@ -65,6 +66,21 @@ enum { ORDERS = 6 };
 static const enum pack_order orders[ORDERS] = {
 	PACK_LONGEST, PACK_LARGEST, PACK_LONGEST, PACK_HIGHEST, PACK_LONGEST, PACK_LONG_AND_LARGE};
 
+/* One start of so many goes back to where buffers were placed last.  If the question wants it all
+ * do, and so many have the same order: what one learned is good for the next. */
+enum { RETURN_STARTS = 4 };
+
+static bool returns(const struct asking *asking, uint64_t start)
+{
+	return asking->question->returns || start % RETURN_STARTS == RETURN_STARTS - 1;
+}
+
+static enum pack_order order_of(const struct asking *asking, uint64_t start)
+{
+	return asking->question->returns ? (enum pack_order)(start / RETURN_STARTS % 4)
+					 : orders[start % ORDERS];
+}
+
 /* A new start of one search. */
 static enum pack_status start_search(struct asking *asking, const struct room *room,
 	struct pack_search *search, uint64_t failures, uint64_t start, int64_t *addresses)
@@ -72,7 +88,7 @@ static enum pack_status start_search(struct asking *asking, const struct room *r
 	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
 	enum pack_status status = pack_search_run(search, asking->run, failures,
 		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
-		orders[start % ORDERS]);
+		order_of(asking, start), returns(asking, start));
 	asking->answer.nodes += pack_search_nodes(search) - before;
 	asking->answer.restarts++;
 	for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
@@ -136,22 +152,23 @@ static bool is_weaves_turn(const struct weaving *weaving, uint64_t nodes)
 }
 
 /* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
- * is for such rooms. */
+ * is for such rooms.  Where starts return, only as it is, unless the filling looks right. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	struct pack_search *search = pack_search_open(room, arena);
 	struct filled full = pack_filling(room, arena);
-	struct pack_search *filled = full.room ? pack_search_open(full.room, arena) : NULL;
+	bool is_filled = full.room && (full.is_likely || !asking->question->returns);
+	struct pack_search *filled = is_filled ? pack_search_open(full.room, arena) : NULL;
 	uint64_t part = full.is_likely ? 1 : FILLED_PART;
-	struct weaving weaving = {.is_over = false};
+	struct weaving weaving = {.is_over = asking->question->returns};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
 	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
 		if (is_over(asking))
 			break;
 		if (start && start % ROUND_STARTS == 0) {
-			failures = first *= 1.5;
+			failures = first *= asking->question->returns ? 1.2 : 1.5;
 			pack_search_forget(search);
 			if (filled)
 				pack_search_forget(filled);
@@ -167,7 +184,7 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 				filled = NULL;
 			}
 		}
-		if (start % 4 == 3)
+		if (start % 4 == 3 && !asking->question->returns)
 			failures *= 1.3;
 		uint64_t nodes = pack_search_nodes(search);
 		if (status != PACK_UNKNOWN || is_over(asking) || !is_weaves_turn(&weaving, nodes))

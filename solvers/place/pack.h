@@ -15,7 +15,9 @@ struct pack_question {
 	const bool *chosen;            /* by buffer; NULL: all of them */
 	int64_t capacity;              /* bytes; no more than the packing's */
 	uint64_t nodes;                /* at most so many; 0: no limit */
-	bool explain;                  /* look for a small core if they do not fit */
+	bool returns; /* most starts go back to where buffers were placed last: where one more layout
+	               * of very many is looked for, not the first or none */
+	bool explain; /* look for a small core if they do not fit */
 };
 
 enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };

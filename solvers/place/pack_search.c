@@ -19,6 +19,8 @@ struct pack_search {
 	int *values; /* a stack: what is still to try at each open choice */
 	size_t value_count, value_room;
 	double *priority;    /* by item */
+	int64_t *last;       /* by item: where it was placed last; -1 */
+	bool returns;        /* there, if it may */
 	uint64_t *conflicts; /* by depth */
 	int depth, depth_room;
 	uint64_t nodes, nodes_limit, failures, failures_limit, charged;
@@ -78,7 +80,15 @@ static void add_value(struct pack_search *search, int value)
 	search->values[search->value_count++] = value;
 }
 
-/* By priority, the best last; -1, to leave the floor empty, is tried last. */
+/* Is item i, which may stand on this floor, tried before j, which may too? */
+static bool is_better(const struct pack_search *search, int i, int j, int64_t floor)
+{
+	bool i_returns = search->returns && search->last[i] == floor;
+	bool j_returns = search->returns && search->last[j] == floor;
+	return i_returns != j_returns ? i_returns : search->priority[i] >= search->priority[j];
+}
+
+/* The best last; -1, to leave the floor empty, is tried last. */
 static void collect(struct pack_search *search, int s)
 {
 	const struct room *room = search->room;
@@ -92,7 +102,7 @@ static void collect(struct pack_search *search, int s)
 			continue;
 		add_value(search, i);
 		size_t at = search->value_count - 1;
-		for (; at > first && search->priority[search->values[at - 1]] > search->priority[i];
+		for (; at > first && !is_better(search, i, search->values[at - 1], state->floor[s]);
 			at--)
 			search->values[at] = search->values[at - 1];
 		search->values[at] = i;
@@ -101,8 +111,10 @@ static void collect(struct pack_search *search, int s)
 
 static bool try_value(struct pack_search *search, int s, int value)
 {
-	return value < 0 ? state_leave_empty(search->state, s)
-			 : state_place(search->state, value, s);
+	if (value < 0)
+		return state_leave_empty(search->state, s);
+	search->last[value] = search->state->level[value];
+	return state_place(search->state, value, s);
 }
 
 static enum outcome solve_sections(struct pack_search *search, int from, int to);
@@ -230,8 +242,11 @@ struct pack_search *pack_search_open(const struct room *room, struct arena *aren
 		.state = state_open(room, arena),
 		.value_room = 1024,
 		.priority = arena_array(arena, double, room->item_count),
+		.last = arena_array(arena, int64_t, room->item_count),
 		.depth_room = 64,
 		.arena = arena};
+	for (int i = 0; i < room->item_count; i++)
+		search->last[i] = -1;
 	search->memo = memo_open(search->state, arena);
 	if (search->state->conflict)
 		search->conflicts =
@@ -270,8 +285,9 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 }
 
 enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
-	uint64_t nodes, uint64_t seed, enum pack_order order)
+	uint64_t nodes, uint64_t seed, enum pack_order order, bool returns)
 {
+	search->returns = returns;
 	search->run = run;
 	search->failures = 0;
 	search->failures_limit = failures;
