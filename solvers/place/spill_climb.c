@@ -1,131 +1,35 @@
 #include "solvers/place/spill_climb.h"
 
 #include "base/arena.h"
+#include "solvers/place/shelf.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	TRY_NODES = 1000, /* of the packer, at least */
+	ASK_NODES = 4000, /* of the packer, at least; which length serves best differs */
+	ASK_LENGTHS = 5,  /* each twice the one before */
 	START_NODES = 20000,
-	KINDS = 6,  /* of beginnings; the first two are in all the room */
-	MOVES = 20, /* between two questions to the packer, at least */
+	MOVES_FIRST = 50, /* in a step, as much as a node each; more in each, up to the most */
+	MOVES_MOST = 1000,
 };
 
-static double noise(struct spill_climb *climb)
-{
-	return 0.6 + 0.8 * (double)run_random(climb->run, 1 << 20) / (1 << 20);
-}
+/* What pressure is multiplied with after a set that packs, and when none gains more. */
+#define AFTER_SUCCESS 0.8
+#define AFTER_NOTHING 0.9
 
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model)
 {
-	size_t count = (size_t)model->item_count;
-	struct spill_climb climb = {
+	return (struct spill_climb){
 		.run = run,
 		.model = model,
-		.now = spill_set_make(arena, model),
+		.moves = spill_moves_make(run, arena, model),
 		.trial = spill_set_make(arena, model),
 		.best = spill_set_make(arena, model),
-		.top = spill_set_make(arena, model),
-		.addresses = arena_array(arena, int64_t, count),
-		.best_at = arena_array(arena, int64_t, count),
-		.ranks = arena_array(arena, struct spill_rank, count),
-		.pinned = arena_array(arena, bool, count),
-		.worth = arena_array(arena, double, count),
+		.best_at = arena_array(arena, int64_t, model->item_count),
 	};
-	for (int i = 0; i < model->item_count; i++) {
-		const struct spill_item *item = &model->items[i];
-		double gain = (double)item->gain, rows = item->row_end - item->row;
-		if (item->version >= 0) {
-			const struct spill_version *version = &model->versions[item->version];
-			gain += (double)version->gain / (version->item_end - version->item);
-		}
-		climb.worth[i] = gain / (1 + (double)item->size * rows);
-	}
-	return climb;
-}
-
-/* Tied items need a parent; one that loses its last goes, too. */
-static void drop_orphans(struct spill_set *set)
-{
-	const struct spill_model *model = set->model;
-	for (bool again = true; again;) {
-		again = false;
-		for (int i = 0; i < model->item_count; i++) {
-			const struct spill_item *item = &model->items[i];
-			bool good = !item->tied;
-			for (int k = 0; k < item->parent_count && !good; k++)
-				good = set->kept[item->parents[k]];
-			if (set->kept[i] && !good) {
-				spill_set_turn(set, i);
-				again = true;
-			}
-		}
-	}
-}
-
-/* What costs least for what it frees in a row that is too full; -1: there is nothing. */
-static int cheapest(struct spill_climb *climb, struct spill_set *set, int row)
-{
-	const struct spill_row *full = &climb->model->rows[row];
-	int found = -1;
-	double least = 0;
-	for (int k = 0; k < full->item_count; k++) {
-		int i = full->items[k];
-		const struct spill_item *item = &climb->model->items[i];
-		if (!set->kept[i] || climb->pinned[i] || !item->size)
-			continue;
-		double freed = 0;
-		for (int r = item->row; r < item->row_end; r++) {
-			int64_t over = set->load[r] - set->room[r];
-			if (over > 0)
-				freed += (double)(over < item->size ? over : item->size);
-		}
-		double cost = -(double)spill_set_change(set, i) / (freed + 1e-9) * noise(climb);
-		if (found < 0 || cost < least) {
-			found = i;
-			least = cost;
-		}
-	}
-	return found;
-}
-
-/* False if pinned items alone are too much. */
-static bool relieve(struct spill_climb *climb, struct spill_set *set)
-{
-	for (int r = 0; r < climb->model->row_count; r++)
-		while (set->load[r] > set->room[r]) {
-			int i = cheapest(climb, set, r);
-			if (i < 0)
-				return false;
-			spill_set_turn(set, i);
-		}
-	drop_orphans(set);
-	return true;
-}
-
-static int by_worth(const void *a, const void *b)
-{
-	const struct spill_rank *x = a, *y = b;
-	if (x->worth != y->worth)
-		return x->worth < y->worth ? 1 : -1;
-	return x->item - y->item;
-}
-
-static void fill(struct spill_climb *climb, struct spill_set *set)
-{
-	int count = 0;
-	for (int i = 0; i < climb->model->item_count; i++)
-		if (!set->kept[i] && climb->model->items[i].gain > 0 && spill_set_has_room(set, i))
-			climb->ranks[count++] =
-				(struct spill_rank){climb->worth[i] * noise(climb), i};
-	qsort(climb->ranks, (size_t)count, sizeof *climb->ranks, by_worth);
-	for (int k = 0; k < count; k++) {
-		int i = climb->ranks[k].item;
-		if (spill_set_has_room(set, i))
-			spill_set_turn(set, i);
-	}
 }
 
 static void keep(struct spill_climb *climb, const struct spill_set *set,
@@ -174,78 +78,82 @@ bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes
 {
 	struct spill_set *trial = &climb->trial;
 	set_trial(climb, kept);
-	if (trial->gain > climb->top.gain) {
-		spill_set_copy(&climb->top, trial);
-		for (int r = 0; r < climb->model->row_count; r++)
-			climb->top.room[r] = climb->model->room;
-	}
 	return trial->gain > climb->best.gain && ask(climb, trial, nodes).status == PACK_FITS;
+}
+
+struct density {
+	double worth;
+	size_t item;
+};
+
+static int by_density(const void *a, const void *b)
+{
+	const struct density *x = a, *y = b;
+	if (x->worth != y->worth)
+		return x->worth < y->worth ? 1 : -1;
+	return (x->item > y->item) - (x->item < y->item);
+}
+
+/* What is there at one address is worth as much as all of it, for what it takes. */
+static struct density *rank_items(struct spill_climb *climb, const struct items *items,
+	const struct spill_question *question, struct arena *arena)
+{
+	struct density *ranks = arena_array(arena, struct density, items->count);
+	for (size_t k = 0; k < items->count; k++)
+		ranks[k].item = k;
+	for (size_t b = 0; b < question->packing.count; b++)
+		for (int i = question->residences[b].first;
+			items->of[b] >= 0 && i <= question->residences[b].last; i++)
+			ranks[items->of[b]].worth += (double)climb->model->items[i].gain;
+	for (size_t k = 0; k < items->count; k++)
+		ranks[k].worth =
+			items_fixed(items, k) ? INFINITY : ranks[k].worth / (1 + items->at[k].area);
+	qsort(ranks, items->count, sizeof *ranks, by_density);
+	return ranks;
+}
+
+/* What first fit finds a place for, of this set, is the first best. */
+static void keep_fitting(struct spill_climb *climb, struct spill_set *set)
+{
+	struct arena *arena = arena_open();
+	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
+	question.packing.goal = PACKING_SPILL;
+	struct items *items = items_make(&question.packing, arena);
+	struct density *ranks = rank_items(climb, items, &question, arena);
+	struct shelf *shelf = shelf_make(items, arena);
+	shelf_clear(shelf);
+	for (size_t k = 0; k < items->count && run_go_on(climb->run, 1); k++)
+		if (!items_range(items, ranks[k].item))
+			shelf_put(shelf, ranks[k].item, SHELF_FIRST, question.packing.capacity);
+	struct placement placement = {question.packing.count,
+		arena_array(arena, int64_t, question.packing.count), NULL, 0, NULL};
+	items_place(items, shelf_addresses(shelf), &placement);
+	for (size_t b = 0; b < question.packing.count; b++)
+		for (int i = question.residences[b].first;
+			placement.addresses[b] == UNPLACED && i <= question.residences[b].last; i++)
+			spill_set_turn(set, i);
+	keep(climb, set, &question, &placement);
+	arena_close(arena);
 }
 
 void spill_climb_start(struct spill_climb *climb)
 {
+	struct spill_set *trial = &climb->trial;
+	int64_t room = climb->model->room;
 	climb->any = climb->better = true; /* nothing, at worst */
+	spill_moves_fill(&climb->moves, trial);
+	keep_fitting(climb, trial);
 	for (int percent = 100; percent > 0; percent -= percent > 80 ? 2 : 10) {
 		if (!run_spend(climb->run, 1))
-			return;
-		struct spill_set *trial = &climb->trial;
+			break;
 		spill_set_clear(trial);
-		for (int r = 0; r < climb->model->row_count; r++)
-			trial->room[r] = climb->model->room * percent / 100;
-		fill(climb, trial);
-		if (percent == 100)
-			spill_set_copy(&climb->top, trial);
+		trial->room = room / 100 * percent + room % 100 * percent / 100;
+		spill_moves_fill(&climb->moves, trial);
 		if (ask(climb, trial, START_NODES).status == PACK_FITS)
-			return;
+			break;
 	}
-}
-
-static void keep_pinned(struct spill_climb *climb, struct spill_set *set, int item)
-{
-	const struct spill_item *it = &climb->model->items[item];
-	climb->pinned[item] = true;
-	for (int i = it->rival; i < it->rival_end; i++)
-		if (set->kept[i])
-			spill_set_turn(set, i);
-	if (!set->kept[item])
-		spill_set_turn(set, item);
-}
-
-/* Something that is not kept, with a parent if it needs one; false: everything is. */
-static bool pin(struct spill_climb *climb, struct spill_set *set)
-{
-	int count = climb->model->item_count, at = (int)run_random(climb->run, (uint64_t)count);
-	memset(climb->pinned, 0, (size_t)count * sizeof *climb->pinned);
-	for (int k = 0; k < count; k++, at = (at + 1) % count) {
-		const struct spill_item *item = &climb->model->items[at];
-		if (set->kept[at] || (item->tied && !item->parent_count))
-			continue;
-		if (item->tied)
-			keep_pinned(climb, set,
-				item->parents[run_random(
-					climb->run, (uint64_t)item->parent_count)]);
-		keep_pinned(climb, set, at);
-		return true;
-	}
-	return false;
-}
-
-/* More gain in the rows' room: something is kept, what stands in its way is not. */
-static void improve(struct spill_climb *climb, struct spill_set *set)
-{
-	struct spill_set *trial = &climb->trial;
-	for (int move = 0; move < climb->moves; move++) {
-		if (!run_spend(climb->run, 1))
-			return;
-		spill_set_copy(trial, set);
-		if (!pin(climb, trial))
-			return;
-		if (!relieve(climb, trial))
-			continue;
-		fill(climb, trial);
-		if (trial->gain >= set->gain)
-			spill_set_copy(set, trial);
-	}
+	spill_set_copy(&climb->moves.now, &climb->best);
+	climb->moves.pressure = spill_pressure_make(climb->moves.arena, &climb->best);
 }
 
 static int row_at(const struct spill_model *model, int64_t time)
@@ -261,48 +169,27 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return low;
 }
 
-/* From the most valuable, or the best, in all the room; or from the best, with more room for some
- * time only. */
-static void begin(struct spill_climb *climb)
+static int moves_of(struct spill_climb *climb)
 {
-	const struct spill_model *model = climb->model;
-	struct spill_set *now = &climb->now;
-	int from = 0, end = model->row_count;
-	uint64_t kind = run_random(climb->run, KINDS);
-	spill_set_copy(now, kind == 0 || !climb->any ? &climb->top : &climb->best);
-	if (kind > 1 && end) {
-		from = (int)run_random(climb->run, (uint64_t)end);
-		end = from + 1 + (int)run_random(climb->run, (uint64_t)(end - from));
-	}
-	for (int r = from; r < end; r++)
-		now->room[r] = model->room;
-	climb->nodes = TRY_NODES << 2 * run_random(climb->run, 3);
-	climb->moves = MOVES << run_random(climb->run, 4);
-	climb->begun = true;
+	int64_t moves = MOVES_FIRST + (int64_t)climb->steps * MOVES_FIRST;
+	climb->steps += moves < MOVES_MOST;
+	return moves < MOVES_MOST ? (int)moves : MOVES_MOST;
 }
 
 void spill_climb_step(struct spill_climb *climb)
 {
-	const struct spill_model *model = climb->model;
-	struct spill_set *now = &climb->now;
-	if (!climb->begun)
-		begin(climb);
-	improve(climb, now);
-	climb->work += (uint64_t)climb->moves;
-	if (now->gain > climb->top.gain)
-		spill_set_copy(&climb->top, now);
-	climb->begun = now->gain > climb->best.gain;
-	if (!climb->begun)
+	struct spill_moves *moves = &climb->moves;
+	int count = moves_of(climb);
+	spill_moves_run(moves, count);
+	climb->work += (uint64_t)count;
+	if (moves->now.gain <= climb->best.gain) {
+		spill_pressure_scale(&moves->pressure, AFTER_NOTHING);
 		return;
-	struct pack_answer answer = ask(climb, now, climb->nodes);
-	climb->begun = answer.status != PACK_FITS;
-	if (!climb->begun || !model->row_count)
-		return;
-	int row = answer.status == PACK_UNKNOWN
-			  ? row_at(model, answer.hardest)
-			  : (int)run_random(climb->run, (uint64_t)model->row_count);
-	now->room[row] = now->load[row] - 1;
-	memset(climb->pinned, 0, (size_t)model->item_count * sizeof *climb->pinned);
-	relieve(climb, now);
-	fill(climb, now);
+	}
+	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
+	struct pack_answer answer = ask(climb, &moves->now, nodes);
+	if (answer.status == PACK_FITS)
+		spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
+	else if (climb->model->row_count)
+		spill_pressure_raise(&moves->pressure, row_at(climb->model, answer.hardest));
 }

@@ -10,9 +10,7 @@ struct spill_set spill_set_make(struct arena *arena, const struct spill_model *m
 		.kept = arena_array(arena, bool, model->item_count),
 		.missing = arena_array(arena, int, model->version_count),
 		.load = arena_array(arena, int64_t, model->row_count),
-		.room = arena_array(arena, int64_t, model->row_count)};
-	for (int r = 0; r < model->row_count; r++)
-		set.room[r] = model->room;
+		.room = model->room};
 	for (int v = 0; v < model->version_count; v++)
 		set.missing[v] = model->versions[v].item_end - model->versions[v].item;
 	return set;
@@ -25,7 +23,6 @@ void spill_set_copy(struct spill_set *to, const struct spill_set *from)
 	memcpy(to->missing, from->missing, (size_t)model->version_count * sizeof *to->missing);
 	memcpy(to->load, from->load, (size_t)model->row_count * sizeof *to->load);
 	to->gain = from->gain;
-	memcpy(to->room, from->room, (size_t)model->row_count * sizeof *to->room);
 }
 
 void spill_set_clear(struct spill_set *set)
@@ -85,7 +82,7 @@ bool spill_set_has_room(const struct spill_set *set, int item)
 	if (!has_parent(set, it))
 		return false;
 	for (int r = it->row; r < it->row_end; r++) {
-		int64_t free = set->room[r] - set->load[r];
+		int64_t free = set->room - set->load[r];
 		if (free >= it->size)
 			continue;
 		for (int k = 0; k < it->pair_count; k++) {

@@ -13,7 +13,7 @@ struct spill_set {
 	int *missing;  /* by version: how many of its items are not */
 	int64_t *load; /* by row */
 	int64_t gain;
-	int64_t *room; /* by row: the model's, or less */
+	int64_t room; /* of each row: the model's, or less; not copied */
 };
 
 struct spill_set spill_set_make(struct arena *arena, const struct spill_model *model);

@@ -1,0 +1,240 @@
+#include "solvers/place/spill_moves.h"
+
+#include "base/number.h"
+
+#include <stdlib.h>
+
+/* Items that a move looks at, whether they are worth their pressure. */
+enum { DROPS = 3 };
+
+static double noise(struct spill_moves *moves)
+{
+	return 0.6 + 0.8 * (double)run_random(moves->run, 1 << 20) / (1 << 20);
+}
+
+struct spill_moves spill_moves_make(
+	struct run *run, struct arena *arena, const struct spill_model *model)
+{
+	struct spill_moves moves = {
+		.run = run,
+		.model = model,
+		.now = spill_set_make(arena, model),
+		.worth = arena_array(arena, double, model->item_count),
+		.pinned = arena_array(arena, int64_t, model->item_count),
+		.ranks = arena_array(arena, struct spill_rank, model->item_count),
+		.arena = arena,
+	};
+	for (int i = 0; i < model->item_count; i++) {
+		const struct spill_item *item = &model->items[i];
+		double gain = (double)item->gain, rows = item->row_end - item->row;
+		if (item->version >= 0) {
+			const struct spill_version *version = &model->versions[item->version];
+			gain += (double)version->gain / (version->item_end - version->item);
+		}
+		moves.worth[i] = gain / (1 + (double)item->size * rows);
+		moves.has_tied |= item->tied;
+	}
+	return moves;
+}
+
+static void turn(struct spill_moves *moves, int item)
+{
+	const struct spill_item *it = &moves->model->items[item];
+	struct spill_set *now = &moves->now;
+	moves->cost -= spill_pressure_of(&moves->pressure, now, it->row, it->row_end);
+	spill_set_turn(now, item);
+	moves->cost += spill_pressure_of(&moves->pressure, now, it->row, it->row_end);
+	*array_add(moves->arena, &moves->turned) = item;
+	if (it->row < it->row_end) {
+		moves->row = (int)number_min(moves->row, it->row);
+		moves->row_end = (int)number_max(moves->row_end, it->row_end);
+	}
+}
+
+static void take_back(struct spill_moves *moves)
+{
+	while (moves->turned.count)
+		spill_set_turn(&moves->now, moves->turned.at[--moves->turned.count]);
+}
+
+static void keep_pinned(struct spill_moves *moves, int item)
+{
+	const struct spill_item *it = &moves->model->items[item];
+	moves->pinned[item] = moves->move;
+	for (int i = it->rival; i < it->rival_end; i++)
+		if (moves->now.kept[i])
+			turn(moves, i);
+	if (!moves->now.kept[item])
+		turn(moves, item);
+}
+
+/* Something that is not kept, with a parent if it needs one; false: everything is. */
+static bool pin(struct spill_moves *moves)
+{
+	int count = moves->model->item_count, at = (int)run_random(moves->run, (uint64_t)count);
+	for (int k = 0; k < count; k++, at = (at + 1) % count) {
+		const struct spill_item *item = &moves->model->items[at];
+		if (moves->now.kept[at] || (item->tied && !item->parent_count))
+			continue;
+		if (item->tied)
+			keep_pinned(moves, item->parents[run_random(
+						   moves->run, (uint64_t)item->parent_count)]);
+		keep_pinned(moves, at);
+		return true;
+	}
+	return false;
+}
+
+/* What costs least for what it frees in a row that is too full; -1: there is nothing. */
+static int cheapest(struct spill_moves *moves, int row)
+{
+	const struct spill_model *model = moves->model;
+	const struct spill_set *now = &moves->now;
+	int found = -1;
+	double least = 0;
+	for (int k = 0; k < model->rows[row].item_count; k++) {
+		int i = model->rows[row].items[k];
+		const struct spill_item *item = &model->items[i];
+		if (!now->kept[i] || moves->pinned[i] == moves->move || !item->size)
+			continue;
+		double freed = 0;
+		for (int r = item->row; r < item->row_end; r++) {
+			int64_t over = now->load[r] - now->room;
+			if (over > 0)
+				freed += (double)number_min(over, item->size);
+		}
+		double cost = -(double)spill_set_change(now, i) / (freed + 1e-9) * noise(moves);
+		if (found < 0 || cost < least) {
+			found = i;
+			least = cost;
+		}
+	}
+	return found;
+}
+
+/* False if pinned items alone are too much. */
+static bool relieve(struct spill_moves *moves)
+{
+	for (int r = moves->row; r < moves->row_end; r++)
+		while (moves->now.load[r] > moves->now.room) {
+			int i = cheapest(moves, r);
+			if (i < 0)
+				return false;
+			turn(moves, i);
+		}
+	return true;
+}
+
+/* Tied items need a parent; one that loses its last goes, too. */
+static void drop_orphans(struct spill_moves *moves)
+{
+	const struct spill_model *model = moves->model;
+	for (bool again = moves->has_tied; again;) {
+		again = false;
+		for (int i = 0; i < model->item_count; i++) {
+			const struct spill_item *item = &model->items[i];
+			bool good = !item->tied || !moves->now.kept[i];
+			for (int k = 0; k < item->parent_count && !good; k++)
+				good = moves->now.kept[item->parents[k]];
+			if (!good) {
+				turn(moves, i);
+				again = true;
+			}
+		}
+	}
+}
+
+/* Some items that gain less than the pressure they make. */
+static void drop_some(struct spill_moves *moves)
+{
+	const struct spill_set *now = &moves->now;
+	for (int k = 0; k < DROPS; k++) {
+		int i = (int)run_random(moves->run, (uint64_t)moves->model->item_count);
+		if (!now->kept[i] || moves->pinned[i] == moves->move)
+			continue;
+		double saved = -spill_pressure_change(&moves->pressure, now, i);
+		if (saved + (double)spill_set_change(now, i) > 0)
+			turn(moves, i);
+	}
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct spill_rank *x = a, *y = b;
+	if (x->worth != y->worth)
+		return x->worth < y->worth ? 1 : -1;
+	return x->item - y->item;
+}
+
+void spill_moves_fill(struct spill_moves *moves, struct spill_set *set)
+{
+	int count = 0;
+	for (int i = 0; i < moves->model->item_count; i++)
+		if (!set->kept[i] && moves->model->items[i].gain > 0 && spill_set_has_room(set, i))
+			moves->ranks[count++] =
+				(struct spill_rank){moves->worth[i] * noise(moves), i};
+	qsort(moves->ranks, (size_t)count, sizeof *moves->ranks, by_worth);
+	for (int k = 0; k < count; k++)
+		if (spill_set_has_room(set, moves->ranks[k].item))
+			spill_set_turn(set, moves->ranks[k].item);
+}
+
+/* What is left of its gain after the pressure. */
+static double rest_of(const struct spill_moves *moves, int item)
+{
+	return (double)moves->model->items[item].gain -
+	       spill_pressure_change(&moves->pressure, &moves->now, item);
+}
+
+/* What may be chosen anew: items that live in the rows that were touched. */
+static int rank(struct spill_moves *moves)
+{
+	const struct spill_model *model = moves->model;
+	int count = 0;
+	for (int r = moves->row; r < moves->row_end; r++)
+		for (int k = 0; k < model->rows[r].item_count; k++) {
+			int i = model->rows[r].items[k];
+			const struct spill_item *item = &model->items[i];
+			if ((r > moves->row && item->row < r) || moves->now.kept[i] ||
+				item->gain <= 0 || !spill_set_has_room(&moves->now, i))
+				continue;
+			double part = rest_of(moves, i) / (double)item->gain;
+			if (part > 0)
+				moves->ranks[count++] = (struct spill_rank){
+					moves->worth[i] * part * noise(moves), i};
+		}
+	qsort(moves->ranks, (size_t)count, sizeof *moves->ranks, by_worth);
+	return count;
+}
+
+static void fill(struct spill_moves *moves)
+{
+	int count = rank(moves);
+	for (int k = 0; k < count; k++) {
+		int i = moves->ranks[k].item;
+		if (spill_set_has_room(&moves->now, i) && rest_of(moves, i) > 0)
+			turn(moves, i);
+	}
+}
+
+void spill_moves_run(struct spill_moves *moves, int count)
+{
+	for (int k = 0; k < count && run_spend(moves->run, 1); k++) {
+		int64_t gain = moves->now.gain;
+		moves->turned.count = 0;
+		moves->cost = 0;
+		moves->row = moves->model->row_count;
+		moves->row_end = 0;
+		moves->move++;
+		if (!pin(moves))
+			return;
+		bool good = relieve(moves);
+		if (good) {
+			drop_orphans(moves);
+			drop_some(moves);
+			fill(moves);
+		}
+		if (!good || (double)(moves->now.gain - gain) < moves->cost)
+			take_back(moves);
+	}
+}

@@ -1,0 +1,40 @@
+#ifndef PLACE_SPILL_MOVES_H
+#define PLACE_SPILL_MOVES_H
+
+#include "base/array.h"
+#include "search/solver.h"
+#include "solvers/place/spill_pressure.h"
+
+/*
+ * Moves from set to set that the rows hold: something is kept, what stands in its way is not, and
+ * what then has room is chosen anew.  A move is made if the gain less the pressure is no worse.
+ */
+struct spill_moves {
+	struct run *run;
+	const struct spill_model *model;
+	struct spill_set now;
+	struct spill_pressure pressure;
+	double *worth; /* by item: gain for its area */
+	bool has_tied;
+	int64_t *pinned; /* by item: the last move that had to keep it */
+	int64_t move;
+	struct array(int) turned; /* in this move, in turn */
+	double cost;              /* pressure added by this move */
+	int row, row_end;         /* that it touched */
+	struct spill_rank {
+		double worth;
+		int item;
+	} * ranks;
+	struct arena *arena; /* of what was turned */
+};
+
+struct spill_moves spill_moves_make(
+	struct run *run, struct arena *arena, const struct spill_model *model);
+
+/* From `now`, at most so many. */
+void spill_moves_run(struct spill_moves *moves, int count);
+
+/* Into another set of the model's: all that has room, the worthiest first, about. */
+void spill_moves_fill(struct spill_moves *moves, struct spill_set *set);
+
+#endif
