@@ -1,77 +1,25 @@
 #include "solvers/map/nest_descent.h"
 
 #include "base/arena.h"
-#include "base/array.h"
+#include "solvers/map/nest_branches.h"
 #include "solvers/map/nest_links.h"
 #include "solvers/map/nest_skew.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGES_PER_TICK = 16, ARRANGEMENTS_COUNTED_MOST = 16 };
-
-/* A way to go on from a label. */
-struct nest_branch {
-	double value; /* bound of the first objective */
-	const struct order_class *class;
-	uint16_t option[SHAPE_DIMENSIONS_MOST];
-};
-
-/* One level below a label, while its children are looked for. */
-struct nest_branches {
-	int j;
-	const struct nest_label *label;
-	struct nest_option_list options[SHAPE_DIMENSIONS_MOST];
-	uint8_t first_busy[SHAPE_DIMENSIONS_MOST]; /* its least option above 1 */
-	int64_t bounds[SHAPE_DIMENSIONS_MOST], left[SHAPE_DIMENSIONS_MOST];
-	int64_t least_left[SHAPE_DIMENSIONS_MOST]; /* of what is not chosen yet */
-	uint16_t option[SHAPE_DIMENSIONS_MOST];
-	const struct order_class *class;
-	struct array(struct nest_branch) children;
-};
-
-static const struct nest_search *search_of(const struct nest_descent *descent)
-{
-	return descent->view.frame->search;
-}
-
-static int dimension_count(const struct nest_descent *descent)
-{
-	return search_of(descent)->shape->dimension_count;
-}
-
-static const struct tiling_level *tiling_of(const struct nest_descent *descent, int j)
-{
-	return &search_of(descent)->space->levels[descent->view.frame->tiling[j]];
-}
-
-static void set_bounds(struct nest_descent *descent, int j, const int64_t *bounds)
-{
-	struct mapping_row *row = &descent->mapping.rows[tiling_of(descent, j)->row];
-	for (int d = 0; d < dimension_count(descent); d++)
-		row->temporal[d] = (uint32_t)bounds[d];
-}
+enum { ARRANGEMENTS_COUNTED_MOST = 16 };
 
 /* Whether what runs along X, and along Y, has room. */
 static bool axes_fit(const struct nest_descent *descent, const struct tiling_level *level)
 {
-	const struct nest_level *block = &search_of(descent)->hierarchy->levels[level->level];
+	const struct nest_level *block =
+		&nest_descent_search(descent)->hierarchy->levels[level->level];
 	const struct mapping_row *row = &descent->mapping.rows[level->row];
 	int64_t fan[2] = {1, 1};
-	for (int d = 0; d < dimension_count(descent); d++)
+	for (int d = 0; d < nest_descent_dimensions(descent); d++)
 		fan[row->spatial_y >> d & 1] *= row->spatial[d];
 	return fan[0] <= block->fanout_x && fan[1] <= block->fanout_y;
-}
-
-static void spend(struct nest_descent *descent, uint64_t ticks)
-{
-	descent->stopped |= !run_spend(descent->run, ticks);
-}
-
-/* For what no bound was made of. */
-static void step(struct nest_descent *descent)
-{
-	descent->stopped |= !run_go_on(descent->run, 1);
 }
 
 /* Calls visit for every arrangement of the tiling levels in a mask, from level i on, and leaves the
@@ -79,7 +27,7 @@ static void step(struct nest_descent *descent)
 static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 	void (*visit)(struct nest_descent *descent, void *user), void *user)
 {
-	const struct space *space = search_of(descent)->space;
+	const struct space *space = nest_descent_search(descent)->space;
 	while (i < space->level_count && !(mask >> i & 1))
 		i++;
 	if (i == space->level_count) {
@@ -91,7 +39,7 @@ static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 	uint64_t count = space_level_count(space, level, &descent->mapping);
 	for (uint64_t k = 0; k < count && !descent->stopped; k++) {
 		space_level_arrange(space, level, k, &descent->mapping);
-		step(descent);
+		nest_descent_step(descent);
 		if (axes_fit(descent, level))
 			arrange(descent, mask, i + 1, visit, user);
 	}
@@ -101,7 +49,7 @@ static void arrange(struct nest_descent *descent, uint64_t mask, int i,
 /* One arrangement of every block; false if there is none, or when it is to stop. */
 static bool arrange_once(struct nest_descent *descent)
 {
-	const struct space *space = search_of(descent)->space;
+	const struct space *space = nest_descent_search(descent)->space;
 	for (int i = 0; i < space->level_count; i++) {
 		const struct tiling_level *level = &space->levels[i];
 		if (!level->spatial)
@@ -109,7 +57,7 @@ static bool arrange_once(struct nest_descent *descent)
 		uint64_t count = space_level_count(space, level, &descent->mapping), k = 0;
 		bool fits = false;
 		for (; k < count && !fits && !descent->stopped; k++) {
-			step(descent);
+			nest_descent_step(descent);
 			space_level_arrange(space, level, k, &descent->mapping);
 			fits = axes_fit(descent, level);
 		}
@@ -130,7 +78,7 @@ static void find_arranged(struct nest_descent *descent)
 	for (int i = 0; i < space->level_count; i++) {
 		const struct tiling_level *level = &space->levels[i];
 		uint32_t busy = 0;
-		for (int d = 0; level->spatial && d < dimension_count(descent); d++)
+		for (int d = 0; level->spatial && d < nest_descent_dimensions(descent); d++)
 			busy |= (uint32_t)(descent->mapping.rows[level->row].spatial[d] > 1) << d;
 		bool links = false;
 		for (int t = 0; t < frame->search->shape->space_count; t++)
@@ -140,163 +88,6 @@ static void find_arranged(struct nest_descent *descent)
 		descent->arranged[0] |= (uint64_t)(always && busy) << i;
 		descent->arranged[1] |= (uint64_t)((always && busy) || links) << i;
 	}
-}
-
-static bool weigh(struct nest_descent *descent, struct nest_branches *level,
-	const struct nest_order *order, struct nest_cost *cost)
-{
-	if (++descent->edges % EDGES_PER_TICK == 0)
-		spend(descent, 1);
-	nest_label_weigh(&descent->view, level->label, order, level->bounds, level->left, cost);
-	return !nest_cut_excludes(&descent->cut, &descent->view, cost);
-}
-
-static void choose(struct nest_branches *level, int d, int option)
-{
-	const struct nest_option *chosen = &level->options[d].at[option];
-	level->option[d] = (uint16_t)option;
-	level->bounds[d] = chosen->bound;
-	level->left[d] = chosen->rest;
-	level->least_left[d] = chosen->rest;
-}
-
-/* Plain dataspaces that cross further inwards than level j, and that a loop is relevant to. */
-static uint32_t closed_by(const struct nest_view *view, int j, int d)
-{
-	uint32_t closed = 0;
-	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
-		const struct nest_chain *chain = &view->chains[t];
-		bool crosses = chain->next[j] < chain->crossing_count;
-		closed |= (uint32_t)(crosses && view->frame->spaces[t].relevant >> d & 1) << t;
-	}
-	return closed;
-}
-
-/* Whether the innermost loop, or another that might as well be, could be shorter because the tile
- * inside still fits when it takes a part of it. */
-static bool is_wasteful(struct nest_descent *descent, struct nest_branches *level)
-{
-	const struct nest_order *order = &level->class->order;
-	if (!(descent->packs >> level->j & 1) || !order->count)
-		return false;
-	uint32_t innermost = closed_by(&descent->view, level->j, order->at[0]);
-	for (int n = 0; n < order->count; n++) {
-		int d = order->at[n];
-		if (closed_by(&descent->view, level->j, d) & ~innermost)
-			continue;
-		const struct nest_option_list *options = &level->options[d];
-		int64_t bound = level->bounds[d], rest = level->left[d];
-		bool wasteful = false;
-		for (int k = 0; k < options->count && options->at[k].bound < bound && !wasteful;
-			k++) {
-			level->left[d] = options->at[k].rest;
-			wasteful = bound % options->at[k].bound == 0 &&
-				   nest_view_fits(&descent->view, level->j - 1, level->left);
-		}
-		level->left[d] = rest;
-		if (wasteful)
-			return true;
-	}
-	return false;
-}
-
-/* All of the order's loops have their bounds, and what is inside fits. */
-static void keep_child(struct nest_descent *descent, struct nest_branches *level)
-{
-	struct nest_order fixed = level->class->order;
-	struct nest_cost cost;
-	fixed.rough = false;
-	if (is_wasteful(descent, level) || !weigh(descent, level, &fixed, &cost))
-		return;
-	struct nest_branch *child = array_add(descent->scratch, &level->children);
-	child->value = nest_cost_value(&descent->view, &cost, search_of(descent)->objectives.at[0]);
-	child->class = level->class;
-	memcpy(child->option, level->option, sizeof child->option);
-}
-
-/* Bounds of the order's loops before the n-th, the innermost last; those behind are chosen, the others
- * have their least. */
-static void choose_bounds(struct nest_descent *descent, struct nest_branches *level, int n)
-{
-	const struct nest_order *order = &level->class->order;
-	struct nest_cost cost;
-	step(descent);
-	if (n == 0) {
-		keep_child(descent, level);
-		return;
-	}
-	int d = order->at[n - 1];
-	const struct nest_option_list *options = &level->options[d];
-	int64_t least = level->least_left[d];
-	struct nest_order rough = *order;
-	rough.rough = true;
-	bool fits = false;
-	for (int k = level->first_busy[d]; k < options->count && !descent->stopped; k++) {
-		choose(level, d, k);
-		fits = fits || nest_view_fits(&descent->view, level->j - 1, level->least_left);
-		if (!fits)
-			continue;
-		if (k > level->first_busy[d] && n > 1 && !weigh(descent, level, &rough, &cost))
-			break;
-		choose_bounds(descent, level, n - 1);
-	}
-	choose(level, d, level->first_busy[d]);
-	level->least_left[d] = least;
-}
-
-static void choose_class(struct nest_descent *descent, struct nest_branches *level, uint32_t busy)
-{
-	struct nest_order loose = {.count = 0, .loose = true, .rough = true};
-	struct nest_cost cost;
-	for (int d = 0; d < dimension_count(descent); d++) {
-		const struct nest_option_list *options = &level->options[d];
-		bool loop = busy >> d & 1;
-		choose(level, d, loop ? level->first_busy[d] : 0);
-		if (loop) {
-			loose.at[loose.count++] = (uint8_t)d;
-			level->least_left[d] = options->at[options->count - 1].rest;
-		}
-	}
-	step(descent);
-	if (!nest_view_fits(&descent->view, level->j - 1, level->least_left) ||
-		!weigh(descent, level, &loose, &cost))
-		return;
-	set_bounds(descent, level->j, level->bounds);
-	const struct order_classes *classes =
-		order_book_find(descent->book, descent->run, level->j, busy, &descent->mapping);
-	if (!classes) {
-		descent->stopped = true;
-		return;
-	}
-	for (size_t c = 0; c < classes->count && !descent->stopped; c++) {
-		struct nest_order order = classes->at[c].order;
-		order.rough = true;
-		level->class = &classes->at[c];
-		if (weigh(descent, level, &order, &cost))
-			choose_bounds(descent, level, order.count);
-	}
-}
-
-/* Every set of loops that may have a bound above 1. */
-static void find_children(
-	struct nest_descent *descent, struct nest_branches *level, const int *left)
-{
-	uint32_t must = 0, may = 0;
-	for (int d = 0; d < dimension_count(descent); d++) {
-		struct nest_option_list *options = &level->options[d];
-		*options = descent->options->lists[level->j][d][left[d]];
-		if (!options->count)
-			return;
-		bool idle = options->at[0].bound == 1;
-		level->first_busy[d] = idle;
-		must |= (uint32_t)!idle << d;
-		may |= (uint32_t)(idle && options->count > 1) << d;
-	}
-	uint32_t some = 0;
-	do {
-		choose_class(descent, level, must | some);
-		some = (some - may) & may;
-	} while (some && !descent->stopped);
 }
 
 static int by_value(const void *a, const void *b)
@@ -338,13 +129,14 @@ static void count_once(struct nest_descent *descent, void *user)
 	const struct nest_view *view = &descent->view;
 	struct nest_counts counts;
 	struct nest_score score;
-	spend(descent, 1);
+	nest_descent_spend(descent, 1);
 	run_evaluated(descent->run, 1);
-	enum nest_verdict verdict =
-		nest_evaluate(search_of(descent)->model, &descent->mapping, &counts, &score);
+	enum nest_verdict verdict = nest_evaluate(
+		nest_descent_search(descent)->model, &descent->mapping, &counts, &score);
 	outside->counted &=
 		verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
-	for (int t = 0; outside->counted && t < search_of(descent)->shape->space_count; t++) {
+	for (int t = 0; outside->counted && t < nest_descent_search(descent)->shape->space_count;
+		t++) {
 		if (!crosses(descent, t, outside->boundary))
 			continue;
 		struct nest_sums sums;
@@ -364,7 +156,7 @@ static void count_once(struct nest_descent *descent, void *user)
 
 static uint64_t count_arrangements(const struct nest_descent *descent, uint64_t mask)
 {
-	const struct space *space = search_of(descent)->space;
+	const struct space *space = nest_descent_search(descent)->space;
 	uint64_t all = 1;
 	for (int i = 0; i < space->level_count; i++)
 		if (mask >> i & 1 &&
@@ -383,7 +175,7 @@ static void count_outside(
 	static const int64_t ones[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	bool any = false;
-	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++)
 		any |= crosses(descent, t, label->boundary);
 	if (!any)
 		return;
@@ -391,11 +183,11 @@ static void count_outside(
 	uint64_t mask = descent->arranged[label->linked];
 	if (label->boundary > 0 && count_arrangements(descent, mask) <= ARRANGEMENTS_COUNTED_MOST) {
 		for (int j = 1; j <= label->boundary; j++)
-			set_bounds(descent, j, ones);
-		set_bounds(descent, 0, left);
+			nest_descent_bound(descent, j, ones);
+		nest_descent_bound(descent, 0, left);
 		arrange(descent, mask, 0, count_once, &outside);
 	}
-	for (int t = 0; t < search_of(descent)->shape->space_count; t++) {
+	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++) {
 		if (!crosses(descent, t, label->boundary))
 			continue;
 		if (outside.tried && outside.counted)
@@ -409,7 +201,7 @@ static void cut_anew(struct nest_descent *descent)
 {
 	double excluded = descent->cut.excluded;
 	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
-		&search_of(descent)->objectives, descent->slack);
+		&nest_descent_search(descent)->objectives, descent->slack);
 	descent->cut.excluded = excluded;
 }
 
@@ -431,11 +223,11 @@ static void finish(struct nest_descent *descent, const int *left, const struct n
 {
 	const struct completions *completions = descent->options->completions;
 	int64_t bounds[SHAPE_DIMENSIONS_MOST];
-	for (int d = 0; d < dimension_count(descent); d++)
+	for (int d = 0; d < nest_descent_dimensions(descent); d++)
 		bounds[d] = completions->divisors[d].at[left[d]];
-	set_bounds(descent, 0, bounds);
-	const struct space *space = search_of(descent)->space;
-	const struct tiling_level *innermost = tiling_of(descent, 0);
+	nest_descent_bound(descent, 0, bounds);
+	const struct space *space = nest_descent_search(descent)->space;
+	const struct tiling_level *innermost = nest_descent_tiling(descent, 0);
 	uint64_t orders = 1;
 	if (!descent->view.direct)
 		orders = space_level_count(space, innermost, &descent->mapping);
@@ -449,21 +241,21 @@ static void go_on(
 	struct nest_descent *descent, struct nest_branches *level, const struct nest_branch *child)
 {
 	int left[SHAPE_DIMENSIONS_MOST];
-	for (int d = 0; d < dimension_count(descent); d++) {
-		choose(level, d, child->option[d]);
+	for (int d = 0; d < nest_descent_dimensions(descent); d++) {
+		nest_branches_choose(level, d, child->option[d]);
 		left[d] = level->options[d].at[child->option[d]].at;
 	}
 	struct nest_cost cost;
 	const struct nest_order *order = &child->class->order;
-	if (!weigh(descent, level, order, &cost))
+	if (!nest_branches_weigh(descent, level, order, &cost))
 		return;
 	struct nest_label next;
 	descent->labels++;
 	nest_label_enter(&descent->view, level->label, order, level->bounds, &next);
-	set_bounds(descent, level->j, level->bounds);
-	space_level_arrange(search_of(descent)->space, tiling_of(descent, level->j),
-		child->class->index, &descent->mapping);
-	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+	nest_descent_bound(descent, level->j, level->bounds);
+	space_level_arrange(nest_descent_search(descent)->space,
+		nest_descent_tiling(descent, level->j), child->class->index, &descent->mapping);
+	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++)
 		next.linked |= nest_links_possible(
 			&descent->view, &descent->mapping, &next, level->left, t);
 	count_outside(descent, level->left, &next);
@@ -471,7 +263,8 @@ static void go_on(
 	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
 		return;
 	descend(descent, level->j - 1, left, &next,
-		nest_cost_value(&descent->view, &cost, search_of(descent)->objectives.at[0]));
+		nest_cost_value(
+			&descent->view, &cost, nest_descent_search(descent)->objectives.at[0]));
 }
 
 static void leave_open(struct nest_descent *descent, double bound)
@@ -492,7 +285,7 @@ static void descend(struct nest_descent *descent, int j, const int *left,
 	}
 	struct arena_mark mark = arena_mark(descent->scratch);
 	struct nest_branches level = {.j = j, .label = label};
-	find_children(descent, &level, left);
+	nest_branches_find(descent, &level, left);
 	if (descent->stopped) {
 		leave_open(descent, bound);
 		arena_release(descent->scratch, mark);
@@ -534,11 +327,11 @@ void nest_descend(struct nest_descent *descent, double bound)
 	}
 	find_arranged(descent);
 	descent->packs = find_packs(view);
-	for (int d = 0; d < dimension_count(descent); d++)
+	for (int d = 0; d < nest_descent_dimensions(descent); d++)
 		left[d] = nest_options_place(descent->options, d, view->temporal[d]);
 	cut_anew(descent);
 	struct nest_label label = nest_label_first(view);
-	for (int t = 0; t < search_of(descent)->shape->space_count; t++)
+	for (int t = 0; t < nest_descent_search(descent)->shape->space_count; t++)
 		label.linked |= nest_links_around_multipliers(view, t);
 	descend(descent, view->frame->count - 1, left, &label, bound);
 }
