@@ -344,6 +344,23 @@ static bool find_function(struct parser *p, struct word name, enum op_function *
 		     : arena_format(p->arena, "unknown function '%s'", name.text));
 }
 
+/* "restickify x[m,k]", "broadcast x[m,k]" */
+static bool parse_copy(struct parser *p, struct word name, struct einsum *op)
+{
+	static const char *const known[] = {"restickify", "broadcast", NULL};
+	bool broadcast = text_equal(name.text, "broadcast");
+	if (!broadcast && !text_equal(name.text, "restickify")) {
+		const char *near = suggest(name.text, known);
+		return near ? fail_at(p, name.at, name.end,
+				      arena_format(p->arena,
+					      "unknown operation '%s'; did you mean '%s'?",
+					      name.text, near))
+			    : fail_next(p, "'[', '(' or an operation");
+	}
+	op->kind = broadcast ? OP_BROADCAST : OP_RESTICKIFY;
+	return parse_operand(p, &op->reads[op->read_count++]);
+}
+
 static bool parse_right(struct parser *p, struct einsum *op)
 {
 	struct word name;
@@ -351,17 +368,16 @@ static bool parse_right(struct parser *p, struct einsum *op)
 	size_t at = p->at;
 	if (take_word(p, &name)) {
 		if (take(p, '(')) {
+			if (text_equal(name.text, "broadcast"))
+				return parse_copy(p, name, op) &&
+				       (take(p, ')') || fail_next(p, "')'"));
 			if (!find_function(p, name, &op->function))
 				return false;
 			return op->function >= FUNCTION_SUM ? parse_reduction(p, name, op)
 							    : parse_arguments(p, name, op);
 		}
 		if (is_letter(look(p))) { /* two words: the first is an operation */
-			bool broadcast = text_equal(name.text, "broadcast");
-			if (!broadcast && !text_equal(name.text, "restickify"))
-				return fail_next(p, "'[', '(' or an operation");
-			op->kind = broadcast ? OP_BROADCAST : OP_RESTICKIFY;
-			return parse_operand(p, &op->reads[op->read_count++]);
+			return parse_copy(p, name, op);
 		}
 		p->at = at;
 	}

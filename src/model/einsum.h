@@ -13,7 +13,7 @@
  *	          | operand "*" operand {"*" operand}              einsum without reduction
  *	          | operand                                        a copy: clone
  *	          | "restickify" operand
- *	          | "broadcast" operand
+ *	          | "broadcast" operand | "broadcast" "(" operand ")"
  *	          | reduction "(" word {"," word} ")" product      reduction = sum max min mean
  *	product   = operand {"*" operand}
  *	factor    = operand | number | word                        word: a variable of the spec

@@ -302,8 +302,9 @@ static const char *name_tenant(
 	size_t first = b;
 	while (first > tenants->stay_count && tenants->steps[first - 1] == step)
 		first--;
-	return arena_format(check->arena, "%sstaging tile %zu%s%s", other ? "" : "its ", b - first,
-		other ? " of " : "", other ? plan->workload->ops[step].name : "");
+	return arena_format(check->arena, "%sstaging tile %zu%s%s%s", other ? "" : "its ", b - first,
+		other ? " of '" : "", other ? plan->workload->ops[step].name : "",
+		other ? "'" : "");
 }
 
 static void check_packing(struct check *check, const int *stays, size_t count)

@@ -56,11 +56,11 @@ const char *staging_check(
 			" sticks, or all %" PRId64 " x %" PRId64,
 			sliding.rows, sliding.sticks, sliding.outer * sliding.rows, sliding.sticks);
 	int64_t chunks = staging_chunks(&sliding, staging);
-	if (staging->count < 1 || staging->count > STAGING_MOST || staging->count > chunks)
-		return arena_format(arena,
-			"it has %d staging tiles; there can be 1 to %" PRId64
-			", as many as chunks and %d at most",
-			staging->count, number_min(chunks, STAGING_MOST), STAGING_MOST);
+	if (staging->count < 1 || staging->count > STAGING_MOST)
+		return arena_format(arena, "a broadcast has 1 to %d staging tiles", STAGING_MOST);
+	if (staging->count > chunks)
+		return arena_format(arena, "it has %d staging tiles for %" PRId64 " chunk%s",
+			staging->count, chunks, chunks == 1 ? "" : "s");
 	return NULL;
 }
 

@@ -94,7 +94,8 @@ static void check_roots(struct draft *draft)
 {
 	int *roots = arena_array(draft->reading->arena, int, draft->tensors.count); /* op + 1 */
 	for (size_t o = 0; o < draft->ops.count; o++)
-		if (draft->ops.at[o].kind == OP_BROADCAST)
+		if (draft->ops.at[o].kind == OP_BROADCAST &&
+			!roots[draft->ops.at[o].reads[0].tensor])
 			roots[draft->ops.at[o].reads[0].tensor] = (int)o + 1;
 	for (size_t o = 0; o < draft->ops.count; o++) {
 		const struct op *op = &draft->ops.at[o];
