@@ -343,7 +343,8 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	if (!broadcasts_fit(out->arch, out->workload, diag))
 		return false;
 	if (workload_has_broadcast(out->workload))
-		out->exploration.planning.menus = staging_menus(out->arch, out->workload, arena);
+		out->exploration.planning.menus = staging_menus(
+			out->arch, out->workload, out->exploration.planning.staging_tiles, arena);
 	out->exploration.workload = out->workload;
 	set_cores(out);
 	if (plan) {

@@ -107,7 +107,7 @@ static const struct staging_menu *draw_menus(struct random *random, const struct
 		arena_array(arena, struct staging_menu, workload->op_count + 1);
 	size_t count = 0;
 	if (random_below(random, 4) == 0)
-		return staging_menus(arch, workload, arena);
+		return staging_menus(arch, workload, 0, arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		if (op->kind != OP_BROADCAST)

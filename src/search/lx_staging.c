@@ -16,6 +16,7 @@ struct cooking {
 	const struct workload *workload;
 	const struct op *op;
 	const struct sliding sliding;
+	int tiles; /* 0: any number */
 	struct arena *arena;
 	struct array(struct staging_option) options;
 };
@@ -25,10 +26,10 @@ static void try_tile(struct cooking *cooking, int64_t rows, int64_t sticks)
 	int64_t alignment = cooking->arch->levels[cooking->arch->lx].alignment;
 	struct staging staging = {.rows = rows, .sticks = sticks};
 	int64_t chunks = staging_chunks(&cooking->sliding, &staging);
-	bool last = rows == 1 && sticks == 1;
-	if (chunks > CHUNKS_TRIED && !last)
+	if (chunks > CHUNKS_TRIED)
 		return;
-	for (int count = 1; count <= TILES_TRIED && count <= chunks; count++) {
+	int most = (int)number_min(cooking->tiles ? cooking->tiles : TILES_TRIED, chunks);
+	for (int count = cooking->tiles ? most : 1; count <= most; count++) {
 		struct staging_option option = {.rows = rows, .sticks = sticks, .count = count};
 		option.bytes = count * number_align_up(staging_bytes(&staging), alignment);
 		staging.count = count;
@@ -57,10 +58,10 @@ static int compare_options(const void *left, const void *right)
 }
 
 static struct staging_menu cook(const struct arch *arch, const struct workload *workload,
-	const struct op *op, struct arena *arena)
+	const struct op *op, int tiles, struct arena *arena)
 {
 	const struct layout *layout = &workload->tensors[op->reads[0].tensor].layout;
-	struct cooking cooking = {arch, workload, op, sliding_make(layout), arena, {0}};
+	struct cooking cooking = {arch, workload, op, sliding_make(layout), tiles, arena, {0}};
 	const struct sliding *sliding = &cooking.sliding;
 	try_tile(&cooking, sliding->outer * sliding->rows, sliding->sticks);
 	for (int64_t rows = sliding->rows; rows; rows = halve(rows))
@@ -78,7 +79,7 @@ static struct staging_menu cook(const struct arch *arch, const struct workload *
 }
 
 const struct staging_menu *staging_menus(
-	const struct arch *arch, const struct workload *workload, struct arena *arena)
+	const struct arch *arch, const struct workload *workload, int tiles, struct arena *arena)
 {
 	struct staging_menu *menus =
 		arena_array(arena, struct staging_menu, workload->op_count + 1);
@@ -86,7 +87,7 @@ const struct staging_menu *staging_menus(
 	for (size_t o = 0; o < workload->op_count; o++)
 		if (workload->ops[o].kind == OP_BROADCAST &&
 			!broadcast_misfit(arena, arch, &workload->ops[o]))
-			menus[count++] = cook(arch, workload, &workload->ops[o], arena);
+			menus[count++] = cook(arch, workload, &workload->ops[o], tiles, arena);
 	return menus;
 }
 
@@ -102,8 +103,7 @@ static bool allows(const struct planning *planning, const struct staging_option 
 	int64_t most = planning->lx_capacity;
 	if (planning->staging_bytes)
 		most = number_min(most, planning->staging_bytes);
-	return option->bytes <= most &&
-	       (!planning->staging_tiles || option->count == planning->staging_tiles);
+	return option->bytes <= most;
 }
 
 /* The last that fits is the fastest. */
@@ -162,7 +162,7 @@ const char *lx_staging_choose(struct lx_graph *graph)
 		return NULL;
 	const struct staging_menu *menus = planning->menus;
 	if (!menus)
-		menus = staging_menus(graph->arch, workload, graph->arena);
+		menus = staging_menus(graph->arch, workload, planning->staging_tiles, graph->arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		if (op->kind != OP_BROADCAST)
