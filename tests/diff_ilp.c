@@ -189,6 +189,16 @@ static struct nest_case turned(const struct nest_case *nest)
 	return other;
 }
 
+static struct nest_case draw_nest(const struct nest_case_options *options, uint64_t seed, long draw)
+{
+	struct random random = random_open(seed, (uint64_t)draw);
+	struct nest_case nest;
+	nest_case_draw(&random, options, &nest);
+	nest_domain_limit(&random, &nest);
+	use_words(&nest);
+	return nest;
+}
+
 static void the_order_of_dimensions_makes_no_difference(void **state)
 {
 	struct nest_case_options options = {.spatial = true, .steps_most = 24};
@@ -196,11 +206,7 @@ static void the_order_of_dimensions_makes_no_difference(void **state)
 	long count = draws(8), alike = 0;
 	for (long draw = 0; draw < count; draw++) {
 		struct arena *arena = arena_open();
-		struct random random = random_open(seed, (uint64_t)draw);
-		struct nest_case nest;
-		nest_case_draw(&random, &options, &nest);
-		nest_domain_limit(&random, &nest);
-		use_words(&nest);
+		struct nest_case nest = draw_nest(&options, seed, draw);
 		struct nest_case other = turned(&nest);
 		struct nest_explored a = search_map(&nest, nest_domain_free(arena, &nest),
 			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp_exact", arena);
@@ -226,11 +232,7 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 	long count = draws(10), noticed = 0;
 	for (long draw = 0; draw < count; draw++) {
 		struct arena *arena = arena_open();
-		struct random random = random_open(seed, (uint64_t)draw);
-		struct nest_case nest;
-		nest_case_draw(&random, &options, &nest);
-		nest_domain_limit(&random, &nest);
-		use_words(&nest);
+		struct nest_case nest = draw_nest(&options, seed, draw);
 		struct nest_case dear = nest;
 		for (int i = 0; i < nest.hierarchy.level_count; i++)
 			for (int a = 0; a < NEST_ACTIONS; a++)

@@ -56,3 +56,19 @@ struct executed execute_plan(
 	executed.why = find_wrong(plan, &executed, arena);
 	return executed;
 }
+
+const char *execute_exactly(const struct plan *plan, uint64_t seed, struct arena *arena)
+{
+	const struct workload *workload = plan->workload;
+	struct executed executed = execute_plan(plan, seed, true, arena);
+	for (size_t t = 0; t < workload->tensor_count && !executed.why; t++) {
+		if (!executed.result.outputs[t])
+			continue;
+		struct comparison comparison = reference_compare(
+			&workload->tensors[t], executed.expected[t], executed.result.outputs[t]);
+		if (comparison.different)
+			return arena_format(arena, "%" PRId64 " elements of '%s' differ",
+				comparison.different, workload->tensors[t].name);
+	}
+	return executed.why;
+}

@@ -23,4 +23,8 @@ struct executed {
 struct executed execute_plan(
 	const struct plan *plan, uint64_t seed, bool small_integers, struct arena *arena);
 
+/* Runs it on small integers, whose results are exact: NULL, or what is wrong, a result that is not
+ * the expected one too. */
+const char *execute_exactly(const struct plan *plan, uint64_t seed, struct arena *arena);
+
 #endif
