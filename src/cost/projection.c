@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "cost/projection_limits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,47 @@ static bool flatten(struct work *work)
 	return find_bounds(work->recurrence, facts->schedule, &facts->time);
 }
 
+/* A loop compared with a number: its range where that holds. */
+static void narrow_loop(struct recurrence_loop *loop, double least, double end)
+{
+	double first = (double)loop->least, last = first + (double)loop->extent;
+	first = fmax(first, ceil(least));
+	last = fmin(last, ceil(end));
+	loop->extent = last > first ? (int64_t)(last - first) : 0;
+	if (loop->extent)
+		loop->least = (int64_t)first;
+}
+
+/* Narrows a box to where a condition may hold, as far as that is plain: comparisons of a loop with a
+ * number, joined by and. */
+static void narrow(struct recurrence *box, const struct term *term, bool holds)
+{
+	if (term->kind == TERM_NOT) {
+		narrow(box, term->of[0], !holds);
+		return;
+	}
+	if (term->kind == (holds ? TERM_AND : TERM_OR)) {
+		narrow(box, term->of[0], holds);
+		narrow(box, term->of[1], holds);
+		return;
+	}
+	if (term->kind != TERM_LESS && term->kind != TERM_AT_MOST)
+		return;
+	const struct term *left = term->of[0], *right = term->of[1];
+	/* What is not a < b is b <= a, and the other way round. */
+	bool less = (term->kind == TERM_LESS) == holds;
+	if (!holds) {
+		left = term->of[1];
+		right = term->of[0];
+	}
+	if (left->kind == TERM_NUMBER && right->kind == TERM_LOOP)
+		narrow_loop(&box->loops[right->index],
+			less ? floor(left->number) + 1 : left->number, INFINITY);
+	if (left->kind == TERM_LOOP && right->kind == TERM_NUMBER)
+		narrow_loop(&box->loops[left->index], -INFINITY,
+			less ? right->number : floor(right->number) + 1);
+}
+
 /* The first consumer of a dependence; false: there is none, or it takes too long to find. */
 static bool find_consumer(
 	struct work *work, const struct dependence *dependence, struct grid_point *out)
@@ -76,6 +118,15 @@ static bool find_consumer(
 	}
 	if (!recurrence->domain && !dependence->when)
 		return true;
+	if (dependence->when)
+		narrow(&inside, dependence->when, true);
+	if (recurrence->domain)
+		narrow(&inside, recurrence->domain, true);
+	for (int i = 0; i < inside.loop_count; i++) {
+		if (!inside.loops[i].extent)
+			return false;
+		out->at[i] = inside.loops[i].least;
+	}
 	int64_t producer[RECURRENCE_LOOPS_MOST];
 	bool more = true;
 	while (more && !recurrence_producer(recurrence, dependence, out->at, producer)) {
