@@ -104,6 +104,46 @@ bool lattice_kernel(
 	return true;
 }
 
+/* Whether a row tells all coordinates that are not known yet, which then are; smallest digit first. */
+static bool tells(const int64_t *row, int columns, const int64_t *extents, uint32_t *known)
+{
+	uint32_t told = *known;
+	int64_t below = 0; /* what all smaller digits come to at most */
+	for (;;) {
+		int least = -1;
+		int64_t most;
+		for (int i = 0; i < columns; i++)
+			if (!(told >> i & 1) && row[i] &&
+				(least < 0 || llabs(row[i]) < llabs(row[least])))
+				least = i;
+		if (least < 0)
+			break;
+		if (row[least] == INT64_MIN || llabs(row[least]) <= below ||
+			!number_mul(llabs(row[least]), extents[least] - 1, &most) ||
+			!number_add(below, most, &below))
+			return false;
+		told |= UINT32_C(1) << least;
+	}
+	bool more = told != *known;
+	*known = told;
+	return more;
+}
+
+bool lattice_has_digits(
+	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], const int64_t *extents)
+{
+	uint32_t known = 0, all = (UINT32_C(1) << columns) - 1;
+	for (int i = 0; i < columns; i++)
+		if (extents[i] == 1)
+			known |= UINT32_C(1) << i;
+	for (bool more = true; more && known != all;) {
+		more = false;
+		for (int r = 0; r < row_count; r++)
+			more |= tells(matrix[r], columns, extents, &known);
+	}
+	return known == all;
+}
+
 bool lattice_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out)
 {
 	/* Bareiss (1968): all divisions come out even. */

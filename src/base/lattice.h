@@ -34,6 +34,14 @@ bool lattice_walk(const struct lattice *lattice, const int64_t *most, int64_t st
 	bool (*visit)(void *user, const int64_t *g), void *user);
 
 /*
+ * Whether no two points of the box [0, extents) have the same value for a plain reason: coordinates
+ * are digits of a row, each worth more than all smaller ones together, once those that other rows
+ * tell are taken away.  False: it may be so all the same.
+ */
+bool lattice_has_digits(
+	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], const int64_t *extents);
+
+/*
  * Different values of the matrix over the box [0, extents): of one kernel vector by counting the
  * points from which no other follows along it, else on a map of the values' bounding box.  -1 if
  * that has more than LATTICE_CELLS_MOST cells, or numbers do not fit.

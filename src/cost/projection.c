@@ -245,6 +245,8 @@ static bool find_conflict(struct work *work)
 	struct lattice kernel;
 	int64_t most[RECURRENCE_LOOPS_MOST];
 	int loops = work->recurrence->loop_count, rows = work->projection->space_count + 1;
+	if (lattice_has_digits(rows, loops, work->matrix, work->extents))
+		return true;
 	if (!lattice_kernel(rows, loops, work->matrix, &kernel))
 		return false;
 	for (int i = 0; i < loops; i++)

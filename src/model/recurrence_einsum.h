@@ -66,6 +66,9 @@ bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, int loop, int64_t size, const char **why);
 
+/* Takes the loops of one step out of an einsum that is not derived yet. */
+void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
+
 /* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
  * dataspace.  The order is that of the dimensions. */
 bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,

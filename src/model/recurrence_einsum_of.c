@@ -94,3 +94,26 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 	}
 	return true;
 }
+
+void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence)
+{
+	int kept = 0;
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop loop = recurrence->loops[i];
+		/* The last one stays: a recurrence has a loop. */
+		bool goes = loop.extent == 1 && recurrence->loop_count - i + kept > 1;
+		for (int t = 0; t < einsum->operand_count; t++)
+			for (int k = 0; k < einsum->operands[t].rank; k++) {
+				struct loop_sum *place = &einsum->operands[t].place[k];
+				int64_t by = place->at[i];
+				place->at[i] = 0;
+				if (goes)
+					place->constant += by * loop.least;
+				else
+					place->at[kept] = by;
+			}
+		if (!goes)
+			recurrence->loops[kept++] = loop;
+	}
+	recurrence->loop_count = kept;
+}

@@ -217,10 +217,12 @@ static bool take_beside(struct reader *map, const struct space_time_beside *besi
 	if (beside->problem && name)
 		return reading_refuse(
 			reading, name, "a problem is one op; 'op' names one of a workload");
-	if (beside->problem)
-		return recurrence_einsum_of_shape(
-			       reading->arena, beside->problem, einsum, out, &why) ||
-		       reading_refuse(reading, map->map, "%s", why);
+	if (beside->problem) {
+		if (!recurrence_einsum_of_shape(reading->arena, beside->problem, einsum, out, &why))
+			return reading_refuse(reading, map->map, "%s", why);
+		recurrence_einsum_squeeze(einsum, out);
+		return true;
+	}
 	const struct op *op = space_time_op(map, name, beside->workload);
 	return op &&
 	       (recurrence_einsum_of_op(reading->arena, beside->workload, op, einsum, out, &why) ||

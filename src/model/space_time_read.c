@@ -244,6 +244,32 @@ static bool read_fold(struct reader *map, struct space_time *out)
 	       reading_refuse(map->reading, node, "%s", why);
 }
 
+/* A search that folds chooses tiles, allocation and schedule by itself, of an array whose size it
+ * knows; a plan says what it chose. */
+static void check_folds(
+	struct reader *map, const struct space_time_beside *beside, const struct space_time *spec)
+{
+	static const char *const chosen[] = {
+		"allocation", "schedule", "transform", "split", "sum", "reread", "load", NULL};
+	const struct node *search = node_find(map->map, "search");
+	if (!spec->folds)
+		return;
+	for (int i = 0; chosen[i]; i++)
+		if (node_find(map->map, chosen[i]))
+			reading_refuse(map->reading, node_find(map->map, chosen[i]),
+				"a search that folds chooses '%s' by itself: take it out, or 'fold' of "
+				"'search'",
+				chosen[i]);
+	bool planned = beside && beside->plan;
+	for (int r = 0; r < spec->space_rows && !planned; r++)
+		if (!spec->array[r]) {
+			reading_refuse(map->reading, node_find(search, "fold"),
+				"to fold there must be an 'array' with as many sizes as rows of space, "
+				"such as [4, 4]");
+			return;
+		}
+}
+
 bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct space_time_beside *beside, struct space_time *out)
 {
@@ -267,8 +293,8 @@ bool space_time_read(const struct reading *reading, const struct node *node,
 		} else {
 			space_time_skip_limits(&map);
 		}
-		if (diag_errors(reading->diag) == before)
-			read_fold(&map, out);
+		if (diag_errors(reading->diag) == before && read_fold(&map, out))
+			check_folds(&map, beside, out);
 		reader_done(&map);
 	}
 	return diag_errors(reading->diag) == before;

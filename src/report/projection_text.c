@@ -217,6 +217,11 @@ static const char *executed_text(const struct project_found *found)
 /* The rows of a table of foldings: what stays, rounds, and who is better. */
 static void add_classical(struct text *text, const struct project_explored *explored)
 {
+	bool any = false;
+	for (int i = 0; i < explored->classical_count; i++)
+		any |= explored->classical[i].payload != NULL;
+	if (!any)
+		return;
 	text_add(text, "\n%-24s %8s %10s %10s %8s %9s  %s\n", "dataflow", "folds", "cycles",
 		"registers", "use", "executed", "beaten by");
 	for (int i = 0; i < explored->classical_count; i++) {
