@@ -1,5 +1,5 @@
 /*
- * Broadcasts with a few characters changed: read or refused with a complaint.  What is read and
+ * Broadcasts, and operations beside them, with a few characters changed: read or refused with a complaint.  What is read and
  * breaks no rule is priced, executed as priced, and written so that it reads as the same.
  */
 #include "base/arena.h"
@@ -29,6 +29,23 @@ static const char *const seeds[] = {
 	"  links: {topology: mesh, dims: [2, 3], ports: all, latency: 1.5, bandwidth: 4}\n",
 	("  dtype: int8\n  shape: [100]\n  ranks: 5\n  tile: {rows: 1, cols: 64}\n"
 	 "  algorithm: chain\n  segments: 7\n  links: {topology: bidirectional_ring}\n"),
+	"  op: 'treduce %group, %dst {op = #pto.reduce_op<Max>} : (!pto.group<3, 20x24xi16>, "
+	"!pto.memref<20x24xi16>)'\n"
+	"  root: 2\n  tile: {rows: 8, cols: 16}\n  mode: ping-pong\n  offsets: [0, 256, 512]\n"
+	"  combine: {latency: 4, bandwidth: 3/2}\n"
+	"  notify: 'tnotify %s, 2 {op = #pto.notify_op<AtomicAdd>} : (!pto.memref<i32>, i32)'\n"
+	"  wait: 'twait %s, 4 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)'\n",
+	"  operation: scatter\n  dtype: uint8\n  shape: [2, 6, 40]\n  ranks: 4\n"
+	"  source: {shape: [2, 25, 40]}\n  tile: {rows: 4, cols: 32}\n  notify: {op: set, value: 1}\n"
+	"  wait: {cmp: ge, value: 1}\n  links: {topology: tree, channels: 2, ports: all}\n",
+	"  operation: gather\n  dtype: bf16\n  shape: [6, 40]\n  ranks: 5\n  root: 1\n"
+	"  destinations: {shape: [30, 40], strides: [48, 1], live: true}\n"
+	"  tile: {rows: 4, cols: 32}\n  algorithm: binomial\n",
+	"  operation: get\n  dtype: fp32\n  shape: [6, 40]\n  ranks: 2\n  peer: 1\n"
+	"  tile: {rows: 4, cols: 32}\n  staging: 2\n  notify: {op: add, value: -3}\n"
+	"  wait: {cmp: lt, value: 0}\n",
+	"  op: 'tput %dst, %src : (!pto.memref<9x16xf16>, !pto.memref<9x16xf16>)'\n  ranks: 3\n"
+	"  root: 1\n  peer: 2\n  tile: {rows: 4, cols: 16}\n",
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds };
 
