@@ -31,7 +31,8 @@ static bool price(struct arena *arena, const struct inputs *inputs, struct diag 
 	if (broadcast_legal(broadcast, arena, diag))
 		why = broadcast_price(broadcast, NULL, arena, out);
 	if (why)
-		diag_error(diag, broadcast->spans.all, "this broadcast cannot be: %s", why);
+		diag_error(diag, broadcast->spans.all, "this %s cannot be: %s",
+			operation_names[broadcast->operation], why);
 	diag_print(diag, stderr);
 	return !diag_failed(diag);
 }
@@ -50,7 +51,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	if (simulated)
 		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed,
 			trace ? &times : NULL, arena);
-	if (trace)
+	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
 			broadcast_trace_json(arena, &outcome, &times, clock_ns(inputs)));
 	command_print(format == FORMAT_TEXT
@@ -97,7 +98,7 @@ static int tell_end(const struct broadcast_explored *explored, const struct run_
 		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
 			explored->fault);
 	if (!explored->frontier.count)
-		fprintf(stderr, "lxplore: no way to carry out the broadcast was found%s%s\n",
+		fprintf(stderr, "lxplore: no way to carry it out was found%s%s\n",
 			record->limit ? ": " : "", record->limit ? record->limit : "");
 	else if (!quiet)
 		fprintf(stderr,

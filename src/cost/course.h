@@ -15,7 +15,7 @@ struct grid {
 	int64_t widths[2], columns[2];
 };
 
-/* What decides how long chunks of a leg take, and how much of it crosses links. */
+/* What decides how long the chunks of a leg take: out of one buffer, into one or those of all. */
 struct leg {
 	bool far; /* loaded from another rank */
 	int64_t load_hops;
@@ -23,22 +23,30 @@ struct leg {
 	int64_t store_hops;     /* to all of them */
 };
 
-/* All of it: equal legs are not told apart, but there are as many as ranks. */
+/*
+ * What the root of a broadcast or a sibling does, by legs: one for each rank of a gather or
+ * scatter; the one of a broadcast stores to all, that of a put or get has to do with one; those of
+ * a reduction load the blocks of all ranks, chunk by chunk.
+ */
 struct course {
 	const struct broadcast *broadcast;
 	struct copy_ticks ticks;
 	struct grid grid;
-	int64_t element;
-	const int *hops;
-	int64_t legs;
+	int64_t element; /* bytes */
+	const int *hops; /* by rank: links between it and the root, the way that bytes go */
+	int64_t legs;    /* one after the other; 1 of a reduction */
 };
 
-/* Closed again, as its hops are no arena's. */
+/* Closed by course_close: its hops are no arena's. */
 struct course course_open(const struct broadcast *b, const struct topology *topology);
 void course_close(struct course *course);
 
-int64_t course_chunks(const struct course *course);              /* of one leg */
-int64_t course_bytes(const struct course *course, int h, int w); /* of a chunk */
+int64_t course_chunks(const struct course *course); /* of one leg */
+
+/* Bytes of a chunk of heights[h] rows and widths[w] columns. */
+int64_t course_bytes(const struct course *course, int h, int w);
+
+/* The i-th leg; of a reduction the loads of rank i. */
 struct leg course_leg(const struct course *course, int64_t i);
 
 /* A reduction of more than one rank. */

@@ -30,7 +30,7 @@ const struct chunk *broadcast_chunks(
 	const struct broadcast *broadcast, int64_t most, struct arena *arena, int64_t *count);
 
 /* `order`: which chunk comes when; NULL: as they are numbered.  The broadcast must be legal; NULL
- * for more than `most` chunks. */
+ * where it may have more than `most` instructions. */
 const struct copy_program *broadcast_lower(
 	const struct broadcast *broadcast, const int64_t *order, int64_t most, struct arena *arena);
 

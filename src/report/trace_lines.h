@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <stdint.h>
 
 /*
  * Events in the trace-event format that Perfetto and chrome://tracing open, one a line: a trace

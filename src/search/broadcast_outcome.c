@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { SOLVER_TICKS = 1 << 22 };
+enum { SOLVER_TICKS = 1 << 22, INSTRUCTIONS_MOST = 1 << 26 };
 
 static int64_t bytes_of(const struct broadcast *broadcast, const struct chunk *chunk)
 {
@@ -280,7 +280,11 @@ static void execute_published(struct broadcast_outcome *outcome, int64_t bytes_m
 	struct copy_options options = {
 		.data = bytes_most > 0, .seed = seed, .bytes_most = bytes_most, .trace = trace};
 	const struct copy_program *program =
-		broadcast_lower(outcome->broadcast, outcome->order, INT64_MAX / 4, arena);
+		broadcast_lower(outcome->broadcast, outcome->order, INSTRUCTIONS_MOST, arena);
+	if (!program) {
+		outcome->execution.fault = "it has more instructions than are executed";
+		return;
+	}
 	struct copy_result run = copy_run(program, &options, arena);
 	if (trace)
 		*trace = (struct broadcast_trace){.program = program, .times = run.trace};

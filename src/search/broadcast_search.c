@@ -37,7 +37,7 @@ static uint64_t steps_of(const struct broadcast_outcome *outcome)
 	if (outcome->schedule)
 		return outcome->schedule->message_count;
 	return (uint64_t)(outcome->counts.loads + outcome->counts.stores +
-			  2 * outcome->counts.flags);
+			  outcome->counts.combines + 2 * outcome->counts.flags);
 }
 
 static void execute(
