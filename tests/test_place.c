@@ -138,7 +138,14 @@ static void a_wrong_declaration_is_refused_by_name(void **state)
 	arena_close(arena);
 }
 
-static void a_cut_run_offers_what_it_placed(void **state)
+static bool says_stop(void *listener)
+{
+	(void)listener;
+	return true;
+}
+
+/* They make one layout: a budget does not cut it, who interrupts them does. */
+static void a_budget_does_not_cut_the_only_layout(void **state)
 {
 	const char *const names[] = {"greedy", "firstfit", "bestfit"};
 	struct buffer buffers[50] = {0};
@@ -146,15 +153,19 @@ static void a_cut_run_offers_what_it_placed(void **state)
 		buffers[i] = (struct buffer){.name = "b", .size = 128, .start = i, .end = i + 9};
 	struct packing packing = {
 		.capacity = 4096, .alignment = 128, .count = 50, .buffers = buffers};
-	for (int s = 0; s < 3; s++) {
+	struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
+	for (int s = 0; s < 6; s++) {
 		struct arena *arena = arena_open();
-		struct answer answer = place(arena, &packing, names[s], 300);
-		assert_true(answer.cut);
+		bool stops = s >= 3;
+		struct asker asker = {.stop = stops ? says_stop : NULL};
+		struct answer answer = solve_for(
+			&asker, solver_find(STAGE_PLACE, names[s % 3]), &problem, 1, 1, arena);
+		assert_int_equal(answer.cut, stops);
 		assert_int_equal(answer.candidate_count, 1);
 		int placed = 0;
 		for (int i = 0; i < 50; i++)
 			placed += answer.candidates[0].placement->addresses[i] != UNPLACED;
-		assert_in_range(placed, 1, 49);
+		assert_in_range(placed, stops ? 1 : 50, stops ? 49 : 50);
 		assert_int_equal(packing_check(&packing, answer.candidates[0].placement).a, -1);
 		arena_close(arena);
 	}
@@ -423,7 +434,7 @@ int main(void)
 		cmocka_unit_test(hand_made_layouts_come_out),
 		cmocka_unit_test(the_value_is_what_stays_outside),
 		cmocka_unit_test(a_wrong_declaration_is_refused_by_name),
-		cmocka_unit_test(a_cut_run_offers_what_it_placed),
+		cmocka_unit_test(a_budget_does_not_cut_the_only_layout),
 		cmocka_unit_test(what_is_asked_is_done_or_refused),
 		cmocka_unit_test(what_is_lost_is_weighed),
 		cmocka_unit_test(the_program_says_what_is_too_large),

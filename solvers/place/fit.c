@@ -167,7 +167,7 @@ void fit_run(struct run *run, const struct problem *problem, enum fit fit)
 		seen[i] = packing->buffers[i].is_fixed || !lives(&packing->buffers[i]);
 	for (;;) {
 		size_t i = find_next(packing, seen);
-		if (i == packing->count || !run_spend(run, packing->count + fitting.placed_count))
+		if (i == packing->count || !run_count(run, packing->count + fitting.placed_count))
 			break;
 		seen[i] = true;
 		int64_t address = find_address(&fitting, i);

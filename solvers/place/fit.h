@@ -14,6 +14,8 @@
  * count as free when that fails, and the child may land on half a living
  * parent; here such an address is passed over for the gaps between everything
  * that is live.
+ *
+ * There is one layout, and no budget cuts it.
  */
 enum fit { FIT_FIRST, FIT_LEAST_WASTE };
 

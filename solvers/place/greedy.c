@@ -13,6 +13,8 @@
  * Published, a parent whose place was taken frees its tail one step before its
  * life ends, and a buffer born in that very step may land there.  Here it
  * keeps its bytes until its end.
+ *
+ * There is one layout, and no budget cuts it.
  */
 struct moment {
 	int64_t time;
@@ -146,7 +148,7 @@ static void greedy_run(struct run *run, const struct problem *problem)
 	for (size_t i = 0; i < count; i++) {
 		for (; ended < count && ends[ended].time <= starts[i].time; ended++)
 			remove_live(&greedy, ends[ended].buffer);
-		if (!run_spend(run, 1 + greedy.live_count))
+		if (!run_count(run, 1 + greedy.live_count))
 			break;
 		size_t buffer = starts[i].buffer;
 		int64_t address = take_over(&greedy, buffer);

@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const stage_names[] = {"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
+const char *const stage_names[] = {
+	"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
 
 /* Ticks between two questions whether to stop. */
 enum { STOP_TICKS = 64 };
@@ -51,6 +52,13 @@ bool run_go_on(struct run *run, uint64_t ticks)
 	run->answer.stopped = run->asker->stop(run->asker->listener);
 	run->answer.cut |= run->answer.stopped;
 	return !run->answer.stopped;
+}
+
+bool run_count(struct run *run, uint64_t ticks)
+{
+	uint64_t left = run->budget ? run->budget - run->answer.ticks : UINT64_MAX;
+	run->answer.ticks += ticks < left ? ticks : left;
+	return run_go_on(run, ticks);
 }
 
 bool run_spend(struct run *run, uint64_t ticks)

@@ -50,6 +50,9 @@ bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spe
  * that may take long asks one or the other often. */
 bool run_go_on(struct run *run, uint64_t ticks);
 
+/* The same for work that belongs to every answer: counted as far as the budget goes, never cut by it. */
+bool run_count(struct run *run, uint64_t ticks);
+
 uint64_t run_random(struct run *run, uint64_t bound);
 
 /* Mappings or plans that were priced, apart from the ticks. */
