@@ -1,0 +1,181 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/folder.h"
+#include "report/projection_code.h"
+#include "spec/node.h"
+#include "tests/support/complaints.h"
+#include "tests/support/draws.h"
+#include "tests/support/shell.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The C that is written for einsums folded onto arrays, with operands that are shifted in and tiles
+ * that are padded, compiled and run: its outputs are those of the einsum in sequential order.
+ */
+static const char *const own_names[] = {"project", "floor_of", "least_of", "most_of",
+	"remainder_of", "A_in", "B_in", "A", "B", "C_out", NULL};
+
+static struct space_time must_read(struct arena *arena, const char *text)
+{
+	struct diag *diag = diag_open(arena);
+	struct reading reading = {arena, diag, NULL};
+	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
+	struct space_time spec;
+	if (!node || !space_time_read(&reading, node_find(node, "space_time"), NULL, &spec))
+		fail_msg("%s", complaints_text(arena, diag));
+	return spec;
+}
+
+/* The same in the program: see add_input. */
+static double read_input(void *user, int stream, const int64_t *place)
+{
+	const struct recurrence *recurrence = user;
+	const struct stream *of = &recurrence->streams[stream];
+	int64_t sum = of->name[0];
+	for (int i = 0; i < of->rank; i++)
+		sum += (7 + 4 * i) * place[i];
+	return (double)(sum % 9 - 4);
+}
+
+static void add_input(struct text *text, const struct stream *stream)
+{
+	text_add(text, "double %s(", stream->name);
+	for (int i = 0; i < stream->rank; i++)
+		text_add(text, "%slong z%d", i ? ", " : "", i);
+	text_add(text, ")\n{\n\tlong sum = '%c';\n", stream->name[0]);
+	for (int i = 0; i < stream->rank; i++)
+		text_add(text, "\tsum += %d * z%d;\n", 7 + 4 * i, i);
+	text_add(text, "\treturn (double)(sum %% 9 - 4);\n}\n");
+}
+
+struct written {
+	struct arena *arena;
+	struct project_search search;
+	struct text text, calls;
+	int met, every, count;
+};
+
+static bool add_folding(void *user, const struct folding *folding)
+{
+	struct written *program = user;
+	struct project_found found;
+	struct score score;
+	const char *why = NULL;
+	if (program->met++ % program->every ||
+		!project_fold(&program->search, folding, false, program->arena, &found, &score))
+		return true;
+	const struct recurrence *recurrence = &found.spec->recurrence;
+	const char *code =
+		projection_code(program->arena, recurrence, &found.projection, &found.facts, &why);
+	if (!code)
+		fail_msg("no code: %s", why);
+	int n = program->count++;
+	struct text *text = &program->text;
+	for (int i = 0; own_names[i]; i++)
+		text_add(text, "#define %s %s_%d\n", own_names[i], own_names[i], n);
+	text_add(text, "%s", code);
+	for (int s = 0; s < recurrence->stream_count; s++) {
+		const struct stream *stream = &recurrence->streams[s];
+		if (stream->kind == STREAM_INPUT)
+			add_input(text, stream);
+		if (stream->kind == STREAM_OUTPUT)
+			text_add(text,
+				"void %s(long z0, long z1, double value)\n{\n"
+				"\tprintf(\"%d %%ld %%ld %%a\\n\", z0, z1, value);\n}\n",
+				stream->name, n);
+	}
+	for (int i = 0; own_names[i]; i++)
+		text_add(text, "#undef %s\n", own_names[i]);
+	text_add(&program->calls, "\tproject_%d();\n", n);
+	return true;
+}
+
+/* Each output once, with its value. */
+static void check_lines(
+	const struct recurrence_values *expected, int n, const char *out, struct arena *arena)
+{
+	const char *start = arena_format(arena, "%d ", n);
+	size_t found = 0;
+	for (const char *line = out; line && *line;
+		line = strchr(line, '\n'), line += line != NULL) {
+		char *at;
+		if (strncmp(line, start, strlen(start)) != 0)
+			continue;
+		long row = strtol(line + strlen(start), &at, 10), column = strtol(at, &at, 10);
+		double value = strtod(at, &at);
+		bool met = false;
+		for (size_t i = 0; i < expected->output_count; i++)
+			met |= expected->outputs[i].place[0] == row &&
+			       expected->outputs[i].place[1] == column &&
+			       expected->outputs[i].value == value;
+		if (!met)
+			fail_msg("folding %d: %.*s", n, (int)strcspn(line, "\n"), line);
+		found++;
+	}
+	assert_int_equal(found, expected->output_count);
+}
+
+static void generated_code_computes_folded_einsums(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int all; /* foldings that there are */
+	} rows[] = {
+		{"loops: {m: 5, n: 4, k: 3}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+		 "  array: [2, 3]\n",
+			832},
+		{"loops: {p: 5, c: 4, k: 3, r: 2}\n"
+		 "  einsum: C[k,p] = sum(r, c) A[k,c,r] * B[c, p + r]\n  array: [2, 2]\n",
+			5184},
+	};
+	int count = (int)draws(10);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  %s  search: {fold: [tiles, blocks], wires: 1}\n",
+				rows[i].text));
+		struct written program = {.arena = arena,
+			.search = {.spec = &spec, .solver = "folds"},
+			.text = text_open(arena),
+			.calls = text_open(arena),
+			.every = rows[i].all / (2 * count) + 1};
+		struct recurrence_inputs inputs = {&spec.recurrence, read_input};
+		struct recurrence_values expected =
+			sequential_run(&spec.recurrence, &inputs, arena);
+		text_add(&program.text, "#include <stdio.h>\n");
+		assert_true(foldings_visit(&spec, add_folding, &program));
+		for (int n = 0; n < program.count; n++)
+			text_add(&program.text, "void project_%d(void);\n", n);
+		text_add(&program.text, "int main(void)\n{\n%s\treturn 0;\n}\n",
+			text_read(&program.calls));
+		const char *folder = shell_folder(arena);
+		assert_null(folder_write(
+			arena, folder, "all.c", text_read(&program.text), program.text.length));
+		struct ended built = shell(arena,
+			"${CC:-gcc} -std=c17 -O1 -ffp-contract=off -Wall -Werror -o %s/all "
+			"%s/all.c -lm",
+			folder, folder);
+		if (built.status)
+			fail_msg("%s", built.err);
+		struct ended run = shell(arena, "%s/all", folder);
+		assert_int_equal(run.status, 0);
+		for (int n = 0; n < program.count; n++)
+			check_lines(&expected, n, run.out, arena);
+		shell_remove(folder);
+		printf("%d foldings of %d\n", program.count, program.met);
+		assert_true(program.count > 0);
+		arena_close(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(generated_code_computes_folded_einsums)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
