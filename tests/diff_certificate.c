@@ -84,22 +84,10 @@ static bool draw_space(struct drawn *drawn, const struct nest_case_options *opti
 	domain->imperfect = 0;
 	enum counting counting =
 		random_below(drawn->random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
-	drawn->search = (struct nest_search){
-		.arch = domain->arch,
-		.shape = &drawn->nest.shape,
-		.hierarchy = &drawn->nest.hierarchy,
-		.constraints = domain->constraints,
-		.domain = domain,
-		.space = space_make(drawn->arena, domain),
-		.counting = counting,
-		.model = nest_model_make(
-			drawn->arena, &drawn->nest.hierarchy, &drawn->nest.shape, counting),
-		.objectives = wishes[random_below(drawn->random, sizeof wishes / sizeof *wishes)],
-		.solver = "exact",
-		.simulate = SIMULATE_NONE,
-		.budget = 100000000,
-		.jobs = 1,
-	};
+	drawn->search = nest_domain_search(drawn->arena, domain, counting);
+	drawn->search.objectives =
+		wishes[random_below(drawn->random, sizeof wishes / sizeof *wishes)];
+	drawn->search.solver = "exact";
 	return nest_space_is_small(drawn->search.space, MAPPINGS_MOST);
 }
 

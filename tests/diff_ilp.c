@@ -43,24 +43,14 @@ struct tally {
 	long compared, found, best, bounds, close, proven, empty;
 };
 
-static struct nest_explored search_map(const struct nest_case *nest, const struct domain *domain,
-	enum counting counting, enum objective objective, const char *solver, struct arena *arena)
+static struct nest_explored search_map(const struct domain *domain, enum counting counting,
+	enum objective objective, const char *solver, struct arena *arena)
 {
-	struct nest_search search = {
-		.arch = domain->arch,
-		.shape = &nest->shape,
-		.hierarchy = &nest->hierarchy,
-		.constraints = domain->constraints,
-		.domain = domain,
-		.space = space_make(arena, domain),
-		.counting = counting,
-		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
-		.objectives = {1, {objective}},
-		.solver = solver,
-		.simulate = SIMULATE_NONE,
-		.budget = solver[0] == 'l' ? 100000000 : TICKS,
-		.jobs = 1,
-	};
+	struct nest_search search = nest_domain_search(arena, domain, counting);
+	search.objectives = (struct objectives){1, {objective}};
+	search.solver = solver;
+	if (solver[0] != 'l')
+		search.budget = TICKS;
 	return nest_explore(&search, arena);
 }
 
@@ -122,9 +112,9 @@ static struct tally compare(
 			wishes[random_below(&random, sizeof wishes / sizeof *wishes)];
 		if (nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST)) {
 			struct nest_explored all =
-				search_map(&nest, domain, counting, objective, "linear", arena);
+				search_map(domain, counting, objective, "linear", arena);
 			struct nest_explored ilp =
-				search_map(&nest, domain, counting, objective, solver, arena);
+				search_map(domain, counting, objective, solver, arena);
 			const char *wrong = judge(domain, &all, &ilp, &tally);
 			if (wrong)
 				fail_msg("%s, seed %" PRIu64
@@ -208,10 +198,10 @@ static void the_order_of_dimensions_makes_no_difference(void **state)
 		struct arena *arena = arena_open();
 		struct nest_case nest = draw_nest(&options, seed, draw);
 		struct nest_case other = turned(&nest);
-		struct nest_explored a = search_map(&nest, nest_domain_free(arena, &nest),
-			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp_exact", arena);
-		struct nest_explored b = search_map(&other, nest_domain_free(arena, &other),
-			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp_exact", arena);
+		struct nest_explored a = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
+			OBJECTIVE_ENERGY, "ilp_exact", arena);
+		struct nest_explored b = search_map(nest_domain_free(arena, &other), COUNTING_EXACT,
+			OBJECTIVE_ENERGY, "ilp_exact", arena);
 		bool both = a.bound > best_of(&a) * 0.9999 && b.bound > best_of(&b) * 0.9999;
 		alike += both;
 		if (both && fabs(best_of(&a) - best_of(&b)) > 2e-4 * best_of(&a))
@@ -239,23 +229,13 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 				dear.hierarchy.levels[i].pj[a] =
 					2 * nest.hierarchy.levels[i].pj[a] + 1;
 		struct domain *domain = nest_domain_free(arena, &dear);
-		struct nest_search search = {
-			.arch = domain->arch,
-			.shape = &dear.shape,
-			.hierarchy = &dear.hierarchy,
-			.constraints = domain->constraints,
-			.domain = domain,
-			.space = space_make(arena, domain),
-			.model = nest_model_make(
-				arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT),
-			.objectives = {1, {OBJECTIVE_ENERGY}},
-			.solver = "ilp_exact",
-			.simulate = SIMULATE_NONE,
-			.budget = TICKS,
-			.jobs = 1,
-		};
+		struct nest_search search = nest_domain_search(arena, domain, COUNTING_EXACT);
+		search.model = nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);
+		search.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
+		search.solver = "ilp_exact";
+		search.budget = TICKS;
 		struct nest_explored wrong = nest_explore(&search, arena);
-		struct nest_explored right = search_map(&nest, nest_domain_free(arena, &nest),
+		struct nest_explored right = search_map(nest_domain_free(arena, &nest),
 			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp_exact", arena);
 		/* Known to be within a thousandth: twice as much is too much. */
 		if (right.bound > best_of(&right) * 0.999) {

@@ -40,16 +40,8 @@ static void open_case(struct problem_case *out, struct arena *arena, struct rand
 	nest_case_draw(random, &options, &out->nest);
 	struct domain *domain = nest_domain_free(arena, &out->nest);
 	domain->imperfect = 0;
-	out->search = (struct nest_search){
-		.arch = domain->arch,
-		.shape = &out->nest.shape,
-		.hierarchy = &out->nest.hierarchy,
-		.domain = domain,
-		.space = space_make(arena, domain),
-		.counting = counting,
-		.model = nest_model_make(arena, &out->nest.hierarchy, &out->nest.shape, counting),
-		.objectives = {2, {OBJECTIVE_HBM_BYTES, OBJECTIVE_ACCESSES}},
-	};
+	out->search = nest_domain_search(arena, domain, counting);
+	out->search.objectives = (struct objectives){2, {OBJECTIVE_HBM_BYTES, OBJECTIVE_ACCESSES}};
 	out->completions = completions_make(arena, out->search.space);
 	out->frame = floor_frame_make(&out->search, out->completions);
 }

@@ -221,23 +221,15 @@ static void what_leaves_the_domain_is_seen(void **state)
 static struct nest_search search_of(const struct setting *setting, struct objectives objectives,
 	const char *solver, uint64_t budget, int jobs)
 {
-	return (struct nest_search){
-		.arch = setting->domain->arch,
-		.shape = &setting->nest.shape,
-		.hierarchy = &setting->nest.hierarchy,
-		.constraints = setting->domain->constraints,
-		.domain = setting->domain,
-		.space = setting->space,
-		.counting = COUNTING_EXACT,
-		.model = nest_model_make(setting->arena, &setting->nest.hierarchy,
-			&setting->nest.shape, COUNTING_EXACT),
-		.objectives = objectives,
-		.solver = solver,
-		.simulate = SIMULATE_NONE,
-		.budget = budget,
-		.seed = 1,
-		.jobs = jobs,
-	};
+	struct nest_search search =
+		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
+	search.space = setting->space;
+	search.objectives = objectives;
+	search.solver = solver;
+	search.budget = budget;
+	search.seed = 1;
+	search.jobs = jobs;
+	return search;
 }
 
 static struct objectives draw_objectives(struct random *random)

@@ -130,15 +130,7 @@ static void stand_on_floors(struct law *law, struct arena *arena, struct arena *
 static void follow_some(struct law *law, struct arena *arena, struct random *random,
 	const struct domain *domain, struct nest_case *nest, enum counting counting)
 {
-	struct nest_search search = {
-		.arch = domain->arch,
-		.shape = &nest->shape,
-		.hierarchy = &nest->hierarchy,
-		.domain = domain,
-		.space = space_make(arena, domain),
-		.counting = counting,
-		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
-	};
+	struct nest_search search = nest_domain_search(arena, domain, counting);
 	if (!space_factors_count(search.space))
 		return;
 	struct nest_frame frame = nest_frame_make(&search);

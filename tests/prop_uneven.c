@@ -140,15 +140,7 @@ static void follow(struct law *law, struct whole *whole)
 static void follow_some(struct law *law, struct arena *arena, struct random *random,
 	const struct domain *domain, struct nest_case *nest, enum counting counting)
 {
-	struct nest_search search = {
-		.arch = domain->arch,
-		.shape = &nest->shape,
-		.hierarchy = &nest->hierarchy,
-		.domain = domain,
-		.space = space_make(arena, domain),
-		.counting = counting,
-		.model = nest_model_make(arena, &nest->hierarchy, &nest->shape, counting),
-	};
+	struct nest_search search = nest_domain_search(arena, domain, counting);
 	if (!space_factors_count(search.space))
 		return;
 	struct nest_frame frame = nest_frame_make(&search);
@@ -216,17 +208,6 @@ static void a_bound_a_tenth_too_high_is_seen(void **state)
 
 /* --- mappings of padded extents, cut back */
 
-static struct nest_search search_of(struct arena *arena, const struct domain *domain)
-{
-	return (struct nest_search){
-		.shape = domain->shape,
-		.hierarchy = domain->hierarchy,
-		.domain = domain,
-		.space = space_make(arena, domain),
-		.model = nest_model_make(arena, domain->hierarchy, domain->shape, COUNTING_EXACT),
-	};
-}
-
 struct cuts {
 	struct arena *arena;
 	struct random *random;
@@ -284,8 +265,9 @@ static void cutting_back_costs_no_more(void **state)
 		}
 		struct domain *uneven = nest_domain_free(cuts.arena, &cuts.real);
 		uneven->imperfect = UINT32_MAX;
-		cuts.of_padded = search_of(cuts.arena, nest_domain_free(cuts.arena, &cuts.padded));
-		cuts.of_real = search_of(cuts.arena, uneven);
+		cuts.of_padded = nest_domain_search(
+			cuts.arena, nest_domain_free(cuts.arena, &cuts.padded), COUNTING_EXACT);
+		cuts.of_real = nest_domain_search(cuts.arena, uneven, COUNTING_EXACT);
 		for (int n = 0; n < 20; n++) {
 			const char *wrong = cut_one(&cuts);
 			if (wrong)

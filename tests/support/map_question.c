@@ -65,22 +65,10 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 
 struct nest_search map_question_search(const struct map_question *question)
 {
-	const struct domain *domain = question->domain;
-	return (struct nest_search){
-		.arch = domain->arch,
-		.shape = &question->nest.shape,
-		.hierarchy = &question->nest.hierarchy,
-		.constraints = domain->constraints,
-		.domain = domain,
-		.space = space_make(question->arena, domain),
-		.counting = question->counting,
-		.model = nest_model_make(question->arena, &question->nest.hierarchy,
-			&question->nest.shape, question->counting),
-		.objectives = question->objectives,
-		.simulate = SIMULATE_NONE,
-		.budget = 100000000,
-		.jobs = 1,
-	};
+	struct nest_search search =
+		nest_domain_search(question->arena, question->domain, question->counting);
+	search.objectives = question->objectives;
+	return search;
 }
 
 struct nest_explored map_question_explore(const struct map_question *question, const char *solver)

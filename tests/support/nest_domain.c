@@ -156,3 +156,21 @@ void nest_domain_limit(struct random *random, struct nest_case *nest)
 			level->least_utilization = (double)(1 + random_below(random, 4)) / 4;
 	}
 }
+
+struct nest_search nest_domain_search(
+	struct arena *arena, const struct domain *domain, enum counting counting)
+{
+	return (struct nest_search){
+		.arch = domain->arch,
+		.shape = domain->shape,
+		.hierarchy = domain->hierarchy,
+		.constraints = domain->constraints,
+		.domain = domain,
+		.space = space_make(arena, domain),
+		.counting = counting,
+		.model = nest_model_make(arena, domain->hierarchy, domain->shape, counting),
+		.simulate = SIMULATE_NONE,
+		.budget = 100000000,
+		.jobs = 1,
+	};
+}

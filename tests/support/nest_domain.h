@@ -2,6 +2,7 @@
 #define SUPPORT_NEST_DOMAIN_H
 
 #include "model/domain.h"
+#include "search/nest_search.h"
 #include "tests/support/nest_case.h"
 
 /*
@@ -21,6 +22,11 @@ struct domain *nest_domain_wish(struct arena *arena, struct random *random, stru
 
 /* The same of the targets in a text. */
 struct domain *nest_domain_read(struct arena *arena, struct nest_case *nest, const char *targets);
+
+/* A search of the domain's mappings, in one thread and without executions; objectives and solver
+ * are the caller's. */
+struct nest_search nest_domain_search(
+	struct arena *arena, const struct domain *domain, enum counting counting);
 
 /* Levels that hold little, and at times must be filled. */
 void nest_domain_limit(struct random *random, struct nest_case *nest);
