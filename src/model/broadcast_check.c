@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "model/topology.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -356,20 +355,28 @@ const struct broadcast_fault *broadcast_check(
 	return check.faults.at;
 }
 
-/* "TBROADCAST: .." of a gather is "TGATHER: .." */
+/* The text with the first such words in it replaced, if it has them. */
+static const char *replaced(
+	struct arena *arena, const char *text, const char *words, const char *by)
+{
+	const char *at = strstr(text, words);
+	if (!at)
+		return text;
+	return arena_format(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(words));
+}
+
+/* "TBROADCAST: .." of a gather is "TGATHER: ..", and its tensors are not all destinations. */
 static const char *message_of(const struct check *check, enum broadcast_error error)
 {
-	static const char published[] = "TBROADCAST";
-	const char *message = broadcast_error_messages[error];
-	const char *at = strstr(message, published);
+	static const char *const names[] = {
+		"TBROADCAST", "TGATHER", "TSCATTER", "TREDUCE", "TPUT", "TGET"};
 	enum operation operation = check->broadcast->operation;
-	if (!at || operation == OPERATION_BROADCAST)
+	const char *message = broadcast_error_messages[error];
+	if (operation == OPERATION_BROADCAST)
 		return message;
-	char *own = arena_format(check->arena, "%.*sT%s%s", (int)(at - message), message,
-		operation_names[operation], at + sizeof published - 1);
-	for (char *c = own + (at - message); *c && *c != ' ' && *c != ':' && *c != ';'; c++)
-		*c = (char)toupper((unsigned char)*c);
-	return own;
+	message = replaced(check->arena, message, names[0], names[operation]);
+	message = replaced(check->arena, message, "source element", "GlobalData element");
+	return replaced(check->arena, message, "destination", "tensor");
 }
 
 bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, struct diag *diag)

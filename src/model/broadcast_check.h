@@ -45,7 +45,8 @@ enum broadcast_error {
 	BROADCAST_ERRORS,
 };
 extern const char *const broadcast_error_names[]; /* "E_DTYPE_TILE", .. */
-/* In the order of the enum; of a sibling they begin with its own name in place of TBROADCAST. */
+/* In the order of the enum; a sibling has its own name in place of TBROADCAST, and tensors in place
+ * of destinations. */
 extern const char *const broadcast_error_messages[];
 
 struct broadcast_fault {

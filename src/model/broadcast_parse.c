@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/scan.h"
+#include "base/text.h"
 #include "model/broadcast.h"
 #include "spec/reader.h"
 
@@ -47,7 +48,7 @@ static bool read_operand(struct parse *parse)
 	return length || refuse(parse, "the operand's name");
 }
 
-/* One of some words, of any case, up to '>'; the words are lower case. */
+/* One of some words, of any case, up to '>'. */
 static bool read_one_of(struct parse *parse, const char *const *words, int *out)
 {
 	size_t length = strcspn(parse->at, " >");
@@ -57,7 +58,10 @@ static bool read_one_of(struct parse *parse, const char *const *words, int *out)
 			*out = w;
 			return true;
 		}
-	return refuse(parse, arena_format(parse->reading->arena, "one such as '%s'", words[0]));
+	struct text wanted = text_open(parse->reading->arena);
+	for (int w = 0; words[w]; w++)
+		text_add(&wanted, "%s'%s'", !w ? "" : words[w + 1] ? ", " : " or ", words[w]);
+	return refuse(parse, text_read(&wanted));
 }
 
 /* 1x1x1x128x32xf32 */
@@ -182,7 +186,7 @@ static bool read_signal_types(struct parse *parse)
 bool broadcast_parse_notify(
 	const struct reading *reading, const struct node *text, struct handshake *out)
 {
-	static const char *const ops[] = {"set", "atomicadd", NULL};
+	static const char *const ops[] = {"Set", "AtomicAdd", NULL};
 	struct parse parse = {reading, text, text->text,
 		"tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
 	int op = NOTIFY_SET;

@@ -38,6 +38,9 @@ static void add_published(json_t *object, const struct broadcast_outcome *outcom
 	json_object_set_new(object, "bytes_loaded", json_integer((json_int_t)counts->bytes_loaded));
 	json_object_set_new(object, "bytes_stored", json_integer((json_int_t)counts->bytes_stored));
 	json_object_set_new(object, "offsets", offsets);
+	if (counts->combines)
+		json_object_set_new(
+			object, "combines", json_integer((json_int_t)counts->combines));
 	json_object_set_new(object, "cycles_by_tiles",
 		json_pack("{s:I, s:I, s:I, s:I}", "single", to_cycles(outcome, times->single),
 			"ping_pong", to_cycles(outcome, times->ping_pong), "unlimited",
