@@ -12,7 +12,7 @@
  * than those before; each round starts half as patient again as the last, and with no weights: those
  * of a bad start can lead astray for long.  Where all starts return they stay short, a little
  * longer by the round. */
-enum { FIRST_FAILURES = 200, ROUND_STARTS = 12 };
+enum { FIRST_FAILURES = 200, ROUND_STARTS = 6 };
 
 /* The room filled up gets one node for so many of the room as it is, unless it looks right. */
 enum { FILLED_PART = 3 };

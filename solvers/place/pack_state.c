@@ -57,39 +57,38 @@ static void soil_wall(struct state *state, int t)
 	}
 }
 
-/* The lowest of some items that live in a section, and how many there are, twins counted once. */
-struct lowest {
-	int64_t level;
-	int choices;
-};
+/* The lowest of some items that live in a section. */
+static inline int64_t find_lowest(
+	const struct state *state, int64_t lowest, size_t first, size_t end)
+{
+	const int *lives = state->room->lives;
+	const int64_t *level = state->level;
+	for (size_t k = first; k < end; k++)
+		lowest = level[lives[k]] < lowest ? level[lives[k]] : lowest;
+	return lowest;
+}
 
-static inline struct lowest find_lowest(
-	const struct state *state, struct lowest lowest, size_t first, size_t end)
+/* How many of them are so low, twins counted once. */
+static inline int count_choices(const struct state *state, int64_t lowest, size_t first, size_t end)
 {
 	const int *lives = state->room->lives, *twins = state->room->twins;
-	for (size_t k = first; k < end; k++) {
-		int i = lives[k];
-		int64_t level = state->level[i];
-		if (level > lowest.level)
-			continue;
-		bool counts = twins[i] < 0 || state->level[twins[i]] == PLACED;
-		lowest.choices = level < lowest.level ? counts : lowest.choices + counts;
-		lowest.level = level;
-	}
-	return lowest;
+	const int64_t *level = state->level;
+	int count = 0;
+	for (size_t k = first; k < end; k++)
+		if (level[lives[k]] == lowest)
+			count += twins[lives[k]] < 0 || level[twins[lives[k]]] == PLACED;
+	return count;
 }
 
 /* The floor rises to the lowest item that is left; who could stand there is counted anew. */
 static bool look_again(struct state *state, int s)
 {
 	const struct room *room = state->room;
-	size_t split = room->section_split[s];
-	struct lowest found = {PLACED, 0};
-	found = find_lowest(state, found, room->section_first[s], split);
-	int64_t crossing = found.level;
-	found = find_lowest(state, found, split, room->section_first[s + 1]);
-	int64_t lowest = found.level;
-	int choices = found.choices;
+	size_t first = room->section_first[s], split = room->section_split[s];
+	size_t end = room->section_first[s + 1];
+	int64_t crossing = find_lowest(state, PLACED, first, split);
+	int64_t lowest = find_lowest(state, crossing, split, end);
+	int choices = lowest == PLACED ? 0 : count_choices(state, lowest, first, end);
 	if (lowest == state->floor[s] && choices == state->choices[s] &&
 		crossing == state->lowest[s])
 		return true;
