@@ -10,9 +10,9 @@
 
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
  * than those before; each round starts half as patient again as the last, and with no weights: those
- * of a bad start can lead astray for long.  Where all starts return they stay short, a little
- * longer by the round. */
-enum { FIRST_FAILURES = 200, ROUND_STARTS = 6 };
+ * of a bad start can lead astray for long.  Where all starts return there are more of them in a
+ * round, and they stay short, a little longer by the round. */
+enum { FIRST_FAILURES = 200, ROUND_STARTS = 6, RETURN_ROUND_STARTS = 12 };
 
 /* The room filled up gets one node for so many of the room as it is, unless it looks right. */
 enum { FILLED_PART = 3 };
@@ -164,10 +164,11 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	struct weaving weaving = {.is_over = asking->question->returns};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
+	uint64_t round = asking->question->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;
 	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
 		if (is_over(asking))
 			break;
-		if (start && start % ROUND_STARTS == 0) {
+		if (start && start % round == 0) {
 			failures = first *= asking->question->returns ? 1.2 : 1.5;
 			pack_search_forget(search);
 			if (filled)
