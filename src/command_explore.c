@@ -156,6 +156,7 @@ const struct command command_explore = {
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
 		"Of a broadcast, gather, scatter, reduce, put or get, tiles, orders of chunks and algorithms\n"
 		"are tried; plans are such operations.\n"
+		"Of a graph with broadcasts, their staging tiles are tried, too (search: staging).\n"
 		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
 		"Of mappings of a problem that are equal in all objectives, the one of least energy x\n"
 		"latency that was met is the one that is written; proofs are of the objectives alone.\n"

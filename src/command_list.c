@@ -39,6 +39,8 @@ static void list_ops(struct text *text)
 			: function_arity((enum op_function)f) == 2 ? "map of two operands"
 								   : "map of one operand");
 	text_add(text, "%-12s %s\n", "restickify", "the same elements in another device layout");
+	text_add(text, "%-12s %s\n", "broadcast",
+		"from HBM of one rank to HBM of all, in the same layout");
 	text_add(text, "%-12s %s\n", "opaque", "{opaque: name, reads: [..], writes: [..]}");
 }
 
