@@ -119,7 +119,8 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 static bool ask(struct arena *arena, const struct place_request *request, struct listener *listener,
 	struct place_report *report)
 {
-	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
+	struct problem problem = {
+		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
 	struct asker asker = {
 		.jobs = 1, .listener = listener, .stop = listener_wait, .report = listener_gap};
 	struct answer answer =
@@ -232,6 +233,8 @@ static const struct option options[] = {
 	{"check", 0, NULL, "whether the offsets of the table are right", false},
 	{"solver", 0, "NAME", "exact, or boxes for more than 5000 buffers; lxplore list solvers",
 		false},
+	{"milp", 0, "glpk|cbc",
+		"what solves the integer programs of --spill and ilp (default glpk)", false},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
 	{"budget", 0, "N", "at most N nodes", false},
 	{"time-limit", 0, "S", "stop after S seconds", false},

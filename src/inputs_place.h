@@ -4,6 +4,7 @@
 #include "base/option.h"
 #include "command.h"
 #include "model/packing_file.h"
+#include "search/milp.h"
 
 /*
  * What `lxplore place` is asked: a table of buffers, and options.
@@ -16,6 +17,7 @@ struct place_request {
 	uint64_t budget; /* nodes; 0: no limit */
 	int64_t seconds; /* 0: no limit */
 	uint64_t seed;
+	enum milp_backend milp; /* what solves integer programs */
 	bool quiet;
 	enum format format;
 	const char *output, *svg, *certificate,

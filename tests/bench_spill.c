@@ -28,7 +28,7 @@ static bool is_late(void *listener)
 
 static void run_spill(struct run *run, const struct problem *problem)
 {
-	spill_run(run, problem->packing);
+	spill_run(run, problem);
 }
 
 static const struct solver solver = {.stage = STAGE_PLACE, .name = "spill", .run = run_spill};

@@ -171,7 +171,7 @@ static void exact_run(struct run *run, const struct problem *problem)
 		find_peak(run, packing);
 		break;
 	case PACKING_SPILL:
-		spill_run(run, packing);
+		spill_run(run, problem);
 		break;
 	}
 }

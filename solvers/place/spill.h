@@ -14,6 +14,6 @@
  * The value offered is the weight that is lost: of all transfers that could be saved, those that
  * are not.  The bound proven is the least weight that must be lost.
  */
-void spill_run(struct run *run, const struct packing *packing);
+void spill_run(struct run *run, const struct problem *problem);
 
 #endif

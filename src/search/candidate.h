@@ -4,6 +4,7 @@
 #include "model/buffer.h"
 #include "model/plan.h"
 #include "model/planning.h"
+#include "search/milp.h"
 
 /*
  * What solvers are asked, and what they offer.  A stage is a kind of question;
@@ -33,6 +34,7 @@ struct problem {
 	const struct planning *planning;          /* divide, joint */
 	int op;                                   /* divide: this op alone; -1 all */
 	const struct packing *packing;            /* place */
+	enum milp_backend milp;                   /* place: what solves integer programs */
 	const struct mapping *division;           /* joint: the mappings to start from, by op */
 	const char *place_solver;                 /* joint: "greedy" */
 	const struct nest_search *nest;           /* map: nest_search.h */

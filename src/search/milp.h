@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /*
- * Mixed-integer linear programs, minimised by GLPK:
+ * Mixed-integer linear programs, minimised by GLPK, or by CBC where that was there when this was
+ * built:
  *
  *	struct milp *milp = milp_make(arena);
  *	int x = milp_column(milp, 0, 4, true, -1);
@@ -49,7 +50,13 @@ struct milp_size {
 };
 struct milp_size milp_size(const struct milp *milp);
 
+enum milp_backend { MILP_GLPK, MILP_CBC };
+bool milp_has(enum milp_backend backend);
+
 struct milp_wishes {
+	/* CBC takes no memory limit, cuts as it likes, counts its nodes, not its memory, and asks
+	 * go_on only between solves from the root of more and more nodes. */
+	enum milp_backend backend;
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
 	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
@@ -80,7 +87,7 @@ struct milp_answer {
 	const double *values; /* by column; NULL */
 	double bound;         /* no point is below but for milp_margin; -INFINITY: none known */
 	uint64_t iterations, nodes;
-	const char *fault; /* in GLPK's words */
+	const char *fault; /* in GLPK's words, or those about CBC */
 };
 
 /* The program must have a column.  The answer lives in the arena. */
