@@ -311,7 +311,8 @@ static uint32_t find_packs(const struct nest_view *view)
 		if (!frame->plain || view->chains[t].sags)
 			return 0;
 	for (int j = 1; j < frame->count; j++)
-		packs |= (frame->loose >> j & frame->loose >> (j - 1) & 1) << j;
+		if (!nest_skew_minds(frame, j - 1))
+			packs |= (frame->loose >> j & frame->loose >> (j - 1) & 1) << j;
 	return packs;
 }
 

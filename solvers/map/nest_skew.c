@@ -135,6 +135,12 @@ void nest_skew_keep(struct nest_view *view, int space)
 			view->spread[chain->held_at][space] * tiles_of(view, space, true);
 }
 
+bool nest_skew_minds(const struct nest_frame *frame, int j)
+{
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	return hierarchy->array_overlaps && frame->level[j] < hierarchy->array_inner;
+}
+
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level)
 {
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
@@ -151,8 +157,11 @@ static double load_of(const struct nest_view *view, int t, double relevant, doub
 	return chain->load_cycles * tiles * reload;
 }
 
-/* Moves of a tile are those of its innermost relevant loop: the relevant ones outside, as often
- * as they are done again. */
+/*
+ * Moves of a tile are those of its innermost relevant loop: the relevant ones outside, as often
+ * as they are done again.  Where passes overlap each lasts as long as its steps, and as the loads
+ * of the next one: together they are no shorter than all steps, nor than all loads.
+ */
 double nest_skew_bound(const struct nest_view *view, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds)
 {
@@ -180,6 +189,8 @@ double nest_skew_bound(const struct nest_view *view, const struct nest_label *fr
 		passes = fmax(passes, relevant * reload);
 		load += load_of(view, t, relevant, reload);
 	}
+	if (hierarchy_of(view)->array_overlaps)
+		return view->skew_cycles + fmax(view->cycles * rate, load) - view->cycles;
 	return passes * view->skew_cycles + load + view->cycles * (rate - 1);
 }
 

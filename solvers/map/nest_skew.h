@@ -14,6 +14,9 @@
 void nest_skew_spread(struct nest_view *view);
 void nest_skew_keep(struct nest_view *view, int space);
 
+/* Whether a larger tile at a storage level may take longer, though it moves less often. */
+bool nest_skew_minds(const struct nest_frame *frame, int j);
+
 /* Whether the axes along which a block's loops run can change the cycles. */
 bool nest_skew_turns(const struct nest_frame *frame, const struct tiling_level *level);
 

@@ -88,8 +88,9 @@ static int pace_of(const struct counting_array *x, int t, int level)
 	return pace;
 }
 
-/* Iterations of a loop and those around it.  Inner loops, spatial ones included, stand at 0. */
-static int64_t rounds_of(struct counting_array *x, int pace)
+/* Iterations of a loop and those around it; or of the loops inside it.  All others, spatial ones
+ * included, stand at 0. */
+static int64_t rounds_of(struct counting_array *x, int pace, bool inside)
 {
 	int64_t rounds = 1;
 	for (int d = 0; d < x->model->shape->dimension_count; d++) {
@@ -97,7 +98,8 @@ static int64_t rounds_of(struct counting_array *x, int pace)
 		int64_t picked[NEST_DIGITS_MOST];
 		for (int k = 0; k < digits.count; k++) {
 			const struct nest_digit *digit = &digits.at[k];
-			picked[k] = !digit->spatial && digit->loop >= pace ? NEST_DIGIT_FREE : 0;
+			bool is_free = !digit->spatial && (digit->loop < pace) == inside;
+			picked[k] = is_free ? NEST_DIGIT_FREE : 0;
 		}
 		rounds = checked_mul(&x->fits, rounds, nest_digits_count(&digits, picked, 0).count);
 	}
@@ -128,14 +130,52 @@ static void find_rate(struct counting_array *x, struct nest_projection *out)
 				number_min(tiles_along(x, t, false), tiles_along(x, t, true)));
 }
 
+/* Tiles that are loaded: how often, and for how long each time. */
+struct load {
+	int64_t moves, cycles;
+};
+
+/* Those that move more often come first. */
+static void add_load(struct load *loads, int count, struct load load)
+{
+	for (; count > 0 && loads[count - 1].moves < load.moves; count--)
+		loads[count] = loads[count - 1];
+	loads[count] = load;
+}
+
+static int64_t wait_for_all(struct counting_array *x, const struct load *loads, int count)
+{
+	int64_t cycles = 0;
+	for (int i = 0; i < count; i++)
+		cycles = checked_add(
+			&x->fits, cycles, checked_mul(&x->fits, loads[i].moves, loads[i].cycles));
+	return cycles;
+}
+
+/* All are loaded before the first pass; before another, one moves only together with all those that
+ * move more often. */
+static int64_t wait_for_rest(
+	struct counting_array *x, const struct load *loads, int count, int64_t pass)
+{
+	int64_t cycles = 0, together = 0;
+	for (int i = 0; i < count; i++) {
+		int64_t fewer = i + 1 < count ? loads[i + 1].moves : 1;
+		together = checked_add(&x->fits, together, loads[i].cycles);
+		cycles = checked_add(&x->fits, cycles,
+			checked_mul(
+				&x->fits, loads[i].moves - fewer, number_max(0, together - pass)));
+	}
+	return checked_add(&x->fits, cycles, together);
+}
+
 /* All of *out but the loops and channels; the innermost loop that ends a pass. */
 static int find_passes(
 	struct counting_array *x, const struct nest_counts *counts, struct nest_projection *out)
 {
-	int last = x->loops->count;
+	struct load loads[SHAPE_SPACES_MOST];
+	int last = x->loops->count, count = 0;
 	find_extents(x, out);
 	find_rate(x, out);
-	out->load_cycles = 0;
 	for (int t = 0; t < x->model->shape->space_count; t++) {
 		int level = level_inside(x, t);
 		if (level < 0)
@@ -144,13 +184,30 @@ static int find_passes(
 		last = pace < last ? pace : last;
 		if (x->model->shape->spaces[t].written)
 			continue;
-		int64_t words = checked_mul(
+		int64_t cycles = checked_mul(
 			&x->fits, counts->at[level][t].capacity, tiles_along(x, t, true));
-		out->load_cycles = checked_add(&x->fits, out->load_cycles,
-			checked_mul(&x->fits, rounds_of(x, pace), words));
+		add_load(loads, count++, (struct load){rounds_of(x, pace, false), cycles});
 	}
-	out->passes = rounds_of(x, last);
+	out->passes = rounds_of(x, last, false);
+	out->steps = rounds_of(x, last, true);
+	out->overlap = x->model->hierarchy->array_overlaps;
+	out->load_cycles = out->overlap ? wait_for_rest(x, loads, count,
+						  checked_mul(&x->fits, out->steps, out->rate))
+					: wait_for_all(x, loads, count);
 	return last;
+}
+
+/* Cycles of the array, from when it begins to load until the last PE ends. */
+static int64_t cycles_of(struct counting_array *x, const struct nest_counts *counts,
+	const struct nest_projection *projection)
+{
+	int64_t skews = projection->overlap ? 1 : projection->passes;
+	int64_t steps = projection->overlap
+				? checked_mul(&x->fits, projection->passes, projection->steps)
+				: counts->compute_cycles;
+	int64_t cycles = checked_add(&x->fits, checked_mul(&x->fits, steps, projection->rate),
+		checked_mul(&x->fits, skews, projection->skew_cycles));
+	return checked_add(&x->fits, cycles, projection->load_cycles);
 }
 
 bool nest_array_count(
@@ -166,10 +223,7 @@ bool nest_array_count(
 		return false;
 	struct counting_array x = {model, &loops, true};
 	find_passes(&x, counts, &projection);
-	counts->array_cycles = checked_add(&x.fits, projection.load_cycles,
-		checked_mul(&x.fits, projection.passes, projection.skew_cycles));
-	counts->array_cycles = checked_add(&x.fits, counts->array_cycles,
-		checked_mul(&x.fits, counts->compute_cycles, projection.rate - 1));
+	counts->array_cycles = cycles_of(&x, counts, &projection) - counts->compute_cycles;
 	return x.fits;
 }
 
@@ -185,9 +239,8 @@ static bool is_in_array(const struct hierarchy *hierarchy, const struct nest_loo
 static bool project_loops(struct counting_array *x, int last, struct nest_projection *out)
 {
 	const struct hierarchy *hierarchy = x->model->hierarchy;
-	int64_t pes[2] = {1, 1};
+	int64_t pes[2] = {1, 1}, steps = 1;
 	out->loop_count = 0;
-	out->steps = 1;
 	for (int k = 0; k < x->loops->count; k++) {
 		const struct nest_loop *loop = &x->loops->at[k];
 		bool time = !loop->spatial && k < last;
@@ -202,8 +255,8 @@ static bool project_loops(struct counting_array *x, int last, struct nest_projec
 			.bound = loop->bound,
 			.index = loop->stride};
 		if (time) {
-			to->time = out->steps;
-			out->steps = checked_mul(&x->fits, out->steps, loop->bound);
+			to->time = steps;
+			steps = checked_mul(&x->fits, steps, loop->bound);
 			continue;
 		}
 		to->space[loop->y] = pes[loop->y];

@@ -281,6 +281,11 @@ static void find_array(struct making *making)
 		if ((begun || nest->systolic) && !between && nest->storage)
 			between = nest->name;
 	}
+	for (int i = 0; i < hierarchy->array_inner; i++)
+		hierarchy->array_overlaps |= hierarchy->levels[i].storage;
+	for (int i = 0; i < hierarchy->array_inner; i++)
+		hierarchy->array_overlaps &= !hierarchy->levels[i].storage ||
+					     hierarchy->levels[i].multiple_buffering >= 2;
 }
 
 struct hierarchy *hierarchy_make(

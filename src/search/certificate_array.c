@@ -96,5 +96,7 @@ double floor_array(const struct floor_cell *cell, const struct floor_loops *loop
 		if (!space->written)
 			load += loads_of(cell, t, at, moves) * tiles_along(cell, true, t);
 	}
+	if (hierarchy->array_overlaps) /* loads hide behind steps, but only behind these */
+		return skew_of(cell) + fmax(cell->steps * rate, load) - cell->steps;
 	return passes * skew_of(cell) + load + cell->steps * (rate - 1);
 }

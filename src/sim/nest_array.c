@@ -25,6 +25,9 @@ struct nest_array {
 	int64_t *before;   /* tiles that are loaded: PEs of a column by order of their tiles */
 	int64_t rate;      /* cycles of a step */
 	int64_t steps;
+	bool begins;    /* a pass, with the next step */
+	int64_t *begun; /* by PE of the machine: when its pass did */
+	int64_t whole;  /* steps of the first pass, once it has ended: none has more */
 };
 
 /* Where the slots of nested blocks lie, the outer ones first. */
@@ -129,10 +132,12 @@ struct nest_array *nest_array_open(struct nest_run *run)
 	array->before = arena_array(run->arena, int64_t, array->height);
 	array->hops = arena_array(run->arena, struct hop *, array->pe_count);
 	array->done = arena_array(run->arena, int64_t, all);
+	array->begun = arena_array(run->arena, int64_t, all);
 	place_pes(array, hierarchy->array_end - 1);
 	for (int y = 0; y < 2; y++)
 		array->hands_on[y] = any_meet(array, y == 1);
 	array->rate = find_rate(array);
+	array->begins = true;
 	return array;
 }
 
@@ -198,7 +203,7 @@ const int64_t *nest_array_link(
 	return partner;
 }
 
-static void step_array(struct nest_array *array, int64_t *done)
+static void step_array(struct nest_array *array, int64_t *done, int64_t *begun)
 {
 	int64_t rest = array->rate - 1; /* of a step, when the next PE may begin it */
 	for (int64_t p = 0; p < array->pe_count; p++) {
@@ -211,21 +216,39 @@ static void step_array(struct nest_array *array, int64_t *done)
 		for (const struct hop *hop = array->hops[p]; hop; hop = hop->next)
 			begin = number_max(begin, done[hop->from] - rest + hop->distance - 1);
 		done[p] = begin + array->rate;
+		if (array->begins)
+			begun[p] = begin;
 	}
 }
 
 void nest_array_step(struct nest_array *array)
 {
 	for (int64_t a = 0; a < array->arrays; a++)
-		step_array(array, &array->done[a * array->pe_count]);
+		step_array(array, &array->done[a * array->pe_count],
+			&array->begun[a * array->pe_count]);
+	array->begins = false;
 	array->steps++;
+}
+
+static bool overlaps(const struct nest_array *array)
+{
+	return array->run->hierarchy->array_overlaps;
+}
+
+/* When a PE is through with its pass: where they overlap, all are as long as the first one. */
+static int64_t find_end(const struct nest_array *array, int64_t p)
+{
+	int64_t end = array->done[p];
+	if (overlaps(array) && !array->begins)
+		end = number_max(end, array->begun[p] + array->whole * array->rate);
+	return end;
 }
 
 static int64_t find_last(const struct nest_array *array)
 {
 	int64_t last = 0;
 	for (int64_t p = 0; p < array->arrays * array->pe_count; p++)
-		last = number_max(last, array->done[p]);
+		last = number_max(last, find_end(array, p));
 	return last;
 }
 
@@ -293,16 +316,21 @@ void nest_array_turn(struct nest_array *array)
 	if (!ends)
 		return;
 	int64_t last = find_last(array);
+	if (array->steps && !array->whole)
+		array->whole = array->steps;
 	for (int64_t p = 0; p < array->arrays * array->pe_count; p++)
-		array->done[p] = last;
+		array->done[p] = overlaps(array) ? find_end(array, p) : last;
 	for (int64_t a = 0; a < array->arrays; a++) {
-		int64_t from = last;
+		int64_t first = a * array->pe_count;
+		/* The second buffers have been free since the pass began. */
+		int64_t from = overlaps(array) ? array->begun[first + array->at[0]] : last;
 		for (int t = 0; t < shape->space_count; t++) {
 			const struct nest_store *store = find_store(array, t);
 			if (store && store->moving && !store->written)
-				load_array(array, store, &from, &array->done[a * array->pe_count]);
+				load_array(array, store, &from, &array->done[first]);
 		}
 	}
+	array->begins = true;
 }
 
 int64_t nest_array_lag(const struct nest_array *array)

@@ -14,7 +14,8 @@
  *
  * Every PE has a clock of its own: it does a step when it has done the one before, what it takes has
  * come, and the PE before it, along an axis on which anything is handed on, has begun that
- * step.  Between passes it waits for all others.  Tiles that are to stay enter each column at its
+ * step.  Between passes it waits for all others, or, where PEs buffer tiles twice, goes on: then the
+ * next ones come during a pass, and a pass that has fewer steps takes as long as others.  Tiles that are to stay enter each column at its
  * head, a word per cycle, and go on from PE to PE; each takes what is its own.
  */
 struct nest_run;

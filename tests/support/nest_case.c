@@ -446,6 +446,7 @@ static void draw_array(struct random *random, struct hierarchy *hierarchy)
 	hierarchy->array_inner = level;
 	hierarchy->array_end = level + 1;
 	hierarchy->levels[level].systolic = true;
+	hierarchy->array_overlaps = level > 0 && chance(random, 2);
 	if (hierarchy->levels[level].storage || level + 1 == hierarchy->level_count)
 		return;
 	hierarchy->array_end++;

@@ -77,7 +77,10 @@ static void add_block(struct text *text, const struct nest_case *nest, int i)
 			text_add(text, " %s%u%s", shape->dimensions[d].name, row->spatial[d],
 				row->spatial_y >> d & 1 ? "@y" : "");
 	}
-	text_add(text, "%s", level->systolic ? " | systolic" : "");
+	text_add(text, "%s",
+		!level->systolic                 ? ""
+		: nest->hierarchy.array_overlaps ? " | systolic, overlapping"
+						 : " | systolic");
 	add_spaces(text, shape, "| no_reuse", level->no_spatial_reuse);
 	add_spaces(text, shape, "| no_link_transfer", level->no_link_transfer);
 	text_add(text, "\n");
