@@ -29,7 +29,16 @@
  *
  *	cycles = rate compute cycles + skew max X(t) + sum of X(t) W(t) Gy(t)
  *
- * Tiles that are not whole, and passes that keep fewer PEs busy, take as long as the others.
+ * Where PEs buffer everything twice passes overlap: the loads of a pass, L(p), come during the one
+ * before.  P passes of T steps then take
+ *
+ *	cycles = L(1) + rate T P + sum over p > 1 of max(0, L(p) - rate T) + skew
+ *
+ * What moves less often moves only together with all that moves more often, which tells how many
+ * passes have which loads.
+ *
+ * Tiles that are not whole, and passes that keep fewer PEs busy, take as long as the others; where
+ * they overlap, so do those of fewer steps.
  */
 /* Fills in array_cycles: 0 without an array.  False: a number does not fit. */
 bool nest_array_count(

@@ -41,11 +41,11 @@ static json_t *make_channels(const struct nest_report *report)
 json_t *nest_array_json(const struct nest_report *report)
 {
 	const struct nest_projection *projection = report->projection;
-	return json_pack("{s:[I, I], s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "pes",
+	return json_pack("{s:[I, I], s:I, s:b, s:I, s:I, s:I, s:I, s:o, s:o}", "pes",
 		(json_int_t)projection->extent[0], (json_int_t)projection->extent[1], "passes",
-		(json_int_t)projection->passes, "steps", (json_int_t)projection->steps,
-		"cycles_per_step", (json_int_t)projection->rate, "skew_cycles",
-		(json_int_t)projection->skew_cycles, "load_cycles",
+		(json_int_t)projection->passes, "overlap", projection->overlap, "steps",
+		(json_int_t)projection->steps, "cycles_per_step", (json_int_t)projection->rate,
+		"skew_cycles", (json_int_t)projection->skew_cycles, "load_cycles",
 		(json_int_t)projection->load_cycles, "loops", make_loops(report), "channels",
 		make_channels(report));
 }
@@ -129,6 +129,8 @@ void nest_array_text(struct text *text, const struct nest_report *report)
 		projection->steps);
 	if (projection->rate > 1)
 		text_add(text, " of %" PRId64 " cycles", projection->rate);
-	text_add(text, " and %" PRId64 " cycles of skew; %" PRId64 " cycles of loading in all\n",
-		projection->skew_cycles, projection->load_cycles);
+	text_add(text, projection->overlap ? ", overlapping; " : " and ");
+	text_add(text, "%" PRId64 " cycles of skew%s; %" PRId64 " cycles of loading in all\n",
+		projection->skew_cycles, projection->overlap ? " once" : "",
+		projection->load_cycles);
 }

@@ -7,7 +7,7 @@
 /*
  * The projection of a mapping on a systolic array.  As JSON:
  *
- *	{pes: [X, Y], passes, steps, cycles_per_step, skew_cycles, load_cycles,
+ *	{pes: [X, Y], passes, overlap, steps, cycles_per_step, skew_cycles, load_cycles,
  *	 loops: [{dimension, level, bound, allocation: [X, Y], schedule}], innermost first
  *	 channels: {A: {kind: stationary | systolic | direct, along: [X, Y]}}}
  */

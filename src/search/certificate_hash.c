@@ -90,7 +90,6 @@ static void add_hierarchy(struct hash *hash, const struct hierarchy *hierarchy, 
 	add(hash, hierarchy->level_count);
 	for (int i = 0; i < hierarchy->level_count; i++)
 		add_level(hash, &hierarchy->levels[i], space_count);
-	add(hash, hierarchy->array_overlaps);
 	add(hash, hierarchy->compute_row);
 	add(hash, hierarchy->compute_mesh_x);
 	add(hash, hierarchy->compute_mesh_y);
