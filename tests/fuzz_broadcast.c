@@ -45,7 +45,7 @@ static const char *const seeds[] = {
 	"  tile: {rows: 4, cols: 32}\n  staging: 2\n  notify: {op: add, value: -3}\n"
 	"  wait: {cmp: lt, value: 0}\n",
 	"  op: 'tput %dst, %src : (!pto.memref<9x16xf16>, !pto.memref<9x16xf16>)'\n  ranks: 3\n"
-	"  root: 1\n  peer: 2\n  tile: {rows: 4, cols: 16}\n",
+	"  root: 1\n  peer: 2\n  atomic: add\n  tile: {rows: 4, cols: 16}\n",
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds };
 

@@ -263,7 +263,7 @@ static void each_operation_has_a_line(void **state)
 		{"operation: reduce, reduction: max",
 			"treduce %group, %dst {op = #pto.reduce_op<Max>} : (!pto.group<4, "
 			"1x1x3x8x32xf32>, !pto.memref<1x1x3x8x32xf32>)"},
-		{"operation: put, peer: 2", "tput %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
+		{"operation: put, peer: 2, atomic: add", "tput %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
 					    "!pto.memref<1x1x3x8x32xf32>)"},
 		{"operation: get, peer: 2", "tget %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
 					    "!pto.memref<1x1x3x8x32xf32>)"},

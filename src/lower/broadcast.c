@@ -322,6 +322,7 @@ static void list_buffers(struct draft *draft)
 		int64_t rank = group_rank(b, i);
 		add_buffer(draft, rank, group, !pulls || (hands && rank != b->root),
 			pulls ? "src" : "dst");
+		draft->buffers.at[1 + i].adds = b->adds;
 	}
 }
 

@@ -41,6 +41,7 @@ struct chunk {
 struct copy_buffer {
 	int rank;
 	bool written;
+	bool adds; /* a written one that holds values of its own, to which stores add */
 	int64_t shape[BROADCAST_RANK], stride[BROADCAST_RANK]; /* elements */
 	const char *name;
 };

@@ -70,6 +70,7 @@ struct broadcast {
 	enum compat compat;
 	int64_t ranks, root, caller;
 	int64_t peer;        /* of a put or get: the other rank */
+	bool adds;           /* of a put: to what is there (AtomicAdd) */
 	int64_t source_rank; /* in whose memory the source of a push lies */
 	struct rank_tensor source;
 	const struct rank_tensor *sources;      /* of a pull, by rank, the first is `source` */

@@ -230,7 +230,9 @@ static void read_ranks(struct draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct reader *map = &draft->map;
+	static const char *const atomics[] = {"none", "add", NULL};
 	bool pair = operation_is_pair(broadcast->operation), typed = draft->line.ranks;
+	int atomic = 0;
 	broadcast->ranks = typed ? draft->line.ranks : 0;
 	read_integer(map, "ranks", typed ? OPTIONAL : REQUIRED, 0, RANKS_MOST, &broadcast->ranks);
 	if (broadcast->ranks > RANKS_MOST)
@@ -239,6 +241,9 @@ static void read_ranks(struct draft *draft)
 	read_integer(map, "root", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->root);
 	broadcast->caller = broadcast->root;
 	read_integer(map, "caller", OPTIONAL, INT32_MIN, INT32_MAX, &broadcast->caller);
+	if (broadcast->operation == OPERATION_PUT &&
+		read_word(map, "atomic", OPTIONAL, atomics, &atomic))
+		broadcast->adds = atomic;
 	if (pair)
 		read_integer(map, "peer", REQUIRED, INT32_MIN, INT32_MAX, &broadcast->peer);
 	broadcast->spans.ranks = span_of(draft, map, typed ? "op" : "ranks");

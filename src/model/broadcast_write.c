@@ -72,6 +72,8 @@ const char *broadcast_write(struct arena *arena, const struct broadcast *b)
 	add_tensor(&text, &b->destinations[0]);
 	if (operation_is_pair(b->operation))
 		text_add(&text, "  ranks: %" PRId64 "\n  peer: %" PRId64 "\n", b->ranks, b->peer);
+	if (b->adds)
+		text_add(&text, "  atomic: add\n");
 	add_handshake(&text, &b->handshake);
 	if (b->algorithm)
 		text_add(&text, "  algorithm: %s\n  segments: %" PRId64 "\n", b->algorithm,

@@ -59,4 +59,7 @@ void copy_expected(
 		take(run, block_of(run, (int)(at[3] / rows)), at, -(at[3] / rows * rows), out);
 	else
 		take(run, block_of(run, 0), at, 0, out);
+	if (buffer > 0 && b->adds)
+		copy_combine(run->program->element, REDUCTION_SUM, out,
+			copy_memory_given(run, buffer, at), 1);
 }

@@ -30,6 +30,9 @@ struct place {
 	uint8_t *at;
 	bool *filled;
 	struct copy_touch *written;
+	/* where stores add to what it held at first: that, and who read it last */
+	uint8_t *given;
+	struct copy_touch *read;
 };
 
 struct copy_memory {
@@ -104,7 +107,7 @@ static void fill(struct copy_run *run, int b, struct place *place)
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), at[BROADCAST_RANK];
 	const struct broadcast *broadcast = run->program->broadcast;
-	bool reduces = broadcast && broadcast->operation == OPERATION_REDUCE;
+	bool reduces = broadcast && (broadcast->operation == OPERATION_REDUCE || broadcast->adds);
 	for (int64_t i = 0; i < count; i++) {
 		uint64_t value = random_next(&random);
 		unravel(buffer->shape, i, at);
@@ -144,8 +147,13 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
 		place->filled = arena_array(arena, bool, place->elements);
 		place->written = arena_array(arena, struct copy_touch, place->elements);
-		if (!program->buffers[b].written)
+		if (!program->buffers[b].written || program->buffers[b].adds)
 			fill(run, b, place);
+		if (program->buffers[b].adds) {
+			place->given = arena_copy(
+				arena, place->at, (size_t)(place->elements * memory->element));
+			place->read = arena_array(arena, struct copy_touch, place->elements);
+		}
 	}
 	return memory;
 }
@@ -215,6 +223,8 @@ static void load_element(struct step *step, int64_t element, uint8_t *to, bool *
 		FAULT(step, COPY_RACE,
 			"loads element %" PRId64 " of %s on rank %d, unordered with its write",
 			element, step->buffer->name, step->buffer->rank);
+	if (step->place->read)
+		step->place->read[element] = step->now;
 	memcpy(to, &step->place->at[element * bytes], (size_t)bytes);
 	memset(filled, true, (size_t)bytes);
 }
@@ -224,10 +234,18 @@ static void store_element(struct step *step, int64_t element, const uint8_t *fro
 	int bytes = step->run->memory->element;
 	if (!filled[0])
 		FAULT(step, COPY_UNWRITTEN, "stores bytes that nobody loaded");
-	if (step->place->filled[element])
+	if (step->place->written[element].at)
 		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
 			element, step->buffer->name, step->buffer->rank);
-	memcpy(&step->place->at[element * bytes], from, (size_t)bytes);
+	if (step->place->read && !before(step, step->place->read[element]))
+		FAULT(step, COPY_RACE,
+			"writes element %" PRId64 " of %s on rank %d, unordered with a read",
+			element, step->buffer->name, step->buffer->rank);
+	if (step->buffer->adds)
+		copy_combine(step->run->program->element, REDUCTION_SUM,
+			&step->place->at[element * bytes], from, 1);
+	else
+		memcpy(&step->place->at[element * bytes], from, (size_t)bytes);
 	step->place->filled[element] = true;
 	step->place->written[element] = step->now;
 }
@@ -322,6 +340,13 @@ const uint8_t *copy_memory_at(
 	return &run->memory->places[buffer].at[place * run->memory->element];
 }
 
+const uint8_t *copy_memory_given(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = place_of(&run->program->buffers[buffer], at);
+	return &run->memory->places[buffer].given[place * run->memory->element];
+}
+
 /* What belongs into a buffer: the expectation, what the operation says, or the first buffer with
  * values. */
 static void find_expected(const struct copy_run *run, int b, int64_t i,
@@ -352,9 +377,9 @@ static void check_buffer(struct copy_run *run, int b)
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
 		find_expected(run, b, i, at, expected);
-		missing += !place->filled[element];
-		wrong += place->filled[element] &&
-			 memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
+		bool came = place->written[element].at;
+		missing += !came;
+		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
 	}
 	if (missing)
 		copy_fault(run, COPY_MISSING, 0, 0,

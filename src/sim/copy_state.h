@@ -44,6 +44,10 @@ void copy_memory_run(
 const uint8_t *copy_memory_at(
 	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK]);
 
+/* The same as it was at first, of a buffer that stores add to. */
+const uint8_t *copy_memory_given(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK]);
+
 /* After the last: every element that belongs somewhere is there. */
 void copy_memory_end(struct copy_run *run);
 

@@ -94,6 +94,8 @@ static void add_operation(
 	text_add(text, "  operation: %s\n", operation_names[operation]);
 	if (operation_is_pair(operation))
 		text_add(text, "  peer: %" PRId64 "\n", pick(draw, 0, ranks - 1));
+	if (operation == OPERATION_PUT && chance(draw, 2))
+		text_add(text, "  atomic: add\n");
 	if (operation == OPERATION_REDUCE)
 		text_add(text, "  reduction: %s\n", reduction_names[pick(draw, 0, 2)]);
 	if (chance(draw, 3))
