@@ -4,6 +4,7 @@
 #include "model/plan_file.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
+#include "tests/support/ranks_arch.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -43,10 +44,36 @@ static const char plan_yaml[] =
 	"to: 2}\n"
 	"  proof: {status: bound, value: 1, bound: 0.5}\n";
 
+static const char ranks_yaml[] = "workload:\n"
+				 "  name: sent\n"
+				 "  dimensions: {m: 64, n: 128}\n"
+				 "  ops:\n"
+				 "    - z[m,n] = exp(x[m,n])\n"
+				 "    - {op: \"w[m,n] = broadcast w0[m,n]\", root: 1}\n"
+				 "    - y[m,n] = z[m,n] * w[m,n]\n";
+
+static const char staged_yaml[] =
+	"plan:\n"
+	"  version: 1\n"
+	"  workload: sent\n"
+	"  architecture: ranks\n"
+	"  cores: 1\n"
+	"  steps:\n"
+	"  - {op: z, bundle: 0, mapping: undivided}\n"
+	"  - {op: w, bundle: 0, mapping: undivided, staging: {rows: 1, sticks: 24, size: 3072, "
+	"addresses: [16384, 19456]}}\n"
+	"  - {op: y, bundle: 0, mapping: undivided}\n"
+	"  tensors:\n"
+	"    z:\n"
+	"    - {where: LX, view: \"cores 1\", address: 0, size: 16384, from: 0, to: 3}\n"
+	"  proof: {status: none}\n";
+
+enum { ROOM = 2 * sizeof plan_yaml + 2 * sizeof staged_yaml };
+
 static const char *const words[] = {"0", "-1", "1", "2", "9223372036854775807",
 	"99999999999999999999", "s", "x", "d", "clone_x", "LX", "HBM", "core", "keep", "dim", "by",
 	"/", "|", ":", ";", ",", "{", "}", "[", "]", "\"", "n4", "m64", "n2@y", "nowhere", "null",
-	"\n", "  "};
+	"staging", "2147483647", "\n", "  "};
 
 static void mutate(struct random *random, char *text, size_t room)
 {
@@ -72,7 +99,8 @@ static void mutate(struct random *random, char *text, size_t room)
 	}
 }
 
-static bool check_one(struct arena *arena, const struct workload *workload, const char *text)
+static bool check_one(struct arena *arena, const struct arch *arch, const struct workload *workload,
+	const char *text)
 {
 	struct diag *diag = diag_open(arena);
 	struct reading reading = {.arena = arena, .diag = diag};
@@ -80,7 +108,7 @@ static bool check_one(struct arena *arena, const struct workload *workload, cons
 	const struct node *node = root ? node_find(root, "plan") : NULL;
 	if (!node)
 		return false;
-	const struct plan *plan = plan_read(&reading, node, spyre_arch(arena, 32), workload);
+	const struct plan *plan = plan_read(&reading, node, arch, workload);
 	assert_int_equal(!plan, diag_failed(diag));
 	complaints_text(arena, diag);
 	if (!plan)
@@ -91,20 +119,20 @@ static bool check_one(struct arena *arena, const struct workload *workload, cons
 	return true;
 }
 
-static void damaged_plans_are_refused_or_right(void **state)
+static void damage(const struct arch *arch, const char *workload_text, const char *plan_text)
 {
 	uint64_t seed = draws_seed(1);
 	long good = 0, all = draws(5000);
 	struct arena *outer = arena_open();
-	const struct workload *workload = workload_given(outer, workload_yaml);
+	const struct workload *workload = workload_given(outer, workload_text);
 	for (long i = 0; i < all; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
-		char text[2 * sizeof plan_yaml] = {0};
-		memcpy(text, plan_yaml, sizeof plan_yaml);
+		char text[ROOM] = {0};
+		memcpy(text, plan_text, strlen(plan_text));
 		for (uint64_t n = random_below(&random, 4); n > 0; n--)
 			mutate(&random, text, sizeof text);
-		good += check_one(arena, workload, text);
+		good += check_one(arena, arch, workload, text);
 		arena_close(arena);
 	}
 	print_message("%ld of %ld are plans\n", good, all);
@@ -112,10 +140,30 @@ static void damaged_plans_are_refused_or_right(void **state)
 	arena_close(outer);
 }
 
+static void damaged_plans_are_refused_or_right(void **state)
+{
+	struct arena *arena = arena_open();
+	damage(spyre_arch(arena, 32), workload_yaml, plan_yaml);
+	arena_close(arena);
+}
+
+static void damaged_staging_is_refused_or_right(void **state)
+{
+	struct ranks_arch machine = {.ranks = 2,
+		.cores = 1,
+		.links = "topology: ring",
+		.lx_bytes = 65536,
+		.alignment = 128};
+	struct arena *arena = arena_open();
+	damage(ranks_arch(arena, &machine), ranks_yaml, staged_yaml);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damaged_plans_are_refused_or_right),
+		cmocka_unit_test(damaged_staging_is_refused_or_right),
 	};
 	return cmocka_run_group_tests_name("fuzz_plan_file", tests, NULL, NULL);
 }

@@ -27,6 +27,9 @@ static const char *const seeds[] = {
 	"    - {op: \"z[m,one] = maximum(w[m,0], -1.5e0)\", name: top, type: clamp}\n",
 	"  ops:\n    - kt[d,k] = restickify kk[k,d]\n    - o[q,d] = sum(h) i[2q+h+3,d] * w[h]\n"
 	"    - y[m,n] = a[m,n] * b[n] * c[m,n]\n",
+	"  ops:\n    - w[m,k] = broadcast w0[m,k]\n"
+	"    - {op: \"v[h,one] = broadcast(v0[h,one])\", root: 3}\n"
+	"    - y[m,k] = x[m,k] * w[m,k]\n",
 };
 
 /* Every element that an access names lies in its tensor. */

@@ -65,8 +65,11 @@ static const char *check_broadcast(
 	const struct plan *plan = check->plan;
 	const struct layout *layout = &plan->workload->tensors[op->reads[0].tensor].layout;
 	const char *why = broadcast_misfit(check->arena, plan->arch, op);
+	int from = plan->workload->tensors[op->reads[0].tensor].producer;
 	if (!why && !step->staging)
 		why = "a broadcast needs staging tiles";
+	if (!why && from >= 0 && plan->workload->ops[from].move)
+		why = "a broadcast reads its tensor itself, no copy of it";
 	if (!why && plan->arch->lx < 0)
 		why = "the machine has no LX";
 	return why ? why : staging_check(check->arena, layout, step->staging);
@@ -302,8 +305,8 @@ static const char *name_tenant(
 	size_t first = b;
 	while (first > tenants->stay_count && tenants->steps[first - 1] == step)
 		first--;
-	return arena_format(check->arena, "%sstaging tile %zu%s%s%s", other ? "" : "its ", b - first,
-		other ? " of '" : "", other ? plan->workload->ops[step].name : "",
+	return arena_format(check->arena, "%sstaging tile %zu%s%s%s", other ? "" : "its ",
+		b - first, other ? " of '" : "", other ? plan->workload->ops[step].name : "",
 		other ? "'" : "");
 }
 

@@ -162,7 +162,9 @@ static void read_staging(struct plan_reading *file, struct reader *map, struct s
 	for (size_t i = 0; list && i < list->count && i < STAGING_MOST; i++)
 		node_size(reading, list->items[i], "an address", 0, INT64_MAX,
 			&staging->addresses[i]);
-	if (good && size != staging_bytes(staging))
+	if (good && staging->rows > INT64_MAX / STICK_BYTES / staging->sticks)
+		WRONG(file, node->span, "a staging tile has more bytes than can be counted");
+	else if (good && size != staging_bytes(staging))
 		WRONG(file, span_of(&fields, "size"),
 			"a tile of %" PRId64 " x %" PRId64 " sticks has %" PRId64
 			" bytes, not %" PRId64,

@@ -451,11 +451,9 @@ static int64_t run(struct machine *machine, const struct demand *demand, uint32_
 	return next_cycle(machine, ready);
 }
 
-int64_t machine_delay(const struct machine *machine, uint32_t i, uint32_t waiting)
+int64_t machine_delay(const struct machine *machine, uint32_t i)
 {
-	const struct demand *demand = &machine->demands.at[machine->jobs[i].demand];
-	bool same = demand->engine == machine->instructions[waiting].engine;
-	return same ? 0 : demand->delay;
+	return machine->demands.at[machine->jobs[i].demand].delay;
 }
 
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready)

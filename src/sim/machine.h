@@ -43,8 +43,8 @@ void machine_add(struct machine *machine, const struct instruction *instruction)
 /* Carries out instruction i, ready at a tick; answers when it ends. */
 int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
 
-/* How much later than its end an instruction is seen by one that waits for it. */
-int64_t machine_delay(const struct machine *machine, uint32_t i, uint32_t waiting);
+/* How much later than its end an instruction is seen by another engine's that wait for it. */
+int64_t machine_delay(const struct machine *machine, uint32_t i);
 
 /* By step: the tick of its latest end. */
 const int64_t *machine_step_ends(const struct machine *machine);

@@ -114,10 +114,13 @@ static void start_first(struct run *run)
 static void release_successors(struct run *run, uint32_t i, int64_t end)
 {
 	struct order *order = &run->order;
+	const struct instruction *instructions = run->program->instructions;
+	int64_t delay = machine_delay(run->machine, i);
 	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
 		uint32_t next = order->edges[e].to;
 		struct order_node *node = &order->nodes[next];
-		node->ready = number_max(node->ready, end + machine_delay(run->machine, i, next));
+		bool other = delay && instructions[next].engine != instructions[i].engine;
+		node->ready = number_max(node->ready, end + (other ? delay : 0));
 		if (--node->waiting > 0)
 			continue;
 		heap_add(&run->heap, (struct event){node->ready, next});
