@@ -101,7 +101,7 @@ static enum pack_status start_search(struct asking *asking, const struct room *r
  * and then bold, and again with more strands.  It gets so many nodes for each of the other's. */
 enum {
 	WEAVE_AFTER = 2000,
-	WEAVE_SHARE = 3,
+	WEAVE_SHARE = 8,
 	WEAVE_NODES = 20000,
 	WEAVE_STRANDS = 4,
 	WEAVE_STRANDS_MOST = 1024,
@@ -138,7 +138,7 @@ static enum pack_status weave_room(
 	weaving->nodes += nodes;
 	if (nodes >= limit)
 		weaving->limit *= WEAVE_TIMES;
-	else if (++weaving->round % 4 == 0)
+	else if (++weaving->round % (weave_has_spare(weave) ? 4 : 2) == 0)
 		weaving->strands *= WEAVE_TIMES;
 	weaving->is_over = weaving->strands > WEAVE_STRANDS_MOST;
 	for (int i = 0; fits && i < room->item_count; i++)

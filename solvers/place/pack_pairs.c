@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Up to so many sizes all parts of them are looked at, otherwise those of a few. */
-enum { SIZES_MOST = 12, SOME_MOST = 20, SUMS_MOST = 20000, PAIRS_MOST = 20000 };
+enum { SIZES_MOST = 14, SOME_MOST = 20, SUMS_MOST = 20000, PAIRS_MOST = 20000 };
 
 struct sum {
 	int64_t sum;

@@ -368,6 +368,14 @@ bool weave_run(struct weave *weave, struct run *run, int width, bool is_bold, ui
 	return last != NULL;
 }
 
+bool weave_has_spare(const struct weave *weave)
+{
+	for (int s = 0; s < weave->merged.section_count; s++)
+		if (weave->merged.spare[s])
+			return true;
+	return false;
+}
+
 uint64_t weave_nodes(const struct weave *weave)
 {
 	return weave->nodes;

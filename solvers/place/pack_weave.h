@@ -25,6 +25,9 @@ struct weave *weave_open(const struct room *room, bool is_backwards, struct aren
  * begin at once.  True if it found a packing. */
 bool weave_run(struct weave *weave, struct run *run, int width, bool is_bold, uint64_t nodes);
 
+/* Is there anything to spare?  If not, to be bold changes nothing. */
+bool weave_has_spare(const struct weave *weave);
+
 uint64_t weave_nodes(const struct weave *weave);
 
 /* After weave_run found one: of item i, in units. */
