@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/number.h"
 #include "model/recurrence_einsum.h"
 
 #include <string.h>
@@ -116,4 +117,28 @@ void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurren
 			recurrence->loops[kept++] = loop;
 	}
 	recurrence->loop_count = kept;
+}
+
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, int loop, int64_t size, const char **why)
+{
+	struct recurrence_loop *inner = &recurrence->loops[loop];
+	int tiles = recurrence->loop_count;
+	int64_t extent = inner->extent, least = inner->least;
+	if (tiles == RECURRENCE_LOOPS_MOST) {
+		*why = "splitting makes a loop more, and there are eight at most";
+		return false;
+	}
+	recurrence->loops[recurrence->loop_count++] = (struct recurrence_loop){
+		arena_format(arena, "%s_tile", inner->name), 0, number_ceil_div(extent, size)};
+	*inner = (struct recurrence_loop){inner->name, 0, size};
+	einsum->splits[einsum->split_count++] =
+		(struct recurrence_split){loop, tiles, size, extent};
+	for (int i = 0; i < einsum->operand_count; i++)
+		for (int k = 0; k < einsum->operands[i].rank; k++) {
+			struct loop_sum *place = &einsum->operands[i].place[k];
+			place->constant += place->at[loop] * least;
+			place->at[tiles] = place->at[loop] * size;
+		}
+	return true;
 }

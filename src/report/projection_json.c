@@ -86,7 +86,7 @@ const char *projection_json(struct arena *arena, const struct project_found *fou
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_score(recurrence, projection, facts, true);
+	struct score score = project_found_score(found, true);
 	json_t *space = json_array(), *time = json_array(), *registers = json_object();
 	for (int r = 0; r < projection->space_count; r++)
 		json_array_append_new(space, bounds_of(projection->space_names[r], facts->space[r],
@@ -101,7 +101,7 @@ const char *projection_json(struct arena *arena, const struct project_found *fou
 	json_t *root = json_pack(
 		"{s:b, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"feasible", facts->fault == PROJECTION_FINE, "cycles", (json_int_t)facts->cycles,
-		"computes", (json_int_t)facts->points, "utilization", score.utilization, "pes",
+		"computes", (json_int_t)score.computes, "utilization", score.utilization, "pes",
 		(json_int_t)facts->pes, "registers", (json_int_t)score.registers, "ports",
 		(json_int_t)score.ports, "wire", (json_int_t)score.wire, "conflicts",
 		(json_int_t)facts->conflicts, "space", space, "time", time, "schedule",

@@ -177,7 +177,7 @@ const char *projection_text(struct arena *arena, const struct project_found *fou
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	const struct projection *projection = &found->projection;
 	const struct projection_facts *facts = &found->facts;
-	struct score score = project_score(recurrence, projection, facts, true);
+	struct score score = project_found_score(found, true);
 	struct text text = text_open(arena);
 	text_add(&text, "%s\n", project_text(arena, recurrence, projection));
 	text_add(&text,

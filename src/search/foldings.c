@@ -73,13 +73,18 @@ static bool is_stationary(const struct making *making, int operand)
 	return stays;
 }
 
-/* Whether an operand that is read comes in at an edge: it is handed on along some row. */
+/* Whether an operand that is read comes in at an edge: it is handed on along some row.  What no two
+ * points share comes to each PE. */
 static bool has_edge(const struct making *making, int operand)
 {
-	bool handed_on = false;
+	const struct recurrence *recurrence = &making->out->spec.recurrence;
+	bool handed_on = false, alone = true;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		alone = alone && (recurrence->loops[i].extent == 1 ||
+					 sees(&making->einsum->operands[operand], i));
 	for (int r = 0; r < making->folding->rows; r++)
 		handed_on |= !sees(&making->einsum->operands[operand], making->space[r]);
-	return handed_on;
+	return handed_on || alone;
 }
 
 /* How operands go, and the order of the sum; the recurrence that follows. */
@@ -202,6 +207,16 @@ static bool follow(const struct making *making, int64_t *schedule, struct projec
 	return true;
 }
 
+/* What lanes of one vector unit alone hand on to each other needs none. */
+static bool is_shared(const struct making *making, const struct dependence *dependence)
+{
+	const struct projection *projection = &making->out->spec.projection;
+	bool shared = recurrence_copies(&making->out->spec.recurrence) >> dependence->stream & 1;
+	for (int r = 0; r < projection->space_count; r++)
+		shared = shared && (projection->lanes[r] || !dependence->vector[making->space[r]]);
+	return shared;
+}
+
 /* What is used in the step that makes it needs a wire; false: there are not so many. */
 static bool take_wires(const struct making *making, const int64_t *inner)
 {
@@ -216,7 +231,7 @@ static bool take_wires(const struct making *making, const int64_t *inner)
 		number_dot(inner, dependence->vector, recurrence->loop_count, &delay);
 		for (int i = 0; i + 1 < making->folding->time_count; i++)
 			outside |= dependence->vector[making->folding->time[i]];
-		if (delay || outside)
+		if (delay || outside || is_shared(making, dependence))
 			continue;
 		projection->wires |= UINT32_C(1) << dependence->stream;
 		count += !(declared >> dependence->stream & 1);
@@ -299,7 +314,9 @@ static uint32_t find_time(const struct space_time *spec, const struct folding *f
 static bool choose_wires(struct walk *walk)
 {
 	struct folding *folding = &walk->folding;
-	bool any = walk->spec->wires_most || walk->spec->projection.wires, more = true;
+	const struct projection *given = &walk->spec->projection;
+	bool any = walk->spec->wires_most || given->wires || projection_has_lanes(given);
+	bool more = true;
 	int loops;
 	walk->left = find_time(walk->spec, folding, &loops);
 	folding->time_count = 0;

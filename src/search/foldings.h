@@ -12,7 +12,7 @@
  * are PEs runs at once, and the tiles follow each other; in blocks (locally sequential, globally
  * parallel) each PE has neighbouring steps for itself.  The last loop of time runs innermost, and
  * operands are carried along it and along the array; along all others they are read again.
- * What is read comes in at an edge of the array: it is handed on along a row, or it stays in its PEs
+ * What is read comes in at an edge of the array, unless no two points share it: it is handed on along a row, or it stays in its PEs
  * and is shifted in along the first row of space, which takes as many steps as that has PEs.  PEs start one after the other along a row, or, where wires carry what they
  * have in common, together.
  *

@@ -37,6 +37,19 @@ struct score project_score(const struct recurrence *recurrence, const struct pro
 	return score;
 }
 
+struct score project_found_score(const struct project_found *found, bool ports)
+{
+	struct score score =
+		project_score(&found->spec->recurrence, &found->projection, &found->facts, ports);
+	if (!found->spec->einsum)
+		return score;
+	score.computes = recurrence_box(found->spec->loops);
+	if (score.pes && score.cycles)
+		score.utilization =
+			(double)score.computes / ((double)score.pes * (double)score.cycles);
+	return score;
+}
+
 static double draw_input(void *user, int stream, const int64_t *place)
 {
 	struct random random = random_open(*(const uint64_t *)user, (uint64_t)stream);
@@ -190,7 +203,7 @@ bool project_fold(const struct project_search *search, const struct folding *fol
 		.solver = arena_format(arena, "project/%s", search->solver)};
 	if (found->facts.fault != PROJECTION_FINE)
 		return false;
-	*score = project_score(&spec->recurrence, &spec->projection, &found->facts, ports);
+	*score = project_found_score(found, ports);
 	return true;
 }
 
@@ -219,8 +232,7 @@ static void take_offer(const struct project_search *search, const struct candida
 			.facts = projection_facts(&spec->recurrence, candidate->projection, spec),
 			.solver = arena_format(arena, "project/%s", search->solver)};
 		legal = found->facts.fault == PROJECTION_FINE;
-		score = project_score(
-			&spec->recurrence, candidate->projection, &found->facts, legal);
+		score = project_found_score(found, legal);
 	}
 	out->refused += !legal;
 	if (legal)

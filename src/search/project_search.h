@@ -55,6 +55,10 @@ struct project_explored project_explore(const struct project_search *search, str
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
 	const struct projection_facts *facts, bool ports);
 
+/* The same of what was found.  Of an einsum its products are the work: steps of padding, and those in
+ * which operands are shifted in, are none. */
+struct score project_found_score(const struct project_found *found, bool ports);
+
 /* One projection on the array, beside the sequential order: into found->execution. */
 void project_execute(
 	const struct project_search *search, struct project_found *found, struct arena *arena);
