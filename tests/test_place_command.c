@@ -98,6 +98,10 @@ static const struct bad bads[] = {
 	{"id,lower,upper,size,gaps\n",
 		"1:21: error: gaps in a life are not read; give its pieces rows of their own, or "
 		"'uses'\n"},
+	{HEAD "a,-9223372036854775808,1,5\nb,0,1.5,5\n",
+		"2:3: error: 'lower' of buffer 'a' is -9.223372037e+18; it can be "
+		"-2305843009213693952 to 2305843009213693952\n"
+		"3:5: error: 'upper' of buffer 'b' is 1.5; a whole number is expected\n"},
 	{"id,start,upper,size,lower\n", "1:21: error: column 'lower' is given twice\n"
 					"1:4: note: first given here\n"},
 	{"id,lower,upper,size,in_place\n",

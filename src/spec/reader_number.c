@@ -76,7 +76,11 @@ static bool compute_whole(const struct reading *reading, const struct node *node
 	int64_t n;
 	if (!compute(reading, node, what, field, &value))
 		return false;
-	if (!take_whole(value, &n))
+	bool taken = take_whole(value, &n);
+	if (!taken && !value.exact && value.real == floor(value.real))
+		return reading_refuse(reading, node, "%s is %.10g%s; it can be %s", what,
+			value.real, field->unit, print_range(reading->arena, least, most));
+	if (!taken)
 		return reading_refuse(reading, node, "%s is %.10g%s; a whole number%s is expected",
 			what, value.real, field->unit, *field->unit ? " of bytes" : "");
 	if (n < least || n > most)
