@@ -1,6 +1,7 @@
 /*
- * Broadcasts, and operations beside them, with a few characters changed: read or refused with a complaint.  What is read and
- * breaks no rule is priced, executed as priced, and written so that it reads as the same.
+ * Broadcasts, and operations beside them, with a few characters changed: read or refused with a
+ * complaint.  What is read and breaks no rule is priced, executed as priced, and written so that it
+ * reads as the same.
  */
 #include "base/arena.h"
 #include "base/random.h"

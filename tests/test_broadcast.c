@@ -250,91 +250,6 @@ static void the_assembly_line_says_what_the_keys_say(void **state)
 	assert_string_equal(codes_of(*state, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
 }
 
-/* Every operation by its keys and by the line that they make; what reads badly is shown. */
-static void each_operation_has_a_line(void **state)
-{
-	static const struct {
-		const char *keys, *line;
-	} rows[] = {
-		{"operation: gather", "tgather %group, %dst : (!pto.group<4, 1x1x3x8x32xf32>, "
-				      "!pto.memref<1x1x3x32x32xf32>)"},
-		{"operation: scatter", "tscatter %group, %src : (!pto.group<4, 1x1x3x8x32xf32>, "
-				       "!pto.memref<1x1x3x32x32xf32>)"},
-		{"operation: reduce, reduction: max",
-			"treduce %group, %dst {op = #pto.reduce_op<Max>} : (!pto.group<4, "
-			"1x1x3x8x32xf32>, !pto.memref<1x1x3x8x32xf32>)"},
-		{"operation: put, peer: 2, atomic: add", "tput %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
-					    "!pto.memref<1x1x3x8x32xf32>)"},
-		{"operation: get, peer: 2", "tget %dst, %src : (!pto.memref<1x1x3x8x32xf32>, "
-					    "!pto.memref<1x1x3x8x32xf32>)"},
-	};
-	const char *why, *tile = "tile: {rows: 4, cols: 32}";
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct broadcast *by_keys = read(*state,
-			arena_format(*state,
-				"broadcast: {%s, dtype: fp32, shape: [3, 8, 32], ranks: 4, %s}",
-				rows[i].keys, tile),
-			&why);
-		assert_string_equal(broadcast_line(*state, by_keys), rows[i].line);
-		const char *written = broadcast_write(*state, by_keys);
-		const struct broadcast *again = read(*state, written, &why);
-		if (!again)
-			fail_msg("%s%s", written, why);
-		assert_string_equal(broadcast_write(*state, again), written);
-		assert_string_equal(codes_of(*state, again), "");
-	}
-	static const struct {
-		const char *text, *complaint;
-	} wrong[] = {
-		{"op: 'treduce %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<4x8xf32>)'",
-			"'{' is wanted here; the line is 'treduce %group, %dst {op"},
-		{"op: 'treduce %g, %d {op = #pto.reduce_op<Prod>} : (!pto.group<2, 4x8xf32>, "
-		 "!pto.memref<4x8xf32>)'",
-			"'sum', 'max' or 'min' is wanted here"},
-		{"op: 'tscater %g, %d : (!pto.group<2, 4x8xf32>, !pto.memref<8x8xf32>)'",
-			"'tbroadcast', 'tgather', 'tscatter'"},
-		{"operation: gahter", "did you mean 'gather'?"},
-		{"operation: put, ranks: 3, dtype: fp32, shape: [4]", "broadcast has no 'peer'"},
-		{"operation: put, op: 'tget %d, %s : (!pto.memref<4x8xf32>, !pto.memref<4x8xf32>)', "
-		 "ranks: 2, peer: 1",
-			"'operation' is not that of 'op'"},
-		{"operation: gather, reduction: sum, ranks: 2, dtype: fp32, shape: [4]",
-			"a gather combines nothing"},
-		{"operation: gather, order: johnson, ranks: 2, dtype: fp32, shape: [4]",
-			"the chunks of a gather slide"},
-		{"ranks: 2, dtype: fp32, shape: [4], wait: {cmp: eg}", "did you mean 'eq'?"},
-		{"ranks: 2, dtype: fp32, shape: [4], notify: 'tnotify %s, 1 {op = "
-		 "#pto.notify_op<Sat>} : (!pto.memref<i32>, i32)'",
-			"'Set' or 'AtomicAdd' is wanted here"},
-	};
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		const struct broadcast *broadcast = read(*state,
-			arena_format(*state, "broadcast: {%s, %s}", wrong[i].text, tile), &why);
-		if (broadcast || !strstr(why, wrong[i].complaint))
-			fail_msg("%s\n%s", wrong[i].text, why);
-	}
-}
-
-static void signals_are_read_from_their_lines(void **state)
-{
-	const char *why;
-	const struct broadcast *b = read(*state,
-		"broadcast:\n  dtype: f32\n  shape: [4]\n  ranks: 3\n"
-		"  tile: {rows: 1, cols: 8}\n  operation: gather\n"
-		"  notify: 'tnotify %signal_remote, 2 {op = #pto.notify_op<AtomicAdd>} : "
-		"(!pto.memref<i32>, i32)'\n"
-		"  wait: 'twait %signal, 4 {cmp = #pto.cmp<GE>} : (!pto.memref<i32>, i32)'\n",
-		&why);
-	if (!b)
-		fail_msg("%s", why);
-	assert_true(b->handshake.notifies && b->handshake.waits);
-	assert_int_equal(b->handshake.op, NOTIFY_ADD);
-	assert_int_equal(b->handshake.value, 2);
-	assert_int_equal(b->handshake.cmp, WAIT_GE);
-	assert_int_equal(b->handshake.wanted, 4);
-	assert_string_equal(codes_of(*state, b), "");
-}
-
 static void speeds_come_from_the_machine_or_the_broadcast(void **state)
 {
 	const char *why;
@@ -502,9 +417,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(each_operation_has_a_line, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			signals_are_read_from_their_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),

@@ -367,9 +367,8 @@ const struct copy_program *broadcast_lower(
 	struct copy_program *program = arena_new(arena, struct copy_program);
 	*program = (struct copy_program){
 		.element = broadcast->source.element,
-		.topology =
-			topology_of(arena, &broadcast->copying, (int)broadcast->ranks,
-		(int)broadcast->root, broadcast->columns),
+		.topology = topology_of(arena, &broadcast->copying, (int)broadcast->ranks,
+			(int)broadcast->root, broadcast->columns),
 		.ticks = copying_ticks(&broadcast->copying),
 		.reduction = broadcast->reduction,
 		.broadcast = broadcast,

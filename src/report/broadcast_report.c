@@ -39,8 +39,7 @@ static void add_published(json_t *object, const struct broadcast_outcome *outcom
 	json_object_set_new(object, "bytes_stored", json_integer((json_int_t)counts->bytes_stored));
 	json_object_set_new(object, "offsets", offsets);
 	if (counts->combines)
-		json_object_set_new(
-			object, "combines", json_integer((json_int_t)counts->combines));
+		json_object_set_new(object, "combines", json_integer((json_int_t)counts->combines));
 	json_object_set_new(object, "cycles_by_tiles",
 		json_pack("{s:I, s:I, s:I, s:I}", "single", to_cycles(outcome, times->single),
 			"ping_pong", to_cycles(outcome, times->ping_pong), "unlimited",
@@ -144,7 +143,8 @@ static void add_row(struct text *text, const struct point *point, size_t number,
 	enum stage stage;
 	broadcast_stage(outcome->broadcast, &stage);
 	text_add(text, "%s,%" PRId64 ",%s%s,", proof_names[optimal ? PROOF_OPTIMAL : PROOF_BOUND],
-		score->cycles - outcome->bound, algorithm ? arena_format(text->arena, "%s/", stage_names[stage]) : "published",
+		score->cycles - outcome->bound,
+		algorithm ? arena_format(text->arena, "%s/", stage_names[stage]) : "published",
 		algorithm ? algorithm : "");
 	text_add(text, "%s,%s,,,,,%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
 		broadcast_way(text->arena, outcome->broadcast),

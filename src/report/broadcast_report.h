@@ -7,8 +7,9 @@
 /*
  * What is said of a broadcast.  `score` and `simulate` print one object: feasible, op, way,
  * path, cycles, latency_ns, chunks, loads, stores, flags, bytes_loaded, bytes_stored, link_bytes,
- * buffer_bytes, rounds, bound_cycles, of an algorithm bound_rounds, offsets of the staging tiles, of a reduction combines, and as published what other
- * numbers of tiles would take; a simulation adds executed, agrees and the fault.
+ * buffer_bytes, rounds, bound_cycles, of an algorithm bound_rounds, offsets of the staging tiles,
+ * of a reduction combines, and as published what other numbers of tiles would take; a simulation
+ * adds executed, agrees and the fault.
  */
 struct arena;
 const char *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,

@@ -7,7 +7,8 @@
  * Executes a schedule round by round: bytes go from rank to rank over links that are there and
  * free, from ranks that have them to ranks that do not; at the end each rank has the root's, or of
  * a scatter its own chunk, and the root has those of a gather.  In a reduction elements, as whole
- * numbers of their width, are added to what is there; at the end the root has the sums of all.  What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
+ * numbers of their width, are added to what is there; at the end the root has the sums of all.
+ * What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
  * `data` no bytes move, but every chunk is followed all the same.
  */
 struct send_time {
