@@ -156,6 +156,8 @@ const struct command command_explore = {
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
 		"Of a broadcast, gather, scatter, reduce, put or get, tiles, orders of chunks and algorithms\n"
 		"are tried; plans are such operations.\n"
+		"Of recurrences and einsums (space_time), all projections of the ranges are looked at, or\n"
+		"all foldings onto an array; every point is executed beside the sequential order.\n"
 		"Of a graph with broadcasts, their staging tiles are tried, too (search: staging).\n"
 		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
 		"Of mappings of a problem that are equal in all objectives, the one of least energy x\n"
