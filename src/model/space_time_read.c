@@ -111,8 +111,8 @@ static bool read_plan(
 	if (!reader_open(&map, reading, plan, "projection"))
 		return false;
 	static const char *const tiles[] = {"split", "sum", "reread", "load"};
-	bool good = read_matrices(&map, out) &&
-		    space_time_streams(&map, "wires", &out->recurrence, &out->projection.wires);
+	bool good = read_matrices(&map, out);
+	good &= space_time_streams(&map, "wires", &out->recurrence, &out->projection.wires);
 	for (int i = 0; out->einsum && i < 4; i++) /* the body has read them */
 		read_node(&map, tiles[i], OPTIONAL);
 	reader_done(&map);
