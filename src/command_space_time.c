@@ -125,14 +125,14 @@ int command_space_time_check(struct arena *arena, const struct arguments *argume
 }
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct project_search *search, const struct project_explored *explored)
+	const struct project_explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	const char **plans = arena_array(arena, const char *, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++)
 		plans[i] = projection_plan_yaml(arena, &frontier->points[i]);
 	struct results_texts texts = {frontier->count, plans,
-		projection_run_json(arena, record, search, explored),
+		projection_run_json(arena, record, explored),
 		projection_pareto_csv(arena, explored)};
 	results_frontier(arena, folder, &texts);
 }
@@ -176,10 +176,10 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	if (!explored.complete && !record.limit && search.budget)
 		record.limit = "budget";
-	write_results(arena, folder, &record, &search, &explored);
+	write_results(arena, folder, &record, &explored);
 	command_print(request->format == FORMAT_TEXT ? projection_pareto_table(arena, &explored)
 		      : request->format == FORMAT_CSV
 			      ? projection_pareto_csv(arena, &explored)
-			      : projection_run_json(arena, &record, &search, &explored));
+			      : projection_run_json(arena, &record, &explored));
 	return tell_end(&explored, &record, folder, request->quiet);
 }

@@ -23,7 +23,7 @@ static struct space_time must_read(struct arena *arena, const char *text)
 	struct diag *diag = diag_open(arena);
 	struct reading reading = {arena, diag, NULL};
 	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct space_time spec;
+	struct space_time spec = {0};
 	if (!node || !space_time_read(&reading, node_find(node, "space_time"), NULL, &spec))
 		fail_msg("%s", complaints_text(arena, diag));
 	return spec;

@@ -20,7 +20,7 @@ static struct space_time must_read(struct arena *arena, const char *text, const 
 	struct reading reading = {arena, diag, NULL};
 	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
 	struct space_time_beside beside = {0};
-	struct space_time spec;
+	struct space_time spec = {0};
 	if (plan)
 		beside.plan = node_find(
 			node_read_text(arena, "plan.yaml", plan, strlen(plan), diag), "projection");

@@ -201,7 +201,7 @@ static json_t *dataflows_of(struct arena *arena, const struct project_explored *
 }
 
 const char *projection_run_json(struct arena *arena, const struct run_record *record,
-	const struct project_search *search, const struct project_explored *explored)
+	const struct project_explored *explored)
 {
 	json_t *root = run_head(record, arena), *points = json_array();
 	json_object_set_new(root, "counters",

@@ -25,7 +25,7 @@ const char *projection_text(struct arena *arena, const struct project_found *fou
 const char *projection_pareto_csv(struct arena *arena, const struct project_explored *explored);
 const char *projection_pareto_table(struct arena *arena, const struct project_explored *explored);
 const char *projection_run_json(struct arena *arena, const struct run_record *record,
-	const struct project_search *search, const struct project_explored *explored);
+	const struct project_explored *explored);
 
 /* The allocation and the schedule of a point, to be given after the spec itself. */
 const char *projection_plan_yaml(struct arena *arena, const struct point *point);
