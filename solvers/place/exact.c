@@ -4,6 +4,7 @@
 #include "solvers/place/load.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
+#include "solvers/place/peak_bound.h"
 #include "solvers/place/spill.h"
 #include "solvers/place/start.h"
 
@@ -11,10 +12,15 @@
  * each round after. */
 enum { ROUND_NODES = 3000, ROUND_TIMES = 4 };
 
+/* Windows of each round that may raise the bound; a question about one gets so small a part of a
+ * round's nodes. */
+enum { WINDOWS = 8, WINDOW_PART = 16 };
+
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
 	struct run *run;
 	const struct packing *packing;
+	int64_t hardest; /* a step at which the last capacity that was not enough often failed */
 	int64_t grain, bound, value; /* value: no layout yet if beyond the capacity */
 	bool is_over;
 };
@@ -88,6 +94,7 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes,
 		arena_adopt(run_arena(peak->run), arena);
 		offer(peak->run, answer.placement, peak->value);
 	} else {
+		peak->hardest = answer.hardest;
 		arena_close(arena);
 	}
 	if (answer.status == PACK_NEVER)
@@ -113,6 +120,22 @@ static int64_t between(const struct peak *peak, int64_t eighths)
 	return peak->bound + number_min(up, grains - 1) * peak->grain;
 }
 
+/* By what lives around the step at which it was hardest, and around some drawn ones. */
+static void raise_bound(struct peak *peak, uint64_t nodes)
+{
+	const struct packing *packing = peak->packing;
+	int64_t before = peak->bound, step = peak->hardest;
+	for (int k = 0; k < WINDOWS && goes_on(peak); k++) {
+		struct window window = {
+			packing, step, peak->bound, peak->grain, nodes / WINDOW_PART};
+		peak->bound = peak_bound(peak->run, &window);
+		peak->is_over |= !run_spend(peak->run, 1);
+		step = packing->buffers[run_random(peak->run, packing->count)].start;
+	}
+	if (peak->bound > before)
+		run_report(peak->run, (double)peak->value, (double)peak->bound);
+}
+
 /*
  * A tight capacity is hardly harder than a loose one, until there is none.  So the bound comes
  * first, then what is well below the best so far; below what fits, one goes on in small steps.
@@ -130,6 +153,8 @@ static bool search_round(struct peak *peak, uint64_t nodes)
 		if (status == PACK_FITS)
 			break;
 		k += status == PACK_UNKNOWN;
+		if (k == 1 && status == PACK_UNKNOWN && goes_on(peak))
+			raise_bound(peak, nodes);
 	}
 	while (peak->value < before && goes_on(peak))
 		if (ask(peak, between(peak, 7), nodes, true) != PACK_FITS)

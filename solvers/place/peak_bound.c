@@ -1,0 +1,104 @@
+#include "solvers/place/peak_bound.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "search/unfit.h"
+#include "solvers/place/pack.h"
+#include "solvers/place/packing.h"
+
+/* What lives in steps [from, to), clipped. */
+struct clipped {
+	struct packing packing; /* without those that can lie at the bottom */
+	int64_t bottom;         /* bytes of those */
+	bool is_all;            /* nothing lives elsewhere */
+};
+
+/* A multiple of what the addresses are multiples of; 0: too large. */
+static int64_t common_multiple(const struct packing *packing)
+{
+	int64_t multiple = 1;
+	for (size_t i = 0; i < packing->count; i++) {
+		int64_t step = packing_step(packing, i);
+		if (!number_mul(multiple / number_gcd(multiple, step), step, &multiple))
+			return 0;
+	}
+	return multiple;
+}
+
+/* Which buffers nothing could share bytes with and that leave all else lawful if it is moved by
+ * their size. */
+static bool *find_movable(const struct packing *packing, struct arena *arena)
+{
+	bool *movable = arena_array(arena, bool, packing->count);
+	int64_t multiple = common_multiple(packing);
+	bool is_bound = packing->reserved_count > 0 || multiple == 0;
+	for (size_t i = 0; i < packing->count; i++)
+		is_bound |= packing->buffers[i].is_fixed;
+	for (size_t i = 0; i < packing->count; i++)
+		movable[i] = !is_bound && packing->buffers[i].parent_count == 0 &&
+			     packing->buffers[i].size % multiple == 0;
+	for (size_t i = 0; i < packing->count; i++)
+		for (size_t k = 0; k < packing->buffers[i].parent_count; k++)
+			movable[packing->buffers[i].parents[k]] = false;
+	return movable;
+}
+
+static struct clipped clip(const struct packing *packing, const bool *movable, int64_t from,
+	int64_t to, struct arena *arena)
+{
+	struct clipped clipped = {.is_all = true};
+	int *kept = arena_array(arena, int, packing->count);
+	size_t count = 0;
+	for (size_t i = 0; i < packing->count; i++) {
+		const struct buffer *buffer = &packing->buffers[i];
+		if (buffer->start >= buffer->end)
+			continue;
+		clipped.is_all &= buffer->start >= from && buffer->end <= to;
+		if (buffer->start >= to || buffer->end <= from)
+			continue;
+		if (movable[i] && buffer->start <= from && buffer->end >= to)
+			clipped.bottom += buffer->size;
+		else
+			kept[count++] = (int)i;
+	}
+	clipped.packing = packing_of_some(arena, packing, count, kept);
+	struct buffer *buffers = arena_array(arena, struct buffer, count);
+	for (size_t i = 0; i < count; i++) {
+		buffers[i] = clipped.packing.buffers[i];
+		buffers[i].start = number_max(buffers[i].start, from);
+		buffers[i].end = number_min(buffers[i].end, to);
+	}
+	clipped.packing.buffers = buffers;
+	return clipped;
+}
+
+int64_t peak_bound(struct run *run, const struct window *window)
+{
+	const struct packing *packing = window->packing;
+	struct arena *arena = arena_open();
+	const bool *movable = find_movable(packing, arena);
+	enum pack_status status = PACK_FITS;
+	int64_t bound = window->bound, from = window->step, to = from + 1;
+	bool is_all = false;
+	while (status == PACK_FITS && !is_all) {
+		struct arena_mark mark = arena_mark(arena);
+		struct clipped clipped = clip(packing, movable, from, to, arena);
+		is_all = clipped.is_all;
+		do {
+			clipped.packing.capacity = bound - clipped.bottom;
+			struct pack_question question = {.packing = &clipped.packing,
+				.capacity = clipped.packing.capacity,
+				.nodes = window->nodes};
+			status = bound > packing->capacity ? PACK_UNKNOWN
+							   : pack(run, &question, arena).status;
+			if (status == PACK_NEVER)
+				bound += window->grain;
+		} while (status == PACK_NEVER);
+		arena_release(arena, mark);
+		int64_t reach = to - from;
+		if (!number_add(from, -reach, &from) || !number_add(to, reach, &to))
+			break;
+	}
+	arena_close(arena);
+	return bound;
+}
