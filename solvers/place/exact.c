@@ -14,7 +14,7 @@ enum { ROUND_NODES = 3000, ROUND_TIMES = 4 };
 
 /* Windows of each round that may raise the bound; a question about one gets so small a part of a
  * round's nodes. */
-enum { WINDOWS = 8, WINDOW_PART = 16 };
+enum { WINDOWS = 16, WINDOW_PART = 32 };
 
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
