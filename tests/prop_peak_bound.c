@@ -23,8 +23,15 @@ static void run_window(struct run *run, const struct problem *problem)
 	const struct packing *packing = problem->packing;
 	int64_t load = packing_load(packing, run_arena(run));
 	size_t i = run_random(run, packing->count);
-	struct window window = {packing, packing->buffers[i].start, load, 1, WINDOW_NODES};
-	run_prove(run, PROOF_BOUND, (double)peak_bound(run, &window));
+	struct window window = {.packing = packing,
+		.step = packing->buffers[i].start,
+		.grows_left = run_random(run, 2) == 0,
+		.bound = load,
+		.grain = 1,
+		.most = packing->count,
+		.nodes = WINDOW_NODES};
+	peak_bound(run, &window);
+	run_prove(run, PROOF_BOUND, (double)window.bound);
 }
 
 static const struct solver window_solver = {

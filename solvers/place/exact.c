@@ -12,15 +12,16 @@
  * each round after. */
 enum { ROUND_NODES = 3000, ROUND_TIMES = 4 };
 
-/* Windows of each round that may raise the bound; a question about one gets so small a part of a
- * round's nodes. */
-enum { WINDOWS = 16, WINDOW_PART = 32 };
+/* Windows that may raise the bound get so large a part of the nodes for a capacity, each question
+ * about one so small a part.  Only that around the hardest step may hold more buffers. */
+enum { WINDOWS_PART = 2, WINDOW_PART = 32, WINDOW_MOST = 40 };
 
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
 	struct run *run;
 	const struct packing *packing;
 	int64_t hardest; /* a step at which the last capacity that was not enough often failed */
+	size_t turn;     /* the next buffer to look at where it begins */
 	int64_t grain, bound, value; /* value: no layout yet if beyond the capacity */
 	bool is_over;
 };
@@ -120,20 +121,28 @@ static int64_t between(const struct peak *peak, int64_t eighths)
 	return peak->bound + number_min(up, grains - 1) * peak->grain;
 }
 
-/* By what lives around the step at which it was hardest, and around some drawn ones. */
+/* By what lives around the step at which it was hardest, and where buffers begin, in turns. */
 static void raise_bound(struct peak *peak, uint64_t nodes)
 {
 	const struct packing *packing = peak->packing;
-	int64_t before = peak->bound, step = peak->hardest;
-	for (int k = 0; k < WINDOWS && goes_on(peak); k++) {
-		struct window window = {
-			packing, step, peak->bound, peak->grain, nodes / WINDOW_PART};
-		peak->bound = peak_bound(peak->run, &window);
+	struct window window = {.packing = packing,
+		.step = peak->hardest,
+		.grows_left = true,
+		.most = packing->count,
+		.bound = peak->bound,
+		.grain = peak->grain,
+		.nodes = nodes / WINDOW_PART};
+	for (size_t k = 0; k <= packing->count && goes_on(peak); k++) {
+		peak_bound(peak->run, &window);
+		peak->bound = window.bound;
 		peak->is_over |= !run_spend(peak->run, 1);
-		step = packing->buffers[run_random(peak->run, packing->count)].start;
+		if (window.spent > nodes / WINDOWS_PART)
+			break;
+		window.step = packing->buffers[peak->turn++ % packing->count].start;
+		window.grows_left = false;
+		window.most = WINDOW_MOST;
 	}
-	if (peak->bound > before)
-		run_report(peak->run, (double)peak->value, (double)peak->bound);
+	run_report(peak->run, (double)peak->value, (double)peak->bound);
 }
 
 /*

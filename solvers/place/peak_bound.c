@@ -10,7 +10,7 @@
 struct clipped {
 	struct packing packing; /* without those that can lie at the bottom */
 	int64_t bottom;         /* bytes of those */
-	bool is_all;            /* nothing lives elsewhere */
+	bool is_all;            /* nothing lives later, nor, where it grows that way, earlier */
 };
 
 /* A multiple of what the addresses are multiples of; 0: too large. */
@@ -43,9 +43,10 @@ static bool *find_movable(const struct packing *packing, struct arena *arena)
 	return movable;
 }
 
-static struct clipped clip(const struct packing *packing, const bool *movable, int64_t from,
+static struct clipped clip(const struct window *window, const bool *movable, int64_t from,
 	int64_t to, struct arena *arena)
 {
+	const struct packing *packing = window->packing;
 	struct clipped clipped = {.is_all = true};
 	int *kept = arena_array(arena, int, packing->count);
 	size_t count = 0;
@@ -53,7 +54,8 @@ static struct clipped clip(const struct packing *packing, const bool *movable, i
 		const struct buffer *buffer = &packing->buffers[i];
 		if (buffer->start >= buffer->end)
 			continue;
-		clipped.is_all &= buffer->start >= from && buffer->end <= to;
+		clipped.is_all &=
+			buffer->end <= to && (buffer->start >= from || !window->grows_left);
 		if (buffer->start >= to || buffer->end <= from)
 			continue;
 		if (movable[i] && buffer->start <= from && buffer->end >= to)
@@ -72,33 +74,41 @@ static struct clipped clip(const struct packing *packing, const bool *movable, i
 	return clipped;
 }
 
-int64_t peak_bound(struct run *run, const struct window *window)
+static enum pack_status ask(struct run *run, struct window *window, const struct packing *packing)
+{
+	struct pack_question question = {
+		.packing = packing, .capacity = packing->capacity, .nodes = window->nodes};
+	if (window->bound > window->packing->capacity || packing->count > window->most)
+		return PACK_UNKNOWN;
+	struct arena *arena = arena_open();
+	struct pack_answer answer = pack(run, &question, arena);
+	window->spent += answer.nodes + 1;
+	arena_close(arena);
+	return answer.status;
+}
+
+void peak_bound(struct run *run, struct window *window)
 {
 	const struct packing *packing = window->packing;
 	struct arena *arena = arena_open();
 	const bool *movable = find_movable(packing, arena);
 	enum pack_status status = PACK_FITS;
-	int64_t bound = window->bound, from = window->step, to = from + 1;
+	int64_t from = window->step, to = from + 1;
 	bool is_all = false;
 	while (status == PACK_FITS && !is_all) {
 		struct arena_mark mark = arena_mark(arena);
-		struct clipped clipped = clip(packing, movable, from, to, arena);
+		struct clipped clipped = clip(window, movable, from, to, arena);
 		is_all = clipped.is_all;
 		do {
-			clipped.packing.capacity = bound - clipped.bottom;
-			struct pack_question question = {.packing = &clipped.packing,
-				.capacity = clipped.packing.capacity,
-				.nodes = window->nodes};
-			status = bound > packing->capacity ? PACK_UNKNOWN
-							   : pack(run, &question, arena).status;
+			clipped.packing.capacity = window->bound - clipped.bottom;
+			status = ask(run, window, &clipped.packing);
 			if (status == PACK_NEVER)
-				bound += window->grain;
+				window->bound += window->grain;
 		} while (status == PACK_NEVER);
 		arena_release(arena, mark);
-		int64_t reach = to - from;
-		if (!number_add(from, -reach, &from) || !number_add(to, reach, &to))
+		int64_t width = to - from, left = window->grows_left ? (width + 1) / 2 : 0;
+		if (!number_add(from, -left, &from) || !number_add(to, width - left, &to))
 			break;
 	}
 	arena_close(arena);
-	return bound;
 }
