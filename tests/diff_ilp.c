@@ -189,6 +189,15 @@ static struct nest_case draw_nest(const struct nest_case_options *options, uint6
 	return nest;
 }
 
+/* What a systolic array takes longer no program knows: their bounds stay below. */
+static void programs_of_systolic_arrays_promise_no_more(void **state)
+{
+	struct nest_case_options options = {
+		.bypass = true, .spatial = true, .systolic = true, .steps_most = 24};
+	compare("ilp", &options, draws_seed(76), draws(40) / 2);
+	compare("ilp_exact", &options, draws_seed(77), draws(40) / 2);
+}
+
 static void the_order_of_dimensions_makes_no_difference(void **state)
 {
 	struct nest_case_options options = {.spatial = true, .steps_most = 24};
@@ -252,6 +261,7 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_of_systolic_arrays_promise_no_more),
 		cmocka_unit_test(the_compact_program_offers_what_is_legal),
 		cmocka_unit_test(its_bounds_hold_for_plain_spaces),
 		cmocka_unit_test(the_assignment_program_is_exact_for_plain_spaces),

@@ -17,13 +17,14 @@ struct nest_array {
 	int64_t arrays, pe_count; /* in the machine; in an array */
 	int64_t lanes;            /* multipliers in a PE */
 	int64_t width, height;
-	int64_t *x, *y;    /* of a PE in its array */
-	int64_t *at;       /* PE at y * width + x */
-	bool hands_on[2];  /* along X, Y: something is */
-	struct hop **hops; /* by PE of an array: what it takes */
-	int64_t *done;     /* by PE of the machine: when its last step ended, its tiles had come */
-	int64_t *before;   /* tiles that are loaded: PEs of a column by order of their tiles */
-	int64_t rate;      /* cycles of a step */
+	int64_t *x, *y;                    /* of a PE in its array */
+	int64_t *at;                       /* PE at y * width + x */
+	bool shares[SHAPE_SPACES_MOST][2]; /* PEs of a row, of a column have the same tile of it */
+	bool hands_on[2];                  /* along X, Y: something is */
+	struct hop **hops;                 /* by PE of an array: what it takes */
+	int64_t *done;   /* by PE of the machine: when its last step ended, its tiles had come */
+	int64_t *before; /* tiles that are loaded: PEs of a column by order of their tiles */
+	int64_t rate;    /* cycles of a step */
 	int64_t steps;
 	bool begins;    /* a pass, with the next step */
 	int64_t *begun; /* by PE of the machine: when its pass did */
@@ -66,18 +67,6 @@ static bool meet(const struct nest_array *array, int t, int64_t p, int64_t q)
 			return false;
 	}
 	return true;
-}
-
-/* Whether PEs of the first row, or column, meet anywhere. */
-static bool any_meet(const struct nest_array *array, bool y)
-{
-	int64_t count = y ? array->height : array->width, step = y ? array->width : 1;
-	for (int t = 0; t < array->run->shape->space_count; t++)
-		for (int64_t i = 1; i < count; i++)
-			for (int64_t k = 0; k < i; k++)
-				if (meet(array, t, array->at[i * step], array->at[k * step]))
-					return true;
-	return false;
 }
 
 /* What a dataspace has the links of the first row, or column, carry in a step. */
@@ -135,7 +124,11 @@ struct nest_array *nest_array_open(struct nest_run *run)
 	array->begun = arena_array(run->arena, int64_t, all);
 	place_pes(array, hierarchy->array_end - 1);
 	for (int y = 0; y < 2; y++)
-		array->hands_on[y] = any_meet(array, y == 1);
+		for (int t = 0; t < run->shape->space_count; t++) {
+			int64_t pes = y ? array->height : array->width;
+			array->shares[t][y] = count_different(array, t, y == 1) < pes;
+			array->hands_on[y] |= array->shares[t][y];
+		}
 	array->rate = find_rate(array);
 	array->begins = true;
 	return array;
@@ -148,6 +141,8 @@ static int64_t look(const struct nest_array *array, int t, const int64_t *crew, 
 {
 	int64_t p = n / array->lanes;
 	int64_t x = array->x[p] + dx, y = array->y[p] + dy;
+	if (!array->shares[t][dy != 0])
+		return -1;
 	for (*distance = 1; x >= 0 && x < array->width && y >= 0 && y < array->height;
 		x += dx, y += dy, ++*distance) {
 		int64_t other = array->at[y * array->width + x], first = other * array->lanes;
