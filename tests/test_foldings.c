@@ -278,6 +278,42 @@ static void every_folding_computes_the_einsum(void **state)
 	}
 }
 
+/* Which tensor stays, and where there are no links. */
+static void limits_hold_for_foldings(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *limits, *name;
+	} rows[] = {
+		{"stays: Weights", "Weights stationary"},
+		{"stays: Inputs", "Inputs stationary"},
+		{"stays: Outputs", "Outputs stationary"},
+		{"no_link_transfer: [Inputs, Weights]", NULL},
+		{"no_link_transfer: {p2: [Inputs, Outputs, Weights]}", NULL},
+		{"no_link_transfer: [Inputs, Outputs]", NULL},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = must_read(arena,
+			arena_format(arena,
+				"space_time:\n  loops: {m: 5, n: 4, k: 6}\n"
+				"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
+				"  array: [2, 3]\n  search: {fold: tiles}\n  %s\n",
+				rows[i].limits),
+			NULL);
+		struct project_search search = open_search(&spec);
+		struct project_explored explored = project_explore(&search, arena);
+		assert_true(explored.complete);
+		assert_int_equal(explored.disagreed, 0);
+		assert_int_equal(explored.frontier.count > 0, rows[i].name != NULL);
+		for (size_t k = 0; k < explored.frontier.count; k++) {
+			const struct project_found *found = explored.frontier.points[k].payload;
+			assert_string_equal(found->name, rows[i].name);
+		}
+		arena_close(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +321,7 @@ int main(void)
 		cmocka_unit_test(published_runs_are_met),
 		cmocka_unit_test(the_frontier_has_something_better),
 		cmocka_unit_test(every_folding_computes_the_einsum),
+		cmocka_unit_test(limits_hold_for_foldings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,9 @@ static void take_limits(struct making *making)
 	out->has_space = out->has_time = true;
 	out->reach = spec->reach;
 	out->stays = carried_over(making, spec->stays);
+	for (int i = 0; i < making->einsum->load_count; i++) /* on its way in it moves */
+		out->stays &=
+			~(UINT32_C(1) << making->einsum->streams[making->einsum->loads[i].operand]);
 	memcpy(out->array, spec->array, sizeof out->array);
 	for (int r = 0; r < making->folding->rows; r++) {
 		out->no_links[r] = carried_over(making, spec->no_links[r]);
