@@ -45,7 +45,8 @@
  *     as the read's, and overlaps the step that follows it.  The slices of its
  *     mapping go to the cores that the view of its output names, several for
  *     one slice if it does (model/move.h).  Such clones and the next op form
- *     one phase, unless that is a broadcast; every other op is a phase of its own.  Phases do not overlap.
+ *     one phase, unless that is a broadcast; every other op is a phase of its
+ *     own.  Phases do not overlap.
  *  8. An opaque op has no counts but the HBM bytes of its operands.
  *  9. Bundles are runs of phases; each costs its overhead once: arch's
  *     bundle_cycles plus core_cycles for each core of its widest step.

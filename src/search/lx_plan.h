@@ -10,11 +10,11 @@
  *	passes before -> buffers -> placement solver -> checker -> plan -> passes after
  *
  * The solver's layout is checked by packing_check; a layout that fails is a
- * bug of the solver and ends the program.  Staging tiles of broadcasts (lx_staging.h) are among its
- * buffers; where it leaves one out, tensors are packed anew below them.  A solver that keeps parts of lives
- * gets uses with the buffers, and the plan evictions and reloads (lx_spill.h).  With planning->lx_planning off,
- * everything stays in HBM.  The streaming tiles are chosen afterwards
- * (stream.h).
+ * bug of the solver and ends the program.  Staging tiles of broadcasts (lx_staging.h)
+ * are among its buffers; where it leaves one out, tensors are packed anew below them.
+ * A solver that keeps parts of lives gets uses with the buffers, and the plan evictions
+ * and reloads (lx_spill.h).  With planning->lx_planning off, all tensors stay in HBM.
+ * The streaming tiles are chosen afterwards (stream.h).
  */
 struct lx_layout {
 	struct lx_graph graph; /* as the passes left it */

@@ -9,10 +9,10 @@
  */
 
 /*
- * What is worth trying, in at most 4096 chunks, for each broadcast: whole tensors, and halves of halves of their rows and
- * sticks, in one, two or three tiles, or in so many as `tiles` says if it is not 0 (as there are
- * chunks, if those are fewer).  Of options that take as many bytes the fastest, and only
- * those that are faster than all that take fewer.
+ * What is worth trying for each broadcast, in at most 4096 chunks: whole tensors, and halves of
+ * halves of their rows and sticks, in one, two or three tiles, or in so many as `tiles` says if it
+ * is not 0 (as there are chunks, if those are fewer).  Of options that take as many bytes the
+ * fastest, and only those that are faster than all that take fewer.
  */
 const struct staging_menu *staging_menus(
 	const struct arch *arch, const struct workload *workload, int tiles, struct arena *arena);

@@ -5,9 +5,9 @@
 #include "sim/race.h"
 
 /*
- * Follows, on the memories of one rank, every instruction and says what it does wrong: where its boxes lie,
- * whether they are what its loops touch, what it finds there, who else uses
- * the place without being ordered, and whether a finished output holds the
+ * Follows every instruction on the memories of one rank and says what it does wrong:
+ * where its boxes lie, whether they are what its loops touch, what it finds there, who
+ * else uses the place without being ordered, and whether a finished output holds the
  * whole reduction.
  */
 struct arena;
