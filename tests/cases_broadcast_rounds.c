@@ -47,13 +47,16 @@ static void check_optimum(struct family *family, const json_t *record)
 	int64_t chunks = case_integer(record, "chunks");
 	family_case(family, "%s ports %s, %d ranks, %d chunks", case_text(record, "topology"),
 		case_text(record, "ports"), ranks, (int)chunks);
-	if (kind < 0 || ports < 0 || case_integer(record, "link_capacity") != 1) {
+	if (kind < 0 || ports < 0) {
 		family_note(family, "topology", "it is none of ours");
 		return;
 	}
-	const struct topology *topology = topology_make(family->arena, (enum topology_kind)kind,
-		(enum port_count)ports, ranks, (int)case_integer(record, "root"),
-		(int)json_integer_value(json_array_get(dims, 1)));
+	const struct copying copying = {.topology = (enum topology_kind)kind,
+		.ports = (enum port_count)ports,
+		.channels = (int)case_integer(record, "link_capacity")};
+	const struct topology *topology =
+		topology_of(family->arena, &copying, ranks, (int)case_integer(record, "root"),
+			(int)json_integer_value(json_array_get(dims, 1)));
 	const struct synthesis synthesis = {topology, chunks};
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
 	struct answer answer =
