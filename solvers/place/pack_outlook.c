@@ -1,7 +1,7 @@
 #include "solvers/place/pack_strand.h"
 
-/* Ways kept of a wall, and what happens there, at most. */
-enum { WAYS_MOST = 24, HAPPENS_MOST = 12 };
+/* Ways kept of a wall, what happens there, and pairs looked at to list them, at most. */
+enum { WAYS_MOST = 24, HAPPENS_MOST = 12, STEPS_MOST = 10000 };
 
 struct outlook {
 	struct weave *weave;
@@ -9,7 +9,8 @@ struct outlook {
 	struct wall *wall;
 	int chosen_count;
 	uint64_t chosen[HAPPENS_MOST]; /* sets of two ends or more */
-	bool is_moot;                  /* too many ways, or one that asks for nothing */
+	int steps;
+	bool is_moot; /* too many ways, or one that asks for nothing */
 };
 
 static void add_way(struct outlook *outlook)
@@ -36,6 +37,7 @@ static void list_ways(struct outlook *outlook, uint64_t ends, uint64_t begins)
 	int low = __builtin_ctzll(ends), end = outlook->pairs->first[low + 1];
 	for (int k = outlook->pairs->first[low]; k < end && !outlook->is_moot; k++) {
 		struct pair pair = outlook->pairs->at[k];
+		outlook->is_moot |= ++outlook->steps > STEPS_MOST;
 		if ((pair.ends & ~ends) || (pair.begins & ~begins))
 			continue;
 		bool is_set = pair.ends & (pair.ends - 1);
