@@ -4,13 +4,11 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "listener.h"
-#include "report/folder.h"
 #include "report/place_svg.h"
 #include "search/solver.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool is_whole(const struct placement *placement)
 {
@@ -141,30 +139,20 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	return !refused;
 }
 
-static void write_file(struct arena *arena, const char *path, const char *text, size_t length)
-{
-	const char *why = file_write(arena, path, text, length);
-	if (why)
-		fatal("%s", why);
-}
-
 static void write_layout(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
-	const char *text = "";
-	size_t length = 0;
-	if (request->format == FORMAT_CSV) {
-		if (!report->placement)
-			return;
-		text = packing_write(arena, report->file, report->placement, &length);
-	} else {
-		/* JSON is YAML as it stands. */
+	const char *text;
+	if (request->format == FORMAT_CSV && !report->placement)
+		return;
+	/* JSON is YAML as it stands. */
+	if (request->format == FORMAT_CSV)
+		text = packing_write(arena, report->file, report->placement);
+	else
 		text = request->format == FORMAT_TEXT ? place_report_text(arena, report)
 						      : place_report_json(arena, report);
-		length = strlen(text);
-	}
 	if (request->output)
-		write_file(arena, request->output, text, length);
+		command_write(arena, request->output, text);
 	else
 		command_print(text);
 }
@@ -172,10 +160,8 @@ static void write_layout(
 void command_place_picture(
 	struct arena *arena, const struct place_request *request, const struct place_report *report)
 {
-	size_t length;
-	const char *text = request->svg ? place_svg(arena, report, &length) : NULL;
-	if (text)
-		write_file(arena, request->svg, text, length);
+	if (request->svg)
+		command_write(arena, request->svg, place_svg(arena, report));
 }
 
 static int tell_end(

@@ -44,8 +44,8 @@ bool packing_read(struct arena *arena, const struct source *source, int64_t alig
 	struct diag *diag, struct packing_file *out);
 
 /* The rows as they were, with the offsets of a placement. */
-const char *packing_write(struct arena *arena, const struct packing_file *file,
-	const struct placement *placement, size_t *length);
+const char *packing_write(
+	struct arena *arena, const struct packing_file *file, const struct placement *placement);
 
 /* A buffer's offset as it is written: "", "64", "3-6@0;8-10@64". */
 void packing_write_offset(

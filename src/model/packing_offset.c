@@ -96,8 +96,8 @@ void packing_write_offset(
 	}
 }
 
-const char *packing_write(struct arena *arena, const struct packing_file *file,
-	const struct placement *placement, size_t *length)
+const char *packing_write(
+	struct arena *arena, const struct packing_file *file, const struct placement *placement)
 {
 	struct text text = text_open(arena);
 	const char *bytes = file->source->bytes;
@@ -114,6 +114,5 @@ const char *packing_write(struct arena *arena, const struct packing_file *file,
 		text_bytes(&text, bytes + row.offset_to, row.to - row.offset_to);
 		text_bytes(&text, "\n", 1);
 	}
-	*length = text.length;
 	return text_read(&text);
 }

@@ -427,7 +427,7 @@ static void add_load(struct drawing *d)
 	add_steps_axis(d, d->load_y + LOAD_HEIGHT + 14);
 }
 
-const char *place_svg(struct arena *arena, const struct place_report *report, size_t *length)
+const char *place_svg(struct arena *arena, const struct place_report *report)
 {
 	struct drawing d = {.text = text_open(arena), .report = report};
 	plan(&d);
@@ -448,6 +448,5 @@ const char *place_svg(struct arena *arena, const struct place_report *report, si
 		if (d.shapes.at[i].address == UNPLACED)
 			add_bar(&d, &d.shapes.at[i]);
 	text_add(&d.text, "</svg>\n");
-	*length = d.text.length;
 	return text_read(&d.text);
 }

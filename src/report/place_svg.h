@@ -12,7 +12,7 @@
  */
 enum { PLACE_SVG_BOXES_MOST = 20000 };
 
-const char *place_svg(struct arena *arena, const struct place_report *report, size_t *length);
+const char *place_svg(struct arena *arena, const struct place_report *report);
 
 /* What XML reads as this text. */
 void xml_text(struct text *text, const char *plain);
