@@ -209,7 +209,7 @@ static void links_of_two_channels_take_two_chunks(void **state)
 		{TOPOLOGY_RING, PORTS_ALL, 4, 3, 4},
 		{TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 3, 4, 2},
 		{TOPOLOGY_TREE, PORTS_ALL, 4, 3, 3},
-		{TOPOLOGY_ROOT_ONLY, PORTS_ALL, 4, 5, 3},
+		{TOPOLOGY_ROOT_ONLY, PORTS_ALL, 3, 5, 3},
 		{TOPOLOGY_FULL, PORTS_ONE, 3, 2, 3},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
