@@ -22,6 +22,13 @@ static const struct hierarchy *hierarchy_of(const struct nest_view *view)
 	return view->frame->search->hierarchy;
 }
 
+/* Of the loop of a dimension in the block below a level of the hierarchy. */
+static double bound_of(
+	const struct nest_frame *frame, const struct mapping *mapping, int level, int d)
+{
+	return mapping->rows[frame->search->hierarchy->levels[level].block_row].spatial[d];
+}
+
 static void put(struct axes *axes, const struct turning *loop, int axis)
 {
 	axes->extent[axis] *= loop->bound;
@@ -29,13 +36,13 @@ static void put(struct axes *axes, const struct turning *loop, int axis)
 }
 
 /* A loop that does not move some dataspace has PEs hand on its words. */
-static double skew_of(const struct nest_view *view, const struct axes *axes)
+static double skew_of(const struct nest_frame *frame, const struct axes *axes)
 {
 	double skew = 0;
 	for (int axis = 0; axis < 2; axis++) {
 		bool hands_on = false;
-		for (int t = 0; t < view->frame->search->shape->space_count; t++)
-			hands_on |= (axes->busy[axis] & ~view->frame->spaces[t].relevant) != 0;
+		for (int t = 0; t < frame->search->shape->space_count; t++)
+			hands_on |= (axes->busy[axis] & ~frame->spaces[t].relevant) != 0;
 		skew += hands_on ? axes->extent[axis] - 1 : 0;
 	}
 	return skew;
@@ -43,10 +50,10 @@ static double skew_of(const struct nest_view *view, const struct axes *axes)
 
 /* Whether the loops that lie along Y, and the others, have room in their blocks. */
 static bool have_room(
-	const struct nest_view *view, const struct turning *loops, int count, uint32_t along_y)
+	const struct nest_frame *frame, const struct turning *loops, int count, uint32_t along_y)
 {
 	for (int n = 0; n < count; n++) {
-		const struct nest_level *block = &hierarchy_of(view)->levels[loops[n].level];
+		const struct nest_level *block = &frame->search->hierarchy->levels[loops[n].level];
 		double fan[2] = {1, 1};
 		for (int k = 0; k < count; k++)
 			if (loops[k].level == loops[n].level)
@@ -57,18 +64,17 @@ static bool have_room(
 	return true;
 }
 
-void nest_skew_spread(struct nest_view *view)
+double nest_skew_least(const struct nest_frame *frame, const struct mapping *mapping)
 {
-	const struct hierarchy *hierarchy = hierarchy_of(view);
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
 	struct turning loops[TURNING_MOST];
 	struct axes fixed = {.extent = {1, 1}};
 	int count = 0;
-	view->skew_cycles = 0;
 	if (!hierarchy->array_end)
-		return;
+		return 0;
 	for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
-		for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
-			struct turning loop = {i, d, nest_spatial_bound(view, i, d)};
+		for (int d = 0; d < frame->search->shape->dimension_count; d++) {
+			struct turning loop = {i, d, bound_of(frame, mapping, i, d)};
 			bool turns = hierarchy->levels[i].fanout_x > 1 &&
 				     hierarchy->levels[i].fanout_y > 1;
 			if (loop.bound == 1)
@@ -76,36 +82,35 @@ void nest_skew_spread(struct nest_view *view)
 			if (!turns)
 				put(&fixed, &loop, hierarchy->levels[i].fanout_y > 1);
 			else if (count == TURNING_MOST)
-				return;
+				return 0;
 			else
 				loops[count++] = loop;
 		}
 	double least = INFINITY;
 	for (uint32_t along_y = 0; along_y < 1u << count; along_y++) {
 		struct axes axes = fixed;
-		if (!have_room(view, loops, count, along_y))
+		if (!have_room(frame, loops, count, along_y))
 			continue;
 		for (int n = 0; n < count; n++)
 			put(&axes, &loops[n], along_y >> n & 1);
-		least = fmin(least, skew_of(view, &axes));
+		least = fmin(least, skew_of(frame, &axes));
 	}
-	view->skew_cycles = least < INFINITY ? least : 0;
+	return least < INFINITY ? least : 0;
 }
 
-/* Different tiles along an axis at least: in blocks with that axis alone, rank by rank as many as a
- * sum of sets has, |A + B| >= |A| + |B| - 1. */
-static double tiles_of(const struct nest_view *view, int t, bool y)
+double nest_skew_tiles(
+	const struct nest_frame *frame, const struct mapping *mapping, int space, bool y)
 {
-	const struct hierarchy *hierarchy = hierarchy_of(view);
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
 	double tiles = 1;
-	for (int r = 0; r < view->frame->search->shape->spaces[t].rank_count; r++) {
+	for (int r = 0; r < frame->search->shape->spaces[space].rank_count; r++) {
 		double sums = 1;
-		for (uint32_t own = view->frame->spaces[t].own[r]; own; own &= own - 1) {
+		for (uint32_t own = frame->spaces[space].own[r]; own; own &= own - 1) {
 			double bound = 1;
 			for (int i = hierarchy->array_inner; i < hierarchy->array_end; i++)
 				if ((y ? hierarchy->levels[i].fanout_x
 				       : hierarchy->levels[i].fanout_y) == 1)
-					bound *= nest_spatial_bound(view, i, __builtin_ctz(own));
+					bound *= bound_of(frame, mapping, i, __builtin_ctz(own));
 			sums += bound - 1;
 		}
 		tiles *= sums;
@@ -127,12 +132,13 @@ void nest_skew_keep(struct nest_view *view, int space)
 		if (frame->level[chain->kept[k]] < inner)
 			chain->held_at = chain->kept[k];
 	if (chain->count && chain->held_at < 0 && frame->level[chain->kept[0]] >= inner)
-		chain->rate = fmin(tiles_of(view, space, false), tiles_of(view, space, true));
+		chain->rate = fmin(nest_skew_tiles(frame, &view->mapping, space, false),
+			nest_skew_tiles(frame, &view->mapping, space, true));
 	if (chain->count && frame->level[chain->kept[0]] < inner)
 		chain->held_at = -1; /* it never comes from outside */
 	if (chain->held_at >= 0 && !frame->search->shape->spaces[space].written)
-		chain->load_cycles =
-			view->spread[chain->held_at][space] * tiles_of(view, space, true);
+		chain->load_cycles = view->spread[chain->held_at][space] *
+				     nest_skew_tiles(frame, &view->mapping, space, true);
 }
 
 bool nest_skew_minds(const struct nest_frame *frame, int j)

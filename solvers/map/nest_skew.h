@@ -10,8 +10,14 @@
  * moves; X as in nest_label.h counts the words, and only grows inwards.
  */
 
-/* Of a view whose spatial bounds are set; then of what keeps one dataspace. */
-void nest_skew_spread(struct nest_view *view);
+/* The least skew of a mapping's spatial bounds; and different tiles of a dataspace along an axis at
+ * least: in blocks with that axis alone, rank by rank as many as a sum of sets has,
+ * |A + B| >= |A| + |B| - 1. */
+double nest_skew_least(const struct nest_frame *frame, const struct mapping *mapping);
+double nest_skew_tiles(
+	const struct nest_frame *frame, const struct mapping *mapping, int space, bool y);
+
+/* Of what keeps one dataspace in a view. */
 void nest_skew_keep(struct nest_view *view, int space);
 
 /* Whether a larger tile at a storage level may take longer, though it moves less often. */

@@ -260,7 +260,7 @@ void nest_view_spread(
 	out->mapping = *mapping;
 	find_spatial(out);
 	find_prices(out);
-	nest_skew_spread(out);
+	out->skew_cycles = nest_skew_least(frame, &out->mapping);
 }
 
 void nest_view_make(

@@ -1,4 +1,5 @@
-#include "solvers/map/uneven_view.h"
+#include "solvers/map/nest_skew.h"
+#include "solvers/map/uneven_array.h"
 
 #include <math.h>
 
@@ -259,10 +260,11 @@ static double port_cycles(double words, double instances, struct ratio rate)
 	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
 }
 
-static double cycles_of(const struct uneven_view *view, const struct least *least)
+static double cycles_of(
+	const struct uneven_view *view, const struct least *least, double array_cycles)
 {
 	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
-	double cycles = view->cycles, waiting = 0;
+	double cycles = view->cycles + array_cycles, waiting = 0;
 	for (int j = 0; j < view->frame->count; j++) {
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
 		double all = view->instances[j], reads = least->reads[j], writes = least->writes[j];
@@ -291,11 +293,12 @@ static void add_space(
 	(sums ? written : read_only)(view, &flow, least);
 }
 
-static struct score score_of(const struct uneven_view *view, const struct least *least)
+static struct score score_of(
+	const struct uneven_view *view, const struct least *least, double array_cycles)
 {
 	const struct nest_search *search = view->frame->search;
 	const struct hierarchy *hierarchy = search->hierarchy;
-	double macs = 1, cycles = cycles_of(view, least);
+	double macs = 1, cycles = cycles_of(view, least, array_cycles);
 	for (int d = 0; d < search->shape->dimension_count; d++)
 		macs *= extent_of(view, d);
 	double pj = macs * hierarchy->compute_pj + least->pj;
@@ -321,7 +324,7 @@ struct score uneven_view_bound(const struct uneven_view *view, const struct unev
 	struct least least = {.pj = 0};
 	for (int t = 0; t < view->frame->search->shape->space_count; t++)
 		add_space(view, part, t, &least);
-	return score_of(view, &least);
+	return score_of(view, &least, uneven_array(view));
 }
 
 /* Bits of the space's free residency that are of a dataspace. */
@@ -356,5 +359,5 @@ struct score uneven_view_bound_anywhere(struct uneven_view *view)
 		}
 		sum.pj += least_pj;
 	}
-	return score_of(view, &sum);
+	return score_of(view, &sum, nest_skew_least(view->frame, &view->mapping));
 }
