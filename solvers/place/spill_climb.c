@@ -8,16 +8,18 @@
 #include <string.h>
 
 enum {
-	ASK_NODES = 4000, /* of the packer, at least; which length serves best differs */
-	ASK_LENGTHS = 5,  /* each twice the one before */
+	ASK_NODES = 1000, /* of the packer, at least; which length serves best differs */
+	ASK_LENGTHS = 7,  /* each twice the one before */
 	START_NODES = 20000,
 	MOVES_FIRST = 50, /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
 };
 
-/* What pressure is multiplied with after a set that packs, and when none gains more. */
+/* What pressure is multiplied with after a set that packs, when none gains more, and after one that
+ * does not pack, until one did. */
 #define AFTER_SUCCESS 0.8
 #define AFTER_NOTHING 0.9
+#define AT_FIRST 1.08
 
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model)
@@ -188,8 +190,11 @@ void spill_climb_step(struct spill_climb *climb)
 	}
 	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
 	struct pack_answer answer = ask(climb, &moves->now, nodes);
-	if (answer.status == PACK_FITS)
+	if (answer.status == PACK_FITS) {
 		spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
-	else if (climb->model->row_count)
+		climb->found = true;
+	} else if (climb->model->row_count) {
+		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);
 		spill_pressure_raise(&moves->pressure, row_at(climb->model, answer.hardest));
+	}
 }

@@ -18,6 +18,7 @@ struct spill_climb {
 	struct spill_set best, trial;
 	int64_t *best_at; /* addresses, by item */
 	bool any;         /* there is a best */
+	bool found;       /* a step found one that packs */
 	bool better;      /* it is new: whoever looks at it says no */
 	uint64_t work;    /* in the packer's nodes, about */
 	int steps;        /* done; no more are counted than matter */

@@ -4,7 +4,7 @@
 
 /* The margin as a part of the room; steepness at first, and what is added, in units. */
 #define MARGIN 0.05
-#define FIRST 4.0
+#define FIRST 1.0
 #define STEP 3.0
 
 struct spill_pressure spill_pressure_make(struct arena *arena, const struct spill_set *set)
