@@ -23,7 +23,7 @@
  * from a recursion that knows nothing of spaces and their factorizations.
  */
 enum {
-	DRAWS = 200,
+	DRAWS = 100,
 	DRAWS_MOST = 2000,
 	MAPPINGS_MOST = 30000,
 	UNEVEN_MOST = 6000,
