@@ -2,10 +2,9 @@
 #include "base/text.h"
 #include "report/folder.h"
 #include "report/projection_code.h"
-#include "spec/node.h"
-#include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/shell.h"
+#include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -17,17 +16,6 @@
  */
 static const char *const own_names[] = {"project", "floor_of", "least_of", "most_of",
 	"remainder_of", "A_in", "B_in", "A", "B", "C_out", NULL};
-
-static struct space_time must_read(struct arena *arena, const char *text)
-{
-	struct diag *diag = diag_open(arena);
-	struct reading reading = {arena, diag, NULL};
-	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct space_time spec = {0};
-	if (!node || !space_time_read(&reading, node_find(node, "space_time"), NULL, &spec))
-		fail_msg("%s", complaints_text(arena, diag));
-	return spec;
-}
 
 /* The same in the program: see add_input. */
 static double read_input(void *user, int stream, const int64_t *place)
@@ -135,7 +123,7 @@ static void generated_code_computes_folded_einsums(void **state)
 	int count = (int)draws(10);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  %s  search: {fold: [tiles, blocks], wires: 1}\n",
 				rows[i].text));

@@ -86,11 +86,7 @@ static void folds_take_the_published_cycles(void **state)
 	for (long n = 0; n < count; n++) {
 		struct random random = random_open(seed, (uint64_t)n);
 		struct arena *arena = arena_open();
-		struct product s = {1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 4),
-			1 + (int64_t)random_below(&random, 4)};
+		struct product s = product_draw(&random);
 		struct space_time spec = read_spec(arena, "output", &s, NULL);
 		assert_int_equal(run(arena, &spec, &s), dataflow_cycles(OUTPUT_STATIONARY, &s));
 		spec = read_spec(arena, "weight", &s, NULL);

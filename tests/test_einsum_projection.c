@@ -1,42 +1,14 @@
 #include "base/arena.h"
 #include "model/recurrence_einsum.h"
-#include "model/workload_read.h"
 #include "search/project_search.h"
-#include "spec/node.h"
 #include "tests/support/complaints.h"
+#include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
 #include <string.h>
 
 /* Einsums as users write them, of a problem and of a graph: the recurrence that follows, and what is
  * refused and why. */
-static bool read_spec(
-	struct arena *arena, struct diag *diag, const char *text, struct space_time *out)
-{
-	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct reading reading = {arena, diag, NULL};
-	struct space_time_beside beside = {0};
-	if (!node)
-		return false;
-	const struct node *problem = node_find(node, "problem");
-	const struct node *workload = node_find(node, "workload");
-	if (problem)
-		beside.problem = shape_read(&reading, problem);
-	if (workload)
-		beside.workload = workload_read(&reading, workload);
-	return !diag_failed(diag) &&
-	       space_time_read(&reading, node_find(node, "space_time"), &beside, out);
-}
-
-static struct space_time must_read(struct arena *arena, const char *text)
-{
-	struct diag *diag = diag_open(arena);
-	struct space_time spec;
-	if (!read_spec(arena, diag, text, &spec))
-		fail_msg("%s", complaints_text(arena, diag));
-	return spec;
-}
-
 static struct project_explored explore_all(struct arena *arena, const struct space_time *spec)
 {
 	struct project_search search = {.spec = spec,
@@ -77,7 +49,7 @@ static void an_einsum_has_the_frontier_of_its_equations(void **state)
 	struct project_explored first = {0};
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
 		struct space_time spec =
-			must_read(arena, arena_format(arena, "%s%s", heads[i], search));
+			space_time_alone(arena, arena_format(arena, "%s%s", heads[i], search));
 		struct project_explored explored = explore_all(arena, &spec);
 		if (!i)
 			first = explored;
@@ -108,9 +80,9 @@ static void a_sum_goes_through_its_loops_in_order(void **state)
 		"  instance: {p: 3, r: 4, s: 5}\nspace_time:\n  sum: [s, r]\n";
 	static const int64_t across[] = {0, 1, -4}, down[] = {0, -3, 1};
 	struct arena *arena = arena_open();
-	struct space_time rows = must_read(arena, arena_format(arena, text, "r, s"));
-	struct space_time columns = must_read(arena, arena_format(arena, text, "s, r"));
-	struct space_time problem = must_read(arena, beside);
+	struct space_time rows = space_time_alone(arena, arena_format(arena, text, "r, s"));
+	struct space_time columns = space_time_alone(arena, arena_format(arena, text, "s, r"));
+	struct space_time problem = space_time_alone(arena, beside);
 	/* X along (1, -1), W along p, then the carry and the step of Y. */
 	assert_int_equal(rows.recurrence.dependence_count, 4);
 	assert_memory_equal(rows.recurrence.dependences[2].vector, across, sizeof across);
@@ -124,7 +96,7 @@ static void single_steps_are_no_loops(void **state)
 {
 	(void)state;
 	struct arena *arena = arena_open();
-	struct space_time spec = must_read(arena,
+	struct space_time spec = space_time_alone(arena,
 		"problem:\n  shape:\n    dimensions: [n, k, p, r]\n    data_spaces:\n"
 		"    - {name: X, projection: [n, [[p], [r]]]}\n"
 		"    - {name: W, projection: [k, r]}\n"
@@ -134,7 +106,7 @@ static void single_steps_are_no_loops(void **state)
 	assert_int_equal(spec.recurrence.loop_count, 3);
 	assert_string_equal(spec.recurrence.loops[0].name, "k");
 	assert_int_equal(spec.recurrence.dependence_count, 4);
-	spec = must_read(arena,
+	spec = space_time_alone(arena,
 		"problem:\n  shape:\n    dimensions: [n, k]\n    data_spaces:\n"
 		"    - {name: X, projection: [n]}\n    - {name: Y, projection: [k], read_write: true}\n"
 		"  instance: {n: 1, k: 1}\nspace_time: {}\n");
@@ -214,7 +186,8 @@ static void what_is_no_einsum_is_refused(void **state)
 		struct arena *arena = arena_open();
 		struct diag *diag = diag_open(arena);
 		struct space_time spec;
-		assert_int_equal(read_spec(arena, diag, rows[i].text, &spec), !rows[i].complaint);
+		const struct space_time_text text = {.spec = rows[i].text};
+		assert_int_equal(space_time_of_text(arena, diag, &text, &spec), !rows[i].complaint);
 		if (rows[i].complaint)
 			assert_string_equal(complaints_first(arena, diag), rows[i].complaint);
 		arena_close(arena);

@@ -2,9 +2,9 @@
 #include "base/random.h"
 #include "report/projection_report.h"
 #include "search/project_search.h"
-#include "spec/node.h"
-#include "tests/support/complaints.h"
+#include "tests/support/dataflows.h"
 #include "tests/support/draws.h"
+#include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
 #include <string.h>
@@ -14,35 +14,15 @@
  * and others, SCALE-Sim, ISPASS 2020, as its code counts them), every legal folding computes the
  * einsum on its array, and what a search finds is beaten by none.
  */
-static struct space_time must_read(struct arena *arena, const char *text, const char *plan)
-{
-	struct diag *diag = diag_open(arena);
-	struct reading reading = {arena, diag, NULL};
-	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct space_time_beside beside = {0};
-	struct space_time spec = {0};
-	if (plan)
-		beside.plan = node_find(
-			node_read_text(arena, "plan.yaml", plan, strlen(plan), diag), "projection");
-	if (!node || !space_time_read(&reading, node_find(node, "space_time"), &beside, &spec))
-		fail_msg("%s", complaints_text(arena, diag));
-	return spec;
-}
-
-struct product {
-	int64_t m, n, k, r, c;
-};
-
 static struct space_time product_spec(
 	struct arena *arena, const struct product *s, const char *orders)
 {
-	return must_read(arena,
-		arena_format(arena,
-			"space_time:\n  loops: {m: %d, n: %d, k: %d}\n"
-			"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
-			"  array: [%d, %d]\n  search: {fold: %s}\n",
-			(int)s->m, (int)s->n, (int)s->k, (int)s->r, (int)s->c, orders),
-		NULL);
+	return space_time_alone(
+		arena, arena_format(arena,
+			       "space_time:\n  loops: {m: %d, n: %d, k: %d}\n"
+			       "  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
+			       "  array: [%d, %d]\n  search: {fold: %s}\n",
+			       (int)s->m, (int)s->n, (int)s->k, (int)s->r, (int)s->c, orders));
 }
 
 static struct project_search open_search(const struct space_time *spec)
@@ -53,11 +33,6 @@ static struct project_search open_search(const struct space_time *spec)
 		.simulate = SIMULATE_ALL,
 		.seed = 9,
 		.asker = {.jobs = 1}};
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
 }
 
 /* What is in memory depends on the tensor's name alone. */
@@ -104,18 +79,11 @@ static void classical_dataflows_take_the_published_cycles(void **state)
 	for (long n = 0; n < count; n++) {
 		struct random random = random_open(seed, (uint64_t)n);
 		struct arena *arena = arena_open();
-		struct product s = {1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 9),
-			1 + (int64_t)random_below(&random, 4),
-			1 + (int64_t)random_below(&random, 4)};
+		struct product s = product_draw(&random);
 		struct space_time spec = product_spec(arena, &s, "tiles");
 		struct project_search search = open_search(&spec);
-		const int64_t folds[] = {ceil_div(s.k, s.r) * ceil_div(s.m, s.c),
-			ceil_div(s.k, s.r) * ceil_div(s.n, s.c),
-			ceil_div(s.m, s.r) * ceil_div(s.n, s.c)};
-		const int64_t fold[] = {
-			2 * s.r + s.c + s.n - 2, 2 * s.r + s.c + s.m - 2, s.r + s.c + s.k - 2};
+		static const enum dataflow dataflows[] = {
+			INPUT_STATIONARY, WEIGHT_STATIONARY, OUTPUT_STATIONARY};
 		static const char *const names[] = {
 			"Inputs stationary", "Weights stationary", "Outputs stationary"};
 		for (int i = 0; i < 3; i++) {
@@ -125,8 +93,8 @@ static void classical_dataflows_take_the_published_cycles(void **state)
 			assert_true(folding_classical(&spec, i, &folding));
 			assert_true(project_fold(&search, &folding, false, arena, &found, &score));
 			assert_non_null(strstr(found.name, names[i]));
-			assert_int_equal(found.folds, folds[i]);
-			assert_int_equal(score.cycles, folds[i] * fold[i]);
+			assert_int_equal(found.folds, dataflow_folds(dataflows[i], &s));
+			assert_int_equal(score.cycles, dataflow_cycles(dataflows[i], &s));
 			project_execute(&search, &found, arena);
 			assert_true(found.agrees);
 			struct recurrence_values whole = run_whole(arena, &spec);
@@ -184,11 +152,13 @@ static void the_frontier_has_something_better(void **state)
 	for (size_t i = 0; i < explored.frontier.count; i++) {
 		const struct point *point = &explored.frontier.points[i];
 		const struct project_found *found = point->payload;
-		struct space_time again = must_read(arena,
-			"space_time:\n  loops: {m: 8, n: 6, k: 5}\n"
-			"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
-			"  array: [4, 3]\n  search: {fold: [tiles, blocks]}\n",
-			projection_plan_yaml(arena, point));
+		const struct space_time_text text = {
+			.spec = "space_time:\n  loops: {m: 8, n: 6, k: 5}\n"
+				"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
+				"  array: [4, 3]\n  search: {fold: [tiles, blocks]}\n",
+			.plan = projection_plan_yaml(arena, point),
+		};
+		struct space_time again = space_time_given(arena, &text);
 		struct projection_facts facts =
 			projection_facts(&again.recurrence, &again.projection, &again);
 		assert_int_equal(facts.fault, PROJECTION_FINE);
@@ -256,11 +226,10 @@ static void every_folding_computes_the_einsum(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  %s  search: {fold: [tiles, blocks], wires: %d}\n",
-				rows[i].text, rows[i].wires ? 1 : 0),
-			NULL);
+				rows[i].text, rows[i].wires ? 1 : 0));
 		struct looks looks = {.search = open_search(&spec)};
 		looks.whole = run_whole(arena, &spec);
 		assert_true(foldings_visit(&spec, look, &looks));
@@ -294,13 +263,12 @@ static void limits_hold_for_foldings(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  loops: {m: 5, n: 4, k: 6}\n"
 				"  einsum: Outputs[m,n] = sum(k) Inputs[m,k] * Weights[k,n]\n"
 				"  array: [2, 3]\n  search: {fold: tiles}\n  %s\n",
-				rows[i].limits),
-			NULL);
+				rows[i].limits));
 		struct project_search search = open_search(&spec);
 		struct project_explored explored = project_explore(&search, arena);
 		assert_true(explored.complete);

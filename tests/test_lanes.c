@@ -2,38 +2,14 @@
 #include "report/projection_code.h"
 #include "report/projection_report.h"
 #include "search/project_search.h"
-#include "spec/node.h"
 #include "tests/support/complaints.h"
+#include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
 #include <string.h>
 
 /* Lanes of vector units, and rows of arrays along which some streams have no links or wires: what is
  * legal there, what is refused and why, and what a search finds. */
-static bool read_spec(struct arena *arena, struct diag *diag, const char *text,
-	const char *constraints, struct space_time *out)
-{
-	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct reading reading = {arena, diag, NULL};
-	const struct node *list = NULL, *targets[8] = {0};
-	if (constraints)
-		list = node_read_text(
-			arena, "constraints.yaml", constraints, strlen(constraints), diag);
-	for (size_t i = 0; list && i < list->count && i < 7; i++)
-		targets[i] = list->items[i];
-	struct space_time_beside beside = {.targets = targets};
-	return node && space_time_read(&reading, node_find(node, "space_time"), &beside, out);
-}
-
-static struct space_time must_read(struct arena *arena, const char *text, const char *constraints)
-{
-	struct diag *diag = diag_open(arena);
-	struct space_time spec;
-	if (!read_spec(arena, diag, text, constraints, &spec))
-		fail_msg("%s", complaints_text(arena, diag));
-	return spec;
-}
-
 #define CONVOLUTION                                                                                \
 	"space_time:\n  loops: {q: 4, c: 8}\n  equations: |\n"                                     \
 	"    Z(q, c) = select(q == 0, 0, Z(q - 1, c)) + x(c + q) * w(q)\n"                         \
@@ -47,7 +23,8 @@ static struct space_time must_read(struct arena *arena, const char *text, const 
 static void expect_fault(struct arena *arena, const char *text, const char *constraints,
 	enum projection_fault fault, const char *why)
 {
-	struct space_time spec = must_read(arena, text, constraints);
+	struct space_time spec = space_time_given(
+		arena, &(struct space_time_text){.spec = text, .constraints = constraints});
 	struct projection_facts facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
 	assert_int_equal(facts.fault, fault);
 	const char *got = projection_fault_text(arena, &spec, &spec.projection, &facts);
@@ -68,7 +45,7 @@ static void the_published_lanes_need_a_shuffle(void **state)
 	expect_fault(arena, CONVOLUTION "  lanes: {k: 8}\n  shuffle: [Z]\n", NULL, PROJECTION_LANES,
 		"'k' needs 11 lanes, a vector unit has 8");
 	expect_fault(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n", NULL, PROJECTION_FINE, NULL);
-	struct space_time spec = must_read(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n", NULL);
+	struct space_time spec = space_time_alone(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n");
 	struct project_search search = {.spec = &spec, .seed = 3};
 	struct project_found found = {.spec = &spec,
 		.projection = spec.projection,
@@ -105,7 +82,7 @@ static void lanes_have_operands_in_common(void **state)
 		"dependence 'C' (0, 0, 1) is used 0 steps after it is made, first at (0, 0, 1); it "
 		"needs at least one, or 'wires: [C]' if a wire may carry it within the step");
 	struct space_time spec =
-		must_read(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: 8\n", NULL);
+		space_time_alone(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: 8\n");
 	struct project_search search = {.spec = &spec, .seed = 3};
 	struct project_found found = {.spec = &spec,
 		.projection = spec.projection,
@@ -178,14 +155,13 @@ static void searches_keep_to_the_array(void **state)
 	};
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  loops: {i: 2, j: 3, k: 4}\n"
 				"  einsum: 'C[i,j] = sum(k) A[i,k] * B[k,j]'\n"
 				"  search: {allocation: [0, 1], schedule: [0, 2], rows: 2, wires: "
 				"1}\n%s",
-				limits[i]),
-			NULL);
+				limits[i]));
 		struct project_search search = {.spec = &spec,
 			.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
 			.solver = "exhaustive",
@@ -268,7 +244,9 @@ static void what_is_no_row_is_refused(void **state)
 		struct arena *arena = arena_open();
 		struct diag *diag = diag_open(arena);
 		struct space_time spec;
-		assert_false(read_spec(arena, diag, rows[i].text, rows[i].constraints, &spec));
+		const struct space_time_text text = {
+			.spec = rows[i].text, .constraints = rows[i].constraints};
+		assert_false(space_time_of_text(arena, diag, &text, &spec));
 		assert_string_equal(complaints_first(arena, diag), rows[i].complaint);
 		arena_close(arena);
 	}
@@ -293,7 +271,7 @@ static void lanes_are_written_as_vector_loops(void **state)
 			"A_now[4][6]"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct space_time spec = must_read(arena, rows[i].text, NULL);
+		struct space_time spec = space_time_alone(arena, rows[i].text);
 		struct projection_facts facts =
 			projection_facts(&spec.recurrence, &spec.projection, &spec);
 		const char *why = NULL, *code = projection_code(arena, &spec.recurrence,

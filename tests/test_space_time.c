@@ -3,31 +3,14 @@
 #include "cost/projection_bounds.h"
 #include "report/projection_report.h"
 #include "search/project_search.h"
-#include "spec/node.h"
 #include "tests/support/complaints.h"
+#include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
 #include <string.h>
 
 /* Recurrences as users write them: what is read, what is refused and why, and the arrays that the
  * literature has for them. */
-static bool read_spec(
-	struct arena *arena, struct diag *diag, const char *text, struct space_time *out)
-{
-	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct reading reading = {arena, diag, NULL};
-	return node && space_time_read(&reading, node_find(node, "space_time"), NULL, out);
-}
-
-static struct space_time must_read(struct arena *arena, const char *text)
-{
-	struct diag *diag = diag_open(arena);
-	struct space_time spec;
-	if (!read_spec(arena, diag, text, &spec))
-		fail_msg("%s", complaints_text(arena, diag));
-	return spec;
-}
-
 static const char convolution[] =
 	"space_time:\n"
 	"  loops: {c: 8, q: 4}\n"
@@ -57,8 +40,8 @@ static void classical_convolutions_follow_from_the_equations(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
 		struct space_time spec =
-			must_read(arena, arena_format(arena, convolution, rows[i].allocation,
-						 rows[i].schedule, rows[i].wires));
+			space_time_alone(arena, arena_format(arena, convolution, rows[i].allocation,
+							rows[i].schedule, rows[i].wires));
 		struct projection_facts facts =
 			projection_facts(&spec.recurrence, &spec.projection, &spec);
 		assert_int_equal(facts.fault, PROJECTION_FINE);
@@ -82,7 +65,7 @@ static void the_published_call_is_projected(void **state)
 {
 	(void)state;
 	struct arena *arena = arena_open();
-	struct space_time spec = must_read(arena,
+	struct space_time spec = space_time_alone(arena,
 		"space_time:\n"
 		"  loops: {q: 4, c: 8}\n"
 		"  equations: |\n"
@@ -110,7 +93,7 @@ static void a_wrong_reverse_is_shown(void **state)
 {
 	(void)state;
 	struct arena *arena = arena_open();
-	struct space_time spec = must_read(arena,
+	struct space_time spec = space_time_alone(arena,
 		"space_time:\n"
 		"  loops: {i: 3, j: 3}\n"
 		"  dependences: {A: [1, 0], B: [0, 1]}\n"
@@ -134,11 +117,12 @@ static void a_reverse_names_rows_as_the_spec_does(void **state)
 			     "  allocation: [[1, 0]]\n"
 			     "  schedule: [1, 1]\n"
 			     "%s";
-	struct space_time spec = must_read(arena, arena_format(arena, format, "p", "t", "p", ""));
+	struct space_time spec =
+		space_time_alone(arena, arena_format(arena, format, "p", "t", "p", ""));
 	struct projection_facts facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
 	assert_int_equal(facts.fault, PROJECTION_FINE);
-	spec = must_read(arena, arena_format(arena, format, "row", "step", "row",
-					"  space: [row]\n  time: [step]\n"));
+	spec = space_time_alone(arena, arena_format(arena, format, "row", "step", "row",
+					       "  space: [row]\n  time: [step]\n"));
 	facts = projection_facts(&spec.recurrence, &spec.projection, &spec);
 	assert_int_equal(facts.fault, PROJECTION_FINE);
 	arena_close(arena);
@@ -168,7 +152,7 @@ static void refusals_show_counterexamples(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
 				"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n%s",
@@ -227,8 +211,9 @@ static void wrong_specs_are_told(void **state)
 		struct arena *arena = arena_open();
 		struct diag *diag = diag_open(arena);
 		struct space_time spec;
-		assert_false(read_spec(arena, diag,
-			arena_format(arena, "space_time:\n  %s", rows[i].spec), &spec));
+		const struct space_time_text text = {
+			.spec = arena_format(arena, "space_time:\n  %s", rows[i].spec)};
+		assert_false(space_time_of_text(arena, diag, &text, &spec));
 		char *got = arena_text(arena, complaints_text(arena, diag));
 		got[strcspn(got, "\n")] = '\0';
 		assert_string_equal(got, rows[i].text);
@@ -253,7 +238,7 @@ static void folds_compute_the_same(void **state)
 	struct arena *arena = arena_open();
 	struct systolic_result whole = {0};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct space_time spec = must_read(
+		struct space_time spec = space_time_alone(
 			arena, arena_format(arena,
 				       "space_time:\n  loops: {i: [1, 7], j: 6, k: 6}\n"
 				       "  equations: |\n"
@@ -293,7 +278,7 @@ static void bounds_are_those_of_the_matrix_product(void **state)
 	static const int64_t widest[] = {3, 7, 12, 19, 27, 37, 48};
 	for (int64_t n = 2; n <= 8; n++) {
 		struct arena *arena = arena_open();
-		struct space_time spec = must_read(arena,
+		struct space_time spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  loops: {i: %d, j: %d, k: %d}\n"
 				"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n",
@@ -301,7 +286,7 @@ static void bounds_are_those_of_the_matrix_product(void **state)
 		int64_t schedule[RECURRENCE_LOOPS_MOST] = {1, 1, 1};
 		assert_int_equal(projection_widest(&spec.recurrence, schedule), widest[n - 2]);
 		assert_int_equal(projection_longest(&spec.recurrence, 0), 3 * n - 2);
-		spec = must_read(arena,
+		spec = space_time_alone(arena,
 			arena_format(arena,
 				"space_time:\n  loops: {i: %d, j: %d, k: %d}\n"
 				"  domain: i >= 0 and (j >= 0 or k < 0)\n"
@@ -317,10 +302,10 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 {
 	(void)state;
 	struct arena *arena = arena_open();
-	struct space_time spec =
-		must_read(arena, "space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
-				 "  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
-				 "  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2}\n");
+	struct space_time spec = space_time_alone(arena,
+		"space_time:\n  loops: {i: 4, j: 4, k: 4}\n"
+		"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
+		"  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2}\n");
 	struct project_search search = {.spec = &spec,
 		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
 		.solver = "exhaustive",
