@@ -1,9 +1,9 @@
-#include "base/arena.h"
 #include "base/text.h"
 #include "model/arch.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <math.h>
@@ -13,18 +13,6 @@
 #include "tests/test.h"
 
 #define SPYRE "specs/arch/spyre32.yaml"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const struct arch *read_spyre(struct arena *arena)
 {

@@ -4,24 +4,13 @@
 #include "spec/node.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
 
 /* Machines as Timeloop 0.4's `nodes:` write them, with branches and inherited attributes. */
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 #define HEAD "architecture:\n  version: 0.4\n  nodes:\n"
 #define SYSTEM                                                                                     \

@@ -3,24 +3,13 @@
 #include "model/arch.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
 
 /* Machines in the older form, `subtree:` and `local:`. */
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const struct arch *read_good(struct arena *arena, const char *yaml)
 {

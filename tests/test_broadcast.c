@@ -6,22 +6,11 @@
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const char machine[] =
 	"architecture:\n"

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/set_up.h"
 #include "tests/support/shell.h"
 
 #include <stdio.h>
@@ -10,23 +11,29 @@
 
 #define SPECS "specs/arch/a2a3.yaml specs/broadcasts/weights_16MiB.yaml"
 
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
-
 static void expect(const struct ended *ended, int status, const char *out)
 {
 	if (ended->status != status || !strstr(ended->out, out))
 		fail_msg("status %d, not %d; no '%s' in\n%s%s", ended->status, status, out,
 			ended->out, ended->err);
+}
+
+/* What a command says of a broadcast that it does not take. */
+struct refused {
+	const char *command, *broadcast;
+	int status;
+	const char *complaint;
+};
+
+static void expect_refused(struct arena *arena, const struct refused *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ended ended = shell(arena, "$LXPLORE %s <<'E'\nbroadcast: {%s}\nE",
+			rows[i].command, rows[i].broadcast);
+		if (ended.status != rows[i].status || !strstr(ended.err, rows[i].complaint))
+			fail_msg("status %d, not %d; no '%s' in\n%s", ended.status, rows[i].status,
+				rows[i].complaint, ended.err);
+	}
 }
 
 static void score_and_simulate_agree(void **state)
@@ -94,46 +101,38 @@ static void siblings_have_algorithms(void **state)
 	expect(&ended, 0, "\"rounds\": 10,");
 	expect(&ended, 0, "\"bound_rounds\": 10,");
 	expect(&ended, 0, "\"agrees\": true");
-	ended = shell(*state,
-		"$LXPLORE simulate - <<'E'\n"
-		"broadcast: {operation: scatter, algorithm: binomail, dtype: fp32, shape: [4],\n"
-		"  ranks: 4, tile: {rows: 1, cols: 8}}\nE");
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "stage 'scatter' has no solver 'binomail'; did you mean "
-					  "'binomial'?"));
-	ended = shell(*state,
-		"$LXPLORE score - <<'E'\n"
-		"broadcast: {operation: put, algorithm: chain, dtype: fp32, shape: [4],\n"
-		"  ranks: 4, peer: 1, tile: {rows: 1, cols: 8}}\nE");
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "a put has no algorithms"));
-	ended = shell(*state,
-		"$LXPLORE explore - -q --solver broadcast=binomial <<'E'\n"
-		"broadcast: {operation: gather, dtype: fp32, shape: [4], ranks: 4,\n"
-		"  tile: {rows: 1, cols: 8}}\nE");
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "a gather has the one stage 'scatter'"));
+	static const struct refused rows[] = {
+		{"simulate -",
+			"operation: scatter, algorithm: binomail, dtype: fp32, shape: [4], ranks: 4,\n"
+			"  tile: {rows: 1, cols: 8}",
+			2, "stage 'scatter' has no solver 'binomail'; did you mean 'binomial'?"},
+		{"score -",
+			"operation: put, algorithm: chain, dtype: fp32, shape: [4], ranks: 4, peer: 1,\n"
+			"  tile: {rows: 1, cols: 8}",
+			2, "a put has no algorithms"},
+		{"explore - -q --solver broadcast=binomial",
+			"operation: gather, dtype: fp32, shape: [4], ranks: 4, tile: {rows: 1, cols: 8}",
+			2, "a gather has the one stage 'scatter'"},
+	};
+	expect_refused(*state, rows, sizeof rows / sizeof *rows);
 }
 
 static void what_breaks_a_rule_is_no_broadcast(void **state)
 {
-	struct ended ended = shell(*state, "$LXPLORE check specs/arch/kirin.yaml - <<'E'\n"
-					   "broadcast: {dtype: fp32, shape: [100, 100], ranks: 4,\n"
-					   "  tile: {rows: 512, cols: 128}}\nE");
-	assert_int_equal(ended.status, 1);
-	assert_non_null(strstr(ended.err, "error: E_UB_SIZE: [SA-0352]"));
-	ended = shell(*state, "$LXPLORE score - <<'E'\n"
-			      "broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: chian,\n"
-			      "  tile: {rows: 1, cols: 64}}\nE");
-	assert_int_equal(ended.status, 2);
-	assert_non_null(strstr(ended.err, "did you mean 'chain'?"));
-	ended = shell(*state,
-		"$LXPLORE score - <<'E'\n"
-		"broadcast: {dtype: fp32, shape: [64], ranks: 4, algorithm: binomial,\n"
-		"  links: {topology: ring}, tile: {rows: 1, cols: 64}}\nE");
-	assert_int_equal(ended.status, 1);
-	assert_non_null(strstr(ended.err, "'binomial' does not go over these links"));
-	ended = shell(*state, "$LXPLORE score " SPECS " --counting timeloop");
+	static const struct refused rows[] = {
+		{"check specs/arch/kirin.yaml -",
+			"dtype: fp32, shape: [100, 100], ranks: 4, tile: {rows: 512, cols: 128}", 1,
+			"error: E_UB_SIZE: [SA-0352]"},
+		{"score -",
+			"dtype: fp32, shape: [64], ranks: 4, algorithm: chian, tile: {rows: 1, cols: 64}",
+			2, "did you mean 'chain'?"},
+		{"score -",
+			"dtype: fp32, shape: [64], ranks: 4, algorithm: binomial,\n"
+			"  links: {topology: ring}, tile: {rows: 1, cols: 64}",
+			1, "'binomial' does not go over these links"},
+	};
+	expect_refused(*state, rows, sizeof rows / sizeof *rows);
+	struct ended ended = shell(*state, "$LXPLORE score " SPECS " --counting timeloop");
 	assert_int_equal(ended.status, 2);
 }
 

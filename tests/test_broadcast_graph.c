@@ -4,25 +4,12 @@
 #include "search/lx_staging.h"
 #include "tests/support/executed.h"
 #include "tests/support/ranks_arch.h"
+#include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(arena);
-	return 0;
-}
 
 /* 100 cycles to a neighbour at 32 bytes a cycle; loads take 20 cycles more, stores 10. */
 static const struct arch *three_ranks(const char *topology)
@@ -31,13 +18,13 @@ static const struct arch *three_ranks(const char *topology)
 		.ranks = 3,
 		.cores = 2,
 		.links = arena_format(
-			arena, "topology: %s, latency: 100ns, bandwidth: 32GB/s", topology),
+			test_arena, "topology: %s, latency: 100ns, bandwidth: 32GB/s", topology),
 		.load = 20,
 		.store = 10,
 		.lx_bytes = 65536,
 		.alignment = 128,
 	};
-	return ranks_arch(arena, &machine);
+	return ranks_arch(test_arena, &machine);
 }
 
 static const char alone[] = "workload:\n"
@@ -49,17 +36,17 @@ static const char alone[] = "workload:\n"
 static struct executed run_alone(
 	const struct arch *arch, const char *yaml, int64_t rows, int64_t sticks, int count)
 {
-	const struct workload *workload = workload_given(arena, yaml);
+	const struct workload *workload = workload_given(test_arena, yaml);
 	struct planning planning = planning_default(arch);
 	struct staging_option option = {.rows = rows, .sticks = sticks, .count = count};
 	struct staging_menu menus[] = {{"w", 1, &option}, {0}};
 	planning.menus = menus;
 	struct recipe recipe = {
 		.arch = arch, .workload = workload, .planning = planning, .place = "greedy"};
-	struct recipe_result made = recipe_plan(&recipe, arena);
+	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	if (!made.plan)
 		fail_msg("%s", made.why);
-	struct executed executed = execute_plan(made.plan, 3, true, arena);
+	struct executed executed = execute_plan(made.plan, 3, true, test_arena);
 	if (executed.why)
 		fail_msg("%s", executed.why);
 	return executed;
@@ -116,7 +103,7 @@ static void counts_are_those_of_the_root(void **state)
 static void programs_name_ranks(void **state)
 {
 	struct executed run = run_alone(three_ranks("full"), alone, 1, 8, 1);
-	assert_string_equal(program_print(arena, run.program),
+	assert_string_equal(program_print(test_arena, run.program),
 		"0 in 0: w0[0+1 0+8] 0 > 0\n"
 		"1 out 0: w[0+1 0+8] 0 > rank 0 2048 after 0\n"
 		"2 out 0: w[0+1 0+8] 0 > rank 1 2048\n"
@@ -163,12 +150,12 @@ static void largest_dimensions_are_cut(void **state)
 		{"w[n,h,g] = broadcast w0[n,h,g]", 1, 3, 128},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct workload *workload =
-			workload_given(arena, arena_format(arena,
-						      "workload:\n"
-						      "  dimensions: {h: 3, m: 8, n: 128, g: 1}\n"
-						      "  ops: [\"%s\"]\n",
-						      rows[i].shape));
+		const struct workload *workload = workload_given(
+			test_arena, arena_format(test_arena,
+					    "workload:\n"
+					    "  dimensions: {h: 3, m: 8, n: 128, g: 1}\n"
+					    "  ops: [\"%s\"]\n",
+					    rows[i].shape));
 		const struct tensor *w = &workload->tensors[workload_tensor(workload, "w")];
 		const struct tensor *from = &workload->tensors[workload_tensor(workload, "w0")];
 		struct sliding sliding = sliding_make(&w->layout);
@@ -198,8 +185,8 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 		.lx_bytes = 1 << 20,
 		.alignment = 128};
 	struct exploration exploration = {
-		.arch = ranks_arch(arena, &machine),
-		.workload = workload_given(arena, block),
+		.arch = ranks_arch(test_arena, &machine),
+		.workload = workload_given(test_arena, block),
 		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
 		.core_count = 2,
 		.cores = {1, 2},
@@ -212,13 +199,13 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 	};
 	exploration.planning = planning_default(exploration.arch);
 	exploration.planning.lx_capacity = lx_capacity;
-	exploration.arch = planning_arch(arena, exploration.arch, &exploration.planning);
+	exploration.arch = planning_arch(test_arena, exploration.arch, &exploration.planning);
 	exploration.planning.staging_bytes = staging_bytes;
 	exploration.planning.staging_tiles = tiles;
 	exploration.planning.menus =
-		staging_menus(exploration.arch, exploration.workload, tiles, arena);
+		staging_menus(exploration.arch, exploration.workload, tiles, test_arena);
 	*out = exploration.workload;
-	return explore(&exploration, arena);
+	return explore(&exploration, test_arena);
 }
 
 static int64_t least_cycles(const struct explored *explored)
@@ -264,7 +251,7 @@ static void menus_have_what_is_worth_its_bytes(void **state)
 {
 	const struct arch *arch = three_ranks("full");
 	const struct staging_menu *menus =
-		staging_menus(arch, workload_given(arena, block), 0, arena);
+		staging_menus(arch, workload_given(test_arena, block), 0, test_arena);
 	assert_string_equal(menus[0].op, "w");
 	assert_null(menus[1].op);
 	assert_true(menus[0].count > 3);

@@ -7,29 +7,16 @@
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"
 #include "tests/support/draws.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
 
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(arena);
-	return 0;
-}
-
 /* Every constraint as "row part key", a line each. */
 static const char *listed(const struct constraint_case *test)
 {
-	struct text text = text_open(arena);
+	struct text text = text_open(test_arena);
 	for (size_t i = 0; i < test->constraints.count; i++) {
 		const struct constraint *constraint = &test->constraints.at[i];
 		text_add(&text, "%s %s %s\n",
@@ -41,9 +28,9 @@ static const char *listed(const struct constraint_case *test)
 
 static void expect(const char *yaml, const char *list)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test, yaml);
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	assert_string_equal(listed(&test), list);
 }
 
@@ -70,7 +57,7 @@ static void a_fan_out_has_two_names(void **state)
 {
 	static const char *const names[] = {"PE", "inter_PE_spatial"};
 	for (int i = 0; i < 2; i++)
-		expect(arena_format(arena,
+		expect(arena_format(test_arena,
 			       "[{target: %s, type: spatial, factors: M=4}, {target: %s, type: "
 			       "temporal, factors: M=1}, {target: %s, type: bypass, bypass: [A]}]",
 			       names[i], names[i], names[i]),
@@ -79,11 +66,11 @@ static void a_fan_out_has_two_names(void **state)
 
 static void the_older_tree_names_the_parent(void **state)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	test.arch.tree = true;
 	constraint_case_read(&test, "[{target: GLB, type: spatial, factors: M=4}, {target: RF, "
 				    "type: spatial, factors: N=2}]");
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	assert_string_equal(listed(&test), "PE spatial factors\nmac spatial factors\n");
 }
 
@@ -98,12 +85,12 @@ static void older_names_mean_the_same(void **state)
 
 static void flags_go_to_the_levels_they_name(void **state)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test,
 		"[{target: PE, type: spatial, no_reuse: [A], no_link_transfer: [B]}, {target: GLB, "
 		"type: temporal, no_reuse: [B], rmw_first_update: [Z]}, {target: RF, type: "
 		"dataspace, no_coalesce: '*'}, {type: utilization, min: 0.75}]");
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	/* innermost first: RF with the multipliers below, the PEs, GLB, DRAM */
 	struct hierarchy hierarchy = {.level_count = 4,
 		.levels = {{.row = 3, .block_row = 4}, {.row = 2, .block_row = 2},
@@ -124,12 +111,12 @@ static void a_mapping_carries_flags(void **state)
 		"[{target: GLB, type: temporal, factors: M4, permutation: MNK, rmw_first_update: "
 		"[Z]}, {target: PE, type: spatial, factors: M4, split: 1, no_reuse: [A]}, {target: "
 		"RF, type: bypass, keep: [A], bypass: [B]}]";
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	const struct constraint_context context = {
 		.reading = &test.reading, .arch = &test.arch, .shape = test.shape};
-	test.constraints = constraints_of_mapping(
-		&context, node_read_text(arena, "mapping.yaml", yaml, strlen(yaml), test.diag));
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	test.constraints = constraints_of_mapping(&context,
+		node_read_text(test_arena, "mapping.yaml", yaml, strlen(yaml), test.diag));
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	assert_string_equal(listed(&test), "GLB temporal rmw_first_update\nPE spatial no_reuse\n");
 }
 
@@ -164,10 +151,10 @@ static const char nodes_yaml[] =
 
 static struct constraint_case nodes_case(const char *a, const char *z, const char *nothing)
 {
-	struct constraint_case test = constraint_case_open(arena);
-	const struct arch *arch =
-		arch_of_text(arena, arena_format(arena, nodes_yaml, a, z, nothing), test.diag);
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	struct constraint_case test = constraint_case_open(test_arena);
+	const struct arch *arch = arch_of_text(
+		test_arena, arena_format(test_arena, nodes_yaml, a, z, nothing), test.diag);
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	test.arch = *arch;
 	constraint_case_read(&test, "[]");
 	return test;
@@ -176,7 +163,7 @@ static struct constraint_case nodes_case(const char *a, const char *z, const cha
 static void architectures_have_them_inline(void **state)
 {
 	struct constraint_case test = nodes_case("A", "Z", "B");
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	assert_string_equal(listed(&test),
 		"DRAM temporal permutation\nPE spatial factors\nPE spatial split\n"
 		"PE machine utilization\nspad_a dataspace keep\nspad_z dataspace keep\n"
@@ -201,7 +188,7 @@ static void nothing_has_no_loops(void **state)
 	struct constraint_case test = nodes_case(
 		"A", "Z", "B]}, temporal: {factors: [M=2], permutation: [M], no_reuse: [A");
 	assert_false(test.good);
-	const char *complaints = complaints_text(arena, test.diag);
+	const char *complaints = complaints_text(test_arena, test.diag);
 	assert_non_null(strstr(complaints,
 		"error: '!Nothing' has no loops and no words of its own: 'factors' cannot be met "
 		"there"));
@@ -214,7 +201,7 @@ static void every_dataspace_has_one_branch(void **state)
 {
 	struct constraint_case test = nodes_case("A", "Z", "A");
 	assert_false(test.good);
-	const char *complaints = complaints_text(arena, test.diag);
+	const char *complaints = complaints_text(test_arena, test.diag);
 	assert_non_null(strstr(complaints,
 		"A is kept in two branches of one !Parallel, by spad_a and by !Nothing"));
 	assert_non_null(strstr(complaints,
@@ -224,7 +211,7 @@ static void every_dataspace_has_one_branch(void **state)
 
 static void timeloop_reads_must_iterate_otherwise(void **state)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	test.context.timeloop = true;
 	constraint_case_read(
 		&test, "[{target: GLB, type: temporal, must_iterate_over_dataspaces: [A]}]");
@@ -232,24 +219,24 @@ static void timeloop_reads_must_iterate_otherwise(void **state)
 	struct mapping only_m = constraint_case_mapping(&test, "GLB: M12 | RF: N8 K6");
 	struct mapping none = constraint_case_mapping(&test, "RF: M12 N8 K6");
 	struct mapping also_n = constraint_case_mapping(&test, "GLB: M12 N8 | RF: K6");
-	assert_null(constraints_check(&test.constraints, test.domain, &only_m, arena));
-	assert_null(constraints_check(&test.constraints, test.domain, &none, arena));
-	assert_string_equal(constraints_check(&test.constraints, test.domain, &also_n, arena),
+	assert_null(constraints_check(&test.constraints, test.domain, &only_m, test_arena));
+	assert_null(constraints_check(&test.constraints, test.domain, &none, test_arena));
+	assert_string_equal(constraints_check(&test.constraints, test.domain, &also_n, test_arena),
 		"constraints.yaml:1:62: 'GLB' (temporal) has N=8, not N=1");
 }
 
 static void a_subset_agrees_or_not(void **state)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test, "[{target: GLB, type: temporal, factors: M=6}, {target: RF, "
 				    "type: temporal, factors: M=4}, {target: RF, type: temporal, "
 				    "permutation: M}]");
 	assert_false(test.good);
 	for (int without = 0; without < 3; without++) {
 		bool chosen[] = {without != 0, without != 1, without != 2};
-		struct domain *domain = domain_make(arena, &test.arch, test.shape, NULL);
-		assert_int_equal(
-			constraints_agree(&test.constraints, chosen, domain, arena), without < 2);
+		struct domain *domain = domain_make(test_arena, &test.arch, test.shape, NULL);
+		assert_int_equal(constraints_agree(&test.constraints, chosen, domain, test_arena),
+			without < 2);
 	}
 }
 
@@ -272,9 +259,9 @@ static void imperfect_bounds_go_together_where_they_may(void **state)
 			1, false},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct constraint_case test = constraint_case_open(arena);
+		struct constraint_case test = constraint_case_open(test_arena);
 		constraint_case_read(&test, "[]");
-		const struct node *lists[2] = {node_read_text(arena, "constraints.yaml",
+		const struct node *lists[2] = {node_read_text(test_arena, "constraints.yaml",
 			cases[i].yaml, strlen(cases[i].yaml), test.diag)};
 		test.constraints = constraints_read(&test.context, lists);
 		test.domain->imperfect = cases[i].imperfect;
@@ -362,12 +349,12 @@ static void large_dimensions_are_maximized(void **state)
 /* All spatial ones from the inside outwards, then the temporal ones, of what is left. */
 static void rows_are_maximized_one_after_another(void **state)
 {
-	struct constraint_case test = constraint_case_open(arena);
+	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test,
 		"[{target: RF, type: temporal, maximize_dims: [[M], [K]], maximize_dims_capacity: 6}, "
 		"{target: PE, type: spatial, maximize_dims: [K, M]}, {target: mac, type: spatial, "
 		"maximize_dims: [[M]]}, {target: GLB, type: temporal, factors: [K=3]}]");
-	assert_string_equal(complaints_text(arena, test.diag), "");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
 	const struct row_domain *rows = test.domain->rows;
 	assert_int_equal(rows[4].spatial[0].least, 2);  /* of 12 */
 	assert_int_equal(rows[2].spatial[0].least, 3);  /* of 6 */

@@ -8,22 +8,11 @@
 #include "sim/copy_combine.h"
 #include "sim/kernel.h"
 #include "tests/support/broadcast_case.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static void integers_wrap_around(void **state)
 {

@@ -3,23 +3,12 @@
 #include "cost/cost.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
+#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 #define MAP "{dimensions: {m: 4, n: 128}, ops: ['y[m,n] = exp(x[m,n])']}"
 #define PRODUCT "{dimensions: {m: 4, n: 128, k: 128}, ops: ['c[m,n] = sum(k) a[m,k] * b[k,n]']}"

@@ -7,6 +7,7 @@
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,18 +15,6 @@
 #include "tests/test.h"
 
 /* Energies per action: Accelergy's tables, the levels' own, the built-in ones. */
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 #define MACHINE                                                                                    \
 	"architecture:\n  nodes:\n"                                                                \

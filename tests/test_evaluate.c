@@ -1,37 +1,24 @@
 #include "base/arena.h"
 #include "search/evaluate.h"
+#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
 #include "tests/test.h"
 
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-	arena = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(arena);
-	return 0;
-}
-
 /* A matrix product of three extents: how would a plan of it be run? */
 static enum sim_mode mode_of(int64_t m, int64_t k, int64_t n)
 {
 	const struct workload *workload =
-		workload_given(arena, arena_format(arena,
-					      "workload:\n"
-					      "  name: product\n"
-					      "  dimensions: {m: %lld, k: %lld, n: %lld}\n"
-					      "  ops:\n"
-					      "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n",
-					      (long long)m, (long long)k, (long long)n));
+		workload_given(test_arena, arena_format(test_arena,
+						   "workload:\n"
+						   "  name: product\n"
+						   "  dimensions: {m: %lld, k: %lld, n: %lld}\n"
+						   "  ops:\n"
+						   "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n",
+						   (long long)m, (long long)k, (long long)n));
 	struct score score = {.computes = op_computes(&workload->ops[0])};
-	return evaluate_mode(workload, spyre_arch(arena, 1), &score);
+	return evaluate_mode(workload, spyre_arch(test_arena, 1), &score);
 }
 
 static void few_numbers_are_computed(void **state)

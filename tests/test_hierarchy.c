@@ -1,9 +1,9 @@
 #include "model/hierarchy.h"
 
-#include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 
 #include <glob.h>
 #include <math.h>
@@ -12,18 +12,6 @@
 #include "tests/test.h"
 
 /* Machines as the loop-nest model sees them. */
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const struct shape product = {.name = "gemm",
 	.space_count = 3,

@@ -1,22 +1,11 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/nest_text.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const char shapes[] = "network:\n"
 			     "  name: small\n"

@@ -2,22 +2,11 @@
 #include "base/arena.h"
 #include "model/broadcast_check.h"
 #include "tests/support/broadcast_case.h"
+#include "tests/support/set_up.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const struct broadcast *read(struct arena *arena, const char *text, const char **why)
 {

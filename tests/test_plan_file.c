@@ -4,6 +4,7 @@
 #include "spec/quote.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
+#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -79,18 +80,6 @@ static const char evicted[] =
 	"    y:\n"
 	"    - {where: HBM, from: 6, to: 7}\n"
 	"  proof: {status: none}\n";
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const struct plan *read_plan(struct arena *arena, const char *yaml, struct diag *diag)
 {

@@ -3,23 +3,12 @@
 #include "model/shape.h"
 #include "tests/support/nest_text.h"
 #include "tests/support/sample.h"
+#include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 
 #include <string.h>
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 static const char head[] = "problem:\n"
 			   "  version: 0.4\n"

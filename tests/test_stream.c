@@ -5,20 +5,9 @@
 #include "sim/sim.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
+#include "tests/support/set_up.h"
 
 #include "tests/test.h"
-
-static int set_up(void **state)
-{
-	*state = arena_open();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	arena_close(*state);
-	return 0;
-}
 
 #define CHAIN                                                                                      \
 	"{dimensions: {m: 512, n: 1024}, ops: ['t[m,n] = clone(x[m,n])', 's[n] = sum(m) t[m,n]']}"
