@@ -3,30 +3,20 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
+#include "sim/systolic_visits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 20000, SHIFTS_MOST = 2000000000 };
-
-/* A point, where and when it runs. */
-struct visit {
-	int64_t time, pe;
-	int64_t index;
-};
 
 struct run {
 	const struct recurrence *recurrence;
 	const struct projection *projection;
 	const struct recurrence_inputs *inputs;
+	struct visits visits;
 	struct systolic_result *result;
-	int64_t strides[RECURRENCE_LOOPS_MOST]; /* of time rows, flattened */
-	int64_t least[RECURRENCE_LOOPS_MOST], extents[RECURRENCE_LOOPS_MOST]; /* of space rows */
-	int64_t pe_count; /* of the box of PEs */
-	size_t visit_count;
-	struct visit *visits; /* by time, then PE */
-	double *values;       /* by stream, then point */
-	uint8_t *states;      /* the same: 0 not made, 1 being made, 2 made */
+	double *values;  /* by stream, then point */
+	uint8_t *states; /* the same: 0 not made, 1 being made, 2 made */
 	/* By stream: chains of all PEs, slot t mod length of each holds what was made at t. */
 	double *chains[RECURRENCE_STREAMS_MOST];
 	int64_t *makers[RECURRENCE_STREAMS_MOST]; /* the point that made it; -1 */
@@ -43,64 +33,6 @@ struct run {
 	struct arena *arena;
 };
 
-/* Of a row at a point. */
-static bool row_value(const struct run *run, const int64_t *row, const int64_t *point, int64_t *out)
-{
-	*out = 0;
-	for (int i = 0; i < run->recurrence->loop_count; i++) {
-		int64_t product;
-		if (!number_mul(row[i], point[i], &product) || !number_add(*out, product, out))
-			return false;
-	}
-	return true;
-}
-
-static bool time_of(const struct run *run, const int64_t *point, int64_t *out)
-{
-	*out = 0;
-	for (int r = 0; r < run->projection->time_count; r++) {
-		int64_t value, product;
-		if (!row_value(run, run->projection->time[r], point, &value) ||
-			!number_mul(value, run->strides[r], &product) ||
-			!number_add(*out, product, out))
-			return false;
-	}
-	return true;
-}
-
-/* The PE of a point; -1: none of the box. */
-static int64_t pe_of(const struct run *run, const int64_t *point)
-{
-	int64_t pe = 0;
-	for (int r = 0; r < run->projection->space_count; r++) {
-		int64_t at;
-		if (!row_value(run, run->projection->space[r], point, &at) || at < run->least[r] ||
-			at - run->least[r] >= run->extents[r])
-			return -1;
-		pe = pe * run->extents[r] + at - run->least[r];
-	}
-	return pe;
-}
-
-/* The vector unit of a PE, numbered as PEs, and its lane there; PEs without lanes are units. */
-static int64_t unit_of(const struct run *run, int64_t pe, int64_t *lane)
-{
-	int64_t unit = 0, stride = 1, lane_stride = 1;
-	*lane = 0;
-	for (int r = run->projection->space_count - 1; r >= 0; r--) {
-		int64_t at = pe % run->extents[r];
-		pe /= run->extents[r];
-		if (run->projection->lanes[r]) {
-			*lane += at * lane_stride;
-			lane_stride *= run->extents[r];
-		} else {
-			unit += at * stride;
-			stride *= run->extents[r];
-		}
-	}
-	return unit;
-}
-
 static bool fail(struct run *run, enum systolic_fault fault, int stream, const int64_t *point,
 	const int64_t *other)
 {
@@ -114,103 +46,6 @@ static bool fail(struct run *run, enum systolic_fault fault, int stream, const i
 	if (other)
 		memcpy(run->result->other, other, size);
 	return false;
-}
-
-/* The least and greatest of each row over the points of the domain. */
-static bool measure_rows(struct run *run)
-{
-	const struct projection *projection = run->projection;
-	int64_t first[RECURRENCE_LOOPS_MOST], last[RECURRENCE_LOOPS_MOST], value;
-	int64_t point[RECURRENCE_LOOPS_MOST];
-	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++) {
-		run->least[r] = first[r] = INT64_MAX;
-		run->extents[r] = last[r] = INT64_MIN;
-	}
-	for (bool more = recurrence_first(run->recurrence, point); more;
-		more = recurrence_next(run->recurrence, point)) {
-		for (int r = 0; r < projection->space_count; r++) {
-			if (!row_value(run, projection->space[r], point, &value))
-				return false;
-			run->least[r] = number_min(run->least[r], value);
-			run->extents[r] = number_max(run->extents[r], value);
-		}
-		for (int r = 0; r < projection->time_count; r++) {
-			if (!row_value(run, projection->time[r], point, &value))
-				return false;
-			first[r] = number_min(first[r], value);
-			last[r] = number_max(last[r], value);
-		}
-		run->visit_count++;
-	}
-	run->pe_count = 1;
-	for (int r = 0; run->visit_count && r < projection->space_count; r++) {
-		run->extents[r] -= run->least[r] - 1;
-		if (!number_mul(run->pe_count, run->extents[r], &run->pe_count) ||
-			run->pe_count > CELLS_MOST)
-			return false;
-	}
-	return true;
-}
-
-/* An inner row of time runs through the box's range of it in each step of an outer one: the
- * machine's clock knows loops, not domains. */
-static bool measure_time(struct run *run)
-{
-	const struct recurrence *recurrence = run->recurrence;
-	int64_t stride = 1;
-	for (int r = run->projection->time_count - 1; r >= 0; r--) {
-		int64_t range = 1;
-		run->strides[r] = stride;
-		for (int i = 0; i < recurrence->loop_count; i++) {
-			int64_t part;
-			if (!number_mul(llabs(run->projection->time[r][i]),
-				    recurrence->loops[i].extent - 1, &part) ||
-				!number_add(range, part, &range))
-				return false;
-		}
-		if (!number_mul(stride, range, &stride))
-			return false;
-	}
-	return true;
-}
-
-static int compare_visits(const void *left, const void *right)
-{
-	const struct visit *a = left, *b = right;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->pe != b->pe)
-		return a->pe < b->pe ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
-}
-
-static bool list_visits(struct run *run)
-{
-	int64_t point[RECURRENCE_LOOPS_MOST];
-	size_t count = 0;
-	run->visits = arena_array(run->arena, struct visit, run->visit_count);
-	for (bool more = recurrence_first(run->recurrence, point); more;
-		more = recurrence_next(run->recurrence, point)) {
-		struct visit *visit = &run->visits[count++];
-		visit->pe = pe_of(run, point);
-		visit->index = recurrence_index(run->recurrence, point);
-		if (!time_of(run, point, &visit->time))
-			return false;
-	}
-	if (count)
-		qsort(run->visits, count, sizeof *run->visits, compare_visits);
-	for (size_t i = 0; i < count; i++)
-		run->result->pes += !run->here[run->visits[i].pe]++;
-	return true;
-}
-
-static void point_of(const struct run *run, int64_t index, int64_t *point)
-{
-	for (int i = run->recurrence->loop_count - 1; i >= 0; i--) {
-		const struct recurrence_loop *loop = &run->recurrence->loops[i];
-		point[i] = loop->least + index % loop->extent;
-		index /= loop->extent;
-	}
 }
 
 /* How long the chain of each stream must be: the longest way in time to a reader. */
@@ -229,7 +64,8 @@ static bool make_chains(struct run *run)
 				!recurrence_producer(recurrence, dependence, point, producer))
 				continue;
 			open &= ~(UINT64_C(1) << d);
-			if (!time_of(run, producer, &made) || !time_of(run, point, &used))
+			if (!visits_time(&run->visits, producer, &made) ||
+				!visits_time(&run->visits, point, &used))
 				return false;
 			if (used < made)
 				return fail(
@@ -239,7 +75,7 @@ static bool make_chains(struct run *run)
 		}
 	for (int s = 0; s < recurrence->stream_count; s++) {
 		int64_t cells, length = run->result->registers[s];
-		if (!number_mul(run->pe_count, length, &cells) || cells > CELLS_MOST)
+		if (!number_mul(run->visits.pe_count, length, &cells) || cells > CELLS_MOST)
 			return false;
 		run->chains[s] = arena_array(run->arena, double, cells);
 		run->makers[s] = arena_array(run->arena, int64_t, cells);
@@ -256,7 +92,7 @@ static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
 	int64_t at = stream * result->points + index;
 	const int64_t *reader = run->point;
 	int64_t reader_pe = run->pe, maker[RECURRENCE_LOOPS_MOST];
-	point_of(run, index, maker);
+	visits_point(&run->visits, index, maker);
 	if (run->here[pe] != index) {
 		fail(run, SYSTOLIC_STALE, stream, reader, maker);
 		return 0;
@@ -280,8 +116,8 @@ static bool cross_lanes(struct run *run, int stream, int64_t pe, int64_t delay)
 {
 	struct systolic_result *result = run->result;
 	const struct projection *projection = run->projection;
-	int64_t from, to, unit = unit_of(run, pe, &from);
-	bool same = unit == unit_of(run, run->pe, &to);
+	int64_t from, to, unit = visits_unit(&run->visits, pe, &from);
+	bool same = unit == visits_unit(&run->visits, run->pe, &to);
 	result->link_moves += !same;
 	if (from == to)
 		return true;
@@ -302,8 +138,9 @@ static double read_value(void *user, int stream, const int64_t *place)
 		run->in_step++;
 		return run->inputs->read(run->inputs->user, stream, place);
 	}
-	int64_t pe = pe_of(run, place), made;
-	if (pe < 0 || !recurrence_holds(run->recurrence, place) || !time_of(run, place, &made)) {
+	int64_t pe = visits_pe(&run->visits, place), made;
+	if (pe < 0 || !recurrence_holds(run->recurrence, place) ||
+		!visits_time(&run->visits, place, &made)) {
 		fail(run, SYSTOLIC_STALE, stream, run->point, place);
 		return 0;
 	}
@@ -332,7 +169,7 @@ static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
 	int64_t point[RECURRENCE_LOOPS_MOST], at = stream * run->result->points + index;
 	struct term_values values = {point, run, read_value};
 	int deep = run->recurrence->streams[stream].body->height + 4;
-	point_of(run, index, point);
+	visits_point(&run->visits, index, point);
 	run->point = point;
 	run->pe = pe;
 	run->states[at] = 1;
@@ -369,7 +206,7 @@ static void count_issue(struct run *run, int64_t pe)
 	int64_t lane;
 	if (!run->has_lanes)
 		return;
-	int64_t *last = &run->issued[unit_of(run, pe, &lane)];
+	int64_t *last = &run->issued[visits_unit(&run->visits, pe, &lane)];
 	run->result->units += !*last;
 	run->result->issues += *last != run->steps;
 	*last = run->steps;
@@ -386,8 +223,8 @@ static void take_step(
 	run->steps++;
 	for (size_t i = 0; i < count; i++) {
 		if (i && visits[i].pe == visits[i - 1].pe) {
-			point_of(run, visits[i].index, point);
-			point_of(run, visits[i - 1].index, other);
+			visits_point(&run->visits, visits[i].index, point);
+			visits_point(&run->visits, visits[i - 1].index, other);
 			fail(run, SYSTOLIC_CLASH, -1, point, other);
 		}
 		run->here[visits[i].pe] = visits[i].index;
@@ -400,7 +237,7 @@ static void take_step(
 				make_value(run, s, visits[i].index, visits[i].pe);
 		}
 	for (size_t i = 0; i < count; i++) {
-		point_of(run, visits[i].index, point);
+		visits_point(&run->visits, visits[i].index, point);
 		for (int s = 0; s < recurrence->stream_count; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
 				write_output(run, s, point, visits[i].pe, outputs);
@@ -416,7 +253,7 @@ static void shift(struct run *run, int64_t time, const struct visit *visits, siz
 		if (!length)
 			continue;
 		int64_t slot = (time % length + length) % length;
-		for (int64_t pe = 0; pe < run->pe_count; pe++)
+		for (int64_t pe = 0; pe < run->visits.pe_count; pe++)
 			run->makers[s][pe * length + slot] = -1;
 		for (size_t i = 0; i < count; i++) {
 			int64_t at = visits[i].pe * length + slot;
@@ -434,11 +271,11 @@ static int64_t count_shifts(const struct run *run)
 	int64_t longest = 0, chains = 0, shifts = 0;
 	for (int s = 0; s < run->recurrence->stream_count; s++) {
 		longest = number_max(longest, run->result->registers[s]);
-		chains += run->result->registers[s] ? run->pe_count : 0;
+		chains += run->result->registers[s] ? run->visits.pe_count : 0;
 	}
-	for (size_t i = 1; i < run->visit_count && shifts <= SHIFTS_MOST; i++)
-		shifts +=
-			chains * number_min(longest, run->visits[i].time - run->visits[i - 1].time);
+	for (size_t i = 1; i < run->visits.count && shifts <= SHIFTS_MOST; i++)
+		shifts += chains *
+			  number_min(longest, run->visits.at[i].time - run->visits.at[i - 1].time);
 	return shifts;
 }
 
@@ -446,32 +283,41 @@ static void run_steps(struct run *run)
 {
 	struct systolic_result *result = run->result;
 	struct outputs outputs = {0};
-	int64_t next = run->visit_count ? run->visits[0].time : 0;
-	memset(run->here, -1, sizeof *run->here * (size_t)run->pe_count);
-	for (size_t i = 0, end; i < run->visit_count && result->fault == SYSTOLIC_FINE; i = end) {
-		for (end = i;
-			end < run->visit_count && run->visits[end].time == run->visits[i].time;)
+	int64_t next = run->visits.count ? run->visits.at[0].time : 0;
+	memset(run->here, -1, sizeof *run->here * (size_t)run->visits.pe_count);
+	for (size_t i = 0, end; i < run->visits.count && result->fault == SYSTOLIC_FINE; i = end) {
+		for (end = i; end < run->visits.count &&
+			      run->visits.at[end].time == run->visits.at[i].time;)
 			end++;
 		/* Steps without any point: after as many as the longest chain has registers all are
 		 * empty, and more change nothing. */
 		int64_t longest = 0;
 		for (int s = 0; s < run->recurrence->stream_count; s++)
 			longest = number_max(longest, result->registers[s]);
-		if (run->visits[i].time - next > longest)
-			next = run->visits[i].time - longest;
-		for (; next < run->visits[i].time; next++)
+		if (run->visits.at[i].time - next > longest)
+			next = run->visits.at[i].time - longest;
+		for (; next < run->visits.at[i].time; next++)
 			shift(run, next, NULL, 0);
-		take_step(run, run->visits + i, end - i, &outputs);
-		shift(run, next++, run->visits + i, end - i);
+		take_step(run, run->visits.at + i, end - i, &outputs);
+		shift(run, next++, run->visits.at + i, end - i);
 		for (size_t k = i; k < end; k++)
-			run->here[run->visits[k].pe] = -1;
+			run->here[run->visits.at[k].pe] = -1;
 	}
-	if (run->visit_count)
-		result->cycles = run->visits[run->visit_count - 1].time - run->visits[0].time + 1;
+	if (run->visits.count)
+		result->cycles =
+			run->visits.at[run->visits.count - 1].time - run->visits.at[0].time + 1;
 	result->outputs = outputs.at;
 	result->output_count = outputs.count;
 	if (result->fault == SYSTOLIC_FINE && !recurrence_sort_outputs(outputs.at, outputs.count))
 		fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
+}
+
+static int64_t count_pes(struct run *run)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < run->visits.count; i++)
+		count += !run->here[run->visits.at[i].pe]++;
+	return count;
 }
 
 struct systolic_result systolic_run(const struct recurrence *recurrence,
@@ -482,26 +328,30 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	struct run run = {.recurrence = recurrence,
 		.projection = projection,
 		.inputs = inputs,
+		.visits = {.recurrence = recurrence, .projection = projection},
 		.result = &result,
 		.has_lanes = projection_has_lanes(projection),
 		.copies = recurrence_copies(recurrence),
 		.arena = arena};
 	int64_t all;
 	if (!number_mul(result.points, recurrence->stream_count, &all) ||
-		all > SEQUENTIAL_VALUES_MOST || !measure_rows(&run) || !measure_time(&run)) {
+		all > SEQUENTIAL_VALUES_MOST || !visits_measure(&run.visits)) {
 		result.fault = SYSTOLIC_LARGE;
 		return result;
 	}
 	run.values = arena_array(arena, double, all);
 	run.states = arena_array(arena, uint8_t, all);
-	run.here = arena_array(arena, int64_t, run.pe_count);
-	run.issued = arena_array(arena, int64_t, run.has_lanes ? run.pe_count : 0);
-	if (!list_visits(&run) || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
+	run.here = arena_array(arena, int64_t, run.visits.pe_count);
+	run.issued = arena_array(arena, int64_t, run.has_lanes ? run.visits.pe_count : 0);
+	bool fits = visits_list(&run.visits, arena);
+	if (fits)
+		result.pes = count_pes(&run);
+	if (!fits || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
 		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
 		return result;
 	}
 	run_steps(&run);
 	result.values = run.values;
-	result.points = (int64_t)run.visit_count;
+	result.points = (int64_t)run.visits.count;
 	return result;
 }
