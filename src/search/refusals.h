@@ -1,0 +1,23 @@
+#ifndef SEARCH_REFUSALS_H
+#define SEARCH_REFUSALS_H
+
+#include "base/array.h"
+
+#include <stdint.h>
+
+/* Why candidates were refused, and how many of them for each reason. */
+struct arena;
+
+struct refusal {
+	const char *why;
+	uint64_t count;
+};
+struct refusals array(struct refusal);
+
+/* `count` more of them; the sentence is copied. */
+void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count);
+
+/* A line for each reason, the most frequent first: "does not fit (12 candidates)".  Sorts them. */
+const char **refusals_lines(struct refusals *refusals, struct arena *arena);
+
+#endif
