@@ -14,8 +14,8 @@
  *
  * The result is summed up along the loops that do not index it, innermost first, in the order of the
  * loops unless another is given: at the end of one the sum is carried on to the beginning of the next
- * round of the one around it, by the vector (1, 1 - N).  Beside loops, one more direction may lead to the same element, as p + r does in
- * out[p + r].
+ * round of the one around it, by the vector (1, 1 - N).  Beside loops, one more direction may lead to
+ * the same element, as p + r does in out[p + r].
  *
  * A stream that carries an operand has its name; memory is NAME_in and NAME_out.  An operand that no
  * two points share is an input of its own name.
