@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -65,50 +65,25 @@ static const char ert[] = "ERT:\n"
 			  "  - name: system.MAC[1..4]\n"
 			  "    actions: [{name: compute, energy: 0.5}, {name: leak, energy: 0}]\n";
 
-struct fixture {
-	struct arena *arena;
-	const char *folder;
-};
-
-static void write_file(const struct fixture *f, const char *name, const char *text)
-{
-	FILE *file = fopen(arena_format(f->arena, "%s/%s", f->folder, name), "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static int set_up(void **state)
 {
-	struct arena *arena = arena_open();
-	struct fixture *fixture = arena_new(arena, struct fixture);
-	*fixture = (struct fixture){arena, shell_folder(arena)};
-	write_file(fixture, "machine.yaml", machine);
-	write_file(fixture, "problem.yaml", problem);
-	write_file(fixture, "mapping.yaml", mapping);
-	write_file(fixture, "ert.yaml", ert);
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-	shell_remove(fixture->folder);
-	arena_close(fixture->arena);
+	folder_open(state);
+	folder_put("machine.yaml", machine);
+	folder_put("problem.yaml", problem);
+	folder_put("mapping.yaml", mapping);
+	folder_put("ert.yaml", ert);
 	return 0;
 }
 
 /* Runs a command in the folder. */
-static struct ended run(const struct fixture *f, const char *command)
+static struct ended run(const char *command)
 {
-	return shell(f->arena, "program=$(realpath \"$LXPLORE\") && cd %s && \"$program\" %s",
-		f->folder, command);
+	return folder_run(arena_format(arena, "\"$program\" %s", command));
 }
 
-static json_t *run_json(const struct fixture *f, const char *command, int status)
+static json_t *run_json(const char *command, int status)
 {
-	struct ended ended = run(f, command);
+	struct ended ended = run(command);
 	if (ended.status != status)
 		fail_msg("%s: status %d\n%s", command, ended.status, ended.err);
 	json_t *root = json_loads(ended.out, 0, NULL);
@@ -138,7 +113,7 @@ static json_int_t number(json_t *root, const char *level, const char *space, con
 
 static void score_prints_every_count(void **state)
 {
-	json_t *root = run_json(*state, "score --counting timeloop " ALL, 0);
+	json_t *root = run_json("score --counting timeloop " ALL, 0);
 	assert_true(json_is_true(json_object_get(root, "feasible")));
 	assert_string_equal(json_string_value(json_object_get(root, "counting")), "timeloop");
 	assert_string_equal(json_string_value(json_object_get(root, "energy_source")), "ERT");
@@ -166,8 +141,8 @@ static void score_prints_every_count(void **state)
 
 static void formats_say_the_same(void **state)
 {
-	struct ended text = run(*state, "score --counting timeloop --format text " ALL);
-	struct ended csv = run(*state, "score --counting timeloop --format csv " ALL);
+	struct ended text = run("score --counting timeloop --format text " ALL);
+	struct ended csv = run("score --counting timeloop --format csv " ALL);
 	assert_int_equal(text.status, 0);
 	assert_non_null(strstr(text.out, "latency      1.024 us (1024 cycles)\n"));
 	assert_non_null(strstr(text.out, "\n    GLB keeps A, B, Z\n"
@@ -183,7 +158,7 @@ static void formats_say_the_same(void **state)
 
 static void simulate_executes_and_agrees(void **state)
 {
-	json_t *root = run_json(*state, "simulate " ALL, 0);
+	json_t *root = run_json("simulate " ALL, 0);
 	assert_true(json_is_true(json_object_get(root, "agrees")));
 	assert_true(json_is_true(json_object_get(root, "computed")));
 	assert_true(json_is_true(json_object_get(root, "right")));
@@ -192,14 +167,14 @@ static void simulate_executes_and_agrees(void **state)
 	assert_true(json_integer_value(json_object_get(timing, "cycles")) >=
 		    json_integer_value(json_object_get(root, "cycles")));
 	json_decref(root);
-	struct ended text = run(*state, "simulate --format text " ALL);
+	struct ended text = run("simulate --format text " ALL);
 	assert_int_equal(text.status, 0);
 	assert_non_null(strstr(text.out, "; the model agrees\nresult       right\n"));
 }
 
 static void every_count_is_explained(void **state)
 {
-	struct ended ended = run(*state, "score --explain " ALL);
+	struct ended ended = run("score --explain " ALL);
 	assert_int_equal(ended.status, 0);
 	static const char *const parts[] = {
 		"B[K, N], read; its home is DRAM\n",
@@ -221,20 +196,19 @@ static void every_count_is_explained(void **state)
 /* 7 rows in 4 and 3, on as many multipliers: the last one has less to do. */
 static void shares_that_do_not_come_out_even_are_fractions(void **state)
 {
-	write_file(*state, "odd.yaml",
-		"problem:\n"
-		"  shape:\n"
-		"    name: gemm\n"
-		"    dimensions: [M, N, K]\n"
-		"    data_spaces:\n"
-		"    - {name: A, projection: [M, K]}\n"
-		"    - {name: B, projection: [K, N]}\n"
-		"    - {name: Z, projection: [M, N], read_write: true}\n"
-		"  instance: {M: 7, N: 1, K: 1}\n"
-		"mapping:\n"
-		"- {target: GLB, type: temporal, factors: M2}\n"
-		"- {target: PE, type: spatial, factors: \"M=4,3\"}\n");
-	json_t *root = run_json(*state, "simulate machine.yaml odd.yaml ert.yaml", 0);
+	folder_put("odd.yaml", "problem:\n"
+			       "  shape:\n"
+			       "    name: gemm\n"
+			       "    dimensions: [M, N, K]\n"
+			       "    data_spaces:\n"
+			       "    - {name: A, projection: [M, K]}\n"
+			       "    - {name: B, projection: [K, N]}\n"
+			       "    - {name: Z, projection: [M, N], read_write: true}\n"
+			       "  instance: {M: 7, N: 1, K: 1}\n"
+			       "mapping:\n"
+			       "- {target: GLB, type: temporal, factors: M2}\n"
+			       "- {target: PE, type: spatial, factors: \"M=4,3\"}\n");
+	json_t *root = run_json("simulate machine.yaml odd.yaml ert.yaml", 0);
 	assert_true(json_is_true(json_object_get(root, "agrees")));
 	json_t *level = json_array_get(json_object_get(root, "levels"), 1);
 	json_t *space = json_object_get(json_object_get(level, "dataspaces"), "A");
@@ -242,36 +216,35 @@ static void shares_that_do_not_come_out_even_are_fractions(void **state)
 	assert_int_equal(number(root, "RF", "A", "total_reads"), 7);
 	assert_int_equal(number(root, "MAC", NULL, "computes"), 7);
 	json_decref(root);
-	struct ended ended =
-		run(*state, "score --counting timeloop machine.yaml odd.yaml ert.yaml");
+	struct ended ended = run("score --counting timeloop machine.yaml odd.yaml ert.yaml");
 	assert_non_null(strstr(ended.out, "\"counting\": \"exact\""));
 	assert_non_null(strstr(ended.err, "warning: factors do not divide: counted exactly"));
 }
 
 static void what_takes_too_long_is_not_executed(void **state)
 {
-	struct ended ended = run(*state, "simulate --simulate-budget 4095 " ALL);
+	struct ended ended = run("simulate --simulate-budget 4095 " ALL);
 	assert_int_equal(ended.status, 3);
 	assert_string_equal(ended.err, "lxplore: not executed: 4096 steps of multipliers, and at "
 				       "most 4095 are taken\n");
 	assert_non_null(strstr(ended.out, "\"finished\": false"));
 	assert_null(strstr(ended.out, "\"agrees\""));
-	assert_int_equal(run(*state, "simulate --simulate-budget 4096 " ALL).status, 0);
+	assert_int_equal(run("simulate --simulate-budget 4096 " ALL).status, 0);
 }
 
 static void the_counting_comes_from_search_or_option(void **state)
 {
-	write_file(*state, "search.yaml", "search: {counting: timeloop}\n");
-	json_t *from_spec = run_json(*state, "score search.yaml " ALL, 0);
+	folder_put("search.yaml", "search: {counting: timeloop}\n");
+	json_t *from_spec = run_json("score search.yaml " ALL, 0);
 	assert_string_equal(json_string_value(json_object_get(from_spec, "counting")), "timeloop");
 	json_decref(from_spec);
 }
 
 static void what_does_not_fit_exits_with_1(void **state)
 {
-	write_file(*state, "large.yaml",
-		"mapping:\n- {target: RF, type: temporal, factors: M16 N16 K16}\n");
-	json_t *root = run_json(*state,
+	folder_put(
+		"large.yaml", "mapping:\n- {target: RF, type: temporal, factors: M16 N16 K16}\n");
+	json_t *root = run_json(
 		"score --counting timeloop machine.yaml problem.yaml large.yaml ert.yaml", 1);
 	assert_true(json_is_false(json_object_get(root, "feasible")));
 	assert_string_equal(json_string_value(json_object_get(root, "why")),
@@ -281,30 +254,29 @@ static void what_does_not_fit_exits_with_1(void **state)
 
 static void what_timeloop_cannot_count_is_said(void **state)
 {
-	write_file(*state, "gaps.yaml",
-		"problem:\n"
-		"  shape:\n"
-		"    name: gaps\n"
-		"    dimensions: [M]\n"
-		"    coefficients: [{name: stride, default: 2}]\n"
-		"    data_spaces:\n"
-		"    - {name: A, projection: [M]}\n"
-		"    - {name: Z, projection: [[[M, stride]]], read_write: true}\n"
-		"  instance: {M: 8}\n"
-		"mapping:\n"
-		"- {target: RF, type: temporal, factors: M8}\n");
-	json_t *root = run_json(*state, "score --counting timeloop machine.yaml gaps.yaml", 1);
+	folder_put("gaps.yaml", "problem:\n"
+				"  shape:\n"
+				"    name: gaps\n"
+				"    dimensions: [M]\n"
+				"    coefficients: [{name: stride, default: 2}]\n"
+				"    data_spaces:\n"
+				"    - {name: A, projection: [M]}\n"
+				"    - {name: Z, projection: [[[M, stride]]], read_write: true}\n"
+				"  instance: {M: 8}\n"
+				"mapping:\n"
+				"- {target: RF, type: temporal, factors: M8}\n");
+	json_t *root = run_json("score --counting timeloop machine.yaml gaps.yaml", 1);
 	assert_string_equal(json_string_value(json_object_get(root, "why")),
 		"by Timeloop's rules a count of 'Z' is below zero or larger than 2^53");
 	json_decref(root);
-	json_decref(run_json(*state, "score machine.yaml gaps.yaml", 0));
+	json_decref(run_json("score machine.yaml gaps.yaml", 0));
 }
 
 /* A mapping without the loops that are asked for beats none that has them. */
 static void searches_keep_what_no_bound_says(void **state)
 {
 	static const char *const solvers[] = {"linear", "exact"};
-	write_file(*state, "small.yaml",
+	folder_put("small.yaml",
 		"problem:\n"
 		"  shape:\n"
 		"    name: small\n"
@@ -318,11 +290,10 @@ static void searches_keep_what_no_bound_says(void **state)
 		"  targets:\n"
 		"  - {target: GLB, type: temporal, must_iterate_over_dataspaces: [A, B]}\n");
 	for (int i = 0; i < 2; i++) {
-		struct ended ended = shell(((struct fixture *)*state)->arena,
-			"program=$(realpath \"$LXPLORE\") && cd %s && \"$program\" explore -q "
-			"--solver map=%s --objective latency --simulate none --budget 100000000 "
-			"--format csv machine.yaml small.yaml",
-			((struct fixture *)*state)->folder, solvers[i]);
+		struct ended ended = run(arena_format(arena,
+			"explore -q --solver map=%s --objective latency --simulate none "
+			"--budget 100000000 --format csv machine.yaml small.yaml",
+			solvers[i]));
 		assert_int_equal(ended.status, 0);
 		if (!strstr(ended.out, "\n1,8,") || !strstr(ended.out, ",optimal,"))
 			fail_msg("%s: %s", solvers[i], ended.out);
@@ -331,24 +302,23 @@ static void searches_keep_what_no_bound_says(void **state)
 
 static void a_name_is_one_folder(void **state)
 {
-	write_file(*state, "named.yaml",
-		"problem:\n"
-		"  shape:\n"
-		"    name: ../up/..\n"
-		"    dimensions: [M]\n"
-		"    data_spaces:\n"
-		"    - {name: A, projection: [M]}\n"
-		"    - {name: Z, projection: [M], read_write: true}\n"
-		"  instance: {M: 8}\n");
-	assert_int_equal(run(*state, "explore -q --budget 10 machine.yaml named.yaml").status, 0);
-	assert_int_equal(run(*state, "report results/_._up_..").status, 0);
+	folder_put("named.yaml", "problem:\n"
+				 "  shape:\n"
+				 "    name: ../up/..\n"
+				 "    dimensions: [M]\n"
+				 "    data_spaces:\n"
+				 "    - {name: A, projection: [M]}\n"
+				 "    - {name: Z, projection: [M], read_write: true}\n"
+				 "  instance: {M: 8}\n");
+	assert_int_equal(run("explore -q --budget 10 machine.yaml named.yaml").status, 0);
+	assert_int_equal(run("report results/_._up_..").status, 0);
 }
 
 static void broken_constraints_exit_with_1(void **state)
 {
-	write_file(*state, "constraints.yaml",
+	folder_put("constraints.yaml",
 		"constraints:\n  targets:\n  - {target: RF, type: temporal, factors: N<=2}\n");
-	json_t *root = run_json(*state, "score --counting timeloop constraints.yaml " ALL, 1);
+	json_t *root = run_json("score --counting timeloop constraints.yaml " ALL, 1);
 	assert_true(json_is_false(json_object_get(root, "feasible")));
 	assert_non_null(
 		strstr(json_string_value(json_object_get(root, "why")), "constraints.yaml:3"));
@@ -376,9 +346,9 @@ static void score_and_check_hold_constraints_against_a_mapping(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[200];
 		snprintf(text, sizeof text, "constraints:\n  targets:\n  - %s\n", rows[i].target);
-		write_file(*state, "constraints.yaml", text);
-		struct ended score = run(*state, "score constraints.yaml " ALL);
-		struct ended check = run(*state, "check constraints.yaml " ALL);
+		folder_put("constraints.yaml", text);
+		struct ended score = run("score constraints.yaml " ALL);
+		struct ended check = run("check constraints.yaml " ALL);
 		if (score.status != rows[i].status || check.status != rows[i].status)
 			fail_msg("%s: score %d, check %d\n%s", rows[i].target, score.status,
 				check.status, check.err);
@@ -388,20 +358,19 @@ static void score_and_check_hold_constraints_against_a_mapping(void **state)
 /* What check gives as an example keeps to orders, and to loops over dataspaces. */
 static void an_example_keeps_to_every_constraint(void **state)
 {
-	write_file(*state, "constraints.yaml",
-		"constraints:\n  targets:\n"
-		"  - {target: DRAM, type: temporal, permutation: KMN}\n"
-		"  - {target: GLB, type: temporal, factors: N=8, "
-		"must_iterate_over_dataspaces: [A]}\n");
-	struct ended found = run(*state, "check constraints.yaml machine.yaml problem.yaml");
+	folder_put("constraints.yaml", "constraints:\n  targets:\n"
+				       "  - {target: DRAM, type: temporal, permutation: KMN}\n"
+				       "  - {target: GLB, type: temporal, factors: N=8, "
+				       "must_iterate_over_dataspaces: [A]}\n");
+	struct ended found = run("check constraints.yaml machine.yaml problem.yaml");
 	assert_int_equal(found.status, 0);
 	if (!strstr(found.out, "example: DRAM: N2 M8 K16 | GLB: N8 M2 |"))
 		fail_msg("%s", found.out);
-	write_file(*state, "constraints.yaml",
+	folder_put("constraints.yaml",
 		"constraints:\n  targets:\n"
 		"  - {target: DRAM, type: temporal, factors: [M=16, K=16]}\n"
 		"  - {target: GLB, type: temporal, must_iterate_over_dataspaces: [A]}\n");
-	struct ended none = run(*state, "check constraints.yaml machine.yaml problem.yaml");
+	struct ended none = run("check constraints.yaml machine.yaml problem.yaml");
 	assert_int_equal(none.status, 1);
 	if (!strstr(none.out, "constraints.yaml:3:46: loop bounds at 'DRAM' (temporal): M=16\n") ||
 		!strstr(none.out, "'GLB' (temporal) iterates over each of A (M, K)\n"))
@@ -442,8 +411,8 @@ static const struct {
 static void wrong_input_exits_with_2(void **state)
 {
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		write_file(*state, "more.yaml", wrong[i].text);
-		struct ended ended = run(*state, wrong[i].command);
+		folder_put("more.yaml", wrong[i].text);
+		struct ended ended = run(wrong[i].command);
 		if (ended.status != 2 || !strstr(ended.err, wrong[i].complaint))
 			fail_msg("%s: status %d\n%s\nwanted: %s", wrong[i].command, ended.status,
 				ended.err, wrong[i].complaint);
@@ -452,15 +421,14 @@ static void wrong_input_exits_with_2(void **state)
 
 static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 {
-	write_file(*state, "mapper.yaml",
-		"mapper:\n"
-		"  version: 0.4\n"
-		"  optimization_metric: [delay, energy]\n"
-		"  algorithm: linear_pruned\n"
-		"  search_size: null\n"
-		"  num_threads: 8\n"
-		"  timeout: 0\n");
-	struct ended ended = run(*state, "score --counting timeloop mapper.yaml " ALL);
+	folder_put("mapper.yaml", "mapper:\n"
+				  "  version: 0.4\n"
+				  "  optimization_metric: [delay, energy]\n"
+				  "  algorithm: linear_pruned\n"
+				  "  search_size: null\n"
+				  "  num_threads: 8\n"
+				  "  timeout: 0\n");
+	struct ended ended = run("score --counting timeloop mapper.yaml " ALL);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(
 		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
@@ -468,7 +436,7 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
 	const struct CMUnitTest tests[] = {
 		TEST(score_prints_every_count),
 		TEST(formats_say_the_same),

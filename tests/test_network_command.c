@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "tests/support/csv.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -41,65 +41,28 @@ static const char network[] =
 	"  - {name: two, count: 3, shape: product, instance: {M: 6, N: 2, K: 2}}\n"
 	"  - {name: again, count: 2, shape: product, instance: {M: 4, N: 4, K: 3}}\n";
 
-struct fixture {
-	struct arena *arena;
-	const char *folder;
-};
-
-static void write_file(const struct fixture *f, const char *name, const char *text)
-{
-	FILE *file = fopen(arena_format(f->arena, "%s/%s", f->folder, name), "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static struct ended run(const struct fixture *f, const char *command)
-{
-	return shell(
-		f->arena, "program=$(realpath \"$LXPLORE\") && cd %s && %s", f->folder, command);
-}
-
 /* Ends with this status and says this, both exactly. */
-static void expect(const struct fixture *f, const char *command, int status, const char *err)
+static void expect(const char *command, int status, const char *err)
 {
-	struct ended ended = run(f, command);
+	struct ended ended = folder_run(command);
 	assert_string_equal(ended.err, err);
 	assert_int_equal(ended.status, status);
 }
 
 static int set_up(void **state)
 {
-	struct arena *arena = arena_open();
-	struct fixture *fixture = arena_new(arena, struct fixture);
-	*fixture = (struct fixture){arena, shell_folder(arena)};
-	write_file(fixture, "machine.yaml", machine);
-	write_file(fixture, "network.yaml", network);
-	struct ended ended = run(fixture, "$program explore -q machine.yaml network.yaml -o out");
-	*state = fixture;
+	folder_open(state);
+	folder_put("machine.yaml", machine);
+	folder_put("network.yaml", network);
+	struct ended ended = folder_run("$program explore -q machine.yaml network.yaml -o out");
 	return ended.status || *ended.err;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-	shell_remove(fixture->folder);
-	arena_close(fixture->arena);
-	return 0;
-}
-
-static const char *read_file(const struct fixture *f, const char *name)
-{
-	const char *text = text_of_file(f->arena, arena_format(f->arena, "%s/%s", f->folder, name));
-	assert_non_null(text);
-	return text;
 }
 
 struct cost {
 	double cycles, pj;
 };
 
-static struct cost cost_of(struct arena *arena, const char *table, int row)
+static struct cost cost_of(const char *table, int row)
 {
 	return (struct cost){atof(csv_cell(arena, table, row, "latency_cycles")),
 		atof(csv_cell(arena, table, row, "energy_pj"))};
@@ -113,20 +76,20 @@ struct layer_points {
 	struct cost at[POINTS_MOST];
 };
 
-static int read_layers(const struct fixture *f, struct layer_points *layers)
+static int read_layers(struct layer_points *layers)
 {
-	const char *table = read_file(f, "out/layers.csv");
+	const char *table = folder_text("out/layers.csv");
 	int count = 0;
-	for (int row = 1; csv_cell(f->arena, table, row, "layer"); row++) {
-		const char *name = csv_cell(f->arena, table, row, "layer");
+	for (int row = 1; csv_cell(arena, table, row, "layer"); row++) {
+		const char *name = csv_cell(arena, table, row, "layer");
 		if (!count || strcmp(layers[count - 1].name, name) != 0)
-			layers[count++] = (struct layer_points){.name = name,
-				.count = atoi(csv_cell(f->arena, table, row, "count"))};
+			layers[count++] = (struct layer_points){
+				.name = name, .count = atoi(csv_cell(arena, table, row, "count"))};
 		struct layer_points *layer = &layers[count - 1];
-		layer->at[layer->points++] = cost_of(f->arena, table, row);
-		assert_int_equal(atoi(csv_cell(f->arena, table, row, "point")), layer->points);
-		assert_string_equal(csv_cell(f->arena, table, row, "proof"), "optimal");
-		assert_int_equal(strncmp(csv_cell(f->arena, table, row, "solver"), "map/", 4), 0);
+		layer->at[layer->points++] = cost_of(table, row);
+		assert_int_equal(atoi(csv_cell(arena, table, row, "point")), layer->points);
+		assert_string_equal(csv_cell(arena, table, row, "proof"), "optimal");
+		assert_int_equal(strncmp(csv_cell(arena, table, row, "solver"), "map/", 4), 0);
 	}
 	return count;
 }
@@ -152,10 +115,10 @@ static void list_choices(const struct layer_points *layers, int left, int occurr
 			choices, count);
 }
 
-static int all_choices(const struct fixture *f, struct cost *choices)
+static int all_choices(struct cost *choices)
 {
 	struct layer_points layers[8];
-	int count = 0, layer_count = read_layers(f, layers);
+	int count = 0, layer_count = read_layers(layers);
 	assert_int_equal(layer_count, 3);
 	list_choices(layers, layer_count, layers[0].count, 0, (struct cost){0, 0}, choices, &count);
 	return count;
@@ -169,12 +132,11 @@ static bool is_less(double a, double b)
 
 static void the_frontier_is_that_of_all_choices(void **state)
 {
-	struct fixture *f = *state;
 	static struct cost choices[CHOICES_MOST];
-	const char *table = read_file(f, "out/pareto.csv");
-	int count = all_choices(f, choices), rows = 0;
-	for (int row = 1; csv_cell(f->arena, table, row, "point"); row++, rows++) {
-		struct cost point = cost_of(f->arena, table, row);
+	const char *table = folder_text("out/pareto.csv");
+	int count = all_choices(choices), rows = 0;
+	for (int row = 1; csv_cell(arena, table, row, "point"); row++, rows++) {
+		struct cost point = cost_of(table, row);
 		bool met = false;
 		for (int i = 0; i < count; i++) {
 			met |= choices[i].cycles == point.cycles &&
@@ -184,14 +146,14 @@ static void the_frontier_is_that_of_all_choices(void **state)
 				     is_less(choices[i].pj, point.pj));
 		}
 		assert_true(met);
-		assert_string_equal(csv_cell(f->arena, table, row, "proof"), "optimal");
-		assert_string_equal(csv_cell(f->arena, table, row, "sim_agrees"), "true");
+		assert_string_equal(csv_cell(arena, table, row, "proof"), "optimal");
+		assert_string_equal(csv_cell(arena, table, row, "sim_agrees"), "true");
 	}
 	assert_true(rows > 3);
 	for (int i = 0; i < count; i++) {
 		bool met = false;
 		for (int row = 1; row <= rows; row++) {
-			struct cost point = cost_of(f->arena, table, row);
+			struct cost point = cost_of(table, row);
 			met |= point.cycles <= choices[i].cycles &&
 			       !is_less(choices[i].pj, point.pj);
 		}
@@ -201,13 +163,12 @@ static void the_frontier_is_that_of_all_choices(void **state)
 
 static void a_row_is_the_sum_of_what_it_takes(void **state)
 {
-	struct fixture *f = *state;
-	const char *table = read_file(f, "out/pareto.csv");
+	const char *table = folder_text("out/pareto.csv");
 	struct layer_points layers[8];
-	read_layers(f, layers);
-	for (int row = 1; csv_cell(f->arena, table, row, "point"); row++) {
-		char *choice = arena_text(f->arena, csv_cell(f->arena, table, row, "mapping"));
-		struct cost sum = {0, 0}, point = cost_of(f->arena, table, row);
+	read_layers(layers);
+	for (int row = 1; csv_cell(arena, table, row, "point"); row++) {
+		char *choice = arena_text(arena, csv_cell(arena, table, row, "mapping"));
+		struct cost sum = {0, 0}, point = cost_of(table, row);
 		int l = 0;
 		for (char *word = strtok(choice, " "); word; word = strtok(NULL, " "), l++) {
 			char *at = strchr(word, ':');
@@ -229,29 +190,28 @@ static void a_row_is_the_sum_of_what_it_takes(void **state)
 		assert_true(sum.cycles == point.cycles);
 		assert_false(is_less(sum.pj, point.pj) || is_less(point.pj, sum.pj));
 		assert_float_equal(
-			atof(csv_cell(f->arena, table, row, "latency_ns")), 5 * point.cycles, 1e-6);
+			atof(csv_cell(arena, table, row, "latency_ns")), 5 * point.cycles, 1e-6);
 	}
 }
 
 static void files_of_layers_are_scored_and_simulated(void **state)
 {
-	struct fixture *f = *state;
-	const char *table = read_file(f, "out/layers.csv");
-	for (int row = 1; csv_cell(f->arena, table, row, "layer"); row++) {
+	const char *table = folder_text("out/layers.csv");
+	for (int row = 1; csv_cell(arena, table, row, "layer"); row++) {
 		struct ended ended =
-			run(f, arena_format(f->arena, "$program simulate machine.yaml out/%s",
-				       csv_cell(f->arena, table, row, "plan")));
+			folder_run(arena_format(arena, "$program simulate machine.yaml out/%s",
+				csv_cell(arena, table, row, "plan")));
 		assert_string_equal(ended.err, "");
 		assert_int_equal(ended.status, 0);
 		json_t *root = json_loads(ended.out, 0, NULL);
 		assert_true(json_is_true(json_object_get(root, "agrees")));
 		assert_int_equal(json_integer_value(json_object_get(root, "cycles")),
-			atoi(csv_cell(f->arena, table, row, "latency_cycles")));
+			atoi(csv_cell(arena, table, row, "latency_cycles")));
 		assert_true(json_real_value(json_object_get(root, "energy_pj")) ==
-			    atof(csv_cell(f->arena, table, row, "energy_pj")));
+			    atof(csv_cell(arena, table, row, "energy_pj")));
 		json_decref(root);
 	}
-	const char *plan = read_file(f, "out/plans/point-001.yaml");
+	const char *plan = folder_text("out/plans/point-001.yaml");
 	assert_non_null(strstr(plan, "plan:\n  version: 1\n  network: small\n  architecture: chip\n"
 				     "  layers:\n  - {layer: one, count: 1, point: 1, file: "
 				     "layers/one-001.yaml, mapping: \""));
@@ -266,8 +226,7 @@ static json_int_t number(json_t *root, const char *group, const char *key)
 
 static void equal_layers_are_solved_once(void **state)
 {
-	struct fixture *f = *state;
-	json_t *root = json_loads(read_file(f, "out/run.json"), 0, NULL), *layer;
+	json_t *root = json_loads(folder_text("out/run.json"), 0, NULL), *layer;
 	json_int_t evaluated = 0;
 	size_t i;
 	assert_int_equal(number(root, "network", "layers"), 3);
@@ -287,14 +246,12 @@ static void equal_layers_are_solved_once(void **state)
 
 static void results_do_not_depend_on_threads(void **state)
 {
-	struct fixture *f = *state;
-	expect(f,
-		"for jobs in 1 2 7; do\n"
-		"  mkdir jobs$jobs && $program explore -q machine.yaml network.yaml -o jobs$jobs "
-		"-j $jobs >jobs$jobs/stdout || exit 1\n"
-		"  sed -i '/\"seconds\":/d' jobs$jobs/run.json\n"
-		"  diff -r jobs1 jobs$jobs >&2\n"
-		"done",
+	expect("for jobs in 1 2 7; do\n"
+	       "  mkdir jobs$jobs && $program explore -q machine.yaml network.yaml -o jobs$jobs "
+	       "-j $jobs >jobs$jobs/stdout || exit 1\n"
+	       "  sed -i '/\"seconds\":/d' jobs$jobs/run.json\n"
+	       "  diff -r jobs1 jobs$jobs >&2\n"
+	       "done",
 		0, "");
 }
 
@@ -303,19 +260,17 @@ static void results_do_not_depend_on_threads(void **state)
 /* Within a limit the best of all choices is taken; exactly at a point, and just below. */
 static void limits_are_kept_by_the_best_choice(void **state)
 {
-	struct fixture *f = *state;
 	static struct cost choices[CHOICES_MOST];
-	const char *table = read_file(f, "out/pareto.csv");
-	int count = all_choices(f, choices);
-	struct cost second = cost_of(f->arena, table, 2);
+	const char *table = folder_text("out/pareto.csv");
+	int count = all_choices(choices);
+	struct cost second = cost_of(table, 2);
 	for (int less = 0; less < 2; less++) {
-		struct ended ended =
-			run(f, arena_format(f->arena, EXPLORE "--latency-budget %.0f --format json",
-				       second.cycles - less));
+		struct ended ended = folder_run(arena_format(arena,
+			EXPLORE "--latency-budget %.0f --format json", second.cycles - less));
 		assert_int_equal(ended.status, 0);
 		json_t *root = json_loads(ended.out, 0, NULL);
 		int chosen = (int)json_integer_value(json_object_get(root, "chosen"));
-		struct cost taken = cost_of(f->arena, table, chosen);
+		struct cost taken = cost_of(table, chosen);
 		assert_int_equal(chosen, 2 - less);
 		for (int i = 0; i < count; i++)
 			assert_true(choices[i].cycles > second.cycles - less ||
@@ -323,34 +278,31 @@ static void limits_are_kept_by_the_best_choice(void **state)
 		json_decref(root);
 	}
 	struct ended ended =
-		run(f, arena_format(f->arena, EXPLORE "--energy-budget %.17gpJ", second.pj));
+		folder_run(arena_format(arena, EXPLORE "--energy-budget %.17gpJ", second.pj));
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "chosen\n"));
 	assert_non_null(strstr(ended.out, " pJ: point 2: "));
 	assert_non_null(strstr(ended.out, "\none                           1       "));
 	/* 5 ns are a cycle */
-	ended = run(
-		f, arena_format(f->arena, EXPLORE "--latency-budget %.0fns", 5 * second.cycles));
+	ended = folder_run(
+		arena_format(arena, EXPLORE "--latency-budget %.0fns", 5 * second.cycles));
 	assert_non_null(strstr(
-		ended.out, arena_format(f->arena, "within %.0f cycles: point 2: ", second.cycles)));
+		ended.out, arena_format(arena, "within %.0f cycles: point 2: ", second.cycles)));
 }
 
 static void what_no_choice_keeps_to_is_told_with_the_nearest(void **state)
 {
-	struct fixture *f = *state;
-	const char *table = read_file(f, "out/pareto.csv");
-	struct cost first = cost_of(f->arena, table, 1);
-	write_file(f, "search.yaml", "search: {latency_budget: 10ns * 10, energy_budget: 1uJ}\n");
-	expect(f, "$program explore -q machine.yaml network.yaml search.yaml -o limited >/dev/null",
-		1,
-		arena_format(f->arena,
+	const char *table = folder_text("out/pareto.csv");
+	struct cost first = cost_of(table, 1);
+	folder_put("search.yaml", "search: {latency_budget: 10ns * 10, energy_budget: 1uJ}\n");
+	expect("$program explore -q machine.yaml network.yaml search.yaml -o limited >/dev/null", 1,
+		arena_format(arena,
 			"lxplore: no choice of mappings keeps the network within 20 cycles and "
 			"1000000 pJ; the nearest is point 1: %.0f cycles, %.12g pJ\n",
 			first.cycles, first.pj));
 	/* not proven: something better may be there */
-	expect(f,
-		EXPLORE "--latency-budget 20 --solver map=random --budget 1 >/dev/null 2>err; "
-			"s=$?; sed 's/; the nearest.*//' err >&2; exit $s",
+	expect(EXPLORE "--latency-budget 20 --solver map=random --budget 1 >/dev/null 2>err; "
+		       "s=$?; sed 's/; the nearest.*//' err >&2; exit $s",
 		3,
 		"lxplore: none of the mappings that were found keep the network within 20 "
 		"cycles\n");
@@ -358,9 +310,8 @@ static void what_no_choice_keeps_to_is_told_with_the_nearest(void **state)
 
 static void each_layer_has_its_least_edp(void **state)
 {
-	struct fixture *f = *state;
 	struct layer_points layers[8];
-	int layer_count = read_layers(f, layers);
+	int layer_count = read_layers(layers);
 	double cycles = 0, pj = 0;
 	for (int l = 0; l < layer_count; l++) {
 		struct cost least = layers[l].at[0];
@@ -370,45 +321,44 @@ static void each_layer_has_its_least_edp(void **state)
 		cycles += layers[l].count * least.cycles;
 		pj += layers[l].count * least.pj;
 	}
-	struct ended ended = run(f, EXPLORE "--objective edp --format csv");
+	struct ended ended = folder_run(EXPLORE "--objective edp --format csv");
 	assert_int_equal(ended.status, 0);
-	struct cost sum = cost_of(f->arena, ended.out, 1);
-	assert_null(csv_cell(f->arena, ended.out, 2, "point"));
+	struct cost sum = cost_of(ended.out, 1);
+	assert_null(csv_cell(arena, ended.out, 2, "point"));
 	assert_true(sum.cycles == cycles);
 	assert_float_equal(sum.pj, pj, 1e-6);
 	/* of the network's edp nothing is proven by that */
-	assert_string_equal(csv_cell(f->arena, ended.out, 1, "proof"), "none");
+	assert_string_equal(csv_cell(arena, ended.out, 1, "proof"), "none");
 }
 
 static void what_networks_cannot_have_is_refused(void **state)
 {
-	expect(*state, EXPLORE "--objective latency,edp", 2,
+	expect(EXPLORE "--objective latency,edp", 2,
 		"lxplore: error: the edp of a network is no sum over its layers; ask for edp "
 		"alone, or for latency,energy, whose frontier has the least edp\n");
-	expect(*state, EXPLORE "--objective latency,energy,hbm_bytes", 2,
+	expect(EXPLORE "--objective latency,energy,hbm_bytes", 2,
 		"lxplore: error: the frontier of a network is over at most two objectives, not "
 		"3\n");
-	expect(*state, EXPLORE "--objective edp --latency-budget 5", 2,
+	expect(EXPLORE "--objective edp --latency-budget 5", 2,
 		"lxplore: error: a budget of latency or energy wants the objectives "
 		"latency,energy, which are the default\n");
-	expect(*state, "$program score machine.yaml network.yaml", 2,
+	expect("$program score machine.yaml network.yaml", 2,
 		"lxplore: error: a network is explored or checked; of its results score and "
 		"simulate read the files in layers/\n");
-	expect(*state,
-		"$program explore machine.yaml network.yaml out/layers/one-001.yaml 2>&1 "
-		"| grep error >&2; exit 2",
+	expect("$program explore machine.yaml network.yaml out/layers/one-001.yaml 2>&1 "
+	       "| grep error >&2; exit 2",
 		2,
 		"out/layers/one-001.yaml:34:3: error: a 'problem' stands beside a 'network', which "
 		"has layers alone\n"
 		"out/layers/one-001.yaml:4:1: error: a 'mapping' stands beside a 'network', which "
 		"has layers alone\n");
-	struct ended ended = run(*state, EXPLORE "--latency-budget 5pJ --energy-budget -1");
+	struct ended ended = folder_run(EXPLORE "--latency-budget 5pJ --energy-budget -1");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err,
 		"error: '--latency-budget' is an energy; it can be a number of cycles or a time"));
 	assert_non_null(strstr(ended.err, "error: '--energy-budget' is below 0"));
-	ended = run(*state, "$program explore machine.yaml out/layers/one-001.yaml "
-			    "--latency-budget 5");
+	ended = folder_run("$program explore machine.yaml out/layers/one-001.yaml "
+			   "--latency-budget 5");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(
 		strstr(ended.err, "error: '--latency-budget' is for networks; this is a problem"));
@@ -416,25 +366,23 @@ static void what_networks_cannot_have_is_refused(void **state)
 
 static void constraints_that_a_layer_cannot_meet_name_it(void **state)
 {
-	write_file(*state, "more.yaml",
-		"mapspace_constraints:\n"
-		"  targets:\n"
-		"  - {target: RF, type: temporal, factors: [K=2]}\n"
-		"  - {target: RF, type: temporal, factors: [L=2]}\n");
-	struct ended ended = run(*state, "$program check machine.yaml network.yaml more.yaml");
+	folder_put("more.yaml", "mapspace_constraints:\n"
+				"  targets:\n"
+				"  - {target: RF, type: temporal, factors: [K=2]}\n"
+				"  - {target: RF, type: temporal, factors: [L=2]}\n");
+	struct ended ended = folder_run("$program check machine.yaml network.yaml more.yaml");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "more.yaml:4:44: error: unknown dimension 'L'"));
 	assert_non_null(strstr(ended.err, "network.yaml:11:5: note: for layer 'one'"));
-	write_file(*state, "more.yaml",
-		"mapspace_constraints:\n"
-		"  targets:\n"
-		"  - {target: RF, type: temporal, factors: [K=2]}\n");
-	ended = run(*state, "$program explore -q machine.yaml network.yaml more.yaml -o limited");
+	folder_put("more.yaml", "mapspace_constraints:\n"
+				"  targets:\n"
+				"  - {target: RF, type: temporal, factors: [K=2]}\n");
+	ended = folder_run("$program explore -q machine.yaml network.yaml more.yaml -o limited");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "K=2 at 'RF' (temporal) does not divide"));
 	assert_non_null(strstr(ended.err, "note: for layer 'one'"));
 	assert_null(strstr(ended.err, "note: for layer 'two'"));
-	ended = run(*state, "$program check machine.yaml network.yaml more.yaml");
+	ended = folder_run("$program check machine.yaml network.yaml more.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.out, "one: infeasible: constraints contradict each other\n"
 					  "two: fits, "));
@@ -444,11 +392,9 @@ static void constraints_that_a_layer_cannot_meet_name_it(void **state)
 /* 7 is prime: of all perfect factors only K2 runs at once; with rounds that end early M4,3 does. */
 static void factors_need_not_divide_where_that_is_allowed(void **state)
 {
-	struct fixture *f = *state;
-	expect(f,
-		"sed 's/, shared_bandwidth: 1//; s/shared_bandwidth: 1//' machine.yaml >fast.yaml",
+	expect("sed 's/, shared_bandwidth: 1//; s/shared_bandwidth: 1//' machine.yaml >fast.yaml",
 		0, "");
-	write_file(f, "primes.yaml",
+	folder_put("primes.yaml",
 		"network:\n"
 		"  layers:\n"
 		"  - name: first\n"
@@ -463,16 +409,15 @@ static void factors_need_not_divide_where_that_is_allowed(void **state)
 		{"--imperfect M", "\n    1              6 "},
 		{"--imperfect L", "\n    1             14 "}};
 	for (int i = 0; i < 3; i++) {
-		struct ended ended =
-			run(f, arena_format(f->arena,
-				       "$program explore -q fast.yaml primes.yaml -o primes "
-				       "--objective latency --simulate none %s",
-				       rows[i][0]));
+		struct ended ended = folder_run(arena_format(arena,
+			"$program explore -q fast.yaml primes.yaml -o primes "
+			"--objective latency --simulate none %s",
+			rows[i][0]));
 		assert_string_equal(ended.err, "");
 		if (!strstr(ended.out, rows[i][1]))
 			fail_msg("%s: %s", rows[i][0], ended.out);
 	}
-	struct ended ended = run(f, "$program explore machine.yaml primes.yaml --imperfect N");
+	struct ended ended = folder_run("$program explore machine.yaml primes.yaml --imperfect N");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "unknown dimension 'N' (there are all, K, M, L)"));
 }
@@ -480,25 +425,24 @@ static void factors_need_not_divide_where_that_is_allowed(void **state)
 /* Layers that do not begin keep the mapping that is known to fit. */
 static void an_interrupted_run_writes_what_is_known(void **state)
 {
-	struct fixture *f = *state;
-	struct text text = text_open(f->arena);
+	struct text text = text_open(arena);
 	text_add(&text, "%s", network);
 	for (int i = 0; i < 200; i++)
 		text_add(&text,
 			"  - {name: l%d, shape: product, instance: {M: %d, N: 64, K: 64}}\n", i,
 			64 + i);
-	write_file(f, "long.yaml", text_read(&text));
+	folder_put("long.yaml", text_read(&text));
 	/* the folder is made when the program listens, nearly */
-	struct ended ended =
-		run(f, "{ $program explore -q -j 2 --simulate none machine.yaml long.yaml -o long "
-		       "--budget 100000 >/dev/null &\n"
-		       "for i in $(seq 200); do [ -d long ] || sleep 0.05; done; sleep 0.3\n"
-		       "kill -INT $!; wait $!; }");
+	struct ended ended = folder_run(
+		"{ $program explore -q -j 2 --simulate none machine.yaml long.yaml -o long "
+		"--budget 100000 >/dev/null &\n"
+		"for i in $(seq 200); do [ -d long ] || sleep 0.05; done; sleep 0.3\n"
+		"kill -INT $!; wait $!; }");
 	assert_string_equal(ended.err, "");
 	assert_int_equal(ended.status, 130);
-	const char *table = read_file(f, "long/pareto.csv");
-	json_t *root = json_loads(read_file(f, "long/run.json"), 0, NULL);
-	assert_non_null(csv_cell(f->arena, table, 1, "point"));
+	const char *table = folder_text("long/pareto.csv");
+	json_t *root = json_loads(folder_text("long/run.json"), 0, NULL);
+	assert_non_null(csv_cell(arena, table, 1, "point"));
 	const char *limit = json_string_value(json_object_get(root, "limit"));
 	assert_string_equal(limit ? limit : "", "interrupted");
 	json_decref(root);
@@ -520,5 +464,5 @@ int main(void)
 		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),
 		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, folder_close);
 }

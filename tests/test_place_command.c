@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/shell.h"
+#include "tests/support/folder.h"
 #include "tests/support/xml_check.h"
 
 #include <jansson.h>
@@ -21,58 +21,22 @@ static const char small[] = HEAD "a,0,3,256\n"
 				 "c,3,5,512\n"
 				 "d,4,8,256\n";
 
-struct fixture {
-	struct arena *arena;
-	const char *folder;
-};
-
-static void write_bytes(const struct fixture *f, const char *name, const char *bytes, size_t length)
-{
-	FILE *file = fopen(arena_format(f->arena, "%s/%s", f->folder, name), "w");
-	assert_non_null(file);
-	fwrite(bytes, 1, length, file);
-	fclose(file);
-}
-
-static void write_file(const struct fixture *f, const char *name, const char *text)
-{
-	write_bytes(f, name, text, strlen(text));
-}
-
-static const char *read_file(const struct fixture *f, const char *name)
-{
-	return text_of_file(f->arena, arena_format(f->arena, "%s/%s", f->folder, name));
-}
-
 static int set_up(void **state)
 {
-	struct arena *arena = arena_open();
-	struct fixture *fixture = arena_new(arena, struct fixture);
-	*fixture = (struct fixture){arena, shell_folder(arena)};
-	write_file(fixture, "small.csv", small);
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-	shell_remove(fixture->folder);
-	arena_close(fixture->arena);
+	folder_open(state);
+	folder_put("small.csv", small);
 	return 0;
 }
 
 /* Runs a command in the folder. */
-static struct ended run(const struct fixture *f, const char *command)
+static struct ended run(const char *command)
 {
-	return shell(f->arena, "program=$(realpath \"$LXPLORE\") && cd %s && \"$program\" place %s",
-		f->folder, command);
+	return folder_run(arena_format(arena, "\"$program\" place %s", command));
 }
 
-static void expect(
-	const struct fixture *f, const char *command, int status, const char *out, const char *err)
+static void expect(const char *command, int status, const char *out, const char *err)
 {
-	struct ended ended = run(f, command);
+	struct ended ended = run(command);
 	if (ended.status != status || (out && strcmp(ended.out, out) != 0) ||
 		(err && strcmp(ended.err, err) != 0))
 		fail_msg("place %s: status %d\n--- out\n%s--- err\n%s--- expected %d\n%s%s",
@@ -168,7 +132,7 @@ static const struct bad bads[] = {
 };
 
 /* Without the lines that show the table, and the file's name. */
-static const char *strip(struct arena *arena, const char *err)
+static const char *strip(const char *err)
 {
 	struct text text = text_open(arena);
 	while (*err) {
@@ -184,22 +148,21 @@ static const char *strip(struct arena *arena, const char *err)
 
 static void wrong_tables_are_refused_to_the_letter(void **state)
 {
-	const struct fixture *f = *state;
 	for (size_t i = 0; i < sizeof bads / sizeof *bads; i++) {
-		write_file(f, "b.csv", bads[i].table);
-		struct ended ended = run(f, "b.csv --capacity 100 -o out.csv");
-		const char *said = strip(f->arena, ended.err);
+		folder_put("b.csv", bads[i].table);
+		struct ended ended = run("b.csv --capacity 100 -o out.csv");
+		const char *said = strip(ended.err);
 		if (ended.status != 2 || strcmp(said, bads[i].complaint) != 0 || *ended.out)
 			fail_msg("table\n%sstatus %d, said\n%sexpected\n%s", bads[i].table,
 				ended.status, said, bads[i].complaint);
-		assert_null(read_file(f, "out.csv"));
+		assert_false(folder_has("out.csv"));
 	}
 }
 
 static void the_place_is_shown(void **state)
 {
-	write_file(*state, "b.csv", "id,lower,upper,size\n\"a \xc3\xa4\",0,1,4 KB x\n");
-	expect(*state, "b.csv --capacity 100", 2, "",
+	folder_put("b.csv", "id,lower,upper,size\n\"a \xc3\xa4\",0,1,4 KB x\n");
+	expect("b.csv --capacity 100", 2, "",
 		"b.csv:2:16: error: 'size' of buffer 'a \xc3\xa4': an operator is expected before "
 		"'x'\n"
 		"    2 | \"a \xc3\xa4\",0,1,4 KB x\n"
@@ -250,72 +213,69 @@ static const struct {
 static void wrong_wishes_are_refused_to_the_letter(void **state)
 {
 	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-		expect(*state, wishes[i].command, wishes[i].status, NULL, wishes[i].err);
+		expect(wishes[i].command, wishes[i].status, NULL, wishes[i].err);
 }
 
 /* --- what is found */
 
 static void rows_keep_their_form_and_get_an_offset(void **state)
 {
-	write_file(*state, "b.csv",
-		"\xef\xbb\xbfsize, id ,upper,lower,alignment\r\n"
-		"1KiB,\"a, \"\"the\"\" first\",3,0,\r\n"
-		"\r\n"
-		"2*500 , b,0x10,-3,64\r\n");
-	expect(*state, "b.csv --capacity 2024 --alignment 64 -q", 0,
+	folder_put("b.csv", "\xef\xbb\xbfsize, id ,upper,lower,alignment\r\n"
+			    "1KiB,\"a, \"\"the\"\" first\",3,0,\r\n"
+			    "\r\n"
+			    "2*500 , b,0x10,-3,64\r\n");
+	expect("b.csv --capacity 2024 --alignment 64 -q", 0,
 		"size, id ,upper,lower,alignment,offset\n"
 		"1KiB,\"a, \"\"the\"\" first\",3,0,,0\n"
 		"2*500 , b,0x10,-3,64,1024\n",
 		"");
-	write_file(*state, "b.csv", "id,offset,lower,end,size\na,77,0,2,8\nb,,3,3,8\n");
-	expect(*state, "b.csv --capacity 8 -q", 0,
-		"id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
+	folder_put("b.csv", "id,offset,lower,end,size\na,77,0,2,8\nb,,3,3,8\n");
+	expect("b.csv --capacity 8 -q", 0, "id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
 }
 
 static void an_empty_table_is_placed(void **state)
 {
-	write_file(*state, "b.csv", HEAD);
-	expect(*state, "b.csv --capacity 0 -q", 0, "id,lower,upper,size,offset\n", "");
+	folder_put("b.csv", HEAD);
+	expect("b.csv --capacity 0 -q", 0, "id,lower,upper,size,offset\n", "");
 }
 
 static void standard_input_is_a_table(void **state)
 {
-	expect(*state, "- --capacity 1KiB -q < small.csv | wc -l", 0, "5\n", "");
+	expect("- --capacity 1KiB -q < small.csv | wc -l", 0, "5\n", "");
 }
 
 static void what_is_written_passes_the_check(void **state)
 {
-	expect(*state, "small.csv --capacity 1KiB -o out.csv -q", 0, "", "");
-	expect(*state, "out.csv --capacity 1KiB --check", 0,
+	expect("small.csv --capacity 1KiB -o out.csv -q", 0, "", "");
+	expect("out.csv --capacity 1KiB --check", 0,
 		"the layout is right: 4 of 4 buffers have a place, peak 1024, saved 1280 of 1280\n",
 		"");
 }
 
 static void a_wrong_layout_names_both(void **state)
 {
-	write_file(
-		*state, "b.csv", "id,lower,upper,size,offset\na,0,3,8,0\nb,2,4,8,7\nc,0,9,8,16\n");
-	expect(*state, "b.csv --check", 1, "",
+	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,0\nb,2,4,8,7\nc,0,9,8,16\n");
+	expect("b.csv --check", 1, "",
 		"b.csv:2:1: error: 'a' and 'b': they share bytes while both live\n"
 		"    2 | a,0,3,8,0\n"
 		"      | ^~~~~~~~~\n"
 		"b.csv:3:1: note: the other is here\n"
 		"    3 | b,2,4,8,7\n"
 		"      | ^~~~~~~~~\n");
-	write_file(*state, "b.csv", "id,lower,upper,size,offset\na,0,3,8,4\nb,2,4,8,\n");
-	expect(*state, "b.csv --check --capacity 11", 1, "",
+	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,4\nb,2,4,8,\n");
+	expect("b.csv --check --capacity 11", 1, "",
 		"b.csv:2:1: error: 'a': it ends beyond the capacity\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect(*state, "b.csv --check --reserve 3-5", 1, "",
+	expect("b.csv --check --reserve 3-5", 1, "",
 		"b.csv:2:1: error: 'a': it touches reserved bytes\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect(*state, "b.csv --check --alignment 8", 1, "",
+	expect("b.csv --check --alignment 8", 1, "",
 		"b.csv:2:1: error: 'a': its address is not aligned\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect(*state, "b.csv --check --capacity 12", 0,
+	expect("b.csv --check --capacity 12", 0,
 		"the layout is right: 1 of 2 buffers have a place, peak 12, saved 8 of 16\n", "");
 }
 
@@ -332,18 +292,15 @@ static void parts_of_a_life_are_checked(void **state)
 		{"4-6@0", "a part of its life is not from one use to the step after another"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct fixture *f = *state;
-		write_file(f, "b.csv",
-			arena_format(
-				f->arena, "%sa,0,12,8,w3;r5;r7;w9,%s\n", head, rows[i].offset));
-		struct ended ended = run(f, "b.csv --check");
+		folder_put("b.csv",
+			arena_format(arena, "%sa,0,12,8,w3;r5;r7;w9,%s\n", head, rows[i].offset));
+		struct ended ended = run("b.csv --check");
 		assert_int_equal(ended.status, rows[i].why ? 1 : 0);
 		if (rows[i].why && !strstr(ended.err, rows[i].why))
 			fail_msg("%s: %s", rows[i].offset, ended.err);
 	}
-	write_file(*state, "b.csv",
-		arena_format(((struct fixture *)*state)->arena, "%sa,0,12,8,w3;r5,3-x@0\n", head));
-	expect(*state, "b.csv --check", 2, "",
+	folder_put("b.csv", arena_format(arena, "%sa,0,12,8,w3;r5,3-x@0\n", head));
+	expect("b.csv --check", 2, "",
 		"b.csv:2:16: error: 'offset' of buffer 'a': '3-x@0' is no FROM-TO@ADDRESS\n"
 		"    2 | a,0,12,8,w3;r5,3-x@0\n"
 		"      |                ^~~~~\n");
@@ -351,7 +308,7 @@ static void parts_of_a_life_are_checked(void **state)
 
 static void too_much_at_once_is_proven_and_named(void **state)
 {
-	expect(*state, "small.csv --capacity 1000", 1, "",
+	expect("small.csv --capacity 1000", 1, "",
 		"from step 4 to 5 3 buffers of together 1024 bytes live; there are 1000 bytes\n"
 		"  small.csv:3: 'b' of 256 bytes lives in [1, 5)\n"
 		"  small.csv:4: 'c' of 512 bytes lives in [3, 5)\n"
@@ -361,14 +318,14 @@ static void too_much_at_once_is_proven_and_named(void **state)
 
 static void reserved_bytes_are_not_there(void **state)
 {
-	write_file(*state, "b.csv", HEAD "a,0,3,8\n");
-	expect(*state, "b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
+	folder_put("b.csv", HEAD "a,0,3,8\n");
+	expect("b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
 		"from step 0 to 3 1 buffer of together 8 bytes lives; there are 5 bytes that are "
 		"not reserved\n"
 		"  b.csv:2: 'a' of 8 bytes lives in [0, 3)\n"
 		"1 buffer does not fit into 16 bytes, load 8; load, 0 nodes\n");
-	expect(*state, "b.csv --capacity 18 --reserve 2-9 -q", 0,
-		"id,lower,upper,size,offset\na,0,3,8,9\n", "");
+	expect("b.csv --capacity 18 --reserve 2-9 -q", 0, "id,lower,upper,size,offset\na,0,3,8,9\n",
+		"");
 }
 
 /* Never more than 5 bytes live, and yet they do not fit into 5. */
@@ -377,13 +334,12 @@ static const char twisted[] = HEAD "a,0,1,3\nb,0,4,2\nc,1,6,1\nd,1,5,2\n"
 
 static void a_certificate_holds_until_it_is_changed(void **state)
 {
-	const struct fixture *f = *state;
-	write_file(f, "b.csv", "id,lower,upper,size,address\nx,0,9,4,5\na,0,4,6,\nb,3,6,4,\n");
-	struct ended ended = run(f, "b.csv --capacity 14 --certificate proof.yaml -q");
+	folder_put("b.csv", "id,lower,upper,size,address\nx,0,9,4,5\na,0,4,6,\nb,3,6,4,\n");
+	struct ended ended = run("b.csv --capacity 14 --certificate proof.yaml -q");
 	assert_int_equal(ended.status, 1);
-	expect(f, "b.csv --capacity 14 --check-certificate proof.yaml", 0,
+	expect("b.csv --capacity 14 --check-certificate proof.yaml", 0,
 		"the certificate holds: 2 of 3 buffers do not fit into 14 bytes, by 1 cases\n", "");
-	expect(f, "b.csv --capacity 15 --check-certificate proof.yaml", 1, "",
+	expect("b.csv --capacity 15 --check-certificate proof.yaml", 1, "",
 		"proof.yaml:4:13: error: rejected: it is about 14 bytes, and there are 15\n"
 		"    4 |   capacity: 14\n"
 		"      |             ^~\n");
@@ -406,18 +362,16 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 		{"claim: does not fit", "claim: fits", "fits", 2},
 		{"  leaves: 1\n", "", "leaves", 2},
 	};
-	const char *proof = read_file(f, "proof.yaml");
+	const char *proof = folder_text("proof.yaml");
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
 		const char *at = strstr(proof, changes[i].from);
 		if (!at)
 			fail_msg("no '%s' in\n%s", changes[i].from, proof);
-		write_file(f, "other.yaml",
-			arena_format(f->arena, "%.*s%s%s", (int)(at - proof), proof, changes[i].to,
-				at + strlen(changes[i].from)));
+		folder_put("other.yaml", arena_format(arena, "%.*s%s%s", (int)(at - proof), proof,
+						 changes[i].to, at + strlen(changes[i].from)));
 		const char *capacity = i == 0 ? "24" : "14";
-		ended = run(
-			f, arena_format(f->arena,
-				   "b.csv --capacity %s --check-certificate other.yaml", capacity));
+		ended = run(arena_format(
+			arena, "b.csv --capacity %s --check-certificate other.yaml", capacity));
 		if (ended.status != changes[i].status || !strstr(ended.err, changes[i].why))
 			fail_msg("%s: status %d\n%s", changes[i].to, ended.status, ended.err);
 	}
@@ -426,51 +380,49 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 /* Two ranges on one byte are no contradiction. */
 static void reserved_ranges_that_meet_prove_nothing(void **state)
 {
-	const struct fixture *f = *state;
-	write_file(f, "b.csv", HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");
-	struct ended ended = run(f, "b.csv --capacity 9 --reserve 3-5 --reserve 4-6 "
-				    "--certificate proof.yaml -q");
+	folder_put("b.csv", HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");
+	struct ended ended = run("b.csv --capacity 9 --reserve 3-5 --reserve 4-6 "
+				 "--certificate proof.yaml -q");
 	assert_int_equal(ended.status, 1);
-	const char *proof = read_file(f, "proof.yaml"), *at = strstr(proof, "capacity: 9\n");
+	const char *proof = folder_text("proof.yaml"), *at = strstr(proof, "capacity: 9\n");
 	assert_non_null(at);
-	write_file(f, "other.yaml",
-		arena_format(f->arena, "%.*scapacity: 20%s", (int)(at - proof), proof, at + 11));
-	ended = run(f, "b.csv --capacity 20 --reserve 3-5 --reserve 4-6 "
-		       "--check-certificate other.yaml");
+	folder_put("other.yaml",
+		arena_format(arena, "%.*scapacity: 20%s", (int)(at - proof), proof, at + 11));
+	ended = run("b.csv --capacity 20 --reserve 3-5 --reserve 4-6 "
+		    "--check-certificate other.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "no contradiction follows"));
 }
 
 static void a_tree_of_cases_is_followed(void **state)
 {
-	const struct fixture *f = *state;
-	write_file(f, "b.csv", twisted);
-	struct ended ended = run(f, "b.csv --capacity 5 --certificate proof.yaml");
+	folder_put("b.csv", twisted);
+	struct ended ended = run("b.csv --capacity 5 --certificate proof.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(
 		strstr(ended.err, "these 7 buffers do not fit even alone; there are 5 bytes\n"
 				  "  b.csv:2: 'a' of 3 bytes lives in [0, 1)\n"));
 	assert_non_null(
 		strstr(ended.err, "8 buffers do not fit into 5 bytes, load 5; place/exact"));
-	const char *proof = read_file(f, "proof.yaml");
-	ended = run(f, "b.csv --capacity 5 --check-certificate proof.yaml");
+	const char *proof = folder_text("proof.yaml");
+	ended = run("b.csv --capacity 5 --check-certificate proof.yaml");
 	if (ended.status != 0 || !strstr(proof, "forks: 1\n"))
 		fail_msg("%s%s%s", ended.out, ended.err, proof);
-	expect(f, "b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
+	expect("b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
 		"lxplore: no certificate: they fit\n");
 	const char *fork = strchr(strstr(proof, "proof:"), '/');
-	char *other = arena_text(f->arena, proof);
+	char *other = arena_text(arena, proof);
 	other[fork - proof + 1] = '9';
-	write_file(f, "other.yaml", other);
-	ended = run(f, "b.csv --capacity 5 --check-certificate other.yaml");
+	folder_put("other.yaml", other);
+	ended = run("b.csv --capacity 5 --check-certificate other.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(
 		ended.err, "rejected: node 1 of the proof: a fork between buffers that are none"));
 }
 
-static json_t *run_json(const struct fixture *f, const char *command, int status)
+static json_t *run_json(const char *command, int status)
 {
-	struct ended ended = run(f, command);
+	struct ended ended = run(command);
 	if (ended.status != status)
 		fail_msg("place %s: status %d\n%s", command, ended.status, ended.err);
 	json_t *root = json_loads(ended.out, 0, NULL);
@@ -486,19 +438,19 @@ static int64_t integer(const json_t *root, const char *key)
 
 static void json_says_it_all(void **state)
 {
-	json_t *root = run_json(*state, "small.csv --capacity 1KiB --format json", 0);
+	json_t *root = run_json("small.csv --capacity 1KiB --format json", 0);
 	assert_string_equal(json_string_value(json_object_get(root, "status")), "found");
 	assert_int_equal(integer(root, "peak"), 1024);
 	assert_int_equal(integer(root, "load"), 1024);
 	assert_int_equal(json_array_size(json_object_get(root, "buffers")), 4);
 	json_decref(root);
-	root = run_json(*state, "small.csv --capacity 900 --format json", 1);
+	root = run_json("small.csv --capacity 900 --format json", 1);
 	assert_string_equal(json_string_value(json_object_get(root, "status")), "does not fit");
 	json_t *core = json_object_get(root, "core");
 	assert_int_equal(integer(core, "from"), 4);
 	assert_int_equal(json_array_size(json_object_get(core, "buffers")), 3);
 	json_decref(root);
-	root = run_json(*state, "small.csv --minimize --format json", 0);
+	root = run_json("small.csv --minimize --format json", 0);
 	assert_int_equal(integer(root, "peak"), 1024);
 	assert_int_equal(integer(root, "gap"), 0);
 	assert_string_equal(json_string_value(json_object_get(root, "proof")), "optimal");
@@ -507,25 +459,25 @@ static void json_says_it_all(void **state)
 
 static void a_heuristic_that_fails_decides_nothing(void **state)
 {
-	write_file(*state, "b.csv", HEAD "a,0,3,256\nb,1,5,256\nc,3,5,512\n");
-	struct ended ended = run(*state, "b.csv --capacity 768 --solver greedy");
+	folder_put("b.csv", HEAD "a,0,3,256\nb,1,5,256\nc,3,5,512\n");
+	struct ended ended = run("b.csv --capacity 768 --solver greedy");
 	assert_int_equal(ended.status, 3);
 	assert_string_equal(ended.out, "");
 	assert_non_null(strstr(ended.err, "3 buffers may or may not fit into 768 bytes"));
-	expect(*state, "b.csv --capacity 768 --solver greedy --spill -q", 0,
+	expect("b.csv --capacity 768 --solver greedy --spill -q", 0,
 		"id,lower,upper,size,offset\na,0,3,256,0\nb,1,5,256,256\nc,3,5,512,\n", NULL);
 }
 
 static void what_has_no_number_names_none(void **state)
 {
-	write_file(*state, "b.csv", HEAD "a,0,3,8\nb,1,5,256\n");
-	struct ended nothing = run(*state, "b.csv --capacity 4 --spill --solver greedy");
+	folder_put("b.csv", HEAD "a,0,3,8\nb,1,5,256\n");
+	struct ended nothing = run("b.csv --capacity 4 --spill --solver greedy");
 	assert_non_null(strstr(nothing.err, "saved 0 of 264, at most 264 can be, peak 0"));
-	expect(*state, "b.csv --capacity 400 --reserve 200-300 -q", 1, "",
+	expect("b.csv --capacity 400 --reserve 200-300 -q", 1, "",
 		"this buffer does not fit even alone; there are 300 bytes that are not reserved\n"
 		"  b.csv:3: 'b' of 256 bytes lives in [1, 5)\n");
-	write_file(*state, "fixed.csv", "id,lower,upper,size,address\na,0,3,8,0\nb,1,5,256,4\n");
-	expect(*state, "fixed.csv --minimize --solver ilp", 1, "",
+	folder_put("fixed.csv", "id,lower,upper,size,address\na,0,3,8,0\nb,1,5,256,4\n");
+	expect("fixed.csv --minimize --solver ilp", 1, "",
 		"these 2 buffers do not fit even alone\n"
 		"  fixed.csv:2: 'a' of 8 bytes lives in [0, 3), fixed at 0\n"
 		"  fixed.csv:3: 'b' of 256 bytes lives in [1, 5), fixed at 4\n"
@@ -536,14 +488,13 @@ static void what_has_no_number_names_none(void **state)
 
 static void the_picture_is_xml(void **state)
 {
-	const struct fixture *f = *state;
-	write_file(f, "b.csv",
+	folder_put("b.csv",
 		"id,lower,upper,size,in_place_parents\n"
 		"<a&b>,0,3,256,\n\"x\"\"y\"\"\",2,5,100,<a&b>\nspilled,0,5,900,\n]]>,0,5,500,\n");
-	run(f, "b.csv --capacity 1KiB --reserve 0-64 --spill --solver bestfit --svg out.svg");
-	const char *svg = read_file(f, "out.svg");
+	run("b.csv --capacity 1KiB --reserve 0-64 --spill --solver bestfit --svg out.svg");
+	const char *svg = folder_text("out.svg");
 	assert_non_null(svg);
-	const char *why = xml_check(f->arena, svg);
+	const char *why = xml_check(arena, svg);
 	if (why)
 		fail_msg("%s\n%s", why, svg);
 	assert_non_null(strstr(svg, "&lt;a&amp;b&gt;: 256 bytes at "));
@@ -555,32 +506,31 @@ static void the_picture_is_xml(void **state)
 
 static void pictures_of_nothing_and_of_much_are_xml(void **state)
 {
-	const struct fixture *f = *state;
-	struct text text = text_open(f->arena);
+	struct text text = text_open(arena);
 	text_add(&text, HEAD);
 	for (int i = 0; i < 30000; i++)
 		text_add(&text, "b%d,%d,%d,%d\n", i, i / 3, i / 3 + 1 + i % 7, 1 + i % 1000);
-	write_file(f, "many.csv", text_read(&text));
-	write_file(f, "none.csv", HEAD);
-	run(f, "many.csv --capacity 1MiB --solver greedy --svg many.svg -o many_out.csv");
-	run(f, "none.csv --capacity 0 --svg none.svg");
-	run(f, "small.csv --capacity 9 --svg over.svg");
+	folder_put("many.csv", text_read(&text));
+	folder_put("none.csv", HEAD);
+	run("many.csv --capacity 1MiB --solver greedy --svg many.svg -o many_out.csv");
+	run("none.csv --capacity 0 --svg none.svg");
+	run("small.csv --capacity 9 --svg over.svg");
 	const char *const names[] = {"many.svg", "none.svg", "over.svg"};
 	for (int i = 0; i < 3; i++) {
-		const char *svg = read_file(f, names[i]);
+		const char *svg = folder_text(names[i]);
 		assert_non_null(svg);
-		const char *why = xml_check(f->arena, svg);
+		const char *why = xml_check(arena, svg);
 		if (why)
 			fail_msg("%s: %s", names[i], why);
 	}
-	const char *many = read_file(f, "many.svg");
+	const char *many = folder_text("many.svg");
 	assert_true(strlen(many) < 5000000);
 	assert_non_null(strstr(many, "10000 smaller boxes are left out"));
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
 	const struct CMUnitTest tests[] = {
 		TEST(wrong_tables_are_refused_to_the_letter),
 		TEST(the_place_is_shown),

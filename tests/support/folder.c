@@ -53,3 +53,8 @@ const char *folder_text(const char *name)
 		fail_msg("there is no %s", name);
 	return text;
 }
+
+struct ended folder_run(const char *command)
+{
+	return shell(arena, "program=$(realpath \"$LXPLORE\") && cd %s && %s", folder, command);
+}

@@ -21,6 +21,9 @@ const char *folder_put(const char *name, const char *text);
 
 bool folder_has(const char *name);
 
+/* Runs a command in the folder, where $program is the program under test. */
+struct ended folder_run(const char *command);
+
 /* Of a file; the test fails if there is none. */
 const char *folder_text(const char *name);
 
