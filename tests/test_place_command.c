@@ -1,253 +1,45 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "tests/support/folder.h"
+#include "tests/support/place_shell.h"
 #include "tests/support/xml_check.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"
 
-/*
- * `lxplore place` as a user runs it: what it prints, how it ends, and what it says of wrong
- * tables, to the letter.
- */
-#define HEAD "id,lower,upper,size\n"
-
-/* Four that fit into 1024 bytes only if `c` lies in the middle. */
-static const char small[] = HEAD "a,0,3,256\n"
-				 "b,1,5,256\n"
-				 "c,3,5,512\n"
-				 "d,4,8,256\n";
-
-static int set_up(void **state)
-{
-	folder_open(state);
-	folder_put("small.csv", small);
-	return 0;
-}
-
-/* Runs a command in the folder. */
-static struct ended run(const char *command)
-{
-	return folder_run(arena_format(arena, "\"$program\" place %s", command));
-}
-
-static void expect(const char *command, int status, const char *out, const char *err)
-{
-	struct ended ended = run(command);
-	if (ended.status != status || (out && strcmp(ended.out, out) != 0) ||
-		(err && strcmp(ended.err, err) != 0))
-		fail_msg("place %s: status %d\n--- out\n%s--- err\n%s--- expected %d\n%s%s",
-			command, ended.status, ended.out, ended.err, status, out ? out : "",
-			err ? err : "");
-}
-
-/* --- what is wrong with a table */
-
-struct bad {
-	const char *table, *complaint; /* all that is said, without the lines quoted */
-};
-
-static const struct bad bads[] = {
-	{"id,lower,upper\na,0,1\n",
-		"1:1: error: column 'size' is missing; a row has at least id, lower, upper, size\n"},
-	{"id,lower,upper,sise\na,0,1,2\n",
-		"1:16: error: unknown column 'sise'; did you mean 'size'?\n"
-		"1:1: error: column 'size' is missing; a row has at least id, lower, upper, size\n"},
-	{"id,lower,upper,size,flavour\n",
-		"1:21: error: unknown column 'flavour'; columns are id, lower, upper, size, "
-		"alignment, in_place_parents, in_place, weight, uses, address, offset\n"},
-	{"id,lower,upper,size,gaps\n",
-		"1:21: error: gaps in a life are not read; give its pieces rows of their own, or "
-		"'uses'\n"},
-	{HEAD "a,-9223372036854775808,1,5\nb,0,1.5,5\n",
-		"2:3: error: 'lower' of buffer 'a' is -9.223372037e+18; it can be "
-		"-2305843009213693952 to 2305843009213693952\n"
-		"3:5: error: 'upper' of buffer 'b' is 1.5; a whole number is expected\n"},
-	{"id,start,upper,size,lower\n", "1:21: error: column 'lower' is given twice\n"
-					"1:4: note: first given here\n"},
-	{"id,lower,upper,size,in_place\n",
-		"1:21: error: column 'in_place' is about 'in_place_parents', which is missing\n"},
-	{HEAD "a,0,1,-5\n", "2:7: error: 'size' of buffer 'a' is -5 bytes; it can be 0 to "
-			    "2305843009213693952\n"},
-	{HEAD "a,1,1,5\nb,5,3,1\n",
-		"2:5: error: the life of buffer 'a' is empty: it ends at 1 and begins at 1\n"
-		"3:5: error: the life of buffer 'b' is empty: it ends at 3 and begins at 5\n"},
-	{HEAD "a,0,1,5\nb,0,1,5\na,0,3,6\n", "4:1: error: buffer 'a' is given twice\n"
-					     "2:1: note: first given here\n"},
-	{HEAD "a,0,1,9223372036854775808\n",
-		"2:7: error: 'size' of buffer 'a' is too large: 9223372036854775808; it can be at "
-		"most 2305843009213693952\n"},
-	{HEAD "a,0,1,2305843009213693951\nb,4,5,2305843009213693952\n",
-		"3:7: error: the sizes and alignments up to here add up to more than "
-		"2305843009213693952 bytes\n"},
-	{HEAD "a,zero,1,5\nb,0,1.5,3\nc,0,1,\nd,0,1,3 KiB KiB\n ,0,1,3\n",
-		"2:3: error: 'lower' of buffer 'a': unknown variable 'zero'; a number or "
-		"arithmetic is expected\n"
-		"3:5: error: 'upper' of buffer 'b' is 1.5; a whole number is expected\n"
-		"4:7: error: 'size' of buffer 'c': it is empty; a number is expected\n"
-		"5:13: error: 'size' of buffer 'd': an operator is expected before 'K'\n"
-		"6:1: error: the id of a buffer is empty\n"},
-	{HEAD "a,0,1\nb,0,1,2,3\n",
-		"2:1: error: this row has 3 cells; the header names 4 columns\n"
-		"3:1: error: this row has 5 cells; the header names 4 columns\n"},
-	{HEAD "\"a,0,1,2\n\"b\"x,0,1,2\n",
-		"2:1: error: the quote that begins here does not end on its line\n"
-		"3:4: error: a comma is expected after the closing quote\n"},
-	{HEAD "a,0,1,2\xff\n", "2:8: error: byte 0xff is not UTF-8; save the file as UTF-8 text\n"},
-	{"", " error: is empty; a row with the names of the columns is expected\n"},
-	{"\r\n \n", " error: is empty; a row with the names of the columns is expected\n"},
-	{"id,lower,upper,size,alignment\na,0,5,8,0\nb,0,5,8,-1\nc,0,5,8,two\n",
-		"2:9: error: 'alignment' of buffer 'a' is 0 bytes; it can be 1 to "
-		"2305843009213693952\n"
-		"3:9: error: 'alignment' of buffer 'b' is -1 bytes; it can be 1 to "
-		"2305843009213693952\n"
-		"4:9: error: 'alignment' of buffer 'c': unknown variable 'two'; a number or "
-		"arithmetic is expected\n"},
-	{"id,lower,upper,size,address,alignment\na,0,5,8,7,3\n",
-		"2:9: error: buffer 'a' has to lie at 7, which is no multiple of its alignment 3\n"},
-	{"id,lower,upper,size,weight\na,0,5,8,-1\nb,0,5,8,9223372036854775790\nc,0,5,8,10\n",
-		"2:9: error: 'weight' of buffer 'a' is -1; it can be at least 0\n"
-		"4:9: error: the weights up to here add up to more than 9223372036854775807\n"},
-	{"id,lower,upper,size,uses\na,0,5,8,w0;r5\nb,0,5,8,r3;r3\nc,0,5,8,w1;x2\nd,0,5,8,r\n",
-		"2:9: error: use 'r5' of buffer 'a': it is not inside its life\n"
-		"3:9: error: use 'r3' of buffer 'b': the use before it is no earlier\n"
-		"4:9: error: use 'x2' of buffer 'c': a use is 'r' or 'w' and a step, such as r5\n"
-		"5:9: error: use 'r' of buffer 'd': a use is 'r' or 'w' and a step, such as r5\n"},
-	{"id,lower,upper,size,in_place_parents,in_place\nabc,0,5,8,,\nb,4,6,4,abd,\nc,4,6,4,c,\n"
-	 "d,4,6,9,abc,must\ne,4,6,9,abc,mast\nf,4,6,9,,must\n",
-		"6:13: error: 'in_place' of buffer 'e' is 'mast'; it can be may, must\n"
-		"7:10: error: buffer 'f' must take a place, but 'in_place_parents' names none\n"},
-	{"id,lower,upper,size,in_place_parents,in_place\nabc,0,5,8,,\nb,4,6,4,abd,\nc,4,6,4,c,\n"
-	 "d,4,6,9,abc,must\n",
-		"3:9: error: buffer 'b' names a parent 'abd' that is no buffer; did you mean "
-		"'abc'?\n"
-		"4:9: error: buffer 'c' cannot take its own place\n"
-		"5:9: warning: 'd' cannot take the place of 'abc': 9 bytes are more than 8\n"
-		"5:9: error: buffer 'd' must take a place, and can take none of these\n"},
-	{"id,lower,upper,size,in_place_parents\na,0,2,8,\nb,1,2,8,a;d\nc,1,2,8,b\nd,1,2,8,a;c\n",
-		"3:9: error: buffer 'b' would take its own place through others\n"},
-};
-
-/* Without the lines that show the table, and the file's name. */
-static const char *strip(const char *err)
-{
-	struct text text = text_open(arena);
-	while (*err) {
-		size_t length = strcspn(err, "\n");
-		if (strncmp(err, "b.csv:", 6) == 0)
-			text_add(&text, "%.*s\n", (int)length - 6, err + 6);
-		else if (err[0] != ' ')
-			text_add(&text, "%.*s\n", (int)length, err);
-		err += length + (err[length] == '\n');
-	}
-	return text_read(&text);
-}
-
-static void wrong_tables_are_refused_to_the_letter(void **state)
-{
-	for (size_t i = 0; i < sizeof bads / sizeof *bads; i++) {
-		folder_put("b.csv", bads[i].table);
-		struct ended ended = run("b.csv --capacity 100 -o out.csv");
-		const char *said = strip(ended.err);
-		if (ended.status != 2 || strcmp(said, bads[i].complaint) != 0 || *ended.out)
-			fail_msg("table\n%sstatus %d, said\n%sexpected\n%s", bads[i].table,
-				ended.status, said, bads[i].complaint);
-		assert_false(folder_has("out.csv"));
-	}
-}
-
-static void the_place_is_shown(void **state)
-{
-	folder_put("b.csv", "id,lower,upper,size\n\"a \xc3\xa4\",0,1,4 KB x\n");
-	expect("b.csv --capacity 100", 2, "",
-		"b.csv:2:16: error: 'size' of buffer 'a \xc3\xa4': an operator is expected before "
-		"'x'\n"
-		"    2 | \"a \xc3\xa4\",0,1,4 KB x\n"
-		"      |                ^\n");
-}
-
-static const struct {
-	const char *command, *err;
-	int status;
-} wishes[] = {
-	{"small.csv",
-		"lxplore: error: place wants '--capacity N', or '--minimize' for the least that is "
-		"enough\n",
-		2},
-	{"--capacity 10",
-		"lxplore: error: place wants one CSV of buffers, '-' for standard input\n", 2},
-	{"nothing.csv --capacity 10", "nothing.csv: error: there is no such file\n", 2},
-	{". --capacity 10", ".: error: is a folder; name a CSV file\n", 2},
-	{"small.csv --minimize --spill --capacity 9",
-		"argument 3:1:1: error: '--minimize' and '--spill' exclude each other\n"
-		"    1 | --spill\n"
-		"      | ^~~~~~~\n",
-		2},
-	{"small.csv --capacity 9 --reserve 5",
-		"argument 5:1:1: error: '--reserve' wants FROM-TO, not '5'\n"
-		"    1 | 5\n"
-		"      | ^\n",
-		2},
-	{"small.csv --capacity 9 --reserve 5-5",
-		"argument 5:1:1: error: the range '5-5' to reserve is empty\n"
-		"    1 | 5-5\n"
-		"      | ^~~\n",
-		2},
-	{"small.csv --capacity 9 --solver exat",
-		"argument 5:1:1: error: stage 'place' has no solver 'exat'; did you mean 'exact'?\n"
-		"    1 | exat\n"
-		"      | ^~~~\n",
-		2},
-	{"small.csv --capacity 1KiB -q -o /dev/full",
-		"lxplore: cannot write '/dev/full': No space left on device\n", 4},
-	{"small.csv --capacity 1KiB -q > /dev/full",
-		"lxplore: cannot write to stdout: No space left on device\n", 4},
-	{"small.csv --capacity 1KiB -q -o no/out.csv",
-		"lxplore: cannot write 'no/out.csv.tmp': No such file or directory\n", 4},
-	{"small.csv --check", "small.csv: error: it has no column 'offset' to check\n", 2},
-};
-
-static void wrong_wishes_are_refused_to_the_letter(void **state)
-{
-	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-		expect(wishes[i].command, wishes[i].status, NULL, wishes[i].err);
-}
-
-/* --- what is found */
-
+/* `lxplore place` as a user runs it: what it prints and how it ends. */
 static void rows_keep_their_form_and_get_an_offset(void **state)
 {
 	folder_put("b.csv", "\xef\xbb\xbfsize, id ,upper,lower,alignment\r\n"
 			    "1KiB,\"a, \"\"the\"\" first\",3,0,\r\n"
 			    "\r\n"
 			    "2*500 , b,0x10,-3,64\r\n");
-	expect("b.csv --capacity 2024 --alignment 64 -q", 0,
+	place_expect("b.csv --capacity 2024 --alignment 64 -q", 0,
 		"size, id ,upper,lower,alignment,offset\n"
 		"1KiB,\"a, \"\"the\"\" first\",3,0,,0\n"
 		"2*500 , b,0x10,-3,64,1024\n",
 		"");
 	folder_put("b.csv", "id,offset,lower,end,size\na,77,0,2,8\nb,,3,3,8\n");
-	expect("b.csv --capacity 8 -q", 0, "id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
+	place_expect(
+		"b.csv --capacity 8 -q", 0, "id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
 }
 
 static void an_empty_table_is_placed(void **state)
 {
-	folder_put("b.csv", HEAD);
-	expect("b.csv --capacity 0 -q", 0, "id,lower,upper,size,offset\n", "");
+	folder_put("b.csv", PLACE_HEAD);
+	place_expect("b.csv --capacity 0 -q", 0, "id,lower,upper,size,offset\n", "");
 }
 
 static void standard_input_is_a_table(void **state)
 {
-	expect("- --capacity 1KiB -q < small.csv | wc -l", 0, "5\n", "");
+	place_expect("- --capacity 1KiB -q < small.csv | wc -l", 0, "5\n", "");
 }
 
 static void what_is_written_passes_the_check(void **state)
 {
-	expect("small.csv --capacity 1KiB -o out.csv -q", 0, "", "");
-	expect("out.csv --capacity 1KiB --check", 0,
+	place_expect("small.csv --capacity 1KiB -o out.csv -q", 0, "", "");
+	place_expect("out.csv --capacity 1KiB --check", 0,
 		"the layout is right: 4 of 4 buffers have a place, peak 1024, saved 1280 of 1280\n",
 		"");
 }
@@ -255,7 +47,7 @@ static void what_is_written_passes_the_check(void **state)
 static void a_wrong_layout_names_both(void **state)
 {
 	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,0\nb,2,4,8,7\nc,0,9,8,16\n");
-	expect("b.csv --check", 1, "",
+	place_expect("b.csv --check", 1, "",
 		"b.csv:2:1: error: 'a' and 'b': they share bytes while both live\n"
 		"    2 | a,0,3,8,0\n"
 		"      | ^~~~~~~~~\n"
@@ -263,19 +55,19 @@ static void a_wrong_layout_names_both(void **state)
 		"    3 | b,2,4,8,7\n"
 		"      | ^~~~~~~~~\n");
 	folder_put("b.csv", "id,lower,upper,size,offset\na,0,3,8,4\nb,2,4,8,\n");
-	expect("b.csv --check --capacity 11", 1, "",
+	place_expect("b.csv --check --capacity 11", 1, "",
 		"b.csv:2:1: error: 'a': it ends beyond the capacity\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect("b.csv --check --reserve 3-5", 1, "",
+	place_expect("b.csv --check --reserve 3-5", 1, "",
 		"b.csv:2:1: error: 'a': it touches reserved bytes\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect("b.csv --check --alignment 8", 1, "",
+	place_expect("b.csv --check --alignment 8", 1, "",
 		"b.csv:2:1: error: 'a': its address is not aligned\n"
 		"    2 | a,0,3,8,4\n"
 		"      | ^~~~~~~~~\n");
-	expect("b.csv --check --capacity 12", 0,
+	place_expect("b.csv --check --capacity 12", 0,
 		"the layout is right: 1 of 2 buffers have a place, peak 12, saved 8 of 16\n", "");
 }
 
@@ -294,13 +86,13 @@ static void parts_of_a_life_are_checked(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		folder_put("b.csv",
 			arena_format(arena, "%sa,0,12,8,w3;r5;r7;w9,%s\n", head, rows[i].offset));
-		struct ended ended = run("b.csv --check");
+		struct ended ended = place_run("b.csv --check");
 		assert_int_equal(ended.status, rows[i].why ? 1 : 0);
 		if (rows[i].why && !strstr(ended.err, rows[i].why))
 			fail_msg("%s: %s", rows[i].offset, ended.err);
 	}
 	folder_put("b.csv", arena_format(arena, "%sa,0,12,8,w3;r5,3-x@0\n", head));
-	expect("b.csv --check", 2, "",
+	place_expect("b.csv --check", 2, "",
 		"b.csv:2:16: error: 'offset' of buffer 'a': '3-x@0' is no FROM-TO@ADDRESS\n"
 		"    2 | a,0,12,8,w3;r5,3-x@0\n"
 		"      |                ^~~~~\n");
@@ -308,7 +100,7 @@ static void parts_of_a_life_are_checked(void **state)
 
 static void too_much_at_once_is_proven_and_named(void **state)
 {
-	expect("small.csv --capacity 1000", 1, "",
+	place_expect("small.csv --capacity 1000", 1, "",
 		"from step 4 to 5 3 buffers of together 1024 bytes live; there are 1000 bytes\n"
 		"  small.csv:3: 'b' of 256 bytes lives in [1, 5)\n"
 		"  small.csv:4: 'c' of 512 bytes lives in [3, 5)\n"
@@ -318,28 +110,28 @@ static void too_much_at_once_is_proven_and_named(void **state)
 
 static void reserved_bytes_are_not_there(void **state)
 {
-	folder_put("b.csv", HEAD "a,0,3,8\n");
-	expect("b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
+	folder_put("b.csv", PLACE_HEAD "a,0,3,8\n");
+	place_expect("b.csv --capacity 16 --reserve 2-6 --reserve 4-9 --reserve 12-99", 1, "",
 		"from step 0 to 3 1 buffer of together 8 bytes lives; there are 5 bytes that are "
 		"not reserved\n"
 		"  b.csv:2: 'a' of 8 bytes lives in [0, 3)\n"
 		"1 buffer does not fit into 16 bytes, load 8; load, 0 nodes\n");
-	expect("b.csv --capacity 18 --reserve 2-9 -q", 0, "id,lower,upper,size,offset\na,0,3,8,9\n",
-		"");
+	place_expect("b.csv --capacity 18 --reserve 2-9 -q", 0,
+		"id,lower,upper,size,offset\na,0,3,8,9\n", "");
 }
 
 /* Never more than 5 bytes live, and yet they do not fit into 5. */
-static const char twisted[] = HEAD "a,0,1,3\nb,0,4,2\nc,1,6,1\nd,1,5,2\n"
-				   "e,4,5,1\nf,4,6,1\ng,5,7,3\nh,6,7,2\n";
+static const char twisted[] = PLACE_HEAD "a,0,1,3\nb,0,4,2\nc,1,6,1\nd,1,5,2\n"
+					 "e,4,5,1\nf,4,6,1\ng,5,7,3\nh,6,7,2\n";
 
 static void a_certificate_holds_until_it_is_changed(void **state)
 {
 	folder_put("b.csv", "id,lower,upper,size,address\nx,0,9,4,5\na,0,4,6,\nb,3,6,4,\n");
-	struct ended ended = run("b.csv --capacity 14 --certificate proof.yaml -q");
+	struct ended ended = place_run("b.csv --capacity 14 --certificate proof.yaml -q");
 	assert_int_equal(ended.status, 1);
-	expect("b.csv --capacity 14 --check-certificate proof.yaml", 0,
+	place_expect("b.csv --capacity 14 --check-certificate proof.yaml", 0,
 		"the certificate holds: 2 of 3 buffers do not fit into 14 bytes, by 1 cases\n", "");
-	expect("b.csv --capacity 15 --check-certificate proof.yaml", 1, "",
+	place_expect("b.csv --capacity 15 --check-certificate proof.yaml", 1, "",
 		"proof.yaml:4:13: error: rejected: it is about 14 bytes, and there are 15\n"
 		"    4 |   capacity: 14\n"
 		"      |             ^~\n");
@@ -370,7 +162,7 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 		folder_put("other.yaml", arena_format(arena, "%.*s%s%s", (int)(at - proof), proof,
 						 changes[i].to, at + strlen(changes[i].from)));
 		const char *capacity = i == 0 ? "24" : "14";
-		ended = run(arena_format(
+		ended = place_run(arena_format(
 			arena, "b.csv --capacity %s --check-certificate other.yaml", capacity));
 		if (ended.status != changes[i].status || !strstr(ended.err, changes[i].why))
 			fail_msg("%s: status %d\n%s", changes[i].to, ended.status, ended.err);
@@ -380,16 +172,16 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 /* Two ranges on one byte are no contradiction. */
 static void reserved_ranges_that_meet_prove_nothing(void **state)
 {
-	folder_put("b.csv", HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");
-	struct ended ended = run("b.csv --capacity 9 --reserve 3-5 --reserve 4-6 "
-				 "--certificate proof.yaml -q");
+	folder_put("b.csv", PLACE_HEAD "a,0,3,3\nb,1,4,3\nc,2,5,2\n");
+	struct ended ended = place_run("b.csv --capacity 9 --reserve 3-5 --reserve 4-6 "
+				       "--certificate proof.yaml -q");
 	assert_int_equal(ended.status, 1);
 	const char *proof = folder_text("proof.yaml"), *at = strstr(proof, "capacity: 9\n");
 	assert_non_null(at);
 	folder_put("other.yaml",
 		arena_format(arena, "%.*scapacity: 20%s", (int)(at - proof), proof, at + 11));
-	ended = run("b.csv --capacity 20 --reserve 3-5 --reserve 4-6 "
-		    "--check-certificate other.yaml");
+	ended = place_run("b.csv --capacity 20 --reserve 3-5 --reserve 4-6 "
+			  "--check-certificate other.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.err, "no contradiction follows"));
 }
@@ -397,7 +189,7 @@ static void reserved_ranges_that_meet_prove_nothing(void **state)
 static void a_tree_of_cases_is_followed(void **state)
 {
 	folder_put("b.csv", twisted);
-	struct ended ended = run("b.csv --capacity 5 --certificate proof.yaml");
+	struct ended ended = place_run("b.csv --capacity 5 --certificate proof.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(
 		strstr(ended.err, "these 7 buffers do not fit even alone; there are 5 bytes\n"
@@ -405,16 +197,16 @@ static void a_tree_of_cases_is_followed(void **state)
 	assert_non_null(
 		strstr(ended.err, "8 buffers do not fit into 5 bytes, load 5; place/exact"));
 	const char *proof = folder_text("proof.yaml");
-	ended = run("b.csv --capacity 5 --check-certificate proof.yaml");
+	ended = place_run("b.csv --capacity 5 --check-certificate proof.yaml");
 	if (ended.status != 0 || !strstr(proof, "forks: 1\n"))
 		fail_msg("%s%s%s", ended.out, ended.err, proof);
-	expect("b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
+	place_expect("b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
 		"lxplore: no certificate: they fit\n");
 	const char *fork = strchr(strstr(proof, "proof:"), '/');
 	char *other = arena_text(arena, proof);
 	other[fork - proof + 1] = '9';
 	folder_put("other.yaml", other);
-	ended = run("b.csv --capacity 5 --check-certificate other.yaml");
+	ended = place_run("b.csv --capacity 5 --check-certificate other.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(
 		ended.err, "rejected: node 1 of the proof: a fork between buffers that are none"));
@@ -422,7 +214,7 @@ static void a_tree_of_cases_is_followed(void **state)
 
 static json_t *run_json(const char *command, int status)
 {
-	struct ended ended = run(command);
+	struct ended ended = place_run(command);
 	if (ended.status != status)
 		fail_msg("place %s: status %d\n%s", command, ended.status, ended.err);
 	json_t *root = json_loads(ended.out, 0, NULL);
@@ -459,25 +251,25 @@ static void json_says_it_all(void **state)
 
 static void a_heuristic_that_fails_decides_nothing(void **state)
 {
-	folder_put("b.csv", HEAD "a,0,3,256\nb,1,5,256\nc,3,5,512\n");
-	struct ended ended = run("b.csv --capacity 768 --solver greedy");
+	folder_put("b.csv", PLACE_HEAD "a,0,3,256\nb,1,5,256\nc,3,5,512\n");
+	struct ended ended = place_run("b.csv --capacity 768 --solver greedy");
 	assert_int_equal(ended.status, 3);
 	assert_string_equal(ended.out, "");
 	assert_non_null(strstr(ended.err, "3 buffers may or may not fit into 768 bytes"));
-	expect("b.csv --capacity 768 --solver greedy --spill -q", 0,
+	place_expect("b.csv --capacity 768 --solver greedy --spill -q", 0,
 		"id,lower,upper,size,offset\na,0,3,256,0\nb,1,5,256,256\nc,3,5,512,\n", NULL);
 }
 
 static void what_has_no_number_names_none(void **state)
 {
-	folder_put("b.csv", HEAD "a,0,3,8\nb,1,5,256\n");
-	struct ended nothing = run("b.csv --capacity 4 --spill --solver greedy");
+	folder_put("b.csv", PLACE_HEAD "a,0,3,8\nb,1,5,256\n");
+	struct ended nothing = place_run("b.csv --capacity 4 --spill --solver greedy");
 	assert_non_null(strstr(nothing.err, "saved 0 of 264, at most 264 can be, peak 0"));
-	expect("b.csv --capacity 400 --reserve 200-300 -q", 1, "",
+	place_expect("b.csv --capacity 400 --reserve 200-300 -q", 1, "",
 		"this buffer does not fit even alone; there are 300 bytes that are not reserved\n"
 		"  b.csv:3: 'b' of 256 bytes lives in [1, 5)\n");
 	folder_put("fixed.csv", "id,lower,upper,size,address\na,0,3,8,0\nb,1,5,256,4\n");
-	expect("fixed.csv --minimize --solver ilp", 1, "",
+	place_expect("fixed.csv --minimize --solver ilp", 1, "",
 		"these 2 buffers do not fit even alone\n"
 		"  fixed.csv:2: 'a' of 8 bytes lives in [0, 3), fixed at 0\n"
 		"  fixed.csv:3: 'b' of 256 bytes lives in [1, 5), fixed at 4\n"
@@ -491,7 +283,7 @@ static void the_picture_is_xml(void **state)
 	folder_put("b.csv",
 		"id,lower,upper,size,in_place_parents\n"
 		"<a&b>,0,3,256,\n\"x\"\"y\"\"\",2,5,100,<a&b>\nspilled,0,5,900,\n]]>,0,5,500,\n");
-	run("b.csv --capacity 1KiB --reserve 0-64 --spill --solver bestfit --svg out.svg");
+	place_run("b.csv --capacity 1KiB --reserve 0-64 --spill --solver bestfit --svg out.svg");
 	const char *svg = folder_text("out.svg");
 	assert_non_null(svg);
 	const char *why = xml_check(arena, svg);
@@ -507,14 +299,14 @@ static void the_picture_is_xml(void **state)
 static void pictures_of_nothing_and_of_much_are_xml(void **state)
 {
 	struct text text = text_open(arena);
-	text_add(&text, HEAD);
+	text_add(&text, PLACE_HEAD);
 	for (int i = 0; i < 30000; i++)
 		text_add(&text, "b%d,%d,%d,%d\n", i, i / 3, i / 3 + 1 + i % 7, 1 + i % 1000);
 	folder_put("many.csv", text_read(&text));
-	folder_put("none.csv", HEAD);
-	run("many.csv --capacity 1MiB --solver greedy --svg many.svg -o many_out.csv");
-	run("none.csv --capacity 0 --svg none.svg");
-	run("small.csv --capacity 9 --svg over.svg");
+	folder_put("none.csv", PLACE_HEAD);
+	place_run("many.csv --capacity 1MiB --solver greedy --svg many.svg -o many_out.csv");
+	place_run("none.csv --capacity 0 --svg none.svg");
+	place_run("small.csv --capacity 9 --svg over.svg");
 	const char *const names[] = {"many.svg", "none.svg", "over.svg"};
 	for (int i = 0; i < 3; i++) {
 		const char *svg = folder_text(names[i]);
@@ -530,11 +322,8 @@ static void pictures_of_nothing_and_of_much_are_xml(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_close)
 	const struct CMUnitTest tests[] = {
-		TEST(wrong_tables_are_refused_to_the_letter),
-		TEST(the_place_is_shown),
-		TEST(wrong_wishes_are_refused_to_the_letter),
 		TEST(rows_keep_their_form_and_get_an_offset),
 		TEST(an_empty_table_is_placed),
 		TEST(standard_input_is_a_table),
