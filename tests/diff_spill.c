@@ -163,20 +163,15 @@ static void choose(struct force *force, int b)
 
 /* --- packings */
 
-static int64_t below(struct random *random, int64_t bound)
-{
-	return (int64_t)random_below(random, (uint64_t)bound);
-}
-
 static void draw_uses(struct arena *arena, struct random *random, struct buffer *buffer)
 {
 	struct use *uses = arena_array(arena, struct use, STEPS);
 	size_t count = 0;
 	for (int64_t at = buffer->start; at < buffer->end && count < USES_MOST; at++)
-		if (below(random, 3))
+		if (draw_below(random, 3))
 			uses[count++] = (struct use){.at = at,
-				.write = count ? !below(random, 4) : below(random, 2),
-				.weight = below(random, 4) ? 0 : 1 + below(random, 9)};
+				.write = count ? !draw_below(random, 4) : draw_below(random, 2),
+				.weight = draw_below(random, 4) ? 0 : 1 + draw_below(random, 9)};
 	buffer->uses = uses;
 	buffer->use_count = count;
 }
@@ -187,48 +182,48 @@ static void draw_parents(struct arena *arena, struct random *random, struct buff
 	buffers[b].parents = parents;
 	for (int p = 0; p < b; p++)
 		if (buffers[p].end == buffers[b].start + 1 && buffers[p].size >= buffers[b].size &&
-			below(random, 4))
+			draw_below(random, 4))
 			parents[buffers[b].parent_count++] = p;
-	buffers[b].must_take_over = buffers[b].parent_count && !below(random, 3);
+	buffers[b].must_take_over = buffers[b].parent_count && !draw_below(random, 3);
 }
 
 static struct packing draw_packing(struct arena *arena, struct random *random)
 {
 	static const int64_t alignments[] = {1, 1, 1, 2, 3};
-	struct packing packing = {.capacity = 4 + below(random, CAPACITY_MOST - 3),
-		.alignment = alignments[below(random, 5)],
-		.count = 2 + (size_t)below(random, BUFFERS_MOST - 1)};
+	struct packing packing = {.capacity = 4 + draw_below(random, CAPACITY_MOST - 3),
+		.alignment = alignments[draw_below(random, 5)],
+		.count = 2 + (size_t)draw_below(random, BUFFERS_MOST - 1)};
 	struct buffer *buffers = arena_array(arena, struct buffer, packing.count);
 	int64_t last = 0;
 	for (size_t b = 0; b < packing.count; b++) {
-		bool follows = b && !below(random, 3);
-		int64_t start = follows ? last : below(random, STEPS - 1);
-		int64_t end = start + 1 + below(random, STEPS - start);
+		bool follows = b && !draw_below(random, 3);
+		int64_t start = follows ? last : draw_below(random, STEPS - 1);
+		int64_t end = start + 1 + draw_below(random, STEPS - start);
 		buffers[b] = (struct buffer){.name = "b",
-			.size = below(random, 12) ? 1 + below(random, 5) : 0,
+			.size = draw_below(random, 12) ? 1 + draw_below(random, 5) : 0,
 			.start = start,
 			.end = end,
-			.weight = below(random, 20),
-			.alignment = below(random, 4) ? 0 : alignments[below(random, 5)]};
+			.weight = draw_below(random, 20),
+			.alignment = draw_below(random, 4) ? 0 : alignments[draw_below(random, 5)]};
 		last = end - 1;
-		if (below(random, 3))
+		if (draw_below(random, 3))
 			draw_uses(arena, random, &buffers[b]);
 		draw_parents(arena, random, buffers, (int)b);
-		if (!below(random, 8)) {
+		if (!draw_below(random, 8)) {
 			int64_t step =
 				buffers[b].alignment ? buffers[b].alignment : packing.alignment;
 			buffers[b].is_fixed = true;
-			buffers[b].address = step * below(random, 3);
+			buffers[b].address = step * draw_below(random, 3);
 		}
 	}
 	packing.buffers = buffers;
-	if (!below(random, 4)) {
+	if (!draw_below(random, 4)) {
 		struct byte_range *ranges = arena_array(arena, struct byte_range, 2);
 		packing.reserved = ranges;
-		packing.reserved_count = 1 + (size_t)below(random, 2);
+		packing.reserved_count = 1 + (size_t)draw_below(random, 2);
 		for (size_t r = 0; r < packing.reserved_count; r++) {
-			ranges[r].from = below(random, packing.capacity);
-			ranges[r].to = ranges[r].from + 1 + below(random, 2);
+			ranges[r].from = draw_below(random, packing.capacity);
+			ranges[r].to = ranges[r].from + 1 + draw_below(random, 2);
 		}
 	}
 	packing.goal = PACKING_SPILL;

@@ -64,16 +64,6 @@ static void draw_bounds(struct random *random, const struct arch *arch, struct m
 	mapping->rows[outermost].temporal[d] = (uint32_t)extent;
 }
 
-static void shuffle(struct random *random, uint8_t *order, int count)
-{
-	for (int i = count - 1; i > 0; i--) {
-		int j = (int)random_below(random, (uint64_t)i + 1);
-		uint8_t other = order[j];
-		order[j] = order[i];
-		order[i] = other;
-	}
-}
-
 /* Loops along X stand before those along Y. */
 static void draw_orders(struct random *random, struct mapping *mapping)
 {
@@ -81,8 +71,8 @@ static void draw_orders(struct random *random, struct mapping *mapping)
 		struct mapping_row *row = &mapping->rows[r];
 		uint8_t sorted[OP_LOOPS_MOST];
 		int count = 0;
-		shuffle(random, row->temporal_order, mapping->loop_count);
-		shuffle(random, row->spatial_order, mapping->loop_count);
+		draw_shuffle(random, row->temporal_order, mapping->loop_count);
+		draw_shuffle(random, row->spatial_order, mapping->loop_count);
 		for (int y = 0; y <= 1; y++)
 			for (int i = 0; i < mapping->loop_count; i++)
 				if ((row->spatial_y >> row->spatial_order[i] & 1) == y)

@@ -25,36 +25,31 @@ struct drawn {
 	struct residence_part parts[PARTS_MOST];
 };
 
-static int64_t below(struct random *random, int64_t bound)
-{
-	return (int64_t)random_below(random, (uint64_t)bound);
-}
-
 static void draw_buffer(struct drawn *d, struct random *random, size_t i)
 {
 	struct buffer *buffer = &d->buffers[i];
-	int64_t start = below(random, STEPS - 1);
+	int64_t start = draw_below(random, STEPS - 1);
 	*buffer = (struct buffer){.name = "b",
-		.size = below(random, 9),
+		.size = draw_below(random, 9),
 		.start = start,
-		.end = start + 1 + below(random, STEPS - start),
-		.alignment = below(random, 3) ? 0 : 1 + below(random, 4),
-		.is_fixed = below(random, 8) == 0,
-		.address = 4 * below(random, 5),
-		.weight = below(random, 9),
+		.end = start + 1 + draw_below(random, STEPS - start),
+		.alignment = draw_below(random, 3) ? 0 : 1 + draw_below(random, 4),
+		.is_fixed = draw_below(random, 8) == 0,
+		.address = 4 * draw_below(random, 5),
+		.weight = draw_below(random, 9),
 		.parents = d->parents[i],
 		.uses = d->uses[i],
-		.must_take_over = below(random, 8) == 0};
+		.must_take_over = draw_below(random, 8) == 0};
 	for (size_t p = 0; p < i; p++)
-		if (below(random, 2))
+		if (draw_below(random, 2))
 			d->parents[i][buffer->parent_count++] = (int)p;
-	for (int64_t at = buffer->start; below(random, 2) && at < buffer->end; at++)
-		if (below(random, 2))
+	for (int64_t at = buffer->start; draw_below(random, 2) && at < buffer->end; at++)
+		if (draw_below(random, 2))
 			d->uses[i][buffer->use_count++] =
-				(struct use){at, below(random, 2), below(random, 3)};
-	if (i && below(random, 3) == 0 && d->buffers[i - 1].end > 1) {
+				(struct use){at, draw_below(random, 2), draw_below(random, 3)};
+	if (i && draw_below(random, 3) == 0 && d->buffers[i - 1].end > 1) {
 		buffer->start = d->buffers[i - 1].end - 1;
-		buffer->end = buffer->start + 1 + below(random, 3);
+		buffer->end = buffer->start + 1 + draw_below(random, 3);
 		buffer->use_count = 0;
 	}
 }
@@ -63,25 +58,25 @@ static void draw_place(struct drawn *d, struct random *random, size_t i)
 {
 	const struct buffer *buffer = &d->buffers[i];
 	d->in_place_of[i] = -1;
-	d->addresses[i] = below(random, 5) ? 2 * below(random, 10) : UNPLACED;
-	if (buffer->parent_count && below(random, 2)) {
+	d->addresses[i] = draw_below(random, 5) ? 2 * draw_below(random, 10) : UNPLACED;
+	if (buffer->parent_count && draw_below(random, 2)) {
 		d->in_place_of[i] = buffer->parents[0];
 		d->addresses[i] = d->addresses[buffer->parents[0]];
 	}
-	if (buffer->use_count < 2 || below(random, 3))
+	if (buffer->use_count < 2 || draw_below(random, 3))
 		return;
-	d->addresses[i] = below(random, 9) ? UNPLACED : 0;
+	d->addresses[i] = draw_below(random, 9) ? UNPLACED : 0;
 	for (size_t u = 0; u + 1 < buffer->use_count && d->placement.part_count < PARTS_MOST; u++)
-		if (below(random, 2))
+		if (draw_below(random, 2))
 			d->parts[d->placement.part_count++] = (struct residence_part){(int)i,
-				buffer->uses[u].at + (below(random, 9) == 0),
-				buffer->uses[u + 1].at + 1, 2 * below(random, 9)};
+				buffer->uses[u].at + (draw_below(random, 9) == 0),
+				buffer->uses[u + 1].at + 1, 2 * draw_below(random, 9)};
 }
 
 static void draw(struct drawn *d, struct random *random)
 {
 	memset(d, 0, sizeof *d);
-	size_t count = 1 + (size_t)below(random, BUFFERS_MOST);
+	size_t count = 1 + (size_t)draw_below(random, BUFFERS_MOST);
 	d->placement = (struct placement){
 		.count = count, .addresses = d->addresses, .in_place_of = d->in_place_of};
 	for (size_t i = 0; i < count; i++) {
@@ -90,14 +85,14 @@ static void draw(struct drawn *d, struct random *random)
 	}
 	d->placement.parts = d->parts;
 	d->packing = (struct packing){.capacity = CAPACITY,
-		.alignment = 1 + below(random, 2),
+		.alignment = 1 + draw_below(random, 2),
 		.count = count,
 		.buffers = d->buffers,
 		.reserved = d->reserved,
-		.reserved_count = below(random, 4) ? 0 : 2};
+		.reserved_count = draw_below(random, 4) ? 0 : 2};
 	for (size_t r = 0; r < 2; r++)
-		d->reserved[r].to =
-			(d->reserved[r].from = below(random, CAPACITY)) + below(random, 4);
+		d->reserved[r].to = (d->reserved[r].from = draw_below(random, CAPACITY)) +
+				    draw_below(random, 4);
 }
 
 /* Where a buffer is at a step; -1: it is not there. */

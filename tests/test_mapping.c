@@ -227,16 +227,6 @@ static void order_counts_for_divided_loops_only(void **state)
 	assert_false(mapping_equal(&a, &b));
 }
 
-static void shuffle(struct random *random, uint8_t *order, int count)
-{
-	for (int i = count - 1; i > 0; i--) {
-		int j = (int)random_below(random, (uint64_t)i + 1);
-		uint8_t other = order[j];
-		order[j] = order[i];
-		order[i] = other;
-	}
-}
-
 static struct mapping draw(const struct fixture *f, struct random *random)
 {
 	struct mapping mapping = mapping_make(f->arch, f->op);
@@ -249,8 +239,8 @@ static struct mapping draw(const struct fixture *f, struct random *random)
 				row->temporal[l] = 1 + (uint32_t)random_below(random, 1000);
 		}
 		row->spatial_y = (uint16_t)random_below(random, 8);
-		shuffle(random, row->spatial_order, mapping.loop_count);
-		shuffle(random, row->temporal_order, mapping.loop_count);
+		draw_shuffle(random, row->spatial_order, mapping.loop_count);
+		draw_shuffle(random, row->temporal_order, mapping.loop_count);
 	}
 	for (int i = 0; i < op_operands(f->op); i++)
 		mapping.residency[i] = (uint32_t)random_below(random, 1u << mapping.level_count);

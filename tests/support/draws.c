@@ -22,3 +22,23 @@ uint64_t draws_seed(uint64_t by_default)
 	printf("seed %" PRIu64 "\n", seed);
 	return seed;
 }
+
+int64_t draw_below(struct random *random, int64_t bound)
+{
+	return (int64_t)random_below(random, (uint64_t)bound);
+}
+
+bool draw_chance(struct random *random, int64_t one_in)
+{
+	return draw_below(random, one_in) == 0;
+}
+
+void draw_shuffle(struct random *random, uint8_t *list, int count)
+{
+	for (int i = count - 1; i > 0; i--) {
+		int j = (int)draw_below(random, i + 1);
+		uint8_t kept = list[i];
+		list[i] = list[j];
+		list[j] = kept;
+	}
+}

@@ -1,6 +1,8 @@
 #ifndef SUPPORT_DRAWS_H
 #define SUPPORT_DRAWS_H
 
+#include "base/random.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,5 +16,13 @@ bool draws_are_many(long count);
 /* The seed of a random test: the environment's SEED, or the default; printed, so
  * that a failure can be repeated. */
 uint64_t draws_seed(uint64_t by_default);
+
+/* One of [0, bound), where bounds are signed. */
+int64_t draw_below(struct random *random, int64_t bound);
+
+/* True once in so many times. */
+bool draw_chance(struct random *random, int64_t one_in);
+
+void draw_shuffle(struct random *random, uint8_t *list, int count);
 
 #endif

@@ -1,6 +1,7 @@
 #include "tests/support/nest_case.h"
 
 #include "base/number.h"
+#include "tests/support/draws.h"
 
 #include <string.h>
 
@@ -15,26 +16,6 @@ const struct nest_case_options nest_case_all = {
 	.steps_most = 400,
 };
 
-static int64_t below(struct random *random, int64_t bound)
-{
-	return (int64_t)random_below(random, (uint64_t)bound);
-}
-
-static bool chance(struct random *random, int one_in)
-{
-	return below(random, one_in) == 0;
-}
-
-static void shuffle(struct random *random, uint8_t *list, int count)
-{
-	for (int i = count - 1; i > 0; i--) {
-		int j = (int)below(random, i + 1);
-		uint8_t kept = list[i];
-		list[i] = list[j];
-		list[j] = kept;
-	}
-}
-
 struct mapping_row *nest_case_temporal(struct nest_case *nest, int level)
 {
 	return &nest->mapping.rows[nest->hierarchy.levels[level].row];
@@ -45,141 +26,23 @@ struct mapping_row *nest_case_spatial(struct nest_case *nest, int level)
 	return &nest->mapping.rows[nest->hierarchy.levels[level].block_row];
 }
 
-/* --- shapes */
-
-/*
- * Einsums as texts: the written dataspace first, ranks apart by commas.  A rank adds dimensions,
- * each with a coefficient before it: s is a stride, t a dilation, drawn once for each case.
- */
-static const struct {
-	const char *text;
-	bool sliding;
-} einsums[] = {
-	{"Z:m,n A:m,k B:k,n", false},             /* GEMM */
-	{"Z:b,m,n A:b,m,k B:k,n", false},         /* one operand for the whole batch */
-	{"Z:b,m,n A:b,m,k B:b,k,n", false},       /* batches */
-	{"Z:m A:m,k B:k", false},                 /* matrix times vector */
-	{"Z:p I:p+r W:r", true},                  /* convolutions */
-	{"Z:p I:sp+tr W:r", true},                /* stride and dilation */
-	{"Z:k,p I:c,sp+tr W:k,c,r", true},        /* channels */
-	{"Z:p,q I:sp+tr,sq+ts W:r,s", true},      /* in two dimensions */
-	{"Z:k,p,q I:c,p+r,q+s W:k,c,r,s", true},  /* and channels */
-	{"Z:n,k,p I:n,c,sp+r W:k,c,r", true},     /* batches */
-	{"Z:c,p I:c,sp+tr W:c,r", true},          /* depthwise */
-	{"Z:c,p,q I:c,p+tr,sq+s W:c,r,s", true},  /* and in two dimensions */
-	{"Z:i,j A:i,k,l B:k,j C:l,j", false},     /* MTTKRP */
-	{"Z:i,j A:i,k B:k,l C:l,j", false},       /* a chain */
-	{"Z:i,j A:i,k B:k,j C:i,j D:j", false},   /* with elementwise factors */
-	{"Z:a,b A:a,c B:c,d C:d,b D:a,d", false}, /* 4 operands */
-	{"Z:a A:a,b B:b,c C:c D:a,c", false},     /* the same */
-	{"Z:m,n A:m,n", false},                   /* a copy */
-	{"Z:m,n A:m,n B:n", false},               /* elementwise with a broadcast */
-	{"Z:n,m A:m,n B:m,n C:n,m", false},       /* elementwise, transposed */
-	{"Z:m A:m,k", false},                     /* a sum */
-	{"Z:m A:m,m,k B:k", false},               /* a diagonal */
-	{"Z:m,m A:m,k B:k", false},               /* a diagonal written */
-	{"Z:sm,n A:m,tk B:k,n", true},            /* gaps, some of them written */
-	{"Z:p,k I:p+r+k W:r,k", true},            /* three in a rank */
-	{"Z:n,k,p I:p+r W:n,k,r", true},          /* many outputs of one window */
-	{"Z:p I:sp+tr J:tp+sr W:r", true},        /* two windows */
-	{"Z:m A:m+k B:m,k", true},
-};
-enum { EINSUMS = sizeof einsums / sizeof *einsums };
-
-static int find_dimension(struct shape *shape, char letter)
-{
-	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
-		"l", "m", "n", "o", "p", "q", "r", "s"};
-	const char *name = names[letter - 'a'];
-	for (int d = 0; d < shape->dimension_count; d++)
-		if (shape->dimensions[d].name == name)
-			return d;
-	shape->dimensions[shape->dimension_count].name = name;
-	return shape->dimension_count++;
-}
-
-static void read_einsum(struct shape *shape, const char *text, int64_t stride, int64_t dilation)
-{
-	static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K",
-		"L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"};
-	while (*text) {
-		struct dataspace *space = &shape->spaces[shape->space_count];
-		space->written = shape->space_count++ == 0;
-		space->name = names[*text - 'A'];
-		space->rank_count = 1;
-		for (text += 2; *text && *text != ' '; text++) {
-			struct shape_rank *rank = &space->ranks[space->rank_count - 1];
-			if (*text == ',') {
-				space->rank_count++;
-			} else if (*text != '+') {
-				bool prefix = text[1] >= 'a' && text[1] <= 'z';
-				int64_t coefficient = !prefix          ? 1
-						      : *text++ == 's' ? stride
-								       : dilation;
-				int d = find_dimension(shape, *text);
-				rank->coefficient[d] += coefficient;
-				space->relevant |= 1u << d;
-			}
-		}
-		text += *text == ' ';
-	}
-}
-
-/* Small ones, primes among them; at times a longer one. */
-static int64_t draw_extent(struct random *random, int64_t room)
-{
-	static const int64_t extents[] = {1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 12};
-	int64_t extent = extents[below(random, 13)];
-	return extent > room ? 1 + below(random, room) : extent;
-}
-
-static void draw_shape(
-	struct random *random, const struct nest_case_options *options, struct shape *shape)
-{
-	int e;
-	do
-		e = (int)below(random, EINSUMS);
-	while (einsums[e].sliding && !options->sliding);
-	*shape = (struct shape){.name = "case"};
-	read_einsum(shape, einsums[e].text, 1 + below(random, 3), 1 + below(random, 3));
-	if (!chance(random, 4)) { /* the written one last, as most write it */
-		struct dataspace written = shape->spaces[0];
-		memmove(shape->spaces, shape->spaces + 1,
-			(size_t)(shape->space_count - 1) * sizeof written);
-		shape->spaces[shape->space_count - 1] = written;
-	}
-	uint8_t order[SHAPE_DIMENSIONS_MOST];
-	for (int d = 0; d < shape->dimension_count; d++)
-		order[d] = (uint8_t)d;
-	shuffle(random, order, shape->dimension_count);
-	int64_t room = options->steps_most / (1 + below(random, 8)) + 1;
-	room = number_min(room, options->steps_most);
-	bool one_long = chance(random, 5); /* with many loops */
-	for (int i = 0; i < shape->dimension_count; i++) {
-		struct dimension *dimension = &shape->dimensions[order[i]];
-		bool is_long = one_long && i == 0 && room > 40;
-		dimension->extent = is_long ? 10 + below(random, 30) : draw_extent(random, room);
-		room /= dimension->extent;
-	}
-}
-
 /* --- machines */
 
 static struct ratio draw_rate(struct random *random)
 {
 	struct ratio rate = {0, 1};
-	if (chance(random, 2))
-		ratio_make(1 + below(random, 7), 1 + below(random, 3), &rate);
+	if (draw_chance(random, 2))
+		ratio_make(1 + draw_below(random, 7), 1 + draw_below(random, 3), &rate);
 	return rate;
 }
 
 static void draw_level(struct random *random, struct nest_level *level)
 {
-	level->size = chance(random, 2) ? 0 : 100000 + below(random, 100000);
+	level->size = draw_chance(random, 2) ? 0 : 100000 + draw_below(random, 100000);
 	level->entries = level->size;
 	level->multiple_buffering = 1;
 	level->word_bits = 16;
-	level->block_size = 1 + below(random, 4);
+	level->block_size = 1 + draw_below(random, 4);
 	level->cluster_size = 1;
 	level->read_rate = draw_rate(random);
 	level->write_rate = draw_rate(random);
@@ -187,8 +50,8 @@ static void draw_level(struct random *random, struct nest_level *level)
 	for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 		level->rate_scale[t] = 1;
 	for (int a = 0; a < NEST_ACTIONS; a++)
-		level->pj[a] = (double)below(random, 40) / 4;
-	level->leak_pj = chance(random, 2) ? 0 : 0.25;
+		level->pj[a] = (double)draw_below(random, 40) / 4;
+	level->leak_pj = draw_chance(random, 2) ? 0 : 0.25;
 }
 
 /* Storage levels, and at times one that only fans out; the outermost may be such a one. */
@@ -196,8 +59,9 @@ static void draw_levels(
 	struct random *random, const struct nest_case_options *options, struct hierarchy *hierarchy)
 {
 	static const char *const names[] = {"L0", "L1", "L2", "L3", "L4", "L5"};
-	int storages = 1 + (int)below(random, STORAGES_MOST);
-	int fan_only = options->spatial && chance(random, 3) ? 1 + (int)below(random, 2) : 0;
+	int storages = 1 + (int)draw_below(random, STORAGES_MOST);
+	int fan_only =
+		options->spatial && draw_chance(random, 3) ? 1 + (int)draw_below(random, 2) : 0;
 	int count = storages + fan_only;
 	*hierarchy = (struct hierarchy){
 		.level_count = count,
@@ -210,7 +74,7 @@ static void draw_levels(
 	for (int i = 0; i < count; i++)
 		hierarchy->levels[i].storage = i < storages;
 	for (; fan_only > 0; fan_only--) { /* into the middle, seldom to the outside */
-		int at = (int)below(random, chance(random, 4) ? count : storages);
+		int at = (int)draw_below(random, draw_chance(random, 4) ? count : storages);
 		hierarchy->levels[count - fan_only].storage = hierarchy->levels[at].storage;
 		hierarchy->levels[at].storage = false;
 	}
@@ -232,7 +96,7 @@ static void draw_flags(struct random *random, struct hierarchy *hierarchy, int s
 			&level->no_coalesce, &level->no_spatial_reuse, &level->no_link_transfer};
 		for (int f = 0; f < 5; f++)
 			for (int t = 0; t < space_count; t++)
-				if (chance(random, 7) && (level->storage || f >= 3))
+				if (draw_chance(random, 7) && (level->storage || f >= 3))
 					*flags[f] |= (uint8_t)(1 << t);
 	}
 }
@@ -272,9 +136,9 @@ static int64_t least_factor(int64_t n)
 static void draw_perfect(struct random *random, int64_t extent, struct slots *slots)
 {
 	for (int64_t left = extent, p; left > 1; left /= p) {
-		int64_t slot = below(random, slots->count);
-		if (!slots->spatial[slot] && chance(random, 2))
-			slot = below(random, slots->count);
+		int64_t slot = draw_below(random, slots->count);
+		if (!slots->spatial[slot] && draw_chance(random, 2))
+			slot = draw_below(random, slots->count);
 		p = least_factor(left);
 		*slots->bounds[slot] *= (uint32_t)p;
 	}
@@ -286,9 +150,9 @@ static void draw_imperfect(struct random *random, int64_t extent, struct slots *
 	for (int s = 0; s < slots->count; s++) {
 		int64_t left = number_ceil_div(extent, inside), bound = left;
 		if (s < slots->count - 1)
-			bound = chance(random, 2) ? 1 : 1 + below(random, left);
-		if (bound > 4 && s < slots->count - 1 && chance(random, 2))
-			bound = 2 + below(random, 2);
+			bound = draw_chance(random, 2) ? 1 : 1 + draw_below(random, left);
+		if (bound > 4 && s < slots->count - 1 && draw_chance(random, 2))
+			bound = 2 + draw_below(random, 2);
 		*slots->bounds[s] = (uint32_t)bound;
 		inside *= bound;
 	}
@@ -323,9 +187,9 @@ static void draw_orders(struct random *random, struct nest_case *nest)
 {
 	for (int r = 0; r < nest->mapping.level_count; r++) {
 		struct mapping_row *row = &nest->mapping.rows[r];
-		shuffle(random, row->spatial_order, nest->shape.dimension_count);
-		shuffle(random, row->temporal_order, nest->shape.dimension_count);
-		row->spatial_y = (uint16_t)below(random, 1 << nest->shape.dimension_count);
+		draw_shuffle(random, row->spatial_order, nest->shape.dimension_count);
+		draw_shuffle(random, row->temporal_order, nest->shape.dimension_count);
+		row->spatial_y = (uint16_t)draw_below(random, 1 << nest->shape.dimension_count);
 	}
 }
 
@@ -354,8 +218,8 @@ static void put(struct nest_case *nest, int d, int level, bool spatial, int64_t 
 static void draw_window(struct random *random, struct nest_case *nest)
 {
 	struct shape *shape = &nest->shape;
-	const struct dataspace *space = &shape->spaces[below(random, shape->space_count)];
-	const struct shape_rank *rank = &space->ranks[below(random, space->rank_count)];
+	const struct dataspace *space = &shape->spaces[draw_below(random, shape->space_count)];
+	const struct shape_rank *rank = &space->ranks[draw_below(random, space->rank_count)];
 	uint8_t inside[SHAPE_DIMENSIONS_MOST], others[SHAPE_DIMENSIONS_MOST];
 	int inside_count = 0, other_count = 0;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -364,17 +228,18 @@ static void draw_window(struct random *random, struct nest_case *nest)
 		if (!(space->relevant >> d & 1))
 			others[other_count++] = (uint8_t)d;
 	}
-	int level = 1 + (int)below(random, nest->hierarchy.level_count - 1);
+	int level = 1 + (int)draw_below(random, nest->hierarchy.level_count - 1);
 	if (inside_count < 2 || !nest->hierarchy.levels[level].storage)
 		return;
-	shuffle(random, inside, inside_count);
-	int64_t extent = 2 + below(random, 3);
+	draw_shuffle(random, inside, inside_count);
+	int64_t extent = 2 + draw_below(random, 3);
 	put(nest, inside[0], level, true, extent);
-	put(nest, inside[1], level, false, chance(random, 2) ? extent : 2 + below(random, 3));
-	if (other_count == 0 || chance(random, 2))
+	put(nest, inside[1], level, false,
+		draw_chance(random, 2) ? extent : 2 + draw_below(random, 3));
+	if (other_count == 0 || draw_chance(random, 2))
 		return;
-	put(nest, others[below(random, other_count)], level, chance(random, 2), 2);
-	if (chance(random, 2))
+	put(nest, others[draw_below(random, other_count)], level, draw_chance(random, 2), 2);
+	if (draw_chance(random, 2))
 		nest_case_spatial(nest, level)->spatial_y = 0;
 }
 
@@ -383,10 +248,10 @@ static void draw_bounds(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
 {
 	int levels = nest->hierarchy.level_count, blocks = 0;
-	int most = options->spatial ? (int)below(random, BLOCKS_MOST + 1) : 0;
+	int most = options->spatial ? (int)draw_below(random, BLOCKS_MOST + 1) : 0;
 	for (int i = 0; i < 2 * most && __builtin_popcount((unsigned)blocks) < most; i++)
-		blocks |= 1 << below(random, levels);
-	bool imperfect = options->imperfect && chance(random, 2);
+		blocks |= 1 << draw_below(random, levels);
+	bool imperfect = options->imperfect && draw_chance(random, 2);
 	struct shape shape = nest->shape;
 	do {
 		nest->shape = shape;
@@ -399,7 +264,7 @@ static void draw_bounds(
 				draw_perfect(random, nest->shape.dimensions[d].extent, &slots);
 		}
 		draw_orders(random, nest);
-		if (options->sliding && options->spatial && levels > 1 && chance(random, 2))
+		if (options->sliding && options->spatial && levels > 1 && draw_chance(random, 2))
 			draw_window(random, nest);
 	} while (product(nest, true) * product(nest, false) > options->steps_most);
 }
@@ -424,10 +289,10 @@ static void draw_fanouts(struct random *random, struct nest_case *nest)
 		level->mesh_y = y;
 		along(nest, i, &level->fanout_x, &level->fanout_y);
 		bool fans = level->fanout_x * level->fanout_y > 1;
-		if (chance(random, fans ? 3 : 12) || (!fans && !level->storage))
-			level->fanout_x += 1 + below(random, 2);
-		if (chance(random, fans ? 4 : 12))
-			level->fanout_y += 1 + below(random, 2);
+		if (draw_chance(random, fans ? 3 : 12) || (!fans && !level->storage))
+			level->fanout_x += 1 + draw_below(random, 2);
+		if (draw_chance(random, fans ? 4 : 12))
+			level->fanout_y += 1 + draw_below(random, 2);
 		x *= level->fanout_x;
 		y *= level->fanout_y;
 	}
@@ -438,15 +303,15 @@ static void draw_fanouts(struct random *random, struct nest_case *nest)
 /* One of the blocks, and the next one outwards if nothing is stored between them. */
 static void draw_array(struct random *random, struct hierarchy *hierarchy)
 {
-	int level = (int)below(random, hierarchy->level_count);
+	int level = (int)draw_below(random, hierarchy->level_count);
 	for (int i = 0;
 		i < 4 && hierarchy->levels[level].fanout_x * hierarchy->levels[level].fanout_y == 1;
 		i++)
-		level = (int)below(random, hierarchy->level_count);
+		level = (int)draw_below(random, hierarchy->level_count);
 	hierarchy->array_inner = level;
 	hierarchy->array_end = level + 1;
 	hierarchy->levels[level].systolic = true;
-	hierarchy->array_overlaps = level > 0 && chance(random, 2);
+	hierarchy->array_overlaps = level > 0 && draw_chance(random, 2);
 	if (hierarchy->levels[level].storage || level + 1 == hierarchy->level_count)
 		return;
 	hierarchy->array_end++;
@@ -463,10 +328,10 @@ static void draw_residency(
 			storages |= 1u << nest->hierarchy.levels[i].row;
 			outermost = nest->hierarchy.levels[i].row;
 		}
-	bool bypasses = options->bypass && chance(random, 2);
+	bool bypasses = options->bypass && draw_chance(random, 2);
 	for (int t = 0; t < nest->shape.space_count; t++) {
 		uint32_t kept = bypasses ? (uint32_t)random_next(random) : storages;
-		if (!chance(random, 6) || !(kept & storages))
+		if (!draw_chance(random, 6) || !(kept & storages))
 			kept |= 1u << outermost;
 		nest->mapping.residency[t] = kept & storages;
 	}
@@ -476,7 +341,7 @@ void nest_case_map(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest)
 {
 	draw_levels(random, options, &nest->hierarchy);
-	if (options->flags && chance(random, 2))
+	if (options->flags && draw_chance(random, 2))
 		draw_flags(random, &nest->hierarchy, nest->shape.space_count);
 	draw_bounds(random, options, nest);
 	draw_fanouts(random, nest);
@@ -488,7 +353,7 @@ void nest_case_map(
 void nest_case_draw(
 	struct random *random, const struct nest_case_options *options, struct nest_case *out)
 {
-	draw_shape(random, options, &out->shape);
+	nest_case_shape(random, options, &out->shape);
 	nest_case_map(random, options, out);
 }
 

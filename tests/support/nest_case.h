@@ -31,6 +31,10 @@ extern const struct nest_case_options nest_case_all;
 void nest_case_draw(
 	struct random *random, const struct nest_case_options *options, struct nest_case *out);
 
+/* The shape alone: one of the known einsums with random extents. */
+void nest_case_shape(
+	struct random *random, const struct nest_case_options *options, struct shape *shape);
+
 /* Gives a shape a random machine and a random mapping on it. */
 void nest_case_map(
 	struct random *random, const struct nest_case_options *options, struct nest_case *nest);

@@ -4,13 +4,9 @@
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "tests/support/constraint_draw.h"
+#include "tests/support/draws.h"
 
 #include <string.h>
-
-static bool chance(struct random *random, int one_in)
-{
-	return random_below(random, (uint64_t)one_in) == 0;
-}
 
 static const struct arch *arch_of(struct arena *arena, const struct nest_case *nest)
 {
@@ -78,11 +74,11 @@ static void narrow_factors(struct random *random, struct factor_domain *factors,
 	for (int d = 0; d < count; d++) {
 		struct factor_domain *factor = &factors[d];
 		int64_t bound = 1 + (int64_t)random_below(random, (uint64_t)factor->most);
-		if (factor->most == 1 || !chance(random, 4))
+		if (factor->most == 1 || !draw_chance(random, 4))
 			continue;
-		if (chance(random, 3))
+		if (draw_chance(random, 3))
 			factor->least = bound;
-		else if (chance(random, 2))
+		else if (draw_chance(random, 2))
 			factor->most = bound;
 		else
 			factor->least = factor->most = bound;
@@ -102,8 +98,9 @@ static void narrow_order(
 		all[i] = all[j];
 		all[j] = kept;
 	}
-	*inner = chance(random, 2) ? 0 : (int)random_below(random, (uint64_t)count + 1);
-	*outer = chance(random, 2) ? 0 : (int)random_below(random, (uint64_t)(count - *inner) + 1);
+	*inner = draw_chance(random, 2) ? 0 : (int)random_below(random, (uint64_t)count + 1);
+	*outer = draw_chance(random, 2) ? 0
+					: (int)random_below(random, (uint64_t)(count - *inner) + 1);
 	for (int i = 0; i < *inner; i++)
 		order[i] = all[i];
 	for (int i = 0; i < *outer; i++)
@@ -113,9 +110,9 @@ static void narrow_order(
 void nest_domain_narrow(struct random *random, struct domain *domain)
 {
 	int count = domain->shape->dimension_count;
-	if (chance(random, 2))
+	if (draw_chance(random, 2))
 		domain->imperfect = (uint32_t)random_next(random);
-	if (chance(random, 5))
+	if (draw_chance(random, 5))
 		domain->least_parallelism = (double)(1 + random_below(random, 4)) / 4;
 	for (int i = 0; i < domain->hierarchy->level_count; i++) {
 		const struct nest_level *level = &domain->hierarchy->levels[i];
@@ -123,18 +120,18 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 		struct row_domain *row = &domain->rows[level->row];
 		narrow_factors(random, block->spatial, count);
 		narrow_factors(random, row->temporal, count);
-		if (chance(random, 3))
+		if (draw_chance(random, 3))
 			narrow_order(random, count, &block->spatial_inner, &block->spatial_outer,
 				block->spatial_order, block->spatial_last);
-		if (chance(random, 3))
+		if (draw_chance(random, 3))
 			narrow_order(random, count, &row->temporal_inner, &row->temporal_outer,
 				row->temporal_order, row->temporal_last);
-		if (level->fanout_x * level->fanout_y > 1 && chance(random, 3))
+		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 3))
 			block->split = (int)random_below(random, (uint64_t)count + 1);
 		uint32_t all = (1u << domain->shape->space_count) - 1;
-		if (level->fanout_x * level->fanout_y > 1 && chance(random, 8))
+		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 8))
 			block->spatial_over = all & (uint32_t)random_next(random);
-		if (level->storage && chance(random, 5))
+		if (level->storage && draw_chance(random, 5))
 			row->temporal_over = all & (uint32_t)random_next(random);
 		uint32_t free = all & ~row->keep & ~row->bypass;
 		uint32_t fixed = free & (uint32_t)random_next(random);
@@ -149,10 +146,10 @@ void nest_domain_limit(struct random *random, struct nest_case *nest)
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		level->size = 0;
-		if (level->storage && chance(random, 2))
+		if (level->storage && draw_chance(random, 2))
 			level->size = 1 + (int64_t)random_below(random, 40);
 		level->least_utilization = 0;
-		if (level->size && chance(random, 4))
+		if (level->size && draw_chance(random, 4))
 			level->least_utilization = (double)(1 + random_below(random, 4)) / 4;
 	}
 }

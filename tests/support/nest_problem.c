@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
 #include <inttypes.h>
@@ -12,41 +13,36 @@ static uint64_t below(struct random *random, uint64_t bound)
 	return random_below(random, bound);
 }
 
-static bool chance(struct random *random, uint64_t one_in)
-{
-	return below(random, one_in) == 0;
-}
-
 /* --- machines */
 
 static void draw_room(struct random *random, struct nest_level *level)
 {
 	level->size = 0;
 	level->least_utilization = 0;
-	if (!level->storage || chance(random, 4))
+	if (!level->storage || draw_chance(random, 4))
 		return;
 	level->size = 1 + (int64_t)below(random, UINT64_C(4) << below(random, 15));
-	if (chance(random, 16))
+	if (draw_chance(random, 16))
 		level->least_utilization = (double)(1 + below(random, 3)) / 4;
 }
 
 static void draw_prices(struct random *random, struct nest_level *level)
 {
 	static const double scales[] = {0.5, 1, 1, 2, 3};
-	for (int a = 0; a < NEST_ACTIONS && chance(random, 2); a++)
+	for (int a = 0; a < NEST_ACTIONS && draw_chance(random, 2); a++)
 		level->pj[a] *= (double)(1 + below(random, 200)) / 8;
-	if (chance(random, 4))
+	if (draw_chance(random, 4))
 		level->cluster_size = 1 + (int64_t)below(random, 4);
-	if (chance(random, 4))
+	if (draw_chance(random, 4))
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			level->rate_scale[t] = scales[below(random, 5)];
-	if (chance(random, 6))
+	if (draw_chance(random, 6))
 		level->hop_pj = (double)below(random, 16) / 8;
-	if (chance(random, 6))
+	if (draw_chance(random, 6))
 		level->router_pj = (double)below(random, 16) / 8;
-	if (chance(random, 8))
+	if (draw_chance(random, 8))
 		level->fill_cycles = (int64_t)below(random, 100);
-	if (chance(random, 8))
+	if (draw_chance(random, 8))
 		level->drain_cycles = (int64_t)below(random, 100);
 }
 
@@ -58,7 +54,7 @@ static void widen(struct random *random, struct hierarchy *hierarchy)
 		struct nest_level *level = &hierarchy->levels[i];
 		level->mesh_x = x;
 		level->mesh_y = y;
-		bool wider = chance(random, 3);
+		bool wider = draw_chance(random, 3);
 		level->fanout_x += wider ? (int64_t)below(random, 4) : 0;
 		level->fanout_y += wider ? (int64_t)below(random, 4) : 0;
 		x *= level->fanout_x;
@@ -74,12 +70,12 @@ static void draw_machine(struct random *random, struct hierarchy *hierarchy)
 		struct nest_level *level = &hierarchy->levels[i];
 		draw_room(random, level);
 		draw_prices(random, level);
-		if (level->leak_pj > 0 && chance(random, 2))
+		if (level->leak_pj > 0 && draw_chance(random, 2))
 			level->gated_at =
 				i + (int)below(random, (uint64_t)(hierarchy->level_count - i));
 	}
 	hierarchy->compute_pj = (double)below(random, 9) / 2;
-	if (chance(random, 2))
+	if (draw_chance(random, 2))
 		widen(random, hierarchy);
 }
 
@@ -128,12 +124,12 @@ struct nest_problem *nest_problem_draw(
 		.steps_most = 100 << below(random, 10)};
 	*problem = (struct nest_problem){.arena = arena, .constraints = "[]"};
 	nest_case_draw(random, &options, &problem->nest);
-	if (chance(random, 2))
+	if (draw_chance(random, 2))
 		nest_case_grow(random, 16 << below(random, 9), &problem->nest);
 	draw_machine(random, &problem->nest.hierarchy);
-	problem->counting = chance(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	problem->counting = draw_chance(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	draw_objectives(random, problem);
-	if (chance(random, 2))
+	if (draw_chance(random, 2))
 		compile(problem);
 	else
 		problem->domain = nest_domain_wish(

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/plan_move.h"
+#include "tests/support/draws.h"
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */
 static int64_t draw_divisor(struct random *random, int64_t n, int64_t most, struct arena *arena)
@@ -16,23 +17,13 @@ static int64_t draw_divisor(struct random *random, int64_t n, int64_t most, stru
 	return divisors.at[random_below(random, count)];
 }
 
-static void shuffle(struct random *random, uint8_t *list, int count)
-{
-	for (int i = count - 1; i > 0; i--) {
-		int j = (int)random_below(random, (uint64_t)i + 1);
-		uint8_t kept = list[i];
-		list[i] = list[j];
-		list[j] = kept;
-	}
-}
-
 static void draw_split(struct random *random, const struct arch *arch, int64_t cores,
 	const struct workload *workload, const struct op *op, struct mapping *mapping,
 	struct arena *arena)
 {
 	struct mapping_row *row = &mapping->rows[arch->core];
 	bool reduced = false;
-	shuffle(random, row->spatial_order, op->loop_count);
+	draw_shuffle(random, row->spatial_order, op->loop_count);
 	for (int i = 0; i < op->loop_count; i++) {
 		int l = row->spatial_order[i];
 		if (op->loops[l].reduction && reduced)
@@ -59,8 +50,8 @@ static void draw_tiles(struct random *random, const struct arch *arch,
 		else
 			others[l - inner] = (uint8_t)l;
 	}
-	shuffle(random, reductions, inner);
-	shuffle(random, others, op->loop_count - inner);
+	draw_shuffle(random, reductions, inner);
+	draw_shuffle(random, others, op->loop_count - inner);
 	for (int i = 0; i < op->loop_count; i++)
 		row->temporal_order[i] = i < inner ? reductions[i] : others[i - inner];
 }
