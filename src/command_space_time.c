@@ -83,16 +83,21 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 	bool legal = is_legal(search.spec, &found, arena, diag);
 	if (legal && simulated)
 		project_execute(&search, &found, arena);
-	const char *fault = systolic_fault_text(arena, recurrence, &found.execution);
-	if (legal && simulated && !found.executed && !fault)
-		fault = "it cannot be executed: too many points, or no order that computes them";
-	if (fault)
+	const char *fault = found.obstacle;
+	if (!fault)
+		fault = systolic_fault_text(arena, recurrence, &found.execution);
+	bool large = found.large || found.execution.fault == SYSTOLIC_LARGE;
+	if (fault && !large)
 		diag_error(diag, (struct span){0}, "%s", fault);
 	if (legal && !diag_failed(diag))
 		legal = write_code(arguments, search.spec, &found, arena, diag);
 	diag_print(diag, stderr);
 	command_print(format == FORMAT_TEXT ? projection_text(arena, &found)
 					    : projection_json(arena, &found, format == FORMAT_CSV));
+	if (large)
+		fprintf(stderr, "lxplore: not executed: %s\n", fault);
+	if (large && !diag_failed(diag))
+		return EXIT_NOTHING;
 	return legal && (!simulated || found.agrees) ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 

@@ -163,6 +163,16 @@ static void what_is_no_einsum_is_refused(void **state)
 		       "  allocation: [[1, 0, 0]]\n  search: {fold: tiles}\n",
 			"error: a search that folds chooses 'allocation' by itself: take it out, or "
 			"'fold' of 'search'"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  array: [2, 2]\n"
+		       "  search: {fold: tiles, schedule: [1, 2]}\n",
+			"error: a search that folds chooses 'schedule' by itself: take it out, or "
+			"'fold' of 'search'"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  array: [2, 2, 2]\n"
+		       "  search: {fold: tiles, rows: 2}\n",
+			"error: to fold there must be an 'array' with as many sizes as rows of "
+			"space, such as [4, 4]"},
+		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  split: {i: 0, l: 2}\n",
+			"error: 'i' in split is 0; it can be 1 to 2147483648"},
 		{LOOPS "  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n  search: {fold: [tile]}\n",
 			"error: 'tile' is no order of folds: there are tiles and blocks"},
 		{LOOPS "  dependences: {A: [1, 0, 0]}\n  search: {fold: tiles}\n",

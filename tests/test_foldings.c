@@ -282,6 +282,52 @@ static void limits_hold_for_foldings(void **state)
 	}
 }
 
+/* As many rows of space as the array has axes, or the einsum loops: a matrix times a vector has two. */
+static void all_axes_are_used(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *spec;
+		int64_t pes;
+		int stays; /* the classical dataflows there are: of an operand, in time that is not folds */
+	} rows[] = {
+		{"  loops: {m: 8, k: 8}\n  einsum: C[m] = sum(k) A[m,k] * B[k]\n  array: [4, 3]\n",
+			12, 0},
+		{"  loops: {m: 5}\n  einsum: C[m] = A[m] * B[m]\n  array: [5, 3]\n", 5, 0},
+		{"  loops: {m: 5}\n  einsum: C[m] = A[m] * B[m]\n  array: [5]\n", 5, 0},
+		{"  loops: {m: 4, n: 6, k: 5}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+		 "  array: [4]\n",
+			4, 0},
+		{"  loops: {m: 4, n: 6, k: 5}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+		 "  array: [2, 3, 2]\n",
+			12, 0},
+		{"  loops: {m: 4, n: 6, k: 5}\n  einsum: C[m,n] = sum(k) A[m,k] * B[k,n]\n"
+		 "  array: [2, 3]\n",
+			6, 3},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct space_time spec = space_time_alone(
+			arena, arena_format(arena, "space_time:\n%s  search: {fold: tiles}\n",
+				       rows[i].spec));
+		struct project_search search = open_search(&spec);
+		struct project_explored explored = project_explore(&search, arena);
+		int64_t most = 0;
+		int stays = 0;
+		assert_true(explored.complete);
+		assert_int_equal(explored.disagreed, 0);
+		for (size_t k = 0; k < explored.frontier.count; k++) {
+			const struct project_found *found = explored.frontier.points[k].payload;
+			most = found->facts.pes > most ? found->facts.pes : most;
+		}
+		for (int k = 0; k < explored.classical_count; k++)
+			stays += explored.classical[k].payload != NULL;
+		assert_int_equal(most, rows[i].pes);
+		assert_int_equal(stays, rows[i].stays);
+		arena_close(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +336,7 @@ int main(void)
 		cmocka_unit_test(the_frontier_has_something_better),
 		cmocka_unit_test(every_folding_computes_the_einsum),
 		cmocka_unit_test(limits_hold_for_foldings),
+		cmocka_unit_test(all_axes_are_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,9 @@ static void read_sources(struct arch_draft *draft, int r)
 	const struct node *given[] = {entry->has_attributes ? entry->attributes.map : NULL,
 		node_find(entry->node.map, "spatial")};
 	struct reader sources;
-	bool has_sources = node && reader_open(&sources, draft->reading, node, "level");
+	const char *what = arena_format(
+		draft->reading->arena, "the sources of '%s'", draft->arch->levels[r].name);
+	bool has_sources = node && reader_open(&sources, draft->reading, node, what);
 	for (int g = 0; g < 2; g++) {
 		for (size_t i = 0; given[g] && i < given[g]->count; i++) {
 			const char *source = NULL;
@@ -154,17 +156,17 @@ static void read_sources(struct arch_draft *draft, int r)
 				source ? source : "no source given");
 		}
 	}
-	if (!has_sources)
-		return;
-	sources.what = arena_format(
-		draft->reading->arena, "the sources of '%s'", draft->arch->levels[r].name);
-	reader_done(&sources);
+	if (has_sources)
+		reader_done(&sources);
 }
 
-static void read_systolic(struct arch_draft *draft, struct reader *attributes, struct level *level)
+/* Arrays of one PE, or of one row, are systolic too, where a mesh says so. */
+static void read_systolic(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
 {
+	struct reader *attributes = &entry->attributes;
 	if (!read_bool(attributes, "systolic", OPTIONAL, &level->systolic) || !level->systolic ||
-		level->fanout_x * level->fanout_y > 1)
+		level->fanout_x * level->fanout_y > 1 || node_find(entry->node.map, "spatial") ||
+		node_find(attributes->map, "meshX") || node_find(attributes->map, "meshY"))
 		return;
 	WRONG(draft, read_node(attributes, "systolic", OPTIONAL)->span,
 		"level '%s' is systolic, but does not fan out: a systolic array has PEs side by "
@@ -177,7 +179,7 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	struct reader *attributes = &entry->attributes;
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
 	if (!draft->graphs)
-		read_systolic(draft, attributes, level);
+		read_systolic(draft, entry, level);
 	if (outside && !draft->graphs)
 		return; /* they are the levels' inside */
 	if (outside)

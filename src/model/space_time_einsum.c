@@ -208,23 +208,23 @@ static bool read_splits(
 	const struct node *node = read_map(map, "split", OPTIONAL);
 	const struct recurrence whole = *recurrence;
 	const char *why = NULL;
+	bool good = true;
 	for (size_t i = 0; node && i < node->count; i++) {
 		const struct node_entry *entry = &node->entries[i];
+		const char *what = arena_format(map->reading->arena, "'%s' in split", entry->key);
 		int loop = recurrence_loop_named(&whole, entry->key);
 		int64_t size = 0;
-		if (loop < 0) {
+		if (loop < 0)
 			diag_error(
 				map->reading->diag, entry->key_span, "'%s' is no loop", entry->key);
-			return false;
-		}
-		if (!node_integer(map->reading, entry->value, entry->key, 1, RECURRENCE_EXTENT_MOST,
-			    &size))
-			return false;
-		if (!recurrence_einsum_split(
-			    map->reading->arena, einsum, recurrence, loop, size, &why))
-			return reading_refuse(map->reading, entry->value, "%s", why);
+		good = node_integer(map->reading, entry->value, what, 1, RECURRENCE_EXTENT_MOST,
+			       &size) &&
+		       loop >= 0 && good;
+		if (good && !recurrence_einsum_split(
+				    map->reading->arena, einsum, recurrence, loop, size, &why))
+			good = reading_refuse(map->reading, entry->value, "%s", why);
 	}
-	return true;
+	return good;
 }
 
 /* `load: {B: [k, m]}`: B is shifted in along k before m begins. */
@@ -264,8 +264,13 @@ bool space_time_tiles(
 	struct reader *map, struct recurrence_einsum *einsum, struct recurrence *recurrence)
 {
 	int loops[RECURRENCE_LOOPS_MOST];
-	if (!read_splits(map, einsum, recurrence))
+	if (!read_splits(map, einsum, recurrence)) {
+		/* What else they list may be tiles, which there are none of now. */
+		static const char *const keys[] = {"sum", "reread", "load"};
+		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+			read_node(map, keys[i], OPTIONAL);
 		return false;
+	}
 	int count = read_loop_list(map, "sum", recurrence, loops);
 	if (count > 0) {
 		einsum->order_count = count;
@@ -274,5 +279,5 @@ bool space_time_tiles(
 	int reread = read_loop_list(map, "reread", recurrence, loops);
 	for (int i = 0; i < reread; i++)
 		einsum->reread |= UINT32_C(1) << loops[i];
-	return count >= 0 && reread >= 0 && read_loads(map, einsum, recurrence);
+	return read_loads(map, einsum, recurrence) && count >= 0 && reread >= 0;
 }

@@ -207,6 +207,10 @@ static bool read_search(struct reader *map, struct space_time *out)
 		good = reading_refuse(map->reading, vector,
 			"'vector' lists projections with one vector each; 'allocation' and 'rows' list "
 			"matrices: give one of the two");
+	if (out->folds) { /* every axis of the array is a row, as long as there are loops */
+		const struct node *array = node_find(map->map, "array");
+		rows = number_min(array ? (int64_t)array->count : 0, out->recurrence.loop_count);
+	}
 	read_integer(&search, "rows", OPTIONAL, 0, out->recurrence.loop_count, &rows);
 	read_integer(&search, "wires", OPTIONAL, 0, RECURRENCE_DEPENDENCES_MOST, &wires);
 	out->space_rows = out->by_vectors ? out->recurrence.loop_count - 1 : (int)rows;
@@ -244,6 +248,14 @@ static bool read_fold(struct reader *map, struct space_time *out)
 	       reading_refuse(map->reading, node, "%s", why);
 }
 
+static void refuse_chosen(const struct reading *reading, const struct node *node, const char *key)
+{
+	if (node)
+		reading_refuse(reading, node,
+			"a search that folds chooses '%s' by itself: take it out, or 'fold' of 'search'",
+			key);
+}
+
 /* A search that folds chooses tiles, allocation and schedule by itself, of an array whose size it
  * knows; a plan says what it chose. */
 static void check_folds(
@@ -251,23 +263,21 @@ static void check_folds(
 {
 	static const char *const chosen[] = {
 		"allocation", "schedule", "transform", "split", "sum", "reread", "load", NULL};
+	static const char *const ranges[] = {"allocation", "schedule", "vector", NULL};
 	const struct node *search = node_find(map->map, "search");
 	if (!spec->folds)
 		return;
 	for (int i = 0; chosen[i]; i++)
-		if (node_find(map->map, chosen[i]))
-			reading_refuse(map->reading, node_find(map->map, chosen[i]),
-				"a search that folds chooses '%s' by itself: take it out, or 'fold' of "
-				"'search'",
-				chosen[i]);
+		refuse_chosen(map->reading, node_find(map->map, chosen[i]), chosen[i]);
+	for (int i = 0; ranges[i]; i++)
+		refuse_chosen(map->reading, node_find(search, ranges[i]), ranges[i]);
 	bool planned = beside && beside->plan;
-	for (int r = 0; r < spec->space_rows && !planned; r++)
-		if (!spec->array[r]) {
-			reading_refuse(map->reading, node_find(search, "fold"),
-				"to fold there must be an 'array' with as many sizes as rows of space, "
-				"such as [4, 4]");
-			return;
-		}
+	const struct node *array = node_find(map->map, "array"), *rows = node_find(search, "rows");
+	size_t sizes = array ? array->count : 0;
+	if (!planned && (!sizes || (rows && sizes != (size_t)spec->space_rows)))
+		reading_refuse(map->reading, node_find(search, "fold"),
+			"to fold there must be an 'array' with as many sizes as rows of space, "
+			"such as [4, 4]");
 }
 
 bool space_time_read(const struct reading *reading, const struct node *node,

@@ -395,5 +395,7 @@ bool folding_classical(const struct space_time *spec, int operand, struct foldin
 		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
 			if (left >> i & 1 && (i >= spec->loops->loop_count) == tiles)
 				out->time[out->time_count++] = i;
-	return loops <= RECURRENCE_LOOPS_MOST;
+	/* What stays does so while a loop runs that is not on the array. */
+	return loops <= RECURRENCE_LOOPS_MOST && out->time_count &&
+	       out->time[out->time_count - 1] < spec->loops->loop_count;
 }

@@ -127,6 +127,8 @@ void project_execute(
 	const struct recurrence *recurrence = &found->spec->recurrence;
 	struct recurrence_inputs inputs = project_inputs(&search->seed);
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
+	found->obstacle = expected.fault;
+	found->large = expected.fault && !expected.values;
 	if (expected.fault)
 		return;
 	found->execution = systolic_run(recurrence, &found->projection, &inputs, arena);

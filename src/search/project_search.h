@@ -33,6 +33,8 @@ struct project_found {
 	struct projection_facts facts;
 	const char *solver;
 	bool executed, agrees; /* every value is the sequential one, and every count the model's */
+	const char *obstacle;  /* why the sequential order has no values to compare with; NULL */
+	bool large;            /* as there are too many */
 	struct systolic_result execution;
 };
 
