@@ -361,6 +361,24 @@ static void graphs_do_not_run_in_branches(void **state)
 		"be one path");
 }
 
+/* A mesh of one is an array of one row; what has no mesh is no array. */
+static void an_array_may_have_one_row(void **state)
+{
+	const struct arch *arch = read_good(*state, HEAD SYSTEM DRAM
+		"  - !Container {name: row, spatial: {meshY: 1}, attributes: {systolic: true}}\n"
+		"  - !Container {name: column, spatial: {meshX: 8}, attributes: {systolic: true}}\n"
+		"  - !Component {name: b, class: regfile, attributes: {depth: 5}}\n" MAC);
+	assert_true(find(arch, "row")->systolic);
+	assert_true(find(arch, "column")->systolic);
+	assert_int_equal(find(arch, "b")->instances, 8);
+	struct diag *diag = diag_open(*state);
+	assert_null(arch_of_text(*state,
+		HEAD
+		"  - !Component {name: DRAM, class: DRAM, attributes: {systolic: true}}\n" PES MAC,
+		diag));
+	assert_non_null(strstr(complaints_text(*state, diag), "does not fan out"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +397,7 @@ int main(void)
 			gates_stand_where_the_front_end_puts_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strangers_are_noted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_array_may_have_one_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(graphs_do_not_run_in_branches, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("architectures: nodes", tests, NULL, NULL);

@@ -136,6 +136,12 @@ static void read_operation(struct draft *draft)
 	broadcast->reduction = (enum reduction)reduction;
 }
 
+/* A line that cannot be read may say what is missing: one complaint is enough. */
+static enum need unless_typed(const struct draft *draft)
+{
+	return draft->op && !draft->parsed ? OPTIONAL : REQUIRED;
+}
+
 /* The block of each rank; where all of them lie in one tensor, that has their rows. */
 static void read_tensor(struct draft *draft)
 {
@@ -150,8 +156,8 @@ static void read_tensor(struct draft *draft)
 	}
 	if (is_typed(draft, true))
 		source->element = line_type(draft, true)->element;
-	read_node(map, "shape", typed ? OPTIONAL : REQUIRED);
-	read_node(map, "dtype", typed ? OPTIONAL : REQUIRED);
+	read_node(map, "shape", typed ? OPTIONAL : unless_typed(draft));
+	read_node(map, "dtype", typed ? OPTIONAL : unless_typed(draft));
 	read_shape(map, draft->block);
 	read_element(map, "dtype", &source->element);
 	memcpy(draft->rows_of_all, draft->block, sizeof draft->block);
@@ -234,7 +240,8 @@ static void read_ranks(struct draft *draft)
 	bool pair = operation_is_pair(broadcast->operation), typed = draft->line.ranks;
 	int atomic = 0;
 	broadcast->ranks = typed ? draft->line.ranks : 0;
-	read_integer(map, "ranks", typed ? OPTIONAL : REQUIRED, 0, RANKS_MOST, &broadcast->ranks);
+	read_integer(map, "ranks", typed ? OPTIONAL : unless_typed(draft), 0, RANKS_MOST,
+		&broadcast->ranks);
 	if (broadcast->ranks > RANKS_MOST)
 		diag_error(draft->reading->diag, draft->op->span, "a group has at most %d ranks",
 			RANKS_MOST);

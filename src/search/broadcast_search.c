@@ -85,13 +85,21 @@ static struct broadcast_outcome keep(const struct broadcast_outcome *outcome, st
 	return kept;
 }
 
-/* False once the budget is spent or someone asked to stop. */
-static bool goes_on(struct hunt *hunt)
+static bool is_stopped(struct hunt *hunt)
 {
 	const struct exploration *wishes = hunt->search->wishes;
 	struct broadcast_explored *explored = hunt->explored;
 	if (!explored->stopped && wishes->stop)
 		explored->stopped = wishes->stop(wishes->listener);
+	return explored->stopped;
+}
+
+/* False once the budget is spent or someone asked to stop. */
+static bool goes_on(struct hunt *hunt)
+{
+	const struct exploration *wishes = hunt->search->wishes;
+	struct broadcast_explored *explored = hunt->explored;
+	is_stopped(hunt);
 	if (wishes->budget && explored->evaluated >= wishes->budget)
 		explored->cut = true;
 	return !explored->stopped && !explored->cut;
@@ -223,11 +231,11 @@ static void try_algorithm(struct hunt *hunt, const struct solver *solver)
 	}
 }
 
-/* Points run again, with bytes where they are few enough. */
+/* Points run again, with bytes where they are few enough; until someone asks to stop. */
 static void execute_points(struct hunt *hunt)
 {
 	struct frontier *frontier = &hunt->explored->frontier;
-	for (size_t i = 0; i < frontier->count; i++) {
+	for (size_t i = 0; i < frontier->count && !is_stopped(hunt); i++) {
 		struct broadcast_outcome *kept = frontier->points[i].payload, outcome = *kept;
 		struct arena *scratch = arena_open();
 		if (kept->schedule)
