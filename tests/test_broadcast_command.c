@@ -175,6 +175,20 @@ static void what_cannot_be_is_explored_nevertheless(void **state)
 	shell_remove(folder);
 }
 
+/* What ends a search ends its executions too: no point is run again with bytes. */
+static void a_search_that_is_ended_ends(void **state)
+{
+	const char *folder = shell_folder(*state);
+	struct ended ended = shell(*state,
+		"$LXPLORE explore - specs/arch/a2a3.yaml -q --time-limit 1 -o %s --format csv <<'E'\n"
+		"broadcast: {operation: reduce, dtype: fp32, shape: [2048, 1024], ranks: 32,\n"
+		"  tile: {rows: 16, cols: 1024}}\nE",
+		folder);
+	expect(&ended, 0, ",count,");
+	assert_null(strstr(ended.out, ",data,"));
+	shell_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +201,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(points_can_be_scored_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_cannot_be_is_explored_nevertheless, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_search_that_is_ended_ends, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("broadcast_command", tests, NULL, NULL);
 }

@@ -1,0 +1,49 @@
+#include "base/arena.h"
+#include "tests/support/set_up.h"
+#include "tests/support/shell.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/* What commands say of projections, and how they end. */
+
+static void expect(const struct ended *ended, int status, const char *err)
+{
+	if (ended->status != status || !strstr(ended->err, err))
+		fail_msg("status %d, not %d; no '%s' in\n%s", ended->status, status, err,
+			ended->err);
+}
+
+static struct ended ask(void *state, const char *command, int extent)
+{
+	return shell(state,
+		"$LXPLORE %s - <<'E'\n"
+		"space_time:\n"
+		"  loops: {i: %d, j: %d, k: %d}\n"
+		"  einsum: C[i,j] = sum(k) A[i,k] * B[k,j]\n"
+		"  allocation: [[1, 0, 0], [0, 1, 0]]\n"
+		"  schedule: [1, 1, 1]\nE",
+		command, extent, extent, extent);
+}
+
+static void what_is_too_large_is_counted_and_not_executed(void **state)
+{
+	struct ended small = ask(*state, "simulate", 4), large = ask(*state, "simulate", 400);
+	struct ended score = ask(*state, "score", 400);
+	expect(&small, 0, "");
+	assert_non_null(strstr(small.out, "\"agrees\": true"));
+	expect(&large, 3, "lxplore: not executed: too many points to execute one by one\n");
+	assert_non_null(strstr(large.out, "\"cycles\": 1198"));
+	expect(&score, 0, "");
+	assert_string_equal(score.err, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_is_too_large_is_counted_and_not_executed, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("space_time_command", tests, NULL, NULL);
+}
