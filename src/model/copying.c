@@ -109,12 +109,14 @@ bool copying_read_links(struct reader *reader, struct ratio clock_hz, struct cop
 	int64_t channels = copying->channels;
 	if (!node || !reader_open(&map, reader->reading, node, "links"))
 		return false;
-	read_word(&map, "topology", OPTIONAL, topology_names, &kind);
+	bool known = read_word(&map, "topology", OPTIONAL, topology_names, &kind) ||
+		     !node_find(node, "topology");
 	read_word(&map, "ports", OPTIONAL, port_count_names, &ports);
 	read_integer(&map, "channels", OPTIONAL, 1, 1024, &channels);
 	read_speed(&map, clock_hz, &copying->link);
-	if (dims)
-		*dims = read_list(&map, "dims", OPTIONAL);
+	const struct node *sides = read_list(&map, "dims", OPTIONAL);
+	if (dims && known) /* how many there are is the topology's */
+		*dims = sides;
 	reader_done(&map);
 	copying->topology = (enum topology_kind)kind;
 	copying->ports = (enum port_count)ports;
