@@ -30,15 +30,14 @@ static bool find_stage(struct draft *draft, struct span span, enum stage *out)
 	return false;
 }
 
-static void take_solver(struct draft *draft, const char *name_of_stage, const char *name,
-	struct span span)
+static void take_solver(
+	struct draft *draft, const char *name_of_stage, const char *name, struct span span)
 {
 	enum stage stage;
 	if (!find_stage(draft, span, &stage))
 		return;
 	if (!text_equal(name_of_stage, stage_names[stage])) {
-		diag_error(draft->reading->diag, span,
-			"a %s has the one stage '%s', not '%s'",
+		diag_error(draft->reading->diag, span, "a %s has the one stage '%s', not '%s'",
 			draft->inputs->broadcast
 				? operation_names[draft->inputs->broadcast->operation]
 				: "broadcast",

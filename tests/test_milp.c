@@ -201,7 +201,9 @@ static void both_have_one_answer(void **state)
 		struct milp_answer cbc = milp_solve(milp, &wishes, arena);
 		struct milp_answer again = milp_solve(milp, &wishes, arena);
 		if (glpk.status != cbc.status || fabs(glpk.value - cbc.value) > 1e-5)
-			print_message("draw %ld of seed %ju: %d %.9g and %d %.9g\n", i, (uintmax_t)seed, (int)glpk.status, glpk.value, (int)cbc.status, cbc.value);
+			print_message("draw %ld of seed %ju: %d %.9g and %d %.9g\n", i,
+				(uintmax_t)seed, (int)glpk.status, glpk.value, (int)cbc.status,
+				cbc.value);
 		assert_int_equal(glpk.status, cbc.status);
 		assert_int_equal(again.iterations, cbc.iterations);
 		infeasible += cbc.status == MILP_INFEASIBLE;

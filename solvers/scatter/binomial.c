@@ -16,10 +16,10 @@ static void run_binomial(struct run *run, const struct problem *problem)
 		half *= 2;
 	for (half /= 2; half >= 1; half /= 2, round++)
 		for (int step = 0; step + half < topology->ranks; step += 2 * half)
-			*array_add(run_arena(run), &messages) = (struct message){round,
-				broadcast_rank(topology, step),
-				broadcast_rank(topology, step + half), step + half,
-				number_min(half, topology->ranks - step - half)};
+			*array_add(run_arena(run), &messages) =
+				(struct message){round, broadcast_rank(topology, step),
+					broadcast_rank(topology, step + half), step + half,
+					number_min(half, topology->ranks - step - half)};
 	if (run_spend(run, messages.count))
 		scatter_offer(run, "binomial", synthesis, &messages);
 }

@@ -6,8 +6,8 @@
 struct ways {
 	const struct topology *topology;
 	int *distances, *parents;
-	int *at;    /* by chunk: the rank that has it */
-	int *order; /* chunks, the farthest first */
+	int *at;                     /* by chunk: the rank that has it */
+	int *order;                  /* chunks, the farthest first */
 	int *sent, *received, *used; /* of ranks and links, in this round */
 };
 
@@ -91,6 +91,7 @@ static void run_shortest_tree(struct run *run, const struct problem *problem)
 const struct solver scatter_shortest_tree_solver = {
 	.stage = STAGE_SCATTER,
 	.name = "shortest_tree",
-	.summary = "each chunk on a shortest way over any links, those with the farthest to go first",
+	.summary =
+		"each chunk on a shortest way over any links, those with the farthest to go first",
 	.run = run_shortest_tree,
 };

@@ -43,8 +43,8 @@ bool schedule_price(const struct send_schedule *schedule, const struct copy_tick
 	wide end = begin, root_end = begin, sent = 0;
 	int64_t largest = begin_bytes;
 	bool pulls = operation_pulls(schedule->operation);
-	bool split = schedule->operation == OPERATION_SCATTER ||
-		     schedule->operation == OPERATION_GATHER;
+	bool split =
+		schedule->operation == OPERATION_SCATTER || schedule->operation == OPERATION_GATHER;
 	int round = 0;
 	for (size_t i = 0; i < schedule->message_count; i++) {
 		const struct message *message = &schedule->messages[i];

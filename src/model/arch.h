@@ -43,7 +43,7 @@ struct level {
 	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
 	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
 	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
-	int64_t instances;          /* in the whole machine */
+	int64_t instances; /* in the whole machine */
 
 	/* storage; bytes are per instance */
 	int64_t capacity;         /* bytes; 0: unlimited */

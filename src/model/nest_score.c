@@ -11,8 +11,7 @@ bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *sh
 	const struct nest_counts *a, const struct nest_counts *b)
 {
 	if (a->computes != b->computes || a->compute_cycles != b->compute_cycles ||
-		a->array_cycles != b->array_cycles ||
-		a->utilized_computes != b->utilized_computes)
+		a->array_cycles != b->array_cycles || a->utilized_computes != b->utilized_computes)
 		return false;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		if (a->utilized[i] != b->utilized[i])

@@ -31,8 +31,8 @@ const struct send_schedule *schedule_reverse(
 	struct send_schedule *reverse = arena_copy(arena, schedule, sizeof *reverse);
 	size_t count = schedule->message_count;
 	struct message *messages = arena_array(arena, struct message, count + 1);
-	reverse->operation = schedule->operation == OPERATION_SCATTER ? OPERATION_GATHER
-								      : OPERATION_REDUCE;
+	reverse->operation =
+		schedule->operation == OPERATION_SCATTER ? OPERATION_GATHER : OPERATION_REDUCE;
 	for (size_t i = 0; i < count; i++) {
 		const struct message *message = &schedule->messages[count - 1 - i];
 		messages[i] = (struct message){schedule->rounds - 1 - message->round, message->to,

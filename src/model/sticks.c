@@ -191,7 +191,8 @@ static int order_like(const struct workload *workload, const struct op *op, int 
 static int order_as_read(const struct workload *workload, const struct op *op, int *order)
 {
 	const struct layout *layout = layout_of(workload, op, 0);
-	int count = list_order(layout, order), last = layout->host_rank * (layout->host_rank - 1) / 2;
+	int count = list_order(layout, order),
+	    last = layout->host_rank * (layout->host_rank - 1) / 2;
 	if (!layout->sparse)
 		return count;
 	for (int i = 0; i < count; i++)

@@ -117,8 +117,8 @@ static void turn_array(struct nest_run *run, bool end)
 		nest_array_turn(run->array);
 	run->counts.array_cycles = nest_array_lag(run->array);
 	if (run->clock)
-		nest_clock_wait(
-			run->clock, run->hierarchy->array_end - 1, run->counts.array_cycles - before);
+		nest_clock_wait(run->clock, run->hierarchy->array_end - 1,
+			run->counts.array_cycles - before);
 }
 
 static bool is_to_stop(const struct nest_run *run)
