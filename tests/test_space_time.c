@@ -9,55 +9,7 @@
 
 #include <string.h>
 
-/* Recurrences as users write them: what is read, what is refused and why, and the arrays that the
- * literature has for them. */
-static const char convolution[] =
-	"space_time:\n"
-	"  loops: {c: 8, q: 4}\n"
-	"  equations: |\n"
-	"    X(c, q) = select(c == 0 or q == 3, x(c + q), X(c - 1, q + 1))\n"
-	"    W(c, q) = select(c == 0, w(q), W(c - 1, q))\n"
-	"    Z(c, q) = select(q == 0, 0, Z(c, q - 1)) + X(c, q) * W(c, q)\n"
-	"    y(c) = select(q == 3, Z(c, q))\n"
-	"  allocation: [[%s]]\n"
-	"  schedule: [%s]\n"
-	"  wires: [%s]\n";
-
-/* Kung's arrays for convolution (1982), by PEs, cycles and registers of x, w and y. */
-static void classical_convolutions_follow_from_the_equations(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *name, *allocation, *schedule, *wires;
-		int64_t pes, cycles, x, w, y;
-	} rows[] = {
-		{"B1", "0, 1", "1, 1", "X", 4, 11, 0, 1, 1},
-		{"B2", "1, 0", "1, 1", "X", 8, 11, 0, 1, 1},
-		{"F", "0, 1", "1, 0", "Z", 4, 8, 1, 1, 0},
-		{"R2", "1, 0", "2, 1", "", 8, 18, 1, 2, 1},
-		{"W1", "0, 1", "2, 1", "", 4, 18, 1, 2, 1},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct arena *arena = arena_open();
-		struct space_time spec =
-			space_time_alone(arena, arena_format(arena, convolution, rows[i].allocation,
-							rows[i].schedule, rows[i].wires));
-		struct projection_facts facts =
-			projection_facts(&spec.recurrence, &spec.projection, &spec);
-		assert_int_equal(facts.fault, PROJECTION_FINE);
-		assert_int_equal(facts.pes, rows[i].pes);
-		assert_int_equal(facts.cycles, rows[i].cycles);
-		assert_int_equal(facts.registers[0], rows[i].x);
-		assert_int_equal(facts.registers[2], rows[i].w);
-		assert_int_equal(facts.registers[4], rows[i].y);
-		struct project_search search = {.spec = &spec, .seed = 3};
-		struct project_found found = {
-			.spec = &spec, .projection = spec.projection, .facts = facts};
-		project_execute(&search, &found, arena);
-		assert_true(found.executed && found.agrees);
-		arena_close(arena);
-	}
-}
+/* Recurrences as users write them: what is read, what is refused and why. */
 
 /* The page of the multi-projection reads Z[k] where Z[k - 1] is right, has PEs up to Q + C and no
  * guard for outputs: what follows from its own call is right. */
@@ -329,7 +281,6 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classical_convolutions_follow_from_the_equations),
 		cmocka_unit_test(the_published_call_is_projected),
 		cmocka_unit_test(a_wrong_reverse_is_shown),
 		cmocka_unit_test(a_reverse_names_rows_as_the_spec_does),
