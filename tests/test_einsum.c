@@ -28,7 +28,8 @@ static void print_operand(struct text *out, const struct einsum_operand *operand
 /* A text of what was understood, or of what was not: "17-18: words". */
 static const char *understand(struct arena *arena, const char *text)
 {
-	static const char *const kinds[] = {"einsum", "map", "reduce", "restickify", "opaque"};
+	static const char *const kinds[] = {
+		"einsum", "map", "reduce", "restickify", "opaque", "broadcast"};
 	struct einsum op;
 	struct einsum_fault fault;
 	if (!einsum_parse(arena, text, &op, &fault))
@@ -79,6 +80,8 @@ static void ops_are_understood(void **state)
 		{"c[m,n] = sum(k) a[m,k] * b[k,n]",
 			"einsum sum c[1m,1n] = a[1m,1k] b[1k,1n] over k"},
 		{"t[k,m] = restickify x[m,k]", "restickify none t[1k,1m] = x[1m,1k]"},
+		{"w[k] = broadcast w0[k]", "broadcast none w[1k] = w0[1k]"},
+		{"w[k] = broadcast(w0[k])", "broadcast none w[1k] = w0[1k]"},
 		{"restickify[k] = restickify[k] + x[k]",
 			"map add restickify[1k] = restickify[1k] x[1k]"},
 		{"o[p] = sum(r) i[2*p + r - 1] * w[r]",
@@ -105,6 +108,8 @@ static void faults_say_where_and_why(void **state)
 					      "function of two tensors, or a product) is expected"},
 		{"y[m] = exq(x[m])", "7-10: unknown function 'exq'; did you mean 'exp'?"},
 		{"y[m] = restickfy x[m]",
+			"7-16: unknown operation 'restickfy'; did you mean 'restickify'?"},
+		{"y[m] = otherwise x[m]",
 			"17-18: 'x' stands where '[', '(' or an operation is expected"},
 		{"y[m] = max(x[m], z[m])", "7-10: 'max' reduces over dimensions, as in max(k) "
 					   "x[m,k]; of two tensors take maximum(a, b)"},
