@@ -167,11 +167,15 @@ static void draw_uses(struct arena *arena, struct random *random, struct buffer 
 {
 	struct use *uses = arena_array(arena, struct use, STEPS);
 	size_t count = 0;
-	for (int64_t at = buffer->start; at < buffer->end && count < USES_MOST; at++)
-		if (draw_below(random, 3))
-			uses[count++] = (struct use){.at = at,
-				.write = count ? !draw_below(random, 4) : draw_below(random, 2),
-				.weight = draw_below(random, 4) ? 0 : 1 + draw_below(random, 9)};
+	for (int64_t at = buffer->start; at < buffer->end && count < USES_MOST; at++) {
+		if (!draw_below(random, 3))
+			continue;
+		struct use *use = &uses[count];
+		use->at = at;
+		use->write = count ? !draw_below(random, 4) : draw_below(random, 2);
+		use->weight = draw_below(random, 4) ? 0 : 1 + draw_below(random, 9);
+		count++;
+	}
 	buffer->uses = uses;
 	buffer->use_count = count;
 }

@@ -236,12 +236,12 @@ static size_t add_points(struct maker *maker, const struct sums_part *part, int 
 	return maker->steps.count - 1;
 }
 
-enum { NO_STEP = SIZE_MAX };
+#define NO_STEP SIZE_MAX
 
 /* `total` and a step once more; the values of `total` are then no longer needed. */
 static size_t add_to(struct maker *maker, size_t total, size_t step)
 {
-	if (total == (size_t)NO_STEP)
+	if (total == NO_STEP)
 		return step;
 	size_t sum = add(maker, total, step);
 	if (maker->steps.at[total].part < 0)
