@@ -1,9 +1,8 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/folder.h"
 #include "report/projection_code.h"
+#include "tests/support/compiled.h"
 #include "tests/support/draws.h"
-#include "tests/support/shell.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
 
@@ -42,7 +41,7 @@ static void add_input(struct text *text, const struct stream *stream)
 struct written {
 	struct arena *arena;
 	struct project_search search;
-	struct text text, calls;
+	struct text text;
 	int met, every, count;
 };
 
@@ -77,7 +76,6 @@ static bool add_folding(void *user, const struct folding *folding)
 	}
 	for (int i = 0; own_names[i]; i++)
 		text_add(text, "#undef %s\n", own_names[i]);
-	text_add(&program->calls, "\tproject_%d();\n", n);
 	return true;
 }
 
@@ -130,31 +128,15 @@ static void generated_code_computes_folded_einsums(void **state)
 		struct written program = {.arena = arena,
 			.search = {.spec = &spec, .solver = "folds"},
 			.text = text_open(arena),
-			.calls = text_open(arena),
 			.every = rows[i].all / (2 * count) + 1};
 		struct recurrence_inputs inputs = {&spec.recurrence, read_input};
 		struct recurrence_values expected =
 			sequential_run(&spec.recurrence, &inputs, arena);
 		text_add(&program.text, "#include <stdio.h>\n");
 		assert_true(foldings_visit(&spec, add_folding, &program));
+		const char *out = compiled_run(arena, &program.text, program.count);
 		for (int n = 0; n < program.count; n++)
-			text_add(&program.text, "void project_%d(void);\n", n);
-		text_add(&program.text, "int main(void)\n{\n%s\treturn 0;\n}\n",
-			text_read(&program.calls));
-		const char *folder = shell_folder(arena);
-		assert_null(folder_write(
-			arena, folder, "all.c", text_read(&program.text), program.text.length));
-		struct ended built = shell(arena,
-			"${CC:-gcc} -std=c17 -O1 -ffp-contract=off -Wall -Werror -o %s/all "
-			"%s/all.c -lm",
-			folder, folder);
-		if (built.status)
-			fail_msg("%s", built.err);
-		struct ended run = shell(arena, "%s/all", folder);
-		assert_int_equal(run.status, 0);
-		for (int n = 0; n < program.count; n++)
-			check_lines(&expected, n, run.out, arena);
-		shell_remove(folder);
+			check_lines(&expected, n, out, arena);
 		printf("%d foldings of %d\n", program.count, program.met);
 		assert_true(program.count > 0);
 		arena_close(arena);

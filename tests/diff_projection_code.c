@@ -1,10 +1,9 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "report/folder.h"
 #include "report/projection_code.h"
+#include "tests/support/compiled.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_recurrence.h"
-#include "tests/support/shell.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -101,7 +100,7 @@ static void generated_code_computes_the_sequential_values(void **state)
 	uint64_t seed = draws_seed(72);
 	struct arena *arena = arena_open();
 	struct drawn *drawn = arena_array(arena, struct drawn, count);
-	struct text program = text_open(arena), calls = text_open(arena);
+	struct text program = text_open(arena);
 	long legal = 0, refused = 0, kinds[3] = {0};
 	text_add(&program, "#include <stdio.h>\n");
 	for (long n = 0; legal < count; n++) {
@@ -127,24 +126,11 @@ static void generated_code_computes_the_sequential_values(void **state)
 		struct reverse reverse = projection_reverse(&at->recurrence, &at->projection);
 		for (int k = 0; k < reverse.step_count; k++)
 			kinds[reverse.steps[k].kind]++;
-		add_program(&program, code, at, (size_t)legal);
-		text_add(&calls, "\tproject_%ld();\n", legal++);
+		add_program(&program, code, at, (size_t)legal++);
 	}
+	const char *out = compiled_run(arena, &program, legal);
 	for (long n = 0; n < legal; n++)
-		text_add(&program, "void project_%ld(void);\n", n);
-	text_add(&program, "int main(void)\n{\n%s\treturn 0;\n}\n", text_read(&calls));
-	const char *folder = shell_folder(arena);
-	assert_null(folder_write(arena, folder, "all.c", text_read(&program), program.length));
-	struct ended built = shell(arena,
-		"${CC:-gcc} -std=c17 -O1 -fopenmp-simd -ffp-contract=off -Wall -Werror -o %s/all %s/all.c -lm",
-		folder, folder);
-	if (built.status)
-		fail_msg("%s", built.err);
-	struct ended run = shell(arena, "%s/all", folder);
-	assert_int_equal(run.status, 0);
-	for (long n = 0; n < legal; n++)
-		check_lines(&drawn[n], (size_t)n, run.out, arena);
-	shell_remove(folder);
+		check_lines(&drawn[n], (size_t)n, out, arena);
 	printf("%ld projections; %ld with wires both ways; steps: %ld divisions, %ld digits, %ld scans\n",
 		legal, refused, kinds[0], kinds[1], kinds[2]);
 	if (draws_are_many(count))

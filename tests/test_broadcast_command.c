@@ -181,7 +181,7 @@ static void a_search_that_is_ended_ends(void **state)
 	const char *folder = shell_folder(*state);
 	struct ended ended = shell(*state,
 		"$LXPLORE explore - specs/arch/a2a3.yaml -q --time-limit 1 -o %s --format csv <<'E'\n"
-		"broadcast: {operation: reduce, dtype: fp32, shape: [256, 1024], ranks: 16,\n"
+		"broadcast: {operation: reduce, dtype: fp32, shape: [256, 1024], ranks: 200,\n"
 		"  tile: {rows: 16, cols: 1024}}\nE",
 		folder);
 	expect(&ended, 0, ",count,");
