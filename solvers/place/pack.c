@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "solvers/place/pack_core.h"
 #include "solvers/place/pack_filling.h"
+#include "solvers/place/pack_order.h"
 #include "solvers/place/pack_search.h"
 #include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
@@ -151,17 +152,41 @@ static bool is_weaves_turn(const struct weaving *weaving, uint64_t nodes)
 	return !weaving->is_over && nodes >= WEAVE_AFTER && weaving->nodes <= WEAVE_SHARE * nodes;
 }
 
+/* The room in which items keep the order of the addresses that their shapes are known to have. */
+static const struct room *keep_order(const struct asking *asking, const struct shapes *shapes,
+	const struct room *room, struct arena *arena)
+{
+	const int64_t *order = asking->question->order;
+	int64_t *of_shape = arena_array(arena, int64_t, shapes->count);
+	int64_t *of_item = arena_array(arena, int64_t, room->item_count);
+	for (size_t b = 0; b < asking->question->packing->count; b++) {
+		int shape = shapes->of[b];
+		if (shape >= 0 && of_shape[shape] >= 0)
+			of_shape[shape] = order[b] == UNPLACED ? -1 : order[b] / shapes->unit;
+	}
+	for (int i = 0; i < room->item_count; i++) {
+		const struct item *item = &room->items[i];
+		of_item[i] = item->shape >= 0 ? of_shape[item->shape] : item->low;
+	}
+	return pack_order(room, of_item, arena);
+}
+
 /* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
  * is for such rooms.  Where starts return, only as it is, unless the filling looks right. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
+	bool is_ordered = asking->question->order != NULL;
+	if (is_ordered)
+		room = keep_order(asking, shapes, room, arena);
 	struct pack_search *search = pack_search_open(room, arena);
-	struct filled full = pack_filling(room, arena);
+	struct filled full = {0};
+	if (!is_ordered)
+		full = pack_filling(room, arena);
 	bool is_filled = full.room && (full.is_likely || !asking->question->returns);
 	struct pack_search *filled = is_filled ? pack_search_open(full.room, arena) : NULL;
 	uint64_t part = full.is_likely ? 1 : FILLED_PART;
-	struct weaving weaving = {.is_over = asking->question->returns};
+	struct weaving weaving = {.is_over = asking->question->returns || is_ordered};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
 	uint64_t round = asking->question->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;

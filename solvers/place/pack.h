@@ -17,7 +17,10 @@ struct pack_question {
 	uint64_t nodes;                /* at most so many; 0: no limit */
 	bool returns; /* most starts go back to where buffers were placed last: where one more layout
 	               * of very many is looked for, not the first or none */
-	bool explain; /* look for a small core if they do not fit */
+	const int64_t *order; /* by buffer: two with addresses lie as they do there, one above the
+	                       * other, those that are UNPLACED anyhow; PACK_NEVER then says nothing
+	                       * of other orders.  NULL: all are free */
+	bool explain;         /* look for a small core if they do not fit */
 };
 
 enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };

@@ -29,6 +29,8 @@ struct room {
 	const int *twins;            /* of each item, as there */
 	const size_t *meet_first;    /* items that item i meets: meets[meet_first[i] ..[i + 1]) */
 	const int *meets;
+	const int *above_first; /* if not NULL, items that must lie above item i: */
+	const int *above;       /* above[above_first[i] ..[i + 1]) */
 };
 
 struct rooms {

@@ -45,7 +45,7 @@ static bool spend(struct pack_search *search)
 /* The section to branch on; -1: all is placed. */
 static int choose(const struct pack_search *search, int from, int to, int *options)
 {
-	const struct state *state = search->state;
+	struct state *state = search->state;
 	const int64_t *floor = state->floor;
 	int chosen = -1;
 	double best = 0;
@@ -56,7 +56,7 @@ static int choose(const struct pack_search *search, int from, int to, int *optio
 			(b < to && floor[b] < floor[a]))
 			continue;
 		for (int s = a; s < b; s++) {
-			int count = state->choices[s] + (state_slack(state, s) > 0);
+			int count = state_choices(state, s) + (state_slack(state, s) > 0);
 			double score = (count > 1 ? count : 1e-9) / state->weight[s];
 			if (chosen < 0 || score < best) {
 				chosen = s;

@@ -27,6 +27,19 @@ static void soil(struct state *state, int section)
 	}
 }
 
+/* What must lie above item i rises with it. */
+static bool raise_above(struct state *state, int i, int64_t level)
+{
+	const struct room *room = state->room;
+	bool good = true;
+	for (int k = room->above_first[i]; good && k < room->above_first[i + 1]; k++) {
+		int j = room->above[k];
+		int64_t height = item_height_beside(&room->items[i], &room->items[j]);
+		good = state_raise(state, j, level + height, because_item(i));
+	}
+	return good;
+}
+
 bool state_raise(struct state *state, int i, int64_t level, struct because because)
 {
 	const struct item *item = &state->room->items[i];
@@ -46,7 +59,7 @@ bool state_raise(struct state *state, int i, int64_t level, struct because becau
 	for (int s = item->first; s < item->end; s++)
 		if (state->floor[s] == before || state->lowest[s] == before)
 			soil(state, s);
-	return true;
+	return !state->room->above || raise_above(state, i, level);
 }
 
 static void soil_wall(struct state *state, int t)
@@ -57,30 +70,47 @@ static void soil_wall(struct state *state, int t)
 	}
 }
 
-/* The lowest of some items that live in a section. */
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The lowest of some items that live in a section: four at a time, which need not wait for each
+ * other. */
 static inline int64_t find_lowest(
 	const struct state *state, int64_t lowest, size_t first, size_t end)
 {
 	const int *lives = state->room->lives;
 	const int64_t *level = state->level;
-	for (size_t k = first; k < end; k++)
-		lowest = level[lives[k]] < lowest ? level[lives[k]] : lowest;
-	return lowest;
+	int64_t second = PLACED, third = PLACED, fourth = PLACED;
+	size_t k = first;
+	for (; k + 4 <= end; k += 4) {
+		lowest = least_of(level[lives[k]], lowest);
+		second = least_of(level[lives[k + 1]], second);
+		third = least_of(level[lives[k + 2]], third);
+		fourth = least_of(level[lives[k + 3]], fourth);
+	}
+	for (; k < end; k++)
+		lowest = least_of(level[lives[k]], lowest);
+	return least_of(least_of(lowest, second), least_of(third, fourth));
 }
 
-/* How many of them are so low, twins counted once. */
-static inline int count_choices(const struct state *state, int64_t lowest, size_t first, size_t end)
+int state_choices(struct state *state, int s)
 {
-	const int *lives = state->room->lives, *twins = state->room->twins;
+	const struct room *room = state->room;
+	const int *lives = room->lives, *twins = room->twins;
 	const int64_t *level = state->level;
+	int64_t floor = state->floor[s];
 	int count = 0;
-	for (size_t k = first; k < end; k++)
-		if (level[lives[k]] == lowest)
+	if (state->choices[s] != NOT_COUNTED)
+		return state->choices[s];
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++)
+		if (level[lives[k]] == floor)
 			count += twins[lives[k]] < 0 || level[twins[lives[k]]] == PLACED;
-	return count;
+	return state->choices[s] = floor == PLACED ? 0 : count;
 }
 
-/* The floor rises to the lowest item that is left; who could stand there is counted anew. */
+/* The floor rises to the lowest item that is left; who could stand there is to be counted anew. */
 static bool look_again(struct state *state, int s)
 {
 	const struct room *room = state->room;
@@ -88,18 +118,16 @@ static bool look_again(struct state *state, int s)
 	size_t end = room->section_first[s + 1];
 	int64_t crossing = find_lowest(state, PLACED, first, split);
 	int64_t lowest = find_lowest(state, crossing, split, end);
-	int choices = lowest == PLACED ? 0 : count_choices(state, lowest, first, end);
-	if (lowest == state->floor[s] && choices == state->choices[s] &&
-		crossing == state->lowest[s])
-		return true;
 	struct change *change = note(state, FLOOR_ROSE, s, state->floor[s]);
 	change->choices = state->choices[s];
 	change->lowest = state->lowest[s];
-	state->floor[s] = lowest;
-	state->choices[s] = choices;
-	state->lowest[s] = crossing;
+	state->choices[s] = NOT_COUNTED;
 	soil_wall(state, s);
 	soil_wall(state, s + 1);
+	if (lowest == state->floor[s] && crossing == state->lowest[s])
+		return true;
+	state->floor[s] = lowest;
+	state->lowest[s] = crossing;
 	if (lowest == PLACED || state_slack(state, s) >= 0)
 		return true;
 	state->weight[s] += 1;
@@ -292,7 +320,8 @@ bool state_start(struct state *state)
 	state->trail_count = 0;
 	for (int s = 0; s < room->section_count; s++) {
 		state->floor[s] = state->rest[s] = state->lowest[s] = 0;
-		state->crossing[s] = state->choices[s] = 0;
+		state->crossing[s] = 0;
+		state->choices[s] = NOT_COUNTED;
 		soil(state, s);
 	}
 	for (int i = 0; i < room->item_count; i++) {

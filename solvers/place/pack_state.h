@@ -10,6 +10,7 @@
  * What holds between changes: no item may lie below the floor of a section it lives in; a floor is
  * as high as the lowest item that is left there.
  */
+enum { NOT_COUNTED = -1 };
 #define PLACED INT64_MAX /* the level of an item that is; the floor of a section where all are */
 
 enum change_kind { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
@@ -30,7 +31,7 @@ struct state {
 	int64_t *low;    /* the same, and the address of those that are placed */
 	int64_t *floor;  /* of each section: nothing more goes below */
 	int64_t *rest;   /* heights not placed yet */
-	int *choices;    /* items that may stand on the floor, twins counted once */
+	int *choices;    /* of each section, as counted last; or NOT_COUNTED */
 	int64_t *lowest; /* of the items left that live before section s and in it; PLACED */
 	int *crossing;   /* items not placed that live before section s and in it */
 	double *weight;  /* of a section: how often it failed; never taken back */
@@ -63,6 +64,9 @@ bool state_leave_empty(struct state *state, int section);
 /* Back to when the trail was so long.  Answers whether the conflict was about any of it; it then
  * is about what was before. */
 bool state_undo(struct state *state, size_t trail_count);
+
+/* Items that may stand on the section's floor, twins counted once. */
+int state_choices(struct state *state, int section);
 
 static inline int64_t state_slack(const struct state *state, int section)
 {
