@@ -1,17 +1,19 @@
 #include "solvers/place/spill_climb.h"
 
 #include "base/arena.h"
-#include "solvers/place/shelf.h"
+#include "solvers/place/spill_finish.h"
+#include "solvers/place/spill_fit.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
 	ASK_NODES = 1000, /* of the packer, at least; which length serves best differs */
 	ASK_LENGTHS = 7,  /* each twice the one before */
 	START_NODES = 20000,
-	MOVES_FIRST = 50, /* in a step, as much as a node each; more in each, up to the most */
+	SMALL_LEAST = 400, /* small is what takes no more than such a part of the room, */
+	SMALL_MORE = 130,  /* and at most such a part more; */
+	SMALL_ASKED = 4,   /* one question of so many is about it, too */
+	MOVES_FIRST = 50,  /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
 };
 
@@ -31,6 +33,8 @@ struct spill_climb spill_climb_make(
 		.trial = spill_set_make(arena, model),
 		.best = spill_set_make(arena, model),
 		.best_at = arena_array(arena, int64_t, model->item_count),
+		.full = spill_set_make(arena, model),
+		.full_at = arena_array(arena, int64_t, model->item_count),
 	};
 }
 
@@ -44,21 +48,27 @@ static void keep(struct spill_climb *climb, const struct spill_set *set,
 	climb->better = climb->any = true;
 }
 
-/* Does the set pack?  It is the best if it is worth more. */
-static struct pack_answer ask(
-	struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
+static struct pack_answer ask(struct spill_climb *climb, const struct spill_question *question,
+	uint64_t nodes, struct arena *arena)
 {
-	struct arena *arena = arena_open();
-	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
-	struct pack_question asked = {.packing = &question.packing,
-		.capacity = question.packing.capacity,
+	struct pack_question asked = {.packing = &question->packing,
+		.capacity = question->packing.capacity,
 		.nodes = nodes};
 	struct pack_answer answer = pack(climb->run, &asked, arena);
 	climb->work += answer.nodes;
+	return answer;
+}
+
+/* Does the set pack?  It is the best if it is worth more. */
+static bool packs(struct spill_climb *climb, const struct spill_set *set, uint64_t nodes)
+{
+	struct arena *arena = arena_open();
+	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
+	struct pack_answer answer = ask(climb, &question, nodes, arena);
 	if (answer.status == PACK_FITS)
 		keep(climb, set, &question, answer.placement);
 	arena_close(arena);
-	return answer;
+	return answer.status == PACK_FITS;
 }
 
 static void set_trial(struct spill_climb *climb, const bool *kept)
@@ -80,62 +90,14 @@ bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes
 {
 	struct spill_set *trial = &climb->trial;
 	set_trial(climb, kept);
-	return trial->gain > climb->best.gain && ask(climb, trial, nodes).status == PACK_FITS;
-}
-
-struct density {
-	double worth;
-	size_t item;
-};
-
-static int by_density(const void *a, const void *b)
-{
-	const struct density *x = a, *y = b;
-	if (x->worth != y->worth)
-		return x->worth < y->worth ? 1 : -1;
-	return (x->item > y->item) - (x->item < y->item);
-}
-
-/* What is there at one address is worth as much as all of it, for what it takes. */
-static struct density *rank_items(struct spill_climb *climb, const struct items *items,
-	const struct spill_question *question, struct arena *arena)
-{
-	struct density *ranks = arena_array(arena, struct density, items->count);
-	for (size_t k = 0; k < items->count; k++)
-		ranks[k].item = k;
-	for (size_t b = 0; b < question->packing.count; b++)
-		for (int i = question->residences[b].first;
-			items->of[b] >= 0 && i <= question->residences[b].last; i++)
-			ranks[items->of[b]].worth += (double)climb->model->items[i].gain;
-	for (size_t k = 0; k < items->count; k++)
-		ranks[k].worth =
-			items_fixed(items, k) ? INFINITY : ranks[k].worth / (1 + items->at[k].area);
-	qsort(ranks, items->count, sizeof *ranks, by_density);
-	return ranks;
+	return trial->gain > climb->best.gain && packs(climb, trial, nodes);
 }
 
 /* What first fit finds a place for, of this set, is the first best. */
 static void keep_fitting(struct spill_climb *climb, struct spill_set *set)
 {
-	struct arena *arena = arena_open();
-	struct spill_question question = spill_question_make(arena, climb->model, set->kept);
-	question.packing.goal = PACKING_SPILL;
-	struct items *items = items_make(&question.packing, arena);
-	struct density *ranks = rank_items(climb, items, &question, arena);
-	struct shelf *shelf = shelf_make(items, arena);
-	shelf_clear(shelf);
-	for (size_t k = 0; k < items->count && run_go_on(climb->run, 1); k++)
-		if (!items_range(items, ranks[k].item))
-			shelf_put(shelf, ranks[k].item, SHELF_FIRST, question.packing.capacity);
-	struct placement placement = {question.packing.count,
-		arena_array(arena, int64_t, question.packing.count), NULL, 0, NULL};
-	items_place(items, shelf_addresses(shelf), &placement);
-	for (size_t b = 0; b < question.packing.count; b++)
-		for (int i = question.residences[b].first;
-			placement.addresses[b] == UNPLACED && i <= question.residences[b].last; i++)
-			spill_set_turn(set, i);
-	keep(climb, set, &question, &placement);
-	arena_close(arena);
+	spill_fit(climb->run, set, SPILL_BY_WORTH, NULL, climb->best_at);
+	spill_set_copy(&climb->best, set);
 }
 
 void spill_climb_start(struct spill_climb *climb)
@@ -151,7 +113,7 @@ void spill_climb_start(struct spill_climb *climb)
 		spill_set_clear(trial);
 		trial->room = room / 100 * percent + room % 100 * percent / 100;
 		spill_moves_fill(&climb->moves, trial);
-		if (ask(climb, trial, START_NODES).status == PACK_FITS)
+		if (packs(climb, trial, START_NODES))
 			break;
 	}
 	spill_set_copy(&climb->moves.now, &climb->best);
@@ -178,6 +140,49 @@ static int moves_of(struct spill_climb *climb)
 	return moves < MOVES_MOST ? (int)moves : MOVES_MOST;
 }
 
+/* All but what is small, of those that rows are about. */
+static void leave_small(struct spill_climb *climb, struct spill_set *set)
+{
+	const struct spill_model *model = climb->model;
+	uint64_t more = (uint64_t)(model->room / SMALL_MORE);
+	int64_t small = model->room / SMALL_LEAST + (int64_t)run_random(climb->run, 1 + more);
+	for (int i = 0; i < model->item_count; i++) {
+		const struct spill_item *item = &model->items[i];
+		if (set->kept[i] && item->size <= small && item->row < item->row_end)
+			spill_set_turn(set, i);
+	}
+}
+
+/* What lies in place of others is not taken apart. */
+static bool asks_all(struct spill_climb *climb)
+{
+	return climb->model->pair_count || run_random(climb->run, SMALL_ASKED) == 0;
+}
+
+/* Packs what the moves led to; the best that comes of it is kept. */
+static struct pack_answer ask_moves(struct spill_climb *climb, uint64_t nodes)
+{
+	struct arena *arena = arena_open();
+	struct spill_set *full = &climb->full;
+	spill_set_copy(full, &climb->moves.now);
+	if (!asks_all(climb))
+		leave_small(climb, full);
+	struct spill_question question = spill_question_make(arena, climb->model, full->kept);
+	struct pack_answer answer = ask(climb, &question, nodes, arena);
+	if (answer.status == PACK_FITS) {
+		spill_question_answer(&question, answer.placement, climb->full_at);
+		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
+		if (full->gain > climb->best.gain) {
+			size_t size = (size_t)climb->model->item_count * sizeof *climb->full_at;
+			memcpy(climb->best_at, climb->full_at, size);
+			spill_set_copy(&climb->best, full);
+			climb->better = climb->any = true;
+		}
+	}
+	arena_close(arena);
+	return answer;
+}
+
 void spill_climb_step(struct spill_climb *climb)
 {
 	struct spill_moves *moves = &climb->moves;
@@ -189,7 +194,7 @@ void spill_climb_step(struct spill_climb *climb)
 		return;
 	}
 	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
-	struct pack_answer answer = ask(climb, &moves->now, nodes);
+	struct pack_answer answer = ask_moves(climb, nodes);
 	if (answer.status == PACK_FITS) {
 		spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 		climb->found = true;

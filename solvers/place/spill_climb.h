@@ -8,20 +8,23 @@
 /*
  * Sets that pack, better and better.  One set is on its way: moves make it gain more, less the
  * pressure of rows that are nearly full (spill_pressure.h).  When it gains more than the best, the
- * packer is asked.  Where that fails the pressure rises; when a set packs, or none gains more than
- * the best, it falls everywhere.
+ * packer is asked, mostly about all but what is small: that finds places later (spill_finish.h).
+ * Where it fails the pressure rises; when a set packs, or none gains more than the best, it falls
+ * everywhere.
  */
 struct spill_climb {
 	struct run *run;
 	const struct spill_model *model;
 	struct spill_moves moves;
 	struct spill_set best, trial;
-	int64_t *best_at; /* addresses, by item */
-	bool any;         /* there is a best */
-	bool found;       /* a step found one that packs */
-	bool better;      /* it is new: whoever looks at it says no */
-	uint64_t work;    /* in the packer's nodes, about */
-	int steps;        /* done; no more are counted than matter */
+	int64_t *best_at;      /* addresses, by item */
+	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
+	int64_t *full_at;
+	bool any;      /* there is a best */
+	bool found;    /* a step found one that packs */
+	bool better;   /* it is new: whoever looks at it says no */
+	uint64_t work; /* in the packer's nodes, about */
+	int steps;     /* done; no more are counted than matter */
 };
 
 struct spill_climb spill_climb_make(
