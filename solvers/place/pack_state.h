@@ -10,8 +10,9 @@
  * What holds between changes: no item may lie below the floor of a section it lives in; a floor is
  * as high as the lowest item that is left there.
  */
-enum { NOT_COUNTED = -1 };
 #define PLACED INT64_MAX /* the level of an item that is; the floor of a section where all are */
+
+enum { NOT_COUNTED = -1 };
 
 enum change_kind { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
 
@@ -31,7 +32,7 @@ struct state {
 	int64_t *low;    /* the same, and the address of those that are placed */
 	int64_t *floor;  /* of each section: nothing more goes below */
 	int64_t *rest;   /* heights not placed yet */
-	int *choices;    /* of each section, as counted last; or NOT_COUNTED */
+	int *choices;    /* of each section, as counted since it changed; NOT_COUNTED */
 	int64_t *lowest; /* of the items left that live before section s and in it; PLACED */
 	int *crossing;   /* items not placed that live before section s and in it */
 	double *weight;  /* of a section: how often it failed; never taken back */

@@ -12,7 +12,8 @@ enum {
 	START_NODES = 20000,
 	SMALL_LEAST = 400, /* small is what takes no more than such a part of the room, */
 	SMALL_MORE = 130,  /* and at most such a part more; */
-	SMALL_ASKED = 4,   /* one question of so many is about it, too */
+	SMALL_ASKED = 4,   /* one question of so many is about it, too, */
+	SMALL_FUTILE = 16, /* and so many after it found no place */
 	MOVES_FIRST = 50,  /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
 };
@@ -156,7 +157,19 @@ static void leave_small(struct spill_climb *climb, struct spill_set *set)
 /* What lies in place of others is not taken apart. */
 static bool asks_all(struct spill_climb *climb)
 {
+	if (climb->futile > 0) {
+		climb->futile--;
+		return true;
+	}
 	return climb->model->pair_count || run_random(climb->run, SMALL_ASKED) == 0;
+}
+
+static void keep_full(struct spill_climb *climb)
+{
+	size_t size = (size_t)climb->model->item_count * sizeof *climb->full_at;
+	memcpy(climb->best_at, climb->full_at, size);
+	spill_set_copy(&climb->best, &climb->full);
+	climb->better = climb->any = climb->found = true;
 }
 
 /* Packs what the moves led to; the best that comes of it is kept. */
@@ -172,12 +185,10 @@ static struct pack_answer ask_moves(struct spill_climb *climb, uint64_t nodes)
 	if (answer.status == PACK_FITS) {
 		spill_question_answer(&question, answer.placement, climb->full_at);
 		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
-		if (full->gain > climb->best.gain) {
-			size_t size = (size_t)climb->model->item_count * sizeof *climb->full_at;
-			memcpy(climb->best_at, climb->full_at, size);
-			spill_set_copy(&climb->best, full);
-			climb->better = climb->any = true;
-		}
+		if (full->gain > climb->best.gain)
+			keep_full(climb);
+		else
+			climb->futile = SMALL_FUTILE;
 	}
 	arena_close(arena);
 	return answer;
@@ -194,10 +205,11 @@ void spill_climb_step(struct spill_climb *climb)
 		return;
 	}
 	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
+	int64_t before = climb->best.gain;
 	struct pack_answer answer = ask_moves(climb, nodes);
 	if (answer.status == PACK_FITS) {
-		spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
-		climb->found = true;
+		if (climb->best.gain > before)
+			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 	} else if (climb->model->row_count) {
 		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);
 		spill_pressure_raise(&moves->pressure, row_at(climb->model, answer.hardest));

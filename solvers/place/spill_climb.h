@@ -20,6 +20,7 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
+	int futile;    /* questions about everything, before the next that is not */
 	bool any;      /* there is a best */
 	bool found;    /* a step found one that packs */
 	bool better;   /* it is new: whoever looks at it says no */

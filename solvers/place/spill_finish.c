@@ -58,7 +58,7 @@ static void fit_more(struct run *run, struct spill_moves *moves, struct spill_se
 void spill_finish(struct run *run, struct spill_moves *moves, const struct spill_set *wanted,
 	struct spill_set *set, int64_t *at)
 {
-	if (set->model->pair_count)
+	if (set->model->pair_count || !run_go_on(run, 1))
 		return;
 	forget_others(set, at);
 	fit_wanted(run, wanted, set, at);
