@@ -249,16 +249,3 @@ struct spill_model *spill_model_make(
 	spill_rows_make(arena, model, entries_most);
 	return model;
 }
-
-int spill_row_at(const struct spill_model *model, int64_t time)
-{
-	int low = 0, high = model->row_count - 1;
-	while (low < high) {
-		int middle = (low + high + 1) / 2;
-		if (model->rows[middle].time <= time)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}

@@ -70,7 +70,4 @@ struct arena;
 struct spill_model *spill_model_make(
 	struct arena *arena, const struct packing *packing, size_t entries_most);
 
-/* The last row that is not later than the time, or the first.  There is one. */
-int spill_row_at(const struct spill_model *model, int64_t time);
-
 #endif
