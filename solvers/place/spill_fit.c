@@ -75,9 +75,12 @@ void spill_fit(struct run *run, struct spill_set *set, enum spill_order order, c
 		disturb(run, ranks, items->count);
 	struct shelf *shelf = shelf_make(items, arena);
 	shelf_clear(shelf);
-	for (size_t k = 0; k < items->count && run_go_on(run, 1); k++)
+	for (size_t k = 0; k < items->count; k++) {
+		if (!items_fixed(items, ranks[k].item) && !run_go_on(run, 1))
+			break;
 		if (!items_range(items, ranks[k].item))
 			shelf_put(shelf, ranks[k].item, SHELF_FIRST, question.packing.capacity);
+	}
 	struct placement placement = {question.packing.count,
 		arena_array(arena, int64_t, question.packing.count), NULL, 0, NULL};
 	items_place(items, shelf_addresses(shelf), &placement);
