@@ -1,0 +1,70 @@
+/* What is put into a packing later lies right: no two meet, nothing that was kept is lost. */
+#include "base/arena.h"
+#include "model/packing_sums.h"
+#include "search/solver.h"
+#include "solvers/place/spill_finish.h"
+#include "solvers/place/spill_fit.h"
+#include "solvers/place/spill_pack.h"
+#include "tests/support/draws.h"
+#include "tests/support/spill_instances.h"
+
+#include "tests/test.h"
+
+static const struct packing *packing;
+static int64_t before, after, saved; /* in the model's units */
+static struct packing_fault fault;
+
+/* What first fit keeps of a set that the rows hold, and then whatever else can be. */
+static void run_finish(struct run *run, const struct problem *problem)
+{
+	struct arena *arena = arena_open();
+	(void)problem;
+	const struct spill_model *model = spill_model_make(arena, packing, 1 << 20);
+	struct spill_moves moves = spill_moves_make(run, arena, model);
+	struct spill_set wanted = spill_set_make(arena, model), set = spill_set_make(arena, model);
+	int64_t *at = arena_array(arena, int64_t, model->item_count);
+	spill_moves_fill(&moves, &wanted);
+	spill_set_copy(&set, &wanted);
+	spill_fit(run, &set, SPILL_BY_WORTH, NULL, at);
+	before = set.gain;
+	spill_finish(run, &moves, &wanted, &set, at);
+	after = set.gain;
+	const struct placement *placement = spill_placement(arena, model, set.kept, at);
+	fault = packing_check(packing, placement);
+	saved = placement_saved(packing, placement) / model->unit_gain;
+	arena_close(arena);
+}
+
+static const struct solver solver = {.stage = STAGE_PLACE, .name = "finish", .run = run_finish};
+
+static void what_comes_later_lies_right(void **state)
+{
+	long count = draws(20), fuller = 0;
+	uint64_t seed = draws_seed(1);
+	(void)state;
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct packing drawn = spill_random(arena, seed + (uint64_t)draw,
+			30 + 10 * (size_t)(draw % 5), draw % 2 ? 50 : 75);
+		drawn.goal = PACKING_SPILL;
+		struct problem problem = {.stage = STAGE_PLACE, .packing = &drawn};
+		packing = &drawn;
+		solve(&solver, &problem, 0, 1, arena);
+		if (fault.a >= 0)
+			fail_msg("draw %ld, buffers %d and %d: %s", draw, fault.a, fault.b,
+				fault.why);
+		assert_true(after >= before && saved == after);
+		fuller += after > before;
+		arena_close(arena);
+	}
+	print_message("%ld of %ld are fuller\n", fuller, count);
+	assert_true(!draws_are_many(count) || fuller > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_comes_later_lies_right),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
