@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "solvers/place/spill_climb.h"
+#include "solvers/place/spill_hunt.h"
 #include "solvers/place/spill_master.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ struct spilling {
 	struct run *run;
 	struct arena *arena; /* as long as the search */
 	const struct spill_model *model;
-	struct spill_climb climb;
+	struct spill_hunt hunt;
+	struct spill_climb *climb; /* of the hunt: has the best */
 	struct array(struct spill_cut) cuts;
 	struct array(struct undecided) undecided;
 	int64_t most;      /* no set gains more */
@@ -50,14 +51,14 @@ static double lost(const struct spilling *spilling, int64_t gain)
 
 static void offer(struct spilling *spilling)
 {
-	if (!spilling->climb.better)
+	if (!spilling->climb->better)
 		return;
 	struct candidate candidate = {.stage = STAGE_PLACE,
 		.placement = spill_placement(run_arena(spilling->run), spilling->model,
-			spilling->climb.best.kept, spilling->climb.best_at)};
-	spilling->climb.better = false;
-	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb.best.gain));
-	run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+			spilling->climb->best.kept, spilling->climb->best_at)};
+	spilling->climb->better = false;
+	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb->best.gain));
+	run_report(spilling->run, lost(spilling, spilling->climb->best.gain),
 		lost(spilling, spilling->most));
 }
 
@@ -68,18 +69,18 @@ static void bound(struct spilling *spilling)
 	for (size_t i = 0; i < spilling->undecided.count; i++)
 		if (spilling->undecided.at[i].gain > most)
 			most = spilling->undecided.at[i].gain;
-	if (most < spilling->climb.best.gain)
-		most = spilling->climb.best.gain;
+	if (most < spilling->climb->best.gain)
+		most = spilling->climb->best.gain;
 	if (most < spilling->most)
 		spilling->most = most;
 	if (spilling->most < before)
-		run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+		run_report(spilling->run, lost(spilling, spilling->climb->best.gain),
 			lost(spilling, spilling->most));
 }
 
 static bool is_done(const struct spilling *spilling)
 {
-	return spilling->spent || spilling->climb.best.gain >= spilling->most;
+	return spilling->spent || spilling->climb->best.gain >= spilling->most;
 }
 
 /* The climb takes its share of the work. */
@@ -89,8 +90,8 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	(void)rows;
 	spilling->spent |= !run_spend(spilling->run, 1 + iterations);
 	spilling->work += CALL_WORK + ITERATION_WORK * iterations;
-	while (!is_done(spilling) && spilling->climb.work < spilling->work * spilling->share) {
-		spill_climb_step(&spilling->climb);
+	while (!is_done(spilling) && spilling->hunt.work < spilling->work * spilling->share) {
+		spill_hunt_step(&spilling->hunt);
 		spilling->spent |= !run_spend(spilling->run, 1);
 		offer(spilling);
 	}
@@ -108,7 +109,7 @@ static bool *read_kept(struct spilling *spilling, const double *values)
 static void found(void *user, const double *values)
 {
 	struct spilling *spilling = user;
-	spill_climb_try(&spilling->climb, read_kept(spilling, values), FIRST_NODES);
+	spill_climb_try(spilling->climb, read_kept(spilling, values), FIRST_NODES);
 	offer(spilling);
 }
 
@@ -117,7 +118,7 @@ static void found(void *user, const double *values)
 static const double *known(void *user)
 {
 	struct spilling *spilling = user;
-	const struct spill_climb *climb = &spilling->climb;
+	const struct spill_climb *climb = spilling->climb;
 	const struct spill_model *model = spilling->model;
 	if (!climb->any || (spilling->known && spilling->known_gain == climb->best.gain))
 		return spilling->known;
@@ -149,7 +150,7 @@ static int64_t bound_of(const struct spilling *spilling, const struct milp_answe
 
 static int64_t gain_of(struct spilling *spilling, const bool *kept)
 {
-	struct spill_set *set = &spilling->climb.trial;
+	struct spill_set *set = &spilling->climb->trial;
 	spill_set_clear(set);
 	for (int i = 0; i < spilling->model->item_count; i++)
 		if (kept[i])
@@ -169,7 +170,7 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
 	spilling->work += answer.nodes;
 	if (answer.status == PACK_FITS) {
-		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
+		spill_climb_keep(spilling->climb, kept, &question, answer.placement);
 		return;
 	}
 	int *all = arena_array(spilling->arena, int, question.packing.count);
@@ -205,7 +206,7 @@ static void ask_master(struct spilling *spilling)
 	bound(spilling);
 	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
 		const bool *kept = read_kept(spilling, answer.values);
-		if (gain_of(spilling, kept) > spilling->climb.best.gain)
+		if (gain_of(spilling, kept) > spilling->climb->best.gain)
 			decide(spilling, kept, FIRST_NODES);
 	}
 	arena_close(arena);
@@ -218,7 +219,7 @@ static bool ask_again(struct spilling *spilling)
 	struct undecided *most = NULL;
 	for (size_t i = 0; i < spilling->undecided.count; i++) {
 		struct undecided *at = &spilling->undecided.at[i];
-		if (at->gain > spilling->climb.best.gain && (!most || at->gain > most->gain))
+		if (at->gain > spilling->climb->best.gain && (!most || at->gain > most->gain))
 			most = at;
 	}
 	if (!most || most->gain < spilling->rest_most)
@@ -242,8 +243,9 @@ void spill_run(struct run *run, const struct problem *problem)
 	}
 	spilling.most = spilling.rest_most = spilling.model->total;
 	spilling.share = 1;
-	spilling.climb = spill_climb_make(run, arena, spilling.model);
-	spill_climb_start(&spilling.climb);
+	spilling.hunt = spill_hunt_open(run, spilling.model);
+	spilling.climb = &spilling.hunt.climbs[0];
+	spill_climb_start(spilling.climb);
 	offer(&spilling);
 	bound(&spilling);
 	while (!is_done(&spilling)) {
@@ -253,7 +255,8 @@ void spill_run(struct run *run, const struct problem *problem)
 		offer(&spilling);
 		bound(&spilling);
 	}
-	bool optimal = spilling.climb.best.gain >= spilling.most;
+	bool optimal = spilling.climb->best.gain >= spilling.most;
 	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
+	spill_hunt_close(&spilling.hunt);
 	arena_close(arena);
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "solvers/place/spill_finish.h"
 #include "solvers/place/spill_fit.h"
+#include "solvers/place/spill_grow.h"
 
 #include <string.h>
 
@@ -16,6 +17,8 @@ enum {
 	SMALL_FUTILE = 16, /* and so many after it found no place */
 	MOVES_FIRST = 50,  /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
+	GROW_NODES = 400000,
+	GROW_MOVES = 2000,
 };
 
 /* What pressure is multiplied with after a set that packs, when none gains more, and after one that
@@ -101,6 +104,13 @@ static void keep_fitting(struct spill_climb *climb, struct spill_set *set)
 	spill_set_copy(&climb->best, set);
 }
 
+/* From the best, with pressure as at first. */
+static void set_out(struct spill_climb *climb)
+{
+	spill_set_copy(&climb->moves.now, &climb->best);
+	climb->moves.pressure = spill_pressure_make(climb->moves.arena, &climb->best);
+}
+
 void spill_climb_start(struct spill_climb *climb)
 {
 	struct spill_set *trial = &climb->trial;
@@ -117,8 +127,20 @@ void spill_climb_start(struct spill_climb *climb)
 		if (packs(climb, trial, START_NODES))
 			break;
 	}
-	spill_set_copy(&climb->moves.now, &climb->best);
-	climb->moves.pressure = spill_pressure_make(climb->moves.arena, &climb->best);
+	set_out(climb);
+}
+
+void spill_climb_follow(struct spill_climb *climb, const struct spill_climb *other)
+{
+	if (!climb->any || other->best.gain > climb->best.gain) {
+		size_t size = (size_t)climb->model->item_count * sizeof *climb->best_at;
+		spill_set_copy(&climb->best, &other->best);
+		memcpy(climb->best_at, other->best_at, size);
+		climb->better = true;
+	}
+	if (!climb->any)
+		set_out(climb);
+	climb->any = true;
 }
 
 static int row_at(const struct spill_model *model, int64_t time)
@@ -136,6 +158,8 @@ static int row_at(const struct spill_model *model, int64_t time)
 
 static int moves_of(struct spill_climb *climb)
 {
+	if (climb->grows)
+		return GROW_MOVES;
 	int64_t moves = MOVES_FIRST + (int64_t)climb->steps * MOVES_FIRST;
 	climb->steps += moves < MOVES_MOST;
 	return moves < MOVES_MOST ? (int)moves : MOVES_MOST;
@@ -172,26 +196,52 @@ static void keep_full(struct spill_climb *climb)
 	climb->better = climb->any = climb->found = true;
 }
 
-/* Packs what the moves led to; the best that comes of it is kept. */
-static struct pack_answer ask_moves(struct spill_climb *climb, uint64_t nodes)
+/* Where a question failed. */
+struct failure {
+	bool fits;
+	int64_t at;
+};
+
+/* The addresses are in full_at, if it fits. */
+static struct failure place_full(struct spill_climb *climb)
 {
 	struct arena *arena = arena_open();
+	struct failure failure;
+	struct spill_question question = spill_question_make(arena, climb->model, climb->full.kept);
+	if (climb->grows) {
+		struct spill_growth growth = {GROW_NODES, climb->stuck};
+		failure.fits =
+			spill_grow(climb->run, &question, &growth, climb->full_at) == PACK_FITS;
+		failure.at = climb->stuck = growth.at;
+		climb->work += growth.nodes;
+	} else {
+		uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
+		struct pack_answer answer = ask(climb, &question, nodes, arena);
+		failure.fits = answer.status == PACK_FITS;
+		failure.at = answer.hardest;
+		if (failure.fits)
+			spill_question_answer(&question, answer.placement, climb->full_at);
+	}
+	arena_close(arena);
+	return failure;
+}
+
+/* Packs what the moves led to; the best that comes of it is kept. */
+static struct failure ask_moves(struct spill_climb *climb)
+{
 	struct spill_set *full = &climb->full;
 	spill_set_copy(full, &climb->moves.now);
 	if (!asks_all(climb))
 		leave_small(climb, full);
-	struct spill_question question = spill_question_make(arena, climb->model, full->kept);
-	struct pack_answer answer = ask(climb, &question, nodes, arena);
-	if (answer.status == PACK_FITS) {
-		spill_question_answer(&question, answer.placement, climb->full_at);
+	struct failure failure = place_full(climb);
+	if (failure.fits) {
 		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
 		if (full->gain > climb->best.gain)
 			keep_full(climb);
 		else
 			climb->futile = SMALL_FUTILE;
 	}
-	arena_close(arena);
-	return answer;
+	return failure;
 }
 
 void spill_climb_step(struct spill_climb *climb)
@@ -204,14 +254,13 @@ void spill_climb_step(struct spill_climb *climb)
 		spill_pressure_scale(&moves->pressure, AFTER_NOTHING);
 		return;
 	}
-	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
 	int64_t before = climb->best.gain;
-	struct pack_answer answer = ask_moves(climb, nodes);
-	if (answer.status == PACK_FITS) {
+	struct failure failure = ask_moves(climb);
+	if (failure.fits) {
 		if (climb->best.gain > before)
 			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 	} else if (climb->model->row_count) {
 		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);
-		spill_pressure_raise(&moves->pressure, row_at(climb->model, answer.hardest));
+		spill_pressure_raise(&moves->pressure, row_at(climb->model, failure.at));
 	}
 }

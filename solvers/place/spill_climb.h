@@ -11,6 +11,9 @@
  * packer is asked, mostly about all but what is small: that finds places later (spill_finish.h).
  * Where it fails the pressure rises; when a set packs, or none gains more than the best, it falls
  * everywhere.
+ *
+ * There are two ways to ask: short questions about many sets, or, if it grows, long ones about few
+ * (spill_grow.h).
  */
 struct spill_climb {
 	struct run *run;
@@ -20,7 +23,9 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
-	int futile;    /* questions about everything, before the next that is not */
+	int futile; /* questions about everything, before the next that is not */
+	bool grows;
+	int64_t stuck; /* if it grows: a step at which it failed */
 	bool any;      /* there is a best */
 	bool found;    /* a step found one that packs */
 	bool better;   /* it is new: whoever looks at it says no */
@@ -34,6 +39,9 @@ struct spill_climb spill_climb_make(
 /* A first set that packs: what first fit keeps, whatever the budget, then from less and less
  * room. */
 void spill_climb_start(struct spill_climb *climb);
+
+/* Goes on from the best of another climb of the same model. */
+void spill_climb_follow(struct spill_climb *climb, const struct spill_climb *other);
 
 /* A set whose question was answered: it is the best if it gains more. */
 void spill_climb_keep(struct spill_climb *climb, const bool *kept,

@@ -1,0 +1,27 @@
+#ifndef PLACE_SPILL_HUNT_H
+#define PLACE_SPILL_HUNT_H
+
+#include "solvers/place/spill_climb.h"
+
+/*
+ * Two climbs that share their best: the first asks the packer briefly, the second grows packings.
+ * Which is better differs, so once the first has worked for long they take turns, each on a thread
+ * of its own where there are two.
+ */
+enum { SPILL_CLIMBS = 2 };
+
+struct spill_hunt {
+	struct run *run;
+	struct arena *arenas[SPILL_CLIMBS];
+	struct spill_climb climbs[SPILL_CLIMBS]; /* the first always has the best of both */
+	uint64_t work;                           /* of both, in the packer's nodes, about */
+	uint64_t turn;                           /* work of each in all turns so far */
+};
+
+struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model);
+void spill_hunt_close(struct spill_hunt *hunt);
+
+/* Some work. */
+void spill_hunt_step(struct spill_hunt *hunt);
+
+#endif
