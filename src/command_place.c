@@ -119,8 +119,10 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 {
 	struct problem problem = {
 		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
-	struct asker asker = {
-		.jobs = 1, .listener = listener, .stop = listener_wait, .report = listener_gap};
+	struct asker asker = {.jobs = request->jobs,
+		.listener = listener,
+		.stop = listener_wait,
+		.report = listener_gap};
 	struct answer answer =
 		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
 	bool refused = false;
@@ -222,6 +224,7 @@ static const struct option options[] = {
 	{"milp", 0, "glpk|cbc",
 		"what solves the integer programs of --spill and ilp (default glpk)", false},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
+	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
 	{"budget", 0, "N", "at most N nodes", false},
 	{"time-limit", 0, "S", "stop after S seconds", false},
 	{"seed", 's', "S", "of everything random (default 1)", false},

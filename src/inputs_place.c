@@ -7,6 +7,7 @@
 #include "spec/file.h"
 #include "spec/reader.h"
 
+#include <omp.h>
 #include <string.h>
 
 static bool has(const struct arguments *arguments, const char *name)
@@ -133,6 +134,7 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 {
 	struct reading reading = {.arena = arena, .diag = diag};
 	int64_t budget = 0, seed = 1, alignment = 1, capacity = PACKING_BYTES_MOST;
+	int64_t jobs = omp_get_max_threads();
 	int format = FORMAT_CSV;
 	struct packing wishes = {0};
 	check_options(arguments, diag);
@@ -148,12 +150,14 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 		.certificate = text_of(arguments, "certificate"),
 		.check_certificate = text_of(arguments, "check-certificate"),
 	};
+	option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
 	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
 	option_integer(arguments, "time-limit", 1, 1000000000, diag, &out->seconds);
 	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
 	option_word(arguments, "format", format_names, diag, &format);
 	read_milp(arguments, diag, out);
 	read_solver(arguments, diag, out);
+	out->jobs = (int)jobs;
 	out->budget = (uint64_t)budget;
 	out->seed = (uint64_t)seed;
 	out->format = (enum format)format;

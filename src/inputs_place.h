@@ -16,6 +16,7 @@ struct place_request {
 	const struct solver *solver;
 	uint64_t budget; /* nodes; 0: no limit */
 	int64_t seconds; /* 0: no limit */
+	int jobs;        /* threads */
 	uint64_t seed;
 	enum milp_backend milp; /* what solves integer programs */
 	bool quiet;

@@ -11,7 +11,8 @@
  * limit.  listener_stop and listener_progress are the callbacks of explorers.
  */
 struct listener {
-	double start, limit, shown; /* seconds; limit 0: none */
+	double start, limit;  /* seconds; limit 0: none */
+	_Atomic double shown; /* when there was progress last */
 	bool terminal;
 	atomic_bool late;
 	const char *what; /* that is counted: "candidates" */
