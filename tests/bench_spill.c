@@ -9,15 +9,17 @@
 
 /*
  * Which buffers to keep, one weight for each: what is lost, the least that must be, and the gap
- * relative to what is kept, in at most so many seconds (SECONDS) of one thread.  Random packings
- * of SEED, SEED + 1, ...; and the tables A to D of the directory PLACEMENTS.
+ * relative to what is kept, in at most so many seconds (SECONDS) of one thread; of several threads
+ * (JOBS), in so many seconds on the wall.  Random packings of SEED, SEED + 1, ...; and the tables
+ * A to D of the directory PLACEMENTS.
  */
 static double seconds_most, started;
+static int jobs;
 
 static double now(void)
 {
 	struct timespec time;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	clock_gettime(jobs > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -36,7 +38,7 @@ static const struct solver solver = {.stage = STAGE_PLACE, .name = "spill", .run
 static void answer(struct arena *arena, const char *name, const struct packing *packing)
 {
 	struct problem problem = {.stage = STAGE_PLACE, .packing = packing};
-	struct asker asker = {.jobs = 1, .stop = is_late};
+	struct asker asker = {.jobs = jobs, .stop = is_late};
 	double all = 0;
 	for (size_t i = 0; i < packing->count; i++)
 		all += (double)packing->buffers[i].weight;
@@ -91,9 +93,11 @@ int main(void)
 {
 	static const size_t sizes[] = {20, 40, 60, 100, 150, 200};
 	const char *folder = getenv("PLACEMENTS"), *most = getenv("SECONDS");
+	const char *threads = getenv("JOBS");
 	long count = draws(3);
 	uint64_t seed = draws_seed(1);
 	seconds_most = most ? atof(most) : 10;
+	jobs = threads ? atoi(threads) : 1;
 	printf("spill %27s %12s  gap\n", "lost", "at least");
 	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
 		for (int percent = 50; percent <= 75; percent += 25)

@@ -98,7 +98,7 @@ static void run_hunt(struct run *run, const struct problem *problem)
 	struct spill_hunt hunt = spill_hunt_open(run, model);
 	spill_climb_start(&hunt.climbs[0]);
 	hunt.climbs[0].work += WORK_ALONE;
-	spill_hunt_step(&hunt);
+	spill_hunt_step(&hunt, INT64_MAX);
 	judge(model, &hunt.climbs[0].best, hunt.climbs[0].best_at);
 	found.gain = hunt.climbs[0].best.gain;
 	found.work = hunt.work;

@@ -91,7 +91,7 @@ static bool go_on(void *user, uint64_t iterations, int rows)
 	spilling->spent |= !run_spend(spilling->run, 1 + iterations);
 	spilling->work += CALL_WORK + ITERATION_WORK * iterations;
 	while (!is_done(spilling) && spilling->hunt.work < spilling->work * spilling->share) {
-		spill_hunt_step(&spilling->hunt);
+		spill_hunt_step(&spilling->hunt, spilling->most);
 		spilling->spent |= !run_spend(spilling->run, 1);
 		offer(spilling);
 	}

@@ -181,6 +181,8 @@ static void leave_small(struct spill_climb *climb, struct spill_set *set)
 /* What lies in place of others is not taken apart. */
 static bool asks_all(struct spill_climb *climb)
 {
+	if (climb->grows)
+		return false;
 	if (climb->futile > 0) {
 		climb->futile--;
 		return true;

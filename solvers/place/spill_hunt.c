@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 /* Work of the first climb before the second begins, and of each in a turn. */
-enum { ALONE = 1000000, TURN = 200000 };
+enum { ALONE = 1000000, TURN = 800000 };
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model)
 {
@@ -33,7 +33,8 @@ static void take_turn(struct run *run, void *context, size_t i)
 	struct spill_climb *climb = &hunt->climbs[i];
 	uint64_t alone = i ? 0 : ALONE;
 	set_run(climb, run);
-	while (climb->work < alone + hunt->turn && run_spend(run, 1))
+	while (climb->work < alone + hunt->turn && climb->best.gain < hunt->most &&
+		run_spend(run, 1))
 		spill_climb_step(climb);
 }
 
@@ -48,8 +49,9 @@ static void take_turns(struct spill_hunt *hunt)
 	spill_climb_follow(&climbs[0], &climbs[1]);
 }
 
-void spill_hunt_step(struct spill_hunt *hunt)
+void spill_hunt_step(struct spill_hunt *hunt, int64_t most)
 {
+	hunt->most = most;
 	uint64_t before = hunt->climbs[0].work + hunt->climbs[1].work;
 	if (hunt->climbs[0].work < ALONE || hunt->climbs[0].model->pair_count)
 		spill_climb_step(&hunt->climbs[0]);

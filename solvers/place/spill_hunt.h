@@ -15,13 +15,14 @@ struct spill_hunt {
 	struct arena *arenas[SPILL_CLIMBS];
 	struct spill_climb climbs[SPILL_CLIMBS]; /* the first always has the best of both */
 	uint64_t work;                           /* of both, in the packer's nodes, about */
+	int64_t most;                            /* gain: who has it stops */
 	uint64_t turn;                           /* work of each in all turns so far */
 };
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model);
 void spill_hunt_close(struct spill_hunt *hunt);
 
-/* Some work. */
-void spill_hunt_step(struct spill_hunt *hunt);
+/* Some work, until a set gains the most that can be. */
+void spill_hunt_step(struct spill_hunt *hunt, int64_t most);
 
 #endif
