@@ -320,6 +320,28 @@ static void pictures_of_nothing_and_of_much_are_xml(void **state)
 	assert_non_null(strstr(many, "10000 smaller boxes are left out"));
 }
 
+static void threads_change_nothing(void **state)
+{
+	struct text text = text_open(arena);
+	text_add(&text, PLACE_HEAD);
+	for (int i = 0; i < 60; i++)
+		text_add(
+			&text, "b%d,%d,%d,%d\n", i, i / 2, i / 2 + 1 + i * 7 % 11, 1 + i * 37 % 64);
+	folder_put("b.csv", text_read(&text));
+	static const char *const ways[] = {
+		"--capacity 256 --spill", "--minimize --solver anneal --budget 20000"};
+	for (int k = 0; k < 2; k++) {
+		struct ended alone =
+			place_run(arena_format(arena, "b.csv --format json --jobs 1 %s", ways[k]));
+		struct ended three =
+			place_run(arena_format(arena, "b.csv --format json -j 3 %s", ways[k]));
+		assert_int_equal(alone.status, three.status);
+		assert_non_null(strstr(alone.out, "\"offset\""));
+		assert_string_equal(alone.out, three.out);
+	}
+	place_expect("b.csv --capacity 256 --jobs 0", 2, "", NULL);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_close)
@@ -338,6 +360,7 @@ int main(void)
 		TEST(json_says_it_all),
 		TEST(a_heuristic_that_fails_decides_nothing),
 		TEST(what_has_no_number_names_none),
+		TEST(threads_change_nothing),
 		TEST(the_picture_is_xml),
 		TEST(pictures_of_nothing_and_of_much_are_xml),
 	};
