@@ -1,71 +1,34 @@
 #include "solvers/place/pack_room.h"
 
 #include "base/number.h"
+#include "solvers/place/sections.h"
 
 #include <stdlib.h>
 
 /* Of pairs, altogether; four bytes each. */
 enum { PAIRS_MOST = 20000000 };
 
-struct moment {
-	int64_t at;
-	int piece;
-	bool is_start;
-};
-
-struct span {
-	int first, end;
-};
-
 struct dividing {
 	const struct shapes *shapes;
 	struct arena *arena;
-	struct span *pieces, *spans; /* sections of pieces, of shapes */
+	struct stay *pieces, *spans; /* sections of pieces, of shapes */
 	int section_count;
 	int *order; /* shapes by first section, then by what they are */
 	size_t pairs;
 };
 
-/* Ends come before starts. */
-static int compare_moments(const void *left, const void *right)
-{
-	const struct moment *a = left, *b = right;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if (a->is_start != b->is_start)
-		return a->is_start ? 1 : -1;
-	return (a->piece > b->piece) - (a->piece < b->piece);
-}
-
-/* A new section begins with the first start after an end. */
 static void find_sections(struct dividing *dividing)
 {
 	const struct shapes *shapes = dividing->shapes;
 	struct arena *scratch = arena_open();
-	struct moment *moments = arena_array(scratch, struct moment, shapes->piece_count * 2);
-	size_t count = 0;
-	for (size_t p = 0; p < shapes->piece_count; p++) {
-		moments[count++] = (struct moment){shapes->pieces[p].start, (int)p, true};
-		moments[count++] = (struct moment){shapes->pieces[p].end, (int)p, false};
-	}
-	if (count)
-		qsort(moments, count, sizeof *moments, compare_moments);
-	bool has_ended = false;
-	int section = 0;
-	for (size_t m = 0; m < count; m++) {
-		struct span *span = &dividing->pieces[moments[m].piece];
-		section += moments[m].is_start && has_ended;
-		has_ended = !moments[m].is_start;
-		if (moments[m].is_start)
-			span->first = section;
-		else
-			span->end = section + 1;
-	}
-	dividing->section_count = count ? section + 1 : 0;
+	struct life *lives = arena_array(scratch, struct life, shapes->piece_count);
+	for (size_t p = 0; p < shapes->piece_count; p++)
+		lives[p] = (struct life){shapes->pieces[p].start, shapes->pieces[p].end};
+	dividing->section_count = sections_find(shapes->piece_count, lives, dividing->pieces);
 	for (size_t i = 0; i < shapes->count; i++) {
 		const struct shape *shape = &shapes->at[i];
 		size_t last = shape->piece_first + shape->piece_count - 1;
-		dividing->spans[i] = (struct span){
+		dividing->spans[i] = (struct stay){
 			dividing->pieces[shape->piece_first].first, dividing->pieces[last].end};
 	}
 	arena_close(scratch);
@@ -73,7 +36,7 @@ static void find_sections(struct dividing *dividing)
 
 static int compare_shapes(const struct dividing *dividing, int a, int b)
 {
-	const struct span *s = &dividing->spans[a], *t = &dividing->spans[b];
+	const struct stay *s = &dividing->spans[a], *t = &dividing->spans[b];
 	const struct shape *x = &dividing->shapes->at[a], *y = &dividing->shapes->at[b];
 	if (s->first != t->first)
 		return s->first < t->first ? -1 : 1;
@@ -105,7 +68,7 @@ static int compare_in_order(const void *left, const void *right, void *context)
 static const int64_t *find_heights(const struct dividing *dividing, int shape)
 {
 	const struct shape *s = &dividing->shapes->at[shape];
-	struct span span = dividing->spans[shape];
+	struct stay span = dividing->spans[shape];
 	if (s->piece_count < 2)
 		return NULL;
 	int64_t *heights = arena_array(dividing->arena, int64_t, span.end - span.first);
@@ -198,7 +161,7 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 	for (size_t o = from; o < to; o++) {
 		int shape = dividing->order[o];
 		const struct shape *s = &shapes->at[shape];
-		struct span span = dividing->spans[shape];
+		struct stay span = dividing->spans[shape];
 		bool is_twin = before >= 0 && !compare_shapes(dividing, before, shape);
 		room->items[room->item_count] = (struct item){span.first - first, span.end - first,
 			s->height, number_max(s->height, s->clear), s->align, s->low, s->high,
@@ -212,8 +175,8 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena)
 {
 	struct dividing dividing = {shapes, arena,
-		arena_array(arena, struct span, shapes->piece_count),
-		arena_array(arena, struct span, shapes->count), 0,
+		arena_array(arena, struct stay, shapes->piece_count),
+		arena_array(arena, struct stay, shapes->count), 0,
 		arena_array(arena, int, shapes->count), 0};
 	struct rooms rooms = {0, arena_array(arena, struct room, shapes->count), false};
 	find_sections(&dividing);

@@ -2,9 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "solvers/place/sections.h"
 
 /* Sections at first. */
 enum { SECTIONS_FIRST = 16 };
@@ -22,17 +20,12 @@ enum { TRY_NODES = 1000, PATIENCE = 8, SECTION_NODES = 150000 };
 /* Sections that are given up, so many times, unless fewer than the least would be left. */
 enum { GIVEN_UP_LEAST = 2, GIVEN_UP_MOST = 16, GIVEN_UP_TIMES = 3, SECTIONS_LEAST = 8 };
 
-/* Sections in which a residence lives, half-open. */
-struct stay {
-	int first, end;
-};
-
 struct growing {
 	struct run *run;
 	const struct spill_question *question;
 	size_t count;          /* of residences */
 	struct stay *stays[2]; /* by residence; the second as seen from the end */
-	int64_t *times;        /* at which sections begin */
+	int64_t *times;        /* of sections: the last start in each */
 	int section_count;
 	int from, to;       /* known are sections [from, to) */
 	int64_t *addresses; /* of what lives there, otherwise UNPLACED */
@@ -174,53 +167,23 @@ static bool give_up(struct growing *growing, bool back)
 	return true;
 }
 
-struct moment {
-	int64_t at;
-	size_t residence;
-	bool is_start;
-};
-
-/* Ends come before starts. */
-static int compare_moments(const void *left, const void *right)
-{
-	const struct moment *a = left, *b = right;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if (a->is_start != b->is_start)
-		return a->is_start ? 1 : -1;
-	return (a->residence > b->residence) - (a->residence < b->residence);
-}
-
-/* A new section begins with the first start after an end. */
 static void find_sections(struct growing *growing, struct arena *arena)
 {
 	const struct spill_residence *residences = growing->question->residences;
 	size_t count = growing->count;
-	struct moment *moments = arena_array(arena, struct moment, 2 * count);
-	growing->times = arena_array(arena, int64_t, count);
+	struct life *lives = arena_array(arena, struct life, count);
 	for (int k = 0; k < 2; k++)
 		growing->stays[k] = arena_array(arena, struct stay, count);
-	for (size_t r = 0; r < count; r++) {
-		moments[2 * r] = (struct moment){residences[r].from, r, true};
-		moments[2 * r + 1] = (struct moment){residences[r].to, r, false};
-	}
-	qsort(moments, 2 * count, sizeof *moments, compare_moments);
-	bool has_ended = false;
-	int section = 0;
-	for (size_t m = 0; m < 2 * count; m++) {
-		struct stay *stay = &growing->stays[0][moments[m].residence];
-		section += moments[m].is_start && has_ended;
-		has_ended = !moments[m].is_start;
-		if (has_ended) {
-			stay->end = section + 1;
-		} else {
-			stay->first = section;
-			growing->times[section] = moments[m].at;
-		}
-	}
-	growing->section_count = section + 1;
+	for (size_t r = 0; r < count; r++)
+		lives[r] = (struct life){residences[r].from, residences[r].to};
+	growing->section_count = sections_find(count, lives, growing->stays[0]);
+	growing->times = arena_array(arena, int64_t, growing->section_count);
+	for (int s = 0; s < growing->section_count; s++)
+		growing->times[s] = INT64_MIN;
 	for (size_t r = 0; r < count; r++) {
 		struct stay *stay = &growing->stays[0][r];
+		int64_t *time = &growing->times[stay->first];
+		*time = number_max(*time, lives[r].start);
 		stay->end = (int)number_max(stay->end, stay->first + 1); /* it may live never */
 		growing->stays[1][r] = (struct stay){
 			growing->section_count - stay->end, growing->section_count - stay->first};
