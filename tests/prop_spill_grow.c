@@ -12,7 +12,7 @@
 
 #include "tests/test.h"
 
-enum { NODES = 20000, WORK_ALONE = 1000000 };
+enum { NODES = 20000, WORK_ALONE = 1000000, HUNT_NODES = 400000 };
 
 static const struct packing *packing;
 static int percent; /* of the room that the set may fill */
@@ -120,11 +120,11 @@ static void threads_change_nothing(void **state)
 	drawn.goal = PACKING_SPILL;
 	packing = &drawn;
 	memset(&found, 0, sizeof found);
-	solve(&hunter, &problem, 0, 1, arena);
+	solve(&hunter, &problem, HUNT_NODES, 1, arena);
 	assert_true(has_grown && fault.a < 0 && saved == kept);
 	char *alone = arena_copy(arena, &found, sizeof found);
 	struct asker three = {.jobs = 3};
-	solve_for(&three, &hunter, &problem, 0, 1, arena);
+	solve_for(&three, &hunter, &problem, HUNT_NODES, 1, arena);
 	assert_memory_equal(alone, &found, sizeof found);
 	arena_close(arena);
 }
