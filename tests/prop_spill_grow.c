@@ -52,10 +52,25 @@ static void run_grow(struct run *run, const struct problem *problem)
 
 static const struct solver grower = {.stage = STAGE_PLACE, .name = "grow", .run = run_grow};
 
+/* Some alignments, a range that is reserved, and a buffer with a fixed address. */
+static void hamper(struct arena *arena, struct packing *drawn, uint64_t seed)
+{
+	struct buffer *buffers = arena_copy(arena, drawn->buffers, drawn->count * sizeof *buffers);
+	struct byte_range *reserved = arena_new(arena, struct byte_range);
+	*reserved = (struct byte_range){drawn->capacity / 2, drawn->capacity / 2 + 1024};
+	for (size_t i = seed % 3; i < drawn->count; i += 3)
+		buffers[i].alignment = 4096;
+	buffers[seed % drawn->count].is_fixed = true;
+	buffers[seed % drawn->count].address = 0;
+	drawn->reserved = reserved;
+	drawn->reserved_count = 1;
+	drawn->buffers = buffers;
+}
+
 static void what_has_grown_lies_right(void **state)
 {
 	static const int percents[] = {0, 60, 90, 95, 100, 130};
-	long count = draws(60), fits[6] = {0};
+	long count = draws(60), fits[6] = {0}, hampered = 0;
 	uint64_t seed = draws_seed(1);
 	(void)state;
 	for (long draw = 0; draw < count; draw++) {
@@ -64,6 +79,9 @@ static void what_has_grown_lies_right(void **state)
 		struct packing drawn = spill_random(
 			arena, seed + (uint64_t)draw, 20 + 20 * (size_t)(draw % 5), 60);
 		drawn.goal = PACKING_SPILL;
+		bool is_hampered = draw / 6 % 2;
+		if (is_hampered)
+			hamper(arena, &drawn, seed + (uint64_t)draw);
 		struct problem problem = {.stage = STAGE_PLACE, .packing = &drawn};
 		packing = &drawn;
 		percent = percents[k];
@@ -74,12 +92,14 @@ static void what_has_grown_lies_right(void **state)
 		if (status == PACK_FITS)
 			assert_int_equal(saved, kept);
 		fits[k] += status == PACK_FITS;
+		hampered += is_hampered && status == PACK_FITS && kept > 0;
 		arena_close(arena);
 	}
 	print_message("of %ld: %ld of nothing, %ld at 60 %%, %ld at 90, %ld at 95, %ld full, "
-		      "%ld overfull\n",
-		count, fits[0], fits[1], fits[2], fits[3], fits[4], fits[5]);
-	assert_true(!draws_are_many(count) || (fits[0] && fits[1] && fits[2] && fits[3]));
+		      "%ld overfull; %ld with alignments, reserved bytes and an address\n",
+		count, fits[0], fits[1], fits[2], fits[3], fits[4], fits[5], hampered);
+	assert_true(
+		!draws_are_many(count) || (fits[0] && fits[1] && fits[2] && fits[3] && hampered));
 	assert_int_equal(fits[5], 0);
 }
 

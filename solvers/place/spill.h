@@ -9,7 +9,7 @@
  * decomposition.  An integer program (spill_master.h) of rows that every packing holds names the
  * most valuable set; the packer says whether it packs; what does not is cut off, and sets that the
  * packer cannot decide stay in the bound.  Meanwhile sets that pack are made better
- * (spill_climb.h).
+ * (spill_hunt.h).
  *
  * The value offered is the weight that is lost: of all transfers that could be saved, those that
  * are not.  The bound proven is the least weight that must be lost.

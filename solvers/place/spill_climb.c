@@ -17,8 +17,8 @@ enum {
 	SMALL_FUTILE = 16, /* and so many after it found no place */
 	MOVES_FIRST = 50,  /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
-	GROW_NODES = 400000,
-	GROW_MOVES = 2000,
+	GROW_NODES = 400000, /* of a packing that grows, at most */
+	GROW_MOVES = 2000,   /* in a step that ends with one */
 };
 
 /* What pressure is multiplied with after a set that packs, when none gains more, and after one that
@@ -198,52 +198,51 @@ static void keep_full(struct spill_climb *climb)
 	climb->better = climb->any = climb->found = true;
 }
 
-/* Where a question failed. */
-struct failure {
+struct outcome {
 	bool fits;
-	int64_t at;
+	int64_t hardest; /* unless it fits: a step at which it failed */
 };
 
 /* The addresses are in full_at, if it fits. */
-static struct failure place_full(struct spill_climb *climb)
+static struct outcome place_full(struct spill_climb *climb)
 {
 	struct arena *arena = arena_open();
-	struct failure failure;
+	struct outcome outcome;
 	struct spill_question question = spill_question_make(arena, climb->model, climb->full.kept);
 	if (climb->grows) {
 		struct spill_growth growth = {GROW_NODES, climb->stuck};
-		failure.fits =
+		outcome.fits =
 			spill_grow(climb->run, &question, &growth, climb->full_at) == PACK_FITS;
-		failure.at = climb->stuck = growth.at;
+		outcome.hardest = climb->stuck = growth.at;
 		climb->work += growth.nodes;
 	} else {
 		uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
 		struct pack_answer answer = ask(climb, &question, nodes, arena);
-		failure.fits = answer.status == PACK_FITS;
-		failure.at = answer.hardest;
-		if (failure.fits)
+		outcome.fits = answer.status == PACK_FITS;
+		outcome.hardest = answer.hardest;
+		if (outcome.fits)
 			spill_question_answer(&question, answer.placement, climb->full_at);
 	}
 	arena_close(arena);
-	return failure;
+	return outcome;
 }
 
 /* Packs what the moves led to; the best that comes of it is kept. */
-static struct failure ask_moves(struct spill_climb *climb)
+static struct outcome ask_moves(struct spill_climb *climb)
 {
 	struct spill_set *full = &climb->full;
 	spill_set_copy(full, &climb->moves.now);
 	if (!asks_all(climb))
 		leave_small(climb, full);
-	struct failure failure = place_full(climb);
-	if (failure.fits) {
+	struct outcome outcome = place_full(climb);
+	if (outcome.fits) {
 		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
 		if (full->gain > climb->best.gain)
 			keep_full(climb);
 		else
 			climb->futile = SMALL_FUTILE;
 	}
-	return failure;
+	return outcome;
 }
 
 void spill_climb_step(struct spill_climb *climb)
@@ -257,12 +256,12 @@ void spill_climb_step(struct spill_climb *climb)
 		return;
 	}
 	int64_t before = climb->best.gain;
-	struct failure failure = ask_moves(climb);
-	if (failure.fits) {
+	struct outcome outcome = ask_moves(climb);
+	if (outcome.fits) {
 		if (climb->best.gain > before)
 			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 	} else if (climb->model->row_count) {
 		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);
-		spill_pressure_raise(&moves->pressure, row_at(climb->model, failure.at));
+		spill_pressure_raise(&moves->pressure, row_at(climb->model, outcome.hardest));
 	}
 }

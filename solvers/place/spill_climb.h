@@ -23,8 +23,8 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
-	int futile; /* questions about everything, before the next that is not */
-	bool grows;
+	int futile;    /* questions about everything, before the next that is not */
+	bool grows;    /* how it asks */
 	int64_t stuck; /* if it grows: a step at which it failed */
 	bool any;      /* there is a best */
 	bool found;    /* a step found one that packs */
