@@ -25,7 +25,7 @@ static void run_finish(struct run *run, const struct problem *problem)
 	int64_t *at = arena_array(arena, int64_t, model->item_count);
 	spill_moves_fill(&moves, &wanted);
 	spill_set_copy(&set, &wanted);
-	spill_fit(run, &set, SPILL_BY_WORTH, NULL, at);
+	spill_fit(run, &set, NULL, at);
 	before = set.gain;
 	spill_finish(run, &moves, &wanted, &set, at);
 	after = set.gain;

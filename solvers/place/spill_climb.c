@@ -11,11 +11,12 @@ enum {
 	ASK_NODES = 1000, /* of the packer, at least; which length serves best differs */
 	ASK_LENGTHS = 7,  /* each twice the one before */
 	START_NODES = 20000,
-	SMALL_LEAST = 400, /* small is what takes no more than such a part of the room, */
-	SMALL_MORE = 130,  /* and at most such a part more; */
-	SMALL_ASKED = 4,   /* one question of so many is about it, too, */
-	SMALL_FUTILE = 16, /* and so many after it found no place */
-	MOVES_FIRST = 50,  /* in a step, as much as a node each; more in each, up to the most */
+	EASY_LEAST = 667, /* easy is what takes no more than such a part of the room, */
+	EASY_MORE = 217,  /* and at most such a part more, */
+	EASY_SPARE = 20,  /* and up to so many hundredths of what its fullest row leaves; */
+	EASY_ASKED = 4,   /* one question of so many is about it, too, */
+	EASY_FUTILE = 16, /* and so many after it found no place */
+	MOVES_FIRST = 50, /* in a step, as much as a node each; more in each, up to the most */
 	MOVES_MOST = 1000,
 	GROW_NODES = 400000, /* of a packing that grows, at most */
 	GROW_MOVES = 2000,   /* in a step that ends with one */
@@ -39,6 +40,7 @@ struct spill_climb spill_climb_make(
 		.best_at = arena_array(arena, int64_t, model->item_count),
 		.full = spill_set_make(arena, model),
 		.full_at = arena_array(arena, int64_t, model->item_count),
+		.easy = arena_array(arena, bool, model->item_count),
 	};
 }
 
@@ -100,7 +102,7 @@ bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes
 /* What first fit finds a place for, of this set, is the first best. */
 static void keep_fitting(struct spill_climb *climb, struct spill_set *set)
 {
-	spill_fit(climb->run, set, SPILL_BY_WORTH, NULL, climb->best_at);
+	spill_fit(climb->run, set, NULL, climb->best_at);
 	spill_set_copy(&climb->best, set);
 }
 
@@ -165,17 +167,22 @@ static int moves_of(struct spill_climb *climb)
 	return moves < MOVES_MOST ? (int)moves : MOVES_MOST;
 }
 
-/* All but what is small, of those that rows are about. */
-static void leave_small(struct spill_climb *climb, struct spill_set *set)
+/* All but what is easy, of those that rows are about. */
+static void leave_easy(struct spill_climb *climb, struct spill_set *set)
 {
 	const struct spill_model *model = climb->model;
-	uint64_t more = (uint64_t)(model->room / SMALL_MORE);
-	int64_t small = model->room / SMALL_LEAST + (int64_t)run_random(climb->run, 1 + more);
+	uint64_t more = (uint64_t)(model->room / EASY_MORE);
+	int64_t small = model->room / EASY_LEAST + (int64_t)run_random(climb->run, 1 + more);
+	double part = (double)run_random(climb->run, 1 + EASY_SPARE) / 100;
 	for (int i = 0; i < model->item_count; i++) {
 		const struct spill_item *item = &model->items[i];
-		if (set->kept[i] && item->size <= small && item->row < item->row_end)
-			spill_set_turn(set, i);
+		double spare = (double)spill_set_spare(set, i);
+		climb->easy[i] = set->kept[i] && item->row < item->row_end &&
+				 (double)item->size <= (double)small + part * spare;
 	}
+	for (int i = 0; i < model->item_count; i++)
+		if (climb->easy[i])
+			spill_set_turn(set, i);
 }
 
 /* What lies in place of others is not taken apart. */
@@ -187,7 +194,7 @@ static bool asks_all(struct spill_climb *climb)
 		climb->futile--;
 		return true;
 	}
-	return climb->model->pair_count || run_random(climb->run, SMALL_ASKED) == 0;
+	return climb->model->pair_count || run_random(climb->run, EASY_ASKED) == 0;
 }
 
 static void keep_full(struct spill_climb *climb)
@@ -233,14 +240,14 @@ static struct outcome ask_moves(struct spill_climb *climb)
 	struct spill_set *full = &climb->full;
 	spill_set_copy(full, &climb->moves.now);
 	if (!asks_all(climb))
-		leave_small(climb, full);
+		leave_easy(climb, full);
 	struct outcome outcome = place_full(climb);
 	if (outcome.fits) {
 		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
 		if (full->gain > climb->best.gain)
 			keep_full(climb);
 		else
-			climb->futile = SMALL_FUTILE;
+			climb->futile = EASY_FUTILE;
 	}
 	return outcome;
 }
@@ -258,7 +265,7 @@ void spill_climb_step(struct spill_climb *climb)
 	int64_t before = climb->best.gain;
 	struct outcome outcome = ask_moves(climb);
 	if (outcome.fits) {
-		if (climb->best.gain > before)
+		if (climb->best.gain > before || climb->grows)
 			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 	} else if (climb->model->row_count) {
 		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);

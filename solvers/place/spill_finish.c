@@ -4,10 +4,11 @@
 #include "solvers/place/spill_fit.h"
 #include "solvers/place/spill_mend.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-/* Orders of first fit, and tries to make a place for an item. */
-enum { ORDERS = 10, MENDS = 10 };
+/* Tries to make a place for an item; rounds of all that are wanted.  If they are more than so many,
+ * first fit comes first. */
+enum { MENDS = 10, ROUNDS = 2, MANY = 100 };
 
 static void forget_others(const struct spill_set *set, int64_t *at)
 {
@@ -16,35 +17,66 @@ static void forget_others(const struct spill_set *set, int64_t *at)
 			at[i] = UNPLACED;
 }
 
-/* The most of what is wanted that first fit finds places for, in some orders. */
+/* What is to get a place, and what the fullest of its rows leaves once all that is wanted is there:
+ * where that is least, places are rarest. */
+struct missing {
+	int64_t spare;
+	int item;
+};
+
+static int by_spare(const void *a, const void *b)
+{
+	const struct missing *x = a, *y = b;
+	if (x->spare != y->spare)
+		return x->spare < y->spare ? -1 : 1;
+	return x->item - y->item;
+}
+
+/* Fills the list, unless it is NULL; returns how many there are. */
+static int find_missing(
+	const struct spill_set *wanted, const struct spill_set *set, struct missing *missing)
+{
+	int count = 0;
+	for (int i = 0; i < set->model->item_count; i++) {
+		if (!wanted->kept[i] || set->kept[i])
+			continue;
+		if (missing)
+			missing[count] = (struct missing){spill_set_spare(wanted, i), i};
+		count++;
+	}
+	return count;
+}
+
 static void fit_wanted(
 	struct run *run, const struct spill_set *wanted, struct spill_set *set, int64_t *at)
 {
+	for (int i = 0; i < set->model->item_count; i++)
+		if (wanted->kept[i] && !set->kept[i])
+			spill_set_turn(set, i);
+	spill_fit(run, set, at, at);
+}
+
+static void mend_wanted(
+	struct run *run, const struct spill_set *wanted, struct spill_set *set, int64_t *at)
+{
 	struct arena *arena = arena_open();
-	const struct spill_model *model = set->model;
-	size_t size = (size_t)model->item_count * sizeof *at;
-	struct spill_set trial = spill_set_make(arena, model);
-	int64_t *known = arena_copy(arena, at, size);
-	int64_t *trial_at = arena_array(arena, int64_t, model->item_count);
-	for (int k = 0; k < ORDERS && set->gain < wanted->gain && run_go_on(run, 1); k++) {
-		spill_set_copy(&trial, wanted);
-		spill_fit(run, &trial, k ? SPILL_ABOUT_BY_WORTH : SPILL_BY_WORTH, known, trial_at);
-		if (trial.gain <= set->gain)
-			continue;
-		spill_set_copy(set, &trial);
-		memcpy(at, trial_at, size);
-	}
+	int count = find_missing(wanted, set, NULL);
+	struct missing *missing = arena_array(arena, struct missing, count);
+	find_missing(wanted, set, missing);
+	if (count)
+		qsort(missing, (size_t)count, sizeof *missing, by_spare);
+	for (int64_t k = 0; k < (int64_t)ROUNDS * count && run_go_on(run, 1); k++)
+		if (!set->kept[missing[k % count].item])
+			spill_mend(run, set, at, missing[k % count].item, MENDS);
 	arena_close(arena);
 }
 
-/* What gains something and has room in the rows; of what is wanted, or of all. */
-static void mend(
-	struct run *run, const struct spill_set *wanted, struct spill_set *set, int64_t *at)
+/* Whatever gains something and has room in the rows. */
+static void mend_more(struct run *run, struct spill_set *set, int64_t *at)
 {
 	const struct spill_model *model = set->model;
 	for (int i = 0; i < model->item_count && run_go_on(run, 1); i++)
-		if (!set->kept[i] && model->items[i].gain > 0 && (!wanted || wanted->kept[i]) &&
-			spill_set_has_room(set, i))
+		if (!set->kept[i] && model->items[i].gain > 0 && spill_set_has_room(set, i))
 			spill_mend(run, set, at, i, MENDS);
 }
 
@@ -52,7 +84,7 @@ static void fit_more(struct run *run, struct spill_moves *moves, struct spill_se
 {
 	forget_others(set, at);
 	spill_moves_fill(moves, set);
-	spill_fit(run, set, SPILL_BY_WORTH, at, at);
+	spill_fit(run, set, at, at);
 }
 
 void spill_finish(struct run *run, struct spill_moves *moves, const struct spill_set *wanted,
@@ -61,8 +93,9 @@ void spill_finish(struct run *run, struct spill_moves *moves, const struct spill
 	if (set->model->pair_count || !run_go_on(run, 1))
 		return;
 	forget_others(set, at);
-	fit_wanted(run, wanted, set, at);
-	mend(run, wanted, set, at);
+	if (find_missing(wanted, set, NULL) > MANY)
+		fit_wanted(run, wanted, set, at);
+	mend_wanted(run, wanted, set, at);
 	fit_more(run, moves, set, at);
-	mend(run, NULL, set, at);
+	mend_more(run, set, at);
 }

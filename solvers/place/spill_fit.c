@@ -54,15 +54,7 @@ static void fix(struct spill_question *question, const int64_t *known, struct ar
 	question->packing.buffers = buffers;
 }
 
-static void disturb(struct run *run, struct density *ranks, size_t count)
-{
-	for (size_t k = 0; k < count; k++)
-		ranks[k].worth *= 0.3 + (double)run_random(run, 1 << 20) / (1 << 20);
-	qsort(ranks, count, sizeof *ranks, by_density);
-}
-
-void spill_fit(struct run *run, struct spill_set *set, enum spill_order order, const int64_t *known,
-	int64_t *at)
+void spill_fit(struct run *run, struct spill_set *set, const int64_t *known, int64_t *at)
 {
 	struct arena *arena = arena_open();
 	struct spill_question question = spill_question_make(arena, set->model, set->kept);
@@ -71,8 +63,6 @@ void spill_fit(struct run *run, struct spill_set *set, enum spill_order order, c
 		fix(&question, known, arena);
 	struct items *items = items_make(&question.packing, arena);
 	struct density *ranks = rank_items(set->model, items, &question, arena);
-	if (order == SPILL_ABOUT_BY_WORTH)
-		disturb(run, ranks, items->count);
 	struct shelf *shelf = shelf_make(items, arena);
 	shelf_clear(shelf);
 	for (size_t k = 0; k < items->count; k++) {

@@ -6,13 +6,11 @@
 
 /*
  * First fit: what finds no place between what is there already is no longer kept.  What is worth
- * most for what it takes comes first, or about so.
+ * most for what it takes comes first.
+ *
+ * Addresses by item: `known` of those that are there already, UNPLACED of all others, NULL: none is;
+ * `at` of those that are kept in the end.  They may be the same.
  */
-enum spill_order { SPILL_BY_WORTH, SPILL_ABOUT_BY_WORTH };
-
-/* Addresses by item: `known` of those that are there already, UNPLACED of all others, NULL: none is;
- * `at` of those that are kept in the end.  They may be the same. */
-void spill_fit(struct run *run, struct spill_set *set, enum spill_order order, const int64_t *known,
-	int64_t *at);
+void spill_fit(struct run *run, struct spill_set *set, const int64_t *known, int64_t *at);
 
 #endif

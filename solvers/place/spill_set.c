@@ -1,6 +1,7 @@
 #include "solvers/place/spill_set.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -40,6 +41,15 @@ int64_t spill_set_change(const struct spill_set *set, int item)
 	if (it->version >= 0 && set->missing[it->version] == (kept ? 0 : 1))
 		gain += set->model->versions[it->version].gain;
 	return kept ? -gain : gain;
+}
+
+int64_t spill_set_spare(const struct spill_set *set, int item)
+{
+	const struct spill_item *it = &set->model->items[item];
+	int64_t spare = INT64_MAX;
+	for (int r = it->row; r < it->row_end; r++)
+		spare = number_min(spare, set->room - set->load[r]);
+	return spare;
 }
 
 static int other_end(const struct spill_pair *pair, int item)

@@ -24,6 +24,9 @@ void spill_set_clear(struct spill_set *set);
 /* Keeps an item, or no longer. */
 void spill_set_turn(struct spill_set *set, int item);
 
+/* What the fullest of an item's rows leaves; INT64_MAX: it is in none. */
+int64_t spill_set_spare(const struct spill_set *set, int item);
+
 /* What turning it would change the gain by. */
 int64_t spill_set_change(const struct spill_set *set, int item);
 
