@@ -265,6 +265,7 @@ void spill_climb_step(struct spill_climb *climb)
 	int64_t before = climb->best.gain;
 	struct outcome outcome = ask_moves(climb);
 	if (outcome.fits) {
+		/* Long questions are few: even one that gained nothing says that more may be asked. */
 		if (climb->best.gain > before || climb->grows)
 			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
 	} else if (climb->model->row_count) {
