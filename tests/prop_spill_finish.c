@@ -48,7 +48,9 @@ static void run_finish(struct run *run, const struct problem *problem)
 		thin(&set);
 	before = set.gain;
 	bool *kept = arena_copy(arena, set.kept, (size_t)model->item_count * sizeof *kept);
-	spill_finish(run, &moves, &wanted, &set, at);
+	struct spill_finishing finishing = {
+		.wanted = &wanted, .failed = arena_array(arena, bool, model->item_count)};
+	spill_finish(run, &moves, &finishing, &set, at);
 	after = set.gain;
 	lost = false;
 	for (int i = 0; i < model->item_count; i++)

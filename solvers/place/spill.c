@@ -14,7 +14,7 @@ enum {
 	ITERATION_WORK = 10,    /* of the master's, in nodes of the packer */
 	CALL_WORK = 40,
 	MORE_NODES = 4,   /* times, for a set that stayed undecided */
-	SHARE_LATER = 10, /* of the climb's work to the master's, once there is a bound */
+	SHARE_LATER = 40, /* of the climb's work to the master's, once there is a bound */
 };
 
 /* A set that the master named and the packer could not decide. */
@@ -38,8 +38,9 @@ struct spilling {
 	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
 	struct spill_master master;
-	const double *known; /* the best, as a point of the master */
-	int64_t known_gain;
+	const double *known;      /* a point of the master's, for a set that gains so much */
+	int64_t known_gain;       /* 0: there is none */
+	struct spill_set relaxed; /* that the rows hold: the best of what moves find */
 };
 
 /* Weights that are lost when so much is gained. */
@@ -113,30 +114,39 @@ static void found(void *user, const double *values)
 	offer(spilling);
 }
 
-/* The best as a point of the master's, if it is new: the items, what versions gain, what pairs
- * share. */
+/* A set as a point of the master's: the items, what versions gain, what pairs share at these
+ * addresses. */
+static void know(struct spilling *spilling, const struct spill_set *set, const int64_t *at)
+{
+	const struct spill_model *model = spilling->model;
+	double *point = arena_array(spilling->arena, double, spilling->master.column_count);
+	for (int i = 0; i < model->item_count; i++)
+		point[i] = set->kept[i];
+	for (int v = 0; v < model->version_count; v++)
+		point[spilling->master.version_column + v] = !set->missing[v];
+	for (int p = 0; p < model->pair_count; p++) {
+		const struct spill_pair *pair = &model->pairs[p];
+		bool both = set->kept[pair->first] && set->kept[pair->second];
+		point[spilling->master.pair_column + p] =
+			both && pair->row >= 0 && at[pair->first] == at[pair->second];
+	}
+	spilling->known = point;
+	spilling->known_gain = set->gain;
+}
+
+/* The best, if it is new; as long as nothing is cut off, what the rows alone hold. */
 static const double *known(void *user)
 {
 	struct spilling *spilling = user;
 	const struct spill_climb *climb = spilling->climb;
-	const struct spill_model *model = spilling->model;
-	if (!climb->any || (spilling->known && spilling->known_gain == climb->best.gain))
-		return spilling->known;
-	double *point = arena_array(spilling->arena, double, spilling->master.column_count);
-	for (int i = 0; i < model->item_count; i++)
-		point[i] = climb->best.kept[i];
-	for (int v = 0; v < model->version_count; v++)
-		point[spilling->master.version_column + v] = !climb->best.missing[v];
-	for (int p = 0; p < model->pair_count; p++) {
-		const struct spill_pair *pair = &model->pairs[p];
-		bool both = climb->best.kept[pair->first] && climb->best.kept[pair->second];
-		point[spilling->master.pair_column + p] =
-			both && pair->row >= 0 &&
-			climb->best_at[pair->first] == climb->best_at[pair->second];
+	const struct spill_set *relaxed = &spilling->relaxed;
+	if (!spilling->cuts.count && relaxed->gain > climb->best.gain) {
+		if (spilling->known_gain < relaxed->gain)
+			know(spilling, relaxed, NULL);
+	} else if (climb->any && spilling->known_gain != climb->best.gain) {
+		know(spilling, &climb->best, climb->best_at);
 	}
-	spilling->known = point;
-	spilling->known_gain = climb->best.gain;
-	return point;
+	return spilling->known;
 }
 
 /* What a point gains; as whole numbers. */
@@ -197,6 +207,7 @@ static void ask_master(struct spilling *spilling)
 	spilling->master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	spilling->known = NULL;
+	spilling->known_gain = 0;
 	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
 	if (answer.status == MILP_INFEASIBLE)
 		spilling->rest_most = 0;
@@ -248,6 +259,9 @@ void spill_run(struct run *run, const struct problem *problem)
 	spill_climb_start(spilling.climb);
 	offer(&spilling);
 	bound(&spilling);
+	spilling.relaxed = spill_set_make(arena, spilling.model);
+	if (!spilling.model->pair_count)
+		spill_moves_relax(run, spilling.model, &spilling.relaxed);
 	while (!is_done(&spilling)) {
 		if (!ask_again(&spilling))
 			ask_master(&spilling);

@@ -13,11 +13,12 @@ enum {
 	START_NODES = 20000,
 	EASY_LEAST = 667, /* easy is what takes no more than such a part of the room, */
 	EASY_MORE = 217,  /* and at most such a part more, */
-	EASY_SPARE = 20,  /* and up to so many hundredths of what its fullest row leaves; */
+	EASY_SPARE = 40,  /* and up to so many hundredths of what its fullest row leaves; */
 	EASY_ASKED = 4,   /* one question of so many is about it, too, */
 	EASY_FUTILE = 16, /* and so many after it found no place */
-	MOVES_FIRST = 50, /* in a step, as much as a node each; more in each, up to the most */
+	MOVES_FIRST = 50, /* in a step; more in each, up to the most */
 	MOVES_MOST = 1000,
+	MOVE_WORK = 3,       /* of each, in nodes */
 	GROW_NODES = 400000, /* of a packing that grows, at most */
 	GROW_MOVES = 2000,   /* in a step that ends with one */
 };
@@ -28,9 +29,17 @@ enum {
 #define AFTER_NOTHING 0.9
 #define AT_FIRST 1.08
 
+/* What the size of an easy item counts for, times, if it found no place; what stays of more than
+ * once when what is not easy does not pack. */
+#define FAILED_MORE 2
+#define STUBBORN_STAYS 0.95
+
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model)
 {
+	double *stubborn = arena_array(arena, double, model->item_count);
+	for (int i = 0; i < model->item_count; i++)
+		stubborn[i] = 1;
 	return (struct spill_climb){
 		.run = run,
 		.model = model,
@@ -41,6 +50,8 @@ struct spill_climb spill_climb_make(
 		.full = spill_set_make(arena, model),
 		.full_at = arena_array(arena, int64_t, model->item_count),
 		.easy = arena_array(arena, bool, model->item_count),
+		.failed = arena_array(arena, bool, model->item_count),
+		.stubborn = stubborn,
 	};
 }
 
@@ -177,8 +188,9 @@ static void leave_easy(struct spill_climb *climb, struct spill_set *set)
 	for (int i = 0; i < model->item_count; i++) {
 		const struct spill_item *item = &model->items[i];
 		double spare = (double)spill_set_spare(set, i);
-		climb->easy[i] = set->kept[i] && item->row < item->row_end &&
-				 (double)item->size <= (double)small + part * spare;
+		climb->easy[i] =
+			set->kept[i] && item->row < item->row_end &&
+			(double)item->size * climb->stubborn[i] <= (double)small + part * spare;
 	}
 	for (int i = 0; i < model->item_count; i++)
 		if (climb->easy[i])
@@ -234,21 +246,44 @@ static struct outcome place_full(struct spill_climb *climb)
 	return outcome;
 }
 
-/* Packs what the moves led to; the best that comes of it is kept. */
+/* All that is easy, and whatever else has room, finds its place now; the best that comes of it is
+ * kept. */
+static void finish(struct spill_climb *climb)
+{
+	const struct spill_model *model = climb->model;
+	struct spill_finishing finishing = {
+		.wanted = &climb->moves.now, .least = climb->best.gain, .failed = climb->failed};
+	memset(climb->failed, 0, (size_t)model->item_count * sizeof *climb->failed);
+	spill_finish(climb->run, &climb->moves, &finishing, &climb->full, climb->full_at);
+	climb->work += finishing.work;
+	for (int i = 0; i < model->item_count; i++)
+		if (climb->failed[i])
+			climb->stubborn[i] *= FAILED_MORE;
+	if (climb->full.gain > climb->best.gain)
+		keep_full(climb);
+	else
+		climb->futile = EASY_FUTILE;
+}
+
+static void soften(struct spill_climb *climb)
+{
+	for (int i = 0; i < climb->model->item_count; i++)
+		climb->stubborn[i] = 1 + (climb->stubborn[i] - 1) * STUBBORN_STAYS;
+}
+
+/* Packs what the moves led to. */
 static struct outcome ask_moves(struct spill_climb *climb)
 {
 	struct spill_set *full = &climb->full;
+	bool all = asks_all(climb);
 	spill_set_copy(full, &climb->moves.now);
-	if (!asks_all(climb))
+	if (!all)
 		leave_easy(climb, full);
 	struct outcome outcome = place_full(climb);
-	if (outcome.fits) {
-		spill_finish(climb->run, &climb->moves, &climb->moves.now, full, climb->full_at);
-		if (full->gain > climb->best.gain)
-			keep_full(climb);
-		else
-			climb->futile = EASY_FUTILE;
-	}
+	if (outcome.fits)
+		finish(climb);
+	else if (!all)
+		soften(climb);
 	return outcome;
 }
 
@@ -257,7 +292,7 @@ void spill_climb_step(struct spill_climb *climb)
 	struct spill_moves *moves = &climb->moves;
 	int count = moves_of(climb);
 	spill_moves_run(moves, count);
-	climb->work += (uint64_t)count;
+	climb->work += (uint64_t)count * MOVE_WORK;
 	if (moves->now.gain <= climb->best.gain) {
 		spill_pressure_scale(&moves->pressure, AFTER_NOTHING);
 		return;

@@ -9,8 +9,9 @@
  * Sets that pack, better and better.  One set is on its way: moves make it gain more, less the
  * pressure of rows that are nearly full (spill_pressure.h).  When it gains more than the best, the
  * packer is asked, mostly about all but what is easy: small, or small for what its rows leave.
- * That finds places later (spill_finish.h).  Where it fails the pressure rises; when a set packs,
- * or none gains more than the best, it falls everywhere.
+ * That finds places later (spill_finish.h); what found none counts as larger from then on, until
+ * sets do not even pack without what is easy.  Then the pressure rises; when a set packs, or none
+ * gains more than the best, it falls everywhere.
  *
  * There are two ways to ask: short questions about many sets, or, if it grows, long ones about few
  * (spill_grow.h).
@@ -23,15 +24,17 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
-	bool *easy;    /* by item: what is left out */
-	int futile;    /* questions about everything, before the next that is not */
-	bool grows;    /* how it asks */
-	int64_t stuck; /* if it grows: a step at which it failed */
-	bool any;      /* there is a best */
-	bool found;    /* a step found one that packs */
-	bool better;   /* it is new: whoever looks at it says no */
-	uint64_t work; /* in the packer's nodes, about */
-	int steps;     /* done; no more are counted than matter */
+	bool *easy;       /* by item: what is left out, */
+	bool *failed;     /* what then found no place, */
+	double *stubborn; /* and what its size counts for, times, in what is left out */
+	int futile;       /* questions about everything, before the next that is not */
+	bool grows;       /* how it asks */
+	int64_t stuck;    /* if it grows: a step at which it failed */
+	bool any;         /* there is a best */
+	bool found;       /* a step found one that packs */
+	bool better;      /* it is new: whoever looks at it says no */
+	uint64_t work;    /* in the packer's nodes, about */
+	int steps;        /* done; no more are counted than matter */
 };
 
 struct spill_climb spill_climb_make(

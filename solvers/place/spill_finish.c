@@ -10,6 +10,10 @@
  * first fit comes first. */
 enum { MENDS = 10, ROUNDS = 2, MANY = 100 };
 
+/* A round ends it all once it lost so many times what may be lost: what comes later brings some of
+ * that back. */
+#define LOST_MOST 1.5
+
 static void forget_others(const struct spill_set *set, int64_t *at)
 {
 	for (int i = 0; i < set->model->item_count; i++)
@@ -56,28 +60,40 @@ static void fit_wanted(
 	spill_fit(run, set, at, at);
 }
 
-static void mend_wanted(
-	struct run *run, const struct spill_set *wanted, struct spill_set *set, int64_t *at)
+/* False: so much was lost that it is not worth while to go on. */
+static bool mend_wanted(
+	struct run *run, struct spill_finishing *finishing, struct spill_set *set, int64_t *at)
 {
 	struct arena *arena = arena_open();
+	const struct spill_set *wanted = finishing->wanted;
 	int count = find_missing(wanted, set, NULL);
 	struct missing *missing = arena_array(arena, struct missing, count);
+	double most = LOST_MOST * (double)(wanted->gain - finishing->least), lost = 0;
 	find_missing(wanted, set, missing);
 	if (count)
 		qsort(missing, (size_t)count, sizeof *missing, by_spare);
-	for (int64_t k = 0; k < (int64_t)ROUNDS * count && run_go_on(run, 1); k++)
-		if (!set->kept[missing[k % count].item])
-			spill_mend(run, set, at, missing[k % count].item, MENDS);
+	for (int64_t k = 0; k < (int64_t)ROUNDS * count && lost <= most && run_go_on(run, 1); k++) {
+		int item = missing[k % count].item;
+		if (k % count == 0)
+			lost = 0;
+		if (set->kept[item])
+			continue;
+		bool there = spill_mend(run, set, at, item, MENDS, &finishing->work);
+		finishing->failed[item] = !there;
+		if (!there)
+			lost += (double)set->model->items[item].gain;
+	}
 	arena_close(arena);
+	return lost <= most;
 }
 
 /* Whatever gains something and has room in the rows. */
-static void mend_more(struct run *run, struct spill_set *set, int64_t *at)
+static void mend_more(struct run *run, struct spill_set *set, int64_t *at, uint64_t *work)
 {
 	const struct spill_model *model = set->model;
 	for (int i = 0; i < model->item_count && run_go_on(run, 1); i++)
 		if (!set->kept[i] && model->items[i].gain > 0 && spill_set_has_room(set, i))
-			spill_mend(run, set, at, i, MENDS);
+			spill_mend(run, set, at, i, MENDS, work);
 }
 
 static void fit_more(struct run *run, struct spill_moves *moves, struct spill_set *set, int64_t *at)
@@ -87,15 +103,16 @@ static void fit_more(struct run *run, struct spill_moves *moves, struct spill_se
 	spill_fit(run, set, at, at);
 }
 
-void spill_finish(struct run *run, struct spill_moves *moves, const struct spill_set *wanted,
+void spill_finish(struct run *run, struct spill_moves *moves, struct spill_finishing *finishing,
 	struct spill_set *set, int64_t *at)
 {
 	if (set->model->pair_count || !run_go_on(run, 1))
 		return;
 	forget_others(set, at);
-	if (find_missing(wanted, set, NULL) > MANY)
-		fit_wanted(run, wanted, set, at);
-	mend_wanted(run, wanted, set, at);
+	if (find_missing(finishing->wanted, set, NULL) > MANY)
+		fit_wanted(run, finishing->wanted, set, at);
+	if (!mend_wanted(run, finishing, set, at))
+		return;
 	fit_more(run, moves, set, at);
-	mend_more(run, set, at);
+	mend_more(run, set, at, &finishing->work);
 }

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "solvers/place/spill_pack.h"
 
-/* Nodes of a try, and rows on each side of one of the item's. */
-enum { NODES = 1000, REACH_MOST = 8 };
+/* Nodes of a try, what it takes besides, and rows on each side of one of the item's. */
+enum { NODES = 1000, TRY_WORK = 100, REACH_MOST = 8 };
 
 struct window {
 	int low, high; /* rows, half-open */
@@ -28,8 +28,8 @@ static bool is_near(const struct window *window, int first, int end)
 	}
 }
 
-static bool try_window(
-	struct run *run, const struct spill_set *set, int64_t *at, const struct window *window)
+static bool try_window(struct run *run, const struct spill_set *set, int64_t *at,
+	const struct window *window, uint64_t *work)
 {
 	struct arena *arena = arena_open();
 	const struct spill_item *items = set->model->items;
@@ -48,13 +48,15 @@ static bool try_window(
 		.nodes = NODES,
 		.order = order};
 	struct pack_answer answer = pack(run, &asked, arena);
+	*work += TRY_WORK + answer.nodes;
 	if (answer.status == PACK_FITS)
 		spill_question_answer(&question, answer.placement, at);
 	arena_close(arena);
 	return answer.status == PACK_FITS;
 }
 
-bool spill_mend(struct run *run, struct spill_set *set, int64_t *at, int item, int tries)
+bool spill_mend(
+	struct run *run, struct spill_set *set, int64_t *at, int item, int tries, uint64_t *work)
 {
 	const struct spill_item *it = &set->model->items[item];
 	int rows = it->row_end - it->row;
@@ -64,7 +66,7 @@ bool spill_mend(struct run *run, struct spill_set *set, int64_t *at, int item, i
 		int row = it->row + (rows ? (int)run_random(run, (uint64_t)rows) : 0);
 		int reach = (int)run_random(run, REACH_MOST);
 		struct window window = {row - reach, row + reach + 1, (int)run_random(run, KINDS)};
-		if (try_window(run, set, at, &window))
+		if (try_window(run, set, at, &window, work))
 			return true;
 	}
 	spill_set_turn(set, item);

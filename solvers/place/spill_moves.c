@@ -1,5 +1,6 @@
 #include "solvers/place/spill_moves.h"
 
+#include "base/arena.h"
 #include "base/number.h"
 
 #include <stdlib.h>
@@ -7,9 +8,33 @@
 /* Items that a move looks at, whether they are worth their pressure. */
 enum { DROPS = 3 };
 
+/* Starts, and moves from each, for a set of which only the rows ask something. */
+enum { RELAXED_STARTS = 4, RELAXED_MOVES = 3000 };
+
+#define NOISE_LEAST 0.6
+#define NOISE_MOST 1.4
+
 static double noise(struct spill_moves *moves)
 {
-	return 0.6 + 0.8 * (double)run_random(moves->run, 1 << 20) / (1 << 20);
+	double part = (double)run_random(moves->run, 1 << 20) / (1 << 20);
+	return NOISE_LEAST + (NOISE_MOST - NOISE_LEAST) * part;
+}
+
+static void sort_by_row(struct spill_moves *moves)
+{
+	const struct spill_model *model = moves->model;
+	moves->beginning = arena_array(moves->arena, int, model->item_count);
+	moves->begins = arena_array(moves->arena, int, model->row_count + 1);
+	int count = 0;
+	for (int r = 0; r < model->row_count; r++) {
+		moves->begins[r] = count;
+		for (int k = 0; k < model->rows[r].item_count; k++) {
+			int i = model->rows[r].items[k];
+			if (model->items[i].row == r)
+				moves->beginning[count++] = i;
+		}
+	}
+	moves->begins[model->row_count] = count;
 }
 
 struct spill_moves spill_moves_make(
@@ -34,6 +59,7 @@ struct spill_moves spill_moves_make(
 		moves.worth[i] = gain / (1 + (double)item->size * rows);
 		moves.has_tied |= item->tied;
 	}
+	sort_by_row(&moves);
 	return moves;
 }
 
@@ -71,7 +97,8 @@ static void keep_pinned(struct spill_moves *moves, int item)
 /* Something that is not kept, with a parent if it needs one; false: everything is. */
 static bool pin(struct spill_moves *moves)
 {
-	int count = moves->model->item_count, at = (int)run_random(moves->run, (uint64_t)count);
+	int count = moves->model->item_count;
+	int at = count ? (int)run_random(moves->run, (uint64_t)count) : 0;
 	for (int k = 0; k < count; k++, at = (at + 1) % count) {
 		const struct spill_item *item = &moves->model->items[at];
 		if (moves->now.kept[at] || (item->tied && !item->parent_count))
@@ -85,7 +112,8 @@ static bool pin(struct spill_moves *moves)
 	return false;
 }
 
-/* What costs least for what it frees in a row that is too full; -1: there is nothing. */
+/* What costs least for what it frees in this row, which is too full, and later ones; -1: there is
+ * nothing. */
 static int cheapest(struct spill_moves *moves, int row)
 {
 	const struct spill_model *model = moves->model;
@@ -97,17 +125,17 @@ static int cheapest(struct spill_moves *moves, int row)
 		const struct spill_item *item = &model->items[i];
 		if (!now->kept[i] || moves->pinned[i] == moves->move || !item->size)
 			continue;
-		double freed = 0;
-		for (int r = item->row; r < item->row_end; r++) {
-			int64_t over = now->load[r] - now->room;
-			if (over > 0)
-				freed += (double)number_min(over, item->size);
-		}
-		double cost = -(double)spill_set_change(now, i) / (freed + 1e-9) * noise(moves);
-		if (found < 0 || cost < least) {
-			found = i;
-			least = cost;
-		}
+		int64_t freed = 0;
+		for (int r = row; r < item->row_end && r < moves->row_end; r++)
+			freed += number_min(number_max(0, now->load[r] - now->room), item->size);
+		double cost = -(double)spill_set_change(now, i), most = least * (double)freed;
+		if (found >= 0 && cost * NOISE_LEAST >= most)
+			continue;
+		cost *= noise(moves);
+		if (found >= 0 && cost >= most)
+			continue;
+		found = i;
+		least = cost / (double)freed;
 	}
 	return found;
 }
@@ -186,23 +214,28 @@ static double rest_of(const struct spill_moves *moves, int item)
 	       spill_pressure_change(&moves->pressure, &moves->now, item);
 }
 
+static void rank_item(struct spill_moves *moves, int item, int *count)
+{
+	double gain = (double)moves->model->items[item].gain;
+	if (moves->now.kept[item] || gain <= 0 || !spill_set_has_room(&moves->now, item))
+		return;
+	double part = rest_of(moves, item) / gain;
+	if (part > 0)
+		moves->ranks[(*count)++] =
+			(struct spill_rank){moves->worth[item] * part * noise(moves), item};
+}
+
 /* What may be chosen anew: items that live in the rows that were touched. */
 static int rank(struct spill_moves *moves)
 {
-	const struct spill_model *model = moves->model;
+	const struct spill_row *first = &moves->model->rows[moves->row];
 	int count = 0;
-	for (int r = moves->row; r < moves->row_end; r++)
-		for (int k = 0; k < model->rows[r].item_count; k++) {
-			int i = model->rows[r].items[k];
-			const struct spill_item *item = &model->items[i];
-			if ((r > moves->row && item->row < r) || moves->now.kept[i] ||
-				item->gain <= 0 || !spill_set_has_room(&moves->now, i))
-				continue;
-			double part = rest_of(moves, i) / (double)item->gain;
-			if (part > 0)
-				moves->ranks[count++] = (struct spill_rank){
-					moves->worth[i] * part * noise(moves), i};
-		}
+	if (moves->row >= moves->row_end)
+		return 0;
+	for (int k = 0; k < first->item_count; k++)
+		rank_item(moves, first->items[k], &count);
+	for (int k = moves->begins[moves->row + 1]; k < moves->begins[moves->row_end]; k++)
+		rank_item(moves, moves->beginning[k], &count);
 	qsort(moves->ranks, (size_t)count, sizeof *moves->ranks, by_worth);
 	return count;
 }
@@ -237,4 +270,20 @@ void spill_moves_run(struct spill_moves *moves, int count)
 		if (!good || (double)(moves->now.gain - gain) < moves->cost)
 			take_back(moves);
 	}
+}
+
+void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set)
+{
+	struct arena *arena = arena_open();
+	struct spill_moves moves = spill_moves_make(run, arena, model);
+	moves.pressure = spill_pressure_make(arena, &moves.now);
+	spill_pressure_scale(&moves.pressure, 0);
+	for (int k = 0; k < RELAXED_STARTS; k++) {
+		spill_set_clear(&moves.now);
+		spill_moves_fill(&moves, &moves.now);
+		spill_moves_run(&moves, RELAXED_MOVES);
+		if (moves.now.gain > set->gain)
+			spill_set_copy(set, &moves.now);
+	}
+	arena_close(arena);
 }

@@ -18,6 +18,8 @@ struct spill_moves {
 	bool has_tied;
 	int64_t *pinned; /* by item: the last move that had to keep it */
 	int64_t move;
+	int *beginning,
+		*begins; /* items by their first row; by row, where those that begin there do */
 	struct array(int) turned; /* in this move, in turn */
 	double cost;              /* pressure added by this move */
 	int row, row_end;         /* that it touched */
@@ -33,6 +35,9 @@ struct spill_moves spill_moves_make(
 
 /* From `now`, at most so many. */
 void spill_moves_run(struct spill_moves *moves, int count);
+
+/* A set that gains much, of those that the rows hold: whether it packs does not matter. */
+void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set);
 
 /* Into another set of the model's: all that has room, the worthiest first, about. */
 void spill_moves_fill(struct spill_moves *moves, struct spill_set *set);

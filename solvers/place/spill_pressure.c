@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 /* The margin as a part of the room; steepness at first, and what is added, in units. */
-#define MARGIN 0.05
+#define MARGIN 0.02
 #define FIRST 1.0
 #define STEP 3.0
 
