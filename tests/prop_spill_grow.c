@@ -12,7 +12,7 @@
 
 #include "tests/test.h"
 
-enum { NODES = 20000, WORK_ALONE = 1000000, HUNT_NODES = 400000 };
+enum { NODES = 20000, WORK_ALONE = 200000, HUNT_NODES = 400000 };
 
 static const struct packing *packing;
 static int percent; /* of the room that the set may fill */

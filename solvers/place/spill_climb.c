@@ -13,7 +13,7 @@ enum {
 	START_NODES = 20000,
 	EASY_LEAST = 667, /* easy is what takes no more than such a part of the room, */
 	EASY_MORE = 217,  /* and at most such a part more, */
-	EASY_SPARE = 40,  /* and up to so many hundredths of what its fullest row leaves; */
+	EASY_SPARE = 20,  /* and up to so many hundredths of what its fullest row leaves; */
 	EASY_ASKED = 4,   /* one question of so many is about it, too, */
 	EASY_FUTILE = 16, /* and so many after it found no place */
 	MOVES_FIRST = 50, /* in a step; more in each, up to the most */
@@ -27,7 +27,7 @@ enum {
  * does not pack, until one did. */
 #define AFTER_SUCCESS 0.8
 #define AFTER_NOTHING 0.9
-#define AT_FIRST 1.08
+#define AT_FIRST 1.3
 
 /* What the size of an easy item counts for, times, if it found no place; what stays of more than
  * once when what is not easy does not pack. */

@@ -4,7 +4,7 @@
 #include "solvers/place/spill_pack.h"
 
 /* Nodes of a try, what it takes besides, and rows on each side of one of the item's. */
-enum { NODES = 1000, TRY_WORK = 100, REACH_MOST = 8 };
+enum { NODES = 400, TRY_WORK = 100, REACH_MOST = 8 };
 
 struct window {
 	int low, high; /* rows, half-open */
