@@ -260,7 +260,7 @@ void spill_run(struct run *run, const struct problem *problem)
 	offer(&spilling);
 	bound(&spilling);
 	spilling.relaxed = spill_set_make(arena, spilling.model);
-	if (!spilling.model->pair_count)
+	if (!spilling.model->pair_count && !is_done(&spilling))
 		spill_moves_relax(run, spilling.model, &spilling.relaxed);
 	while (!is_done(&spilling)) {
 		if (!ask_again(&spilling))

@@ -8,8 +8,9 @@
 /* Items that a move looks at, whether they are worth their pressure. */
 enum { DROPS = 3 };
 
-/* Starts, and moves from each, for a set of which only the rows ask something. */
-enum { RELAXED_STARTS = 4, RELAXED_MOVES = 3000 };
+/* Starts, and moves from each, so many for an item, for a set of which only the rows ask something.
+ */
+enum { RELAXED_STARTS = 4, RELAXED_MOVES = 15, RELAXED_MOVES_MOST = 3000 };
 
 #define NOISE_LEAST 0.6
 #define NOISE_MOST 1.4
@@ -276,12 +277,13 @@ void spill_moves_relax(struct run *run, const struct spill_model *model, struct 
 {
 	struct arena *arena = arena_open();
 	struct spill_moves moves = spill_moves_make(run, arena, model);
+	int64_t count = number_min(RELAXED_MOVES * (int64_t)model->item_count, RELAXED_MOVES_MOST);
 	moves.pressure = spill_pressure_make(arena, &moves.now);
 	spill_pressure_scale(&moves.pressure, 0);
 	for (int k = 0; k < RELAXED_STARTS; k++) {
 		spill_set_clear(&moves.now);
 		spill_moves_fill(&moves, &moves.now);
-		spill_moves_run(&moves, RELAXED_MOVES);
+		spill_moves_run(&moves, (int)count);
 		if (moves.now.gain > set->gain)
 			spill_set_copy(set, &moves.now);
 	}
