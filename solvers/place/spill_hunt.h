@@ -5,8 +5,8 @@
 
 /*
  * Two climbs that share their best: the first asks the packer briefly, the second grows packings.
- * Which is better differs, so once the first has worked for long they take turns, each on a thread
- * of its own where there are two.
+ * Which is better differs, so once the first has worked for a while they take turns, each on a
+ * thread of its own where there are two.
  */
 enum { SPILL_CLIMBS = 2 };
 
