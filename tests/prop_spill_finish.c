@@ -15,7 +15,9 @@ static int64_t before, after, saved; /* in the model's units */
 static struct packing_fault fault;
 static bool thins; /* takes every second item out of the packing before it is finished */
 static int taken;
-static bool lost; /* something that was kept before is not */
+static bool lost;     /* something that was kept before is not */
+static bool hopeless; /* more is to be gained than is wanted */
+static bool blamed;   /* something that was not wanted is said to have failed */
 
 static void thin(struct spill_set *set)
 {
@@ -48,13 +50,16 @@ static void run_finish(struct run *run, const struct problem *problem)
 		thin(&set);
 	before = set.gain;
 	bool *kept = arena_copy(arena, set.kept, (size_t)model->item_count * sizeof *kept);
-	struct spill_finishing finishing = {
-		.wanted = &wanted, .failed = arena_array(arena, bool, model->item_count)};
+	struct spill_finishing finishing = {.wanted = &wanted,
+		.least = hopeless ? wanted.gain + 1 : 0,
+		.failed = arena_array(arena, bool, model->item_count)};
 	spill_finish(run, &moves, &finishing, &set, at);
 	after = set.gain;
-	lost = false;
-	for (int i = 0; i < model->item_count; i++)
+	lost = blamed = false;
+	for (int i = 0; i < model->item_count; i++) {
 		lost |= kept[i] && !set.kept[i];
+		blamed |= finishing.failed[i] && (kept[i] || !wanted.kept[i]);
+	}
 	const struct placement *placement = spill_placement(arena, model, set.kept, at);
 	fault = packing_check(packing, placement);
 	saved = placement_saved(packing, placement) / model->unit_gain;
@@ -79,7 +84,7 @@ static void what_comes_later_lies_right(void **state)
 		if (fault.a >= 0)
 			fail_msg("draw %ld, buffers %d and %d: %s", draw, fault.a, fault.b,
 				fault.why);
-		assert_true(!lost && after >= before && saved == after);
+		assert_true(!lost && !blamed && after >= before && saved == after);
 		fuller += after > before;
 		arena_close(arena);
 	}
@@ -105,11 +110,30 @@ static void many_lie_right(void **state)
 	arena_close(arena);
 }
 
+static void without_hope_nothing_changes(void **state)
+{
+	struct arena *arena = arena_open();
+	(void)state;
+	struct packing drawn = spill_random(arena, draws_seed(1), 60, 75);
+	drawn.goal = PACKING_SPILL;
+	struct problem problem = {.stage = STAGE_PLACE, .packing = &drawn};
+	packing = &drawn;
+	hopeless = thins = true;
+	solve(&solver, &problem, 0, 1, arena);
+	hopeless = false;
+	assert_true(fault.a < 0 && taken > 0 && after == before && saved == after);
+	solve(&solver, &problem, 0, 1, arena);
+	thins = false;
+	assert_true(fault.a < 0 && after > before);
+	arena_close(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_later_lies_right),
 		cmocka_unit_test(many_lie_right),
+		cmocka_unit_test(without_hope_nothing_changes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@
  */
 
 /* The set packs at these addresses, by item; the item is not kept.  True: it is now, and the
- * addresses are new.  At most so many tries; their work, in the packer's nodes, about, is added.  Where
- * nothing is handed over. */
+ * addresses are new.  At most so many tries; their work, in the packer's nodes, about, is added.
+ * Where nothing is handed over. */
 bool spill_mend(
 	struct run *run, struct spill_set *set, int64_t *at, int item, int tries, uint64_t *work);
 

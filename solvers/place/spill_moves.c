@@ -8,8 +8,7 @@
 /* Items that a move looks at, whether they are worth their pressure. */
 enum { DROPS = 3 };
 
-/* Starts, and moves from each, so many for an item, for a set of which only the rows ask something.
- */
+/* For a set that the rows hold: starts, and from each so many moves for an item. */
 enum { RELAXED_STARTS = 4, RELAXED_MOVES = 15, RELAXED_MOVES_MOST = 3000 };
 
 #define NOISE_LEAST 0.6
@@ -126,17 +125,18 @@ static int cheapest(struct spill_moves *moves, int row)
 		const struct spill_item *item = &model->items[i];
 		if (!now->kept[i] || moves->pinned[i] == moves->move || !item->size)
 			continue;
-		int64_t freed = 0;
+		double freed = 0;
 		for (int r = row; r < item->row_end && r < moves->row_end; r++)
-			freed += number_min(number_max(0, now->load[r] - now->room), item->size);
-		double cost = -(double)spill_set_change(now, i), most = least * (double)freed;
+			freed += (double)number_min(
+				number_max(0, now->load[r] - now->room), item->size);
+		double cost = -(double)spill_set_change(now, i), most = least * freed;
 		if (found >= 0 && cost * NOISE_LEAST >= most)
 			continue;
 		cost *= noise(moves);
 		if (found >= 0 && cost >= most)
 			continue;
 		found = i;
-		least = cost / (double)freed;
+		least = cost / freed;
 	}
 	return found;
 }
@@ -229,10 +229,10 @@ static void rank_item(struct spill_moves *moves, int item, int *count)
 /* What may be chosen anew: items that live in the rows that were touched. */
 static int rank(struct spill_moves *moves)
 {
-	const struct spill_row *first = &moves->model->rows[moves->row];
 	int count = 0;
 	if (moves->row >= moves->row_end)
 		return 0;
+	const struct spill_row *first = &moves->model->rows[moves->row];
 	for (int k = 0; k < first->item_count; k++)
 		rank_item(moves, first->items[k], &count);
 	for (int k = moves->begins[moves->row + 1]; k < moves->begins[moves->row_end]; k++)

@@ -18,8 +18,8 @@ struct spill_moves {
 	bool has_tied;
 	int64_t *pinned; /* by item: the last move that had to keep it */
 	int64_t move;
-	int *beginning,
-		*begins; /* items by their first row; by row, where those that begin there do */
+	int *beginning;           /* items, by their first row */
+	int *begins;              /* by row: where its own begin among them; one more at the end */
 	struct array(int) turned; /* in this move, in turn */
 	double cost;              /* pressure added by this move */
 	int row, row_end;         /* that it touched */
