@@ -223,27 +223,16 @@ struct outcome {
 };
 
 /* The addresses are in full_at, if it fits. */
-static struct outcome place_full(struct spill_climb *climb)
+static struct outcome ask_briefly(struct spill_climb *climb)
 {
 	struct arena *arena = arena_open();
-	struct outcome outcome;
 	struct spill_question question = spill_question_make(arena, climb->model, climb->full.kept);
-	if (climb->grows) {
-		struct spill_growth growth = {GROW_NODES, climb->stuck};
-		outcome.fits =
-			spill_grow(climb->run, &question, &growth, climb->full_at) == PACK_FITS;
-		outcome.hardest = climb->stuck = growth.at;
-		climb->work += growth.nodes;
-	} else {
-		uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
-		struct pack_answer answer = ask(climb, &question, nodes, arena);
-		outcome.fits = answer.status == PACK_FITS;
-		outcome.hardest = answer.hardest;
-		if (outcome.fits)
-			spill_question_answer(&question, answer.placement, climb->full_at);
-	}
+	uint64_t nodes = (uint64_t)ASK_NODES << run_random(climb->run, ASK_LENGTHS);
+	struct pack_answer answer = ask(climb, &question, nodes, arena);
+	if (answer.status == PACK_FITS)
+		spill_question_answer(&question, answer.placement, climb->full_at);
 	arena_close(arena);
-	return outcome;
+	return (struct outcome){answer.status == PACK_FITS, answer.hardest};
 }
 
 /* All that is easy, and whatever else has room, finds its place now; the best that comes of it is
@@ -271,40 +260,93 @@ static void soften(struct spill_climb *climb)
 		climb->stubborn[i] = 1 + (climb->stubborn[i] - 1) * STUBBORN_STAYS;
 }
 
-/* Packs what the moves led to. */
-static struct outcome ask_moves(struct spill_climb *climb)
+/* What the packer said about where the moves led, and what came later, moves the pressure. */
+static void learn(struct spill_climb *climb, struct outcome outcome, bool all)
 {
-	struct spill_set *full = &climb->full;
-	bool all = asks_all(climb);
-	spill_set_copy(full, &climb->moves.now);
-	if (!all)
-		leave_easy(climb, full);
-	struct outcome outcome = place_full(climb);
-	if (outcome.fits)
+	int64_t before = climb->best.gain;
+	struct spill_pressure *pressure = &climb->moves.pressure;
+	if (outcome.fits) {
 		finish(climb);
-	else if (!all)
+		/* Long questions are few: even one that gained nothing says that more may be asked. */
+		if (climb->best.gain > before || climb->grows)
+			spill_pressure_scale(pressure, AFTER_SUCCESS);
+		return;
+	}
+	if (!all)
 		soften(climb);
-	return outcome;
+	if (climb->model->row_count) {
+		spill_pressure_scale(pressure, climb->found ? 1 : AT_FIRST);
+		spill_pressure_raise(pressure, row_at(climb->model, outcome.hardest));
+	}
+}
+
+/* A long question, and its arena. */
+struct spill_asked {
+	struct arena *arena;
+	struct spill_question question;
+	struct spill_growth *growth;
+};
+
+static void begin_growing(struct spill_climb *climb)
+{
+	struct arena *arena = arena_open();
+	struct spill_asked *asked = climb->asked = arena_new(arena, struct spill_asked);
+	asked->arena = arena;
+	asked->question = spill_question_make(arena, climb->model, climb->full.kept);
+	asked->growth = spill_growth_open(
+		climb->run, &asked->question, GROW_NODES, climb->stuck, arena);
+}
+
+void spill_climb_end(struct spill_climb *climb)
+{
+	if (climb->asked)
+		arena_close(climb->asked->arena);
+	climb->asked = NULL;
+}
+
+/* Unless another climb came as far meanwhile. */
+static void go_on_growing(struct spill_climb *climb)
+{
+	struct spill_growth *growth = climb->asked->growth;
+	if (climb->moves.now.gain <= climb->best.gain) {
+		spill_climb_end(climb);
+		return;
+	}
+	climb->work += spill_growth_try(climb->run, growth);
+	if (!spill_growth_is_over(growth))
+		return;
+	struct outcome outcome = {.fits = spill_growth_fits(growth, climb->full_at)};
+	if (!outcome.fits)
+		outcome.hardest = climb->stuck = spill_growth_stuck(growth);
+	spill_climb_end(climb);
+	learn(climb, outcome, false);
+}
+
+/* Packs what the moves led to. */
+static void ask_moves(struct spill_climb *climb)
+{
+	bool all = asks_all(climb);
+	spill_set_copy(&climb->full, &climb->moves.now);
+	if (!all)
+		leave_easy(climb, &climb->full);
+	if (climb->grows)
+		begin_growing(climb);
+	else
+		learn(climb, ask_briefly(climb), all);
 }
 
 void spill_climb_step(struct spill_climb *climb)
 {
 	struct spill_moves *moves = &climb->moves;
+	if (climb->asked) {
+		go_on_growing(climb);
+		return;
+	}
 	int count = moves_of(climb);
 	spill_moves_run(moves, count);
 	climb->work += (uint64_t)count * MOVE_WORK;
-	if (moves->now.gain <= climb->best.gain) {
+	if (moves->now.gain > climb->best.gain)
+		ask_moves(climb);
+	else
 		spill_pressure_scale(&moves->pressure, AFTER_NOTHING);
-		return;
-	}
-	int64_t before = climb->best.gain;
-	struct outcome outcome = ask_moves(climb);
-	if (outcome.fits) {
-		/* Long questions are few: even one that gained nothing says that more may be asked. */
-		if (climb->best.gain > before || climb->grows)
-			spill_pressure_scale(&moves->pressure, AFTER_SUCCESS);
-	} else if (climb->model->row_count) {
-		spill_pressure_scale(&moves->pressure, climb->found ? 1 : AT_FIRST);
-		spill_pressure_raise(&moves->pressure, row_at(climb->model, outcome.hardest));
-	}
 }

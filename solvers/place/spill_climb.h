@@ -29,7 +29,8 @@ struct spill_climb {
 	double *stubborn; /* and what its size counts for, times, in what is left out */
 	int futile;       /* questions about everything, before the next that is not */
 	bool grows;       /* how it asks */
-	int64_t stuck;    /* if it grows: a step at which it failed */
+	int64_t stuck;    /* if it grows: a step at which it failed, */
+	struct spill_asked *asked; /* and the question that it is at, if any */
 	bool any;         /* there is a best */
 	bool found;       /* a step found one that packs */
 	bool better;      /* it is new: whoever looks at it says no */
@@ -39,6 +40,8 @@ struct spill_climb {
 
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
+
+void spill_climb_end(struct spill_climb *climb);
 
 /* A first set that packs: what first fit keeps, whatever the budget, then from less and less
  * room. */
@@ -54,7 +57,8 @@ void spill_climb_keep(struct spill_climb *climb, const bool *kept,
 /* Is this set better than the best, and packs?  Keeps it if so. */
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes);
 
-/* Some moves, and a question to the packer if they led beyond the best. */
+/* Some moves, and a question to the packer if they led beyond the best; if it grows, one try of
+ * that question in each step. */
 void spill_climb_step(struct spill_climb *climb);
 
 #endif

@@ -20,7 +20,7 @@ enum { TRY_NODES = 1000, PATIENCE = 8, SECTION_NODES = 150000 };
 /* Sections that are given up, so many times, unless fewer than the least would be left. */
 enum { GIVEN_UP_LEAST = 2, GIVEN_UP_MOST = 16, GIVEN_UP_TIMES = 3, SECTIONS_LEAST = 8 };
 
-struct growing {
+struct spill_growth {
 	struct run *run;
 	const struct spill_question *question;
 	size_t count;          /* of residences */
@@ -32,91 +32,90 @@ struct growing {
 	int64_t *order;     /* the same of what may not move */
 	bool *chosen;
 	int oldest; /* the first section in which something begins that may move */
-	uint64_t nodes, nodes_most;
+	bool has_begun, is_over, fits;
+	bool back; /* it goes on towards the first section */
+	int given_up;
+	uint64_t tries;                  /* of what comes next: the first sections, or one more */
+	uint64_t nodes, last, nodes_most; /* all; before those tries; at most */
 };
 
 /* Where it goes on, and where it began, as seen from either end. */
-static int front(const struct growing *growing, bool back)
+static int front(const struct spill_growth *growth, bool back)
 {
-	return back ? growing->section_count - growing->from : growing->to;
+	return back ? growth->section_count - growth->from : growth->to;
 }
 
-static int rear(const struct growing *growing, bool back)
+static int rear(const struct spill_growth *growth, bool back)
 {
-	return back ? growing->section_count - growing->to : growing->from;
+	return back ? growth->section_count - growth->to : growth->from;
 }
 
-static void set_front(struct growing *growing, bool back, int section)
+static void set_front(struct spill_growth *growth, bool back, int section)
 {
 	if (back)
-		growing->from = growing->section_count - section;
+		growth->from = growth->section_count - section;
 	else
-		growing->to = section;
-	for (size_t r = 0; r < growing->count; r++)
-		if (growing->stays[0][r].first >= growing->to ||
-			growing->stays[0][r].end <= growing->from)
-			growing->addresses[r] = UNPLACED;
+		growth->to = section;
+	for (size_t r = 0; r < growth->count; r++)
+		if (growth->stays[0][r].first >= growth->to ||
+			growth->stays[0][r].end <= growth->from)
+			growth->addresses[r] = UNPLACED;
 }
 
-static bool is_over(const struct growing *growing)
+static int draw(const struct spill_growth *growth, int least, int most)
 {
-	return growing->nodes >= growing->nodes_most || !run_spend(growing->run, 0);
-}
-
-static int draw(const struct growing *growing, int least, int most)
-{
-	return least + (int)run_random(growing->run, (uint64_t)(most - least + 1));
+	return least + (int)run_random(growth->run, (uint64_t)(most - least + 1));
 }
 
 /* What begins in these sections may move. */
-static void release(struct growing *growing, bool back, int first, int last)
+static void release(struct spill_growth *growth, bool back, int first, int last)
 {
-	growing->oldest = first;
-	for (size_t r = 0; r < growing->count; r++) {
-		int begin = growing->stays[back][r].first;
+	growth->oldest = first;
+	for (size_t r = 0; r < growth->count; r++) {
+		int begin = growth->stays[back][r].first;
 		bool moves = first <= begin && begin <= last;
-		growing->order[r] = moves ? UNPLACED : growing->addresses[r];
+		growth->order[r] = moves ? UNPLACED : growth->addresses[r];
 	}
 }
 
 /* Packs what lives before section `end`, but for what is too far from all that may move. */
-static enum pack_status pack_until(struct growing *growing, bool back, int end, uint64_t nodes)
+static enum pack_status pack_until(struct spill_growth *growth, bool back, int end, uint64_t nodes)
 {
 	struct arena *arena = arena_open();
-	struct packing packing = growing->question->packing;
+	struct packing packing = growth->question->packing;
 	struct buffer *buffers =
 		arena_copy(arena, packing.buffers, packing.count * sizeof *buffers);
-	int fixed = growing->oldest - MARGIN;
-	int first = (int)number_max(fixed, rear(growing, back));
+	int fixed = growth->oldest - MARGIN;
+	int first = (int)number_max(fixed, rear(growth, back));
 	for (size_t r = 0; r < packing.count; r++) {
-		const struct stay *stay = &growing->stays[back][r];
-		growing->chosen[r] = stay->first < end && stay->end > first;
-		if (stay->first >= fixed || growing->addresses[r] == UNPLACED)
+		const struct stay *stay = &growth->stays[back][r];
+		growth->chosen[r] = stay->first < end && stay->end > first;
+		if (stay->first >= fixed || growth->addresses[r] == UNPLACED)
 			continue;
 		buffers[r].is_fixed = true;
-		buffers[r].address = growing->addresses[r];
+		buffers[r].address = growth->addresses[r];
 	}
 	packing.buffers = buffers;
 	struct pack_question asked = {.packing = &packing,
-		.chosen = growing->chosen,
+		.chosen = growth->chosen,
 		.capacity = packing.capacity,
 		.nodes = nodes,
-		.order = growing->order};
-	struct pack_answer answer = pack(growing->run, &asked, arena);
-	growing->nodes += 1 + answer.nodes;
+		.order = growth->order};
+	struct pack_answer answer = pack(growth->run, &asked, arena);
+	growth->nodes += 1 + answer.nodes;
 	for (size_t r = 0; answer.status == PACK_FITS && r < packing.count; r++)
-		if (growing->chosen[r])
-			growing->addresses[r] = answer.placement->addresses[r];
+		if (growth->chosen[r])
+			growth->addresses[r] = answer.placement->addresses[r];
 	arena_close(arena);
 	return answer.status;
 }
 
-static void shake(struct growing *growing, bool back, uint64_t nodes)
+static void shake(struct spill_growth *growth, bool back, uint64_t nodes)
 {
-	int width = draw(growing, SHAKEN_LEAST, SHAKEN_MOST);
-	int last = front(growing, back) - draw(growing, 0, SHAKEN_BACK - 1);
-	release(growing, back, last - width + 1, last);
-	pack_until(growing, back, front(growing, back), nodes);
+	int width = draw(growth, SHAKEN_LEAST, SHAKEN_MOST);
+	int last = front(growth, back) - draw(growth, 0, SHAKEN_BACK - 1);
+	release(growth, back, last - width + 1, last);
+	pack_until(growth, back, front(growth, back), nodes);
 }
 
 static uint64_t nodes_of(uint64_t try)
@@ -124,115 +123,147 @@ static uint64_t nodes_of(uint64_t try)
 	return TRY_NODES + TRY_NODES * (try / PATIENCE);
 }
 
-static bool begin(struct growing *growing, int64_t time)
+/* The sections around this time are to be the first. */
+static void choose_first(struct spill_growth *growth, int64_t time)
 {
-	int count = growing->section_count, middle = 0;
-	while (middle + 1 < count && growing->times[middle + 1] <= time)
+	int count = growth->section_count, middle = 0;
+	while (middle + 1 < count && growth->times[middle + 1] <= time)
 		middle++;
 	int from = (int)number_min(middle - SECTIONS_FIRST / 2, count - SECTIONS_FIRST);
-	growing->from = (int)number_max(0, from);
-	growing->to = (int)number_min(count, growing->from + SECTIONS_FIRST);
-	for (uint64_t try = 0; growing->nodes < SECTION_NODES && !is_over(growing); try++) {
-		release(growing, false, growing->from - SECTIONS_FIRST - count, count);
-		enum pack_status status = pack_until(growing, false, growing->to, nodes_of(try));
-		if (status != PACK_UNKNOWN)
-			return status == PACK_FITS;
+	growth->from = (int)number_max(0, from);
+	growth->to = (int)number_min(count, growth->from + SECTIONS_FIRST);
+}
+
+/* A success: what comes next begins its tries. */
+static void go_on(struct spill_growth *growth)
+{
+	growth->has_begun = true;
+	growth->tries = 0;
+	growth->last = growth->nodes;
+	if (growth->back ? growth->from == 0 : growth->to == growth->section_count)
+		growth->back = !growth->back;
+	if (growth->from > 0 || growth->to < growth->section_count)
+		return;
+	growth->is_over = growth->fits = true;
+}
+
+static void try_first(struct spill_growth *growth)
+{
+	int count = growth->section_count;
+	release(growth, false, growth->from - SECTIONS_FIRST - count, count);
+	enum pack_status status =
+		pack_until(growth, false, growth->to, nodes_of(growth->tries++));
+	if (status == PACK_FITS)
+		go_on(growth);
+	else if (status == PACK_NEVER || growth->nodes - growth->last >= SECTION_NODES)
+		growth->is_over = true;
+}
+
+/* Some sections are given up, unless that was often enough. */
+static void give_up(struct spill_growth *growth)
+{
+	int section =
+		front(growth, growth->back) - draw(growth, GIVEN_UP_LEAST, GIVEN_UP_MOST);
+	if (growth->given_up++ == GIVEN_UP_TIMES ||
+		section - rear(growth, growth->back) < SECTIONS_LEAST) {
+		growth->is_over = true;
+		return;
 	}
-	return false;
+	set_front(growth, growth->back, section);
+	go_on(growth);
 }
 
-static bool add_section(struct growing *growing, bool back)
+static void try_section(struct spill_growth *growth)
 {
-	uint64_t most = growing->nodes + SECTION_NODES;
-	int known = front(growing, back);
-	for (uint64_t try = 0; growing->nodes < most && !is_over(growing); try++) {
-		if (try)
-			shake(growing, back, nodes_of(try - 1));
-		int reach = draw(growing, REACH_LEAST, REACH_MOST);
-		release(growing, back, known - reach, growing->section_count);
-		if (pack_until(growing, back, known + 1, nodes_of(try)) == PACK_FITS) {
-			set_front(growing, back, known + 1);
-			return true;
-		}
+	bool back = growth->back;
+	int known = front(growth, back);
+	if (growth->tries)
+		shake(growth, back, nodes_of(growth->tries - 1));
+	int reach = draw(growth, REACH_LEAST, REACH_MOST);
+	release(growth, back, known - reach, growth->section_count);
+	if (pack_until(growth, back, known + 1, nodes_of(growth->tries++)) == PACK_FITS) {
+		set_front(growth, back, known + 1);
+		go_on(growth);
+	} else if (growth->nodes - growth->last >= SECTION_NODES) {
+		give_up(growth);
 	}
-	return false;
 }
 
-static bool give_up(struct growing *growing, bool back)
+static void find_sections(struct spill_growth *growth, struct arena *arena)
 {
-	int section = front(growing, back) - draw(growing, GIVEN_UP_LEAST, GIVEN_UP_MOST);
-	if (section - rear(growing, back) < SECTIONS_LEAST)
-		return false;
-	set_front(growing, back, section);
-	return true;
-}
-
-static void find_sections(struct growing *growing, struct arena *arena)
-{
-	const struct spill_residence *residences = growing->question->residences;
-	size_t count = growing->count;
+	const struct spill_residence *residences = growth->question->residences;
+	size_t count = growth->count;
 	struct life *lives = arena_array(arena, struct life, count);
 	for (int k = 0; k < 2; k++)
-		growing->stays[k] = arena_array(arena, struct stay, count);
+		growth->stays[k] = arena_array(arena, struct stay, count);
 	for (size_t r = 0; r < count; r++)
 		lives[r] = (struct life){residences[r].from, residences[r].to};
-	growing->section_count = sections_find(count, lives, growing->stays[0]);
-	growing->times = arena_array(arena, int64_t, growing->section_count);
-	for (int s = 0; s < growing->section_count; s++)
-		growing->times[s] = INT64_MIN;
+	growth->section_count = sections_find(count, lives, growth->stays[0]);
+	growth->times = arena_array(arena, int64_t, growth->section_count);
+	for (int s = 0; s < growth->section_count; s++)
+		growth->times[s] = INT64_MIN;
 	for (size_t r = 0; r < count; r++) {
-		struct stay *stay = &growing->stays[0][r];
-		int64_t *time = &growing->times[stay->first];
+		struct stay *stay = &growth->stays[0][r];
+		int64_t *time = &growth->times[stay->first];
 		*time = number_max(*time, lives[r].start);
 		stay->end = (int)number_max(stay->end, stay->first + 1); /* it may live never */
-		growing->stays[1][r] = (struct stay){
-			growing->section_count - stay->end, growing->section_count - stay->first};
+		growth->stays[1][r] = (struct stay){
+			growth->section_count - stay->end, growth->section_count - stay->first};
 	}
 }
 
-/* To one end and then to the other. */
-static bool grow(struct growing *growing, bool back)
+struct spill_growth *spill_growth_open(struct run *run, const struct spill_question *question,
+	uint64_t nodes, int64_t at, struct arena *arena)
 {
-	int given_up = 0;
-	for (;;) {
-		if (back ? growing->from == 0 : growing->to == growing->section_count)
-			back = !back;
-		if (growing->from == 0 && growing->to == growing->section_count)
-			return true;
-		if (add_section(growing, back))
-			continue;
-		if (is_over(growing) || given_up++ == GIVEN_UP_TIMES || !give_up(growing, back))
-			return false;
-	}
-}
-
-enum pack_status spill_grow(struct run *run, const struct spill_question *question,
-	struct spill_growth *growth, int64_t *at)
-{
-	struct arena *arena = arena_open();
+	struct spill_growth *growth = arena_new(arena, struct spill_growth);
 	size_t count = question->packing.count;
-	struct growing growing = {.run = run,
-		.question = question,
+	*growth = (struct spill_growth){.question = question,
 		.count = count,
 		.addresses = arena_array(arena, int64_t, count),
 		.order = arena_array(arena, int64_t, count),
 		.chosen = arena_array(arena, bool, count),
-		.nodes_most = growth->nodes};
+		.back = run_random(run, 2),
+		.is_over = count == 0,
+		.fits = count == 0,
+		.nodes_most = nodes};
 	for (size_t r = 0; r < count; r++)
-		growing.addresses[r] = UNPLACED;
-	bool back = run_random(run, 2), fits = count == 0;
+		growth->addresses[r] = UNPLACED;
 	if (count) {
-		find_sections(&growing, arena);
-		fits = begin(&growing, growth->at) && grow(&growing, back);
+		find_sections(growth, arena);
+		choose_first(growth, at);
 	}
-	struct placement placement = {.addresses = growing.addresses};
-	if (fits)
-		spill_question_answer(question, &placement, at);
-	else if (growing.to < growing.section_count)
-		growth->at = growing.times[growing.to];
+	return growth;
+}
+
+uint64_t spill_growth_try(struct run *run, struct spill_growth *growth)
+{
+	uint64_t before = growth->nodes;
+	growth->run = run;
+	if (growth->is_over)
+		return 0;
+	if (growth->has_begun)
+		try_section(growth);
 	else
-		growth->at = growing.times[number_max(0, growing.from - 1)];
-	growth->nodes = growing.nodes;
-	arena_close(arena);
-	return fits ? PACK_FITS : PACK_UNKNOWN;
+		try_first(growth);
+	growth->is_over |= growth->nodes >= growth->nodes_most || !run_spend(run, 0);
+	return growth->nodes - before;
+}
+
+bool spill_growth_is_over(const struct spill_growth *growth)
+{
+	return growth->is_over;
+}
+
+bool spill_growth_fits(const struct spill_growth *growth, int64_t *at)
+{
+	struct placement placement = {.addresses = growth->addresses};
+	if (growth->fits)
+		spill_question_answer(growth->question, &placement, at);
+	return growth->fits;
+}
+
+int64_t spill_growth_stuck(const struct spill_growth *growth)
+{
+	bool is_end = growth->to < growth->section_count;
+	return growth->times[is_end ? growth->to : number_max(0, growth->from - 1)];
 }

@@ -18,8 +18,10 @@ struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *mod
 
 void spill_hunt_close(struct spill_hunt *hunt)
 {
-	for (int k = 0; k < SPILL_CLIMBS; k++)
+	for (int k = 0; k < SPILL_CLIMBS; k++) {
+		spill_climb_end(&hunt->climbs[k]);
 		arena_close(hunt->arenas[k]);
+	}
 }
 
 static void set_run(struct spill_climb *climb, struct run *run)
