@@ -3,15 +3,19 @@
 #include "base/number.h"
 #include "solvers/place/pack_walls.h"
 
-static struct change *note(struct state *state, int kind, int index, int64_t before)
+static void make_room(struct state *state)
 {
-	if (state->trail_count == state->trail_room) {
-		struct change *old = state->trail;
-		state->trail_room *= 2;
-		state->trail = arena_array(state->arena, struct change, state->trail_room);
-		for (size_t i = 0; i < state->trail_count; i++)
-			state->trail[i] = old[i];
-	}
+	struct change *old = state->trail;
+	state->trail_room *= 2;
+	state->trail = arena_array(state->arena, struct change, state->trail_room);
+	for (size_t i = 0; i < state->trail_count; i++)
+		state->trail[i] = old[i];
+}
+
+static inline struct change *note(struct state *state, int kind, int index, int64_t before)
+{
+	if (state->trail_count == state->trail_room)
+		make_room(state);
 	struct change *change = &state->trail[state->trail_count++];
 	change->kind = kind;
 	change->index = index;
@@ -19,12 +23,19 @@ static struct change *note(struct state *state, int kind, int index, int64_t bef
 	return change;
 }
 
-static void soil(struct state *state, int section)
+static inline void soil(struct state *state, int section)
 {
 	if (!state->is_dirty[section]) {
 		state->is_dirty[section] = true;
 		state->dirty[state->dirty_count++] = section;
 	}
+}
+
+static void soil_risen(struct state *state, int64_t before, int first, int end)
+{
+	for (int s = first; s < end; s++)
+		if (state->floor[s] == before || state->lowest[s] == before)
+			soil(state, s);
 }
 
 /* What must lie above item i rises with it. */
@@ -40,11 +51,16 @@ static bool raise_above(struct state *state, int i, int64_t level)
 	return good;
 }
 
-bool state_raise(struct state *state, int i, int64_t level, struct because because)
+/* Some sections, half-open. */
+struct stretch {
+	int first, end;
+};
+
+/* To a level above its own; what is looked at again already need not be soiled. */
+static bool lift(
+	struct state *state, int i, int64_t level, struct because because, struct stretch soiled)
 {
 	const struct item *item = &state->room->items[i];
-	if (level <= state->level[i])
-		return true;
 	level = level > item->high ? level : item_align(item, level);
 	if (level > item->high) {
 		for (int s = item->first; s < item->end; s++)
@@ -56,10 +72,14 @@ bool state_raise(struct state *state, int i, int64_t level, struct because becau
 	int64_t before = state->level[i];
 	note(state, LEVEL_ROSE, i, before)->because = because;
 	state->level[i] = state->low[i] = level;
-	for (int s = item->first; s < item->end; s++)
-		if (state->floor[s] == before || state->lowest[s] == before)
-			soil(state, s);
+	soil_risen(state, before, item->first, soiled.first < item->end ? soiled.first : item->end);
+	soil_risen(state, before, soiled.end > item->first ? soiled.end : item->first, item->end);
 	return !state->room->above || raise_above(state, i, level);
+}
+
+bool state_raise(struct state *state, int i, int64_t level, struct because because)
+{
+	return level <= state->level[i] || lift(state, i, level, because, (struct stretch){0, 0});
 }
 
 static void soil_wall(struct state *state, int t)
@@ -158,6 +178,7 @@ bool state_place(struct state *state, int i, int section)
 	const struct item *item = &room->items[i];
 	int64_t base = state->level[i];
 	bool good = true;
+	struct stretch soiled = {item->first, item->end};
 	note(state, ITEM_PLACED, i, base)->because = because_section(section);
 	state->level[i] = PLACED;
 	for (int s = item->first; s < item->end; s++) {
@@ -168,8 +189,9 @@ bool state_place(struct state *state, int i, int section)
 		state->crossing[s]--;
 	for (size_t k = room->meet_first[i]; good && k < room->meet_first[i + 1]; k++) {
 		int j = room->meets[k];
-		good = state_raise(state, j, base + item_height_beside(item, &room->items[j]),
-			because_item(i));
+		int64_t top = base + item_height_beside(item, &room->items[j]);
+		if (top > state->level[j])
+			good = lift(state, j, top, because_item(i), soiled);
 	}
 	return state_settle(state, good);
 }
