@@ -23,8 +23,8 @@ enum {
 	GROW_MOVES = 2000,   /* in a step that ends with one */
 };
 
-/* What pressure is multiplied with after a set that packs, when none gains more, and after one that
- * does not pack, until one did. */
+/* What pressure is multiplied with after a set that packs, and when none gains more; and pressure and
+ * its margin after one that does not pack, until one did. */
 #define AFTER_SUCCESS 0.8
 #define AFTER_NOTHING 0.9
 #define AT_FIRST 1.3
@@ -274,10 +274,12 @@ static void learn(struct spill_climb *climb, struct outcome outcome, bool all)
 	}
 	if (!all)
 		soften(climb);
-	if (climb->model->row_count) {
-		spill_pressure_scale(pressure, climb->found ? 1 : AT_FIRST);
-		spill_pressure_raise(pressure, row_at(climb->model, outcome.hardest));
+	if (!climb->found) {
+		spill_pressure_scale(pressure, AT_FIRST);
+		spill_pressure_widen(pressure, AT_FIRST);
 	}
+	if (climb->model->row_count)
+		spill_pressure_raise(pressure, row_at(climb->model, outcome.hardest));
 }
 
 /* A long question, and its arena. */
@@ -293,8 +295,8 @@ static void begin_growing(struct spill_climb *climb)
 	struct spill_asked *asked = climb->asked = arena_new(arena, struct spill_asked);
 	asked->arena = arena;
 	asked->question = spill_question_make(arena, climb->model, climb->full.kept);
-	asked->growth = spill_growth_open(
-		climb->run, &asked->question, GROW_NODES, climb->stuck, arena);
+	asked->growth =
+		spill_growth_open(climb->run, &asked->question, GROW_NODES, climb->stuck, arena);
 }
 
 void spill_climb_end(struct spill_climb *climb)

@@ -24,23 +24,24 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
-	bool *easy;       /* by item: what is left out, */
-	bool *failed;     /* what then found no place, */
-	double *stubborn; /* and what its size counts for, times, in what is left out */
-	int futile;       /* questions about everything, before the next that is not */
-	bool grows;       /* how it asks */
-	int64_t stuck;    /* if it grows: a step at which it failed, */
+	bool *easy;                /* by item: what is left out, */
+	bool *failed;              /* what then found no place, */
+	double *stubborn;          /* and what its size counts for, times, in what is left out */
+	int futile;                /* questions about everything, before the next that is not */
+	bool grows;                /* how it asks */
+	int64_t stuck;             /* if it grows: a step at which it failed, */
 	struct spill_asked *asked; /* and the question that it is at, if any */
-	bool any;         /* there is a best */
-	bool found;       /* a step found one that packs */
-	bool better;      /* it is new: whoever looks at it says no */
-	uint64_t work;    /* in the packer's nodes, about */
-	int steps;        /* done; no more are counted than matter */
+	bool any;                  /* there is a best */
+	bool found;                /* a step found one that packs */
+	bool better;               /* it is new: whoever looks at it says no */
+	uint64_t work;             /* in the packer's nodes, about */
+	int steps;                 /* done; no more are counted than matter */
 };
 
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
 
+/* Forgets the question that it is at. */
 void spill_climb_end(struct spill_climb *climb);
 
 /* A first set that packs: what first fit keeps, whatever the budget, then from less and less

@@ -35,7 +35,7 @@ struct spill_growth {
 	bool has_begun, is_over, fits;
 	bool back; /* it goes on towards the first section */
 	int given_up;
-	uint64_t tries;                  /* of what comes next: the first sections, or one more */
+	uint64_t tries;                   /* of what comes next: the first sections, or one more */
 	uint64_t nodes, last, nodes_most; /* all; before those tries; at most */
 };
 
@@ -151,8 +151,7 @@ static void try_first(struct spill_growth *growth)
 {
 	int count = growth->section_count;
 	release(growth, false, growth->from - SECTIONS_FIRST - count, count);
-	enum pack_status status =
-		pack_until(growth, false, growth->to, nodes_of(growth->tries++));
+	enum pack_status status = pack_until(growth, false, growth->to, nodes_of(growth->tries++));
 	if (status == PACK_FITS)
 		go_on(growth);
 	else if (status == PACK_NEVER || growth->nodes - growth->last >= SECTION_NODES)
@@ -162,8 +161,7 @@ static void try_first(struct spill_growth *growth)
 /* Some sections are given up, unless that was often enough. */
 static void give_up(struct spill_growth *growth)
 {
-	int section =
-		front(growth, growth->back) - draw(growth, GIVEN_UP_LEAST, GIVEN_UP_MOST);
+	int section = front(growth, growth->back) - draw(growth, GIVEN_UP_LEAST, GIVEN_UP_MOST);
 	if (growth->given_up++ == GIVEN_UP_TIMES ||
 		section - rear(growth, growth->back) < SECTIONS_LEAST) {
 		growth->is_over = true;

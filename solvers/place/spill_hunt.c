@@ -2,8 +2,9 @@
 
 #include "base/arena.h"
 
-/* Work of the first climb before the second begins, and of each in a turn. */
-enum { ALONE = 200000, TURN = 300000 };
+/* Work of the first climb before the second begins, and of each in a turn: nodes of the second take
+ * less time, since packings that grow are not whole yet. */
+static const uint64_t alone = 200000, turn_work[SPILL_CLIMBS] = {300000, 420000};
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model)
 {
@@ -33,10 +34,9 @@ static void take_turn(struct run *run, void *context, size_t i)
 {
 	struct spill_hunt *hunt = context;
 	struct spill_climb *climb = &hunt->climbs[i];
-	uint64_t alone = i ? 0 : ALONE;
+	uint64_t work = hunt->turns * turn_work[i] + (i ? 0 : alone);
 	set_run(climb, run);
-	while (climb->work < alone + hunt->turn && climb->best.gain < hunt->most &&
-		run_spend(run, 1))
+	while (climb->work < work && climb->best.gain < hunt->most && run_spend(run, 1))
 		spill_climb_step(climb);
 }
 
@@ -44,7 +44,7 @@ static void take_turns(struct spill_hunt *hunt)
 {
 	struct spill_climb *climbs = hunt->climbs;
 	spill_climb_follow(&climbs[1], &climbs[0]);
-	hunt->turn += TURN;
+	hunt->turns++;
 	run_parts(hunt->run, SPILL_CLIMBS, take_turn, hunt);
 	for (int k = 0; k < SPILL_CLIMBS; k++)
 		set_run(&climbs[k], hunt->run);
@@ -55,7 +55,7 @@ void spill_hunt_step(struct spill_hunt *hunt, int64_t most)
 {
 	hunt->most = most;
 	uint64_t before = hunt->climbs[0].work + hunt->climbs[1].work;
-	if (hunt->climbs[0].work < ALONE || hunt->climbs[0].model->pair_count)
+	if (hunt->climbs[0].work < alone || hunt->climbs[0].model->pair_count)
 		spill_climb_step(&hunt->climbs[0]);
 	else
 		take_turns(hunt);

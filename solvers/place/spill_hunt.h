@@ -16,7 +16,7 @@ struct spill_hunt {
 	struct spill_climb climbs[SPILL_CLIMBS]; /* the first always has the best of both */
 	uint64_t work;                           /* of both, in the packer's nodes, about */
 	int64_t most;                            /* gain: who has it stops */
-	uint64_t turn;                           /* work of each in all turns so far */
+	uint64_t turns;                          /* that each took so far */
 };
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model);

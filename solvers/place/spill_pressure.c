@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 
-/* The margin as a part of the room; steepness at first, and what is added, in units. */
+/* The margin at first, as a part of the room; steepness at first, and what is added, in units. */
 #define MARGIN 0.02
 #define FIRST 1.0
 #define STEP 3.0
@@ -62,4 +62,10 @@ void spill_pressure_scale(struct spill_pressure *pressure, double factor)
 {
 	for (int r = 0; r < pressure->model->row_count; r++)
 		pressure->steep[r] *= factor;
+}
+
+void spill_pressure_widen(struct spill_pressure *pressure, double factor)
+{
+	double most = 1 + (double)pressure->model->room, wider = pressure->margin * factor;
+	pressure->margin = wider < most ? wider : most;
 }

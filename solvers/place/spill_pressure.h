@@ -10,7 +10,7 @@
  */
 struct spill_pressure {
 	const struct spill_model *model;
-	double margin; /* units */
+	double margin; /* units, at least 1 */
 	double unit;   /* what a unit of load gains on average, in the set it was made for */
 	double *steep; /* by row */
 };
@@ -31,5 +31,8 @@ void spill_pressure_raise(struct spill_pressure *pressure, int row);
 
 /* All are times so much. */
 void spill_pressure_scale(struct spill_pressure *pressure, double factor);
+
+/* The margin is times so much, at most the room. */
+void spill_pressure_widen(struct spill_pressure *pressure, double factor);
 
 #endif
