@@ -56,9 +56,9 @@ struct stretch {
 	int first, end;
 };
 
-/* To a level above its own; what is looked at again already need not be soiled. */
+/* To a level above its own; these sections are dirty already. */
 static bool lift(
-	struct state *state, int i, int64_t level, struct because because, struct stretch soiled)
+	struct state *state, int i, int64_t level, struct because because, struct stretch dirty)
 {
 	const struct item *item = &state->room->items[i];
 	level = level > item->high ? level : item_align(item, level);
@@ -72,8 +72,8 @@ static bool lift(
 	int64_t before = state->level[i];
 	note(state, LEVEL_ROSE, i, before)->because = because;
 	state->level[i] = state->low[i] = level;
-	soil_risen(state, before, item->first, soiled.first < item->end ? soiled.first : item->end);
-	soil_risen(state, before, soiled.end > item->first ? soiled.end : item->first, item->end);
+	soil_risen(state, before, item->first, dirty.first < item->end ? dirty.first : item->end);
+	soil_risen(state, before, dirty.end > item->first ? dirty.end : item->first, item->end);
 	return !state->room->above || raise_above(state, i, level);
 }
 
@@ -178,7 +178,7 @@ bool state_place(struct state *state, int i, int section)
 	const struct item *item = &room->items[i];
 	int64_t base = state->level[i];
 	bool good = true;
-	struct stretch soiled = {item->first, item->end};
+	struct stretch dirty = {item->first, item->end};
 	note(state, ITEM_PLACED, i, base)->because = because_section(section);
 	state->level[i] = PLACED;
 	for (int s = item->first; s < item->end; s++) {
@@ -191,7 +191,7 @@ bool state_place(struct state *state, int i, int section)
 		int j = room->meets[k];
 		int64_t top = base + item_height_beside(item, &room->items[j]);
 		if (top > state->level[j])
-			good = lift(state, j, top, because_item(i), soiled);
+			good = lift(state, j, top, because_item(i), dirty);
 	}
 	return state_settle(state, good);
 }
