@@ -23,8 +23,8 @@ enum {
 	GROW_MOVES = 2000,   /* in a step that ends with one */
 };
 
-/* What pressure is multiplied with after a set that packs, and when none gains more; and pressure and
- * its margin after one that does not pack, until one did. */
+/* What pressure is multiplied with after a set that packs, and when none gains more; and it and its
+ * margin after one that does not pack, until one did. */
 #define AFTER_SUCCESS 0.8
 #define AFTER_NOTHING 0.9
 #define AT_FIRST 1.3

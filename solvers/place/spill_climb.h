@@ -10,8 +10,9 @@
  * pressure of rows that are nearly full (spill_pressure.h).  When it gains more than the best, the
  * packer is asked, mostly about all but what is easy: small, or small for what its rows leave.
  * That finds places later (spill_finish.h); what found none counts as larger from then on, until
- * sets do not even pack without what is easy.  Then the pressure rises; when a set packs, or none
- * gains more than the best, it falls everywhere.
+ * sets do not even pack without what is easy.  Then the pressure rises, and until a first one packs
+ * it also reaches farther below the room; when a set packs, or none gains more than the best, it
+ * falls everywhere.
  *
  * There are two ways to ask: short questions about many sets, or, if it grows, long ones about few
  * (spill_grow.h).
