@@ -78,6 +78,8 @@ static bool returns(const struct asking *asking, uint64_t start)
 
 static enum pack_order order_of(const struct asking *asking, uint64_t start)
 {
+	if (asking->question->varied)
+		return PACK_DRAWN;
 	return asking->question->returns ? (enum pack_order)(start / RETURN_STARTS % 4)
 					 : orders[start % ORDERS];
 }
@@ -172,16 +174,17 @@ static const struct room *keep_order(const struct asking *asking, const struct s
 }
 
 /* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
- * is for such rooms.  Where starts return, only as it is, unless the filling looks right. */
+ * is for such rooms.  Where starts return, only as it is, unless the filling looks right; where
+ * they vary, only as it is. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
-	bool is_ordered = asking->question->order != NULL;
+	bool is_ordered = asking->question->order != NULL, varied = asking->question->varied;
 	if (is_ordered)
 		room = keep_order(asking, shapes, room, arena);
 	struct pack_search *search = pack_search_open(room, arena);
 	struct filled full = {0};
-	if (!is_ordered)
+	if (!is_ordered && !varied)
 		full = pack_filling(room, arena);
 	bool is_filled = full.room && (full.is_likely || !asking->question->returns);
 	struct pack_search *filled = is_filled ? pack_search_open(full.room, arena) : NULL;

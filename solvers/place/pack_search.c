@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "solvers/place/pack_memo.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Open choices at a time; the stack holds no more. */
@@ -255,7 +256,19 @@ struct pack_search *pack_search_open(const struct room *room, struct arena *aren
 	return search;
 }
 
-static double value_of(const struct item *item, enum pack_order order)
+/* What widths and sizes are raised to, where that is drawn: widths are worth more. */
+struct powers {
+	double width, size;
+};
+
+static struct powers draw_powers(struct random *random)
+{
+	double width = (double)random_below(random, 1 << 20) / (1 << 19);
+	double size = (double)random_below(random, 1 << 20) / (1 << 20);
+	return (struct powers){1 + width, size};
+}
+
+static double value_of(const struct item *item, enum pack_order order, struct powers powers)
 {
 	double width = item->end - item->first, size = (double)item->size;
 	switch (order) {
@@ -265,6 +278,8 @@ static double value_of(const struct item *item, enum pack_order order)
 		return width * size;
 	case PACK_HIGHEST:
 		return size;
+	case PACK_DRAWN:
+		return pow(width, powers.width) * pow(size, powers.size);
 	case PACK_LONG_AND_LARGE:
 		break;
 	}
@@ -274,12 +289,16 @@ static double value_of(const struct item *item, enum pack_order order)
 static bool start(struct pack_search *search, uint64_t seed, enum pack_order order)
 {
 	const struct room *room = search->room;
+	struct powers powers = {0};
 	search->random = random_open(seed, 1);
+	if (order == PACK_DRAWN)
+		powers = draw_powers(&search->random);
 	search->value_count = 0;
 	search->depth = 0;
 	for (int i = 0; i < room->item_count; i++) {
 		double noise = (double)random_below(&search->random, 1 << 20) / (1 << 20);
-		search->priority[i] = value_of(&room->items[i], order) * (0.8 + 0.4 * noise);
+		search->priority[i] =
+			value_of(&room->items[i], order, powers) * (0.8 + 0.4 * noise);
 	}
 	return state_start(search->state);
 }

@@ -21,10 +21,16 @@ struct pack_search *pack_search_open(const struct room *room, struct arena *aren
 /*
  * Goes on, from a new start, until so many failures (0: to the end); nodes are charged to the run
  * and counted.  What it learned is kept from one call to the next.  The order says which items
- * are tried first, the seed how strictly; before all others, if it returns, one that was placed
+ * are tried first, the seed how strictly, and what is drawn; before all others, if it returns, one that was placed
  * last where it is to stand now.
  */
-enum pack_order { PACK_LONGEST, PACK_LARGEST, PACK_HIGHEST, PACK_LONG_AND_LARGE };
+enum pack_order {
+	PACK_LONGEST,
+	PACK_LARGEST,
+	PACK_HIGHEST,
+	PACK_LONG_AND_LARGE,
+	PACK_DRAWN, /* by a power of the width, and a smaller one of the size */
+};
 enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
 	uint64_t nodes, uint64_t seed, enum pack_order order, bool returns);
 

@@ -176,6 +176,7 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = nodes,
+		.varied = true,
 		.explain = true};
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
 	spilling->work += answer.nodes;

@@ -11,20 +11,19 @@ enum {
 	ASK_NODES = 1000, /* of the packer, at least; which length serves best differs */
 	ASK_LENGTHS = 7,  /* each twice the one before */
 	START_NODES = 20000,
-	EASY_LEAST = 667, /* easy is what takes no more than such a part of the room, */
-	EASY_MORE = 217,  /* and at most such a part more, */
-	EASY_SPARE = 20,  /* and up to so many hundredths of what its fullest row leaves; */
-	EASY_ASKED = 4,   /* one question of so many is about it, too, */
-	EASY_FUTILE = 16, /* and so many after it found no place */
-	MOVES_FIRST = 50, /* in a step; more in each, up to the most */
-	MOVES_MOST = 1000,
+	EASY_LEAST = 667,    /* easy is what takes no more than such a part of the room, */
+	EASY_MORE = 217,     /* and at most such a part more, */
+	EASY_SPARE = 20,     /* and up to so many hundredths of what its fullest row leaves; */
+	EASY_ASKED = 4,      /* one question of so many is about it, too, */
+	EASY_FUTILE = 16,    /* and so many after it found no place */
+	MOVES = 1000,        /* in a step */
+	GROW_MOVES = 2000,   /* the same, if it ends with a packing that grows */
 	MOVE_WORK = 3,       /* of each, in nodes */
 	GROW_NODES = 400000, /* of a packing that grows, at most */
-	GROW_MOVES = 2000,   /* in a step that ends with one */
 };
 
-/* What pressure is multiplied with after a set that packs, and when none gains more; and it and its
- * margin after one that does not pack, until one did. */
+/* What pressure is multiplied with after a set that packs, and when none gains more; and after one
+ * that does not pack, until one did. */
 #define AFTER_SUCCESS 0.8
 #define AFTER_NOTHING 0.9
 #define AT_FIRST 1.3
@@ -70,7 +69,8 @@ static struct pack_answer ask(struct spill_climb *climb, const struct spill_ques
 {
 	struct pack_question asked = {.packing = &question->packing,
 		.capacity = question->packing.capacity,
-		.nodes = nodes};
+		.nodes = nodes,
+		.varied = true};
 	struct pack_answer answer = pack(climb->run, &asked, arena);
 	climb->work += answer.nodes;
 	return answer;
@@ -169,15 +169,6 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return low;
 }
 
-static int moves_of(struct spill_climb *climb)
-{
-	if (climb->grows)
-		return GROW_MOVES;
-	int64_t moves = MOVES_FIRST + (int64_t)climb->steps * MOVES_FIRST;
-	climb->steps += moves < MOVES_MOST;
-	return moves < MOVES_MOST ? (int)moves : MOVES_MOST;
-}
-
 /* All but what is easy, of those that rows are about. */
 static void leave_easy(struct spill_climb *climb, struct spill_set *set)
 {
@@ -274,10 +265,8 @@ static void learn(struct spill_climb *climb, struct outcome outcome, bool all)
 	}
 	if (!all)
 		soften(climb);
-	if (!climb->found) {
+	if (!climb->found)
 		spill_pressure_scale(pressure, AT_FIRST);
-		spill_pressure_widen(pressure, AT_FIRST);
-	}
 	if (climb->model->row_count)
 		spill_pressure_raise(pressure, row_at(climb->model, outcome.hardest));
 }
@@ -328,6 +317,7 @@ static void go_on_growing(struct spill_climb *climb)
 static void ask_moves(struct spill_climb *climb)
 {
 	bool all = asks_all(climb);
+	spill_moves_ask(&climb->moves);
 	spill_set_copy(&climb->full, &climb->moves.now);
 	if (!all)
 		leave_easy(climb, &climb->full);
@@ -344,8 +334,8 @@ void spill_climb_step(struct spill_climb *climb)
 		go_on_growing(climb);
 		return;
 	}
-	int count = moves_of(climb);
-	spill_moves_run(moves, count);
+	int count = climb->grows ? GROW_MOVES : MOVES;
+	spill_moves_anneal(moves, count, climb->best.gain);
 	climb->work += (uint64_t)count * MOVE_WORK;
 	if (moves->now.gain > climb->best.gain)
 		ask_moves(climb);

@@ -10,9 +10,8 @@
  * pressure of rows that are nearly full (spill_pressure.h).  When it gains more than the best, the
  * packer is asked, mostly about all but what is easy: small, or small for what its rows leave.
  * That finds places later (spill_finish.h); what found none counts as larger from then on, until
- * sets do not even pack without what is easy.  Then the pressure rises, and until a first one packs
- * it also reaches farther below the room; when a set packs, or none gains more than the best, it
- * falls everywhere.
+ * sets do not even pack without what is easy.  Then the pressure rises, everywhere until a first one
+ * packs; when a set packs, or none gains more than the best, it falls everywhere.
  *
  * There are two ways to ask: short questions about many sets, or, if it grows, long ones about few
  * (spill_grow.h).
@@ -36,7 +35,6 @@ struct spill_climb {
 	bool found;                /* a step found one that packs */
 	bool better;               /* it is new: whoever looks at it says no */
 	uint64_t work;             /* in the packer's nodes, about */
-	int steps;                 /* done; no more are counted than matter */
 };
 
 struct spill_climb spill_climb_make(

@@ -100,6 +100,7 @@ static enum pack_status pack_until(struct spill_growth *growth, bool back, int e
 		.chosen = growth->chosen,
 		.capacity = packing.capacity,
 		.nodes = nodes,
+		.varied = true,
 		.order = growth->order};
 	struct pack_answer answer = pack(growth->run, &asked, arena);
 	growth->nodes += 1 + answer.nodes;

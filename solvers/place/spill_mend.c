@@ -46,6 +46,7 @@ static bool try_window(struct run *run, const struct spill_set *set, int64_t *at
 	struct pack_question asked = {.packing = &question.packing,
 		.capacity = question.packing.capacity,
 		.nodes = NODES,
+		.varied = true,
 		.order = order};
 	struct pack_answer answer = pack(run, &asked, arena);
 	*work += TRY_WORK + answer.nodes;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Items that a move looks at, whether they are worth their pressure. */
@@ -10,6 +11,13 @@ enum { DROPS = 3 };
 
 /* For a set that the rows hold: starts, and from each so many moves for an item. */
 enum { RELAXED_STARTS = 4, RELAXED_MOVES = 15, RELAXED_MOVES_MOST = 3000 };
+
+/* Heat, at first and in the end: how much worse a move may be, on average, in units of pressure. */
+#define HEAT_FIRST 5.0
+#define HEAT_LAST 1.0
+
+/* What it counts for that a set was asked about, of what a full row costs. */
+#define ASKED 0.3
 
 #define NOISE_LEAST 0.6
 #define NOISE_MOST 1.4
@@ -44,6 +52,8 @@ struct spill_moves spill_moves_make(
 		.run = run,
 		.model = model,
 		.now = spill_set_make(arena, model),
+		.asked = spill_tally_make(arena, model->item_count),
+		.pick = spill_set_make(arena, model),
 		.worth = arena_array(arena, double, model->item_count),
 		.pinned = arena_array(arena, int64_t, model->item_count),
 		.ranks = arena_array(arena, struct spill_rank, model->item_count),
@@ -251,26 +261,66 @@ static void fill(struct spill_moves *moves)
 	}
 }
 
-void spill_moves_run(struct spill_moves *moves, int count)
+/* One move, unless that is worse by more than allowed; it is in `turned`.  False: nothing is left to
+ * keep. */
+static bool make_move(struct spill_moves *moves, double allowed)
 {
-	for (int k = 0; k < count && run_spend(moves->run, 1); k++) {
-		int64_t gain = moves->now.gain;
-		moves->turned.count = 0;
-		moves->cost = 0;
-		moves->row = moves->model->row_count;
-		moves->row_end = 0;
-		moves->move++;
-		if (!pin(moves))
-			return;
-		bool good = relieve(moves);
-		if (good) {
-			drop_orphans(moves);
-			drop_some(moves);
-			fill(moves);
-		}
-		if (!good || (double)(moves->now.gain - gain) < moves->cost)
-			take_back(moves);
+	int64_t gain = moves->now.gain;
+	moves->turned.count = 0;
+	moves->cost = 0;
+	moves->row = moves->model->row_count;
+	moves->row_end = 0;
+	moves->move++;
+	if (!pin(moves))
+		return false;
+	bool good = relieve(moves);
+	if (good) {
+		drop_orphans(moves);
+		drop_some(moves);
+		fill(moves);
 	}
+	if (!good || (double)(moves->now.gain - gain) < moves->cost - allowed)
+		take_back(moves);
+	return true;
+}
+
+/* How much worse a move may be after this part of them; drawn anew for each. */
+static double draw_allowed(struct spill_moves *moves, double part)
+{
+	double heat = HEAT_FIRST * pow(HEAT_LAST / HEAT_FIRST, part);
+	double drawn = (double)(1 + run_random(moves->run, 1 << 20)) / (1 << 20);
+	return -log(drawn) * heat * moves->pressure.unit;
+}
+
+void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least)
+{
+	const struct spill_set *now = &moves->now;
+	double cost = spill_pressure_of(&moves->pressure, now, 0, moves->model->row_count);
+	double asked = ASKED * spill_pressure_mean(&moves->pressure), best = -INFINITY;
+	uint64_t hash = spill_tally_hash(&moves->asked, now->kept);
+	for (int k = 0; k < count && run_spend(moves->run, 1); k++) {
+		if (!make_move(moves, draw_allowed(moves, (double)k / count)))
+			break;
+		for (size_t t = 0; t < moves->turned.count; t++)
+			hash ^= moves->asked.keys[moves->turned.at[t]];
+		if (moves->turned.count)
+			cost += moves->cost;
+		double good = (double)now->gain - cost;
+		if (now->gain <= least || good <= best)
+			continue;
+		good -= asked * spill_tally_of(&moves->asked, hash);
+		if (good > best) {
+			best = good;
+			spill_set_copy(&moves->pick, now);
+		}
+	}
+	if (best > -INFINITY)
+		spill_set_copy(&moves->now, &moves->pick);
+}
+
+void spill_moves_ask(struct spill_moves *moves)
+{
+	spill_tally_add(&moves->asked, spill_tally_hash(&moves->asked, moves->now.kept));
 }
 
 void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set)
@@ -283,7 +333,9 @@ void spill_moves_relax(struct run *run, const struct spill_model *model, struct 
 	for (int k = 0; k < RELAXED_STARTS; k++) {
 		spill_set_clear(&moves.now);
 		spill_moves_fill(&moves, &moves.now);
-		spill_moves_run(&moves, (int)count);
+		for (int64_t move = 0; move < count && run_spend(run, 1); move++)
+			if (!make_move(&moves, 0))
+				break;
 		if (moves.now.gain > set->gain)
 			spill_set_copy(set, &moves.now);
 	}

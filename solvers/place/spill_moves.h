@@ -4,16 +4,20 @@
 #include "base/array.h"
 #include "search/solver.h"
 #include "solvers/place/spill_pressure.h"
+#include "solvers/place/spill_tally.h"
 
 /*
  * Moves from set to set that the rows hold: something is kept, what stands in its way is not, and
- * what then has room is chosen anew.  A move is made if the gain less the pressure is no worse.
+ * what then has room is chosen anew.  A move is made if the gain less the pressure is no worse, or,
+ * while it is hot, not much worse.
  */
 struct spill_moves {
 	struct run *run;
 	const struct spill_model *model;
 	struct spill_set now;
 	struct spill_pressure pressure;
+	struct spill_tally asked; /* sets that whoever follows the moves took up */
+	struct spill_set pick;
 	double *worth; /* by item: gain for its area */
 	bool has_tied;
 	int64_t *pinned; /* by item: the last move that had to keep it */
@@ -33,8 +37,13 @@ struct spill_moves {
 struct spill_moves spill_moves_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
 
-/* From `now`, at most so many. */
-void spill_moves_run(struct spill_moves *moves, int count);
+/* From `now`, at most so many, cooling down.  If sets on the way gained more than the least, the
+ * best of them is `now` in the end: by gain less pressure, and less something for each time that it
+ * was asked about. */
+void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least);
+
+/* `now` is asked about. */
+void spill_moves_ask(struct spill_moves *moves);
 
 /* A set that gains much, of those that the rows hold: whether it packs does not matter. */
 void spill_moves_relax(struct run *run, const struct spill_model *model, struct spill_set *set);

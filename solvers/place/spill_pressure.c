@@ -1,11 +1,12 @@
 #include "solvers/place/spill_pressure.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
-/* The margin at first, as a part of the room; steepness at first, and what is added, in units. */
+/* The margin, as a part of the room; steepness at first, and what is added, in units. */
 #define MARGIN 0.02
 #define FIRST 1.0
-#define STEP 3.0
+#define STEP 0.5
 
 struct spill_pressure spill_pressure_make(struct arena *arena, const struct spill_set *set)
 {
@@ -24,8 +25,9 @@ struct spill_pressure spill_pressure_make(struct arena *arena, const struct spil
 
 static double cost(const struct spill_pressure *pressure, int row, int64_t load)
 {
-	double over = (double)(load - pressure->model->room) + pressure->margin;
-	return over > 0 ? pressure->steep[row] * over * over / (2 * pressure->margin) : 0;
+	double left = (double)number_max(0, pressure->model->room - load);
+	return pressure->steep[row] * pressure->margin * pressure->margin /
+	       (pressure->margin + left);
 }
 
 double spill_pressure_of(
@@ -64,8 +66,10 @@ void spill_pressure_scale(struct spill_pressure *pressure, double factor)
 		pressure->steep[r] *= factor;
 }
 
-void spill_pressure_widen(struct spill_pressure *pressure, double factor)
+double spill_pressure_mean(const struct spill_pressure *pressure)
 {
-	double most = 1 + (double)pressure->model->room, wider = pressure->margin * factor;
-	pressure->margin = wider < most ? wider : most;
+	double sum = 0;
+	for (int r = 0; r < pressure->model->row_count; r++)
+		sum += pressure->steep[r];
+	return sum * pressure->margin / number_max(1, pressure->model->row_count);
 }

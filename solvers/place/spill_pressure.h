@@ -5,12 +5,14 @@
 
 /*
  * What a row costs that is nearly full, in gain: sets that the rows hold pack the sooner the more
- * of it is left, and not all rows are equally hard.  From a margin below the room on, the cost
- * grows with the square of the load; at the room another unit costs the row's steepness.
+ * of it is left, and not all rows are equally hard.  The cost is m^2 / (m + what is left), for a
+ * margin m, times the row's steepness: what another unit costs where nothing is left.  Of sets that
+ * gain as much those that pack have less of it; that tells them better from others than what is
+ * above some line.
  */
 struct spill_pressure {
 	const struct spill_model *model;
-	double margin; /* units, at least 1 */
+	double margin; /* units, at least 1: at which half is left of what a full row costs */
 	double unit;   /* what a unit of load gains on average, in the set it was made for */
 	double *steep; /* by row */
 };
@@ -32,7 +34,7 @@ void spill_pressure_raise(struct spill_pressure *pressure, int row);
 /* All are times so much. */
 void spill_pressure_scale(struct spill_pressure *pressure, double factor);
 
-/* The margin is times so much, at most the room. */
-void spill_pressure_widen(struct spill_pressure *pressure, double factor);
+/* What a full row costs, on average. */
+double spill_pressure_mean(const struct spill_pressure *pressure);
 
 #endif
