@@ -281,27 +281,55 @@ static void answers_keep_the_laws(void **state)
 }
 
 /* Asks the packer itself; the answer lives in the run's arena. */
-static struct pack_answer core_answer;
+static bool varied;
+static struct pack_answer pack_answer;
 
-static void core_run(struct run *run, const struct problem *problem)
+static void run_pack(struct run *run, const struct problem *problem)
 {
 	struct pack_question question = {.packing = problem->packing,
 		.capacity = problem->packing->capacity,
+		.varied = varied,
 		.explain = true};
-	core_answer = pack(run, &question, run_arena(run));
+	pack_answer = pack(run, &question, run_arena(run));
+}
+
+static const struct solver asking = {.stage = STAGE_PLACE, .name = "pack", .run = run_pack};
+
+static void starts_that_vary_find_the_same(void **state)
+{
+	uint64_t seed = draws_seed(4);
+	long count = draws(1000), fits = 0;
+	for (long n = 0; n < count; n++) {
+		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
+		struct packing packing = draw_packing(&drawing, (int)(n % 16));
+		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
+		int64_t at[BUFFERS_MOST] = {0};
+		varied = true;
+		solve(&asking, &problem, 0, (uint64_t)n, drawing.arena);
+		enum pack_status expected = try_all(&packing, at, 0) ? PACK_FITS : PACK_NEVER;
+		if (pack_answer.status != expected)
+			fail_msg("draw %ld: %d, but trying every address says %d", n,
+				(int)pack_answer.status, (int)expected);
+		if (expected == PACK_FITS)
+			assert_int_equal(packing_check(&packing, pack_answer.placement).a, -1);
+		fits += expected == PACK_FITS;
+		arena_close(drawing.arena);
+	}
+	if (draws_are_many(count))
+		assert_true(fits > count / 10 && count - fits > count / 10);
 }
 
 static void cores_do_not_fit_and_are_small(void **state)
 {
-	static const struct solver asking = {.stage = STAGE_PLACE, .name = "core", .run = core_run};
 	uint64_t seed = draws_seed(3);
 	long count = draws(1500), cores = 0, smaller = 0;
 	for (long n = 0; n < count; n++) {
 		struct drawing drawing = {random_open(seed, (uint64_t)n), arena_open()};
 		struct packing packing = draw_packing(&drawing, (int)(n % 16));
 		struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
+		varied = n & 1;
 		solve(&asking, &problem, 0, 1, drawing.arena);
-		struct pack_answer answer = core_answer;
+		struct pack_answer answer = pack_answer;
 		if (answer.status == PACK_NEVER && answer.core_count && !(n & 2)) {
 			struct buffer buffers[BUFFERS_MOST];
 			int64_t at[BUFFERS_MOST] = {0};
@@ -334,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_equal_trying_every_address),
 		cmocka_unit_test(answers_keep_the_laws),
+		cmocka_unit_test(starts_that_vary_find_the_same),
 		cmocka_unit_test(cores_do_not_fit_and_are_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

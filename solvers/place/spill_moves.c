@@ -16,7 +16,9 @@ enum { RELAXED_STARTS = 4, RELAXED_MOVES = 15, RELAXED_MOVES_MOST = 3000 };
 #define HEAT_FIRST 5.0
 #define HEAT_LAST 1.0
 
-/* What it counts for that a set was asked about, of what a full row costs. */
+/* Of what a full row costs: what it counts for that a set gains e times as much more than the least,
+ * and that it was asked about. */
+#define MORE 1.0
 #define ASKED 0.3
 
 #define NOISE_LEAST 0.6
@@ -296,7 +298,8 @@ void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least)
 {
 	const struct spill_set *now = &moves->now;
 	double cost = spill_pressure_of(&moves->pressure, now, 0, moves->model->row_count);
-	double asked = ASKED * spill_pressure_mean(&moves->pressure), best = -INFINITY;
+	double mean = spill_pressure_mean(&moves->pressure), best = -INFINITY;
+	double more = MORE * mean, asked = ASKED * mean;
 	uint64_t hash = spill_tally_hash(&moves->asked, now->kept);
 	for (int k = 0; k < count && run_spend(moves->run, 1); k++) {
 		if (!make_move(moves, draw_allowed(moves, (double)k / count)))
@@ -305,10 +308,10 @@ void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least)
 			hash ^= moves->asked.keys[moves->turned.at[t]];
 		if (moves->turned.count)
 			cost += moves->cost;
-		double good = (double)now->gain - cost;
-		if (now->gain <= least || good <= best)
+		if (now->gain <= least)
 			continue;
-		good -= asked * spill_tally_of(&moves->asked, hash);
+		double good = (double)now->gain - cost + more * log((double)(now->gain - least)) -
+			      asked * spill_tally_of(&moves->asked, hash);
 		if (good > best) {
 			best = good;
 			spill_set_copy(&moves->pick, now);
