@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "solvers/place/spill_finish.h"
 #include "solvers/place/spill_fit.h"
-#include "solvers/place/spill_grow.h"
 
 #include <string.h>
 
@@ -11,15 +10,13 @@ enum {
 	ASK_NODES = 1000, /* of the packer, at least; which length serves best differs */
 	ASK_LENGTHS = 7,  /* each twice the one before */
 	START_NODES = 20000,
-	EASY_LEAST = 667,    /* easy is what takes no more than such a part of the room, */
-	EASY_MORE = 217,     /* and at most such a part more, */
-	EASY_SPARE = 20,     /* and up to so many hundredths of what its fullest row leaves; */
-	EASY_ASKED = 4,      /* one question of so many is about it, too, */
-	EASY_FUTILE = 16,    /* and so many after it found no place */
-	MOVES = 1000,        /* in a step */
-	GROW_MOVES = 2000,   /* the same, if it ends with a packing that grows */
-	MOVE_WORK = 3,       /* of each, in nodes */
-	GROW_NODES = 400000, /* of a packing that grows, at most */
+	EASY_LEAST = 667, /* easy is what takes no more than such a part of the room, */
+	EASY_MORE = 217,  /* and at most such a part more, */
+	EASY_SPARE = 20,  /* and up to so many hundredths of what its fullest row leaves; */
+	EASY_ASKED = 4,   /* one question of so many is about it, too, */
+	EASY_FUTILE = 16, /* and so many after it found no place */
+	MOVES = 1000,     /* in a step */
+	MOVE_WORK = 3,    /* of each, in nodes */
 };
 
 /* What pressure is multiplied with after a set that packs, and when none gains more; and after one
@@ -191,8 +188,6 @@ static void leave_easy(struct spill_climb *climb, struct spill_set *set)
 /* What lies in place of others is not taken apart. */
 static bool asks_all(struct spill_climb *climb)
 {
-	if (climb->grows)
-		return false;
 	if (climb->futile > 0) {
 		climb->futile--;
 		return true;
@@ -214,7 +209,7 @@ struct outcome {
 };
 
 /* The addresses are in full_at, if it fits. */
-static struct outcome ask_briefly(struct spill_climb *climb)
+static struct outcome ask_packer(struct spill_climb *climb)
 {
 	struct arena *arena = arena_open();
 	struct spill_question question = spill_question_make(arena, climb->model, climb->full.kept);
@@ -258,8 +253,7 @@ static void learn(struct spill_climb *climb, struct outcome outcome, bool all)
 	struct spill_pressure *pressure = &climb->moves.pressure;
 	if (outcome.fits) {
 		finish(climb);
-		/* Long questions are few: even one that gained nothing says that more may be asked. */
-		if (climb->best.gain > before || climb->grows)
+		if (climb->best.gain > before)
 			spill_pressure_scale(pressure, AFTER_SUCCESS);
 		return;
 	}
@@ -271,48 +265,6 @@ static void learn(struct spill_climb *climb, struct outcome outcome, bool all)
 		spill_pressure_raise(pressure, row_at(climb->model, outcome.hardest));
 }
 
-/* A long question, and its arena. */
-struct spill_asked {
-	struct arena *arena;
-	struct spill_question question;
-	struct spill_growth *growth;
-};
-
-static void begin_growing(struct spill_climb *climb)
-{
-	struct arena *arena = arena_open();
-	struct spill_asked *asked = climb->asked = arena_new(arena, struct spill_asked);
-	asked->arena = arena;
-	asked->question = spill_question_make(arena, climb->model, climb->full.kept);
-	asked->growth =
-		spill_growth_open(climb->run, &asked->question, GROW_NODES, climb->stuck, arena);
-}
-
-void spill_climb_end(struct spill_climb *climb)
-{
-	if (climb->asked)
-		arena_close(climb->asked->arena);
-	climb->asked = NULL;
-}
-
-/* Unless another climb came as far meanwhile. */
-static void go_on_growing(struct spill_climb *climb)
-{
-	struct spill_growth *growth = climb->asked->growth;
-	if (climb->moves.now.gain <= climb->best.gain) {
-		spill_climb_end(climb);
-		return;
-	}
-	climb->work += spill_growth_try(climb->run, growth);
-	if (!spill_growth_is_over(growth))
-		return;
-	struct outcome outcome = {.fits = spill_growth_fits(growth, climb->full_at)};
-	if (!outcome.fits)
-		outcome.hardest = climb->stuck = spill_growth_stuck(growth);
-	spill_climb_end(climb);
-	learn(climb, outcome, false);
-}
-
 /* Packs what the moves led to. */
 static void ask_moves(struct spill_climb *climb)
 {
@@ -321,22 +273,14 @@ static void ask_moves(struct spill_climb *climb)
 	spill_set_copy(&climb->full, &climb->moves.now);
 	if (!all)
 		leave_easy(climb, &climb->full);
-	if (climb->grows)
-		begin_growing(climb);
-	else
-		learn(climb, ask_briefly(climb), all);
+	learn(climb, ask_packer(climb), all);
 }
 
 void spill_climb_step(struct spill_climb *climb)
 {
 	struct spill_moves *moves = &climb->moves;
-	if (climb->asked) {
-		go_on_growing(climb);
-		return;
-	}
-	int count = climb->grows ? GROW_MOVES : MOVES;
-	spill_moves_anneal(moves, count, climb->best.gain);
-	climb->work += (uint64_t)count * MOVE_WORK;
+	spill_moves_anneal(moves, MOVES, climb->best.gain);
+	climb->work += MOVES * MOVE_WORK;
 	if (moves->now.gain > climb->best.gain)
 		ask_moves(climb);
 	else

@@ -12,9 +12,6 @@
  * That finds places later (spill_finish.h); what found none counts as larger from then on, until
  * sets do not even pack without what is easy.  Then the pressure rises, everywhere until a first one
  * packs; when a set packs, or none gains more than the best, it falls everywhere.
- *
- * There are two ways to ask: short questions about many sets, or, if it grows, long ones about few
- * (spill_grow.h).
  */
 struct spill_climb {
 	struct run *run;
@@ -24,24 +21,18 @@ struct spill_climb {
 	int64_t *best_at;      /* addresses, by item */
 	struct spill_set full; /* what the packer placed, and what came later, at these addresses */
 	int64_t *full_at;
-	bool *easy;                /* by item: what is left out, */
-	bool *failed;              /* what then found no place, */
-	double *stubborn;          /* and what its size counts for, times, in what is left out */
-	int futile;                /* questions about everything, before the next that is not */
-	bool grows;                /* how it asks */
-	int64_t stuck;             /* if it grows: a step at which it failed, */
-	struct spill_asked *asked; /* and the question that it is at, if any */
-	bool any;                  /* there is a best */
-	bool found;                /* a step found one that packs */
-	bool better;               /* it is new: whoever looks at it says no */
-	uint64_t work;             /* in the packer's nodes, about */
+	bool *easy;       /* by item: what is left out, */
+	bool *failed;     /* what then found no place, */
+	double *stubborn; /* and what its size counts for, times, in what is left out */
+	int futile;       /* questions about everything, before the next that is not */
+	bool any;         /* there is a best */
+	bool found;       /* a step found one that packs */
+	bool better;      /* it is new: whoever looks at it says no */
+	uint64_t work;    /* in the packer's nodes, about */
 };
 
 struct spill_climb spill_climb_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
-
-/* Forgets the question that it is at. */
-void spill_climb_end(struct spill_climb *climb);
 
 /* A first set that packs: what first fit keeps, whatever the budget, then from less and less
  * room. */
@@ -57,8 +48,7 @@ void spill_climb_keep(struct spill_climb *climb, const bool *kept,
 /* Is this set better than the best, and packs?  Keeps it if so. */
 bool spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes);
 
-/* Some moves, and a question to the packer if they led beyond the best; if it grows, one try of
- * that question in each step. */
+/* Some moves, and a question to the packer if they led beyond the best. */
 void spill_climb_step(struct spill_climb *climb);
 
 #endif

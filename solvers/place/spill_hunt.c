@@ -2,9 +2,8 @@
 
 #include "base/arena.h"
 
-/* Work of the first climb before the second begins, and of each in a turn: nodes of the second take
- * less time, since packings that grow are not whole yet. */
-static const uint64_t alone = 200000, turn_work[SPILL_CLIMBS] = {300000, 420000};
+/* Work of the first climb before the second begins, and of each in a turn. */
+enum { ALONE = 200000, TURN = 300000 };
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model)
 {
@@ -12,17 +11,14 @@ struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *mod
 	for (int k = 0; k < SPILL_CLIMBS; k++) {
 		hunt.arenas[k] = arena_open();
 		hunt.climbs[k] = spill_climb_make(run, hunt.arenas[k], model);
-		hunt.climbs[k].grows = k > 0;
 	}
 	return hunt;
 }
 
 void spill_hunt_close(struct spill_hunt *hunt)
 {
-	for (int k = 0; k < SPILL_CLIMBS; k++) {
-		spill_climb_end(&hunt->climbs[k]);
+	for (int k = 0; k < SPILL_CLIMBS; k++)
 		arena_close(hunt->arenas[k]);
-	}
 }
 
 static void set_run(struct spill_climb *climb, struct run *run)
@@ -34,7 +30,7 @@ static void take_turn(struct run *run, void *context, size_t i)
 {
 	struct spill_hunt *hunt = context;
 	struct spill_climb *climb = &hunt->climbs[i];
-	uint64_t work = hunt->turns * turn_work[i] + (i ? 0 : alone);
+	uint64_t work = hunt->turns * TURN + (i ? 0 : ALONE);
 	set_run(climb, run);
 	while (climb->work < work && climb->best.gain < hunt->most && run_spend(run, 1))
 		spill_climb_step(climb);
@@ -55,7 +51,7 @@ void spill_hunt_step(struct spill_hunt *hunt, int64_t most)
 {
 	hunt->most = most;
 	uint64_t before = hunt->climbs[0].work + hunt->climbs[1].work;
-	if (hunt->climbs[0].work < alone || hunt->climbs[0].model->pair_count)
+	if (hunt->climbs[0].work < ALONE || hunt->climbs[0].model->pair_count)
 		spill_climb_step(&hunt->climbs[0]);
 	else
 		take_turns(hunt);

@@ -4,9 +4,8 @@
 #include "solvers/place/spill_climb.h"
 
 /*
- * Two climbs that share their best: the first asks the packer briefly, the second grows packings.
- * Which is better differs, so once the first has worked for a while they take turns, each on a
- * thread of its own where there are two.
+ * Two climbs that share their best: once the first has worked for a while they take turns, each on
+ * a thread of its own where there are two.
  */
 enum { SPILL_CLIMBS = 2 };
 
