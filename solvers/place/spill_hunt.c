@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 /* Work of the first climb before the second begins, and of each in a turn. */
-enum { ALONE = 200000, TURN = 300000 };
+enum { ALONE = 200000, TURN = 120000 };
 
 struct spill_hunt spill_hunt_open(struct run *run, const struct spill_model *model)
 {
