@@ -37,9 +37,13 @@ struct spill_moves {
 struct spill_moves spill_moves_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
 
-/* From `now`, at most so many, cooling down.  If sets on the way gained more than the least, the
- * best of them is `now` in the end: by gain less pressure, and less something for each time that it
- * was asked about. */
+/*
+ * From `now`, at most so many, cooling down.  If sets on the way gained more than the least, the
+ * best of them is `now` in the end: by gain less pressure, more the more it is above the least, and
+ * less each time that it was asked about.  For how likely a set packs falls by a factor with each
+ * full row's pressure more, what is won if it does is what it gains above the least, and a question
+ * without an answer makes one less likely.
+ */
 void spill_moves_anneal(struct spill_moves *moves, int count, int64_t least);
 
 /* `now` is asked about. */
