@@ -18,7 +18,7 @@ struct pack_question {
 	bool returns; /* most starts go back to where buffers were placed last: where one more layout
 	               * of very many is looked for, not the first or none */
 	bool varied; /* each start draws what its order of items goes by, and the room is not filled
-	                * up: where much of it is to spare */
+	              * up: where much of it is to spare */
 	const int64_t *order; /* by buffer: two with addresses lie as they do there, one above the
 	                       * other, those that are UNPLACED anyhow; PACK_NEVER then says nothing
 	                       * of other orders.  NULL: all are free */

@@ -21,8 +21,8 @@ struct pack_search *pack_search_open(const struct room *room, struct arena *aren
 /*
  * Goes on, from a new start, until so many failures (0: to the end); nodes are charged to the run
  * and counted.  What it learned is kept from one call to the next.  The order says which items
- * are tried first, the seed how strictly, and what is drawn; before all others, if it returns, one that was placed
- * last where it is to stand now.
+ * are tried first, the seed how strictly, and what is drawn; before all others, if it returns, one
+ * that was placed last where it is to stand now.
  */
 enum pack_order {
 	PACK_LONGEST,

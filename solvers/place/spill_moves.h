@@ -17,8 +17,8 @@ struct spill_moves {
 	struct spill_set now;
 	struct spill_pressure pressure;
 	struct spill_tally asked; /* sets that whoever follows the moves took up */
-	struct spill_set pick;
-	double *worth; /* by item: gain for its area */
+	struct spill_set pick;    /* the best of those passed, while annealing */
+	double *worth;            /* by item: gain for its area */
 	bool has_tied;
 	int64_t *pinned; /* by item: the last move that had to keep it */
 	int64_t move;
