@@ -1,6 +1,9 @@
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/packing_sums.h"
 #include "search/solver.h"
+#include "solvers/place/load.h"
+#include "solvers/place/pack.h"
 #include "tests/support/tally.h"
 
 #include <inttypes.h>
@@ -8,10 +11,18 @@
 
 /*
  * Family placement: eleven instances that fill their capacity.  Each is placed in so many nodes at
- * most, from each of some seeds, and the layouts are lawful.  The least peak of the one that is known
- * is found and proven.
+ * most, from each of some seeds, and the layouts are lawful.  The least peak of C is found and
+ * proven.  Those of D and J are their loads: from one of some seeds
+ * on, the packer places them there.
  */
-enum { LINE_MOST = 256, SEEDS = 3, CAPACITY = 1048576, NODES_MOST = 400000 };
+enum {
+	LINE_MOST = 256,
+	SEEDS = 3,
+	CAPACITY = 1048576,
+	NODES_MOST = 400000,
+	LOAD_SEED = 109,
+	LOAD_SEEDS = 60
+};
 
 static struct packing read_instance(struct arena *arena, const char *path)
 {
@@ -47,12 +58,17 @@ static const char *judge(struct arena *arena, const struct packing *packing,
 	return answer->status == PROOF_OPTIMAL ? NULL : "not proven";
 }
 
+static struct packing read_letter(struct arena *arena, const char *folder, char letter)
+{
+	return read_instance(
+		arena, arena_format(arena, "%s/placement/%c.1048576.csv", folder, letter));
+}
+
 static void check(struct tally *tally, const char *folder, char letter, enum packing_goal goal,
 	double value, uint64_t seed)
 {
 	struct arena *arena = arena_open();
-	const char *path = arena_format(arena, "%s/placement/%c.1048576.csv", folder, letter);
-	struct packing packing = read_instance(arena, path);
+	struct packing packing = read_letter(arena, folder, letter);
 	packing.goal = goal;
 	struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
 	struct answer answer =
@@ -60,6 +76,44 @@ static void check(struct tally *tally, const char *folder, char letter, enum pac
 	const char *why = judge(arena, &packing, &answer, value);
 	if (why)
 		tally_fail(tally, arena_format(arena, "%c, seed %d", letter, (int)seed), "%s", why);
+	else
+		tally_pass(tally);
+	arena_close(arena);
+}
+
+/* As the search for the least peak asks, with each start's order drawn. */
+static void pack_at_load(struct run *run, const struct problem *problem)
+{
+	struct pack_question question = {.packing = problem->packing,
+		.capacity = problem->packing->capacity,
+		.returns = true,
+		.varied = true};
+	struct pack_answer answer = pack(run, &question, run_arena(run));
+	struct candidate candidate = {.stage = STAGE_PLACE, .placement = answer.placement};
+	if (answer.status == PACK_FITS)
+		run_offer(run, &candidate,
+			(double)placement_peak(problem->packing, answer.placement));
+}
+
+/* No peak is below the load, so a layout at the load has the least. */
+static void check_load(
+	struct tally *tally, const char *folder, char letter, int64_t load, uint64_t seed)
+{
+	static const struct solver packer = {
+		.stage = STAGE_PLACE, .name = "packer", .run = pack_at_load};
+	struct arena *arena = arena_open();
+	struct packing packing = read_letter(arena, folder, letter);
+	packing.capacity = packing_load(&packing, arena);
+	struct problem problem = {.stage = STAGE_PLACE, .packing = &packing};
+	struct answer answer = {0};
+	for (uint64_t k = 0; k < LOAD_SEEDS && !answer.candidate_count; k++)
+		answer = solve(&packer, &problem, NODES_MOST, seed + k, arena);
+	struct packing_fault fault = {.a = -1};
+	if (answer.candidate_count)
+		fault = packing_check(&packing, answer.candidates[0].placement);
+	if (packing.capacity != load || !answer.candidate_count ||
+		answer.values[0] != (double)load || fault.a >= 0)
+		tally_fail(tally, arena_format(arena, "%c", letter), "not placed at its load");
 	else
 		tally_pass(tally);
 	arena_close(arena);
@@ -79,5 +133,7 @@ int main(int argc, char **argv)
 		for (uint64_t seed = 1; seed <= SEEDS; seed++)
 			check(&tally, root, letter, PACKING_FIT, 0, seed);
 	check(&tally, root, 'C', PACKING_PEAK, 1039360, 1);
+	check_load(&tally, root, 'D', 986112, 4);
+	check_load(&tally, root, 'J', 989184, 109);
 	return tally_end(&tally);
 }

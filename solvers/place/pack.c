@@ -68,7 +68,8 @@ static const enum pack_order orders[ORDERS] = {
 	PACK_LONGEST, PACK_LARGEST, PACK_LONGEST, PACK_HIGHEST, PACK_LONGEST, PACK_LONG_AND_LARGE};
 
 /* One start of so many goes back to where buffers were placed last.  If the question wants it all
- * do, and so many have the same order: what one learned is good for the next. */
+ * do: so many have the same order, as what one learned is good for the next, and after them so many
+ * draw their own. */
 enum { RETURN_STARTS = 4 };
 
 static bool returns(const struct asking *asking, uint64_t start)
@@ -78,10 +79,11 @@ static bool returns(const struct asking *asking, uint64_t start)
 
 static enum pack_order order_of(const struct asking *asking, uint64_t start)
 {
-	if (asking->question->varied)
+	bool returns = asking->question->returns;
+	if (asking->question->varied || (returns && start / RETURN_STARTS % 2))
 		return PACK_DRAWN;
-	return asking->question->returns ? (enum pack_order)(start / RETURN_STARTS % 4)
-					 : orders[start % ORDERS];
+	return returns ? (enum pack_order)(start / (2 * RETURN_STARTS) % 4)
+		       : orders[start % ORDERS];
 }
 
 /* A new start of one search. */
