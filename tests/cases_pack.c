@@ -12,17 +12,10 @@
 /*
  * Family placement: eleven instances that fill their capacity.  Each is placed in so many nodes at
  * most, from each of some seeds, and the layouts are lawful.  The least peak of C is found and
- * proven.  Those of D and J are their loads: from one of some seeds
- * on, the packer places them there.
+ * proven.  Those of D and J are their loads: from one of some seeds on, the packer places them
+ * there.
  */
-enum {
-	LINE_MOST = 256,
-	SEEDS = 3,
-	CAPACITY = 1048576,
-	NODES_MOST = 400000,
-	LOAD_SEED = 109,
-	LOAD_SEEDS = 60
-};
+enum { LINE_MOST = 256, SEEDS = 3, CAPACITY = 1048576, NODES_MOST = 400000, LOAD_SEEDS = 60 };
 
 static struct packing read_instance(struct arena *arena, const char *path)
 {
@@ -81,7 +74,7 @@ static void check(struct tally *tally, const char *folder, char letter, enum pac
 	arena_close(arena);
 }
 
-/* As the search for the least peak asks, with each start's order drawn. */
+/* As for one more layout of very many, with each start's order drawn. */
 static void pack_at_load(struct run *run, const struct problem *problem)
 {
 	struct pack_question question = {.packing = problem->packing,
