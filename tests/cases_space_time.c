@@ -270,7 +270,7 @@ static void check(struct family *family, const json_t *record)
 	const char *text = write_spec(family->arena, record);
 	const struct node *node =
 		node_read_text(family->arena, "case.yaml", text, strlen(text), diag);
-	struct reading reading = {family->arena, diag, NULL};
+	struct reading reading = {.arena = family->arena, .diag = diag};
 	struct space_time spec;
 	if (!node || !space_time_read(&reading, node_find(node, "space_time"), NULL, &spec)) {
 		family_note(family, "refused", complaints_text(family->arena, diag));

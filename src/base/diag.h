@@ -67,4 +67,7 @@ void diag_print(const struct diag *diag, FILE *stream);
  * words that begin with `word`.  Upper and lower case count as equal. */
 const char *suggest(const char *word, const char *const *known);
 
+/* The same for a word that may also be meant as it is: at most 1 + length/8 away. */
+const char *suggest_misspelt(const char *word, const char *const *known);
+
 #endif

@@ -38,19 +38,17 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
 	return last[m];
 }
 
-const char *suggest(const char *word, const char *const *known)
+/* The nearest of the words at most `limit` away; `longer`: or one that `word` begins. */
+static const char *nearest_word(
+	const char *word, size_t length, const char *const *known, int limit, bool longer)
 {
-	size_t length = strlen(word);
-	if (length == 0 || length > LONGEST)
-		return NULL;
-	int limit = 1 + (int)length / 4;
 	const char *nearest = NULL;
 	int best = 2 * limit + 2;
 	for (; *known; known++) {
 		size_t size = strlen(*known);
 		if (size > LONGEST)
 			continue;
-		bool begins = length >= 3 && strncasecmp(word, *known, length) == 0;
+		bool begins = longer && length >= 3 && strncasecmp(word, *known, length) == 0;
 		int d = distance(word, length, *known, size);
 		if (!begins && (d > limit || d >= (int)length))
 			continue;
@@ -61,4 +59,20 @@ const char *suggest(const char *word, const char *const *known)
 		}
 	}
 	return nearest;
+}
+
+const char *suggest(const char *word, const char *const *known)
+{
+	size_t length = strlen(word);
+	if (length == 0 || length > LONGEST)
+		return NULL;
+	return nearest_word(word, length, known, 1 + (int)length / 4, true);
+}
+
+const char *suggest_misspelt(const char *word, const char *const *known)
+{
+	size_t length = strlen(word);
+	if (length == 0 || length > LONGEST)
+		return NULL;
+	return nearest_word(word, length, known, 1 + (int)length / 8, false);
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "spec/unread.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,25 +83,52 @@ static const char *list_words(struct arena *arena, const char *const *words, con
 	return text_read(&text);
 }
 
-void reader_done(struct reader *reader)
+/* All keys asked for so far, NULL at the end. */
+static const char **known_keys(const struct reader *reader)
 {
-	struct arena *arena = reader->reading->arena;
-	struct diag *diag = reader->reading->diag;
-	const char **known = arena_array(arena, const char *, reader->known_count + 1);
+	const char **known =
+		arena_array(reader->reading->arena, const char *, reader->known_count + 1);
 	if (reader->known_count)
 		memcpy(known, reader->known, reader->known_count * sizeof *known);
+	return known;
+}
+
+static void complain_unknown(
+	const struct reader *reader, const struct node_entry *entry, const char *const *known)
+{
+	struct diag *diag = reader->reading->diag;
+	bool shown = !diag_full(diag);
+	const char *near = shown ? suggest(entry->key, known) : NULL;
+	const char *list =
+		shown && !near ? list_words(reader->reading->arena, known, " and ") : NULL;
+	diag_error(diag, entry->key_span,
+		near   ? "unknown key '%s' in %s; did you mean '%s'?"
+		: list ? "unknown key '%s' in %s; the keys here are %s"
+		       : "unknown key '%s' in %s",
+		entry->key, reader->what, near ? near : list);
+}
+
+void reader_done(struct reader *reader)
+{
+	const char **known = known_keys(reader);
+	for (size_t i = 0; i < reader->map->count; i++)
+		if (!is_known(reader, reader->map->entries[i].key))
+			complain_unknown(reader, &reader->map->entries[i], known);
+}
+
+void reader_done_lenient(struct reader *reader)
+{
+	const struct reading *reading = reader->reading;
+	const char **known = known_keys(reader);
 	for (size_t i = 0; i < reader->map->count; i++) {
 		const struct node_entry *entry = &reader->map->entries[i];
 		if (is_known(reader, entry->key))
 			continue;
-		bool shown = !diag_full(diag);
-		const char *near = shown ? suggest(entry->key, known) : NULL;
-		const char *list = shown && !near ? list_words(arena, known, " and ") : NULL;
-		diag_error(diag, entry->key_span,
-			near   ? "unknown key '%s' in %s; did you mean '%s'?"
-			: list ? "unknown key '%s' in %s; the keys here are %s"
-			       : "unknown key '%s' in %s",
-			entry->key, reader->what, near ? near : list);
+		const char *near = suggest_misspelt(entry->key, known);
+		if (!reading->unread || (near && !node_find(reader->map, near)))
+			complain_unknown(reader, entry, known);
+		else
+			unread_add(reading->arena, reading->unread, entry, reader->what);
 	}
 }
 

@@ -31,6 +31,7 @@
  * ns, and so is *out; a unit of the wrong kind is an error.
  */
 struct arena;
+struct unread;
 
 enum need { OPTIONAL, REQUIRED };
 
@@ -39,6 +40,7 @@ struct reading {
 	struct arena *arena;
 	struct diag *diag;
 	struct variables *variables; /* of the `variables:` key, or NULL */
+	struct unread *unread;       /* see unread.h; NULL: every unknown key is an error */
 };
 
 struct reader {
@@ -53,6 +55,11 @@ struct reader {
 bool reader_open(struct reader *reader, const struct reading *reading, const struct node *node,
 	const char *what);
 void reader_done(struct reader *reader);
+
+/* The same for maps of Timeloop's formats, where it ignores what it does not know:
+ * only a key that is one letter (of a long word two) from a key that the map might
+ * have and does not is an error; the others go into the run's one note. */
+void reader_done_lenient(struct reader *reader);
 
 /* Complains about a node, and shows the alias that leads to it.  Always false. */
 bool reading_refuse(const struct reading *reading, const struct node *node, const char *format, ...)

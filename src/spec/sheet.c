@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "spec/unread.h"
 
 #include <string.h>
 
@@ -58,6 +59,7 @@ struct sheet {
 	struct diag *diag;
 	struct given given[KEYS];
 	struct variables *variables;
+	struct unread unread;
 };
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag)
@@ -169,8 +171,10 @@ struct reading sheet_reading(struct sheet *sheet)
 	const struct node *map = sheet_find(sheet, "variables");
 	if (map && !sheet->variables)
 		sheet->variables = variables_read(sheet->arena, sheet->diag, map);
-	return (struct reading){
-		.arena = sheet->arena, .diag = sheet->diag, .variables = sheet->variables};
+	return (struct reading){.arena = sheet->arena,
+		.diag = sheet->diag,
+		.variables = sheet->variables,
+		.unread = &sheet->unread};
 }
 
 bool sheet_has(const struct sheet *sheet, const char *key)
@@ -192,6 +196,7 @@ void sheet_done(struct sheet *sheet)
 {
 	if (sheet->variables)
 		variables_check(sheet->variables, sheet->diag);
+	unread_note(sheet->arena, &sheet->unread, sheet->diag);
 	for (int k = 0; k < KEYS; k++) {
 		const struct given *given = &sheet->given[k];
 		if (!given->value || given->used)
