@@ -19,7 +19,7 @@ static const struct node *parse(
 bool space_time_of_text(struct arena *arena, struct diag *diag, const struct space_time_text *text,
 	struct space_time *out)
 {
-	struct reading reading = {arena, diag, NULL};
+	struct reading reading = {.arena = arena, .diag = diag};
 	const struct node *spec = parse(arena, diag, "spec.yaml", text->spec);
 	const struct node *plan = parse(arena, diag, "plan.yaml", text->plan);
 	const struct node *list = parse(arena, diag, "constraints.yaml", text->constraints);
