@@ -63,7 +63,7 @@ static bool read_spec(struct arena *arena, const char *body, struct space_time *
 	struct diag *diag = diag_open(arena);
 	const char *text = arena_format(arena, "space_time:\n%s", body);
 	const struct node *node = node_read_text(arena, "spec.yaml", text, strlen(text), diag);
-	struct reading reading = {arena, diag, NULL};
+	struct reading reading = {.arena = arena, .diag = diag};
 	const struct node *key =
 		node && node->kind == NODE_MAP ? node_find(node, "space_time") : NULL;
 	if (node && !key)
