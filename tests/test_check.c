@@ -5,8 +5,9 @@
  *
  *	lxplore check machine.yaml problem.yaml <name>.yaml
  *
- * prints (of mapping_good with --format json), run in tests/check, and its exit status.  README.md has a table of them, and one of the
- * texts in full.  ACCEPT=1 (make accept) writes the texts and the end of that section.
+ * prints (of mapping_good with --format json), run in tests/check, and its exit status.  specs/proofs.md
+ * has a table of them, and one of the texts in full.  ACCEPT=1 (make accept) writes the texts and the
+ * end of that section.
  */
 #include "base/arena.h"
 #include "base/text.h"
@@ -37,6 +38,8 @@ static const char *const names[] = {
 	"mapping_good",
 };
 enum { NAMES = sizeof names / sizeof *names, ROWS = 10, SHOWN = 5 /* in full */ };
+
+#define MANUAL "specs/proofs.md"
 
 static const char head[] = "| input | Timeloop | lxplore check | exit |\n|---|---|---|---|\n";
 
@@ -107,26 +110,25 @@ static const char *table_of(struct arena *arena)
 	for (int i = 0; i < ROWS; i++) {
 		const char *yaml = read_named(arena, names[i], ".yaml");
 		const char *said = read_named(arena, names[i], ".txt");
-		text_add(&table, "| [%s](tests/check/%s.yaml) | %s | %s | %s |\n",
+		text_add(&table, "| [%s](../tests/check/%s.yaml) | %s | %s | %s |\n",
 			line_of(arena, yaml, 0, 2), names[i], line_of(arena, yaml, 1, 2),
 			summary_of(arena, said), status_of(arena, said));
 	}
-	text_add(&table, "\nAll that it says of %s.yaml:\n\n", names[SHOWN]);
+	text_add(&table, "\nThis is all that it says about %s.yaml:\n\n", names[SHOWN]);
 	const char *said = read_named(arena, names[SHOWN], ".txt");
 	for (; *said && strncmp(said, "exit", 4) != 0; said += strcspn(said, "\n") + 1)
 		text_add(&table, "    %s\n", line_of(arena, said, 0, 0));
 	return text_read(&table);
 }
 
-/* Puts the table where the manual has one: it ends a section. */
+/* Puts the table where the manual has one: it ends a section, or the page. */
 static void accept_table(struct arena *arena, const char *manual, const char *table)
 {
 	const char *old = strstr(manual, head);
 	assert_non_null(old);
 	const char *end = strstr(old, "\n## ");
-	assert_non_null(end);
-	write_file("README.md",
-		arena_format(arena, "%.*s%s%s", (int)(old - manual), manual, table, end));
+	write_file(MANUAL, arena_format(arena, "%.*s%s%s", (int)(old - manual), manual, table,
+				   end ? end : ""));
 }
 
 static void table_of_the_manual_is_what_is_said(void **state)
@@ -134,11 +136,11 @@ static void table_of_the_manual_is_what_is_said(void **state)
 	struct arena *arena = arena_open();
 	const char *table = table_of(arena);
 	if (getenv("ACCEPT"))
-		accept_table(arena, text_of_file(arena, "README.md"), table);
-	const char *manual = text_of_file(arena, "README.md");
+		accept_table(arena, text_of_file(arena, MANUAL), table);
+	const char *manual = text_of_file(arena, MANUAL);
 	assert_non_null(manual);
 	if (!strstr(manual, table))
-		fail_msg("README.md does not have this table:\n%s", table);
+		fail_msg(MANUAL " does not have this table:\n%s", table);
 	arena_close(arena);
 }
 

@@ -1,13 +1,14 @@
 /*
- * The manuals keep their word: the examples in specs/README.md are read without a
- * complaint, what README.md shows is what the program writes, links lead to
- * files, and the man page knows every option.
+ * The documents keep their word.  What a page shows is run as it stands there, and the program
+ * writes what the page says; examples of spec files are read without a complaint; links lead to
+ * files and headings; the README is short and leads to every page; the man page knows every option.
  */
 #include "base/arena.h"
 #include "base/text.h"
 #include "constraints/kind.h"
 #include "tests/support/shell.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,138 @@
 
 #define ARCH "specs/arch/spyre32.yaml"
 
-static const char *read_manual(struct arena *arena, const char *path)
+enum { README_BYTES_MOST = 12 * 1024, FIRST_SENTENCE_MOST = 300 };
+
+static const char *const pages[] = {
+	"README.md",
+	"results/README.md",
+	"solvers/README.md",
+	"solvers/map/README.md",
+	"solvers/place/README.md",
+	"specs/README.md",
+	"specs/broadcasts.md",
+	"specs/counting.md",
+	"specs/graphs.md",
+	"specs/networks.md",
+	"specs/placement.md",
+	"specs/problems.md",
+	"specs/proofs.md",
+	"specs/replay.md",
+	"specs/space_time.md",
+	"specs/timeloop.md",
+	"tests/README.md",
+};
+enum { PAGES = sizeof pages / sizeof *pages };
+
+/*
+ * What is done with the blocks of a page, in their order, in a folder of its own in which `specs`
+ * is the real one.
+ */
+enum act {
+	PUT,    /* into `file` */
+	RUN,    /* as a shell script; it ends with `status` */
+	SAYS,   /* the last run's standard output */
+	WARNS,  /* its standard error */
+	SHOWS,  /* a part of its standard output */
+	QUIET,  /* no block: its standard error is empty */
+	ENDS,   /* its standard error, up to the number of nodes, which is no promise */
+	WRITES, /* `file`, which the last run wrote */
+	LISTS,  /* `file`, which comes with the project */
+};
+
+struct shown_block {
+	const char *page;
+	enum act act;
+	const char *first; /* how its first line begins */
+	const char *file;
+	int status;
+};
+
+static const struct shown_block blocks[] = {
+	{"README.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
+	{"README.md", SAYS, "point      latency", NULL, 0},
+	{"README.md", PUT, "workload:", "my_workload.yaml", 0},
+	{"README.md", RUN, "lxplore check specs/arch/spyre32.yaml my_workload", NULL, 2},
+	{"README.md", WARNS, "my_workload.yaml:5:36: error", NULL, 0},
+
+	{"specs/graphs.md", PUT, "workload:", "workload.yaml", 0},
+	{"specs/graphs.md", RUN, "lxplore check specs/arch/spyre32.yaml", NULL, 0},
+	{"specs/graphs.md", QUIET, NULL, NULL, 0},
+	{"specs/graphs.md", RUN, "lxplore explore specs/arch/spyre32.yaml", NULL, 0},
+	{"specs/graphs.md", WRITES, "plan:", "out/plans/point-001.yaml", 0},
+	{"specs/graphs.md", RUN, "lxplore score    specs/arch/spyre32.yaml", NULL, 0},
+	{"specs/graphs.md", RUN, "lxplore score specs/arch/spyre32.yaml specs/workloads/softmax_4",
+		NULL, 0},
+	{"specs/graphs.md", SHOWS, "sub              HBM", NULL, 0},
+	{"specs/graphs.md", RUN, "lxplore score specs/arch/spyre32.yaml specs/workloads/pattern_",
+		NULL, 0},
+	{"specs/graphs.md", SHOWS, "A                HBM", NULL, 0},
+
+	{"specs/problems.md", PUT, "problem:", "problem.yaml", 0},
+	{"specs/problems.md", RUN, "lxplore simulate specs/arch/three_level.yaml", NULL, 0},
+	{"specs/problems.md", QUIET, NULL, NULL, 0},
+	{"specs/problems.md", RUN, "lxplore explore specs/arch/three_level.yaml", NULL, 0},
+	{"specs/problems.md", SAYS, "point         cycles", NULL, 0},
+	{"specs/problems.md", RUN, "lxplore score specs/arch/three_level.yaml", NULL, 0},
+	{"specs/problems.md", SAYS, "latency      1.024", NULL, 0},
+	{"specs/problems.md", RUN, "lxplore score --explain specs/arch/three_level.yaml", NULL, 0},
+	{"specs/problems.md", SHOWS, "Z[M, N], written", NULL, 0},
+	{"specs/problems.md", RUN, "echo 'mapping: \"GLB: N16", NULL, 0},
+	{"specs/problems.md", WARNS, "start.yaml:1:10: warning", NULL, 0},
+	{"specs/problems.md", RUN, "echo 'mapping: \"DRAM: N2", NULL, 1},
+	{"specs/problems.md", SAYS, "A  out/plans", NULL, 0},
+	{"specs/problems.md", RUN, "lxplore explore specs/arch/systolic.yaml", NULL, 0},
+	{"specs/problems.md", RUN, "lxplore score specs/arch/systolic.yaml", NULL, 0},
+	{"specs/problems.md", SHOWS, "projection   X = N", NULL, 0},
+
+	{"specs/proofs.md", RUN, "for c in residency_only row_stationary; do", NULL, 0},
+	{"specs/proofs.md", SAYS, "  mappings   390492", NULL, 0},
+	{"specs/proofs.md", RUN, "E=\"specs/arch/eyeriss.yaml", NULL, 0},
+	{"specs/proofs.md", WRITES, "certificate:", "out/certificate.yaml", 0},
+	{"specs/proofs.md", SHOWS, "certificate  holds", NULL, 0},
+
+	{"specs/space_time.md", RUN, "lxplore explore specs/space_time/matmul.yaml", NULL, 0},
+	{"specs/space_time.md", SAYS, "point     cycles        PEs", NULL, 0},
+	{"specs/space_time.md", PUT, "variables:", "conv.yaml", 0},
+	{"specs/space_time.md", RUN, "lxplore simulate conv.yaml", NULL, 0},
+	{"specs/space_time.md", RUN, "lxplore explore specs/space_time/array.yaml", NULL, 0},
+	{"specs/space_time.md", SAYS,
+		"point     cycles        PEs  registers    ports     wire     "
+		"use  executed  what stays",
+		NULL, 0},
+
+	{"specs/placement.md", LISTS, "id,lower,upper,size,in_place_parents,weight,uses\n",
+		"specs/buffers/attention.csv", 0},
+	{"specs/placement.md", RUN, "lxplore place specs/buffers/attention.csv --minimize", NULL,
+		0},
+	{"specs/placement.md", ENDS, "10 buffers, peak", NULL, 0},
+	{"specs/placement.md", RUN, "lxplore place specs/buffers/attention.csv --capacity 512KiB",
+		NULL, 1},
+	{"specs/placement.md", WARNS, "from step 2 to 3", NULL, 0},
+	{"specs/placement.md", RUN, "lxplore place specs/buffers/twisted.csv", NULL, 0},
+	{"specs/placement.md", SHOWS, "the certificate holds", NULL, 0},
+	{"specs/placement.md", RUN, "lxplore place specs/buffers/attention.csv --capacity 400KiB",
+		NULL, 0},
+	{"specs/placement.md", SAYS, "id,lower,upper,size,in_place_parents,weight,uses,offset",
+		NULL, 0},
+	{"specs/placement.md", ENDS, "8 of 10 buffers kept", NULL, 0},
+
+	{"specs/networks.md", PUT, "network:", "network.yaml", 0},
+	{"specs/networks.md", RUN, "lxplore check specs/arch/gemmini.yaml network.yaml", NULL, 0},
+	{"specs/networks.md", QUIET, NULL, NULL, 0},
+	{"specs/networks.md", SHOWS, "two_layers: 2 layers", NULL, 0},
+
+	{"specs/broadcasts.md", PUT, "broadcast:", "broadcast.yaml", 0},
+	{"specs/broadcasts.md", RUN, "lxplore check specs/arch/a2a3.yaml broadcast.yaml", NULL, 0},
+	{"specs/broadcasts.md", QUIET, NULL, NULL, 0},
+	{"specs/broadcasts.md", SHOWS, "executed (data): as the model says", NULL, 0},
+	{"specs/broadcasts.md", RUN, "lxplore check specs/arch/a2a3.yaml specs/broadcasts", NULL,
+		0},
+	{"specs/broadcasts.md", SAYS, "tbroadcast %group", NULL, 0},
+};
+enum { BLOCKS = sizeof blocks / sizeof *blocks };
+
+static const char *read_page(struct arena *arena, const char *path)
 {
 	const char *text = text_of_file(arena, path);
 	if (!text)
@@ -24,15 +156,14 @@ static const char *read_manual(struct arena *arena, const char *path)
 	return text;
 }
 
-/* The indented block of a manual that begins with a line: "    workload:". */
-static const char *find_block(struct arena *arena, const char *manual, const char *first)
+/* The indented block of a page that begins so, after an empty line: "workload:". */
+static const char *find_block(struct arena *arena, const char *page, const char *first)
 {
 	struct text block = text_open(arena);
-	const char *line =
-		strstr(read_manual(arena, manual), arena_format(arena, "\n    %s", first));
+	const char *line = strstr(read_page(arena, page), arena_format(arena, "\n\n    %s", first));
 	if (!line)
-		fail_msg("no block '%s' in %s", first, manual);
-	for (line++; strncmp(line, "    ", 4) == 0 || strncmp(line, "\n    ", 5) == 0;
+		fail_msg("no block '%s' in %s", first, page);
+	for (line += 2; strncmp(line, "    ", 4) == 0 || strncmp(line, "\n    ", 5) == 0;
 		line += strcspn(line, "\n") + 1) {
 		size_t indent = *line == '\n' ? 0 : 4;
 		text_bytes(&block, line + indent, strcspn(line, "\n") + 1 - indent);
@@ -42,14 +173,72 @@ static const char *find_block(struct arena *arena, const char *manual, const cha
 
 /* Puts a block into a file of the folder. */
 static const char *put_block(struct arena *arena, const char *folder, const char *name,
-	const char *manual, const char *first)
+	const char *page, const char *first)
 {
 	const char *path = arena_format(arena, "%s/%s", folder, name);
 	FILE *file = fopen(path, "wb");
 	assert_non_null(file);
-	fputs(find_block(arena, manual, first), file);
+	fputs(find_block(arena, page, first), file);
 	assert_int_equal(fclose(file), 0);
 	return path;
+}
+
+static struct ended run_block(
+	struct arena *arena, const char *folder, const struct shown_block *block)
+{
+	put_block(arena, folder, "commands", block->page, block->first);
+	struct ended ended = shell(arena, "cd '%s' && PATH=\"$PWD/bin:$PATH\" sh commands", folder);
+	if (ended.status != block->status)
+		fail_msg("%s: '%s' ends with %d:\n%s", block->page, block->first, ended.status,
+			ended.err);
+	return ended;
+}
+
+static void check_block(struct arena *arena, const char *folder, const struct shown_block *block,
+	const struct ended *ended)
+{
+	const char *shown = find_block(arena, block->page, block->first), *said = ended->out;
+	bool right = true;
+	if (block->act == SAYS)
+		right = text_equal(said, shown);
+	else if (block->act == SHOWS)
+		right = strstr(said, shown) != NULL;
+	else if (block->act == WARNS)
+		right = text_equal(said = ended->err, shown);
+	else if (block->act == ENDS)
+		right = strncmp(said = ended->err, shown, strcspn(shown, ";")) == 0;
+	else
+		right = text_equal(
+			said = read_page(arena, arena_format(arena, "%s/%s", folder, block->file)),
+			shown);
+	if (!right)
+		fail_msg("%s shows\n%sinstead of\n%s", block->page, shown, said);
+}
+
+static void what_a_page_shows_is_what_happens(void **state)
+{
+	const char *page = *state;
+	struct arena *arena = arena_open();
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
+		"mkdir '%s/bin' && ln -s \"$(realpath \"$LXPLORE\")\" '%s/bin/lxplore' && "
+		"ln -s \"$PWD/specs\" '%s/specs'",
+		folder, folder, folder);
+	assert_int_equal(ended.status, 0);
+	for (const struct shown_block *block = blocks; block < blocks + BLOCKS; block++) {
+		if (!text_equal(block->page, page))
+			continue;
+		if (block->act == PUT)
+			put_block(arena, folder, block->file, page, block->first);
+		else if (block->act == RUN)
+			ended = run_block(arena, folder, block);
+		else if (block->act == QUIET)
+			assert_string_equal(ended.err, "");
+		else
+			check_block(arena, folder, block, &ended);
+	}
+	shell_remove(folder);
+	arena_close(arena);
 }
 
 static void examples_of_the_spec_manual_are_read(void **state)
@@ -58,7 +247,8 @@ static void examples_of_the_spec_manual_are_read(void **state)
 	const char *folder = shell_folder(arena);
 	const char *manual = "specs/README.md";
 	const char *arch = put_block(arena, folder, "arch.yaml", manual, "architecture:\n");
-	const char *workload = put_block(arena, folder, "workload.yaml", manual, "workload:\n");
+	const char *workload =
+		put_block(arena, folder, "workload.yaml", "specs/graphs.md", "workload:\n");
 	const char *search = put_block(arena, folder, "search.yaml", manual, "search:\n");
 	struct ended ended = shell(arena, "\"$LXPLORE\" check '%s' '%s'", arch, workload);
 	assert_string_equal(ended.err, "");
@@ -84,203 +274,144 @@ static void examples_of_the_spec_manual_are_read(void **state)
 static void every_kind_of_constraint_is_in_the_manual(void **state)
 {
 	struct arena *arena = arena_open();
-	const char *manual = read_manual(arena, "specs/README.md");
+	const char *manual = read_page(arena, "specs/README.md");
 	for (int i = 0; constraint_kinds[i]; i++)
 		if (!strstr(manual, arena_format(arena, "`%s`", constraint_kinds[i]->key)))
 			fail_msg("specs/README.md does not tell of '%s'", constraint_kinds[i]->key);
 	arena_close(arena);
 }
 
-static void the_problem_of_the_manual_is_executed(void **state)
+/* The anchor of a heading, as GitHub makes it: letters and digits, blanks as hyphens. */
+static bool is_anchor_of(const char *heading, const char *anchor, size_t length)
 {
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	const char *problem =
-		put_block(arena, folder, "problem.yaml", "specs/README.md", "problem:\n");
-	struct ended ended =
-		shell(arena, "\"$LXPLORE\" simulate specs/arch/three_level.yaml '%s'", problem);
-	assert_string_equal(ended.err, "");
-	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(ended.out, "\"mapping\": \"DRAM: M2 P4 | GLB: C4 | PE: M4 | "
-					  "RF: P4 R3 | keep DRAM,RF: Weights\""));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_network_of_the_manual_is_checked(void **state)
-{
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	const char *network =
-		put_block(arena, folder, "network.yaml", "specs/README.md", "network:\n");
-	struct ended ended =
-		shell(arena, "\"$LXPLORE\" check specs/arch/gemmini.yaml '%s'", network);
-	assert_string_equal(ended.err, "");
-	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(
-		ended.out, "\ntwo_layers: 2 layers, 2 of them different, 13 with their counts\n"));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_broadcast_of_the_manual_is_executed(void **state)
-{
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	const char *broadcast =
-		put_block(arena, folder, "broadcast.yaml", "specs/README.md", "broadcast:\n");
-	struct ended ended =
-		shell(arena, "\"$LXPLORE\" check specs/arch/a2a3.yaml '%s'", broadcast);
-	assert_string_equal(ended.err, "");
-	assert_int_equal(ended.status, 0);
-	assert_non_null(strstr(ended.out, "executed (data): as the model says"));
-	ended = shell(arena,
-		"\"$LXPLORE\" check specs/arch/a2a3.yaml specs/broadcasts/weights_16MiB.yaml");
-	assert_string_equal(ended.out, find_block(arena, "README.md", "tbroadcast %group"));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_wrong_file_of_the_readme_is_told_what_it_says(void **state)
-{
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	put_block(arena, folder, "my_workload.yaml", "README.md", "workload:\n");
-	struct ended ended = shell(arena,
-		"program=$(realpath \"$LXPLORE\") arch=$(realpath %s)\n"
-		"cd '%s' && \"$program\" check \"$arch\" my_workload.yaml",
-		ARCH, folder);
-	assert_int_equal(ended.status, 2);
-	assert_string_equal(ended.err, find_block(arena, "README.md", "my_workload.yaml:"));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_plan_of_the_readme_is_the_one_that_explore_writes(void **state)
-{
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	struct ended ended =
-		shell(arena, "\"$LXPLORE\" explore %s specs/workloads/softmax_dim0.yaml -q -o '%s'",
-			ARCH, folder);
-	assert_int_equal(ended.status, 0);
-	const char *plan =
-		read_manual(arena, arena_format(arena, "%s/plans/point-001.yaml", folder));
-	assert_string_equal(plan, find_block(arena, "README.md", "plan:\n"));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_layer_of_the_readme_is_counted_as_it_says(void **state)
-{
-#define LAYER "specs/arch/three_level.yaml specs/problems/gemm_16.yaml"
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	struct ended ended = shell(arena,
-		"\"$LXPLORE\" explore " LAYER " specs/constraints/keep_all.yaml -q -o '%s'",
-		folder);
-	assert_int_equal(ended.status, 0);
-	assert_string_equal(ended.out, find_block(arena, "README.md", "point         cycles"));
-	ended = shell(arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --format text",
-		folder);
-	assert_string_equal(ended.out, find_block(arena, "README.md", "latency      1.024"));
-	ended = shell(
-		arena, "\"$LXPLORE\" score " LAYER " '%s/plans/point-001.yaml' --explain", folder);
-	assert_non_null(strstr(ended.out, find_block(arena, "README.md", "Z[M, N], written")));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void the_certificate_of_the_readme_is_the_one_that_explore_writes(void **state)
-{
-#define DATAFLOW                                                                                   \
-	"specs/arch/eyeriss.yaml specs/problems/resnet50_3x3.yaml "                                \
-	"specs/constraints/row_stationary.yaml"
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	struct ended ended = shell(arena,
-		"\"$LXPLORE\" explore " DATAFLOW
-		" --objective edp --solver map=exact --simulate none -q -o '%s'",
-		folder);
-	assert_int_equal(ended.status, 0);
-	const char *certificate =
-		read_manual(arena, arena_format(arena, "%s/certificate.yaml", folder));
-	assert_string_equal(certificate, find_block(arena, "README.md", "certificate:\n"));
-	ended = shell(arena, "\"$LXPLORE\" check " DATAFLOW " --certificate '%s/certificate.yaml'",
-		folder);
-	assert_int_equal(ended.status, 0);
-	assert_string_equal(ended.out, find_block(arena, "README.md", "certificate  holds"));
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-/* "[text](target)" leads to a file beside the manual. */
-static void the_arrays_of_the_readme_are_those_that_explore_finds(void **state)
-{
-	struct arena *arena = arena_open();
-	const char *folder = shell_folder(arena);
-	struct ended ended = shell(
-		arena, "\"$LXPLORE\" explore specs/space_time/matmul.yaml -q -o '%s'", folder);
-	assert_int_equal(ended.status, 0);
-	assert_string_equal(
-		ended.out, find_block(arena, "README.md", "point     cycles        PEs"));
-	const char *spec =
-		put_block(arena, folder, "conv.yaml", "specs/space_time.md", "variables:");
-	ended = shell(arena, "\"$LXPLORE\" simulate '%s'", spec);
-	assert_int_equal(ended.status, 0);
-	shell_remove(folder);
-	arena_close(arena);
-}
-
-static void check_links(struct arena *arena, const char *manual, const char *folder)
-{
-	const char *at = read_manual(arena, manual);
-	size_t count = 0;
-	while ((at = strstr(at, "]("))) {
-		at += 2;
-		size_t length = strcspn(at, ")\n");
-		if (strncmp(at, "http", 4) == 0)
+	size_t at = 0;
+	for (; *heading && *heading != '\n'; heading++) {
+		unsigned char c = (unsigned char)*heading;
+		if (!isalnum(c) && c != ' ' && c != '-' && c != '_')
 			continue;
-		const char *path = arena_format(arena, "%s%.*s", folder, (int)length, at);
-		if (access(path, R_OK) != 0)
-			fail_msg("%s links to '%s', which does not exist", manual, path);
-		count++;
+		if (at == length || anchor[at++] != (c == ' ' ? '-' : tolower(c)))
+			return false;
 	}
-	if (text_equal(folder, ""))
-		assert_true(count > 0);
+	return at == length;
 }
 
-static void links_lead_to_files(void **state)
+static bool has_anchor(const char *text, const char *anchor, size_t length)
+{
+	for (const char *line = text; (line = strstr(line, "\n#"));) {
+		line += 1 + strspn(line + 1, "#");
+		if (*line == ' ' && is_anchor_of(line + 1, anchor, length))
+			return true;
+	}
+	return false;
+}
+
+/* "target" of "[text](target#anchor)", as it stands on the page. */
+static void check_link(struct arena *arena, const char *page, const char *target, size_t length)
+{
+	int folder = strrchr(page, '/') ? (int)(strrchr(page, '/') + 1 - page) : 0;
+	size_t path_length = strcspn(target, "#)");
+	const char *path = arena_format(arena, "%.*s%.*s", folder, page, (int)path_length, target);
+	if (!path_length)
+		path = page;
+	if (access(path, R_OK) != 0)
+		fail_msg("%s links to '%s', which does not exist", page, path);
+	if (path_length < length && !has_anchor(read_page(arena, path), target + path_length + 1,
+					    length - path_length - 1))
+		fail_msg(
+			"%s links to '%.*s', which has no such heading", page, (int)length, target);
+}
+
+static void links_lead_to_files_and_headings(void **state)
 {
 	struct arena *arena = arena_open();
-	check_links(arena, "README.md", "");
-	check_links(arena, "specs/README.md", "specs/");
+	size_t count = 0;
+	for (int i = 0; i < PAGES; i++) {
+		const char *at = read_page(arena, pages[i]);
+		while ((at = strstr(at, "]("))) {
+			at += 2;
+			if (strncmp(at, "http", 4) == 0)
+				continue;
+			check_link(arena, pages[i], at, strcspn(at, ")\n"));
+			count++;
+		}
+	}
+	assert_true(count > 100);
 	arena_close(arena);
 }
 
-/* Up to the number of nodes, which is no promise. */
-static void check_beginning(const char *said, const char *shown)
+/* Such as "specs/arch/tpu.yaml", unless the name goes on with a variable. */
+static void check_names(struct arena *arena, const char *page, const char *folder)
 {
-	size_t length = strcspn(shown, ";");
-	if (strncmp(said, shown, length) != 0)
-		fail_msg("it says\n%sinstead of\n%s", said, shown);
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.-";
+	const char *text = read_page(arena, page);
+	for (const char *at = text; (at = strstr(at, folder)); at++) {
+		size_t length = strspn(at, letters);
+		if (at == text || strchr("/.", at[-1]) || strchr("$<*", at[length]))
+			continue;
+		while (at[length - 1] == '.')
+			length--;
+		const char *path = arena_format(arena, "%.*s", (int)length, at);
+		if (!strstr(path, "NAME") && access(path, R_OK) != 0)
+			fail_msg("%s names '%s', which does not exist", page, path);
+	}
 }
 
-static void the_placement_of_the_readme_is_what_place_says(void **state)
+static void named_files_exist(void **state)
+{
+	static const char *const folders[] = {"specs/", "scripts/", "src/", "solvers/", "tests/"};
+	struct arena *arena = arena_open();
+	for (int i = 0; i < PAGES; i++)
+		for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+			check_names(arena, pages[i], folders[k]);
+	arena_close(arena);
+}
+
+/* A title, and below it a sentence that says what the page is about. */
+static void check_beginning(const char *page, const char *text)
+{
+	const char *sentence = strstr(text, "\n\n");
+	if (strncmp(text, "# ", 2) != 0 || !sentence ||
+		strcspn(text, "\n") != (size_t)(sentence - text))
+		fail_msg("%s does not begin with a title", page);
+	sentence += 2;
+	size_t length = strcspn(sentence, ".:");
+	if (!isupper((unsigned char)*sentence) && strncmp(sentence, "lxplore ", 8) != 0)
+		fail_msg("%s does not begin with a sentence", page);
+	for (const char *c = sentence; c < sentence + length; c++)
+		if (c[0] == '\n' && c[1] == '\n')
+			fail_msg("%s begins with a part of a sentence", page);
+	assert_in_range(length, 20, FIRST_SENTENCE_MOST);
+}
+
+static void every_page_has_a_beginning_and_is_in_the_readme(void **state)
 {
 	struct arena *arena = arena_open();
-	const char *table = "specs/buffers/attention.csv";
-	assert_string_equal(find_block(arena, "README.md", "id,lower,upper,size,in_place"),
-		read_manual(arena, table));
-	struct ended least = shell(arena, "\"$LXPLORE\" place %s --minimize", table);
-	check_beginning(least.err, find_block(arena, "README.md", "10 buffers, peak"));
-	struct ended spilled =
-		shell(arena, "\"$LXPLORE\" place %s --capacity 400KiB --spill", table);
-	check_beginning(spilled.err, find_block(arena, "README.md", "8 of 10 buffers kept"));
-	assert_non_null(strstr(spilled.out, "\nx,0,9,128KiB,,131072,w0;r1;r8,0-2@"));
-	struct ended never = shell(arena, "\"$LXPLORE\" place %s --capacity 512KiB", table);
-	assert_int_equal(never.status, 1);
-	assert_string_equal(never.err, find_block(arena, "README.md", "from step 2 to 3"));
+	const char *readme = read_page(arena, "README.md");
+	for (int i = 0; i < PAGES; i++) {
+		check_beginning(pages[i], read_page(arena, pages[i]));
+		if (i && !strstr(readme, arena_format(arena, "](%s)", pages[i])))
+			fail_msg("README.md does not link to %s", pages[i]);
+	}
+	arena_close(arena);
+}
+
+static void every_page_is_in_the_table(void **state)
+{
+	struct arena *arena = arena_open();
+	struct text listed = text_open(arena);
+	for (int i = 0; i < PAGES; i++)
+		text_add(&listed, "%s\n", pages[i]);
+	struct ended ended = shell(arena,
+		"{ ls README.md results/README.md; find specs solvers tests -name '*.md'; } | LC_ALL=C sort");
+	assert_string_equal(ended.out, text_read(&listed));
+	arena_close(arena);
+}
+
+static void the_readme_is_short(void **state)
+{
+	struct arena *arena = arena_open();
+	assert_in_range(strlen(read_page(arena, "README.md")), 1, README_BYTES_MOST);
 	arena_close(arena);
 }
 
@@ -298,7 +429,7 @@ static void the_man_page_knows_every_option(void **state)
 	static const char *const commands[] = {
 		"explore", "score", "simulate", "check", "place", "diff", "report", "list"};
 	struct arena *arena = arena_open();
-	const char *page = read_manual(arena, "scripts/lxplore.1");
+	const char *page = read_page(arena, "scripts/lxplore.1");
 	size_t known = 0;
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
 		if (!strstr(page, arena_format(arena, "\n.B %s ", commands[i])))
@@ -322,22 +453,32 @@ static void the_man_page_knows_every_option(void **state)
 	arena_close(arena);
 }
 
+/* One test for each page that shows something, then those of all pages. */
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(examples_of_the_spec_manual_are_read),
 		cmocka_unit_test(every_kind_of_constraint_is_in_the_manual),
-		cmocka_unit_test(the_problem_of_the_manual_is_executed),
-		cmocka_unit_test(the_network_of_the_manual_is_checked),
-		cmocka_unit_test(the_broadcast_of_the_manual_is_executed),
-		cmocka_unit_test(the_wrong_file_of_the_readme_is_told_what_it_says),
-		cmocka_unit_test(the_plan_of_the_readme_is_the_one_that_explore_writes),
-		cmocka_unit_test(the_layer_of_the_readme_is_counted_as_it_says),
-		cmocka_unit_test(the_certificate_of_the_readme_is_the_one_that_explore_writes),
-		cmocka_unit_test(the_arrays_of_the_readme_are_those_that_explore_finds),
-		cmocka_unit_test(links_lead_to_files),
-		cmocka_unit_test(the_placement_of_the_readme_is_what_place_says),
+		cmocka_unit_test(links_lead_to_files_and_headings),
+		cmocka_unit_test(named_files_exist),
+		cmocka_unit_test(every_page_has_a_beginning_and_is_in_the_readme),
+		cmocka_unit_test(every_page_is_in_the_table),
+		cmocka_unit_test(the_readme_is_short),
 		cmocka_unit_test(the_man_page_knows_every_option),
 	};
-	return cmocka_run_group_tests_name("docs", tests, NULL, NULL);
+	enum { OTHERS = sizeof others / sizeof *others };
+	struct CMUnitTest tests[OTHERS + PAGES];
+	size_t count = 0;
+	for (int i = 0; i < PAGES; i++) {
+		bool shows = false;
+		for (int s = 0; s < BLOCKS; s++)
+			shows |= text_equal(blocks[s].page, pages[i]);
+		if (shows)
+			tests[count++] = (struct CMUnitTest){.name = pages[i],
+				.test_func = what_a_page_shows_is_what_happens,
+				.initial_state = (void *)(uintptr_t)pages[i]};
+	}
+	for (int i = 0; i < OTHERS; i++)
+		tests[count++] = others[i];
+	return run_table("docs", tests, count);
 }
