@@ -233,16 +233,19 @@ static void set_cores(struct inputs *inputs)
 	}
 }
 
-static void add_source(struct inputs *inputs, struct arena *arena, const char *path)
+/* The sheet of all files, which go to the sources, too. */
+static struct sheet *read_files(struct arena *arena, const struct arguments *arguments,
+	struct diag *diag, struct inputs *out)
 {
-	struct run_source *sources =
-		arena_array(arena, struct run_source, inputs->source_count + 1);
-	if (inputs->source_count)
-		memcpy(sources, inputs->sources, inputs->source_count * sizeof *sources);
-	sources[inputs->source_count].path = path;
-	sources[inputs->source_count].hash = run_hash_file(path);
-	inputs->sources = sources;
-	inputs->source_count++;
+	struct sheet *sheet = sheet_open(arena, diag);
+	struct run_source *sources = arena_array(arena, struct run_source, arguments->count);
+	for (size_t i = 0; i < arguments->count; i++) {
+		const struct source *source = sheet_add_file(sheet, arguments->at[i]);
+		sources[i] = (struct run_source){arguments->at[i], source ? source->hash : 0};
+	}
+	out->sources = sources;
+	out->source_count = arguments->count;
+	return sheet;
 }
 
 /* What the specs ask of single ops and tensors. */
@@ -280,14 +283,10 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"specs/workloads/");
 		return false;
 	}
-	struct sheet *sheet = sheet_open(arena, diag);
-	for (size_t i = 0; i < arguments->count; i++)
-		sheet_add_file(sheet, arguments->at[i]);
+	struct sheet *sheet = read_files(arena, arguments, diag, out);
 	out->reading = sheet_reading(sheet);
 	if (diag_failed(diag))
 		return false;
-	for (size_t i = 0; i < arguments->count; i++)
-		add_source(out, arena, arguments->at[i]);
 	if (sheet_has(sheet, "space_time")) {
 		out->space_time =
 			space_time_inputs_read(sheet, &out->reading, arguments, &out->exploration);

@@ -157,11 +157,13 @@ void sheet_add(struct sheet *sheet, const struct node *root)
 		add_entry(sheet, &root->entries[i]);
 }
 
-void sheet_add_file(struct sheet *sheet, const char *path)
+const struct source *sheet_add_file(struct sheet *sheet, const char *path)
 {
 	const struct node *root = node_read_file(sheet->arena, path, sheet->diag);
-	if (root)
-		sheet_add(sheet, root);
+	if (!root)
+		return NULL;
+	sheet_add(sheet, root);
+	return root->span.source;
 }
 
 struct reading sheet_reading(struct sheet *sheet)
