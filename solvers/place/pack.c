@@ -75,8 +75,8 @@ enum { RETURN_STARTS = 4 };
 /* One search, start after start. */
 struct starts {
 	const struct room *room;
-	struct pack_search *search; /* NULL: there is none, or no more */
-	bool returns, varied;
+	struct pack_search *search; /* NULL: there is none */
+	bool returns, varied, is_over;
 	uint64_t count;
 	double first, failures; /* of the first start in this round, of the next */
 };
@@ -90,6 +90,11 @@ static struct starts open_starts(
 		.varied = varied,
 		.first = FIRST_FAILURES,
 		.failures = FIRST_FAILURES};
+}
+
+static uint64_t nodes_of(const struct starts *starts)
+{
+	return starts->search ? pack_search_nodes(starts->search) : 0;
 }
 
 static enum pack_order order_of(const struct starts *starts, uint64_t start)
@@ -217,13 +222,13 @@ struct searches {
 	struct arena *arena;
 	struct starts plain, filled, returning;
 	uint64_t filled_part; /* so many nodes of the plain one for each of the room filled up */
-	uint64_t before;      /* nodes, of other rooms */
 	struct weaving weaving;
 	bool is_returning; /* it joins */
 };
 
 /* Where it is not asked for that all starts return, a search whose starts do joins the others after
- * so many nodes, and gets as many as all of them: by then they are not likely to find a layout. */
+ * so many nodes of theirs, and gets as many: by then they are not likely to find a layout.  The weave
+ * does not count, as rooms that are full or nearly so are its. */
 enum { RETURN_AFTER = 25000 };
 
 /* Where starts return, only the room as it is, unless the filling looks right; where they vary, or
@@ -240,7 +245,6 @@ static struct searches open_searches(
 		.arena = arena,
 		.plain = open_starts(room, question->returns, question->varied, arena),
 		.filled_part = full.is_likely ? 1 : FILLED_PART,
-		.before = asking->answer.nodes,
 		.weaving = {.is_over = question->returns || question->order},
 		.is_returning = is_whole && !question->returns};
 	if (full.room && (full.is_likely || !question->returns))
@@ -253,14 +257,14 @@ static enum pack_status search_filled(struct asking *asking, struct searches *se
 	uint64_t start, double failures, int64_t *addresses)
 {
 	struct starts *filled = &searches->filled;
-	if (!filled->search || pack_search_nodes(filled->search) * searches->filled_part >
-				       pack_search_nodes(searches->plain.search))
+	if (!filled->search || filled->is_over ||
+		nodes_of(filled) * searches->filled_part > nodes_of(&searches->plain))
 		return PACK_UNKNOWN;
 	filled->failures = failures;
 	enum pack_status status = start_search(asking, filled, start % 4, addresses);
 	if (status != PACK_NEVER)
 		return status;
-	filled->search = NULL;
+	filled->is_over = true;
 	return PACK_UNKNOWN;
 }
 
@@ -268,7 +272,7 @@ static enum pack_status search_woven(
 	struct asking *asking, struct searches *searches, int64_t *addresses)
 {
 	struct weaving *weaving = &searches->weaving;
-	if (!is_weaves_turn(weaving, pack_search_nodes(searches->plain.search)))
+	if (!is_weaves_turn(weaving, nodes_of(&searches->plain)))
 		return PACK_UNKNOWN;
 	if (!weaving->is_open)
 		open_weaves(weaving, searches->room, searches->arena);
@@ -282,8 +286,8 @@ static enum pack_status search_returning(
 	struct starts *returning = &searches->returning;
 	enum pack_status status = PACK_UNKNOWN;
 	while (status == PACK_UNKNOWN && searches->is_returning && !is_over(asking)) {
-		uint64_t own = returning->search ? pack_search_nodes(returning->search) : 0;
-		uint64_t others = asking->answer.nodes - searches->before - own;
+		uint64_t own = nodes_of(returning);
+		uint64_t others = nodes_of(&searches->plain) + nodes_of(&searches->filled);
 		if (others < RETURN_AFTER || own > others)
 			break;
 		if (!returning->search)

@@ -13,7 +13,7 @@ void fatal(const char *format, ...)
 	vfprintf(stderr, format, list);
 	fputc('\n', stderr);
 	va_end(list);
-	fflush(stdout);
+	fflush(NULL);
 	_exit(4); /* other threads may be at work, or at an end of their own */
 }
 
