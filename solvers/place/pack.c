@@ -9,6 +9,8 @@
 #include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
 
+#include <math.h>
+
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
  * than those before; each round starts half as patient again as the last, and with no weights: those
  * of a bad start can lead astray for long.  Where all starts return there are more of them in a
@@ -79,6 +81,7 @@ struct starts {
 	bool returns, varied, is_over;
 	uint64_t count;
 	double first, failures; /* of the first start in this round, of the next */
+	double most;            /* that a round begins with */
 };
 
 static struct starts open_starts(
@@ -89,7 +92,8 @@ static struct starts open_starts(
 		.returns = returns,
 		.varied = varied,
 		.first = FIRST_FAILURES,
-		.failures = FIRST_FAILURES};
+		.failures = FIRST_FAILURES,
+		.most = INFINITY};
 }
 
 static uint64_t nodes_of(const struct starts *starts)
@@ -129,7 +133,8 @@ static bool begin_round(struct starts *starts)
 	uint64_t round = starts->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;
 	if (!starts->count || starts->count % round)
 		return false;
-	starts->failures = starts->first *= starts->returns ? 1.2 : 1.5;
+	starts->first = fmin(starts->first * (starts->returns ? 1.2 : 1.5), starts->most);
+	starts->failures = starts->first;
 	pack_search_forget(starts->search);
 	return true;
 }
@@ -223,13 +228,14 @@ struct searches {
 	struct starts plain, filled, returning;
 	uint64_t filled_part; /* so many nodes of the plain one for each of the room filled up */
 	struct weaving weaving;
-	bool is_returning; /* it joins */
+	bool is_joined; /* by the returning one, in time */
 };
 
-/* Where it is not asked for that all starts return, a search whose starts do joins the others after
- * so many nodes of theirs, and gets as many: by then they are not likely to find a layout.  The weave
- * does not count, as rooms that are full or nearly so are its. */
-enum { RETURN_AFTER = 25000 };
+/* A search whose starts return joins the plain one and that of the filled room after so many nodes,
+ * and gets as many as they: a layout that they have not found by then it often finds sooner.  Its
+ * patience has an end, as the proof that there is none is the plain one's.  Nodes of the weave do
+ * not count: rooms that are full are left to it. */
+enum { RETURN_AFTER = 25000, RETURN_FAILURES_MOST = 1500 };
 
 /* Where starts return, only the room as it is, unless the filling looks right; where they vary, or
  * keep an order, only the room as it is. */
@@ -246,7 +252,7 @@ static struct searches open_searches(
 		.plain = open_starts(room, question->returns, question->varied, arena),
 		.filled_part = full.is_likely ? 1 : FILLED_PART,
 		.weaving = {.is_over = question->returns || question->order},
-		.is_returning = is_whole && !question->returns};
+		.is_joined = question->joined && is_whole && !question->returns};
 	if (full.room && (full.is_likely || !question->returns))
 		searches.filled = open_starts(full.room, question->returns, false, arena);
 	return searches;
@@ -285,13 +291,15 @@ static enum pack_status search_returning(
 {
 	struct starts *returning = &searches->returning;
 	enum pack_status status = PACK_UNKNOWN;
-	while (status == PACK_UNKNOWN && searches->is_returning && !is_over(asking)) {
+	while (status == PACK_UNKNOWN && searches->is_joined && !is_over(asking)) {
 		uint64_t own = nodes_of(returning);
 		uint64_t others = nodes_of(&searches->plain) + nodes_of(&searches->filled);
 		if (others < RETURN_AFTER || own > others)
 			break;
-		if (!returning->search)
+		if (!returning->search) {
 			*returning = open_starts(searches->room, true, true, searches->arena);
+			returning->most = RETURN_FAILURES_MOST;
+		}
 		begin_round(returning);
 		status = next_start(asking, returning, addresses);
 	}
