@@ -233,15 +233,27 @@ static void set_cores(struct inputs *inputs)
 	}
 }
 
-/* The sheet of all files, which go to the sources, too. */
-static struct sheet *read_files(struct arena *arena, const struct arguments *arguments,
-	struct diag *diag, struct inputs *out)
+const struct node *const *inputs_files(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag)
+{
+	const struct node **files = arena_array(arena, const struct node *, arguments->count);
+	for (size_t i = 0; i < arguments->count; i++)
+		files[i] = node_read_file(arena, arguments->at[i], diag);
+	return files;
+}
+
+/* The sheet of all files, which are the sources, too. */
+static struct sheet *open_sheet(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out)
 {
 	struct sheet *sheet = sheet_open(arena, diag);
 	struct run_source *sources = arena_array(arena, struct run_source, arguments->count);
 	for (size_t i = 0; i < arguments->count; i++) {
-		const struct source *source = sheet_add_file(sheet, arguments->at[i]);
-		sources[i] = (struct run_source){arguments->at[i], source ? source->hash : 0};
+		sources[i].path = arguments->at[i];
+		if (!files[i])
+			continue;
+		sources[i].hash = files[i]->span.source->hash;
+		sheet_add(sheet, files[i]);
 	}
 	out->sources = sources;
 	out->source_count = arguments->count;
@@ -275,6 +287,13 @@ bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out)
 {
+	const struct node *const *files = inputs_files(arena, arguments, diag);
+	return inputs_read_files(arena, arguments, files, diag, out);
+}
+
+bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out)
+{
 	*out = (struct inputs){0};
 	set_defaults(&out->exploration);
 	if (!arguments->count) {
@@ -283,7 +302,7 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"specs/workloads/");
 		return false;
 	}
-	struct sheet *sheet = read_files(arena, arguments, diag, out);
+	struct sheet *sheet = open_sheet(arena, arguments, files, diag, out);
 	out->reading = sheet_reading(sheet);
 	if (diag_failed(diag))
 		return false;

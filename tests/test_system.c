@@ -128,6 +128,13 @@ static void specs_may_be_pipes(void **state)
 	const char *right = hashes("files/run.json");
 	assert_int_equal(strlen(right), 2 * strlen("\"fnv1a\": \"0123456789abcdef\"\n"));
 	assert_string_equal(hashes("pipes/run.json"), right);
+	ended = shell(arena,
+		"rm %s/arch; mkfifo %s/arch; cat specs/arch/spyre32.yaml > %s/arch & "
+		"timeout 60 $LXPLORE diff %s/arch specs/workloads/softmax_dim0.yaml "
+		"%s/files/plans/point-001.yaml - < %s/files/plans/point-001.yaml",
+		folder, folder, folder, folder, folder, folder);
+	if (ended.status)
+		fail_msg("diff: status %d\n%s", ended.status, ended.err);
 	folder_put("table", PLACE_TABLE);
 	ended = folder_run("mkfifo pipe && { cat table > pipe & } && "
 			   "timeout 60 \"$program\" place pipe --capacity 512 -q");

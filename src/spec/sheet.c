@@ -157,13 +157,11 @@ void sheet_add(struct sheet *sheet, const struct node *root)
 		add_entry(sheet, &root->entries[i]);
 }
 
-const struct source *sheet_add_file(struct sheet *sheet, const char *path)
+void sheet_add_file(struct sheet *sheet, const char *path)
 {
 	const struct node *root = node_read_file(sheet->arena, path, sheet->diag);
-	if (!root)
-		return NULL;
-	sheet_add(sheet, root);
-	return root->span.source;
+	if (root)
+		sheet_add(sheet, root);
 }
 
 struct reading sheet_reading(struct sheet *sheet)

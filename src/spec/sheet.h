@@ -23,9 +23,8 @@ struct sheet;
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 
-/* Both complain, also about keys that no spec has.  What was read; NULL after complaining that it
- * could not be. */
-const struct source *sheet_add_file(struct sheet *sheet, const char *path);
+/* Both complain, also about keys that no spec has. */
+void sheet_add_file(struct sheet *sheet, const char *path);
 void sheet_add(struct sheet *sheet, const struct node *root);
 
 /* What every typed read needs; takes the `variables:` key.  After the last file. */
