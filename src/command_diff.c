@@ -18,9 +18,9 @@ struct side {
 	struct inputs inputs;
 };
 
-/* The arguments with one of the last two left out. */
-static struct arguments leave_out(
-	const struct arguments *arguments, size_t which, struct arena *arena)
+/* The arguments, and their files, with one of the last two left out. */
+static struct arguments leave_out(const struct arguments *arguments, size_t which,
+	const struct node **files, struct arena *arena)
 {
 	struct arguments left = *arguments;
 	size_t count = arguments->count - 1;
@@ -28,6 +28,7 @@ static struct arguments leave_out(
 	struct span *spans = arena_array(arena, struct span, count);
 	for (size_t i = 0; i < count; i++) {
 		at[i] = arguments->at[i + (i >= which)];
+		files[i] = files[i + (i >= which)];
 		spans[i] = arguments->spans[i + (i >= which)];
 	}
 	left.count = count;
@@ -46,15 +47,16 @@ static bool has_plan(const struct side *side, struct diag *diag)
 	return false;
 }
 
-static bool read_side(struct arena *arena, const struct arguments *arguments, size_t which,
-	struct side *side, struct diag *diag)
+static bool read_side(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *all, size_t which, struct side *side, struct diag *diag)
 {
-	struct arguments own = leave_out(arguments, arguments->count - 1 - which, arena);
+	const struct node **files = arena_copy(arena, all, arguments->count * sizeof *files);
+	struct arguments own = leave_out(arguments, arguments->count - 1 - which, files, arena);
 	side->name = own.at[own.count - 1];
 	side->span = own.spans[own.count - 1];
 	struct diag *said = diag_open(arena);
-	bool good = inputs_read(arena, &own, said, &side->inputs) && has_plan(side, said) &&
-		    inputs_check_plan(&side->inputs, said);
+	bool good = inputs_read_files(arena, &own, files, said, &side->inputs) &&
+		    has_plan(side, said) && inputs_check_plan(&side->inputs, said);
 	diag_take(diag, said);
 	return good;
 }
@@ -174,8 +176,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 			"diff wants two plans, after the specs that both are for");
 		return command_refuse(diag);
 	}
+	const struct node *const *files = inputs_files(arena, arguments, diag);
+	if (diag_failed(diag))
+		return command_refuse(diag);
 	for (size_t i = 0; i < 2; i++)
-		good &= read_side(arena, arguments, i, &sides[i], diag);
+		good &= read_side(arena, arguments, files, i, &sides[i], diag);
 	if (!good || !check_alike(&sides[0], &sides[1], diag))
 		return command_refuse(diag);
 	diag_print(diag, stderr);

@@ -8,9 +8,9 @@
 #include "report/pareto.h"
 #include "report/run_json.h"
 #include "results.h"
+#include "search/parallel.h"
 
 #include <inttypes.h>
-#include <omp.h>
 #include <stdio.h>
 
 static const char *find_limit(const struct explored *explored, const struct listener *listener)
@@ -88,7 +88,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 {
 	struct inputs inputs;
 	int format = FORMAT_TEXT;
-	int64_t jobs = omp_get_max_threads(), seconds = 0;
+	int64_t jobs = parallel_cores(), seconds = 0;
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
 	good &= option_integer(arguments, "time-limit", 1, INT32_MAX, diag, &seconds);

@@ -74,6 +74,7 @@ int command_place_certificate(
 		const struct packing *packing = &request->file.packing;
 		struct packing some = packing_of_some(arena, packing, file.count, file.buffers);
 		size_t at;
+		some.capacity = file.capacity; /* what holds there holds of less */
 		const char *why = unfit_check(&some, &file.proof, &at);
 		if (why)
 			diag_error(diag, file.proof_span, "rejected: node %zu of the proof: %s",

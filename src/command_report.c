@@ -2,8 +2,8 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "command.h"
+#include "spec/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,13 +88,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return EXIT_INPUT;
 	}
 	const char *path = arena_format(arena, "%s/pareto.csv", arguments->at[0]);
-	const char *csv = text_of_file(arena, path);
-	if (!csv) {
-		diag_error(
-			diag, arguments->spans[0], "cannot read '%s': %s", path, strerror(errno));
+	const struct source *source = file_read_table(arena, path, diag);
+	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);
-	}
-	command_print(table(arena, csv));
+	command_print(
+		table(arena, arena_format(arena, "%.*s", (int)source->length, source->bytes)));
 	return EXIT_FOUND;
 }
 

@@ -233,16 +233,31 @@ static void set_cores(struct inputs *inputs)
 	}
 }
 
-static void add_source(struct inputs *inputs, struct arena *arena, const char *path)
+const struct node *const *inputs_files(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	struct run_source *sources =
-		arena_array(arena, struct run_source, inputs->source_count + 1);
-	if (inputs->source_count)
-		memcpy(sources, inputs->sources, inputs->source_count * sizeof *sources);
-	sources[inputs->source_count].path = path;
-	sources[inputs->source_count].hash = run_hash_file(path);
-	inputs->sources = sources;
-	inputs->source_count++;
+	const struct node **files = arena_array(arena, const struct node *, arguments->count);
+	for (size_t i = 0; i < arguments->count; i++)
+		files[i] = node_read_file(arena, arguments->at[i], diag);
+	return files;
+}
+
+/* The sheet of all files, which are the sources, too. */
+static struct sheet *open_sheet(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out)
+{
+	struct sheet *sheet = sheet_open(arena, diag);
+	struct run_source *sources = arena_array(arena, struct run_source, arguments->count);
+	for (size_t i = 0; i < arguments->count; i++) {
+		sources[i].path = arguments->at[i];
+		if (!files[i])
+			continue;
+		sources[i].hash = files[i]->span.source->hash;
+		sheet_add(sheet, files[i]);
+	}
+	out->sources = sources;
+	out->source_count = arguments->count;
+	return sheet;
 }
 
 /* What the specs ask of single ops and tensors. */
@@ -272,6 +287,13 @@ bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out)
 {
+	const struct node *const *files = inputs_files(arena, arguments, diag);
+	return inputs_read_files(arena, arguments, files, diag, out);
+}
+
+bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out)
+{
 	*out = (struct inputs){0};
 	set_defaults(&out->exploration);
 	if (!arguments->count) {
@@ -280,14 +302,10 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 			"specs/workloads/");
 		return false;
 	}
-	struct sheet *sheet = sheet_open(arena, diag);
-	for (size_t i = 0; i < arguments->count; i++)
-		sheet_add_file(sheet, arguments->at[i]);
+	struct sheet *sheet = open_sheet(arena, arguments, files, diag, out);
 	out->reading = sheet_reading(sheet);
 	if (diag_failed(diag))
 		return false;
-	for (size_t i = 0; i < arguments->count; i++)
-		add_source(out, arena, arguments->at[i]);
 	if (sheet_has(sheet, "space_time")) {
 		out->space_time =
 			space_time_inputs_read(sheet, &out->reading, arguments, &out->exploration);

@@ -53,6 +53,13 @@ struct inputs {
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out);
 
+/* The files of the arguments, each read once; NULL in the place of one that could not be, after
+ * complaining.  And inputs_read of such, for who asks about some of them twice. */
+const struct node *const *inputs_files(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag);
+bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out);
+
 /* A solver of a stage by name; NULL after complaining, with the nearest one. */
 struct solver;
 const struct solver *inputs_solver(

@@ -98,8 +98,10 @@ static void take_imperfect(const struct arguments *arguments, struct nest_inputs
 /* A part of the best value: 0.01 for a hundredth. */
 static void check_epsilon(double epsilon, struct span span, struct diag *diag)
 {
-	if (!(epsilon >= 0 && epsilon < 1e6))
-		diag_error(diag, span, "epsilon is a number of 0 or more, such as 0.01");
+	if (!(epsilon >= 0 && epsilon < NEST_EPSILON_MOST))
+		diag_error(diag, span,
+			"epsilon is a number of 0 or more and below %.0f, such as 0.01",
+			NEST_EPSILON_MOST);
 }
 
 static void read_epsilon(struct reader *search, struct nest_inputs *inputs, struct diag *diag)

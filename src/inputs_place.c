@@ -3,11 +3,11 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "inputs.h"
+#include "search/parallel.h"
 #include "search/solver.h"
 #include "spec/file.h"
 #include "spec/reader.h"
 
-#include <omp.h>
 #include <string.h>
 
 static bool has(const struct arguments *arguments, const char *name)
@@ -134,7 +134,7 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 {
 	struct reading reading = {.arena = arena, .diag = diag};
 	int64_t budget = 0, seed = 1, alignment = 1, capacity = PACKING_BYTES_MOST;
-	int64_t jobs = omp_get_max_threads();
+	int64_t jobs = parallel_cores();
 	int format = FORMAT_CSV;
 	struct packing wishes = {0};
 	check_options(arguments, diag);

@@ -14,6 +14,7 @@ struct unfit_reader {
 	const struct packing *packing;
 	struct names ids;
 	bool rejected;
+	int64_t capacity;
 	struct array(int) buffers;
 	struct array(struct unfit_node) nodes;
 	size_t leaves;
@@ -47,12 +48,13 @@ static void read_room(struct unfit_reader *r)
 {
 	struct arena *arena = r->reading.arena;
 	const struct packing *packing = r->packing;
-	int64_t capacity = 0, alignment = 0;
-	bool good = read_integer(&r->map, "capacity", REQUIRED, 0, PACKING_BYTES_MOST, &capacity);
-	if (good && capacity < packing->capacity)
+	int64_t alignment = 0;
+	bool good =
+		read_integer(&r->map, "capacity", REQUIRED, 0, PACKING_BYTES_MOST, &r->capacity);
+	if (good && r->capacity < packing->capacity)
 		reject(r, span_of(r, "capacity"),
 			arena_format(arena, "it is about %" PRId64 " bytes, and there are %" PRId64,
-				capacity, packing->capacity));
+				r->capacity, packing->capacity));
 	good = read_integer(&r->map, "alignment", REQUIRED, 1, PACKING_BYTES_MOST, &alignment);
 	if (good && alignment != packing->alignment)
 		reject(r, span_of(r, "alignment"),
@@ -175,7 +177,8 @@ enum unfit_reading unfit_file_read(struct arena *arena, const struct place_reque
 	read_buffers(&r);
 	read_proof(&r);
 	reader_done(&r.map);
-	*out = (struct unfit_file){.count = r.buffers.count,
+	*out = (struct unfit_file){.capacity = r.capacity,
+		.count = r.buffers.count,
 		.buffers = r.buffers.at,
 		.proof = {r.nodes.count, r.nodes.at},
 		.proof_span = span_of(&r, "proof")};

@@ -8,6 +8,7 @@
  * A certificate that buffers do not fit, read against the table at hand.
  */
 struct unfit_file {
+	int64_t capacity; /* that it is about: no less than that of the request */
 	size_t count;
 	const int *buffers; /* of the table */
 	struct unfit_proof proof;

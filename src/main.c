@@ -3,8 +3,10 @@
 #include "base/text.h"
 #include "command.h"
 #include "report/folder.h"
+#include "search/parallel.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,10 +123,25 @@ static int run(struct arena *arena, int argc, char **argv)
 	return command->run(arena, &arguments, diag);
 }
 
+struct call {
+	int argc;
+	char **argv;
+	int status;
+};
+
+static void *run_call(void *context)
+{
+	struct call *call = context;
+	struct arena *arena = arena_open();
+	call->status = run(arena, call->argc, call->argv);
+	arena_close(arena);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	struct arena *arena = arena_open();
-	int status = run(arena, argc, argv);
-	arena_close(arena);
-	return status;
+	struct call call = {argc, argv, 0};
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` fails like one to a full disk */
+	parallel_alone(run_call, &call);
+	return call.status;
 }

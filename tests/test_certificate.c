@@ -155,6 +155,7 @@ static void every_change_is_told(void **state)
 		{"mapping: \"GLB", "mapping: \"DRAM: M2 | GLB", 1, "the factors of dimension"},
 		{"epsilon: 1e-12", "epsilon: -1", 2, "is a number of 0 or more"},
 		{"epsilon: 1e-12", "epsilon: nan", 2, "is a number of 0 or more"},
+		{"epsilon: 1e-12", "epsilon: 1e300", 1, "by 1e+300 of it is no claim"},
 		{"claim: optimal", "claim: perfect", 2, "claim"},
 		{"counting: exact", "counting: timeloop", 1, "make the problem"},
 		{"problem: \"", "problem: \"0", 2, "a hash of 16 hexadecimal digits"},

@@ -202,6 +202,13 @@ static void a_tree_of_cases_is_followed(void **state)
 		fail_msg("%s%s%s", ended.out, ended.err, proof);
 	place_expect("b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
 		"lxplore: no certificate: they fit\n");
+	place_expect("b.csv --capacity 4 --check-certificate proof.yaml", 0, NULL, "");
+	const char *five = strstr(proof, "capacity: 5\n");
+	folder_put("other.yaml", arena_format(arena, "%.*scapacity: 50%s", (int)(five - proof),
+					 proof, five + strlen("capacity: 5")));
+	ended = place_run("b.csv --capacity 5 --check-certificate other.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "no contradiction follows at this leaf"));
 	const char *fork = strchr(strstr(proof, "proof:"), '/');
 	char *other = arena_text(arena, proof);
 	other[fork - proof + 1] = '9';

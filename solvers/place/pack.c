@@ -9,6 +9,8 @@
 #include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
 
+#include <math.h>
+
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
  * than those before; each round starts half as patient again as the last, and with no weights: those
  * of a bad start can lead astray for long.  Where all starts return there are more of them in a
@@ -72,33 +74,77 @@ static const enum pack_order orders[ORDERS] = {
  * draw their own. */
 enum { RETURN_STARTS = 4 };
 
-static bool returns(const struct asking *asking, uint64_t start)
+/* One search, start after start. */
+struct starts {
+	const struct room *room;
+	struct pack_search *search; /* NULL: there is none */
+	bool returns, varied, is_over;
+	uint64_t count;
+	double first, failures; /* of the first start in this round, of the next */
+	double most;            /* that a round begins with */
+};
+
+static struct starts open_starts(
+	const struct room *room, bool returns, bool varied, struct arena *arena)
 {
-	return asking->question->returns || start % RETURN_STARTS == RETURN_STARTS - 1;
+	return (struct starts){.room = room,
+		.search = pack_search_open(room, arena),
+		.returns = returns,
+		.varied = varied,
+		.first = FIRST_FAILURES,
+		.failures = FIRST_FAILURES,
+		.most = INFINITY};
 }
 
-static enum pack_order order_of(const struct asking *asking, uint64_t start)
+static uint64_t nodes_of(const struct starts *starts)
 {
-	bool returns = asking->question->returns;
-	if (asking->question->varied || (returns && start / RETURN_STARTS % 2))
+	return starts->search ? pack_search_nodes(starts->search) : 0;
+}
+
+static enum pack_order order_of(const struct starts *starts, uint64_t start)
+{
+	if (starts->varied || (starts->returns && start / RETURN_STARTS % 2))
 		return PACK_DRAWN;
-	return returns ? (enum pack_order)(start / (2 * RETURN_STARTS) % 4)
-		       : orders[start % ORDERS];
+	return starts->returns ? (enum pack_order)(start / (2 * RETURN_STARTS) % 4)
+			       : orders[start % ORDERS];
 }
 
-/* A new start of one search. */
-static enum pack_status start_search(struct asking *asking, const struct room *room,
-	struct pack_search *search, uint64_t failures, uint64_t start, int64_t *addresses)
+static enum pack_status start_search(
+	struct asking *asking, struct starts *starts, uint64_t start, int64_t *addresses)
 {
+	const struct room *room = starts->room;
+	struct pack_search *search = starts->search;
 	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
-	enum pack_status status = pack_search_run(search, asking->run, failures,
+	bool returns = starts->returns || start % RETURN_STARTS == RETURN_STARTS - 1;
+	enum pack_status status = pack_search_run(search, asking->run, (uint64_t)starts->failures,
 		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
-		order_of(asking, start), returns(asking, start));
+		order_of(starts, start), returns);
 	asking->answer.nodes += pack_search_nodes(search) - before;
 	asking->answer.restarts++;
 	for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
 		if (room->items[i].shape >= 0)
 			addresses[room->items[i].shape] = pack_search_address(search, i);
+	return status;
+}
+
+/* A new round, if it is time for one. */
+static bool begin_round(struct starts *starts)
+{
+	uint64_t round = starts->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;
+	if (!starts->count || starts->count % round)
+		return false;
+	starts->first = fmin(starts->first * (starts->returns ? 1.2 : 1.5), starts->most);
+	starts->failures = starts->first;
+	pack_search_forget(starts->search);
+	return true;
+}
+
+/* The next start of its round. */
+static enum pack_status next_start(struct asking *asking, struct starts *starts, int64_t *addresses)
+{
+	enum pack_status status = start_search(asking, starts, starts->count, addresses);
+	if (starts->count++ % 4 == 3 && !starts->returns)
+		starts->failures *= 1.3;
 	return status;
 }
 
@@ -175,58 +221,121 @@ static const struct room *keep_order(const struct asking *asking, const struct s
 	return pack_order(room, of_item, arena);
 }
 
-/* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
- * is for such rooms.  Where starts return, only as it is, unless the filling looks right; where
- * they vary, only as it is. */
+/* The searches of one room, which take turns. */
+struct searches {
+	const struct room *room;
+	struct arena *arena;
+	struct starts plain, filled, returning;
+	uint64_t filled_part; /* so many nodes of the plain one for each of the room filled up */
+	struct weaving weaving;
+	bool is_joined; /* by the returning one, in time */
+};
+
+/* A search whose starts return joins the plain one and that of the filled room after so many nodes,
+ * and gets as many as they: a layout that they have not found by then it often finds sooner.  Its
+ * patience has an end, as the proof that there is none is the plain one's.  Nodes of the weave do
+ * not count: rooms that are full are left to it. */
+enum { RETURN_AFTER = 25000, RETURN_FAILURES_MOST = 1500 };
+
+/* Where starts return, only the room as it is, unless the filling looks right; where they vary, or
+ * keep an order, only the room as it is. */
+static struct searches open_searches(
+	const struct asking *asking, const struct room *room, struct arena *arena)
+{
+	const struct pack_question *question = asking->question;
+	bool is_whole = !question->order && !question->varied;
+	struct filled full = {0};
+	if (is_whole)
+		full = pack_filling(room, arena);
+	struct searches searches = {.room = room,
+		.arena = arena,
+		.plain = open_starts(room, question->returns, question->varied, arena),
+		.filled_part = full.is_likely ? 1 : FILLED_PART,
+		.weaving = {.is_over = question->returns || question->order},
+		.is_joined = question->joined && is_whole && !question->returns};
+	if (full.room && (full.is_likely || !question->returns))
+		searches.filled = open_starts(full.room, question->returns, false, arena);
+	return searches;
+}
+
+/* Of the room filled up, until it is known not to fit. */
+static enum pack_status search_filled(struct asking *asking, struct searches *searches,
+	uint64_t start, double failures, int64_t *addresses)
+{
+	struct starts *filled = &searches->filled;
+	if (!filled->search || filled->is_over ||
+		nodes_of(filled) * searches->filled_part > nodes_of(&searches->plain))
+		return PACK_UNKNOWN;
+	filled->failures = failures;
+	enum pack_status status = start_search(asking, filled, start % 4, addresses);
+	if (status != PACK_NEVER)
+		return status;
+	filled->is_over = true;
+	return PACK_UNKNOWN;
+}
+
+static enum pack_status search_woven(
+	struct asking *asking, struct searches *searches, int64_t *addresses)
+{
+	struct weaving *weaving = &searches->weaving;
+	if (!is_weaves_turn(weaving, nodes_of(&searches->plain)))
+		return PACK_UNKNOWN;
+	if (!weaving->is_open)
+		open_weaves(weaving, searches->room, searches->arena);
+	return weaving->is_over ? PACK_UNKNOWN
+				: weave_room(asking, weaving, searches->room, addresses);
+}
+
+static enum pack_status search_returning(
+	struct asking *asking, struct searches *searches, int64_t *addresses)
+{
+	struct starts *returning = &searches->returning;
+	enum pack_status status = PACK_UNKNOWN;
+	while (status == PACK_UNKNOWN && searches->is_joined && !is_over(asking)) {
+		uint64_t own = nodes_of(returning);
+		uint64_t others = nodes_of(&searches->plain) + nodes_of(&searches->filled);
+		if (others < RETURN_AFTER || own > others)
+			break;
+		if (!returning->search) {
+			*returning = open_starts(searches->room, true, true, searches->arena);
+			returning->most = RETURN_FAILURES_MOST;
+		}
+		begin_round(returning);
+		status = next_start(asking, returning, addresses);
+	}
+	return status;
+}
+
+/* A turn of each. */
+static enum pack_status search_in_turn(
+	struct asking *asking, struct searches *searches, int64_t *addresses)
+{
+	struct starts *plain = &searches->plain;
+	if (begin_round(plain) && searches->filled.search)
+		pack_search_forget(searches->filled.search);
+	uint64_t start = plain->count;
+	double failures = plain->failures;
+	enum pack_status status = next_start(asking, plain, addresses);
+	if (status == PACK_UNKNOWN && !is_over(asking))
+		status = search_filled(asking, searches, start, failures, addresses);
+	if (status == PACK_UNKNOWN && !is_over(asking))
+		status = search_woven(asking, searches, addresses);
+	if (status == PACK_UNKNOWN)
+		status = search_returning(asking, searches, addresses);
+	return status;
+}
+
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
-	bool is_ordered = asking->question->order != NULL, varied = asking->question->varied;
-	if (is_ordered)
+	if (asking->question->order)
 		room = keep_order(asking, shapes, room, arena);
-	struct pack_search *search = pack_search_open(room, arena);
-	struct filled full = {0};
-	if (!is_ordered && !varied)
-		full = pack_filling(room, arena);
-	bool is_filled = full.room && (full.is_likely || !asking->question->returns);
-	struct pack_search *filled = is_filled ? pack_search_open(full.room, arena) : NULL;
-	uint64_t part = full.is_likely ? 1 : FILLED_PART;
-	struct weaving weaving = {.is_over = asking->question->returns || is_ordered};
+	struct searches searches = open_searches(asking, room, arena);
 	enum pack_status status = PACK_UNKNOWN;
-	double first = FIRST_FAILURES, failures = first;
-	uint64_t round = asking->question->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;
-	for (uint64_t start = 0; status == PACK_UNKNOWN; start++) {
-		if (is_over(asking))
-			break;
-		if (start && start % round == 0) {
-			failures = first *= asking->question->returns ? 1.2 : 1.5;
-			pack_search_forget(search);
-			if (filled)
-				pack_search_forget(filled);
-		}
-		status = start_search(asking, room, search, (uint64_t)failures, start, addresses);
-		bool is_turn =
-			filled && pack_search_nodes(filled) * part <= pack_search_nodes(search);
-		if (status == PACK_UNKNOWN && is_turn && !is_over(asking)) {
-			status = start_search(asking, full.room, filled, (uint64_t)failures,
-				start % 4, addresses);
-			if (status == PACK_NEVER) {
-				status = PACK_UNKNOWN;
-				filled = NULL;
-			}
-		}
-		if (start % 4 == 3 && !asking->question->returns)
-			failures *= 1.3;
-		uint64_t nodes = pack_search_nodes(search);
-		if (status != PACK_UNKNOWN || is_over(asking) || !is_weaves_turn(&weaving, nodes))
-			continue;
-		if (!weaving.is_open)
-			open_weaves(&weaving, room, arena);
-		if (!weaving.is_over)
-			status = weave_room(asking, &weaving, room, addresses);
-	}
+	while (status == PACK_UNKNOWN && !is_over(asking))
+		status = search_in_turn(asking, &searches, addresses);
 	if (status != PACK_FITS)
-		asking->answer.hardest = hardest_step(shapes, room, search);
+		asking->answer.hardest = hardest_step(shapes, room, searches.plain.search);
 	return status;
 }
 

@@ -15,8 +15,10 @@ struct pack_question {
 	const bool *chosen;            /* by buffer; NULL: all of them */
 	int64_t capacity;              /* bytes; no more than the packing's */
 	uint64_t nodes;                /* at most so many; 0: no limit */
-	bool returns; /* most starts go back to where buffers were placed last: where one more layout
-	               * of very many is looked for, not the first or none */
+	bool returns; /* all starts go back to where buffers were placed last: where one more layout
+	               * of very many is looked for, not the first or none.  Else some do */
+	bool joined; /* unless it returns: a search whose starts do joins after many nodes; where no
+	               * other question about this capacity follows */
 	bool varied; /* each start draws what its order of items goes by, and the room is not filled
 	              * up: where much of it is to spare */
 	const int64_t *order; /* by buffer: two with addresses lie as they do there, one above the

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -27,6 +28,7 @@ struct source {
 	const char *name; /* as the user wrote it; "argument 3" for arguments */
 	const char *bytes;
 	size_t length;
+	uint64_t hash; /* of a file: FNV-1a, 64 bits, of all that was read */
 };
 
 /* 1-based; columns count characters, not bytes.  source NULL: no place known;

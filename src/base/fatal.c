@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void fatal(const char *format, ...)
 {
@@ -12,7 +13,8 @@ void fatal(const char *format, ...)
 	vfprintf(stderr, format, list);
 	fputc('\n', stderr);
 	va_end(list);
-	exit(4);
+	fflush(NULL);
+	_exit(4); /* other threads may be at work, or at an end of their own */
 }
 
 void bug_at(const char *file, int line, const char *format, ...)

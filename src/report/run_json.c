@@ -5,23 +5,7 @@
 #include "report/run_head.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-/* No spec is longer; a device may be. */
-enum { HASHED_BYTES_MOST = 1 << 20 };
-
-uint64_t run_hash_file(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-	if (!file)
-		return 0;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (int byte, left = HASHED_BYTES_MOST; left && (byte = getc(file)) != EOF; left--)
-		hash = (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
-	fclose(file);
-	return hash;
-}
 
 static json_t *make_sources(const struct run_record *record, struct arena *arena)
 {

@@ -30,9 +30,6 @@ struct run_record {
 	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
 
-/* 0 when it cannot be read. */
-uint64_t run_hash_file(const char *path);
-
 struct arena;
 const char *run_json(
 	struct arena *arena, const struct run_record *record, const struct explored *explored);

@@ -172,6 +172,10 @@ static bool check_claim(struct check *check)
 	size_t count = certificate->objectives.count;
 	if (!is_number(certificate->epsilon))
 		return reject(check, certificate->claim_span, "epsilon is no number of 0 or more");
+	if (certificate->epsilon > NEST_EPSILON_MOST)
+		return reject(check, certificate->claim_span,
+			"to be worse than the best by %g of it is no claim: epsilon is at most %g",
+			certificate->epsilon, NEST_EPSILON_MOST);
 	check->claimed_count = certificate->point_count;
 	check->claimed = arena_array(check->arena, double, (certificate->point_count + 1) * count);
 	for (size_t i = 0; i < certificate->point_count; i++)

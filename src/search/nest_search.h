@@ -9,6 +9,9 @@
 
 enum { NEST_SEQUENCES_MOST = 1 << 16 };
 
+/* To be worse by more than this part of the best says nothing. */
+#define NEST_EPSILON_MOST 1e6
+
 /* When a sequence of draws ends by itself, as a thread of Timeloop does; 0: it does not. */
 struct patience {
 	uint64_t victory;   /* mappings in a row that fit and are no better */
@@ -47,7 +50,8 @@ struct nest_search {
 	uint64_t budget;          /* mappings evaluated; of proofs: ticks, 0: no limit */
 	struct patience patience; /* of draws */
 	uint64_t seed;
-	double epsilon; /* of proofs: points may be worse than the best by this part */
+	double epsilon; /* of proofs: points may be worse than the best by this part, which is
+			 * below NEST_EPSILON_MOST */
 	int jobs;       /* threads, at least 1 */
 	void *listener; /* as in struct exploration */
 	bool (*stop)(void *listener); /* by any thread */

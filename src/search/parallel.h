@@ -4,7 +4,10 @@
 #include <stddef.h>
 
 /*
- * The one place with threads.  Calls run(context, i, thread) for every i below
+ * The one place that starts threads.  Their stacks have 8 MiB, whatever the environment and the
+ * limits of the process say.  Threads that cannot be had end the program (base/fatal.h).
+ *
+ * parallel_each calls run(context, i, thread) for every i below
  * count, in any order, on up to `jobs` threads, and done(context, i) after each,
  * one at a time.  `thread` is below jobs and tells only which scratch memory to
  * use: nothing that depends on it may reach a result.  What runs alone may call this again; what
@@ -17,5 +20,11 @@ struct parallel {
 };
 
 void parallel_each(const struct parallel *work, size_t count, int jobs);
+
+/* Calls run(context) where the stack has those 8 MiB: here if it has, else on a thread. */
+void parallel_alone(void *(*run)(void *context), void *context);
+
+/* How many threads can run at once. */
+int parallel_cores(void);
 
 #endif

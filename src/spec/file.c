@@ -22,7 +22,7 @@ struct kind {
 };
 
 static const struct kind spec = {"a spec", "name the YAML files in it", SPEC_BYTES_MOST, "1 MiB"};
-static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "1 GiB"};
+static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "64 MiB"};
 
 static void complain(
 	const struct source *source, const struct kind *kind, int error, struct diag *diag)
@@ -55,12 +55,21 @@ static void complain_size(
 			kind->most_text, kind->name);
 }
 
+static uint64_t hash_bytes(const char *bytes, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 static void set_bytes(struct arena *arena, struct source *source, const char *bytes, size_t length)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t skip = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
 	source->bytes = arena_copy(arena, bytes + skip, length - skip);
 	source->length = length - skip;
+	source->hash = hash_bytes(bytes, length);
 }
 
 /* 0, or the error of the system.  At least one byte more than allowed shows the excess. */

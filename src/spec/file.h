@@ -6,7 +6,7 @@
 /*
  * The bytes of a spec before YAML sees them, or of a table, without a byte order mark.
  * `file_read` reads a spec whole, or stdin for "-", and refuses what is too
- * large without reading it; `file_of_text` does so with text in memory;
+ * large, a regular file without reading it; it is opened once, so it may be a pipe; `file_of_text` does so with text in memory;
  * `file_read_table` reads what has a row for each of many things, up to TABLE_BYTES_MOST.
  * `file_check` finds what a YAML parser would explain badly: what file_check_characters
  * finds, Jinja templates, nothing at all.  `file_check_characters` finds broken UTF-8 and
@@ -14,7 +14,7 @@
  */
 struct arena;
 
-enum { TABLE_BYTES_MOST = 1 << 30 };
+enum { TABLE_BYTES_MOST = 1 << 26 };
 
 const struct source *file_read(struct arena *arena, const char *path, struct diag *diag);
 const struct source *file_read_table(struct arena *arena, const char *path, struct diag *diag);
