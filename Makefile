@@ -33,7 +33,7 @@ MODE_FLAGS_tsan := -O1 -g -fsanitize=thread
 MODE_FLAGS_coverage := -O0 -g --coverage
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
-FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -pthread -ffp-contract=off \
+FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
 	$(WARNINGS) $(MODE_FLAGS_$(MODE))
 LIBS := -lyaml -ljansson -lglpk -lgmp -lm
 

@@ -142,6 +142,6 @@ int main(int argc, char **argv)
 {
 	struct call call = {argc, argv, 0};
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` fails like one to a full disk */
-	parallel_alone(run_call, &call);
+	parallel_main(argv, run_call, &call);
 	return call.status;
 }

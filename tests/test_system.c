@@ -37,7 +37,7 @@ static bool is_skipped(bool why, const char *text)
 
 static void expect_no_threads(const struct ended *ended)
 {
-	if (ended->status != 4 || !strstr(ended->err, "lxplore: cannot start thread ") ||
+	if (ended->status != 4 || !strstr(ended->err, "lxplore: cannot start ") ||
 		!strstr(ended->err, "'--jobs' asks for fewer") || ended->out[0])
 		fail_msg("status %d\n%s%s", ended->status, ended->out, ended->err);
 }

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * The one place that starts threads.  Their stacks have 8 MiB, whatever the environment and the
+ * The one place that starts threads, by OpenMP.  Their stacks have 8 MiB, whatever the environment and the
  * limits of the process say.  Threads that cannot be had end the program (base/fatal.h).
  *
  * parallel_each calls run(context, i, thread) for every i below
@@ -21,10 +21,11 @@ struct parallel {
 
 void parallel_each(const struct parallel *work, size_t count, int jobs);
 
-/* Calls run(context) where the stack has those 8 MiB: here if it has, else on a thread. */
-void parallel_alone(void *(*run)(void *context), void *context);
+/* The first call of `main`: calls run(context) where the stack has those 8 MiB, here if it has, else
+ * on a thread.  May start the program anew, without what the environment says of stacks. */
+void parallel_main(char **argv, void *(*run)(void *context), void *context);
 
-/* How many threads can run at once. */
+/* How many threads OpenMP would start: the cores, or what OMP_NUM_THREADS says. */
 int parallel_cores(void);
 
 #endif
