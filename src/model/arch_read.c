@@ -308,7 +308,6 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 		arch_nodes_gate(draft);
 	arch_keys_note(draft);
 	find_roles(draft);
-	arch->energy_source = energy_source(arch);
 	arch->notes = draft->notes.at;
 	arch->note_count = draft->notes.count;
 	return diag_errors(reading->diag) == errors ? arch : NULL;

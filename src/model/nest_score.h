@@ -7,7 +7,6 @@
  * What a nest costs: integer counts first, then time and energy derived from
  * them.  cost/ and sim/ both fill these structs, by different roads.
  */
-enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
 extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
 
 /* Words of one dataspace at one level, all instances together. */
