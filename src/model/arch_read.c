@@ -180,8 +180,12 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
 	if (!draft->graphs)
 		read_systolic(draft, entry, level);
-	if (outside && !draft->graphs)
-		return; /* they are the levels' inside */
+	if (outside && !draft->graphs) {
+		/* Otherwise they are the levels' inside. */
+		read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
+		read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+		return;
+	}
 	if (outside)
 		attributes_container(attributes, draft->arch);
 	else if (level->kind == LEVEL_STORAGE)

@@ -102,6 +102,7 @@ static struct nest_level *add_level(struct making *making, const char *name, int
 		.word_bits = 16,
 		.block_size = 1,
 		.cluster_size = 1,
+		.reduces = true,
 		.read_rate = {0, 1},
 		.write_rate = {0, 1},
 		.shared_rate = {0, 1}};
@@ -188,6 +189,8 @@ static void add_fanout(struct making *making, int row)
 	nest->fanout_x = level->fanout_x;
 	nest->fanout_y = level->fanout_y;
 	nest->systolic = level->systolic;
+	nest->hop_pj = level->hop_pj;
+	nest->router_pj = level->router_pj;
 	fan_out(making, level);
 }
 
