@@ -93,6 +93,35 @@ static void timeloop_goes_along_x_and_then_along_columns(void **state)
 	arena_close(arena);
 }
 
+/* As Timeloop of 2024 printed it for the Eyeriss of its exercises, 14 x 12 PEs: of 14 in a row 6.5
+ * hops to one and 13 to all, of 9 in a column of 12 2.5 to one and 8 to all. */
+static void timeloop_printed_these_hops(void **state)
+{
+	struct arena *arena = arena_open();
+	static const struct {
+		const char *levels, *einsum, *mapping;
+		double pj;
+	} rows[] = {
+		{"DRAM GLB (PE:14) RF MAC", "Z[q] = A[q] B[k], q=14 k=1", "PE: q14",
+			14 * 6.5 + 13 + 14 * 6.5},
+		{"DRAM GLB (PE:1x12) RF MAC", "Z[q] = A[k] B[q], q=1 k=9", "PE: k9@y",
+			9 * 2.5 + 8 + 8},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct nest_case *nest =
+			nest_line(arena, rows[i].levels, rows[i].einsum, rows[i].mapping);
+		struct nest_level *fan = nest_line_level(nest, "GLB") - 1;
+		struct nest_counts *counts = arena_new(arena, struct nest_counts);
+		struct nest_score *score = arena_new(arena, struct nest_score);
+		fan->hop_pj = 1;
+		const struct nest_model *model =
+			nest_model_make(arena, &nest->hierarchy, &nest->shape, COUNTING_TIMELOOP);
+		assert_int_equal(nest_evaluate(model, &nest->mapping, counts, score), NEST_FITS);
+		assert_true(score->network_pj[fan - nest->hierarchy.levels] == rows[i].pj);
+	}
+	arena_close(arena);
+}
+
 /* What a level cannot add to comes down first, but for the first time: of 32 words of Z, 16 do, and
  * 48 pass on average a hop each. */
 static void timeloop_passes_sums_twice_where_they_are_not_added(void **state)
@@ -138,6 +167,7 @@ int main(void)
 		cmocka_unit_test(multicast_shares_the_way),
 		cmocka_unit_test(timeloop_measures_manhattan_hops),
 		cmocka_unit_test(timeloop_goes_along_x_and_then_along_columns),
+		cmocka_unit_test(timeloop_printed_these_hops),
 		cmocka_unit_test(timeloop_passes_sums_twice_where_they_are_not_added),
 		cmocka_unit_test(sums_meet_on_the_way),
 		cmocka_unit_test(returning_sums_are_charged_exactly),
