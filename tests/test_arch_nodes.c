@@ -246,6 +246,26 @@ static void strangers_are_noted_once(void **state)
 		fail_msg("%s", all);
 }
 
+/* Timeloop charges for these, and nothing here does; what it does not know is left to others. */
+static void prices_that_are_not_modelled_are_warned_about(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		HEAD "  - !Component {name: a, class: SRAM, attributes: {addr-gen-energy: 1, "
+		     "reduction_supported: false, technology: 45nm}}\n"
+		     "  - !Component {name: b, class: SRAM}\n"
+		     "  - !Component {name: c, class: DRAM}\n"
+		     "  - !Component {name: d, class: DRAM, attributes: {reduction_supported: "
+		     "yes}}\n" MAC,
+		diag);
+	assert_non_null(arch);
+	assert_non_null(strstr(complaints_text(*state, diag),
+		"warning: 'addr-gen-energy' in level 'a' is not modelled: energies lack what it "
+		"adds\n"));
+	assert_true(!find(arch, "a")->reduces && find(arch, "b")->reduces);
+	assert_true(!find(arch, "c")->reduces && find(arch, "d")->reduces);
+}
+
 static void what_is_wrong_is_said(void **state)
 {
 	static const struct {
@@ -392,6 +412,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			gates_stand_where_the_front_end_puts_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strangers_are_noted_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			prices_that_are_not_modelled_are_warned_about, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_array_may_have_one_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(graphs_do_not_run_in_branches, set_up, tear_down),

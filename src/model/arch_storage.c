@@ -240,6 +240,21 @@ static void check_switch(struct reader *attributes)
 			attributes->what);
 }
 
+/* What Timeloop charges for besides, with prices that are 0 by default. */
+static void check_prices(struct reader *attributes)
+{
+	static const char *const keys[] = {"addr_gen_energy", "addr-gen-energy", "wire_energy",
+		"wire-energy", "energy_per_ingress", "energy-per-ingress", "ingress_energy",
+		"ingress-energy", NULL};
+	for (int k = 0; keys[k]; k++) {
+		const struct node *node = read_node(attributes, keys[k], OPTIONAL);
+		if (node)
+			diag_warning(attributes->reading->diag, node->span,
+				"'%s' in %s is not modelled: energies lack what it adds", keys[k],
+				attributes->what);
+	}
+}
+
 static void check_number(
 	struct reader *attributes, const char *key, bool good, double number, const char *expected)
 {
@@ -254,6 +269,7 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
 	check_switch(attributes);
+	check_prices(attributes);
 	read_technology(attributes, level);
 	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
 		check_number(
