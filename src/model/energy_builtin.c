@@ -13,7 +13,7 @@ static double row_of_sram(const struct level *level)
 {
 	double block = (double)level->word_bits * (double)level->block_words;
 	double row = block * (double)level->cluster_size;
-	double rows = (double)((level->entries + level->block_words - 1) / level->block_words);
+	double rows = (double)number_ceil_div(level->entries, level->block_words);
 	double kilobytes = rows * row / 8 / 1024;
 	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
 }
