@@ -332,6 +332,33 @@ static void timeloop_has_built_in_energies_of_its_own(void **state)
 	assert_near(energy_of_mac_timeloop(16), 1);
 }
 
+/* As Timeloop 4cf6d4c prints them for the Simba of CoSA. */
+static void timeloop_divides_rows_by_their_clusters(void **state)
+{
+	static const struct {
+		const char *attributes, *pj;
+	} rows[] = {
+		{"entries: 1, word-bits: 8, cluster-size: 64", "0.49"},
+		{"entries: 64, word-bits: 24, cluster-size: 8", "1.58"},
+		{"entries: 16384, word-bits: 8, block-size: 8", "7.12"},
+		{"entries: 65536, word-bits: 8, block-size: 8", "16.76"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct arch *arch = arch_of_text(*state,
+			arena_format(*state,
+				"architecture:\n  nodes:\n"
+				"  - !Component {name: d, class: DRAM}\n"
+				"  - !Component {name: b, class: SRAM, attributes: {%s}}\n"
+				"  - !Component {name: m, class: intmac}\n",
+				rows[i].attributes),
+			diag_open(*state));
+		assert_non_null(arch);
+		assert_string_equal(
+			arena_format(*state, "%.2f", timeloop_energies(arch, "b")->read),
+			rows[i].pj);
+	}
+}
+
 /* Under `timeloop`, as of the case "ERT idle only" of Timeloop 4cf6d4c, and under `exact`. */
 static void each_level_says_where_its_energies_come_from(void **state)
 {
@@ -411,6 +438,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(memories_have_built_in_energies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			timeloop_has_built_in_energies_of_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			timeloop_divides_rows_by_their_clusters, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			each_level_says_where_its_energies_come_from, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
