@@ -140,16 +140,17 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 /*
  * What passes the network below a level, whether it keeps the dataspace or not.  A word touches
  * one router more than whole hops.  Where a level cannot add to a sum, what comes up for it goes
- * down first, but for its part of the dataspace, and touches as many routers as that.
+ * down first, but for its part of the dataspace (none if it is passed by), and touches as many
+ * routers as that.
  */
 static void add_passage(const struct nest_model *model, int t, int i, const struct station *station,
-	int64_t instances, struct nest_counts *counts)
+	double part, int64_t instances, struct nest_counts *counts)
 {
 	bool twice = model->shape->spaces[t].written && !model->hierarchy->levels[i].reduces;
 	double hops = station->links, routers = 0;
 	for (int k = 0; k < station->served.count; k++) {
 		double words = station->served.at[k].words, each = station->served.at[k].hops;
-		double touching = twice ? 2 * words - station->part : words;
+		double touching = twice ? 2 * words - part : words;
 		hops += each * words;
 		if (touching > 0)
 			routers = floor(routers + (1 + floor(each * words / touching)) * touching);
@@ -187,7 +188,9 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 		if (loops->kept[i] >> t & 1)
 			fits &= take_counts(model, loops, t, i, stations, &counts->at[i][t]);
 		if (model->priced_hops)
-			add_passage(model, t, i, &stations[i], loops->instances[i], counts);
+			add_passage(model, t, i, &stations[i],
+				loops->kept[i] >> t & 1 ? stations[i].part : 0, loops->instances[i],
+				counts);
 	}
 	return fits;
 }

@@ -411,7 +411,7 @@ static bool finish(struct run *run, struct nest_counts *out)
 		struct nest_count *to = &out->at[i][t];
 		*to = (struct nest_count){0};
 		if (i <= home)
-			pass(run, i, (double)part[i], out);
+			pass(run, i, kept[i] ? (double)part[i] : 0, out);
 		if (!kept[i])
 			continue;
 		to->capacity = box_words(run, run->tile[i]);
