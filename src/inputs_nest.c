@@ -289,6 +289,7 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 	nest_inputs_wishes(inputs, reading, arguments, mapper, search, exploration);
 	if (!hierarchy)
 		return NULL;
+	hierarchy_price(hierarchy, arena, inputs->arch, inputs->counting);
 	if (mapping)
 		read_mapping(inputs, reading, mapping);
 	nest_inputs_constraints(

@@ -149,8 +149,10 @@ static const struct nest_inputs *read_layer(const struct layer *layer,
 	struct hierarchy *hierarchy =
 		hierarchy_make(reading->arena, inputs->arch, inputs->shape, diag);
 	inputs->hierarchy = hierarchy;
-	if (hierarchy)
+	if (hierarchy) {
+		hierarchy_price(hierarchy, reading->arena, inputs->arch, inputs->counting);
 		nest_inputs_constraints(inputs, hierarchy, reading, lists, NULL);
+	}
 	if (diag_errors(diag) == errors)
 		return inputs;
 	diag_note(diag, layer->span, "for layer '%s'", layer->name);

@@ -52,7 +52,11 @@ static const struct hierarchy *read_machine(
 	const struct arch *arch = arch_read(&reading, sheet_find(sheet, "architecture"));
 	if (arch)
 		arch = ert_read(&reading, sheet_find(sheet, "ERT"), arch);
-	return arch && shape ? hierarchy_make(arena, arch, shape, diag) : NULL;
+	struct hierarchy *hierarchy =
+		arch && shape ? hierarchy_make(arena, arch, shape, diag) : NULL;
+	if (hierarchy)
+		hierarchy_price(hierarchy, arena, arch, COUNTING_TIMELOOP);
+	return hierarchy;
 }
 
 static json_t *rate(struct ratio rate)

@@ -31,7 +31,9 @@ static const char *const seeds[] = {
 	"    - {name: 'x[0..3]', class: dummy_storage, attributes: {meshX: 4}}\n"
 	"    subtree:\n    - name: PE[0..11]\n      local:\n"
 	"      - {name: rf, class: regfile, attributes: {entries: 12, meshX: 4, sizeKB: null}}\n"
-	"      - {name: 'm[1..2]', class: mac, attributes: {meshX: 8, width: 16}}\n",
+	"      - {name: 'm[1..2]', class: mac, attributes: {meshX: 8, width: 16}}\n"
+	"ERT: {version: 0.2, tables: {'s.PE[0..11].rf': {read: {energy: 1}, write: "
+	"[{arguments: {a: 0}, energy: 2}, {energy: 3}]}, 's.n[0..1]': {}}}\n",
 	"architecture:\n  nodes:\n"
 	"  - !Container {name: s, attributes: {clock: 1GHz, span_limit: 1MiB}}\n"
 	"  - !Component {name: d, class: DRAM, attributes: {read_bandwidth: 4GB/s}}\n"

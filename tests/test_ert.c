@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/arch_read.h"
 #include "model/energy_builtin.h"
+#include "model/hierarchy.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
@@ -52,10 +53,29 @@ static void assert_energies(
 		fail_msg("%g %g %g %g", pj->read, pj->fill, pj->update, pj->leak);
 }
 
+static const struct arch *read_good(struct arena *arena, const char *yaml, const char *told)
+{
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = read_both(arena, yaml, diag);
+	const char *all = complaints_text(arena, diag), *first = strstr(all, "note: ");
+	first = first ? arena_format(arena, "%.*s", (int)strcspn(first, "\n"), first) : all;
+	if (!arch || !text_equal(first, told))
+		fail_msg("%s", all);
+	return arch;
+}
+
+static const struct action_energies *timeloop_energies(const struct arch *arch, const char *name)
+{
+	return &arch->levels[arch_level(arch, name)].timeloop_pj;
+}
+
+/* glb: a row of 16 bits, 64 of them; rf: rows of 64 bits, 4 of them, for 4 instances. */
+#define GLB_PJ (5 / 99.5 * (64 * 16 / 8.0 / 1024 - 0.5) + 1)
+#define RF_PJ ((5 / 99.5 * (4 * 64 / 8.0 / 1024 - 0.5) + 1) * 4 / 4)
+
 static void actions_have_an_order(void **state)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = read_both(*state,
+	const struct arch *arch = read_good(*state,
 		MACHINE
 		"ERT:\n"
 		"  version: '0.4'\n"
@@ -81,33 +101,144 @@ static void actions_have_an_order(void **state)
 		"    - {name: read, energy: 8}\n"
 		"    - {name: other, energy: 12}\n"
 		"  - {name: own, actions: [{name: read, energy: 8}, {name: leak, energy: 2}]}\n"
-		"  - {name: mac, actions: [{name: compute, energy: 0.5}]}\n",
-		diag);
-	if (!arch)
-		fail_msg("%s", complaints_text(*state, diag));
+		"  - name: mac\n"
+		"    actions:\n"
+		"    - {name: compute, energy: 0.5}\n"
+		"    - {name: mult_random, energy: 0.75}\n"
+		"    - {name: idle, energy: 9}\n",
+		"");
 	assert_energies(energies(arch, "DRAM"), 3, 4, 5, 0.25);
 	assert_energies(energies(arch, "glb"), 1, 2, 2, 0);
 	assert_energies(energies(arch, "rf"), 8, 3, 3, 0);
 	assert_energies(energies(arch, "own"), 0.3, 0.3, 0.3, 2);
-	assert_true(energies(arch, "mac")->compute == 0.5);
-	assert_string_equal(arch->energy_source, "ERT");
-	assert_string_equal(complaints_text(*state, diag), "");
+	assert_true(energies(arch, "mac")->compute == 0.75);
+	assert_energies(timeloop_energies(arch, "DRAM"), 3, 4, 5, 0.25);
+	assert_energies(timeloop_energies(arch, "glb"), 1, 2, 2, 0);
+	assert_energies(timeloop_energies(arch, "rf"), 8, RF_PJ, RF_PJ, 0);
+	assert_energies(timeloop_energies(arch, "own"), 0.3, 0.3, 0.3, 0);
+	assert_true(timeloop_energies(arch, "mac")->compute == 0.75);
 }
 
-static void tables_that_fit_no_level_are_warned_about(void **state)
+static void names_are_read_as_timeloop_reads_them(void **state)
 {
-	struct diag *diag = diag_open(*state);
-	const struct arch *arch = read_both(*state,
-		MACHINE "ERT: {tables: [{name: top.glbb, actions: [{name: read, energy: 1}]},"
-			"{name: top.DRAM, actions: []}, {name: rf, actions: []},"
-			"{name: mac, actions: []}]}\n",
-		diag);
-	assert_non_null(arch);
-	const char *all = complaints_text(*state, diag);
-	if (!strstr(all, "warning: no level is named 'glbb'; did you mean 'glb'?\n") ||
-		!strstr(all, "warning: no table names level 'glb': it has built-in energies\n") ||
-		strstr(all, "'own'") || strstr(all, "error"))
-		fail_msg("%s", all);
+	static const struct {
+		const char *path, *level;
+	} rows[] = {
+		{"glb", "glb"},
+		{"system.chip.glb", "glb"},
+		{"system.chip.glb[0..3]", "glb"},
+		{"system.chip[0..3].glb", "glb"},
+		{"a[0..3].b[1..168].glb[1..168]", "glb"},
+		{"glb[0..12]", "glb"},
+		{"glb[3]", NULL},
+		{"glb[10..17]", NULL},
+		{"glb.", NULL},
+		{"glb.more", NULL},
+		{"GLB", NULL},
+		{"..", NULL},
+		{"a..", NULL},
+		{"", NULL},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *yaml = arena_format(*state,
+			MACHINE
+			"ERT: {tables: [{name: '%s', actions: [{name: read, energy: 7}]}]}\n",
+			rows[i].path);
+		struct diag *diag = diag_open(*state);
+		const struct arch *arch = read_both(*state, yaml, diag);
+		if (rows[i].level ? !arch || energies(arch, rows[i].level)->read != 7
+				  : arch != NULL)
+			fail_msg("'%s': %s", rows[i].path, complaints_text(*state, diag));
+	}
+}
+
+/* The form of 0.2: tables and actions are maps, an action is one map or a list of them. */
+static void tables_may_be_maps(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		MACHINE "ERT:\n"
+			"  version: 0.2\n"
+			"  tables:\n"
+			"    top.DRAM: {read: {arguments: null, energy: 3}, write: {energy: 4}}\n"
+			"    top.glb:\n"
+			"      idle: {arguments: null, energy: 9}\n"
+			"      read:\n"
+			"      - {arguments: {d: 0}, energy: 1}\n"
+			"      - {arguments: {d: 1}, energy: 2}\n"
+			"      write: []\n"
+			"    top.PE[0..7].rf: {}\n"
+			"    top.PE[0..7].mac: {mac_random: {arguments: null, energy: 0.6}}\n",
+		"");
+	assert_energies(timeloop_energies(arch, "DRAM"), 3, 4, 4, 0);
+	assert_energies(timeloop_energies(arch, "glb"), 2, GLB_PJ, GLB_PJ, 0);
+	assert_energies(timeloop_energies(arch, "rf"), RF_PJ, RF_PJ, RF_PJ, 0);
+	assert_true(timeloop_energies(arch, "mac")->compute == 0.6);
+	assert_energies(energies(arch, "glb"), 2, 9, 9, 0);
+}
+
+/* Timeloop 4cf6d4c keeps its built-in energies there; under `exact` the dearest action counts. */
+static void tables_without_reads_and_writes_price_nothing_there(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		MACHINE "ERT: {tables: [{name: glb, actions: [{name: access, energy: 2},"
+			"{name: idle, energy: 0.5}]}, {name: DRAM, actions: [{name: leak, energy: "
+			"1}]}, {name: rf, actions: []}, {name: mac, actions: [{name: add, energy: "
+			"4}]}]}\n",
+		"");
+	assert_energies(timeloop_energies(arch, "glb"), GLB_PJ, GLB_PJ, GLB_PJ, 0);
+	assert_energies(timeloop_energies(arch, "DRAM"), 200, 200, 200, 1);
+	assert_true(timeloop_energies(arch, "mac")->compute == 1);
+	assert_energies(energies(arch, "glb"), 2, 2, 2, 0);
+	assert_true(energies(arch, "mac")->compute == 4);
+	assert_int_equal(timeloop_energies(arch, "glb")->origin, ENERGY_BUILT_IN);
+	assert_int_equal(timeloop_energies(arch, "mac")->origin, ENERGY_BUILT_IN);
+	assert_int_equal(energies(arch, "glb")->origin, ENERGY_ERT);
+}
+
+/* Two subtrees may have a level of one name, and a name may come twice. */
+static void later_tables_win_action_by_action(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		MACHINE
+		"ERT:\n  tables:\n"
+		"  - {name: a.glb, actions: [{name: read, energy: 5}, {name: write, energy: 6}]}\n"
+		"  - {name: b.glb, actions: [{name: read, energy: 1}, {name: idle, energy: 9}]}\n"
+		"  - {name: a.rf, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}\n"
+		"  - {name: a.rf, actions: [{name: read, energy: 3}]}\n"
+		"  - {name: a.rf, actions: [{name: read, energy: 2}]}\n"
+		"  - {name: mac, actions: [{name: mac, energy: 2}]}\n"
+		"  - {name: DRAM, actions: []}\n",
+		"");
+	assert_energies(energies(arch, "glb"), 1, 6, 6, 0);
+	assert_energies(timeloop_energies(arch, "glb"), 1, 6, 6, 0);
+	assert_energies(energies(arch, "rf"), 3, 1, 1, 0);
+	assert_energies(timeloop_energies(arch, "rf"), 3, 1, 1, 0);
+}
+
+static void one_note_names_tables_and_levels_that_miss_each_other(void **state)
+{
+	static const struct {
+		const char *tables, *told;
+	} rows[] = {
+		{"{name: top.glbb, actions: []}, {name: top.DRAM, actions: []}, {name: rf, "
+		 "actions: []}, {name: PE, actions: []}",
+			"note: the ERT has no table for 'glb', 'mac': energies there are built in; "
+			"tables of no level are skipped: 'top.glbb'; did you mean 'glb'?"},
+		{"{name: DRAM, actions: []}, {name: rf, actions: []}, {name: mac, actions: []}",
+			"note: the ERT has no table for 'glb': energies there are built in"},
+		{"{name: DRAM, actions: []}, {name: rf, actions: []}, {name: mac, actions: []}, "
+		 "{name: glb, actions: []}, {name: noc, actions: []}",
+			"note: tables of no level are skipped: 'noc'"},
+		{"", "note: the ERT has no table for 'DRAM', 'glb', 'rf', 'mac': energies there "
+		     "are built in"},
+		{"{name: DRAM, actions: []}, {name: glb, actions: []}, {name: rf, actions: []}, "
+		 "{name: mac, area: 3, actions: []}",
+			"note: no use is made of 'area' in an ERT"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		read_good(*state,
+			arena_format(*state, MACHINE "ERT: {tables: [%s]}\n", rows[i].tables),
+			rows[i].told);
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -115,7 +246,13 @@ static void what_is_wrong_is_said(void **state)
 	static const struct {
 		const char *yaml, *error;
 	} rows[] = {
-		{"ERT: {tables: {}}\n", "error: 'tables' in ERT is a map; a list is expected"},
+		{"ERT: {tables: 3}\n", "error: 'tables' in ERT is a word; a list of tables is "
+				       "expected, or a map"},
+		{"ERT: {tables: {glb: [], rf: 3}}\n",
+			"error: table 'glb' in ERT is a list; a map of actions is expected"},
+		{"ERT: {tables: {glb: {read: {enrgy: 1}}}}\n",
+			"error: action 'read' has no 'energy'"},
+		{"ERT: {tables: {glb: {read: [3]}}}\n", "error: action is a word"},
 		{"ERT: {table: []}\n", "error: ERT has no 'tables'"},
 		{"ERT: {tables: [{nam: x, actions: []}]}\n", "error: table has no 'name'"},
 		{"ERT: {tables: [{name: glb, actions: [{name: read, enrgy: 1}]}]}\n",
@@ -125,12 +262,11 @@ static void what_is_wrong_is_said(void **state)
 		{"ERT: {tables: [{name: glb, actions: [{name: read, energy: 1ns}]}]}\n",
 			"error: 'energy' in action 'read' is a time; an energy such as 12pJ is "
 			"expected"},
-		{"ERT: {tables: [{name: a.glb, actions: []}, {name: 'b.glb[0..3]', actions: "
-		 "[]}]}\n",
-			"error: the ERT has two tables for level 'glb'"},
-		{"ERT: {tables: [{name: glb, actions: [], area: 3}]}\n",
-			"error: unknown key 'area' in table 'glb'; the keys here are name and "
-			"actions"},
+		{"ERT: {tables: [{name: a.noc, actions: []}, {name: glbb, actions: []}]}\n",
+			"error: no table of the ERT names a level: 'a.noc', 'glbb'; did you mean "
+			"'glb'?"},
+		{"ERT: {tables: [{name: a.PE, actions: []}, {name: x, actions: []}]}\n",
+			"error: no table of the ERT names a level: 'x'"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct diag *diag = diag_open(*state);
@@ -167,7 +303,85 @@ static void memories_have_built_in_energies(void **state)
 	assert_near(energies(arch, "b")->update, 1);
 	assert_near(energies(arch, "c")->read, 4);
 	assert_near(energies(arch, "m")->compute, 3.2);
-	assert_non_null(strstr(arch->energy_source, "built-in"));
+}
+
+/* By hand from Timeloop 4cf6d4c (its PAT, buffer.cpp): clusters are divided by, sizes must be
+ * there, and DRAM is a class or a technology of that name. */
+static void timeloop_has_built_in_energies_of_its_own(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		"architecture:\n  nodes:\n"
+		"  - !Component {name: d, class: LPDDR_DRAM, attributes: {width: 64}}\n"
+		"  - !Component {name: e, class: SRAM, attributes: {technology: DRAM, depth: 8, "
+		"width: 64, datawidth: 8}}\n"
+		"  - !Component {name: f, class: SRAM, attributes: {technology: 32nm, width: 64}}\n"
+		"  - !Component {name: a, class: SRAM, attributes: {sizeKB: 100, width: 64}}\n"
+		"  - !Component {name: c, class: regfile, attributes: {entries: 64, cluster_size: "
+		"4}}\n"
+		"  - !Component {name: m, class: intmac, attributes: {datawidth: 8}}\n",
+		diag);
+	assert_non_null(arch);
+	assert_near(timeloop_energies(arch, "d")->read, 800);
+	assert_near(timeloop_energies(arch, "e")->update, 800);
+	assert_near(energies(arch, "e")->update, 800);
+	assert_near(timeloop_energies(arch, "f")->read, 0);
+	assert_near(timeloop_energies(arch, "a")->fill, 24);
+	assert_near(timeloop_energies(arch, "c")->read, 1);
+	assert_near(timeloop_energies(arch, "m")->compute, 0.25);
+	assert_near(energy_of_mac_timeloop(16), 1);
+}
+
+/* As Timeloop 4cf6d4c prints them for the Simba of CoSA. */
+static void timeloop_divides_rows_by_their_clusters(void **state)
+{
+	static const struct {
+		const char *attributes, *pj;
+	} rows[] = {
+		{"entries: 1, word-bits: 8, cluster-size: 64", "0.49"},
+		{"entries: 64, word-bits: 24, cluster-size: 8", "1.58"},
+		{"entries: 16384, word-bits: 8, block-size: 8", "7.12"},
+		{"entries: 65536, word-bits: 8, block-size: 8", "16.76"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct arch *arch = arch_of_text(*state,
+			arena_format(*state,
+				"architecture:\n  nodes:\n"
+				"  - !Component {name: d, class: DRAM}\n"
+				"  - !Component {name: b, class: SRAM, attributes: {%s}}\n"
+				"  - !Component {name: m, class: intmac}\n",
+				rows[i].attributes),
+			diag_open(*state));
+		assert_non_null(arch);
+		assert_string_equal(
+			arena_format(*state, "%.2f", timeloop_energies(arch, "b")->read),
+			rows[i].pj);
+	}
+}
+
+/* Under `timeloop`, as of the case "ERT idle only" of Timeloop 4cf6d4c, and under `exact`. */
+static void each_level_says_where_its_energies_come_from(void **state)
+{
+	static const struct shape shape = {
+		.name = "copy", .space_count = 1, .spaces = {{.name = "A", .written = true}}};
+	const struct arch *arch = read_good(*state,
+		MACHINE "ERT: {tables: [{name: glb, actions: [{name: read, energy: 1}]},"
+			"{name: rf, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}]}"
+			"\n",
+		"note: the ERT has no table for 'DRAM', 'mac': energies there are built in");
+	struct hierarchy *hierarchy = hierarchy_make(*state, arch, &shape, diag_open(*state));
+	assert_non_null(hierarchy);
+	assert_string_equal(hierarchy->energy_source,
+		"the architecture: own; ERT: rf, glb; built-in, as Timeloop's: DRAM; "
+		"built-in, of Horowitz 2014: mac");
+	assert_string_equal(hierarchy->levels[0].energy_source, "the architecture");
+	hierarchy_price(hierarchy, *state, arch, COUNTING_TIMELOOP);
+	assert_string_equal(hierarchy->energy_source,
+		"the architecture: own; ERT: rf; ERT, what it lacks built-in as Timeloop's: glb; "
+		"built-in, as Timeloop's: DRAM, mac");
+	assert_string_equal(hierarchy->compute_energy_source, "built-in, as Timeloop's");
+	assert_true(hierarchy->compute_pj == 1);
+	assert_true(hierarchy->levels[0].pj[NEST_READ] == 0.3);
 }
 
 /* The energy of an action in the published table. */
@@ -212,9 +426,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(actions_have_an_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
-			tables_that_fit_no_level_are_warned_about, set_up, tear_down),
+			names_are_read_as_timeloop_reads_them, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tables_may_be_maps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			tables_without_reads_and_writes_price_nothing_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			later_tables_win_action_by_action, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			one_note_names_tables_and_levels_that_miss_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memories_have_built_in_energies, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			timeloop_has_built_in_energies_of_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			timeloop_divides_rows_by_their_clusters, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			each_level_says_where_its_energies_come_from, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			multipliers_are_those_of_the_table, set_up, tear_down),
 	};

@@ -153,6 +153,23 @@ static void limits_and_energies_are_taken_over(void **state)
 	assert_string_equal(hierarchy->energy_source, "the architecture");
 }
 
+/* Timeloop's front end gives a mesh a level of its own, with what its container says. */
+static void meshes_have_the_networks_of_their_containers(void **state)
+{
+	const struct hierarchy *hierarchy = make_good(*state,
+		"architecture:\n  nodes:\n"
+		"  - !Component {name: DRAM, class: DRAM, attributes: {router_energy: 3}}\n"
+		"  - !Container {name: PE, spatial: {meshX: 4}, attributes: {energy_per_hop: 0.5}}\n"
+		"  - !Component {name: rf, class: regfile, attributes: {router_energy: 1}}\n"
+		"  - !Component {name: mac, class: mac}\n");
+	const struct nest_level *levels = hierarchy->levels;
+	assert_string_equal(levels[1].name, "inter_PE_spatial");
+	assert_true(levels[0].hop_pj == 0.5 && levels[0].router_pj == 1 && levels[0].reduces);
+	assert_true(levels[1].hop_pj == 0.5 && levels[1].router_pj == 0 && levels[1].reduces);
+	assert_true(levels[2].hop_pj == 0 && levels[2].router_pj == 3 && !levels[2].reduces);
+	assert_null(levels[1].energy_source);
+}
+
 /* An op of a graph sees the same machine in words. */
 static void machines_for_graphs_are_hierarchies_too(void **state)
 {
@@ -257,6 +274,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(levels_may_keep_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			limits_and_energies_are_taken_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			meshes_have_the_networks_of_their_containers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			machines_for_graphs_are_hierarchies_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -103,14 +103,18 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static enum nest_verdict evaluate(struct fixture *f)
+static enum nest_verdict evaluate_by(struct fixture *f, enum counting counting)
 {
 	struct arena *arena = arena_open();
-	const struct nest_model *model =
-		nest_model_make(arena, &f->hierarchy, &f->shape, COUNTING_TIMELOOP);
+	const struct nest_model *model = nest_model_make(arena, &f->hierarchy, &f->shape, counting);
 	enum nest_verdict verdict = nest_evaluate(model, &f->mapping, &f->counts, &f->score);
 	arena_close(arena);
 	return verdict;
+}
+
+static enum nest_verdict evaluate(struct fixture *f)
+{
+	return evaluate_by(f, COUNTING_TIMELOOP);
 }
 
 /* P over 4 register files, R around them: at every step of R but the first three files have from
@@ -203,6 +207,21 @@ static void gated_instances_leak_together(void **state)
 	assert_true(f->score.leak_pj[0] == 4 * 0.5 * 8);
 }
 
+/* Timeloop 4cf6d4c: networks fill and drain after nothing leaks any more; `exact` goes on. */
+static void nothing_leaks_into_the_latency_of_networks(void **state)
+{
+	struct fixture *f = *state;
+	set_extents(f, 2, 2, 2);
+	f->hierarchy.levels[0].leak_pj = 0.5;
+	f->hierarchy.levels[1].fill_cycles = 8;
+	f->hierarchy.levels[1].drain_cycles = 9;
+	assert_int_equal(evaluate(f), NEST_FITS);
+	assert_int_equal(f->score.cycles, 8 + 17);
+	assert_true(f->score.leak_pj[0] == 0.5 * 8);
+	assert_int_equal(evaluate_by(f, COUNTING_EXACT), NEST_FITS);
+	assert_true(f->score.leak_pj[0] == 0.5 * (8 + 17));
+}
+
 static void refusals_have_numbers(void **state)
 {
 	struct fixture *f = *state;
@@ -255,6 +274,8 @@ int main(void)
 			a_change_of_direction_drops_the_window, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			time_rounds_as_floating_point_does, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			nothing_leaks_into_the_latency_of_networks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gated_instances_leak_together, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refusals_have_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, set_up, tear_down),

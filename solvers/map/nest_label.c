@@ -263,8 +263,8 @@ void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost)
 		cycles += cycles < waiting;
 	}
 	cost->cycles = cycles + view->network_cycles;
-	cost->energy_pj =
-		(nest_meter(&cost->sums, 0) + view->leak_pj * cost->cycles) * ENERGY_MARGIN;
+	double leaking = view->frame->timeloop ? cycles : cost->cycles;
+	cost->energy_pj = (nest_meter(&cost->sums, 0) + view->leak_pj * leaking) * ENERGY_MARGIN;
 }
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)

@@ -260,6 +260,7 @@ static double port_cycles(double words, double instances, struct ratio rate)
 	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
 }
 
+/* Without those of networks. */
 static double cycles_of(
 	const struct uneven_view *view, const struct least *least, double array_cycles)
 {
@@ -272,7 +273,12 @@ static double cycles_of(
 		waiting = fmax(waiting, port_cycles(writes, all, level->write_rate));
 		waiting = fmax(waiting, port_cycles(reads + writes, all, level->shared_rate));
 	}
-	cycles = fmax(cycles, ceil(waiting * MARGIN));
+	return fmax(cycles, ceil(waiting * MARGIN));
+}
+
+static double network_cycles_of(const struct hierarchy *hierarchy)
+{
+	double cycles = 0;
 	for (int i = 0; i < hierarchy->level_count; i++)
 		cycles += (double)(hierarchy->levels[i].fill_cycles +
 				   hierarchy->levels[i].drain_cycles);
@@ -298,12 +304,14 @@ static struct score score_of(
 {
 	const struct nest_search *search = view->frame->search;
 	const struct hierarchy *hierarchy = search->hierarchy;
-	double macs = 1, cycles = cycles_of(view, least, array_cycles);
+	double macs = 1, leaking = cycles_of(view, least, array_cycles);
+	double cycles = leaking + network_cycles_of(hierarchy);
+	leaking = view->frame->timeloop ? leaking : cycles;
 	for (int d = 0; d < search->shape->dimension_count; d++)
 		macs *= extent_of(view, d);
 	double pj = macs * hierarchy->compute_pj + least->pj;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		pj += hierarchy->levels[i].leak_pj * cycles *
+		pj += hierarchy->levels[i].leak_pj * leaking *
 		      view->utilized[hierarchy->levels[i].gated_at];
 	struct score score = {.feasible = true,
 		.cycles = cycles < 0x1p62 ? (int64_t)cycles : INT64_MAX / 2,

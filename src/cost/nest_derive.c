@@ -154,12 +154,14 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 	if (!fits)
 		return NEST_OVERFLOW;
 	double cycles = (double)score->cycles;
+	/* In Timeloop nothing leaks while the networks fill and drain. */
+	double leaking = counting == COUNTING_TIMELOOP ? (double)most : cycles;
 	double all = (double)counts->computes * model->hierarchy->compute_pj;
 	score->utilization = (double)counts->computes / (model->multipliers * cycles);
 	score->compute_pj = all;
 	for (int i = 0; i < level_count; i++) {
 		const struct nest_price *price = &model->prices[i];
-		double leak = price->leak_pj * cycles * (double)counts->utilized[price->gated_at];
+		double leak = price->leak_pj * leaking * (double)counts->utilized[price->gated_at];
 		double network =
 			model->priced_hops ? nest_network_pj(model, counting, counts, i) : 0;
 		score->leak_pj[i] = leak;

@@ -129,6 +129,8 @@ const struct nest_model *nest_model_make(struct arena *arena, const struct hiera
 		for (int t = 0; t < shape->space_count; t++)
 			model->rate_scale[i][t] = level->rate_scale[t];
 	}
+	/* Timeloop's hops depend on where children stand, which the quick count does not see. */
+	model->quick &= counting == COUNTING_EXACT || !model->priced_hops;
 	for (int t = 0; t < shape->space_count; t++) {
 		struct nest_shape_of *space = &model->spaces[t];
 		describe_space(&shape->spaces[t], shape->dimension_count, space);

@@ -54,25 +54,21 @@ double nest_network_pj(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, int i)
 {
 	const struct nest_level *level = &model->hierarchy->levels[i];
-	double instances = (double)(counts->utilized[i] ? counts->utilized[i] : 1), pj = 0;
+	double pj = 0;
 	if (level->hop_pj == 0 && level->router_pj == 0)
 		return 0;
+	if (counting == COUNTING_TIMELOOP)
+		return counts->hops[i] * level->hop_pj + counts->routers[i] * level->router_pj;
 	for (int t = 0; t < model->shape->space_count; t++) {
 		if (!counts->at[i][t].capacity)
 			continue;
 		struct passage passage = find_passage(model, counts, i, t);
-		double hops = 0, routers = 0;
+		double each = hops_of(passage.fanout, 1), hops = passage.sums * each;
+		double routers = passage.sums * (1 + each);
 		if (passage.entering > 0) {
-			double each = hops_of(passage.fanout, passage.children / passage.entering);
-			hops = passage.entering * each;
-			routers = passage.entering * (1 + each);
-		}
-		if (counting == COUNTING_TIMELOOP) {
-			routers = floor(routers / instances) * instances;
-		} else {
-			double each = hops_of(passage.fanout, 1);
-			hops += passage.sums * each;
-			routers += passage.sums * (1 + each);
+			each = hops_of(passage.fanout, passage.children / passage.entering);
+			hops += passage.entering * each;
+			routers += passage.entering * (1 + each);
 		}
 		pj += hops * level->hop_pj + routers * level->router_pj +
 		      passage.links * (level->hop_pj + 2 * level->router_pj);

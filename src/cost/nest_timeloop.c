@@ -137,6 +137,28 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 	return true;
 }
 
+/*
+ * What passes the network below a level, whether it keeps the dataspace or not.  A word touches
+ * one router more than whole hops.  Where a level cannot add to a sum, what comes up for it goes
+ * down first, but for its part of the dataspace (none if it is passed by), and touches as many
+ * routers as that.
+ */
+static void add_passage(const struct nest_model *model, int t, int i, const struct station *station,
+	double part, int64_t instances, struct nest_counts *counts)
+{
+	bool twice = model->shape->spaces[t].written && !model->hierarchy->levels[i].reduces;
+	double hops = station->links, routers = 0;
+	for (int k = 0; k < station->served.count; k++) {
+		double words = station->served.at[k].words, each = station->served.at[k].hops;
+		double touching = twice ? 2 * words - part : words;
+		hops += each * words;
+		if (touching > 0)
+			routers = floor(routers + (1 + floor(each * words / touching)) * touching);
+	}
+	counts->hops[i] += hops * (double)instances;
+	counts->routers[i] += (routers + 2 * station->links) * (double)instances;
+}
+
 /* From the innermost level to the home; a level without a block in place of one that is passed by
  * serves the same whole number of words. */
 static bool count_space(const struct nest_model *model, const struct nest_loops *loops, int t,
@@ -149,9 +171,9 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 		bool kept_inside = i > 0 && loops->kept[i - 1] >> t & 1;
 		double inside = i > 0 ? stations[i - 1].content : 0;
 		if (i > 0 && !kept_inside && loops->fan[i] == 1 && inside == floor(inside)) {
+			nest_served_whole(&stations[i].served, inside);
 			stations[i].content = inside;
 			stations[i].links = 0;
-			stations[i].served.count = 0;
 		} else if (!serve_level(model, loops, t, i, stations)) {
 			return false;
 		} else if (passed) {
@@ -162,9 +184,14 @@ static bool count_space(const struct nest_model *model, const struct nest_loops 
 	if (model->shape->spaces[t].written && !find_parts(model, loops, t, stations))
 		return false;
 	bool fits = true;
-	for (int i = 0; i <= loops->home[t]; i++)
+	for (int i = 0; i <= loops->home[t]; i++) {
 		if (loops->kept[i] >> t & 1)
 			fits &= take_counts(model, loops, t, i, stations, &counts->at[i][t]);
+		if (model->priced_hops)
+			add_passage(model, t, i, &stations[i],
+				loops->kept[i] >> t & 1 ? stations[i].part : 0, loops->instances[i],
+				counts);
+	}
 	return fits;
 }
 
@@ -172,6 +199,8 @@ enum nest_verdict nest_timeloop_counts(const struct nest_model *model,
 	const struct nest_loops *loops, uint32_t spaces, struct nest_counts *counts,
 	struct nest_score *score)
 {
+	for (int i = 0; i < model->hierarchy->level_count; i++)
+		counts->hops[i] = counts->routers[i] = 0;
 	for (int t = 0; t < model->shape->space_count; t++)
 		if (spaces >> t & 1 && !count_space(model, loops, t, counts)) {
 			score->space = t;

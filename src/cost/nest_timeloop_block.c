@@ -21,8 +21,11 @@ double nest_served_delivered(const struct nest_served *served)
 	return sum;
 }
 
-static void serve(struct nest_served *served, int64_t children, int64_t groups, double words)
+/* `hops`: of all the groups together. */
+static void serve(
+	struct nest_served *served, int64_t children, int64_t groups, double words, double hops)
 {
+	double each = hops / (double)groups;
 	int k = 0;
 	while (k < served->count &&
 		(served->at[k].children < children ||
@@ -41,9 +44,21 @@ static void serve(struct nest_served *served, int64_t children, int64_t groups, 
 		served->at[k].children = children;
 		served->at[k].groups = groups;
 		served->at[k].words = 0;
+		served->at[k].hops = each;
 		served->count++;
 	}
+	double before = served->at[k].words;
 	served->at[k].words += words;
+	if (served->at[k].hops != each)
+		served->at[k].hops =
+			(served->at[k].hops * before + each * words) / served->at[k].words;
+}
+
+void nest_served_whole(struct nest_served *served, double words)
+{
+	served->count = 0;
+	served->links = 0;
+	serve(served, 1, 1, words, 0);
 }
 
 /*
@@ -51,9 +66,16 @@ static void serve(struct nest_served *served, int64_t children, int64_t groups, 
  * in units of the greatest step that all loops of the block share, in a mixed
  * radix wide enough for differences of both signs.
  */
+struct place {
+	int64_t key, column, row;
+};
+
 struct places {
 	int64_t count, width; /* children; of a row of the physical block */
-	int64_t *key, *scratch;
+	bool priced;          /* hops are wanted */
+	double middle;        /* row, from 0, at which words enter the block */
+	int64_t *key;         /* by child */
+	struct place *scratch;
 	int64_t unit[SHAPE_RANKS_MOST], reach[SHAPE_RANKS_MOST], radix[SHAPE_RANKS_MOST];
 };
 
@@ -126,53 +148,80 @@ struct groups {
 	int count;
 	struct {
 		int64_t size, count;
+		double hops;
 	} at[NEST_SERVED_MOST];
 };
 
-static int compare_keys(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
+	const struct place *x = a, *y = b;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->column != y->column)
+		return x->column < y->column ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void add_group(struct groups *groups, int64_t size)
+/* Of a word to all children of a group, columns one after the other and rows ascending. */
+static double hops_to(const struct places *places, const struct place *group, int64_t size)
+{
+	double hops = 0;
+	for (int64_t from = 0, to; from < size; from = to) {
+		to = from + 1;
+		while (to < size && group[to].column == group[from].column)
+			to++;
+		double up = places->middle - (double)group[from].row;
+		double down = (double)group[to - 1].row - places->middle;
+		hops += (up > 0 ? up : 0) + (down > 0 ? down : 0);
+	}
+	return hops + (double)group[size - 1].column;
+}
+
+static void add_group(struct groups *groups, int64_t size, double hops)
 {
 	groups->groups++;
 	for (int k = 0; k < groups->count; k++)
 		if (groups->at[k].size == size) {
 			groups->at[k].count++;
+			groups->at[k].hops += hops;
 			return;
 		}
 	if (groups->count < NEST_SERVED_MOST) {
 		groups->at[groups->count].size = size;
+		groups->at[groups->count].hops = hops;
 		groups->at[groups->count++].count = 1;
 	}
 }
 
-/* The first `count` keys of the scratch. */
+/* The first `count` places of the scratch; without sharing each is a group. */
 static struct groups group(struct places *places, int64_t count, bool shares)
 {
 	struct groups groups = {.children = count};
-	if (!shares) {
-		groups.groups = count;
-		groups.count = count > 0;
-		groups.at[0].size = 1;
-		groups.at[0].count = count;
-		return groups;
-	}
-	qsort(places->scratch, (size_t)count, sizeof *places->scratch, compare_keys);
+	if (shares || places->priced)
+		qsort(places->scratch, (size_t)count, sizeof *places->scratch, compare_places);
 	for (int64_t from = 0, to; from < count; from = to) {
 		to = from + 1;
-		while (to < count && places->scratch[to] == places->scratch[from])
+		while (shares && to < count && places->scratch[to].key == places->scratch[from].key)
 			to++;
-		add_group(&groups, to - from);
+		double hops =
+			places->priced ? hops_to(places, places->scratch + from, to - from) : 0;
+		add_group(&groups, to - from, hops);
 	}
 	return groups;
 }
 
+static void take_place(struct places *places, int64_t child, int64_t at)
+{
+	struct place *place = &places->scratch[at];
+	place->key = places->key[child];
+	place->column = places->priced ? child % places->width : 0;
+	place->row = places->priced ? child / places->width : 0;
+}
+
 static struct groups group_all(struct places *places, bool shares)
 {
-	memcpy(places->scratch, places->key, (size_t)places->count * sizeof *places->key);
+	for (int64_t c = 0; c < places->count; c++)
+		take_place(places, c, c);
 	return group(places, places->count, shares);
 }
 
@@ -181,7 +230,7 @@ static struct groups group_served(struct places *places, int64_t away, bool shar
 	int64_t count = 0;
 	for (int64_t c = 0; c < places->count; c++)
 		if (!handed_on(places, c, away))
-			places->scratch[count++] = places->key[c];
+			take_place(places, c, count++);
 	return group(places, count, shares);
 }
 
@@ -190,7 +239,7 @@ static void serve_groups(
 {
 	for (int k = 0; k < groups->count; k++)
 		serve(served, groups->at[k].size, groups->at[k].count,
-			(double)words * (double)groups->at[k].count * times);
+			(double)words * (double)groups->at[k].count * times, groups->at[k].hops);
 }
 
 /*
@@ -236,31 +285,35 @@ static void serve_places(struct places *places, const struct dataspace *space,
 	}
 }
 
-enum { PLACES_ON_STACK = 2048 };
+enum { PLACES_ON_STACK = 1024 };
 
 bool nest_block_serve(const struct nest_model *model, const struct nest_loops *loops,
 	const struct dataspace *space, int block, const struct nest_moves *moves, bool shares,
 	bool links, struct nest_served *out)
 {
-	out->count = 0;
-	out->links = 0;
+	const struct nest_level *level = &model->hierarchy->levels[block];
 	if (loops->fan[block] == 1) {
 		double words = (double)moves->tile;
 		for (int j = 0; j < moves->count; j++)
 			words += (double)moves->at[j].words * moves->at[j].times;
-		serve(out, 1, 1, words);
+		nest_served_whole(out, words);
 		return true;
 	}
+	out->count = 0;
+	out->links = 0;
 	struct places places = {
 		.count = loops->fan[block],
-		.width = number_max(model->hierarchy->levels[block].fanout_x, loops->fan_x[block]),
+		.width = number_max(level->fanout_x, loops->fan_x[block]),
+		.priced = model->priced_hops,
+		.middle = (double)(number_max(level->fanout_y, loops->fan_y[block]) - 1) / 2,
 	};
 	if (!measure_places(loops, space, block, &places))
 		return false;
-	int64_t stack[2 * PLACES_ON_STACK];
+	int64_t keys[PLACES_ON_STACK];
+	struct place scratch[PLACES_ON_STACK];
 	struct arena *arena = places.count > PLACES_ON_STACK ? arena_open() : NULL;
-	places.key = arena ? arena_array(arena, int64_t, 2 * places.count) : stack;
-	places.scratch = places.key + places.count;
+	places.key = arena ? arena_array(arena, int64_t, places.count) : keys;
+	places.scratch = arena ? arena_array(arena, struct place, places.count) : scratch;
 	find_places(loops, space, block, &places);
 	serve_places(&places, space, moves, shares, links, out);
 	arena_close(arena);

@@ -8,6 +8,11 @@
  * records it: accesses by (m, s), where s groups of m children each take the
  * identical words at the same time.  Sums run in the order of m, then s, so that
  * they round as Timeloop's do.
+ *
+ * Hops are Manhattan distances: words enter the physical block at x = 0, half way
+ * along Y, go along X to the farthest column of a group, and from that line up
+ * and down the columns, each to the group's farthest child there.  Children stand
+ * in rows, in the order of their numbers.
  */
 enum { NEST_SERVED_MOST = 128 };
 
@@ -16,9 +21,13 @@ struct nest_served {
 	struct {
 		int64_t children, groups; /* m, s */
 		double words;
+		double hops; /* of a word to all m children, on average */
 	} at[NEST_SERVED_MOST];
 	double links; /* words that children hand to neighbours */
 };
+
+/* All words to one child, which is where they enter. */
+void nest_served_whole(struct nest_served *served, double words);
 
 double nest_served_words(const struct nest_served *served);
 double nest_served_delivered(const struct nest_served *served);

@@ -24,10 +24,18 @@ enum level_class {
 	LEVEL_COMPUTE,
 };
 
-/* Picojoules per access, as a table names them; below 0: the table does not say. */
+/* Where the energies of a level come from. */
+enum energy_origin {
+	ENERGY_BUILT_IN,
+	ENERGY_OF_LEVEL, /* its own attributes */
+	ENERGY_ERT,
+	ENERGY_ERT_PARTLY, /* those of some accesses; the others are built in */
+};
+
+/* Picojoules per access of a row, per cycle (leak) and per multiply-add. */
 struct action_energies {
 	double read, fill, update, leak, compute;
-	bool given; /* by an ERT or the level's own attributes */
+	enum energy_origin origin;
 };
 
 /* What one dataspace's words count in a level's bandwidth. */
@@ -71,11 +79,14 @@ struct level {
 	int64_t cluster_size; /* instances that one access serves; at least 1 */
 	double multiple_buffering, least_utilization;       /* 1, 0 */
 	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */
-	struct action_energies pj;
-	int64_t fill_cycles, drain_cycles; /* latency of the network to the level; 0 */
-	double hop_pj, router_pj;          /* of that network, per word; 0 */
-	const char *gated_at;              /* power_gated_at; NULL */
-	const struct space_scale *scales;  /* per_dataspace_bandwidth_consumption_scale */
+	struct action_energies pj;                          /* under `exact` counting */
+	struct action_energies timeloop_pj; /* under `timeloop` counting: Timeloop's own */
+	bool dram;                          /* `technology: DRAM`, whatever the class */
+	bool reduces;                       /* `reduction_supported`; without it, all but DRAM */
+	int64_t fill_cycles, drain_cycles;  /* latency of the network to the level; 0 */
+	double hop_pj, router_pj;           /* of that network, per word; 0 */
+	const char *gated_at;               /* power_gated_at; NULL */
+	const struct space_scale *scales;   /* per_dataspace_bandwidth_consumption_scale */
 	size_t scale_count;
 	const struct node *constraints; /* inline, as written; NULL */
 	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
@@ -124,7 +135,6 @@ struct arch {
 	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
 
 	bool tree; /* written in the older form: spatial constraints name the parent */
-	const char *energy_source; /* of the action energies: "ERT" or a built-in table's name */
 	int nothing_count;
 	struct nothing nothings[ARCH_LEVELS_MOST]; /* every !Nothing */
 

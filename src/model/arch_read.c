@@ -180,8 +180,12 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
 	if (!draft->graphs)
 		read_systolic(draft, entry, level);
-	if (outside && !draft->graphs)
-		return; /* they are the levels' inside */
+	if (outside && !draft->graphs) {
+		/* Otherwise they are the levels' inside. */
+		read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
+		read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+		return;
+	}
 	if (outside)
 		attributes_container(attributes, draft->arch);
 	else if (level->kind == LEVEL_STORAGE)
@@ -308,7 +312,6 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 		arch_nodes_gate(draft);
 	arch_keys_note(draft);
 	find_roles(draft);
-	arch->energy_source = energy_source(arch);
 	arch->notes = draft->notes.at;
 	arch->note_count = draft->notes.count;
 	return diag_errors(reading->diag) == errors ? arch : NULL;

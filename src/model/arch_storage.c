@@ -1,13 +1,31 @@
 #include "base/arena.h"
+#include "base/text.h"
 #include "model/arch_attributes.h"
 #include "model/arch_read.h"
 #include "model/energy_builtin.h"
 
-static void refuse_width(struct reader *attributes, int64_t width, int64_t part, const char *of)
+#include <string.h>
+
+static struct span width_span(struct reader *attributes)
 {
-	diag_error(attributes->reading->diag, read_node(attributes, "width", OPTIONAL)->span,
-		"'width' in %s is %lld bits, no multiple of the %lld of %s", attributes->what,
-		(long long)width, (long long)part, of);
+	return read_node(attributes, "width", OPTIONAL)->span;
+}
+
+/*
+ * The block of a row of `width` bits that serves the instances of a cluster, rounded down as
+ * Timeloop does.  Where a row has less than a word for each it gets blocks of no words there, and
+ * divides by them; here such a row is the one of each instance: blocks of a word.
+ */
+static void read_cluster_row(struct reader *attributes, int64_t width, struct level *level)
+{
+	int64_t cluster = level->word_bits * level->cluster_size;
+	level->block_words = number_max(width / cluster, 1);
+	if (width % cluster)
+		diag_warning(attributes->reading->diag, width_span(attributes),
+			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
+			"blocks of %lld word%s are taken",
+			attributes->what, (long long)width, (long long)cluster,
+			(long long)level->block_words, level->block_words == 1 ? "" : "s");
 }
 
 /*
@@ -16,29 +34,32 @@ static void refuse_width(struct reader *attributes, int64_t width, int64_t part,
  */
 static void read_row(struct reader *attributes, bool graphs, struct level *level)
 {
+	struct diag *diag = attributes->reading->diag;
 	int64_t width = 0, word = level->word_bits;
 	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
 	bool by_block =
 		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
 	bool by_cluster = !graphs && read_integer(attributes, "cluster_size", OPTIONAL, 1, 1 << 20,
 					     &level->cluster_size);
-	int64_t blocks = word * level->cluster_size;
+	int64_t block = word * level->block_words;
 	if (!by_width)
 		return;
-	if (!by_block && width % blocks == 0)
-		level->block_words = width / blocks;
+	if (!by_block && width % word == 0 && by_cluster)
+		read_cluster_row(attributes, width, level);
+	else if (!by_block && width % word == 0)
+		level->block_words = width / word;
 	else if (!by_block && !graphs)
-		refuse_width(
-			attributes, width, blocks, by_cluster ? "a cluster's words" : "a word");
-	else if (by_block && !by_cluster && width % (word * level->block_words) == 0)
-		level->cluster_size = graphs ? 1 : width / (word * level->block_words);
-	else if (by_block && !graphs && width != blocks * level->block_words)
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "width", OPTIONAL)->span,
+		diag_error(diag, width_span(attributes),
+			"'width' in %s is %lld bits, no multiple of the %lld of a word",
+			attributes->what, (long long)width, (long long)word);
+	else if (by_block && !by_cluster && width % block == 0)
+		level->cluster_size = graphs ? 1 : width / block;
+	else if (by_block && !graphs && width != block * level->cluster_size)
+		diag_error(diag, width_span(attributes),
 			"'width' in %s is %lld bits; 'datawidth', 'block_size' and 'cluster_size' "
 			"make %lld",
 			attributes->what, (long long)width,
-			(long long)(blocks * level->block_words));
+			(long long)(block * level->cluster_size));
 }
 
 static void set_capacity(struct level *level, int64_t bytes)
@@ -169,10 +190,10 @@ static void read_for_graphs(struct reader *attributes, struct ratio hz, struct l
 	if (!reads && !writes)
 		return;
 	double bytes = (double)level->word_bits * (double)level->block_words / 8;
-	level->pj.given = true;
+	level->pj.origin = ENERGY_OF_LEVEL;
 	level->pj.read = level->read_pj * bytes;
 	level->pj.fill = level->pj.update = level->write_pj * bytes;
-	level->pj.leak = 0;
+	level->timeloop_pj = level->pj;
 }
 
 static void read_scales(struct reader *attributes, struct level *level)
@@ -198,23 +219,40 @@ static void read_scales(struct reader *attributes, struct level *level)
 	level->scale_count = map->count;
 }
 
-/* Switches of what no model here does; Timeloop's front end writes them out as they are unset. */
-static void check_switches(struct reader *attributes)
+/* `technology` names a process to Accelergy; to Timeloop it may be that of DRAM. */
+static void read_technology(struct reader *attributes, struct level *level)
 {
-	bool overbooked = false, reduces = true;
+	const struct node *node = read_node(attributes, "technology", OPTIONAL);
+	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
+	level->reduces = !level->dram && !strstr(level->device, "DRAM");
+	read_bool(attributes, "reduction_supported", OPTIONAL, &level->reduces);
+}
+
+/* A switch of what no model here does; Timeloop's front end writes it out as it is unset. */
+static void check_switch(struct reader *attributes)
+{
+	bool overbooked = false;
 	read_bool(attributes, "allow_overbooking", OPTIONAL, &overbooked);
-	read_bool(attributes, "reduction_supported", OPTIONAL, &reduces);
 	if (overbooked)
 		diag_error(attributes->reading->diag,
 			read_node(attributes, "allow_overbooking", OPTIONAL)->span,
 			"'allow_overbooking' in %s is not modelled: tiles must fit",
 			attributes->what);
-	if (!reduces)
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "reduction_supported", OPTIONAL)->span,
-			"'reduction_supported: false' in %s is not modelled: bypass what has "
-			"partial sums there",
-			attributes->what);
+}
+
+/* What Timeloop charges for besides, with prices that are 0 by default. */
+static void check_prices(struct reader *attributes)
+{
+	static const char *const keys[] = {"addr_gen_energy", "addr-gen-energy", "wire_energy",
+		"wire-energy", "energy_per_ingress", "energy-per-ingress", "ingress_energy",
+		"ingress-energy", NULL};
+	for (int k = 0; keys[k]; k++) {
+		const struct node *node = read_node(attributes, keys[k], OPTIONAL);
+		if (node)
+			diag_warning(attributes->reading->diag, node->span,
+				"'%s' in %s is not modelled: energies lack what it adds", keys[k],
+				attributes->what);
+	}
 }
 
 static void check_number(
@@ -230,7 +268,9 @@ static void check_number(
 static void read_for_nests(struct reader *attributes, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
-	check_switches(attributes);
+	check_switch(attributes);
+	check_prices(attributes);
+	read_technology(attributes, level);
 	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
 		check_number(
 			attributes, "multiple_buffering", *buffers > 0, *buffers, "more than 0");
@@ -253,9 +293,16 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 	double access = 0;
 	if (!read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access))
 		return;
-	level->pj.given = true;
+	level->pj.origin = ENERGY_OF_LEVEL;
 	level->pj.read = level->pj.fill = level->pj.update = access;
-	level->pj.leak = 0;
+	level->timeloop_pj = level->pj;
+}
+
+static void build_in(struct level *level)
+{
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	pj->read = pj->fill = pj->update = energy_of_access(level);
+	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
 }
 
 void attributes_storage(
@@ -269,8 +316,8 @@ void attributes_storage(
 		read_for_graphs(attributes, arch->clock_hz, level);
 	else
 		read_for_nests(attributes, level);
-	if (!level->pj.given)
-		level->pj.read = level->pj.fill = level->pj.update = energy_of_access(level);
+	if (level->pj.origin == ENERGY_BUILT_IN)
+		build_in(level);
 }
 
 void attributes_compute(struct reader *attributes, bool graphs, struct level *level)
@@ -289,6 +336,9 @@ void attributes_compute(struct reader *attributes, bool graphs, struct level *le
 		given = read_picojoules(attributes, "energy", OPTIONAL, &level->mac_pj);
 		read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	}
-	level->pj.given = given;
+	level->pj.origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
+	level->timeloop_pj = level->pj;
 	level->pj.compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
+	level->timeloop_pj.compute =
+		given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
 }

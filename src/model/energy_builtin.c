@@ -3,20 +3,33 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_dram(const char *device)
+static double block_of_dram(const struct level *level)
 {
-	return strcasestr(device, "dram") || strcasestr(device, "hbm");
+	return 200 * (double)level->word_bits * (double)level->block_words / 16;
+}
+
+/* A row, the words of all instances of a cluster. */
+static double row_of_sram(const struct level *level)
+{
+	double block = (double)level->word_bits * (double)level->block_words;
+	double row = block * (double)level->cluster_size;
+	double rows = (double)number_ceil_div(level->entries, level->block_words);
+	double kilobytes = rows * row / 8 / 1024;
+	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
 }
 
 double energy_of_access(const struct level *level)
 {
-	double block = (double)level->word_bits * (double)level->block_words;
-	if (is_dram(level->device))
-		return 200 * block / 16;
-	double row = block * (double)level->cluster_size;
-	double rows = (double)((level->entries + level->block_words - 1) / level->block_words);
-	double kilobytes = rows * row / 8 / 1024;
-	return (5 / 99.5 * (kilobytes - 0.5) + 1) * row / 16;
+	bool dram = level->dram || strcasestr(level->device, "dram") ||
+		    strcasestr(level->device, "hbm");
+	return dram ? block_of_dram(level) : row_of_sram(level);
+}
+
+double energy_of_access_timeloop(const struct level *level)
+{
+	if (level->dram || strstr(level->device, "DRAM"))
+		return block_of_dram(level);
+	return level->entries ? row_of_sram(level) / (double)level->cluster_size : 0;
 }
 
 double energy_of_mac(const char *device, int64_t bits)
@@ -28,10 +41,8 @@ double energy_of_mac(const char *device, int64_t bits)
 	return 3.1 * part * part + 0.1 * part;
 }
 
-const char *energy_source(const struct arch *arch)
+double energy_of_mac_timeloop(int64_t bits)
 {
-	for (int r = 0; r < arch->level_count; r++)
-		if (arch->levels[r].kind != LEVEL_CONTAINER && !arch->levels[r].pj.given)
-			return "built-in, memories as Timeloop's, multipliers of Horowitz 2014";
-	return "the architecture";
+	double part = (double)bits / 16;
+	return part * part;
 }

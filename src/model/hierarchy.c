@@ -102,6 +102,7 @@ static struct nest_level *add_level(struct making *making, const char *name, int
 		.word_bits = 16,
 		.block_size = 1,
 		.cluster_size = 1,
+		.reduces = true,
 		.read_rate = {0, 1},
 		.write_rate = {0, 1},
 		.shared_rate = {0, 1}};
@@ -127,14 +128,11 @@ static void take_storage(struct making *making, const struct level *level, struc
 	nest->read_rate = rate(level->read_words);
 	nest->write_rate = rate(level->write_words);
 	nest->shared_rate = rate(level->shared_words);
-	nest->pj[NEST_READ] = level->pj.read;
-	nest->pj[NEST_FILL] = level->pj.fill;
-	nest->pj[NEST_UPDATE] = level->pj.update;
-	nest->leak_pj = level->pj.leak;
 	nest->fill_cycles = level->fill_cycles;
 	nest->drain_cycles = level->drain_cycles;
 	nest->hop_pj = level->hop_pj;
 	nest->router_pj = level->router_pj;
+	nest->reduces = level->reduces;
 	take_scales(making, level, nest);
 	if (!level->entries)
 		return;
@@ -191,6 +189,8 @@ static void add_fanout(struct making *making, int row)
 	nest->fanout_x = level->fanout_x;
 	nest->fanout_y = level->fanout_y;
 	nest->systolic = level->systolic;
+	nest->hop_pj = level->hop_pj;
+	nest->router_pj = level->router_pj;
 	fan_out(making, level);
 }
 
@@ -207,7 +207,6 @@ static void add_row(struct making *making, int row)
 		hierarchy->compute_row = row;
 		hierarchy->compute_mesh_x = making->mesh_x;
 		hierarchy->compute_mesh_y = making->mesh_y;
-		hierarchy->compute_pj = level->pj.compute;
 	} else if (level->kind == LEVEL_STORAGE || level->device) {
 		struct nest_level *nest = add_level(making, level->name, row);
 		if (nest && level->kind == LEVEL_STORAGE)
@@ -308,7 +307,7 @@ struct hierarchy *hierarchy_make(
 	find_gates(&making);
 	find_array(&making);
 	hierarchy->clock_ns = 1e9 / ratio_double(arch->clock_hz);
-	hierarchy->energy_source = arch->energy_source;
+	hierarchy_price(hierarchy, arena, arch, COUNTING_EXACT);
 	return diag_errors(diag) == making.errors ? hierarchy : NULL;
 }
 

@@ -24,6 +24,8 @@
  * the temporal loops of a component's fan-out, any row without a fan-out for a
  * block of one.
  */
+enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
+
 enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
 
 struct nest_level {
@@ -53,6 +55,9 @@ struct nest_level {
 	/* Latency of the network, added to the cycles of a mapping, before and after the work. */
 	int64_t fill_cycles, drain_cycles;
 	double hop_pj, router_pj; /* of the network below, per word and hop / router; 0 */
+	bool reduces;             /* it adds to a sum that it holds by itself */
+	const char
+		*energy_source; /* "ERT", "the architecture", "built-in, ..."; NULL: no storage */
 
 	/* Flags by dataspace, bit t: see specs/counting.md. */
 	uint8_t no_temporal_reuse, rmw_first_update, no_coalesce; /* of this level */
@@ -69,15 +74,21 @@ struct hierarchy {
 	const char *compute_name;
 	int compute_row;
 	int64_t compute_mesh_x, compute_mesh_y;
-	double compute_pj;         /* per multiply-add */
-	double least_parallelism;  /* utilization / parallelism constraint, 0 */
-	double clock_ns;           /* of a cycle */
-	const char *energy_source; /* "ERT", or the built-in table's name */
+	double compute_pj;        /* per multiply-add */
+	double least_parallelism; /* utilization / parallelism constraint, 0 */
+	double clock_ns;          /* of a cycle */
+	/* Of the multipliers, and of all, with the levels' names where they differ. */
+	const char *compute_energy_source, *energy_source;
 };
 
-/* NULL after complaining: no storage, no compute level, a fan-out that does not come out even. */
+/* NULL after complaining: no storage, no compute level, a fan-out that does not come out even.
+ * Its energies are those of `exact` counting. */
 struct hierarchy *hierarchy_make(
 	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag);
+
+/* Gives a machine the energies of a counting, and says where they come from. */
+void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const struct arch *arch,
+	enum counting counting);
 
 /* The level of an architecture row; -1 if the row is none. */
 int hierarchy_level(const struct hierarchy *hierarchy, int row);

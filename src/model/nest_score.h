@@ -7,7 +7,6 @@
  * What a nest costs: integer counts first, then time and energy derived from
  * them.  cost/ and sim/ both fill these structs, by different roads.
  */
-enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
 extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
 
 /* Words of one dataspace at one level, all instances together. */
@@ -24,6 +23,9 @@ struct nest_counts {
 	int64_t utilized_computes;          /* multipliers that ever work */
 	int64_t utilized[ARCH_LEVELS_MOST]; /* instances that ever have work, by level */
 	struct nest_count at[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* by level, dataspace */
+	/* Words x hops, and words x routers, of the network below each level; only of `timeloop`
+	 * counting, and where some network has a price.  `exact` derives them from the counts. */
+	double hops[ARCH_LEVELS_MOST], routers[ARCH_LEVELS_MOST];
 };
 
 bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,

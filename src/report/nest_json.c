@@ -87,7 +87,7 @@ static json_t *make_level(struct arena *arena, const struct nest_report *report,
 	json_t *more = json_pack("{s:I, s:f, s:f, s:f, s:s, s:o}", "cycles",
 		(json_int_t)score->level_cycles[i], "energy_pj", score->level_pj[i], "leak_pj",
 		score->leak_pj[i], "network_pj", score->network_pj[i], "energy_source",
-		report->hierarchy->energy_source, "latency", make_latency(report, i));
+		report->hierarchy->levels[i].energy_source, "latency", make_latency(report, i));
 	add_space_energies(json_object_get(object, "dataspaces"), report, i);
 	json_object_update(object, more);
 	json_decref(more);
@@ -103,7 +103,7 @@ static json_t *make_multipliers(const struct nest_report *report)
 		"utilized_instances", (json_int_t)report->counts->utilized_computes, "cycles",
 		(json_int_t)report->counts->compute_cycles, "energy_pj", report->score->compute_pj,
 		"computes", (json_int_t)report->counts->computes, "energy_source",
-		hierarchy->energy_source, "dataspaces");
+		hierarchy->compute_energy_source, "dataspaces");
 }
 
 static json_t *make_levels(struct arena *arena, const struct nest_report *report)

@@ -463,6 +463,7 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	}
 	double cycles = cell->steps + floor_array(cell, loops, j);
 	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
+	double leaking = cycles;
 	for (int i = 0; i < hierarchy->level_count; i++)
 		cycles += (double)(hierarchy->levels[i].fill_cycles +
 				   hierarchy->levels[i].drain_cycles);
@@ -470,6 +471,7 @@ struct score floor_score(const struct floor_cell *cell, const struct floor_loops
 	double bits = (double)hierarchy->levels[outermost].word_bits;
 	score.hbm_bytes = whole(ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);
 	score.cycles = whole(cycles);
-	score.energy_pj = (pj + leakage(cell, cycles)) * SUMS_MARGIN;
+	score.energy_pj =
+		(pj + leakage(cell, cell->frame->timeloop ? leaking : cycles)) * SUMS_MARGIN;
 	return score;
 }

@@ -54,7 +54,7 @@ struct record {
 	int count;
 	struct {
 		int64_t children, groups;
-		double words;
+		double words, hops; /* hops: of all words */
 	} at[4096];
 };
 
@@ -84,7 +84,8 @@ static const struct mapping_row *spatial_row(const struct run *run, int i)
 	return &run->mapping->rows[run->hierarchy->levels[i].block_row];
 }
 
-static void record(struct run *run, int i, int64_t children, int64_t groups, double words)
+static void record(
+	struct run *run, int i, int64_t children, int64_t groups, double words, double hops)
 {
 	struct record *record = &run->records[i];
 	int k = 0;
@@ -94,10 +95,11 @@ static void record(struct run *run, int i, int64_t children, int64_t groups, dou
 	if (k == record->count) {
 		record->at[k].children = children;
 		record->at[k].groups = groups;
-		record->at[k].words = 0;
+		record->at[k].words = record->at[k].hops = 0;
 		record->count++;
 	}
 	record->at[k].words += words;
+	record->at[k].hops += hops;
 }
 
 static void fill_box(struct run *run, const int64_t *high, int d, int64_t *index, struct set *out)
@@ -129,6 +131,30 @@ static void fill_box(struct run *run, const int64_t *high, int d, int64_t *index
 
 static struct set visit(struct run *run, int i, int64_t instance, double epochs);
 
+/* Along X to the farthest column, and in each column from the middle to the farthest child above
+ * and below. */
+static double hops_to(const struct run *run, int i, const bool *member)
+{
+	const struct nest_level *level = &run->hierarchy->levels[i];
+	int64_t fan = run->fan[i], fan_y = fan / run->fan_x[i], farthest = 0;
+	int64_t width = level->fanout_x > run->fan_x[i] ? level->fanout_x : run->fan_x[i];
+	int64_t height = level->fanout_y > fan_y ? level->fanout_y : fan_y;
+	double middle = (double)(height - 1) / 2, hops = 0;
+	for (int64_t x = 0; x < width; x++) {
+		double above = 0, below = 0;
+		for (int64_t c = x; c < fan; c += width) {
+			if (!member[c])
+				continue;
+			double y = (double)(c / width);
+			above = fmax(above, middle - y);
+			below = fmax(below, y - middle);
+			farthest = x;
+		}
+		hops += above + below;
+	}
+	return hops + (double)farthest;
+}
+
 /* Groups of equal sets among the children that `skip` does not name; words served. */
 static int64_t serve(
 	struct run *run, int i, const struct set *asked, const bool *skip, double epochs, bool keep)
@@ -138,15 +164,17 @@ static int64_t serve(
 	bool *done = arena_array(run->arena, bool, fan);
 	struct {
 		int64_t groups;
-		double words;
+		double words, hops;
 	} *by_size = arena_alloc_array(run->arena, (size_t)fan + 1, sizeof *by_size);
 	for (int64_t c = 0; c < fan; c++) {
 		if (done[c] || skip[c])
 			continue;
 		int64_t size = 1;
+		bool *member = arena_array(run->arena, bool, fan);
+		member[c] = true;
 		for (int64_t o = c + 1; shares && o < fan; o++)
 			if (!done[o] && !skip[o] && same_set(asked[c], asked[o])) {
-				done[o] = true;
+				done[o] = member[o] = true;
 				size++;
 			}
 		if (asked[c].count == 0)
@@ -154,11 +182,14 @@ static int64_t serve(
 		words += (int64_t)asked[c].count;
 		by_size[size].groups++;
 		by_size[size].words += (double)asked[c].count * epochs;
+		by_size[size].hops += hops_to(run, i, member);
 	}
 	if (keep)
 		for (int64_t m = 1; m <= fan; m++)
 			if (by_size[m].groups)
-				record(run, i, m, by_size[m].groups, by_size[m].words);
+				record(run, i, m, by_size[m].groups, by_size[m].words,
+					by_size[m].hops / (double)by_size[m].groups *
+						by_size[m].words);
 	return words;
 }
 
@@ -215,7 +246,7 @@ static void serve_block(struct run *run, int i, int64_t instance, double epochs)
 	bool *none = arena_array(run->arena, bool, fan), *skip = arena_array(run->arena, bool, fan);
 	bool linked = false;
 	if (fan == 1) {
-		record(run, i, 1, 1, (double)asked[0].count * epochs);
+		record(run, i, 1, 1, (double)asked[0].count * epochs, 0);
 		return;
 	}
 	if (memory->before && !(run->hierarchy->levels[i].no_link_transfer >> run->t & 1)) {
@@ -311,6 +342,24 @@ static bool to_count(double words, int64_t instances, int64_t *out)
 	return words >= 0;
 }
 
+/* What passes the network below a level: of a sum that a level cannot add to, its words come down
+ * first, but for its first words, and touch routers as well. */
+static void pass(const struct run *run, int i, double part, struct nest_counts *out)
+{
+	const struct record *record = &run->records[i];
+	bool twice = run->space->written && !run->hierarchy->levels[i].reduces;
+	double hops = 0, routers = 0;
+	for (int k = 0; k < record->count; k++) {
+		double words = twice ? 2 * record->at[k].words - part : record->at[k].words;
+		hops += record->at[k].hops;
+		if (words > 0)
+			routers += (1 + floor(record->at[k].hops / words + 1e-9)) * words;
+		routers = floor(routers + 1e-9);
+	}
+	out->hops[i] += (hops + run->links[i]) * (double)run->instances[i];
+	out->routers[i] += (routers + 2 * run->links[i]) * (double)run->instances[i];
+}
+
 /* From accesses to reads, fills and updates. */
 static bool finish(struct run *run, struct nest_counts *out)
 {
@@ -325,8 +374,10 @@ static bool finish(struct run *run, struct nest_counts *out)
 		if (kept[i])
 			home = i;
 		qsort(record->at, (size_t)record->count, sizeof record->at[0], compare_entries);
-		for (int k = 0; k < record->count; k++)
+		for (int k = 0; k < record->count; k++) {
 			record->at[k].words /= (double)run->instances[i];
+			record->at[k].hops /= (double)run->instances[i];
+		}
 		run->links[i] /= (double)run->instances[i];
 		content[i] = sum(record, false);
 		for (int k = 0; i > 0 && k < record->count; k++)
@@ -347,8 +398,10 @@ static bool finish(struct run *run, struct nest_counts *out)
 			continue;
 		double factor =
 			content[i] * (double)run->fan[i + 1] / sum(&run->records[i + 1], true);
-		for (int k = 0; k < run->records[i + 1].count; k++)
+		for (int k = 0; k < run->records[i + 1].count; k++) {
 			run->records[i + 1].at[k].words *= factor;
+			run->records[i + 1].at[k].hops *= factor;
+		}
 		run->links[i + 1] = 0;
 		content[i + 1] = sum(&run->records[i + 1], false);
 	}
@@ -357,6 +410,8 @@ static bool finish(struct run *run, struct nest_counts *out)
 		const struct nest_level *level = &run->hierarchy->levels[i];
 		struct nest_count *to = &out->at[i][t];
 		*to = (struct nest_count){0};
+		if (i <= home)
+			pass(run, i, kept[i] ? (double)part[i] : 0, out);
 		if (!kept[i])
 			continue;
 		to->capacity = box_words(run, run->tile[i]);

@@ -37,6 +37,8 @@ static bool read_sheets(struct nest_files *files, struct diag *diag)
 	if (!arch || !files->shape)
 		return false;
 	files->hierarchy = hierarchy_make(files->arena, arch, files->shape, diag);
+	if (files->hierarchy)
+		hierarchy_price(files->hierarchy, files->arena, arch, COUNTING_TIMELOOP);
 	const struct node *directives = sheet_find(nest, "mapping");
 	struct constraint_context context = {
 		.reading = &of_nest, .arch = arch, .shape = files->shape, .timeloop = true};

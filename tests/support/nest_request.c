@@ -33,6 +33,7 @@ bool nest_request_read(struct arena *arena, struct diag *diag, const char *const
 	struct hierarchy *hierarchy = hierarchy_make(arena, out->arch, out->shape, diag);
 	if (!hierarchy)
 		return false;
+	hierarchy_price(hierarchy, arena, out->arch, out->counting);
 	struct constraint_context context = {.reading = &reading,
 		.arch = out->arch,
 		.shape = out->shape,
