@@ -1,11 +1,26 @@
 #include "model/plan.h"
 
+/* The first stay that is not of a lower tensor. */
+static int first_stay(const struct plan *plan, int tensor)
+{
+	int first = 0, end = plan->residency_count;
+	while (first < end) {
+		int middle = first + (end - first) / 2;
+		if (plan->residencies[middle].tensor < tensor)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
 {
-	for (int i = 0; i < plan->residency_count; i++) {
+	for (int i = first_stay(plan, tensor); i < plan->residency_count; i++) {
 		const struct residency *stay = &plan->residencies[i];
-		if (stay->tensor == tensor && stay->place == PLACE_LX && stay->from <= step &&
-			step < stay->to)
+		if (stay->tensor != tensor)
+			break;
+		if (stay->place == PLACE_LX && stay->from <= step && step < stay->to)
 			return stay;
 	}
 	return NULL;

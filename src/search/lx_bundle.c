@@ -8,7 +8,7 @@
  * together.
  */
 
-/* Distinct tensors in HBM that steps [first, end) use; `seen` by tensor, 0 or an earlier stamp. */
+/* Tensors in HBM that steps [first, end) use and that have no stamp yet; they get it. */
 static int64_t count_arguments(const struct plan *plan, int first, int end, int *seen, int stamp)
 {
 	int64_t count = 0;
@@ -37,20 +37,22 @@ static int find_end(const struct plan *plan, int first)
 static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
 {
 	int *seen = arena_array(graph->arena, int, plan->workload->tensor_count);
-	int64_t most = graph->arch->bundle_tensors;
-	int bundle = 0, start = 0, stamp = 0;
+	int64_t most = graph->arch->bundle_tensors, count = 0;
+	int bundle = 0, start = 0;
 	for (int first = 0, end; first < plan->step_count; first = end) {
 		end = find_end(plan, first);
-		if (most > 0 && start < first &&
-			count_arguments(plan, start, end, seen, ++stamp) > most) {
+		count += count_arguments(plan, first, end, seen, bundle + 1);
+		if (most > 0 && start < first && count > most) {
 			bundle++;
 			start = first;
+			count = count_arguments(plan, first, end, seen, bundle + 1);
 		}
 		for (int step = first; step < end; step++)
 			plan->steps[step].bundle = bundle;
 		if (plan->workload->ops[plan->steps[end - 1].op].kind == OP_OPAQUE) {
 			bundle++;
 			start = end;
+			count = 0;
 		}
 	}
 }
