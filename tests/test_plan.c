@@ -66,9 +66,10 @@ static void a_tensor_lives_from_first_to_last_use(void **state)
 		{X, 0, 1}, {C, 0, 2}, {S, 1, 4}, {T, 2, 3}, {Y, 3, 4}, {UNUSED, 0, 0}};
 	struct arena *arena = arena_open();
 	const struct workload *workload = make_workload(arena);
+	struct users users = users_make(arena, workload);
 	for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
 		int from = -1, to = -1;
-		plan_liveness(workload, lives[i][0], &from, &to);
+		users_life(&users, lives[i][0], &from, &to);
 		assert_int_equal(from, lives[i][1]);
 		assert_int_equal(to, lives[i][2]);
 	}

@@ -35,27 +35,6 @@ bool plan_is_argument(const struct plan *plan, int step, int operand)
 	return !plan_lx(plan, tensor, step) && !(is_made && workload->tensors[tensor].copy_of);
 }
 
-static bool uses(const struct op *op, int tensor)
-{
-	for (int i = 0; i < op_operands(op); i++) {
-		if (op_operand(op, i)->tensor == tensor)
-			return true;
-	}
-	return false;
-}
-
-void plan_liveness(const struct workload *workload, int tensor, int *from, int *to)
-{
-	*from = *to = 0;
-	for (int o = 0; o < (int)workload->op_count; o++) {
-		if (!uses(&workload->ops[o], tensor))
-			continue;
-		if (*to == 0)
-			*from = o;
-		*to = o + 1;
-	}
-}
-
 bool op_copies_sticks(const struct workload *workload, const struct op *op)
 {
 	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
