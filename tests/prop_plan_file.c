@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "model/plan_check.h"
 #include "model/plan_file.h"
+#include "model/users.h"
 #include "model/workload_move.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"

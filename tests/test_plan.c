@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "model/plan.h"
 #include "model/score.h"
+#include "model/users.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/spyre.h"
 
@@ -98,15 +99,16 @@ static void only_plain_copies_into_lx_are_moves(void **state)
 {
 	struct arena *arena = arena_open();
 	struct residency stays[] = {
+		{.tensor = X, .place = PLACE_LX, .from = 0, .to = 1},
 		{.tensor = C, .place = PLACE_LX, .from = 0, .to = 2},
 		{.tensor = S, .place = PLACE_LX, .from = 1, .to = 2},
 		{.tensor = T, .place = PLACE_LX, .from = 2, .to = 3},
-		{.tensor = X, .place = PLACE_LX, .from = 0, .to = 1},
 	};
-	struct plan plan = make_plan(arena, stays, 3);
+	struct plan plan = make_plan(arena, stays + 1, 3);
 	assert_true(plan_is_move(&plan, 0));
 	assert_false(plan_is_move(&plan, 1)); /* no clone */
 	assert_false(plan_is_move(&plan, 2)); /* transposes */
+	plan.residencies = stays;
 	plan.residency_count = 4;
 	assert_false(plan_is_move(&plan, 0)); /* its input is in LX */
 	plan.residency_count = 0;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/plan_move.h"
+#include "model/users.h"
 #include "tests/support/draws.h"
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */
