@@ -404,7 +404,7 @@ static const json_t *find_expected(const json_t *cases, const json_t *test)
 static const char *execute(const struct graph *graph)
 {
 	const char *why;
-	if (!stream_plan(graph->result.plan, graph->arena, &why))
+	if (!stream_plan(graph->result.plan, NULL, graph->arena, &why))
 		return why;
 	const struct program *program = lower_plan(graph->result.plan, graph->arena, &why);
 	if (!program)

@@ -166,6 +166,8 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 	memset(gathering.buffer_of, -1, workload->tensor_count * sizeof *gathering.buffer_of);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
+		if (stopper_stops(&graph->planning->stopper))
+			break;
 		for (int i = 0; i < op->write_count; i++) {
 			int t = op->writes[i].tensor;
 			struct view view;

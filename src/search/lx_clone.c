@@ -133,7 +133,7 @@ static void clone_inputs(struct lx_graph *graph)
 			continue;
 		struct fitting fitting = {0};
 		graph->reasons[t] = "it is a graph input";
-		if (!wanted)
+		if (!wanted || stopper_stops(&graph->planning->stopper))
 			continue;
 		struct lx_uses uses = lx_uses(
 			graph->arch, workload, &graph->users, graph->mappings, t, graph->arena);

@@ -32,7 +32,9 @@ static const struct placement *ask(
 		.op = -1,
 		.packing = packing};
 	uint64_t ticks = solver->lays_out ? 0 : layout->graph.planning->place_ticks;
-	struct answer answer = solve(solver, &problem, ticks, 0, layout->graph.arena);
+	const struct stopper *stopper = &layout->graph.planning->stopper;
+	struct asker asker = {.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+	struct answer answer = solve_for(&asker, solver, &problem, ticks, 0, layout->graph.arena);
 	layout->ticks += answer.ticks;
 	layout->silent = NULL;
 	if (!answer.candidate_count) {

@@ -66,7 +66,8 @@ void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 		graph->arena, buffers->packing.buffers, count * sizeof *buffers->packing.buffers);
 	buffers->packing.buffers = asked;
 	for (size_t b = 0; b < buffers->tensor_count; b++)
-		if (graph->stays[buffers->tensors[b]] != STAY_LX)
+		if (graph->stays[buffers->tensors[b]] != STAY_LX &&
+			!stopper_stops(&graph->planning->stopper))
 			add_uses(graph, &asked[b], buffers->tensors[b]);
 	int64_t all = weigh_all(&buffers->packing);
 	for (size_t b = 0; b < count; b++)
