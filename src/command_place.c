@@ -134,7 +134,7 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	take_best(report, &answer);
 	take_proof(report, &answer);
 	if (report->outcome == PLACE_NEVER)
-		command_place_core(arena, report);
+		command_place_core(arena, listener, report);
 	report->limit = listener_limit(listener);
 	if (!report->limit && answer.cut)
 		report->limit = "budget";
@@ -193,7 +193,7 @@ static int place(struct arena *arena, const struct place_request *request)
 	write_layout(arena, request, &report);
 	command_place_picture(arena, request, &report);
 	if (request->certificate && report.outcome == PLACE_NEVER)
-		command_place_prove(arena, request, &report);
+		command_place_prove(arena, request, &listener, &report);
 	else if (request->certificate)
 		fprintf(stderr, "lxplore: no certificate: %s\n",
 			report.outcome == PLACE_FOUND ? "they fit" : "it is not decided");
