@@ -144,7 +144,7 @@ static void clone_inputs(struct lx_graph *graph)
 		graph->reasons[t] = "it is a graph input; its clone takes its place";
 		budget -= fitting.bytes;
 	}
-	if (cloning.clones.count)
+	if (cloning.clones.count && !stopper_stops(&graph->planning->stopper))
 		copy_inputs(&cloning);
 }
 

@@ -109,6 +109,10 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
 		if ((*pass)->before)
 			(*pass)->before(&layout.graph);
+	if (stopper_stops(&planning->stopper)) {
+		layout.placement = place_nothing(0, arena);
+		return layout;
+	}
 	layout.impossible = lx_staging_choose(&layout.graph);
 	place(&layout, solver);
 	if (leaves_out(&layout)) {
@@ -265,6 +269,8 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		graph = layout.graph;
 		result.ticks = layout.ticks;
 		result.why = layout.impossible;
+		if (stopper_stops(&planning->stopper))
+			result.why = "it was asked to stop";
 		if (result.why)
 			return result;
 		result.plan = make_plan(

@@ -146,7 +146,7 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 		result.mappings = divide(recipe, &result, arena);
 	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
 		result.mappings = flip(recipe, result.mappings, &result, arena);
-	if (!result.mappings || stops(recipe, &result))
+	if (stops(recipe, &result) || !result.mappings)
 		return result;
 
 	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
