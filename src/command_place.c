@@ -225,7 +225,7 @@ static const struct option options[] = {
 		"what solves the integer programs of --spill and ilp (default glpk)", false},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
 	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
-	{"budget", 0, "N", "at most N nodes", false},
+	{"budget", 0, "N", "at most N nodes; of a certificate, forks of its proof", false},
 	{"time-limit", 0, "S", "stop after S seconds", false},
 	{"seed", 's', "S", "of everything random (default 1)", false},
 	{"output", 'o', "FILE", "instead of standard output", false},

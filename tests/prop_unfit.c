@@ -166,6 +166,62 @@ static void fewer_buffers_are_still_too_many(void **state)
 	assert_true(!draws_are_many(count) || shrunk > 0);
 }
 
+/* Says yes from the ask after `patience` on. */
+struct person {
+	size_t patience, asked;
+};
+
+static bool stop(void *at)
+{
+	struct person *person = at;
+	return person->asked++ >= person->patience;
+}
+
+/* A check takes as many forks as the proof has, and asks before each node. */
+static void expect_limits(const struct packing *packing, const struct unfit_proof *proof)
+{
+	size_t forks = 0;
+	for (size_t n = 0; n < proof->count; n++)
+		forks += proof->nodes[n].a >= 0;
+	for (int part = 0; part <= 3; part++) {
+		size_t most = forks * (size_t)part / 3;
+		struct unfit_limits some = {.forks = most};
+		struct unfit_checked checked = unfit_check(packing, proof, &some);
+		assert_int_equal(checked.decided, most == forks);
+		assert_null(checked.why);
+	}
+	for (int part = 0; part <= 3; part++) {
+		size_t patience = proof->count * (size_t)part / 3;
+		struct person person = {.patience = patience};
+		struct unfit_limits some = {.forks = forks, .stopper = {&person, stop}};
+		struct unfit_checked checked = unfit_check(packing, proof, &some);
+		assert_int_equal(checked.decided, patience == proof->count);
+		assert_int_equal(person.asked, patience + (patience < proof->count));
+	}
+}
+
+static void checks_and_proofs_keep_their_limits(void **state)
+{
+	uint64_t seed = draws_seed(5);
+	long count = draws(300), stopped = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random);
+		struct unfit_proof proof;
+		struct person person = {.patience = (size_t)draw_below(&random, 40)};
+		struct unfit_limits some = {.forks = FORKS, .stopper = {&person, stop}};
+		if (unfit_prove(&packing, &limits, arena, &proof))
+			expect_limits(&packing, &proof);
+		bool proven = unfit_prove(&packing, &some, arena, &proof);
+		assert_true(person.asked <= person.patience + 1);
+		assert_false(proven && person.asked > person.patience);
+		stopped += person.asked > person.patience;
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || stopped > count / 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_spoiled_proof_is_none),
 		cmocka_unit_test(what_fits_has_no_proof_whatever_is_written),
 		cmocka_unit_test(fewer_buffers_are_still_too_many),
+		cmocka_unit_test(checks_and_proofs_keep_their_limits),
 	};
 	return cmocka_run_group_tests_name("unfit", tests, NULL, NULL);
 }
