@@ -134,7 +134,7 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	take_best(report, &answer);
 	take_proof(report, &answer);
 	if (report->outcome == PLACE_NEVER)
-		command_place_core(arena, report);
+		command_place_core(arena, listener, report);
 	report->limit = listener_limit(listener);
 	if (!report->limit && answer.cut)
 		report->limit = "budget";
@@ -193,7 +193,7 @@ static int place(struct arena *arena, const struct place_request *request)
 	write_layout(arena, request, &report);
 	command_place_picture(arena, request, &report);
 	if (request->certificate && report.outcome == PLACE_NEVER)
-		command_place_prove(arena, request, &report);
+		command_place_prove(arena, request, &listener, &report);
 	else if (request->certificate)
 		fprintf(stderr, "lxplore: no certificate: %s\n",
 			report.outcome == PLACE_FOUND ? "they fit" : "it is not decided");
@@ -225,7 +225,7 @@ static const struct option options[] = {
 		"what solves the integer programs of --spill and ilp (default glpk)", false},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
 	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
-	{"budget", 0, "N", "at most N nodes", false},
+	{"budget", 0, "N", "at most N nodes; of a certificate, forks of its proof", false},
 	{"time-limit", 0, "S", "stop after S seconds", false},
 	{"seed", 's', "S", "of everything random (default 1)", false},
 	{"output", 'o', "FILE", "instead of standard output", false},

@@ -2,6 +2,7 @@
 #define COMMAND_PLACE_H
 
 #include "inputs_place.h"
+#include "listener.h"
 #include "report/place_report.h"
 
 /* What `lxplore place` checks instead of searching; the answer is the exit status. */
@@ -16,11 +17,12 @@ void command_place_picture(struct arena *arena, const struct place_request *requ
 
 /* Of buffers that do not fit: fewer of them that do not either, as far as a proof of that is
  * soon found. */
-void command_place_core(struct arena *arena, struct place_report *report);
+void command_place_core(
+	struct arena *arena, struct listener *listener, struct place_report *report);
 
 /* Of buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
  * none to be had. */
 void command_place_prove(struct arena *arena, const struct place_request *request,
-	const struct place_report *report);
+	struct listener *listener, const struct place_report *report);
 
 #endif

@@ -63,6 +63,14 @@ int command_place_offsets(
 	return EXIT_FOUND;
 }
 
+static int tell_undecided(const struct listener *listener)
+{
+	const char *limit = listener_limit(listener);
+	fprintf(stderr, "lxplore: not decided whether the certificate holds: %s\n",
+		limit ? limit : "budget");
+	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_NOTHING;
+}
+
 int command_place_certificate(
 	struct arena *arena, const struct place_request *request, struct diag *diag)
 {
@@ -73,12 +81,17 @@ int command_place_certificate(
 	if (reading == UNFIT_READ) {
 		const struct packing *packing = &request->file.packing;
 		struct packing some = packing_of_some(arena, packing, file.count, file.buffers);
-		size_t at;
 		some.capacity = file.capacity; /* what holds there holds of less */
-		const char *why = unfit_check(&some, &file.proof, &at);
-		if (why)
+		struct listener listener = listener_open(request->seconds, request->quiet, "forks");
+		struct unfit_limits limits = {
+			request->budget ? request->budget : SIZE_MAX, {&listener, listener_wait}};
+		struct unfit_checked checked = unfit_check(&some, &file.proof, &limits);
+		listener_clear(&listener);
+		if (!checked.decided)
+			return tell_undecided(&listener);
+		if (checked.why)
 			diag_error(diag, file.proof_span, "rejected: node %zu of the proof: %s",
-				at + 1, why);
+				checked.at + 1, checked.why);
 	}
 	diag_print(diag, stderr);
 	if (diag_failed(diag))
@@ -91,12 +104,11 @@ int command_place_certificate(
 	return EXIT_FOUND;
 }
 
-void command_place_core(struct arena *arena, struct place_report *report)
+void command_place_core(struct arena *arena, struct listener *listener, struct place_report *report)
 {
 	const struct packing *packing = report->packing;
 	size_t count = report->core_count ? report->core_count : packing->count;
-	struct listener listener = listener_open(0, true, "forks");
-	struct unfit_limits limits = {forks_to_shrink(count), &listener, listener_stop};
+	struct unfit_limits limits = {forks_to_shrink(count), {listener, listener_stop}};
 	int *buffers = arena_array(arena, int, count);
 	for (size_t i = 0; i < count; i++)
 		buffers[i] = report->core_count ? report->core[i] : (int)i;
@@ -106,21 +118,24 @@ void command_place_core(struct arena *arena, struct place_report *report)
 	report->core = buffers;
 }
 
-void command_place_prove(
-	struct arena *arena, const struct place_request *request, const struct place_report *report)
+void command_place_prove(struct arena *arena, const struct place_request *request,
+	struct listener *listener, const struct place_report *report)
 {
 	struct place_report least = *report;
-	command_place_core(arena, &least);
+	command_place_core(arena, listener, &least);
 	size_t count = least.core_count;
 	struct packing some = packing_of_some(arena, report->packing, count, least.core);
-	struct listener listener = listener_open(0, true, "forks");
-	struct unfit_limits limits = {FORKS, &listener, listener_stop};
+	size_t forks = request->budget && request->budget < FORKS ? request->budget : FORKS;
+	struct unfit_limits limits = {forks, {listener, listener_stop}};
 	struct unfit_proof proof;
 	if (!unfit_prove(&some, &limits, arena, &proof)) {
-		fprintf(stderr,
-			"lxplore: no certificate: no proof of at most %d forks was found for "
-			"%zu buffers\n",
-			FORKS, count);
+		if (listener_limit(listener))
+			fprintf(stderr, "lxplore: no certificate: %s\n", listener_limit(listener));
+		else
+			fprintf(stderr,
+				"lxplore: no certificate: no proof of at most %zu forks was found "
+				"for %zu buffers\n",
+				forks, count);
 		return;
 	}
 	command_write(arena, request->certificate, unfit_yaml(arena, &some, &proof));

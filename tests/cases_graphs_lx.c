@@ -248,18 +248,19 @@ static json_t *without_cut_sticks(const struct graph *graph, const json_t *optio
 static void check_tensors(struct family *family, const struct graph *graph, const json_t *expect)
 {
 	const struct workload *workload = graph->layout.graph.workload;
+	const struct users *users = &graph->layout.graph.users;
 	const json_t *published = json_object_get(expect, "per_core_views");
 	json_t *cores = json_object(), *views = json_object(), *lives = json_object();
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		const char *name = workload->tensors[t].name;
-		struct lx_uses uses = lx_uses(
-			graph->arch, workload, graph->layout.graph.mappings, t, graph->arena);
+		struct lx_uses uses = lx_uses(graph->arch, workload, users,
+			graph->layout.graph.mappings, t, graph->arena);
 		json_object_set_new(
 			cores, name, json_integer(lx_core_count(&uses, graph->planning.cores)));
 		json_object_set_new(views, name,
 			views_json(&graph->layout, &uses, json_object_get(published, name)));
 		int from, to;
-		plan_liveness(workload, t, &from, &to);
+		users_life(users, t, &from, &to);
 		json_object_set_new(lives, name, json_pack("[i, i]", from, to));
 	}
 	family_expect(family, "cores", json_object_get(expect, "ncores_or_minus1_mismatch"), cores);
@@ -403,7 +404,7 @@ static const json_t *find_expected(const json_t *cases, const json_t *test)
 static const char *execute(const struct graph *graph)
 {
 	const char *why;
-	if (!stream_plan(graph->result.plan, graph->arena, &why))
+	if (!stream_plan(graph->result.plan, NULL, graph->arena, &why))
 		return why;
 	const struct program *program = lower_plan(graph->result.plan, graph->arena, &why);
 	if (!program)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "lower/lower.h"
 #include "model/plan_file.h"
+#include "model/users.h"
 #include "search/lx_staging.h"
 #include "search/recipe.h"
 #include "sim/reference.h"
@@ -173,10 +174,11 @@ static struct drawn draw(uint64_t seed, long i)
 static void compare_ranks(const struct drawn *drawn, const struct executed *executed)
 {
 	const struct workload *workload = drawn->plan->workload;
+	struct users users = users_make(drawn->arena, workload);
 	for (int r = 0; r < executed->program->ranks; r++)
 		for (size_t t = 0; t < workload->tensor_count; t++) {
 			const void *got = executed->result.rank_outputs[r][t];
-			int root = tensor_root(workload, (int)t);
+			int root = users_root(workload, &users, (int)t);
 			if (!got || (root >= 0 && root != r))
 				continue;
 			struct comparison comparison = reference_compare(

@@ -33,7 +33,7 @@ static void count_stays(const struct plan *plan, struct outcome *outcome)
 static void run_plan(struct plan *plan, long draw, struct arena *arena)
 {
 	const char *why;
-	if (!stream_plan(plan, arena, &why))
+	if (!stream_plan(plan, NULL, arena, &why))
 		fail_msg("draw %ld: %s", draw, why);
 	why = execute_exactly(plan, (uint64_t)draw, arena);
 	if (why)

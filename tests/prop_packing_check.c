@@ -73,15 +73,40 @@ static void draw_place(struct drawn *d, struct random *random, size_t i)
 				buffer->uses[u + 1].at + 1, 2 * draw_below(random, 9)};
 }
 
+/* Some buffers apart from each other, each for one or more parts of its life as it should be:
+ * drawn as above, what is there in parts is hardly ever right. */
+static void draw_in_parts(struct drawn *d, struct random *random, size_t i)
+{
+	struct buffer *buffer = &d->buffers[i];
+	buffer->size = draw_below(random, 5);
+	buffer->alignment = 0;
+	buffer->is_fixed = buffer->must_take_over = false;
+	buffer->parent_count = buffer->use_count = 0;
+	for (int64_t at = buffer->start; at < buffer->end; at++)
+		if (draw_below(random, 4))
+			d->uses[i][buffer->use_count++] =
+				(struct use){at, draw_below(random, 2), draw_below(random, 3)};
+	d->in_place_of[i] = -1;
+	d->addresses[i] = UNPLACED;
+	for (size_t u = 0; u + 1 < buffer->use_count && d->placement.part_count < PARTS_MOST;
+		u += 2)
+		d->parts[d->placement.part_count++] = (struct residence_part){
+			(int)i, buffer->uses[u].at, buffer->uses[u + 1].at + 1, 4 * (int64_t)i};
+}
+
 static void draw(struct drawn *d, struct random *random)
 {
 	memset(d, 0, sizeof *d);
 	size_t count = 1 + (size_t)draw_below(random, BUFFERS_MOST);
 	d->placement = (struct placement){
 		.count = count, .addresses = d->addresses, .in_place_of = d->in_place_of};
+	bool in_parts = draw_below(random, 8) == 0;
 	for (size_t i = 0; i < count; i++) {
 		draw_buffer(d, random, i);
-		draw_place(d, random, i);
+		if (in_parts)
+			draw_in_parts(d, random, i);
+		else
+			draw_place(d, random, i);
 	}
 	d->placement.parts = d->parts;
 	d->packing = (struct packing){.capacity = CAPACITY,

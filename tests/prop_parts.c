@@ -132,7 +132,7 @@ static struct plan *make_plan(const struct question *question, const struct solv
 	struct lx_plan_result result = lx_plan(question->arch, question->workload,
 		question->mappings, &question->planning, solver, question->arena);
 	assert_non_null(result.plan);
-	if (!stream_plan(result.plan, question->arena, &why))
+	if (!stream_plan(result.plan, NULL, question->arena, &why))
 		fail_msg("%s", why);
 	return result.plan;
 }

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "model/plan_check.h"
 #include "model/plan_file.h"
+#include "model/users.h"
 #include "model/workload_move.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
@@ -99,12 +100,13 @@ static struct view draw_view(struct arena *arena, struct random *random, const s
 static void draw_stays(struct arena *arena, struct random *random, struct plan *plan)
 {
 	int64_t top = 0;
+	struct users users = users_make(arena, plan->workload);
 	plan->residencies = arena_array(arena, struct residency, plan->workload->tensor_count);
 	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
 		const struct tensor *tensor = &plan->workload->tensors[t];
 		struct residency *stay = &plan->residencies[plan->residency_count];
 		*stay = (struct residency){.tensor = t, .place = PLACE_LX, .in_place_of = -1};
-		plan_liveness(plan->workload, t, &stay->from, &stay->to);
+		users_life(&users, t, &stay->from, &stay->to);
 		stay->view = draw_view(arena, random, plan->arch, &tensor->layout);
 		stay->address = top;
 		int last = plan->residency_count - 1;

@@ -89,7 +89,10 @@ static void limits_are_the_least_that_do(void **state)
 		nest_case_draw(&random, &options, &nest);
 		nest_domain_limit(&random, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);
-		nest_domain_narrow(&random, domain);
+		if (draw % 4)
+			nest_domain_narrow(&random, domain);
+		else
+			nest_domain_crowd(domain);
 		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == FEASIBILITY_NONE;
 		struct shortages shortages = {0};
 		if (none && nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST))
@@ -105,17 +108,19 @@ static void limits_are_the_least_that_do(void **state)
 		}
 		arena_close(arena);
 	}
+	long fanouts = by_kind[SHORTAGE_FANOUT_X] + by_kind[SHORTAGE_FANOUT_Y];
 	printf("%ld edges; factors %ld, home %ld, capacity %ld, fan-out %ld, utilization %ld, "
 	       "parallelism %ld\n",
 		edges, by_kind[SHORTAGE_FACTORS], by_kind[SHORTAGE_HOME],
-		by_kind[SHORTAGE_CAPACITY], by_kind[SHORTAGE_FANOUT_X] + by_kind[SHORTAGE_FANOUT_Y],
-		by_kind[SHORTAGE_UTILIZATION], by_kind[SHORTAGE_PARALLELISM]);
+		by_kind[SHORTAGE_CAPACITY], fanouts, by_kind[SHORTAGE_UTILIZATION],
+		by_kind[SHORTAGE_PARALLELISM]);
 	if (draws_are_many(count)) {
 		assert_true(edges > count / 20);
-		assert_true(by_kind[SHORTAGE_CAPACITY] > 10);
-		assert_true(by_kind[SHORTAGE_FANOUT_X] > 5);
-		assert_true(by_kind[SHORTAGE_UTILIZATION] > 10);
-		assert_true(by_kind[SHORTAGE_PARALLELISM] > 10);
+		/* A third of what is usual: fewer by chance happens once in some thousand seeds. */
+		assert_true(by_kind[SHORTAGE_CAPACITY] > count / 50);
+		assert_true(fanouts > count / 125);
+		assert_true(by_kind[SHORTAGE_UTILIZATION] > count / 50);
+		assert_true(by_kind[SHORTAGE_PARALLELISM] > count / 100);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/place_instances.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -17,10 +18,15 @@ enum { FORKS = 20000 };
 
 static const struct unfit_limits limits = {.forks = FORKS};
 
+/* Few buffers are soon decided: every other draw has more of them, which often takes a fork. */
 static struct packing draw(struct arena *arena, struct random *random)
 {
-	static const struct tight_options options = {
-		.least = 3, .most = 9, .in_place = true, .alignment = true, .fixed = true};
+	bool many = draw_chance(random, 2);
+	struct tight_options options = {.least = many ? 8 : 3,
+		.most = many ? 12 : 9,
+		.in_place = true,
+		.alignment = true,
+		.fixed = !many};
 	struct packing packing = tight_draw(arena, random, &options);
 	packing.goal = PACKING_FIT;
 	return packing;
@@ -48,16 +54,17 @@ static void a_proof_is_found_where_nothing_fits(void **state)
 				status == PROOF_INFEASIBLE ? "no" : "yes",
 				found ? "found" : "not found");
 		if (found) {
-			size_t at;
-			const char *why = unfit_check(&packing, &proof, &at);
-			if (why)
-				fail_msg("draw %ld, node %zu: %s", i, at, why);
+			struct unfit_checked checked = unfit_check(&packing, &proof, &limits);
+			if (!checked.decided || checked.why)
+				fail_msg("draw %ld, node %zu: %s", i, checked.at,
+					checked.why ? checked.why : "not decided");
 			never++;
 			forks += proof.count > 1;
 		}
 		arena_close(arena);
 	}
-	assert_true(!draws_are_many(count) || (never > count / 20 && forks > 10));
+	printf("%ld proofs, %ld with forks\n", never, forks);
+	assert_true(!draws_are_many(count) || (never > count / 20 && forks > count / 200));
 }
 
 /* One node other, gone or new. */
@@ -97,11 +104,10 @@ static void a_spoiled_proof_is_none(void **state)
 		struct random random = random_open(seed, (uint64_t)i);
 		struct packing packing = draw(arena, &random);
 		struct unfit_proof proof;
-		size_t at;
 		if (unfit_prove(&packing, &limits, arena, &proof)) {
 			struct unfit_proof other =
 				spoil(arena, &random, &proof, (int)packing.count);
-			if (!unfit_check(&packing, &other, &at))
+			if (!unfit_check(&packing, &other, &limits).why)
 				fail_msg("draw %ld: a spoiled proof passes", i);
 			spoiled++;
 		}
@@ -119,11 +125,10 @@ static void what_fits_has_no_proof_whatever_is_written(void **state)
 		struct random random = random_open(seed, (uint64_t)i);
 		struct packing packing = draw(arena, &random), wider = packing;
 		struct unfit_proof proof;
-		size_t at;
 		wider.capacity = 2 * packing.capacity + 1;
 		if (unfit_prove(&packing, &limits, arena, &proof) &&
 			ask_packer(arena, &wider) == PROOF_OPTIMAL) {
-			assert_non_null(unfit_check(&wider, &proof, &at));
+			assert_non_null(unfit_check(&wider, &proof, &limits).why);
 			tried++;
 		}
 		arena_close(arena);
@@ -161,6 +166,62 @@ static void fewer_buffers_are_still_too_many(void **state)
 	assert_true(!draws_are_many(count) || shrunk > 0);
 }
 
+/* Says yes from the ask after `patience` on. */
+struct person {
+	size_t patience, asked;
+};
+
+static bool stop(void *at)
+{
+	struct person *person = at;
+	return person->asked++ >= person->patience;
+}
+
+/* A check takes as many forks as the proof has, and asks before each node. */
+static void expect_limits(const struct packing *packing, const struct unfit_proof *proof)
+{
+	size_t forks = 0;
+	for (size_t n = 0; n < proof->count; n++)
+		forks += proof->nodes[n].a >= 0;
+	for (int part = 0; part <= 3; part++) {
+		size_t most = forks * (size_t)part / 3;
+		struct unfit_limits some = {.forks = most};
+		struct unfit_checked checked = unfit_check(packing, proof, &some);
+		assert_int_equal(checked.decided, most == forks);
+		assert_null(checked.why);
+	}
+	for (int part = 0; part <= 3; part++) {
+		size_t patience = proof->count * (size_t)part / 3;
+		struct person person = {.patience = patience};
+		struct unfit_limits some = {.forks = forks, .stopper = {&person, stop}};
+		struct unfit_checked checked = unfit_check(packing, proof, &some);
+		assert_int_equal(checked.decided, patience == proof->count);
+		assert_int_equal(person.asked, patience + (patience < proof->count));
+	}
+}
+
+static void checks_and_proofs_keep_their_limits(void **state)
+{
+	uint64_t seed = draws_seed(5);
+	long count = draws(300), stopped = 0;
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct packing packing = draw(arena, &random);
+		struct unfit_proof proof;
+		struct person person = {.patience = (size_t)draw_below(&random, 40)};
+		struct unfit_limits some = {.forks = FORKS, .stopper = {&person, stop}};
+		if (unfit_prove(&packing, &limits, arena, &proof))
+			expect_limits(&packing, &proof);
+		bool proven = unfit_prove(&packing, &some, arena, &proof);
+		assert_true(person.asked <= person.patience + 1);
+		assert_false(proven && person.asked > person.patience);
+		stopped += person.asked > person.patience;
+		arena_close(arena);
+	}
+	assert_true(!draws_are_many(count) || stopped > count / 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_spoiled_proof_is_none),
 		cmocka_unit_test(what_fits_has_no_proof_whatever_is_written),
 		cmocka_unit_test(fewer_buffers_are_still_too_many),
+		cmocka_unit_test(checks_and_proofs_keep_their_limits),
 	};
 	return cmocka_run_group_tests_name("unfit", tests, NULL, NULL);
 }

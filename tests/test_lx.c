@@ -183,7 +183,8 @@ static void a_single_owner_is_no_broadcast(void **state)
 				    " - y[m,n] = c[m,n] + b[n]\n";
 	struct bench bench = set_up(graph, 32);
 	const struct plan *made = plan(&bench, "greedy");
-	struct lx_uses uses = lx_uses(bench.arch, made->workload, bench.mappings,
+	struct users users = users_make(bench.arena, made->workload);
+	struct lx_uses uses = lx_uses(bench.arch, made->workload, &users, bench.mappings,
 		workload_tensor(made->workload, "b"), bench.arena);
 	assert_int_equal(lx_core_count(&uses, 32), 32);
 	assert_int_equal(find_stay(made, "c")->place, PLACE_LX);

@@ -200,6 +200,9 @@ static void a_tree_of_cases_is_followed(void **state)
 	ended = place_run("b.csv --capacity 5 --check-certificate proof.yaml");
 	if (ended.status != 0 || !strstr(proof, "forks: 1\n"))
 		fail_msg("%s%s%s", ended.out, ended.err, proof);
+	ended = place_run("b.csv --capacity 5 --check-certificate proof.yaml --budget 1 "
+			  "--time-limit 100");
+	assert_int_equal(ended.status, 0);
 	place_expect("b.csv --capacity 6 -q -o out.csv --certificate no.yaml", 0, "",
 		"lxplore: no certificate: they fit\n");
 	place_expect("b.csv --capacity 4 --check-certificate proof.yaml", 0, NULL, "");

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "model/plan.h"
 #include "model/score.h"
+#include "model/users.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/spyre.h"
 
@@ -66,9 +67,10 @@ static void a_tensor_lives_from_first_to_last_use(void **state)
 		{X, 0, 1}, {C, 0, 2}, {S, 1, 4}, {T, 2, 3}, {Y, 3, 4}, {UNUSED, 0, 0}};
 	struct arena *arena = arena_open();
 	const struct workload *workload = make_workload(arena);
+	struct users users = users_make(arena, workload);
 	for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
 		int from = -1, to = -1;
-		plan_liveness(workload, lives[i][0], &from, &to);
+		users_life(&users, lives[i][0], &from, &to);
 		assert_int_equal(from, lives[i][1]);
 		assert_int_equal(to, lives[i][2]);
 	}
@@ -97,15 +99,16 @@ static void only_plain_copies_into_lx_are_moves(void **state)
 {
 	struct arena *arena = arena_open();
 	struct residency stays[] = {
+		{.tensor = X, .place = PLACE_LX, .from = 0, .to = 1},
 		{.tensor = C, .place = PLACE_LX, .from = 0, .to = 2},
 		{.tensor = S, .place = PLACE_LX, .from = 1, .to = 2},
 		{.tensor = T, .place = PLACE_LX, .from = 2, .to = 3},
-		{.tensor = X, .place = PLACE_LX, .from = 0, .to = 1},
 	};
-	struct plan plan = make_plan(arena, stays, 3);
+	struct plan plan = make_plan(arena, stays + 1, 3);
 	assert_true(plan_is_move(&plan, 0));
 	assert_false(plan_is_move(&plan, 1)); /* no clone */
 	assert_false(plan_is_move(&plan, 2)); /* transposes */
+	plan.residencies = stays;
 	plan.residency_count = 4;
 	assert_false(plan_is_move(&plan, 0)); /* its input is in LX */
 	plan.residency_count = 0;

@@ -57,7 +57,7 @@ static void tiles_are_those_found_by_hand(void **state)
 		struct plan *plan = plan_text(arena, table[i].cores, table[i].workload,
 			table[i].divisions, table[i].stays);
 		const char *why = NULL;
-		assert_true(stream_plan(plan, arena, &why));
+		assert_true(stream_plan(plan, NULL, arena, &why));
 		for (int step = 0; step < plan->step_count; step++)
 			assert_string_equal(mapping_print(arena, plan->arch,
 						    &plan->workload->ops[plan->steps[step].op],
@@ -76,10 +76,10 @@ static void a_step_that_fits_in_no_tiles_is_named(void **state)
 	const char *why = NULL;
 	plan->arch = arch;
 	arch->levels[arch->lx].reserve = arch->levels[arch->lx].capacity % 128 + 4 * 128;
-	assert_true(stream_plan(plan, *state, &why));
+	assert_true(stream_plan(plan, NULL, *state, &why));
 	assert_null(why);
 	arch->levels[arch->lx].reserve -= 1;
-	assert_false(stream_plan(plan, *state, &why));
+	assert_false(stream_plan(plan, NULL, *state, &why));
 	assert_string_equal(why, "op 'y': its smallest tile buffers take 512 bytes of a core's LX; "
 				 "384 are kept for them");
 }
@@ -116,7 +116,7 @@ static void the_machine_is_as_fast_as_the_estimate(void **state)
 			.mapping = &plan->steps[0].mapping,
 		};
 		struct stream_answer answer = stream_tiles(&question, *state);
-		assert_true(stream_plan(plan, *state, &why));
+		assert_true(stream_plan(plan, NULL, *state, &why));
 		assert_true(cost_plan(plan, *state, &cost));
 		const struct program *program = lower_plan(plan, *state, &why);
 		assert_non_null(program);
@@ -140,7 +140,7 @@ static void loops_that_share_a_stick_of_the_output_stay_whole(void **state)
 	const char *why;
 	struct plan *plan =
 		plan_of(arena, 1, workload, (const char *[]){"", NULL}, (const char *[]){NULL});
-	assert_true(stream_plan(plan, arena, &why));
+	assert_true(stream_plan(plan, NULL, arena, &why));
 	assert_int_equal(plan->steps[0].mapping.rows[plan->arch->lx].temporal[0], 1);
 }
 

@@ -134,6 +134,8 @@ static void run_spyre(struct run *run, const struct problem *problem)
 	int end = problem->op < 0 ? (int)problem->workload->op_count : first + 1;
 	struct mapping *mappings = arena_array(arena, struct mapping, end - first);
 	for (int o = first; o < end; o++) {
+		if (!run_go_on(run, 1))
+			return;
 		int64_t splits[OP_LOOPS_MOST];
 		struct dividing d = {
 			.run = run,

@@ -100,8 +100,11 @@ static void dimflip_run(struct run *run, const struct problem *problem)
 	};
 	if (!search.place)
 		BUG("joint/dimflip: no solver place/%s", problem->place_solver);
-	for (size_t o = 0; o < op_count; o++)
+	for (size_t o = 0; o < op_count; o++) {
+		if (!run_go_on(run, 1))
+			return;
 		search.flips[o] = find_flips(problem, o, arena);
+	}
 	memcpy(search.best, problem->division, op_count * sizeof *search.best);
 	search_from(&search, 0);
 	if (search.cut) {

@@ -1,6 +1,7 @@
 #include "constraints/graph.h"
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "model/directive.h"
@@ -46,18 +47,24 @@ int graph_meant(const struct workload *workload, int tensor)
 		       : tensor;
 }
 
-enum stay graph_stay(
-	const struct constraints *constraints, const struct workload *workload, int tensor)
+const enum stay *graph_stays(
+	struct arena *arena, const struct constraints *constraints, const struct workload *workload)
 {
-	const char *name =
-		constraints ? workload->tensors[graph_meant(workload, tensor)].name : NULL;
+	enum stay *stays = arena_array(arena, enum stay, workload->tensor_count);
+	struct names wanted = {0}; /* the first wish about a tensor counts */
 	for (size_t i = 0; constraints && i < constraints->count; i++) {
 		const struct constraint *constraint = &constraints->at[i];
 		if (constraint->kind == &constraint_residency &&
-			text_equal(constraint->subject, name))
-			return constraint->lx ? STAY_LX : STAY_HBM;
+			names_find(&wanted, constraint->subject) < 0)
+			names_add(arena, &wanted, constraint->subject,
+				constraint->lx ? STAY_LX : STAY_HBM);
 	}
-	return STAY_ANYWHERE;
+	for (int t = 0; wanted.count && t < (int)workload->tensor_count; t++) {
+		const char *name = workload->tensors[graph_meant(workload, t)].name;
+		int stay = names_find(&wanted, name);
+		stays[t] = stay < 0 ? STAY_ANYWHERE : (enum stay)stay;
+	}
+	return stays;
 }
 
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,

@@ -16,8 +16,9 @@ int64_t graph_span(const struct constraints *constraints, const struct op *op); 
 int graph_meant(const struct workload *workload, int tensor); /* what it stands for */
 
 enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
-enum stay graph_stay(
-	const struct constraints *constraints, const struct workload *workload, int tensor);
+/* By tensor. */
+const enum stay *graph_stays(struct arena *arena, const struct constraints *constraints,
+	const struct workload *workload);
 
 /* The first constraint that a plan breaks and why; NULL if none. */
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,

@@ -1,11 +1,26 @@
 #include "model/plan.h"
 
+/* The first stay that is not of a lower tensor. */
+static int first_stay(const struct plan *plan, int tensor)
+{
+	int first = 0, end = plan->residency_count;
+	while (first < end) {
+		int middle = first + (end - first) / 2;
+		if (plan->residencies[middle].tensor < tensor)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
 const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
 {
-	for (int i = 0; i < plan->residency_count; i++) {
+	for (int i = first_stay(plan, tensor); i < plan->residency_count; i++) {
 		const struct residency *stay = &plan->residencies[i];
-		if (stay->tensor == tensor && stay->place == PLACE_LX && stay->from <= step &&
-			step < stay->to)
+		if (stay->tensor != tensor)
+			break;
+		if (stay->place == PLACE_LX && stay->from <= step && step < stay->to)
 			return stay;
 	}
 	return NULL;
@@ -18,27 +33,6 @@ bool plan_is_argument(const struct plan *plan, int step, int operand)
 	int tensor = op_operand(op, operand)->tensor;
 	bool is_made = operand >= op->read_count;
 	return !plan_lx(plan, tensor, step) && !(is_made && workload->tensors[tensor].copy_of);
-}
-
-static bool uses(const struct op *op, int tensor)
-{
-	for (int i = 0; i < op_operands(op); i++) {
-		if (op_operand(op, i)->tensor == tensor)
-			return true;
-	}
-	return false;
-}
-
-void plan_liveness(const struct workload *workload, int tensor, int *from, int *to)
-{
-	*from = *to = 0;
-	for (int o = 0; o < (int)workload->op_count; o++) {
-		if (!uses(&workload->ops[o], tensor))
-			continue;
-		if (*to == 0)
-			*from = o;
-		*to = o + 1;
-	}
 }
 
 bool op_copies_sticks(const struct workload *workload, const struct op *op)

@@ -117,9 +117,6 @@ const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 /* Whether a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
 bool plan_is_argument(const struct plan *plan, int step, int operand);
 
-/* Steps [from, to) in which a tensor is used: first use to last use + 1. */
-void plan_liveness(const struct workload *workload, int tensor, int *from, int *to);
-
 /* A clone that keeps every stick as it is, so that whole boxes of it can be moved. */
 bool op_copies_sticks(const struct workload *workload, const struct op *op);
 

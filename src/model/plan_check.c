@@ -3,10 +3,12 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "model/buffer.h"
+#include "model/users.h"
 
 struct check {
 	const struct plan *plan;
 	struct arena *arena;
+	struct users users;
 	struct array(struct plan_fault) faults;
 	bool broken_staging; /* of some broadcast: nothing can be said about its place */
 };
@@ -125,14 +127,13 @@ static void check_steps(struct check *check)
 }
 
 /* The first op that uses a tensor in HBM whatever happens; NULL. */
-static const struct op *find_hbm_user(const struct workload *workload, int tensor)
+static const struct op *find_hbm_user(const struct check *check, int tensor)
 {
-	for (size_t o = 0; o < workload->op_count; o++) {
-		const struct op *op = &workload->ops[o];
-		for (int i = 0; !op_is_tiled(op) && i < op_operands(op); i++) {
-			if (op_operand(op, i)->tensor == tensor)
-				return op;
-		}
+	const struct users *users = &check->users;
+	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++) {
+		const struct op *op = &check->plan->workload->ops[users->at[i].op];
+		if (!op_is_tiled(op))
+			return op;
 	}
 	return NULL;
 }
@@ -141,12 +142,12 @@ static const char *check_life(const struct check *check, const struct residency 
 {
 	const struct workload *workload = check->plan->workload;
 	int from, to;
-	plan_liveness(workload, stay->tensor, &from, &to);
+	users_life(&check->users, stay->tensor, &from, &to);
 	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
 		return "it is an input, and lies in HBM";
 	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
 		return "it is an output, and must end up in HBM";
-	const struct op *user = find_hbm_user(workload, stay->tensor);
+	const struct op *user = find_hbm_user(check, stay->tensor);
 	if (user)
 		return user->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
 					       : "a broadcast uses it in HBM";
@@ -228,14 +229,19 @@ static bool check_stay(struct check *check, int i)
 	return !why && stay->place == PLACE_LX;
 }
 
-/* The buffer of a tensor: its stays in LX cover its life, so there is one at most. */
+/* The buffer of a tensor: its stays in LX cover its life, so there is one at most.  Stays are by
+ * tensor. */
 static int buffer_of(const struct plan *plan, const int *stays, size_t count, int tensor)
 {
-	for (size_t b = 0; b < count; b++) {
-		if (plan->residencies[stays[b]].tensor == tensor)
-			return (int)b;
+	size_t first = 0, end = count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (plan->residencies[stays[middle]].tensor < tensor)
+			first = middle + 1;
+		else
+			end = middle;
 	}
-	return -1;
+	return first < count && plan->residencies[stays[first]].tensor == tensor ? (int)first : -1;
 }
 
 /* What lies in LX: stays, and behind them the staging tiles of broadcasts. */
@@ -362,7 +368,8 @@ static void check_stays(struct check *check)
 
 struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
 {
-	struct check check = {.plan = plan, .arena = arena};
+	struct check check = {
+		.plan = plan, .arena = arena, .users = users_make(arena, plan->workload)};
 	check_steps(&check);
 	check_stays(&check);
 	return (struct plan_faults){check.faults.count, check.faults.at};

@@ -51,10 +51,15 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 
 extern const char *const proof_names[]; /* in the order of proof_status, NULL ends them */
 
-/* What a plan calls a tensor: what came of one by evictions and reloads goes by its name. */
-const char *plan_name(const struct plan *plan, int tensor);
-
-/* The tensors that steps [first, end) use in HBM, in the order of use; answers how many. */
-int plan_arguments(const struct plan *plan, int first, int end, int *tensors);
+/* The distinct tensors that steps use in HBM, in the order of use. */
+struct plan_arguments {
+	const struct plan *plan;
+	int count, *tensors;
+	int list, *lists; /* by tensor: the last list that it was on */
+};
+struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena);
+void plan_arguments_clear(struct plan_arguments *arguments);
+void plan_arguments_add(
+	struct plan_arguments *arguments, int first, int end); /* of steps [first, end) */
 
 #endif

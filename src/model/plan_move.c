@@ -47,12 +47,17 @@ static struct residency *add_move(
 		stay->from += stay->from >= before;
 		stay->to += stay->to > before;
 	}
-	struct residency *old = find_stay(plan, tensor);
-	if (old)
-		plan_liveness(workload, tensor, &old->from, &old->to);
 	struct residency *stay = &plan->residencies[plan->residency_count++];
-	*stay = (struct residency){.tensor = (int)workload->tensor_count - 1, .in_place_of = -1};
-	plan_liveness(workload, stay->tensor, &stay->from, &stay->to);
+	*stay = (struct residency){.tensor = (int)workload->tensor_count - 1,
+		.from = before,
+		.to = before + 1,
+		.in_place_of = -1};
+	/* The move is the last that uses the tensor, and all behind it use what it makes. */
+	struct residency *old = find_stay(plan, tensor);
+	if (old && old->to > stay->to)
+		stay->to = old->to;
+	if (old)
+		old->to = before + 1;
 	return stay;
 }
 

@@ -14,10 +14,20 @@ struct stay {
 	size_t order; /* in the file */
 };
 
+/* What a tensor is from the op on that makes it. */
+struct version {
+	int origin, producer, tensor;
+};
+
 struct plan_reading {
 	const struct reading *reading;
 	struct plan *plan;
-	const struct workload *workload; /* with the clones so far */
+	struct growing growing;          /* the workload as far as the steps go */
+	const struct workload *workload; /* the same */
+	int *origins;                    /* by tensor: where evictions and reloads began */
+	int *latest;                     /* by tensor: what it is by now after those */
+	struct array(
+		struct version) versions; /* by origin, then producer, once all steps are read */
 	struct array(struct step) steps;
 	struct array(struct span) step_spans;
 	struct array(struct stay) stays;
@@ -41,7 +51,7 @@ static const char *tensor_near(const struct plan_reading *file, const char *name
 
 static int find_tensor(struct plan_reading *file, const char *name, struct span span)
 {
-	int tensor = workload_tensor(file->workload, name);
+	int tensor = names_find(&file->growing.tensors, name);
 	if (tensor >= 0)
 		return tensor;
 	const char *near = tensor_near(file, name);
@@ -52,80 +62,131 @@ static int find_tensor(struct plan_reading *file, const char *name, struct span 
 	return -1;
 }
 
-static void complain_about_turn(
-	struct plan_reading *file, const char *name, int step, struct span span)
+/* Ops of the workload, and behind them those of moves. */
+static const char *op_near(const struct plan_reading *file, const char *name)
 {
-	size_t count = file->workload->op_count;
-	const char **known = arena_array(file->reading->arena, const char *, count + 1);
-	for (size_t o = 0; o < count; o++)
-		known[o] = file->workload->ops[o].name;
-	int op = workload_op(file->workload, name);
-	const char *near = op < 0 ? suggest(name, known) : NULL;
-	if (op >= 0 && step < (int)count)
-		WRONG(file, span, "op '%s' is not next: the workload runs '%s' here", name,
-			known[step]);
-	else if (op >= 0)
-		WRONG(file, span, "op '%s' ran before", name);
-	else if (near)
+	const struct workload *given = file->growing.from, *workload = file->workload;
+	size_t count = 0;
+	const char **known = arena_array(
+		file->reading->arena, const char *, given->op_count + workload->op_count + 1);
+	for (size_t o = 0; o < given->op_count; o++)
+		known[count++] = given->ops[o].name;
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].move)
+			known[count++] = workload->ops[o].name;
+	return suggest(name, known);
+}
+
+static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
+{
+	const struct growing *growing = &file->growing;
+	if (names_find(&growing->ops, name) >= 0 || names_find(&growing->tensors, name) >= 0) {
+		if (!growing_is_whole(growing))
+			WRONG(file, span, "op '%s' is not next: the workload runs '%s' here", name,
+				growing->from->ops[growing->taken].name);
+		else
+			WRONG(file, span, "op '%s' ran before", name);
+		return;
+	}
+	const char *near = op_near(file, name);
+	if (near)
 		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
 	else
 		WRONG(file, span, "no op '%s' in the workload", name);
 }
 
+static int compare_versions(const void *left, const void *right)
+{
+	const struct version *a = left, *b = right;
+	if (a->origin != b->origin)
+		return a->origin < b->origin ? -1 : 1;
+	return a->producer < b->producer ? -1 : a->producer > b->producer;
+}
+
 /* What a tensor is at a step after evictions and reloads: the last that has begun. */
 static int find_version(const struct plan_reading *file, int tensor, int step)
 {
-	int version = tensor;
-	for (int t = 0; t < (int)file->workload->tensor_count; t++)
-		if (file->workload->tensors[t].producer <= step &&
-			tensor_origin(file->workload, t) == tensor &&
-			file->workload->tensors[t].producer >=
-				file->workload->tensors[version].producer)
-			version = t;
-	return version;
+	size_t first = 0, end = file->versions.count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		const struct version *at = &file->versions.at[middle];
+		if (at->origin < tensor || (at->origin == tensor && at->producer <= step))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	const struct version *last = first ? &file->versions.at[first - 1] : NULL;
+	return last && last->origin == tensor ? last->tensor : tensor;
+}
+
+static void add_move(struct plan_reading *file, enum move_kind kind, int from, const char *name)
+{
+	int to = (int)file->workload->tensor_count;
+	growing_reserve(&file->growing, name, to);
+	growing_move(&file->growing, kind, from, to, name);
+	file->latest[to] = file->origins[to] = to;
+	if (kind == MOVE_CLONE)
+		return;
+	file->origins[to] = file->origins[from];
+	file->latest[file->origins[to]] = to;
+	*array_add(file->reading->arena, &file->versions) =
+		(struct version){file->origins[to], (int)file->steps.count, to};
 }
 
 /* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
-static bool read_clone(struct plan_reading *file, struct reader *map, int t, int step)
+static bool read_clone(struct plan_reading *file, struct reader *map, int t)
 {
 	const char *as;
 	if (!read_text(map, "as", REQUIRED, &as))
 		return false;
-	if (workload_tensor(file->workload, as) >= 0 || workload_op(file->workload, as) >= 0) {
+	if (growing_has_name(&file->growing, as)) {
 		WRONG(file, span_of(map, "as"), "there is a tensor or an op '%s' already", as);
 		return false;
 	}
-	file->workload =
-		workload_with_named_clone(file->reading->arena, file->workload, t, step, as);
+	add_move(file, MOVE_CLONE, t, as);
 	return true;
 }
 
-static bool read_move(struct plan_reading *file, struct reader *map, int step)
+/* What is moved has been written before: an op of the workload that had its turn did that. */
+static bool is_written(const struct plan_reading *file, int tensor)
+{
+	const struct growing *growing = &file->growing;
+	return growing->from->tensors[growing->first[tensor]].producer < (int)growing->taken;
+}
+
+static bool read_move(struct plan_reading *file, struct reader *map)
 {
 	const char *tensor;
 	int move;
-	bool kind = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
-	if (!read_text(map, "tensor", REQUIRED, &tensor) || !kind)
+	bool word = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
+	if (!read_text(map, "tensor", REQUIRED, &tensor) || !word)
 		return false;
 	int t = find_tensor(file, tensor, span_of(map, "tensor"));
 	if (t < 0)
 		return false;
-	t = find_version(file, t, step);
-	if (move + MOVE_CLONE == MOVE_CLONE)
-		return read_clone(file, map, t, step);
-	file->workload = workload_with_move(
-		file->reading->arena, file->workload, (enum move_kind)(move + MOVE_CLONE), t, step);
+	if (!is_written(file, t)) {
+		WRONG(file, span_of(map, "tensor"), "'%s' is moved before an op writes it", tensor);
+		return false;
+	}
+	t = file->latest[t];
+	enum move_kind kind = (enum move_kind)(move + MOVE_CLONE);
+	if (kind == MOVE_CLONE)
+		return read_clone(file, map, t);
+	add_move(file, kind, t, growing_name(&file->growing, kind, t));
 	return true;
 }
 
-static bool read_op(struct plan_reading *file, struct reader *map, int step)
+static bool read_op(struct plan_reading *file, struct reader *map)
 {
+	const struct growing *growing = &file->growing;
 	const char *name;
 	if (!read_text(map, "op", REQUIRED, &name))
 		return false;
-	if (workload_op(file->workload, name) == step)
+	if (!growing_is_whole(growing) && names_find(&growing->ops, name) == (int)growing->taken) {
+		growing_take(&file->growing);
 		return true;
-	complain_about_turn(file, name, step, span_of(map, "op"));
+	}
+	complain_about_turn(file, name, span_of(map, "op"));
 	return false;
 }
 
@@ -183,7 +244,7 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 	if (!reader_open(&map, file->reading, node, "step"))
 		return false;
 	bool is_move = node_find(node, "move");
-	if (!(is_move ? read_move(file, &map, number) : read_op(file, &map, number)))
+	if (!(is_move ? read_move(file, &map) : read_op(file, &map)))
 		return false;
 	struct step *step = array_add(file->reading->arena, &file->steps);
 	step->op = number;
@@ -206,10 +267,14 @@ static bool read_steps(struct plan_reading *file, struct reader *map)
 		if (!read_step(file, list->items[i]))
 			return false;
 	}
-	size_t count = file->steps.count;
-	if (count == file->workload->op_count)
+	if (file->versions.count)
+		qsort(file->versions.at, file->versions.count, sizeof *file->versions.at,
+			compare_versions);
+	const struct growing *growing = &file->growing;
+	if (growing_is_whole(growing))
 		return true;
-	WRONG(file, list->span, "the steps end before op '%s'", file->workload->ops[count].name);
+	WRONG(file, list->span, "the steps end before op '%s'",
+		growing->from->ops[growing->taken].name);
 	return false;
 }
 
@@ -331,7 +396,9 @@ static void read_head(struct plan_reading *file, struct reader *map)
 static void finish(struct plan_reading *file)
 {
 	struct plan *plan = file->plan;
-	plan->workload = file->workload;
+	const struct growing *growing = &file->growing;
+	plan->workload =
+		file->workload->op_count > growing->from->op_count ? file->workload : growing->from;
 	plan->steps = file->steps.at;
 	plan->step_count = (int)file->steps.count;
 	plan->residency_count = (int)file->stays.count;
@@ -361,10 +428,10 @@ static void check(struct plan_reading *file, struct span whole)
 }
 
 /* The arguments are written for others; here they only may not say something else. */
-static void check_arguments(struct plan_reading *file, const struct node *node, int *step)
+static void check_arguments(struct plan_reading *file, const struct node *node,
+	struct plan_arguments *arguments, int *step)
 {
 	const struct plan *plan = file->plan;
-	int *tensors = arena_array(file->reading->arena, int, plan->workload->tensor_count);
 	int64_t bundle = 0;
 	const char *const *names = NULL;
 	size_t count = 0;
@@ -377,9 +444,13 @@ static void check_arguments(struct plan_reading *file, const struct node *node, 
 	int first = *step;
 	while (*step < plan->step_count && plan->steps[*step].bundle == bundle)
 		++*step;
-	bool same = first < *step && (int)count == plan_arguments(plan, first, *step, tensors);
-	for (size_t i = 0; same && i < count; i++)
-		same = text_equal(names[i], plan_name(plan, tensors[i]));
+	plan_arguments_clear(arguments);
+	plan_arguments_add(arguments, first, *step);
+	bool same = first < *step && (int)count == arguments->count;
+	for (size_t i = 0; same && i < count; i++) {
+		int tensor = file->origins[arguments->tensors[i]];
+		same = text_equal(names[i], plan->workload->tensors[tensor].name);
+	}
 	if (given && !same)
 		WRONG(file, node->span, "steps and tensors make other bundles or arguments");
 }
@@ -387,23 +458,40 @@ static void check_arguments(struct plan_reading *file, const struct node *node, 
 static void check_bundles(struct plan_reading *file, const struct node *bundles)
 {
 	int step = 0;
+	struct plan_arguments arguments = plan_arguments_open(file->plan, file->reading->arena);
 	for (size_t i = 0; bundles && i < bundles->count; i++)
-		check_arguments(file, bundles->items[i], &step);
+		check_arguments(file, bundles->items[i], &arguments, &step);
 	if (bundles && step < file->plan->step_count)
 		WRONG(file, bundles->span, "bundle %d is not listed",
 			file->plan->steps[step].bundle);
+}
+
+static void open_workload(
+	struct plan_reading *file, const struct workload *workload, const struct node *steps)
+{
+	struct arena *arena = file->reading->arena;
+	size_t moves = 0;
+	for (size_t i = 0; steps && steps->kind == NODE_LIST && i < steps->count; i++)
+		moves += node_find(steps->items[i], "move") != NULL;
+	file->growing = growing_open(arena, workload, moves);
+	file->workload = file->growing.workload;
+	file->origins = arena_array(arena, int, workload->tensor_count + moves);
+	file->latest = arena_array(arena, int, workload->tensor_count + moves);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		file->origins[t] = file->latest[t] = (int)t;
 }
 
 const struct plan *plan_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct workload *workload)
 {
 	struct plan *plan = arena_new(reading->arena, struct plan);
-	struct plan_reading file = {.reading = reading, .plan = plan, .workload = workload};
+	struct plan_reading file = {.reading = reading, .plan = plan};
 	size_t errors = diag_errors(reading->diag);
 	struct reader map;
 	plan->arch = arch;
 	if (!reader_open(&map, reading, node, "plan"))
 		return NULL;
+	open_workload(&file, workload, node_find(node, "steps"));
 	read_head(&file, &map);
 	const struct node *bundles = read_list(&map, "bundles", OPTIONAL);
 	const struct node *tensors = read_map(&map, "tensors", REQUIRED);

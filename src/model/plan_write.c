@@ -14,37 +14,73 @@ const char *const proof_names[] = {
 	NULL,
 };
 
-const char *plan_name(const struct plan *plan, int tensor)
+struct plan_arguments plan_arguments_open(const struct plan *plan, struct arena *arena)
 {
-	return plan->workload->tensors[tensor_origin(plan->workload, tensor)].name;
+	size_t tensors = plan->workload->tensor_count;
+	return (struct plan_arguments){.plan = plan,
+		.tensors = arena_array(arena, int, tensors),
+		.lists = arena_array(arena, int, tensors),
+		.list = 1};
 }
 
-int plan_arguments(const struct plan *plan, int first, int end, int *tensors)
+void plan_arguments_clear(struct plan_arguments *arguments)
 {
-	int count = 0;
+	arguments->count = 0;
+	arguments->list++;
+}
+
+void plan_arguments_add(struct plan_arguments *arguments, int first, int end)
+{
+	const struct plan *plan = arguments->plan;
 	for (int step = first; step < end; step++) {
 		const struct op *op = &plan->workload->ops[plan->steps[step].op];
 		for (int i = 0; i < op_operands(op); i++) {
-			int tensor = op_operand(op, i)->tensor, at = 0;
-			int home = tensor_home(plan->workload, tensor);
-			while (at < count && tensors[at] != home)
-				at++;
-			if (at == count && plan_is_argument(plan, step, i))
-				tensors[count++] = home;
+			int home = tensor_home(plan->workload, op_operand(op, i)->tensor);
+			if (arguments->lists[home] == arguments->list ||
+				!plan_is_argument(plan, step, i))
+				continue;
+			arguments->lists[home] = arguments->list;
+			arguments->tensors[arguments->count++] = home;
 		}
 	}
-	return count;
+}
+
+/* What is written, and what is needed to write it. */
+struct writing {
+	struct text *text;
+	const struct plan *plan;
+	const int *origins; /* by tensor */
+	int *first, *at;    /* residencies by origin: at[first[t]] .. at[first[t + 1] - 1] */
+};
+
+static struct writing writing_open(struct text *text, const struct plan *plan)
+{
+	struct arena *arena = text->arena;
+	size_t tensors = plan->workload->tensor_count;
+	struct writing writing = {.text = text,
+		.plan = plan,
+		.origins = tensor_origins(arena, plan->workload),
+		.first = arena_array(arena, int, tensors + 2),
+		.at = arena_array(arena, int, plan->residency_count)};
+	for (int i = 0; i < plan->residency_count; i++)
+		writing.first[writing.origins[plan->residencies[i].tensor] + 2]++;
+	for (size_t t = 2; t < tensors + 2; t++)
+		writing.first[t] += writing.first[t - 1];
+	for (int i = 0; i < plan->residency_count; i++)
+		writing.at[writing.first[writing.origins[plan->residencies[i].tensor] + 1]++] = i;
+	return writing;
+}
+
+/* What a plan calls a tensor. */
+static const char *name_of(const struct writing *writing, int tensor)
+{
+	return writing->plan->workload->tensors[writing->origins[tensor]].name;
 }
 
 static void write_word(struct text *text, const char *key, const char *word)
 {
 	text_add(text, "%s: ", key);
 	quote_yaml(text, word);
-}
-
-static const char *tensor_name(const struct plan *plan, int tensor)
-{
-	return plan->workload->tensors[tensor].name;
 }
 
 static void write_staging(struct text *text, const struct staging *staging)
@@ -58,13 +94,15 @@ static void write_staging(struct text *text, const struct staging *staging)
 	text_add(text, "]}");
 }
 
-static void write_step(struct text *text, const struct plan *plan, const struct step *step)
+static void write_step(const struct writing *writing, const struct step *step)
 {
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
 	const struct op *op = &plan->workload->ops[step->op];
 	text_add(text, "  - {");
 	if (op->move) {
 		write_word(text, "move", op->type);
-		write_word(text, ", tensor", plan_name(plan, op->reads[0].tensor));
+		write_word(text, ", tensor", name_of(writing, op->reads[0].tensor));
 		if (op->move == MOVE_CLONE)
 			write_word(text, ", as", op->name);
 	} else {
@@ -77,26 +115,30 @@ static void write_step(struct text *text, const struct plan *plan, const struct 
 	text_add(text, "}\n");
 }
 
-static void write_bundles(struct text *text, const struct plan *plan)
+static void write_bundles(const struct writing *writing)
 {
-	int *tensors = arena_array(text->arena, int, plan->workload->tensor_count);
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
+	struct plan_arguments arguments = plan_arguments_open(plan, text->arena);
 	text_add(text, "  bundles:\n");
 	for (int first = 0, end; first < plan->step_count; first = end) {
 		int bundle = plan->steps[first].bundle;
 		for (end = first; end < plan->step_count && plan->steps[end].bundle == bundle;)
 			end++;
-		int count = plan_arguments(plan, first, end, tensors);
+		plan_arguments_clear(&arguments);
+		plan_arguments_add(&arguments, first, end);
 		text_add(text, "  - {bundle: %d, arguments: [", bundle);
-		for (int i = 0; i < count; i++) {
+		for (int i = 0; i < arguments.count; i++) {
 			text_add(text, "%s", i ? ", " : "");
-			quote_yaml(text, plan_name(plan, tensors[i]));
+			quote_yaml(text, name_of(writing, arguments.tensors[i]));
 		}
 		text_add(text, "]}\n");
 	}
 }
 
-static void write_stay(struct text *text, const struct plan *plan, const struct residency *stay)
+static void write_stay(const struct writing *writing, const struct residency *stay)
 {
+	struct text *text = writing->text;
 	text_add(text, "    - {where: %s, ", stay->place == PLACE_LX ? "LX" : "HBM");
 	if (stay->place == PLACE_LX) {
 		write_word(text, "view", view_print(text->arena, &stay->view));
@@ -105,27 +147,25 @@ static void write_stay(struct text *text, const struct plan *plan, const struct 
 	}
 	text_add(text, "from: %d, to: %d", stay->from, stay->to);
 	if (stay->place == PLACE_LX && stay->in_place_of >= 0)
-		write_word(text, ", in_place_of", plan_name(plan, stay->in_place_of));
+		write_word(text, ", in_place_of", name_of(writing, stay->in_place_of));
 	text_add(text, "}\n");
 }
 
 /* The stays of a tensor, and of what came of it. */
-static void write_tensor(struct text *text, const struct plan *plan, int tensor)
+static void write_tensor(const struct writing *writing, int tensor)
 {
-	bool named = false;
-	for (int i = 0; i < plan->residency_count; i++) {
-		if (tensor_origin(plan->workload, plan->residencies[i].tensor) != tensor)
-			continue;
-		/* libyaml takes keys of up to 1024 characters without a '?' */
-		bool is_long = strlen(tensor_name(plan, tensor)) > 160;
-		if (!named) {
-			text_add(text, is_long ? "    ? " : "    ");
-			quote_yaml(text, tensor_name(plan, tensor));
-			text_add(text, is_long ? "\n    :\n" : ":\n");
-		}
-		named = true;
-		write_stay(text, plan, &plan->residencies[i]);
-	}
+	struct text *text = writing->text;
+	int first = writing->first[tensor], end = writing->first[tensor + 1];
+	if (first == end)
+		return;
+	/* libyaml takes keys of up to 1024 characters without a '?' */
+	const char *name = writing->plan->workload->tensors[tensor].name;
+	bool is_long = strlen(name) > 160;
+	text_add(text, is_long ? "    ? " : "    ");
+	quote_yaml(text, name);
+	text_add(text, is_long ? "\n    :\n" : ":\n");
+	for (int i = first; i < end; i++)
+		write_stay(writing, &writing->plan->residencies[writing->at[i]]);
 }
 
 static bool is_inserted(const struct workload *workload, int tensor)
@@ -136,18 +176,20 @@ static bool is_inserted(const struct workload *workload, int tensor)
 
 /* The workload's own tensors by number; then those of moves by step, whose
  * numbers depend on who inserted them first. */
-static void write_tensors(struct text *text, const struct plan *plan)
+static void write_tensors(const struct writing *writing)
 {
+	struct text *text = writing->text;
+	const struct plan *plan = writing->plan;
 	const struct workload *workload = plan->workload;
 	text_add(text, plan->residency_count ? "  tensors:\n" : "  tensors: {}\n");
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		if (!is_inserted(workload, t))
-			write_tensor(text, plan, t);
+			write_tensor(writing, t);
 	}
 	for (int step = 0; step < plan->step_count; step++) {
 		const struct op *op = &workload->ops[plan->steps[step].op];
 		for (int i = 0; op->move == MOVE_CLONE && i < op->write_count; i++)
-			write_tensor(text, plan, op->writes[i].tensor);
+			write_tensor(writing, op->writes[i].tensor);
 	}
 }
 
@@ -165,6 +207,7 @@ static void write_proof(struct text *text, const struct proof *proof)
 
 void plan_write(const struct plan *plan, struct text *text)
 {
+	struct writing writing = writing_open(text, plan);
 	text_add(text, "plan:\n  version: 1\n");
 	if (plan->workload->name)
 		write_word(text, "  workload", plan->workload->name);
@@ -173,8 +216,8 @@ void plan_write(const struct plan *plan, struct text *text)
 	write_word(text, "  architecture", plan->arch->name);
 	text_add(text, "\n  cores: %d\n  steps:%s\n", plan->cores, plan->step_count ? "" : " []");
 	for (int i = 0; i < plan->step_count; i++)
-		write_step(text, plan, &plan->steps[i]);
-	write_bundles(text, plan);
-	write_tensors(text, plan);
+		write_step(&writing, &plan->steps[i]);
+	write_bundles(&writing);
+	write_tensors(&writing);
 	write_proof(text, &plan->proof);
 }

@@ -2,6 +2,7 @@
 #define MODEL_PLANNING_H
 
 #include "base/diag.h"
+#include "base/stopper.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,6 +68,7 @@ struct planning {
 	const struct staging_menu
 		*menus; /* of broadcasts; NULL: as search/lx_staging.h makes them */
 	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
+	struct stopper stopper; /* asked for every op and buffer; after a yes there is no plan */
 
 	/* of the machine: the bounds of what may be asked for */
 	int machine_cores;

@@ -1,5 +1,6 @@
 #include "model/workload.h"
 
+#include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -100,6 +101,19 @@ int tensor_origin(const struct workload *workload, int tensor)
 	}
 }
 
+const int *tensor_origins(struct arena *arena, const struct workload *workload)
+{
+	int *origins = arena_array(arena, int, workload->tensor_count);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		origins[t] = (int)t;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (op->move == MOVE_EVICT || op->move == MOVE_RELOAD)
+			origins[op->writes[0].tensor] = origins[op->reads[0].tensor];
+	}
+	return origins;
+}
+
 int workload_tensor(const struct workload *workload, const char *name)
 {
 	for (size_t t = 0; t < workload->tensor_count; t++) {
@@ -155,16 +169,6 @@ int64_t op_units(const struct workload *workload, const struct op *op, int l)
 bool op_is_tiled(const struct op *op)
 {
 	return op->kind != OP_OPAQUE && op->kind != OP_BROADCAST;
-}
-
-int tensor_root(const struct workload *workload, int tensor)
-{
-	for (size_t o = 0; o < workload->op_count && workload->tensors[tensor].producer < 0; o++) {
-		const struct op *op = &workload->ops[o];
-		if (op->kind == OP_BROADCAST && op->reads[0].tensor == tensor)
-			return op->root;
-	}
-	return -1;
 }
 
 bool workload_has_broadcast(const struct workload *workload)

@@ -145,6 +145,9 @@ int tensor_home(const struct workload *workload, int tensor);
 /* What was evicted and reloaded and is this tensor now; itself if nothing was. */
 int tensor_origin(const struct workload *workload, int tensor);
 
+/* The same of all tensors at once, by number. */
+const int *tensor_origins(struct arena *arena, const struct workload *workload);
+
 /* The index of a tensor or op by name; -1 if there is none. */
 int workload_tensor(const struct workload *workload, const char *name);
 int workload_op(const struct workload *workload, const char *name);
@@ -164,9 +167,6 @@ int op_stick_loop(const struct workload *workload, const struct op *op, int oper
 
 /* Whether cores share the op and tile it; nobody divides opaque ops and broadcasts. */
 bool op_is_tiled(const struct op *op);
-
-/* The only rank that has a tensor, because a broadcast starts from there; -1: all have it. */
-int tensor_root(const struct workload *workload, int tensor);
 
 bool workload_has_broadcast(const struct workload *workload);
 

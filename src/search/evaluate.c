@@ -32,7 +32,9 @@ enum sim_mode evaluate_mode(
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
 	struct arena *arena)
 {
-	struct truth truth = {workload, workload_ranks(workload, arch), NULL};
+	struct truth truth = {workload, workload_ranks(workload, arch), NULL, {0}};
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		names_add(arena, &truth.names, workload->tensors[t].name, (int)t);
 	truth.arrays = arena_array(arena, void **, truth.ranks);
 	for (int r = 0; r < truth.ranks; r++) {
 		truth.arrays[r] = arena_array(arena, void *, workload->tensor_count);
@@ -44,7 +46,7 @@ struct truth evaluate_truth(const struct workload *workload, const struct arch *
 
 static void *find_array(const struct truth *truth, int rank, const struct tensor *tensor)
 {
-	int t = workload_tensor(truth->workload, tensor->name);
+	int t = names_find(&truth->names, tensor->name);
 	return t < 0 ? NULL : truth->arrays[rank][t];
 }
 
@@ -86,7 +88,8 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 	if (!outcome->program)
 		return;
 	int ranks = outcome->program->ranks;
-	struct sim_options options = {.mode = how->mode, .trace = how->trace};
+	struct sim_options options = {
+		.mode = how->mode, .trace = how->trace, .stopper = how->stopper};
 	void *const **inputs = arena_array(arena, void *const *, ranks);
 	for (int r = 0; how->mode == SIM_DATA && r < ranks; r++)
 		inputs[r] = list_supplied(how->truth, r, outcome->plan->workload, arena);

@@ -1,6 +1,7 @@
 #ifndef SEARCH_EVALUATE_H
 #define SEARCH_EVALUATE_H
 
+#include "base/names.h"
 #include "cost/cost.h"
 #include "model/plan.h"
 #include "sim/sim.h"
@@ -33,7 +34,8 @@ struct outcome {
 struct truth {
 	const struct workload *workload;
 	int ranks;
-	void ***arrays; /* by rank, then tensor */
+	void ***arrays;     /* by rank, then tensor */
+	struct names names; /* of tensors */
 };
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
 	struct arena *arena);
@@ -50,8 +52,9 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
 struct simulation {
 	enum sim_mode mode;
 	const struct truth *truth;
-	uint64_t steps_most; /* events: a program of more is not even made; 0: no limit */
-	bool trace;          /* keep when each instruction ran */
+	uint64_t steps_most;           /* events: a program of more is not even made; 0: no limit */
+	bool trace;                    /* keep when each instruction ran */
+	const struct stopper *stopper; /* who stops it, as one who reached a limit; or NULL */
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
 

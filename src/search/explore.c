@@ -28,13 +28,14 @@ static void refuse(struct slot *slot, const char *why)
 }
 
 static struct outcome carry_out(const struct exploration *exploration, const struct plan *plan,
-	struct slot *slot, struct arena *arena)
+	const struct stopper *stopper, struct slot *slot, struct arena *arena)
 {
 	struct outcome outcome = evaluate_cost(plan, arena);
 	slot->effort.evaluated++;
 	if (outcome.why || exploration->simulate != SIMULATE_ALL)
 		return outcome;
-	struct simulation how = {.mode = SIM_COUNT, .steps_most = exploration->simulate_budget};
+	struct simulation how = {
+		.mode = SIM_COUNT, .steps_most = exploration->simulate_budget, .stopper = stopper};
 	evaluate_simulate(&outcome, &how, arena);
 	if (outcome.why)
 		return outcome;
@@ -64,15 +65,20 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 	struct slot *slot, struct frontier *local, struct arena *scratch)
 {
 	const struct exploration *exploration = driver->exploration;
+	struct recipe asked = *recipe;
+	asked.planning.stopper = (struct stopper){driver, explore_stops};
+	struct recipe_result made = recipe_plan(&asked, scratch);
+	if (made.stopped)
+		return;
 	slot->effort.offered++;
-	struct recipe_result made = recipe_plan(recipe, scratch);
 	slot->effort.evaluated += made.ticks;
 	slot->joint_cut |= made.cut;
 	if (!made.plan) {
 		refuse(slot, made.why);
 		return;
 	}
-	struct outcome outcome = carry_out(exploration, made.plan, slot, scratch);
+	struct outcome outcome =
+		carry_out(exploration, made.plan, &asked.planning.stopper, slot, scratch);
 	if (outcome.why) {
 		refuse(slot, outcome.why);
 		return;
@@ -100,7 +106,7 @@ static void offer_plan(struct driver *driver, const struct recipe *recipe, const
 	found->execution = execution_of(&outcome);
 	struct point point = {
 		.score = outcome.cost.score,
-		.key = plan_text(made.plan, slot->arena),
+		.key = arena_text(slot->arena, plan_text(made.plan, scratch)),
 		.payload = found,
 	};
 	frontier_add(local, slot->arena, point);
@@ -233,8 +239,17 @@ void explore_tell(struct driver *driver, size_t done, size_t count, uint64_t off
 	const struct exploration *exploration = driver->exploration;
 	if (exploration->progress)
 		exploration->progress(exploration->listener, driver->round, done, count, offered);
-	if (exploration->stop && exploration->stop(exploration->listener))
+	explore_stops(driver);
+}
+
+bool explore_stops(void *at)
+{
+	struct driver *driver = at;
+	const struct exploration *exploration = driver->exploration;
+	if (!atomic_load(&driver->stopped) && exploration->stop &&
+		exploration->stop(exploration->listener))
 		atomic_store(&driver->stopped, true);
+	return atomic_load(&driver->stopped);
 }
 
 struct round {
@@ -292,7 +307,8 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 		driver.scratch[i] = arena_open();
 	struct tasks tasks = tasks_first(exploration, arena);
 	run_round(&driver, &tasks);
-	tasks = tasks_staging(exploration, &explored.frontier, arena);
+	if (!explore_stops(&driver))
+		tasks = tasks_staging(exploration, &explored.frontier, arena);
 	if (tasks.count)
 		run_round(&driver, &tasks);
 	tasks = tasks_varying(exploration, &explored.frontier, arena);

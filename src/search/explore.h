@@ -27,8 +27,9 @@
  *
  * A task sees only the frontier of the round before, writes only its own slot,
  * and slots are merged in order: the result is the same for any number of
- * threads.  `stop` and `progress` are called between tasks, one thread at a
- * time.
+ * threads.  `progress` is called between tasks, one thread at a time; `stop` also by any
+ * thread amid its task, for every op of a candidate or so, and what it answers once it answers
+ * ever after: a candidate that is not finished by then is none.
  */
 struct arena;
 

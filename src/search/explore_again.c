@@ -27,26 +27,38 @@ struct execution execution_of(const struct outcome *outcome)
 	return execution;
 }
 
-static struct outcome make_again(const struct found *found, struct arena *arena)
+/* The plan and its price; no plan once the stopper has said so. */
+static struct outcome make_again(
+	const struct found *found, struct stopper stopper, struct arena *arena)
 {
-	struct recipe_result made = recipe_plan(&found->recipe, arena);
+	struct recipe recipe = found->recipe;
+	recipe.planning.stopper = stopper;
+	struct recipe_result made = recipe_plan(&recipe, arena);
+	if (made.stopped)
+		return (struct outcome){.why = made.why};
 	if (!made.plan)
 		BUG("a plan cannot be made again: %s", made.why);
 	return evaluate_cost(made.plan, arena);
 }
 
-static struct execution execute_again(const struct exploration *exploration,
-	const struct found *found, const struct truth *truth, struct arena *arena)
+static struct execution execute_again(struct driver *driver, const struct found *found,
+	const struct truth *truth, struct arena *arena)
 {
+	const struct exploration *exploration = driver->exploration;
+	struct stopper stopper = {driver, explore_stops};
 	if (exploration->simulate == SIMULATE_ALL && !found->execution.finished)
 		return found->execution;
-	struct outcome outcome = make_again(found, arena);
+	struct outcome outcome = make_again(found, stopper, arena);
+	if (outcome.why)
+		return found->execution;
 	struct simulation how = {.mode = evaluate_mode(exploration->workload, exploration->arch,
 					 &outcome.cost.score),
 		.truth = truth,
-		.steps_most = exploration->simulate_budget};
+		.steps_most = exploration->simulate_budget,
+		.stopper = &stopper};
 	evaluate_simulate(&outcome, &how, arena);
-	return execution_of(&outcome);
+	return !outcome.simulated && explore_stops(driver) ? found->execution
+							   : execution_of(&outcome);
 }
 
 static bool wants_truth(const struct driver *driver)
@@ -63,8 +75,9 @@ static const char *explain_gap(struct driver *driver, const struct found *found)
 {
 	struct arena *scratch = driver->scratch[0];
 	struct arena_mark mark = arena_mark(scratch);
-	struct outcome outcome = make_again(found, scratch);
-	const char *text = gap_explain(&outcome, scratch);
+	struct outcome outcome =
+		make_again(found, (struct stopper){driver, explore_stops}, scratch);
+	const char *text = outcome.why ? NULL : gap_explain(&outcome, scratch);
 	text = text ? arena_text(driver->arena, text) : NULL;
 	arena_release(scratch, mark);
 	return text;
@@ -104,7 +117,7 @@ static void last_run(void *context, size_t i, int thread)
 	struct found *found = last->order[i]->payload;
 	struct arena *scratch = driver->scratch[thread];
 	struct arena_mark mark = arena_mark(scratch);
-	found->execution = execute_again(driver->exploration, found, last->truth, scratch);
+	found->execution = execute_again(driver, found, last->truth, scratch);
 	arena_release(scratch, mark);
 }
 

@@ -20,6 +20,9 @@ struct driver {
 	atomic_bool stopped;
 };
 
+/* Asks whether to stop; of a driver, by any thread. */
+bool explore_stops(void *driver);
+
 /* Reports how far the round is, and asks whether to stop. */
 void explore_tell(struct driver *driver, size_t done, size_t count, uint64_t offered);
 

@@ -2,8 +2,8 @@
 #define SEARCH_FACTORS_H
 
 #include "base/random.h"
+#include "base/stopper.h"
 #include "base/wide.h"
-#include "search/stopper.h"
 
 #include <stdbool.h>
 #include <stddef.h>

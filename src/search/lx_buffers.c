@@ -1,7 +1,6 @@
 #include "search/lx_buffers.h"
 
 #include "base/arena.h"
-#include "constraints/graph.h"
 #include "model/mapping.h"
 #include "search/lx_staging.h"
 #include "search/lx_views.h"
@@ -15,59 +14,79 @@ struct gathering {
 	int *tensors;
 	struct view *views;
 	int *buffer_of; /* by tensor; -1 */
+	int *opaque;    /* by step: the first opaque op from there on */
+	int *crowd;     /* by step: those before in which a tensor lives that must live in LX */
 };
 
-/* An opaque op at work while the tensor lives; NULL if there is none. */
-static const struct op *find_opaque(const struct workload *workload, int from, int to)
+/* How far the first opaque op from each step on is, and steps in which a tensor lives that must
+ * live in LX. */
+static void look_ahead(struct gathering *gathering)
 {
-	for (int o = from; o < to; o++)
-		if (workload->ops[o].kind == OP_OPAQUE)
-			return &workload->ops[o];
-	return NULL;
+	const struct lx_graph *graph = gathering->graph;
+	const struct workload *workload = graph->workload;
+	int ops = (int)workload->op_count, from, to;
+	gathering->opaque = arena_array(graph->arena, int, ops + 1);
+	gathering->crowd = arena_array(graph->arena, int, ops + 1);
+	gathering->opaque[ops] = ops;
+	for (int o = ops - 1; o >= 0; o--)
+		gathering->opaque[o] =
+			workload->ops[o].kind == OP_OPAQUE ? o : gathering->opaque[o + 1];
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		users_life(&graph->users, t, &from, &to);
+		gathering->crowd[from] += graph->stays[t] == STAY_LX;
+		gathering->crowd[to] -= graph->stays[t] == STAY_LX;
+	}
+	/* Sums: how many live; then how many of the steps before have one. */
+	for (int o = 0, living = 0, steps = 0; o <= ops; o++) {
+		living += gathering->crowd[o];
+		gathering->crowd[o] = steps;
+		steps += living > 0;
+	}
+}
+
+/* An opaque op at work while the tensor lives; NULL if there is none. */
+static const struct op *find_opaque(const struct gathering *gathering, int from, int to)
+{
+	int o = gathering->opaque[from];
+	return o < to ? &gathering->graph->workload->ops[o] : NULL;
 }
 
 /* Whether a tensor lives while one does that must live in LX. */
-static bool stands_in_way(const struct lx_graph *graph, int t)
+static bool stands_in_way(const struct gathering *gathering, int t)
 {
-	const struct workload *workload = graph->workload;
-	int from, to, other_from, other_to;
-	plan_liveness(workload, t, &from, &to);
-	for (int other = 0; other < (int)workload->tensor_count; other++) {
-		if (graph_stay(graph->planning->constraints, workload, other) != STAY_LX)
-			continue;
-		plan_liveness(workload, other, &other_from, &other_to);
-		if (from < other_to && other_from < to)
-			return true;
-	}
-	return false;
+	int from, to;
+	users_life(&gathering->graph->users, t, &from, &to);
+	return gathering->crowd[to] > gathering->crowd[from];
 }
 
 /* NULL if the op's output may live in LX, under *view. */
 static const char *check_output(
-	const struct lx_graph *graph, const struct op *op, int t, struct view *view)
+	const struct gathering *gathering, const struct op *op, int t, struct view *view)
 {
+	const struct lx_graph *graph = gathering->graph;
 	const struct workload *workload = graph->workload;
 	if (op->kind == OP_OPAQUE)
 		return arena_format(graph->arena, "the opaque op '%s' writes it", op->name);
 	if (workload->tensors[t].role == TENSOR_OUTPUT)
 		return "it is a graph output";
-	enum stay stay = graph_stay(graph->planning->constraints, workload, t);
+	enum stay stay = graph->stays[t];
 	if (stay == STAY_HBM)
 		return "a constraint keeps it in HBM";
-	if (stay == STAY_ANYWHERE && graph->crowded && stands_in_way(graph, t))
+	if (stay == STAY_ANYWHERE && graph->crowded && stands_in_way(gathering, t))
 		return "it gives way to tensors that must live in LX";
 	if (!name_list_has(&graph->planning->eligible, op->type))
 		return arena_format(graph->arena, "outputs of '%s' ops are not eligible", op->type);
 	const char *why = NULL;
 	struct arena_mark mark = arena_mark(graph->arena);
-	struct lx_uses uses = lx_uses(graph->arch, workload, graph->mappings, t, graph->arena);
+	struct lx_uses uses =
+		lx_uses(graph->arch, workload, &graph->users, graph->mappings, t, graph->arena);
 	if (!lx_residence(graph->arch, workload, graph->mappings, &uses, lx_is_moved(graph, t),
 		    graph->arena, view, &why))
 		return why;
 	arena_release(graph->arena, mark);
 	int from, to;
-	plan_liveness(workload, t, &from, &to);
-	const struct op *opaque = find_opaque(workload, from, to);
+	users_life(&graph->users, t, &from, &to);
+	const struct op *opaque = find_opaque(gathering, from, to);
 	if (opaque)
 		return arena_format(
 			graph->arena, "it lives across the opaque op '%s'", opaque->name);
@@ -78,7 +97,7 @@ static void add_buffer(struct gathering *gathering, int t, const struct view *vi
 {
 	const struct tensor *tensor = &gathering->graph->workload->tensors[t];
 	int from, to;
-	plan_liveness(gathering->graph->workload, t, &from, &to);
+	users_life(&gathering->graph->users, t, &from, &to);
 	size_t b = gathering->count++;
 	gathering->buffer_of[t] = (int)b;
 	gathering->tensors[b] = t;
@@ -143,13 +162,16 @@ struct lx_buffers lx_buffers(const struct lx_graph *graph)
 		.views = arena_array(graph->arena, struct view, workload->tensor_count),
 		.buffer_of = arena_array(graph->arena, int, workload->tensor_count),
 	};
+	look_ahead(&gathering);
 	memset(gathering.buffer_of, -1, workload->tensor_count * sizeof *gathering.buffer_of);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
+		if (stopper_stops(&graph->planning->stopper))
+			break;
 		for (int i = 0; i < op->write_count; i++) {
 			int t = op->writes[i].tensor;
 			struct view view;
-			graph->reasons[t] = check_output(graph, op, t, &view);
+			graph->reasons[t] = check_output(&gathering, op, t, &view);
 			if (!graph->reasons[t])
 				add_buffer(&gathering, t, &view);
 		}

@@ -1,4 +1,4 @@
-#include "base/arena.h"
+#include "model/plan_file.h"
 #include "search/lx_passes.h"
 
 /*
@@ -7,24 +7,6 @@
  * opaque op is the last of its bundle.  Moves and the op that they feed stay
  * together.
  */
-
-/* Distinct tensors in HBM that steps [first, end) use; `seen` by tensor, 0 or an earlier stamp. */
-static int64_t count_arguments(const struct plan *plan, int first, int end, int *seen, int stamp)
-{
-	int64_t count = 0;
-	for (int step = first; step < end; step++) {
-		const struct op *op = &plan->workload->ops[plan->steps[step].op];
-		for (int i = 0; i < op_operands(op); i++) {
-			int tensor = op_operand(op, i)->tensor;
-			int home = tensor_home(plan->workload, tensor);
-			if (seen[home] == stamp || !plan_is_argument(plan, step, i))
-				continue;
-			seen[home] = stamp;
-			count++;
-		}
-	}
-	return count;
-}
 
 /* The end of what cannot be parted: moves and the op behind them. */
 static int find_end(const struct plan *plan, int first)
@@ -36,21 +18,24 @@ static int find_end(const struct plan *plan, int first)
 
 static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
 {
-	int *seen = arena_array(graph->arena, int, plan->workload->tensor_count);
+	struct plan_arguments arguments = plan_arguments_open(plan, graph->arena);
 	int64_t most = graph->arch->bundle_tensors;
-	int bundle = 0, start = 0, stamp = 0;
+	int bundle = 0, start = 0;
 	for (int first = 0, end; first < plan->step_count; first = end) {
 		end = find_end(plan, first);
-		if (most > 0 && start < first &&
-			count_arguments(plan, start, end, seen, ++stamp) > most) {
+		plan_arguments_add(&arguments, first, end);
+		if (most > 0 && start < first && arguments.count > most) {
 			bundle++;
 			start = first;
+			plan_arguments_clear(&arguments);
+			plan_arguments_add(&arguments, first, end);
 		}
 		for (int step = first; step < end; step++)
 			plan->steps[step].bundle = bundle;
 		if (plan->workload->ops[plan->steps[end - 1].op].kind == OP_OPAQUE) {
 			bundle++;
 			start = end;
+			plan_arguments_clear(&arguments);
 		}
 	}
 }

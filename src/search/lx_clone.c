@@ -1,10 +1,11 @@
 #include "base/arena.h"
-#include "constraints/graph.h"
+#include "base/array.h"
 #include "model/move.h"
 #include "model/workload_move.h"
 #include "search/lx_passes.h"
 #include "search/lx_views.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -27,10 +28,10 @@ static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses
 {
 	const struct tensor *tensor = &graph->workload->tensors[t];
 	const char *why;
-	enum stay stay = graph_stay(graph->planning->constraints, graph->workload, t);
+	enum stay stay = graph->stays[t];
 	if (stay == STAY_HBM)
 		return "a constraint keeps it in HBM";
-	if (tensor_root(graph->workload, t) >= 0)
+	if (users_root(graph->workload, &graph->users, t) >= 0)
 		return "it lies on the root of a broadcast alone";
 	if (uses->count == 0 || (uses->count == 1 && stay != STAY_LX))
 		return "it is a graph input, read once";
@@ -55,85 +56,96 @@ static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses
 	return NULL;
 }
 
-/* The graph with clones in it, made when the first is wanted: all have room in one copy. */
-struct cloning {
-	struct lx_graph *graph;
-	struct workload *workload; /* NULL: none yet */
-	struct mapping *mappings;
+/* A clone to be, in the order of inputs. */
+struct clone {
+	int tensor, before; /* its first reader */
+	int number;         /* of the clone among tensors */
+	const char *name;
+	struct view view;
 };
 
-/* Inputs that are read more than once, or must live in LX: no others get a clone. */
-static size_t count_wanted(const struct lx_graph *graph)
+/* Before the op that reads them first, in the order of inputs. */
+static int compare_clones(const void *left, const void *right)
 {
-	const struct workload *workload = graph->workload;
+	const struct clone *a = left, *b = right;
+	if (a->before != b->before)
+		return a->before < b->before ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+struct cloning {
+	struct lx_graph *graph;
+	struct array(struct clone) clones;
+};
+
+static void want(struct cloning *cloning, int tensor, int before, const struct fitting *fitting)
+{
+	struct lx_graph *graph = cloning->graph;
+	size_t number = graph->workload->tensor_count + cloning->clones.count;
+	*array_add(graph->arena, &cloning->clones) = (struct clone){
+		.tensor = tensor, .before = before, .number = (int)number, .view = fitting->view};
+}
+
+static void copy_inputs(struct cloning *cloning)
+{
+	struct lx_graph *graph = cloning->graph;
 	struct arena *arena = graph->arena;
-	int *reads = arena_array(arena, int, workload->tensor_count);
-	size_t count = 0;
-	for (size_t o = 0; o < workload->op_count; o++) {
-		const struct op *op = &workload->ops[o];
-		for (int i = 0; i < op->read_count; i++) {
-			int t = op->reads[i].tensor;
-			bool needed =
-				graph_stay(graph->planning->constraints, workload, t) == STAY_LX;
-			count +=
-				workload->tensors[t].producer < 0 && ++reads[t] == (needed ? 1 : 2);
-		}
-	}
-	return count;
-}
-
-static void open_copies(struct cloning *cloning)
-{
-	struct lx_graph *graph = cloning->graph;
 	const struct workload *from = graph->workload;
-	size_t room = count_wanted(graph);
-	cloning->workload = workload_copy(graph->arena, from, room);
-	cloning->mappings = arena_array(graph->arena, struct mapping, from->op_count + room);
-	memcpy(cloning->mappings, graph->mappings, from->op_count * sizeof *cloning->mappings);
-	const char **reasons = arena_array(graph->arena, const char *, from->tensor_count + room);
+	struct clone *clones = cloning->clones.at;
+	size_t count = cloning->clones.count, c = 0;
+	struct growing growing = growing_open(arena, from, count);
+	struct mapping *mappings = arena_array(arena, struct mapping, from->op_count + count);
+	for (size_t i = 0; i < count; i++) {
+		clones[i].name = growing_name(&growing, MOVE_CLONE, clones[i].tensor);
+		growing_reserve(&growing, clones[i].name, clones[i].number);
+	}
+	qsort(clones, count, sizeof *clones, compare_clones);
+	for (int o = 0; o < (int)from->op_count; o++) {
+		for (; c < count && clones[c].before == o; c++) {
+			growing_move(&growing, MOVE_CLONE, clones[c].tensor, clones[c].number,
+				clones[c].name);
+			const struct op *op = &growing.workload->ops[o + (int)c];
+			mappings[o + (int)c] = graph->planning->clones == CLONE_READERS
+						       ? move_mapping(graph->arch, growing.workload,
+								 op, &clones[c].view)
+						       : mapping_make(graph->arch, op);
+		}
+		growing_take(&growing);
+		mappings[o + (int)c] = graph->mappings[o];
+	}
+	const char **reasons = arena_array(arena, const char *, from->tensor_count + count);
 	memcpy(reasons, graph->reasons, from->tensor_count * sizeof *reasons);
-	graph->workload = cloning->workload;
-	graph->mappings = cloning->mappings;
+	graph->workload = growing.workload;
+	graph->mappings = mappings;
 	graph->reasons = reasons;
-}
-
-static void insert(struct cloning *cloning, int tensor, int before, const struct fitting *fitting)
-{
-	struct lx_graph *graph = cloning->graph;
-	if (!cloning->workload)
-		open_copies(cloning);
-	struct mapping *mapping = &cloning->mappings[before];
-	size_t behind = cloning->workload->op_count - (size_t)before;
-	workload_add_move(graph->arena, cloning->workload, MOVE_CLONE, tensor, before);
-	const struct op *clone = &graph->workload->ops[before];
-	memmove(mapping + 1, mapping, behind * sizeof *mapping);
-	*mapping = graph->planning->clones == CLONE_READERS
-			   ? move_mapping(graph->arch, graph->workload, clone, &fitting->view)
-			   : mapping_make(graph->arch, clone);
+	lx_graph_look(graph);
 }
 
 static void clone_inputs(struct lx_graph *graph)
 {
 	struct cloning cloning = {.graph = graph};
+	const struct workload *workload = graph->workload;
 	int64_t budget = graph->planning->lx_capacity;
-	int inputs = (int)graph->workload->tensor_count;
 	bool wanted = graph->planning->clones != CLONE_OFF &&
 		      name_list_has(&graph->planning->eligible, "clone");
-	for (int t = 0; t < inputs; t++) {
-		const struct tensor *tensor = &graph->workload->tensors[t];
-		if (tensor->producer >= 0)
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		if (workload->tensors[t].producer >= 0)
 			continue;
 		struct fitting fitting = {0};
-		struct lx_uses uses =
-			lx_uses(graph->arch, graph->workload, graph->mappings, t, graph->arena);
-		graph->reasons[t] =
-			wanted ? fit(graph, t, &uses, budget, &fitting) : "it is a graph input";
+		graph->reasons[t] = "it is a graph input";
+		if (!wanted || stopper_stops(&graph->planning->stopper))
+			continue;
+		struct lx_uses uses = lx_uses(
+			graph->arch, workload, &graph->users, graph->mappings, t, graph->arena);
+		graph->reasons[t] = fit(graph, t, &uses, budget, &fitting);
 		if (graph->reasons[t])
 			continue;
-		insert(&cloning, t, uses.at[0].op, &fitting);
+		want(&cloning, t, uses.at[0].op, &fitting);
 		graph->reasons[t] = "it is a graph input; its clone takes its place";
 		budget -= fitting.bytes;
 	}
+	if (cloning.clones.count && !stopper_stops(&graph->planning->stopper))
+		copy_inputs(&cloning);
 }
 
 const struct lx_pass lx_clone_pass = {.name = "clone", .before = clone_inputs};

@@ -9,6 +9,12 @@ const struct lx_pass *const lx_passes[] = {
 	0,
 };
 
+void lx_graph_look(struct lx_graph *graph)
+{
+	graph->users = users_make(graph->arena, graph->workload);
+	graph->stays = graph_stays(graph->arena, graph->planning->constraints, graph->workload);
+}
+
 bool lx_is_moved(const struct lx_graph *graph, int tensor)
 {
 	int producer = graph->workload->tensors[tensor].producer;

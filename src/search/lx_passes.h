@@ -1,8 +1,10 @@
 #ifndef SEARCH_LX_PASSES_H
 #define SEARCH_LX_PASSES_H
 
+#include "constraints/graph.h"
 #include "model/plan.h"
 #include "model/planning.h"
+#include "model/users.h"
 
 #include <stddef.h>
 
@@ -28,6 +30,8 @@ struct lx_graph {
 	struct arena *arena;
 	const struct workload *workload;
 	const struct mapping *mappings; /* by op */
+	struct users users;             /* of the workload */
+	const enum stay *stays;         /* by tensor: what constraints want */
 	const char **reasons;           /* by tensor; NULL: none yet */
 	struct staging **stagings; /* by op, once the passes are done: of broadcasts; else NULL */
 	bool crowded;              /* what lives beside what must live in LX gives way */
@@ -40,6 +44,9 @@ struct lx_pass {
 };
 
 extern const struct lx_pass *const lx_passes[]; /* NULL ends them */
+
+/* Finds users and stays of the workload that the graph has now. */
+void lx_graph_look(struct lx_graph *graph);
 
 /* A clone that the planner put in and may lay out as its readers wish. */
 bool lx_is_moved(const struct lx_graph *graph, int tensor);

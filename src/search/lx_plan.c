@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
-#include "constraints/graph.h"
 #include "model/mapping.h"
 #include "search/lx_spill.h"
 #include "search/lx_staging.h"
@@ -33,7 +32,9 @@ static const struct placement *ask(
 		.op = -1,
 		.packing = packing};
 	uint64_t ticks = solver->lays_out ? 0 : layout->graph.planning->place_ticks;
-	struct answer answer = solve(solver, &problem, ticks, 0, layout->graph.arena);
+	const struct stopper *stopper = &layout->graph.planning->stopper;
+	struct asker asker = {.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+	struct answer answer = solve_for(&asker, solver, &problem, ticks, 0, layout->graph.arena);
 	layout->ticks += answer.ticks;
 	layout->silent = NULL;
 	if (!answer.candidate_count) {
@@ -88,8 +89,7 @@ static bool leaves_out(const struct lx_layout *layout)
 	const struct lx_graph *graph = &layout->graph;
 	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
 		if (layout->placement->addresses[b] == UNPLACED &&
-			graph_stay(graph->planning->constraints, graph->workload,
-				layout->buffers.tensors[b]) == STAY_LX)
+			graph->stays[layout->buffers.tensors[b]] == STAY_LX)
 			return true;
 	return false;
 }
@@ -105,9 +105,14 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 			.workload = workload,
 			.mappings = mappings,
 			.reasons = arena_array(arena, const char *, workload->tensor_count)}};
+	lx_graph_look(&layout.graph);
 	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
 		if ((*pass)->before)
 			(*pass)->before(&layout.graph);
+	if (stopper_stops(&planning->stopper)) {
+		layout.placement = place_nothing(0, arena);
+		return layout;
+	}
 	layout.impossible = lx_staging_choose(&layout.graph);
 	place(&layout, solver);
 	if (leaves_out(&layout)) {
@@ -172,7 +177,8 @@ static int64_t first_address(const struct lx_layout *layout, size_t b)
 	return part ? part->address : layout->placement->addresses[b];
 }
 
-static void add_residencies(struct plan *plan, const struct lx_layout *layout, struct arena *arena)
+static void add_residencies(struct plan *plan, const struct users *users,
+	const struct lx_layout *layout, struct arena *arena)
 {
 	const struct workload *workload = plan->workload;
 	int *buffer_of = arena_array(arena, int, workload->tensor_count);
@@ -182,7 +188,7 @@ static void add_residencies(struct plan *plan, const struct lx_layout *layout, s
 	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
-		plan_liveness(workload, t, &stay.from, &stay.to);
+		users_life(users, t, &stay.from, &stay.to);
 		if (buffer_of[t]) {
 			int b = buffer_of[t] - 1, parent = layout->placement->in_place_of[b];
 			stay.place = PLACE_LX;
@@ -210,7 +216,7 @@ static struct plan *make_plan(const struct lx_graph *graph, const struct lx_layo
 		plan->steps[i] = (struct step){
 			.op = i, .mapping = graph->mappings[i], .staging = graph->stagings[i]};
 	plan->proof.method = method;
-	add_residencies(plan, layout, arena);
+	add_residencies(plan, &graph->users, layout, arena);
 	return plan;
 }
 
@@ -263,6 +269,8 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		graph = layout.graph;
 		result.ticks = layout.ticks;
 		result.why = layout.impossible;
+		if (stopper_stops(&planning->stopper))
+			result.why = "it was asked to stop";
 		if (result.why)
 			return result;
 		result.plan = make_plan(
@@ -270,6 +278,7 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		if (layout.placement->part_count)
 			result.plan = lx_spill_move(result.plan, &layout, arena);
 	} else {
+		lx_graph_look(&graph);
 		for (size_t t = 0; t < workload->tensor_count; t++)
 			graph.reasons[t] = "LX planning is off";
 		result.why = lx_staging_choose(&graph);

@@ -26,7 +26,7 @@ struct lx_layout {
 	uint64_t ticks;
 };
 
-/* Up to the checker. */
+/* Up to the checker.  Once planning->stopper has said yes, what is not done by then is left out. */
 struct lx_layout lx_layout(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, const struct planning *planning,
 	const struct solver *solver, struct arena *arena);

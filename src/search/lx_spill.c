@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "constraints/graph.h"
 #include "cost/cost.h"
 #include "model/plan_move.h"
 #include "model/workload_move.h"
@@ -25,25 +24,19 @@ static int64_t weigh(const struct lx_graph *graph, int op, int tensor)
 	return bytes;
 }
 
-static bool reads(const struct op *op, int tensor)
-{
-	for (int i = 0; i < op->read_count; i++)
-		if (op->reads[i].tensor == tensor)
-			return true;
-	return false;
-}
-
 static void add_uses(const struct lx_graph *graph, struct buffer *buffer, int tensor)
 {
 	const struct workload *workload = graph->workload;
 	int producer = workload->tensors[tensor].producer;
 	bool is_copy = workload_copy_in_hbm(workload, tensor) >= 0;
 	int64_t made = weigh(graph, producer, tensor);
-	struct use *uses = arena_array(graph->arena, struct use, workload->op_count);
+	size_t first = graph->users.first[tensor], end = graph->users.first[tensor + 1];
+	struct use *uses = arena_array(graph->arena, struct use, end - first + 1);
 	size_t count = 0;
 	uses[count++] = (struct use){.at = producer, .write = !is_copy, .weight = made};
-	for (int o = producer + 1; o < (int)workload->op_count; o++) {
-		if (!reads(&workload->ops[o], tensor))
+	for (size_t i = first; i < end; i++) {
+		int o = graph->users.at[i].op;
+		if (o == uses[count - 1].at)
 			continue;
 		int64_t bytes = weigh(graph, o, tensor);
 		if (is_copy && count == 1)
@@ -73,8 +66,8 @@ void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 		graph->arena, buffers->packing.buffers, count * sizeof *buffers->packing.buffers);
 	buffers->packing.buffers = asked;
 	for (size_t b = 0; b < buffers->tensor_count; b++)
-		if (graph_stay(graph->planning->constraints, graph->workload,
-			    buffers->tensors[b]) != STAY_LX)
+		if (graph->stays[buffers->tensors[b]] != STAY_LX &&
+			!stopper_stops(&graph->planning->stopper))
 			add_uses(graph, &asked[b], buffers->tensors[b]);
 	int64_t all = weigh_all(&buffers->packing);
 	for (size_t b = 0; b < count; b++)
@@ -84,10 +77,15 @@ void lx_spill_ask(const struct lx_graph *graph, struct lx_buffers *buffers)
 
 static size_t find_parts(const struct placement *placement, size_t buffer)
 {
-	size_t k = 0;
-	while (k < placement->part_count && placement->parts[k].buffer < (int)buffer)
-		k++;
-	return k;
+	size_t first = 0, end = placement->part_count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (placement->parts[middle].buffer < (int)buffer)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
 }
 
 bool lx_spill_is_parted(const struct lx_layout *layout, size_t buffer)

@@ -115,21 +115,14 @@ static struct lx_use find_use(const struct arch *arch, const struct workload *wo
 }
 
 struct lx_uses lx_uses(const struct arch *arch, const struct workload *workload,
-	const struct mapping *mappings, int tensor, struct arena *arena)
+	const struct users *users, const struct mapping *mappings, int tensor, struct arena *arena)
 {
-	struct array(struct lx_use) uses = {0};
-	for (int o = 0; o < (int)workload->op_count; o++) {
-		const struct op *op = &workload->ops[o];
-		for (int i = 0; i < op->read_count; i++)
-			if (op->reads[i].tensor == tensor)
-				*array_add(arena, &uses) =
-					find_use(arch, workload, mappings, o, i, arena);
-		for (int i = 0; i < op->write_count; i++)
-			if (op->writes[i].tensor == tensor)
-				*array_add(arena, &uses) = find_use(
-					arch, workload, mappings, o, op->read_count + i, arena);
-	}
-	return (struct lx_uses){uses.count, uses.at};
+	const struct user *at = &users->at[users->first[tensor]];
+	size_t count = users->first[tensor + 1] - users->first[tensor];
+	struct lx_use *uses = arena_array(arena, struct lx_use, count);
+	for (size_t i = 0; i < count; i++)
+		uses[i] = find_use(arch, workload, mappings, at[i].op, at[i].operand, arena);
+	return (struct lx_uses){count, uses};
 }
 
 bool lx_same_slices(const struct view *a, const struct view *b)

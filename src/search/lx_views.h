@@ -2,6 +2,7 @@
 #define SEARCH_LX_VIEWS_H
 
 #include "model/planning.h"
+#include "model/users.h"
 #include "model/view.h"
 #include "model/workload.h"
 
@@ -41,7 +42,7 @@ struct lx_uses {
 };
 
 struct lx_uses lx_uses(const struct arch *arch, const struct workload *workload,
-	const struct mapping *mappings, int tensor, struct arena *arena);
+	const struct users *users, const struct mapping *mappings, int tensor, struct arena *arena);
 
 /* The same device dimensions, cut alike, handed to cores alike; core counts aside. */
 bool lx_same_slices(const struct view *a, const struct view *b);

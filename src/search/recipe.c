@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "constraints/graph.h"
 #include "model/plan_check.h"
@@ -17,6 +18,12 @@ static const struct solver *find_or_fail(enum stage stage, const char *name)
 	return solver;
 }
 
+static struct asker asker_of(const struct recipe *recipe)
+{
+	const struct stopper *stopper = &recipe->planning.stopper;
+	return (struct asker){.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+}
+
 /* The mappings of divide/spyre, or NULL and why not. */
 static const struct mapping *divide(
 	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
@@ -28,8 +35,9 @@ static const struct mapping *divide(
 		.planning = &recipe->planning,
 		.op = -1,
 	};
-	struct answer answer =
-		solve(find_or_fail(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
+	struct asker asker = asker_of(recipe);
+	struct answer answer = solve_for(
+		&asker, find_or_fail(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
 	result->ticks += answer.ticks;
 	result->complaint_count = answer.complaint_count;
 	result->complaints = answer.complaints;
@@ -57,7 +65,8 @@ static const struct mapping *flip(const struct recipe *recipe, const struct mapp
 		.division = from,
 		.place_solver = recipe->place,
 	};
-	struct answer answer = solve(find_or_fail(STAGE_JOINT, "dimflip"), &problem,
+	struct asker asker = asker_of(recipe);
+	struct answer answer = solve_for(&asker, find_or_fail(STAGE_JOINT, "dimflip"), &problem,
 		recipe->joint_ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;
 	result->cut = answer.cut;
@@ -98,19 +107,29 @@ static const struct mapping *divisions_of(
 	const struct plan *plan, const struct workload *workload, struct arena *arena)
 {
 	struct mapping *mappings = arena_array(arena, struct mapping, workload->op_count);
+	struct names ops = {0};
+	for (size_t i = 0; i < workload->op_count; i++)
+		names_add(arena, &ops, workload->ops[i].name, (int)i);
 	for (int s = 0; s < plan->step_count; s++) {
 		const struct op *op = &plan->workload->ops[plan->steps[s].op];
 		const struct mapping *mapping = &plan->steps[s].mapping;
-		for (size_t i = 0; i < workload->op_count && !op->move; i++) {
-			if (!text_equal(workload->ops[i].name, op->name))
-				continue;
-			mappings[i] = mapping_make(plan->arch, &workload->ops[i]);
-			if (plan->arch->core >= 0)
-				mappings[i].rows[plan->arch->core] =
-					mapping->rows[plan->arch->core];
-		}
+		int i = op->move ? -1 : names_find(&ops, op->name);
+		if (i < 0)
+			continue;
+		mappings[i] = mapping_make(plan->arch, &workload->ops[i]);
+		if (plan->arch->core >= 0)
+			mappings[i].rows[plan->arch->core] = mapping->rows[plan->arch->core];
 	}
 	return mappings;
+}
+
+/* Whoever stopped has left a part undone, and says so whenever asked again. */
+static bool stops(const struct recipe *recipe, struct recipe_result *result)
+{
+	result->stopped = stopper_stops(&recipe->planning.stopper);
+	if (result->stopped)
+		result->why = "it was asked to stop";
+	return result->stopped;
 }
 
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
@@ -127,7 +146,7 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 		result.mappings = divide(recipe, &result, arena);
 	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
 		result.mappings = flip(recipe, result.mappings, &result, arena);
-	if (!result.mappings)
+	if (stops(recipe, &result) || !result.mappings)
 		return result;
 
 	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
@@ -136,7 +155,11 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
-	if (planned.plan && stream_plan(planned.plan, arena, &result.why))
+	if (planned.plan &&
+		stream_plan(planned.plan, &recipe->planning.stopper, arena, &result.why) &&
+		!stops(recipe, &result))
 		result.plan = check_plan(planned.plan, recipe, &result, arena);
+	if (!result.plan)
+		stops(recipe, &result);
 	return result;
 }

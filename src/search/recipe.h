@@ -39,6 +39,7 @@ struct recipe_result {
 	const struct constraint *broken; /* that the plan would not keep; NULL */
 	const struct mapping *mappings;  /* that the division answered */
 	bool cut;                        /* the joint search ran into its limit */
+	bool stopped;                    /* planning.stopper said so: there is no plan */
 	uint64_t ticks;                  /* of all solvers asked */
 	size_t complaint_count;
 	const struct complaint *complaints; /* warnings and errors of the division */

@@ -4,11 +4,19 @@
 
 #include <inttypes.h>
 
+enum { MEMORY_LISTS = 4096 };
+
+struct asked {
+	struct stream_question question;
+	struct stream_answer answer;
+	size_t before; /* with the same hash, plus 1 */
+};
+
 /* What has been asked in this call, and the answers. */
 struct memory {
 	struct arena *arena;
-	struct array(struct stream_question) questions;
-	struct array(struct stream_answer) answers;
+	struct array(struct asked) asked;
+	size_t *heads; /* by hash of the question: the last that was asked, plus 1 */
 };
 
 static bool indices_alike(const struct affine *a, const struct affine *b, int loop_count)
@@ -54,17 +62,29 @@ static bool questions_alike(const struct stream_question *a, const struct stream
 	return true;
 }
 
+/* Questions that are alike have the same. */
+static size_t hash(const struct stream_question *question)
+{
+	uint64_t h = question->in_lx | (uint64_t)question->arriving << 32;
+	for (int l = 0; l < question->op->loop_count; l++) {
+		h = (h ^ (uint64_t)question->op->loops[l].extent) * 0x9e3779b97f4a7c15u;
+		h = (h ^ (uint64_t)mapping_split(question->arch, question->mapping, l)) *
+		    0x9e3779b97f4a7c15u;
+	}
+	return (size_t)(h >> 40) % MEMORY_LISTS;
+}
+
 static const struct stream_answer *ask(
 	struct memory *memory, const struct stream_question *question)
 {
-	for (size_t i = 0; i < memory->questions.count; i++)
-		if (questions_alike(&memory->questions.at[i], question))
-			return &memory->answers.at[i];
+	size_t *head = &memory->heads[hash(question)];
+	for (size_t i = *head; i; i = memory->asked.at[i - 1].before)
+		if (questions_alike(&memory->asked.at[i - 1].question, question))
+			return &memory->asked.at[i - 1].answer;
 	struct stream_answer answer = stream_tiles(question, memory->arena);
-	*array_add(memory->arena, &memory->questions) = *question;
-	struct stream_answer *kept = array_add(memory->arena, &memory->answers);
-	*kept = answer;
-	return kept;
+	*array_add(memory->arena, &memory->asked) = (struct asked){*question, answer, *head};
+	*head = memory->asked.count;
+	return &memory->asked.at[*head - 1].answer;
 }
 
 static void set_tiles(struct plan *plan, int step, const int64_t *tiles, const int *order)
@@ -202,12 +222,15 @@ static void tile_clone(struct plan *plan, int step, int reader)
 	set_tiles(plan, step, tiles, order);
 }
 
-bool stream_plan(struct plan *plan, struct arena *arena, const char **why)
+bool stream_plan(
+	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why)
 {
 	struct memory memory = {.arena = arena_open()};
+	memory.heads = arena_array(memory.arena, size_t, MEMORY_LISTS);
 	int reader = -1;
 	bool tiled = true;
-	for (int step = plan->step_count - 1; step >= 0 && tiled; step--) {
+	for (int step = plan->step_count - 1; step >= 0 && tiled && !stopper_stops(stopper);
+		step--) {
 		if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
 		} else if (plan_is_move(plan, step)) {

@@ -1,6 +1,7 @@
 #ifndef SEARCH_STREAM_H
 #define SEARCH_STREAM_H
 
+#include "base/stopper.h"
 #include "model/plan.h"
 
 /*
@@ -28,10 +29,12 @@
  * whole: their tiles could meet in one stick.
  *
  * False, and *why, when a step has no tile that fits.  Equal questions of one
- * call are answered once.
+ * call are answered once.  The stopper (NULL: none) is asked for every step; after a yes
+ * the other steps have no tiles.
  */
 struct arena;
-bool stream_plan(struct plan *plan, struct arena *arena, const char **why);
+bool stream_plan(
+	struct plan *plan, const struct stopper *stopper, struct arena *arena, const char **why);
 
 /* The tiles of one op, the step of no plan. */
 struct stream_question {

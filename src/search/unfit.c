@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PROBED = 16, ASK_FORKS = 16 };
+enum { PROBED = 16 };
 
 struct proving {
 	const struct unfit_limits *limits;
@@ -98,13 +98,23 @@ static int count_ways(
 	return ways;
 }
 
-/* The pair to fork at: fewest ways, then fewest pairs left open.  False: none is open. */
-static bool choose_pair(const struct unfit_state *state, struct arena *arena, struct pair *out)
+static bool stops(struct proving *proving)
+{
+	proving->stopped = proving->stopped || stopper_stops(&proving->limits->stopper);
+	return proving->stopped;
+}
+
+/* The pair to fork at: fewest ways, then fewest pairs left open.  False: none is open, or it was
+ * asked to stop. */
+static bool choose_pair(struct proving *proving, const struct unfit_state *state,
+	struct arena *arena, struct pair *out)
 {
 	struct pair pairs[PROBED + 1];
 	int count = find_tight(state, pairs), fewest = 4;
 	size_t least = SIZE_MAX;
 	for (int k = 0; k < count && fewest > 0; k++) {
+		if (stops(proving))
+			return false;
 		size_t open;
 		int ways = count_ways(state, &pairs[k], &open, arena);
 		if (ways > fewest || (ways == fewest && open >= least))
@@ -118,21 +128,20 @@ static bool choose_pair(const struct unfit_state *state, struct arena *arena, st
 
 static bool may_fork(struct proving *proving)
 {
-	const struct unfit_limits *limits = proving->limits;
-	if (proving->forks % ASK_FORKS == 0 && limits->stop && limits->stop(limits->listener))
-		proving->stopped = true;
-	return !proving->stopped && proving->forks++ < limits->forks;
+	return proving->forks++ < proving->limits->forks;
 }
 
 /* Proves that a state, which is at its end, is none.  False: it was not. */
 static bool prove(struct proving *proving, struct unfit_state *state, struct arena *arena)
 {
 	struct pair pair = {0};
+	if (stops(proving))
+		return false;
 	if (!unfit_settle(state, arena)) {
 		*array_add(proving->arena, &proving->nodes) = (struct unfit_node){-1, -1};
 		return true;
 	}
-	if (!choose_pair(state, arena, &pair) || !may_fork(proving))
+	if (!choose_pair(proving, state, arena, &pair) || !may_fork(proving))
 		return false;
 	int options = unfit_options(state, pair.i, pair.j);
 	*array_add(proving->arena, &proving->nodes) = (struct unfit_node){pair.i, pair.j};

@@ -1,6 +1,7 @@
 #ifndef SEARCH_UNFIT_H
 #define SEARCH_UNFIT_H
 
+#include "base/stopper.h"
 #include "model/buffer.h"
 
 /*
@@ -24,11 +25,10 @@ struct unfit_proof {
 	const struct unfit_node *nodes; /* a fork, then its branches in order */
 };
 
-/* How to ask for a proof. */
+/* How to ask for a proof; the stopper is asked before every bit of work that the rules are. */
 struct unfit_limits {
 	size_t forks;
-	void *listener;
-	bool (*stop)(void *listener); /* NULL: nobody asks to stop */
+	struct stopper stopper;
 };
 
 /*
@@ -47,7 +47,13 @@ bool unfit_prove(const struct packing *packing, const struct unfit_limits *limit
 size_t unfit_shrink(const struct packing *packing, size_t count, int *buffers,
 	const struct unfit_limits *limits);
 
-/* Whether it is a proof.  NULL, or why not, and at which node. */
-const char *unfit_check(const struct packing *packing, const struct unfit_proof *proof, size_t *at);
+/* Whether it is a proof, as far as so many forks tell. */
+struct unfit_checked {
+	bool decided;    /* false: there are more forks, or it was asked to stop */
+	const char *why; /* why it is none; NULL */
+	size_t at;       /* and at which node */
+};
+struct unfit_checked unfit_check(const struct packing *packing, const struct unfit_proof *proof,
+	const struct unfit_limits *limits);
 
 #endif

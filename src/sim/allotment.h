@@ -11,15 +11,20 @@
  */
 struct arena;
 
+/*
+ * Those inside of LX, in the order of the program: of tensor t they are at[first[t]] ..
+ * at[first[t + 1] - 1], tile buffers of step s the same with t = tensor_count + s.
+ */
 struct allotment_index {
-	size_t *first; /* those inside of LX in step s: at[first[s]] .. at[first[s + 1] - 1] */
+	size_t tensor_count, step_count;
+	size_t *first;
 	const struct allotment **at;
 };
 
 struct allotment_index allotment_index_make(const struct program *program, struct arena *arena);
 
 /* Complains about allotments that share bytes or leave LX. */
-void allotment_check(const struct program *program, struct faults *faults);
+void allotment_check(const struct program *program, struct faults *faults, struct arena *arena);
 
 /* Whose bytes [low, high) are in a step on a core, if the tensor's or tile buffers'; NULL. */
 const struct allotment *allotment_find(const struct allotment_index *index, int step, int core,

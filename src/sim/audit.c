@@ -38,7 +38,7 @@ struct audit *audit_open(const struct program *program, int rank, struct race *r
 	audit->allotments = allotment_index_make(program, arena);
 	audit->lx_bytes = arch->lx < 0 ? 0 : arch->levels[arch->lx].capacity;
 	if (rank == 0)
-		allotment_check(program, faults);
+		allotment_check(program, faults, arena);
 	if (options->mode == SIM_IDENTITY && rank == 0)
 		audit->sample = sample_open(program, options->seed, audit->shadow, faults, arena);
 	return audit;

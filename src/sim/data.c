@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/users.h"
 #include "sim/box.h"
 #include "sim/image.h"
 #include "sim/kernel.h"
@@ -30,9 +31,10 @@ static char *find_lx(struct data *data, int core)
 static void fill_hbm(struct data *data)
 {
 	const struct program *program = data->program;
+	struct users users = users_make(data->arena, program->workload);
 	for (size_t t = 0; t < program->workload->tensor_count; t++) {
 		const struct tensor *tensor = &program->workload->tensors[t];
-		int root = tensor_root(program->workload, (int)t);
+		int root = users_root(program->workload, &users, (int)t);
 		if (tensor->producer >= 0 || program->hbm[t] < 0 ||
 			(root >= 0 && root != data->rank))
 			continue;

@@ -1,6 +1,7 @@
 #include "sim/shadow.h"
 
 #include "base/arena.h"
+#include "model/users.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,9 +33,10 @@ static void find_inputs(struct shadow *shadow, int rank)
 {
 	const struct program *program = shadow->program;
 	const struct workload *workload = program->workload;
+	struct users users = users_make(shadow->arena, workload);
 	shadow->inputs = arena_array(shadow->arena, int, workload->tensor_count);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
-		int root = tensor_root(workload, (int)t);
+		int root = users_root(workload, &users, (int)t);
 		if (workload->tensors[t].producer >= 0 || program->hbm[t] < 0 ||
 			(root >= 0 && root != rank))
 			continue;

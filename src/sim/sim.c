@@ -12,7 +12,7 @@
 
 const char *const sim_mode_names[] = {"count", "identity", "data", NULL};
 
-enum { STUCK_MOST = 8 };
+enum { STUCK_MOST = 8, EVENTS_UNASKED = 256 };
 
 struct run {
 	const struct program *program;
@@ -173,6 +173,8 @@ static bool run_events(struct run *run)
 	uint64_t most = run->options->steps_most ? run->options->steps_most : UINT64_MAX;
 	while (run->heap.count > 0) {
 		if (run->events == most || faults_full(&run->faults))
+			return false;
+		if (run->events % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
 			return false;
 		execute(run, heap_take(&run->heap));
 	}

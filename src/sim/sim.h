@@ -1,6 +1,7 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include "base/stopper.h"
 #include "lower/program.h"
 #include "model/score.h"
 
@@ -46,11 +47,12 @@ enum { SIM_FAULTS_MOST = 16 }; /* the simulation stops there */
 
 struct sim_options {
 	enum sim_mode mode;
-	uint64_t seed;       /* of the input data */
-	bool small_integers; /* inputs drawn from {-2 .. 2}: sums are exact */
-	uint64_t steps_most; /* events; 0: no limit */
-	bool trace;          /* keep when each instruction ran */
-	void *const *inputs; /* host arrays per tensor, or NULL: drawn from the seed */
+	uint64_t seed;                 /* of the input data */
+	bool small_integers;           /* inputs drawn from {-2 .. 2}: sums are exact */
+	uint64_t steps_most;           /* events; 0: no limit */
+	const struct stopper *stopper; /* asked now and then; a yes is a limit reached; or NULL */
+	bool trace;                    /* keep when each instruction ran */
+	void *const *inputs;           /* host arrays per tensor, or NULL: drawn from the seed */
 	/* of several ranks, by rank: the same in place of `inputs`; or NULL */
 	void *const *const *rank_inputs;
 };

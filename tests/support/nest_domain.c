@@ -141,6 +141,22 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 	}
 }
 
+void nest_domain_crowd(struct domain *domain)
+{
+	for (int i = 0; i < domain->hierarchy->level_count; i++) {
+		const struct nest_level *level = &domain->hierarchy->levels[i];
+		struct factor_domain *spatial = domain->rows[level->block_row].spatial;
+		int64_t instances = 1;
+		for (int d = 0; d < domain->shape->dimension_count; d++) {
+			if (instances > level->fanout_x * level->fanout_y || spatial[d].most < 2)
+				continue;
+			spatial[d].least = spatial[d].most;
+			spatial[d].least_by = 0;
+			instances *= spatial[d].most;
+		}
+	}
+}
+
 void nest_domain_limit(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {

@@ -13,6 +13,9 @@ struct arena;
 struct domain *nest_domain_free(struct arena *arena, const struct nest_case *nest);
 void nest_domain_narrow(struct random *random, struct domain *domain);
 
+/* Asks every array for more instances than it has, if its dimensions are enough for that. */
+void nest_domain_crowd(struct domain *domain);
+
 /*
  * Constraints at random, read from a text, most of which the nest's own mapping keeps; their
  * flags go into the nest's machine.  NULL if they clash.  *out is the text.

@@ -109,8 +109,8 @@ static bool is_overshared(const struct lx_layout *ours, const char *name)
 	if (t < 0 || graph->workload->tensors[t].producer < 0 || graph->planning->cores == 1)
 		return false;
 	const struct mapping *writer = &graph->mappings[graph->workload->tensors[t].producer];
-	struct lx_uses uses =
-		lx_uses(graph->arch, graph->workload, graph->mappings, t, graph->arena);
+	struct lx_uses uses = lx_uses(
+		graph->arch, graph->workload, &graph->users, graph->mappings, t, graph->arena);
 	return lx_core_count(&uses, graph->planning->cores) > mapping_cores(graph->arch, writer);
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/plan_move.h"
+#include "model/users.h"
 #include "tests/support/draws.h"
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */
@@ -195,11 +196,12 @@ static void draw_residencies(struct random *random, const struct random_options 
 {
 	const struct workload *workload = plan->workload;
 	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
+	struct users users = users_make(arena, workload);
 	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		struct residency stay = {.tensor = t, .place = PLACE_LX, .in_place_of = -1};
-		plan_liveness(workload, t, &stay.from, &stay.to);
+		users_life(&users, t, &stay.from, &stay.to);
 		stay.view.cores = 1;
 		bool legal = tensor->role == TENSOR_INTERMEDIATE &&
 			     make_view(plan, tensor->producer, &stay.view) &&

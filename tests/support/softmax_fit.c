@@ -54,7 +54,7 @@ static const struct plan *make_plan(
 	struct lx_plan_result result = lx_plan(arch, workload, answer.candidates[0].mappings,
 		&planning, solver_find(STAGE_PLACE, "greedy"), arena);
 	const char *why = result.why;
-	if (!result.plan || !stream_plan(result.plan, arena, &why))
+	if (!result.plan || !stream_plan(result.plan, NULL, arena, &why))
 		BUG("no plan for '%s': %s", published[row].name, why);
 	return result.plan;
 }

@@ -1,5 +1,5 @@
-#ifndef SEARCH_STOPPER_H
-#define SEARCH_STOPPER_H
+#ifndef BASE_STOPPER_H
+#define BASE_STOPPER_H
 
 #include <stdbool.h>
 
