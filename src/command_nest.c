@@ -26,11 +26,6 @@ static const char *find_fault(
 	return why;
 }
 
-static bool is_counted(enum nest_verdict verdict)
-{
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
-}
-
 /* Runs the nest and compares with the exact model, whatever counting was asked for. */
 static struct nest_run execute(
 	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
@@ -95,7 +90,7 @@ struct nest_report command_nest_report(
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
 	struct nest_projection *projection = arena_new(arena, struct nest_projection);
-	bool projected = is_counted(score->verdict) &&
+	bool projected = nest_verdict_counts(score->verdict) &&
 			 nest_array_project(model, inputs->mapping, counts, projection);
 	return (struct nest_report){
 		.arch = inputs->arch,
@@ -106,7 +101,7 @@ struct nest_report command_nest_report(
 		.counts = counts,
 		.score = score,
 		.why = find_fault(inputs, score, arena),
-		.counted = is_counted(score->verdict),
+		.counted = nest_verdict_counts(score->verdict),
 		.projection = projected ? projection : NULL,
 	};
 }

@@ -45,7 +45,7 @@ struct nest_sim_options {
 struct nest_sim {
 	/* False: too many steps or bytes, or it was to stop; `wrong` says which, nothing else holds. */
 	bool finished;
-	enum nest_verdict verdict; /* counts hold if it is FITS, CAPACITY or UTILIZATION */
+	enum nest_verdict verdict; /* counts hold as nest_verdict_counts says */
 	struct nest_counts counts;
 	bool right;           /* every move could be done; data: and the results are the einsum's */
 	const char *wrong;    /* the first move that could not, or the first element that is not */

@@ -57,6 +57,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 	else if (!class->constraints)
 		out->domain->imperfect = 0;
 	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	out->domain->whole_homes = out->counting == COUNTING_EXACT;
 	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
 	if (random_below(random, 5) == 0)
 		out->objectives.at[0] = draw_accesses(random, &out->nest.hierarchy);

@@ -112,6 +112,7 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 	int count = domain->shape->dimension_count;
 	if (draw_chance(random, 2))
 		domain->imperfect = (uint32_t)random_next(random);
+	domain->whole_homes = draw_chance(random, 2);
 	if (draw_chance(random, 5))
 		domain->least_parallelism = (double)(1 + random_below(random, 4)) / 4;
 	for (int i = 0; i < domain->hierarchy->level_count; i++) {
@@ -129,6 +130,8 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 3))
 			block->split = (int)random_below(random, (uint64_t)count + 1);
 		uint32_t all = (1u << domain->shape->space_count) - 1;
+		if (level->row == domain_outermost(domain->arch) && draw_chance(random, 3))
+			row->keep &= (uint32_t)random_next(random); /* homes further inwards */
 		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 8))
 			block->spatial_over = all & (uint32_t)random_next(random);
 		if (level->storage && draw_chance(random, 5))
