@@ -90,6 +90,7 @@ static void limits_are_the_least_that_do(void **state)
 		nest_domain_limit(&random, &nest);
 		struct domain *domain = nest_domain_free(arena, &nest);
 		nest_domain_narrow(&random, domain);
+		nest_domain_homes(&random, domain);
 		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == FEASIBILITY_NONE;
 		struct shortages shortages = {0};
 		if (none && nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST))

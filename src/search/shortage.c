@@ -166,6 +166,16 @@ static void take_tile(
 	}
 }
 
+/* What a level must keep: it is told to, or no other may. */
+static uint32_t find_kept(const struct domain *domain, int level)
+{
+	uint32_t all = (1u << domain->shape->space_count) - 1, others = 0;
+	for (int i = 0; i < domain->hierarchy->level_count; i++)
+		if (i != level && domain->hierarchy->levels[i].storage)
+			others |= all & ~domain->rows[domain->hierarchy->levels[i].row].bypass;
+	return domain->rows[domain->hierarchy->levels[level].row].keep | (all & ~others);
+}
+
 /* The smallest tile of a level, if it is too large: each dimension's least, which go together. */
 static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 {
@@ -178,7 +188,7 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 		finding->open = true;
 		return;
 	}
-	uint32_t keep = domain->rows[domain->hierarchy->levels[limit->level].row].keep;
+	uint32_t keep = find_kept(domain, limit->level);
 	int loop = 0;
 	while (space->levels[loop].spatial || space->levels[loop].level != limit->level)
 		loop++;

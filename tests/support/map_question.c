@@ -48,6 +48,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 		out->domain = nest_domain_free(out->arena, &out->nest);
 		if (draw % 4)
 			nest_domain_narrow(random, out->domain);
+		nest_domain_homes(random, out->domain);
 		out->nest.hierarchy.least_parallelism = out->domain->least_parallelism;
 		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
 			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;

@@ -112,7 +112,6 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 	int count = domain->shape->dimension_count;
 	if (draw_chance(random, 2))
 		domain->imperfect = (uint32_t)random_next(random);
-	domain->whole_homes = draw_chance(random, 2);
 	if (draw_chance(random, 5))
 		domain->least_parallelism = (double)(1 + random_below(random, 4)) / 4;
 	for (int i = 0; i < domain->hierarchy->level_count; i++) {
@@ -130,8 +129,6 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 3))
 			block->split = (int)random_below(random, (uint64_t)count + 1);
 		uint32_t all = (1u << domain->shape->space_count) - 1;
-		if (level->row == domain_outermost(domain->arch) && draw_chance(random, 3))
-			row->keep &= (uint32_t)random_next(random); /* homes further inwards */
 		if (level->fanout_x * level->fanout_y > 1 && draw_chance(random, 8))
 			block->spatial_over = all & (uint32_t)random_next(random);
 		if (level->storage && draw_chance(random, 5))
@@ -142,6 +139,17 @@ void nest_domain_narrow(struct random *random, struct domain *domain)
 		row->keep |= kept;
 		row->bypass |= fixed & ~kept;
 	}
+}
+
+void nest_domain_homes(struct random *random, struct domain *domain)
+{
+	struct row_domain *outermost = &domain->rows[domain_outermost(domain->arch)];
+	domain->whole_homes = draw_chance(random, 2);
+	if (!draw_chance(random, 3))
+		return;
+	uint32_t open = (uint32_t)random_next(random) & outermost->keep;
+	outermost->keep &= ~open;
+	outermost->bypass |= open & (uint32_t)random_next(random);
 }
 
 void nest_domain_limit(struct random *random, struct nest_case *nest)
