@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,4 +68,9 @@ const char *json_csv(struct arena *arena, json_t *root)
 	flatten(&text, arena, "", root);
 	json_decref(root);
 	return text_read(&text);
+}
+
+json_t *json_real_or_infinite(double value)
+{
+	return isinf(value) ? json_string("infinite") : json_real(value);
 }

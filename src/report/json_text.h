@@ -18,4 +18,7 @@ const char *json_leaf_text(struct arena *arena, const json_t *leaf);
 struct text;
 void csv_field(struct text *text, const char *value);
 
+/* A number; "infinite" where it is, for which JSON has none. */
+json_t *json_real_or_infinite(double value);
+
 #endif
