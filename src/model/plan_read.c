@@ -314,8 +314,8 @@ static void read_name(
 {
 	const char *name;
 	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
-		diag_warning(file->reading->diag, span_of(map, key),
-			"the plan was made for %s '%s', not '%s'", key, name, expected);
+		WRONG(file, span_of(map, key), "the plan was made for %s '%s', not '%s'", key,
+			name, expected);
 }
 
 static void read_head(struct plan_reading *file, struct reader *map)
@@ -357,6 +357,24 @@ static void check(struct plan_reading *file, struct span whole)
 				plan->workload->ops[plan->steps[fault->step].op].name, fault->why);
 		else
 			WRONG(file, whole, "%s", fault->why);
+	}
+}
+
+/* What is not listed lies in HBM; but where the results end up a file says. */
+static void check_outputs(struct plan_reading *file, const struct node *tensors)
+{
+	const struct plan *plan = file->plan;
+	bool *known = arena_array(file->reading->arena, bool, plan->workload->tensor_count);
+	for (int i = 0; i < plan->residency_count; i++)
+		known[plan->residencies[i].tensor] = true;
+	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		int from, to;
+		plan_liveness(plan->workload, t, &from, &to);
+		if (tensor->role == TENSOR_OUTPUT && !known[t])
+			WRONG(file, tensors->span,
+				"output '%s' has no stay: {where: HBM, from: %d, to: %d}",
+				tensor->name, from, to);
 	}
 }
 
@@ -405,7 +423,7 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 	if (!reader_open(&map, reading, node, "plan"))
 		return NULL;
 	read_head(&file, &map);
-	const struct node *bundles = read_list(&map, "bundles", OPTIONAL);
+	const struct node *bundles = read_list(&map, "bundles", REQUIRED);
 	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
 	if (read_steps(&file, &map) && tensors)
 		read_tensors(&file, tensors);
@@ -415,6 +433,8 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		finish(&file);
 		check(&file, node->span);
 	}
+	if (diag_errors(reading->diag) == errors)
+		check_outputs(&file, tensors);
 	if (diag_errors(reading->diag) == errors)
 		check_bundles(&file, bundles);
 	return diag_errors(reading->diag) == errors ? plan : NULL;

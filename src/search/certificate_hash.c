@@ -69,7 +69,7 @@ static void add_level(struct hash *hash, const struct nest_level *level, int spa
 		level->word_bits, level->block_size, level->cluster_size, level->gated_at,
 		level->fill_cycles, level->drain_cycles, level->systolic, level->no_temporal_reuse,
 		level->rmw_first_update, level->no_coalesce, level->no_spatial_reuse,
-		level->no_link_transfer, level->ring};
+		level->no_link_transfer};
 	const double reals[] = {level->multiple_buffering, level->least_utilization,
 		level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE], level->leak_pj,
 		level->hop_pj, level->router_pj};
@@ -83,6 +83,8 @@ static void add_level(struct hash *hash, const struct nest_level *level, int spa
 	add_rate(hash, level->shared_rate);
 	for (int t = 0; t < space_count; t++)
 		add_real(hash, level->rate_scale[t]);
+	if (level->ring) /* where there is none hashes are as they were */
+		add(hash, level->ring);
 }
 
 static void add_hierarchy(struct hash *hash, const struct hierarchy *hierarchy, int space_count)
