@@ -108,13 +108,10 @@ json_t *run_head(const struct run_record *record, struct arena *arena)
 
 const char *run_dump(struct arena *arena, json_t *root)
 {
-	char *dumped = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+	const char *dumped = json_dump(arena, root, JSON_INDENT(2));
 	if (!dumped)
 		fatal("run.json could not be made");
-	const char *text = arena_format(arena, "%s\n", dumped);
-	free(dumped);
-	json_decref(root);
-	return text;
+	return arena_format(arena, "%s\n", dumped);
 }
 
 const char *run_json(
