@@ -68,8 +68,8 @@ static const char *disagreement(const struct nest_case *nest, bool *refused, str
 {
 	struct nest_counts counts;
 	bool apart;
-	if (!nest_interpret_without(RULE_NONE, &nest->hierarchy, &nest->shape, &nest->mapping,
-		    &counts, &apart))
+	if (!nest_interpret_without(
+		    RULE_NONE, &nest->hierarchy, &nest->shape, &nest->mapping, &counts, &apart))
 		return "the interpreter's result is not the einsum's\n";
 	const char *why = model_differs(nest, &counts, apart, refused, arena);
 	for (int data = 1; data >= 0 && !why; data--)

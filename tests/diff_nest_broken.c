@@ -25,9 +25,10 @@ static bool is_noticed(const struct nest_case *nest, enum nest_rule rule,
 	const struct nest_counts *expected, bool expected_apart)
 {
 	struct nest_counts counts;
-	bool apart, right = nest_interpret_without(rule, &nest->hierarchy, &nest->shape,
-			    &nest->mapping, &counts, &apart);
-	return !right || apart != expected_apart || !nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, expected);
+	bool apart, right = nest_interpret_without(
+			    rule, &nest->hierarchy, &nest->shape, &nest->mapping, &counts, &apart);
+	return !right || apart != expected_apart ||
+	       !nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, expected);
 }
 
 static void every_broken_rule_is_noticed(void **state)

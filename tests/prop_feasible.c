@@ -53,9 +53,8 @@ static void expect_in_domain(const struct space *space, const struct mapping *ma
 static void expect_verdict(struct arena *arena, const struct nest_case *nest, bool whole_homes,
 	const struct mapping *mapping)
 {
-	const struct nest_model *model =
-		nest_model_make(arena, &nest->hierarchy, &nest->shape,
-			whole_homes ? COUNTING_EXACT : COUNTING_TIMELOOP);
+	const struct nest_model *model = nest_model_make(arena, &nest->hierarchy, &nest->shape,
+		whole_homes ? COUNTING_EXACT : COUNTING_TIMELOOP);
 	struct nest_counts counts;
 	struct nest_score score;
 	enum nest_verdict verdict = nest_evaluate(model, mapping, &counts, &score);
@@ -89,7 +88,8 @@ static void as_trying_every_mapping_says(void **state)
 			if (any) {
 				assert_true(nest_mapping_fits(domain, &feasible.witness));
 				expect_in_domain(space, &feasible.witness);
-				expect_verdict(arena, &nest, domain->whole_homes, &feasible.witness);
+				expect_verdict(
+					arena, &nest, domain->whole_homes, &feasible.witness);
 			}
 			fits += any;
 			none += !any && space_factors_count(space) > 0;

@@ -66,15 +66,15 @@ static float exp_infinite(enum op_function function, float a, float b)
 static struct outcome run_softmax(kernel_function map, const char **text, const char **json)
 {
 	const struct arch *arch = spyre_arch(test_arena, 4);
-	const struct workload *workload = workload_given(test_arena,
-		"workload:\n"
-		"  dimensions: {m: 128, n: 64}\n"
-		"  ops:\n"
-		"    - top[m] = max(n) x[m,n]\n"
-		"    - low[m,n] = x[m,n] - top[m]\n"
-		"    - e[m,n] = exp(low[m,n])\n"
-		"    - all[m] = sum(n) e[m,n]\n"
-		"    - y[m,n] = e[m,n] / all[m]\n");
+	const struct workload *workload =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 128, n: 64}\n"
+					   "  ops:\n"
+					   "    - top[m] = max(n) x[m,n]\n"
+					   "    - low[m,n] = x[m,n] - top[m]\n"
+					   "    - e[m,n] = exp(low[m,n])\n"
+					   "    - all[m] = sum(n) e[m,n]\n"
+					   "    - y[m,n] = e[m,n] / all[m]\n");
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
@@ -135,14 +135,13 @@ static void infinite_results_are_written(void **state)
 /* One unit for the rounding of a result, more for long sums in fp32. */
 static void ulps_are_stated_by_op(void **state)
 {
-	const struct workload *workload = workload_given(test_arena,
-		"workload:\n"
-		"  dimensions: {m: 64, n: 64, k: 4096}\n"
-		"  ops:\n"
-		"    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
-		"    - e[m,n] = exp(c[m,n])\n");
-	assert_float_equal(
-		reference_ulps(workload, &workload->ops[0]), 1 + 2 * 64 / 8192.0, 1e-9);
+	const struct workload *workload =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 64, n: 64, k: 4096}\n"
+					   "  ops:\n"
+					   "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
+					   "    - e[m,n] = exp(c[m,n])\n");
+	assert_float_equal(reference_ulps(workload, &workload->ops[0]), 1 + 2 * 64 / 8192.0, 1e-9);
 	assert_float_equal(reference_ulps(workload, &workload->ops[1]), 1, 0);
 }
 

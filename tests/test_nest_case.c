@@ -173,8 +173,8 @@ static void failing_nests_get_small(void **state)
 		assert_int_equal(flags & (flags - 1), 0);
 		struct nest_counts counts;
 		bool apart; /* what is left of the nest may sum in several homes */
-		assert_true(nest_interpret_without(RULE_NONE, &nest.hierarchy, &nest.shape,
-			&nest.mapping, &counts, &apart));
+		assert_true(nest_interpret_without(
+			RULE_NONE, &nest.hierarchy, &nest.shape, &nest.mapping, &counts, &apart));
 		shrunk++;
 	}
 	assert_true(shrunk > 20);

@@ -283,8 +283,8 @@ static void what_is_wrong_is_said(void **state)
 			"- {where: LX, view: \"cores 8: dim 0 / 4 by 2\", address: 262144, size: 512, "
 			"from: 1, to: 3}",
 			"'mx': its view has 8 cores, the plan 4"},
-		{"  bundles:\n  - {bundle: 0, arguments: [x]}\n  - {bundle: 1, arguments: [y]}\n", "",
-			"plan has no 'bundles'"},
+		{"  bundles:\n  - {bundle: 0, arguments: [x]}\n  - {bundle: 1, arguments: [y]}\n",
+			"", "plan has no 'bundles'"},
 		{"  - {bundle: 1, arguments: [y]}\n", "", "bundle 1 is not listed"},
 		{"status: bound", "status: bounded",
 			"'status' in proof is 'bounded'; it can be none, optimal, bound, "
@@ -319,8 +319,8 @@ static void complaints_point_at_their_place(void **state)
 static void inputs_and_intermediates_need_no_stay(void **state)
 {
 	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan(*state,
-		replace(*state, "    x:\n    - {where: HBM, from: 0, to: 1}\n", ""), diag);
+	const struct plan *plan = read_plan(
+		*state, replace(*state, "    x:\n    - {where: HBM, from: 0, to: 1}\n", ""), diag);
 	assert_non_null(plan);
 	assert_null(plan_lx(plan, workload_tensor(plan->workload, "x"), 0));
 }

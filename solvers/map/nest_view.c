@@ -248,8 +248,8 @@ static void find_home(struct nest_view *view, int space)
 	if (frame->timeloop || !chain->count)
 		return;
 	int home = frame->level[chain->kept[0]];
-	chain->apart = nest_home_parts(search->hierarchy, search->shape, &view->mapping, space,
-			       home) > 1;
+	chain->apart =
+		nest_home_parts(search->hierarchy, search->shape, &view->mapping, space, home) > 1;
 	if (!frame->spaces[space].plain)
 		return;
 	chain->home_words = view->spread[chain->kept[0]][space];

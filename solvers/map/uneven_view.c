@@ -112,8 +112,8 @@ void uneven_view_keep(struct uneven_view *view, int t)
 			view->chain[t][view->chain_count[t]++] = j;
 	}
 	view->sums_apart[t] = !frame->timeloop && view->chain_count[t] &&
-			 nest_home_parts(frame->search->hierarchy, frame->search->shape,
-				 &view->mapping, t, frame->level[view->chain[t][0]]) > 1;
+			      nest_home_parts(frame->search->hierarchy, frame->search->shape,
+				      &view->mapping, t, frame->level[view->chain[t][0]]) > 1;
 }
 
 bool uneven_view_fits(const struct uneven_view *view, int j, const int64_t *rest)

@@ -30,7 +30,8 @@ struct uneven_view {
 	 * one with a bound above 1, and the product of those inside it; 1 without one. */
 	int64_t edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
 	int64_t within_edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
-	bool sums_apart[SHAPE_SPACES_MOST]; /* exact counting: sums end in several instances of the home */
+	bool sums_apart
+		[SHAPE_SPACES_MOST]; /* exact counting: sums end in several instances of the home */
 	int chain_count[SHAPE_SPACES_MOST];
 	int chain[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
 };

@@ -121,8 +121,7 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 	if (!nest_verdict_counts(verdict))
 		return verdict;
 	if (model->counting == COUNTING_EXACT && !homes_outermost(model, mapping)) {
-		verdict = nest_home_check(
-			model->hierarchy, model->shape, mapping, counts, score);
+		verdict = nest_home_check(model->hierarchy, model->shape, mapping, counts, score);
 		if (!nest_verdict_counts(verdict))
 			return verdict;
 	}

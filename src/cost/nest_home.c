@@ -57,8 +57,8 @@ static void find_places(struct offsets *offsets)
 	}
 	offsets->places = 1;
 	for (int k = offsets->count - 1; k >= 0; k--) {
-		int64_t index = number_min(offsets->bound[k] - 1,
-			(offsets->extent - 1 - begin) / offsets->stride[k]);
+		int64_t index = number_min(
+			offsets->bound[k] - 1, (offsets->extent - 1 - begin) / offsets->stride[k]);
 		begin += index * offsets->stride[k];
 		offsets->places += index * steps[k];
 	}
@@ -131,8 +131,9 @@ static struct intervals list_places(
 		if (begin >= offsets->extent)
 			continue;
 		int64_t end = number_min(begin + reach, offsets->extent) - 1;
-		out.at[out.count++] = (struct interval){checked_mul(&home->fits, coefficient, begin),
-			checked_mul(&home->fits, coefficient, end)};
+		out.at[out.count++] =
+			(struct interval){checked_mul(&home->fits, coefficient, begin),
+				checked_mul(&home->fits, coefficient, end)};
 	}
 	join(&out);
 	return out;
@@ -204,8 +205,7 @@ static int64_t rank_words(struct home *home, const int64_t *coefficient, uint32_
 	const struct offsets *offsets = &home->offsets[d];
 	int64_t others = checked_mul(&home->fits, offsets->places - 1,
 		1 + reach_of(home, coefficient, d, offsets->tile));
-	return checked_add(
-		&home->fits, others, 1 + reach_of(home, coefficient, d, offsets->last));
+	return checked_add(&home->fits, others, 1 + reach_of(home, coefficient, d, offsets->last));
 }
 
 /* --- all ranks */
@@ -252,8 +252,7 @@ static int64_t add_places(struct home *home, uint32_t left)
 		return words;
 	home->fixed_tile[d] = offsets->tile;
 	return checked_add(&home->fits, words,
-		checked_mul(&home->fits, offsets->places - 1,
-			add_places(home, left & (left - 1))));
+		checked_mul(&home->fits, offsets->places - 1, add_places(home, left & (left - 1))));
 }
 
 enum nest_verdict nest_home_words(const struct hierarchy *hierarchy, const struct shape *shape,

@@ -11,8 +11,7 @@
 struct mapping;
 
 /* The level of a dataspace's home; -1 if it has none. */
-int nest_home_level(
-	const struct hierarchy *hierarchy, const struct mapping *mapping, int space);
+int nest_home_level(const struct hierarchy *hierarchy, const struct mapping *mapping, int space);
 
 /*
  * Words that the first instance of `level` has in its tile of a dataspace at one step or another:

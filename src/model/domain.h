@@ -37,7 +37,7 @@ struct domain {
 	const struct constraints *constraints; /* NULL: none yet */
 	uint32_t imperfect;                    /* bit d: factors of dimension d need not divide */
 	bool whole_homes; /* homes hold what comes into their tiles: exact counting asks that */
-	double least_parallelism;              /* part of the multipliers that must be busy */
+	double least_parallelism; /* part of the multipliers that must be busy */
 	int least_parallelism_by;
 	struct row_domain rows[ARCH_LEVELS_MOST];
 };

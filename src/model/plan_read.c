@@ -314,8 +314,8 @@ static void read_name(
 {
 	const char *name;
 	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
-		WRONG(file, span_of(map, key), "the plan was made for %s '%s', not '%s'", key,
-			name, expected);
+		WRONG(file, span_of(map, key), "the plan was made for %s '%s', not '%s'", key, name,
+			expected);
 }
 
 static void read_head(struct plan_reading *file, struct reader *map)

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "report/json_text.h"
 #include "model/nest_mapping.h"
+#include "report/json_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>

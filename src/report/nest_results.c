@@ -1,8 +1,8 @@
 #include "report/nest_results.h"
 
 #include "base/arena.h"
-#include "base/utf8.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/nest_mapping.h"
 #include "model/plan_file.h"
 #include "report/nest_row.h"

@@ -79,15 +79,16 @@ static json_t *make_points(const struct explored *explored)
 			json_object_set_new(
 				point, "executed", json_string(sim_mode_names[execution->mode]));
 		if (execution->worst_ulps >= 0)
-			json_object_set_new(point, "worst_ulps", json_real_or_infinite(execution->worst_ulps));
+			json_object_set_new(
+				point, "worst_ulps", json_real_or_infinite(execution->worst_ulps));
 		if (execution->worst_tensor)
 			json_object_set_new(
 				point, "worst_tensor", json_string(execution->worst_tensor));
 		if (execution->off_tensor)
 			json_object_set_new(point, "off",
 				json_pack("{s:s, s:o, s:o}", "tensor", execution->off_tensor,
-					"ulps", json_real_or_infinite(execution->off_ulps), "ulps_stated",
-					json_real_or_infinite(execution->off_most)));
+					"ulps", json_real_or_infinite(execution->off_ulps),
+					"ulps_stated", json_real_or_infinite(execution->off_most)));
 		if (execution->why_longer)
 			json_object_set_new(
 				point, "sim_ratio_because", json_string(execution->why_longer));

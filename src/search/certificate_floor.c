@@ -111,7 +111,8 @@ void floor_cell_make(
 		if (frame->timeloop || !out->kept_count[t])
 			continue;
 		int home = frame->completions->level[out->kept[t][0]];
-		out->apart |= nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
+		out->apart |=
+			nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
 	}
 }
 

@@ -52,9 +52,9 @@ static void find_most(struct truth *truth, uint64_t seed)
 		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
 			continue;
 		for (int r = 0; r < truth->ranks; r++)
-			grown = fmax(grown,
-				reference_compare(tensor, truth->arrays[r][t], moved[r][t])
-					.worst_of_largest);
+			grown = fmax(
+				grown, reference_compare(tensor, truth->arrays[r][t], moved[r][t])
+					       .worst_of_largest);
 		truth->ulps_most[t] =
 			reference_ulps(workload, &workload->ops[tensor->producer]) + 2 * grown;
 	}
@@ -111,9 +111,8 @@ static void compare(struct outcome *outcome, const struct truth *truth, int rank
 		}
 		double most = truth->ulps_most[workload_tensor(truth->workload, tensor->name)];
 		if (comparison.worst_of_largest > most &&
-			(!outcome->off_tensor ||
-				comparison.worst_of_largest / most >
-					outcome->off_ulps / outcome->off_most)) {
+			(!outcome->off_tensor || comparison.worst_of_largest / most >
+							 outcome->off_ulps / outcome->off_most)) {
 			outcome->off_tensor = tensor->name;
 			outcome->off_ulps = comparison.worst_of_largest;
 			outcome->off_most = most;

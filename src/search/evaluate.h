@@ -38,7 +38,7 @@ struct outcome {
 struct truth {
 	const struct workload *workload;
 	int ranks;
-	void ***arrays; /* by rank, then tensor */
+	void ***arrays;    /* by rank, then tensor */
 	double *ulps_most; /* by tensor: what the machine may be off by; see below */
 };
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,

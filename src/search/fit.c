@@ -94,8 +94,8 @@ static bool level_holds(const struct nest_level *level, int i, const struct fit_
 	int64_t sum = 0;
 	for (uint32_t left = set; left; left &= left - 1) {
 		int t = __builtin_ctz(left);
-		int64_t own = words->homes && !(outside >> t & 1) ? words->home[i][t]
-								   : words->tile[i][t];
+		int64_t own =
+			words->homes && !(outside >> t & 1) ? words->home[i][t] : words->tile[i][t];
 		if (own < 0)
 			return false;
 		sum = fit_add(sum, own);
@@ -143,8 +143,7 @@ bool fit_residency(
 	for (uint32_t set = 0; set < 1u << spaces; set++)
 		homes[0][set] = (struct home){.met = set == 0};
 	for (int k = 0; k < count; k++)
-		pass_level(domain, words->homes ? count - 1 - k : k, words, homes[k],
-			homes[k + 1]);
+		pass_level(domain, words->homes ? count - 1 - k : k, words, homes[k], homes[k + 1]);
 	uint32_t set = (1u << spaces) - 1;
 	if (!homes[count][set].met)
 		return false;
@@ -155,8 +154,7 @@ bool fit_residency(
 		int level = words->homes ? count - 1 - k : k;
 		for (int t = 0; t < spaces; t++)
 			if (home->kept >> t & 1)
-				mapping->residency[t] |=
-					1u << domain->hierarchy->levels[level].row;
+				mapping->residency[t] |= 1u << domain->hierarchy->levels[level].row;
 		set = home->before;
 	}
 	return true;

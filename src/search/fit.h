@@ -26,8 +26,7 @@ struct fit_words {
 bool fit_minds_homes(const struct domain *domain);
 
 /* Of a mapping whose bounds are all set: the homes. */
-void fit_homes(
-	const struct domain *domain, const struct mapping *mapping, struct fit_words *out);
+void fit_homes(const struct domain *domain, const struct mapping *mapping, struct fit_words *out);
 
 /* Gives every level a set of dataspaces, and every dataspace a level. */
 bool fit_residency(

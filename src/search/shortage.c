@@ -157,8 +157,8 @@ static void take_tile(
 	if (fit_minds_homes(finding->domain))
 		fit_homes(finding->domain, mapping, &words);
 	for (int t = 0; t < shape->space_count; t++) {
-		bool home = words.homes && nest_home_level(finding->domain->hierarchy, mapping, t) ==
-						   out->level;
+		bool home = words.homes &&
+			    nest_home_level(finding->domain->hierarchy, mapping, t) == out->level;
 		if (home)
 			out->words[t] = words.home[out->level][t];
 		else if (mapping->residency[t] >> row & 1)

@@ -95,8 +95,8 @@ static bool mark_ranks(struct sheet *sheet)
 	return !sheet->out;
 }
 
-enum nest_verdict nest_homes_mark(const struct shape *shape, int space,
-	const struct nest_reach *reaches, int64_t *words)
+enum nest_verdict nest_homes_mark(
+	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words)
 {
 	uint32_t done = 0;
 	*words = 1;

@@ -18,8 +18,8 @@ struct nest_reach {
 
 /* Distinct words of all tiles that the loops make of a dataspace.  NEST_FITS; NEST_UNCOUNTABLE:
  * too many to mark. */
-enum nest_verdict nest_homes_mark(const struct shape *shape, int space,
-	const struct nest_reach *reaches, int64_t *words);
+enum nest_verdict nest_homes_mark(
+	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words);
 
 /* After the last drain: whether two instances of a home that no ring joins have a part of the
  * same sum. */

@@ -121,8 +121,8 @@ static bool is_summed_apart(
 	return apart && domain->shape->spaces[t].written;
 }
 
-static bool level_fits(const struct domain *domain, int i, const int64_t *extents,
-	const struct mapping *mapping)
+static bool level_fits(
+	const struct domain *domain, int i, const int64_t *extents, const struct mapping *mapping)
 {
 	const struct nest_level *level = &domain->hierarchy->levels[i];
 	int64_t sum = 0;

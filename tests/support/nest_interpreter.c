@@ -280,8 +280,7 @@ static int64_t touch(struct interpreter *machine, int tier, int space, int n, co
 	struct arena_mark mark = arena_mark(machine->arena);
 	int elements = machine->elements[space], all = 0;
 	bool *touched = machine->stores[tier][space].touched + (size_t)n * (size_t)elements;
-	int *tile = arena_array(
-		machine->arena, int, find_tile(machine, tier, space, index, NULL));
+	int *tile = arena_array(machine->arena, int, find_tile(machine, tier, space, index, NULL));
 	int count = find_tile(machine, tier, space, index, tile);
 	for (int k = 0; k < count; k++)
 		touched[tile[k]] = true;
@@ -350,8 +349,7 @@ static bool ring_joins(const struct interpreter *machine, int tier, int a, int b
 {
 	for (int outer = tier; outer + 1 < machine->tiers; outer++) {
 		int64_t size = machine->blocks[outer].size;
-		bool ring = machine->hierarchy->levels[outer].ring &&
-			    machine->broken != RULE_RING;
+		bool ring = machine->hierarchy->levels[outer].ring && machine->broken != RULE_RING;
 		if (a % size != b % size && !ring)
 			return false;
 		a /= (int)size;
