@@ -14,6 +14,7 @@
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
  * word of what is only read; twice that below the home, where a tile is built beside the old one.
+ * 8 bytes per word of a dataspace whose home is written in several instances.
  * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
  * than NEST_SIM_BYTES_MOST is refused before anything is taken.
  */

@@ -138,18 +138,31 @@ static int64_t joined_number(struct nest_run *run, int level, int64_t instance)
 	return number;
 }
 
-static bool parts_meet(struct nest_run *run, const struct nest_store *home)
+/* Sides of the whole dataspace; its words. */
+static double find_sizes(struct nest_run *run, const struct nest_store *home, int64_t *size)
 {
 	const struct dataspace *space = &run->shape->spaces[home->space];
-	int64_t instances = site_of(run, home->level)->instances, words = 1;
-	int64_t size[SHAPE_RANKS_MOST];
+	double words = 1;
 	for (int r = 0; r < home->ranks; r++) {
 		size[r] = 1;
 		for (int d = 0; d < run->shape->dimension_count; d++)
 			size[r] += space->ranks[r].coefficient[d] *
 				   (run->shape->dimensions[d].extent - 1);
-		words *= size[r];
+		words *= (double)size[r];
 	}
+	return words;
+}
+
+double nest_homes_bytes(struct nest_run *run, const struct nest_store *home)
+{
+	int64_t size[SHAPE_RANKS_MOST];
+	return find_sizes(run, home, size) * sizeof(int64_t);
+}
+
+static bool parts_meet(struct nest_run *run, const struct nest_store *home)
+{
+	int64_t instances = site_of(run, home->level)->instances, size[SHAPE_RANKS_MOST];
+	int64_t words = (int64_t)find_sizes(run, home, size);
 	struct arena *arena = arena_open();
 	int64_t *owner = arena_array(arena, int64_t, words); /* number + 1 */
 	bool meet = true;

@@ -21,6 +21,9 @@ struct nest_reach {
 enum nest_verdict nest_homes_mark(
 	const struct shape *shape, int space, const struct nest_reach *reaches, int64_t *words);
 
+/* What the look at a written home of several instances takes. */
+double nest_homes_bytes(struct nest_run *run, const struct nest_store *home);
+
 /* After the last drain: whether two instances of a home that no ring joins have a part of the
  * same sum. */
 bool nest_homes_apart(struct nest_run *run);
