@@ -26,11 +26,6 @@ static const char *find_fault(
 	return why;
 }
 
-static bool is_counted(enum nest_verdict verdict)
-{
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
-}
-
 /* Runs the nest and compares with the exact model, whatever counting was asked for. */
 static struct nest_run execute(
 	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
@@ -43,7 +38,11 @@ static struct nest_run execute(
 	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
 	struct nest_sim_options options = {
 		.data = small, .timing = true, .seed = seed, .steps_most = (uint64_t)steps_most};
-	nest_evaluate(model, inputs->mapping, counts, score);
+	const char *impossible = NULL;
+	if (nest_evaluate(model, inputs->mapping, counts, score) != NEST_FITS)
+		impossible = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (impossible) /* Timeloop's counting allows it */
+		return (struct nest_run){.wrong = impossible};
 	struct nest_sim sim =
 		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
 	struct nest_run run = {
@@ -86,6 +85,24 @@ enum counting command_nest_counting(
 	return perfect ? COUNTING_TIMELOOP : COUNTING_EXACT;
 }
 
+void command_nest_warn_homes(const struct nest_inputs *inputs, const struct mapping *mapping,
+	const char *what, struct arena *arena, struct diag *diag)
+{
+	const struct nest_model *timeloop =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_TIMELOOP);
+	const struct nest_model *exact =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score score;
+	if (nest_evaluate(timeloop, mapping, counts, &score) != NEST_FITS)
+		return;
+	enum nest_verdict verdict = nest_evaluate(exact, mapping, counts, &score);
+	if (verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART)
+		diag_warning(diag, (struct span){0},
+			"%s: Timeloop's counting allows it, but no machine can run it: %s", what,
+			nest_verdict_text(arena, inputs->hierarchy, inputs->shape, &score));
+}
+
 struct nest_report command_nest_report(
 	const struct nest_inputs *inputs, enum counting counting, struct arena *arena)
 {
@@ -95,7 +112,7 @@ struct nest_report command_nest_report(
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	nest_evaluate(model, inputs->mapping, counts, score);
 	struct nest_projection *projection = arena_new(arena, struct nest_projection);
-	bool projected = is_counted(score->verdict) &&
+	bool projected = nest_verdict_counts(score->verdict) &&
 			 nest_array_project(model, inputs->mapping, counts, projection);
 	return (struct nest_report){
 		.arch = inputs->arch,
@@ -106,7 +123,7 @@ struct nest_report command_nest_report(
 		.counts = counts,
 		.score = score,
 		.why = find_fault(inputs, score, arena),
-		.counted = is_counted(score->verdict),
+		.counted = nest_verdict_counts(score->verdict),
 		.projection = projected ? projection : NULL,
 	};
 }
@@ -127,6 +144,8 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	enum counting counting = command_nest_counting(inputs, arena, diag);
 	if (diag_failed(diag))
 		return command_refuse(diag);
+	if (counting == COUNTING_TIMELOOP)
+		command_nest_warn_homes(inputs, inputs->mapping, "the mapping", arena, diag);
 	diag_print(diag, stderr);
 
 	struct nest_report report = command_nest_report(inputs, counting, arena);

@@ -17,6 +17,10 @@ int command_nest_score(struct arena *arena, const struct arguments *arguments,
 enum counting command_nest_counting(
 	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag);
 
+/* Timeloop lets a home hold less than comes into its tile, and sums end in parts: warned of. */
+void command_nest_warn_homes(const struct nest_inputs *inputs, const struct mapping *mapping,
+	const char *what, struct arena *arena, struct diag *diag);
+
 /* The mapping of the specs, counted. */
 struct nest_report command_nest_report(
 	const struct nest_inputs *inputs, enum counting counting, struct arena *arena);

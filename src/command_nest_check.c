@@ -58,6 +58,8 @@ int command_nest_check(struct arena *arena, const struct arguments *arguments,
 	struct mapspace_check_report report = {.check = &check, .mapping = inputs->mapping != NULL};
 	if (report.mapping)
 		report.why = find_faults(arena, inputs, diag);
+	if (report.mapping && command_nest_counting(inputs, arena, diag) == COUNTING_TIMELOOP)
+		command_nest_warn_homes(inputs, inputs->mapping, "the mapping", arena, diag);
 	diag_print(diag, stderr);
 	/* JSON is YAML as it stands. */
 	command_print(format == FORMAT_TEXT  ? mapspace_check_text(arena, &report)

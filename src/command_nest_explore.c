@@ -101,6 +101,14 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	search.report = listener_gap;
 	diag_print(diag, stderr);
 	struct nest_explored explored = nest_explore(&search, arena);
+	for (size_t i = 0; i < explored.frontier.count && search.counting == COUNTING_TIMELOOP;
+		i++) {
+		const struct nest_found *found = explored.frontier.points[i].payload;
+		struct diag *homes = diag_open(arena);
+		command_nest_warn_homes(
+			nest, &found->mapping, explored.frontier.points[i].key, arena, homes);
+		diag_print(homes, stderr);
+	}
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.objectives = &search.objectives;
 	record.hierarchy = search.hierarchy;

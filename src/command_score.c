@@ -135,7 +135,8 @@ const struct command command_simulate = {
 	.summary = "executes a plan with real bytes and compares with the model",
 	.manual =
 		"Without a plan file, the plan that the default settings make.  Exit status 1 when\n"
-		"the run shows a fault or its counts are not the model's, 3 when it would be too long.\n",
+		"the run shows a fault, its counts are not the model's, or a result is off by more\n"
+		"than its op may be (specs/README.md); 3 when it would be too long.\n",
 	.options = simulate_options,
 	.run = simulate,
 };

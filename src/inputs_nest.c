@@ -230,6 +230,7 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	constraints_flag(constraints, hierarchy);
 	struct domain *domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
 	domain->imperfect = inputs->imperfect;
+	domain->whole_homes = inputs->counting == COUNTING_EXACT;
 	inputs->domain = domain;
 	if (!mapping)
 		return;

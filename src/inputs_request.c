@@ -52,6 +52,7 @@ static const struct domain *narrow(const struct nest_inputs *inputs,
 	struct domain *domain = domain_make(arena, inputs->arch, inputs->shape, hierarchy);
 	*start = NULL;
 	domain->imperfect = inputs->imperfect;
+	domain->whole_homes = inputs->counting == COUNTING_EXACT;
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
 	struct feasible feasible = feasible_find_from(store, domain, 0, FEASIBLE_WORK_MOST);

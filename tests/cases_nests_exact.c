@@ -43,7 +43,7 @@ static void check(struct family *family, const char *root, const char *name, con
 	family->compared++;
 	if (verdict == NEST_FACTORS || verdict == NEST_FANOUT)
 		return; /* no mapping at all */
-	if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION) {
+	if (!nest_verdict_counts(verdict)) {
 		family_note(family, "refused",
 			nest_verdict_text(family->arena, files.hierarchy, files.shape, &score));
 		return;
@@ -57,8 +57,10 @@ static void check(struct family *family, const char *root, const char *name, con
 		simulated++;
 	}
 	if (counts.computes <= INTERPRETED_MOST) {
-		bool right =
-			nest_interpret(files.hierarchy, files.shape, &files.mapping, &executed);
+		bool apart, right = nest_interpret_without(RULE_NONE, files.hierarchy, files.shape,
+				    &files.mapping, &executed, &apart);
+		if (apart != (verdict == NEST_SUMS_APART))
+			family_note(family, "interpreter", "sums end in parts");
 		compare(&files, "model", &counts, "interpreter", &executed, right, NULL);
 		interpreted++;
 	}

@@ -80,6 +80,7 @@ static bool draw_space(struct drawn *drawn, const struct nest_case_options *opti
 	} else {
 		domain = nest_domain_free(drawn->arena, &drawn->nest);
 		nest_domain_narrow(drawn->random, domain);
+		nest_domain_homes(drawn->random, domain);
 	}
 	domain->imperfect = 0;
 	enum counting counting =

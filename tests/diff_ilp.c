@@ -105,9 +105,11 @@ static struct tally compare(
 		struct domain *domain = nest_domain_free(arena, &nest);
 		if (draw % 4)
 			nest_domain_narrow(&random, domain);
+		nest_domain_homes(&random, domain);
 		drop_constraints(domain);
 		enum counting counting =
 			random_below(&random, 4) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+		domain->whole_homes = counting == COUNTING_EXACT;
 		enum objective objective =
 			wishes[random_below(&random, sizeof wishes / sizeof *wishes)];
 		if (nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST)) {

@@ -331,6 +331,7 @@ static long expect_interpreted(
 			question->arena, &nest, "exact", &found->counts, "interpreter", &counts);
 		if (wrong)
 			fail_msg("%s\n%s", wrong, nest_case_text(question->arena, &nest));
+		assert_true(nest_mapping_fits(question->domain, &found->mapping));
 		count++;
 	}
 	return count;

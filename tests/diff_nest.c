@@ -37,17 +37,20 @@ static bool may_be_refused(const struct nest_case *nest)
 }
 
 static const char *model_differs(const struct nest_case *nest, const struct nest_counts *expected,
-	bool *refused, struct arena *arena)
+	bool expected_apart, bool *refused, struct arena *arena)
 {
 	struct nest_counts counts;
-	*refused = !nest_model_counts(nest, &counts);
+	enum nest_verdict verdict = nest_model_verdict(nest, &counts);
+	*refused = !nest_verdict_counts(verdict);
 	if (*refused)
 		return may_be_refused(nest) ? NULL : "the model does not count it\n";
+	if ((verdict == NEST_SUMS_APART) != expected_apart)
+		return "the model says otherwise whether sums end in parts\n";
 	return nest_counts_differ(arena, nest, "model", &counts, "interpreter", expected);
 }
 
 static const char *simulator_differs(const struct nest_case *nest,
-	const struct nest_counts *expected, bool data, struct arena *arena)
+	const struct nest_counts *expected, bool expected_apart, bool data, struct arena *arena)
 {
 	struct nest_sim_options options = {.data = data, .timing = data, .seed = 7};
 	struct nest_sim sim =
@@ -55,6 +58,8 @@ static const char *simulator_differs(const struct nest_case *nest,
 	if (!sim.finished || !sim.right)
 		return arena_format(arena, "the simulator%s: %s\n", data ? "" : ", only counting",
 			sim.wrong ? sim.wrong : "no reason");
+	if ((sim.verdict == NEST_SUMS_APART) != expected_apart)
+		return "the simulator says otherwise whether sums end in parts\n";
 	return nest_counts_differ(arena, nest, "simulator", &sim.counts, "interpreter", expected);
 }
 
@@ -62,11 +67,13 @@ static const char *simulator_differs(const struct nest_case *nest,
 static const char *disagreement(const struct nest_case *nest, bool *refused, struct arena *arena)
 {
 	struct nest_counts counts;
-	if (!nest_interpret(&nest->hierarchy, &nest->shape, &nest->mapping, &counts))
+	bool apart;
+	if (!nest_interpret_without(
+		    RULE_NONE, &nest->hierarchy, &nest->shape, &nest->mapping, &counts, &apart))
 		return "the interpreter's result is not the einsum's\n";
-	const char *why = model_differs(nest, &counts, refused, arena);
+	const char *why = model_differs(nest, &counts, apart, refused, arena);
 	for (int data = 1; data >= 0 && !why; data--)
-		why = simulator_differs(nest, &counts, data, arena);
+		why = simulator_differs(nest, &counts, apart, data, arena);
 	return why;
 }
 

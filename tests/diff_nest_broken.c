@@ -21,13 +21,14 @@ static void draw(uint64_t seed, long i, struct nest_case *nest)
 	nest_case_draw(&random, &nest_case_all, nest);
 }
 
-static bool is_noticed(
-	const struct nest_case *nest, enum nest_rule rule, const struct nest_counts *expected)
+static bool is_noticed(const struct nest_case *nest, enum nest_rule rule,
+	const struct nest_counts *expected, bool expected_apart)
 {
 	struct nest_counts counts;
-	bool right = nest_interpret_without(
-		rule, &nest->hierarchy, &nest->shape, &nest->mapping, &counts);
-	return !right || !nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, expected);
+	bool apart, right = nest_interpret_without(
+			    rule, &nest->hierarchy, &nest->shape, &nest->mapping, &counts, &apart);
+	return !right || apart != expected_apart ||
+	       !nest_counts_equal(&nest->hierarchy, &nest->shape, &counts, expected);
 }
 
 static void every_broken_rule_is_noticed(void **state)
@@ -38,10 +39,12 @@ static void every_broken_rule_is_noticed(void **state)
 		struct nest_case nest;
 		struct nest_counts expected;
 		draw(seed, i, &nest);
-		if (!nest_model_counts(&nest, &expected))
+		enum nest_verdict verdict = nest_model_verdict(&nest, &expected);
+		bool apart = verdict == NEST_SUMS_APART;
+		if (!nest_verdict_counts(verdict))
 			continue;
 		for (int rule = RULE_NONE + 1; rule < NEST_RULES; rule++)
-			if (!noticed[rule] && is_noticed(&nest, rule, &expected))
+			if (!noticed[rule] && is_noticed(&nest, rule, &expected, apart))
 				noticed[rule] = i + 1;
 	}
 	for (int rule = RULE_NONE + 1; rule < NEST_RULES; rule++) {

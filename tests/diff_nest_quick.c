@@ -23,7 +23,7 @@ static const char *differs(
 	enum nest_verdict verdict = nest_evaluate(model, &nest->mapping, &quick, &quick_score);
 	model->quick = false;
 	enum nest_verdict expected = nest_evaluate(model, &nest->mapping, &slow, &slow_score);
-	*counted = verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	*counted = nest_verdict_counts(verdict);
 	/* Groups of more children than the long way compares may have a closed form. */
 	if (expected == NEST_UNCOUNTABLE)
 		return NULL;

@@ -52,7 +52,7 @@ static bool evaluate(const struct problem_case *problem, const struct mapping *m
 	struct nest_score score;
 	enum nest_verdict verdict = nest_evaluate(problem->search.model, mapping, counts, &score);
 	*out = nest_summary(&problem->search, counts, &score);
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	return nest_verdict_counts(verdict);
 }
 
 static void expect_below(struct law *law, const struct problem_case *problem,

@@ -123,7 +123,8 @@ static void draw_stays(struct arena *arena, struct random *random, struct plan *
 				.tensor = t, .from = stay->from, .to = stay->to, .in_place_of = -1};
 		else
 			top = number_align_up(stay->address + stay->size, 128);
-		if (stay->from == stay->to || random_below(random, 8) == 0)
+		bool dropped = random_below(random, 8) == 0 && tensor->role != TENSOR_OUTPUT;
+		if (stay->from == stay->to || dropped)
 			plan->residency_count--;
 	}
 }

@@ -93,6 +93,7 @@ static void limits_are_the_least_that_do(void **state)
 			nest_domain_narrow(&random, domain);
 		else
 			nest_domain_crowd(domain);
+		nest_domain_homes(&random, domain);
 		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == FEASIBILITY_NONE;
 		struct shortages shortages = {0};
 		if (none && nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST))

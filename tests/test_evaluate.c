@@ -1,8 +1,16 @@
 #include "base/arena.h"
+#include "report/score_json.h"
 #include "search/evaluate.h"
+#include "search/recipe.h"
+#include "sim/kernel.h"
+#include "sim/reference.h"
 #include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
 
 #include "tests/test.h"
 
@@ -42,6 +50,101 @@ static void huge_tensors_are_only_counted(void **state)
 	assert_int_equal(mode_of(1 << 20, 1 << 10, 64), SIM_COUNT);
 }
 
+/* exp a little wrong, and much too large. */
+static float exp_wrong(enum op_function function, float a, float b)
+{
+	float value = kernel_map(function, a, b);
+	return function == FUNCTION_EXP ? value * value : value;
+}
+
+static float exp_infinite(enum op_function function, float a, float b)
+{
+	return function == FUNCTION_EXP ? INFINITY : kernel_map(function, a, b);
+}
+
+/* Some result of a softmax on four cores; its text and JSON in *text, *json. */
+static struct outcome run_softmax(kernel_function map, const char **text, const char **json)
+{
+	const struct arch *arch = spyre_arch(test_arena, 4);
+	const struct workload *workload =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 128, n: 64}\n"
+					   "  ops:\n"
+					   "    - top[m] = max(n) x[m,n]\n"
+					   "    - low[m,n] = x[m,n] - top[m]\n"
+					   "    - e[m,n] = exp(low[m,n])\n"
+					   "    - all[m] = sum(n) e[m,n]\n"
+					   "    - y[m,n] = e[m,n] / all[m]\n");
+	struct recipe recipe = {.arch = arch,
+		.workload = workload,
+		.planning = planning_default(arch),
+		.place = "greedy"};
+	struct recipe_result made = recipe_plan(&recipe, test_arena);
+	assert_non_null(made.plan);
+	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
+	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .map = map};
+	struct outcome outcome = evaluate_cost(made.plan, test_arena);
+	evaluate_simulate(&outcome, &how, test_arena);
+	*text = score_text(test_arena, &outcome, &made, true);
+	*json = score_json(test_arena, &outcome, &made, true);
+	return outcome;
+}
+
+static void right_results_agree(void **state)
+{
+	const char *text, *json;
+	struct outcome outcome = run_softmax(NULL, &text, &json);
+	assert_true(outcome.agrees);
+	assert_null(outcome.off_tensor);
+	assert_true(outcome.worst_ulps <= 1);
+	assert_non_null(strstr(json, "\"agrees\": true"));
+	assert_null(strstr(json, "\"off\""));
+}
+
+/* Counts and bytes are as they should be: only the numbers tell. */
+static void a_wrong_kernel_is_a_disagreement(void **state)
+{
+	const char *text, *json;
+	struct outcome outcome = run_softmax(exp_wrong, &text, &json);
+	assert_true(outcome.simulated);
+	assert_int_equal(outcome.sim.fault_count, 0);
+	assert_true(counts_equal(&outcome.cost.counts, &outcome.sim.counts));
+	assert_false(outcome.agrees);
+	assert_non_null(outcome.off_tensor);
+	assert_true(outcome.off_ulps > outcome.off_most);
+	assert_true(outcome.off_most < 100);
+	assert_non_null(strstr(json, "\"agrees\": false"));
+	assert_non_null(strstr(json, "\"ulps_stated\""));
+	assert_non_null(strstr(text, "DISAGREES with the model"));
+	assert_non_null(strstr(text, "are stated"));
+}
+
+static void infinite_results_are_written(void **state)
+{
+	const char *text, *json;
+	struct outcome outcome = run_softmax(exp_infinite, &text, &json);
+	assert_false(outcome.agrees);
+	assert_true(isinf(outcome.worst_ulps));
+	assert_non_null(strstr(json, "\"worst_ulps\": \"infinite\""));
+	json_t *root = json_loads(json, 0, NULL);
+	assert_non_null(root);
+	assert_string_equal(json_string_value(json_object_get(root, "worst_ulps")), "infinite");
+	json_decref(root);
+}
+
+/* One unit for the rounding of a result, more for long sums in fp32. */
+static void ulps_are_stated_by_op(void **state)
+{
+	const struct workload *workload =
+		workload_given(test_arena, "workload:\n"
+					   "  dimensions: {m: 64, n: 64, k: 4096}\n"
+					   "  ops:\n"
+					   "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n"
+					   "    - e[m,n] = exp(c[m,n])\n");
+	assert_float_equal(reference_ulps(workload, &workload->ops[0]), 1 + 2 * 64 / 8192.0, 1e-9);
+	assert_float_equal(reference_ulps(workload, &workload->ops[1]), 1, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -49,6 +152,10 @@ int main(void)
 		cmocka_unit_test(many_operations_get_identities),
 		cmocka_unit_test(large_tensors_get_identities),
 		cmocka_unit_test(huge_tensors_are_only_counted),
+		cmocka_unit_test(right_results_agree),
+		cmocka_unit_test(a_wrong_kernel_is_a_disagreement),
+		cmocka_unit_test(infinite_results_are_written),
+		cmocka_unit_test(ulps_are_stated_by_op),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

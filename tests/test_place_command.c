@@ -169,6 +169,26 @@ static void a_certificate_holds_until_it_is_changed(void **state)
 	}
 }
 
+/* U+2028 and U+0085 end lines in YAML, not in a CSV; what is written is read again. */
+static void names_keep_what_ends_lines_elsewhere(void **state)
+{
+	folder_put("b.csv", PLACE_HEAD "a\u2028b,0,3,4\nc\xc2\x85"
+				       "d,1,4,4\n");
+	struct ended ended = place_run("b.csv --capacity 7 --certificate proof.yaml -q");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(folder_text("proof.yaml"), "\"a\\u2028b\""));
+	place_expect("b.csv --capacity 7 --check-certificate proof.yaml", 0,
+		"the certificate holds: 2 of 2 buffers do not fit into 7 bytes, by 1 cases\n", "");
+	ended = place_run("b.csv --capacity 8 -o placed.csv -q");
+	assert_int_equal(ended.status, 0);
+	ended = place_run("placed.csv --capacity 8 --check -q");
+	assert_int_equal(ended.status, 0);
+	ended = place_run("b.csv --capacity 8 --format yaml -q");
+	assert_non_null(strstr(ended.out, "c\\u0085d"));
+	folder_put("bad.csv", PLACE_HEAD "a\u2028b,0,3,x\n");
+	place_expect("bad.csv --capacity 8", 2, "", NULL);
+}
+
 /* Two ranges on one byte are no contradiction. */
 static void reserved_ranges_that_meet_prove_nothing(void **state)
 {
@@ -365,6 +385,7 @@ int main(void)
 		TEST(too_much_at_once_is_proven_and_named),
 		TEST(reserved_bytes_are_not_there),
 		TEST(a_certificate_holds_until_it_is_changed),
+		TEST(names_keep_what_ends_lines_elsewhere),
 		TEST(reserved_ranges_that_meet_prove_nothing),
 		TEST(a_tree_of_cases_is_followed),
 		TEST(json_says_it_all),

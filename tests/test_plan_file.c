@@ -270,6 +270,24 @@ static void what_is_wrong_is_said(void **state)
 			"'y': it is of no tensor, or of no steps"},
 		{"- {where: HBM, from: 5, to: 6}", "  HBM",
 			"the stays of 'y' are a word; a list is expected"},
+		{"architecture: spyre32", "architecture: other",
+			"the plan was made for architecture 'other', not 'spyre32'"},
+		{"workload: softmax", "workload: tail",
+			"the plan was made for workload 'tail', not 'softmax'"},
+		{"- {where: HBM, from: 0, to: 1}", "- {where: HBM, from: 0, to: 2}",
+			"'x': it lives in steps 0 to 1, and stays in HBM for 0 to 2"},
+		{"- {where: HBM, from: 5, to: 6}", "- {where: HBM, from: 4, to: 6}",
+			"'y': it lives in steps 5 to 6, and stays in HBM for 4 to 6"},
+		{"    y:\n    - {where: HBM, from: 5, to: 6}\n", "",
+			"output 'y' has no stay: {where: HBM, from: 5, to: 6}"},
+		{"- {where: LX, view: \"cores 4: dim 0 / 4 by 1\", address: 262144, size: 512, from: 1, "
+		 "to: 3}",
+			"- {where: LX, view: \"cores 8: dim 0 / 4 by 2\", address: 262144, size: 512, "
+			"from: 1, to: 3}",
+			"'mx': its view has 8 cores, the plan 4"},
+		{"  bundles:\n  - {bundle: 0, arguments: [x]}\n  - {bundle: 1, arguments: [y]}\n",
+			"", "plan has no 'bundles'"},
+		{"  - {bundle: 1, arguments: [y]}\n", "", "bundle 1 is not listed"},
 		{"status: bound", "status: bounded",
 			"'status' in proof is 'bounded'; it can be none, optimal, bound, "
 			"infeasible "
@@ -299,26 +317,14 @@ static void complaints_point_at_their_place(void **state)
 		"      |          ^~~\n");
 }
 
-static void stays_of_a_tensor_keep_their_order(void **state)
+/* What is not listed lies in HBM. */
+static void inputs_and_intermediates_need_no_stay(void **state)
 {
 	struct diag *diag = diag_open(*state);
-	const struct plan *plan = read_plan(*state,
-		replace(*state, "    - {where: HBM, from: 0, to: 1}\n",
-			"    - {where: HBM, from: 0, to: 1}\n    - {where: HBM, from: 1, to: 4}\n"),
-		diag);
+	const struct plan *plan = read_plan(
+		*state, replace(*state, "    x:\n    - {where: HBM, from: 0, to: 1}\n", ""), diag);
 	assert_non_null(plan);
-	assert_int_equal(plan->residencies[0].to, 1);
-	assert_int_equal(plan->residencies[1].to, 4);
-}
-
-static void a_plan_for_other_names_is_warned_about(void **state)
-{
-	struct diag *diag = diag_open(*state);
-	assert_non_null(read_plan(
-		*state, replace(*state, "architecture: spyre32", "architecture: other"), diag));
-	assert_false(diag_failed(diag));
-	assert_non_null(strstr(complaints_text(*state, diag),
-		"warning: the plan was made for architecture 'other', not 'spyre32'"));
+	assert_null(plan_lx(plan, workload_tensor(plan->workload, "x"), 0));
 }
 
 static void words_are_quoted_where_readers_differ(void **state)
@@ -354,8 +360,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_moves_is_said),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(complaints_point_at_their_place),
-		cmocka_unit_test(stays_of_a_tensor_keep_their_order),
-		cmocka_unit_test(a_plan_for_other_names_is_warned_about),
+		cmocka_unit_test(inputs_and_intermediates_need_no_stay),
 		cmocka_unit_test(words_are_quoted_where_readers_differ),
 	};
 	return cmocka_run_group_tests_name("plan_file", tests, set_up, tear_down);

@@ -37,7 +37,7 @@ void ilp_add_bound(const struct ilp_compact *compact, struct ilp_line *line, int
 		}
 }
 
-static void add_rows(const struct ilp_compact *compact, struct ilp_line *line, uint64_t rows, int d,
+void ilp_add_rows(const struct ilp_compact *compact, struct ilp_line *line, uint64_t rows, int d,
 	double coefficient)
 {
 	for (int r = 0; r < compact->frame->row_count; r++)
@@ -152,7 +152,7 @@ static void estimate_window(struct ilp_compact *compact, struct ilp_window *wind
 	for (int i = 0; i < choices->count; i++) {
 		struct ilp_line least = {.arena = compact->arena};
 		ilp_line_add(&least, column, 1);
-		add_rows(compact, &least, window->rows, choices->dimensions[i], -1);
+		ilp_add_rows(compact, &least, window->rows, choices->dimensions[i], -1);
 		ilp_line_row(compact->milp, &least, 0, INFINITY);
 	}
 }
@@ -196,7 +196,7 @@ void ilp_add_tile(struct ilp_compact *compact, struct ilp_line *line, int t, uin
 			choices.dimensions[choices.count++] = d;
 		}
 		if (choices.count == 1 && !scaled)
-			add_rows(compact, line, rows, choices.dimensions[0], 1);
+			ilp_add_rows(compact, line, rows, choices.dimensions[0], 1);
 		else if (choices.count)
 			ilp_line_add_line(line, window_line(compact, t, r, rows, &choices), 1);
 	}
@@ -257,9 +257,9 @@ static struct ilp_line crossing(
 	for (int d = 0; d < frame->dimension_count; d++) {
 		if (frame->nest.spaces[t].relevant >> d & 1) {
 			line.constant += log((double)frame->shape->dimensions[d].extent);
-			add_rows(compact, &line, tile, d, -1);
+			ilp_add_rows(compact, &line, tile, d, -1);
 		} else {
-			add_rows(compact, &line, blocks, d, 1);
+			ilp_add_rows(compact, &line, blocks, d, 1);
 		}
 	}
 	return line;

@@ -9,6 +9,10 @@
 void ilp_add_bound(const struct ilp_compact *compact, struct ilp_line *line, int row, int d,
 	double coefficient);
 
+/* The same of several rows (a mask). */
+void ilp_add_rows(const struct ilp_compact *compact, struct ilp_line *line, uint64_t rows, int d,
+	double coefficient);
+
 /* Words of dataspace t in a tile that the loops of the rows (a mask) span. */
 void ilp_add_tile(struct ilp_compact *compact, struct ilp_line *line, int t, uint64_t rows);
 

@@ -1,7 +1,7 @@
 #include "search/nest_offers.h"
 
 /*
- * Every mapping, in the order of the space's numbers.  Capacity and fan-out do not
+ * Every mapping, in the order of the space's numbers.  Capacity, fan-out and what homes hold do not
  * depend on the order of loops: when no residency fits for the first order, none
  * does for the others.
  */
@@ -15,7 +15,7 @@ static bool enumerate(struct nest_offers *offers, struct mapping *mapping)
 		space_rest(space, r, mapping);
 		if (!nest_offers_try(offers, mapping, &verdict))
 			return false;
-		unfit += verdict == NEST_CAPACITY;
+		unfit += verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART;
 		if (r + 1 == residencies && unfit == residencies)
 			return true;
 	}

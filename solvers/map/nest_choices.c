@@ -202,9 +202,13 @@ struct expansion {
 	struct array(struct nest_choice) list;
 };
 
+/* And no sums end apart. */
 static bool least_tiles_fit(const struct nest_view *view)
 {
 	int64_t one[SHAPE_DIMENSIONS_MOST];
+	for (int t = 0; t < view->frame->search->shape->space_count; t++)
+		if (view->chains[t].apart)
+			return false;
 	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
 		one[d] = 1;
 	for (int j = 0; j + 1 < view->frame->count; j++)

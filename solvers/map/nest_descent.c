@@ -133,8 +133,7 @@ static void count_once(struct nest_descent *descent, void *user)
 	run_evaluated(descent->run, 1);
 	enum nest_verdict verdict = nest_evaluate(
 		nest_descent_search(descent)->model, &descent->mapping, &counts, &score);
-	outside->counted &=
-		verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	outside->counted &= nest_verdict_counts(verdict);
 	for (int t = 0; outside->counted && t < nest_descent_search(descent)->shape->space_count;
 		t++) {
 		if (!crosses(descent, t, outside->boundary))

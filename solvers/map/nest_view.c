@@ -1,5 +1,6 @@
 #include "solvers/map/nest_view.h"
 
+#include "cost/nest_home.h"
 #include "solvers/map/nest_skew.h"
 #include "solvers/map/nest_windows.h"
 
@@ -235,12 +236,34 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 	}
 }
 
+/* Loops outside the home: a plain dataspace's tiles are apart, so the spatial ones alone say how
+ * many of them an instance has. */
+static void find_home(struct nest_view *view, int space)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_search *search = frame->search;
+	struct nest_chain *chain = &view->chains[space];
+	chain->home_words = 0;
+	chain->apart = false;
+	if (frame->timeloop || !chain->count)
+		return;
+	int home = frame->level[chain->kept[0]];
+	chain->apart =
+		nest_home_parts(search->hierarchy, search->shape, &view->mapping, space, home) > 1;
+	if (!frame->spaces[space].plain)
+		return;
+	chain->home_words = view->spread[chain->kept[0]][space];
+	for (uint32_t left = frame->spaces[space].relevant; left; left &= left - 1)
+		chain->home_words *= (double)view->temporal[__builtin_ctz(left)];
+}
+
 void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 {
 	const struct nest_frame *frame = view->frame;
 	struct nest_chain *chain = &view->chains[space];
 	view->mapping.residency[space] = residency;
 	open_chain(view, space, residency);
+	find_home(view, space);
 	nest_skew_keep(view, space);
 	if (!chain->count || frame->spaces[space].silent)
 		return;
@@ -287,6 +310,12 @@ bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left)
 	for (int t = 0; t < search->shape->space_count; t++) {
 		if (!(view->mapping.residency[t] >> level->row & 1))
 			continue;
+		const struct nest_chain *chain = &view->chains[t];
+		bool home = chain->count && chain->kept[0] == j;
+		if (home && chain->home_words > 0) {
+			sum += chain->home_words;
+			continue;
+		}
 		if (frame->spaces[t].plain) {
 			double words = view->spread[j][t];
 			for (uint32_t own = frame->spaces[t].relevant; own; own &= own - 1)

@@ -42,6 +42,10 @@ struct nest_chain {
 	int next[ARCH_LEVELS_MOST + 1]; /* [j + 1]: the first crossing at boundary j or inside */
 	double words;                   /* plain: product of the relevant temporal bounds */
 	bool sags;
+	/* Exact counting: what the home holds, whatever the temporal loops are; 0: its tile at least,
+	 * of windows.  `apart`: sums would end in several instances of it. */
+	double home_words;
+	bool apart;
 	int held_at;           /* PEs of an array hold it there, and it comes from outside; -1 */
 	double rate;           /* not held by PEs: cycles of a step, at least */
 	double load_cycles;    /* of a tile of one temporal iteration (nest_skew.h) */
@@ -88,7 +92,7 @@ void nest_view_add(const struct nest_view *view, int space, int j, enum nest_act
 	double words, struct nest_sums *sums);
 
 /* Whether the tiles of what a level keeps fit, with `left` temporal iterations inside the
- * boundary above it. */
+ * boundary above it; homes with all that they hold. */
 bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left);
 
 /* Whether some block between two storage levels that keep a window has children along two-term

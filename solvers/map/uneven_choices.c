@@ -62,14 +62,14 @@ static void spread_over(struct spread *spread, int d, int s, int64_t inside)
 	}
 }
 
-/* Every dataspace has a home, and the least tiles fit. */
+/* Every dataspace has a home, no sums end apart there, and the least tiles fit. */
 static bool may_fit(const struct uneven_view *view)
 {
 	static const int64_t once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	const struct nest_frame *frame = view->frame;
 	for (int t = 0; t < frame->search->shape->space_count; t++)
-		if (!view->chain_count[t])
+		if (!view->chain_count[t] || view->sums_apart[t])
 			return false;
 	for (int j = 0; j < frame->count; j++)
 		if (!uneven_view_fits(view, j, once))

@@ -1,6 +1,7 @@
 #include "solvers/map/uneven_view.h"
 
 #include "base/number.h"
+#include "cost/nest_home.h"
 
 #include <math.h>
 
@@ -110,6 +111,9 @@ void uneven_view_keep(struct uneven_view *view, int t)
 		if (view->mapping.residency[t] >> row & 1)
 			view->chain[t][view->chain_count[t]++] = j;
 	}
+	view->sums_apart[t] = !frame->timeloop && view->chain_count[t] &&
+			      nest_home_parts(frame->search->hierarchy, frame->search->shape,
+				      &view->mapping, t, frame->level[view->chain[t][0]]) > 1;
 }
 
 bool uneven_view_fits(const struct uneven_view *view, int j, const int64_t *rest)

@@ -30,6 +30,8 @@ struct uneven_view {
 	 * one with a bound above 1, and the product of those inside it; 1 without one. */
 	int64_t edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
 	int64_t within_edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
+	bool sums_apart
+		[SHAPE_SPACES_MOST]; /* exact counting: sums end in several instances of the home */
 	int chain_count[SHAPE_SPACES_MOST];
 	int chain[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
 };
@@ -38,7 +40,7 @@ void uneven_view_make(
 	const struct nest_frame *frame, const struct mapping *mapping, struct uneven_view *out);
 
 /* Whether the tiles of what a level keeps fit with `rest` in it: the product of its temporal
- * loops and of those inside. */
+ * loops and of those inside.  Homes may hold more. */
 bool uneven_view_fits(const struct uneven_view *view, int j, const int64_t *rest);
 
 /* The levels above `level` are chosen, `level` itself as far as its rests lie between two. */

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include "base/text.h"
+
 size_t utf8_read(const char *at, size_t left, uint32_t *character)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
@@ -70,4 +72,33 @@ size_t utf8_break(const char *at, size_t left)
 	uint32_t c;
 	size_t size = (unsigned char)at[0] < 0x80 ? 0 : utf8_read(at, left, &c);
 	return size && (c == 0x85 || c == 0x2028 || c == 0x2029) ? size : 0;
+}
+
+size_t utf8_special(const char *from, unsigned *number)
+{
+	const unsigned char *at = (const unsigned char *)from;
+	if (at[0] < 0x20 || at[0] == 0x7f)
+		*number = at[0];
+	else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+		*number = at[1];
+	else if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9))
+		*number = 0x2000u + (at[2] & 0x3f);
+	else if (at[0] == 0xef && at[1] == 0xbb && at[2] == 0xbf)
+		*number = 0xfeff;
+	else
+		return 0;
+	return *number < 0x80 ? 1 : *number < 0x800 ? 2 : 3;
+}
+
+void utf8_escape(struct text *text, const char *line)
+{
+	while (*line) {
+		unsigned number;
+		size_t length = utf8_special(line, &number);
+		if (length > 1 || *line == 0x7f)
+			text_add(text, "\\u%04x", number);
+		else
+			text_bytes(text, line, length = 1);
+		line += length;
+	}
 }

@@ -20,4 +20,15 @@ int utf8_width(uint32_t character);
  * U+0085, U+2028 and U+2029; 0 if there is none. */
 size_t utf8_break(const char *at, size_t left);
 
+/*
+ * Bytes of the character at `at`, and its number, if YAML does not take it as it is within quotes on
+ * one line: controls, line ends of all kinds (U+0085, U+2028, U+2029), U+FEFF.  0 if it does.
+ */
+size_t utf8_special(const char *at, unsigned *number);
+
+/* Adds text with such characters as "\u2028", which is the same in JSON and in quotes in YAML; but
+ * for those of ASCII, as line ends. */
+struct text;
+void utf8_escape(struct text *text, const char *line);
+
 #endif

@@ -150,6 +150,7 @@ static const char *check(const struct domain *domain, const struct constraint *c
 		chosen[i] = true;
 	struct domain *anew = domain_make(arena, domain->arch, domain->shape, domain->hierarchy);
 	anew->imperfect = domain->imperfect;
+	anew->whole_homes = domain->whole_homes;
 	constraints_agree(all, chosen, anew, arena);
 	for (int k = 0; k < constraint->order_count; k++) {
 		int d = constraint->order[k];

@@ -4,6 +4,7 @@
 #include "cost/nest_array.h"
 #include "cost/nest_derive.h"
 #include "cost/nest_exact.h"
+#include "cost/nest_home.h"
 #include "cost/nest_loops.h"
 #include "cost/nest_quick.h"
 #include "cost/nest_timeloop.h"
@@ -88,9 +89,15 @@ static enum nest_verdict count_left(const struct nest_model *model, const struct
 		model, &loops, left, counts, score);
 }
 
-static bool has_counts(enum nest_verdict verdict)
+/* Whether every home is the outermost level of all: what is there needs no look at it. */
+static bool homes_outermost(const struct nest_model *model, const struct mapping *mapping)
 {
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	const struct nest_level *outermost =
+		&model->hierarchy->levels[model->hierarchy->level_count - 1];
+	bool all = outermost->storage;
+	for (int t = 0; t < model->shape->space_count; t++)
+		all &= mapping->residency[t] >> outermost->row & 1;
+	return all;
 }
 
 static enum nest_verdict evaluate(const struct nest_model *model, const struct mapping *mapping,
@@ -111,8 +118,13 @@ static enum nest_verdict evaluate(const struct nest_model *model, const struct m
 	} else {
 		verdict = count_long(model, mapping, counts, score, &exact);
 	}
-	if (!has_counts(verdict))
+	if (!nest_verdict_counts(verdict))
 		return verdict;
+	if (model->counting == COUNTING_EXACT && !homes_outermost(model, mapping)) {
+		verdict = nest_home_check(model->hierarchy, model->shape, mapping, counts, score);
+		if (!nest_verdict_counts(verdict))
+			return verdict;
+	}
 	if (!nest_array_count(model, mapping, counts))
 		return NEST_OVERFLOW;
 	if (verdict == NEST_FITS)

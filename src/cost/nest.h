@@ -17,8 +17,8 @@ struct nest_model;
 const struct nest_model *nest_model_make(struct arena *arena, const struct hierarchy *hierarchy,
 	const struct shape *shape, enum counting counting);
 
-/* All checks, all counts, time and energy.  Counts are valid when the verdict is NEST_FITS,
- * NEST_CAPACITY or NEST_UTILIZATION. */
+/* All checks, all counts, time and energy.  Counts are valid with the verdicts of
+ * nest_verdict_counts. */
 enum nest_verdict nest_evaluate(const struct nest_model *model, const struct mapping *mapping,
 	struct nest_counts *counts, struct nest_score *score);
 

@@ -433,9 +433,8 @@ const char *nest_explain(
 	struct nest_counts *counts = arena_new(arena, struct nest_counts);
 	struct nest_score *score = arena_new(arena, struct nest_score);
 	enum nest_verdict verdict = nest_evaluate(model, mapping, counts, score);
-	bool counted =
-		verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
-	if (!counted || nest_loops_make(model, mapping, loops, score) != NEST_FITS)
+	if (!nest_verdict_counts(verdict) ||
+		nest_loops_make(model, mapping, loops, score) != NEST_FITS)
 		return nest_verdict_text(arena, model->hierarchy, model->shape, score);
 	struct explanation x = {
 		.text = text_open(arena), .model = model, .loops = loops, .counts = counts};

@@ -96,7 +96,7 @@ static bool take_counts(const struct nest_model *model, const struct nest_loops 
 	} else {
 		bool elided = !has(level->rmw_first_update, t);
 		double part = elided ? station->part : 0;
-		bool passes = has(level->no_coalesce, t);
+		bool passes = has(level->no_coalesce, t) && !home;
 		double filled = home ? 0 : share + peer - part;
 		fits = rounded(content, &updates) &&
 		       rounded(content + peer - (passes ? 0 : part), &reads) &&

@@ -36,7 +36,8 @@ struct domain {
 	const struct hierarchy *hierarchy;
 	const struct constraints *constraints; /* NULL: none yet */
 	uint32_t imperfect;                    /* bit d: factors of dimension d need not divide */
-	double least_parallelism;              /* part of the multipliers that must be busy */
+	bool whole_homes; /* homes hold what comes into their tiles: exact counting asks that */
+	double least_parallelism; /* part of the multipliers that must be busy */
 	int least_parallelism_by;
 	struct row_domain rows[ARCH_LEVELS_MOST];
 };

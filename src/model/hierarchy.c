@@ -223,6 +223,17 @@ static void turn_round(struct hierarchy *hierarchy)
 	}
 }
 
+/* A reduce ring joins the instances of the core level. */
+static void find_rings(struct making *making)
+{
+	const struct arch *arch = making->arch;
+	struct hierarchy *hierarchy = making->hierarchy;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		hierarchy->levels[i].ring = arch->reduce_ring.present && arch->reduce_ring.sum &&
+					    arch->core >= 0 &&
+					    hierarchy->levels[i].block_row == arch->core;
+}
+
 static void find_gates(struct making *making)
 {
 	struct hierarchy *hierarchy = making->hierarchy;
@@ -305,6 +316,7 @@ struct hierarchy *hierarchy_make(
 		add_row(&making, r);
 	turn_round(hierarchy);
 	find_gates(&making);
+	find_rings(&making);
 	find_array(&making);
 	hierarchy->clock_ns = 1e9 / ratio_double(arch->clock_hz);
 	hierarchy_price(hierarchy, arena, arch, COUNTING_EXACT);

@@ -36,6 +36,7 @@ struct nest_level {
 	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
 	int64_t fanout_x, fanout_y; /* of the block below */
 	bool systolic;              /* the block below is a part of the systolic array */
+	bool ring; /* a reduce ring joins the children of the block below, and adds their sums */
 
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
 	int64_t entries; /* words, before multiple buffering; 0: unlimited */

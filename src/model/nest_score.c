@@ -41,6 +41,50 @@ static const char *level_name(const struct hierarchy *hierarchy, const struct ne
 	return score->level < 0 ? hierarchy->compute_name : hierarchy->levels[score->level].name;
 }
 
+/* The outermost storage outside a level; NULL if there is none. */
+static const char *outer_storage(const struct hierarchy *hierarchy, int level)
+{
+	for (int i = hierarchy->level_count - 1; i > level; i--)
+		if (hierarchy->levels[i].storage)
+			return hierarchy->levels[i].name;
+	return NULL;
+}
+
+/* ": keep it at 'DRAM', or ..." */
+static const char *mend_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct nest_score *score, const char *otherwise)
+{
+	const char *outer = outer_storage(hierarchy, score->level);
+	return outer ? arena_format(arena, ": keep it at '%s', or %s", outer, otherwise)
+		     : arena_format(arena, ": %s", otherwise);
+}
+
+/* A home is too small for what comes into its tile. */
+static const char *home_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, const struct nest_score *score)
+{
+	const char *space = shape->spaces[score->space].name;
+	const char *level = hierarchy->levels[score->level].name;
+	return arena_format(arena,
+		"'%s' has to hold %lld words and has room for %lld; no level outside keeps '%s', so "
+		"it holds all words of '%s' that its loops and those outside touch%s",
+		level, (long long)score->asked, (long long)score->given, space, space,
+		mend_text(arena, hierarchy, score, "give it more words"));
+}
+
+static const char *sums_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, const struct nest_score *score)
+{
+	const char *space = shape->spaces[score->space].name;
+	const char *level = hierarchy->levels[score->level].name;
+	return arena_format(arena,
+		"%lld instances of '%s' end with a part of the same sum of '%s' each, and no level, "
+		"network or ring outside adds them%s",
+		(long long)score->asked, level, space,
+		mend_text(arena, hierarchy, score,
+			"put no loop that sums it into the fan-outs outside of that level"));
+}
+
 static const char *capacity_text(
 	struct arena *arena, const struct hierarchy *hierarchy, const struct nest_score *score)
 {
@@ -73,7 +117,10 @@ const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hiera
 			"%lld",
 			level, asked, given);
 	case NEST_CAPACITY:
-		return capacity_text(arena, hierarchy, score);
+		return score->space < 0 ? capacity_text(arena, hierarchy, score)
+					: home_text(arena, hierarchy, shape, score);
+	case NEST_SUMS_APART:
+		return sums_text(arena, hierarchy, shape, score);
 	case NEST_UTILIZATION:
 		return arena_format(arena,
 			score->level < 0

@@ -11,7 +11,9 @@ extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
 
 /* Words of one dataspace at one level, all instances together. */
 struct nest_count {
-	int64_t capacity; /* words of the largest tile; 0 where it is not kept */
+	/* Words of the largest tile; 0 where it is not kept.  Exactly, at the home: all words that
+	 * come into an instance's tile. */
+	int64_t capacity;
 	int64_t reads, fills, updates;
 	int64_t links; /* of reads and of fills: handed on between neighbours */
 };
@@ -40,6 +42,7 @@ enum nest_verdict {
 	NEST_FANOUT,      /* more instances mapped than there are */
 	NEST_CAPACITY,    /* a tile exceeds its level */
 	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
+	NEST_SUMS_APART,  /* exactly: instances of a home end with a part of a sum each */
 	NEST_HOMELESS,    /* a dataspace is kept nowhere */
 	NEST_OVERFLOW,    /* a count does not fit an int64_t */
 	NEST_MEANINGLESS, /* Timeloop's rules give a count below 0, or beyond its doubles: 2^53 */
@@ -60,6 +63,13 @@ struct nest_score {
 	double energy_pj;
 	double utilization; /* 0 to 1: computes / (cycles * multipliers of the machine) */
 };
+
+/* Whether counts come with a verdict. */
+static inline bool nest_verdict_counts(enum nest_verdict verdict)
+{
+	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION ||
+	       verdict == NEST_SUMS_APART;
+}
 
 /* The verdict in a sentence, with names; NULL for NEST_FITS. */
 const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hierarchy,

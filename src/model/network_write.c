@@ -19,7 +19,9 @@ const char *network_plan_write(struct arena *arena, const char *network, const c
 		text_add(&text, ", count: %" PRId64 ", point: %zu, file: ", choices[i].count,
 			choices[i].point);
 		quote_yaml(&text, choices[i].file);
-		text_add(&text, ", mapping: \"%s\"}\n", choices[i].mapping);
+		text_add(&text, ", mapping: ");
+		quote_yaml(&text, choices[i].mapping);
+		text_add(&text, "}\n");
 	}
 	return text_read(&text);
 }

@@ -138,11 +138,21 @@ static const struct op *find_hbm_user(const struct check *check, int tensor)
 	return NULL;
 }
 
+/* A tensor stays where it is for all of its life. */
+static const char *check_steps_of(const struct check *check, const struct residency *stay)
+{
+	int from, to;
+	users_life(&check->users, stay->tensor, &from, &to);
+	if (stay->from == from && stay->to == to)
+		return NULL;
+	return arena_format(check->arena,
+		"it lives in steps %d to %d, and stays in %s for %d to %d", from, to,
+		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
+}
+
 static const char *check_life(const struct check *check, const struct residency *stay)
 {
 	const struct workload *workload = check->plan->workload;
-	int from, to;
-	users_life(&check->users, stay->tensor, &from, &to);
 	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
 		return "it is an input, and lies in HBM";
 	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
@@ -151,11 +161,7 @@ static const char *check_life(const struct check *check, const struct residency 
 	if (user)
 		return user->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
 					       : "a broadcast uses it in HBM";
-	if (stay->from != from || stay->to != to)
-		return arena_format(check->arena,
-			"it lives in steps %d to %d, and stays in LX for %d to %d", from, to,
-			stay->from, stay->to);
-	return NULL;
+	return check_steps_of(check, stay);
 }
 
 static const char *check_slice(const struct check *check, const struct residency *stay)
@@ -167,6 +173,9 @@ static const char *check_slice(const struct check *check, const struct residency
 	if (stay->view.cores > arch_cores(check->plan->arch))
 		return arena_format(check->arena, "its view has %lld cores, the machine %lld",
 			(long long)stay->view.cores, (long long)arch_cores(check->plan->arch));
+	if (stay->view.cores > check->plan->cores)
+		return arena_format(check->arena, "its view has %lld cores, the plan %d",
+			(long long)stay->view.cores, check->plan->cores);
 	if (stay->size != view_bytes(layout, &stay->view))
 		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
 			(long long)view_bytes(layout, &stay->view), (long long)stay->size);
@@ -219,8 +228,9 @@ static bool check_stay(struct check *check, int i)
 		why = "it begins before the stay that stands before it ends";
 	else if (stay->place == PLACE_LX && check->plan->arch->lx < 0)
 		why = "the machine has no LX";
-	if (!why && stay->place == PLACE_LX)
-		why = check_life(check, stay);
+	if (!why)
+		why = stay->place == PLACE_LX ? check_life(check, stay)
+					      : check_steps_of(check, stay);
 	if (!why && stay->place == PLACE_LX)
 		why = check_slice(check, stay);
 	if (!why && stay->place == PLACE_LX && stay->in_place_of >= 0)

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "model/plan_check.h"
 #include "model/plan_file.h"
+#include "model/users.h"
 #include "model/workload_move.h"
 
 #include <inttypes.h>
@@ -379,8 +380,8 @@ static void read_name(
 {
 	const char *name;
 	if (read_text(map, key, OPTIONAL, &name) && expected && !text_equal(name, expected))
-		diag_warning(file->reading->diag, span_of(map, key),
-			"the plan was made for %s '%s', not '%s'", key, name, expected);
+		WRONG(file, span_of(map, key), "the plan was made for %s '%s', not '%s'", key, name,
+			expected);
 }
 
 static void read_head(struct plan_reading *file, struct reader *map)
@@ -424,6 +425,25 @@ static void check(struct plan_reading *file, struct span whole)
 				plan->workload->ops[plan->steps[fault->step].op].name, fault->why);
 		else
 			WRONG(file, whole, "%s", fault->why);
+	}
+}
+
+/* What is not listed lies in HBM; but where the results end up a file says. */
+static void check_outputs(struct plan_reading *file, const struct node *tensors)
+{
+	const struct plan *plan = file->plan;
+	struct users users = users_make(file->reading->arena, plan->workload);
+	bool *known = arena_array(file->reading->arena, bool, plan->workload->tensor_count);
+	for (int i = 0; i < plan->residency_count; i++)
+		known[plan->residencies[i].tensor] = true;
+	for (int t = 0; t < (int)plan->workload->tensor_count; t++) {
+		const struct tensor *tensor = &plan->workload->tensors[t];
+		int from, to;
+		users_life(&users, t, &from, &to);
+		if (tensor->role == TENSOR_OUTPUT && !known[t])
+			WRONG(file, tensors->span,
+				"output '%s' has no stay: {where: HBM, from: %d, to: %d}",
+				tensor->name, from, to);
 	}
 }
 
@@ -493,7 +513,7 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		return NULL;
 	open_workload(&file, workload, node_find(node, "steps"));
 	read_head(&file, &map);
-	const struct node *bundles = read_list(&map, "bundles", OPTIONAL);
+	const struct node *bundles = read_list(&map, "bundles", REQUIRED);
 	const struct node *tensors = read_map(&map, "tensors", REQUIRED);
 	if (read_steps(&file, &map) && tensors)
 		read_tensors(&file, tensors);
@@ -503,6 +523,8 @@ const struct plan *plan_read(const struct reading *reading, const struct node *n
 		finish(&file);
 		check(&file, node->span);
 	}
+	if (diag_errors(reading->diag) == errors)
+		check_outputs(&file, tensors);
 	if (diag_errors(reading->diag) == errors)
 		check_bundles(&file, bundles);
 	return diag_errors(reading->diag) == errors ? plan : NULL;

@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "model/nest_mapping.h"
+#include "report/json_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -12,13 +13,10 @@
 /* Strings of JSON are strings of YAML. */
 static void add_word(struct text *text, const char *word)
 {
-	json_t *string = json_string(word);
-	char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	const char *dumped = json_dump(text->arena, json_string(word), JSON_ENCODE_ANY);
 	if (!dumped)
 		fatal("certificate.yaml could not be made");
 	text_add(text, "%s", dumped);
-	free(dumped);
-	json_decref(string);
 }
 
 /* The shortest of both that reads as the same number. */

@@ -3,19 +3,30 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+const char *json_dump(struct arena *arena, json_t *value, size_t flags)
+{
+	struct text text = text_open(arena);
+	char *dumped = value ? json_dumps(value, flags) : NULL;
+	if (dumped)
+		utf8_escape(&text, dumped);
+	json_decref(value);
+	const char *line = dumped ? text_read(&text) : NULL;
+	free(dumped);
+	return line;
+}
+
 const char *json_text(struct arena *arena, json_t *root)
 {
-	char *dumped = json_dumps(root, JSON_INDENT(2));
+	const char *dumped = json_dump(arena, root, JSON_INDENT(2));
 	if (!dumped)
 		fatal("the score could not be written");
-	const char *text = arena_format(arena, "%s\n", dumped);
-	free(dumped);
-	json_decref(root);
-	return text;
+	return arena_format(arena, "%s\n", dumped);
 }
 
 void csv_field(struct text *text, const char *value)
@@ -67,4 +78,9 @@ const char *json_csv(struct arena *arena, json_t *root)
 	flatten(&text, arena, "", root);
 	json_decref(root);
 	return text_read(&text);
+}
+
+json_t *json_real_or_infinite(double value)
+{
+	return isinf(value) ? json_string("infinite") : json_real(value);
 }

@@ -18,4 +18,11 @@ const char *json_leaf_text(struct arena *arena, const json_t *leaf);
 struct text;
 void csv_field(struct text *text, const char *value);
 
+/* The text of a JSON value, indented or not as jansson's flags say, with its escapes for what would
+ * end a line in YAML.  Takes the value over; NULL if there is none. */
+const char *json_dump(struct arena *arena, json_t *value, size_t flags);
+
+/* A number; "infinite" where it is, for which JSON has none. */
+json_t *json_real_or_infinite(double value);
+
 #endif

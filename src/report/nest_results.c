@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/nest_mapping.h"
 #include "model/plan_file.h"
 #include "report/nest_row.h"
@@ -59,9 +60,11 @@ const char *nest_plan_yaml(
 	struct arena *arena, const struct nest_search *search, const struct point *point)
 {
 	const struct nest_found *found = point->payload;
+	struct text key = text_open(arena);
+	utf8_escape(&key, point->key);
 	return arena_format(arena,
 		"# %s\n# %" PRId64 " cycles, %.17g pJ (%s counting), by %s, proof: %s\n%s",
-		point->key, point->score.cycles, point->score.energy_pj,
+		text_read(&key), point->score.cycles, point->score.energy_pj,
 		counting_names[search->counting], found->solver, proof_names[found->proof],
 		nest_mapping_write(arena, search->arch, search->shape, &found->mapping));
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "report/json_text.h"
 #include "report/run_head.h"
 
 #include <inttypes.h>
@@ -62,10 +63,16 @@ static json_t *make_points(const struct explored *explored)
 			json_object_set_new(
 				point, "executed", json_string(sim_mode_names[execution->mode]));
 		if (execution->worst_ulps >= 0)
-			json_object_set_new(point, "worst_ulps", json_real(execution->worst_ulps));
+			json_object_set_new(
+				point, "worst_ulps", json_real_or_infinite(execution->worst_ulps));
 		if (execution->worst_tensor)
 			json_object_set_new(
 				point, "worst_tensor", json_string(execution->worst_tensor));
+		if (execution->off_tensor)
+			json_object_set_new(point, "off",
+				json_pack("{s:s, s:o, s:o}", "tensor", execution->off_tensor,
+					"ulps", json_real_or_infinite(execution->off_ulps),
+					"ulps_stated", json_real_or_infinite(execution->off_most)));
 		if (execution->why_longer)
 			json_object_set_new(
 				point, "sim_ratio_because", json_string(execution->why_longer));
@@ -86,13 +93,10 @@ json_t *run_head(const struct run_record *record, struct arena *arena)
 
 const char *run_dump(struct arena *arena, json_t *root)
 {
-	char *dumped = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+	const char *dumped = json_dump(arena, root, JSON_INDENT(2));
 	if (!dumped)
 		fatal("run.json could not be made");
-	const char *text = arena_format(arena, "%s\n", dumped);
-	free(dumped);
-	json_decref(root);
-	return text;
+	return arena_format(arena, "%s\n", dumped);
 }
 
 const char *run_json(

@@ -204,7 +204,12 @@ static void add_simulation(json_t *root, const struct outcome *outcome)
 	json_object_set_new(root, "model_cycles", json_integer(outcome->cost.score.cycles));
 	json_object_set_new(root, "faults", make_faults(sim));
 	if (outcome->worst_ulps >= 0)
-		json_object_set_new(root, "worst_ulps", json_real(outcome->worst_ulps));
+		json_object_set_new(root, "worst_ulps", json_real_or_infinite(outcome->worst_ulps));
+	if (outcome->off_tensor)
+		json_object_set_new(root, "off",
+			json_pack("{s:s, s:o, s:o}", "tensor", outcome->off_tensor, "ulps",
+				json_real_or_infinite(outcome->off_ulps), "ulps_stated",
+				json_real_or_infinite(outcome->off_most)));
 }
 
 json_t *score_json_value(struct arena *arena, const struct outcome *outcome,

@@ -19,7 +19,8 @@
  *	         words of every level and operand (search/op_nest.h)
  *	tensors  where each lies: place, address, size, from, to, in_place_of, or why not in LX
  *
- * A simulation adds: executed, finished, events, agrees, faults, worst_ulps.
+ * A simulation adds: executed, finished, events, agrees, faults, worst_ulps; and where a tensor
+ * is off by more than it may be, off.
  */
 struct arena;
 json_t *score_json_value(struct arena *arena, const struct outcome *outcome,

@@ -106,6 +106,10 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 			text_add(&text, ", at most %.3g ulps from the reference",
 				outcome->worst_ulps);
 		text_add(&text, "\n");
+		if (outcome->off_tensor)
+			text_add(&text,
+				"results     '%s' is off by %.3g ulps, and at most %.3g are stated\n",
+				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
 		for (int i = 0; i < sim->fault_count && i < SIM_FAULTS_MOST; i++)
 			text_add(&text, "fault       %s\n", sim->faults[i].text);
 	}

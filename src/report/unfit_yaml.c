@@ -10,12 +10,9 @@ enum { LINE_MOST = 90 };
 
 static void add_buffer(struct text *text, const struct buffer *buffer)
 {
-	json_t *id = json_string(buffer->name);
-	char *word = json_dumps(id, JSON_ENCODE_ANY);
+	const char *word = json_dump(text->arena, json_string(buffer->name), JSON_ENCODE_ANY);
 	text_add(text, "  - {id: %s, lower: %" PRId64 ", upper: %" PRId64 ", size: %" PRId64 "}\n",
 		word, buffer->start, buffer->end, buffer->size);
-	free(word);
-	json_decref(id);
 }
 
 static void add_tree(struct text *text, const struct unfit_proof *proof)

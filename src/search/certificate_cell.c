@@ -294,7 +294,7 @@ static bool nothing_fits(const struct walk *walk)
 	for (int j = 0; j <= outermost; j++)
 		if (!floor_fits(&walk->cell, j, j < outermost ? once : walk->cell.temporal))
 			return true;
-	return walk->cell.homeless;
+	return walk->cell.homeless || walk->cell.apart;
 }
 
 enum cell_verdict cell_check(struct cell_walker *walker, const struct cell *cell,

@@ -52,7 +52,7 @@ void floor_count(const struct floor_cell *cell, struct mapping *mapping, int j, 
 	struct nest_score score;
 	set_bounds(frame, mapping, j, left);
 	enum nest_verdict verdict = nest_evaluate(search->model, mapping, &counts, &score);
-	if (verdict != NEST_FITS && verdict != NEST_CAPACITY && verdict != NEST_UTILIZATION)
+	if (!nest_verdict_counts(verdict))
 		return;
 	int row = search->hierarchy->levels[completions->level[j]].row;
 	for (int t = 0; t < search->shape->space_count; t++) {

@@ -1,5 +1,7 @@
 #include "search/certificate_floor.h"
 
+#include "cost/nest_home.h"
+
 #include "search/certificate_array.h"
 #include "search/certificate_words.h"
 
@@ -95,7 +97,7 @@ void floor_cell_make(
 {
 	const struct nest_search *search = frame->search;
 	out->frame = frame;
-	out->homeless = false;
+	out->homeless = out->apart = false;
 	find_spatial(mapping, out);
 	find_prices(out);
 	for (int t = 0; t < search->shape->space_count; t++) {
@@ -106,6 +108,11 @@ void floor_cell_make(
 				out->kept[t][out->kept_count[t]++] = j;
 		}
 		out->homeless |= out->kept_count[t] == 0;
+		if (frame->timeloop || !out->kept_count[t])
+			continue;
+		int home = frame->completions->level[out->kept[t][0]];
+		out->apart |=
+			nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
 	}
 }
 
@@ -120,12 +127,14 @@ bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left)
 		bool kept = false;
 		for (int k = 0; k < cell->kept_count[t]; k++)
 			kept |= cell->kept[t][k] == j;
+		bool home = kept && cell->kept[t][0] == j && !cell->frame->timeloop;
+		const int64_t *has = home && cell->frame->plain[t] ? cell->temporal : left;
 		double tile = kept;
 		for (int r = 0; r < space->rank_count; r++) {
 			double box = 1;
 			for (int d = 0; d < search->shape->dimension_count; d++)
 				box += (double)space->ranks[r].coefficient[d] *
-				       ((double)left[d] * cell->inside[j][d] - 1);
+				       ((double)has[d] * cell->inside[j][d] - 1);
 			tile *= box;
 		}
 		words += tile;

@@ -30,6 +30,7 @@ struct floor_frame floor_frame_make(
 struct floor_cell {
 	const struct floor_frame *frame;
 	bool homeless; /* some dataspace is kept nowhere */
+	bool apart;    /* exact counting: some sum ends in parts in several instances of its home */
 	double steps, multipliers;
 	int64_t temporal[SHAPE_DIMENSIONS_MOST]; /* iterations that temporal loops have to make */
 	double spatial[ARCH_LEVELS_MOST]
@@ -46,7 +47,8 @@ struct floor_cell {
 void floor_cell_make(
 	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out);
 
-/* Whether a level's tiles fit when `left` iterations are inside it. */
+/* Whether a level's tiles fit when `left` iterations are inside it; exactly counted, plain
+ * dataspaces at their homes with all the words that an instance has of them. */
 bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left);
 
 /* The loops outside the boundary above a level. */

@@ -83,6 +83,8 @@ static void add_level(struct hash *hash, const struct nest_level *level, int spa
 	add_rate(hash, level->shared_rate);
 	for (int t = 0; t < space_count; t++)
 		add_real(hash, level->rate_scale[t]);
+	if (level->ring) /* where there is none hashes are as they were */
+		add(hash, level->ring);
 }
 
 static void add_hierarchy(struct hash *hash, const struct hierarchy *hierarchy, int space_count)

@@ -30,6 +30,7 @@ static struct domain *open_domain(const struct filter *filter, struct arena *are
 		}
 	struct domain *domain = domain_make(arena, arch, filter->shape, filter->hierarchy);
 	domain->imperfect = filter->machine->imperfect;
+	domain->whole_homes = filter->machine->whole_homes;
 	return domain;
 }
 

@@ -21,9 +21,14 @@ struct outcome {
 	enum sim_mode mode; /* of the simulation */
 	const struct program *program;
 	struct sim_result sim;
-	bool agrees;       /* simulated, no fault, and all integer counts are equal */
+	/* Simulated, no fault, all integer counts are equal, and no result is off by more than it
+	 * may be. */
+	bool agrees;
 	double worst_ulps; /* SIM_DATA: see below; else -1 */
 	const char *worst_tensor;
+	/* A tensor that is off by more than it may be; the worst of them. */
+	const char *off_tensor; /* NULL: none */
+	double off_ulps, off_most;
 };
 
 /*
@@ -35,6 +40,7 @@ struct truth {
 	const struct workload *workload;
 	int ranks;
 	void ***arrays;     /* by rank, then tensor */
+	double *ulps_most;  /* by tensor: what the machine may be off by; see below */
 	struct names names; /* of tensors */
 };
 struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
@@ -47,7 +53,8 @@ struct outcome evaluate_cost(const struct plan *plan, struct arena *arena);
  * How to add the simulator's part.  SIM_DATA needs the truth: its inputs are
  * what the machine is given, and worst_ulps becomes the largest difference of
  * any tensor left in HBM of any rank from it, in units of the last place of that tensor's
- * largest element.
+ * largest element.  A tensor may be off by the units that reference_ulps states for its op, and by
+ * twice what the truth is off by when every result on the way to it is moved by its own.
  */
 struct simulation {
 	enum sim_mode mode;
@@ -55,6 +62,8 @@ struct simulation {
 	uint64_t steps_most;           /* events: a program of more is not even made; 0: no limit */
 	bool trace;                    /* keep when each instruction ran */
 	const struct stopper *stopper; /* who stops it, as one who reached a limit; or NULL */
+	/* of sim_options: what a test has the machine compute */
+	float (*map)(enum op_function function, float a, float b);
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
 

@@ -67,13 +67,15 @@ struct exploration {
 struct execution {
 	bool finished; /* false: none asked for, or over the simulation budget */
 	enum sim_mode mode;
-	bool agrees; /* no fault, and all counts are the model's */
+	bool agrees; /* no fault, all counts are the model's, no result is off */
 	int64_t cycles;
 	double energy_pj;
 	int64_t hbm_bytes;
 	int fault_count;
 	double worst_ulps; /* SIM_DATA: farthest output from the reference; else -1 */
 	const char *worst_tensor;
+	const char *off_tensor; /* off by more than it may be (evaluate.h); NULL */
+	double off_ulps, off_most;
 	const char *why_longer; /* where a large sim_ratio comes from (gap.h); NULL */
 };
 

@@ -17,6 +17,9 @@ struct execution execution_of(const struct outcome *outcome)
 		.fault_count = sim->fault_count,
 		.worst_ulps = outcome->worst_ulps,
 		.worst_tensor = outcome->worst_tensor,
+		.off_tensor = outcome->off_tensor,
+		.off_ulps = outcome->off_ulps,
+		.off_most = outcome->off_most,
 	};
 	if (!outcome->simulated)
 		return execution;
@@ -140,7 +143,13 @@ static void judge_execution(struct driver *driver, const struct point *point)
 	if (!execution->fault_count && (!execution->finished || execution->agrees))
 		return;
 	driver->explored->effort.disagreed++;
-	if (!driver->explored->fault)
+	if (driver->explored->fault)
+		return;
+	if (execution->off_tensor)
+		driver->explored->fault = arena_format(driver->arena,
+			"%s: '%s' is off by %.3g ulps, and at most %.3g are stated", found->solver,
+			execution->off_tensor, execution->off_ulps, execution->off_most);
+	else
 		driver->explored->fault = arena_format(driver->arena,
 			"%s: a frontier point does not run as the model says", found->solver);
 }

@@ -12,6 +12,7 @@ struct span_of_values {
 struct question {
 	const struct domain *domain;
 	const struct space *space;
+	bool homes; /* what homes hold depends on every bound */
 	enum watch watches[FACTORS_LOOPS_MOST];
 	struct span_of_values spans[SHAPE_DIMENSIONS_MOST][FACTORS_LOOPS_MOST];
 	struct tilings tilings[SHAPE_DIMENSIONS_MOST];
@@ -35,6 +36,7 @@ static const struct row_domain *row_of(const struct question *question, int loop
 static void find_watches(struct question *question)
 {
 	bool busy = question->domain->least_parallelism > 0;
+	question->homes = fit_minds_homes(question->domain);
 	for (int loop = 0; loop < question->space->level_count; loop++) {
 		const struct nest_level *level = level_of(question, loop);
 		enum watch *watch = &question->watches[loop];
@@ -42,6 +44,8 @@ static void find_watches(struct question *question)
 			*watch = busy ? WATCH_EXACT : WATCH_LEAST;
 		else if (level->size)
 			*watch = level->least_utilization > 0 ? WATCH_EXACT : WATCH_LEAST;
+		if (question->homes)
+			*watch = WATCH_EXACT;
 	}
 }
 
@@ -63,10 +67,12 @@ static bool tile_can_fit(const struct question *question, int loop)
 {
 	const struct nest_level *level = level_of(question, loop);
 	const struct row_domain *row = row_of(question, loop);
+	if (!level->size)
+		return true;
 	if (words_of(question, loop, row->keep, false) > level->size)
 		return false;
 	uint32_t all = (1u << question->domain->shape->space_count) - 1;
-	return level->least_utilization <= 0 ||
+	return level->least_utilization <= 0 || question->homes ||
 	       (double)words_of(question, loop, all & ~row->bypass, true) >=
 		       level->least_utilization * (double)level->size;
 }
@@ -180,16 +186,19 @@ static bool find_span(struct question *question, int dimension, bool any_extent)
 static bool fits(struct question *question)
 {
 	const struct shape *shape = question->domain->shape;
-	int64_t words[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST] = {0};
+	struct fit_words words = {.homes = false};
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		for (int t = 0; t < shape->space_count; t++)
 			if (!question->space->levels[loop].spatial &&
 				question->watches[loop] != WATCH_NOT)
-				words[question->space->levels[loop].level][t] =
+				words.tile[question->space->levels[loop].level][t] =
 					words_of(question, loop, 1u << t, false);
 	space_set_orders(question->space, &question->mapping);
-	return fit_axes(question->space, &question->mapping) &&
-	       fit_residency(question->domain, words, &question->mapping);
+	if (!fit_axes(question->space, &question->mapping))
+		return false;
+	if (question->homes)
+		fit_homes(question->domain, &question->mapping, &words);
+	return fit_residency(question->domain, &words, &question->mapping);
 }
 
 /* Dimensions order[from ...] are left: their spans are all that is known of them. */

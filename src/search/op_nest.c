@@ -59,11 +59,6 @@ static struct mapping make_mapping(
 	return nest;
 }
 
-static bool is_counted(enum nest_verdict verdict)
-{
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
-}
-
 void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
 {
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -82,6 +77,6 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 	out->mapping = make_mapping(plan, step, op, out->shape);
 	const struct nest_model *model =
 		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);
-	if (!is_counted(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))
+	if (!nest_verdict_counts(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))
 		out->shape = NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "cost/nest_home.h"
 #include "search/fit.h"
 #include "search/relaxed.h"
 
@@ -152,9 +153,27 @@ static void take_tile(
 		out->tile[d] = number_min(inside, shape->dimensions[d].extent);
 	}
 	int row = finding->domain->hierarchy->levels[out->level].row;
-	for (int t = 0; t < shape->space_count; t++)
-		out->words[t] =
-			mapping->residency[t] >> row & 1 ? fit_words(shape, t, out->tile) : 0;
+	struct fit_words words = {.homes = false};
+	if (fit_minds_homes(finding->domain))
+		fit_homes(finding->domain, mapping, &words);
+	for (int t = 0; t < shape->space_count; t++) {
+		bool home = words.homes &&
+			    nest_home_level(finding->domain->hierarchy, mapping, t) == out->level;
+		if (home)
+			out->words[t] = words.home[out->level][t];
+		else if (mapping->residency[t] >> row & 1)
+			out->words[t] = fit_words(shape, t, out->tile);
+	}
+}
+
+/* What a level must keep: it is told to, or no other may. */
+static uint32_t find_kept(const struct domain *domain, int level)
+{
+	uint32_t all = (1u << domain->shape->space_count) - 1, others = 0;
+	for (int i = 0; i < domain->hierarchy->level_count; i++)
+		if (i != level && domain->hierarchy->levels[i].storage)
+			others |= all & ~domain->rows[domain->hierarchy->levels[i].row].bypass;
+	return domain->rows[domain->hierarchy->levels[level].row].keep | (all & ~others);
 }
 
 /* The smallest tile of a level, if it is too large: each dimension's least, which go together. */
@@ -169,7 +188,7 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 		finding->open = true;
 		return;
 	}
-	uint32_t keep = domain->rows[domain->hierarchy->levels[limit->level].row].keep;
+	uint32_t keep = find_kept(domain, limit->level);
 	int loop = 0;
 	while (space->levels[loop].spatial || space->levels[loop].level != limit->level)
 		loop++;
@@ -184,9 +203,12 @@ static void find_smallest_tile(struct finding *finding, struct shortage *limit)
 	limit->alone = sum > limit->given ? sum : -1;
 }
 
-/* Then the least bounds of one dimension depend on those of others. */
-static bool asks_for_loops(const struct domain *domain)
+/* Whether the least bounds of one dimension depend on those of others, or are not all that
+ * matters. */
+static bool are_bounds_tied(const struct domain *domain)
 {
+	if (fit_minds_homes(domain))
+		return true;
 	for (int r = 0; r < domain->arch->level_count; r++)
 		if (domain->rows[r].spatial_over | domain->rows[r].temporal_over)
 			return true;
@@ -201,12 +223,12 @@ static void add_limit(struct finding *finding, enum shortage_kind kind, int leve
 	bool most = kind == SHORTAGE_UTILIZATION || kind == SHORTAGE_PARALLELISM;
 	struct mapping witness;
 	finding->open = false;
-	if (kind == SHORTAGE_CAPACITY && !asks_for_loops(finding->domain))
+	if (kind == SHORTAGE_CAPACITY && !are_bounds_tied(finding->domain))
 		find_smallest_tile(finding, &limit);
 	else if (!fits(finding, &limit, given, true, NULL))
 		limit.alone = most ? most_that_fits(finding, &limit, true)
 				   : least_that_fits(finding, &limit, true, &witness);
-	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY && asks_for_loops(finding->domain))
+	if (limit.alone >= 0 && kind == SHORTAGE_CAPACITY && are_bounds_tied(finding->domain))
 		take_tile(finding, &witness, &limit);
 	limit.enough = most ? most_that_fits(finding, &limit, false)
 			    : least_that_fits(finding, &limit, false, &witness);

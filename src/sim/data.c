@@ -15,6 +15,7 @@ struct data {
 	const struct program *program;
 	int rank;
 	struct arena *arena;
+	kernel_function map;
 	void **given; /* host arrays of what no instruction computes */
 	int64_t lx_bytes;
 	char *hbm;
@@ -64,6 +65,7 @@ struct data *data_open(const struct program *program, int rank, const struct sim
 	size_t tensors = program->workload->tensor_count;
 	data->program = program;
 	data->rank = rank;
+	data->map = options->map ? options->map : kernel_map;
 	data->arena = arena;
 	data->lx_bytes =
 		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
@@ -232,7 +234,7 @@ static void run_tile(
 		move_accumulator(&accumulator, memory, &output, true);
 	else
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output);
+	tile_run(op, compute, reads, &output, data->map);
 	if (compute->accumulator_write)
 		move_accumulator(&accumulator, memory, &output, false);
 	if (compute->finish) {

@@ -24,6 +24,7 @@ void kernel_store(enum dtype dtype, void *stored, float value);
 
 /* One application of a map's function; b is unused for one operand. */
 float kernel_map(enum op_function function, float a, float b);
+typedef float (*kernel_function)(enum op_function function, float a, float b);
 
 /* Reductions: start value, one step, end (mean divides by the number of elements). */
 float kernel_start(enum op_function function);

@@ -5,6 +5,7 @@
 #include "sim/nest_buffers.h"
 #include "sim/nest_check.h"
 #include "sim/nest_clock.h"
+#include "sim/nest_homes.h"
 #include "sim/nest_lay.h"
 #include "sim/nest_moves.h"
 #include "sim/nest_multiply.h"
@@ -199,6 +200,8 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	}
 	if (run->overflow || (run->clock && !nest_clock_close(run->clock, &out)))
 		out.verdict = NEST_OVERFLOW;
+	else if (!run->wrong && nest_homes_apart(run))
+		out.verdict = NEST_SUMS_APART;
 	out.counts = run->counts;
 	out.wrong = run->wrong;
 	out.right = !run->wrong;

@@ -14,6 +14,7 @@
  *
  * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
  * word of what is only read; twice that below the home, where a tile is built beside the old one.
+ * 8 bytes per word of a dataspace whose home is written in several instances.
  * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
  * than NEST_SIM_BYTES_MOST is refused before anything is taken.
  */
@@ -45,7 +46,7 @@ struct nest_sim_options {
 struct nest_sim {
 	/* False: too many steps or bytes, or it was to stop; `wrong` says which, nothing else holds. */
 	bool finished;
-	enum nest_verdict verdict; /* counts hold if it is FITS, CAPACITY or UTILIZATION */
+	enum nest_verdict verdict; /* counts hold as nest_verdict_counts says */
 	struct nest_counts counts;
 	bool right;           /* every move could be done; data: and the results are the einsum's */
 	const char *wrong;    /* the first move that could not, or the first element that is not */

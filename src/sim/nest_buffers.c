@@ -1,6 +1,7 @@
 #include "sim/nest_buffers.h"
 
 #include "base/arena.h"
+#include "sim/nest_homes.h"
 #include "sim/nest_tensors.h"
 
 /* All that an instance of the home ever holds: the loops outside run through. */
@@ -42,8 +43,10 @@ static double size_store(struct nest_run *run, struct nest_store *store)
 	}
 	double bytes = (run->options->data ? 8 : 0) + (store->written ? 1 : 0);
 	double per_instance = 2 * sizeof(struct nest_box) + sizeof(struct nest_words);
-	return (double)instances *
-	       ((double)store->room * bytes * (store->home ? 1 : 2) + per_instance);
+	double owners =
+		store->home && store->written && instances > 1 ? nest_homes_bytes(run, store) : 0;
+	return owners + (double)instances * ((double)store->room * bytes * (store->home ? 1 : 2) +
+						    per_instance);
 }
 
 static const char *size_run(struct nest_run *run)

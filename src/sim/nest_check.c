@@ -1,5 +1,7 @@
 #include "sim/nest_check.h"
 
+#include "sim/nest_homes.h"
+
 /* The loops of one dimension, innermost first; a level's temporal loop and that of its block. */
 struct factor {
 	int64_t bound, inside; /* inside: the product of the bounds further in */
@@ -85,12 +87,46 @@ static bool size_tile(
 	return true;
 }
 
-/* The innermost level that does not take its tiles has the verdict.  False if a number does not
- * fit. */
-static bool check_tiles(const struct hierarchy *hierarchy, const struct shape *shape,
-	const struct mapping *mapping, const struct factors *factors, struct nest_counts *counts,
-	enum nest_verdict *verdict)
+/* Whether no level outside keeps it. */
+static bool is_home(
+	const struct hierarchy *hierarchy, const struct mapping *mapping, int t, int level)
 {
+	for (int i = level + 1; i < hierarchy->level_count; i++)
+		if (hierarchy->levels[i].storage &&
+			mapping->residency[t] >> hierarchy->levels[i].row & 1)
+			return false;
+	return true;
+}
+
+/* All that the first instance of a level ever has in its tile. */
+static enum nest_verdict size_home(
+	const struct shape *shape, int t, const struct factors *factors, int level, int64_t *words)
+{
+	struct nest_reach reaches[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < shape->dimension_count; d++) {
+		const struct factor *own = &factors[d].at[2 * level + 1];
+		struct nest_reach *reach = &reaches[d];
+		*reach = (struct nest_reach){.extent = shape->dimensions[d].extent};
+		reach->tile = number_min(own->inside * own->bound, reach->extent);
+		for (int k = factors[d].count - 1; k > 2 * level + 1; k--) {
+			const struct factor *factor = &factors[d].at[k];
+			if (factor->spatial || factor->bound == 1)
+				continue;
+			reach->bound[reach->count] = factor->bound;
+			reach->stride[reach->count++] = factor->inside;
+		}
+	}
+	bool moves = false;
+	for (int d = 0; d < shape->dimension_count; d++)
+		moves |= reaches[d].count && shape->spaces[t].relevant >> d & 1;
+	return moves ? nest_homes_mark(shape, t, reaches, words) : NEST_FITS;
+}
+
+/* The innermost level that does not take its tiles has the verdict, unless a number does not fit. */
+static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, const struct factors *factors, struct nest_counts *counts)
+{
+	enum nest_verdict verdict = NEST_FITS;
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		const struct nest_level *level = &hierarchy->levels[i];
 		int64_t together = 0;
@@ -98,18 +134,23 @@ static bool check_tiles(const struct hierarchy *hierarchy, const struct shape *s
 			int64_t *words = &counts->at[i][t].capacity;
 			if (!level->storage || !(mapping->residency[t] >> level->row & 1))
 				continue;
-			if (!size_tile(shape, t, &factors[0], i, words) ||
-				!number_add(together, *words, &together))
-				return false;
+			bool home = is_home(hierarchy, mapping, t, i);
+			enum nest_verdict sized = NEST_OVERFLOW;
+			if (size_tile(shape, t, &factors[0], i, words))
+				sized = home ? size_home(shape, t, factors, i, words) : NEST_FITS;
+			if (sized == NEST_FITS && !number_add(together, *words, &together))
+				sized = NEST_OVERFLOW;
+			if (sized != NEST_FITS)
+				return sized;
 		}
-		if (*verdict != NEST_FITS)
+		if (verdict != NEST_FITS)
 			continue;
 		if (level->size && together > level->size)
-			*verdict = NEST_CAPACITY;
+			verdict = NEST_CAPACITY;
 		else if ((double)together < level->least_utilization * (double)level->size)
-			*verdict = NEST_UTILIZATION;
+			verdict = NEST_UTILIZATION;
 	}
-	return true;
+	return verdict;
 }
 
 /* How many of the tuples of spatial (or temporal) indices of levels >= `level` exist. */
@@ -158,7 +199,6 @@ enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct sha
 	const struct mapping *mapping, struct nest_counts *counts)
 {
 	struct factors factors[SHAPE_DIMENSIONS_MOST];
-	enum nest_verdict verdict = NEST_FITS;
 	int64_t computes;
 	if (shape_writes_overlap(shape))
 		return NEST_UNCOUNTABLE;
@@ -173,9 +213,11 @@ enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct sha
 		if (!size_tile(shape, t, factors, hierarchy->level_count - 1, &words))
 			return NEST_OVERFLOW;
 	}
-	if (!shape_computes(shape, &computes) ||
-		!check_tiles(hierarchy, shape, mapping, factors, counts, &verdict))
+	if (!shape_computes(shape, &computes))
 		return NEST_OVERFLOW;
+	enum nest_verdict verdict = check_tiles(hierarchy, shape, mapping, factors, counts);
+	if (!nest_verdict_counts(verdict))
+		return verdict;
 	counts->utilized_computes = 1;
 	for (int i = 0; i < hierarchy->level_count; i++)
 		counts->utilized[i] = 1;

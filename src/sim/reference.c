@@ -227,15 +227,67 @@ static void run_op(
 	arena_release(arena, mark);
 }
 
+/* Stored. */
+static const int fraction_bits[DTYPE_COUNT] = {
+	[DTYPE_FP16] = 10, [DTYPE_BF16] = 7, [DTYPE_FP32] = 23, [DTYPE_BOOL] = 10, [DTYPE_FP8] = 3};
+
+/* The unit in the last place of a finite value in a dtype. */
+static double last_place(enum dtype dtype, double value)
+{
+	static const int least[DTYPE_COUNT] = {/* exponents of the least normal numbers */
+		[DTYPE_FP16] = -14,
+		[DTYPE_BF16] = -126,
+		[DTYPE_FP32] = -126,
+		[DTYPE_BOOL] = -14,
+		[DTYPE_FP8] = -6};
+	if (is_integer(dtype))
+		return 1;
+	int exponent = value == 0 ? least[dtype] : ilogb(value);
+	if (exponent < least[dtype])
+		exponent = least[dtype];
+	return ldexp(1, exponent - fraction_bits[dtype]);
+}
+
+double reference_ulps(const struct workload *workload, const struct op *op)
+{
+	enum dtype dtype = workload->tensors[op->writes[0].tensor].layout.dtype;
+	bool sums = op->kind == OP_EINSUM ||
+		    (op->kind == OP_REDUCE &&
+			    (op->function == FUNCTION_SUM || op->function == FUNCTION_MEAN));
+	if (!sums || is_integer(dtype))
+		return 1;
+	return 1 + ldexp(2 * sqrt(reduced_elements(op)), fraction_bits[dtype] - 23);
+}
+
+/* Every element goes up or down by so many units of its own last place. */
+static void move(const struct workload *workload, const struct op *op, uint64_t seed, void *array)
+{
+	int t = op->writes[0].tensor;
+	const struct tensor *tensor = &workload->tensors[t];
+	enum dtype dtype = tensor->layout.dtype;
+	double ulps = reference_ulps(workload, op);
+	struct random random = random_open(seed, (uint64_t)t);
+	if (is_integer(dtype) || dtype == DTYPE_BOOL)
+		return;
+	for (int64_t i = 0; i < count_elements(tensor); i++) {
+		double value = (double)kernel_load(dtype, element(tensor, array, i));
+		double by = random_next(&random) & 1 ? ulps : -ulps;
+		if (isfinite(value))
+			kernel_store(dtype, element(tensor, array, i),
+				(float)(value + by * last_place(dtype, value)));
+	}
+}
+
 uint64_t reference_seed(uint64_t seed, int rank)
 {
 	struct random random = random_open(seed, (uint64_t)rank);
 	return rank ? random_next(&random) : seed;
 }
 
-/* Op by op, since ranks go on with what a broadcast brought from one of them. */
-void reference_run_ranks(
-	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays)
+/* Op by op, since ranks go on with what a broadcast brought from one of them.  `seed` NULL: as it
+ * is. */
+static void run_ranks(const struct workload *workload, int ranks, const uint64_t *seed,
+	struct arena *arena, void **const *arrays)
 {
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
@@ -248,33 +300,27 @@ void reference_run_ranks(
 				arrays[r][made] = arrays[root][op->reads[0].tensor];
 			else
 				run_op(workload, op, arena, arrays[r]);
+			if (seed && op->kind != OP_BROADCAST)
+				move(workload, op, reference_seed(*seed, r), arrays[r][made]);
 		}
 	}
+}
+
+void reference_run_ranks(
+	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays)
+{
+	run_ranks(workload, ranks, NULL, arena, arrays);
+}
+
+void reference_run_moved(const struct workload *workload, int ranks, uint64_t seed,
+	struct arena *arena, void **const *arrays)
+{
+	run_ranks(workload, ranks, &seed, arena, arrays);
 }
 
 void reference_run(const struct workload *workload, struct arena *arena, void **arrays)
 {
 	reference_run_ranks(workload, 1, arena, &arrays);
-}
-
-/* The unit in the last place of a finite value in a dtype. */
-static double last_place(enum dtype dtype, double value)
-{
-	static const struct {
-		int places, least; /* stored fraction bits; exponent of the least normal number */
-	} formats[DTYPE_COUNT] = {
-		[DTYPE_FP16] = {10, -14},
-		[DTYPE_BF16] = {7, -126},
-		[DTYPE_FP32] = {23, -126},
-		[DTYPE_BOOL] = {10, -14},
-		[DTYPE_FP8] = {3, -6},
-	};
-	if (is_integer(dtype))
-		return 1;
-	int exponent = value == 0 ? formats[dtype].least : ilogb(value);
-	if (exponent < formats[dtype].least)
-		exponent = formats[dtype].least;
-	return ldexp(1, exponent - formats[dtype].places);
 }
 
 /* In units of `unit`'s last place; infinite when one side has no number there. */

@@ -36,6 +36,18 @@ void reference_run_ranks(
 	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays);
 
 /*
+ * What the machine's result of an op may be off by at most, given what the machine has as its
+ * operands, in units of the last place of the result's largest element: 1 for its rounding, and for
+ * a sum of n terms 2 sqrt(n) units of the last place of fp32, in which it is added up.
+ */
+double reference_ulps(const struct workload *workload, const struct op *op);
+
+/* reference_run_ranks, but every floating-point result is moved up or down by its op's
+ * reference_ulps: what errors of that size grow to on the way through the graph. */
+void reference_run_moved(const struct workload *workload, int ranks, uint64_t seed,
+	struct arena *arena, void **const *arrays);
+
+/*
  * A unit in the last place is that of the expected element's binade.  Where
  * values cancel, an error made before can be many such units though it is small
  * for the tensor: `worst_of_largest` measures the same differences in units of

@@ -224,7 +224,7 @@ static void run_pass(struct sample *sample, const struct op *op, const struct co
 	output.values = sums;
 	if (!compute->accumulator_read)
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output);
+	tile_run(op, compute, reads, &output, kernel_map);
 	arena_release(sample->arena, mark);
 }
 

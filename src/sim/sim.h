@@ -55,6 +55,8 @@ struct sim_options {
 	void *const *inputs;           /* host arrays per tensor, or NULL: drawn from the seed */
 	/* of several ranks, by rank: the same in place of `inputs`; or NULL */
 	void *const *const *rank_inputs;
+	/* What a test has the machine compute in place of kernel_map; NULL: that. */
+	float (*map)(enum op_function function, float a, float b);
 };
 
 /* When an instruction ran, in ticks; end is below start if it never did. */

@@ -71,6 +71,7 @@ struct nest {
 	int64_t count[OP_LOOPS_MOST];
 	int64_t stride[OP_LOOPS_MOST][OPERANDS_MOST];
 	float *at[OPERANDS_MOST];
+	kernel_function map;
 };
 
 static void add_operand(struct nest *nest, const struct op *op, const struct compute *compute,
@@ -168,7 +169,7 @@ static void map_row(const struct op *op, const struct nest *nest, int64_t n, con
 	float *out = nest->at[reads], constant = (float)op->constant;
 	for (int64_t i = 0; i < n; i++) {
 		float second = reads > 1 ? b[i * stride[1]] : constant;
-		out[i * stride[reads]] = kernel_map(op->function, a[i * stride[0]], second);
+		out[i * stride[reads]] = nest->map(op->function, a[i * stride[0]], second);
 	}
 }
 
@@ -219,9 +220,9 @@ static void run_loops(const struct op *op, struct nest *nest, int l)
 }
 
 void tile_run(const struct op *op, const struct compute *compute, const struct tile_operand *reads,
-	struct tile_operand *output)
+	struct tile_operand *output, kernel_function map)
 {
-	struct nest nest = {0};
+	struct nest nest = {.map = map};
 	for (int i = 0; i < op->read_count; i++)
 		add_operand(&nest, op, compute, i, &reads[i]);
 	add_operand(&nest, op, compute, op->read_count, output);

@@ -12,10 +12,17 @@ static struct span part(const struct table *table, size_t from, size_t to)
 	/* What is only counted needs no column; a row may be long. */
 	if (diag_full(table->diag))
 		return (struct span){table->source, table->line, 1, table->line, 2};
-	const char *row = table->source->bytes + table->row_from;
-	int column = 1 + (int)utf8_count(row, from - table->row_from);
-	return (struct span){table->source, table->line, column, table->line,
-		column + (int)utf8_count(table->source->bytes + from, to - from)};
+	const char *bytes = table->source->bytes;
+	size_t start = table->row_from; /* of the line as YAML counts them */
+	int line = table->line;
+	for (size_t at = start; at < from; at++) {
+		size_t end = utf8_break(bytes + at, from - at);
+		line += end > 0;
+		start = end ? at + end : start;
+	}
+	int column = 1 + (int)utf8_count(bytes + start, from - start);
+	return (struct span){table->source, line, column, line,
+		column + (int)utf8_count(bytes + from, to - from)};
 }
 
 struct span table_span(const struct table *table, size_t column)
@@ -33,20 +40,24 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Finds the next line that is not empty. */
+/* Finds the next line that is not empty.  Rows end at CR and LF; U+0085, U+2028 and U+2029 are
+ * characters of a cell, though lines are counted with them. */
 static bool find_row(struct table *table)
 {
 	const struct source *source = table->source;
 	while (table->at < source->length) {
 		bool content = false;
 		size_t end = 0;
-		table->line++;
+		table->line += 1 + table->inner;
+		table->inner = 0;
 		table->row_from = table->at;
 		for (; table->at < source->length; table->at++) {
 			const char *at = source->bytes + table->at;
 			end = utf8_break(at, source->length - table->at);
-			if (end)
+			if (end && (*at == '\r' || *at == '\n'))
 				break;
+			table->inner += end > 0;
+			end = 0;
 			content |= !is_blank(*at);
 		}
 		table->row_to = table->at;

@@ -33,7 +33,7 @@ struct table {
 	struct diag *diag;
 	size_t column_count;
 	struct table_cell *cells;
-	int line;
+	int line, inner;         /* inner: line ends of YAML within the row */
 	size_t row_from, row_to; /* the row's bytes in the source, without the line's end */
 	size_t at;               /* bytes read */
 	size_t room;             /* cells that there is memory for */

@@ -48,6 +48,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 		out->domain = nest_domain_free(out->arena, &out->nest);
 		if (draw % 4)
 			nest_domain_narrow(random, out->domain);
+		nest_domain_homes(random, out->domain);
 		out->nest.hierarchy.least_parallelism = out->domain->least_parallelism;
 		for (int r = 0; r < out->domain->arch->level_count; r++) /* texts only */
 			out->domain->rows[r].spatial_over = out->domain->rows[r].temporal_over = 0;
@@ -57,6 +58,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 	else if (!class->constraints)
 		out->domain->imperfect = 0;
 	out->counting = random_below(random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
+	out->domain->whole_homes = out->counting == COUNTING_EXACT;
 	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
 	if (random_below(random, 5) == 0)
 		out->objectives.at[0] = draw_accesses(random, &out->nest.hierarchy);

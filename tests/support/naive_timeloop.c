@@ -425,7 +425,7 @@ static bool finish(struct run *run, struct nest_counts *out)
 			fills = floor(fills);
 		if (i == home)
 			fills = 0;
-		if (run->space->written && level->no_coalesce >> t & 1)
+		if (run->space->written && i != home && level->no_coalesce >> t & 1)
 			reads = fills = content[i] + peer;
 		whole &= to_count(reads, run->instances[i], &to->reads);
 		whole &= to_count(fills, run->instances[i], &to->fills);

@@ -348,6 +348,9 @@ void nest_case_map(
 	draw_residency(random, options, nest);
 	if (options->systolic)
 		draw_array(random, &nest->hierarchy);
+	struct random rings = *random; /* that what is drawn next stays as it is */
+	for (int i = 0; options->spatial && i < nest->hierarchy.level_count; i++)
+		nest->hierarchy.levels[i].ring = draw_chance(&rings, 6);
 }
 
 void nest_case_draw(

@@ -60,6 +60,7 @@ static void shrink_level(struct shrink *shrink)
 		struct nest_level *level = &begin(shrink)->hierarchy.levels[i];
 		level->size = level->entries = 0;
 		level->block_size = 1;
+		level->ring = false;
 		level->read_rate = level->write_rate = level->shared_rate = (struct ratio){0, 1};
 		level->leak_pj = 0;
 		memset(level->pj, 0, sizeof level->pj);

@@ -56,6 +56,8 @@ static void add_level(struct text *text, const struct nest_case *nest, int i)
 	add_spaces(text, shape, "| keeps", kept);
 	if (level->size)
 		text_add(text, " | size %" PRId64, level->size);
+	if (level->ring)
+		text_add(text, " | ring");
 	add_rate(text, "read", level->read_rate);
 	add_rate(text, "write", level->write_rate);
 	add_rate(text, "shared", level->shared_rate);

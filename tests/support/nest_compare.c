@@ -45,7 +45,7 @@ const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest
 	return all.text.length ? text_read(&all.text) : NULL;
 }
 
-bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out)
+enum nest_verdict nest_model_verdict(const struct nest_case *nest, struct nest_counts *out)
 {
 	struct arena *arena = arena_open();
 	struct nest_score score;
@@ -54,5 +54,10 @@ bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out)
 	*out = (struct nest_counts){0};
 	enum nest_verdict verdict = nest_evaluate(model, &nest->mapping, out, &score);
 	arena_close(arena);
-	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION;
+	return verdict;
+}
+
+bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out)
+{
+	return nest_verdict_counts(nest_model_verdict(nest, out));
 }

@@ -11,6 +11,7 @@ const char *nest_counts_differ(struct arena *arena, const struct nest_case *nest
 	const struct nest_counts *b);
 
 /* What the closed form says under COUNTING_EXACT; false if it refuses to count. */
+enum nest_verdict nest_model_verdict(const struct nest_case *nest, struct nest_counts *out);
 bool nest_model_counts(const struct nest_case *nest, struct nest_counts *out);
 
 #endif

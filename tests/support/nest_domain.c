@@ -157,6 +157,17 @@ void nest_domain_crowd(struct domain *domain)
 	}
 }
 
+void nest_domain_homes(struct random *random, struct domain *domain)
+{
+	struct row_domain *outermost = &domain->rows[domain_outermost(domain->arch)];
+	domain->whole_homes = draw_chance(random, 2);
+	if (!draw_chance(random, 3))
+		return;
+	uint32_t open = (uint32_t)random_next(random) & outermost->keep;
+	outermost->keep &= ~open;
+	outermost->bypass |= open & (uint32_t)random_next(random);
+}
+
 void nest_domain_limit(struct random *random, struct nest_case *nest)
 {
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {

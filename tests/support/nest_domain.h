@@ -31,6 +31,10 @@ struct domain *nest_domain_read(struct arena *arena, struct nest_case *nest, con
 struct nest_search nest_domain_search(
 	struct arena *arena, const struct domain *domain, enum counting counting);
 
+/* At times the outermost storage need not keep everything; at times homes are to hold what comes
+ * into their tiles. */
+void nest_domain_homes(struct random *random, struct domain *domain);
+
 /* Levels that hold little, and at times must be filled. */
 void nest_domain_limit(struct random *random, struct nest_case *nest);
 

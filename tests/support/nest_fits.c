@@ -1,5 +1,6 @@
 #include "tests/support/nest_fits.h"
 
+#include "base/arena.h"
 #include "base/number.h"
 
 /* Words of a box, by the definition. */
@@ -15,13 +16,125 @@ static int64_t words_of(const struct shape *shape, int t, const int64_t *extents
 	return words;
 }
 
-static bool level_fits(const struct domain *domain, const struct nest_level *level,
-	const int64_t *extents, const struct mapping *mapping)
+static int home_of(const struct domain *domain, const struct mapping *mapping, int t)
 {
+	int home = -1;
+	for (int i = 0; i < domain->hierarchy->level_count; i++)
+		if (domain->hierarchy->levels[i].storage &&
+			mapping->residency[t] >> domain->hierarchy->levels[i].row & 1)
+			home = i;
+	return home;
+}
+
+/* The loops of the first instance outside its home, stood still at one place each. */
+struct standing {
+	const struct shape *shape;
+	int t;
+	const int64_t *extents;
+	int count, dimension[64];
+	int64_t bound[64], stride[64], low[SHAPE_DIMENSIONS_MOST];
+	bool *touched;
+	int64_t words;
+};
+
+static void touch(struct standing *standing, int r, int64_t place)
+{
+	const struct shape *shape = standing->shape;
+	const struct dataspace *space = &shape->spaces[standing->t];
+	int64_t size = 1, first = 0, last = 0;
+	if (r == space->rank_count) {
+		standing->words += !standing->touched[place];
+		standing->touched[place] = true;
+		return;
+	}
+	for (int d = 0; d < shape->dimension_count; d++) {
+		int64_t coefficient = space->ranks[r].coefficient[d];
+		int64_t extent = shape->dimensions[d].extent, low = standing->low[d];
+		int64_t end = number_min(low + standing->extents[d], extent);
+		size += coefficient * (extent - 1);
+		first += coefficient * low;
+		last += coefficient * (end - 1);
+	}
+	for (int64_t at = first; at <= last; at++)
+		touch(standing, r + 1, place * size + at);
+}
+
+static void stand(struct standing *standing, int k)
+{
+	if (k == standing->count) {
+		for (int d = 0; d < standing->shape->dimension_count; d++)
+			if (standing->low[d] >= standing->shape->dimensions[d].extent)
+				return;
+		touch(standing, 0, 0);
+		return;
+	}
+	int64_t *low = &standing->low[standing->dimension[k]], before = *low;
+	for (int64_t n = 0; n < standing->bound[k]; n++, *low += standing->stride[k])
+		stand(standing, k + 1);
+	*low = before;
+}
+
+/* All that the home ever has in its tile, word by word. */
+static int64_t words_at_home(const struct domain *domain, const struct mapping *mapping, int t,
+	int home, const int64_t *extents)
+{
+	const struct hierarchy *hierarchy = domain->hierarchy;
+	struct arena *arena = arena_open();
+	struct standing standing = {.shape = domain->shape, .t = t, .extents = extents};
+	int64_t whole[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < domain->shape->dimension_count; d++) {
+		int64_t inside = 1;
+		whole[d] = domain->shape->dimensions[d].extent;
+		for (int i = 0; i < hierarchy->level_count; i++) {
+			const struct nest_level *level = &hierarchy->levels[i];
+			inside *= mapping->rows[level->block_row].spatial[d];
+			int64_t bound = level->storage ? mapping->rows[level->row].temporal[d] : 1;
+			if (i > home && bound > 1) {
+				standing.dimension[standing.count] = d;
+				standing.bound[standing.count] = bound;
+				standing.stride[standing.count++] = inside;
+			}
+			inside *= bound;
+		}
+	}
+	standing.touched = arena_array(arena, bool, words_of(domain->shape, t, whole));
+	stand(&standing, 0);
+	arena_close(arena);
+	return standing.words;
+}
+
+/* Whether two instances of a level could have a part of one sum. */
+static bool is_summed_apart(
+	const struct domain *domain, const struct mapping *mapping, int t, int home)
+{
+	bool apart = false;
+	for (int i = home + 1; i < domain->hierarchy->level_count; i++) {
+		const struct nest_level *level = &domain->hierarchy->levels[i];
+		for (int d = 0; d < domain->shape->dimension_count; d++) {
+			bool moves = false;
+			for (int r = 0; r < domain->shape->spaces[t].rank_count; r++)
+				moves |= domain->shape->spaces[t].ranks[r].coefficient[d] != 0;
+			apart |= !moves && !level->ring &&
+				 mapping->rows[level->block_row].spatial[d] > 1;
+		}
+	}
+	return apart && domain->shape->spaces[t].written;
+}
+
+static bool level_fits(
+	const struct domain *domain, int i, const int64_t *extents, const struct mapping *mapping)
+{
+	const struct nest_level *level = &domain->hierarchy->levels[i];
 	int64_t sum = 0;
-	for (int t = 0; t < domain->shape->space_count; t++)
-		if (mapping->residency[t] >> level->row & 1)
+	for (int t = 0; t < domain->shape->space_count; t++) {
+		bool home = domain->whole_homes && home_of(domain, mapping, t) == i;
+		if (home && is_summed_apart(domain, mapping, t, i))
+			return false;
+		if (home)
+			sum += words_at_home(domain, mapping, t, i, extents);
+		else if (mapping->residency[t] >> level->row & 1)
 			sum += words_of(domain->shape, t, extents);
+	}
 	return level->size == 0 ||
 	       (sum <= level->size &&
 		       (double)sum >= level->least_utilization * (double)level->size);
@@ -66,7 +179,7 @@ bool nest_mapping_fits(const struct domain *domain, const struct mapping *mappin
 				domain->rows[level->row].temporal_over))
 			return false;
 		if (x > level->fanout_x || y > level->fanout_y ||
-			(level->storage && !level_fits(domain, level, tile, mapping)))
+			(level->storage && !level_fits(domain, i, tile, mapping)))
 			return false;
 	}
 	for (int t = 0; t < domain->shape->space_count; t++)

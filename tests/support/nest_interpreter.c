@@ -39,6 +39,9 @@ const char *const nest_rule_names[NEST_RULES] = {
 	[RULE_RMW_HOME] = "rmw_first_update ignored at home",
 	[RULE_COALESCE] = "no_coalesce ignored",
 	[RULE_COALESCE_HOME] = "no_coalesce at home",
+	[RULE_HOME] = "homes hold tiles",
+	[RULE_APART] = "sums end anywhere",
+	[RULE_RING] = "no ring adds sums",
 };
 
 /* --- what is kept where */
@@ -116,6 +119,11 @@ static void open_stores(struct interpreter *machine, const struct mapping *mappi
 			bool flag = level->no_coalesce >> t & 1;
 			store->passed = flag && !is_home && machine->broken != RULE_COALESCE;
 			store->moves = !store->passed;
+			store->home = is_home;
+			if (is_home)
+				store->touched = arena_array(machine->arena, bool,
+					(size_t)machine->instances[tier] *
+						(size_t)machine->elements[t]);
 			if (flag && is_home && machine->broken == RULE_COALESCE_HOME)
 				store->passed = true;
 			is_home = false;
@@ -266,6 +274,22 @@ static void compute(struct interpreter *machine)
 
 /* --- all steps */
 
+/* All elements that the instance of a home has had in its tile, those of this step included. */
+static int64_t touch(struct interpreter *machine, int tier, int space, int n, const int64_t *index)
+{
+	struct arena_mark mark = arena_mark(machine->arena);
+	int elements = machine->elements[space], all = 0;
+	bool *touched = machine->stores[tier][space].touched + (size_t)n * (size_t)elements;
+	int *tile = arena_array(machine->arena, int, find_tile(machine, tier, space, index, NULL));
+	int count = find_tile(machine, tier, space, index, tile);
+	for (int k = 0; k < count; k++)
+		touched[tile[k]] = true;
+	for (int e = 0; e < elements; e++)
+		all += touched[e];
+	arena_release(machine->arena, mark);
+	return all;
+}
+
 /* Who has work, and how large the tiles are. */
 static void observe(struct interpreter *machine, int tier)
 {
@@ -277,9 +301,11 @@ static void observe(struct interpreter *machine, int tier)
 		machine->worked[tier][n] = true;
 		for (int t = 0; t < machine->shape->space_count; t++) {
 			int64_t *capacity = &machine->counts->at[tier - 1][t].capacity;
-			int64_t size = machine->stores[tier][t].kept
-					       ? find_tile(machine, tier, t, index, NULL)
-					       : 0;
+			const struct store *store = &machine->stores[tier][t];
+			bool gathers = store->home && machine->broken != RULE_HOME;
+			int64_t size = !store->kept ? 0
+				       : gathers    ? touch(machine, tier, t, n, index)
+						    : find_tile(machine, tier, t, index, NULL);
 			*capacity = size > *capacity ? size : *capacity;
 		}
 	}
@@ -318,6 +344,33 @@ static bool next_tuple(struct interpreter *machine)
 	return false;
 }
 
+/* Whether all blocks outside a tier in which two of its instances lie differently have a ring. */
+static bool ring_joins(const struct interpreter *machine, int tier, int a, int b)
+{
+	for (int outer = tier; outer + 1 < machine->tiers; outer++) {
+		int64_t size = machine->blocks[outer].size;
+		bool ring = machine->hierarchy->levels[outer].ring && machine->broken != RULE_RING;
+		if (a % size != b % size && !ring)
+			return false;
+		a /= (int)size;
+		b /= (int)size;
+	}
+	return true;
+}
+
+/* Parts of one sum in several instances of its home are nobody's result. */
+static void find_parts(struct interpreter *machine, int tier, int space)
+{
+	int elements = machine->elements[space];
+	const bool *has = machine->stores[tier][space].has;
+	for (int e = 0; e < elements; e++)
+		for (int a = 0; a < machine->instances[tier]; a++)
+			for (int b = 0; b < a && has[a * elements + e]; b++)
+				machine->apart |= has[b * elements + e] &&
+						  machine->broken != RULE_APART &&
+						  !ring_joins(machine, tier, a, b);
+}
+
 /* The einsum, without a machine. */
 static void compare_with_einsum(struct interpreter *machine, int space)
 {
@@ -335,6 +388,7 @@ static void compare_with_einsum(struct interpreter *machine, int space)
 	}
 	while (!machine->stores[home][space].kept)
 		home--;
+	find_parts(machine, home, space);
 	for (int n = 0; n < machine->instances[home]; n++)
 		for (int e = 0; e < elements; e++)
 			if (machine->stores[home][space].has[n * elements + e])
@@ -344,7 +398,8 @@ static void compare_with_einsum(struct interpreter *machine, int space)
 }
 
 bool nest_interpret_without(enum nest_rule rule, const struct hierarchy *hierarchy,
-	const struct shape *shape, const struct mapping *mapping, struct nest_counts *out)
+	const struct shape *shape, const struct mapping *mapping, struct nest_counts *out,
+	bool *apart)
 {
 	struct arena *arena = arena_open();
 	struct interpreter *machine = arena_new(arena, struct interpreter);
@@ -370,6 +425,7 @@ bool nest_interpret_without(enum nest_rule rule, const struct hierarchy *hierarc
 		if (shape->spaces[t].written)
 			compare_with_einsum(machine, t);
 	bool right = machine->right;
+	*apart = machine->apart;
 	arena_close(arena);
 	return right;
 }
@@ -377,5 +433,6 @@ bool nest_interpret_without(enum nest_rule rule, const struct hierarchy *hierarc
 bool nest_interpret(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *out)
 {
-	return nest_interpret_without(RULE_NONE, hierarchy, shape, mapping, out);
+	bool apart;
+	return nest_interpret_without(RULE_NONE, hierarchy, shape, mapping, out, &apart) && !apart;
 }

@@ -8,8 +8,9 @@
  * elements instead of boxes, no formula anywhere.  Slow on purpose.
  */
 
-/* Fills the counts; true when the multiply-adds found their operands where they should be and the
- * sums that came home are the einsum's. */
+/* Fills the counts; true when the multiply-adds found their operands where they should be, the
+ * sums that came home are the einsum's, and each of them is in one instance of the home, or in
+ * several that a ring joins. */
 bool nest_interpret(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *out);
 
@@ -49,11 +50,17 @@ enum nest_rule {
 	RULE_RMW_HOME,
 	RULE_COALESCE,
 	RULE_COALESCE_HOME, /* no_coalesce has an effect at the home */
+	RULE_HOME,          /* a home holds no more than a tile at a time */
+	RULE_APART,         /* sums may end in parts */
+	RULE_RING,          /* no ring joins anything */
 	NEST_RULES
 };
 extern const char *const nest_rule_names[NEST_RULES];
 
+/* *apart: sums ended in several instances of a home; they are added up then before they are
+ * compared with the einsum's. */
 bool nest_interpret_without(enum nest_rule rule, const struct hierarchy *hierarchy,
-	const struct shape *shape, const struct mapping *mapping, struct nest_counts *out);
+	const struct shape *shape, const struct mapping *mapping, struct nest_counts *out,
+	bool *apart);
 
 #endif

@@ -40,6 +40,8 @@ struct store {
 	bool links;
 	struct words *held, *entering, *before, *leaving; /* by instance */
 	int *leader; /* by instance: the first of its group; -1: asks for nothing */
+	bool home;
+	bool *touched; /* of a home: by instance and element, whether it ever was in the tile */
 	/* partial sums of the written dataspace, by instance and element */
 	int64_t *sum;
 	bool *has, *fresh; /* fresh: entered without a sum, not updated since */
@@ -51,7 +53,7 @@ struct interpreter {
 	enum nest_rule broken;
 	struct arena *arena;
 	struct nest_counts *counts;
-	bool right;
+	bool right, apart;
 
 	int tiers;
 	struct mesh blocks[TIERS_MOST];
