@@ -269,18 +269,9 @@ bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 	return !diag_failed(diag);
 }
 
-bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
-	struct inputs *out)
+static bool read_sheet(struct sheet *sheet, struct arena *arena, const struct arguments *arguments,
+	struct diag *diag, struct inputs *out)
 {
-	*out = (struct inputs){0};
-	set_defaults(&out->exploration);
-	if (!arguments->count) {
-		diag_error(diag, (struct span){0},
-			"no spec file is given; try specs/arch/spyre32.yaml and a file of "
-			"specs/workloads/");
-		return false;
-	}
-	struct sheet *sheet = sheet_open(arena, diag);
 	for (size_t i = 0; i < arguments->count; i++)
 		sheet_add_file(sheet, arguments->at[i]);
 	out->reading = sheet_reading(sheet);
@@ -352,6 +343,23 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 		out->plan_span = plan->span;
 	}
 	return !diag_failed(diag);
+}
+
+bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct inputs *out)
+{
+	*out = (struct inputs){0};
+	set_defaults(&out->exploration);
+	if (!arguments->count) {
+		diag_error(diag, (struct span){0},
+			"no spec file is given; try specs/arch/spyre32.yaml and a file of "
+			"specs/workloads/");
+		return false;
+	}
+	struct sheet *sheet = sheet_open(arena, diag);
+	bool good = read_sheet(sheet, arena, arguments, diag, out);
+	sheet_note(sheet);
+	return good;
 }
 
 struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena)

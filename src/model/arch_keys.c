@@ -2,23 +2,30 @@
 
 #include "base/text.h"
 
+#include "spec/unread.h"
+
 #include <string.h>
 
-enum { LISTED_MOST = 12, KEY_MOST = 64 };
+enum { KEY_MOST = 64 };
 
-/* Every spelling, '-' read as '_', and its name in 0.4. */
+/* Every spelling, '-' read as '_', and its name in 0.4; of several that mean the same, the one
+ * that Timeloop asks for first is first (buffer.cpp, BufferLevel::ParseSpecs). */
 static const struct {
 	const char *written, *meant;
 } spellings[] = {
 	{"block_size", "block_size"},
+	{"n_words", "block_size"},
 	{"cluster_size", "cluster_size"},
+	{"word_bits", "datawidth"},
+	{"word_width", "datawidth"},
+	{"datawidth", "datawidth"},
 	{"data_width", "datawidth"},
-	{"energy_per_hop", "energy_per_hop"},
+	{"depth", "depth"},
 	{"memory_depth", "depth"},
-	{"memory_width", "width"},
+	{"data_storage_depth", "depth"},
+	{"energy_per_hop", "energy_per_hop"},
 	{"min_utilization", "min_utilization"},
 	{"multiple_buffering", "multiple_buffering"},
-	{"n_words", "block_size"},
 	{"network_drain_latency", "network_drain_latency"},
 	{"network_fill_latency", "network_fill_latency"},
 	{"power_gated_at", "power_gated_at"},
@@ -28,10 +35,12 @@ static const struct {
 	{"shared_bandwidth", "shared_bandwidth"},
 	{"sizekb", "sizeKB"},
 	{"vector_access_energy", "vector_access_energy"},
-	{"word_bits", "datawidth"},
-	{"word_width", "datawidth"},
+	{"width", "width"},
+	{"memory_width", "width"},
+	{"data_storage_width", "width"},
 	{"write_bandwidth", "write_bandwidth"},
 };
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
 
 /* These change no count here: they choose among Accelergy's plug-ins, whose answers come as an
  * ERT, or are read elsewhere. */
@@ -40,8 +49,8 @@ static const char *const accepted[] = {"adder_width", "area_share", "global_cycl
 	"num-ports", "technology", "type", "version", NULL};
 
 /* Storages have these as they are; to what does not store they mean nothing. */
-static const char *const of_storages[] = {"bandwidth", "depth", "entries",
-	"per_dataspace_bandwidth_consumption_scale", "size", "width", NULL};
+static const char *const of_storages[] = {
+	"bandwidth", "entries", "per_dataspace_bandwidth_consumption_scale", "size", NULL};
 
 /* A container says these of itself, not for what is inside. */
 static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating", "instances",
@@ -63,7 +72,7 @@ static bool is_among(const char *key, const char *const *keys)
 
 static bool is_of_storages(const char *key)
 {
-	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+	for (size_t i = 0; i < SPELLINGS; i++)
 		if (text_equal(spellings[i].meant, key))
 			return true;
 	return is_among(key, of_storages);
@@ -74,22 +83,28 @@ bool arch_key_for_graphs(const char *key)
 	return is_among(key, graph_keys);
 }
 
-static const char *name_of(const char *key)
+/* The row of a spelling; -1: not one of them. */
+static int spelling_of(const char *key)
 {
 	char plain[KEY_MOST];
 	size_t length = strlen(key);
 	if (length >= sizeof plain)
-		return key;
+		return -1;
 	for (size_t i = 0; i <= length; i++)
 		plain[i] = key[i] == '-' ? '_' : key[i];
-	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+	for (size_t i = 0; i < SPELLINGS; i++)
 		if (text_equal(plain, spellings[i].written))
-			return spellings[i].meant;
-	return key;
+			return (int)i;
+	return -1;
 }
 
-static const struct node_entry *find(
-	const struct node_entry *entries, size_t count, const char *key)
+static const char *name_of(const char *key)
+{
+	int spelling = spelling_of(key);
+	return spelling < 0 ? key : spellings[spelling].meant;
+}
+
+static struct node_entry *find(struct node_entry *entries, size_t count, const char *key)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text_equal(entries[i].key, key))
@@ -112,6 +127,25 @@ static const char *written_at(const struct node *map, struct span span)
 	return "";
 }
 
+/* Of two words for one thing Timeloop takes the one it asks for first. */
+static void choose(struct arch_draft *draft, const struct node *own, struct node_entry *first,
+	const struct node_entry *second, const char *what)
+{
+	struct diag *diag = draft->reading->diag;
+	const char *word = written_at(own, first->key_span);
+	const char *other = written_at(own, second->key_span);
+	bool swap = spelling_of(other) < spelling_of(word);
+	if (!is_same_value(first->value, second->value)) {
+		diag_warning(diag, second->key_span,
+			"'%s' in %s is another word for '%s', and they differ: '%s' counts, as in "
+			"Timeloop",
+			other, what, word, swap ? other : word);
+		diag_note(diag, first->key_span, "first given here");
+	}
+	if (swap)
+		*first = *second;
+}
+
 static const struct node *gather(
 	struct arch_draft *draft, const struct node *own, const char *what, struct span span)
 {
@@ -123,17 +157,11 @@ static const struct node *gather(
 	for (size_t i = 0; own && i < own->count; i++) {
 		struct node_entry entry = own->entries[i];
 		entry.key = name_of(entry.key);
-		const struct node_entry *twin = find(entries, count, entry.key);
-		if (!twin) {
+		struct node_entry *twin = find(entries, count, entry.key);
+		if (twin)
+			choose(draft, own, twin, &entry, what);
+		else
 			entries[count++] = entry;
-			continue;
-		}
-		if (is_same_value(entry.value, twin->value))
-			continue;
-		diag_error(draft->reading->diag, entry.key_span,
-			"'%s' in %s is another word for '%s', and they differ", own->entries[i].key,
-			what, written_at(own, twin->key_span));
-		diag_note(draft->reading->diag, twin->key_span, "first given here");
 	}
 	for (size_t c = draft->scope.count; c-- > 0;) {
 		const struct node *outer = draft->scope.at[c];
@@ -182,51 +210,68 @@ void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes)
 	}
 }
 
+/* What a key may be a misspelling of: the keys asked for that are missing, in all their words. */
+static const char *misspelt(const struct reader *attributes, const char *key)
+{
+	size_t count = 0, most = attributes->known_count + SPELLINGS;
+	const char **missing = arena_array(attributes->reading->arena, const char *, most + 1);
+	for (size_t i = 0; i < attributes->known_count; i++) {
+		const char *name = attributes->known[i];
+		if (node_find(attributes->map, name))
+			continue;
+		missing[count++] = name;
+		for (size_t s = 0; s < SPELLINGS && count < most; s++)
+			if (text_equal(spellings[s].meant, name) &&
+				!text_equal(spellings[s].written, name))
+				missing[count++] = spellings[s].written;
+	}
+	missing[count] = NULL;
+	return suggest_misspelt(key, missing);
+}
+
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 {
 	struct arena *arena = draft->reading->arena;
-	const char **asked = arena_array(arena, const char *, attributes->known_count + 1);
+	const struct reader asked = *attributes;
 	arch_keys_settle(draft, attributes);
-	if (attributes->known_count)
-		memcpy(asked, attributes->known, attributes->known_count * sizeof *asked);
 	for (size_t i = 0; i < attributes->map->count; i++) {
 		const struct node_entry *entry = &attributes->map->entries[i];
-		if (is_among(entry->key, asked))
+		const char *near = NULL;
+		if (reader_asked(&asked, entry->key) || is_among(entry->key, accepted) ||
+			is_of_storages(entry->key) || is_settled(draft, entry->key_span))
 			continue;
-		if (is_among(entry->key, accepted) || is_of_storages(entry->key) ||
-			is_settled(draft, entry->key_span)) {
-			read_node(attributes, entry->key, OPTIONAL);
-		} else if (suggest(entry->key, asked)) {
+		if (!diag_full(draft->reading->diag))
+			near = misspelt(&asked, entry->key);
+		if (near) {
+			diag_error(draft->reading->diag, entry->key_span,
+				"unknown key '%s' in %s; did you mean '%s'?", entry->key,
+				attributes->what, near);
 			*array_add(arena, &draft->settled) = entry->key_span;
 		} else {
-			*array_add(arena, &draft->strangers) = *entry;
-			read_node(attributes, entry->key, OPTIONAL);
+			*array_add(arena, &draft->strangers) =
+				(struct stranger){*entry, attributes->what};
 		}
 	}
-	reader_done(attributes);
 }
 
 void arch_keys_note(const struct arch_draft *draft)
 {
-	struct text list = text_open(draft->reading->arena);
-	struct span first = {0};
-	size_t listed = 0, more = 0;
-	for (size_t i = 0; i < draft->strangers.count; i++) {
-		const char *key = draft->strangers.at[i].key;
-		if (find(draft->strangers.at, i, key) ||
-			is_settled(draft, draft->strangers.at[i].key_span))
+	struct unread *unread = draft->reading->unread;
+	for (size_t i = 0; unread && i < draft->strangers.count; i++) {
+		const struct stranger *stranger = &draft->strangers.at[i];
+		if (is_settled(draft, stranger->entry.key_span))
 			continue;
-		if (!listed)
-			first = draft->strangers.at[i].key_span;
-		if (listed == LISTED_MOST)
-			more++;
-		else
-			text_add(&list, "%s'%s'", listed++ ? ", " : "", key);
+		unread_add(draft->reading->arena, unread, &stranger->entry, stranger->what);
+		unread->for_components = true;
 	}
-	if (more)
-		text_add(&list, " and %zu more", more);
-	if (listed)
-		diag_note(draft->reading->diag, first,
-			"no use is made of %s; Accelergy's plug-ins may know %s", text_read(&list),
-			listed == 1 ? "it" : "them");
+}
+
+const struct node *arch_keys_own(struct reader *node)
+{
+	const struct node *own = node_find(node->map, "attributes");
+	bool empty = own && own->kind == NODE_SCALAR && !*own->text && !own->quoted;
+	if (!empty)
+		return read_map(node, "attributes", OPTIONAL);
+	read_node(node, "attributes", OPTIONAL);
+	return NULL;
 }

@@ -118,7 +118,8 @@ static void refuse_meshes(
 static void open_attributes(
 	struct arch_draft *draft, struct arch_entry *entry, const struct level *level)
 {
-	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL);
+	const struct node *own = draft->graphs ? read_map(&entry->node, "attributes", OPTIONAL)
+					       : arch_keys_own(&entry->node);
 	entry->has_attributes = own || !draft->graphs;
 	if (!draft->graphs)
 		arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
