@@ -48,6 +48,10 @@ static const char *const accepted[] = {"adder_width", "area_share", "global_cycl
 	"has_power_gating", "n_banks", "n_ports", "nports", "num_banks", "num_ports", "num-banks",
 	"num-ports", "technology", "type", "version", NULL};
 
+/* Timeloop prices wires, routers' tiles and address generators with these. */
+static const char *const unpriced[] = {
+	"adder_energy", "addr_gen_energy", "network_word_bits", "tile_width", "wire_energy", NULL};
+
 /* Storages have these as they are; to what does not store they mean nothing. */
 static const char *const of_storages[] = {
 	"bandwidth", "entries", "per_dataspace_bandwidth_consumption_scale", "size", NULL};
@@ -83,15 +87,21 @@ bool arch_key_for_graphs(const char *key)
 	return is_among(key, graph_keys);
 }
 
+/* '-' read as '_'; false if it is too long to be a key of ours. */
+static bool with_underscores(const char *key, char plain[KEY_MOST])
+{
+	size_t length = strlen(key);
+	for (size_t i = 0; length < KEY_MOST && i <= length; i++)
+		plain[i] = key[i] == '-' ? '_' : key[i];
+	return length < KEY_MOST;
+}
+
 /* The row of a spelling; -1: not one of them. */
 static int spelling_of(const char *key)
 {
 	char plain[KEY_MOST];
-	size_t length = strlen(key);
-	if (length >= sizeof plain)
+	if (!with_underscores(key, plain))
 		return -1;
-	for (size_t i = 0; i <= length; i++)
-		plain[i] = key[i] == '-' ? '_' : key[i];
 	for (size_t i = 0; i < SPELLINGS; i++)
 		if (text_equal(plain, spellings[i].written))
 			return (int)i;
@@ -254,6 +264,12 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 	}
 }
 
+static bool is_unpriced(const char *key)
+{
+	char plain[KEY_MOST];
+	return with_underscores(key, plain) && is_among(plain, unpriced);
+}
+
 void arch_keys_note(const struct arch_draft *draft)
 {
 	struct unread *unread = draft->reading->unread;
@@ -261,6 +277,13 @@ void arch_keys_note(const struct arch_draft *draft)
 		const struct stranger *stranger = &draft->strangers.at[i];
 		if (is_settled(draft, stranger->entry.key_span))
 			continue;
+		if (is_unpriced(stranger->entry.key)) {
+			diag_warning(draft->reading->diag, stranger->entry.key_span,
+				"'%s' in %s has no effect here: what Timeloop charges for it is in "
+				"no energy",
+				stranger->entry.key, stranger->what);
+			continue;
+		}
 		unread_add(draft->reading->arena, unread, &stranger->entry, stranger->what);
 		unread->for_components = true;
 	}

@@ -66,10 +66,16 @@ static void read_class(struct arch_draft *draft, struct reader *node, struct lev
 		level->kind = LEVEL_CONTAINER;
 		break;
 	case CLASS_NETWORK:
-		WRONG(draft, span,
-			"class '%s' is a network, which no level is; latencies and energies of "
-			"networks are attributes of the level that they serve",
-			level->device);
+		if (draft->graphs)
+			WRONG(draft, span, "class '%s' is a network, which no level is",
+				level->device);
+		else
+			diag_warning(draft->reading->diag, span,
+				"a '%s' is a network, and data moves over Timeloop's default one: "
+				"'%s' is left out of the machine",
+				level->device, level->name);
+		level->kind = LEVEL_CONTAINER;
+		level->device = NULL;
 		break;
 	case CLASS_UNKNOWN:
 		WRONG(draft, span,
@@ -115,8 +121,8 @@ static void refuse_meshes(
 	}
 }
 
-static void open_attributes(
-	struct arch_draft *draft, struct arch_entry *entry, const struct level *level)
+static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
+	const struct level *level, bool container)
 {
 	const struct node *own = draft->graphs ? read_map(&entry->node, "attributes", OPTIONAL)
 					       : arch_keys_own(&entry->node);
@@ -129,7 +135,7 @@ static void open_attributes(
 	if (!own || draft->graphs)
 		return;
 	*array_add(draft->reading->arena, &draft->clocks) = own;
-	if (level->kind == LEVEL_CONTAINER)
+	if (container)
 		*array_add(draft->reading->arena, &draft->scope) = own;
 	refuse_meshes(draft, own, level);
 }
@@ -172,7 +178,7 @@ static bool open_level(
 	if (!container)
 		read_class(draft, &entry->node, level);
 	const struct node *spatial = read_map(&entry->node, "spatial", OPTIONAL);
-	open_attributes(draft, entry, level);
+	open_attributes(draft, entry, level, container);
 	read_fanout(draft, entry, spatial, level);
 	if (place.parallel && level->fanout_x * level->fanout_y > 1)
 		WRONG(draft, spatial->span,

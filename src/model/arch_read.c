@@ -7,6 +7,7 @@
 #include "model/arch_draft.h"
 #include "model/arch_keys.h"
 #include "model/energy_builtin.h"
+#include "spec/sheet.h"
 
 #include <string.h>
 #include <strings.h>
@@ -202,6 +203,17 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 		arch_keys_done(draft, attributes);
 }
 
+/* Compression, gating and skipping are not modelled. */
+static void refuse_sparsity(struct arch_draft *draft, struct reader *node)
+{
+	const struct node *sparse = read_node(node, "sparse_optimizations", OPTIONAL);
+	if (sparse && sheet_asks_for_sparsity(sparse))
+		WRONG(draft, sparse->span,
+			"'sparse_optimizations' in %s is not modelled: results would be those of "
+			"dense data",
+			node->what);
+}
+
 static void read_level(struct arch_draft *draft, int r)
 {
 	struct arch_entry *entry = &draft->entries[r];
@@ -215,10 +227,12 @@ static void read_level(struct arch_draft *draft, int r)
 	if (entry->has_attributes)
 		read_attributes(draft, entry, level);
 	read_sources(draft, r);
-	if (draft->graphs)
+	if (draft->graphs) {
 		reader_done(&entry->node);
-	else
-		reader_done_lenient(&entry->node);
+		return;
+	}
+	refuse_sparsity(draft, &entry->node);
+	reader_done_lenient(&entry->node);
 }
 
 /* The levels that graphs are planned for. */

@@ -14,6 +14,8 @@
  * it is.  Scalars stay text: what `12` or `yes` means is decided by the typed read
  * that asks for it (reader.h).
  *
+ * Files in libconfig syntax, as Timeloop's older ones, give the same tree (cfg.h).
+ *
  * Under the top-level keys that Timeloop reads, a key given twice gets a note and
  * the first one counts, as in Timeloop; elsewhere it is an error.
  *

@@ -155,8 +155,7 @@ static bool is_empty(const struct node *node)
 	return node->kind == NODE_SCALAR ? !*node->text && !node->quoted : node->count == 0;
 }
 
-/* `sparse_optimizations: {targets: []}` asks for nothing. */
-static bool asks_for_sparsity(const struct node *node)
+bool sheet_asks_for_sparsity(const struct node *node)
 {
 	if (node->kind != NODE_MAP)
 		return !is_empty(node);
@@ -177,7 +176,7 @@ static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 	struct given *given = &sheet->given[k];
 	if (given->entry.value && is_empty_list(entry->value))
 		return;
-	if (keys[k].fate == SPARSE && asks_for_sparsity(entry->value)) {
+	if (keys[k].fate == SPARSE && sheet_asks_for_sparsity(entry->value)) {
 		diag_error(sheet->diag, entry->key_span,
 			"'%s' is not modelled: results would be those of dense data", entry->key);
 	} else if (!given->entry.value || is_empty_list(given->entry.value)) {

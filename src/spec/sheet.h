@@ -44,6 +44,9 @@ bool sheet_has(const struct sheet *sheet, const char *key);
 
 void sheet_done(struct sheet *sheet);
 
+/* Whether a `sparse_optimizations:` asks for any; `{targets: []}` does not. */
+bool sheet_asks_for_sparsity(const struct node *node);
+
 /* The one note about all keys that nothing reads; after the last read. */
 void sheet_note(struct sheet *sheet);
 
