@@ -431,8 +431,8 @@ const struct node *compose(struct arena *arena, const struct source *source, str
 	const struct node *root = compose_document(&b);
 	if (b.again_count)
 		diag_note(diag, b.again.key_span,
-			b.again_count > 1 ? "key '%s' is given twice, as are %zu others; the first "
-					    "counts, as in Timeloop"
+			b.again_count > 1 ? "key '%s' is given twice, and so are %zu more; the "
+					    "first counts, as in Timeloop"
 					  : "key '%s' is given twice; the first counts, as in "
 					    "Timeloop",
 			b.again.key, b.again_count - 1);
