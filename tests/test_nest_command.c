@@ -403,7 +403,7 @@ static const struct {
 		"'algorithm'?"},
 	{"search: {cores: 4}\n", "score more.yaml " ALL,
 		"more.yaml:1:10: error: unknown key 'cores' in search"},
-	{"sparse_optimizations: {targets: []}\n", "score more.yaml " ALL,
+	{"sparse_optimizations: {targets: [{name: RF}]}\n", "score more.yaml " ALL,
 		"error: 'sparse_optimizations' is not modelled: results would be those of dense "
 		"data"},
 };
@@ -417,6 +417,27 @@ static void wrong_input_exits_with_2(void **state)
 			fail_msg("%s: status %d\n%s\nwanted: %s", wrong[i].command, ended.status,
 				ended.err, wrong[i].complaint);
 	}
+}
+
+/* A buffer of no entries keeps nothing: mappings bypass it, and the search finds only those. */
+static void a_buffer_without_room_is_bypassed(void **state)
+{
+	static const char bypass[] = "- {target: GLB, type: bypass, bypass: [A, B, Z]}\n",
+			  find[] = "depth: 1024";
+	const char *at = strstr(machine, find);
+	assert_non_null(at);
+	folder_put("none.yaml", arena_format(arena, "%.*sdepth: 0%s", (int)(at - machine), machine,
+					at + strlen(find)));
+	folder_put("bypass.yaml", arena_format(arena, "%s%s", mapping, bypass));
+	struct ended ended = run("check none.yaml problem.yaml mapping.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "it holds 0"));
+	json_t *root = run_json("score none.yaml problem.yaml bypass.yaml --format json", 0);
+	assert_true(json_is_true(json_object_get(root, "feasible")));
+	json_decref(root);
+	ended = run("explore none.yaml problem.yaml --budget 500 --simulate none -q -o out");
+	assert_int_equal(ended.status, 0);
+	assert_null(strstr(ended.out, "DRAM,GLB"));
 }
 
 static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
@@ -453,6 +474,7 @@ int main(void)
 		TEST(score_and_check_hold_constraints_against_a_mapping),
 		TEST(an_example_keeps_to_every_constraint),
 		TEST(wrong_input_exits_with_2),
+		TEST(a_buffer_without_room_is_bypassed),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
 	};
 	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);
