@@ -422,21 +422,33 @@ static void wrong_input_exits_with_2(void **state)
 /* A buffer of no entries keeps nothing: mappings bypass it, and the search finds only those. */
 static void a_buffer_without_room_is_bypassed(void **state)
 {
-	static const char bypass[] = "- {target: GLB, type: bypass, bypass: [A, B, Z]}\n",
-			  find[] = "depth: 1024";
-	const char *at = strstr(machine, find);
-	assert_non_null(at);
-	folder_put("none.yaml", arena_format(arena, "%.*sdepth: 0%s", (int)(at - machine), machine,
-					at + strlen(find)));
-	folder_put("bypass.yaml", arena_format(arena, "%s%s", mapping, bypass));
-	struct ended ended = run("check none.yaml problem.yaml mapping.yaml");
+	static const char loops[] = "mapping:\n"
+				    "- {target: DRAM, type: temporal, factors: M=4 N=2}\n"
+				    "- {target: GLB, type: temporal, factors: K=4}\n"
+				    "- {target: GLB, type: spatial, factors: M=4}\n"
+				    "- {target: RF, type: temporal, factors: N=8 K=4}\n";
+	folder_put("none.yaml",
+		"architecture:\n"
+		"  version: 0.3\n"
+		"  subtree:\n"
+		"  - name: s\n"
+		"    local:\n"
+		"    - {name: DRAM, class: DRAM}\n"
+		"    - {name: GLB, class: SRAM, attributes: {entries: 0, word-bits: 16}}\n"
+		"    - {name: 'RF[0..3]', class: regfile, attributes: {entries: 64}}\n"
+		"    - {name: 'MAC[0..3]', class: intmac}\n");
+	folder_put("keep.yaml", loops);
+	folder_put("bypass.yaml",
+		arena_format(arena, "%s- {target: GLB, type: bypass, bypass: [A, B, Z]}\n", loops));
+	struct ended ended = run("check none.yaml problem.yaml keep.yaml");
 	assert_int_equal(ended.status, 1);
-	assert_non_null(strstr(ended.out, "it holds 0"));
+	assert_non_null(strstr(ended.out, "the tiles at 'GLB' take 224 words; it holds 0"));
 	json_t *root = run_json("score none.yaml problem.yaml bypass.yaml --format json", 0);
 	assert_true(json_is_true(json_object_get(root, "feasible")));
 	json_decref(root);
 	ended = run("explore none.yaml problem.yaml --budget 500 --simulate none -q -o out");
 	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "keep DRAM"));
 	assert_null(strstr(ended.out, "DRAM,GLB"));
 }
 
