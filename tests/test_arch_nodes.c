@@ -248,7 +248,7 @@ static void networks_are_left_out(void **state)
 	struct diag *diag = diag_open(*state);
 	const struct arch *arch = arch_of_text(*state,
 		HEAD DRAM
-		"  - !Component {name: n, class: SimpleMulticast, attributes: {datawidth: 4}}\n"
+		"  - !Element {name: n, class: SimpleMulticast, attributes: {datawidth: 4}}\n"
 		"  - !Component {name: a, class: SRAM}\n" MAC,
 		diag);
 	assert_non_null(arch);

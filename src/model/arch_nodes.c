@@ -13,17 +13,18 @@ struct place {
 	bool direct; /* itself the branch */
 };
 
-enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, TAGS };
+enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, ELEMENT, TAGS };
 
-static const char *const tags[] = {
-	"!Container", "!Component", "!Parallel", "!Pipelined", "!Nothing", "!Hierarchical", NULL};
+/* The front end's first versions called a component an element. */
+static const char *const tags[] = {"!Container", "!Component", "!Parallel", "!Pipelined",
+	"!Nothing", "!Hierarchical", "!Element", NULL};
 
 static enum tag read_tag(struct arch_draft *draft, const struct node *node)
 {
 	const char *tag = node->tag ? node->tag : "";
 	for (int t = 0; t < TAGS; t++)
 		if (text_equal(tag, tags[t]))
-			return (enum tag)t;
+			return t == ELEMENT ? COMPONENT : (enum tag)t;
 	const char *near = suggest(tag, tags);
 	if (near)
 		WRONG(draft, node->span, "unknown tag '%s'; did you mean '%s'?", tag, near);
@@ -274,6 +275,7 @@ static bool open_list(struct arch_draft *draft, const struct node *list, struct 
 		case HIERARCHICAL:
 			good &= open_group(draft, item, place);
 			break;
+		case ELEMENT:
 		case TAGS:
 			good = false;
 		}

@@ -24,7 +24,8 @@ enum { EXPR_DEPTH_MOST = 100 };
 struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map);
 
 /* Complains about wrong arithmetic in variables that nobody used.  A value that
- * is a single word, or quoted, is text and none of our business. */
+ * is a single word, or quoted, or a list or function of Python, is text and none of our
+ * business. */
 void variables_check(struct variables *variables, struct diag *diag);
 
 /* The variables, and entries of a map under names that none of them has; `outer` may be NULL. */

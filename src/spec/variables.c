@@ -146,9 +146,15 @@ bool variables_find(const struct parser *p, const char *name, size_t from, struc
 	return variable->state == KNOWN;
 }
 
+/* Lists, functions and conditions of Python, which nothing here computes. */
+static bool is_python(const char *text)
+{
+	return strpbrk(text, "[]{}'\"=<>:") || strstr(text, " if ") || strstr(text, "lambda");
+}
+
 static bool is_text(const struct variables *variables, const struct node *node)
 {
-	return node->quoted || node->tag ||
+	return node->quoted || node->tag || is_python(node->text) ||
 	       (strcspn(node->text, " ()*/%+") == strlen(node->text) &&
 		       !variables_have(variables, node->text));
 }
