@@ -349,7 +349,7 @@ static void unused_variables_are_checked_unless_they_are_text(void **state)
 		{"a: 1 / 0, b: 2 +", 2},
 		{"technology: 45nm, kind: sram, version: 0.4, path: 'a / b', list: [1]", 0},
 		{"a: 3 * bb", 1},
-		{"a: ([0.5] * n), b: 2 * bb if a else 1, f: 'lambda x: x'", 0},
+		{"a: f(x=3) + 1, b: 2 * bb if a else 1, c: lambda x", 0},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct diag *diag = diag_open(*state);
