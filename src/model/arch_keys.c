@@ -1,5 +1,6 @@
 #include "model/arch_keys.h"
 
+#include "base/names.h"
 #include "base/text.h"
 
 #include "spec/unread.h"
@@ -114,14 +115,6 @@ static const char *name_of(const char *key)
 	return spelling < 0 ? key : spellings[spelling].meant;
 }
 
-static struct node_entry *find(struct node_entry *entries, size_t count, const char *key)
-{
-	for (size_t i = 0; i < count; i++)
-		if (text_equal(entries[i].key, key))
-			return &entries[i];
-	return NULL;
-}
-
 static bool is_same_value(const struct node *a, const struct node *b)
 {
 	return a->kind == NODE_SCALAR && b->kind == NODE_SCALAR && text_equal(a->text, b->text);
@@ -159,33 +152,40 @@ static void choose(struct arch_draft *draft, const struct node *own, struct node
 static const struct node *gather(
 	struct arch_draft *draft, const struct node *own, const char *what, struct span span)
 {
+	struct arena *arena = draft->reading->arena;
 	size_t most = own ? own->count : 0, count = 0;
 	for (size_t c = 0; c < draft->scope.count; c++)
 		most += draft->scope.at[c]->count;
-	struct node *map = arena_new(draft->reading->arena, struct node);
-	struct node_entry *entries = arena_array(draft->reading->arena, struct node_entry, most);
+	struct node *map = arena_new(arena, struct node);
+	struct node_entry *entries = arena_array(arena, struct node_entry, most);
+	struct names *index = arena_new(arena, struct names);
 	for (size_t i = 0; own && i < own->count; i++) {
 		struct node_entry entry = own->entries[i];
 		entry.key = name_of(entry.key);
-		struct node_entry *twin = find(entries, count, entry.key);
-		if (twin)
-			choose(draft, own, twin, &entry, what);
-		else
-			entries[count++] = entry;
+		int twin = names_find(index, entry.key);
+		if (twin >= 0) {
+			choose(draft, own, &entries[twin], &entry, what);
+			continue;
+		}
+		names_add(arena, index, entry.key, (int)count);
+		entries[count++] = entry;
 	}
 	for (size_t c = draft->scope.count; c-- > 0;) {
 		const struct node *outer = draft->scope.at[c];
 		for (size_t i = 0; i < outer->count; i++) {
 			struct node_entry entry = outer->entries[i];
 			entry.key = name_of(entry.key);
-			if (!is_among(entry.key, own_keys) && !find(entries, count, entry.key))
-				entries[count++] = entry;
+			if (is_among(entry.key, own_keys) || names_find(index, entry.key) >= 0)
+				continue;
+			names_add(arena, index, entry.key, (int)count);
+			entries[count++] = entry;
 		}
 	}
 	*map = (struct node){.kind = NODE_MAP,
 		.span = own ? own->span : span,
 		.entries = entries,
-		.count = count};
+		.count = count,
+		.index = index};
 	return map;
 }
 
@@ -220,8 +220,9 @@ void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes)
 	}
 }
 
-/* What a key may be a misspelling of: the keys asked for that are missing, in all their words. */
-static const char *misspelt(const struct reader *attributes, const char *key)
+/* What a strange key may be a misspelling of: the keys asked for that are missing, in all their
+ * words. */
+static const char *const *missing_words(const struct reader *attributes)
 {
 	size_t count = 0, most = attributes->known_count + SPELLINGS;
 	const char **missing = arena_array(attributes->reading->arena, const char *, most + 1);
@@ -236,31 +237,31 @@ static const char *misspelt(const struct reader *attributes, const char *key)
 				missing[count++] = spellings[s].written;
 	}
 	missing[count] = NULL;
-	return suggest_misspelt(key, missing);
+	return missing;
 }
 
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
 {
 	struct arena *arena = draft->reading->arena;
-	const struct reader asked = *attributes;
+	const char *const *missing = missing_words(attributes);
 	arch_keys_settle(draft, attributes);
 	for (size_t i = 0; i < attributes->map->count; i++) {
 		const struct node_entry *entry = &attributes->map->entries[i];
-		const char *near = NULL;
-		if (reader_asked(&asked, entry->key) || is_among(entry->key, accepted) ||
+		if (reader_asked(attributes, entry->key) || is_among(entry->key, accepted) ||
 			is_of_storages(entry->key) || is_settled(draft, entry->key_span))
 			continue;
-		if (!diag_full(draft->reading->diag))
-			near = misspelt(&asked, entry->key);
-		if (near) {
-			diag_error(draft->reading->diag, entry->key_span,
-				"unknown key '%s' in %s; did you mean '%s'?", entry->key,
-				attributes->what, near);
-			*array_add(arena, &draft->settled) = entry->key_span;
-		} else {
+		const char *near = diag_full(draft->reading->diag)
+					   ? NULL
+					   : suggest_misspelt(entry->key, missing);
+		if (!near) {
 			*array_add(arena, &draft->strangers) =
 				(struct stranger){*entry, attributes->what};
+			continue;
 		}
+		diag_error(draft->reading->diag, entry->key_span,
+			"unknown key '%s' in %s; did you mean '%s'?", entry->key, attributes->what,
+			near);
+		*array_add(arena, &draft->settled) = entry->key_span;
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "spec/parser.h"
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -52,13 +53,22 @@ struct variables *variables_with(
 	size_t count = first->count;
 	struct node *both = arena_new(arena, struct node);
 	struct node_entry *entries = arena_array(arena, struct node_entry, count + map->count);
-	if (count)
-		memcpy(entries, first->entries, count * sizeof *entries);
-	for (size_t i = 0; i < map->count; i++)
-		if (node_index(first, map->entries[i].key) < 0)
-			entries[count++] = map->entries[i];
-	*both = (struct node){
-		.kind = NODE_MAP, .span = map->span, .entries = entries, .count = count};
+	struct names *index = arena_new(arena, struct names);
+	for (size_t i = 0; i < count; i++) {
+		entries[i] = first->entries[i];
+		names_add(arena, index, entries[i].key, (int)i);
+	}
+	for (size_t i = 0; i < map->count; i++) {
+		if (names_find(index, map->entries[i].key) >= 0)
+			continue;
+		names_add(arena, index, map->entries[i].key, (int)count);
+		entries[count++] = map->entries[i];
+	}
+	*both = (struct node){.kind = NODE_MAP,
+		.span = map->span,
+		.entries = entries,
+		.count = count,
+		.index = index};
 	return make(arena, both);
 }
 
