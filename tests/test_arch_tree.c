@@ -258,6 +258,15 @@ static void what_timeloop_passes_by_is_read(void **state)
 		"architecture, 'comment' in level 'DRAM'");
 }
 
+static void subtrees_need_no_name(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		"architecture: {version: 0.2, subtree: [{local: [{name: D, class: DRAM}, {name: m, "
+		"class: intmac}]}]}\n");
+	assert_string_equal(arch->name, "D");
+	assert_int_equal(arch->level_count, 2);
+}
+
 /* Timeloop's own parser reads this form, and it applies no `<<`. */
 static void merges_are_not_applied_to_attributes(void **state)
 {
@@ -421,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(buffers_may_have_no_room, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_attributes_are_noted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(subtrees_need_no_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			merges_are_not_applied_to_attributes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -443,6 +443,10 @@ static void a_buffer_without_room_is_bypassed(void **state)
 	struct ended ended = run("check none.yaml problem.yaml keep.yaml");
 	assert_int_equal(ended.status, 1);
 	assert_non_null(strstr(ended.out, "the tiles at 'GLB' take 224 words; it holds 0"));
+	int residencies = 0; /* of three dataspaces in RF alone */
+	assert_int_equal(
+		sscanf(strstr(ended.out, "  residency"), " residency %d", &residencies), 1);
+	assert_int_equal(residencies, 8);
 	json_t *root = run_json("score none.yaml problem.yaml bypass.yaml --format json", 0);
 	assert_true(json_is_true(json_object_get(root, "feasible")));
 	json_decref(root);

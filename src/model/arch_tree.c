@@ -281,13 +281,13 @@ static void open_subtree(struct tree *tree, const struct node *list)
 	}
 	if (!reader_open(&node, draft->reading, list->items[0], "subtree"))
 		return;
-	if (read_text(&node, "name", REQUIRED, &text))
+	if (read_text(&node, "name", OPTIONAL, &text))
 		read_name(tree, node_find(node.map, "name"), text, &name, &copies);
 	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
 		WRONG(draft, node.map->span, "'%s' has too many instances", name);
 		tree->copies = 1;
 	}
-	if (!draft->arch->name)
+	if (!draft->arch->name && *name)
 		draft->arch->name = name;
 	read_attributes(tree, arch_keys_own(&node), node.what);
 	const struct node *local = read_list(&node, "local", OPTIONAL);
