@@ -450,6 +450,10 @@ static void a_buffer_without_room_is_bypassed(void **state)
 	json_t *root = run_json("score none.yaml problem.yaml bypass.yaml --format json", 0);
 	assert_true(json_is_true(json_object_get(root, "feasible")));
 	json_decref(root);
+	folder_put("must.yaml", "constraints:\n- {target: GLB, type: dataspace, keep: [B]}\n");
+	ended = run("check none.yaml problem.yaml must.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "error: 'GLB' has no room: it cannot keep B\n"));
 	ended = run("explore none.yaml problem.yaml --budget 500 --simulate none -q -o out");
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.out, "keep DRAM"));
