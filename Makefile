@@ -35,7 +35,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-psabi
 FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fopenmp -ffp-contract=off \
 	$(WARNINGS) $(MODE_FLAGS_$(MODE))
-LIBS := -lyaml -ljansson -lglpk -lgmp -lm
+LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lm
 
 # CBC beside GLPK, where it is installed; CBC=no leaves it out.
 CBC ?= $(shell pkg-config --exists cbc 2>/dev/null && echo yes || echo no)

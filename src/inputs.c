@@ -284,25 +284,9 @@ bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 	return !diag_failed(diag);
 }
 
-bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
-	struct inputs *out)
+static bool read_sheet(struct sheet *sheet, struct arena *arena, const struct arguments *arguments,
+	struct diag *diag, struct inputs *out)
 {
-	const struct node *const *files = inputs_files(arena, arguments, diag);
-	return inputs_read_files(arena, arguments, files, diag, out);
-}
-
-bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
-	const struct node *const *files, struct diag *diag, struct inputs *out)
-{
-	*out = (struct inputs){0};
-	set_defaults(&out->exploration);
-	if (!arguments->count) {
-		diag_error(diag, (struct span){0},
-			"no spec file is given; try specs/arch/spyre32.yaml and a file of "
-			"specs/workloads/");
-		return false;
-	}
-	struct sheet *sheet = open_sheet(arena, arguments, files, diag, out);
 	out->reading = sheet_reading(sheet);
 	if (diag_failed(diag))
 		return false;
@@ -370,6 +354,30 @@ bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
 		out->plan_span = plan->span;
 	}
 	return !diag_failed(diag);
+}
+
+bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
+	const struct node *const *files, struct diag *diag, struct inputs *out)
+{
+	*out = (struct inputs){0};
+	set_defaults(&out->exploration);
+	if (!arguments->count) {
+		diag_error(diag, (struct span){0},
+			"no spec file is given; try specs/arch/spyre32.yaml and a file of "
+			"specs/workloads/");
+		return false;
+	}
+	struct sheet *sheet = open_sheet(arena, arguments, files, diag, out);
+	bool good = read_sheet(sheet, arena, arguments, diag, out);
+	sheet_note(sheet);
+	return good;
+}
+
+bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
+	struct inputs *out)
+{
+	const struct node *const *files = inputs_files(arena, arguments, diag);
+	return inputs_read_files(arena, arguments, files, diag, out);
 }
 
 struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena)

@@ -56,6 +56,10 @@ static void draw_levels(struct random *random, struct nest_case *nest)
 	for (int i = 0; i < nest->hierarchy.level_count; i++) {
 		struct nest_level *level = &nest->hierarchy.levels[i];
 		level->block_size = 1 + (int64_t)random_below(random, 8);
+		if (level->storage && random_below(random, 16) == 0) {
+			level->size = level->entries = 0;
+			level->no_room = true;
+		}
 		if (random_below(random, 3) == 0)
 			ratio_make(1 + (int64_t)random_below(random, 8),
 				1 + (int64_t)random_below(random, 3), &level->read_rate);

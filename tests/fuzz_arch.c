@@ -47,6 +47,19 @@ static const char *const seeds[] = {
 	"V, cluster_size: 2, width: 8*W, multiple_buffering: 2, bandwidth: 1.5, "
 	"per_dataspace_bandwidth_consumption_scale: {A: 0.5}, power_gated_at: d}}\n"
 	"  - !Pipelined {nodes: [!Hierarchical {nodes: [!Component {name: m, class: fpmac}]}]}\n",
+	"arch:\n  arithmetic: {instances: 8, meshX: 4, word-bits: 8}\n  storage:\n"
+	"  - {name: r, entries: 0, instances: 8, meshX: 4}\n"
+	"  - {name: g, sizeKB: 4, data_storage_depth: null}\n"
+	"  - {name: d, technology: DRAM, instances: 1}\n",
+	"# of 2019\narch = { arithmetic = { instances = 8; meshX = 4; };\n"
+	"  storage = ( { name = \"r\"; entries = 16; instances = 8; meshX = 4; },\n"
+	"    { name = \"d\"; technology = \"DRAM\"; instances = 1; word-bits = 0x8 } );\n};\n",
+	"architecture:\n  version: 0.3\n  subtree:\n  - name: s\n    local:\n"
+	"    - {name: d, class: DRAM, attributes: &d {width: 64, word-bits: 8, width: 32}}\n"
+	"    - {name: a, class: SRAM, attributes: {<<<: [*d, {depth: 1}], data_storage_depth: 4,\n"
+	"        datawidth: 16, word-bits: 8}}\n"
+	"    - {name: g, class: intadder}\n"
+	"    - {name: m, class: intmac, attributes: }\n",
 };
 
 static const struct shape shape = {.name = "x", .space_count = 1, .spaces = {{.name = "A"}}};

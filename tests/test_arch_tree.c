@@ -20,6 +20,14 @@ static const struct arch *read_good(struct arena *arena, const char *yaml)
 	return arch;
 }
 
+/* The first complaint, without its place. */
+static const char *first_said(struct arena *arena, const struct diag *diag)
+{
+	const char *said = complaints_first(arena, diag);
+	const char *warning = strstr(said, "warning: "), *note = strstr(said, "note: ");
+	return warning ? warning : note ? note : said;
+}
+
 /* Multipliers may be listed before storages; they are innermost all the same. */
 static void subtrees_multiply_what_is_inside(void **state)
 {
@@ -104,16 +112,241 @@ static void meshes_follow_from_each_other(void **state)
 static void what_is_no_level_is_left_out(void **state)
 {
 	struct diag *diag = diag_open(*state);
+	static const char *const warnings[] = {
+		"warning: a 'counter' neither stores nor computes: 'generators[0..3]' is left "
+		"out of the machine\n",
+		"warning: a 'intadder' beside multipliers is no level, as in Timeloop: 'AG' is left "
+		"out of the machine\n",
+		"warning: a 'aladdin_multiplier' beside multipliers is no level, as in Timeloop: 'M' "
+		"is left out of the machine\n",
+		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
+		"one: 'N' is left out of the machine\n",
+	};
 	const struct arch *arch = arch_of_text(*state,
 		TREE("0.4", DRAM "    - {name: 'generators[0..3]', class: counter}\n"
-				 "    - {name: off, class: SRAM, enabled: false}\n" MAC),
+				 "    - {name: AG, class: intadder}\n"
+				 "    - {name: off, class: SRAM, enabled: false}\n" MAC
+				 "    - {name: M, class: aladdin_multiplier}\n"
+				 "    - {name: N, class: SimpleMulticast}\n"),
 		diag);
 	assert_non_null(arch);
 	assert_int_equal(arch->level_count, 2);
-	if (!strstr(complaints_text(*state, diag),
-		    "warning: a 'counter' neither stores nor computes: 'generators[0..3]' is left "
-		    "out of the machine\n"))
-		fail_msg("%s", complaints_text(*state, diag));
+	assert_string_equal(arch->levels[1].name, "mac");
+	for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+		if (!strstr(complaints_text(*state, diag), warnings[i]))
+			fail_msg("%s", complaints_text(*state, diag));
+}
+
+/* Where nothing multiplies by its class, what computes at all is the multiplier. */
+static void an_adder_alone_computes(void **state)
+{
+	const struct arch *arch =
+		read_good(*state, TREE("0.3", DRAM "    - {name: a, class: intadder}\n"));
+	assert_int_equal(arch->levels[1].kind, LEVEL_COMPUTE);
+}
+
+/* One level with some attributes; *said is what was complained of. */
+static const struct level *level_with(
+	struct arena *arena, const char *attributes, const char **said)
+{
+	struct diag *diag = diag_open(arena);
+	const struct arch *arch = arch_of_text(arena,
+		arena_format(arena,
+			TREE("0.3", DRAM "    - {name: L, class: SRAM, attributes: {%s}}\n" MAC),
+			attributes),
+		diag);
+	*said = first_said(arena, diag);
+	return arch ? &arch->levels[1] : NULL;
+}
+
+/* Of several words for one thing Timeloop takes the one that it asks for first. */
+static void words_count_in_timeloops_order(void **state)
+{
+	static const struct {
+		const char *attributes;
+		int64_t word, block, entries;
+		const char *said;
+	} rows[] = {
+		{"data_storage_depth: 64, data_storage_width: 32, datawidth: 8", 8, 4, 256, ""},
+		{"depth: 16, data_storage_depth: 64, width: 32", 16, 2, 32,
+			"warning: 'data_storage_depth' in level 'L' is another word for 'depth', and "
+			"they differ: 'depth' counts, as in Timeloop"},
+		{"data_storage_depth: 64, memory_depth: 16, depth: 16", 16, 1, 16,
+			"warning: 'memory_depth' in level 'L' is another word for "
+			"'data_storage_depth', and they differ: 'memory_depth' counts, as in "
+			"Timeloop"},
+		{"datawidth: 8, word_width: 4, word-bits: 16, width: 16, depth: 3", 16, 1, 3,
+			"warning: 'word_width' in level 'L' is another word for 'datawidth', and "
+			"they differ: 'word_width' counts, as in Timeloop"},
+		{"word-bits: 16, datawidth: 16, depth: 3", 16, 1, 3, ""},
+		{"n_words: 8, block-size: 4, width: 64, depth: 2", 16, 4, 8,
+			"warning: 'block-size' in level 'L' is another word for 'n_words', and they "
+			"differ: 'block-size' counts, as in Timeloop"},
+		{"entries: 7, depth: 4, width: 64", 16, 4, 7,
+			"note: level 'L' has 'entries' and 'depth': 'entries' counts, as in Timeloop"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *said;
+		const struct level *level = level_with(*state, rows[i].attributes, &said);
+		assert_string_equal(said, rows[i].said);
+		assert_int_equal(level->word_bits, rows[i].word);
+		assert_int_equal(level->block_words, rows[i].block);
+		assert_int_equal(level->entries, rows[i].entries);
+	}
+}
+
+/* No room is not the same as no limit. */
+static void buffers_may_have_no_room(void **state)
+{
+	static const char *const none[] = {
+		"entries: 0", "depth: 0, width: 64, block-size: 4", "sizeKB: 0", "memory_depth: 0"};
+	const char *said;
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		const struct level *level = level_with(*state, none[i], &said);
+		assert_string_equal(said, "");
+		assert_int_equal(level->entries, 0);
+		assert_true(level->no_room);
+	}
+	assert_false(level_with(*state, "width: 64", &said)->no_room);
+	assert_false(level_with(*state, "entries: 1", &said)->no_room);
+}
+
+/* A key near one of ours is an error unless that one is given too. */
+static void strange_attributes_are_noted(void **state)
+{
+	static const struct {
+		const char *attributes, *said;
+	} rows[] = {
+		{"word-bits: 8, DAC_datawidth: 1",
+			"note: not read, as in Timeloop: 'DAC_datawidth' in "
+			"level 'L'; Accelergy's plug-ins may know it"},
+		{"depth: 8, dept: 1", "note: not read, as in Timeloop: 'dept' in level 'L'; "
+				      "Accelergy's plug-ins may know it"},
+		{"dept: 1", "error: unknown key 'dept' in level 'L'; did you mean 'depth'?"},
+		{"data_storage_dept: 1",
+			"error: unknown key 'data_storage_dept' in level 'L'; did you mean "
+			"'data_storage_depth'?"},
+		{"wire-energy: 1", "warning: 'wire-energy' in level 'L' has no effect here: what "
+				   "Timeloop charges for it is in no energy"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *said;
+		level_with(*state, rows[i].attributes, &said);
+		assert_string_equal(said, rows[i].said);
+	}
+}
+
+/* Keys that Timeloop passes by, and values that are not there. */
+static void what_timeloop_passes_by_is_read(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(*state,
+		"architecture:\n"
+		"  version: \"0.3\"\n"
+		"  bank: 3\n"
+		"  subtree:\n"
+		"  - name: s\n"
+		"    attributes:\n"
+		"    required_actions: [read]\n"
+		"    local:\n"
+		"    - {name: DRAM, class: DRAM, attributes: , comment: x}\n" MAC,
+		diag);
+	assert_non_null(arch);
+	assert_int_equal(arch->levels[0].word_bits, 16);
+	assert_string_equal(first_said(*state, diag),
+		"note: not read, as in Timeloop: 'required_actions' in subtree 's', 'bank' in "
+		"architecture, 'comment' in level 'DRAM'");
+}
+
+static void subtrees_need_no_name(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		"architecture: {version: 0.2, subtree: [{local: [{name: D, class: DRAM}, {name: m, "
+		"class: intmac}]}]}\n");
+	assert_string_equal(arch->name, "D");
+	assert_int_equal(arch->level_count, 2);
+}
+
+/* Timeloop's own parser reads this form, and it applies no `<<`. */
+static void merges_are_not_applied_to_attributes(void **state)
+{
+	static const char *const merges[] = {"<<: *m", "<<: [*m]", "<<<: *m"};
+	for (size_t i = 0; i < sizeof merges / sizeof *merges; i++) {
+		struct diag *diag = diag_open(*state);
+		const struct arch *arch = arch_of_text(*state,
+			arena_format(*state,
+				TREE("0.3",
+					"    - {name: DRAM, class: DRAM, attributes: &m {width: 64, "
+					"word-bits: 8}}\n"
+					"    - {name: L, class: SRAM, attributes: {%s, depth: 4}}\n" MAC),
+				merges[i]),
+			diag);
+		assert_non_null(arch);
+		assert_int_equal(arch->levels[1].word_bits, 16);
+		assert_int_equal(arch->levels[1].block_words, 1);
+		assert_int_equal(arch->levels[1].entries, 4);
+		assert_string_equal(first_said(*state, diag),
+			"warning: in the 'subtree:' form Timeloop does not apply '<<': 'width', "
+			"'word-bits' of level 'L' are not given; write them out");
+	}
+}
+
+/* The form of Timeloop's first files: storages innermost first, attributes beside the name. */
+static void flat_levels_count_their_instances(void **state)
+{
+	static const struct {
+		const char *name, *device;
+		enum level_class kind;
+		int64_t x, y, instances, entries, word;
+	} rows[] = {
+		{"DRAM", "DRAM", LEVEL_STORAGE, 1, 1, 1, 0, 8},
+		{"GLB", "SRAM", LEVEL_STORAGE, 1, 1, 1, 65536, 16},
+		{"RF", "SRAM", LEVEL_STORAGE, 16, 16, 256, 4, 16},
+		{"__ARITH__", "intmac", LEVEL_COMPUTE, 1, 2, 512, 0, 8},
+	};
+	const struct arch *arch = read_good(*state,
+		"arch:\n"
+		"  arithmetic: {instances: 512, meshX: 16, word-bits: 8}\n"
+		"  storage:\n"
+		"  - {name: RF, entries: 4, meshX: 16, meshY: 16}\n"
+		"  - {name: GLB, sizeKB: 128, instances: 1}\n"
+		"  - {name: DRAM, technology: DRAM, instances: 1, word-bits: 8}\n");
+	assert_true(arch->tree);
+	assert_int_equal(arch->level_count, sizeof rows / sizeof *rows);
+	for (int r = 0; r < arch->level_count; r++) {
+		const struct level *level = &arch->levels[r];
+		assert_string_equal(level->name, rows[r].name);
+		assert_string_equal(level->device, rows[r].device);
+		assert_int_equal(level->kind, rows[r].kind);
+		assert_int_equal(level->fanout_x, rows[r].x);
+		assert_int_equal(level->fanout_y, rows[r].y);
+		assert_int_equal(level->instances, rows[r].instances);
+		assert_int_equal(level->entries, rows[r].entries);
+		assert_int_equal(level->word_bits, rows[r].word);
+	}
+}
+
+/* 1.05 GHz, whose cycle has no short fraction. */
+static void cycle_times_may_have_many_digits(void **state)
+{
+	static const struct {
+		const char *seconds;
+		int64_t hertz;
+	} rows[] = {
+		{"9.523809523809523e-10", 1050000000},
+		{"3.3333333333333335e-9", 300000000},
+		{"1e-9", 1000000000},
+		{"1 / 3e8", 300000000},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct arch *arch = read_good(
+			*state, arena_format(*state,
+					TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: "
+						    "{global_cycle_seconds: %s}}\n" MAC),
+					rows[i].seconds));
+		assert_int_equal(arch->clock_hz.num, rows[i].hertz);
+		assert_int_equal(arch->clock_hz.den, 1);
+	}
 }
 
 static void what_is_wrong_is_said(void **state)
@@ -144,8 +377,21 @@ static void what_is_wrong_is_said(void **state)
 			"error: unknown class 'SARM'; did you mean 'SRAM'?"},
 		{TREE("0.4", "    - {name: L, class: SRAM, atributes: {}}\n"),
 			"error: unknown key 'atributes' in level 'L'; did you mean 'attributes'?"},
-		{TREE("0.4", "    - {name: L, class: SRAM, attributes: {entrys: 4}}\n"),
-			"error: unknown key 'entrys' in level 'L'; did you mean 'entries'?"},
+		{TREE("0.4", "    - {name: L, class: SRAM, attributes: {entires: 4}}\n"),
+			"error: unknown key 'entires' in level 'L'; did you mean 'entries'?"},
+		{TREE("0.4",
+			 "    - {name: L, class: SRAM, sparse_optimizations: {action_optimization: "
+			 "[1]}}\n"),
+			"error: 'sparse_optimizations' in level 'L' is not modelled"},
+		{"arch: {arithmetic: {instances: 2}}\n", "error: architecture has no 'storage'"},
+		{"arch: {storage: []}\n", "error: architecture has no 'arithmetic'"},
+		{"arch: {storage: [{entries: 2}], arithmetic: {}}\n", "error: level has no 'name'"},
+		{"arch: {storage: [{name: a, instances: 3}], arithmetic: {instances: 4}}\n",
+			"error: level '__ARITH__' has a mesh of 4 x 1, no multiple of the 3 x 1 of "
+			"'a' around it"},
+		{TREE("0.3", "    - {name: DRAM, class: DRAM, attributes: {global_cycle_seconds: "
+			     "0}}\n"),
+			"error: 'global_cycle_seconds' in the attributes is no cycle time"},
 		{TREE("0.4", DRAM DRAM), "error: level 'DRAM' is named twice"},
 		{"architecture: {subtree: [{name: a}, {name: b}]}\n",
 			"error: a 'subtree' has one branch, not 2: the levels of an architecture "
@@ -179,6 +425,18 @@ int main(void)
 			subtrees_multiply_what_is_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(meshes_follow_from_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_level_is_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_adder_alone_computes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(words_count_in_timeloops_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(buffers_may_have_no_room, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(strange_attributes_are_noted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(subtrees_need_no_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			merges_are_not_applied_to_attributes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			flat_levels_count_their_instances, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			cycle_times_may_have_many_digits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_said, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("architectures: trees", tests, NULL, NULL);

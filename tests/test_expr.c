@@ -109,6 +109,16 @@ static void arithmetic_is_exact(void **state)
 		{"max(1/3, 0.3)", "1/3"},
 		{"ceil(7/2)", "4"},
 		{"floor(-7/2)", "-4"},
+		{"int(7/2)", "3"},
+		{"int(-7/2)", "-3"},
+		{"trunc(1e30 / 3e29)", "3"},
+		{"round(7/2)", "4"},
+		{"round(5/2)", "2"},
+		{"round(-5/2)", "-2"},
+		{"round(-2.6)", "-3"},
+		{"abs(3 - 10)", "7"},
+		{"float(12)", "12"},
+		{"pow(2, 10)", "1024"},
 		{"log2(1024)", "10"},
 		{"log2(1/8)", "-3"},
 		{"log2(3)", "1.58496"},
@@ -252,7 +262,9 @@ static void what_is_wrong_is_pointed_at(void **state)
 		{"ceil(1, 2)", "'ceil' takes one argument", ","},
 		{"min(1, 2", "')' is expected", NULL},
 		{"ciel(2)", "unknown function 'ciel'; did you mean 'ceil'?", "ciel"},
-		{"foo(2)", "unknown function 'foo'; there are min, max, ceil, floor, log2 and sqrt",
+		{"foo(2)",
+			"unknown function 'foo'; there are min, max, pow, ceil, floor, round, int, trunc, "
+			"float, abs, log2 and sqrt",
 			"foo"},
 		{"!t 12", "tag '!t' means nothing here", "12"},
 		{"''", "it is empty; a number is expected", NULL},
@@ -337,6 +349,7 @@ static void unused_variables_are_checked_unless_they_are_text(void **state)
 		{"a: 1 / 0, b: 2 +", 2},
 		{"technology: 45nm, kind: sram, version: 0.4, path: 'a / b', list: [1]", 0},
 		{"a: 3 * bb", 1},
+		{"a: f(x=3) + 1, b: 2 * bb if a else 1, c: lambda x", 0},
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct diag *diag = diag_open(*state);

@@ -403,7 +403,7 @@ static const struct {
 		"'algorithm'?"},
 	{"search: {cores: 4}\n", "score more.yaml " ALL,
 		"more.yaml:1:10: error: unknown key 'cores' in search"},
-	{"sparse_optimizations: {targets: []}\n", "score more.yaml " ALL,
+	{"sparse_optimizations: {targets: [{name: RF}]}\n", "score more.yaml " ALL,
 		"error: 'sparse_optimizations' is not modelled: results would be those of dense "
 		"data"},
 };
@@ -417,6 +417,47 @@ static void wrong_input_exits_with_2(void **state)
 			fail_msg("%s: status %d\n%s\nwanted: %s", wrong[i].command, ended.status,
 				ended.err, wrong[i].complaint);
 	}
+}
+
+/* A buffer of no entries keeps nothing: mappings bypass it, and the search finds only those. */
+static void a_buffer_without_room_is_bypassed(void **state)
+{
+	static const char loops[] = "mapping:\n"
+				    "- {target: DRAM, type: temporal, factors: M=4 N=2}\n"
+				    "- {target: GLB, type: temporal, factors: K=4}\n"
+				    "- {target: GLB, type: spatial, factors: M=4}\n"
+				    "- {target: RF, type: temporal, factors: N=8 K=4}\n";
+	folder_put("none.yaml",
+		"architecture:\n"
+		"  version: 0.3\n"
+		"  subtree:\n"
+		"  - name: s\n"
+		"    local:\n"
+		"    - {name: DRAM, class: DRAM}\n"
+		"    - {name: GLB, class: SRAM, attributes: {entries: 0, word-bits: 16}}\n"
+		"    - {name: 'RF[0..3]', class: regfile, attributes: {entries: 64}}\n"
+		"    - {name: 'MAC[0..3]', class: intmac}\n");
+	folder_put("keep.yaml", loops);
+	folder_put("bypass.yaml",
+		arena_format(arena, "%s- {target: GLB, type: bypass, bypass: [A, B, Z]}\n", loops));
+	struct ended ended = run("check none.yaml problem.yaml keep.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.out, "the tiles at 'GLB' take 224 words; it holds 0"));
+	int residencies = 0; /* of three dataspaces in RF alone */
+	assert_int_equal(
+		sscanf(strstr(ended.out, "  residency"), " residency %d", &residencies), 1);
+	assert_int_equal(residencies, 8);
+	json_t *root = run_json("score none.yaml problem.yaml bypass.yaml --format json", 0);
+	assert_true(json_is_true(json_object_get(root, "feasible")));
+	json_decref(root);
+	folder_put("must.yaml", "constraints:\n- {target: GLB, type: dataspace, keep: [B]}\n");
+	ended = run("check none.yaml problem.yaml must.yaml");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "error: 'GLB' has no room: it cannot keep B\n"));
+	ended = run("explore none.yaml problem.yaml --budget 500 --simulate none -q -o out");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "keep DRAM"));
+	assert_null(strstr(ended.out, "DRAM,GLB"));
 }
 
 static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
@@ -453,6 +494,7 @@ int main(void)
 		TEST(score_and_check_hold_constraints_against_a_mapping),
 		TEST(an_example_keeps_to_every_constraint),
 		TEST(wrong_input_exits_with_2),
+		TEST(a_buffer_without_room_is_bypassed),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
 	};
 	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);

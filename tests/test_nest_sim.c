@@ -113,7 +113,7 @@ static void a_broken_rule_is_caught(void **state)
 
 static const struct refused {
 	const char *levels, *einsum, *mapping;
-	int64_t size; /* of Buf; 0: unlimited */
+	int64_t size; /* of Buf; 0: unlimited; -1: no room */
 	enum nest_verdict verdict;
 } refusals[] = {
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 k4 | keep nowhere: A", 0,
@@ -123,6 +123,9 @@ static const struct refused {
 	{"DRAM Buf MAC", "Z[m+k] = A[m,k], m=4 k=4", "DRAM: m4 k4", 0, NEST_UNCOUNTABLE},
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4", 4, NEST_CAPACITY},
 	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4", 5, NEST_FITS},
+	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4", -1, NEST_CAPACITY},
+	{"DRAM Buf MAC", "Z[m] = A[m,k], m=4 k=4", "DRAM: m4 | Buf: k4 | keep DRAM: A Z", -1,
+		NEST_FITS},
 };
 
 static void a_verdict_says_what_does_not_fit(void **state)
@@ -131,7 +134,8 @@ static void a_verdict_says_what_does_not_fit(void **state)
 	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
 		const struct refused *row = &refusals[i];
 		struct nest_case *nest = nest_line(arena, row->levels, row->einsum, row->mapping);
-		nest_line_level(nest, "Buf")->size = row->size;
+		nest_line_level(nest, "Buf")->size = row->size < 0 ? 0 : row->size;
+		nest_line_level(nest, "Buf")->no_room = row->size < 0;
 		struct nest_sim_options options = {0};
 		assert_int_equal(simulate(arena, nest, &options).verdict, row->verdict);
 	}

@@ -242,6 +242,11 @@ static void refusals_have_numbers(void **state)
 	assert_int_equal(evaluate(f), NEST_CAPACITY);
 	assert_int_equal(f->score.level, 1);
 	assert_int_equal(f->score.asked, 1 + 8 + 8);
+	f->hierarchy.levels[1].size = 0;
+	f->hierarchy.levels[1].no_room = true;
+	assert_int_equal(evaluate(f), NEST_CAPACITY);
+	assert_int_equal(f->score.given, 0);
+	f->hierarchy.levels[1].no_room = false;
 	f->hierarchy.levels[1].size = 100;
 	f->hierarchy.levels[1].least_utilization = 0.25;
 	assert_int_equal(evaluate(f), NEST_UTILIZATION);

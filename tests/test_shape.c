@@ -75,7 +75,8 @@ static void older_forms_read(void **state)
 		"    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}\n"
 		"    - {name: Inputs, projection: [[[C]], [[R, d], [P, s]]]}\n"
 		"    - {name: Outputs, projection: [[[K]], [[P]]], read-write: True}\n"
-		"  C: 2\n  K: 4\n  R: 3\n  P: 16\n  s: 2\n  densities: {}\n",
+		"  C: 2\n  K: 4\n  R: 3\n  P: 16\n  s: 2\n"
+		"  densities: {Inputs: 1.0, Weights: {density: 1, distribution: fixed-structured}}\n",
 		"problem:\n  dimensions: [C, K, R, P]\n"
 		"  data_spaces:\n"
 		"  - {name: Weights, projection: [C, K, R]}\n"
@@ -142,6 +143,9 @@ static const struct {
 		"p.yaml:12:39: error: the shape has no dimension or coefficient 'strid'; did you "
 		"mean 'stride'?"},
 	{"stride: 2", "densities: {Inputs: 0.5}",
+		"error: densities are given; sparse problems are not supported, every element "
+		"counts"},
+	{"stride: 2", "densities: {Weights: 1, Inputs: {density: 0.83}}",
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
 	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},

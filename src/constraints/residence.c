@@ -29,6 +29,10 @@ static void keep_one(struct domain *domain, const struct constraint *constraint,
 	if (!stores)
 		clash_add(clashes, self, -1, constraint->span, "'%s' only %s: it cannot keep %s",
 			level->name, place_use(level), domain->shape->spaces[t].name);
+	else if (level->no_room)
+		clash_add(clashes, self, -1, constraint->span,
+			"'%s' has no room: it cannot keep %s", level->name,
+			domain->shape->spaces[t].name);
 	else if (row->bypass & bit)
 		clash_add(clashes, self, row->keep_by[t], constraint->span,
 			"'%s' cannot both keep and bypass %s", level->name,

@@ -40,7 +40,7 @@ static enum nest_verdict check_tiles(const struct nest_model *model, const struc
 			counts->at[i][t] = (struct nest_count){.capacity = words};
 			sum = checked_add(&fits, sum, words);
 		}
-		if (verdict != NEST_FITS || !level->size)
+		if (verdict != NEST_FITS || (!level->size && !level->no_room))
 			continue;
 		if (sum > level->size)
 			verdict = fail(score, NEST_CAPACITY, i, sum, level->size);

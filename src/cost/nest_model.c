@@ -20,7 +20,7 @@ static struct nest_price price_of(const struct hierarchy *hierarchy, int i, int 
 		.block_row = level->block_row,
 		.row_bit = (int64_t)1 << level->row,
 		.storage = level->storage,
-		.size = level->size ? (double)level->size : INFINITY,
+		.size = level->size || level->no_room ? (double)level->size : INFINITY,
 		.least_size = level->size ? level->least_utilization * (double)level->size : 0,
 	};
 	int64_t clusters = all / level->cluster_size;

@@ -75,7 +75,8 @@ struct level {
 	 * What the loop-nest model adds, in words and per access (model/hierarchy.h).
 	 * A storage level has the rates above, in bytes, as well.
 	 */
-	int64_t entries;      /* words per instance; 0: unlimited */
+	int64_t entries;      /* words per instance; 0: unlimited, if not: */
+	bool no_room;         /* it stores nothing: its entries are given as 0 */
 	int64_t cluster_size; /* instances that one access serves; at least 1 */
 	double multiple_buffering, least_utilization;       /* 1, 0 */
 	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */

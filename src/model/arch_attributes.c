@@ -5,15 +5,30 @@
 #include "model/arch_read.h"
 #include "model/topology.h"
 
+/* A cycle time with more digits than a fraction has: the clock to the nearest hertz. */
+static bool nearest_clock(double seconds, struct ratio *hertz)
+{
+	double most = 1e15, clock = seconds > 0 ? 1 / seconds : 0;
+	return clock >= 1 && clock <= most && ratio_make((int64_t)(clock + 0.5), 1, hertz);
+}
+
 bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 {
-	struct ratio seconds = {0};
+	double seconds = 0;
+	struct value value;
+	struct ratio period;
 	if (read_hertz(attributes, "clock", OPTIONAL, hertz))
 		return true;
-	if (!read_ratio(attributes, "global_cycle_seconds", OPTIONAL, &seconds))
-		return false;
 	const struct node *node = read_node(attributes, "global_cycle_seconds", OPTIONAL);
-	if (seconds.num > 0 && ratio_div((struct ratio){1, 1}, seconds, hertz))
+	if (!node || !read_number(attributes, "global_cycle_seconds", OPTIONAL, &seconds))
+		return false;
+	bool exact = expr_read(attributes->reading->diag, attributes->reading->variables, node,
+			     "global_cycle_seconds", &value) &&
+		     value.exact && value.num > 0;
+	if (exact && ratio_make(value.num, value.den, &period) &&
+		ratio_div((struct ratio){1, 1}, period, hertz))
+		return true;
+	if (!exact && nearest_clock(seconds, hertz))
 		return true;
 	diag_error(attributes->reading->diag, node->span,
 		"'global_cycle_seconds' in %s is no cycle time", attributes->what);

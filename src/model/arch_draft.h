@@ -15,19 +15,26 @@ struct arch_entry {
 	bool has_attributes;
 };
 
+/* A key that nothing asked for, and the level that has it. */
+struct stranger {
+	struct node_entry entry;
+	const char *what;
+};
+
 struct arch_draft {
 	const struct reading *reading;
 	struct arch *arch;
-	bool graphs; /* it has what only graphs use: then every key must be known */
+	const struct node *list; /* of the levels, for complaints about all of them */
+	bool graphs;             /* it has what only graphs use: then every key must be known */
 	struct arch_entry entries[ARCH_LEVELS_MOST];
 	size_t node_count; /* of all levels written, those beyond ARCH_LEVELS_MOST too */
 	int parallel_count;
 
 	/* The attributes of the containers around the next level, outermost first. */
 	struct array(const struct node *) scope;
-	struct array(const struct node *) clocks;  /* maps that may say how fast it runs */
-	struct array(struct node_entry) strangers; /* keys that are left to Accelergy */
-	struct array(struct span) settled; /* keys complained about, or used in arithmetic */
+	struct array(const struct node *) clocks; /* maps that may say how fast it runs */
+	struct array(struct stranger) strangers;  /* keys that are left to Accelergy */
+	struct array(struct span) settled;        /* keys complained about, or used in arithmetic */
 	struct array(struct source_note) notes;
 };
 
@@ -41,9 +48,15 @@ void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct s
 enum class_kind { CLASS_STORAGE, CLASS_COMPUTE, CLASS_DUMMY, CLASS_NETWORK, CLASS_UNKNOWN };
 enum class_kind arch_class(const char *name);
 
-/* Lists the levels of either form; false after complaining. */
+/* Whether Timeloop takes a class for its multipliers; adders and the like compute only where no
+ * component has such a class. */
+bool arch_class_multiplies(const char *name);
+
+/* Lists the levels of any form; false after complaining.  `map` is an architecture that has
+ * `arithmetic:` and `storage:`. */
 bool arch_nodes_open(struct arch_draft *draft, const struct node *list);
 bool arch_tree_open(struct arch_draft *draft, const struct node *list);
+bool arch_flat_open(struct arch_draft *draft, struct reader *map);
 
 /*
  * `has_power_gating` of a node, as Timeloop's front end has it: the next level inwards, or the

@@ -21,12 +21,15 @@ void arch_keys_open(struct arch_draft *draft, const struct node *own, const char
 void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes);
 
 /*
- * Closes the reader of such a map: keys like one of those asked for are errors,
- * Accelergy's well-known ones are fine, all others become strangers.
+ * Closes the reader of such a map: misspelt keys are errors, Accelergy's well-known
+ * ones are fine, all others become strangers.
  */
 void arch_keys_done(struct arch_draft *draft, struct reader *attributes);
 
-/* The one note about all strangers. */
+/* All strangers go into the run's note. */
 void arch_keys_note(const struct arch_draft *draft);
+
+/* The `attributes:` of a node; NULL if they are missing or empty. */
+const struct node *arch_keys_own(struct reader *node);
 
 #endif

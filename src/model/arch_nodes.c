@@ -13,17 +13,18 @@ struct place {
 	bool direct; /* itself the branch */
 };
 
-enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, TAGS };
+enum tag { CONTAINER, COMPONENT, PARALLEL, PIPELINED, NOTHING, HIERARCHICAL, ELEMENT, TAGS };
 
-static const char *const tags[] = {
-	"!Container", "!Component", "!Parallel", "!Pipelined", "!Nothing", "!Hierarchical", NULL};
+/* The front end's first versions called a component an element. */
+static const char *const tags[] = {"!Container", "!Component", "!Parallel", "!Pipelined",
+	"!Nothing", "!Hierarchical", "!Element", NULL};
 
 static enum tag read_tag(struct arch_draft *draft, const struct node *node)
 {
 	const char *tag = node->tag ? node->tag : "";
 	for (int t = 0; t < TAGS; t++)
 		if (text_equal(tag, tags[t]))
-			return (enum tag)t;
+			return t == ELEMENT ? COMPONENT : (enum tag)t;
 	const char *near = suggest(tag, tags);
 	if (near)
 		WRONG(draft, node->span, "unknown tag '%s'; did you mean '%s'?", tag, near);
@@ -66,10 +67,16 @@ static void read_class(struct arch_draft *draft, struct reader *node, struct lev
 		level->kind = LEVEL_CONTAINER;
 		break;
 	case CLASS_NETWORK:
-		WRONG(draft, span,
-			"class '%s' is a network, which no level is; latencies and energies of "
-			"networks are attributes of the level that they serve",
-			level->device);
+		if (draft->graphs)
+			WRONG(draft, span, "class '%s' is a network, which no level is",
+				level->device);
+		else
+			diag_warning(draft->reading->diag, span,
+				"a '%s' is a network, and data moves over Timeloop's default one: "
+				"'%s' is left out of the machine",
+				level->device, level->name);
+		level->kind = LEVEL_CONTAINER;
+		level->device = NULL;
 		break;
 	case CLASS_UNKNOWN:
 		WRONG(draft, span,
@@ -115,10 +122,11 @@ static void refuse_meshes(
 	}
 }
 
-static void open_attributes(
-	struct arch_draft *draft, struct arch_entry *entry, const struct level *level)
+static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
+	const struct level *level, bool container)
 {
-	const struct node *own = read_map(&entry->node, "attributes", OPTIONAL);
+	const struct node *own = draft->graphs ? read_map(&entry->node, "attributes", OPTIONAL)
+					       : arch_keys_own(&entry->node);
 	entry->has_attributes = own || !draft->graphs;
 	if (!draft->graphs)
 		arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
@@ -128,7 +136,7 @@ static void open_attributes(
 	if (!own || draft->graphs)
 		return;
 	*array_add(draft->reading->arena, &draft->clocks) = own;
-	if (level->kind == LEVEL_CONTAINER)
+	if (container)
 		*array_add(draft->reading->arena, &draft->scope) = own;
 	refuse_meshes(draft, own, level);
 }
@@ -171,7 +179,7 @@ static bool open_level(
 	if (!container)
 		read_class(draft, &entry->node, level);
 	const struct node *spatial = read_map(&entry->node, "spatial", OPTIONAL);
-	open_attributes(draft, entry, level);
+	open_attributes(draft, entry, level, container);
 	read_fanout(draft, entry, spatial, level);
 	if (place.parallel && level->fanout_x * level->fanout_y > 1)
 		WRONG(draft, spatial->span,
@@ -267,6 +275,7 @@ static bool open_list(struct arch_draft *draft, const struct node *list, struct 
 		case HIERARCHICAL:
 			good &= open_group(draft, item, place);
 			break;
+		case ELEMENT:
 		case TAGS:
 			good = false;
 		}

@@ -7,6 +7,7 @@
 #include "model/arch_draft.h"
 #include "model/arch_keys.h"
 #include "model/energy_builtin.h"
+#include "spec/sheet.h"
 
 #include <string.h>
 #include <strings.h>
@@ -38,6 +39,12 @@ enum class_kind arch_class(const char *name)
 	if (contains(name, storages))
 		return CLASS_STORAGE;
 	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
+}
+
+bool arch_class_multiplies(const char *name)
+{
+	static const char *const multipliers[] = {"mac", "compute", NULL};
+	return arch_class(name) == CLASS_COMPUTE && contains(name, multipliers);
 }
 
 void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)
@@ -200,6 +207,17 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 		arch_keys_done(draft, attributes);
 }
 
+/* Compression, gating and skipping are not modelled. */
+static void refuse_sparsity(struct arch_draft *draft, struct reader *node)
+{
+	const struct node *sparse = read_node(node, "sparse_optimizations", OPTIONAL);
+	if (sparse && sheet_asks_for_sparsity(sparse))
+		WRONG(draft, sparse->span,
+			"'sparse_optimizations' in %s is not modelled: results would be those of "
+			"dense data",
+			node->what);
+}
+
 static void read_level(struct arch_draft *draft, int r)
 {
 	struct arch_entry *entry = &draft->entries[r];
@@ -213,7 +231,12 @@ static void read_level(struct arch_draft *draft, int r)
 	if (entry->has_attributes)
 		read_attributes(draft, entry, level);
 	read_sources(draft, r);
-	reader_done(&entry->node);
+	if (draft->graphs) {
+		reader_done(&entry->node);
+		return;
+	}
+	refuse_sparsity(draft, &entry->node);
+	reader_done_lenient(&entry->node);
 }
 
 /* The levels that graphs are planned for. */
@@ -248,13 +271,26 @@ static void find_roles(struct arch_draft *draft)
 		arch->core = inside;
 }
 
+/* How an architecture is written. */
+enum form { FORM_NODES, FORM_TREE, FORM_FLAT };
+
+static enum form form_of(const struct node *map)
+{
+	if (node_find(map, "nodes"))
+		return FORM_NODES;
+	return node_find(map, "subtree")                                   ? FORM_TREE
+	       : node_find(map, "arithmetic") || node_find(map, "storage") ? FORM_FLAT
+									   : FORM_NODES;
+}
+
 /* The version; 0.1 and what is newer than 0.4 are other languages. */
-static void read_version(struct arch_draft *draft, struct reader *map, bool tree)
+static void read_version(struct arch_draft *draft, struct reader *map, enum form form)
 {
 	static const char *const versions[] = {"0.4", "0.3", "0.2", NULL};
 	const char *version;
-	if (!read_text(map, "version", OPTIONAL, &version))
+	if (!read_text(map, "version", OPTIONAL, &version) || form == FORM_FLAT)
 		return;
+	bool tree = form == FORM_TREE;
 	for (int i = 0; i < (tree ? 3 : 1); i++)
 		if (text_equal(version, versions[i]))
 			return;
@@ -263,18 +299,25 @@ static void read_version(struct arch_draft *draft, struct reader *map, bool tree
 		tree ? ", and 0.2 and 0.3 of the 'subtree:' form" : "");
 }
 
+static bool open_form(struct arch_draft *draft, struct reader *map, enum form form)
+{
+	if (form == FORM_FLAT)
+		return arch_flat_open(draft, map);
+	bool tree = form == FORM_TREE;
+	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
+	draft->list = list;
+	draft->graphs = list && !tree && arch_nodes_for_graphs(list);
+	return list && (tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list));
+}
+
 static bool open_levels(struct arch_draft *draft, struct reader *map)
 {
 	struct arch *arch = draft->arch;
-	bool tree = node_find(map->map, "subtree") && !node_find(map->map, "nodes");
-	read_version(draft, map, tree);
-	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
-	if (!list)
-		return false;
-	draft->graphs = !tree && arch_nodes_for_graphs(list);
-	bool good = tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list);
+	enum form form = form_of(map->map);
+	read_version(draft, map, form);
+	bool good = open_form(draft, map, form);
 	if (draft->node_count == 0 ? good : draft->node_count > ARCH_LEVELS_MOST) {
-		WRONG(draft, list->span, "an architecture has 1 to %d levels, not %zu",
+		WRONG(draft, draft->list->span, "an architecture has 1 to %d levels, not %zu",
 			ARCH_LEVELS_MOST, draft->node_count);
 		return false;
 	}
@@ -283,7 +326,10 @@ static bool open_levels(struct arch_draft *draft, struct reader *map)
 	if (!arch->name)
 		arch->name = arch->levels[0].name;
 	read_text(map, "name", OPTIONAL, &arch->name);
-	reader_done(map);
+	if (draft->graphs)
+		reader_done(map);
+	else
+		reader_done_lenient(map);
 	return true;
 }
 

@@ -69,42 +69,55 @@ static void set_capacity(struct level *level, int64_t bytes)
 	level->entries = bytes / word * 8 + bytes % word * 8 / word;
 }
 
-/* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
-static void read_capacity(struct reader *attributes, bool graphs, struct level *level)
+/* Words per instance; none at all is a buffer that stores nothing. */
+static void set_entries(struct level *level, int64_t words)
 {
-	const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
-	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
-	const char *key = NULL;
-	int given = 0;
-	for (int k = 0; k < (graphs ? 3 : 4); k++) {
-		bool is_given =
-			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
-			       : read_integer(
-					 attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k]);
-		given += is_given;
-		key = is_given ? keys[k] : key;
-	}
-	if (graphs) /* rows of machines for graphs need not be whole words */
-		read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
-	if (!given)
-		return;
-	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
-	bool fits = true;
-	for (int k = 0; k < 4; k++)
-		if (keys[k] == key)
-			fits = number_mul(amounts[k], units[k], &bits);
-	if (given > 1)
+	level->entries = words;
+	level->no_room = words == 0;
+}
+
+/* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
+static int choose_amount(
+	struct reader *attributes, const char *const *keys, const bool *given, bool graphs)
+{
+	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;
+	int count = given[0] + given[1] + given[2] + given[3];
+	if (count > 1 && (graphs || given[0] || given[3]))
 		diag_error(attributes->reading->diag, attributes->map->span,
 			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
 			"'entries'",
 			attributes->what);
-	else if (keys[0] == key)
+	else if (count > 1)
+		diag_note(attributes->reading->diag, read_node(attributes, keys[1], OPTIONAL)->span,
+			"%s has 'entries' and 'depth': 'entries' counts, as in Timeloop",
+			attributes->what);
+	return count ? first : -1;
+}
+
+/* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
+static void read_capacity(struct reader *attributes, bool graphs, struct level *level)
+{
+	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
+	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
+	bool given[4] = {false};
+	for (int k = 0; k < (graphs ? 3 : 4); k++)
+		given[k] =
+			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
+			       : read_integer(attributes, keys[k], OPTIONAL, graphs, INT64_MAX,
+					 &amounts[k]);
+	if (graphs) /* rows of machines for graphs need not be whole words */
+		read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	int k = choose_amount(attributes, keys, given, graphs);
+	if (k < 0)
+		return;
+	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
+	if (k == 0) {
 		set_capacity(level, amounts[0]);
-	else if (!fits)
-		attributes_too_large(attributes, key);
-	else {
+	} else if (!number_mul(amounts[k], units[k], &bits)) {
+		attributes_too_large(attributes, keys[k]);
+	} else {
 		level->capacity = bits / 8;
-		level->entries = bits / level->word_bits;
+		set_entries(level, bits / level->word_bits);
 	}
 }
 

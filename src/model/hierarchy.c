@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/domain.h"
 
 #include <math.h>
 
@@ -51,6 +52,11 @@ static bool find_compute(struct making *making)
 		WRONG(making, arch->span, "no level of the machine computes");
 	if (!storages)
 		WRONG(making, arch->span, "no level of the machine stores");
+	int outermost = domain_outermost(arch);
+	if (outermost >= 0 && arch->levels[outermost].no_room)
+		WRONG(making, arch->levels[outermost].span,
+			"level '%s' is the outermost that stores, and it has no room",
+			arch->levels[outermost].name);
 	if (making->trivial < 0)
 		WRONG(making, arch->span,
 			"every level fans out; put a container that does not around the outermost");
@@ -120,6 +126,7 @@ static void take_storage(struct making *making, const struct level *level, struc
 {
 	nest->storage = true;
 	nest->entries = level->entries;
+	nest->no_room = level->no_room;
 	nest->multiple_buffering = level->multiple_buffering;
 	nest->least_utilization = level->least_utilization;
 	nest->word_bits = level->word_bits;

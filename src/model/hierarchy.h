@@ -40,6 +40,7 @@ struct nest_level {
 
 	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
 	int64_t entries; /* words, before multiple buffering; 0: unlimited */
+	bool no_room;    /* size and entries are 0 and mean it: nothing can be kept here */
 	double multiple_buffering;
 	double least_utilization; /* tiles must fill this part of size */
 	int64_t word_bits;

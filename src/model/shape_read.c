@@ -4,6 +4,7 @@
 #include "model/shape.h"
 #include "spec/reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct coefficient {
@@ -118,9 +119,30 @@ static const char *near_missing(struct problem *problem, const char *word)
 	return suggest(word, missing);
 }
 
+static bool is_one(const struct node *node)
+{
+	char *end;
+	return node && node->kind == NODE_SCALAR && strtod(node->text, &end) == 1 && !*end;
+}
+
+/* `1.0`, or a map whose density is that; of what is dense everywhere no distribution matters. */
+static bool is_dense(const struct node *node)
+{
+	const struct node *density = node_find(node, "density");
+	return is_one(node) || is_one(density ? density : node_find(node, "average_density"));
+}
+
+static bool are_dense(const struct node *densities)
+{
+	for (size_t i = 0; densities->kind == NODE_MAP && i < densities->count; i++)
+		if (!is_dense(densities->entries[i].value))
+			return false;
+	return densities->kind == NODE_MAP;
+}
+
 static void check_densities(struct problem *problem, const struct node *node)
 {
-	if (node && node->count)
+	if (node && !are_dense(node))
 		WRONG(problem, node->span,
 			"densities are given; sparse problems are not supported, every element "
 			"counts");

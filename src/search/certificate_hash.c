@@ -64,12 +64,13 @@ static void add_shape(struct hash *hash, const struct shape *shape)
 
 static void add_level(struct hash *hash, const struct nest_level *level, int space_count)
 {
-	const int64_t numbers[] = {level->row, level->block_row, level->storage, level->mesh_x,
-		level->mesh_y, level->fanout_x, level->fanout_y, level->size, level->entries,
-		level->word_bits, level->block_size, level->cluster_size, level->gated_at,
-		level->fill_cycles, level->drain_cycles, level->systolic, level->no_temporal_reuse,
-		level->rmw_first_update, level->no_coalesce, level->no_spatial_reuse,
-		level->no_link_transfer, level->reduces};
+	const int64_t numbers[] = {level->row, level->block_row,
+		level->storage + 2 * level->no_room, level->mesh_x, level->mesh_y, level->fanout_x,
+		level->fanout_y, level->size, level->entries, level->word_bits, level->block_size,
+		level->cluster_size, level->gated_at, level->fill_cycles, level->drain_cycles,
+		level->systolic, level->no_temporal_reuse, level->rmw_first_update,
+		level->no_coalesce, level->no_spatial_reuse, level->no_link_transfer,
+		level->reduces};
 	const double reals[] = {level->multiple_buffering, level->least_utilization,
 		level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE], level->leak_pj,
 		level->hop_pj, level->router_pj};

@@ -145,7 +145,7 @@ static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const st
 		}
 		if (verdict != NEST_FITS)
 			continue;
-		if (level->size && together > level->size)
+		if ((level->size || level->no_room) && together > level->size)
 			verdict = NEST_CAPACITY;
 		else if ((double)together < level->least_utilization * (double)level->size)
 			verdict = NEST_UTILIZATION;

@@ -21,7 +21,10 @@ struct builder {
 	struct diag *diag;
 	bool ended; /* complained of something after which reading on makes no sense */
 	int depth;
-	size_t merged; /* entries copied by `<<` so far */
+	size_t merged;           /* entries copied by `<<` so far */
+	const char *top;         /* the top-level key that is read */
+	struct node_entry again; /* the first key given twice that is passed over */
+	size_t again_count;      /* how many there are of them */
 	struct names names;
 	struct array(struct anchor) anchors; /* by the number of the name */
 };
@@ -84,12 +87,36 @@ static void compose_list(struct builder *b, struct node *list, bool flow)
 struct entries {
 	struct array(struct node_entry) list;
 	struct names names;
-	bool merges; /* some are `<<`, with a NULL key */
+	bool merges; /* some are merge words */
 };
+
+static const char merge_plainly[] = "<<", merge_deeply[] = "<<<", no_merge[] = "!nomerge";
+
+static bool is_merge_word(const struct node_entry *entry)
+{
+	return entry->key == merge_plainly || entry->key == merge_deeply;
+}
+
+/* Timeloop's YAML library keeps both entries and finds the first one. */
+static bool takes_the_first(const struct builder *b)
+{
+	static const char *const keys[] = {"arch", "architecture", "architecture_constraints",
+		"ART", "components", "compound_components", "ERT", "mapper", "mapping", "mapspace",
+		"mapspace_constraints", "problem", "sparse_optimizations", NULL};
+	for (int i = 0; b->top && keys[i]; i++)
+		if (text_equal(keys[i], b->top))
+			return true;
+	return false;
+}
 
 static void add_entry(struct builder *b, struct entries *entries, struct node_entry entry)
 {
 	int first = names_find(&entries->names, entry.key);
+	if (first >= 0 && takes_the_first(b)) {
+		if (!b->again_count++)
+			b->again = entry;
+		return;
+	}
 	if (first >= 0) {
 		COMPLAIN(b, entry.key_span, "key '%s' is given twice", entry.key);
 		diag_note(b->diag, entries->list.at[first].key_span, "first given here");
@@ -100,15 +127,15 @@ static void add_entry(struct builder *b, struct entries *entries, struct node_en
 }
 
 static void take_entry(struct builder *b, struct entries *entries, const struct node *key,
-	struct span key_span, bool merge_word, const struct node *value)
+	struct span key_span, const char *merge_word, const struct node *value)
 {
-	struct node_entry entry = {key->text, key_span, value};
+	struct node_entry entry = {key->text, key_span, value, false};
 	if (key->kind != NODE_SCALAR) {
 		COMPLAIN(b, key_span, "%s cannot be a key; a key is a word", node_kind_name(key));
 	} else if (key->tag) {
 		COMPLAIN(b, key_span, "tag '%s' means nothing on a key", key->tag);
 	} else if (merge_word) {
-		entry.key = NULL;
+		entry.key = merge_word;
 		entries->merges = true;
 		*array_add(b->scratch, &entries->list) = entry;
 	} else if (!*key->text && !key->quoted) {
@@ -118,48 +145,137 @@ static void take_entry(struct builder *b, struct entries *entries, const struct 
 	}
 }
 
-static void merge_map(struct builder *b, struct entries *out, const struct node *map,
-	struct span used, const struct names *explicit)
-{
-	if (map->kind != NODE_MAP) {
-		COMPLAIN(b, used, "'<<' takes a map or a list of maps; this is %s",
-			node_kind_name(map));
-		return;
-	}
-	b->merged += map->count;
-	if (b->merged > SPEC_NODES_MOST && !b->ended)
-		END(b, used, "more than %d entries copied by '<<'", SPEC_NODES_MOST);
-	for (size_t i = 0; i < map->count && !b->ended; i++) {
-		const char *key = map->entries[i].key;
-		if (names_find(explicit, key) < 0 && names_find(&out->names, key) < 0)
-			add_entry(b, out, map->entries[i]);
-	}
-}
-
 static struct span use_of(const struct node *node)
 {
 	return node->alias.source ? node->alias : node->span;
 }
 
-/* Explicit keys win, then earlier merges; merged keys stand where `<<` stood. */
+/* Counts what merging copies, so that nobody doubles a file over and over. */
+static bool may_merge(struct builder *b, size_t count, struct span used)
+{
+	b->merged += count;
+	if (b->merged > SPEC_NODES_MOST && !b->ended)
+		END(b, used, "more than %d entries copied by '<<'", SPEC_NODES_MOST);
+	return !b->ended;
+}
+
+static bool has_no_merge(const struct node *node)
+{
+	return node->tag && text_equal(node->tag, no_merge);
+}
+
+static struct node *merged_list(const struct builder *b, const struct node *a, const struct node *c)
+{
+	struct node *list = arena_copy(b->arena, a, sizeof *a);
+	const struct node **items = arena_array(b->arena, const struct node *, a->count + c->count);
+	for (size_t i = 0; i < a->count + c->count; i++)
+		items[i] = i < a->count ? a->items[i] : c->items[i - a->count];
+	list->items = items;
+	list->count = a->count + c->count;
+	list->weight = a->weight + c->weight - 1;
+	list->height = a->height > c->height ? a->height : c->height;
+	return list;
+}
+
+static void index_keys(struct builder *b, struct node *map)
+{
+	map->index = NULL;
+	if (map->count < INDEX_FROM)
+		return;
+	struct names *index = arena_new(b->arena, struct names);
+	for (size_t i = 0; i < map->count; i++)
+		names_add(b->arena, index, map->entries[i].key, (int)i);
+	map->index = index;
+}
+
+/* What both say of one key: `own`, with what `other` adds to its maps and lists. */
+static const struct node *merged_deeply(
+	struct builder *b, const struct node *own, const struct node *other, struct span used)
+{
+	if (own->kind != other->kind || own->kind == NODE_SCALAR || has_no_merge(own) ||
+		!may_merge(b, own->count + other->count, used))
+		return own;
+	if (own->kind == NODE_LIST)
+		return merged_list(b, own, other);
+	struct node *map = arena_copy(b->arena, own, sizeof *own);
+	struct node_entry *entries =
+		arena_array(b->arena, struct node_entry, own->count + other->count);
+	map->weight = 1;
+	for (size_t i = 0; i < own->count; i++)
+		entries[i] = own->entries[i];
+	for (size_t i = 0; i < other->count; i++) {
+		int same = node_index(own, other->entries[i].key);
+		if (same >= 0) {
+			entries[same].value = merged_deeply(
+				b, entries[same].value, other->entries[i].value, used);
+			continue;
+		}
+		entries[map->count] = other->entries[i];
+		entries[map->count++].merged = true;
+	}
+	for (size_t i = 0; i < map->count; i++) {
+		map->weight += entries[i].value->weight;
+		if (map->height < entries[i].value->height + 1)
+			map->height = entries[i].value->height + 1;
+	}
+	map->entries = entries;
+	index_keys(b, map);
+	return map;
+}
+
+/* One map of `<<`: what `out` and the explicit entries lack; with `deeply`, what they share too. */
+static void merge_map(struct builder *b, struct entries *out, const struct node *map,
+	struct span used, const struct names *explicit, bool deeply)
+{
+	if (map->kind != NODE_MAP) {
+		COMPLAIN(b, used, "'%s' takes a map or a list of maps; this is %s",
+			deeply ? merge_deeply : merge_plainly, node_kind_name(map));
+		return;
+	}
+	if (!may_merge(b, map->count, used))
+		return;
+	for (size_t i = 0; i < map->count && !b->ended; i++) {
+		struct node_entry entry = map->entries[i];
+		int there = names_find(&out->names, entry.key);
+		entry.merged = true;
+		if (there >= 0 && deeply)
+			out->list.at[there].value =
+				merged_deeply(b, out->list.at[there].value, entry.value, used);
+		else if (there < 0 && names_find(explicit, entry.key) < 0)
+			add_entry(b, out, entry);
+	}
+}
+
+static void merge_value(struct builder *b, struct entries *out, const struct node_entry *entry,
+	const struct names *explicit)
+{
+	const struct node *value = entry->value;
+	bool deeply = entry->key == merge_deeply;
+	if (value->kind != NODE_LIST) {
+		merge_map(b, out, value, use_of(value), explicit, deeply);
+		return;
+	}
+	for (size_t i = 0; i < value->count && !b->ended; i++)
+		merge_map(b, out, value->items[i], use_of(value->items[i]), explicit, deeply);
+}
+
+/* Explicit keys win, then earlier merges; keys that `<<` brings stand where it stood. */
 static void merge(struct builder *b, struct entries *entries)
 {
 	struct entries out = {0};
 	for (size_t i = 0; i < entries->list.count && !b->ended; i++) {
 		const struct node_entry *entry = &entries->list.at[i];
-		if (entry->key) {
-			*array_add(b->scratch, &out.list) = *entry;
+		if (is_merge_word(entry)) {
+			if (entry->key == merge_plainly)
+				merge_value(b, &out, entry, &entries->names);
 			continue;
 		}
-		const struct node *value = entry->value;
-		if (value->kind != NODE_LIST) {
-			merge_map(b, &out, value, use_of(value), &entries->names);
-			continue;
-		}
-		for (size_t j = 0; j < value->count && !b->ended; j++)
-			merge_map(
-				b, &out, value->items[j], use_of(value->items[j]), &entries->names);
+		names_add(b->scratch, &out.names, entry->key, (int)out.list.count);
+		*array_add(b->scratch, &out.list) = *entry;
 	}
+	for (size_t i = 0; i < entries->list.count && !b->ended; i++)
+		if (entries->list.at[i].key == merge_deeply)
+			merge_value(b, &out, &entries->list.at[i], &out.names);
 	entries->list.at = out.list.at;
 	entries->list.count = out.list.count;
 }
@@ -170,12 +286,16 @@ static void freeze_map(struct builder *b, struct node *map, const struct entries
 	map->entries = arena_copy(b->arena, entries->list.at, map->count * sizeof *map->entries);
 	for (size_t i = 0; i < map->count && !b->ended; i++)
 		weigh(b, map, map->entries[i].value);
-	if (map->count < INDEX_FROM)
-		return;
-	struct names *index = arena_new(b->arena, struct names);
-	for (size_t i = 0; i < map->count; i++)
-		names_add(b->arena, index, map->entries[i].key, (int)i);
-	map->index = index;
+	index_keys(b, map);
+}
+
+static const char *merge_word_of(const struct step *step)
+{
+	if (step->type != YAML_SCALAR_EVENT || step->quoted)
+		return NULL;
+	return text_equal(step->text, merge_plainly)  ? merge_plainly
+	       : text_equal(step->text, merge_deeply) ? merge_deeply
+						      : NULL;
 }
 
 static void compose_map(struct builder *b, struct node *map, bool flow)
@@ -186,9 +306,10 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 	map->kind = NODE_MAP;
 	while (next(b, &step) && step.type != YAML_MAPPING_END_EVENT) {
 		struct span key_span = step.span;
-		bool merge_word = step.type == YAML_SCALAR_EVENT && !step.quoted &&
-				  text_equal(step.text, "<<");
+		const char *merge_word = merge_word_of(&step);
 		const struct node *key = compose_node(b, &step);
+		if (b->depth == 1)
+			b->top = key->text;
 		if (b->ended || !next(b, &step))
 			return;
 		const struct node *value = compose_node(b, &step);
@@ -308,6 +429,13 @@ const struct node *compose(struct arena *arena, const struct source *source, str
 	struct builder b = {.arena = arena, .scratch = arena_open(), .diag = diag};
 	stepper_open(&b.steps, arena, source, diag);
 	const struct node *root = compose_document(&b);
+	if (b.again_count)
+		diag_note(diag, b.again.key_span,
+			b.again_count > 1 ? "key '%s' is given twice, and so are %zu more; the "
+					    "first counts, as in Timeloop"
+					  : "key '%s' is given twice; the first counts, as in "
+					    "Timeloop",
+			b.again.key, b.again_count - 1);
 	stepper_close(&b.steps);
 	arena_close(b.scratch);
 	return diag_errors(diag) == before ? root : NULL;

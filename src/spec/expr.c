@@ -79,8 +79,14 @@ struct function {
 static const struct function functions[] = {
 	{"min", NULL, value_min},
 	{"max", NULL, value_max},
+	{"pow", NULL, value_pow},
 	{"ceil", value_ceil, NULL},
 	{"floor", value_floor, NULL},
+	{"round", value_round, NULL},
+	{"int", value_trunc, NULL},
+	{"trunc", value_trunc, NULL},
+	{"float", value_float, NULL},
+	{"abs", value_abs, NULL},
 	{"log2", value_log2, NULL},
 	{"sqrt", value_sqrt, NULL},
 };
@@ -105,8 +111,8 @@ static bool parse_call(struct parser *p, const char *name, size_t from, struct v
 		const char *near = suggest(name, known);
 		return parser_fail(p, from, name_end,
 			near ? "unknown function '%s'; did you mean '%s'?"
-			     : "unknown function '%s'; there are min, max, ceil, floor, "
-			       "log2 and sqrt",
+			     : "unknown function '%s'; there are min, max, pow, ceil, floor, "
+			       "round, int, trunc, float, abs, log2 and sqrt",
 			name, near);
 	}
 	struct value value;

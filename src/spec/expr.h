@@ -7,7 +7,7 @@
 /*
  * Arithmetic in the values of a spec, as Python would read it:
  *
- *	+ - * / // % **  ( )   min max ceil floor log2 sqrt
+ *	+ - * / // % **  ( )   min max pow ceil floor round int trunc float abs log2 sqrt
  *
  * over numbers (12, 0x10, 0b11, 0o17, 1.5, 1e-9, 4_096), numbers with units
  * (64KiB, 1.5 GHz, 204.8GB/s), units alone (2*MiB) and the variables of the
@@ -24,7 +24,8 @@ enum { EXPR_DEPTH_MOST = 100 };
 struct variables *variables_read(struct arena *arena, struct diag *diag, const struct node *map);
 
 /* Complains about wrong arithmetic in variables that nobody used.  A value that
- * is a single word, or quoted, is text and none of our business. */
+ * is a single word, or quoted, or a list or function of Python, is text and none of our
+ * business. */
 void variables_check(struct variables *variables, struct diag *diag);
 
 /* The variables, and entries of a map under names that none of them has; `outer` may be NULL. */

@@ -224,6 +224,11 @@ static bool check_lines(const struct source *source, struct diag *diag)
 				"lxplore reads plain YAML");
 			return false;
 		}
+		if (length > 8 && memcmp(line, "!include", 8) == 0) {
+			diag_error(diag, source_span(source, at, at + length),
+				"'!include' is not followed; give that file as an argument too");
+			return false;
+		}
 		if (length > 4 && memcmp(line, "%TAG", 4) == 0 &&
 			++directives > TAG_DIRECTIVES_MOST) {
 			diag_error(diag, source_span(source, at, at + length),

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "spec/cfg.h"
 #include "spec/compose.h"
 #include "spec/file.h"
 
@@ -11,7 +12,10 @@
 static const struct node *read_source(
 	struct arena *arena, const struct source *source, struct diag *diag)
 {
-	return source && file_check(source, diag) ? compose(arena, source, diag) : NULL;
+	if (cfg_is(source))
+		return file_check_characters(source, diag) ? cfg_compose(arena, source, diag)
+							   : NULL;
+	return file_check(source, diag) ? compose(arena, source, diag) : NULL;
 }
 
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)

@@ -9,8 +9,15 @@
 /*
  * A YAML file as an immutable tree in an arena.  Aliases and `<<` are resolved
  * while it is built (explicit keys win, earlier merges win), tags are kept,
- * keys are scalars and unique.  Scalars stay text: what `12` or `yes` means is
- * decided by the typed read that asks for it (reader.h).
+ * keys are scalars and unique.  `<<<` merges as Accelergy's reader does: a map into
+ * a map of the same key, a list behind a list; what has the tag !nomerge stays as
+ * it is.  Scalars stay text: what `12` or `yes` means is decided by the typed read
+ * that asks for it (reader.h).
+ *
+ * Files in libconfig syntax, as Timeloop's older ones, give the same tree (cfg.h).
+ *
+ * Under the top-level keys that Timeloop reads, a key given twice gets a note and
+ * the first one counts, as in Timeloop; elsewhere it is an error.
  *
  * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST, nesting
  * over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
@@ -31,6 +38,7 @@ struct node_entry {
 	const char *key;
 	struct span key_span;
 	const struct node *value;
+	bool merged; /* brought by `<<` or `<<<` */
 };
 
 struct node {

@@ -51,7 +51,7 @@ bool reader_open(struct reader *reader, const struct reading *reading, const str
 	return true;
 }
 
-static bool is_known(const struct reader *reader, const char *key)
+bool reader_asked(const struct reader *reader, const char *key)
 {
 	for (size_t i = 0; i < reader->known_count; i++)
 		if (text_equal(reader->known[i], key))
@@ -61,7 +61,7 @@ static bool is_known(const struct reader *reader, const char *key)
 
 static void mark_known(struct reader *reader, const char *key)
 {
-	if (is_known(reader, key))
+	if (reader_asked(reader, key))
 		return;
 	if (reader->known_count == reader->known_capacity)
 		reader->known = array_grown(reader->reading->arena, reader->known,
@@ -112,7 +112,7 @@ void reader_done(struct reader *reader)
 {
 	const char **known = known_keys(reader);
 	for (size_t i = 0; i < reader->map->count; i++)
-		if (!is_known(reader, reader->map->entries[i].key))
+		if (!reader_asked(reader, reader->map->entries[i].key))
 			complain_unknown(reader, &reader->map->entries[i], known);
 }
 
@@ -122,7 +122,7 @@ void reader_done_lenient(struct reader *reader)
 	const char **known = known_keys(reader);
 	for (size_t i = 0; i < reader->map->count; i++) {
 		const struct node_entry *entry = &reader->map->entries[i];
-		if (is_known(reader, entry->key))
+		if (reader_asked(reader, entry->key))
 			continue;
 		const char *near = suggest_misspelt(entry->key, known);
 		if (!reading->unread || (near && !node_find(reader->map, near)))
@@ -140,7 +140,7 @@ static void complain_missing(struct reader *reader, const char *key)
 	reading_refuse(reader->reading, map, "%s has no '%s'", reader->what, key);
 	for (size_t i = 0; i < map->count && !diag_full(reader->reading->diag); i++) {
 		const struct node_entry *entry = &map->entries[i];
-		if (is_known(reader, entry->key) || !suggest(entry->key, wanted))
+		if (reader_asked(reader, entry->key) || !suggest(entry->key, wanted))
 			continue;
 		mark_known(reader, entry->key);
 		diag_note(reader->reading->diag, entry->key_span, "did you mean '%s' here?", key);

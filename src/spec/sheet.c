@@ -9,8 +9,8 @@
 /* What becomes of a key that nobody asked for. */
 enum fate {
 	UNREAD, /* an error: this version does not read it */
-	NOTED,  /* a note: it changes no result */
-	REFUSED /* an error as soon as it is seen */
+	NOTED,  /* it changes no result: one of the run's note */
+	SPARSE, /* an error as soon as it says something */
 };
 
 struct key {
@@ -44,13 +44,16 @@ static const struct key keys[] = {
 	{"compound_components", NOTED, false},
 	{"globals", NOTED, false},
 	{"dumped_by_timeloop_front_end", NOTED, false},
-	{"sparse_optimizations", REFUSED, false},
+	{"ERT_summary", NOTED, false},
+	{"ART_summary", NOTED, false},
+	{"sparse_optimizations", SPARSE, false},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+static const char top[] = "the file";
+
 struct given {
-	struct span span;
-	const struct node *value; /* NULL: no file gives the key */
+	struct node_entry entry; /* value NULL: no file gives the key */
 	bool used;
 };
 
@@ -58,6 +61,7 @@ struct sheet {
 	struct arena *arena;
 	struct diag *diag;
 	struct given given[KEYS];
+	struct array(struct node_entry) unknown;
 	struct variables *variables;
 	struct unread unread;
 };
@@ -72,23 +76,45 @@ struct sheet *sheet_open(struct arena *arena, struct diag *diag)
 
 static int find_key(const char *name)
 {
+	if (text_equal(name, "arch"))
+		name = "architecture";
 	for (int k = 0; k < KEYS; k++)
 		if (text_equal(keys[k].name, name))
 			return k;
 	return -1;
 }
 
-static void complain_unknown(struct sheet *sheet, const struct node_entry *entry)
+static void complain_unknown(struct sheet *sheet, const struct node_entry *entry, const char *near)
 {
-	const char *names[KEYS + 1] = {NULL};
-	for (int k = 0; k < KEYS; k++)
-		names[k] = keys[k].name;
-	const char *near = diag_full(sheet->diag) ? NULL : suggest(entry->key, names);
 	diag_error(sheet->diag, entry->key_span,
 		near ? "unknown key '%s' at the top of the file; did you mean '%s'?"
 		     : "unknown key '%s' at the top of the file; a spec has architecture, "
 		       "workload, constraints, search ..",
 		entry->key, near);
+}
+
+/* Timeloop passes by what it does not know, and its users' files are full of it. */
+static void judge_unknown(struct sheet *sheet)
+{
+	const char *names[KEYS + 1] = {NULL}, *missing[KEYS + 1] = {NULL};
+	size_t absent = 0;
+	bool lenient = sheet_has(sheet, "problem");
+	for (int k = 0; k < KEYS; k++) {
+		names[k] = keys[k].name;
+		if (!sheet->given[k].entry.value)
+			missing[absent++] = keys[k].name;
+	}
+	for (size_t i = 0; i < sheet->unknown.count; i++) {
+		const struct node_entry *entry = &sheet->unknown.at[i];
+		const char *near = diag_full(sheet->diag) ? NULL
+				   : lenient              ? suggest_misspelt(entry->key, missing)
+							  : suggest(entry->key, names);
+		if (lenient && !near)
+			unread_add(sheet->arena, &sheet->unread, entry, top);
+		else
+			complain_unknown(sheet, entry, near);
+	}
+	sheet->unknown.count = 0;
 }
 
 /* The targets of a constraints value: the list itself, or that under `targets`. */
@@ -124,26 +150,42 @@ static bool is_empty_list(const struct node *node)
 	return node->kind == NODE_LIST && node->count == 0;
 }
 
+static bool is_empty(const struct node *node)
+{
+	return node->kind == NODE_SCALAR ? !*node->text && !node->quoted : node->count == 0;
+}
+
+bool sheet_asks_for_sparsity(const struct node *node)
+{
+	if (node->kind != NODE_MAP)
+		return !is_empty(node);
+	for (size_t i = 0; i < node->count; i++)
+		if (!text_equal(node->entries[i].key, "version") &&
+			!is_empty(node->entries[i].value))
+			return true;
+	return false;
+}
+
 static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 {
 	int k = find_key(entry->key);
 	if (k < 0) {
-		complain_unknown(sheet, entry);
+		*array_add(sheet->arena, &sheet->unknown) = *entry;
 		return;
 	}
 	struct given *given = &sheet->given[k];
-	if (given->value && is_empty_list(entry->value))
+	if (given->entry.value && is_empty_list(entry->value))
 		return;
-	if (keys[k].fate == REFUSED) {
+	if (keys[k].fate == SPARSE && sheet_asks_for_sparsity(entry->value)) {
 		diag_error(sheet->diag, entry->key_span,
 			"'%s' is not modelled: results would be those of dense data", entry->key);
-	} else if (!given->value || is_empty_list(given->value)) {
-		*given = (struct given){entry->key_span, entry->value, false};
-	} else if (keys[k].adds_up && can_add_up(given->value, entry->value)) {
-		given->value = added_up(sheet->arena, given->value, entry->value);
-	} else {
+	} else if (!given->entry.value || is_empty_list(given->entry.value)) {
+		*given = (struct given){*entry, false};
+	} else if (keys[k].adds_up && can_add_up(given->entry.value, entry->value)) {
+		given->entry.value = added_up(sheet->arena, given->entry.value, entry->value);
+	} else if (keys[k].fate == UNREAD || text_equal(entry->key, "variables")) {
 		diag_error(sheet->diag, entry->key_span, "key '%s' is given twice", entry->key);
-		diag_note(sheet->diag, given->span, "first given here");
+		diag_note(sheet->diag, given->entry.key_span, "first given here");
 	}
 }
 
@@ -171,6 +213,7 @@ struct reading sheet_reading(struct sheet *sheet)
 	const struct node *map = sheet_find(sheet, "variables");
 	if (map && !sheet->variables)
 		sheet->variables = variables_read(sheet->arena, sheet->diag, map);
+	judge_unknown(sheet);
 	return (struct reading){.arena = sheet->arena,
 		.diag = sheet->diag,
 		.variables = sheet->variables,
@@ -180,7 +223,7 @@ struct reading sheet_reading(struct sheet *sheet)
 bool sheet_has(const struct sheet *sheet, const char *key)
 {
 	int k = find_key(key);
-	return k >= 0 && sheet->given[k].value;
+	return k >= 0 && sheet->given[k].entry.value;
 }
 
 const struct node *sheet_find(struct sheet *sheet, const char *key)
@@ -189,23 +232,27 @@ const struct node *sheet_find(struct sheet *sheet, const char *key)
 	if (k < 0)
 		return NULL;
 	sheet->given[k].used = true;
-	return sheet->given[k].value;
+	return sheet->given[k].entry.value;
 }
 
 void sheet_done(struct sheet *sheet)
 {
 	if (sheet->variables)
 		variables_check(sheet->variables, sheet->diag);
-	unread_note(sheet->arena, &sheet->unread, sheet->diag);
 	for (int k = 0; k < KEYS; k++) {
 		const struct given *given = &sheet->given[k];
-		if (!given->value || given->used)
+		if (!given->entry.value || given->used)
 			continue;
-		if (keys[k].fate == NOTED)
-			diag_note(sheet->diag, given->span, "'%s' is not used", keys[k].name);
+		if (keys[k].fate != UNREAD)
+			unread_add(sheet->arena, &sheet->unread, &given->entry, top);
 		else
-			diag_error(sheet->diag, given->span,
+			diag_error(sheet->diag, given->entry.key_span,
 				"'%s' is not read by this version; take it out to go on without it",
 				keys[k].name);
 	}
+}
+
+void sheet_note(struct sheet *sheet)
+{
+	unread_note(sheet->arena, &sheet->unread, sheet->diag);
 }

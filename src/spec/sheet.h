@@ -6,7 +6,9 @@
 /*
  * All spec files of one run as one map: their top-level keys together, in any
  * order.  A key given twice is an error that shows both places; the constraint
- * keys are the exception, their targets add up.  An empty list says nothing.
+ * keys are the exception, their targets add up, and so are the keys that nothing
+ * reads.  An empty list says nothing.  `arch` is Timeloop's older word for
+ * `architecture`.
  *
  *	struct sheet *sheet = sheet_open(arena, diag);
  *	for each file: sheet_add_file(sheet, path);
@@ -14,20 +16,24 @@
  *	const struct node *node = sheet_find(sheet, "architecture");
  *	..
  *	sheet_done(sheet);
+ *	.. reads all that it found ..
+ *	sheet_note(sheet);
  *
- * `sheet_done` refuses every key that nobody asked for: what a spec says is
- * obeyed or refused, never passed over.  A few keys that cannot change a result
- * get one note instead.
+ * `sheet_done` refuses every key of ours that nobody asked for: what a spec says
+ * is obeyed or refused, never passed over.  Keys that cannot change a result, and
+ * keys unknown to us beside a problem, which Timeloop ignores, go into the one
+ * note of the run (unread.h).
  */
 struct sheet;
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 
-/* Both complain, also about keys that no spec has. */
+/* Both complain. */
 void sheet_add_file(struct sheet *sheet, const char *path);
 void sheet_add(struct sheet *sheet, const struct node *root);
 
-/* What every typed read needs; takes the `variables:` key.  After the last file. */
+/* What every typed read needs; takes the `variables:` key.  After the last file: complains
+ * about keys that no spec has. */
 struct reading sheet_reading(struct sheet *sheet);
 
 /* The value of a top-level key, marked as used; NULL if no file gives it. */
@@ -37,5 +43,11 @@ const struct node *sheet_find(struct sheet *sheet, const char *key);
 bool sheet_has(const struct sheet *sheet, const char *key);
 
 void sheet_done(struct sheet *sheet);
+
+/* Whether a `sparse_optimizations:` asks for any; `{targets: []}` does not. */
+bool sheet_asks_for_sparsity(const struct node *node);
+
+/* The one note about all keys that nothing reads; after the last read. */
+void sheet_note(struct sheet *sheet);
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/diag.h"
 #include "base/names.h"
 
+#include <stdbool.h>
+
 /*
  * Keys of the specs that nothing reads, where Timeloop ignores what it does not
  * know.  They are collected over all files of a run and told in one note.
@@ -19,7 +21,8 @@ struct unread_key {
 
 struct unread {
 	struct array(struct unread_key) keys;
-	struct names names; /* of the keys: each is kept where it is met first */
+	struct names names;  /* of the keys: each is kept where it is met first */
+	bool for_components; /* some say something of a component, which Accelergy may read */
 };
 
 void unread_add(struct arena *arena, struct unread *unread, const struct node_entry *entry,

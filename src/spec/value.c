@@ -195,6 +195,41 @@ const char *value_ceil(struct value a, struct value *out)
 	return NULL;
 }
 
+const char *value_trunc(struct value a, struct value *out)
+{
+	return a.real < 0 ? value_ceil(a, out) : value_floor(a, out);
+}
+
+const char *value_round(struct value a, struct value *out)
+{
+	struct value half, twice, whole;
+	if (!a.exact)
+		return whole_of(nearbyint(a.real), a, out);
+	const char *why = value_floor(a, &whole);
+	if (!why)
+		why = value_sub(a, whole, &half);
+	if (!why)
+		why = value_mul(value_whole(2), half, &twice);
+	if (why)
+		return why;
+	bool up = twice.num > twice.den || (twice.num == twice.den && whole.num % 2 != 0);
+	return up ? value_ceil(a, out) : value_floor(a, out);
+}
+
+const char *value_abs(struct value a, struct value *out)
+{
+	if (a.real < 0)
+		return value_mul(value_whole(-1), a, out);
+	*out = a;
+	return NULL;
+}
+
+const char *value_float(struct value a, struct value *out)
+{
+	*out = a;
+	return NULL;
+}
+
 const char *value_floor_div(struct value a, struct value b, struct value *out)
 {
 	struct value quotient;

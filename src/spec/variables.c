@@ -1,6 +1,7 @@
 #include "spec/parser.h"
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -52,13 +53,22 @@ struct variables *variables_with(
 	size_t count = first->count;
 	struct node *both = arena_new(arena, struct node);
 	struct node_entry *entries = arena_array(arena, struct node_entry, count + map->count);
-	if (count)
-		memcpy(entries, first->entries, count * sizeof *entries);
-	for (size_t i = 0; i < map->count; i++)
-		if (node_index(first, map->entries[i].key) < 0)
-			entries[count++] = map->entries[i];
-	*both = (struct node){
-		.kind = NODE_MAP, .span = map->span, .entries = entries, .count = count};
+	struct names *index = arena_new(arena, struct names);
+	for (size_t i = 0; i < count; i++) {
+		entries[i] = first->entries[i];
+		names_add(arena, index, entries[i].key, (int)i);
+	}
+	for (size_t i = 0; i < map->count; i++) {
+		if (names_find(index, map->entries[i].key) >= 0)
+			continue;
+		names_add(arena, index, map->entries[i].key, (int)count);
+		entries[count++] = map->entries[i];
+	}
+	*both = (struct node){.kind = NODE_MAP,
+		.span = map->span,
+		.entries = entries,
+		.count = count,
+		.index = index};
 	return make(arena, both);
 }
 
@@ -146,9 +156,15 @@ bool variables_find(const struct parser *p, const char *name, size_t from, struc
 	return variable->state == KNOWN;
 }
 
+/* Lists, functions and conditions of Python, which nothing here computes. */
+static bool is_python(const char *text)
+{
+	return strpbrk(text, "[]{}'\"=<>:") || strstr(text, " if ") || strstr(text, "lambda");
+}
+
 static bool is_text(const struct variables *variables, const struct node *node)
 {
-	return node->quoted || node->tag ||
+	return node->quoted || node->tag || is_python(node->text) ||
 	       (strcspn(node->text, " ()*/%+") == strlen(node->text) &&
 		       !variables_have(variables, node->text));
 }

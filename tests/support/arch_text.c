@@ -10,6 +10,7 @@ static const struct arch *read_sheet(struct sheet *sheet, struct diag *diag)
 	struct reading reading = sheet_reading(sheet);
 	const struct node *node = sheet_find(sheet, "architecture");
 	const struct arch *arch = node ? arch_read(&reading, node) : NULL;
+	sheet_note(sheet);
 	return diag_failed(diag) ? NULL : arch;
 }
 
