@@ -285,6 +285,8 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 		hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
 	inputs->hierarchy = hierarchy;
 	nest_inputs_wishes(inputs, reading, arguments, mapper, search, exploration);
+	if (!inputs->imperfect && constraints_want_imperfect(lists))
+		inputs->imperfect = UINT32_MAX;
 	if (!hierarchy)
 		return NULL;
 	if (mapping)

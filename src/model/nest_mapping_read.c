@@ -141,8 +141,9 @@ static void read_loops(struct directives *directives, struct reader *map,
 	int64_t split = shape->dimension_count;
 	const struct node *factors = read_node(map, "factors", OPTIONAL);
 	const struct node *permutation = read_node(map, "permutation", OPTIONAL);
-	if (spatial)
-		read_integer(map, "split", OPTIONAL, 0, SHAPE_DIMENSIONS_MOST, &split);
+	const struct node *first_y = spatial ? read_node(map, "split", OPTIONAL) : NULL;
+	if (first_y)
+		directive_split(reading, first_y, shape, &split);
 	struct bound *bounds = open_row(directives, target, spatial, map->map->span, idle);
 	if (!bounds)
 		return;
