@@ -226,6 +226,7 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	*constraints = constraints_read(&context, lists);
 	inputs->constraints = constraints;
 	constraints_flag(constraints, hierarchy);
+	hierarchy->dummy_loops = inputs->counting == COUNTING_TIMELOOP;
 	struct domain *domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
 	domain->imperfect = inputs->imperfect;
 	inputs->domain = domain;

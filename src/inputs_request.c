@@ -32,8 +32,10 @@ static const struct hierarchy *unflag(
 	if (!inputs->mapping_flags)
 		return inputs->hierarchy;
 	struct hierarchy *hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, diag);
-	if (hierarchy)
+	if (hierarchy) {
 		constraints_flag(inputs->constraints, hierarchy);
+		hierarchy->dummy_loops = inputs->hierarchy->dummy_loops;
+	}
 	diag_warning(diag, inputs->mapping_span,
 		"flags in the mapping (no_reuse, rmw_first_update, ...) are left aside: in a search "
 		"only those of constraints hold");

@@ -2,15 +2,24 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/directive.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 #include "model/nest_mapping.h"
 #include "spec/reader.h"
 
 #include <string.h>
 
-enum directive_type { TYPE_SPATIAL, TYPE_TEMPORAL, TYPE_DATASPACE, TYPE_DATATYPE, TYPE_BYPASS };
-static const char *const type_names[] = {
-	"spatial", "temporal", "dataspace", "datatype", "bypass", NULL};
+enum directive_type {
+	TYPE_SPATIAL,
+	TYPE_TEMPORAL,
+	TYPE_DATASPACE,
+	TYPE_DATATYPE,
+	TYPE_BYPASS,
+	TYPE_BYPASSING,
+	TYPE_SKEW
+};
+static const char *const type_names[] = {"spatial", "temporal", "dataspace", "datatype", "bypass",
+	"bypassing", "skew", NULL};
 
 /* One loop bound as written. */
 struct bound {
@@ -86,7 +95,7 @@ static struct bound *open_row(struct directives *directives, const struct nest_t
 		return NULL;
 	}
 	int r = spatial ? target->block_row : target->row;
-	if (r < 0 || (!spatial && directives->arch->levels[r].kind != LEVEL_STORAGE))
+	if (r < 0 || (!spatial && !domain_iterates(directives->arch, r)))
 		return scratch;
 	if (directives->given[r][spatial]) {
 		WRONG(directives, span, "the %s loops of '%s' are given twice",
@@ -212,6 +221,10 @@ static void read_directive(struct directives *directives, const struct node *nod
 	if (!good || !name ||
 		!nest_target_read(directives->reading, name, directives->arch, &target))
 		return;
+	if (type == TYPE_SKEW) {
+		WRONG(directives, node->span, "a 'skew' is not supported: loops run straight");
+		return;
+	}
 	if (type == TYPE_SPATIAL || type == TYPE_TEMPORAL) {
 		read_loops(directives, &map, &target, type == TYPE_SPATIAL);
 	} else {
@@ -220,7 +233,7 @@ static void read_directive(struct directives *directives, const struct node *nod
 	}
 	for (int i = 0; flags[i]; i++)
 		read_node(&map, flags[i], OPTIONAL);
-	reader_done(&map);
+	reader_done_lenient(&map);
 }
 
 static void set_factors(struct directives *directives, int d)

@@ -42,7 +42,7 @@
 enum space_choice { CHOICE_FACTORS, CHOICE_ORDERS, CHOICE_SPLITS, CHOICE_RESIDENCY, CHOICE_COUNT };
 extern const char *const space_choice_names[]; /* "factors", "orders", "splits", "residency" */
 
-/* One row of loops: temporal ones of a storage level, or spatial ones of a fan-out. */
+/* One row of loops: temporal ones of a storage or dummy level, or spatial ones of a fan-out. */
 struct tiling_level {
 	int row;   /* of the mapping */
 	int level; /* of the hierarchy: it has these loops, or the block below it has */
