@@ -5,13 +5,17 @@
 #include "base/text.h"
 #include "spec/compose.h"
 #include "spec/file.h"
+#include "spec/loop_nest.h"
 
 #include <string.h>
 
 static const struct node *read_source(
 	struct arena *arena, const struct source *source, struct diag *diag)
 {
-	return source && file_check(source, diag) ? compose(arena, source, diag) : NULL;
+	if (!source || !file_check(source, diag))
+		return NULL;
+	return loop_nest_is(source) ? loop_nest_read(arena, source, diag)
+				    : compose(arena, source, diag);
 }
 
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)
