@@ -46,6 +46,15 @@ struct directives {
 
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
+/* Of what is said twice Timeloop takes the last. */
+static void warn_twice(const struct directives *directives, struct span span, struct span first,
+	const char *what)
+{
+	diag_warning(directives->reading->diag, span, "%s twice; as in Timeloop, this is taken",
+		what);
+	diag_note(directives->reading->diag, first, "this is left aside");
+}
+
 static void set_bounds(struct directives *directives, const struct constraint_factor *factors,
 	int count, struct bound *bounds)
 {
@@ -62,11 +71,11 @@ static void set_bounds(struct directives *directives, const struct constraint_fa
 			WRONG(directives, factor->span,
 				"a factor of %lld exceeds the extent of dimension '%s', %lld",
 				(long long)factor->bound, name, (long long)extent);
-		} else if (bound->given) {
-			WRONG(directives, factor->span,
-				"the factor of dimension '%s' is given twice", name);
-			diag_note(directives->reading->diag, bound->span, "first given here");
 		} else {
+			if (bound->given)
+				warn_twice(directives, factor->span, bound->span,
+					arena_format(directives->reading->arena,
+						"the factor of dimension '%s' is given", name));
 			*bound = (struct bound){true, factor->bound, factor->tail, factor->span};
 		}
 	}
@@ -98,11 +107,11 @@ static struct bound *open_row(struct directives *directives, const struct nest_t
 	if (r < 0 || (!spatial && !domain_iterates(directives->arch, r)))
 		return scratch;
 	if (directives->given[r][spatial]) {
-		WRONG(directives, span, "the %s loops of '%s' are given twice",
-			spatial ? "spatial" : "temporal", target->name);
-		diag_note(directives->reading->diag, directives->spans[r][spatial],
-			"first given here");
-		return NULL;
+		warn_twice(directives, span, directives->spans[r][spatial],
+			arena_format(directives->reading->arena, "the %s loops of '%s' are given",
+				spatial ? "spatial" : "temporal", target->name));
+		memset(directives->bounds[r][spatial], 0, sizeof directives->bounds[r][spatial]);
+		directives->mapping.rows[r].spatial_y &= spatial ? 0 : UINT16_MAX;
 	}
 	directives->given[r][spatial] = true;
 	directives->spans[r][spatial] = span;
@@ -181,12 +190,10 @@ static void place(struct directives *directives, const struct nest_target *targe
 		return;
 	}
 	uint32_t *kept = &directives->mapping.residency[t];
-	if (directives->placed[r][t]) {
-		WRONG(directives, span, "it is said twice whether '%s' keeps '%s'", target->name,
-			name);
-		diag_note(directives->reading->diag, directives->places[r][t], "first said here");
-		return;
-	}
+	if (directives->placed[r][t] && keep != (*kept >> r & 1))
+		warn_twice(directives, span, directives->places[r][t],
+			arena_format(directives->reading->arena, "whether '%s' keeps '%s' is said",
+				target->name, name));
 	directives->placed[r][t] = true;
 	directives->places[r][t] = span;
 	*kept = keep ? *kept | 1u << r : *kept & ~(1u << r);
@@ -203,6 +210,27 @@ static void read_places(struct directives *directives, struct reader *map,
 	for (int t = 0; t < directives->shape->space_count; t++)
 		if (spaces >> t & 1)
 			place(directives, target, t, keep, node->span);
+}
+
+/* What belongs to directives of another type says nothing in this one. */
+static void pass_over(struct directives *directives, struct reader *map, enum directive_type type)
+{
+	static const char *const of_loops[] = {"factors", "permutation", "split", NULL};
+	static const char *const of_places[] = {"keep", "bypass", NULL};
+	bool loops = type == TYPE_SPATIAL || type == TYPE_TEMPORAL;
+	const char *const *keys = loops ? of_places : of_loops;
+	for (int i = 0; keys[i]; i++) {
+		const struct node *node = read_node(map, keys[i], OPTIONAL);
+		if (node)
+			diag_warning(directives->reading->diag, node->span,
+				"'%s' says nothing in a directive of type %s, as in Timeloop",
+				keys[i], type_names[type]);
+	}
+	const struct node *split =
+		type == TYPE_TEMPORAL ? read_node(map, "split", OPTIONAL) : NULL;
+	if (split)
+		diag_warning(directives->reading->diag, split->span,
+			"'split' says nothing in a directive of type temporal, as in Timeloop");
 }
 
 static void read_directive(struct directives *directives, const struct node *node)
@@ -231,6 +259,7 @@ static void read_directive(struct directives *directives, const struct node *nod
 		read_places(directives, &map, &target, true);
 		read_places(directives, &map, &target, false);
 	}
+	pass_over(directives, &map, type);
 	for (int i = 0; flags[i]; i++)
 		read_node(&map, flags[i], OPTIONAL);
 	reader_done_lenient(&map);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static const char compute[] = "<< Compute >>";
+static const char compute[] = "<< Compute >>"; /* ends what versions since 2022 print */
+static const char loop_line[] = "\n|";         /* begins a line with a loop */
 
 /* One loop of a level. */
 struct printed_loop {
@@ -61,7 +62,7 @@ bool loop_nest_is(const struct source *source)
 {
 	size_t at = 0, end;
 	return next_line(source, &at, &end) && is_level(source, at, end) &&
-	       memmem(source->bytes, source->length, compute, sizeof compute - 1);
+	       memmem(source->bytes, source->length, loop_line, sizeof loop_line - 1);
 }
 
 static const struct node *scalar(const struct printing *printing, const char *text, struct span span)
