@@ -325,10 +325,12 @@ static void read_typed(struct finding *finding, struct reader *map, struct reade
 	finish_map(finding, map);
 }
 
-/* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target. */
+/* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
 static void read_several(
 	struct finding *finding, struct reader *around, const struct node *list)
 {
+	read_node(around, "target", OPTIONAL);
+	read_node(around, "name", OPTIONAL);
 	for (size_t i = 0; i < list->count; i++) {
 		struct reader map;
 		if (reader_open(&map, finding->context.reading, list->items[i], "constraint"))
@@ -343,16 +345,14 @@ static void read_one(struct finding *finding, const struct node *node)
 	struct aim aim;
 	if (!reader_open(&map, finding->context.reading, node, "constraint"))
 		return;
-	const struct node *nested = read_node(&map, "constraints", OPTIONAL);
-	bool typed = node_find(node, "type") || finding->context.workload;
-	if (is_empty(nested))
-		nested = NULL;
-	if (nested && !typed && nested->kind == NODE_LIST) {
-		read_several(finding, &map, nested);
+	const struct node *nested = node_find(node, "constraints");
+	read_node(&map, "constraints", OPTIONAL);
+	if (!nested || node_find(node, "type") || finding->context.workload) {
+		read_typed(finding, &map, &map, is_empty(nested) ? NULL : nested);
 		return;
 	}
-	if (!nested || typed) {
-		read_typed(finding, &map, &map, nested);
+	if (nested->kind == NODE_LIST || is_empty(nested)) {
+		read_several(finding, &map, nested);
 		return;
 	}
 	if (read_aim(finding, &map, true, &aim))
