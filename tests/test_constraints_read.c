@@ -80,7 +80,7 @@ static void flags_may_be_types(void **state)
 static void a_split_stands_beside_attributes(void **state)
 {
 	expect("[{target: PE, type: spatial, split: len(spec.problem.instance), attributes: "
-	       "{factors: M4}}, {target: PE, type: spatial, attributes: {split: int(7/2)}}]",
+	       "{factors: M4}}, {target: PE, type: spatial, attributes: {split: 7//2}}]",
 		"PE spatial factors\nPE spatial split\nPE spatial split\n");
 	struct constraint_case test = constraint_case_open(test_arena);
 	constraint_case_read(&test,

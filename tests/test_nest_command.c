@@ -434,6 +434,43 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
 }
 
+/* The spelling of before 2022 means the same, and keys of logs are noted with it. */
+static void a_mapper_may_have_dashes(void **state)
+{
+	static const char *const texts[] = {
+		"mapper:\n  optimization_metrics: [delay, energy]\n  algorithm: %s_pruned\n"
+		"  search_size: 40\n  victory_condition: 30\n  num_threads: 2\n  timeout: 90\n",
+		"mapper:\n  optimization-metrics: [delay, energy]\n  algorithm: %s-pruned\n"
+		"  search-size: 40\n  victory-condition: 30\n  num-threads: 2\n  timeout: 90\n",
+	};
+	static const char *const algorithms[] = {"random", "linear"};
+	for (int a = 0; a < 2; a++) {
+		const char *found[2] = {NULL};
+		for (int i = 0; i < 2; i++) {
+			char text[512];
+			snprintf(text, sizeof text, texts[i], algorithms[a]);
+			folder_put("mapper.yaml", text);
+			struct ended ended = run("explore -q --simulate none -o out mapper.yaml "
+						 "machine.yaml problem.yaml");
+			assert_int_equal(ended.status, 0);
+			found[i] = folder_text("out/pareto.csv");
+		}
+		assert_true(strlen(found[0]) > 100);
+		assert_string_equal(found[0], found[1]);
+	}
+	folder_put("mapper.yaml", "mapper:\n  live-status: True\n  log-oaves: True\n"
+				  "  max-permutations-per-if-visit: 16\n  whoop: 1\n");
+	struct ended ended = run("score mapper.yaml " ALL);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "note: of the mapper these have no meaning here: "
+					  "live-status, max-permutations-per-if-visit, log-oaves"));
+	folder_put("mapper.yaml", "mapper: {victory-conditon: 3}\n");
+	ended = run("score mapper.yaml " ALL);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "error: unknown key 'victory-conditon' in mapper; did "
+					  "you mean 'victory_condition'?"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
@@ -454,6 +491,7 @@ int main(void)
 		TEST(an_example_keeps_to_every_constraint),
 		TEST(wrong_input_exits_with_2),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
+		TEST(a_mapper_may_have_dashes),
 	};
 	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);
 }

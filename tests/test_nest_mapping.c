@@ -376,7 +376,7 @@ static void forms_of_all_years_read_alike(void **state)
 		"- {target: PE, type: spatial, factors: N=2 K=2, permutation: 'N, K, M', "
 		"split: len(spec.problem.instance)}\n",
 		"- {target: 3, type: temporal, factors: \"M 7 K = 8 # C=3\\n N4 # the rest\"}\n"
-		"- {target: 1, type: spatial, factors: N2 K2, permutation: NKM, split: int(7/2)}\n"
+		"- {target: 1, type: spatial, factors: N2 K2, permutation: NKM, split: 7//2}\n"
 		"- {target: 2, type: temporal, factors: }\n",
 		"- {target: DRAM, type: temporal, factors: M7 K8 N4, note: none}\n"
 		"- {target: inter_PE_spatial, type: spatial, factors: N2 K2, permutation: NKM}\n"

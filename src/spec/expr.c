@@ -81,7 +81,6 @@ static const struct function functions[] = {
 	{"max", NULL, value_max},
 	{"ceil", value_ceil, NULL},
 	{"floor", value_floor, NULL},
-	{"int", value_int, NULL},
 	{"log2", value_log2, NULL},
 	{"sqrt", value_sqrt, NULL},
 };
@@ -107,7 +106,7 @@ static bool parse_call(struct parser *p, const char *name, size_t from, struct v
 		return parser_fail(p, from, name_end,
 			near ? "unknown function '%s'; did you mean '%s'?"
 			     : "unknown function '%s'; there are min, max, ceil, floor, "
-			       "int, log2 and sqrt",
+			       "log2 and sqrt",
 			name, near);
 	}
 	struct value value;

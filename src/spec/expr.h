@@ -7,7 +7,7 @@
 /*
  * Arithmetic in the values of a spec, as Python would read it:
  *
- *	+ - * / // % **  ( )   min max ceil floor int log2 sqrt
+ *	+ - * / // % **  ( )   min max ceil floor log2 sqrt
  *
  * over numbers (12, 0x10, 0b11, 0o17, 1.5, 1e-9, 4_096), numbers with units
  * (64KiB, 1.5 GHz, 204.8GB/s), units alone (2*MiB) and the variables of the

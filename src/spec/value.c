@@ -195,12 +195,6 @@ const char *value_ceil(struct value a, struct value *out)
 	return NULL;
 }
 
-const char *value_int(struct value a, struct value *out)
-{
-	bool negative = a.exact ? a.num < 0 : a.real < 0;
-	return negative ? value_ceil(a, out) : value_floor(a, out);
-}
-
 const char *value_floor_div(struct value a, struct value b, struct value *out)
 {
 	struct value quotient;

@@ -49,7 +49,6 @@ const char *value_min(struct value a, struct value b, struct value *out);
 const char *value_max(struct value a, struct value b, struct value *out);
 const char *value_ceil(struct value a, struct value *out);
 const char *value_floor(struct value a, struct value *out);
-const char *value_int(struct value a, struct value *out); /* towards 0 */
 const char *value_log2(struct value a, struct value *out);
 const char *value_sqrt(struct value a, struct value *out);
 
