@@ -84,9 +84,8 @@ static void older_nests_read(void **state)
 
 static void other_files_are_none(void **state)
 {
-	static const char *const texts[] = {
-		"mapping: [a]\n", "[a, b]\n| for\n", "# GLB [ ]\n| for K in [0:2)\n", "GLB [ ]\n",
-		"a: 'GLB [ ]'\n| for\n", "", "\n\n"};
+	static const char *const texts[] = {"mapping: [a]\n", "[a, b]\n| for\n",
+		"# GLB [ ]\n| for K in [0:2)\n", "GLB [ ]\n", "a: 'GLB [ ]'\n| for\n", "", "\n\n"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		const struct source source = {
 			.name = "f", .bytes = texts[i], .length = strlen(texts[i])};

@@ -65,14 +65,12 @@ bool loop_nest_is(const struct source *source)
 	       memmem(source->bytes, source->length, loop_line, sizeof loop_line - 1);
 }
 
-static const struct node *scalar(const struct printing *printing, const char *text, struct span span)
+static const struct node *scalar(
+	const struct printing *printing, const char *text, struct span span)
 {
 	struct node *node = arena_new(printing->arena, struct node);
-	*node = (struct node){.kind = NODE_SCALAR,
-		.text = text,
-		.quoted = true,
-		.span = span,
-		.weight = 1};
+	*node = (struct node){
+		.kind = NODE_SCALAR, .text = text, .quoted = true, .span = span, .weight = 1};
 	return node;
 }
 
@@ -109,8 +107,7 @@ static const char *take_word(struct printing *printing, const char *stops)
 	size_t from = printing->at;
 	while (printing->at < printing->end && !strchr(stops, bytes[printing->at]))
 		printing->at++;
-	return arena_format(
-		printing->arena, "%.*s", (int)(printing->at - from), bytes + from);
+	return arena_format(printing->arena, "%.*s", (int)(printing->at - from), bytes + from);
 }
 
 static bool take(struct printing *printing, const char *text)
@@ -223,6 +220,21 @@ static bool read_line(struct printing *printing)
 	return false;
 }
 
+static struct node_entry word(const struct printing *printing, const struct printed_level *level,
+	const char *key, const char *text)
+{
+	return (struct node_entry){
+		.key = key, .key_span = level->span, .value = scalar(printing, text, level->span)};
+}
+
+static struct node_entry words(const struct printing *printing, const struct printed_level *level,
+	const char *key, const struct node *const *items, size_t count)
+{
+	return (struct node_entry){.key = key,
+		.key_span = level->span,
+		.value = list(printing, items, count, level->span)};
+}
+
 /* The loops of one kind, innermost first: factors, permutation, and how many run along X. */
 static const struct node *make_loops(
 	const struct printing *printing, const struct printed_level *level, bool spatial)
@@ -244,13 +256,11 @@ static const struct node *make_loops(
 		return NULL;
 	const char *split = arena_format(printing->arena, "%d", along_x);
 	const struct node_entry entries[] = {
-		{"target", level->span, scalar(printing, level->name, level->span)},
-		{"type", level->span,
-			scalar(printing, spatial ? "spatial" : "temporal", level->span)},
-		{"factors", level->span,
-			list(printing, factors.at, factors.count, level->span)},
-		{"permutation", level->span, list(printing, order.at, order.count, level->span)},
-		{"split", level->span, scalar(printing, split, level->span)},
+		word(printing, level, "target", level->name),
+		word(printing, level, "type", spatial ? "spatial" : "temporal"),
+		words(printing, level, "factors", factors.at, factors.count),
+		words(printing, level, "permutation", order.at, order.count),
+		word(printing, level, "split", split),
 	};
 	return map(printing, entries, spatial ? 5 : 4, level->span);
 }
@@ -272,12 +282,10 @@ static const struct node *make_places(
 			*array_add(printing->arena, &bypassed) =
 				scalar(printing, printing->space_list.at[i], level->span);
 	const struct node_entry entries[] = {
-		{"target", level->span, scalar(printing, level->name, level->span)},
-		{"type", level->span, scalar(printing, "bypass", level->span)},
-		{"keep", level->span,
-			list(printing, level->kept.at, level->kept.count, level->span)},
-		{"bypass", level->span,
-			list(printing, bypassed.at, bypassed.count, level->span)},
+		word(printing, level, "target", level->name),
+		word(printing, level, "type", "bypass"),
+		words(printing, level, "keep", level->kept.at, level->kept.count),
+		words(printing, level, "bypass", bypassed.at, bypassed.count),
 	};
 	return map(printing, entries, 4, level->span);
 }
@@ -295,8 +303,9 @@ static const struct node *make_mapping(const struct printing *printing)
 				*array_add(printing->arena, &directives) = loops;
 		}
 	}
-	const struct node_entry entry = {
-		"mapping", span, list(printing, directives.at, directives.count, span)};
+	const struct node_entry entry = {.key = "mapping",
+		.key_span = span,
+		.value = list(printing, directives.at, directives.count, span)};
 	return map(printing, &entry, 1, span);
 }
 
@@ -304,8 +313,7 @@ const struct node *loop_nest_read(
 	struct arena *arena, const struct source *source, struct diag *diag)
 {
 	struct printing *printing = arena_new(arena, struct printing);
-	*printing = (struct printing){
-		.arena = arena, .source = source, .diag = diag, .good = true};
+	*printing = (struct printing){.arena = arena, .source = source, .diag = diag, .good = true};
 	size_t at = 0, end;
 	while (!diag_full(diag) && next_line(source, &at, &end)) {
 		printing->at = at;
