@@ -159,7 +159,9 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	read_metrics(&mapper, "optimization_metric", &exploration->objectives, &scope);
 	read_metrics(&mapper, "optimization_metrics", &exploration->objectives, &scope);
 	read_algorithm(&mapper, inputs);
-	if (read_integer(&mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) && size > 0)
+	if (read_integer(
+		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
+		size > 0)
 		exploration->budget = (uint64_t)size;
 	note_unused(&mapper, !inputs->solver || text_equal(inputs->solver, "random"));
 	reader_done_lenient(&mapper);

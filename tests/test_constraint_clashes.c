@@ -115,8 +115,7 @@ static const struct clash_case {
 		"48: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"53: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"63: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
-		"67: error: unknown dimension 'Q' (there are M, N, K)\n"
-},
+		"67: error: unknown dimension 'Q' (there are M, N, K)\n"},
 	{"[{target: PE, type: spatial, split: 0, factors: [M=4]}]",
 		"49: error: the fan-out 4 x 2 of 'PE' has no room for M=4 with split 0\n"
 		"37: note: the other one is here\n"},

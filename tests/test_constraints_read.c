@@ -83,8 +83,8 @@ static void a_split_stands_beside_attributes(void **state)
 	       "{factors: M4}}, {target: PE, type: spatial, attributes: {split: 7//2}}]",
 		"PE spatial factors\nPE spatial split\nPE spatial split\n");
 	struct constraint_case test = constraint_case_open(test_arena);
-	constraint_case_read(&test,
-		"[{target: PE, type: spatial, split: len(spec.problem.instance)}]");
+	constraint_case_read(
+		&test, "[{target: PE, type: spatial, split: len(spec.problem.instance)}]");
 	assert_int_equal(test.constraints.at[0].number, 3);
 }
 

@@ -395,18 +395,17 @@ static void levels_have_numbers(void **state)
 {
 	static const char dram[] = "- {target: DRAM, type: temporal, factors: K16 N8}\n";
 	const struct fixture *f = *state;
-	const char *tree = arena_format(
-		f->arena, "%s- {target: 1, type: temporal, factors: M7}\n", dram);
+	const char *tree =
+		arena_format(f->arena, "%s- {target: 1, type: temporal, factors: M7}\n", dram);
 	assert_string_equal(read_line(f, f->tree, tree), "DRAM: K16 N8 | GLB: M7");
-	const char *nodes = arena_format(
-		f->arena, "%s- {target: 2, type: temporal, factors: M7}\n", dram);
+	const char *nodes =
+		arena_format(f->arena, "%s- {target: 2, type: temporal, factors: M7}\n", dram);
 	assert_string_equal(read_line(f, f->nodes, nodes), "DRAM: K16 N8 | GLB: M7");
 	nodes = arena_format(f->arena,
 		"%s- {target: 1, type: spatial, factors: M4}\n"
 		"- {target: 0, type: temporal, factors: 'M2,1'}\n",
 		dram);
-	assert_string_equal(
-		read_line(f, f->nodes, nodes), "DRAM: K16 N8 | PE: M4 | RF: M=2,1");
+	assert_string_equal(read_line(f, f->nodes, nodes), "DRAM: K16 N8 | PE: M4 | RF: M=2,1");
 }
 
 /* Timeloop's mapper writes temporal loops at levels that keep nothing. */
@@ -422,14 +421,13 @@ static void dummy_levels_have_loops(void **state)
 	assert_string_equal(nest_mapping_print(f->arena, &arch, f->shape, &mapping),
 		"DRAM: N8 | hub: K8 | hub temporal: K2 M7");
 	const char *yaml = nest_mapping_write(f->arena, &arch, f->shape, &mapping);
-	assert_non_null(strstr(yaml,
-		"- target: hub\n  type: temporal\n  factors: M=7 N=1 K=2\n"
-		"  permutation: \"MKN\"\n"
-		"- target: hub\n  type: bypass\n  keep: []\n  bypass: [A, B, Z]\n"));
+	assert_non_null(
+		strstr(yaml, "- target: hub\n  type: temporal\n  factors: M=7 N=1 K=2\n"
+			     "  permutation: \"MKN\"\n"
+			     "- target: hub\n  type: bypass\n  keep: []\n  bypass: [A, B, Z]\n"));
 	assert_null(strstr(yaml, "dataspace"));
 	const char *complaints;
-	assert_true(nest_mapping_of_text(
-		f->arena, &arch, f->shape, yaml, &again, &complaints));
+	assert_true(nest_mapping_of_text(f->arena, &arch, f->shape, yaml, &again, &complaints));
 	assert_string_equal(complaints, "");
 	assert_true(mapping_equal(&mapping, &again));
 }

@@ -122,8 +122,8 @@ static void what_no_dimension_is_gets_a_note(void **state)
 		"  instance: {P: 4, Hpad: 1}\n",
 		&complaints);
 	assert_non_null(shape);
-	assert_non_null(strstr(complaints,
-		"p.yaml:5:20: note: not read, as in Timeloop: 'Hpad' in instance\n"));
+	assert_non_null(strstr(
+		complaints, "p.yaml:5:20: note: not read, as in Timeloop: 'Hpad' in instance\n"));
 	assert_non_null(problem_of_text(*state, yaml, NULL));
 }
 
@@ -308,8 +308,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_no_dimension_is_gets_a_note, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shapes_have_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			what_timeloop_passes_by_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_problems_are_explained, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),

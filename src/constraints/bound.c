@@ -171,8 +171,8 @@ void bound_fill(const struct constraint_context *context, uint32_t dimensions,
 static void cut_to_extents(const struct constraint_context *context, struct constraint *out)
 {
 	const struct reading *reading = context->reading;
-	struct constraint_factor *cut = arena_copy(
-		reading->arena, out->factors, (size_t)out->factor_count * sizeof *cut);
+	struct constraint_factor *cut =
+		arena_copy(reading->arena, out->factors, (size_t)out->factor_count * sizeof *cut);
 	for (int i = 0; i < out->factor_count; i++) {
 		const struct dimension *dimension = &context->shape->dimensions[cut[i].dimension];
 		if (cut[i].relation != RELATION_EQUAL || cut[i].bound <= dimension->extent)

@@ -312,7 +312,8 @@ static void read_typed(struct finding *finding, struct reader *map, struct reade
 		return;
 	if (type < 0)
 		return;
-	const struct node *body = part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
+	const struct node *body =
+		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
 	body = nested ? nested : body;
 	bool apart = !is_empty(body);
 	if (apart && reader_open(&inner, finding->context.reading, body, "constraint")) {
@@ -326,8 +327,7 @@ static void read_typed(struct finding *finding, struct reader *map, struct reade
 }
 
 /* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
-static void read_several(
-	struct finding *finding, struct reader *around, const struct node *list)
+static void read_several(struct finding *finding, struct reader *around, const struct node *list)
 {
 	read_node(around, "target", OPTIONAL);
 	read_node(around, "name", OPTIONAL);
@@ -410,9 +410,8 @@ bool constraints_want_imperfect(const struct node *const *lists)
 
 const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena)
 {
-	static const char *const keys[] = {
-		"constraints", "arch_constraints", "architecture_constraints",
-		"mapspace_constraints", "mapspace", NULL};
+	static const char *const keys[] = {"constraints", "arch_constraints",
+		"architecture_constraints", "mapspace_constraints", "mapspace", NULL};
 	const struct node **lists = arena_array(arena, const struct node *, 6);
 	int count = 0;
 	for (int i = 0; keys[i]; i++) {

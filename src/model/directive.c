@@ -172,8 +172,8 @@ static void scan_entries(struct factor_scan *scan, const struct node *map)
 				scan->reading, entry->key_span, entry->key, scan->shape);
 			continue;
 		}
-		if (!node_integer(scan->reading, entry->value, "a factor", 0, INT64_MAX,
-			    &factor.bound)) {
+		if (!node_integer(
+			    scan->reading, entry->value, "a factor", 0, INT64_MAX, &factor.bound)) {
 			scan->good = false;
 			continue;
 		}

@@ -18,8 +18,8 @@ enum directive_type {
 	TYPE_BYPASSING,
 	TYPE_SKEW
 };
-static const char *const type_names[] = {"spatial", "temporal", "dataspace", "datatype", "bypass",
-	"bypassing", "skew", NULL};
+static const char *const type_names[] = {
+	"spatial", "temporal", "dataspace", "datatype", "bypass", "bypassing", "skew", NULL};
 
 /* One loop bound as written. */
 struct bound {
@@ -47,11 +47,11 @@ struct directives {
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
 /* Of what is said twice Timeloop takes the last. */
-static void warn_twice(const struct directives *directives, struct span span, struct span first,
-	const char *what)
+static void warn_twice(
+	const struct directives *directives, struct span span, struct span first, const char *what)
 {
-	diag_warning(directives->reading->diag, span, "%s twice; as in Timeloop, this is taken",
-		what);
+	diag_warning(
+		directives->reading->diag, span, "%s twice; as in Timeloop, this is taken", what);
 	diag_note(directives->reading->diag, first, "this is left aside");
 }
 
@@ -226,8 +226,7 @@ static void pass_over(struct directives *directives, struct reader *map, enum di
 				"'%s' says nothing in a directive of type %s, as in Timeloop",
 				keys[i], type_names[type]);
 	}
-	const struct node *split =
-		type == TYPE_TEMPORAL ? read_node(map, "split", OPTIONAL) : NULL;
+	const struct node *split = type == TYPE_TEMPORAL ? read_node(map, "split", OPTIONAL) : NULL;
 	if (split)
 		diag_warning(directives->reading->diag, split->span,
 			"'split' says nothing in a directive of type temporal, as in Timeloop");

@@ -56,15 +56,15 @@ static void aim_at_row(const struct arch *arch, int row, struct nest_target *out
 {
 	out->row = row;
 	out->name = arch->levels[row].name;
-	out->block_row = arch->tree                    ? block_below(arch, row)
+	out->block_row = arch->tree                     ? block_below(arch, row)
 			 : fans_out(&arch->levels[row]) ? row
 							: -1;
 }
 
 /* Timeloop's level number `left` from the innermost storage outwards; its front end gives what fans
  * out in v0.4 a level around it. */
-static bool aim_at_number(struct arena *arena, const struct arch *arch, int64_t left,
-	struct nest_target *out)
+static bool aim_at_number(
+	struct arena *arena, const struct arch *arch, int64_t left, struct nest_target *out)
 {
 	for (int r = arch->level_count - 1; r >= 0; r--) {
 		const struct level *level = &arch->levels[r];

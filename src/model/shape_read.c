@@ -129,8 +129,8 @@ static void check_densities(struct problem *problem, const struct node *node)
 }
 
 /* Keys that are no part of the shape, such as the W and H of an input, are not read. */
-static void pass_unused(struct problem *problem, const struct reader *map,
-	const struct node_entry *entry)
+static void pass_unused(
+	struct problem *problem, const struct reader *map, const struct node_entry *entry)
 {
 	const struct reading *reading = problem->reading;
 	const char *near = near_missing(problem, entry->key);
@@ -440,8 +440,8 @@ static void refuse_shape(
 	const struct reading *reading, const struct node *written, const struct node *shapes)
 {
 	struct text list = text_open(reading->arena);
-	const char **names = arena_array(
-		reading->arena, const char *, 8 + (shapes ? shapes->count : 0));
+	const char **names =
+		arena_array(reading->arena, const char *, 8 + (shapes ? shapes->count : 0));
 	size_t count = 0;
 	for (size_t i = 0; shapes && i < shapes->count; i++)
 		names[count++] = shapes->entries[i].key;
@@ -500,8 +500,7 @@ static void refuse_flattening(struct problem *problem, struct reader *form)
 		WRONG(problem, flatten->span, "'flatten' is not supported: dimensions stay apart");
 }
 
-static const struct shape *read_shape(
-	struct reader *map, const struct node *shapes, bool may_lack)
+static const struct shape *read_shape(struct reader *map, const struct node *shapes, bool may_lack)
 {
 	const struct reading *reading = map->reading;
 	struct problem *problem = arena_new(reading->arena, struct problem);

@@ -102,8 +102,9 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 		bool stores = level->kind == LEVEL_STORAGE;
 		if (level->fanout_x > 1 || level->fanout_y > 1)
 			json_object_set_new(root,
-				domain_iterates(arch, r) ? arena_format(arena, "%s spatial", level->name)
-				       : level->name,
+				domain_iterates(arch, r)
+					? arena_format(arena, "%s spatial", level->name)
+					: level->name,
 				make_loops(&of, r, true));
 		if (!stores && !has_loops(mapping, r) && !has_loops(other, r))
 			continue;
