@@ -68,3 +68,37 @@ const struct node *shape_named(const struct reading *reading, const char *name)
 				texts[i], strlen(texts[i]), reading->diag);
 	return NULL;
 }
+
+/* A word for a shape that is neither a key of `shapes` nor shipped with Timeloop. */
+static void refuse_shape(
+	const struct reading *reading, const struct node *written, const struct node *shapes)
+{
+	struct text list = text_open(reading->arena);
+	const char **names =
+		arena_array(reading->arena, const char *, 8 + (shapes ? shapes->count : 0));
+	size_t count = 0;
+	for (size_t i = 0; shapes && i < shapes->count; i++)
+		names[count++] = shapes->entries[i].key;
+	for (int i = 0; shape_named_names[i]; i++) {
+		names[count++] = shape_named_names[i];
+		text_add(&list, "%s%s", i ? ", " : "", shape_named_names[i]);
+	}
+	const char *near = diag_full(reading->diag) ? NULL : suggest(written->text, names);
+	reading_refuse(reading, written, "unknown shape '%s'; %s%s%s", written->text,
+		near ? "did you mean '"
+		     : "write its dimensions and data_spaces here, or name one of ",
+		near ? near : text_read(&list), near ? "'?" : "");
+}
+
+const struct node *shape_named_find(
+	const struct reading *reading, const struct node *written, const struct node *shapes)
+{
+	if (written->kind != NODE_SCALAR)
+		return written;
+	const struct node *found = node_find(shapes, written->text);
+	if (!found)
+		found = shape_named(reading, written->text);
+	if (!found)
+		refuse_shape(reading, written, shapes);
+	return found;
+}

@@ -435,41 +435,6 @@ static struct reader *open_instance(
 	return instance;
 }
 
-/* A word for a shape that is neither a key of `shapes` nor shipped with Timeloop. */
-static void refuse_shape(
-	const struct reading *reading, const struct node *written, const struct node *shapes)
-{
-	struct text list = text_open(reading->arena);
-	const char **names =
-		arena_array(reading->arena, const char *, 8 + (shapes ? shapes->count : 0));
-	size_t count = 0;
-	for (size_t i = 0; shapes && i < shapes->count; i++)
-		names[count++] = shapes->entries[i].key;
-	for (int i = 0; shape_named_names[i]; i++) {
-		names[count++] = shape_named_names[i];
-		text_add(&list, "%s%s", i ? ", " : "", shape_named_names[i]);
-	}
-	const char *near = diag_full(reading->diag) ? NULL : suggest(written->text, names);
-	reading_refuse(reading, written, "unknown shape '%s'; %s%s%s", written->text,
-		near ? "did you mean '"
-		     : "write its dimensions and data_spaces here, or name one of ",
-		near ? near : text_read(&list), near ? "'?" : "");
-}
-
-/* What a `shape:` means: itself, or of a word the shape of that name.  NULL after complaining. */
-static const struct node *find_shape(
-	const struct reading *reading, const struct node *written, const struct node *shapes)
-{
-	if (written->kind != NODE_SCALAR)
-		return written;
-	const struct node *found = node_find(shapes, written->text);
-	if (!found)
-		found = shape_named(reading, written->text);
-	if (!found)
-		refuse_shape(reading, written, shapes);
-	return found;
-}
-
 /* The shape of a problem: under `shape`, or its keys beside the instance, or, where a problem may
  * go without both, the one that Timeloop takes.  NULL after complaining. */
 static struct reader *open_shape(struct problem *problem, struct reader *map,
@@ -484,7 +449,7 @@ static struct reader *open_shape(struct problem *problem, struct reader *map,
 	if (!written && flat)
 		return map;
 	if (written) {
-		found = find_shape(reading, written, shapes);
+		found = shape_named_find(reading, written, shapes);
 	} else {
 		found = shape_named(reading, shape_named_default);
 		diag_note(reading->diag, map->map->span,
