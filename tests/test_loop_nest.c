@@ -117,6 +117,29 @@ static void wrong_lines_are_shown(void **state)
 	}
 }
 
+/* Nor do hostile files take long. */
+static void long_nests_are_refused(void **state)
+{
+	for (int k = 0; k < 2; k++) {
+		struct text text = text_open(test_arena);
+		text_add(&text, "GLB [ W:6 ]\n| for P in [0:4)\n");
+		for (int i = 0; i < 50000; i++)
+			text_add(&text, k ? "A [ x%d:1 ]\n" : "A [ ]\n", i);
+		struct diag *diag = diag_open(test_arena);
+		assert_null(read_nest(text_read(&text), diag));
+		assert_int_equal(diag_errors(diag), 1);
+		assert_non_null(strstr(complaints_text(test_arena, diag), "at most 64 levels"));
+	}
+	struct text text = text_open(test_arena);
+	text_add(&text, "GLB [");
+	for (int i = 0; i < 50000; i++)
+		text_add(&text, " x%d:1", i);
+	text_add(&text, " ]\n| for P in [0:4)\n");
+	struct diag *diag = diag_open(test_arena);
+	assert_null(read_nest(text_read(&text), diag));
+	assert_non_null(strstr(complaints_text(test_arena, diag), "at most 64 dataspaces"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +147,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(older_nests_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_files_are_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_lines_are_shown, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(long_nests_are_refused, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("loop_nest", tests, NULL, NULL);
 }

@@ -10,6 +10,8 @@
 static const char compute[] = "<< Compute >>"; /* ends what versions since 2022 print */
 static const char loop_line[] = "\n|";         /* begins a line with a loop */
 
+enum { MOST = 64 }; /* levels, and dataspaces of a level; no machine and no problem has more */
+
 /* One loop of a level. */
 struct printed_loop {
 	const char *name, *factor; /* "K", "K=4,3" */
@@ -33,7 +35,7 @@ struct printing {
 	struct array(const char *) space_list;
 	struct array(struct printed_level) levels;
 	size_t at, end; /* of the line that is read, without blanks around it */
-	bool good;
+	bool good, ended;
 };
 
 static bool next_line(const struct source *source, size_t *at, size_t *end)
@@ -130,6 +132,15 @@ static void complain(struct printing *printing, struct span span)
 		"'| for K in [0:16)' is expected");
 }
 
+/* The rest of the file is not read. */
+static void refuse_more(struct printing *printing, const char *what)
+{
+	printing->good = false;
+	printing->ended = true;
+	diag_error(printing->diag, source_span(printing->source, printing->at, printing->end),
+		"a loop nest has at most %d %s", MOST, what);
+}
+
 /* "Weights:96 (96) Inputs:18 (18) ]" */
 static void read_kept(struct printing *printing, struct printed_level *level)
 {
@@ -146,6 +157,10 @@ static void read_kept(struct printing *printing, struct printed_level *level)
 			complain(printing, level->span);
 			return;
 		}
+		if (printing->space_list.count == MOST || level->kept.count == MOST) {
+			refuse_more(printing, "dataspaces");
+			return;
+		}
 		if (names_find(&printing->spaces, name) < 0) {
 			names_add(printing->arena, &printing->spaces, name,
 				(int)printing->space_list.count);
@@ -159,6 +174,10 @@ static void read_kept(struct printing *printing, struct printed_level *level)
 
 static void read_level(struct printing *printing)
 {
+	if (printing->levels.count == MOST) {
+		refuse_more(printing, "levels");
+		return;
+	}
 	struct printed_level *level = array_add(printing->arena, &printing->levels);
 	size_t from = printing->at;
 	const char *name = take_word(printing, "[");
@@ -318,7 +337,7 @@ const struct node *loop_nest_read(
 	while (!diag_full(diag) && next_line(source, &at, &end)) {
 		printing->at = at;
 		printing->end = end;
-		if (read_line(printing))
+		if (read_line(printing) || printing->ended)
 			break;
 		at = end;
 	}
