@@ -1,5 +1,6 @@
 #include "inputs_nest.h"
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "inputs_objectives.h"
 
@@ -85,11 +86,22 @@ static void add_metric(const char *name, struct span span, struct objectives *ob
 		name, near);
 }
 
+/* The key with '_', or with the '-' that Timeloop had before 2022. */
+static const char *spelling(const struct reader *mapper, const char *key)
+{
+	char *dashed = arena_text(mapper->reading->arena, key);
+	for (char *at = dashed; *at; at++)
+		if (*at == '_')
+			*at = '-';
+	return !node_find(mapper->map, key) && node_find(mapper->map, dashed) ? dashed : key;
+}
+
 static void read_metrics(struct reader *mapper, const char *key, struct objectives *objectives,
 	const struct objective_scope *scope)
 {
 	const char *const *names;
 	size_t count;
+	key = spelling(mapper, key);
 	const struct node *list = read_node(mapper, key, OPTIONAL);
 	if (!list || !read_texts(mapper, key, OPTIONAL, &names, &count) || !count)
 		return;
@@ -101,14 +113,17 @@ static void read_metrics(struct reader *mapper, const char *key, struct objectiv
 /* Which of ours does what an algorithm does. */
 static void read_algorithm(struct reader *mapper, struct nest_inputs *inputs)
 {
-	static const char *const names[] = {
-		"random", "hybrid", "random_pruned", "linear_pruned", "exhaustive", "linear", NULL};
+	static const char *const names[] = {"random", "hybrid", "random_pruned", "random-pruned",
+		"linear_pruned", "linear-pruned", "exhaustive", "linear", NULL};
+	enum { DRAWS = 4 };
 	int algorithm = 0;
 	if (read_word(mapper, "algorithm", OPTIONAL, names, &algorithm))
-		inputs->solver = algorithm < 3 ? "random" : "linear";
-	if (!inputs->solver || algorithm < 3)
+		inputs->solver = algorithm < DRAWS ? "random" : "linear";
+	if (!inputs->solver || algorithm < DRAWS)
 		nest_inputs_patience(mapper,
-			(const char *[]){"victory_condition", "timeout", "num_threads"}, inputs);
+			(const char *[]){spelling(mapper, "victory_condition"),
+				spelling(mapper, "timeout"), spelling(mapper, "num_threads")},
+			inputs);
 }
 
 /* What steers Timeloop's threads and its logs; its patience where nothing is drawn. */
@@ -118,11 +133,13 @@ static void note_unused(struct reader *mapper, bool draws)
 		"live_status", "max_permutations_per_if_visit", "out_prefix", "sync_interval",
 		"log_interval", "log_oaves", "log_oaves_mappings", "log_stats", "log_suboptimal",
 		"log_all", "diagnostics", "penalize_consecutive_bypass_fails", "emit_whoop_nest",
-		"max_temporal_loops_in_a_mapping", "filter_revisits", "mapper-timeout", NULL};
+		"max_temporal_loops_in_a_mapping", "filter_revisits", "mapper_timeout", NULL};
 	struct text text = text_open(mapper->reading->arena);
-	for (int i = draws ? 3 : 0; keys[i]; i++)
-		if (read_node(mapper, keys[i], OPTIONAL))
-			text_add(&text, "%s%s", text.length ? ", " : "", keys[i]);
+	for (int i = draws ? 3 : 0; keys[i]; i++) {
+		const char *key = spelling(mapper, keys[i]);
+		if (read_node(mapper, key, OPTIONAL))
+			text_add(&text, "%s%s", text.length ? ", " : "", key);
+	}
 	if (text.length)
 		diag_note(mapper->reading->diag, mapper->map->span,
 			"of the mapper these have no meaning here: %s", text_read(&text));
@@ -142,8 +159,10 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	read_metrics(&mapper, "optimization_metric", &exploration->objectives, &scope);
 	read_metrics(&mapper, "optimization_metrics", &exploration->objectives, &scope);
 	read_algorithm(&mapper, inputs);
-	if (read_integer(&mapper, "search_size", OPTIONAL, 0, INT64_MAX, &size) && size > 0)
+	if (read_integer(
+		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
+		size > 0)
 		exploration->budget = (uint64_t)size;
 	note_unused(&mapper, !inputs->solver || text_equal(inputs->solver, "random"));
-	reader_done(&mapper);
+	reader_done_lenient(&mapper);
 }

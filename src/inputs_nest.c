@@ -228,6 +228,7 @@ void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hiera
 	*constraints = constraints_read(&context, lists);
 	inputs->constraints = constraints;
 	constraints_flag(constraints, hierarchy);
+	hierarchy->dummy_loops = inputs->counting == COUNTING_TIMELOOP;
 	struct domain *domain = domain_make(reading->arena, inputs->arch, inputs->shape, hierarchy);
 	domain->imperfect = inputs->imperfect;
 	domain->whole_homes = inputs->counting == COUNTING_EXACT;
@@ -288,6 +289,8 @@ const struct nest_inputs *nest_inputs_read(struct sheet *sheet, const struct rea
 		hierarchy = hierarchy_make(arena, inputs->arch, inputs->shape, reading->diag);
 	inputs->hierarchy = hierarchy;
 	nest_inputs_wishes(inputs, reading, arguments, mapper, search, exploration);
+	if (!inputs->imperfect && constraints_want_imperfect(lists))
+		inputs->imperfect = UINT32_MAX;
 	if (!hierarchy)
 		return NULL;
 	hierarchy_price(hierarchy, arena, inputs->arch, inputs->counting);

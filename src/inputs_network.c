@@ -194,6 +194,8 @@ const struct network_inputs *network_inputs_read(struct sheet *sheet, const stru
 		common.hierarchy =
 			hierarchy_make(arena, common.arch, inputs->network->layers[0].shape, diag);
 	nest_inputs_wishes(&common, reading, arguments, mapper, search, exploration);
+	if (!common.imperfect && constraints_want_imperfect(lists))
+		common.imperfect = UINT32_MAX;
 	if (!common.hierarchy)
 		return NULL;
 	check_objectives(&inputs->limits, &exploration->objectives, diag);

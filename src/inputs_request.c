@@ -35,6 +35,7 @@ static const struct hierarchy *unflag(
 	if (hierarchy) {
 		hierarchy_price(hierarchy, arena, inputs->arch, inputs->counting);
 		constraints_flag(inputs->constraints, hierarchy);
+		hierarchy->dummy_loops = inputs->hierarchy->dummy_loops;
 	}
 	diag_warning(diag, inputs->mapping_span,
 		"flags in the mapping (no_reuse, rmw_first_update, ...) are left aside: in a search "

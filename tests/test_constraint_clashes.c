@@ -19,7 +19,9 @@ static const struct clash_case {
 	{"[{target: GLB, type: temporal, factors: [M>=5, M<=3]}]",
 		"48: error: 'GLB' (temporal) cannot have both M<=3 and M>=5\n"},
 	{"[{target: GLB, type: temporal, factors: [M=16]}]",
-		"42: error: M=16 at 'GLB' (temporal) is more than dimension M has: 12\n"},
+		"42: warning: factor M=16 is above the extent 12; as in Timeloop, M=12 is taken\n"},
+	{"[{target: GLB, type: temporal, factors: [M>=16]}]",
+		"42: error: M>=16 at 'GLB' (temporal) is more than dimension M has: 12\n"},
 	{"[{target: GLB, type: temporal, factors: [M=5]}]",
 		"41: error: M=5 at 'GLB' (temporal) does not divide dimension M, which has 12; 4 and 6 would\n"},
 	{"[{target: GLB, type: temporal, factors: [M=6]}, {target: RF, type: temporal, factors: [M=4]}]",
@@ -93,13 +95,14 @@ static const struct clash_case {
 		"27: error: a least utilization is between 0 and 1, not 2\n"},
 	{"[{type: utilization}]", "2: error: constraint has no 'min'\n"},
 	{"{targets: [{target: RF, type: temporal, factors: [M<0, 'M<=', 'M=4,5', 'M<=4,3']}], more: 1}",
-		"85: error: unknown key 'more' in constraints; the keys here are version, template and targets\n"
+		"85: error: unknown key 'more' in constraints; the keys here are version, template, targets and constraints\n"
 		"51: error: factor M<0: no bound is below 1\n"
 		"57: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"64: error: factor M=4: the last round is no longer than the others\n"
 		"73: error: factor M<=4: only an exact factor has a last round\n"},
-	{"[{target: RF, type: temporal, factors: {M: 4}}]",
-		"40: error: factors are a list such as [K=4, C<=16]\n"},
+	{"[{target: RF, type: temporal, factors: {M: 4, Q: 1, N: x}}]",
+		"47: error: unknown dimension 'Q' (there are M, N, K)\n"
+		"56: error: a factor: unknown variable 'x'; a number or arithmetic is expected\n"},
 	{"[{target: GLB, type: spatial, permutation: [M]}]",
 		"44: warning: 'GLB' has no fan-out: 'permutation' changes nothing there; what fans out is 'PE', 'mac'\n"},
 	{"[{target: RF, type: temporal, no_reuse: [C]}]",
@@ -112,8 +115,7 @@ static const struct clash_case {
 		"48: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"53: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"63: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
-		"67: error: unknown dimension 'Q' (there are M, N, K)\n"
-		"71: error: a factor is empty; a word is expected\n"},
+		"67: error: unknown dimension 'Q' (there are M, N, K)\n"},
 	{"[{target: PE, type: spatial, split: 0, factors: [M=4]}]",
 		"49: error: the fan-out 4 x 2 of 'PE' has no room for M=4 with split 0\n"
 		"37: note: the other one is here\n"},

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "constraints/greedy.h"
 #include "model/arch_read.h"
+#include "spec/unread.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"
@@ -43,14 +44,82 @@ static void lists_have_many_forms(void **state)
 		"permutation: M}}]}",
 		"{template: uber, targets: [{target: GLB, constraints: {temporal: {factors: M=4, "
 		"permutation: M}, spatial: {}, dataspace: ~}}]}",
+		/* as Timeloop has had it since 2019 */
+		"{template: ruby, constraints: [{target: GLB, type: temporal, factors: 'M 4 # N=2', "
+		"permutation: M}]}",
+		"{constraints: os, constraints_os: [{target: GLB, type: temporal, factors: M4, "
+		"permutation: M}], targets: }",
+		"[{name: GLB, type: temporal, factors: {M: 4}, permutation: M}]",
+		"[{target: 3, type: temporal, attributes: {factors: M=4, permutation: M}}]",
+		"{targets: [{name: GLB, constraints: [{type: temporal, attributes: {factors: M=4}}, "
+		"{type: temporal, permutation: M}, {type: datatype, attributes: }]}]}",
 	};
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		expect(same[i], "GLB temporal factors\nGLB temporal permutation\n");
 	expect("{targets: []}", "");
 	expect("[]", "");
 	expect("~", "");
+	expect("{targets: }", "");
+	expect("{constraints: }", "");
+	expect("[{target: GLB, constraints: []}, {target: GLB, constraints: }]", "");
+	expect("[{target: GLB, type: temporal, factors: '', permutation: ''}]",
+		"GLB temporal factors\nGLB temporal permutation\n");
 	expect("[{target: GLB, type: temporal, factors: ~, permutation: }]", "");
 	expect("[{target: GLB, constraints: {max_overbooked_proportion: {}, temporal: {}}}]", "");
+}
+
+static void flags_may_be_types(void **state)
+{
+	expect("[{target: PE, type: no_link_transfer, datatypes: [A]}, {target: PE, type: "
+	       "no_multicast_no_reduction, attributes: {datatypes: [B]}}, {target: PE, type: "
+	       "no_multicast, datatypes: [B]}]",
+		"PE spatial no_link_transfer\nPE spatial no_reuse\nPE spatial no_reuse\n");
+}
+
+/* Timeloop has `split` beside the type, and the rest in `attributes`. */
+static void a_split_stands_beside_attributes(void **state)
+{
+	expect("[{target: PE, type: spatial, split: len(spec.problem.instance), attributes: "
+	       "{factors: M4}}, {target: PE, type: spatial, attributes: {split: 7//2}}]",
+		"PE spatial factors\nPE spatial split\nPE spatial split\n");
+	struct constraint_case test = constraint_case_open(test_arena);
+	constraint_case_read(
+		&test, "[{target: PE, type: spatial, split: len(spec.problem.instance)}]");
+	assert_int_equal(test.constraints.at[0].number, 3);
+}
+
+/* Timeloop takes the extent, and says so. */
+static void factors_above_the_extent_are_cut(void **state)
+{
+	struct constraint_case test = constraint_case_open(test_arena);
+	constraint_case_read(&test, "[{target: GLB, type: temporal, factors: N=2 M=64 K<=99}, "
+				    "{target: RF, type: temporal, factors_only: [K=7]}]");
+	assert_true(test.good);
+	assert_int_equal(test.constraints.at[0].factors[1].bound, 12);
+	assert_int_equal(test.domain->rows[1].temporal[0].least, 12);
+	assert_int_equal(test.domain->rows[3].temporal[2].most, 6);
+	const char *said = complaints_text(test_arena, test.diag);
+	assert_non_null(strstr(said, "constraints.yaml:1:45: warning: factor M=64 is above the "
+				     "extent 12; as in Timeloop, M=12 is taken\n"));
+	assert_non_null(strstr(said, "warning: factor K=7 is above the extent 6;"));
+	assert_null(strstr(said, "factor K<=99"));
+}
+
+/* What Timeloop passes by is noted; what may be a slip is not passed by. */
+static void unknown_keys_are_noted(void **state)
+{
+	struct constraint_case test = constraint_case_open(test_arena);
+	struct unread unread = {0};
+	test.reading.unread = &unread;
+	constraint_case_read(&test,
+		"{verbose: 1, targets: [{target: GLB, type: temporal, factors: M4, stream: []}]}");
+	assert_string_equal(complaints_text(test_arena, test.diag), "");
+	assert_int_equal(unread.keys.count, 2);
+	test = constraint_case_open(test_arena);
+	test.reading.unread = &unread;
+	constraint_case_read(&test, "[{target: GLB, type: temporal, factor: M4}]");
+	assert_non_null(strstr(complaints_text(test_arena, test.diag),
+		"error: unknown key 'factor' in constraint; did you mean 'factors'?"));
 }
 
 static void a_fan_out_has_two_names(void **state)
@@ -367,6 +436,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lists_have_many_forms, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(flags_may_be_types, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_split_stands_beside_attributes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			factors_above_the_extent_are_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unknown_keys_are_noted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_fan_out_has_two_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_older_tree_names_the_parent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(older_names_mean_the_same, set_up, tear_down),

@@ -475,6 +475,84 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
 }
 
+/* A level that keeps nothing has temporal loops in Timeloop's mapspace, as a buffer that everything
+ * bypasses has. */
+static void a_dummy_level_is_a_bypassed_buffer(void **state)
+{
+	static const char machine_of[] =
+		"architecture:\n"
+		"  version: 0.3\n"
+		"  subtree:\n"
+		"  - name: system\n"
+		"    local:\n"
+		"    - {name: DRAM, class: DRAM, attributes: {width: 16, word-bits: 16}}\n"
+		"    - {name: hub, class: %s, attributes: {depth: 1, width: 16, word-bits: 16}}\n"
+		"    - {name: \"RF[0..1]\", class: regfile, attributes: {depth: 6, width: 16, "
+		"word-bits: 16, meshX: 2}}\n"
+		"    - {name: \"mac[0..1]\", class: intmac, attributes: {datawidth: 16, meshX: 2}}\n"
+		"problem: {shape: gemm-ABZ, instance: {M: 2, N: 6, K: 2}}\n"
+		"constraints: [{target: hub, type: bypass, bypass: [A, B, Z]}]\n";
+	static const char *const classes[] = {"dummy_storage", "SRAM"};
+	static const char head[] = "mapspace.constraints.";
+	const char *sizes[2], *points[2];
+	for (int i = 0; i < 2; i++) {
+		folder_put("dummy.yaml", arena_format(arena, machine_of, classes[i]));
+		struct ended ended = run("check dummy.yaml --counting timeloop --format csv");
+		assert_int_equal(ended.status, 0);
+		sizes[i] = strstr(ended.out, head);
+		assert_non_null(sizes[i]);
+		ended = run("explore -q --counting timeloop --solver map=exact --simulate none -o "
+			    "out dummy.yaml");
+		assert_int_equal(ended.status, 0);
+		points[i] = strchr(folder_text("out/pareto.csv"), '\n');
+		assert_non_null(strstr(points[i], ",optimal,"));
+	}
+	assert_string_equal(sizes[0], sizes[1]);
+	/* number, cycles, nanoseconds, energy */
+	assert_int_equal(strncmp(points[0], points[1], strcspn(points[0], ".") + 6), 0);
+	/* In exact counting it has none: 3 factorizations of M = 2 over DRAM, RF and the fan-out. */
+	folder_put("dummy.yaml", arena_format(arena, machine_of, classes[0]));
+	struct ended exact = run("check dummy.yaml --format csv");
+	assert_non_null(strstr(exact.out, "mapspace.constraints.dimensions.M,3\n"));
+}
+
+/* The spelling of before 2022 means the same, and keys of logs are noted with it. */
+static void a_mapper_may_have_dashes(void **state)
+{
+	static const char *const texts[] = {
+		"mapper:\n  optimization_metrics: [delay, energy]\n  algorithm: %s_pruned\n"
+		"  search_size: 40\n  victory_condition: 30\n  num_threads: 2\n  timeout: 90\n",
+		"mapper:\n  optimization-metrics: [delay, energy]\n  algorithm: %s-pruned\n"
+		"  search-size: 40\n  victory-condition: 30\n  num-threads: 2\n  timeout: 90\n",
+	};
+	static const char *const algorithms[] = {"random", "linear"};
+	for (int a = 0; a < 2; a++) {
+		const char *found[2] = {NULL};
+		for (int i = 0; i < 2; i++) {
+			char text[512];
+			snprintf(text, sizeof text, texts[i], algorithms[a]);
+			folder_put("mapper.yaml", text);
+			struct ended ended = run("explore -q --simulate none -o out mapper.yaml "
+						 "machine.yaml problem.yaml");
+			assert_int_equal(ended.status, 0);
+			found[i] = folder_text("out/pareto.csv");
+		}
+		assert_true(strlen(found[0]) > 100);
+		assert_string_equal(found[0], found[1]);
+	}
+	folder_put("mapper.yaml", "mapper:\n  live-status: True\n  log-oaves: True\n"
+				  "  max-permutations-per-if-visit: 16\n  whoop: 1\n");
+	struct ended ended = run("score mapper.yaml " ALL);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "note: of the mapper these have no meaning here: "
+					  "live-status, max-permutations-per-if-visit, log-oaves"));
+	folder_put("mapper.yaml", "mapper: {victory-conditon: 3}\n");
+	ended = run("score mapper.yaml " ALL);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "error: unknown key 'victory-conditon' in mapper; did "
+					  "you mean 'victory_condition'?"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
@@ -496,6 +574,8 @@ int main(void)
 		TEST(wrong_input_exits_with_2),
 		TEST(a_buffer_without_room_is_bypassed),
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
+		TEST(a_mapper_may_have_dashes),
+		TEST(a_dummy_level_is_a_bypassed_buffer),
 	};
 	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);
 }

@@ -264,18 +264,10 @@ static const struct {
 		"p.yaml:2:44: error: unknown dataspace 'In' (there are A, B, Z)"},
 	{"- {target: GLB, type: spatial, factors: M=4}\n",
 		"p.yaml:2:3: error: there is no fan-out at 'GLB'; a spatial directive names 'PE'"},
-	{"- {target: GLB, type: temporal, factors: M=4 K=2 M=2}\n",
-		"p.yaml:2:50: error: the factor of dimension 'M' is given twice"},
 	{"- {target: GLB, type: temporal, factors: M=4 K<=2}\n",
 		"p.yaml:2:46: error: a mapping's factors are exact: 'K=2', not '<='"},
 	{"- {target: GLB, type: temporal, factors: M=9999999999}\n",
 		"p.yaml:2:42: error: a factor of 9999999999 exceeds the extent of dimension 'M', 7"},
-	{"- {target: GLB, type: temporal}\n- {target: GLB, type: temporal}\n",
-		"p.yaml:3:3: error: the temporal loops of 'GLB' are given twice\n"},
-	{"- {target: PE, type: spatial}\n- {target: inter_PE_spatial, type: spatial}\n",
-		"p.yaml:3:3: error: the spatial loops of 'inter_PE_spatial' are given twice\n"},
-	{"- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
-		"p.yaml:2:52: error: it is said twice whether 'GLB' keeps 'A'"},
 	{"- {target: PE, type: datatype, keep: [A]}\n",
 		"p.yaml:2:38: error: 'PE' stores nothing and cannot keep 'A'"},
 	{"- {target: MAC, type: temporal, factors: M=7}\n",
@@ -283,8 +275,11 @@ static const struct {
 	{"- {target: GLB, type: tempoal}\n", "p.yaml:2:23: error: "},
 	{"- {target: GLB, type: temporal, faktors: M=4}\n",
 		"p.yaml:2:33: error: unknown key 'faktors' in directive; did you mean 'factors'?"},
-	{"- {target: GLB, type: temporal, keep: [A]}\n",
-		"p.yaml:2:33: error: unknown key 'keep' in directive"},
+	{"- {target: GLB, type: skew, modulo: 2}\n",
+		"p.yaml:2:3: error: a 'skew' is not supported: loops run straight"},
+	{"- {target: 4, type: temporal}\n",
+		"p.yaml:2:12: error: there is no level 4; levels are counted from the innermost "
+		"storage, 0"},
 	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
 	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
 	{"  {GLB: 4}\n", "p.yaml:2:3: error: a mapping is a list of directives, not a map"},
@@ -321,6 +316,122 @@ static void wrong_directives_are_explained(void **state)
 	}
 }
 
+/* What Timeloop takes with a warning or in silence, and what is said here. */
+static const struct {
+	const char *yaml, *line, *said;
+} taken[] = {
+	{"- {target: DRAM, type: temporal, factors: M=4 K=16 N=8 M=7}\n", "DRAM: K16 N8 M7",
+		"p.yaml:2:56: warning: the factor of dimension 'M' is given twice; as in Timeloop, "
+		"this is taken"},
+	{"- {target: DRAM, type: temporal, factors: M=4}\n"
+	 "- {target: DRAM, type: temporal, factors: M=7 K=16 N=8}\n",
+		"DRAM: K16 N8 M7",
+		"p.yaml:3:3: warning: the temporal loops of 'DRAM' are given twice; as in Timeloop, "
+		"this is taken"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N4}\n"
+	 "- {target: PE, type: spatial, factors: K2}\n"
+	 "- {target: inter_PE_spatial, type: spatial, factors: N2}\n",
+		"DRAM: K16 N4 M7 | PE: N2",
+		"p.yaml:4:3: warning: the spatial loops of 'inter_PE_spatial' are given twice"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
+	 "- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
+		"DRAM: K16 N8 M7 | keep DRAM,RF: A",
+		"p.yaml:3:52: warning: whether 'GLB' keeps 'A' is said twice"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N8, keep: [A], split: 1}\n",
+		"DRAM: K16 N8 M7",
+		"p.yaml:2:60: warning: 'keep' says nothing in a directive of type temporal, as in "
+		"Timeloop"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
+	 "- {target: GLB, type: bypass, bypass: B, factors: M2}\n",
+		"DRAM: K16 N8 M7 | keep DRAM,RF: B",
+		"p.yaml:3:51: warning: 'factors' says nothing in a directive of type bypass"},
+};
+
+static void what_timeloop_takes_is_read(void **state)
+{
+	const struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+		struct mapping mapping;
+		const char *complaints;
+		const char *yaml = arena_format(f->arena, "mapping:\n%s", taken[i].yaml);
+		if (!nest_mapping_of_text(
+			    f->arena, f->nodes, f->shape, yaml, &mapping, &complaints) ||
+			!strstr(complaints, taken[i].said))
+			fail_msg("%s\n%s\nwanted: %s", yaml, complaints, taken[i].said);
+		assert_string_equal(
+			nest_mapping_print(f->arena, f->nodes, f->shape, &mapping), taken[i].line);
+	}
+}
+
+/* Each pair says the same. */
+static void forms_of_all_years_read_alike(void **state)
+{
+	static const char all[] = "- {target: DRAM, type: temporal, factors: M7 K8 N4}\n"
+				  "- {target: PE, type: spatial, factors: N2 K2, permutation: NKM, "
+				  "split: 3}\n";
+	static const char *const forms[] = {
+		"- {target: DRAM, type: temporal, factors: 'M=7,K=8,N=4', permutation: ''}\n"
+		"- {target: PE, type: spatial, factors: {N: 2, K: 2}, permutation: N KM}\n",
+		"- {target: DRAM, type: temporal, factors: [M=7, {K: 8, N: 4}]}\n"
+		"- {target: PE, type: spatial, factors: N=2 K=2, permutation: 'N, K, M', "
+		"split: len(spec.problem.instance)}\n",
+		"- {target: 3, type: temporal, factors: \"M 7 K = 8 # C=3\\n N4 # the rest\"}\n"
+		"- {target: 1, type: spatial, factors: N2 K2, permutation: NKM, split: 7//2}\n"
+		"- {target: 2, type: temporal, factors: }\n",
+		"- {target: DRAM, type: temporal, factors: M7 K8 N4, note: none}\n"
+		"- {target: inter_PE_spatial, type: spatial, factors: N2 K2, permutation: NKM}\n"
+		"- {target: GLB, type: bypassing, keep: [A, B, Z], bypass: [], stream: []}\n"
+		"- {target: RF, type: temporal, factors: '', permutation: }\n",
+	};
+	const struct fixture *f = *state;
+	const char *line = read_line(f, f->nodes, all);
+	assert_string_equal(line, "DRAM: K8 N4 M7 | PE: N2 K2");
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		assert_string_equal(read_line(f, f->nodes, forms[i]), line);
+}
+
+/* Timeloop counts from the innermost storage; what fans out in v0.4 has a level around it. */
+static void levels_have_numbers(void **state)
+{
+	static const char dram[] = "- {target: DRAM, type: temporal, factors: K16 N8}\n";
+	const struct fixture *f = *state;
+	const char *tree =
+		arena_format(f->arena, "%s- {target: 1, type: temporal, factors: M7}\n", dram);
+	assert_string_equal(read_line(f, f->tree, tree), "DRAM: K16 N8 | GLB: M7");
+	const char *nodes =
+		arena_format(f->arena, "%s- {target: 2, type: temporal, factors: M7}\n", dram);
+	assert_string_equal(read_line(f, f->nodes, nodes), "DRAM: K16 N8 | GLB: M7");
+	nodes = arena_format(f->arena,
+		"%s- {target: 1, type: spatial, factors: M4}\n"
+		"- {target: 0, type: temporal, factors: 'M2,1'}\n",
+		dram);
+	assert_string_equal(read_line(f, f->nodes, nodes), "DRAM: K16 N8 | PE: M4 | RF: M=2,1");
+}
+
+/* Timeloop's mapper writes temporal loops at levels that keep nothing. */
+static void dummy_levels_have_loops(void **state)
+{
+	const struct fixture *f = *state;
+	struct arch arch = *level_path(f->arena, "(system) DRAM GLB (hub:8) RF:2 MAC", true);
+	int hub = arch_level(&arch, "hub");
+	arch.levels[hub].device = "dummy_storage";
+	const char *text = "DRAM: N8 | hub temporal: K2 M7 | hub: K8";
+	struct mapping mapping, again;
+	assert_null(nest_mapping_parse(f->arena, &arch, f->shape, text, &mapping));
+	assert_string_equal(nest_mapping_print(f->arena, &arch, f->shape, &mapping),
+		"DRAM: N8 | hub: K8 | hub temporal: K2 M7");
+	const char *yaml = nest_mapping_write(f->arena, &arch, f->shape, &mapping);
+	assert_non_null(
+		strstr(yaml, "- target: hub\n  type: temporal\n  factors: M=7 N=1 K=2\n"
+			     "  permutation: \"MKN\"\n"
+			     "- target: hub\n  type: bypass\n  keep: []\n  bypass: [A, B, Z]\n"));
+	assert_null(strstr(yaml, "dataspace"));
+	const char *complaints;
+	assert_true(nest_mapping_of_text(f->arena, &arch, f->shape, yaml, &again, &complaints));
+	assert_string_equal(complaints, "");
+	assert_true(mapping_equal(&mapping, &again));
+}
+
 static void all_complaints_come_at_once(void **state)
 {
 	const struct fixture *f = *state;
@@ -349,13 +460,13 @@ static void directives_are_written_whole(void **state)
 	assert_string_equal(nest_mapping_write(f->arena, f->tree, f->shape, &mapping),
 		"mapping:\n"
 		"- target: DRAM\n  type: temporal\n  factors: M=1 N=2 K=8\n  permutation: \"KNM\"\n"
-		"- target: DRAM\n  type: dataspace\n  keep: [A, B, Z]\n  bypass: []\n"
+		"- target: DRAM\n  type: bypass\n  keep: [A, B, Z]\n  bypass: []\n"
 		"- target: GLB\n  type: temporal\n  factors: M=2 N=1 K=1\n  permutation: \"MNK\"\n"
-		"- target: GLB\n  type: dataspace\n  keep: [A, Z]\n  bypass: [B]\n"
+		"- target: GLB\n  type: bypass\n  keep: [A, Z]\n  bypass: [B]\n"
 		"- target: GLB\n  type: spatial\n  factors: M=4,3 N=1 K=2\n  permutation: \"MNK\"\n"
 		"  split: 2\n"
 		"- target: RF\n  type: temporal\n  factors: M=1 N=4 K=1\n  permutation: \"NMK\"\n"
-		"- target: RF\n  type: dataspace\n  keep: [A, B, Z]\n  bypass: []\n");
+		"- target: RF\n  type: bypass\n  keep: [A, B, Z]\n  bypass: []\n");
 }
 
 int main(void)
@@ -373,6 +484,10 @@ int main(void)
 		TEST(a_line_is_a_mapping_too),
 		TEST(names_may_be_long),
 		TEST(wrong_directives_are_explained),
+		TEST(what_timeloop_takes_is_read),
+		TEST(forms_of_all_years_read_alike),
+		TEST(levels_have_numbers),
+		TEST(dummy_levels_have_loops),
 		TEST(all_complaints_come_at_once),
 		TEST(directives_are_written_whole),
 	};

@@ -111,7 +111,7 @@ static void names_may_be_long_and_extents_large(void **state)
 	assert_false(shape_computes(shape, &computes));
 }
 
-static void what_no_dimension_is_gets_a_warning(void **state)
+static void what_no_dimension_is_gets_a_note(void **state)
 {
 	const char *complaints;
 	const char *yaml = arena_format(*state, "%s%s", head, tail);
@@ -123,10 +123,84 @@ static void what_no_dimension_is_gets_a_warning(void **state)
 		"  instance: {P: 4, Hpad: 1}\n",
 		&complaints);
 	assert_non_null(shape);
-	assert_non_null(strstr(complaints,
-		"p.yaml:5:20: warning: 'Hpad' is no dimension or coefficient of the shape and is "
-		"not used"));
+	assert_non_null(strstr(
+		complaints, "p.yaml:5:20: note: not read, as in Timeloop: 'Hpad' in instance\n"));
 	assert_non_null(problem_of_text(*state, yaml, NULL));
+}
+
+/* The shapes of Timeloop's folder problem-shapes, from whose files these are written out. */
+static void shapes_have_names(void **state)
+{
+	static const char cnn[] =
+		"problem:\n"
+		"  shape:\n"
+		"    dimensions: [R, S, P, Q, C, K, N]\n"
+		"    coefficients: [{name: Ws}, {name: Hs}, {name: Wd}, {name: Hd}]\n"
+		"    data_spaces:\n"
+		"    - {name: Weights, projection: [[[C]], [[K]], [[R]], [[S]]]}\n"
+		"    - name: Inputs\n"
+		"      projection: [[[N]], [[C]], [[R, Wd], [P, Ws]], [[S, Hd], [Q, Hs]]]\n"
+		"    - {name: Outputs, projection: [[[N]], [[K]], [[Q]], [[P]]], read_write: true}\n"
+		"  instance: {R: 3, S: 5, P: 6, Q: 7, C: 8, K: 9, N: 2, Ws: 2, Hs: 3, Wd: 1, Hd: 4}\n";
+	static const char extents[] =
+		"R: 3, S: 5, P: 6, Q: 7, C: 8, K: 9, N: 2, Wstride: 2, Hstride: 3, Hdilation: 4";
+	static const char *const forms[] = {
+		"problem: {shape: cnn-layer, %s}\n",
+		"problem: {shape: cnn_layer, instance: {%s}}\n",
+		"problem: {shape: cnn-layer.yaml, instance: {%s}}\n",
+		"problem: {version: 0.3, %s}\n",
+		"problem: {instance: {%s}}\n",
+	};
+	const struct shape *written = problem_of_text(*state, cnn, NULL);
+	assert_non_null(written);
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const char *complaints;
+		char yaml[512];
+		snprintf(yaml, sizeof yaml, forms[i], extents);
+		const struct shape *named = problem_of_text(*state, yaml, &complaints);
+		if (!named || !shape_equal(named, written))
+			fail_msg("%s\n%s", yaml, complaints);
+		assert_string_equal(named->name, "CNN-Layer");
+		assert_int_equal(!*complaints, i < 3);
+		if (i >= 3)
+			assert_non_null(strstr(complaints,
+				"note: no shape is given: it is that of cnn-layer, as in Timeloop"));
+	}
+	const struct shape *gemm = problem_of_text(
+		*state, "problem: {shape: gemm_ABZ, instance: {M: 2, N: 3, K: 4}}\n", NULL);
+	assert_int_equal(gemm->space_count, 3);
+	assert_string_equal(gemm->spaces[2].name, "Z");
+	assert_int_equal(gemm->spaces[1].relevant, 2 | 4);
+	gemm = problem_of_text(
+		*state, "problem: {shape: gemm, instance: {M: 2, N: 3, K: 4}}\n", NULL);
+	assert_int_equal(gemm->space_count, 4);
+	assert_true(gemm->spaces[3].written);
+	assert_int_equal(gemm->spaces[2].relevant, 1 | 2);
+	const char *complaints;
+	assert_null(problem_of_text(*state, "problem: {R: 3, S: 3, P: 4}\n", &complaints));
+	assert_non_null(strstr(complaints, "error: problem has no 'Q'"));
+}
+
+/* An empty name is none, and what Timeloop passes by is told in one note. */
+static void what_timeloop_passes_by_is_read(void **state)
+{
+	const char *complaints;
+	const struct shape *shape = problem_of_text(*state,
+		"problem:\n"
+		"  comment: hello\n"
+		"  shape:\n"
+		"    name: ''\n"
+		"    note: x\n"
+		"    dimensions: [P]\n"
+		"    data_spaces: [{name: Z, projection: [[[P]]], read_write: true, size: 3}]\n"
+		"  instance: {P: 4, W: 7}\n",
+		&complaints);
+	assert_non_null(shape);
+	assert_string_equal(shape->name, "problem");
+	assert_non_null(strstr(complaints,
+		"p.yaml:7:68: note: not read, as in Timeloop: 'size' in data space 'Z', 'W' in "
+		"instance, 'note' in shape, 'comment' in problem\n"));
+	assert_null(strstr(strstr(complaints, "note: ") + 1, "note: "));
 }
 
 /* A problem with `what` in place of the word that it replaces, and what is said about it. */
@@ -177,8 +251,15 @@ static const struct {
 	{"{name: dilation}", "{name: dilation, default: -1}",
 		"p.yaml:8:33: error: 'default' in coefficient 'dilation' is -1; it can be 0 to 2147483648"},
 	{"shape:", "shape: cnn\n  x:",
-		"p.yaml:3:10: error: shapes by name are not read; 'shape' wants the dimensions and "
-		"data_spaces of 'cnn'"},
+		"p.yaml:3:10: error: unknown shape 'cnn'; did you mean 'cnn-layer'?"},
+	{"shape:", "shape: winograd\n  x:",
+		"p.yaml:3:10: error: unknown shape 'winograd'; write its dimensions and data_spaces "
+		"here, or name one of cnn-layer, gemm-ABZ, gemm"},
+	{"coefficients:", "flatten: [{name: F, dimensions: [R, P]}]\n    coefficients:",
+		"error: 'flatten' is not supported: dimensions stay apart"},
+	{"coefficients:", "coeficients:",
+		"p.yaml:6:5: error: unknown key 'coeficients' in shape 'conv'; did you mean "
+		"'coefficients'?"},
 	{"instance:", "instanz:", "error: problem has no 'C'"},
 };
 
@@ -229,7 +310,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			names_may_be_long_and_extents_large, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
-			what_no_dimension_is_gets_a_warning, set_up, tear_down),
+			what_no_dimension_is_gets_a_note, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shapes_have_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_timeloop_passes_by_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_problems_are_explained, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			an_op_has_the_share_of_its_busiest_core, set_up, tear_down),

@@ -166,3 +166,34 @@ void bound_fill(const struct constraint_context *context, uint32_t dimensions,
 	out->factors = list.at;
 	out->factor_count = (int)list.count;
 }
+
+/* The factors with those above their extents cut. */
+static void cut_to_extents(const struct constraint_context *context, struct constraint *out)
+{
+	const struct reading *reading = context->reading;
+	struct constraint_factor *cut =
+		arena_copy(reading->arena, out->factors, (size_t)out->factor_count * sizeof *cut);
+	for (int i = 0; i < out->factor_count; i++) {
+		const struct dimension *dimension = &context->shape->dimensions[cut[i].dimension];
+		if (cut[i].relation != RELATION_EQUAL || cut[i].bound <= dimension->extent)
+			continue;
+		diag_warning(reading->diag, cut[i].span,
+			"factor %s=%lld is above the extent %lld; as in Timeloop, %s=%lld is taken",
+			dimension->name, (long long)cut[i].bound, (long long)dimension->extent,
+			dimension->name, (long long)dimension->extent);
+		cut[i].bound = dimension->extent;
+		cut[i].tail = 0;
+	}
+	out->factors = cut;
+}
+
+bool bound_read(
+	const struct constraint_context *context, const struct node *value, struct constraint *out)
+{
+	if (!directive_factors(
+		    context->reading, value, context->shape, &out->factors, &out->factor_count))
+		return false;
+	if (out->factor_count)
+		cut_to_extents(context, out);
+	return true;
+}

@@ -11,6 +11,11 @@ void bound_narrow(struct domain *domain, const struct constraint *constraint, in
 const char *bound_check(const struct domain *domain, const struct constraint *constraint,
 	const struct mapping *mapping, struct arena *arena);
 
+/* What a constraint's text of factors says; false after complaining.  A factor above the extent is
+ * the extent, as Timeloop takes it, with a warning. */
+bool bound_read(
+	const struct constraint_context *context, const struct node *value, struct constraint *out);
+
 /* "M=4, N<=8" */
 const char *bound_text(
 	struct arena *arena, const struct shape *shape, const struct constraint *constraint);

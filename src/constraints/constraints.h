@@ -6,8 +6,12 @@
 
 /*
  * The constraints of a run: inline in the architecture, `constraints:`,
- * `architecture_constraints:`, `mapspace_constraints:` and `mapspace:` with `targets:`, and the
- * flags that Timeloop mappings carry.
+ * `arch_constraints:`, `architecture_constraints:`, `mapspace_constraints:` and `mapspace:`, and
+ * the flags that Timeloop mappings carry.  Timeloop's forms of all years read:
+ *
+ *	- {target: GLB, type: temporal, factors: C=1, permutation: PQ}
+ *	- {target: 1, type: datatype, attributes: {keep: [Inputs]}}
+ *	- {name: GLB, constraints: [{type: temporal, attributes: {factors: C=1}}]}
  */
 
 /* The values of the top-level keys above that the files give, marked as used; NULL ends them. */
@@ -22,8 +26,12 @@ struct constraints constraints_read(
 struct constraints constraints_of_mapping(
 	const struct constraint_context *context, const struct node *mapping);
 
-/* The targets of one of the keys above: `targets:` or the older list; NULL if there are none. */
+/* The targets of one of the keys above: `targets:`, `constraints:` or the older list; NULL if
+ * there are none. */
 const struct node *constraints_targets(const struct reading *reading, const struct node *list);
+
+/* Whether they ask for Timeloop's mapspace `template: ruby`, whose factors need not divide. */
+bool constraints_want_imperfect(const struct node *const *lists);
 
 /* The flags of all constraints, into a hierarchy. */
 void constraints_flag(const struct constraints *constraints, struct hierarchy *hierarchy);

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "model/nest_mapping.h"
 
+#include <string.h>
+
 /* Names that older files use for the same kinds. */
 static const struct {
 	const char *name, *key;
@@ -18,20 +20,25 @@ static const struct {
 
 enum { OLDER_NAMES = sizeof older_names / sizeof *older_names };
 
-/* What `type:` says. */
+/* What `type:` says; of some the kind that the rest is the value of. */
 static const struct {
 	const char *name;
 	enum constraint_part part;
+	const char *list, *kind; /* `datatypes:` is the value of that kind */
 } types[] = {
-	{"spatial", PART_SPATIAL},
-	{"temporal", PART_TEMPORAL},
-	{"dataspace", PART_DATASPACE},
-	{"datatype", PART_DATASPACE},
-	{"bypass", PART_DATASPACE},
-	{"bypassing", PART_DATASPACE},
-	{"utilization", PART_MACHINE},
-	{"parallelism", PART_MACHINE},
-	{"graph", PART_GRAPH},
+	{"spatial", PART_SPATIAL, NULL, NULL},
+	{"temporal", PART_TEMPORAL, NULL, NULL},
+	{"dataspace", PART_DATASPACE, NULL, NULL},
+	{"datatype", PART_DATASPACE, NULL, NULL},
+	{"bypass", PART_DATASPACE, NULL, NULL},
+	{"bypassing", PART_DATASPACE, NULL, NULL},
+	{"utilization", PART_MACHINE, NULL, NULL},
+	{"parallelism", PART_MACHINE, NULL, NULL},
+	{"no_link_transfer", PART_SPATIAL, "datatypes", "no_link_transfer"},
+	{"no_multicast", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"no_multicast_no_reduction", PART_SPATIAL, "datatypes", "no_reuse"},
+	{"graph", PART_GRAPH, NULL, NULL},
 };
 
 enum { TYPES = sizeof types / sizeof *types };
@@ -237,11 +244,14 @@ static int read_type(struct finding *finding, struct reader *map)
 	return -1;
 }
 
+/* `target:`, in constraints of the mapspace `name:` too. */
 static bool read_aim(struct finding *finding, struct reader *map, bool needed, struct aim *aim)
 {
 	const struct reading *reading = finding->context.reading;
 	struct nest_target target = {.row = -1, .block_row = -1};
-	const struct node *name = read_node(map, "target", needed ? REQUIRED : OPTIONAL);
+	bool named = !node_find(map->map, "target") && node_find(map->map, "name");
+	const struct node *name =
+		read_node(map, named ? "name" : "target", needed ? REQUIRED : OPTIONAL);
 	*aim = the_machine;
 	if (!name)
 		return !needed;
@@ -249,6 +259,15 @@ static bool read_aim(struct finding *finding, struct reader *map, bool needed, s
 		return false;
 	*aim = (struct aim){target.name, target.row, target.block_row, -1};
 	return true;
+}
+
+/* Timeloop's formats may have keys that nothing reads; ours of graphs have none. */
+static void finish_map(const struct finding *finding, struct reader *map)
+{
+	if (finding->context.workload)
+		reader_done(map);
+	else
+		reader_done_lenient(map);
 }
 
 /* {min: 0.5} beside the type */
@@ -259,28 +278,65 @@ static void read_least(struct finding *finding, struct reader *map, const char *
 		add(finding, constraint_kind_find(key), PART_MACHINE, &the_machine, map->map);
 }
 
-/* The kinds of one type, in the entry itself or in `constraints:` inside it. */
-static void read_typed(struct finding *finding, struct reader *map, const struct node *nested)
+/* {type: no_link_transfer, datatypes: [Inputs]} */
+static void read_flag(struct finding *finding, struct reader *map, int type, const struct aim *aim)
 {
-	struct reader inner, *keys = map;
+	const struct node *value = read_node(map, types[type].list, REQUIRED);
+	if (value)
+		add(finding, constraint_kind_find(types[type].kind), types[type].part, aim, value);
+}
+
+/* What a constraint of some type has in one map. */
+static void read_body(struct finding *finding, struct reader *map, int type, const struct aim *aim)
+{
+	if (types[type].list)
+		read_flag(finding, map, type, aim);
+	else if (types[type].part == PART_MACHINE)
+		read_least(finding, map, types[type].name);
+	else
+		read_part(finding, map, types[type].part, aim);
+}
+
+/* The kinds of one type: in the entry itself, and in `attributes:` or `constraints:` inside it.
+ * `around` is the map with the target, mostly the entry itself. */
+static void read_typed(struct finding *finding, struct reader *map, struct reader *around,
+	const struct node *nested)
+{
+	struct reader inner;
 	struct aim aim = the_machine;
 	int type = read_type(finding, map);
 	enum constraint_part part = type < 0 ? PART_MACHINE : types[type].part;
 	if (part == PART_GRAPH)
 		finding->context.target = read_node(map, "target", OPTIONAL);
-	else if (!read_aim(finding, map, part != PART_MACHINE, &aim))
+	else if (!read_aim(finding, around, part != PART_MACHINE, &aim))
 		return;
 	if (type < 0)
 		return;
-	if (nested && reader_open(&inner, finding->context.reading, nested, "constraint"))
-		keys = &inner;
-	if (part == PART_MACHINE)
-		read_least(finding, keys, types[type].name);
-	else
-		read_part(finding, keys, part, &aim);
-	if (keys != map)
-		reader_done(keys);
-	reader_done(map);
+	const struct node *body =
+		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
+	body = nested ? nested : body;
+	bool apart = !is_empty(body);
+	if (apart && reader_open(&inner, finding->context.reading, body, "constraint")) {
+		read_body(finding, &inner, type, &aim);
+		finish_map(finding, &inner);
+	}
+	/* Timeloop has the split beside the type. */
+	if (!apart || (part != PART_MACHINE && !types[type].list))
+		read_body(finding, map, type, &aim);
+	finish_map(finding, map);
+}
+
+/* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
+static void read_several(struct finding *finding, struct reader *around, const struct node *list)
+{
+	read_node(around, "target", OPTIONAL);
+	read_node(around, "name", OPTIONAL);
+	for (size_t i = 0; i < list->count; i++) {
+		struct reader map;
+		if (reader_open(&map, finding->context.reading, list->items[i], "constraint"))
+			read_typed(finding, &map, around, NULL);
+	}
+	finish_map(finding, around);
 }
 
 static void read_one(struct finding *finding, const struct node *node)
@@ -289,14 +345,33 @@ static void read_one(struct finding *finding, const struct node *node)
 	struct aim aim;
 	if (!reader_open(&map, finding->context.reading, node, "constraint"))
 		return;
-	const struct node *nested = read_map(&map, "constraints", OPTIONAL);
+	const struct node *nested = node_find(node, "constraints");
+	read_node(&map, "constraints", OPTIONAL);
 	if (!nested || node_find(node, "type") || finding->context.workload) {
-		read_typed(finding, &map, nested);
+		read_typed(finding, &map, &map, is_empty(nested) ? NULL : nested);
+		return;
+	}
+	if (nested->kind == NODE_LIST || is_empty(nested)) {
+		read_several(finding, &map, nested);
 		return;
 	}
 	if (read_aim(finding, &map, true, &aim))
 		read_group(finding, nested, &aim);
-	reader_done(&map);
+	finish_map(finding, &map);
+}
+
+/* The list that a key holds, NULL if it is empty or none. */
+static const struct node *read_targets(struct reader *map, const char *key)
+{
+	const struct node *list = read_node(map, key, OPTIONAL);
+	return is_empty(list) ? NULL : read_list(map, key, OPTIONAL);
+}
+
+static void read_template(struct reader *map)
+{
+	static const char *const names[] = {"uber", "ruby", NULL};
+	int index;
+	read_word(map, "template", OPTIONAL, names, &index);
 }
 
 const struct node *constraints_targets(const struct reading *reading, const struct node *list)
@@ -309,19 +384,37 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	if (!reader_open(&map, reading, list, "constraints"))
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
-	read_node(&map, "template", OPTIONAL);
-	const struct node *targets = read_list(&map, "targets", OPTIONAL);
-	reader_done(&map);
-	return targets;
+	read_template(&map);
+	const struct node *targets = read_targets(&map, "targets");
+	const struct node *named = read_node(&map, "constraints", OPTIONAL);
+	const char *key = "constraints";
+	/* `constraints: rowstationary` means the list under constraints_rowstationary. */
+	if (named && named->kind == NODE_SCALAR && !is_empty(named))
+		key = arena_format(reading->arena, "constraints_%s", named->text);
+	const struct node *chosen = read_targets(&map, key);
+	if (named && key[strlen("constraints")] && !node_find(list, key))
+		reading_refuse(reading, named, "there is no '%s' here", key);
+	reader_done_lenient(&map);
+	return chosen ? chosen : targets;
+}
+
+bool constraints_want_imperfect(const struct node *const *lists)
+{
+	bool ruby = false;
+	for (int i = 0; lists[i]; i++) {
+		const struct node *name = node_find(lists[i], "template");
+		ruby |= name && name->kind == NODE_SCALAR && text_equal(name->text, "ruby");
+	}
+	return ruby;
 }
 
 const struct node *const *constraints_lists(struct sheet *sheet, struct arena *arena)
 {
-	static const char *const keys[] = {
-		"constraints", "architecture_constraints", "mapspace_constraints", "mapspace"};
-	const struct node **lists = arena_array(arena, const struct node *, 5);
+	static const char *const keys[] = {"constraints", "arch_constraints",
+		"architecture_constraints", "mapspace_constraints", "mapspace", NULL};
+	const struct node **lists = arena_array(arena, const struct node *, 6);
 	int count = 0;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; keys[i]; i++) {
 		const struct node *list = sheet_find(sheet, keys[i]);
 		if (list)
 			lists[count++] = list;

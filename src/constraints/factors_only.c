@@ -1,11 +1,9 @@
 #include "constraints/bound.h"
-#include "model/directive.h"
 
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
-	if (!directive_factors(
-		    context->reading, value, context->shape, &out->factors, &out->factor_count))
+	if (!bound_read(context, value, out))
 		return false;
 	uint32_t rest = (UINT32_C(1) << context->shape->dimension_count) - 1;
 	for (int i = 0; i < out->factor_count; i++)

@@ -1,15 +1,12 @@
 #include "base/arena.h"
-#include "base/number.h"
 #include "constraints/order.h"
 #include "constraints/place.h"
+#include "model/directive.h"
 
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
-	if (!node_integer(context->reading, value, "a split", 0, INT32_MAX, &out->number))
-		return false;
-	out->number = number_min(out->number, context->shape->dimension_count);
-	return true;
+	return directive_split(context->reading, value, context->shape, &out->number);
 }
 
 static void narrow(struct domain *domain, const struct constraint *constraint, int self,

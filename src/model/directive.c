@@ -30,9 +30,15 @@ static bool refuse_dimension(const struct reading *reading, struct span span, co
 	return directive_refuse(reading, span, "dimension", name, known);
 }
 
+/* `factors:` and `factors: ''` name nothing. */
+static bool is_blank(const struct node *node)
+{
+	return node->kind == NODE_SCALAR && !*node->text;
+}
+
 static bool is_gap(char c)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == ',';
+	return c && strchr(" \t\r\n,", c);
 }
 
 const char *relation_text(enum relation relation)
@@ -88,11 +94,11 @@ static const char *scan_name(struct factor_scan *scan)
 	return arena_format(scan->reading->arena, "%.*s", (int)length, from);
 }
 
-/* What may stand between a factor and the next. */
+/* What may stand between a factor and the next: a comment goes up to the end of its line. */
 static void skip_gaps(struct factor_scan *scan)
 {
-	while (is_gap(*scan->at))
-		scan->at++;
+	while (is_gap(*scan->at) || *scan->at == '#')
+		scan->at += *scan->at == '#' ? strcspn(scan->at, "\n") : 1;
 }
 
 /* `P=4,3`: a comma before a digit belongs to the factor. */
@@ -153,19 +159,43 @@ static void scan_factor(struct factor_scan *scan)
 	*array_add(scan->reading->arena, &scan->found) = factor;
 }
 
+/* {K: 4, C: 16} */
+static void scan_entries(struct factor_scan *scan, const struct node *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		struct constraint_factor factor = {
+			.relation = RELATION_EQUAL, .span = entry->value->span};
+		factor.dimension = shape_dimension(scan->shape, entry->key);
+		if (factor.dimension < 0) {
+			scan->good = refuse_dimension(
+				scan->reading, entry->key_span, entry->key, scan->shape);
+			continue;
+		}
+		if (!node_integer(
+			    scan->reading, entry->value, "a factor", 0, INT64_MAX, &factor.bound)) {
+			scan->good = false;
+			continue;
+		}
+		check_factor(scan, &factor);
+		*array_add(scan->reading->arena, &scan->found) = factor;
+	}
+}
+
 bool directive_factors(const struct reading *reading, const struct node *node,
 	const struct shape *shape, const struct constraint_factor **out, int *count)
 {
 	struct factor_scan scan = {.reading = reading, .shape = shape, .good = true};
-	*out = NULL;
-	*count = 0;
 	size_t items = node->kind == NODE_LIST ? node->count : 1;
 	for (size_t i = 0; i < items; i++) {
 		const char *text;
 		scan.node = node_item(node, i);
-		if (node->kind == NODE_MAP)
-			return reading_refuse(
-				reading, node, "factors are a list such as [K=4, C<=16]");
+		if (scan.node->kind == NODE_MAP) {
+			scan_entries(&scan, scan.node);
+			continue;
+		}
+		if (is_blank(scan.node))
+			continue;
 		if (!node_text(reading, scan.node, "a factor", &text)) {
 			scan.good = false;
 			continue;
@@ -243,6 +273,8 @@ bool directive_order(const struct reading *reading, const struct node *node,
 	for (size_t i = 0; i < items; i++) {
 		const struct node *item = node_item(node, i);
 		const char *text;
+		if (is_blank(item))
+			continue;
 		if (!node_text(reading, item, "a dimension", &text)) {
 			scan.good = false;
 			continue;
@@ -274,6 +306,8 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 	for (size_t i = 0; i < items; i++) {
 		const struct node *item = node_item(node, i);
 		const char *name;
+		if (is_blank(item))
+			continue;
 		if (!node_text(reading, item, "a dataspace", &name)) {
 			good = false;
 			continue;
@@ -287,4 +321,29 @@ bool directive_spaces(const struct reading *reading, const struct node *node,
 			good = directive_refuse(reading, item->span, "dataspace", name, known);
 	}
 	return good;
+}
+
+/* len(spec.problem.instance) and the like count the dimensions, or more; none is beyond them. */
+static bool counts_dimensions(const char *text)
+{
+	static const char *const what[] = {"spec.problem.instance", "problem.instance",
+		"spec.problem.shape.dimensions", "problem.shape.dimensions"};
+	bool counts = false;
+	for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+		const char *at = text;
+		counts |= scan_text(&at, "len") && scan_text(&at, "(") && scan_text(&at, what[i]) &&
+			  scan_text(&at, ")") && scan_end(&at);
+	}
+	return counts;
+}
+
+bool directive_split(const struct reading *reading, const struct node *node,
+	const struct shape *shape, int64_t *out)
+{
+	if (node->kind == NODE_SCALAR && counts_dimensions(node->text))
+		*out = shape->dimension_count;
+	else if (!node_integer(reading, node, "a split", 0, INT32_MAX, out))
+		return false;
+	*out = number_min(*out, shape->dimension_count);
+	return true;
 }

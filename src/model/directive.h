@@ -12,8 +12,9 @@
  */
 
 /*
- * "R=1 S=1, C<=4", or a list of such texts: relations = < <= > >=, R12 for R=12, P=4,3 for an
- * imperfect bound.  P=0 is the full extent, and comes out as that.  *out lives in the reading's
+ * "R=1 S=1, C<=4", a list of such texts, or a map {R: 1, S: 1}: relations = < <= > >=, R12 for
+ * R=12, P=4,3 for an imperfect bound.  P=0 is the full extent, and comes out as that.  Nothing
+ * at all and comments (# up to the end of the line) name no factor.  *out lives in the reading's
  * arena.
  */
 bool directive_factors(const struct reading *reading, const struct node *node,
@@ -31,6 +32,11 @@ bool directive_order(const struct reading *reading, const struct node *node,
 /* A list of dataspaces, or one; "*" is all of them. */
 bool directive_spaces(const struct reading *reading, const struct node *node,
 	const struct shape *shape, uint32_t *out);
+
+/* How many loops of a permutation run along X: a whole number, or timeloopfe's
+ * len(spec.problem.instance); at most all of them. */
+bool directive_split(const struct reading *reading, const struct node *node,
+	const struct shape *shape, int64_t *out);
 
 /* "unknown level 'X'", with the nearest of `known` (NULL ends it) and all of them.  Always false. */
 bool directive_refuse(const struct reading *reading, struct span span, const char *what,

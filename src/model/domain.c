@@ -8,6 +8,12 @@ bool domain_stores(const struct arch *arch, int row)
 	return arch->levels[row].kind == LEVEL_STORAGE;
 }
 
+bool domain_iterates(const struct arch *arch, int row)
+{
+	const struct level *level = &arch->levels[row];
+	return level->kind == LEVEL_STORAGE || (level->kind == LEVEL_CONTAINER && level->device);
+}
+
 int domain_outermost(const struct arch *arch)
 {
 	for (int r = 0; r < arch->level_count; r++)
@@ -27,11 +33,13 @@ static void open_row(struct domain *domain, int r)
 	const struct shape *shape = domain->shape;
 	struct row_domain *row = &domain->rows[r];
 	bool stores = domain_stores(arch, r);
+	bool iterates = stores || (domain->hierarchy && domain->hierarchy->dummy_loops &&
+					  domain_iterates(arch, r));
 	int64_t across = number_max(arch->levels[r].fanout_x, arch->levels[r].fanout_y);
 	for (int d = 0; d < shape->dimension_count; d++) {
 		int64_t extent = shape->dimensions[d].extent;
 		row->spatial[d] = (struct factor_domain){1, number_min(across, extent), -1, -1};
-		row->temporal[d] = (struct factor_domain){1, stores ? extent : 1, -1, -1};
+		row->temporal[d] = (struct factor_domain){1, iterates ? extent : 1, -1, -1};
 	}
 	row->spatial_order_by = row->temporal_order_by = -1;
 	row->split = row->split_by = -1;

@@ -45,6 +45,9 @@ struct domain {
 /* Whether a level of the architecture has loops and keeps words, or only fans out. */
 bool domain_stores(const struct arch *arch, int row);
 
+/* Whether it can have temporal loops: storage, and dummy levels that keep nothing. */
+bool domain_iterates(const struct arch *arch, int row);
+
 /* The storage level that has no other outside. -1 without one. */
 int domain_outermost(const struct arch *arch);
 
@@ -53,9 +56,9 @@ int64_t domain_fanout(const struct arch *arch, int row);
 
 /*
  * Everything that the machine allows: storage rows have temporal factors 1 .. extent, rows
- * with a fan-out spatial ones, all other factors are 1; the outermost storage keeps
- * everything, every other storage level may keep or bypass; levels that only fan out and
- * storage without room bypass.
+ * with a fan-out spatial ones, dummy levels temporal ones if the hierarchy says so, all
+ * other factors are 1; the outermost storage keeps everything, every other storage level may
+ * keep or bypass; levels that only fan out and storage without room bypass.
  */
 struct domain *domain_make(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct hierarchy *hierarchy);

@@ -189,7 +189,7 @@ static void add_fanout(struct making *making, int row)
 	/* A component's own temporal loops run inside: the multipliers' row has none. */
 	struct nest_level *nest =
 		add_level(making, arena_format(making->arena, "inter_%s_spatial", level->name),
-			level->kind == LEVEL_CONTAINER ? row : making->compute);
+			level->kind == LEVEL_CONTAINER && !level->device ? row : making->compute);
 	if (!nest)
 		return;
 	nest->block_row = row;

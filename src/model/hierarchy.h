@@ -72,6 +72,7 @@ struct hierarchy {
 	/* The blocks of the systolic array, array_end - 1 the outermost; no level between them stores.
 	 * array_end 0: there is none. */
 	int array_inner, array_end;
+	bool dummy_loops;    /* mapspaces give dummy levels temporal loops, as Timeloop's do */
 	bool array_overlaps; /* PEs buffer everything twice: passes follow one another */
 	const char *compute_name;
 	int compute_row;

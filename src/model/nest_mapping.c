@@ -86,7 +86,7 @@ static const char *check_row(struct arena *arena, const struct arch *arch,
 			return arena_format(arena,
 				"'%s' has a spatial factor of dimension '%s' and no fan-out",
 				level->name, shape->dimensions[d].name);
-		if (row->temporal[d] > 1 && level->kind != LEVEL_STORAGE)
+		if (row->temporal[d] > 1 && !domain_iterates(arch, r))
 			return arena_format(arena,
 				"'%s' has a temporal factor of dimension '%s' and is no storage",
 				level->name, shape->dimensions[d].name);

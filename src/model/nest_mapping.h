@@ -47,7 +47,7 @@ const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch
  *
  *	temporal     factors, permutation (innermost first)
  *	spatial      the same and split: so many entries of the permutation run along X
- *	dataspace    keep, bypass (also `datatype` and `bypass`)
+ *	bypass       keep, bypass (also `dataspace`, `datatype` and `bypassing`)
  *
  * Their values read as model/directive.h says.  Imperfect bounds must tell how long the last
  * round is; dimensions that a permutation does not list are outermost.  Flags (no_reuse, rmw_first_update, ...) are constraints and left to
@@ -70,14 +70,16 @@ struct nest_target {
 	const char *name;
 };
 
-/* False after complaining, with the levels that there are. */
+/* A name, or Timeloop's number of a level: 0 is the innermost storage, and in v0.4 whatever fans out
+ * has a level around it.  False after complaining, with the levels that there are. */
 bool nest_target_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, struct nest_target *out);
 
 /* What nest_target_read takes for the fan-out of a row. */
 const char *nest_target_name(const struct arch *arch, int block_row);
 
-/* The same directives as YAML text, complete: every level, every dimension. */
+/* The same directives as YAML text, complete: every level, every dimension.  timeloop-model reads
+ * them too. */
 const char *nest_mapping_write(struct arena *arena, const struct arch *arch,
 	const struct shape *shape, const struct mapping *mapping);
 

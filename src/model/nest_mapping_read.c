@@ -2,15 +2,24 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/directive.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 #include "model/nest_mapping.h"
 #include "spec/reader.h"
 
 #include <string.h>
 
-enum directive_type { TYPE_SPATIAL, TYPE_TEMPORAL, TYPE_DATASPACE, TYPE_DATATYPE, TYPE_BYPASS };
+enum directive_type {
+	TYPE_SPATIAL,
+	TYPE_TEMPORAL,
+	TYPE_DATASPACE,
+	TYPE_DATATYPE,
+	TYPE_BYPASS,
+	TYPE_BYPASSING,
+	TYPE_SKEW
+};
 static const char *const type_names[] = {
-	"spatial", "temporal", "dataspace", "datatype", "bypass", NULL};
+	"spatial", "temporal", "dataspace", "datatype", "bypass", "bypassing", "skew", NULL};
 
 /* One loop bound as written. */
 struct bound {
@@ -37,6 +46,15 @@ struct directives {
 
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
+/* Of what is said twice Timeloop takes the last. */
+static void warn_twice(
+	const struct directives *directives, struct span span, struct span first, const char *what)
+{
+	diag_warning(
+		directives->reading->diag, span, "%s twice; as in Timeloop, this is taken", what);
+	diag_note(directives->reading->diag, first, "this is left aside");
+}
+
 static void set_bounds(struct directives *directives, const struct constraint_factor *factors,
 	int count, struct bound *bounds)
 {
@@ -53,11 +71,11 @@ static void set_bounds(struct directives *directives, const struct constraint_fa
 			WRONG(directives, factor->span,
 				"a factor of %lld exceeds the extent of dimension '%s', %lld",
 				(long long)factor->bound, name, (long long)extent);
-		} else if (bound->given) {
-			WRONG(directives, factor->span,
-				"the factor of dimension '%s' is given twice", name);
-			diag_note(directives->reading->diag, bound->span, "first given here");
 		} else {
+			if (bound->given)
+				warn_twice(directives, factor->span, bound->span,
+					arena_format(directives->reading->arena,
+						"the factor of dimension '%s' is given", name));
 			*bound = (struct bound){true, factor->bound, factor->tail, factor->span};
 		}
 	}
@@ -86,14 +104,14 @@ static struct bound *open_row(struct directives *directives, const struct nest_t
 		return NULL;
 	}
 	int r = spatial ? target->block_row : target->row;
-	if (r < 0 || (!spatial && directives->arch->levels[r].kind != LEVEL_STORAGE))
+	if (r < 0 || (!spatial && !domain_iterates(directives->arch, r)))
 		return scratch;
 	if (directives->given[r][spatial]) {
-		WRONG(directives, span, "the %s loops of '%s' are given twice",
-			spatial ? "spatial" : "temporal", target->name);
-		diag_note(directives->reading->diag, directives->spans[r][spatial],
-			"first given here");
-		return NULL;
+		warn_twice(directives, span, directives->spans[r][spatial],
+			arena_format(directives->reading->arena, "the %s loops of '%s' are given",
+				spatial ? "spatial" : "temporal", target->name));
+		memset(directives->bounds[r][spatial], 0, sizeof directives->bounds[r][spatial]);
+		directives->mapping.rows[r].spatial_y &= spatial ? 0 : UINT16_MAX;
 	}
 	directives->given[r][spatial] = true;
 	directives->spans[r][spatial] = span;
@@ -141,8 +159,9 @@ static void read_loops(struct directives *directives, struct reader *map,
 	int64_t split = shape->dimension_count;
 	const struct node *factors = read_node(map, "factors", OPTIONAL);
 	const struct node *permutation = read_node(map, "permutation", OPTIONAL);
-	if (spatial)
-		read_integer(map, "split", OPTIONAL, 0, SHAPE_DIMENSIONS_MOST, &split);
+	const struct node *first_y = spatial ? read_node(map, "split", OPTIONAL) : NULL;
+	if (first_y)
+		directive_split(reading, first_y, shape, &split);
 	struct bound *bounds = open_row(directives, target, spatial, map->map->span, idle);
 	if (!bounds)
 		return;
@@ -171,12 +190,10 @@ static void place(struct directives *directives, const struct nest_target *targe
 		return;
 	}
 	uint32_t *kept = &directives->mapping.residency[t];
-	if (directives->placed[r][t]) {
-		WRONG(directives, span, "it is said twice whether '%s' keeps '%s'", target->name,
-			name);
-		diag_note(directives->reading->diag, directives->places[r][t], "first said here");
-		return;
-	}
+	if (directives->placed[r][t] && keep != (*kept >> r & 1))
+		warn_twice(directives, span, directives->places[r][t],
+			arena_format(directives->reading->arena, "whether '%s' keeps '%s' is said",
+				target->name, name));
 	directives->placed[r][t] = true;
 	directives->places[r][t] = span;
 	*kept = keep ? *kept | 1u << r : *kept & ~(1u << r);
@@ -195,6 +212,26 @@ static void read_places(struct directives *directives, struct reader *map,
 			place(directives, target, t, keep, node->span);
 }
 
+/* What belongs to directives of another type says nothing in this one. */
+static void pass_over(struct directives *directives, struct reader *map, enum directive_type type)
+{
+	static const char *const of_loops[] = {"factors", "permutation", "split", NULL};
+	static const char *const of_places[] = {"keep", "bypass", NULL};
+	bool loops = type == TYPE_SPATIAL || type == TYPE_TEMPORAL;
+	const char *const *keys = loops ? of_places : of_loops;
+	for (int i = 0; keys[i]; i++) {
+		const struct node *node = read_node(map, keys[i], OPTIONAL);
+		if (node)
+			diag_warning(directives->reading->diag, node->span,
+				"'%s' says nothing in a directive of type %s, as in Timeloop",
+				keys[i], type_names[type]);
+	}
+	const struct node *split = type == TYPE_TEMPORAL ? read_node(map, "split", OPTIONAL) : NULL;
+	if (split)
+		diag_warning(directives->reading->diag, split->span,
+			"'split' says nothing in a directive of type temporal, as in Timeloop");
+}
+
 static void read_directive(struct directives *directives, const struct node *node)
 {
 	/* constraints that may stand in a mapping; read with them */
@@ -211,15 +248,20 @@ static void read_directive(struct directives *directives, const struct node *nod
 	if (!good || !name ||
 		!nest_target_read(directives->reading, name, directives->arch, &target))
 		return;
+	if (type == TYPE_SKEW) {
+		WRONG(directives, node->span, "a 'skew' is not supported: loops run straight");
+		return;
+	}
 	if (type == TYPE_SPATIAL || type == TYPE_TEMPORAL) {
 		read_loops(directives, &map, &target, type == TYPE_SPATIAL);
 	} else {
 		read_places(directives, &map, &target, true);
 		read_places(directives, &map, &target, false);
 	}
+	pass_over(directives, &map, type);
 	for (int i = 0; flags[i]; i++)
 		read_node(&map, flags[i], OPTIONAL);
-	reader_done(&map);
+	reader_done_lenient(&map);
 }
 
 static void set_factors(struct directives *directives, int d)

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 #include "model/nest_mapping.h"
 #include "spec/quote.h"
@@ -79,12 +80,13 @@ const char *nest_mapping_write(struct arena *arena, const struct arch *arch,
 		const struct level *level = &arch->levels[r];
 		if (level->fanout_x > 1 || level->fanout_y > 1)
 			write_spatial(&text, arch, shape, mapping, r);
-		if (level->kind != LEVEL_STORAGE)
+		if (!domain_iterates(arch, r))
 			continue;
 		write_head(&text, level->name, "temporal");
 		write_factors(&text, shape, mapping, r, false);
 		write_order(&text, shape, mapping->rows[r].temporal_order);
-		write_head(&text, level->name, "dataspace");
+		/* What is not bypassed Timeloop keeps, at dummy levels too. */
+		write_head(&text, level->name, "bypass");
 		write_places(&text, shape, mapping, r, true);
 		write_places(&text, shape, mapping, r, false);
 	}

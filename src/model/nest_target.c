@@ -4,6 +4,7 @@
 #include "model/nest_mapping.h"
 #include "spec/reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool fans_out(const struct level *level)
@@ -51,20 +52,62 @@ static const char *alias_of(struct arena *arena, const char *name)
 	return arena_format(arena, "%.*s", (int)(length - extra), name + sizeof before - 1);
 }
 
+static void aim_at_row(const struct arch *arch, int row, struct nest_target *out)
+{
+	out->row = row;
+	out->name = arch->levels[row].name;
+	out->block_row = arch->tree                     ? block_below(arch, row)
+			 : fans_out(&arch->levels[row]) ? row
+							: -1;
+}
+
+/* Timeloop's level number `left` from the innermost storage outwards; its front end gives what fans
+ * out in v0.4 a level around it. */
+static bool aim_at_number(
+	struct arena *arena, const struct arch *arch, int64_t left, struct nest_target *out)
+{
+	for (int r = arch->level_count - 1; r >= 0; r--) {
+		const struct level *level = &arch->levels[r];
+		bool holds = level->kind == LEVEL_STORAGE ||
+			     (level->kind == LEVEL_CONTAINER && level->device);
+		if (holds && left-- == 0) {
+			aim_at_row(arch, r, out);
+			return true;
+		}
+		if (!arch->tree && fans_out(level) && left-- == 0) {
+			*out = (struct nest_target){level->kind == LEVEL_CONTAINER ? r : -1, r,
+				arena_format(arena, "inter_%s_spatial", level->name)};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")] && strlen(text) < 10;
+}
+
 bool nest_target_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, struct nest_target *out)
 {
 	const char *name;
+	*out = (struct nest_target){.row = -1, .block_row = -1};
 	if (!node_text(reading, node, "a target", &name))
 		return false;
-	out->name = name;
-	out->row = arch_level(arch, name);
-	if (out->row >= 0) {
-		out->block_row = arch->tree                          ? block_below(arch, out->row)
-				 : fans_out(&arch->levels[out->row]) ? out->row
-								     : -1;
+	int row = arch_level(arch, name);
+	if (row >= 0) {
+		aim_at_row(arch, row, out);
 		return true;
 	}
+	if (is_number(name)) {
+		if (aim_at_number(reading->arena, arch, atoi(name), out))
+			return true;
+		return reading_refuse(reading, node,
+			"there is no level %s; levels are counted from the innermost storage, 0",
+			name);
+	}
+	out->name = name;
 	const char *inner = alias_of(reading->arena, name);
 	int r = inner ? arch_level(arch, inner) : -1;
 	if (r >= 0) {

@@ -84,8 +84,10 @@ bool shape_writes_overlap(const struct shape *shape);
  * ([C, [R, [P, stride]]]); a rank or a term may be text ("R + stride*P"); a map of
  * named ranks counts as the list of its values.  The older forms read too: extents
  * beside `shape` instead of under `instance`, the shape's keys beside `instance`,
- * `data-spaces` and `read-write`.  Exactly one dataspace is written.  NULL after
- * complaining.
+ * `data-spaces` and `read-write`.  `shape` may be the name of a shape of Timeloop's
+ * (model/shape_named.h), and a problem with no shape at all has cnn-layer's.  Exactly
+ * one dataspace is written.  Keys that nothing reads are noted where the reading has
+ * an `unread`.  NULL after complaining.
  */
 struct arena;
 struct reading;
@@ -93,7 +95,7 @@ struct node;
 const struct shape *shape_read(const struct reading *reading, const struct node *node);
 
 /* The same of a map that is open, and of which the caller has read keys of its own.  `shape` may be
- * a word: a key of `shapes` (NULL: there are none). */
+ * a word: a key of `shapes` (NULL: there are none), or the name of a shape of Timeloop's. */
 struct reader;
 const struct shape *shape_read_open(struct reader *map, const struct node *shapes);
 

@@ -2,7 +2,9 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "model/shape.h"
+#include "model/shape_named.h"
 #include "spec/reader.h"
+#include "spec/unread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +100,7 @@ static void read_coefficients(struct problem *problem, struct reader *map)
 		bool named = read_text(&item, "name", REQUIRED, &new.name);
 		new.given =
 			read_integer(&item, "default", OPTIONAL, 0, SHAPE_EXTENT_MOST, &new.value);
-		reader_done(&item);
+		reader_done_lenient(&item);
 		if (named && check_name(problem, new.name, new.span))
 			problem->coefficients[problem->coefficient_count++] = new;
 	}
@@ -116,7 +118,7 @@ static const char *near_missing(struct problem *problem, const char *word)
 		if (!problem->coefficients[i].stated)
 			missing[count++] = problem->coefficients[i].name;
 	missing[count] = NULL;
-	return suggest(word, missing);
+	return suggest_misspelt(word, missing);
 }
 
 static bool is_one(const struct node *node)
@@ -148,16 +150,20 @@ static void check_densities(struct problem *problem, const struct node *node)
 			"counts");
 }
 
-/* Keys that are no part of the shape, such as the W and H of an input, only get a warning. */
-static void warn_unused(struct problem *problem, const struct node_entry *entry)
+/* Keys that are no part of the shape, such as the W and H of an input, are not read. */
+static void pass_unused(
+	struct problem *problem, const struct reader *map, const struct node_entry *entry)
 {
+	const struct reading *reading = problem->reading;
 	const char *near = near_missing(problem, entry->key);
 	if (near)
 		WRONG(problem, entry->key_span,
 			"the shape has no dimension or coefficient '%s'; did you mean '%s'?",
 			entry->key, near);
+	else if (reading->unread)
+		unread_add(reading->arena, reading->unread, entry, map->what);
 	else
-		diag_warning(problem->reading->diag, entry->key_span,
+		diag_warning(reading->diag, entry->key_span,
 			"'%s' is no dimension or coefficient of the shape and is not used",
 			entry->key);
 }
@@ -189,7 +195,7 @@ static void read_unused(struct problem *problem, const struct reader *map)
 		for (size_t k = 0; k < map->known_count; k++)
 			known |= text_equal(map->known[k], entry->key);
 		if (!known)
-			warn_unused(problem, entry);
+			pass_unused(problem, map, entry);
 	}
 }
 
@@ -381,7 +387,7 @@ static void read_space(struct problem *problem, const struct node *node)
 	bool good = read_text(&map, "name", REQUIRED, &space.name);
 	const struct node *projection = read_node(&map, "projection", REQUIRED);
 	read_bool(&map, either(&map, "read_write", "read-write"), OPTIONAL, &space.written);
-	reader_done(&map);
+	reader_done_lenient(&map);
 	if (!good || !check_name(problem, space.name, node->span))
 		return;
 	if (projection)
@@ -451,56 +457,59 @@ static struct reader *open_instance(
 	return instance;
 }
 
-/* What a `shape:` means: itself, or of a word the shape of that name. */
-static const struct node *find_shape(
-	const struct reading *reading, const struct node *written, const struct node *shapes)
+/* The shape of a problem: under `shape`, or its keys beside the instance, or, where a problem may
+ * go without both, the one that Timeloop takes.  NULL after complaining. */
+static struct reader *open_shape(struct problem *problem, struct reader *map,
+	const struct node *shapes, bool may_lack, struct reader *inner)
 {
-	if (written->kind != NODE_SCALAR)
-		return written;
-	const struct node *found = node_find(shapes, written->text);
-	if (found)
-		return found;
-	if (!shapes) {
-		reading_refuse(reading, written,
-			"shapes by name are not read; 'shape' wants the dimensions and "
-			"data_spaces of '%s'",
-			written->text);
-		return NULL;
+	static const char *const own[] = {"dimensions", "data_spaces", "data-spaces"};
+	const struct reading *reading = problem->reading;
+	const struct node *found = NULL, *written = read_node(map, "shape", OPTIONAL);
+	bool flat = !may_lack;
+	for (int i = 0; i < 3; i++)
+		flat |= node_find(map->map, own[i]) != NULL;
+	if (!written && flat)
+		return map;
+	if (written) {
+		found = shape_named_find(reading, written, shapes);
+	} else {
+		found = shape_named(reading, shape_named_default);
+		diag_note(reading->diag, map->map->span,
+			"no shape is given: it is that of %s, as in Timeloop", shape_named_default);
 	}
-	const char **names = arena_array(reading->arena, const char *, shapes->count + 1);
-	for (size_t i = 0; i < shapes->count; i++)
-		names[i] = shapes->entries[i].key;
-	const char *near = diag_full(reading->diag) ? NULL : suggest(written->text, names);
-	reading_refuse(reading, written,
-		near ? "unknown shape '%s'; did you mean '%s'?"
-		     : "unknown shape '%s'; 'shapes' has no such key",
-		written->text, near);
-	return NULL;
+	return found && reader_open(inner, reading, found, "shape") ? inner : NULL;
 }
 
-const struct shape *shape_read_open(struct reader *map, const struct node *shapes)
+static void refuse_flattening(struct problem *problem, struct reader *form)
+{
+	const struct node *flatten = read_node(form, "flatten", OPTIONAL);
+	if (flatten && (flatten->count || *flatten->text))
+		WRONG(problem, flatten->span, "'flatten' is not supported: dimensions stay apart");
+}
+
+static const struct shape *read_shape(struct reader *map, const struct node *shapes, bool may_lack)
 {
 	const struct reading *reading = map->reading;
 	struct problem *problem = arena_new(reading->arena, struct problem);
 	struct shape *shape = problem->shape = arena_new(reading->arena, struct shape);
 	struct reader inner, instance;
+	const struct node *name;
 	size_t errors = diag_errors(reading->diag);
 	problem->reading = reading;
 	shape->span = map->map->span;
 	shape->name = "problem";
-	struct reader *form = map;
 	read_version(problem, map);
-	const struct node *written = read_node(map, "shape", OPTIONAL);
-	if (written) {
-		const struct node *found = find_shape(reading, written, shapes);
-		if (!found || !reader_open(&inner, reading, found, "shape"))
-			return NULL;
-		form = &inner;
-		read_version(problem, &inner);
-	}
-	read_text(form, "name", OPTIONAL, &shape->name);
+	struct reader *form = open_shape(problem, map, shapes, may_lack, &inner);
+	if (!form)
+		return NULL;
+	if (form != map)
+		read_version(problem, form);
+	name = read_node(form, "name", OPTIONAL);
+	if (name && (name->kind != NODE_SCALAR || *name->text))
+		read_text(form, "name", OPTIONAL, &shape->name);
 	read_dimensions(problem, form);
 	read_coefficients(problem, form);
+	refuse_flattening(problem, form);
 	struct reader *extents = open_instance(problem, map, &instance);
 	if (extents)
 		read_extents(problem, extents);
@@ -508,15 +517,20 @@ const struct shape *shape_read_open(struct reader *map, const struct node *shape
 	if (extents)
 		read_unused(problem, extents);
 	if (form != extents)
-		reader_done(form);
+		reader_done_lenient(form);
 	if (map != form && map != extents)
-		reader_done(map);
+		reader_done_lenient(map);
 	shape_finish(shape);
 	return diag_errors(reading->diag) == errors ? shape : NULL;
+}
+
+const struct shape *shape_read_open(struct reader *map, const struct node *shapes)
+{
+	return read_shape(map, shapes, false);
 }
 
 const struct shape *shape_read(const struct reading *reading, const struct node *node)
 {
 	struct reader map;
-	return reader_open(&map, reading, node, "problem") ? shape_read_open(&map, NULL) : NULL;
+	return reader_open(&map, reading, node, "problem") ? read_shape(&map, NULL, true) : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 
 #include <inttypes.h>
@@ -83,6 +84,14 @@ static json_t *make_kept(const struct choices *of, int r)
 	return json_string(text.length ? text_read(&text) : "nothing");
 }
 
+static bool has_loops(const struct mapping *mapping, int r)
+{
+	bool any = false;
+	for (int d = 0; d < mapping->loop_count; d++)
+		any |= mapping->rows[r].temporal[d] > 1;
+	return any;
+}
+
 json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct mapping *mapping, const struct mapping *other)
 {
@@ -93,13 +102,15 @@ json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct 
 		bool stores = level->kind == LEVEL_STORAGE;
 		if (level->fanout_x > 1 || level->fanout_y > 1)
 			json_object_set_new(root,
-				stores ? arena_format(arena, "%s spatial", level->name)
-				       : level->name,
+				domain_iterates(arch, r)
+					? arena_format(arena, "%s spatial", level->name)
+					: level->name,
 				make_loops(&of, r, true));
-		if (!stores)
+		if (!stores && !has_loops(mapping, r) && !has_loops(other, r))
 			continue;
 		json_t *loops = make_loops(&of, r, false);
-		json_object_set_new(loops, "keeps words of", make_kept(&of, r));
+		if (stores)
+			json_object_set_new(loops, "keeps words of", make_kept(&of, r));
 		json_object_set_new(root, level->name, loops);
 	}
 	return root;

@@ -106,12 +106,21 @@ static json_t *make_multipliers(const struct nest_report *report)
 		hierarchy->compute_energy_source, "dataspaces");
 }
 
+bool nest_report_shows(const struct nest_report *report, int level)
+{
+	const struct nest_level *nest = &report->hierarchy->levels[level];
+	bool keeps = false;
+	for (int t = 0; t < report->shape->space_count; t++)
+		keeps |= report->mapping->residency[t] >> nest->row & 1;
+	return nest->storage && (keeps || report->score->level_pj[level] != 0);
+}
+
 static json_t *make_levels(struct arena *arena, const struct nest_report *report)
 {
 	json_t *list = json_array();
 	json_array_append_new(list, make_multipliers(report));
 	for (int i = 0; i < report->hierarchy->level_count; i++)
-		if (report->hierarchy->levels[i].storage)
+		if (nest_report_shows(report, i))
 			json_array_append_new(list, make_level(arena, report, i));
 	return list;
 }

@@ -21,7 +21,8 @@
  *	         total_reads, total_fills, total_updates; energy_pj
  *
  * A run adds: finished, agrees, right, wrong (when it is not), events and the times of
- * `run`.  Levels that only fan out are left out.
+ * `run`.  Levels that only fan out are left out, and so are, as in Timeloop's statistics,
+ * those that keep nothing and take no energy.
  */
 struct nest_run {
 	bool finished; /* false: nothing else holds, and `wrong` says why */
@@ -48,6 +49,9 @@ struct nest_report {
 	const struct nest_run *run;               /* NULL: not executed */
 	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
 };
+
+/* Whether a level of the hierarchy is shown. */
+bool nest_report_shows(const struct nest_report *report, int level);
 
 /* The levels without the multipliers, and without times and energies: words only. */
 json_t *nest_json_words(struct arena *arena, const struct nest_report *report);

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/domain.h"
 #include "model/mapping_notation.h"
 #include "report/nest_array_report.h"
 
@@ -53,13 +54,21 @@ static void add_level_name(struct text *text, const struct nest_report *report, 
 	text_add(text, count ? "\n" : " nothing\n");
 }
 
+static bool has_loops(const struct nest_report *report, int r)
+{
+	bool any = false;
+	for (int d = 0; d < report->shape->dimension_count; d++)
+		any |= report->mapping->rows[r].temporal[d] > 1;
+	return any;
+}
+
 static void add_nest(struct text *text, const struct nest_report *report)
 {
 	int depth = 0;
 	text_add(text, "\n");
 	for (int r = 0; r < report->mapping->level_count; r++) {
 		depth = add_loops(text, report, r, true, depth);
-		if (report->arch->levels[r].kind == LEVEL_STORAGE)
+		if (domain_stores(report->arch, r) || has_loops(report, r))
 			add_level_name(text, report, r, depth);
 		depth = add_loops(text, report, r, false, depth);
 	}
@@ -102,7 +111,7 @@ static void add_levels(struct text *text, const struct nest_report *report)
 		hierarchy->compute_mesh_x * hierarchy->compute_mesh_y,
 		report->counts->compute_cycles, "", report->score->compute_pj);
 	for (int i = 0; i < hierarchy->level_count; i++)
-		if (hierarchy->levels[i].storage)
+		if (nest_report_shows(report, i))
 			add_level(text, report, i);
 }
 

@@ -18,7 +18,9 @@ static void add_levels(struct space *space)
 		if (level->fanout_x * level->fanout_y > 1)
 			space->levels[space->level_count++] =
 				(struct tiling_level){level->block_row, i, true};
-		if (level->storage)
+		bool dummy =
+			hierarchy->dummy_loops && domain_iterates(space->domain->arch, level->row);
+		if (level->storage || dummy)
 			space->levels[space->level_count++] =
 				(struct tiling_level){level->row, i, false};
 	}

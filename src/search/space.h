@@ -42,7 +42,7 @@
 enum space_choice { CHOICE_FACTORS, CHOICE_ORDERS, CHOICE_SPLITS, CHOICE_RESIDENCY, CHOICE_COUNT };
 extern const char *const space_choice_names[]; /* "factors", "orders", "splits", "residency" */
 
-/* One row of loops: temporal ones of a storage level, or spatial ones of a fan-out. */
+/* One row of loops: temporal ones of a storage or dummy level, or spatial ones of a fan-out. */
 struct tiling_level {
 	int row;   /* of the mapping */
 	int level; /* of the hierarchy: it has these loops, or the block below it has */
@@ -73,9 +73,10 @@ const struct space *space_listed(struct arena *arena, const struct space *space)
 
 /*
  * How many there are of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
- * factors, the product over dimensions; orders, (free loops)! for every tiling level but those
- * that have one form, where a loop is free if its order is not given and its bound may exceed 1;
- * splits, dimensions + 1 for every fan-out whose split is not given; residency, 2 for each free
+ * factors, the product over dimensions; orders, (dimensions that no permutation places)! for every
+ * tiling level, whatever their bounds (InitLoopPermutationSpace of its mapspaces/uber.cpp), where
+ * the temporal loops of the innermost tiling level and a fan-out along one axis without a
+ * permutation have one order; splits, dimensions + 1 for every fan-out whose split is not given; residency, 2 for each free
  * bit.
  */
 struct space_sizes {
@@ -125,9 +126,5 @@ void space_level_follow(const struct space *space, const struct tiling_level *le
 
 /* Gives the temporal loops an order that the domain allows. */
 void space_set_orders(const struct space *space, struct mapping *mapping);
-
-/* Loops whose order is free at a tiling level, before factors are known; 0 where all orders have
- * one form. */
-int space_free_loops(const struct space *space, const struct tiling_level *level);
 
 #endif

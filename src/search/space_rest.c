@@ -71,21 +71,6 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 	return may || level->level == 0;
 }
 
-int space_free_loops(const struct space *space, const struct tiling_level *level)
-{
-	if (has_one_form(space, level))
-		return 0;
-	const struct row_domain *row = row_of(space, level);
-	const struct shape *shape = space->domain->shape;
-	uint32_t given = parts_of(space, level).given;
-	int count = 0;
-	for (int d = 0; d < shape->dimension_count; d++) {
-		int64_t most = level->spatial ? row->spatial[d].most : row->temporal[d].most;
-		count += !(given >> d & 1) && most > 1 && shape->dimensions[d].extent > 1;
-	}
-	return count;
-}
-
 /*
  * What can be told apart at one level under given factors.  Loops of bound above 1
  * are busy, the others idle.

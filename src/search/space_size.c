@@ -16,6 +16,22 @@ static const char *digits(struct arena *arena, const mpz_t number)
 	return mpz_get_str(text, 10, number);
 }
 
+/* Loops of tiling level i whose order Timeloop's mapspace leaves open: all that no permutation
+ * gives, whatever their bounds.  Those of the innermost tiling level have one order there, and so
+ * have those of a fan-out along one axis if none is given. */
+static int open_loops(const struct space *space, int i)
+{
+	const struct tiling_level *level = &space->levels[i];
+	const struct row_domain *row = &space->domain->rows[level->row];
+	const struct nest_level *block = &space->domain->hierarchy->levels[level->level];
+	int given = level->spatial ? row->spatial_inner + row->spatial_outer
+				   : row->temporal_inner + row->temporal_outer;
+	bool line = block->fanout_x == 1 || block->fanout_y == 1;
+	if (level->spatial ? !given && line : i == 0)
+		return 0;
+	return space->domain->shape->dimension_count - given;
+}
+
 static void count_choice(const struct space *space, enum space_choice choice, mpz_t out)
 {
 	int dimensions = space->domain->shape->dimension_count;
@@ -29,7 +45,7 @@ static void count_choice(const struct space *space, enum space_choice choice, mp
 	for (int i = 0; i < space->level_count; i++) {
 		const struct tiling_level *level = &space->levels[i];
 		if (choice == CHOICE_ORDERS) {
-			mpz_fac_ui(part, (unsigned long)space_free_loops(space, level));
+			mpz_fac_ui(part, (unsigned long)open_loops(space, i));
 			mpz_mul(out, out, part);
 		}
 		if (choice == CHOICE_SPLITS && level->spatial &&

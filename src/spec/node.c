@@ -6,6 +6,7 @@
 #include "spec/cfg.h"
 #include "spec/compose.h"
 #include "spec/file.h"
+#include "spec/loop_nest.h"
 
 #include <string.h>
 
@@ -15,7 +16,10 @@ static const struct node *read_source(
 	if (cfg_is(source))
 		return file_check_characters(source, diag) ? cfg_compose(arena, source, diag)
 							   : NULL;
-	return file_check(source, diag) ? compose(arena, source, diag) : NULL;
+	if (!file_check(source, diag))
+		return NULL;
+	return loop_nest_is(source) ? loop_nest_read(arena, source, diag)
+				    : compose(arena, source, diag);
 }
 
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag)

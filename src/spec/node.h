@@ -58,7 +58,8 @@ struct node {
 
 struct arena;
 
-/* NULL after complaining to `diag`.  "-" reads stdin. */
+/* NULL after complaining to `diag`.  "-" reads stdin.  Timeloop's printed loop nests read, too
+ * (spec/loop_nest.h). */
 const struct node *node_read_file(struct arena *arena, const char *path, struct diag *diag);
 
 /* The same for text in memory; `name` stands in messages. */

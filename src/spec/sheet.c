@@ -26,6 +26,7 @@ static const struct key keys[] = {
 	{"network", UNREAD, false},
 	{"constraints", UNREAD, true},
 	{"architecture_constraints", UNREAD, true},
+	{"arch_constraints", UNREAD, true},
 	{"mapspace_constraints", UNREAD, true},
 	{"mapspace", UNREAD, true},
 	{"ERT", UNREAD, false},
@@ -117,10 +118,13 @@ static void judge_unknown(struct sheet *sheet)
 	sheet->unknown.count = 0;
 }
 
-/* The targets of a constraints value: the list itself, or that under `targets`. */
+/* The targets of a constraints value: the list itself, or that under `targets` or, in a mapspace,
+ * `constraints`. */
 static const struct node *targets_of(const struct node *value)
 {
 	const struct node *targets = node_find(value, "targets");
+	if (!targets)
+		targets = node_find(value, "constraints");
 	return value->kind == NODE_MAP && targets ? targets : value;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "spec/sheet.h"
+#include "spec/unread.h"
 #include "tests/support/complaints.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ const struct shape *problem_of_text(struct arena *arena, const char *yaml, const
 	struct reading reading;
 	const struct node *node = open_text(arena, diag, yaml, "problem", &reading);
 	const struct shape *shape = node ? shape_read(&reading, node) : NULL;
+	unread_note(arena, reading.unread, diag);
 	if (complaints)
 		*complaints = complaints_text(arena, diag);
 	return shape;
