@@ -1,5 +1,5 @@
 /*
- * Broadcasts, and operations beside them, with a few characters changed: read or refused with a
+ * Broadcasts, and operations beside them, with something changed: read or refused with a
  * complaint.  What is read and breaks no rule is priced, executed as priced, and written so that it
  * reads as the same.
  */
@@ -111,7 +111,8 @@ static void changed_broadcasts_are_read_or_refused(void **state)
 		check_text(arena, mutated_text(arena, &random, seeds[i % SEEDS]));
 		arena_close(arena);
 	}
-	print_message("%ld read, %ld legal, %ld executed\n", seen.read, seen.legal, seen.executed);
+	print_message("%ld legal, %ld executed\n", seen.legal, seen.executed);
+	mutated_tell(count + SEEDS, seen.read);
 }
 
 int main(void)
