@@ -21,7 +21,7 @@
 
 /* A child takes so many inputs, so that leaks are seen and memory is given back; an input may take
  * so many seconds of processors. */
-enum { BATCH = 500, SECONDS_MOST = 30, FINDINGS_MOST = 20 };
+enum { BATCH = 500, SECONDS_MOST = 30, FINDINGS_MOST = 20, TOLD_EACH = 10000 };
 
 /* Of the children and their parent. */
 struct shared {
@@ -32,7 +32,7 @@ struct run {
 	struct arena *arena;
 	const char *name, *base, *folder; /* folders of all, and of the input under way */
 	uint64_t seed;
-	long first, end, findings;
+	long first, end, findings, told;
 	fuzz_one *one;
 	struct shared *shared;
 };
@@ -152,6 +152,17 @@ static void tell_finding(struct run *run, int status)
 	arena_close(arena);
 }
 
+/* Of long runs, now and then. */
+static void tell_progress(struct run *run)
+{
+	long done = run->shared->next - run->first;
+	if (done < run->told + TOLD_EACH)
+		return;
+	run->told = done;
+	printf("so far: %ld inputs, %ld past reading\n", done, run->shared->past);
+	fflush(stdout);
+}
+
 static void run_all(struct run *run)
 {
 	while (run->shared->next < run->end && run->findings < FINDINGS_MOST) {
@@ -166,6 +177,7 @@ static void run_all(struct run *run)
 			abort();
 		if (status != 0)
 			tell_finding(run, status);
+		tell_progress(run);
 	}
 }
 
