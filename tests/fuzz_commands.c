@@ -222,13 +222,13 @@ static void change_file(struct trial *trial)
 		mutated_with(trial->input->arena, random, trial->texts[i], any_text(trial));
 }
 
-static void write_file(struct trial *trial, int i)
+static const char *put(const struct trial *trial, const char *name, const char *text)
 {
-	struct arena *arena = trial->input->arena;
-	trial->paths[i] = arena_format(arena, "%s/%d.yaml", trial->input->folder, i);
-	FILE *file = fopen(trial->paths[i], "wb");
-	if (!file || fputs(trial->texts[i], file) < 0 || fclose(file) != 0)
-		fuzz_wrong("cannot write %s", trial->paths[i]);
+	const char *path = arena_format(trial->input->arena, "%s/%s", trial->input->folder, name);
+	FILE *file = fopen(path, "wb");
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		fuzz_wrong("cannot write %s", path);
+	return path;
 }
 
 static const char *any_word(struct random *random, const char *const *words)
@@ -251,7 +251,8 @@ static struct trial draw_trial(const struct fuzz_input *input, const struct fami
 	if (draw_chance(input->random, 6))
 		change_file(&trial);
 	for (int i = 0; i < trial.count; i++)
-		write_file(&trial, i);
+		trial.paths[i] =
+			put(&trial, arena_format(input->arena, "%d.yaml", i), trial.texts[i]);
 	trial.reads = draw_chance(input->random, 5) ? any_word(input->random, family->reads) : "";
 	return trial;
 }
@@ -363,6 +364,30 @@ static void check_certificate(const struct trial *trial, const char *folder)
 			did.status, did.err, did.out);
 }
 
+/* What was found, with something changed, is read or refused; what `check` takes runs as it is
+ * priced. */
+static void change_found(const struct trial *trial, const char *folder)
+{
+	struct arena *arena = trial->input->arena;
+	const char *plan =
+		text_of_file(arena, arena_format(arena, "%s/plans/point-001.yaml", folder));
+	const char *proof = text_of_file(arena, arena_format(arena, "%s/certificate.yaml", folder));
+	if (plan && trial->family->plan_key) {
+		struct words words = words_of(trial, trial->family->plan_key);
+		words_add(arena, &words, "%s",
+			put(trial, "changed.yaml",
+				mutated_text(arena, trial->input->random, plan)));
+		if (do_command(trial->input, &command_check, &words).status == EXIT_FOUND)
+			score_and_simulate(trial, &words, false);
+	}
+	if (proof) {
+		struct words words = words_of(trial, NULL);
+		words_add(arena, &words, "--budget 2000 --certificate %s",
+			put(trial, "proof.yaml", mutated_text(arena, trial->input->random, proof)));
+		do_command(trial->input, &command_check, &words);
+	}
+}
+
 static const char *found_in(struct arena *arena, const char *folder)
 {
 	const char *csv = text_of_file(arena, arena_format(arena, "%s/pareto.csv", folder));
@@ -392,6 +417,8 @@ static void explore(const struct trial *trial)
 		check_plans(trial, folder);
 	if (did.status != EXIT_INPUT)
 		check_certificate(trial, folder);
+	if (did.status != EXIT_INPUT && draw_chance(random, 2))
+		change_found(trial, folder);
 	if (!draw_chance(random, 8))
 		return;
 	const char *other = arena_format(arena, "%s/again", trial->input->folder);
