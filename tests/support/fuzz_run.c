@@ -26,6 +26,7 @@ enum { BATCH = 500, SECONDS_MOST = 30, FINDINGS_MOST = 20, TOLD_EACH = 10000 };
 /* Of the children and their parent. */
 struct shared {
 	long next, past; /* input under way, or the next; inputs that were read */
+	bool under_way;
 };
 
 struct run {
@@ -120,7 +121,9 @@ _Noreturn static void child(const struct run *run)
 	dup2(said_files[OUT], STDOUT_FILENO);
 	dup2(said_files[ERR], STDERR_FILENO);
 	for (int i = 0; i < BATCH && run->shared->next < run->end; i++) {
+		run->shared->under_way = true;
 		one_input(run, run->shared->next);
+		run->shared->under_way = false;
 		run->shared->next++;
 	}
 	exit(0);
@@ -148,7 +151,8 @@ static void tell_finding(struct run *run, int status)
 		moved ? kept : run->base, err, out);
 	fflush(stdout);
 	run->findings++;
-	run->shared->next++;
+	run->shared->next += run->shared->under_way; /* else a leak of any input before it */
+	run->shared->under_way = false;
 	arena_close(arena);
 }
 
