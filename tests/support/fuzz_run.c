@@ -21,7 +21,7 @@
 
 /* A child takes so many inputs, so that leaks are seen and memory is given back; an input may take
  * so many seconds of processors. */
-enum { BATCH = 500, SECONDS_MOST = 30, FINDINGS_MOST = 20, TOLD_EACH = 10000 };
+enum { BATCH = 500, SECONDS_MOST = 60, FINDINGS_MOST = 20, TOLD_EACH = 10000 };
 
 /* Of the children and their parent. */
 struct shared {
