@@ -44,6 +44,9 @@ static struct nest_run execute(
 	struct nest_sim_options options = {
 		.data = small, .timing = true, .seed = seed, .steps_most = (uint64_t)steps_most};
 	nest_evaluate(model, inputs->mapping, counts, score);
+	if (!is_counted(score->verdict))
+		return (struct nest_run){
+			.wrong = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score)};
 	struct nest_sim sim =
 		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
 	struct nest_run run = {
