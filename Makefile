@@ -168,6 +168,14 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
+# The program's commands run inside a test; it has a main of its own.
+$(OUT)/src/main_inside.o: src/main.c $(OUT)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(OUT)/tests/fuzz_commands $(OUT)/tests/fuzz_place: $(OUT)/tests/%: $(OUT)/tests/%.o $(OUT)/src/main_inside.o \
+		$(call object,$(filter-out src/main.c,$(COMMAND_SOURCES))) $(SUPPORT) $(LIBRARY)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) $(SUPPORT) $(LIBRARY) -lcmocka $(LIBS) -o $@
+
 $(OUT)/tests/%: $(OUT)/tests/%.o $(SUPPORT) $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
 

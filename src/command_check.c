@@ -10,16 +10,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Runs the plan with identities in every stick: what is illegal shows. */
-static int check_plan(struct arena *arena, const struct recipe_result *made)
+/* Runs the plan with identities in every stick, as far as memory allows: what is illegal shows. */
+static int check_plan(
+	struct arena *arena, const struct inputs *inputs, const struct recipe_result *made)
 {
 	struct outcome outcome = evaluate_cost(made->plan, arena);
-	struct simulation how = {.mode = SIM_IDENTITY};
+	struct simulation how = {
+		.mode = evaluate_mode(inputs->workload, inputs->arch, &outcome.cost.score),
+		.steps_most = EVALUATE_STEPS_MOST};
+	if (how.mode == SIM_DATA)
+		how.mode = SIM_IDENTITY;
 	if (!outcome.why)
 		evaluate_simulate(&outcome, &how, arena);
 	if (outcome.why) {
 		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;
+	}
+	if (outcome.too_long) {
+		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		return EXIT_NOTHING;
 	}
 	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
 		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.sim.faults[i].text);
@@ -30,9 +39,11 @@ static int check_plan(struct arena *arena, const struct recipe_result *made)
 	}
 	command_print(arena_format(arena,
 		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
-		" events, no fault, counts agree\n",
+		" events, no fault, counts agree%s\n",
 		made->plan->step_count, outcome.cost.score.cycles, outcome.sim.cycles,
-		outcome.sim.events));
+		outcome.sim.events,
+		how.mode == SIM_COUNT ? " (contents are not followed in more than 1 GiB of tensors)"
+				      : ""));
 	return EXIT_FOUND;
 }
 
@@ -67,7 +78,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	struct recipe_result made = inputs_plan(&inputs, arena);
 	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;
-	return check_plan(arena, &made);
+	return check_plan(arena, &inputs, &made);
 }
 
 static const struct option options[] = {

@@ -17,6 +17,7 @@ static void execute(
 	struct truth truth;
 	struct simulation how = {
 		.mode = evaluate_mode(inputs->workload, inputs->arch, &outcome->cost.score),
+		.steps_most = EVALUATE_STEPS_MOST,
 		.trace = trace};
 	if (how.mode == SIM_DATA) {
 		truth = evaluate_truth(
@@ -76,6 +77,10 @@ static int report(
 	if (outcome.why) {
 		fprintf(stderr, "lxplore: %s\n", outcome.why);
 		return EXIT_IMPOSSIBLE;
+	}
+	if (outcome.too_long) {
+		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		return EXIT_NOTHING;
 	}
 	if (trace)
 		command_write(arena, trace->text, trace_json(arena, &outcome));

@@ -13,7 +13,7 @@
 #include "tests/test.h"
 
 /*
- * Machines with a few characters changed: read or refused with a complaint, and
+ * Machines with something changed: read or refused with a complaint, and
  * the levels of what is read fit into each other.
  */
 static const char *const seeds[] = {
@@ -139,7 +139,7 @@ static void changed_machines_are_read_or_refused(void **state)
 		read += good;
 		arena_close(arena);
 	}
-	print_message("%ld read, %ld refused\n", read, count - read);
+	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 

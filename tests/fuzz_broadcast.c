@@ -1,5 +1,5 @@
 /*
- * Broadcasts, and operations beside them, with a few characters changed: read or refused with a
+ * Broadcasts, and operations beside them, with something changed: read or refused with a
  * complaint.  What is read and breaks no rule is priced, executed as priced, and written so that it
  * reads as the same.
  */
@@ -50,6 +50,10 @@ static const char *const seeds[] = {
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds };
 
+/* Bounds on rounds take time in proportion to the cube of the ranks: seconds for the most that there
+ * may be. */
+enum { RANKS_PRICED = 128 };
+
 static struct {
 	long read, legal, executed;
 } seen;
@@ -81,6 +85,8 @@ static void check_text(struct arena *arena, const char *body)
 	if (!broadcast)
 		return;
 	seen.read++;
+	if (broadcast->ranks > RANKS_PRICED)
+		return;
 	broadcast_check(broadcast, arena, &faults);
 	if (faults || broadcast_price(broadcast, NULL, arena, &outcome))
 		return;
@@ -111,7 +117,8 @@ static void changed_broadcasts_are_read_or_refused(void **state)
 		check_text(arena, mutated_text(arena, &random, seeds[i % SEEDS]));
 		arena_close(arena);
 	}
-	print_message("%ld read, %ld legal, %ld executed\n", seen.read, seen.legal, seen.executed);
+	print_message("%ld legal, %ld executed\n", seen.legal, seen.executed);
+	mutated_tell(count + SEEDS, seen.read);
 }
 
 int main(void)

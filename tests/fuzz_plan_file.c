@@ -4,6 +4,7 @@
 #include "model/plan_file.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
+#include "tests/support/mutated_text.h"
 #include "tests/support/ranks_arch.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
@@ -137,14 +138,17 @@ static void damage(const struct arch *arch, const char *workload_text, const cha
 	for (long i = 0; i < all; i++) {
 		struct arena *arena = arena_open();
 		struct random random = random_open(seed, (uint64_t)i);
-		char text[ROOM] = {0};
-		memcpy(text, plan_text, strlen(plan_text));
+		char words_in[ROOM] = {0};
+		const char *text = words_in;
+		memcpy(words_in, plan_text, strlen(plan_text));
 		for (uint64_t n = random_below(&random, 4); n > 0; n--)
-			mutate(&random, text, sizeof text);
+			mutate(&random, words_in, sizeof words_in);
+		if (draw_chance(&random, 2))
+			text = mutated_text(arena, &random, plan_text);
 		good += check_one(arena, arch, workload, text);
 		arena_close(arena);
 	}
-	print_message("%ld of %ld are plans\n", good, all);
+	mutated_tell(all, good);
 	assert_true(!draws_are_many(all) || (good > 0 && good < all));
 	arena_close(outer);
 }

@@ -9,7 +9,7 @@
 #include "tests/test.h"
 
 /*
- * Problems, and mappings in both of their forms, with a few characters changed: read or
+ * Problems, and mappings in both of their forms, with something changed: read or
  * refused with a complaint, and what is read keeps its promises.
  */
 static const char *const problems[] = {
@@ -95,7 +95,8 @@ static void changed_networks_are_read_or_refused(void **state)
 		read += made != NULL;
 		arena_close(arena);
 	}
-	assert_true(read > 0 && read < count);
+	mutated_tell(count, read);
+	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 
 static void changed_problems_are_read_or_refused(void **state)
@@ -116,6 +117,7 @@ static void changed_problems_are_read_or_refused(void **state)
 		read += shape != NULL;
 		arena_close(arena);
 	}
+	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 
@@ -157,6 +159,7 @@ static void changed_directives_are_read_or_refused(void **state)
 		read += good;
 		arena_close(arena);
 	}
+	mutated_tell(count, read);
 	assert_true(!draws_are_many(count) || (read > 0 && read < count));
 }
 
@@ -179,6 +182,7 @@ static void changed_lines_are_parsed_or_refused(void **state)
 		parsed += !why;
 		arena_close(arena);
 	}
+	mutated_tell(count, parsed);
 	assert_true(!draws_are_many(count) || (parsed > 0 && parsed < count));
 }
 

@@ -353,6 +353,10 @@ static void graphs_need_hbm_cores_and_lx(void **state)
 			"its scratchpad has no 'size'"},
 		{HEAD SYSTEM DRAM CORES
 			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
+			"64GiB + 128B, alignment: 128}}\n" MAC,
+			"its scratchpad has more than 64 GiB"},
+		{HEAD SYSTEM DRAM CORES
+			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
 			"4KiB}}\n" MAC,
 			"its scratchpad must align buffers to sticks, 'alignment: 128'"},
 		{HEAD SYSTEM DRAM CORES PAD

@@ -298,6 +298,8 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD DRAM "  - !Parallel {nodes: [!Parallel {nodes: []}]}\n" MAC,
 			"error: a !Parallel inside a !Parallel is not read"},
 		{HEAD DRAM "  - !Parallel {node: []}\n" MAC, "error: !Parallel has no 'nodes'"},
+		{HEAD DRAM "  - !Container {name: PE, spatial: [{meshX: 4}]}\n" MAC,
+			"error: 'spatial' in level 'PE' is a list; a map is expected"},
 		{HEAD DRAM "  - !Nothing {}\n" MAC, "error: !Nothing is a branch of a !Parallel"},
 		{HEAD DRAM "  - !Paralel {nodes: []}\n" MAC,
 			"error: unknown tag '!Paralel'; did you mean '!Parallel'?"},

@@ -239,6 +239,22 @@ static void the_assembly_line_says_what_the_keys_say(void **state)
 	assert_string_equal(codes_of(*state, unlike), "E_DTYPE_GROUP E_DST_SHAPE");
 }
 
+/* A dense tensor of more than 2^31 elements has strides above every extent. */
+static void strides_of_large_tensors_are_read_again(void **state)
+{
+	const char *why;
+	const struct broadcast *large = read(*state,
+		"broadcast: {dtype: fp16, shape: [33554432, 128], ranks: 2, "
+		"tile: {rows: 16, cols: 32}}",
+		&why);
+	assert_int_equal(large->source.stride[0], INT64_C(1) << 32);
+	const char *written = broadcast_write(*state, large);
+	const struct broadcast *again = read(*state, written, &why);
+	if (!again)
+		fail_msg("%s%s", written, why);
+	assert_string_equal(broadcast_write(*state, again), written);
+}
+
 static void speeds_come_from_the_machine_or_the_broadcast(void **state)
 {
 	const char *why;
@@ -406,6 +422,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_assembly_line_says_what_the_keys_say, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			strides_of_large_tensors_are_read_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			speeds_come_from_the_machine_or_the_broadcast, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_program_is_that_of_the_page, set_up, tear_down),

@@ -126,6 +126,32 @@ static const char *replaced(const char *text, const char *from, const char *to)
 	return arena_format(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
+/* Energies whose sums the search rounds otherwise than the model: a bound that the best mapping meets
+ * is no more above it than the certificate allows. */
+static void a_bound_that_is_met_is_verified(void **state)
+{
+	static const char problem[] =
+		"problem:\n"
+		"  shape: {name: product, dimensions: [C, M, P], data_spaces: [\n"
+		"    {name: Weights, projection: [C, M]}, {name: Inputs, projection: [C, P]},\n"
+		"    {name: Outputs, projection: [M, P], read_write: true}]}\n"
+		"  instance: {C: 16, M: 16, P: 4}\n";
+	const char *machine = text_of_file(arena, "specs/arch/gemmini.yaml");
+	const char *specs = arena_format(arena, "%s %s specs/constraints/weight_stationary.yaml",
+		folder_path("machine.yaml"), folder_put("problem.yaml", problem));
+	for (int size = 300; size < 304; size++) {
+		const char *words = arena_format(arena, "sizeKB: %d", size);
+		folder_put("machine.yaml", replaced(machine, "sizeKB: 256", words));
+		struct ended ended = explore(arena_format(
+			arena, "%s --solver map=exact --objective energy --budget 1", specs));
+		assert_int_equal(ended.status, 0);
+		assert_non_null(strstr(folder_text("certificate.yaml"), "claim: bound"));
+		ended = check(specs, "certificate.yaml");
+		if (ended.status)
+			fail_msg("%d KB: %s%s", size, ended.out, ended.err);
+	}
+}
+
 struct change {
 	const char *from, *to;
 	int status;
@@ -180,6 +206,22 @@ static void every_change_is_told(void **state)
 		expect_refused(SMALL, &changes[i]);
 }
 
+/* What is said to be better is a whole mapping, and has the energy that is told of it. */
+static void expect_witness(const char *told)
+{
+	char line[512], energy[64];
+	const char *at = strstr(told, "better: ");
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "better: %511[^,], ", line), 1);
+	at = strstr(told, "has energy ");
+	assert_int_equal(sscanf(at, "has energy %63[^,]", energy), 1);
+	*(strrchr(line, '"') + 1) = '\0';
+	folder_put("witness.yaml", arena_format(arena, "mapping: %s\n", line));
+	struct ended scored = shell(arena, "$LXPLORE score " SMALL " %s/witness.yaml", folder);
+	if (scored.status || !strstr(scored.out, arena_format(arena, "\"energy_pj\": %s", energy)))
+		fail_msg("%s: %s%s%s", line, energy, scored.out, scored.err);
+}
+
 /* A mapping that is legal but not the best, with its right values: only the search tells. */
 static void a_solver_that_is_wrong_is_caught(void **state)
 {
@@ -208,6 +250,7 @@ static void a_solver_that_is_wrong_is_caught(void **state)
 	if (!strstr(ended.err, "rejected: a mapping is better: \""))
 		fail_msg("%s", ended.err);
 	assert_non_null(strstr(ended.out, "certificate  rejected"));
+	expect_witness(ended.out);
 }
 
 static void other_specs_are_told(void **state)
@@ -350,6 +393,7 @@ int main(void)
 		TEST(what_exact_proves_is_verified),
 		TEST(what_was_enumerated_is_verified),
 		TEST(a_bound_is_verified),
+		TEST(a_bound_that_is_met_is_verified),
 		TEST(nothing_proven_is_no_certificate),
 		TEST(the_budget_ends_it_undecided),
 		TEST(every_change_is_told),

@@ -182,6 +182,32 @@ static void a_trace_has_every_core_and_engine(void **state)
 	json_decref(trace);
 }
 
+/* Tensors of terabytes: no execution that would take days, and no memory for it. */
+static void what_would_take_too_long_is_not_executed(void **state)
+{
+	const char *specs = arena_format(arena, "%s %s",
+		folder_put("machine.yaml",
+			"architecture:\n"
+			"  nodes:\n"
+			"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
+			"  - !Component {name: HBM, class: DRAM, attributes: {shared_bandwidth: 1GB/s}}\n"
+			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, "
+			"alignment: 128}}\n"
+			"  - !Component {name: a, class: mac, attributes: {mac_rate: 1, vector_rate: "
+			"1}}\n"),
+		folder_put("graph.yaml", "workload:\n"
+					 "  dimensions: {m: 1000000, n: 1000000}\n"
+					 "  ops: ['y[m,n] = exp(x[m,n])']\n"));
+	assert_int_equal(shell(arena, "$LXPLORE score %s", specs).status, 0);
+	static const char *const commands[] = {"check", "simulate"};
+	for (int i = 0; i < 2; i++) {
+		struct ended ended = shell(arena, "$LXPLORE %s %s", commands[i], specs);
+		assert_int_equal(ended.status, 3);
+		assert_string_equal(ended.err, "lxplore: not executed: the plan has more than "
+					       "10000000 instructions\n");
+	}
+}
+
 /* With a plan of an earlier run to start from, one candidate finds it again. */
 static void a_plan_is_where_the_search_starts(void **state)
 {
@@ -282,6 +308,8 @@ int main(void)
 			fewer_objectives_give_fewer_points, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_ends_with_status_4,
 			folder_open, folder_close),
+		cmocka_unit_test_setup_teardown(
+			what_would_take_too_long_is_not_executed, folder_open, folder_close),
 		cmocka_unit_test_setup_teardown(
 			the_environment_sets_cores_and_is_checked, folder_open, folder_close),
 	};

@@ -553,6 +553,23 @@ static void a_mapper_may_have_dashes(void **state)
 					  "you mean 'victory_condition'?"));
 }
 
+/* Timeloop counts what the exact model, and so the simulator, does not: that is no disagreement. */
+static void what_cannot_be_counted_exactly_is_not_executed(void **state)
+{
+	folder_put("problem.yaml",
+		"problem:\n"
+		"  shape: {name: z, dimensions: [M, N, K], data_spaces: [\n"
+		"    {name: A, projection: [M, K]}, {name: B, projection: [K, N]},\n"
+		"    {name: Z, projection: [[M, N]], read_write: true}]}\n"
+		"  instance: {M: 16, N: 16, K: 16}\n");
+	static const char specs[] = "machine.yaml problem.yaml mapping.yaml --counting timeloop";
+	assert_int_equal(run(arena_format(arena, "score %s", specs)).status, 0);
+	struct ended ended = run(arena_format(arena, "simulate %s", specs));
+	assert_int_equal(ended.status, 3);
+	assert_non_null(strstr(ended.err, "not executed: exact counting does not cover 'Z'"));
+	assert_null(strstr(ended.out, "\"agrees\": false"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
@@ -576,6 +593,7 @@ int main(void)
 		TEST(a_mapper_is_read_and_what_means_nothing_noted),
 		TEST(a_mapper_may_have_dashes),
 		TEST(a_dummy_level_is_a_bypassed_buffer),
+		TEST(what_cannot_be_counted_exactly_is_not_executed),
 	};
 	return cmocka_run_group_tests_name("problems on the command line", tests, NULL, NULL);
 }

@@ -224,6 +224,8 @@ static void what_is_wrong_is_said(void **state)
 			"'s': loop 'm' has a factor at 'HBM'; a plan divides loops over the cores "
 			"and tiles them at 'LX'"},
 		{"op: y, bundle: 1", "op: y, bundle: 2", "'y': after bundle 0 comes 1, not 2"},
+		{"op: d, bundle: 0", "op: d, bundle: 2147483647",
+			"'bundle' in step is 2147483647; it can be 0 to 2147483646"},
 		{"op: y, bundle: 1", "op: y", "step has no 'bundle'"},
 		{"arguments: [x]", "arguments: [x, mx]",
 			"steps and tensors make other bundles or arguments"},

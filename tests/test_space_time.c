@@ -126,6 +126,8 @@ static void wrong_specs_are_told(void **state)
 		{"loops: {i: 4}\n  equations: 'a(i) = a(i - 1) + 1'\n",
 			"spec.yaml:3:22: error: 'a' is read where it has no value, at i = 0; guard it with "
 			"select"},
+		{"loops: {i: 4}\n  dependences: [{a: [1]}]\n",
+			"spec.yaml:3:16: error: 'dependences' is a map of streams, such as {a: [1, 0]}"},
 		{"loops: {i: 4, j: 2}\n  equations: 'a(i, j) = select(i == 0, 0, a(j, i))'\n",
 			"spec.yaml:3:43: error: not a uniform recurrence: index 1 of 'a' must be 'i' plus a "
 			"number"},

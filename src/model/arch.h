@@ -17,6 +17,8 @@
  * that says where it comes from, "assumed: ..." when nobody measured it.
  */
 enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
+/* Of the scratchpad of a machine for graphs, in bytes. */
+#define ARCH_LX_MOST (INT64_C(64) << 30)
 
 enum level_class {
 	LEVEL_CONTAINER, /* only fans out; `dummy_storage` too */

@@ -12,6 +12,8 @@ static bool need(bool good, struct span span, struct diag *diag, const char *wha
 static bool fits_lx(const struct level *lx, struct diag *diag)
 {
 	bool size = need(lx->capacity > 0, lx->span, diag, "its scratchpad has no 'size'");
+	size &= need(lx->capacity <= ARCH_LX_MOST, lx->span, diag,
+		"its scratchpad has more than 64 GiB");
 	bool reserve = need(lx->reserve <= lx->capacity, lx->span, diag,
 		"its scratchpad is smaller than its 'reserve'");
 	bool aligned = need(lx->alignment % STICK_BYTES == 0, lx->span, diag,

@@ -155,7 +155,8 @@ static void read_sources(struct arch_draft *draft, int r)
 		draft->reading->arena, "the sources of '%s'", draft->arch->levels[r].name);
 	bool has_sources = node && reader_open(&sources, draft->reading, node, what);
 	for (int g = 0; g < 2; g++) {
-		for (size_t i = 0; given[g] && i < given[g]->count; i++) {
+		bool is_map = given[g] && given[g]->kind == NODE_MAP;
+		for (size_t i = 0; is_map && i < given[g]->count; i++) {
 			const char *source = NULL;
 			if (has_sources)
 				read_text(&sources, given[g]->entries[i].key, OPTIONAL, &source);

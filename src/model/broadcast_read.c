@@ -24,9 +24,9 @@ static struct span span_of(struct draft *draft, struct reader *map, const char *
 	return node ? node->span : draft->broadcast->spans.all;
 }
 
-/* One to five numbers, the last ones; false without or after complaining. */
+/* One to five numbers from 0 up, the last ones; false without or after complaining. */
 static bool read_extents(
-	struct reader *map, const char *key, int64_t least, int64_t out[BROADCAST_RANK], int *given)
+	struct reader *map, const char *key, int64_t most, int64_t out[BROADCAST_RANK], int *given)
 {
 	const struct node *list = read_list(map, key, OPTIONAL);
 	if (!list)
@@ -36,8 +36,8 @@ static bool read_extents(
 			reader_place(map, key), list->count, BROADCAST_RANK);
 	*given = (int)list->count;
 	for (int i = 0; i < *given; i++)
-		if (!node_integer(map->reading, list->items[i], reader_place(map, key), least,
-			    INT32_MAX, &out[BROADCAST_RANK - *given + i]))
+		if (!node_integer(map->reading, list->items[i], reader_place(map, key), 0, most,
+			    &out[BROADCAST_RANK - *given + i]))
 			return false;
 	return true;
 }
@@ -57,7 +57,7 @@ static void read_strides(struct reader *map, struct rank_tensor *tensor)
 {
 	int given = 0;
 	broadcast_dense(tensor->shape, tensor->stride);
-	if (!read_extents(map, "strides", 0, tensor->stride, &given))
+	if (!read_extents(map, "strides", INT64_MAX, tensor->stride, &given))
 		return;
 	for (int d = BROADCAST_RANK - given - 1; d >= 0; d--)
 		if (!number_mul(tensor->stride[d + 1],
@@ -76,7 +76,7 @@ static void read_shape(struct reader *map, int64_t shape[BROADCAST_RANK])
 {
 	int given = 0;
 	int64_t read[BROADCAST_RANK] = {1, 1, 1, 1, 1};
-	if (read_extents(map, "shape", 0, read, &given))
+	if (read_extents(map, "shape", INT32_MAX, read, &given))
 		memcpy(shape, read, sizeof read);
 }
 

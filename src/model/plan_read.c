@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The one after it has a number, too. */
+enum { BUNDLE_MOST = INT32_MAX - 1 };
+
 struct stay {
 	struct residency residency;
 	struct span span;
@@ -249,7 +252,7 @@ static bool read_step(struct plan_reading *file, const struct node *node)
 		return false;
 	struct step *step = array_add(file->reading->arena, &file->steps);
 	step->op = number;
-	read_integer(&map, "bundle", REQUIRED, 0, INT32_MAX, &bundle);
+	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
 	step->bundle = (int)bundle;
 	read_mapping(file, &map, step);
 	if (file->workload->ops[number].kind == OP_BROADCAST)
@@ -458,7 +461,7 @@ static void check_arguments(struct plan_reading *file, const struct node *node,
 	struct reader map;
 	if (!reader_open(&map, file->reading, node, "bundle"))
 		return;
-	read_integer(&map, "bundle", REQUIRED, 0, INT32_MAX, &bundle);
+	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
 	bool given = read_texts(&map, "arguments", REQUIRED, &names, &count);
 	reader_done(&map);
 	int first = *step;

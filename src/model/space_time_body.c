@@ -157,6 +157,9 @@ static bool read_dependences(
 	struct reader *map, const struct node *streams, struct recurrence *recurrence)
 {
 	bool good = true;
+	if (streams->kind != NODE_MAP)
+		return reading_refuse(map->reading, streams,
+			"'dependences' is a map of streams, such as {a: [1, 0]}");
 	if (streams->count > RECURRENCE_STREAMS_MOST)
 		return reading_refuse(map->reading, streams, "there are at most 16 streams");
 	for (size_t i = 0; i < streams->count; i++) {

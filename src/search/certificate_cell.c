@@ -10,6 +10,7 @@ struct walk {
 	struct cell_walker *walker;
 	const struct target *target;
 	struct mapping mapping;
+	struct mapping *witness; /* what was not beaten */
 	struct floor_cell cell;
 	struct floor_loops loops[ARCH_LEVELS_MOST]; /* outside level j */
 	bool windows;                               /* some counts are made by the model */
@@ -86,8 +87,10 @@ static void try_mapping(struct walk *walk)
 	const char *broken = constraints_check(
 		search->constraints, search->domain, &walk->mapping, walker->scratch);
 	arena_release(walker->scratch, mark);
-	if (!broken && going(walk))
-		walk->verdict = counted ? CELL_BEATEN : CELL_UNCOUNTED;
+	if (broken || !going(walk))
+		return;
+	walk->verdict = counted ? CELL_BEATEN : CELL_UNCOUNTED;
+	*walk->witness = walk->mapping;
 }
 
 /* What is left goes to the innermost level, in every order that the space has there. */
@@ -305,6 +308,7 @@ enum cell_verdict cell_check(struct cell_walker *walker, const struct cell *cell
 	struct floor_known known;
 	walk.walker = walker;
 	walk.target = target;
+	walk.witness = witness;
 	walk.verdict = CELL_SEARCHED;
 	walk.windows = false;
 	for (int t = 0; t < shape->space_count; t++) {
@@ -324,7 +328,6 @@ enum cell_verdict cell_check(struct cell_walker *walker, const struct cell *cell
 		return CELL_EXCLUDED;
 	if (going(&walk))
 		walk_places(&walk, 0);
-	*witness = walk.mapping;
 	return walk.verdict;
 }
 

@@ -5,6 +5,7 @@
 #include "lower/lower.h"
 #include "sim/reference.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
@@ -127,6 +128,9 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 	outcome->program =
 		how->steps_most ? lower_within(outcome->plan, how->steps_most, arena, &outcome->why)
 				: lower_plan(outcome->plan, arena, &outcome->why);
+	if (!outcome->program && !outcome->why)
+		outcome->too_long = arena_format(
+			arena, "the plan has more than %" PRIu64 " instructions", how->steps_most);
 	if (!outcome->program)
 		return;
 	int ranks = outcome->program->ranks;

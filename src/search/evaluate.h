@@ -16,9 +16,10 @@ struct arena;
 struct outcome {
 	const struct plan *plan;
 	struct plan_cost cost;
-	const char *why;    /* the plan cannot be priced or lowered; NULL if it can */
-	bool simulated;     /* the simulation came to its end */
-	enum sim_mode mode; /* of the simulation */
+	const char *why;      /* the plan cannot be priced or lowered; NULL if it can */
+	const char *too_long; /* it has more instructions than it may; NULL: it was executed */
+	bool simulated;       /* the simulation came to its end */
+	enum sim_mode mode;   /* of the simulation */
 	const struct program *program;
 	struct sim_result sim;
 	/* Simulated, no fault, all integer counts are equal, and no result is off by more than it
@@ -76,6 +77,9 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 #define EVALUATE_DATA_COMPUTES INT64_C(200000000)
 #define EVALUATE_DATA_BYTES (INT64_C(64) << 20)
 #define EVALUATE_IDENTITY_BYTES (INT64_C(1) << 30)
+
+/* Instructions of a plan that a command executes: above that it would take minutes and more. */
+enum { EVALUATE_STEPS_MOST = 10000000 };
 enum sim_mode evaluate_mode(
 	const struct workload *workload, const struct arch *arch, const struct score *score);
 
