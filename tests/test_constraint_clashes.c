@@ -9,6 +9,7 @@
 
 /* Texts that contradict themselves, the machine or the problem, and all that is said of them,
  * each line from its column on. */
+#define MANY "M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4, "
 static const struct clash_case {
 	const char *yaml, *complaints;
 } clash_cases[] = {
@@ -100,6 +101,8 @@ static const struct clash_case {
 		"57: error: a factor is a dimension, a relation and a whole number, such as K<=16\n"
 		"64: error: factor M=4: the last round is no longer than the others\n"
 		"73: error: factor M<=4: only an exact factor has a last round\n"},
+	{"[{target: RF, type: temporal, factors: [" MANY MANY MANY MANY "]}]",
+		"341: error: more than 128 factors stand in one place\n"},
 	{"[{target: RF, type: temporal, factors: {M: 4, Q: 1, N: x}}]",
 		"47: error: unknown dimension 'Q' (there are M, N, K)\n"
 		"56: error: a factor: unknown variable 'x'; a number or arithmetic is expected\n"},

@@ -130,6 +130,14 @@ static void long_nests_are_refused(void **state)
 		assert_int_equal(diag_errors(diag), 1);
 		assert_non_null(strstr(complaints_text(test_arena, diag), "at most 64 levels"));
 	}
+	struct text loops = text_open(test_arena);
+	text_add(&loops, "GLB [ W:6 ]\n");
+	for (int i = 0; i < 50000; i++)
+		text_add(&loops, "| for P in [0:4)\n");
+	struct diag *of_loops = diag_open(test_arena);
+	assert_null(read_nest(text_read(&loops), of_loops));
+	assert_non_null(
+		strstr(complaints_text(test_arena, of_loops), "at most 64 loops at a level"));
 	struct text text = text_open(test_arena);
 	text_add(&text, "GLB [");
 	for (int i = 0; i < 50000; i++)

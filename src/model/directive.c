@@ -47,6 +47,8 @@ const char *relation_text(enum relation relation)
 	return texts[relation];
 }
 
+enum { FACTORS_MOST = 8 * SHAPE_DIMENSIONS_MOST };
+
 /* One text with factors while it is taken apart. */
 struct factor_scan {
 	const struct reading *reading;
@@ -54,7 +56,7 @@ struct factor_scan {
 	const struct node *node;
 	const char *at;
 	struct array(struct constraint_factor) found;
-	bool good;
+	bool good, ended;
 };
 
 static struct span scan_span(const struct factor_scan *scan, const char *from)
@@ -132,6 +134,17 @@ static void check_factor(struct factor_scan *scan, struct constraint_factor *fac
 		(long long)factor->bound, wrong);
 }
 
+/* Dimensions may be bounded from both sides; a text with many more is none of factors. */
+static bool is_ended(struct factor_scan *scan)
+{
+	if (scan->found.count == FACTORS_MOST && !scan->ended) {
+		scan->ended = true;
+		scan->good = reading_refuse(scan->reading, scan->node,
+			"more than %d factors stand in one place", FACTORS_MOST);
+	}
+	return scan->ended || diag_full(scan->reading->diag);
+}
+
 static void scan_factor(struct factor_scan *scan)
 {
 	struct constraint_factor factor = {0};
@@ -162,7 +175,7 @@ static void scan_factor(struct factor_scan *scan)
 /* {K: 4, C: 16} */
 static void scan_entries(struct factor_scan *scan, const struct node *map)
 {
-	for (size_t i = 0; i < map->count; i++) {
+	for (size_t i = 0; i < map->count && !is_ended(scan); i++) {
 		const struct node_entry *entry = &map->entries[i];
 		struct constraint_factor factor = {
 			.relation = RELATION_EQUAL, .span = entry->value->span};
@@ -187,7 +200,7 @@ bool directive_factors(const struct reading *reading, const struct node *node,
 {
 	struct factor_scan scan = {.reading = reading, .shape = shape, .good = true};
 	size_t items = node->kind == NODE_LIST ? node->count : 1;
-	for (size_t i = 0; i < items; i++) {
+	for (size_t i = 0; i < items && !scan.ended; i++) {
 		const char *text;
 		scan.node = node_item(node, i);
 		if (scan.node->kind == NODE_MAP) {
@@ -201,7 +214,7 @@ bool directive_factors(const struct reading *reading, const struct node *node,
 			continue;
 		}
 		scan.at = scan.node->text;
-		for (skip_gaps(&scan); *scan.at; skip_gaps(&scan))
+		for (skip_gaps(&scan); *scan.at && !is_ended(&scan); skip_gaps(&scan))
 			scan_factor(&scan);
 	}
 	*out = scan.found.at;
@@ -279,7 +292,8 @@ bool directive_order(const struct reading *reading, const struct node *node,
 			scan.good = false;
 			continue;
 		}
-		for (size_t from = 0, to; item->text[from]; from = to) {
+		for (size_t from = 0, to; item->text[from] && !diag_full(reading->diag);
+			from = to) {
 			to = from;
 			while (item->text[to] && !is_gap(item->text[to]))
 				to++;

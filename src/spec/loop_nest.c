@@ -10,7 +10,9 @@
 static const char compute[] = "<< Compute >>"; /* ends what versions since 2022 print */
 static const char loop_line[] = "\n|";         /* begins a line with a loop */
 
-enum { MOST = 64 }; /* levels, and dataspaces of a level; no machine and no problem has more */
+enum {
+	MOST = 64
+}; /* levels, and dataspaces and loops of a level; no machine and no problem has more */
 
 /* One loop of a level. */
 struct printed_loop {
@@ -194,6 +196,11 @@ static void read_level(struct printing *printing)
 /* "for K in [0:16)", "for K in [0:4,3) (Spatial-X)" */
 static void read_loop(struct printing *printing)
 {
+	if (printing->levels.count &&
+		printing->levels.at[printing->levels.count - 1].loops.count == MOST) {
+		refuse_more(printing, "loops at a level");
+		return;
+	}
 	struct span span = source_span(printing->source, printing->at, printing->end);
 	struct printed_loop loop = {.span = span};
 	bool good = printing->levels.count && take(printing, "for ") && !take(printing, "in ");
