@@ -8,6 +8,7 @@
 #include "search/rounds_bound.h"
 #include "search/solver.h"
 #include "sim/schedule.h"
+#include "tests/support/algorithm_rounds.h"
 #include "tests/support/schedule_case.h"
 
 #include <inttypes.h>
