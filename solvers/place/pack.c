@@ -6,7 +6,6 @@
 #include "solvers/place/pack_filling.h"
 #include "solvers/place/pack_order.h"
 #include "solvers/place/pack_search.h"
-#include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
 
 /* Failures until the first new start.  In a round of starts, every fourth is a third more patient
@@ -102,60 +101,6 @@ static enum pack_status start_search(struct asking *asking, const struct room *r
 	return status;
 }
 
-/* Rounds of the weave, the first after so many nodes of the other search: from either end, plain
- * and then bold, and again with more strands.  It gets so many nodes for each of the other's. */
-enum {
-	WEAVE_AFTER = 2000,
-	WEAVE_SHARE = 8,
-	WEAVE_NODES = 20000,
-	WEAVE_STRANDS = 4,
-	WEAVE_STRANDS_MOST = 1024,
-	WEAVE_TIMES = 4
-};
-
-struct weaving {
-	struct weave *weaves[2]; /* open from the first round on */
-	bool is_open, is_over;
-	int round, strands;    /* of the next round */
-	uint64_t nodes, limit; /* of all rounds so far; of the next: one that was cut comes again */
-};
-
-static void open_weaves(struct weaving *weaving, const struct room *room, struct arena *arena)
-{
-	*weaving =
-		(struct weaving){.is_open = true, .strands = WEAVE_STRANDS, .limit = WEAVE_NODES};
-	for (int k = 0; k < 2; k++)
-		weaving->weaves[k] = weave_open(room, k == 1, arena);
-	weaving->is_over = !weaving->weaves[0];
-}
-
-static enum pack_status weave_room(
-	struct asking *asking, struct weaving *weaving, const struct room *room, int64_t *addresses)
-{
-	uint64_t most = asking->question->nodes, limit = weaving->limit;
-	if (most && most - asking->answer.nodes < limit)
-		limit = most - asking->answer.nodes;
-	struct weave *weave = weaving->weaves[weaving->round % 2];
-	uint64_t before = weave_nodes(weave);
-	bool fits = weave_run(weave, asking->run, weaving->strands, weaving->round / 2 % 2, limit);
-	uint64_t nodes = weave_nodes(weave) - before;
-	asking->answer.nodes += nodes;
-	weaving->nodes += nodes;
-	if (nodes >= limit)
-		weaving->limit *= WEAVE_TIMES;
-	else if (++weaving->round % (weave_has_spare(weave) ? 4 : 2) == 0)
-		weaving->strands *= WEAVE_TIMES;
-	weaving->is_over = weaving->strands > WEAVE_STRANDS_MOST;
-	for (int i = 0; fits && i < room->item_count; i++)
-		addresses[room->items[i].shape] = weave_address(weave, i);
-	return fits ? PACK_FITS : PACK_UNKNOWN;
-}
-
-static bool is_weaves_turn(const struct weaving *weaving, uint64_t nodes)
-{
-	return !weaving->is_over && nodes >= WEAVE_AFTER && weaving->nodes <= WEAVE_SHARE * nodes;
-}
-
 /* The room in which items keep the order of the addresses that their shapes are known to have. */
 static const struct room *keep_order(const struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena)
@@ -175,8 +120,7 @@ static const struct room *keep_order(const struct asking *asking, const struct s
 	return pack_order(room, of_item, arena);
 }
 
-/* In turns as it is and filled up, until the latter is known not to fit; and the weave, where it
- * is for such rooms.  Where starts return, only as it is, unless the filling looks right; where
+/* In turns as it is and filled up, until the latter is known not to fit.  Where starts return, only as it is, unless the filling looks right; where
  * they vary, only as it is. */
 static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
@@ -191,7 +135,6 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	bool is_filled = full.room && (full.is_likely || !asking->question->returns);
 	struct pack_search *filled = is_filled ? pack_search_open(full.room, arena) : NULL;
 	uint64_t part = full.is_likely ? 1 : FILLED_PART;
-	struct weaving weaving = {.is_over = asking->question->returns || is_ordered};
 	enum pack_status status = PACK_UNKNOWN;
 	double first = FIRST_FAILURES, failures = first;
 	uint64_t round = asking->question->returns ? RETURN_ROUND_STARTS : ROUND_STARTS;
@@ -217,13 +160,6 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 		}
 		if (start % 4 == 3 && !asking->question->returns)
 			failures *= 1.3;
-		uint64_t nodes = pack_search_nodes(search);
-		if (status != PACK_UNKNOWN || is_over(asking) || !is_weaves_turn(&weaving, nodes))
-			continue;
-		if (!weaving.is_open)
-			open_weaves(&weaving, room, arena);
-		if (!weaving.is_over)
-			status = weave_room(asking, &weaving, room, addresses);
 	}
 	if (status != PACK_FITS)
 		asking->answer.hardest = hardest_step(shapes, room, search);
