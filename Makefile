@@ -47,18 +47,20 @@ endif
 COMMAND_SOURCES := $(sort $(wildcard src/*.c))
 LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c) $(wildcard solvers/*/*.c))
 HEADERS := $(sort $(wildcard src/*.h src/*/*.h solvers/*/*.h))
-TEST_SOURCES := $(sort $(wildcard tests/test_*.c tests/prop_*.c tests/diff_*.c tests/fuzz_*.c))
-CASE_SOURCES := $(sort $(wildcard tests/cases_*.c))
-BENCH_SOURCES := $(sort $(wildcard tests/bench_*.c))
+TEST_FOLDERS := unit laws differential fuzz
+TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
+CASE_SOURCES := $(sort $(wildcard tests/reference/*.c))
+BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(OUT)/%.o,$(1))
 PROGRAM := $(OUT)/lxplore
 LIBRARY := $(OUT)/liblxplore.a
 SUPPORT := $(OUT)/libsupport.a
-TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(TEST_SOURCES))
-CASE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(CASE_SOURCES))
-BENCHES := $(patsubst tests/%.c,$(OUT)/tests/%,$(BENCH_SOURCES))
+link_of = $(OUT)/tests/$(notdir $(basename $(1)))
+TESTS := $(foreach source,$(TEST_SOURCES),$(call link_of,$(source)))
+CASE_TESTS := $(foreach source,$(CASE_SOURCES),$(call link_of,$(source)))
+BENCHES := $(foreach source,$(BENCH_SOURCES),$(call link_of,$(source)))
 
 .PHONY: all help build tests run test check cases bench setup setup-check install uninstall clean \
 	headers layers accept format FORCE
@@ -109,7 +111,7 @@ accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 
 ## make format      rewrite all C files with clang-format
 format:
-	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.[ch] tests/support/*.[ch])
+	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch])
 
 ## make clean       remove build/ and compile_commands.json
 clean:
@@ -168,20 +170,33 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# The program's commands run inside a test; it has a main of its own.
+# One program for each folder of tests; each test in it is a link to the program, under its name.
+RUNNABLE := $(TEST_SOURCES) $(CASE_SOURCES) $(BENCH_SOURCES)
+$(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -Dmain=$(*F)_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
+
+# The program's commands run inside the fuzzing tests; main.c has a main of its own there.
 $(OUT)/src/main_inside.o: src/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-$(OUT)/tests/fuzz_commands $(OUT)/tests/fuzz_place: $(OUT)/tests/%: $(OUT)/tests/%.o $(OUT)/src/main_inside.o \
-		$(call object,$(filter-out src/main.c,$(COMMAND_SOURCES))) $(SUPPORT) $(LIBRARY)
-	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) $(SUPPORT) $(LIBRARY) -lcmocka $(LIBS) -o $@
+INSIDE_fuzz := $(OUT)/src/main_inside.o $(call object,$(filter-out src/main.c,$(COMMAND_SOURCES)))
 
-$(OUT)/tests/%: $(OUT)/tests/%.o $(SUPPORT) $(LIBRARY)
-	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ -lcmocka $(LIBS) -o $@
+define test_program
+$(OUT)/tests/$(1).stamp: FORCE
+	$$(call stamp,$$(wildcard tests/$(1)/*.c))
+$(OUT)/tests/$(1).c: $(OUT)/tests/$(1).stamp $(wildcard tests/$(1)/*.c) scripts/test-table
+	@scripts/test-table $$(wildcard tests/$(1)/*.c) > $$@
+$(OUT)/tests/$(1).program: $(OUT)/tests/$(1).c $(call object,$(wildcard tests/$(1)/*.c)) $(INSIDE_$(1)) $(SUPPORT) $(LIBRARY)
+	$$(CC) $$(FLAGS) $$(CFLAGS) $$(LDFLAGS) $$^ -lcmocka $$(LIBS) -o $$@
+$(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/tests/$(1).program
+	@ln -sf $(1).program $$@
+endef
+$(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
 
 comma := ,
-# This one counts calls, as the work of passes over long graphs.
-$(OUT)/tests/test_long_graphs: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
+# test_long_graphs counts calls, as the work of passes over long graphs.
+$(OUT)/tests/unit.program: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
 	op_operand op_operands tensor_home text_equal plan_lx)
 
 # Every header compiles alone; includes point downwards.

@@ -103,6 +103,20 @@ static struct milp_answer solve_round(
 	return answer;
 }
 
+/* INFINITY: there is no mapping.  A program that disagrees with the model proves nothing. */
+static void claim(struct rounds *rounds, double bound)
+{
+	if (bound > rounds->best * (1 + 1e-9))
+		run_complain(rounds->run, true, -1,
+			"ilp: the program's bound, %.17g, is above a mapping of %.17g: nothing is "
+			"proven",
+			bound, rounds->best);
+	else if (bound == INFINITY)
+		run_prove(rounds->run, PROOF_OPTIMAL, 0);
+	else if (bound > 0)
+		run_prove(rounds->run, PROOF_BOUND, bound);
+}
+
 /* The whole program. */
 static void solve_whole(struct rounds *rounds, bool prove)
 {
@@ -118,14 +132,14 @@ static void solve_whole(struct rounds *rounds, bool prove)
 							milp_size(rounds->compact->milp).columns,
 							answer.bound)));
 		if (answer.status == MILP_INFEASIBLE && !rounds->cuts.refused.count && prove) {
-			run_prove(rounds->run, PROOF_OPTIMAL, 0);
+			claim(rounds, INFINITY);
 			return;
 		}
 		if (answer.status != MILP_OPTIMAL || rounds->best >= before)
 			break;
 	}
-	if (prove && bound > 0)
-		run_prove(rounds->run, PROOF_BOUND, bound);
+	if (prove)
+		claim(rounds, bound);
 }
 
 static bool better_near(struct rounds *rounds, struct ilp_near near)

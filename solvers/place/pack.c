@@ -6,7 +6,6 @@
 #include "solvers/place/pack_filling.h"
 #include "solvers/place/pack_order.h"
 #include "solvers/place/pack_search.h"
-#include "solvers/place/pack_weave.h"
 #include "solvers/place/packing.h"
 
 #include <math.h>
@@ -148,60 +147,6 @@ static enum pack_status next_start(struct asking *asking, struct starts *starts,
 	return status;
 }
 
-/* Rounds of the weave, the first after so many nodes of the other search: from either end, plain
- * and then bold, and again with more strands.  It gets so many nodes for each of the other's. */
-enum {
-	WEAVE_AFTER = 2000,
-	WEAVE_SHARE = 8,
-	WEAVE_NODES = 20000,
-	WEAVE_STRANDS = 4,
-	WEAVE_STRANDS_MOST = 1024,
-	WEAVE_TIMES = 4
-};
-
-struct weaving {
-	struct weave *weaves[2]; /* open from the first round on */
-	bool is_open, is_over;
-	int round, strands;    /* of the next round */
-	uint64_t nodes, limit; /* of all rounds so far; of the next: one that was cut comes again */
-};
-
-static void open_weaves(struct weaving *weaving, const struct room *room, struct arena *arena)
-{
-	*weaving =
-		(struct weaving){.is_open = true, .strands = WEAVE_STRANDS, .limit = WEAVE_NODES};
-	for (int k = 0; k < 2; k++)
-		weaving->weaves[k] = weave_open(room, k == 1, arena);
-	weaving->is_over = !weaving->weaves[0];
-}
-
-static enum pack_status weave_room(
-	struct asking *asking, struct weaving *weaving, const struct room *room, int64_t *addresses)
-{
-	uint64_t most = asking->question->nodes, limit = weaving->limit;
-	if (most && most - asking->answer.nodes < limit)
-		limit = most - asking->answer.nodes;
-	struct weave *weave = weaving->weaves[weaving->round % 2];
-	uint64_t before = weave_nodes(weave);
-	bool fits = weave_run(weave, asking->run, weaving->strands, weaving->round / 2 % 2, limit);
-	uint64_t nodes = weave_nodes(weave) - before;
-	asking->answer.nodes += nodes;
-	weaving->nodes += nodes;
-	if (nodes >= limit)
-		weaving->limit *= WEAVE_TIMES;
-	else if (++weaving->round % (weave_has_spare(weave) ? 4 : 2) == 0)
-		weaving->strands *= WEAVE_TIMES;
-	weaving->is_over = weaving->strands > WEAVE_STRANDS_MOST;
-	for (int i = 0; fits && i < room->item_count; i++)
-		addresses[room->items[i].shape] = weave_address(weave, i);
-	return fits ? PACK_FITS : PACK_UNKNOWN;
-}
-
-static bool is_weaves_turn(const struct weaving *weaving, uint64_t nodes)
-{
-	return !weaving->is_over && nodes >= WEAVE_AFTER && weaving->nodes <= WEAVE_SHARE * nodes;
-}
-
 /* The room in which items keep the order of the addresses that their shapes are known to have. */
 static const struct room *keep_order(const struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena)
@@ -227,14 +172,12 @@ struct searches {
 	struct arena *arena;
 	struct starts plain, filled, returning;
 	uint64_t filled_part; /* so many nodes of the plain one for each of the room filled up */
-	struct weaving weaving;
-	bool is_joined; /* by the returning one, in time */
+	bool is_joined;       /* by the returning one, in time */
 };
 
 /* A search whose starts return joins the plain one and that of the filled room after so many nodes,
  * and gets as many as they: a layout that they have not found by then it often finds sooner.  Its
- * patience has an end, as the proof that there is none is the plain one's.  Nodes of the weave do
- * not count: rooms that are full are left to it. */
+ * patience has an end, as the proof that there is none is the plain one's. */
 enum { RETURN_AFTER = 25000, RETURN_FAILURES_MOST = 1500 };
 
 /* Where starts return, only the room as it is, unless the filling looks right; where they vary, or
@@ -251,7 +194,6 @@ static struct searches open_searches(
 		.arena = arena,
 		.plain = open_starts(room, question->returns, question->varied, arena),
 		.filled_part = full.is_likely ? 1 : FILLED_PART,
-		.weaving = {.is_over = question->returns || question->order},
 		.is_joined = question->joined && is_whole && !question->returns};
 	if (full.room && (full.is_likely || !question->returns))
 		searches.filled = open_starts(full.room, question->returns, false, arena);
@@ -272,18 +214,6 @@ static enum pack_status search_filled(struct asking *asking, struct searches *se
 		return status;
 	filled->is_over = true;
 	return PACK_UNKNOWN;
-}
-
-static enum pack_status search_woven(
-	struct asking *asking, struct searches *searches, int64_t *addresses)
-{
-	struct weaving *weaving = &searches->weaving;
-	if (!is_weaves_turn(weaving, nodes_of(&searches->plain)))
-		return PACK_UNKNOWN;
-	if (!weaving->is_open)
-		open_weaves(weaving, searches->room, searches->arena);
-	return weaving->is_over ? PACK_UNKNOWN
-				: weave_room(asking, weaving, searches->room, addresses);
 }
 
 static enum pack_status search_returning(
@@ -318,8 +248,6 @@ static enum pack_status search_in_turn(
 	enum pack_status status = next_start(asking, plain, addresses);
 	if (status == PACK_UNKNOWN && !is_over(asking))
 		status = search_filled(asking, searches, start, failures, addresses);
-	if (status == PACK_UNKNOWN && !is_over(asking))
-		status = search_woven(asking, searches, addresses);
 	if (status == PACK_UNKNOWN)
 		status = search_returning(asking, searches, addresses);
 	return status;

@@ -144,41 +144,6 @@ bool lattice_has_digits(
 	return known == all;
 }
 
-bool lattice_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out)
-{
-	/* Bareiss (1968): all divisions come out even. */
-	wide rows[LATTICE_MOST][LATTICE_MOST], last = 1;
-	const wide most = (wide)1 << 62;
-	int sign = 1;
-	for (int r = 0; r < size; r++)
-		for (int c = 0; c < size; c++)
-			rows[r][c] = matrix[r][c];
-	*out = 0;
-	for (int k = 0; k + 1 < size; k++) {
-		int pivot = k;
-		while (pivot < size && !rows[pivot][k])
-			pivot++;
-		if (pivot == size)
-			return true;
-		for (int c = 0; pivot != k && c < size; c++) {
-			wide kept = rows[k][c];
-			rows[k][c] = rows[pivot][c];
-			rows[pivot][c] = kept;
-		}
-		sign = pivot != k ? -sign : sign;
-		for (int r = k + 1; r < size; r++)
-			for (int c = k + 1; c < size; c++) {
-				rows[r][c] =
-					(rows[r][c] * rows[k][k] - rows[r][k] * rows[k][c]) / last;
-				if (rows[r][c] > most || rows[r][c] < -most)
-					return false;
-			}
-		last = rows[k][k];
-	}
-	*out = size ? sign * (int64_t)rows[size - 1][size - 1] : 1;
-	return true;
-}
-
 struct walk {
 	const struct lattice *lattice;
 	const int64_t *most;

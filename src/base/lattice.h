@@ -22,9 +22,6 @@ struct lattice {
 bool lattice_kernel(
 	int row_count, int columns, int64_t (*matrix)[LATTICE_MOST], struct lattice *out);
 
-/* The determinant of a square matrix; false if numbers do not fit. */
-bool lattice_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out);
-
 /*
  * Calls visit(user, g) for the vectors with |g_i| <= most[i], first nonzero entry positive, the
  * zero vector left out, by pivots in rising order; ends when it says false, or after `steps`

@@ -33,11 +33,12 @@ static void touch(struct replay *replay, int64_t i, int space, int64_t address, 
 		assert_true(may_use(replay, replay->program->instructions[i].step, space,
 			content.tensor, address));
 	if (granule->writer >= 0 && granule->writer != i)
-		assert_true(order_before(&replay->order, granule->writer, i));
+		assert_true(naive_happens_before(&replay->order, granule->writer, i));
 	if (write) {
 		for (size_t r = 0; r < granule->readers.count; r++)
-			assert_true(granule->readers.at[r] == i ||
-				    order_before(&replay->order, granule->readers.at[r], i));
+			assert_true(
+				granule->readers.at[r] == i ||
+				naive_happens_before(&replay->order, granule->readers.at[r], i));
 		granule->readers.count = 0;
 		granule->writer = i;
 		granule->content = content;
@@ -263,7 +264,7 @@ struct replay *replay_run(
 	for (size_t o = 0; o < workload->op_count; o++)
 		replay->computed[o] =
 			arena_array(arena, uint8_t, op_computes(&workload->ops[o]) + 1);
-	replay->order = order_make(arena, program);
+	replay->order = naive_happens_make(arena, program);
 	open_memories(replay);
 	for (size_t i = 0; i < program->instruction_count; i++)
 		run(replay, (int64_t)i);

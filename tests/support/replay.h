@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "model/plan.h"
-#include "tests/support/order.h"
+#include "tests/support/naive_happens.h"
 
 /*
  * Carries out a small program one instruction after the other in memories that
@@ -36,7 +36,7 @@ struct replay {
 	struct arena *arena;
 	const struct plan *plan;
 	const struct program *program;
-	struct order order;
+	struct naive_happens order;
 	int64_t granules[REPLAY_CORES + 1];
 	struct granule *memories[REPLAY_CORES + 1];
 	struct array(struct touch) * touches; /* by instruction */

@@ -170,7 +170,7 @@ struct trial {
 
 static const char *path_of(struct arena *arena, const char *file)
 {
-	return strchr(file, '/') ? file : arena_format(arena, "tests/fuzz/%s", file);
+	return strchr(file, '/') ? file : arena_format(arena, "tests/fuzz/corpus/%s", file);
 }
 
 static const char *text_at(struct arena *arena, const char *path)

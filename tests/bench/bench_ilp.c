@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * How large the compact integer program is, of the least energy x latency, and what both
- * programs find in how much time of one thread, with the gap that a bound leaves.
+ * How large the integer program is for the least energy x latency, and what it finds in how much
+ * time of one thread, with the gap that its bound leaves.
  */
 static const struct question {
 	const char *name, *files[4];
@@ -80,7 +80,6 @@ static void answer(const struct question *question)
 	print_size(ilp_compact_make(arena, frame, &cuts, ilp_guess(frame))->milp);
 	solve_with(&search, "ilp", OBJECTIVE_EDP, arena);
 	solve_with(&search, "ilp", OBJECTIVE_ENERGY, arena);
-	solve_with(&search, "ilp_exact", OBJECTIVE_ENERGY, arena);
 	arena_close(arena);
 }
 

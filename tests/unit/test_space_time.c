@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "cost/projection.h"
-#include "cost/projection_bounds.h"
 #include "report/projection_report.h"
 #include "search/project_search.h"
 #include "tests/support/complaints.h"
+#include "tests/support/projection_bounds.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "cost/projection_bounds.h"
+#include "tests/support/projection_bounds.h"
 
 #include "base/arena.h"
 #include "base/number.h"

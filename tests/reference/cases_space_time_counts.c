@@ -1,10 +1,11 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "cost/projection_bounds.h"
+#include "base/wide.h"
 #include "search/frontier.h"
 #include "search/projections.h"
 #include "tests/support/case_json.h"
 #include "tests/support/family.h"
+#include "tests/support/projection_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,42 @@ static void check_widest(struct family *family, const json_t *record, const json
 		json_integer(projection_widest(&spec.recurrence, schedule)));
 }
 
+/* The determinant of a square matrix; false if numbers do not fit. */
+static bool find_determinant(int size, int64_t (*matrix)[LATTICE_MOST], int64_t *out)
+{
+	/* Bareiss (1968): all divisions come out even. */
+	wide rows[LATTICE_MOST][LATTICE_MOST], last = 1;
+	const wide most = (wide)1 << 62;
+	int sign = 1;
+	for (int r = 0; r < size; r++)
+		for (int c = 0; c < size; c++)
+			rows[r][c] = matrix[r][c];
+	*out = 0;
+	for (int k = 0; k + 1 < size; k++) {
+		int pivot = k;
+		while (pivot < size && !rows[pivot][k])
+			pivot++;
+		if (pivot == size)
+			return true;
+		for (int c = 0; pivot != k && c < size; c++) {
+			wide kept = rows[k][c];
+			rows[k][c] = rows[pivot][c];
+			rows[pivot][c] = kept;
+		}
+		sign = pivot != k ? -sign : sign;
+		for (int r = k + 1; r < size; r++)
+			for (int c = k + 1; c < size; c++) {
+				rows[r][c] =
+					(rows[r][c] * rows[k][k] - rows[r][k] * rows[k][c]) / last;
+				if (rows[r][c] > most || rows[r][c] < -most)
+					return false;
+			}
+		last = rows[k][k];
+	}
+	*out = size ? sign * (int64_t)rows[size - 1][size - 1] : 1;
+	return true;
+}
+
 static void check_matrices(struct family *family, const json_t *record, const json_t *expect)
 {
 	int size = (int)case_integer(record, "size");
@@ -311,7 +348,7 @@ static void check_matrices(struct family *family, const json_t *record, const js
 		int64_t matrix[LATTICE_MOST][LATTICE_MOST] = {{0}}, left = n, value;
 		for (int i = 0; i < size * size; i++, left /= width)
 			matrix[i / size][i % size] = range.least + left % width;
-		if (!lattice_determinant(size, matrix, &value))
+		if (!find_determinant(size, matrix, &value))
 			continue;
 		nonsingular += value != 0;
 		unimodular += llabs(value) == 1;

@@ -16,8 +16,9 @@
 
 #include "tests/test.h"
 
-static const char *const tables[] = {"tests/fuzz/buffers.csv", "tests/fuzz/offsets.csv",
-	"specs/buffers/attention.csv", "specs/buffers/twisted.csv"};
+static const char *const tables[] = {"tests/fuzz/corpus/buffers.csv",
+	"tests/fuzz/corpus/offsets.csv", "specs/buffers/attention.csv",
+	"specs/buffers/twisted.csv"};
 static const char *const solvers_of_place[] = {
 	"exact", "ilp", "boxes", "anneal", "greedy", "firstfit", "bestfit"};
 enum { TABLES = sizeof tables / sizeof *tables, SOLVERS = 7 };

@@ -15,7 +15,7 @@ static void check_dependences(const struct replay *replay)
 	for (int64_t i = 0; i < (int64_t)replay->program->instruction_count; i++) {
 		for (size_t d = 0; d < list[i].dependence_count; d++) {
 			uint32_t other = list[i].dependences[d];
-			assert_false(order_implies(&replay->order, i, other));
+			assert_false(naive_happens_implied(&replay->order, i, other));
 			if (list[i].engine != ENGINE_SYNC && list[other].engine != ENGINE_SYNC)
 				assert_true(replay_conflict(replay, other, i));
 		}
@@ -49,11 +49,11 @@ static void check_phases(const struct replay *replay)
 	int64_t sync = -1, first = 0;
 	for (int64_t i = 0; i < (int64_t)replay->program->instruction_count; i++) {
 		if (sync >= 0)
-			assert_true(order_before(&replay->order, sync, i));
+			assert_true(naive_happens_before(&replay->order, sync, i));
 		if (list[i].engine != ENGINE_SYNC)
 			continue;
 		for (int64_t j = first; j < i; j++)
-			assert_true(order_before(&replay->order, j, i));
+			assert_true(naive_happens_before(&replay->order, j, i));
 		sync = i;
 		first = i + 1;
 	}

@@ -1,15 +1,15 @@
-#include "tests/support/order.h"
+#include "tests/support/naive_happens.h"
 
 #include "base/arena.h"
 
 #include "tests/test.h"
 
-bool order_before(const struct order *order, int64_t a, int64_t b)
+bool naive_happens_before(const struct naive_happens *order, int64_t a, int64_t b)
 {
 	return order->before[b][a / 64] >> (a % 64) & 1;
 }
 
-static void add_before(const struct order *order, uint64_t *set, int64_t other)
+static void add_before(const struct naive_happens *order, uint64_t *set, int64_t other)
 {
 	for (size_t w = 0; w < order->words; w++)
 		set[w] |= order->before[other][w];
@@ -29,9 +29,9 @@ static int64_t queue_before(const struct program *program, int64_t i, int core)
 	return -1;
 }
 
-struct order order_make(struct arena *arena, const struct program *program)
+struct naive_happens naive_happens_make(struct arena *arena, const struct program *program)
 {
-	struct order order = {
+	struct naive_happens order = {
 		.program = program,
 		.words = program->instruction_count / 64 + 1,
 		.before = arena_array(arena, uint64_t *, program->instruction_count),
@@ -52,17 +52,18 @@ struct order order_make(struct arena *arena, const struct program *program)
 	return order;
 }
 
-bool order_implies(const struct order *order, int64_t i, uint32_t dependence)
+bool naive_happens_implied(const struct naive_happens *order, int64_t i, uint32_t dependence)
 {
 	const struct instruction *instruction = &order->program->instructions[i];
 	for (size_t d = 0; d < instruction->dependence_count; d++) {
 		uint32_t other = instruction->dependences[d];
-		if (other != dependence && order_before(order, dependence, other))
+		if (other != dependence && naive_happens_before(order, dependence, other))
 			return true;
 	}
 	for (int c = 0; c < PROGRAM_CORES_MOST; c++) {
 		int64_t other = queue_before(order->program, i, c);
-		if (other >= 0 && (other == dependence || order_before(order, dependence, other)))
+		if (other >= 0 &&
+			(other == dependence || naive_happens_before(order, dependence, other)))
 			return true;
 	}
 	return false;

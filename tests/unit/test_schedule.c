@@ -8,6 +8,8 @@
 #include "search/rounds_bound.h"
 #include "search/solver.h"
 #include "sim/schedule.h"
+#include "tests/support/algorithm_rounds.h"
+#include "tests/support/broadcast_ilp.h"
 #include "tests/support/schedule_case.h"
 
 #include <inttypes.h>
@@ -162,7 +164,7 @@ static int fewest(const struct synthesis *synthesis)
 static void check_ilp(struct arena *arena, const struct synthesis *synthesis, int least)
 {
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
-	struct answer answer = solve(solver_find(STAGE_BROADCAST, "ilp"), &problem, 0, 1, arena);
+	struct answer answer = solve(&broadcast_ilp_solver, &problem, 0, 1, arena);
 	assert_int_equal(answer.status, PROOF_OPTIMAL);
 	assert_int_equal(answer.candidates[0].schedule->rounds, least);
 	schedule_executed(arena, answer.candidates[0].schedule, synthesis->topology, 16);
@@ -256,8 +258,7 @@ static void an_integer_program_ends_when_asked(void **state)
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
 	struct person person = {.patience = 40};
 	const struct asker asker = {.listener = &person, .stop = wants_to_stop};
-	struct answer answer =
-		solve_for(&asker, solver_find(STAGE_BROADCAST, "ilp"), &problem, 0, 1, arena);
+	struct answer answer = solve_for(&asker, &broadcast_ilp_solver, &problem, 0, 1, arena);
 	assert_true(answer.stopped && person.asked < 60);
 	assert_true(answer.status == PROOF_BOUND && answer.candidate_count == 1);
 	arena_close(arena);

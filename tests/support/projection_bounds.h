@@ -1,5 +1,5 @@
-#ifndef COST_PROJECTION_BOUNDS_H
-#define COST_PROJECTION_BOUNDS_H
+#ifndef SUPPORT_PROJECTION_BOUNDS_H
+#define SUPPORT_PROJECTION_BOUNDS_H
 
 #include "model/recurrence.h"
 

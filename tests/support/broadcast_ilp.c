@@ -1,8 +1,9 @@
-#include "solvers/broadcast/tree.h"
+#include "tests/support/broadcast_ilp.h"
 
 #include "base/arena.h"
 #include "search/milp.h"
 #include "search/schedule_best.h"
+#include "solvers/broadcast/tree.h"
 
 #include <math.h>
 

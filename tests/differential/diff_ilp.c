@@ -11,8 +11,8 @@
 #include "tests/test.h"
 
 /*
- * The integer programs against trying every mapping, on random small mapspaces: what they offer
- * is legal and never better than the optimum, no bound is above it, what they call optimal is it.
+ * The integer program against trying every mapping, on random small mapspaces: what it offers
+ * is legal and never better than the optimum, and no bound is above it.
  */
 enum { MAPPINGS_MOST = 20000, TICKS = 4000 };
 
@@ -156,14 +156,6 @@ static void its_bounds_hold_for_plain_spaces(void **state)
 	assert_true(!draws_are_many(count) || tally.bounds > tally.compared / 8);
 }
 
-static void the_assignment_program_is_exact_for_plain_spaces(void **state)
-{
-	struct nest_case_options options = {.bypass = true, .spatial = true, .steps_most = 24};
-	long count = draws(40);
-	struct tally tally = compare("ilp_exact", &options, draws_seed(73), count);
-	assert_true(!draws_are_many(count) || tally.bounds + tally.proven > tally.compared / 8);
-}
-
 /* The same nest, its dimensions in another order. */
 static struct nest_case turned(const struct nest_case *nest)
 {
@@ -197,7 +189,6 @@ static void programs_of_systolic_arrays_promise_no_more(void **state)
 	struct nest_case_options options = {
 		.bypass = true, .spatial = true, .systolic = true, .steps_most = 24};
 	compare("ilp", &options, draws_seed(76), draws(40) / 2);
-	compare("ilp_exact", &options, draws_seed(77), draws(40) / 2);
 }
 
 static void the_order_of_dimensions_makes_no_difference(void **state)
@@ -210,9 +201,9 @@ static void the_order_of_dimensions_makes_no_difference(void **state)
 		struct nest_case nest = draw_nest(&options, seed, draw);
 		struct nest_case other = turned(&nest);
 		struct nest_explored a = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
-			OBJECTIVE_ENERGY, "ilp_exact", arena);
+			OBJECTIVE_ENERGY, "ilp", arena);
 		struct nest_explored b = search_map(nest_domain_free(arena, &other), COUNTING_EXACT,
-			OBJECTIVE_ENERGY, "ilp_exact", arena);
+			OBJECTIVE_ENERGY, "ilp", arena);
 		bool both = a.bound > best_of(&a) * 0.9999 && b.bound > best_of(&b) * 0.9999;
 		alike += both;
 		if (both && fabs(best_of(&a) - best_of(&b)) > 2e-4 * best_of(&a))
@@ -243,12 +234,12 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 		struct nest_search search = nest_domain_search(arena, domain, COUNTING_EXACT);
 		search.model = nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);
 		search.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
-		search.solver = "ilp_exact";
+		search.solver = "ilp";
 		search.budget = TICKS;
 		struct nest_explored wrong = nest_explore(&search, arena);
 		struct nest_explored right = search_map(nest_domain_free(arena, &nest),
-			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp_exact", arena);
-		/* Known to be within a thousandth: twice as much is too much. */
+			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp", arena);
+		/* The bound is known to be within a thousandth: twice as much is too much. */
 		if (right.bound > best_of(&right) * 0.999) {
 			noticed++;
 			assert_non_null(wrong.complaint);
@@ -266,7 +257,6 @@ int main(void)
 		cmocka_unit_test(programs_of_systolic_arrays_promise_no_more),
 		cmocka_unit_test(the_compact_program_offers_what_is_legal),
 		cmocka_unit_test(its_bounds_hold_for_plain_spaces),
-		cmocka_unit_test(the_assignment_program_is_exact_for_plain_spaces),
 		cmocka_unit_test(the_order_of_dimensions_makes_no_difference),
 		cmocka_unit_test(a_program_that_is_wrong_is_noticed),
 	};

@@ -1,5 +1,5 @@
-#ifndef SUPPORT_ORDER_H
-#define SUPPORT_ORDER_H
+#ifndef SUPPORT_NAIVE_HAPPENS_H
+#define SUPPORT_NAIVE_HAPPENS_H
 
 #include "lower/program.h"
 
@@ -9,16 +9,16 @@
  */
 struct arena;
 
-struct order {
+struct naive_happens {
 	const struct program *program;
 	size_t words;
 	uint64_t **before; /* by instruction, a bit for each that happens before it */
 };
 
-struct order order_make(struct arena *arena, const struct program *program);
-bool order_before(const struct order *order, int64_t a, int64_t b);
+struct naive_happens naive_happens_make(struct arena *arena, const struct program *program);
+bool naive_happens_before(const struct naive_happens *order, int64_t a, int64_t b);
 
 /* Would i happen after its dependence without naming it? */
-bool order_implies(const struct order *order, int64_t i, uint32_t dependence);
+bool naive_happens_implied(const struct naive_happens *order, int64_t i, uint32_t dependence);
 
 #endif

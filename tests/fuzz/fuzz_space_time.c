@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cost/projection_bounds.h"
 #include "report/projection_code.h"
 #include "report/projection_report.h"
 #include "search/project_search.h"
@@ -9,6 +8,7 @@
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
+#include "tests/support/projection_bounds.h"
 #include "tests/test.h"
 
 #include <string.h>

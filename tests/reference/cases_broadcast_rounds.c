@@ -4,6 +4,7 @@
 #include "search/rounds_bound.h"
 #include "search/solver.h"
 #include "sim/schedule.h"
+#include "tests/support/algorithm_rounds.h"
 #include "tests/support/case_json.h"
 #include "tests/support/family.h"
 
