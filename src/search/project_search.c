@@ -93,6 +93,12 @@ const char *project_text(struct arena *arena, const struct recurrence *recurrenc
 	return text_read(&text);
 }
 
+/* A value that is no number is its own. */
+static bool value_equal(double a, double b)
+{
+	return a == b || (a != a && b != b);
+}
+
 static bool outputs_equal(const struct recurrence_values *a, const struct systolic_result *b)
 {
 	if (a->output_count != b->output_count)
@@ -100,13 +106,13 @@ static bool outputs_equal(const struct recurrence_values *a, const struct systol
 	for (size_t i = 0; i < a->output_count; i++) {
 		const struct recurrence_output *x = &a->outputs[i], *y = &b->outputs[i];
 		if (x->stream != y->stream || memcmp(x->place, y->place, sizeof x->place) != 0 ||
-			x->value != y->value)
+			!value_equal(x->value, y->value))
 			return false;
 	}
 	return true;
 }
 
-/* Every value at every point of the domain; a value that is no number is its own. */
+/* Every value at every point of the domain. */
 static bool values_equal(const struct recurrence *recurrence, const double *a, const double *b)
 {
 	int64_t point[RECURRENCE_LOOPS_MOST], box = recurrence_box(recurrence);
@@ -114,8 +120,8 @@ static bool values_equal(const struct recurrence *recurrence, const double *a, c
 		more = recurrence_next(recurrence, point))
 		for (int s = 0; s < recurrence->stream_count; s++) {
 			int64_t at = s * box + recurrence_index(recurrence, point);
-			if (recurrence->streams[s].kind == STREAM_RECURRENT && a[at] != b[at] &&
-				!(a[at] != a[at] && b[at] != b[at]))
+			if (recurrence->streams[s].kind == STREAM_RECURRENT &&
+				!value_equal(a[at], b[at]))
 				return false;
 		}
 	return true;

@@ -26,7 +26,8 @@ enum { TABLES = sizeof tables / sizeof *tables };
 static const struct source *source_of(struct arena *arena, const char *text, size_t length)
 {
 	struct source *source = arena_new(arena, struct source);
-	*source = (struct source){"b.csv", arena_copy(arena, text, length + 1), length};
+	*source = (struct source){
+		.name = "b.csv", .bytes = arena_copy(arena, text, length + 1), .length = length};
 	return source;
 }
 

@@ -166,6 +166,7 @@ static enum nest_verdict count_as(enum counting counting, const struct nest_case
 		&nest->mapping, counts, &score);
 }
 
+/* The outermost level keeps all: a home inside loops holds more than a tile. */
 static void draw(uint64_t seed, long i, int64_t extent_most, struct nest_case *nest)
 {
 	struct random random = random_open(seed, (uint64_t)i);
@@ -173,6 +174,11 @@ static void draw(uint64_t seed, long i, int64_t extent_most, struct nest_case *n
 	nest_case_grow(&random, extent_most, nest);
 	for (int l = 0; l < nest->hierarchy.level_count; l++)
 		nest->hierarchy.levels[l].size = nest->hierarchy.levels[l].entries = 0;
+	int outermost = nest->hierarchy.level_count - 1;
+	while (outermost > 0 && !nest->hierarchy.levels[outermost].storage)
+		outermost--;
+	for (int t = 0; t < nest->shape.space_count; t++)
+		nest->mapping.residency[t] |= UINT32_C(1) << nest->hierarchy.levels[outermost].row;
 }
 
 static void counts_are_products(void **state)
@@ -186,10 +192,12 @@ static void counts_are_products(void **state)
 		struct nest_counts counts;
 		draw(seed, i, INT64_C(1) << 31, &nest);
 		enum nest_verdict verdict = count_as(COUNTING_EXACT, &nest, &counts, arena);
-		assert_true(verdict == NEST_FITS || verdict == NEST_OVERFLOW);
+		assert_true(verdict == NEST_FITS || verdict == NEST_OVERFLOW ||
+			    verdict == NEST_SUMS_APART);
 		counted += verdict == NEST_FITS;
-		compare(&nest, &counts, verdict,
-			arena_format(arena, "seed %" PRIu64 " draw %ld", seed, i), arena);
+		if (verdict != NEST_SUMS_APART) /* a fan-out outside all storage splits sums */
+			compare(&nest, &counts, verdict,
+				arena_format(arena, "seed %" PRIu64 " draw %ld", seed, i), arena);
 		arena_release(arena, mark);
 	}
 	if (draws_are_many(count)) {

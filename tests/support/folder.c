@@ -10,7 +10,7 @@
 struct arena *arena;
 const char *folder;
 
-int folder_open(void **state)
+int folder_set_up(void **state)
 {
 	(void)state;
 	arena = arena_open();
@@ -18,7 +18,7 @@ int folder_open(void **state)
 	return 0;
 }
 
-int folder_close(void **state)
+int folder_tear_down(void **state)
 {
 	(void)state;
 	shell_remove(folder);

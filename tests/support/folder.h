@@ -11,8 +11,8 @@ extern struct arena *arena;
 extern const char *folder;
 
 /* For cmocka_unit_test_setup_teardown. */
-int folder_open(void **state);
-int folder_close(void **state);
+int folder_set_up(void **state);
+int folder_tear_down(void **state);
 
 const char *folder_path(const char *name);
 

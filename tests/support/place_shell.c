@@ -13,7 +13,7 @@ static const char small[] = PLACE_HEAD "a,0,3,256\n"
 
 int place_open(void **state)
 {
-	folder_open(state);
+	folder_set_up(state);
 	folder_put("small.csv", small);
 	return 0;
 }

@@ -6,7 +6,7 @@
 /* `lxplore place` in a test's folder. */
 #define PLACE_HEAD "id,lower,upper,size\n"
 
-/* As folder_open, with a table small.csv: four buffers that fit into 1024 bytes only if `c` lies in
+/* As folder_set_up, with a table small.csv: four buffers that fit into 1024 bytes only if `c` lies in
  * the middle. */
 int place_open(void **state);
 

@@ -226,8 +226,8 @@ static void strange_attributes_are_noted(void **state)
 		{"data_storage_dept: 1",
 			"error: unknown key 'data_storage_dept' in level 'L'; did you mean "
 			"'data_storage_depth'?"},
-		{"wire-energy: 1", "warning: 'wire-energy' in level 'L' has no effect here: what "
-				   "Timeloop charges for it is in no energy"},
+		{"wire-energy: 1", "warning: 'wire-energy' in level 'L' is not modelled: energies "
+				   "lack what it adds"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *said;

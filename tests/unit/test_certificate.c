@@ -389,7 +389,7 @@ static void changed_certificates_are_answered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_open, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 		TEST(what_exact_proves_is_verified),
 		TEST(what_was_enumerated_is_verified),
 		TEST(a_bound_is_verified),

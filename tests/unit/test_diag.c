@@ -22,7 +22,7 @@ static int close_arena(void **state)
 static const char *shown(struct arena *arena, const char *line, int column, int end)
 {
 	struct source *source = arena_new(arena, struct source);
-	*source = (struct source){"f", line, strlen(line)};
+	*source = (struct source){.name = "f", .bytes = line, .length = strlen(line)};
 	struct diag *diag = diag_open(arena);
 	diag_error(diag, (struct span){source, 1, column, 1, end}, "no");
 	const char *text = complaints_text(arena, diag);
@@ -84,7 +84,7 @@ static void a_long_line_is_cut_around_the_caret(void **state)
 
 static void a_span_of_several_lines_ends_with_its_first(void **state)
 {
-	struct source source = {"f", "a: [1,\n2]", 9};
+	struct source source = {.name = "f", .bytes = "a: [1,\n2]", .length = 9};
 	struct diag *diag = diag_open(*state);
 	diag_error(diag, (struct span){&source, 1, 4, 2, 3}, "no");
 	assert_string_equal(complaints_text(*state, diag), "f:1:4: error: no\n"
@@ -94,7 +94,7 @@ static void a_span_of_several_lines_ends_with_its_first(void **state)
 
 static void places_may_be_unknown_or_a_whole_file(void **state)
 {
-	struct source source = {"f", "", 0};
+	struct source source = {.name = "f", .bytes = ""};
 	struct diag *diag = diag_open(*state);
 	diag_error(diag, (struct span){0}, "nowhere");
 	diag_warning(diag, (struct span){.source = &source}, "the file");

@@ -255,5 +255,5 @@ int main(void)
 		cmocka_unit_test(a_tensor_read_twice_is_compared_twice),
 		cmocka_unit_test(what_cannot_be_compared_is_told),
 	};
-	return cmocka_run_group_tests(tests, folder_open, folder_close);
+	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

@@ -150,7 +150,7 @@ static void exact_counting_keeps_its_multipliers(void **state)
 	assert_true(fabs(timeloops - ours - 384 * (0.25 - (3.1 / 16 + 0.1 / 4))) < 1e-6);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_open, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 
 int main(void)
 {

@@ -285,33 +285,33 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			an_exploration_agrees_with_the_simulator_in_every_row, folder_open,
-			folder_close),
+			an_exploration_agrees_with_the_simulator_in_every_row, folder_set_up,
+			folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			what_is_over_the_simulation_budget_is_priced_and_counted, folder_open,
-			folder_close),
+			what_is_over_the_simulation_budget_is_priced_and_counted, folder_set_up,
+			folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			every_plan_replays_with_the_score_of_its_row, folder_open, folder_close),
+			every_plan_replays_with_the_score_of_its_row, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			the_number_of_threads_changes_no_byte, folder_open, folder_close),
+			the_number_of_threads_changes_no_byte, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			frontiers_are_those_under_version_control, folder_open, folder_close),
+			frontiers_are_those_under_version_control, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			a_trace_has_every_core_and_engine, folder_open, folder_close),
+			a_trace_has_every_core_and_engine, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			a_budget_cuts_and_says_so, folder_open, folder_close),
+			a_budget_cuts_and_says_so, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			an_interrupt_writes_what_is_known, folder_open, folder_close),
+			an_interrupt_writes_what_is_known, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			a_plan_is_where_the_search_starts, folder_open, folder_close),
+			a_plan_is_where_the_search_starts, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			fewer_objectives_give_fewer_points, folder_open, folder_close),
+			fewer_objectives_give_fewer_points, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(a_place_that_cannot_be_written_ends_with_status_4,
-			folder_open, folder_close),
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			what_would_take_too_long_is_not_executed, folder_open, folder_close),
+			what_would_take_too_long_is_not_executed, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
-			the_environment_sets_cores_and_is_checked, folder_open, folder_close),
+			the_environment_sets_cores_and_is_checked, folder_set_up, folder_tear_down),
 	};
 	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
 }

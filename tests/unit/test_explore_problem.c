@@ -317,5 +317,5 @@ int main(void)
 		cmocka_unit_test(an_interrupt_writes_what_is_known),
 		cmocka_unit_test(many_levels_are_searched_without_being_proven),
 	};
-	return cmocka_run_group_tests(tests, folder_open, folder_close);
+	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

@@ -67,7 +67,7 @@ static const char ert[] = "ERT:\n"
 
 static int set_up(void **state)
 {
-	folder_open(state);
+	folder_set_up(state);
 	folder_put("machine.yaml", machine);
 	folder_put("problem.yaml", problem);
 	folder_put("mapping.yaml", mapping);
@@ -572,7 +572,7 @@ static void what_cannot_be_counted_exactly_is_not_executed(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(score_prints_every_count),
 		TEST(formats_say_the_same),

@@ -130,7 +130,7 @@ static const char bypass[] = "constraints:\n"
 
 static int set_up(void **state)
 {
-	folder_open(state);
+	folder_set_up(state);
 	folder_put("machine.yaml", machine);
 	folder_put("problem.yaml", problem);
 	folder_put("small.yaml", small);
@@ -237,7 +237,7 @@ int main(void)
 	enum { HOMES = sizeof homes / sizeof *homes };
 	struct CMUnitTest tests[HOMES + 5] = {
 		[HOMES] = cmocka_unit_test(a_ring_adds_parts),
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, folder_tear_down)
 		TEST(no_command_lets_them_pass),
 		TEST(timeloop_lets_them_pass_with_a_warning),
 		TEST(what_is_feasible_is_known),

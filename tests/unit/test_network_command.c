@@ -50,7 +50,7 @@ static void expect(const char *command, int status, const char *err)
 
 static int set_up(void **state)
 {
-	folder_open(state);
+	folder_set_up(state);
 	folder_put("machine.yaml", machine);
 	folder_put("network.yaml", network);
 	struct ended ended = folder_run("$program explore -q machine.yaml network.yaml -o out");
@@ -463,5 +463,5 @@ int main(void)
 		cmocka_unit_test(factors_need_not_divide_where_that_is_allowed),
 		cmocka_unit_test(an_interrupted_run_writes_what_is_known),
 	};
-	return cmocka_run_group_tests(tests, set_up, folder_close);
+	return cmocka_run_group_tests(tests, set_up, folder_tear_down);
 }

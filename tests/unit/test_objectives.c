@@ -146,5 +146,5 @@ int main(void)
 		cmocka_unit_test(wrong_levels_are_told),
 	};
 	return cmocka_run_group_tests_name(
-		"traffic as an objective", tests, folder_open, folder_close);
+		"traffic as an objective", tests, folder_set_up, folder_tear_down);
 }

@@ -374,7 +374,7 @@ static void threads_change_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_keep_their_form_and_get_an_offset),
 		TEST(an_empty_table_is_placed),

@@ -180,7 +180,7 @@ static void wrong_wishes_are_refused_to_the_letter(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(wrong_tables_are_refused_to_the_letter),
 		TEST(the_place_is_shown),

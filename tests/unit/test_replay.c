@@ -138,5 +138,5 @@ int main(void)
 		cmocka_unit_test(what_zigzag_says_is_counted),
 		cmocka_unit_test(what_cosa_says_is_counted),
 	};
-	return cmocka_run_group_tests(tests, folder_open, folder_close);
+	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

@@ -174,7 +174,7 @@ static void inputs_without_an_end_are_refused(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_open, folder_close)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 
 int main(void)
 {

@@ -160,5 +160,5 @@ int main(void)
 		cmocka_unit_test(what_cannot_start_is_told),
 		cmocka_unit_test(what_is_no_mapping_is_an_error),
 	};
-	return cmocka_run_group_tests(tests, folder_open, folder_close);
+	return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }
