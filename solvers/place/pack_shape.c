@@ -98,19 +98,19 @@ static int64_t place_alone(
 	const struct forming *forming, int64_t size, int64_t align, int64_t fixed)
 {
 	int64_t address = fixed >= 0 ? fixed : 0;
-	if (size > forming->capacity)
+	if (size > forming->capacity || address > forming->capacity - size)
 		return UNPLACED;
 	for (size_t r = 0; r < forming->shapes.reserved_count; r++) {
 		struct byte_range range = forming->shapes.reserved[r];
 		if (size == 0 || address + size <= range.from || range.to <= address)
 			continue;
-		if (fixed >= 0 || range.to > forming->capacity - size)
+		int64_t up = range.to % align ? align - range.to % align : 0;
+		if (fixed >= 0 || range.to > forming->capacity - size ||
+			up > forming->capacity - size - range.to)
 			return UNPLACED;
-		address = range.to % align ? range.to + align - range.to % align : range.to;
-		if (address > forming->capacity - size)
-			return UNPLACED;
+		address = range.to + up;
 	}
-	return address <= forming->capacity - size ? address : UNPLACED;
+	return address;
 }
 
 /* Members of one shape that live at once must do so lawfully. */
