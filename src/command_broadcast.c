@@ -79,7 +79,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 }
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct broadcast_explored *explored, double nanoseconds)
+	const struct explored *explored, double nanoseconds)
 {
 	const struct frontier *frontier = &explored->frontier;
 	const char **plans = arena_array(arena, const char *, frontier->count);
@@ -91,7 +91,7 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	results_frontier(arena, folder, &texts);
 }
 
-static int tell_end(const struct broadcast_explored *explored, const struct run_record *record,
+static int tell_end(const struct explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
 	if (explored->fault)
@@ -104,9 +104,10 @@ static int tell_end(const struct broadcast_explored *explored, const struct run_
 		fprintf(stderr,
 			"%" PRIu64 " ways, %" PRIu64
 			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->evaluated, explored->simulated, explored->frontier.count,
-			record->seconds, record->limit ? ", cut short by: " : "",
-			record->limit ? record->limit : "", folder);
+			explored->effort.evaluated, explored->effort.simulated,
+			explored->frontier.count, record->seconds,
+			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+			folder);
 	if (listener_interrupted())
 		return EXIT_INTERRUPTED;
 	if (!explored->frontier.count)
@@ -126,12 +127,11 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	diag_print(diag, stderr);
 	const char *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
-	wishes.listener = &listener;
-	wishes.stop = listener_stop;
+	wishes.asker = listener_asker(&listener, request->jobs);
 	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->algorithm};
-	struct broadcast_explored explored = broadcast_explore(&search, arena);
+	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	record.limit = record.limit ? record.limit : explored.cut ? "budget" : NULL;
+	record.limit = record.limit ? record.limit : explored.limit;
 	write_results(arena, folder, &record, &explored, clock_ns(inputs));
 	if (request->format == FORMAT_TEXT)
 		command_print(broadcast_table(arena, &explored, clock_ns(inputs)));

@@ -8,20 +8,11 @@
 #include "report/pareto.h"
 #include "report/run_json.h"
 #include "results.h"
+#include "search/evaluate.h"
 #include "search/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static const char *find_limit(const struct explored *explored, const struct listener *listener)
-{
-	const char *limit = listener_limit(listener);
-	if (limit)
-		return limit;
-	if (explored->cut)
-		return "budget";
-	return explored->joint_cut ? "tick limit of the joint search" : NULL;
-}
 
 static void write_results(struct arena *arena, const char *folder, const struct arch *arch,
 	const struct run_record *record, const struct explored *explored)
@@ -35,8 +26,8 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	results_frontier(arena, folder, &texts);
 }
 
-static int tell_end(const struct explored *explored, const struct run_record *record,
-	const char *folder, bool quiet)
+static int tell_end(struct arena *arena, const struct explored *explored,
+	const struct run_record *record, const char *folder, bool quiet)
 {
 	if (explored->fault)
 		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
@@ -44,8 +35,7 @@ static int tell_end(const struct explored *explored, const struct run_record *re
 	if (!explored->frontier.count) {
 		fprintf(stderr, "lxplore: no plan was found%s%s\n", record->limit ? ": " : "",
 			record->limit ? record->limit : "");
-		for (size_t i = 0; i < explored->refusal_count; i++)
-			fprintf(stderr, "  %s\n", explored->refusals[i]);
+		results_refusals(arena, explored);
 		if (listener_interrupted())
 			return EXIT_INTERRUPTED;
 		return record->limit ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
@@ -110,14 +100,11 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	diag_print(diag, stderr);
 	const char *folder = results_open(arena, arguments, inputs.workload->name);
 	struct listener listener = listener_open(seconds, request.quiet, "candidates");
-	inputs.exploration.jobs = request.jobs;
-	inputs.exploration.listener = &listener;
-	inputs.exploration.stop = listener_stop;
-	inputs.exploration.progress = listener_progress;
+	inputs.exploration.asker = listener_asker(&listener, request.jobs);
 	struct explored explored = explore(&inputs.exploration, arena);
 
 	struct run_record record = results_record(arena, arguments, &inputs, &listener);
-	record.limit = find_limit(&explored, &listener);
+	record.limit = record.limit ? record.limit : explored.limit;
 	write_results(arena, folder, inputs.arch, &record, &explored);
 	if (format == FORMAT_TEXT)
 		command_print(pareto_table(arena, inputs.arch, &explored.frontier));
@@ -125,7 +112,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		command_print(pareto_csv(arena, inputs.arch, &explored.frontier));
 	else
 		command_print(run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request.quiet);
+	return tell_end(arena, &explored, &record, folder, request.quiet);
 }
 
 static const struct option options[] = {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct nest_search *search, const struct nest_explored *explored)
+	const struct nest_search *search, const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	const char **plans = arena_array(arena, const char *, frontier->count);
@@ -25,8 +25,8 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	results_frontier(arena, folder, &texts);
 }
 
-static int tell_end(const struct nest_explored *explored, const struct run_record *record,
-	const char *folder, bool quiet)
+static int tell_end(struct arena *arena, const struct explored *explored,
+	const struct run_record *record, const char *folder, bool quiet)
 {
 	if (explored->fault)
 		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
@@ -37,14 +37,13 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 		fprintf(stderr, "lxplore: no mapping was found%s%s%s\n",
 			explored->complete ? ", and there is none" : "", record->limit ? ": " : "",
 			record->limit ? record->limit : "");
-		if (explored->refusal)
-			fprintf(stderr, "  %s\n", explored->refusal);
+		results_refusals(arena, explored);
 		if (listener_interrupted())
 			return EXIT_INTERRUPTED;
 		return explored->complete ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 	}
 	const struct point *first = &explored->frontier.points[0];
-	const struct nest_found *found = first->payload;
+	const struct found *found = first->payload;
 	double value = objective_value(explored->frontier.objectives.at[0], &first->score);
 	if (!quiet && found->proof == PROOF_BOUND)
 		fprintf(stderr,
@@ -54,10 +53,12 @@ static int tell_end(const struct nest_explored *explored, const struct run_recor
 		fprintf(stderr,
 			"%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered, %" PRIu64
 			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->evaluated, explored->complete ? ", nothing better is left" : "",
-			explored->offered, explored->simulated, explored->frontier.count,
-			record->seconds, record->limit ? ", cut short by: " : "",
-			record->limit ? record->limit : "", folder);
+			explored->effort.evaluated,
+			explored->complete ? ", nothing better is left" : "",
+			explored->effort.offered, explored->effort.simulated,
+			explored->frontier.count, record->seconds,
+			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+			folder);
 	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
 }
 
@@ -81,8 +82,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	struct nest_search search;
 	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
 	struct exploration wishes = inputs->exploration;
-	wishes.listener = &listener;
-	wishes.stop = listener_stop;
+	wishes.asker = listener_asker(&listener, request->jobs);
 	if (!request_search(arena, nest, &wishes, diag, &search)) {
 		struct stopper stopper = {&listener, listener_stop};
 		bool stopped = listener_stop(&listener);
@@ -94,13 +94,8 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 					      : EXIT_IMPOSSIBLE;
 	}
 	const char *folder = results_open(arena, arguments, nest->shape->name);
-	search.jobs = request->jobs;
-	search.listener = &listener;
-	search.stop = listener_stop;
-	search.progress = listener_progress;
-	search.report = listener_gap;
 	diag_print(diag, stderr);
-	struct nest_explored explored = nest_explore(&search, arena);
+	struct explored explored = nest_explore(&search, arena);
 	for (size_t i = 0; i < explored.frontier.count && search.counting == COUNTING_TIMELOOP;
 		i++) {
 		const struct nest_found *found = explored.frontier.points[i].payload;
@@ -121,5 +116,5 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		      : request->format == FORMAT_CSV
 			      ? nest_pareto_csv(arena, &search, &explored)
 			      : nest_run_json(arena, &record, &search, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	return tell_end(arena, &explored, &record, folder, request->quiet);
 }

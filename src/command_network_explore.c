@@ -112,7 +112,7 @@ static int tell_miss(struct arena *arena, const struct network_explored *explore
 	const struct network_limits *given, const struct limits *limits)
 {
 	/* Sums that were left out have substitutes that are not slower. */
-	bool proven = explored->complete &&
+	bool proven = explored->total.complete &&
 		      (explored->sums.excess == 0 || limits->energy == SUMS_NO_LIMIT);
 	size_t nearest = sums_nearest(&explored->sums, limits->cycles, limits->energy);
 	fprintf(stderr, "lxplore: %s %s; the nearest is %s\n",
@@ -122,15 +122,15 @@ static int tell_miss(struct arena *arena, const struct network_explored *explore
 	return proven ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
-static int tell_missing(const struct network_explored *explored, const struct run_record *record)
+static int tell_missing(struct arena *arena, const struct network_explored *explored,
+	const struct run_record *record)
 {
 	bool impossible = false;
 	for (size_t l = 0; l < explored->search->network->layer_count; l++)
 		impossible |= explored->layers[l].complete && !explored->layers[l].frontier.count;
 	fprintf(stderr, "lxplore: %s%s%s\n", explored->missing, record->limit ? ": " : "",
 		record->limit ? record->limit : "");
-	if (explored->total.refusal)
-		fprintf(stderr, "  %s\n", explored->total.refusal);
+	results_refusals(arena, &explored->total);
 	return impossible ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
@@ -141,10 +141,11 @@ static void tell_end(const struct network_explored *explored, const struct run_r
 	fprintf(stderr,
 		"%zu layers, %zu of them solved, %" PRIu64 " mappings evaluated%s, %" PRIu64
 		" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-		network->layer_count, network->distinct, explored->total.evaluated,
-		explored->complete ? ", nothing better is left" : "", explored->total.simulated,
-		explored->sums.count, record->seconds, record->limit ? ", cut short by: " : "",
-		record->limit ? record->limit : "", folder);
+		network->layer_count, network->distinct, explored->total.effort.evaluated,
+		explored->total.complete ? ", nothing better is left" : "",
+		explored->total.effort.simulated, explored->sums.count, record->seconds,
+		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+		folder);
 }
 
 static void print_results(struct arena *arena, const struct network_explored *explored,
@@ -173,8 +174,9 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	const struct network_inputs *nets = inputs->network;
 	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
 	struct exploration wishes = inputs->exploration;
-	wishes.listener = &listener;
-	wishes.stop = listener_stop;
+	wishes.asker = listener_asker(&listener, request->jobs);
+	wishes.asker.report = NULL;
+	wishes.asker.progress = listener_layers;
 	const struct nest_search **searches =
 		arena_array(arena, const struct nest_search *, nets->network->layer_count);
 	bool good = request_check(nets->layers[0], &wishes.objectives, diag);
@@ -192,11 +194,8 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 		.network = nets->network,
 		.layers = searches,
 		.objectives = wishes.objectives,
-		.jobs = request->jobs,
-		.listener = &listener,
-		.stop = listener_stop,
+		.asker = wishes.asker,
 		.hurry = listener_hurry,
-		.progress = listener_layers,
 	};
 	struct network_explored explored = network_explore(&search, arena);
 	struct limits limits = find_limits(&nets->limits);
@@ -214,7 +213,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
 			explored.total.fault);
 	if (explored.missing)
-		status = tell_missing(&explored, &record);
+		status = tell_missing(arena, &explored, &record);
 	else if (limits.any && chosen == SIZE_MAX)
 		status = tell_miss(arena, &explored, &nets->limits, &limits);
 	if (!request->quiet && !explored.missing)

@@ -119,10 +119,8 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 {
 	struct problem problem = {
 		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
-	struct asker asker = {.jobs = request->jobs,
-		.listener = listener,
-		.stop = listener_wait,
-		.report = listener_gap};
+	struct asker asker = listener_asker(listener, request->jobs);
+	asker.stop = listener_wait;
 	struct answer answer =
 		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
 	bool refused = false;

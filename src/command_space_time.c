@@ -98,7 +98,8 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 		fprintf(stderr, "lxplore: not executed: %s\n", fault);
 	if (large && !diag_failed(diag))
 		return EXIT_NOTHING;
-	return legal && (!simulated || found.agrees) ? EXIT_FOUND : EXIT_IMPOSSIBLE;
+	return legal && (!simulated || found.common.execution.agrees) ? EXIT_FOUND
+								      : EXIT_IMPOSSIBLE;
 }
 
 int command_space_time_check(struct arena *arena, const struct arguments *arguments,
@@ -130,7 +131,7 @@ int command_space_time_check(struct arena *arena, const struct arguments *argume
 }
 
 static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct project_explored *explored)
+	const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	const char **plans = arena_array(arena, const char *, frontier->count);
@@ -142,7 +143,7 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 	results_frontier(arena, folder, &texts);
 }
 
-static int tell_end(const struct project_explored *explored, const struct run_record *record,
+static int tell_end(const struct explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
 	if (explored->fault)
@@ -161,8 +162,9 @@ static int tell_end(const struct project_explored *explored, const struct run_re
 		fprintf(stderr,
 			"%" PRIu64 " projections looked at%s, %" PRIu64
 			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->evaluated, explored->complete ? ", nothing better is left" : "",
-			explored->simulated, explored->frontier.count, record->seconds,
+			explored->effort.evaluated,
+			explored->complete ? ", nothing better is left" : "",
+			explored->effort.simulated, explored->frontier.count, record->seconds,
 			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 			folder);
 	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
@@ -174,10 +176,9 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 	struct project_search search = open_search(inputs);
 	const char *folder = results_open(arena, arguments, "space_time");
 	struct listener listener = listener_open(request->seconds, request->quiet, "projections");
-	search.asker =
-		(struct asker){.jobs = request->jobs, .listener = &listener, .stop = listener_stop};
+	search.asker = listener_asker(&listener, request->jobs);
 	diag_print(diag, stderr);
-	struct project_explored explored = project_explore(&search, arena);
+	struct explored explored = project_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	if (!explored.complete && !record.limit && search.budget)
 		record.limit = "budget";

@@ -124,7 +124,8 @@ static uint64_t budget_of(const struct nest_inputs *inputs, const struct explora
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 	const struct exploration *wishes, struct diag *diag, struct nest_search *out)
 {
-	struct factors_store store = {.arena = arena, .stopper = {wishes->listener, wishes->stop}};
+	struct factors_store store = {
+		.arena = arena, .stopper = {wishes->asker.listener, wishes->asker.stop}};
 	const struct mapping *start = NULL;
 	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
 	const struct domain *domain =
@@ -156,7 +157,7 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.patience = inputs->patience,
 		.seed = wishes->seed,
 		.epsilon = inputs->epsilon,
-		.jobs = 1,
+		.asker = wishes->asker,
 	};
 	take_start(inputs, out, arena, diag);
 	return true;

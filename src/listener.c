@@ -99,10 +99,10 @@ void listener_gap(void *at, double value, double bound, uint64_t count)
 		time - listener->start);
 }
 
-void listener_layers(void *at, size_t done, size_t layers, uint64_t count)
+void listener_layers(void *at, int round, size_t done, size_t layers, uint64_t count)
 {
 	const struct listener *listener = at;
-	if (listener->terminal)
+	if (listener->terminal && round == 2)
 		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s", done,
 			layers, count, listener->what, now() - listener->start,
 			done < layers ? "" : "\n");
@@ -116,6 +116,15 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 		.limit = (double)limit_seconds,
 		.terminal = !quiet && isatty(STDERR_FILENO),
 		.what = what};
+}
+
+struct asker listener_asker(struct listener *listener, int jobs)
+{
+	return (struct asker){.jobs = jobs,
+		.listener = listener,
+		.stop = listener_stop,
+		.report = listener_gap,
+		.progress = listener_progress};
 }
 
 bool listener_interrupted(void)

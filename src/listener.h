@@ -1,6 +1,8 @@
 #ifndef LISTENER_H
 #define LISTENER_H
 
+#include "search/asker.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +25,9 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 
 bool listener_stop(void *listener);
 
+/* It as who asks for a search on so many threads, with progress and gaps shown. */
+struct asker listener_asker(struct listener *listener, int jobs);
+
 /* The same, and shows how long it has been, where nothing else is shown. */
 bool listener_wait(void *listener);
 
@@ -31,8 +36,8 @@ bool listener_hurry(void *listener);
 
 void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
 
-/* The same of layers of a network. */
-void listener_layers(void *listener, size_t done, size_t layers, uint64_t count);
+/* The same of layers of a network, each of which is searched in two rounds. */
+void listener_layers(void *listener, int round, size_t done, size_t layers, uint64_t count);
 
 /* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
 void listener_gap(void *listener, double value, double bound, uint64_t count);

@@ -6,6 +6,7 @@
 #include "report/folder.h"
 #include "report/pareto.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The options as given, for run.json; how many threads there were is no part of a result. */
@@ -63,6 +64,13 @@ void results_frontier(struct arena *arena, const char *folder, const struct resu
 	results_write(arena, folder, "pareto.csv", texts->pareto);
 	while (folder_remove(arena, folder, pareto_plan_path(arena, count)))
 		count++;
+}
+
+void results_refusals(struct arena *arena, const struct explored *explored)
+{
+	const char **lines = refusals_lines(&explored->refusals, arena);
+	for (size_t i = 0; i < explored->refusals.count; i++)
+		fprintf(stderr, "  %s\n", lines[i]);
 }
 
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,

@@ -26,6 +26,9 @@ struct results_texts {
 };
 void results_frontier(struct arena *arena, const char *folder, const struct results_texts *texts);
 
+/* Why candidates were refused, a line for each reason, to stderr. */
+void results_refusals(struct arena *arena, const struct explored *explored);
+
 /* Version, sources, options, seed, objectives, time; counting is exact. */
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct listener *listener);

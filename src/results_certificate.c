@@ -7,7 +7,7 @@
 
 bool results_certificate(struct arena *arena, const char *folder, const char *name,
 	const char *layer, const struct run_record *record, const struct nest_search *search,
-	const struct nest_explored *explored)
+	const struct explored *explored)
 {
 	struct certificate *certificate =
 		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);

@@ -11,6 +11,6 @@
  */
 bool results_certificate(struct arena *arena, const char *folder, const char *name,
 	const char *layer, const struct run_record *record, const struct nest_search *search,
-	const struct nest_explored *explored);
+	const struct explored *explored);
 
 #endif

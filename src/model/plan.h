@@ -3,6 +3,7 @@
 
 #include "model/arch.h"
 #include "model/mapping.h"
+#include "model/proof.h"
 #include "model/staging.h"
 #include "model/view.h"
 #include "model/workload.h"
@@ -86,19 +87,11 @@ struct step {
 	const struct staging *staging; /* of a broadcast; else NULL */
 };
 
-enum proof_status {
-	PROOF_NONE,    /* a heuristic's answer */
-	PROOF_OPTIMAL, /* over the space that `space` names */
-	PROOF_BOUND,   /* bound known, gap left */
-	PROOF_INFEASIBLE,
-	PROOF_BUDGET, /* the search was cut */
-};
-
 struct proof {
-	enum proof_status status;
-	const char *method;  /* "place/greedy", "divide/spyre+place/bestfit" */
-	const char *space;   /* what was free */
-	double value, bound; /* of what the method minimises, in its unit */
+	enum proof_status status; /* over the space that `space` names */
+	const char *method;       /* "place/greedy", "divide/spyre+place/bestfit" */
+	const char *space;        /* what was free */
+	double value, bound;      /* of what the method minimises, in its unit */
 };
 
 struct plan {

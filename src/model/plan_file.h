@@ -49,8 +49,6 @@ void plan_write(const struct plan *plan, struct text *text);
 const struct plan *plan_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, const struct workload *workload);
 
-extern const char *const proof_names[]; /* in the order of proof_status, NULL ends them */
-
 /* The distinct tensors that steps use in HBM, in the order of use. */
 struct plan_arguments {
 	const struct plan *plan;

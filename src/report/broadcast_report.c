@@ -13,11 +13,11 @@ static json_int_t to_cycles(const struct broadcast_outcome *outcome, int64_t tic
 	return (json_int_t)number_ceil_div(ticks, outcome->times.per_cycle);
 }
 
-static void add_execution(json_t *object, const struct broadcast_execution *execution)
+static void add_execution(json_t *object, const struct execution *execution)
 {
-	json_object_set_new(object, "executed", json_string(execution->data ? "data" : "count"));
+	json_object_set_new(object, "executed", json_string(sim_mode_names[execution->mode]));
 	json_object_set_new(object, "finished", json_boolean(execution->finished));
-	json_object_set_new(object, "steps", json_integer((json_int_t)execution->steps));
+	json_object_set_new(object, "steps", json_integer((json_int_t)execution->events));
 	json_object_set_new(object, "agrees", json_boolean(execution->agrees));
 	if (execution->fault)
 		json_object_set_new(object, "fault", json_string(execution->fault));
@@ -117,7 +117,7 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 		outcome->score.rounds, rounds_note(arena, outcome), outcome->score.link_bytes,
 		outcome->score.buffer_bytes);
 	if (simulated)
-		text_add(&text, "executed (%s): %s\n", outcome->execution.data ? "data" : "count",
+		text_add(&text, "executed (%s): %s\n", sim_mode_names[outcome->execution.mode],
 			outcome->execution.agrees  ? "as the model says"
 			: outcome->execution.fault ? outcome->execution.fault
 						   : "not as the model says");
@@ -126,26 +126,20 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 
 static void add_row(struct text *text, const struct point *point, size_t number, double clock_ns)
 {
-	const struct broadcast_outcome *outcome = point->payload;
-	const struct broadcast_execution *run = &outcome->execution;
+	const struct broadcast_found *found = point->payload;
+	const struct broadcast_outcome *outcome = &found->outcome;
+	const struct execution *run = &found->common.execution;
 	const struct score *score = &point->score;
 	text_add(text, "%zu,%" PRId64 ",%.17g,,,,,,,", number, score->cycles,
 		(double)score->cycles * clock_ns);
 	if (run->finished)
 		text_add(text, "%" PRId64 ",,,%s,%.17g,%s,", run->cycles,
-			run->agrees ? "true" : "false",
-			score->cycles ? (double)run->cycles / (double)score->cycles : 1,
-			run->data ? "data" : "count");
+			run->agrees ? "true" : "false", execution_ratio(run, score->cycles),
+			execution_name(run));
 	else
 		text_add(text, ",,,,,,");
-	bool optimal = score->cycles == outcome->bound;
-	const char *algorithm = outcome->broadcast->algorithm;
-	enum stage stage;
-	broadcast_stage(outcome->broadcast, &stage);
-	text_add(text, "%s,%" PRId64 ",%s%s,", proof_names[optimal ? PROOF_OPTIMAL : PROOF_BOUND],
-		score->cycles - outcome->bound,
-		algorithm ? arena_format(text->arena, "%s/", stage_names[stage]) : "published",
-		algorithm ? algorithm : "");
+	text_add(text, "%s,%" PRId64 ",%s,", proof_names[found->common.proof],
+		score->cycles - outcome->bound, found->common.solver);
 	text_add(text, "%s,%s,,,,,%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
 		broadcast_way(text->arena, outcome->broadcast),
 		pareto_plan_path(text->arena, number - 1), score->link_bytes, score->buffer_bytes,
@@ -153,7 +147,7 @@ static void add_row(struct text *text, const struct point *point, size_t number,
 }
 
 const char *broadcast_pareto_csv(
-	struct arena *arena, const struct broadcast_explored *explored, double clock_ns)
+	struct arena *arena, const struct explored *explored, double clock_ns)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "%s\n", pareto_header);
@@ -162,17 +156,18 @@ const char *broadcast_pareto_csv(
 	return text_read(&text);
 }
 
-const char *broadcast_table(
-	struct arena *arena, const struct broadcast_explored *explored, double clock_ns)
+const char *broadcast_table(struct arena *arena, const struct explored *explored, double clock_ns)
 {
 	struct text text = text_open(arena);
-	double given = (double)explored->given.score.cycles;
-	bool known = explored->given.broadcast != NULL;
+	const struct broadcast_outcome *known = explored->more;
+	double given = known ? (double)known->score.cycles : 0;
 	text_add(&text, "%5s %13s %9s %9s %12s %12s %7s %9s  %s\n", "point", "latency", "speedup",
 		"of bound", "staging B", "link B", "rounds", "executed", "way");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
-		const struct broadcast_outcome *outcome = point->payload;
+		const struct broadcast_found *found = point->payload;
+		const struct broadcast_outcome *outcome = &found->outcome;
+		const struct execution *run = &found->common.execution;
 		double cycles = (double)point->score.cycles;
 		text_add(&text,
 			"%5zu %10.2f us %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64
@@ -181,10 +176,9 @@ const char *broadcast_table(
 			!known ? "-" : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1),
 			outcome->bound ? cycles / (double)outcome->bound : 1,
 			point->score.buffer_bytes, point->score.link_bytes, point->score.rounds,
-			!outcome->execution.finished ? "-"
-			: !outcome->execution.agrees ? "disagrees"
-			: outcome->execution.data    ? "data"
-						     : "count",
+			!run->finished ? "-"
+			: !run->agrees ? "disagrees"
+				       : execution_name(run),
 			broadcast_way(arena, outcome->broadcast));
 	}
 	return text_read(&text);
@@ -192,26 +186,22 @@ const char *broadcast_table(
 
 const char *broadcast_plan_yaml(struct arena *arena, const struct point *point)
 {
-	const struct broadcast_outcome *outcome = point->payload;
+	const struct broadcast_outcome *outcome =
+		&((const struct broadcast_found *)point->payload)->outcome;
 	return arena_format(arena, "# %s: %" PRId64 " cycles, no way below %" PRId64 "\n%s",
 		broadcast_way(arena, outcome->broadcast), point->score.cycles, outcome->bound,
 		point->key);
 }
 
-const char *broadcast_run_json(struct arena *arena, const struct run_record *record,
-	const struct broadcast_explored *explored)
+const char *broadcast_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored)
 {
 	json_t *root = run_head(record, arena);
-	json_object_set_new(root, "counters",
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-			(json_int_t)explored->evaluated, "refused", (json_int_t)explored->refused,
-			"simulated", (json_int_t)explored->simulated, "not_simulated",
-			(json_int_t)explored->unsimulated, "simulator_steps",
-			(json_int_t)explored->steps, "disagreed", (json_int_t)explored->disagreed));
-	if (explored->given.broadcast)
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
+	const struct broadcast_outcome *given = explored->more;
+	if (given)
 		json_object_set_new(root, "given",
-			json_pack("{s:s, s:I}", "way",
-				broadcast_way(arena, explored->given.broadcast), "cycles",
-				(json_int_t)explored->given.score.cycles));
+			json_pack("{s:s, s:I}", "way", broadcast_way(arena, given->broadcast),
+				"cycles", (json_int_t)given->score.cycles));
 	return run_dump(arena, root);
 }

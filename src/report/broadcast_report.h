@@ -22,11 +22,10 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 /* The results folder: the columns of report/pareto.h; a plan is a `broadcast:` that score,
  * simulate and check read. */
 const char *broadcast_pareto_csv(
-	struct arena *arena, const struct broadcast_explored *explored, double clock_ns);
-const char *broadcast_table(
-	struct arena *arena, const struct broadcast_explored *explored, double clock_ns);
+	struct arena *arena, const struct explored *explored, double clock_ns);
+const char *broadcast_table(struct arena *arena, const struct explored *explored, double clock_ns);
 const char *broadcast_plan_yaml(struct arena *arena, const struct point *point);
-const char *broadcast_run_json(struct arena *arena, const struct run_record *record,
-	const struct broadcast_explored *explored);
+const char *broadcast_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored);
 
 #endif

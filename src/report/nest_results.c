@@ -14,13 +14,12 @@
 
 static struct nest_row row_of(const struct point *point, const char *plan)
 {
-	const struct nest_found *found = point->payload;
-	return (struct nest_row){&point->score, &found->execution, found->proof, found->gap,
-		found->solver, point->key, plan};
+	const struct found *found = point->payload;
+	return (struct nest_row){&point->score, found, found->solver, point->key, plan};
 }
 
 const char *nest_pareto_csv(
-	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
 	struct text text = text_open(arena);
 	nest_row_head(&text, search);
@@ -33,20 +32,20 @@ const char *nest_pareto_csv(
 }
 
 const char *nest_pareto_table(
-	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "%5s %14s %12s %7s %9s %9s %8s  %s\n", "point", "cycles", "energy", "use",
 		"sim/model", "executed", "proof", "mapping");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
-		const struct nest_found *found = point->payload;
-		const struct nest_execution *execution = &found->execution;
+		const struct found *found = point->payload;
+		const struct execution *execution = &found->execution;
 		const char *ratio = "-",
-			   *how = execution->finished ? nest_row_executed(execution) : "-";
-		if (execution->finished && execution->data)
+			   *how = execution->finished ? execution_name(execution) : "-";
+		if (execution->finished && execution->mode == SIM_DATA)
 			ratio = arena_format(arena, "%.3f%s",
-				nest_row_ratio(&point->score, execution),
+				execution_ratio(execution, point->score.cycles),
 				execution->agrees ? "" : " !");
 		text_add(&text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s  %s\n", i + 1,
 			point->score.cycles, point->score.energy_pj / 1e6,
@@ -65,21 +64,22 @@ const char *nest_plan_yaml(
 	return arena_format(arena,
 		"# %s\n# %" PRId64 " cycles, %.17g pJ (%s counting), by %s, proof: %s\n%s",
 		text_read(&key), point->score.cycles, point->score.energy_pj,
-		counting_names[search->counting], found->solver, proof_names[found->proof],
+		counting_names[search->counting], found->common.solver,
+		proof_names[found->common.proof],
 		nest_mapping_write(arena, search->arch, search->shape, &found->mapping));
 }
 
-static json_t *make_points(const struct nest_explored *explored)
+static json_t *make_points(const struct explored *explored)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
-		const struct nest_found *found = point->payload;
+		const struct found *found = point->payload;
 		json_t *entry = json_pack("{s:I, s:s, s:s}", "point", (json_int_t)i + 1, "solver",
 			found->solver, "mapping", point->key);
 		if (found->execution.finished)
-			json_object_set_new(entry, "executed",
-				json_string(nest_row_executed(&found->execution)));
+			json_object_set_new(
+				entry, "executed", json_string(execution_name(&found->execution)));
 		json_array_append_new(list, entry);
 	}
 	return list;
@@ -87,7 +87,7 @@ static json_t *make_points(const struct nest_explored *explored)
 
 /* Of each objective alone; null where none is known, and where nothing better is left. */
 static json_t *make_bounds(
-	struct arena *arena, const struct nest_search *search, const struct nest_explored *explored)
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
 	const struct objectives *objectives = &search->objectives;
 	const double *bounds = objectives->count > 1 ? explored->bounds : &explored->bound;
@@ -100,7 +100,7 @@ static json_t *make_bounds(
 }
 
 const char *nest_run_json(struct arena *arena, const struct run_record *record,
-	const struct nest_search *search, const struct nest_explored *explored)
+	const struct nest_search *search, const struct explored *explored)
 {
 	struct space_sizes sizes = space_sizes(search->space, arena);
 	json_t *root = run_head(record, arena), *space = json_object();
@@ -113,7 +113,7 @@ const char *nest_run_json(struct arena *arena, const struct run_record *record,
 		search->start ? json_string(nest_mapping_print(
 					arena, search->arch, search->shape, search->start))
 			      : json_null());
-	json_object_set_new(root, "counters", nest_row_counters(explored));
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));
 	json_object_set_new(root, "bounds", make_bounds(arena, search, explored));
 	json_object_set_new(root, "certificate",

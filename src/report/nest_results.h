@@ -12,18 +12,18 @@
  */
 struct arena;
 
-const char *nest_pareto_csv(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored);
+const char *nest_pareto_csv(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored);
 
 /* A line a point, for people. */
-const char *nest_pareto_table(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored);
+const char *nest_pareto_table(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored);
 
 /* The file of one point, with its line of text and its figures as comments. */
 const char *nest_plan_yaml(
 	struct arena *arena, const struct nest_search *search, const struct point *point);
 
 const char *nest_run_json(struct arena *arena, const struct run_record *record,
-	const struct nest_search *search, const struct nest_explored *explored);
+	const struct nest_search *search, const struct explored *explored);
 
 #endif

@@ -6,16 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-double nest_row_ratio(const struct score *score, const struct nest_execution *execution)
-{
-	return score->cycles ? (double)execution->cycles / (double)score->cycles : 1;
-}
-
-const char *nest_row_executed(const struct nest_execution *execution)
-{
-	return !execution->finished ? "" : execution->data ? "data" : "count";
-}
-
 static const char *word(bool value)
 {
 	return value ? "true" : "false";
@@ -23,14 +13,14 @@ static const char *word(bool value)
 
 static void add_execution(struct text *text, const struct nest_row *row)
 {
-	const struct nest_execution *execution = row->execution;
-	if (execution->finished && execution->data)
+	const struct execution *execution = &row->found->execution;
+	if (execution->finished && execution->mode == SIM_DATA)
 		text_add(text, "%" PRId64 ",%.17g,%" PRId64 ",%s,%.17g,data,", execution->cycles,
-			execution->energy_pj, execution->outer_bytes, word(execution->agrees),
-			nest_row_ratio(row->score, execution));
+			execution->energy_pj, execution->hbm_bytes, word(execution->agrees),
+			execution_ratio(execution, row->score->cycles));
 	else if (execution->finished)
 		text_add(text, ",%.17g,%" PRId64 ",%s,,count,", execution->energy_pj,
-			execution->outer_bytes, word(execution->agrees));
+			execution->hbm_bytes, word(execution->agrees));
 	else
 		text_add(text, ",,,,,,");
 }
@@ -44,9 +34,9 @@ void nest_row_add(struct text *text, const struct nest_search *search, size_t nu
 		score->energy_pj, score->energy_pj * (double)score->cycles, score->hbm_bytes,
 		score->utilization);
 	add_execution(text, row);
-	text_add(text, "%s,", proof_names[row->proof]);
-	if (row->proof == PROOF_OPTIMAL || row->proof == PROOF_BOUND)
-		text_add(text, "%.17g", row->gap);
+	text_add(text, "%s,", proof_names[row->found->proof]);
+	if (row->found->proof == PROOF_OPTIMAL || row->found->proof == PROOF_BOUND)
+		text_add(text, "%.17g", row->found->gap);
 	/* a mapping may have commas, and never quotes */
 	const char *quote = strchr(row->mapping, ',') ? "\"" : "";
 	text_add(text, ",%s,%s%s%s,%s,,,,,,,", row->solver, quote, row->mapping, quote, row->plan);
@@ -67,15 +57,4 @@ void nest_row_head(struct text *text, const struct nest_search *search)
 			text_add(text, ",%s",
 				objective_text(text->arena, objectives->at[k], search->hierarchy));
 	text_add(text, "\n");
-}
-
-json_t *nest_row_counters(const struct nest_explored *explored)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-		(json_int_t)explored->evaluated, "ticks", (json_int_t)explored->ticks, "states",
-		(json_int_t)explored->states, "edges", (json_int_t)explored->edges, "labels",
-		(json_int_t)explored->labels, "offered", (json_int_t)explored->offered, "refused",
-		(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
-		"not_simulated", (json_int_t)explored->unsimulated, "simulator_events",
-		(json_int_t)explored->events, "disagreed", (json_int_t)explored->disagreed);
 }

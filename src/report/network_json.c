@@ -6,7 +6,7 @@ static json_t *make_layer(struct arena *arena, const struct network_explored *ex
 {
 	const struct network *network = explored->search->network;
 	const struct layer *layer = &network->layers[l];
-	const struct nest_explored *found = &explored->layers[l];
+	const struct explored *found = &explored->layers[l];
 	json_t *object = json_pack("{s:s, s:I, s:I, s:b}", "layer", layer->name, "count",
 		(json_int_t)layer->count, "points", (json_int_t)found->frontier.count, "complete",
 		found->complete);
@@ -17,7 +17,7 @@ static json_t *make_layer(struct arena *arena, const struct network_explored *ex
 	}
 	struct space_sizes sizes = space_sizes(explored->search->layers[l]->space, arena);
 	json_object_set_new(object, "mapspace", json_string(sizes.all));
-	json_object_set_new(object, "counters", nest_row_counters(found));
+	json_object_set_new(object, "counters", run_counters(&found->effort));
 	return object;
 }
 
@@ -35,8 +35,8 @@ const char *network_run_json(struct arena *arena, const struct run_record *recor
 			"cache_hits", (json_int_t)(network->layer_count - network->distinct)));
 	json_object_set_new(root, "energy_source",
 		json_string(explored->search->layers[0]->hierarchy->energy_source));
-	json_object_set_new(root, "counters", nest_row_counters(&explored->total));
-	json_object_set_new(root, "complete", json_boolean(explored->complete));
+	json_object_set_new(root, "counters", run_counters(&explored->total.effort));
+	json_object_set_new(root, "complete", json_boolean(explored->total.complete));
 	json_object_set_new(root, "sums",
 		json_pack("{s:I, s:I, s:f}", "formed", (json_int_t)explored->sums.formed, "points",
 			(json_int_t)explored->sums.count, "excess", explored->sums.excess));

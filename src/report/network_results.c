@@ -50,9 +50,8 @@ const char *network_layers_csv(struct arena *arena, const struct network_explore
 		const char *same = layer->same_as == l ? "" : network->layers[layer->same_as].name;
 		for (size_t i = 0; i < frontier->count; i++) {
 			const struct point *point = &frontier->points[i];
-			const struct nest_found *found = point->payload;
-			struct nest_row row = {&point->score, &found->execution, found->proof,
-				found->gap, found->solver, point->key,
+			const struct found *found = point->payload;
+			struct nest_row row = {&point->score, found, found->solver, point->key,
 				network_layer_path(arena, explored, l, i)};
 			text_add(&text, "%s,%" PRId64 ",%s,", layer->name, layer->count, same);
 			nest_row_add(&text, search_of(explored, l), i + 1, &row);
@@ -100,8 +99,7 @@ static const char *solver_of(
 	const char *solver = NULL;
 	for (size_t l = 0; l < explored->search->network->layer_count; l++)
 		for (size_t p = 0; p < explored->layers[l].frontier.count; p++) {
-			const struct nest_found *found =
-				explored->layers[l].frontier.points[p].payload;
+			const struct found *found = explored->layers[l].frontier.points[p].payload;
 			if (!point->taken[l][p])
 				continue;
 			if (solver && !text_equal(solver, found->solver))
@@ -120,8 +118,8 @@ const char *network_pareto_csv(
 	for (size_t i = 0; i < explored->sums.count; i++) {
 		struct arena_mark mark = arena_mark(scratch);
 		struct network_point point = network_point(explored, i, scratch);
-		struct nest_row row = {&point.score, &point.execution, point.proof, point.gap,
-			solver_of(explored, &point), choice_of(scratch, explored, &point),
+		struct nest_row row = {&point.score, &point.common, solver_of(explored, &point),
+			choice_of(scratch, explored, &point),
 			network_has_plan(explored, i, chosen) ? pareto_plan_path(scratch, i) : ""};
 		nest_row_add(&text, first_search(explored), i + 1, &row);
 		arena_release(scratch, mark);
@@ -138,7 +136,7 @@ const char *network_plan_yaml(
 	struct text text = text_open(arena);
 	text_add(&text, "# %" PRId64 " cycles, %.17g pJ (%s counting), proof: %s\n",
 		point.score.cycles, point.score.energy_pj,
-		counting_names[first_search(explored)->counting], proof_names[point.proof]);
+		counting_names[first_search(explored)->counting], proof_names[point.common.proof]);
 	struct array(struct layer_choice) choices = {0};
 	for (size_t l = 0; l < network->layer_count; l++)
 		for (size_t p = 0; p < explored->layers[l].frontier.count; p++)

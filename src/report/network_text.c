@@ -31,7 +31,7 @@ static void add_layer(struct text *text, const struct network_explored *explored
 	if (!frontier->count) {
 		text_add(text, "%14s %12s %8s", "-", "-", "-");
 	} else {
-		const struct nest_found *found = frontier->points[0].payload;
+		const struct found *found = frontier->points[0].payload;
 		struct score least = least_of(frontier);
 		text_add(text, "%14" PRId64 " %9.4g uJ %8s", least.cycles, least.energy_pj / 1e6,
 			proof_names[found->proof]);
@@ -54,16 +54,17 @@ static void add_point(
 {
 	struct network_point point = network_point(explored, i, text->arena);
 	const char *ratio = "-", *how = "-";
-	if (point.execution.finished)
-		how = nest_row_executed(&point.execution);
-	if (point.execution.finished && point.execution.data)
+	const struct execution *execution = &point.common.execution;
+	if (execution->finished)
+		how = execution_name(execution);
+	if (execution->finished && execution->mode == SIM_DATA)
 		ratio = arena_format(text->arena, "%.3f%s",
-			nest_row_ratio(&point.score, &point.execution),
-			point.execution.agrees ? "" : " !");
+			execution_ratio(execution, point.score.cycles),
+			execution->agrees ? "" : " !");
 	text_add(text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s%s%s\n", i + 1,
 		point.score.cycles, point.score.energy_pj / 1e6, 100 * point.score.utilization,
-		ratio, how, proof_names[point.proof], i == explored->least_edp ? "  least edp" : "",
-		i == chosen ? "  chosen" : "");
+		ratio, how, proof_names[point.common.proof],
+		i == explored->least_edp ? "  least edp" : "", i == chosen ? "  chosen" : "");
 }
 
 const char *network_table(

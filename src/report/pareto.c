@@ -17,11 +17,6 @@ const char *pareto_plan_path(struct arena *arena, size_t i)
 }
 
 /* Never below 1: the model is a lower bound of the machine. */
-static double find_ratio(const struct score *score, const struct execution *execution)
-{
-	return score->cycles ? (double)execution->cycles / (double)score->cycles : 1;
-}
-
 static void add_row(struct text *text, const struct arch *arch, const struct point *point, size_t i)
 {
 	const struct score *score = &point->score;
@@ -35,8 +30,8 @@ static void add_row(struct text *text, const struct arch *arch, const struct poi
 	if (execution->finished)
 		text_add(text, "%" PRId64 ",%.17g,%" PRId64 ",%s,%.17g,%s,", execution->cycles,
 			execution->energy_pj, execution->hbm_bytes,
-			execution->agrees ? "true" : "false", find_ratio(score, execution),
-			sim_mode_names[execution->mode]);
+			execution->agrees ? "true" : "false",
+			execution_ratio(execution, score->cycles), execution_name(execution));
 	else
 		text_add(text, ",,,,,,");
 	text_add(text, "%s,", proof_names[found->proof]);
@@ -85,9 +80,10 @@ const char *pareto_table(
 		const struct execution *execution = &found->execution;
 		const char *sim = "-", *how = "-";
 		if (execution->finished) {
-			sim = arena_format(arena, "%.3f%s", find_ratio(&point->score, execution),
+			sim = arena_format(arena, "%.3f%s",
+				execution_ratio(execution, point->score.cycles),
 				execution->agrees ? "" : " !");
-			how = sim_mode_names[execution->mode];
+			how = execution_name(execution);
 		}
 		text_add(&text, "%5zu %9.2f us %9.3f uJ %11s %11s %5" PRId64 " %9s %9s  %s\n",
 			i + 1, arch_nanoseconds(arch, point->score.cycles) / 1e3,

@@ -64,9 +64,9 @@ static json_t *execution_of(const struct recurrence *recurrence, const struct pr
 			json_object_set_new(registers, recurrence->streams[s].name,
 				json_integer(result->registers[s]));
 	json_t *all = json_pack("{s:b, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "agrees",
-		found->agrees, "points", (json_int_t)result->points, "pes", (json_int_t)result->pes,
-		"cycles", (json_int_t)result->cycles, "registers", registers, "register_reads",
-		(json_int_t)result->register_reads, "register_writes",
+		found->common.execution.agrees, "points", (json_int_t)result->points, "pes",
+		(json_int_t)result->pes, "cycles", (json_int_t)result->cycles, "registers",
+		registers, "register_reads", (json_int_t)result->register_reads, "register_writes",
 		(json_int_t)result->register_writes, "link_moves", (json_int_t)result->link_moves,
 		"wire_reads", (json_int_t)result->wire_reads, "input_reads",
 		(json_int_t)result->input_reads, "output_writes",
@@ -112,12 +112,12 @@ const char *projection_json(struct arena *arena, const struct project_found *fou
 		json_object_set_new(root, "vector_units", json_integer((json_int_t)facts->units));
 		json_object_set_new(root, "vector_steps", json_integer((json_int_t)facts->issues));
 	}
-	if (found->executed)
+	if (found->common.execution.finished)
 		json_object_set_new(root, "executed", execution_of(recurrence, found));
 	return csv ? json_csv(arena, root) : json_text(arena, root);
 }
 
-const char *projection_pareto_csv(struct arena *arena, const struct project_explored *explored)
+const char *projection_pareto_csv(struct arena *arena, const struct explored *explored)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "%s\n", pareto_header);
@@ -127,16 +127,17 @@ const char *projection_pareto_csv(struct arena *arena, const struct project_expl
 		const struct score *score = &point->score;
 		text_add(&text, "%zu,%" PRId64 ",,,,,,,%.17g,", i + 1, score->cycles,
 			score->utilization);
-		if (found->executed)
-			text_add(&text, "%" PRId64 ",,,%s,%.17g,data,", found->execution.cycles,
-				found->agrees ? "true" : "false",
-				score->cycles
-					? (double)found->execution.cycles / (double)score->cycles
-					: 1);
+		if (found->common.execution.finished)
+			text_add(&text, "%" PRId64 ",,,%s,%.17g,data,",
+				found->common.execution.cycles,
+				found->common.execution.agrees ? "true" : "false",
+				score->cycles ? (double)found->common.execution.cycles /
+							(double)score->cycles
+					      : 1);
 		else
 			text_add(&text, ",,,,,,");
 		text_add(&text, "%s,%s,%s,", explored->complete ? "optimal" : "none",
-			explored->complete ? "0" : "", found->solver);
+			explored->complete ? "0" : "", found->common.solver);
 		csv_field(&text, point->key);
 		text_add(&text, ",%s,%" PRId64 ",%" PRId64 ",", pareto_plan_path(arena, i),
 			score->pes, score->registers);
@@ -155,7 +156,7 @@ const char *projection_plan_yaml(struct arena *arena, const struct point *point)
 	struct text text = text_open(arena);
 	text_add(&text,
 		"# %" PRId64 " cycles, %" PRId64 " PEs, by %s\nprojection:\n  %sallocation:",
-		point->score.cycles, point->score.pes, found->solver,
+		point->score.cycles, point->score.pes, found->common.solver,
 		found->name ? project_tiles_text(arena, found->spec, "\n  ") : "");
 	text_add(&text, "%s", projection->space_count ? "\n" : " []\n");
 	for (int r = 0; r < projection->space_count + projection->time_count; r++) {
@@ -185,30 +186,26 @@ static void add_folds(json_t *entry, const struct project_found *found)
 	json_object_set_new(entry, "folds", json_integer((json_int_t)found->folds));
 }
 
-static json_t *dataflows_of(struct arena *arena, const struct project_explored *explored)
+static json_t *dataflows_of(struct arena *arena, const struct explored *explored)
 {
 	json_t *list = json_array();
-	for (int i = 0; i < explored->classical_count; i++) {
-		const struct project_found *found = explored->classical[i].payload;
+	for (size_t i = 0; i < explored->beside_count; i++) {
+		const struct project_found *found = explored->beside[i].payload;
 		if (!found)
 			continue;
 		json_t *entry = json_loads(projection_json(arena, found, false), 0, NULL);
-		json_object_set_new(entry, "projection", json_string(explored->classical[i].key));
+		json_object_set_new(entry, "projection", json_string(explored->beside[i].key));
 		add_folds(entry, found);
 		json_array_append_new(list, entry);
 	}
 	return list;
 }
 
-const char *projection_run_json(struct arena *arena, const struct run_record *record,
-	const struct project_explored *explored)
+const char *projection_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored)
 {
 	json_t *root = run_head(record, arena), *points = json_array();
-	json_object_set_new(root, "counters",
-		json_pack("{s:I, s:I, s:I, s:I, s:I}", "evaluated", (json_int_t)explored->evaluated,
-			"offered", (json_int_t)explored->offered, "refused",
-			(json_int_t)explored->refused, "simulated", (json_int_t)explored->simulated,
-			"disagreed", (json_int_t)explored->disagreed));
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
 	json_object_set_new(root, "complete", json_boolean(explored->complete));
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
@@ -220,7 +217,7 @@ const char *projection_run_json(struct arena *arena, const struct run_record *re
 		json_array_append_new(points, entry);
 	}
 	json_object_set_new(root, "points", points);
-	if (explored->classical_count)
+	if (explored->beside_count)
 		json_object_set_new(root, "dataflows", dataflows_of(arena, explored));
 	return run_dump(arena, root);
 }

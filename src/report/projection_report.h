@@ -18,14 +18,14 @@ const char *projection_fault_text(struct arena *arena, const struct space_time *
 const char *systolic_fault_text(struct arena *arena, const struct recurrence *recurrence,
 	const struct systolic_result *result);
 
-/* Facts, channels, bounds, registers; `found->executed` adds the execution. */
+/* Facts, channels, bounds, registers; an execution is added. */
 const char *projection_json(struct arena *arena, const struct project_found *found, bool csv);
 const char *projection_text(struct arena *arena, const struct project_found *found);
 
-const char *projection_pareto_csv(struct arena *arena, const struct project_explored *explored);
-const char *projection_pareto_table(struct arena *arena, const struct project_explored *explored);
-const char *projection_run_json(struct arena *arena, const struct run_record *record,
-	const struct project_explored *explored);
+const char *projection_pareto_csv(struct arena *arena, const struct explored *explored);
+const char *projection_pareto_table(struct arena *arena, const struct explored *explored);
+const char *projection_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored);
 
 /* The allocation and the schedule of a point, to be given after the spec itself. */
 const char *projection_plan_yaml(struct arena *arena, const struct point *point);

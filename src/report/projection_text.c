@@ -200,32 +200,35 @@ const char *projection_text(struct arena *arena, const struct project_found *fou
 		text_add(&text, "projection vector %s: a point every %" PRId64 " steps\n",
 			tuple(arena, facts->vectors[i], recurrence->loop_count), facts->busy[i]);
 	add_channels(&text, recurrence, projection, facts);
-	if (found->executed)
+	if (found->common.execution.finished)
 		text_add(&text,
 			"executed: %" PRId64 " points on %" PRId64 " PEs in %" PRId64
 			" cycles, every value %s\n",
 			found->execution.points, found->execution.pes, found->execution.cycles,
-			found->agrees ? "as in sequential order" : "compared: NOT the same");
+			found->common.execution.agrees ? "as in sequential order"
+						       : "compared: NOT the same");
 	return text_read(&text);
 }
 
 static const char *executed_text(const struct project_found *found)
 {
-	return !found->executed ? "-" : found->agrees ? "data" : "WRONG";
+	return !found->common.execution.finished ? "-"
+	       : found->common.execution.agrees  ? "data"
+						 : "WRONG";
 }
 
 /* The rows of a table of foldings: what stays, rounds, and who is better. */
-static void add_classical(struct text *text, const struct project_explored *explored)
+static void add_classical(struct text *text, const struct explored *explored)
 {
 	bool any = false;
-	for (int i = 0; i < explored->classical_count; i++)
-		any |= explored->classical[i].payload != NULL;
+	for (size_t i = 0; i < explored->beside_count; i++)
+		any |= explored->beside[i].payload != NULL;
 	if (!any)
 		return;
 	text_add(text, "\n%-24s %8s %10s %10s %8s %9s  %s\n", "dataflow", "folds", "cycles",
 		"registers", "use", "executed", "beaten by");
-	for (int i = 0; i < explored->classical_count; i++) {
-		const struct point *point = &explored->classical[i];
+	for (size_t i = 0; i < explored->beside_count; i++) {
+		const struct point *point = &explored->beside[i];
 		const struct project_found *found = point->payload;
 		struct text better = text_open(text->arena);
 		if (!found)
@@ -244,10 +247,10 @@ static void add_classical(struct text *text, const struct project_explored *expl
 	}
 }
 
-const char *projection_pareto_table(struct arena *arena, const struct project_explored *explored)
+const char *projection_pareto_table(struct arena *arena, const struct explored *explored)
 {
 	struct text text = text_open(arena);
-	bool folded = explored->classical_count > 0;
+	bool folded = explored->beside_count > 0;
 	text_add(&text, "%5s %10s %10s %10s %8s %8s %7s %9s  ", "point", "cycles", "PEs",
 		"registers", "ports", "wire", "use", "executed");
 	text_add(&text, "%s%s\n", folded ? "what stays, " : "", "projection");

@@ -8,6 +8,9 @@
 /* What every run.json begins with, whatever was explored. */
 json_t *run_head(const struct run_record *record, struct arena *arena);
 
+/* Its `counters`, of every kind the same. */
+json_t *run_counters(const struct effort *effort);
+
 json_t *run_texts(const char *const *at, size_t count);
 
 /* The text of a file; takes the object over. */

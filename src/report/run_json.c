@@ -36,33 +36,40 @@ static json_t *make_objectives(const struct run_record *record, struct arena *ar
 	return list;
 }
 
-static json_t *make_counters(const struct explored *explored)
+json_t *run_counters(const struct effort *effort)
 {
-	const struct effort *effort = &explored->effort;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "evaluated",
-		(json_int_t)effort->evaluated, "offered", (json_int_t)effort->offered, "refused",
-		(json_int_t)effort->refused, "pruned", (json_int_t)effort->pruned, "simulated",
-		(json_int_t)effort->simulated, "over_simulation_budget",
-		(json_int_t)effort->unsimulated, "simulator_events", (json_int_t)effort->events,
-		"disagreed", (json_int_t)effort->disagreed, "candidate_bytes_mean",
-		(json_int_t)(effort->offered ? effort->bytes / effort->offered : 0),
-		"candidate_bytes_most", (json_int_t)effort->bytes_most, "frontier_bytes_kept",
-		(json_int_t)explored->bytes_kept);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} counters[] = {{"evaluated", effort->evaluated}, {"ticks", effort->ticks},
+		{"states", effort->states}, {"edges", effort->edges}, {"labels", effort->labels},
+		{"offered", effort->offered}, {"refused", effort->refused},
+		{"pruned", effort->pruned}, {"simulated", effort->simulated},
+		{"over_simulation_budget", effort->unsimulated},
+		{"simulator_events", effort->events}, {"disagreed", effort->disagreed},
+		{"candidate_bytes_mean", effort->offered ? effort->bytes / effort->offered : 0},
+		{"candidate_bytes_most", effort->bytes_most},
+		{"frontier_bytes_kept", effort->bytes_kept}};
+	json_t *object = json_object();
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+		json_object_set_new(
+			object, counters[i].name, json_integer((json_int_t)counters[i].value));
+	return object;
 }
 
 static json_t *make_points(const struct explored *explored)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct found *found = explored->frontier.points[i].payload;
-		const struct execution *execution = &found->execution;
+		const struct plan_found *found = explored->frontier.points[i].payload;
+		const struct execution *execution = &found->common.execution;
 		json_t *point = json_pack("{s:I, s:s, s:i, s:b}", "point", (json_int_t)i + 1,
-			"solver", found->solver, "cores_allowed", found->recipe.planning.cores,
-			"k_fast", found->recipe.planning.k_fast);
+			"solver", found->common.solver, "cores_allowed",
+			found->recipe.planning.cores, "k_fast", found->recipe.planning.k_fast);
 		if (execution->finished)
 			json_object_set_new(
-				point, "executed", json_string(sim_mode_names[execution->mode]));
-		if (execution->worst_ulps >= 0)
+				point, "executed", json_string(execution_name(execution)));
+		if (execution->finished && execution->mode == SIM_DATA)
 			json_object_set_new(
 				point, "worst_ulps", json_real_or_infinite(execution->worst_ulps));
 		if (execution->worst_tensor)
@@ -103,9 +110,9 @@ const char *run_json(
 	struct arena *arena, const struct run_record *record, const struct explored *explored)
 {
 	json_t *root = run_head(record, arena);
-	json_object_set_new(root, "counters", make_counters(explored));
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
 	json_object_set_new(root, "points", make_points(explored));
-	json_object_set_new(
-		root, "refusals", run_texts(explored->refusals, explored->refusal_count));
+	json_object_set_new(root, "refusals",
+		run_texts(refusals_lines(&explored->refusals, arena), explored->refusals.count));
 	return run_dump(arena, root);
 }

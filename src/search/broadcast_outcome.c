@@ -288,13 +288,13 @@ static void execute_published(struct broadcast_outcome *outcome, int64_t bytes_m
 	struct copy_result run = copy_run(program, &options, arena);
 	if (trace)
 		*trace = (struct broadcast_trace){.program = program, .times = run.trace};
-	outcome->execution = (struct broadcast_execution){
+	outcome->execution = (struct execution){
 		.finished = run.finished,
-		.data = run.data,
+		.mode = run.data ? SIM_DATA : SIM_COUNT,
 		.ticks = run.ticks,
 		.cycles = run.cycles,
 		.link_bytes = run.link_bytes,
-		.steps = run.instructions,
+		.events = run.instructions,
 		.fault = run.fault_count ? run.faults[0].text : NULL,
 		.agrees = !run.fault_count && run.ticks == outcome->ticks &&
 			  run.loads == counts->loads && run.stores == counts->stores &&
@@ -317,13 +317,13 @@ static void execute_schedule(struct broadcast_outcome *outcome, int64_t bytes_mo
 		bytes, element_bytes(b->source.element), data, seed, arena);
 	if (trace)
 		*trace = (struct broadcast_trace){.sends = run.times};
-	outcome->execution = (struct broadcast_execution){
+	outcome->execution = (struct execution){
 		.finished = true,
-		.data = data,
+		.mode = data ? SIM_DATA : SIM_COUNT,
 		.ticks = run.ticks,
 		.cycles = run.cycles,
 		.link_bytes = run.link_bytes,
-		.steps = run.messages,
+		.events = run.messages,
 		.fault = run.fault,
 		.agrees = !run.fault && run.ticks == outcome->ticks &&
 			  run.link_bytes == outcome->score.link_bytes &&

@@ -3,6 +3,7 @@
 
 #include "cost/broadcast.h"
 #include "cost/schedule.h"
+#include "model/execution.h"
 #include "model/plan.h"
 #include "model/score.h"
 #include "search/candidate.h"
@@ -17,13 +18,6 @@
  */
 enum { BROADCAST_CHUNKS_MOST = 1 << 20 };
 
-struct broadcast_execution {
-	bool finished, data, agrees;
-	int64_t ticks, cycles, link_bytes;
-	uint64_t steps;    /* instructions or messages */
-	const char *fault; /* the first; NULL */
-};
-
 struct broadcast_outcome {
 	const struct broadcast *broadcast;
 	const struct topology *topology;
@@ -36,7 +30,7 @@ struct broadcast_outcome {
 	int64_t bound;        /* cycles that no way over these links is below */
 	int64_t rounds_bound; /* rounds that no schedule of so many segments is below; 0: as
 				 published */
-	struct broadcast_execution execution;
+	struct execution execution;
 };
 
 /* Whose solvers are its algorithms; false: it has none. */

@@ -1,6 +1,7 @@
 #include "search/broadcast_search.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "search/solver.h"
 
@@ -15,11 +16,20 @@ enum {
 };
 #define DATA_BYTES ((int64_t)1 << 26)
 
-struct hunt {
+/* A way, before anything is made of it. */
+struct way {
+	const char *solver;    /* "published", "broadcast/chain" */
+	const char *algorithm; /* NULL: as published */
+	int64_t segments;      /* of an algorithm */
+	int64_t rows, cols;    /* of a tile; 0: as given */
+	int64_t staging;
+	enum chunk_order order;
+};
+
+struct ways {
 	const struct broadcast_search *search;
-	struct broadcast_explored *explored;
-	struct asker asker;
 	struct arena *arena;
+	struct array(struct way) list;
 };
 
 const char *broadcast_way(struct arena *arena, const struct broadcast *broadcast)
@@ -38,27 +48,6 @@ static uint64_t steps_of(const struct broadcast_outcome *outcome)
 		return outcome->schedule->message_count;
 	return (uint64_t)(outcome->counts.loads + outcome->counts.stores +
 			  outcome->counts.combines + 2 * outcome->counts.flags);
-}
-
-static void execute(
-	struct hunt *hunt, struct broadcast_outcome *outcome, int64_t bytes, struct arena *arena)
-{
-	struct broadcast_explored *explored = hunt->explored;
-	uint64_t most = hunt->search->wishes->simulate_budget;
-	if (most && steps_of(outcome) > most) {
-		explored->unsimulated++;
-		return;
-	}
-	broadcast_execute(outcome, bytes, hunt->search->wishes->seed, NULL, arena);
-	explored->simulated++;
-	explored->steps += outcome->execution.steps;
-	if (outcome->execution.agrees)
-		return;
-	explored->disagreed++;
-	if (!explored->fault)
-		explored->fault = arena_format(hunt->arena, "%s: %s",
-			broadcast_way(arena, outcome->broadcast),
-			outcome->execution.fault ? outcome->execution.fault : "the counts differ");
 }
 
 /* A small one, which may have taken long to find; a large one is made again. */
@@ -80,61 +69,7 @@ static struct broadcast_outcome keep(const struct broadcast_outcome *outcome, st
 	kept.topology = NULL;
 	kept.order = NULL;
 	kept.schedule = keep_schedule(outcome->schedule, arena);
-	if (kept.execution.fault)
-		kept.execution.fault = arena_text(arena, kept.execution.fault);
 	return kept;
-}
-
-static bool is_stopped(struct hunt *hunt)
-{
-	const struct exploration *wishes = hunt->search->wishes;
-	struct broadcast_explored *explored = hunt->explored;
-	if (!explored->stopped && wishes->stop)
-		explored->stopped = wishes->stop(wishes->listener);
-	return explored->stopped;
-}
-
-/* False once the budget is spent or someone asked to stop. */
-static bool goes_on(struct hunt *hunt)
-{
-	const struct exploration *wishes = hunt->search->wishes;
-	struct broadcast_explored *explored = hunt->explored;
-	is_stopped(hunt);
-	if (wishes->budget && explored->evaluated >= wishes->budget)
-		explored->cut = true;
-	return !explored->stopped && !explored->cut;
-}
-
-static bool attempt(struct hunt *hunt, const struct broadcast *variant)
-{
-	struct broadcast_explored *explored = hunt->explored;
-	struct broadcast_outcome outcome;
-	if (!goes_on(hunt))
-		return false;
-	struct arena *scratch = arena_open();
-	explored->evaluated++;
-	if (broadcast_price(variant, &hunt->asker, scratch, &outcome)) {
-		explored->refused++;
-		arena_close(scratch);
-		return true;
-	}
-	if (hunt->search->wishes->simulate == SIMULATE_ALL)
-		execute(hunt, &outcome, 0, scratch);
-	const char *key = broadcast_write(scratch, variant);
-	if (!frontier_beats(&explored->frontier, &outcome.score, key)) {
-		struct broadcast *own = arena_copy(hunt->arena, variant, sizeof *own);
-		own->offsets = arena_copy(hunt->arena, variant->offsets,
-			(variant->offset_count + 1) * sizeof *own->offsets);
-		outcome.broadcast = own;
-		struct broadcast_outcome *kept = arena_new(hunt->arena, struct broadcast_outcome);
-		*kept = keep(&outcome, hunt->arena);
-		frontier_add(&explored->frontier, hunt->arena,
-			(struct point){.score = kept->score,
-				.key = arena_text(hunt->arena, key),
-				.payload = kept});
-	}
-	arena_close(scratch);
-	return true;
 }
 
 /* Tiles one behind the other; false when they do not fit or are too small to be of use. */
@@ -163,16 +98,42 @@ static bool lay(
 	return chunks <= CHUNKS_TRIED;
 }
 
-static bool try_orders(struct hunt *hunt, struct broadcast *variant)
+/* In the arena; legal, as it was when it was listed. */
+static const struct broadcast *make_variant(
+	const struct broadcast *given, const struct way *way, struct arena *arena)
+{
+	struct broadcast *variant = arena_copy(arena, given, sizeof *variant);
+	if (way->algorithm) {
+		variant->algorithm = way->algorithm;
+		variant->segments = way->segments;
+		variant->order = ORDER_SLIDING;
+	} else if (way->rows) {
+		int64_t *offsets = arena_array(arena, int64_t, TILES_MOST + 1);
+		variant->algorithm = NULL;
+		lay(variant, offsets, way->rows, way->cols, way->staging);
+		variant->order = way->order;
+	}
+	return variant;
+}
+
+static void add_way(struct ways *ways, struct way way)
+{
+	*array_add(ways->arena, &ways->list) = way;
+}
+
+static void add_orders(struct ways *ways, const struct broadcast *variant)
 {
 	const int64_t *shape = broadcast_block(variant);
-	bool tails = shape[3] % variant->tile.rows || shape[4] % variant->tile.cols;
-	bool orders = tails && variant->operation == OPERATION_BROADCAST;
-	variant->order = ORDER_SLIDING;
-	if (!attempt(hunt, variant))
-		return false;
-	variant->order = variant->staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
-	return !orders || variant->staging < 2 || attempt(hunt, variant);
+	struct way way = {.solver = "published",
+		.rows = variant->tile.rows,
+		.cols = variant->tile.cols,
+		.staging = variant->staging,
+		.order = ORDER_SLIDING};
+	bool tails = shape[3] % way.rows || shape[4] % way.cols;
+	add_way(ways, way);
+	way.order = way.staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
+	if (tails && variant->operation == OPERATION_BROADCAST && way.staging >= 2)
+		add_way(ways, way);
 }
 
 /* Half as many, in whole units; 0 after the last. */
@@ -181,9 +142,9 @@ static int64_t halve(int64_t count, int64_t unit)
 	return count <= unit ? 0 : number_align_up(number_ceil_div(count, 2), unit);
 }
 
-static void try_tiles(struct hunt *hunt)
+static void add_tiles(struct ways *ways)
 {
-	struct broadcast variant = *hunt->search->broadcast;
+	struct broadcast variant = *ways->search->broadcast;
 	int64_t offsets[TILES_MOST + 1] = {0}, all = 0,
 				     element = element_bytes(variant.source.element);
 	int64_t unit = number_max(1, variant.scratchpad_alignment / element);
@@ -198,9 +159,8 @@ static void try_tiles(struct hunt *hunt)
 			if (rows < most && rows > shape[3] && halve(rows, 1) < shape[3])
 				rows = shape[3];
 			for (int64_t k = 1; k <= TILES_MOST; k++)
-				if (lay(&variant, offsets, rows, cols, k) &&
-					!try_orders(hunt, &variant))
-					return;
+				if (lay(&variant, offsets, rows, cols, k))
+					add_orders(ways, &variant);
 		}
 }
 
@@ -212,71 +172,173 @@ static int64_t next_segments(int64_t segments)
 	return segments & (segments - 1) ? segments / 3 * 4 : segments / 2 * 3;
 }
 
-static void try_algorithm(struct hunt *hunt, const struct solver *solver)
+static void add_algorithm(struct ways *ways, const struct solver *solver)
 {
-	struct broadcast variant = *hunt->search->broadcast;
-	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
-	broadcast_elements(broadcast_block(&variant), &elements);
+	const struct broadcast *broadcast = ways->search->broadcast;
+	int64_t elements = 0, most = MESSAGES_TRIED / broadcast->ranks;
+	broadcast_elements(broadcast_block(broadcast), &elements);
 	most = number_min(most, elements);
 	if (solver->stage == STAGE_SCATTER)
 		most = 1;
 	if (solver->proves)
 		most = number_min(most, PROVEN_SEGMENTS);
-	variant.algorithm = solver->name;
-	variant.order = ORDER_SLIDING;
+	struct way way = {.algorithm = solver->name,
+		.solver = arena_format(
+			ways->arena, "%s/%s", stage_names[solver->stage], solver->name)};
 	for (int64_t segments = 1; segments <= most; segments = next_segments(segments)) {
-		variant.segments = segments;
-		if (!attempt(hunt, &variant))
-			return;
+		way.segments = segments;
+		add_way(ways, way);
 	}
 }
 
-/* Points run again, with bytes where they are few enough; until someone asks to stop. */
-static void execute_points(struct hunt *hunt)
+static const char *solver_of(const struct broadcast *broadcast, struct arena *arena)
 {
-	struct frontier *frontier = &hunt->explored->frontier;
-	for (size_t i = 0; i < frontier->count && !is_stopped(hunt); i++) {
-		struct broadcast_outcome *kept = frontier->points[i].payload, outcome = *kept;
-		struct arena *scratch = arena_open();
-		if (kept->schedule)
-			outcome.topology = topology_of(scratch, &kept->broadcast->copying,
-				(int)kept->broadcast->ranks, (int)kept->broadcast->root,
-				kept->broadcast->columns);
-		else
-			broadcast_price(kept->broadcast, NULL, scratch, &outcome);
-		execute(hunt, &outcome, DATA_BYTES, scratch);
-		kept->execution = outcome.execution;
-		if (kept->execution.fault)
-			kept->execution.fault = arena_text(hunt->arena, kept->execution.fault);
-		arena_close(scratch);
-	}
-}
-
-struct broadcast_explored broadcast_explore(
-	const struct broadcast_search *search, struct arena *arena)
-{
-	struct broadcast_explored explored = {
-		.frontier = frontier_open(search->wishes->objectives)};
-	const struct exploration *wishes = search->wishes;
-	struct hunt hunt = {
-		search, &explored, {.listener = wishes->listener, .stop = wishes->stop}, arena};
-	struct arena *scratch = arena_open();
-	struct broadcast_outcome given;
-	if (!broadcast_price(search->broadcast, &hunt.asker, scratch, &given))
-		explored.given = keep(&given, arena);
-	arena_close(scratch);
-	if (!search->algorithm) {
-		attempt(&hunt, search->broadcast);
-		try_tiles(&hunt);
-	}
 	enum stage stage;
+	if (!broadcast->algorithm || !broadcast_stage(broadcast, &stage))
+		return "published";
+	return arena_format(arena, "%s/%s", stage_names[stage], broadcast->algorithm);
+}
+
+static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
+{
+	struct ways *ways = self;
+	const struct broadcast_search *search = ways->search;
+	enum stage stage;
+	if (round > 1)
+		return false;
+	if (!search->algorithm) {
+		add_way(ways, (struct way){.solver = solver_of(search->broadcast, ways->arena)});
+		add_tiles(ways);
+	}
 	bool has_algorithms = broadcast_stage(search->broadcast, &stage);
 	for (size_t s = 0; has_algorithms && solvers[s]; s++)
 		if (solvers[s]->stage == stage &&
 			(search->algorithm ? text_equal(search->algorithm, solvers[s]->name)
 					   : !solvers[s]->proves))
-			try_algorithm(&hunt, solvers[s]);
-	if (search->wishes->simulate != SIMULATE_NONE)
-		execute_points(&hunt);
+			add_algorithm(ways, solvers[s]);
+	*count = ways->list.count;
+	return true;
+}
+
+static void run(void *self, size_t i, struct slot *slot)
+{
+	const struct ways *ways = self;
+	struct broadcast_found found = {.common.solver = ways->list.at[i].solver,
+		.outcome.broadcast =
+			make_variant(ways->search->broadcast, &ways->list.at[i], slot->scratch)};
+	drive_offer(slot, &found.common);
+}
+
+static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
+{
+	struct broadcast_outcome *outcome = &((struct broadcast_found *)found)->outcome;
+	struct asker asker = drive_asker(slot->drive);
+	asker.jobs = 1;
+	slot->effort.evaluated++;
+	const char *why = broadcast_price(outcome->broadcast, &asker, slot->scratch, outcome);
+	if (why)
+		return why;
+	*score = outcome->score;
+	found->proof = score->cycles == outcome->bound ? PROOF_OPTIMAL : PROOF_BOUND;
+	found->bound = (double)outcome->bound;
+	found->gap = (double)(score->cycles - outcome->bound);
+	return NULL;
+}
+
+static void carry_out(struct ways *ways, struct broadcast_outcome *outcome, int64_t bytes,
+	struct arena *arena, struct execution *out)
+{
+	const struct exploration *wishes = ways->search->wishes;
+	*out = (struct execution){0};
+	if (wishes->simulate_budget && steps_of(outcome) > wishes->simulate_budget)
+		return;
+	broadcast_execute(outcome, bytes, wishes->seed, NULL, arena);
+	*out = outcome->execution;
+	if (!out->agrees && !out->fault)
+		out->fault = "the counts differ";
+}
+
+static const char *execute(void *self, struct found *found, struct slot *slot)
+{
+	struct broadcast_found *of = (struct broadcast_found *)found;
+	carry_out(self, &of->outcome, 0, slot->scratch, &found->execution);
+	return NULL;
+}
+
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	return broadcast_write(arena, ((const struct broadcast_found *)found)->outcome.broadcast);
+}
+
+static const char *label(void *self, const struct found *found, struct arena *arena)
+{
+	return broadcast_way(arena, ((const struct broadcast_found *)found)->outcome.broadcast);
+}
+
+static struct found *keep_found(void *self, const struct found *found, struct arena *arena)
+{
+	struct broadcast_found *kept = arena_copy(arena, found, sizeof *kept);
+	const struct broadcast *broadcast = kept->outcome.broadcast;
+	struct broadcast *own = arena_copy(arena, broadcast, sizeof *own);
+	own->offsets = arena_copy(
+		arena, broadcast->offsets, (broadcast->offset_count + 1) * sizeof *own->offsets);
+	kept->outcome = keep(&kept->outcome, arena);
+	kept->outcome.broadcast = own;
+	return &kept->common;
+}
+
+/* With bytes where they are few enough. */
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+{
+	const struct broadcast_outcome *kept = &((struct broadcast_found *)found)->outcome;
+	struct broadcast_outcome outcome = *kept;
+	if (kept->schedule)
+		outcome.topology = topology_of(slot->scratch, &kept->broadcast->copying,
+			(int)kept->broadcast->ranks, (int)kept->broadcast->root,
+			kept->broadcast->columns);
+	else
+		broadcast_price(kept->broadcast, NULL, slot->scratch, &outcome);
+	carry_out(self, &outcome, DATA_BYTES, slot->scratch, out);
+}
+
+static const struct kind broadcasts = {
+	.tasks = list_ways,
+	.run = run,
+	.price = price,
+	.execute = execute,
+	.key = key,
+	.label = label,
+	.keep = keep_found,
+	.repeat = repeat,
+};
+
+static const struct broadcast_outcome *price_given(
+	const struct broadcast_search *search, struct arena *arena)
+{
+	struct broadcast_outcome *given = NULL, outcome;
+	struct arena *scratch = arena_open();
+	if (!broadcast_price(search->broadcast, &search->wishes->asker, scratch, &outcome)) {
+		given = arena_new(arena, struct broadcast_outcome);
+		*given = keep(&outcome, arena);
+	}
+	arena_close(scratch);
+	return given;
+}
+
+struct explored broadcast_explore(const struct broadcast_search *search, struct arena *arena)
+{
+	const struct exploration *wishes = search->wishes;
+	struct ways ways = {.search = search, .arena = arena};
+	struct drive_request request = {
+		.kind = &broadcasts,
+		.self = &ways,
+		.frontier = frontier_open(wishes->objectives),
+		.simulate = wishes->simulate,
+		.budget = wishes->budget,
+		.asker = &wishes->asker,
+	};
+	const struct broadcast_outcome *given = price_given(search, arena);
+	struct explored explored = drive_explore(&request, arena);
+	explored.more = given;
 	return explored;
 }

@@ -67,12 +67,11 @@ static void add_lines(struct arena *arena, const struct space *space, struct cel
 
 /* One line for each cell, or as few as there may be. */
 static void add_cells(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored, size_t lines_most, struct certificate *out)
+	const struct explored *explored, size_t lines_most, struct certificate *out)
 {
-	size_t count = explored->cell_count;
-	struct cell *cells = arena_array(arena, struct cell, count);
-	for (size_t i = 0; i < count; i++)
-		cells[i] = explored->cells[i];
+	const struct nest_cells *all = explored->more;
+	size_t count = all->count;
+	struct cell *cells = arena_copy(arena, all->at, count * sizeof *cells);
 	out->opened = count;
 	out->rest = out->choices - count;
 	enum certificate_extent extent = count > lines_most ? LINE_RESIDENCY : LINE_CELL;
@@ -85,7 +84,7 @@ static void add_cells(struct arena *arena, const struct nest_search *search,
 enum { TRIES_MOST = 1 << 26, TRIES_STOPPED = 1 << 17 };
 
 struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored, size_t lines_most)
+	const struct explored *explored, size_t lines_most)
 {
 	bool bound = !explored->complete && explored->bound > 0 && explored->frontier.count &&
 		     search->objectives.count == 1;

@@ -76,6 +76,6 @@ bool certificate_covers(const struct nest_search *search);
 /* NULL where nothing is proven, factors need not divide, or nobody can count the cells.  Sources, program and layer
  * are the caller's. */
 struct certificate *certificate_make(struct arena *arena, const struct nest_search *search,
-	const struct nest_explored *explored, size_t lines_most);
+	const struct explored *explored, size_t lines_most);
 
 #endif

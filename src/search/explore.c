@@ -2,133 +2,56 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 #include "model/plan_file.h"
-#include "search/explore_driver.h"
+#include "search/evaluate.h"
+#include "search/gap.h"
 #include "search/lx_staging.h"
-#include "search/parallel.h"
 #include "search/solver.h"
 #include "search/task.h"
 
-const char *const simulate_names[] = {"all", "frontier", "none", NULL};
-
-/* What a task leaves behind. */
-struct slot {
-	struct arena *arena; /* holds the points' payloads; NULL: none were kept */
-	struct array(struct point) points;
-	struct refusals refusals;
-	struct effort effort;
-	bool joint_cut;
-	const char *fault;
+struct graph {
+	const struct exploration *exploration;
+	struct arena *arena;
+	struct tasks tasks; /* of this round */
+	struct truth truth; /* of the last one */
 };
 
-static void refuse(struct slot *slot, const char *why)
+/* A plan while it is judged. */
+struct trial {
+	struct plan_found found;
+	struct recipe_result made;
+	struct outcome outcome;
+};
+
+static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
 {
-	slot->effort.refused++;
-	refusals_add(&slot->refusals, slot->arena, why, 1);
+	struct graph *graph = self;
+	const struct frontier *frontier = drive_frontier(drive);
+	if (round == 1)
+		graph->tasks = tasks_first(graph->exploration, graph->arena);
+	else if (round == 2)
+		graph->tasks = tasks_staging(graph->exploration, frontier, graph->arena);
+	else
+		graph->tasks = tasks_varying(graph->exploration, frontier, graph->arena);
+	*count = graph->tasks.count;
+	return round <= 3;
 }
 
-static struct outcome carry_out(const struct exploration *exploration, const struct plan *plan,
-	const struct stopper *stopper, struct slot *slot, struct arena *arena)
+static uint64_t count_wants(void *self, size_t task)
 {
-	struct outcome outcome = evaluate_cost(plan, arena);
-	slot->effort.evaluated++;
-	if (outcome.why || exploration->simulate != SIMULATE_ALL)
-		return outcome;
-	struct simulation how = {
-		.mode = SIM_COUNT, .steps_most = exploration->simulate_budget, .stopper = stopper};
-	evaluate_simulate(&outcome, &how, arena);
-	if (outcome.why)
-		return outcome;
-	slot->effort.events += outcome.sim.events;
-	slot->effort.simulated += outcome.simulated;
-	slot->effort.unsimulated += !outcome.simulated && !outcome.sim.fault_count;
-	return outcome;
+	struct graph *graph = self;
+	return task_wants(&graph->tasks.at[task], graph->arena);
 }
 
-static const char *disagreement(
-	const struct outcome *outcome, const char *solver, struct arena *arena)
+static void offer(struct slot *slot, const struct recipe *recipe, const char *solver)
 {
-	if (outcome->sim.fault_count)
-		return arena_format(arena, "%s: %s", solver, outcome->sim.faults[0].text);
-	return arena_format(arena, "%s: the counts of model and simulator differ", solver);
-}
-
-static const char *plan_text(const struct plan *plan, struct arena *arena)
-{
-	struct text text = text_open(arena);
-	plan_write(plan, &text);
-	return text_read(&text);
-}
-
-/* Makes the recipe's plan and offers it; keeps it if nothing known beats it. */
-static void offer_plan(struct driver *driver, const struct recipe *recipe, const char *solver,
-	struct slot *slot, struct frontier *local, struct arena *scratch)
-{
-	const struct exploration *exploration = driver->exploration;
-	struct recipe asked = *recipe;
-	asked.planning.stopper = (struct stopper){driver, explore_stops};
-	struct recipe_result made = recipe_plan(&asked, scratch);
-	if (made.stopped)
-		return;
-	slot->effort.offered++;
-	slot->effort.evaluated += made.ticks;
-	slot->joint_cut |= made.cut;
-	if (!made.plan) {
-		refuse(slot, made.why);
-		return;
-	}
-	struct outcome outcome =
-		carry_out(exploration, made.plan, &asked.planning.stopper, slot, scratch);
-	if (outcome.why) {
-		refuse(slot, outcome.why);
-		return;
-	}
-	if (outcome.sim.fault_count || (outcome.simulated && !outcome.agrees)) {
-		slot->effort.disagreed++;
-		if (!slot->fault)
-			slot->fault = disagreement(&outcome, solver, slot->arena);
-	}
-	if (frontier_beats(&driver->explored->frontier, &outcome.cost.score, NULL) ||
-		frontier_beats(local, &outcome.cost.score, "")) {
-		slot->effort.pruned++;
-		return;
-	}
-
-	made.plan->proof.method = solver;
-	struct found *found = arena_new(slot->arena, struct found);
-	found->recipe = *recipe;
-	found->recipe.division = DIVISION_GIVEN;
-	found->recipe.mappings = arena_copy(slot->arena, made.mappings,
-		exploration->workload->op_count * sizeof *made.mappings);
-	found->solver = solver;
-	found->proof = made.plan->proof.status;
-	found->gap = made.plan->proof.value - made.plan->proof.bound;
-	found->execution = execution_of(&outcome);
-	struct point point = {
-		.score = outcome.cost.score,
-		.key = arena_text(slot->arena, plan_text(made.plan, scratch)),
-		.payload = found,
-	};
-	frontier_add(local, slot->arena, point);
-}
-
-/* The same, with what it takes of scratch memory, which is free again afterwards. */
-static void offer(struct driver *driver, const struct recipe *recipe, const char *solver,
-	struct slot *slot, struct frontier *local, struct arena *scratch)
-{
-	struct arena_mark mark = arena_mark(scratch);
-	size_t before = arena_used(scratch);
-	offer_plan(driver, recipe, solver, slot, local, scratch);
-	uint64_t bytes = arena_used(scratch) - before;
-	slot->effort.bytes += bytes;
-	if (slot->effort.bytes_most < bytes)
-		slot->effort.bytes_most = bytes;
-	arena_release(scratch, mark);
+	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver}};
+	drive_offer(slot, &trial.found.common);
 }
 
 /* Every division of one op, the others as they are. */
-static void vary(struct driver *driver, const struct task *task, struct slot *slot,
-	struct frontier *local, struct arena *scratch)
+static void vary(const struct task *task, struct slot *slot)
 {
 	const struct workload *workload = task->recipe.workload;
 	struct problem problem = {
@@ -138,187 +61,211 @@ static void vary(struct driver *driver, const struct task *task, struct slot *sl
 		.planning = &task->recipe.planning,
 		.op = task->op,
 	};
-	struct answer answer = solve(
-		solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0, task->recipe.seed, scratch);
+	struct answer answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
+		task->recipe.seed, slot->scratch);
 	slot->effort.evaluated += answer.ticks;
-	struct mapping *mappings =
-		arena_copy(scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
+	struct mapping *mappings = arena_copy(
+		slot->scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
 	struct recipe recipe = task->recipe;
 	recipe.mappings = mappings;
 	recipe.given = NULL;
-	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < task->most; i++) {
-		if (atomic_load(&driver->stopped))
+	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < slot->most; i++) {
+		if (drive_stops(slot->drive))
 			return;
 		mappings[task->op] = answer.candidates[i].mappings[0];
-		offer(driver, &recipe, task->solver, slot, local, scratch);
+		offer(slot, &recipe, task->solver);
 	}
 }
 
 /* Every staging tile of one broadcast, the others as they are. */
-static void vary_staging(struct driver *driver, const struct task *task, struct slot *slot,
-	struct frontier *local, struct arena *scratch)
+static void vary_staging(
+	const struct exploration *exploration, const struct task *task, struct slot *slot)
 {
-	const struct planning *now = &task->recipe.planning;
-	const struct planning *limits = &driver->exploration->planning;
+	const struct planning *now = &task->recipe.planning, *limits = &exploration->planning;
 	const char *op = task->recipe.workload->ops[task->op].name;
 	struct recipe recipe = task->recipe;
 	recipe.given = NULL;
 	recipe.planning.staging_bytes = limits->staging_bytes;
-	for (size_t i = 0; i < staging_option_count(now, op) && slot->effort.offered < task->most;
+	for (size_t i = 0; i < staging_option_count(now, op) && slot->effort.offered < slot->most;
 		i++) {
-		if (atomic_load(&driver->stopped))
+		if (drive_stops(slot->drive))
 			return;
 		recipe.planning.menus = staging_menus_with(now, limits, op, i, slot->arena);
 		if (recipe.planning.menus)
-			offer(driver, &recipe, task->solver, slot, local, scratch);
+			offer(slot, &recipe, task->solver);
 	}
 }
 
-static void run_task(
-	struct driver *driver, const struct task *task, struct slot *slot, struct arena *scratch)
+static void run(void *self, size_t i, struct slot *slot)
 {
-	struct arena_mark mark = arena_mark(scratch);
-	slot->arena = arena_open();
-	struct frontier local = frontier_open(driver->exploration->objectives);
+	const struct graph *graph = self;
+	const struct task *task = &graph->tasks.at[i];
 	if (task->op >= 0 && task->recipe.workload->ops[task->op].kind == OP_BROADCAST)
-		vary_staging(driver, task, slot, &local, scratch);
+		vary_staging(graph->exploration, task, slot);
 	else if (task->op >= 0)
-		vary(driver, task, slot, &local, scratch);
+		vary(task, slot);
 	else
-		offer(driver, &task->recipe, task->solver, slot, &local, scratch);
-	for (size_t i = 0; i < local.count; i++)
-		*array_add(slot->arena, &slot->points) = local.points[i];
-	arena_release(scratch, mark);
+		offer(slot, &task->recipe, task->solver);
 }
 
-static void add(struct effort *sum, const struct effort *effort)
+static struct recipe_result make_plan(const struct recipe *recipe, struct slot *slot)
 {
-	sum->evaluated += effort->evaluated;
-	sum->offered += effort->offered;
-	sum->refused += effort->refused;
-	sum->simulated += effort->simulated;
-	sum->unsimulated += effort->unsimulated;
-	sum->events += effort->events;
-	sum->disagreed += effort->disagreed;
-	sum->pruned += effort->pruned;
-	sum->bytes += effort->bytes;
-	if (sum->bytes_most < effort->bytes_most)
-		sum->bytes_most = effort->bytes_most;
+	struct recipe asked = *recipe;
+	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
+	return recipe_plan(&asked, slot->scratch);
 }
 
-/* In slot order, so that the result does not depend on who finished first. */
-static void merge(struct driver *driver, struct slot *slots, size_t count)
+static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
 {
-	struct explored *explored = driver->explored;
-	for (size_t i = 0; i < count; i++) {
-		struct slot *slot = &slots[i];
-		if (!slot->arena)
-			continue;
-		add(&explored->effort, &slot->effort);
-		explored->joint_cut |= slot->joint_cut;
-		for (size_t r = 0; r < slot->refusals.count; r++)
-			refusals_add(&driver->refusals, driver->arena, slot->refusals.at[r].why,
-				slot->refusals.at[r].count);
-		if (slot->fault && !explored->fault)
-			explored->fault = arena_text(driver->arena, slot->fault);
-		bool kept = false;
-		for (size_t p = 0; p < slot->points.count; p++)
-			kept |= frontier_add(
-				&explored->frontier, driver->arena, slot->points.at[p]);
-		if (kept) {
-			explored->bytes_kept += arena_used(slot->arena);
-			arena_adopt(driver->arena, slot->arena);
-		} else {
-			arena_close(slot->arena);
-		}
-	}
+	struct trial *trial = (struct trial *)found;
+	trial->made = make_plan(&trial->found.recipe, slot);
+	slot->effort.evaluated += trial->made.ticks;
+	if (trial->made.cut)
+		slot->limit = "tick limit of the joint search";
+	if (!trial->made.plan)
+		return trial->made.why;
+	slot->effort.evaluated++;
+	trial->outcome = evaluate_cost(trial->made.plan, slot->scratch);
+	*score = trial->outcome.cost.score;
+	const struct proof *proof = &trial->made.plan->proof;
+	found->proof = proof->status;
+	found->bound = proof->bound;
+	found->gap = proof->value - proof->bound;
+	return trial->outcome.why;
 }
 
-void explore_tell(struct driver *driver, size_t done, size_t count, uint64_t offered)
+static void take_execution(
+	const struct outcome *outcome, struct execution *out, struct arena *arena)
 {
-	const struct exploration *exploration = driver->exploration;
-	if (exploration->progress)
-		exploration->progress(exploration->listener, driver->round, done, count, offered);
-	explore_stops(driver);
-}
-
-bool explore_stops(void *at)
-{
-	struct driver *driver = at;
-	const struct exploration *exploration = driver->exploration;
-	if (!atomic_load(&driver->stopped) && exploration->stop &&
-		exploration->stop(exploration->listener))
-		atomic_store(&driver->stopped, true);
-	return atomic_load(&driver->stopped);
-}
-
-struct round {
-	struct driver *driver;
-	const struct tasks *tasks;
-	struct slot *slots;
-	size_t count, done;
-	uint64_t offered;
-};
-
-static void round_run(void *context, size_t i, int thread)
-{
-	struct round *round = context;
-	struct driver *driver = round->driver;
-	if (!atomic_load(&driver->stopped))
-		run_task(driver, &round->tasks->at[i], &round->slots[i], driver->scratch[thread]);
-}
-
-static void round_done(void *context, size_t i)
-{
-	struct round *round = context;
-	if (!round->slots[i].arena)
-		return;
-	round->offered += round->slots[i].effort.offered;
-	explore_tell(round->driver, ++round->done, round->count, round->offered);
-}
-
-static void run_round(struct driver *driver, struct tasks *tasks)
-{
-	size_t count = tasks->count;
-	if (driver->exploration->budget) {
-		uint64_t left = driver->exploration->budget - driver->explored->effort.offered;
-		count = tasks_limit(tasks, left, driver->arena);
-		driver->explored->cut |= count < tasks->count || tasks->cut;
-	}
-	struct round round = {
-		.driver = driver,
-		.tasks = tasks,
-		.slots = arena_array(driver->arena, struct slot, count),
-		.count = count,
-		.offered = driver->explored->effort.offered,
+	const struct sim_result *sim = &outcome->sim;
+	*out = (struct execution){
+		.finished = outcome->simulated,
+		.mode = outcome->mode,
+		.agrees = outcome->agrees,
+		.events = sim->events,
+		.fault = sim->fault_count ? sim->faults[0].text : NULL,
+		.worst_ulps = outcome->worst_ulps,
+		.worst_tensor = outcome->worst_tensor,
+		.off_tensor = outcome->off_tensor,
+		.off_ulps = outcome->off_ulps,
+		.off_most = outcome->off_most,
 	};
-	driver->round++;
-	struct parallel work = {&round, round_run, round_done};
-	parallel_each(&work, count, driver->exploration->jobs);
-	merge(driver, round.slots, count);
+	if (!out->fault && outcome->off_tensor)
+		out->fault =
+			arena_format(arena, "'%s' is off by %.3g ulps, and at most %.3g are stated",
+				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
+	if (!outcome->simulated)
+		return;
+	out->cycles = sim->cycles;
+	out->energy_pj = sim->energy_pj;
+	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
+			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
 }
+
+static const char *execute(void *self, struct found *found, struct slot *slot)
+{
+	const struct graph *graph = self;
+	struct trial *trial = (struct trial *)found;
+	struct stopper stopper = {slot->drive, drive_stops};
+	struct simulation how = {.mode = SIM_COUNT,
+		.steps_most = graph->exploration->simulate_budget,
+		.stopper = &stopper};
+	evaluate_simulate(&trial->outcome, &how, slot->scratch);
+	take_execution(&trial->outcome, &found->execution, slot->scratch);
+	return trial->outcome.why;
+}
+
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	struct plan *plan = ((const struct trial *)found)->made.plan;
+	plan->proof.method = found->solver;
+	plan_write(plan, &text);
+	return text_read(&text);
+}
+
+static const char *label(void *self, const struct found *found, struct arena *arena)
+{
+	return found->solver;
+}
+
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
+{
+	const struct graph *graph = self;
+	const struct trial *trial = (const struct trial *)found;
+	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
+	kept->recipe.division = DIVISION_GIVEN;
+	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
+		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
+	return &kept->common;
+}
+
+/* The truth, if any point is to be executed with data. */
+static void prepare_last(void *self, struct explored *explored, struct arena *arena)
+{
+	struct graph *graph = self;
+	const struct exploration *exploration = graph->exploration;
+	if (exploration->simulate == SIMULATE_NONE || asker_stops(&exploration->asker))
+		return;
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		if (evaluate_mode(exploration->workload, exploration->arch,
+			    &explored->frontier.points[i].score) != SIM_DATA)
+			continue;
+		graph->truth = evaluate_truth(
+			exploration->workload, exploration->arch, exploration->seed, arena);
+		return;
+	}
+}
+
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+{
+	const struct graph *graph = self;
+	const struct exploration *exploration = graph->exploration;
+	struct recipe_result made = make_plan(&((struct plan_found *)found)->recipe, slot);
+	if (made.stopped)
+		return;
+	if (!made.plan)
+		BUG("a plan cannot be made again: %s", made.why);
+	struct stopper stopper = {slot->drive, drive_stops};
+	struct outcome outcome = evaluate_cost(made.plan, slot->scratch);
+	const struct score *score = &outcome.cost.score;
+	struct simulation how = {
+		.mode = evaluate_mode(exploration->workload, exploration->arch, score),
+		.truth = &graph->truth,
+		.steps_most = exploration->simulate_budget,
+		.stopper = &stopper};
+	evaluate_simulate(&outcome, &how, slot->scratch);
+	take_execution(&outcome, out, slot->scratch);
+	if (out->finished && gap_is_large(exploration->arch, score->cycles, out->cycles)) {
+		const char *why = gap_explain(&outcome, slot->scratch);
+		out->why_longer = why ? arena_text(slot->arena, why) : NULL;
+	}
+}
+
+static const struct kind graphs = {
+	.tasks = make_tasks,
+	.wants = count_wants,
+	.run = run,
+	.price = price,
+	.execute = execute,
+	.key = key,
+	.label = label,
+	.keep = keep,
+	.finish = prepare_last,
+	.repeat = repeat,
+	.counts_offers = true,
+};
 
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
-	struct explored explored = {.frontier = frontier_open(exploration->objectives)};
-	struct driver driver = {.exploration = exploration, .explored = &explored, .arena = arena};
-	driver.scratch = arena_array(arena, struct arena *, exploration->jobs);
-	for (int i = 0; i < exploration->jobs; i++)
-		driver.scratch[i] = arena_open();
-	struct tasks tasks = tasks_first(exploration, arena);
-	run_round(&driver, &tasks);
-	if (!explore_stops(&driver))
-		tasks = tasks_staging(exploration, &explored.frontier, arena);
-	if (tasks.count)
-		run_round(&driver, &tasks);
-	tasks = tasks_varying(exploration, &explored.frontier, arena);
-	run_round(&driver, &tasks);
-	if (exploration->simulate != SIMULATE_NONE)
-		explore_again(&driver);
-	for (int i = 0; i < exploration->jobs; i++)
-		arena_close(driver.scratch[i]);
-	explored.refusals = refusals_lines(&driver.refusals, arena);
-	explored.refusal_count = driver.refusals.count;
-	explored.stopped = atomic_load(&driver.stopped);
-	return explored;
+	struct graph graph = {.exploration = exploration, .arena = arena};
+	struct drive_request request = {
+		.kind = &graphs,
+		.self = &graph,
+		.frontier = frontier_open(exploration->objectives),
+		.simulate = exploration->simulate,
+		.budget = exploration->budget,
+		.asker = &exploration->asker,
+	};
+	return drive_explore(&request, arena);
 }

@@ -1,15 +1,10 @@
 #include "search/nest_search.h"
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/number.h"
 #include "model/nest_mapping.h"
 #include "search/cells.h"
-#include "search/parallel.h"
 #include "search/solver.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
@@ -25,31 +20,14 @@ struct nest_task {
 	uint64_t ticks; /* mappings that it may evaluate; 0: all */
 };
 
-/* What a task leaves behind. */
-struct nest_slot {
-	struct arena *arena;
-	struct frontier local;
-	struct nest_explored sum; /* the counters only */
-	struct array(struct cell) cells;
-	bool complete;
-	double bound; /* no mapping of the share is below; 0: none known */
-	double within;
-};
-
 struct nest_driver {
 	const struct nest_search *search;
 	const struct solver *solver;
 	const char *solver_name;
 	struct array(struct nest_task) tasks;
-	struct array(struct cell) cells;
-	struct nest_slot *slots;
+	struct nest_cells cells;
+	struct drive *drive;
 	struct arena *arena;
-	struct arena **scratch;
-	struct nest_explored *explored;
-	size_t done;
-	uint64_t evaluated;
-	int round;
-	atomic_bool stopped;
 };
 
 /* Words read, filled and updated at a level; INT64_MAX: that many or more. */
@@ -98,218 +76,127 @@ struct score nest_summary(const struct nest_search *search, const struct nest_co
 	return summary;
 }
 
-/* From any thread. */
-static bool stop_wanted(void *context)
-{
-	struct nest_driver *driver = context;
-	const struct nest_search *search = driver->search;
-	if (!atomic_load(&driver->stopped) && search->stop && search->stop(search->listener))
-		atomic_store(&driver->stopped, true);
-	return atomic_load(&driver->stopped);
-}
-
 /* Executes a mapping and compares with the exact model. */
-static struct nest_sim execute(struct nest_driver *driver, const struct mapping *mapping, bool data,
-	struct nest_execution *execution, struct arena *arena)
+static void carry_out(const struct nest_search *search, const struct mapping *mapping, bool data,
+	struct slot *slot, struct execution *out)
 {
-	const struct nest_search *search = driver->search;
 	struct nest_counts counts;
 	struct nest_score score;
 	struct nest_sim_options options = {.data = data,
 		.timing = data,
 		.seed = search->seed,
 		.steps_most = search->simulate_budget,
-		.stop = stop_wanted,
-		.listener = driver};
+		.stop = drive_stops,
+		.listener = slot->drive};
 	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
-		nest_simulate(search->hierarchy, search->shape, mapping, &options, arena);
+		nest_simulate(search->hierarchy, search->shape, mapping, &options, slot->scratch);
 	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
-	*execution = (struct nest_execution){.finished = comparable};
+	*out = (struct execution){.finished = comparable, .events = sim.events};
 	if (!comparable)
-		return sim;
-	execution->agrees =
-		nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
-		(!data || sim.right);
-	execution->data = data;
-	execution->cycles = sim.cycles;
+		return;
+	out->agrees = nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
+		      (!data || sim.right);
+	out->fault = out->agrees ? NULL : sim.wrong;
+	out->mode = data ? SIM_DATA : SIM_COUNT;
+	out->cycles = sim.cycles;
 	nest_derive(search->exact, &sim.counts, &score);
-	execution->energy_pj = score.energy_pj;
-	execution->outer_bytes = outer_bytes(search, &sim.counts);
-	return sim;
+	out->energy_pj = score.energy_pj;
+	out->hbm_bytes = outer_bytes(search, &sim.counts);
 }
 
-static const char *disagreement(const struct nest_search *search, const struct mapping *mapping,
-	const struct nest_sim *sim, struct arena *arena)
+/* An offer is trusted in nothing. */
+static const char *price(void *self, struct found *at, struct slot *slot, struct score *score)
 {
-	return arena_format(arena, "%s: %s",
-		nest_mapping_print(arena, search->arch, search->shape, mapping),
-		sim->wrong ? sim->wrong : "the counts of model and simulator differ");
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	struct nest_found *found = (struct nest_found *)at;
+	const char *why = constraints_check(
+		search->constraints, search->domain, &found->mapping, slot->scratch);
+	if (why)
+		return why;
+	if (nest_evaluate(search->model, &found->mapping, &found->counts, &found->score) !=
+		NEST_FITS)
+		return nest_verdict_text(
+			slot->scratch, search->hierarchy, search->shape, &found->score);
+	*score = nest_summary(search, &found->counts, &found->score);
+	return NULL;
 }
 
-static void refuse(struct nest_slot *slot, const char *why)
+static const char *execute(void *self, struct found *found, struct slot *slot)
 {
-	slot->sum.refused++;
-	if (!slot->sum.refusal)
-		slot->sum.refusal = arena_text(slot->arena, why);
+	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
+		false, slot, &found->execution);
+	return NULL;
 }
 
-/* An offer: trusted in nothing. */
-static void take(struct nest_driver *driver, struct nest_slot *slot, const struct mapping *mapping,
-	const char *solver, struct arena *scratch)
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
 {
-	const struct nest_search *search = driver->search;
-	struct nest_found found = {.mapping = *mapping, .solver = solver};
-	slot->sum.offered++;
-	const char *why = constraints_check(search->constraints, search->domain, mapping, scratch);
-	if (!why && nest_evaluate(search->model, mapping, &found.counts, &found.score) != NEST_FITS)
-		why = nest_verdict_text(scratch, search->hierarchy, search->shape, &found.score);
-	if (why) {
-		refuse(slot, why);
-		return;
-	}
-	if (search->simulate == SIMULATE_ALL) {
-		struct nest_sim sim = execute(driver, mapping, false, &found.execution, scratch);
-		bool finished = found.execution.finished;
-		slot->sum.simulated += finished;
-		slot->sum.unsimulated += !finished;
-		slot->sum.events += sim.events;
-		if (finished && !found.execution.agrees && !slot->sum.disagreed++)
-			slot->sum.fault = disagreement(search, mapping, &sim, slot->arena);
-	}
-	struct point point = {
-		.score = nest_summary(search, &found.counts, &found.score),
-		.key = nest_mapping_print(slot->arena, search->arch, search->shape, mapping),
-	};
-	if (frontier_beats(&slot->local, &point.score, point.key))
-		return;
-	point.payload = arena_copy(slot->arena, &found, sizeof found);
-	frontier_add(&slot->local, slot->arena, point);
+	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
+		true, slot, out);
+}
+
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	return nest_mapping_print(
+		arena, search->arch, search->shape, &((const struct nest_found *)found)->mapping);
+}
+
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
+{
+	return arena_copy(arena, found, sizeof(struct nest_found));
+}
+
+static void offer(struct slot *slot, const struct mapping *mapping, const char *solver)
+{
+	struct nest_found found = {.mapping = *mapping, .common.solver = solver};
+	drive_offer(slot, &found.common);
+}
+
+/* Before all work: whatever ends the search, its result is no worse. */
+static void take_start(void *self, struct slot *slot)
+{
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	if (search->start)
+		offer(slot, search->start, "start");
 }
 
 static void take_cells(
-	struct nest_driver *driver, struct nest_slot *slot, const struct answer *answer)
+	const struct nest_search *search, const struct answer *answer, struct slot *slot)
 {
-	int count = cell_bounds_count(driver->search->space);
+	int count = cell_bounds_count(search->space);
+	struct nest_cells *cells = arena_new(slot->arena, struct nest_cells);
 	for (size_t k = 0; k < answer->cell_count; k++) {
-		struct cell *cell = array_add(slot->arena, &slot->cells);
+		struct cell *cell = array_add(slot->arena, cells);
 		*cell = answer->cells[k];
 		cell->spatial = arena_copy(
 			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
 	}
+	slot->left = cells;
 }
 
-static void report(void *context, double value, double bound, uint64_t evaluated)
+static void run_task(void *self, size_t i, struct slot *slot)
 {
-	struct nest_driver *driver = context;
-	const struct nest_search *search = driver->search;
-	if (search->report)
-		search->report(search->listener, value, bound, evaluated);
-}
-
-static void run_task(void *context, size_t i, int thread)
-{
-	struct nest_driver *driver = context;
-	struct nest_slot *slot = &driver->slots[i];
-	struct arena *scratch = driver->scratch[thread];
-	if (atomic_load(&driver->stopped))
-		return;
-	struct arena_mark mark = arena_mark(scratch);
-	slot->arena = arena_open();
-	slot->local = nest_frontier(driver->search);
+	const struct nest_driver *driver = self;
 	struct problem problem = {
 		.stage = STAGE_MAP,
 		.nest = driver->search,
 		.first = driver->tasks.at[i].first,
 		.end = driver->tasks.at[i].end,
 	};
-	struct asker asker = {driver->search->jobs, driver, stop_wanted, report};
-	struct answer answer = solve_for(&asker, driver->solver, &problem,
-		driver->tasks.at[i].ticks, driver->search->seed, scratch);
-	slot->sum.evaluated = answer.evaluated;
-	slot->sum.ticks = answer.ticks;
-	slot->sum.states = answer.effort.states;
-	slot->sum.edges = answer.effort.edges;
-	slot->sum.labels = answer.effort.labels;
-	slot->complete = answer.status == PROOF_OPTIMAL;
-	slot->bound = answer.status == PROOF_BOUND ? answer.bound : 0;
-	slot->within = answer.status == PROOF_NONE ? answer.within : 0;
-	for (size_t k = 0; k < driver->search->objectives.count && answer.bounds; k++)
-		slot->sum.bounds[k] = answer.bounds[k];
-	if (answer.complaint_count)
-		slot->sum.complaint = arena_text(slot->arena, answer.complaints[0].text);
-	take_cells(driver, slot, &answer);
+	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
+		driver->search->seed, slot->scratch);
+	take_cells(driver->search, &answer, slot);
 	for (size_t k = 0; k < answer.candidate_count; k++)
-		take(driver, slot, answer.candidates[k].mappings, driver->solver_name, scratch);
-	arena_release(scratch, mark);
+		offer(slot, answer.candidates[k].mappings, driver->solver_name);
 }
 
-static void tell(struct nest_driver *driver, size_t tasks)
+static void merge(void *self, void *left)
 {
-	const struct nest_search *search = driver->search;
-	if (search->progress)
-		search->progress(
-			search->listener, driver->round, ++driver->done, tasks, driver->evaluated);
-	if (search->stop && search->stop(search->listener))
-		atomic_store(&driver->stopped, true);
-}
-
-static void task_done(void *context, size_t i)
-{
-	struct nest_driver *driver = context;
-	if (!driver->slots[i].arena)
-		return;
-	driver->evaluated += driver->slots[i].sum.evaluated;
-	tell(driver, driver->tasks.count);
-}
-
-static void merge_slot(struct nest_driver *driver, struct nest_slot *slot)
-{
-	struct nest_explored *explored = driver->explored;
-	explored->complete &= slot->arena && slot->complete;
-	if (!slot->arena)
-		return;
-	explored->bound = slot->bound;
-	explored->within = slot->within;
-	memcpy(explored->bounds, slot->sum.bounds, sizeof explored->bounds);
-	explored->evaluated += slot->sum.evaluated;
-	explored->ticks += slot->sum.ticks;
-	explored->states += slot->sum.states;
-	explored->edges += slot->sum.edges;
-	explored->labels += slot->sum.labels;
-	explored->offered += slot->sum.offered;
-	explored->refused += slot->sum.refused;
-	explored->simulated += slot->sum.simulated;
-	explored->unsimulated += slot->sum.unsimulated;
-	explored->events += slot->sum.events;
-	explored->disagreed += slot->sum.disagreed;
-	if (!explored->fault)
-		explored->fault = slot->sum.fault;
-	if (!explored->refusal)
-		explored->refusal = slot->sum.refusal;
-	if (!explored->complaint)
-		explored->complaint = slot->sum.complaint;
-	for (size_t p = 0; p < slot->local.count; p++)
-		frontier_add(&explored->frontier, driver->arena, slot->local.points[p]);
-	for (size_t k = 0; k < slot->cells.count; k++)
-		*array_add(driver->arena, &driver->cells) = slot->cells.at[k];
-	arena_adopt(driver->arena, slot->arena);
-}
-
-/* In the order of tasks, so that the result does not depend on who finished first. */
-static void merge(struct nest_driver *driver)
-{
-	for (size_t i = 0; i < driver->tasks.count; i++)
-		merge_slot(driver, &driver->slots[i]);
-}
-
-/* Before all work: whatever ends the search, its result is no worse. */
-static void take_start(struct nest_driver *driver)
-{
-	struct nest_slot slot = {
-		.arena = arena_open(), .local = nest_frontier(driver->search), .complete = true};
-	take(driver, &slot, driver->search->start, "start", driver->scratch[0]);
-	merge_slot(driver, &slot);
+	struct nest_driver *driver = self;
+	const struct nest_cells *cells = left;
+	for (size_t k = 0; cells && k < cells->count; k++)
+		*array_add(driver->arena, &driver->cells) = cells->at[k];
 }
 
 static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
@@ -344,7 +231,7 @@ static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
 			first = f + 1;
 			share = 0;
 		}
-		if (f % TASK_MAPPINGS == 0 && stop_wanted(driver))
+		if (f % TASK_MAPPINGS == 0 && drive_stops(driver->drive))
 			break; /* the one task of the rest stays undone */
 	}
 	add_task(driver, first, count, 0);
@@ -379,8 +266,12 @@ static const char *choose_solver(struct nest_driver *driver)
 	return share_space(driver, driver->search->budget, true) ? "linear" : "exact";
 }
 
-static void share_work(struct nest_driver *driver)
+static bool share_work(void *self, int round, struct drive *drive, size_t *count)
 {
+	struct nest_driver *driver = self;
+	if (round > 1)
+		return false;
+	driver->drive = drive;
 	const struct nest_search *search = driver->search;
 	const char *name = search->solver ? search->solver : choose_solver(driver);
 	bool any = space_factors_count(search->space) > 0;
@@ -402,88 +293,33 @@ static void share_work(struct nest_driver *driver)
 			share_chains(driver, search->budget);
 		break;
 	}
+	*count = driver->tasks.count;
+	return true;
 }
 
-static void last_run(void *context, size_t i, int thread)
-{
-	struct nest_driver *driver = context;
-	const struct nest_search *search = driver->search;
-	struct nest_found *found = driver->explored->frontier.points[i].payload;
-	struct arena *scratch = driver->scratch[thread];
-	if (atomic_load(&driver->stopped) ||
-		(search->simulate == SIMULATE_ALL && !found->execution.finished))
-		return;
-	struct arena_mark mark = arena_mark(scratch);
-	execute(driver, &found->mapping, true, &found->execution, scratch);
-	arena_release(scratch, mark);
-}
+static const struct kind problems = {
+	.start = take_start,
+	.tasks = share_work,
+	.run = run_task,
+	.price = price,
+	.execute = execute,
+	.key = key,
+	.keep = keep,
+	.merge = merge,
+	.repeat = repeat,
+};
 
-static void last_done(void *context, size_t i)
+struct explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
-	struct nest_driver *driver = context;
-	if (!atomic_load(&driver->stopped))
-		tell(driver, driver->explored->frontier.count);
-}
-
-/* Frontier points run once more, with numbers and timing. */
-static void execute_frontier(struct nest_driver *driver)
-{
-	const struct nest_explored *explored = driver->explored;
-	struct parallel work = {driver, last_run, last_done};
-	driver->round++;
-	driver->done = 0;
-	parallel_each(&work, explored->frontier.count, driver->search->jobs);
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct nest_found *found = explored->frontier.points[i].payload;
-		if (!found->execution.finished || found->execution.agrees)
-			continue;
-		driver->explored->disagreed++;
-		if (!driver->explored->fault)
-			driver->explored->fault =
-				arena_format(driver->arena, "%s does not run as the model says",
-					explored->frontier.points[i].key);
-	}
-}
-
-static void note_proof(const struct nest_search *search, struct nest_explored *explored)
-{
-	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct point *point = &explored->frontier.points[i];
-		struct nest_found *found = point->payload;
-		double value = objective_value(search->objectives.at[0], &point->score);
-		double bound = explored->within > 0 ? value / explored->within : explored->bound;
-		found->proof = explored->complete ? PROOF_OPTIMAL
-			       : bound > 0        ? PROOF_BOUND
-						  : PROOF_NONE;
-		if (found->proof == PROOF_BOUND)
-			found->gap = value - bound;
-	}
-}
-
-struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena)
-{
-	struct nest_explored explored = {.frontier = nest_frontier(search), .complete = true};
-	struct nest_driver driver = {.search = search,
-		.arena = arena,
-		.explored = &explored,
-		.scratch = arena_array(arena, struct arena *, search->jobs),
-		.round = 1};
-	for (int i = 0; i < search->jobs; i++)
-		driver.scratch[i] = arena_open();
-	if (search->start)
-		take_start(&driver);
-	share_work(&driver);
-	driver.slots = arena_array(arena, struct nest_slot, driver.tasks.count);
-	struct parallel work = {&driver, run_task, task_done};
-	parallel_each(&work, driver.tasks.count, search->jobs);
-	merge(&driver);
-	explored.cell_count = driver.cells.count;
-	explored.cells = driver.cells.at;
-	note_proof(search, &explored);
-	if (search->simulate != SIMULATE_NONE)
-		execute_frontier(&driver);
-	for (int i = 0; i < search->jobs; i++)
-		arena_close(driver.scratch[i]);
-	explored.stopped = atomic_load(&driver.stopped);
+	struct nest_driver driver = {.search = search, .arena = arena};
+	struct drive_request request = {
+		.kind = &problems,
+		.self = &driver,
+		.frontier = nest_frontier(search),
+		.simulate = search->simulate,
+		.asker = &search->asker,
+	};
+	struct explored explored = drive_explore(&request, arena);
+	explored.more = arena_copy(arena, &driver.cells, sizeof driver.cells);
 	return explored;
 }

@@ -1,11 +1,14 @@
 #ifndef SEARCH_NEST_SEARCH_H
 #define SEARCH_NEST_SEARCH_H
 
+#include "base/array.h"
 #include "constraints/constraints.h"
 #include "cost/nest.h"
-#include "search/explore.h"
+#include "search/drive/drive.h"
 #include "search/space.h"
 #include "sim/nest.h"
+
+struct cell;
 
 enum { NEST_SEQUENCES_MOST = 1 << 16 };
 
@@ -20,7 +23,7 @@ struct patience {
 };
 
 /*
- * Explores the mappings of one shape: shares of the mapspace go to a solver of the
+ * Explores the mappings of one shape (drive.h): shares of the mapspace go to a solver of the
  * stage `map`, each in a task of its own; what the solver offers is checked against
  * every constraint, priced anew, executed where it was made, and kept if nothing
  * beats it.  The points of the frontier run once more with numbers and timing.
@@ -52,61 +55,21 @@ struct nest_search {
 	uint64_t seed;
 	double epsilon; /* of proofs: points may be worse than the best by this part, which is
 			 * below NEST_EPSILON_MOST */
-	int jobs;       /* threads, at least 1 */
-	void *listener; /* as in struct exploration */
-	bool (*stop)(void *listener); /* by any thread */
-	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t evaluated);
-	/* Of a solver with a bound: the best value of the first objective and the least that is not
-	 * excluded.  Called by one thread at a time if there is one task. */
-	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
+	struct asker asker;
 };
 
 enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */
 
-/* The payload of a frontier point. */
+/* The payload of a frontier point; common.gap is of the first objective. */
 struct nest_found {
+	struct found common; /* solver: "map/linear"; "start" of search->start */
 	struct mapping mapping;
 	struct nest_counts counts; /* of the counting asked for */
 	struct nest_score score;
-	const char *solver; /* "map/linear"; "start" of search->start */
-	enum proof_status proof;
-	double gap; /* of PROOF_BOUND: value - bound, of the first objective */
-	struct nest_execution {
-		bool finished;
-		bool data;   /* with numbers, which came out right */
-		bool agrees; /* every count is the exact model's */
-		int64_t cycles;
-		double energy_pj;
-		int64_t outer_bytes;
-	} execution;
 };
 
-struct nest_explored {
-	struct frontier frontier;
-	uint64_t evaluated; /* mappings priced */
-	uint64_t ticks;     /* of the solvers: evaluations and bounds */
-	/* Of proofs: choices opened, bounds made, labels kept to go on from. */
-	uint64_t states, edges, labels;
-	uint64_t offered; /* by the solvers */
-	uint64_t refused; /* offers that break a constraint or do not fit */
-	uint64_t simulated,
-		unsimulated; /* unsimulated: over the budget, or nothing to compare with */
-	uint64_t events;     /* of all executions */
-	uint64_t disagreed;
-	bool stopped;  /* by `stop` */
-	bool complete; /* every mapping of the space was evaluated, or cannot be better */
-	double bound;  /* not complete, one objective: no mapping is below; 0: none known */
-	/* Not complete, several objectives: for every mapping some point is worse by no more than this
-	 * factor in each of them; 0: none known. */
-	double within;
-	/* The same: no mapping is below, in each objective alone, in their order; 0: none known. */
-	double bounds[OBJECTIVE_COUNT];
-	size_t cell_count; /* outer choices that the proof looked into, as the solver told them */
-	const struct cell *cells;
-	const char *fault;     /* the first disagreement, in a sentence; NULL */
-	const char *refusal;   /* why the first offer was refused; NULL */
-	const char *complaint; /* of a solver: the first; NULL */
-};
+/* The outer choices that a proof looked into, as the solver told them: what `more` of the result is. */
+struct nest_cells array(struct cell);
 
 /* No mapping is below, because of its multiplications alone.  0: they bound nothing. */
 double nest_floor(const struct nest_search *search, enum objective objective);
@@ -114,7 +77,7 @@ double nest_floor(const struct nest_search *search, enum objective objective);
 /* A frontier of mappings: of those equal in all objectives the one of least energy x latency. */
 struct frontier nest_frontier(const struct nest_search *search);
 
-struct nest_explored nest_explore(const struct nest_search *search, struct arena *arena);
+struct explored nest_explore(const struct nest_search *search, struct arena *arena);
 
 /* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the
  * levels that the objectives name. */

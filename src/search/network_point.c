@@ -5,23 +5,24 @@
 /* Adds so many occurrences of a layer's point. */
 struct tally {
 	struct score score;
-	struct nest_execution execution;
+	struct execution execution;
 	wide energy, sim_energy;
 	double busy; /* cycles x utilization */
 };
 
-static void add_execution(struct tally *tally, const struct nest_execution *of, int64_t times)
+static void add_execution(struct tally *tally, const struct execution *of, int64_t times)
 {
-	struct nest_execution *execution = &tally->execution;
+	struct execution *execution = &tally->execution;
 	execution->finished &= of->finished;
-	execution->data &= of->data;
+	if (of->mode != SIM_DATA)
+		execution->mode = SIM_COUNT;
 	execution->agrees &= of->agrees;
 	int64_t cycles, bytes;
 	wide energy;
 	if (!number_mul(of->cycles, times, &cycles) ||
 		!number_add(execution->cycles, cycles, &execution->cycles) ||
-		!number_mul(of->outer_bytes, times, &bytes) ||
-		!number_add(execution->outer_bytes, bytes, &execution->outer_bytes) ||
+		!number_mul(of->hbm_bytes, times, &bytes) ||
+		!number_add(execution->hbm_bytes, bytes, &execution->hbm_bytes) ||
 		__builtin_mul_overflow(network_energy(of->energy_pj), times, &energy) ||
 		__builtin_add_overflow(tally->sim_energy, energy, &tally->sim_energy))
 		execution->finished = false;
@@ -38,7 +39,7 @@ static void add_point(struct tally *tally, const struct point *point, int64_t ti
 		tally->score.accesses[k] += times * score->accesses[k];
 	tally->energy += times * network_energy(score->energy_pj);
 	tally->busy += (double)times * (double)score->cycles * score->utilization;
-	add_execution(tally, &found->execution, times);
+	add_execution(tally, &found->common.execution, times);
 }
 
 /* One objective: no layer's mapping is below its bound. */
@@ -47,7 +48,7 @@ static double find_bound(const struct network_explored *explored)
 	const struct network *network = explored->search->network;
 	double bound = 0;
 	for (size_t l = 0; l < network->layer_count; l++) {
-		const struct nest_explored *layer = &explored->layers[l];
+		const struct explored *layer = &explored->layers[l];
 		double value = objective_value(
 			explored->search->objectives.at[0], &layer->frontier.points[0].score);
 		bound +=
@@ -61,21 +62,21 @@ static void prove(const struct network_explored *explored, struct network_point 
 	const struct objectives *objectives = &explored->search->objectives;
 	enum objective last = objectives->at[objectives->count - 1];
 	double value = objective_value(last, &point->score), bound = 0;
-	point->proof = PROOF_NONE;
+	point->common.proof = PROOF_NONE;
 	if (last == OBJECTIVE_EDP)
 		return;
-	if (explored->complete && explored->sums.excess == 0) {
-		point->proof = PROOF_OPTIMAL;
+	if (explored->total.complete && explored->sums.excess == 0) {
+		point->common.proof = PROOF_OPTIMAL;
 		return;
 	}
-	if (explored->complete)
+	if (explored->total.complete)
 		bound = value / (1 + explored->sums.excess);
 	else if (objectives->count == 1)
 		bound = find_bound(explored);
 	if (bound <= 0)
 		return;
-	point->proof = PROOF_BOUND;
-	point->gap = value > bound ? value - bound : 0;
+	point->common.proof = PROOF_BOUND;
+	point->common.gap = value > bound ? value - bound : 0;
 }
 
 struct network_point network_point(
@@ -84,7 +85,7 @@ struct network_point network_point(
 	size_t layers = explored->search->network->layer_count;
 	int64_t **taken = arena_array(arena, int64_t *, layers);
 	struct tally tally = {.score = {.feasible = true},
-		.execution = {.finished = true, .data = true, .agrees = true}};
+		.execution = {.finished = true, .mode = SIM_DATA, .agrees = true}};
 	for (size_t l = 0; l < layers; l++)
 		taken[l] = arena_array(arena, int64_t, explored->layers[l].frontier.count);
 	sums_choice(&explored->sums, i, taken, arena);
@@ -94,10 +95,10 @@ struct network_point network_point(
 				add_point(&tally, &explored->layers[l].frontier.points[p],
 					taken[l][p]);
 	struct network_point point = {
-		.score = tally.score, .execution = tally.execution, .taken = taken};
+		.score = tally.score, .common.execution = tally.execution, .taken = taken};
 	point.score.energy_pj = network_picojoules(tally.energy);
 	point.score.utilization = tally.score.cycles ? tally.busy / (double)tally.score.cycles : 0;
-	point.execution.energy_pj = network_picojoules(tally.sim_energy);
+	point.common.execution.energy_pj = network_picojoules(tally.sim_energy);
 	prove(explored, &point);
 	return point;
 }

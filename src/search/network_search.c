@@ -125,7 +125,7 @@ static void add_up(struct network_explored *explored, struct arena *arena)
 struct network_explored network_explore(const struct network_search *search, struct arena *arena)
 {
 	struct network_explored explored = {.search = search,
-		.layers = arena_array(arena, struct nest_explored, search->network->layer_count)};
+		.layers = arena_array(arena, struct explored, search->network->layer_count)};
 	network_layers(&explored, arena);
 	add_up(&explored, arena);
 	const enum objective *at = search->objectives.at;

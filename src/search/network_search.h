@@ -22,14 +22,11 @@
  */
 struct network_search {
 	const struct network *network;
-	/* By layer; NULL where it is the same as one before.  Threads and listener are set here. */
+	/* By layer; NULL where it is the same as one before.  Who asks is told here. */
 	const struct nest_search *const *layers;
 	struct objectives objectives;
-	int jobs;
-	void *listener;
-	bool (*stop)(void *listener);
+	struct asker asker;            /* progress: of the layers */
 	bool (*hurry)(void *listener); /* asked after `stop` said so; NULL: nobody is in a hurry */
-	void (*progress)(void *listener, size_t done, size_t layers, uint64_t evaluated);
 };
 
 /* Sums of the frontier that are kept: more than anybody reads, and so many that all of their
@@ -38,13 +35,11 @@ enum { NETWORK_SUMS_MOST = 1 << 14, NETWORK_CHOICES_MOST = 1 << 19 };
 
 struct network_explored {
 	const struct network_search *search;
-	struct nest_explored *layers; /* by layer; of the same ones the same */
-	struct nest_explored total;   /* the counters only: of all distinct layers together */
-	bool stopped;
-	bool complete;       /* every layer is */
-	const char *missing; /* why there is no sum: a sentence; NULL if there is one */
-	struct sums sums;    /* the frontier: points 0 .. sums.count - 1 */
-	size_t least_edp;    /* of them; SIZE_MAX: not told by these objectives */
+	struct explored *layers; /* by layer; of the same ones the same */
+	struct explored total;   /* of all distinct layers together, without a frontier */
+	const char *missing;     /* why there is no sum: a sentence; NULL if there is one */
+	struct sums sums;        /* the frontier: points 0 .. sums.count - 1 */
+	size_t least_edp;        /* of them; SIZE_MAX: not told by these objectives */
 };
 
 struct network_explored network_explore(const struct network_search *search, struct arena *arena);
@@ -52,10 +47,10 @@ struct network_explored network_explore(const struct network_search *search, str
 /* A point of the network's frontier. */
 struct network_point {
 	struct score score; /* sums; utilization as of one mapping */
-	enum proof_status proof;
-	double gap; /* of PROOF_BOUND: the last objective's value - its bound */
-	struct nest_execution execution; /* sums, finished and data if all are */
-	int64_t *const *taken;           /* by layer and point of its frontier: how often */
+	/* gap: the last objective's value - its bound; execution: sums, finished and with data if all
+	 * are */
+	struct found common;
+	int64_t *const *taken; /* by layer and point of its frontier: how often */
 };
 
 /* What the objectives of networks can be; complains about others. */

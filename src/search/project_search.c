@@ -141,15 +141,21 @@ void project_execute(
 	const struct systolic_result *got = &found->execution;
 	if (got->fault == SYSTOLIC_LARGE)
 		return;
-	found->executed = true;
-	found->agrees =
-		got->fault == SYSTOLIC_FINE && got->pes == found->facts.pes &&
-		got->cycles == found->facts.cycles && got->points == found->facts.points &&
-		(found->facts.units < 0 || got->units == found->facts.units) &&
-		(found->facts.issues < 0 || got->issues == found->facts.issues) &&
-		memcmp(got->registers, found->facts.registers, sizeof got->registers) == 0 &&
-		values_equal(recurrence, expected.values, got->values) &&
-		outputs_equal(&expected, got);
+	found->common.execution = (struct execution){
+		.finished = true,
+		.mode = SIM_DATA,
+		.cycles = got->cycles,
+		.events = (uint64_t)got->points,
+		.agrees = got->fault == SYSTOLIC_FINE && got->pes == found->facts.pes &&
+			  got->cycles == found->facts.cycles &&
+			  got->points == found->facts.points &&
+			  (found->facts.units < 0 || got->units == found->facts.units) &&
+			  (found->facts.issues < 0 || got->issues == found->facts.issues) &&
+			  memcmp(got->registers, found->facts.registers, sizeof got->registers) ==
+				  0 &&
+			  values_equal(recurrence, expected.values, got->values) &&
+			  outputs_equal(&expected, got),
+	};
 }
 
 static const char *loop_list(
@@ -208,95 +214,126 @@ bool project_fold(const struct project_search *search, const struct folding *fol
 		.folds = folded->folds,
 		.projection = spec->projection,
 		.facts = projection_facts(&spec->recurrence, &spec->projection, spec),
-		.solver = arena_format(arena, "project/%s", search->solver)};
+		.common.solver = arena_format(arena, "project/%s", search->solver)};
 	if (found->facts.fault != PROJECTION_FINE)
 		return false;
 	*score = project_found_score(found, ports);
 	return true;
 }
 
-/* As a point: its key says all that a plan does. */
-static struct point point_of(struct project_found *found, struct score score, struct arena *arena)
+/* What a solver offered, while it is judged. */
+struct offered {
+	struct project_found found;
+	const struct candidate *candidate;
+};
+
+struct projects {
+	const struct project_search *search;
+	const char *solver_name;
+};
+
+static const char *price(void *self, struct found *at, struct slot *slot, struct score *score)
 {
-	const struct space_time *spec = found->spec;
-	const char *key = project_text(arena, &spec->recurrence, &found->projection);
-	const char *tiles = found->name ? project_tiles_text(arena, spec, ", ") : "";
-	return (struct point){score, arena_format(arena, "%s%s", tiles, key), found};
+	const struct projects *projects = self;
+	const struct project_search *search = projects->search;
+	struct offered *offered = (struct offered *)at;
+	struct project_found *found = &offered->found;
+	if (offered->candidate->folding)
+		return project_fold(
+			       search, offered->candidate->folding, true, slot->arena, found, score)
+			       ? NULL
+			       : "the folding is not legal";
+	const struct space_time *spec = search->spec;
+	*found = (struct project_found){.spec = spec,
+		.projection = *offered->candidate->projection,
+		.facts = projection_facts(&spec->recurrence, offered->candidate->projection, spec),
+		.common.solver = projects->solver_name};
+	if (found->facts.fault != PROJECTION_FINE)
+		return "the projection is not legal";
+	*score = project_found_score(found, true);
+	return NULL;
 }
 
-static void take_offer(const struct project_search *search, const struct candidate *candidate,
-	struct project_explored *out, struct arena *arena)
+/* All that a plan says. */
+static const char *key(void *self, const struct found *at, struct arena *arena)
 {
-	struct project_found *found = arena_new(arena, struct project_found);
-	struct score score;
-	bool legal;
-	out->offered++;
-	if (candidate->folding) {
-		legal = project_fold(search, candidate->folding, true, arena, found, &score);
-	} else {
-		const struct space_time *spec = search->spec;
-		*found = (struct project_found){.spec = spec,
-			.projection = *candidate->projection,
-			.facts = projection_facts(&spec->recurrence, candidate->projection, spec),
-			.solver = arena_format(arena, "project/%s", search->solver)};
-		legal = found->facts.fault == PROJECTION_FINE;
-		score = project_found_score(found, legal);
+	const struct project_found *found = (const struct project_found *)at;
+	const struct space_time *spec = found->spec;
+	return arena_format(arena, "%s%s", found->name ? project_tiles_text(arena, spec, ", ") : "",
+		project_text(arena, &spec->recurrence, &found->projection));
+}
+
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
+{
+	return arena_copy(arena, found, sizeof(struct project_found));
+}
+
+static bool make_task(void *self, int round, struct drive *drive, size_t *count)
+{
+	*count = 1;
+	return round == 1;
+}
+
+static void run(void *self, size_t i, struct slot *slot)
+{
+	const struct project_search *search = ((struct projects *)self)->search;
+	struct problem problem = {.stage = STAGE_PROJECT, .projections = search};
+	struct answer answer = drive_ask(slot, solver_find(STAGE_PROJECT, search->solver), &problem,
+		search->budget, search->seed, slot->scratch);
+	for (size_t k = 0; k < answer.candidate_count; k++) {
+		struct offered offered = {.candidate = &answer.candidates[k]};
+		drive_offer(slot, &offered.found.common);
 	}
-	out->refused += !legal;
-	if (legal)
-		frontier_add(&out->frontier, arena, point_of(found, score, arena));
 }
 
 /* What everybody compares with, whether the frontier has it or not. */
-static void add_classical(
-	const struct project_search *search, struct project_explored *out, struct arena *arena)
+static void add_classical(void *self, struct explored *explored, struct arena *arena)
 {
+	const struct project_search *search = ((struct projects *)self)->search;
 	const struct recurrence_einsum *einsum = search->spec->einsum;
 	if (!search->spec->folds)
 		return;
-	out->classical_count = einsum->operand_count;
+	explored->beside_count = (size_t)einsum->operand_count;
+	explored->beside = arena_array(arena, struct point, explored->beside_count);
 	for (int i = 0; i < einsum->operand_count; i++) {
 		struct folding folding;
-		struct score score;
+		struct point *point = &explored->beside[i];
 		struct project_found *found = arena_new(arena, struct project_found);
-		if (folding_classical(search->spec, i, &folding) &&
-			project_fold(search, &folding, true, arena, found, &score))
-			out->classical[i] = point_of(found, score, arena);
+		if (!folding_classical(search->spec, i, &folding) ||
+			!project_fold(search, &folding, true, arena, found, &point->score))
+			continue;
+		point->key = key(self, &found->common, arena);
+		point->payload = found;
 	}
 }
 
-static void execute(const struct project_search *search, struct point *point,
-	struct project_explored *out, struct arena *arena)
+/* What the array did is for reports; values of all points are many. */
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
 {
-	struct project_found *found = point->payload;
-	if (!found || search->simulate == SIMULATE_NONE)
-		return;
-	project_execute(search, found, arena);
-	out->simulated += found->executed;
-	if (found->executed && !found->agrees) {
-		out->disagreed++;
-		if (!out->fault)
-			out->fault = point->key;
-	}
+	project_execute(
+		((struct projects *)self)->search, (struct project_found *)found, slot->arena);
+	*out = found->execution;
 }
 
-struct project_explored project_explore(const struct project_search *search, struct arena *arena)
+static const struct kind recurrences = {
+	.tasks = make_task,
+	.run = run,
+	.price = price,
+	.key = key,
+	.keep = keep,
+	.finish = add_classical,
+	.repeat = repeat,
+};
+
+struct explored project_explore(const struct project_search *search, struct arena *arena)
 {
-	struct project_explored out = {.frontier = frontier_open(search->objectives)};
-	struct problem problem = {.stage = STAGE_PROJECT, .projections = search};
-	struct answer answer = solve_for(&search->asker, solver_find(STAGE_PROJECT, search->solver),
-		&problem, search->budget, search->seed, arena);
-	out.evaluated = answer.evaluated;
-	out.stopped = answer.stopped;
-	out.complete = answer.status == PROOF_OPTIMAL || answer.status == PROOF_INFEASIBLE;
-	if (answer.complaint_count)
-		out.complaint = answer.complaints[0].text;
-	for (size_t i = 0; i < answer.candidate_count; i++)
-		take_offer(search, &answer.candidates[i], &out, arena);
-	add_classical(search, &out, arena);
-	for (size_t i = 0; i < out.frontier.count; i++)
-		execute(search, &out.frontier.points[i], &out, arena);
-	for (int i = 0; i < out.classical_count; i++)
-		execute(search, &out.classical[i], &out, arena);
-	return out;
+	struct projects projects = {search, arena_format(arena, "project/%s", search->solver)};
+	struct drive_request request = {
+		.kind = &recurrences,
+		.self = &projects,
+		.frontier = frontier_open(search->objectives),
+		.simulate = search->simulate,
+		.asker = &search->asker,
+	};
+	return drive_explore(&request, arena);
 }

@@ -4,7 +4,7 @@
 #include "cost/projection.h"
 #include "cost/projection_reverse.h"
 #include "model/shape.h"
-#include "search/explore.h"
+#include "search/drive/drive.h"
 #include "search/foldings.h"
 #include "search/solver.h"
 #include "sim/systolic.h"
@@ -24,34 +24,23 @@ struct project_search {
 	struct asker asker;
 };
 
-/* The payload of a frontier point. */
+/* The payload of a frontier point; common.execution agrees if every value is the sequential one, and
+ * every count the model's. */
 struct project_found {
+	struct found common;
 	const struct space_time *spec; /* what it is a projection of; of a folding its own */
 	const char *name;              /* of a folding: what stays; NULL */
 	int64_t folds;
 	struct projection projection;
 	struct projection_facts facts;
-	const char *solver;
-	bool executed, agrees; /* every value is the sequential one, and every count the model's */
-	const char *obstacle;  /* why the sequential order has no values to compare with; NULL */
-	bool large;            /* as there are too many */
+	const char *obstacle; /* why the sequential order has no values to compare with; NULL */
+	bool large;           /* as there are too many */
 	struct systolic_result execution;
 };
 
-struct project_explored {
-	struct frontier frontier;
-	/* Where an einsum is folded: the dataflows in which one operand each stays, by operand, the
-	 * written one last; executed as the frontier is.  A NULL payload: there is no such thing. */
-	int classical_count;
-	struct point classical[SHAPE_SPACES_MOST];
-	uint64_t evaluated, offered, refused, simulated, disagreed;
-	bool complete; /* no projection of the ranges beats a point of the frontier */
-	bool stopped;
-	const char *complaint; /* of the solver; NULL */
-	const char *fault;     /* the first disagreement, in a sentence; NULL */
-};
-
-struct project_explored project_explore(const struct project_search *search, struct arena *arena);
+/* Beside the frontier, where an einsum is folded: the dataflows in which one operand each stays, by
+ * operand, the written one last.  Not complete: some projection of the ranges may be better. */
+struct explored project_explore(const struct project_search *search, struct arena *arena);
 
 /* Cycles, PEs, registers of all PEs, wire; and ports if wanted, which takes a walk over all points. */
 struct score project_score(const struct recurrence *recurrence, const struct projection *projection,
@@ -61,7 +50,7 @@ struct score project_score(const struct recurrence *recurrence, const struct pro
  * which operands are shifted in, are none. */
 struct score project_found_score(const struct project_found *found, bool ports);
 
-/* One projection on the array, beside the sequential order: into found->execution. */
+/* One projection on the array, beside the sequential order: into found->execution and common.execution. */
 void project_execute(
 	const struct project_search *search, struct project_found *found, struct arena *arena);
 

@@ -234,7 +234,8 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
 	uint64_t ticks, uint64_t seed, struct arena *arena)
 {
-	struct asker asker = {1, run->asker->listener, run->asker->stop, NULL};
+	struct asker asker = {
+		.jobs = 1, .listener = run->asker->listener, .stop = run->asker->stop};
 	return solve_for(&asker, solver, problem, ticks, seed, arena);
 }
 

@@ -2,6 +2,7 @@
 #define SEARCH_SOLVER_H
 
 #include "base/diag.h"
+#include "search/asker.h"
 #include "search/candidate.h"
 
 #include <stdint.h>
@@ -136,15 +137,6 @@ struct answer {
 	const double *values;
 	size_t complaint_count;
 	const struct complaint *complaints;
-};
-
-/* Who asks: how many threads there are, and what to call now and then; NULL: nothing.  `stop` is
- * called by any of the threads, and what it answers once it answers ever after. */
-struct asker {
-	int jobs; /* 0: one */
-	void *listener;
-	bool (*stop)(void *listener);
-	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
 };
 
 /*

@@ -38,7 +38,6 @@ static void add_task(
 		.recipe = recipe,
 		.solver = arena_format(arena, "%s place/%s", stage, recipe.place),
 		.op = op,
-		.most = op < 0 ? 1 : UINT64_MAX,
 	};
 }
 
@@ -74,8 +73,7 @@ static void add_start(
 	struct recipe recipe =
 		recipe_make(exploration, exploration->start->cores, exploration->place[0]);
 	recipe.given = exploration->start;
-	*array_add(arena, tasks) =
-		(struct task){.recipe = recipe, .solver = "start", .op = -1, .most = 1};
+	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
 }
 
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
@@ -103,7 +101,7 @@ struct tasks tasks_staging(
 	struct tasks tasks = {0};
 	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
 	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
+		const struct plan_found *found = frontier->points[i].payload;
 		struct recipe recipe = found->recipe;
 		int64_t last = most;
 		recipe.given = NULL;
@@ -122,7 +120,7 @@ struct tasks tasks_varying(
 {
 	struct tasks tasks = {0};
 	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
+		const struct plan_found *found = frontier->points[i].payload;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
 			if (exploration->workload->ops[op].kind != OP_OPAQUE)
 				add_task(&tasks, arena, found->recipe,
@@ -134,8 +132,10 @@ struct tasks tasks_varying(
 	return tasks;
 }
 
-static uint64_t count_divisions(const struct task *task, struct arena *arena)
+uint64_t task_wants(const struct task *task, struct arena *arena)
 {
+	if (task->op < 0)
+		return 1;
 	struct problem problem = {
 		.stage = STAGE_DIVIDE,
 		.arch = task->recipe.arch,
@@ -151,19 +151,4 @@ static uint64_t count_divisions(const struct task *task, struct arena *arena)
 	uint64_t count = solve(solver, &problem, 0, task->recipe.seed, arena).candidate_count;
 	arena_release(arena, mark);
 	return count;
-}
-
-size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena)
-{
-	for (size_t i = 0; i < tasks->count; i++) {
-		struct task *task = &tasks->at[i];
-		uint64_t wants = task->op < 0 ? 1 : count_divisions(task, arena);
-		if (wants > candidates) {
-			tasks->cut = true;
-			task->most = candidates;
-			return candidates ? i + 1 : i;
-		}
-		candidates -= wants;
-	}
-	return tasks->count;
 }

@@ -13,13 +13,11 @@ struct task {
 	struct recipe recipe;
 	const char *solver; /* "divide/spyre place/greedy" */
 	int op; /* the op that takes each of its divisions or tiles; -1: the recipe as it is */
-	uint64_t most; /* candidates it may offer */
 };
 
 struct tasks {
 	struct task *at;
 	size_t count, capacity;
-	bool cut; /* the last task may not offer all that it could */
 };
 
 /* The start, then every core count with every setting and solver that takes part. */
@@ -33,8 +31,7 @@ struct tasks tasks_staging(const struct exploration *exploration, const struct f
 struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
 	struct arena *arena);
 
-/* How many of the tasks, in their order, so many candidates are enough for; the
- * last of them may be limited. */
-size_t tasks_limit(struct tasks *tasks, uint64_t candidates, struct arena *arena);
+/* Candidates of a task. */
+uint64_t task_wants(const struct task *task, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/stopper.h"
 #include "lower/program.h"
+#include "model/execution.h"
 #include "model/score.h"
 
 /*
@@ -20,9 +21,6 @@
  *	              one output tile per op is computed for real
  *	SIM_DATA      real bytes and arithmetic as well
  */
-enum sim_mode { SIM_COUNT, SIM_IDENTITY, SIM_DATA };
-extern const char *const sim_mode_names[]; /* "count", "identity", "data" */
-
 enum sim_fault_kind {
 	FAULT_OVERLAP,    /* two live buffers share bytes */
 	FAULT_UNWRITTEN,  /* a read of bytes nobody wrote */

@@ -40,7 +40,7 @@ static void solve_with(struct nest_search *search, const char *solver, enum obje
 	search->solver = solver;
 	search->objectives = (struct objectives){1, {objective}};
 	double start = (double)clock();
-	struct nest_explored explored = nest_explore(search, arena);
+	struct explored explored = nest_explore(search, arena);
 	double seconds = ((double)clock() - start) / CLOCKS_PER_SEC;
 	printf("  %-9s %-6s", solver, objective_names[objective]);
 	if (explored.complaint)
@@ -73,7 +73,7 @@ static void answer(const struct question *question)
 	}
 	search.simulate = SIMULATE_NONE;
 	search.budget = NEST_BUDGET;
-	search.jobs = 1;
+	search.asker.jobs = 1;
 	search.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
 	const struct ilp_frame *frame = ilp_frame_make(arena, &search);
 	struct ilp_cuts cuts = {0};

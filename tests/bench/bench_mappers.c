@@ -91,12 +91,12 @@ static struct ended_run run(
 	search.budget = budget ? budget : 1;
 	search.seed = seed;
 	double start = seconds();
-	struct nest_explored explored = nest_explore(&search, arena);
+	struct explored explored = nest_explore(&search, arena);
 	struct ended_run outcome = {.value = INFINITY,
 		.seconds = seconds() - start,
 		.bound = explored.bound,
 		.proven = explored.complete,
-		.spent = explored.ticks};
+		.spent = explored.effort.ticks};
 	if (explored.frontier.count)
 		outcome.value = objective_value(OBJECTIVE_EDP, &explored.frontier.points[0].score);
 	arena_close(arena);
@@ -170,7 +170,7 @@ static void print_layer(struct table *table, const struct layer *layer, uint64_t
 	struct nest_search request = {.counting = COUNTING_EXACT,
 		.objectives = {1, {OBJECTIVE_EDP}},
 		.simulate = SIMULATE_NONE,
-		.jobs = 1};
+		.asker.jobs = 1};
 	const char *paths[] = {layer->arch, layer->constraints};
 	if (!nest_request_read(arena, diag, paths, 2, problem_text(arena, layer), &request)) {
 		printf("%s\n%s", layer->name, complaints_text(arena, diag));

@@ -37,7 +37,7 @@ static double seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static struct nest_explored search_for(struct arena *arena, const char *arch,
+static struct explored search_for(struct arena *arena, const char *arch,
 	const int64_t *extents, bool imperfect, uint64_t budget)
 {
 	struct nest_search search = gemm_request(arena, &arch, 1, NULL, extents, imperfect);
@@ -57,7 +57,7 @@ static double pad(const char *arch, const int64_t *extents, int64_t *best_extent
 		struct arena *arena = arena_open();
 		for (int d = 0, left = code; d < 3; left /= count[d++])
 			tried[d] = padded[d][left % count[d]];
-		struct nest_explored one =
+		struct explored one =
 			search_for(arena, arch, tried, false, setting("PADDED", 300000));
 		if (gemm_value(&one) < best) {
 			best = gemm_value(&one);
@@ -78,7 +78,7 @@ int main(void)
 			struct arena *arena = arena_open();
 			int64_t to[3] = {0};
 			double start = seconds();
-			struct nest_explored found = search_for(arena, machines[m].arch, sizes[i],
+			struct explored found = search_for(arena, machines[m].arch, sizes[i],
 				true, setting("BUDGET", 1000000));
 			double value = gemm_value(&found), middle = seconds();
 			double padded = pad(machines[m].arch, sizes[i], to);

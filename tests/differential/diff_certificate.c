@@ -272,7 +272,7 @@ static void try_lines(struct drawn *drawn)
 }
 
 /* One line for each residency, or for all, where there may be no more. */
-static void try_groups(struct drawn *drawn, const struct nest_explored *explored)
+static void try_groups(struct drawn *drawn, const struct explored *explored)
 {
 	size_t most = 1 + random_below(drawn->random, drawn->certificate.line_count);
 	struct certificate *made = certificate_make(drawn->arena, &drawn->search, explored, most);
@@ -287,7 +287,7 @@ static void try_groups(struct drawn *drawn, const struct nest_explored *explored
 
 static void check_draw(struct drawn *drawn)
 {
-	struct nest_explored explored = nest_explore(&drawn->search, drawn->arena);
+	struct explored explored = nest_explore(&drawn->search, drawn->arena);
 	struct certificate *made = NULL;
 	if (explored.complete)
 		made = certificate_make(drawn->arena, &drawn->search, &explored, SIZE_MAX);

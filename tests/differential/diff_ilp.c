@@ -43,7 +43,7 @@ struct tally {
 	long compared, found, best, bounds, close, proven, empty;
 };
 
-static struct nest_explored search_map(const struct domain *domain, enum counting counting,
+static struct explored search_map(const struct domain *domain, enum counting counting,
 	enum objective objective, const char *solver, struct arena *arena)
 {
 	struct nest_search search = nest_domain_search(arena, domain, counting);
@@ -54,7 +54,7 @@ static struct nest_explored search_map(const struct domain *domain, enum countin
 	return nest_explore(&search, arena);
 }
 
-static double best_of(const struct nest_explored *explored)
+static double best_of(const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	if (!frontier->count)
@@ -63,8 +63,8 @@ static double best_of(const struct nest_explored *explored)
 }
 
 /* NULL, or what is wrong. */
-static const char *judge(const struct domain *domain, const struct nest_explored *all,
-	const struct nest_explored *ilp, struct tally *tally)
+static const char *judge(const struct domain *domain, const struct explored *all,
+	const struct explored *ilp, struct tally *tally)
 {
 	double optimum = best_of(all), value = best_of(ilp);
 	tally->compared++;
@@ -74,7 +74,7 @@ static const char *judge(const struct domain *domain, const struct nest_explored
 	tally->bounds += ilp->bound > 0;
 	tally->close += ilp->bound > value * (1 - 1e-3);
 	tally->proven += ilp->complete;
-	if (ilp->refused)
+	if (ilp->effort.refused)
 		return "an offer is refused";
 	for (size_t i = 0; i < ilp->frontier.count; i++) {
 		const struct nest_found *found = ilp->frontier.points[i].payload;
@@ -113,9 +113,9 @@ static struct tally compare(
 		enum objective objective =
 			wishes[random_below(&random, sizeof wishes / sizeof *wishes)];
 		if (nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST)) {
-			struct nest_explored all =
+			struct explored all =
 				search_map(domain, counting, objective, "linear", arena);
-			struct nest_explored ilp =
+			struct explored ilp =
 				search_map(domain, counting, objective, solver, arena);
 			const char *wrong = judge(domain, &all, &ilp, &tally);
 			if (wrong)
@@ -200,9 +200,9 @@ static void the_order_of_dimensions_makes_no_difference(void **state)
 		struct arena *arena = arena_open();
 		struct nest_case nest = draw_nest(&options, seed, draw);
 		struct nest_case other = turned(&nest);
-		struct nest_explored a = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
+		struct explored a = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
 			OBJECTIVE_ENERGY, "ilp", arena);
-		struct nest_explored b = search_map(nest_domain_free(arena, &other), COUNTING_EXACT,
+		struct explored b = search_map(nest_domain_free(arena, &other), COUNTING_EXACT,
 			OBJECTIVE_ENERGY, "ilp", arena);
 		bool both = a.bound > best_of(&a) * 0.9999 && b.bound > best_of(&b) * 0.9999;
 		alike += both;
@@ -236,8 +236,8 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 		search.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
 		search.solver = "ilp";
 		search.budget = TICKS;
-		struct nest_explored wrong = nest_explore(&search, arena);
-		struct nest_explored right = search_map(nest_domain_free(arena, &nest),
+		struct explored wrong = nest_explore(&search, arena);
+		struct explored right = search_map(nest_domain_free(arena, &nest),
 			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp", arena);
 		/* The bound is known to be within a thousandth: twice as much is too much. */
 		if (right.bound > best_of(&right) * 0.999) {

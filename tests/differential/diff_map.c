@@ -40,7 +40,7 @@ static void show(const char *name, const struct frontier *frontier)
 
 /* Fails with all that is needed to repeat it. */
 static void differ(const struct map_question *question, uint64_t seed, long draw, const char *name,
-	const struct frontier *all, const struct nest_explored *best)
+	const struct frontier *all, const struct explored *best)
 {
 	show(name, all);
 	show("exact", &best->frontier);
@@ -88,8 +88,8 @@ static void compare(const struct map_questions *class, uint64_t seed, long count
 		if (map_question_draw(class, &random, draw, &question) &&
 			nest_space_is_small(space_make(question.arena, question.domain),
 				class->imperfect ? UNEVEN_MOST : MAPPINGS_MOST)) {
-			struct nest_explored all = map_question_explore(&question, "linear");
-			struct nest_explored best = map_question_explore(&question, "exact");
+			struct explored all = map_question_explore(&question, "linear");
+			struct explored best = map_question_explore(&question, "exact");
 			count_draw(&all.frontier, &tally);
 			tally.unproven += !best.complete;
 			if ((!best.complete && !class->unproven) || !all.complete ||
@@ -122,8 +122,8 @@ static void compare_array(long draw, const char *levels, const char *einsum, con
 	question.constraints = targets;
 	question.domain = nest_domain_read(question.arena, &question.nest, targets);
 	question.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
-	struct nest_explored all = map_question_explore(&question, "linear");
-	struct nest_explored best = map_question_explore(&question, "exact");
+	struct explored all = map_question_explore(&question, "linear");
+	struct explored best = map_question_explore(&question, "exact");
 	if (!best.complete || !map_frontiers_equal(&all.frontier, &best.frontier))
 		differ(&question, 0, draw, "linear", &all.frontier, &best);
 	arena_close(question.arena);
@@ -193,8 +193,8 @@ static void bounds_a_tenth_too_high_are_seen(void **state)
 			struct nest_search search = map_question_search(&question);
 			search.solver = "exact";
 			search.epsilon = 0.1;
-			struct nest_explored all = map_question_explore(&question, "linear");
-			struct nest_explored near = nest_explore(&search, question.arena);
+			struct explored all = map_question_explore(&question, "linear");
+			struct explored near = nest_explore(&search, question.arena);
 			missed += !map_frontiers_equal(&all.frontier, &near.frontier);
 			for (size_t i = 0; i < all.frontier.count; i++) {
 				const struct score *score = &all.frontier.points[i].score;
@@ -318,7 +318,7 @@ static void try_one(void *user, const struct mapping *mapping)
 
 /* The counts of every point, element by element. */
 static long expect_interpreted(
-	const struct map_question *question, const struct nest_explored *best)
+	const struct map_question *question, const struct explored *best)
 {
 	long count = 0;
 	for (size_t i = 0; i < best->frontier.count; i++) {
@@ -361,7 +361,7 @@ static void recursion_finds_the_same(void **state)
 		if (drawn)
 			tried.search = map_question_search(&question);
 		if (drawn && nest_all(&all)) {
-			struct nest_explored best = map_question_explore(&question, "exact");
+			struct explored best = map_question_explore(&question, "exact");
 			count_draw(&tried.kept, &tally);
 			if (!best.complete || !map_frontiers_equal(&tried.kept, &best.frontier))
 				differ(&question, seed, draw, "recursion", &tried.kept, &best);

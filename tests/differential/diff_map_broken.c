@@ -65,7 +65,7 @@ static void count_noticed(bool imperfect, uint64_t seed, long count, long *notic
 		if (draw_free(&class, &random, &question) &&
 			nest_space_is_small(
 				space_make(question.arena, question.domain), MAPPINGS_MOST)) {
-			struct nest_explored all = map_question_explore(&question, "linear");
+			struct explored all = map_question_explore(&question, "linear");
 			compared += all.frontier.count > 0;
 			for (int fault = 0; fault < EXACT_FAULTS; fault++) {
 				bool complete;

@@ -47,19 +47,19 @@ static struct nest_search search_of(const struct question *question)
 	search.seed = question->seed;
 	search.start = question->start;
 	search.epsilon = question->epsilon;
-	search.jobs = question->jobs ? question->jobs : 1;
+	search.asker.jobs = question->jobs ? question->jobs : 1;
 	return search;
 }
 
-static struct nest_explored ask(const struct question *question)
+static struct explored ask(const struct question *question)
 {
 	struct nest_search search = search_of(question);
 	return nest_explore(&search, question->problem->arena);
 }
 
-static struct nest_explored prove(const struct nest_problem *problem)
+static struct explored prove(const struct nest_problem *problem)
 {
-	struct nest_explored proof = ask(&(struct question){problem, "exact", .budget = TICKS});
+	struct explored proof = ask(&(struct question){problem, "exact", .budget = TICKS});
 	tally.proven += proof.complete;
 	tally.bounded += !proof.complete && proof.bound > 0;
 	return proof;
@@ -110,7 +110,7 @@ static void show(const char *name, const struct frontier *frontier)
 }
 
 static void refuted(const struct failure *failure, const char *what,
-	const struct nest_explored *proof, const struct nest_explored *other)
+	const struct explored *proof, const struct explored *other)
 {
 	show(proof->complete ? "proven" : "found", &proof->frontier);
 	show(what, &other->frontier);
@@ -120,8 +120,8 @@ static void refuted(const struct failure *failure, const char *what,
 
 /* --- adversaries */
 
-static void expect_unbeaten(const struct failure *failure, const struct nest_explored *proof,
-	const struct nest_explored *found, const char *solver)
+static void expect_unbeaten(const struct failure *failure, const struct explored *proof,
+	const struct explored *found, const char *solver)
 {
 	if (proof->complete &&
 		uncovered(&proof->frontier, &found->frontier) < found->frontier.count)
@@ -134,7 +134,7 @@ static void expect_unbeaten(const struct failure *failure, const struct nest_exp
 static void attack(const struct failure *failure, struct random *random)
 {
 	const struct nest_problem *problem = failure->problem;
-	struct nest_explored proof = prove(problem);
+	struct explored proof = prove(problem);
 	const struct mapping *start = NULL;
 	struct nest_found *first = proof.frontier.count ? proof.frontier.points[0].payload : NULL;
 	for (int n = 0; n < 2 * ADVERSARIES; n++) {
@@ -142,13 +142,13 @@ static void attack(const struct failure *failure, struct random *random)
 			.budget = EVALUATIONS, .seed = random_next(random)};
 		if (n >= ADVERSARIES && first)
 			question.start = &first->mapping;
-		struct nest_explored found = ask(&question);
+		struct explored found = ask(&question);
 		expect_unbeaten(failure, &proof, &found, question.solver);
 		if (found.frontier.count)
 			start = &((struct nest_found *)found.frontier.points[0].payload)->mapping;
 	}
 	struct question warm = {problem, "exact", .budget = TICKS, .start = start};
-	struct nest_explored again = ask(&warm);
+	struct explored again = ask(&warm);
 	if (proof.complete && again.complete)
 		expect_unbeaten(failure, &again, &proof, "a cold search");
 	if (proof.complete)
@@ -193,13 +193,13 @@ static void nor_where_factors_need_not_divide(void **state)
 
 /* --- the same problem, and others that have all of its mappings */
 
-static void expect_no_worse(const struct failure *failure, const struct nest_explored *proof,
+static void expect_no_worse(const struct failure *failure, const struct explored *proof,
 	const struct nest_problem *other, bool equal, const char *what)
 {
 	if (!other)
 		fail_msg("seed %" PRIu64 " draw %ld: %s clashes\n%s", failure->seed, failure->draw,
 			what, nest_problem_text(failure->problem));
-	struct nest_explored again = prove(other);
+	struct explored again = prove(other);
 	struct frontier *renamed = &again.frontier;
 	if (!again.complete)
 		return;
@@ -213,7 +213,7 @@ static void expect_no_worse(const struct failure *failure, const struct nest_exp
 static void rewrite(const struct failure *failure, struct random *random)
 {
 	const struct nest_problem *problem = failure->problem;
-	struct nest_explored proof = prove(problem);
+	struct explored proof = prove(problem);
 	bool greedy = strstr(problem->constraints, "maximize");
 	if (!proof.complete)
 		return;
@@ -239,12 +239,12 @@ static void other_words_change_nothing(void **state)
 
 /* --- the same search otherwise */
 
-static void expect_same(const struct failure *failure, const struct nest_explored *proof,
-	const struct nest_explored *other)
+static void expect_same(const struct failure *failure, const struct explored *proof,
+	const struct explored *other)
 {
 	const struct frontier *a = &proof->frontier, *b = &other->frontier;
-	bool same = a->count == b->count && proof->evaluated == other->evaluated &&
-		    proof->ticks == other->ticks && proof->complete == other->complete &&
+	bool same = a->count == b->count && proof->effort.evaluated == other->effort.evaluated &&
+		    proof->effort.ticks == other->effort.ticks && proof->complete == other->complete &&
 		    memcmp(&proof->bound, &other->bound, sizeof proof->bound) == 0;
 	for (size_t i = 0; same && i < a->count; i++) {
 		same = strcmp(a->points[i].key, b->points[i].key) == 0;
@@ -256,13 +256,13 @@ static void expect_same(const struct failure *failure, const struct nest_explore
 }
 
 /* Each objective alone has the optimum that is at an end of the frontier. */
-static void expect_ends(const struct failure *failure, const struct nest_explored *proof)
+static void expect_ends(const struct failure *failure, const struct explored *proof)
 {
 	const struct objectives *objectives = &proof->frontier.objectives;
 	for (size_t k = 0; objectives->count > 1 && k < objectives->count; k++) {
 		struct nest_problem alone = *failure->problem;
 		alone.objectives = (struct objectives){1, {objectives->at[k]}};
-		struct nest_explored best = prove(&alone);
+		struct explored best = prove(&alone);
 		double end = INFINITY;
 		for (size_t i = 0; i < proof->frontier.count; i++)
 			end = fmin(end, value_of(&proof->frontier, k, i));
@@ -275,10 +275,10 @@ static void expect_ends(const struct failure *failure, const struct nest_explore
 }
 
 /* Nothing that ended early promises more than there is. */
-static void expect_bound(const struct failure *failure, const struct nest_explored *proof,
+static void expect_bound(const struct failure *failure, const struct explored *proof,
 	const struct question *question, const char *what)
 {
-	struct nest_explored less = ask(question);
+	struct explored less = ask(question);
 	const struct frontier *best = &proof->frontier, *found = &less.frontier;
 	tally.bounded += !less.complete && less.bound > 0;
 	if (best->objectives.count > 1 || best->count == 0) {
@@ -291,7 +291,7 @@ static void expect_bound(const struct failure *failure, const struct nest_explor
 		refuted(failure, what, proof, &less);
 	if (less.bound > value * (1 + ROUNDING))
 		refuted(failure, what, proof, &less);
-	if (question->epsilon > 0 && !less.complete && less.ticks < TICKS &&
+	if (question->epsilon > 0 && !less.complete && less.effort.ticks < TICKS &&
 		value_of(found, 0, 0) > value * (1 + question->epsilon) * (1 + ROUNDING))
 		refuted(failure, what, proof, &less);
 }
@@ -300,9 +300,9 @@ static void repeat(const struct failure *failure, struct random *random)
 {
 	static const double parts[] = {0.001, 0.05, 0.5};
 	const struct nest_problem *problem = failure->problem;
-	struct nest_explored proof = prove(problem);
+	struct explored proof = prove(problem);
 	for (int jobs = 2; jobs <= 7; jobs += 5) {
-		struct nest_explored shared =
+		struct explored shared =
 			ask(&(struct question){problem, "exact", .budget = TICKS, .jobs = jobs});
 		expect_same(failure, &proof, &shared);
 	}
@@ -327,7 +327,7 @@ static void certify(const struct failure *failure, struct random *random)
 	struct question question = {failure->problem, "exact", .budget = TICKS};
 	struct nest_search search = search_of(&question);
 	struct arena *arena = failure->problem->arena;
-	struct nest_explored proof = nest_explore(&search, arena);
+	struct explored proof = nest_explore(&search, arena);
 	struct certificate *certificate =
 		certificate_make(arena, &search, &proof, CERTIFICATE_LINES_MOST);
 	if (!certificate)

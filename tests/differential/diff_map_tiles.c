@@ -100,8 +100,8 @@ static void products_have_the_enumerated_optimum(void **state)
 		struct map_question question = {.arena = arena_open()};
 		struct random random = random_open(seed, (uint64_t)draw);
 		if (draw_question(&random, &question)) {
-			struct nest_explored all = map_question_explore(&question, "linear");
-			struct nest_explored best = map_question_explore(&question, "exact");
+			struct explored all = map_question_explore(&question, "linear");
+			struct explored best = map_question_explore(&question, "exact");
 			compared++;
 			found += all.frontier.count > 0;
 			if (!best.complete || !map_frontiers_equal(&all.frontier, &best.frontier))

@@ -132,8 +132,8 @@ static void small_arrays_have_the_enumerated_optimum(void **state)
 		struct map_question question;
 		ask(&random, arena, &question);
 		if (nest_space_is_small(space_make(arena, question.domain), MAPPINGS_MOST)) {
-			struct nest_explored all = map_question_explore(&question, "linear");
-			struct nest_explored best = map_question_explore(&question, "exact");
+			struct explored all = map_question_explore(&question, "linear");
+			struct explored best = map_question_explore(&question, "exact");
 			if (!best.complete || !all.complete ||
 				!map_frontiers_equal(&all.frontier, &best.frontier))
 				fail_msg("seed %" PRIu64 " draw %ld: linear %s, exact %s\n%s", seed,

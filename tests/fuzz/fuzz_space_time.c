@@ -108,7 +108,7 @@ static bool judge(struct arena *arena, const struct space_time *spec, const char
 		fail_msg("%lld PEs for a step of %lld points:\n%s", (long long)facts->pes,
 			(long long)widest, body);
 	project_execute(&search, &found, arena);
-	if (found.executed && !found.agrees)
+	if (found.common.execution.finished && !found.common.execution.agrees)
 		fail_msg("the array disagrees with the model:\n%s", body);
 	return true;
 }
@@ -168,8 +168,8 @@ static void changed_searches_end(void **state)
 				.solver = spec.folds ? "folds" : "exhaustive",
 				.simulate = SIMULATE_ALL,
 				.budget = 500};
-			struct project_explored explored = project_explore(&search, arena);
-			if (explored.disagreed)
+			struct explored explored = project_explore(&search, arena);
+			if (explored.effort.disagreed)
 				fail_msg("%s\n%s", explored.fault, body);
 			complete += explored.complete;
 		}

@@ -228,7 +228,7 @@ static struct nest_search search_of(const struct setting *setting, struct object
 	search.solver = solver;
 	search.budget = budget;
 	search.seed = 1;
-	search.jobs = jobs;
+	search.asker.jobs = jobs;
 	return search;
 }
 
@@ -278,10 +278,10 @@ static void offers_keep_every_rule(void **state)
 }
 
 static void expect_same(
-	const struct nest_explored *a, const struct nest_explored *b, const char *solver, int jobs)
+	const struct explored *a, const struct explored *b, const char *solver, int jobs)
 {
-	bool same = a->frontier.count == b->frontier.count && a->evaluated == b->evaluated &&
-		    a->offered == b->offered && a->refused == b->refused;
+	bool same = a->frontier.count == b->frontier.count && a->effort.evaluated == b->effort.evaluated &&
+		    a->effort.offered == b->effort.offered && a->effort.refused == b->effort.refused;
 	for (size_t i = 0; same && i < a->frontier.count; i++) {
 		const struct point *x = &a->frontier.points[i], *y = &b->frontier.points[i];
 		same = strcmp(x->key, y->key) == 0 &&
@@ -305,10 +305,10 @@ static void threads_change_nothing(void **state)
 		for (int h = 0; h < HEURISTICS; h++) {
 			struct nest_search search = search_of(
 				&setting, objectives, heuristics[h], 25000, 1); /* 3 chains */
-			struct nest_explored alone = nest_explore(&search, arena);
+			struct explored alone = nest_explore(&search, arena);
 			for (int j = 0; j < 2; j++) {
-				search.jobs = jobs[j];
-				struct nest_explored shared = nest_explore(&search, arena);
+				search.asker.jobs = jobs[j];
+				struct explored shared = nest_explore(&search, arena);
 				expect_same(&alone, &shared, heuristics[h], jobs[j]);
 			}
 		}
@@ -359,8 +359,8 @@ static void draws_end_when_they_should(void **state)
 		for (uint64_t s = 0; s < sequences && space_factors_count(setting.space); s++)
 			expected += count_draws(
 				&search, s * (900 / sequences), (s + 1) * (900 / sequences));
-		struct nest_explored explored = nest_explore(&search, arena);
-		assert_int_equal(explored.evaluated, expected);
+		struct explored explored = nest_explore(&search, arena);
+		assert_int_equal(explored.effort.evaluated, expected);
 		ended += expected < 900;
 		arena_close(arena);
 	}
@@ -380,13 +380,13 @@ static void time_enough_finds_the_optimum(void **state)
 		struct objectives edp = {1, {OBJECTIVE_EDP}};
 		bool small = nest_space_is_small(setting.space, 400);
 		struct nest_search search = search_of(&setting, edp, "linear", 1000000, 1);
-		struct nest_explored all = {0};
+		struct explored all = {0};
 		if (small)
 			all = nest_explore(&search, arena);
 		compared += small && all.frontier.count;
 		for (int h = 0; h < HEURISTICS && small; h++) {
 			search = search_of(&setting, edp, heuristics[h], 4000, 1);
-			struct nest_explored found = nest_explore(&search, arena);
+			struct explored found = nest_explore(&search, arena);
 			const struct point *a = all.frontier.points, *b = found.frontier.points;
 			if (found.frontier.count != all.frontier.count ||
 				(all.frontier.count &&

@@ -73,7 +73,7 @@ static struct nest_search large_search(struct arena *arena, const char *text, bo
 {
 	static const char *const paths[] = {"specs/arch/eyeriss.yaml"};
 	struct diag *diag = diag_open(arena);
-	struct nest_search search = {.objectives = {1, {OBJECTIVE_EDP}}, .seed = 1, .jobs = 1};
+	struct nest_search search = {.objectives = {1, {OBJECTIVE_EDP}}, .seed = 1, .asker.jobs = 1};
 	if (!nest_request_read(arena, diag, paths, 1, text, &search))
 		fail_msg("%s", complaints_text(arena, diag));
 	struct domain *domain = arena_copy(arena, search.domain, sizeof *domain);
@@ -149,7 +149,7 @@ struct met {
 };
 
 /* Of the first objective. */
-static double best(const struct nest_explored *explored)
+static double best(const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	return objective_value(frontier->objectives.at[0], &frontier->points[0].score);
@@ -157,7 +157,7 @@ static double best(const struct nest_explored *explored)
 
 /* Of several objectives: no point of the frontier is below what is said of each alone. */
 static void expect_bounds(
-	const struct nest_explored *part, const struct frontier *whole, struct met *met)
+	const struct explored *part, const struct frontier *whole, struct met *met)
 {
 	for (size_t k = 0; k < whole->objectives.count; k++)
 		for (size_t i = 0; i < whole->count; i++) {
@@ -177,14 +177,14 @@ static void expect_truth(struct map_question *question, struct random *random, s
 	struct nest_search search = map_question_search(question);
 	search.solver = "exact";
 	search.budget = WHOLE_MOST; /* ticks */
-	search.listener = &person;
-	search.stop = stop;
-	struct nest_explored whole = nest_explore(&search, question->arena);
+	search.asker.listener = &person;
+	search.asker.stop = stop;
+	struct explored whole = nest_explore(&search, question->arena);
 	if (!whole.complete || !whole.frontier.count)
 		return;
 	person.patience = random_below(random, person.asked + 1);
 	person.asked = 0;
-	struct nest_explored part = nest_explore(&search, question->arena);
+	struct explored part = nest_explore(&search, question->arena);
 	double optimum = best(&whole);
 	if (question->objectives.count > 1) {
 		expect_bounds(&part, &whole.frontier, met);

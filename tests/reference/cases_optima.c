@@ -78,7 +78,7 @@ static const char *const metrics[] = {
 };
 
 static void compare(struct family *family, const char *folder, const json_t *record,
-	const struct nest_search *search, const struct nest_explored *explored)
+	const struct nest_search *search, const struct explored *explored)
 {
 	family->compared++;
 	if (!explored->complete || !explored->frontier.count) {
@@ -104,7 +104,7 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 
 /* The proof is found to hold without the solver. */
 static void verify(struct family *family, const struct nest_search *search,
-	const struct nest_explored *explored)
+	const struct explored *explored)
 {
 	struct certificate *certificate =
 		certificate_make(family->arena, search, explored, CERTIFICATE_LINES_MOST);
@@ -118,12 +118,12 @@ static void verify(struct family *family, const struct nest_search *search,
 
 /* What is best runs as the model says; where that takes too many steps, the output says so. */
 static void expect_executed(
-	struct family *family, const char *folder, const struct nest_explored *explored)
+	struct family *family, const char *folder, const struct explored *explored)
 {
 	const struct nest_found *found = explored->frontier.points[0].payload;
-	if (explored->disagreed)
+	if (explored->effort.disagreed)
 		family_note(family, "execution", explored->fault);
-	else if (!found->execution.finished)
+	else if (!found->common.execution.finished)
 		printf("optima: the best mapping of %s is not executed\n", folder);
 }
 
@@ -132,7 +132,7 @@ static void prove_exactly(struct family *family, const char *folder, struct nest
 {
 	search.counting = COUNTING_EXACT;
 	search.model = search.exact;
-	struct nest_explored explored = nest_explore(&search, family->arena);
+	struct explored explored = nest_explore(&search, family->arena);
 	if (!explored.complete || !explored.frontier.count) {
 		family_note(family, "exact counting", "no proof within the budget");
 		return;
@@ -157,14 +157,14 @@ static void check(struct family *family, const char *root, const char *folder, c
 			.simulate = SIMULATE_FRONTIER,
 			.simulate_budget = EXECUTED_MOST,
 			.budget = BUDGET,
-			.jobs = 1}};
+			.asker.jobs = 1}};
 	if (!record || !read_all(&request, path)) {
 		family_note(family, "refused", complaints_text(family->arena, request.diag));
 	} else {
 		struct nest_search *search = &request.search;
 		search->exact = nest_model_make(
 			family->arena, search->hierarchy, search->shape, COUNTING_EXACT);
-		struct nest_explored explored = nest_explore(search, family->arena);
+		struct explored explored = nest_explore(search, family->arena);
 		compare(family, folder, record, search, &explored);
 		if (explored.frontier.count)
 			expect_executed(family, folder, &explored);

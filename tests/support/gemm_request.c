@@ -16,7 +16,7 @@ struct nest_search gemm_request(struct arena *arena, const char *const *paths, s
 		.solver = "exact",
 		.simulate = SIMULATE_NONE,
 		.seed = 1,
-		.jobs = 1};
+		.asker.jobs = 1};
 	const char *text = arena_format(arena,
 		"%s"
 		"problem:\n"
@@ -40,7 +40,7 @@ struct nest_search gemm_request(struct arena *arena, const char *const *paths, s
 	return search;
 }
 
-double gemm_value(const struct nest_explored *explored)
+double gemm_value(const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	return frontier->count ? objective_value(OBJECTIVE_EDP, &frontier->points[0].score)

@@ -12,6 +12,6 @@ struct nest_search gemm_request(struct arena *arena, const char *const *paths, s
 	const char *machine, const int64_t *extents, bool imperfect);
 
 /* Energy x latency of the best point; INFINITY if there is none. */
-double gemm_value(const struct nest_explored *explored);
+double gemm_value(const struct explored *explored);
 
 #endif

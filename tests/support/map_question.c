@@ -73,7 +73,7 @@ struct nest_search map_question_search(const struct map_question *question)
 	return search;
 }
 
-struct nest_explored map_question_explore(const struct map_question *question, const char *solver)
+struct explored map_question_explore(const struct map_question *question, const char *solver)
 {
 	struct nest_search search = map_question_search(question);
 	search.solver = solver;

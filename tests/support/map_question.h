@@ -27,7 +27,7 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 
 /* With a budget that no small search needs, and what a solver of this name finds. */
 struct nest_search map_question_search(const struct map_question *question);
-struct nest_explored map_question_explore(const struct map_question *question, const char *solver);
+struct explored map_question_explore(const struct map_question *question, const char *solver);
 
 /* Whether each has points that are no worse than those of the other, but for rounding. */
 bool map_frontiers_equal(const struct frontier *a, const struct frontier *b);

@@ -195,6 +195,6 @@ struct nest_search nest_domain_search(
 		.model = nest_model_make(arena, domain->hierarchy, domain->shape, counting),
 		.simulate = SIMULATE_NONE,
 		.budget = 100000000,
-		.jobs = 1,
+		.asker.jobs = 1,
 	};
 }

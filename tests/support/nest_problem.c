@@ -158,7 +158,7 @@ struct nest_search nest_problem_search(
 		.simulate = SIMULATE_NONE,
 		.budget = budget,
 		.seed = 1,
-		.jobs = 1,
+		.asker.jobs = 1,
 	};
 }
 

@@ -195,7 +195,7 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 		.spyre = true,
 		.exhaustive = true,
 		.seed = 1,
-		.jobs = jobs,
+		.asker.jobs = jobs,
 	};
 	exploration.planning = planning_default(exploration.arch);
 	exploration.planning.lx_capacity = lx_capacity;
@@ -229,10 +229,10 @@ static void less_lx_moves_the_frontier(void **state)
 	for (size_t i = 0; i < little.frontier.count; i++)
 		assert_true(little.frontier.points[i].score.buffer_bytes <= 8192);
 	for (size_t i = 0; i < free.frontier.count; i++) {
-		const struct found *found = free.frontier.points[i].payload;
-		assert_true(found->execution.agrees);
-		assert_int_equal(found->execution.mode, SIM_DATA);
-		assert_true(found->execution.worst_ulps <= 2);
+		const struct plan_found *found = free.frontier.points[i].payload;
+		assert_true(found->common.execution.agrees);
+		assert_int_equal(found->common.execution.mode, SIM_DATA);
+		assert_true(found->common.execution.worst_ulps <= 2);
 	}
 }
 

@@ -67,7 +67,7 @@ static struct projection_facts expect_array(
 	struct project_search search = {.spec = spec, .seed = 3};
 	struct project_found found = {.spec = spec, .projection = spec->projection, .facts = facts};
 	project_execute(&search, &found, arena);
-	assert_true(found.executed && found.agrees);
+	assert_true(found.common.execution.finished && found.common.execution.agrees);
 	return facts;
 }
 
@@ -209,14 +209,14 @@ static void expect_least(struct arena *arena, const struct space_time *spec, int
 		.objectives = {1, {OBJECTIVE_LATENCY}},
 		.solver = "exhaustive",
 		.simulate = SIMULATE_ALL};
-	struct project_explored explored = project_explore(&search, arena);
+	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
 	assert_true(1 + (most + 1) * (spec->recurrence.loops[0].extent - 1) > cycles);
 	assert_int_equal(explored.frontier.count, 1);
 	assert_int_equal(explored.frontier.points[0].score.cycles, cycles);
 	assert_int_equal(explored.frontier.points[0].score.pes, pes);
 	const struct project_found *found = explored.frontier.points[0].payload;
-	assert_true(found->executed && found->agrees);
+	assert_true(found->common.execution.finished && found->common.execution.agrees);
 }
 
 /* Matrix products on rows of PEs (Lee and Kedem, 1990; Shang and Fortes, 1992). */

@@ -68,7 +68,7 @@ static struct explored explored_under(
 		.simulate = SIMULATE_NONE,
 		.joint_ticks = 2000,
 		.seed = 1,
-		.jobs = 2,
+		.asker.jobs = 2,
 	};
 	exploration.planning.constraints = constraints;
 	return explore(&exploration, test->arena);
@@ -80,7 +80,7 @@ static size_t count_keeping(const struct graph_case *test, const struct explored
 {
 	size_t count = 0;
 	for (size_t i = 0; i < explored->frontier.count; i++) {
-		const struct found *found = explored->frontier.points[i].payload;
+		const struct plan_found *found = explored->frontier.points[i].payload;
 		struct recipe_result made = recipe_plan(&found->recipe, test->arena);
 		assert_non_null(made.plan);
 		count += keeps(made.plan);

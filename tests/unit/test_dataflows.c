@@ -63,7 +63,7 @@ static int64_t run(struct arena *arena, const struct space_time *spec, const str
 	struct project_search search = {.spec = spec, .seed = 9};
 	assert_int_equal(facts.fault, PROJECTION_FINE);
 	project_execute(&search, &found, arena);
-	assert_true(found.executed && found.agrees);
+	assert_true(found.common.execution.finished && found.common.execution.agrees);
 	assert_int_equal(facts.pes, shape->r * shape->c);
 	assert_int_equal(found.execution.output_count, shape->m * shape->n);
 	for (size_t i = 0; i < found.execution.output_count; i++) {

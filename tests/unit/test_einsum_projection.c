@@ -9,7 +9,7 @@
 
 /* Einsums as users write them, of a problem and of a graph: the recurrence that follows, and what is
  * refused and why. */
-static struct project_explored explore_all(struct arena *arena, const struct space_time *spec)
+static struct explored explore_all(struct arena *arena, const struct space_time *spec)
 {
 	struct project_search search = {.spec = spec,
 		.objectives = {4,
@@ -17,10 +17,10 @@ static struct project_explored explore_all(struct arena *arena, const struct spa
 		.solver = "exhaustive",
 		.simulate = SIMULATE_ALL,
 		.asker = {.jobs = 1}};
-	struct project_explored explored = project_explore(&search, arena);
+	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
-	assert_int_equal(explored.disagreed, 0);
-	assert_int_equal(explored.simulated, explored.frontier.count);
+	assert_int_equal(explored.effort.disagreed, 0);
+	assert_int_equal(explored.effort.simulated, explored.frontier.count);
 	return explored;
 }
 
@@ -46,11 +46,11 @@ static void an_einsum_has_the_frontier_of_its_equations(void **state)
 		"  ops:\n  - C[i,j] = sum(k) A[i,k] * B[k,j]\nspace_time:\n",
 	};
 	struct arena *arena = arena_open();
-	struct project_explored first = {0};
+	struct explored first = {0};
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
 		struct space_time spec =
 			space_time_alone(arena, arena_format(arena, "%s%s", heads[i], search));
-		struct project_explored explored = explore_all(arena, &spec);
+		struct explored explored = explore_all(arena, &spec);
 		if (!i)
 			first = explored;
 		assert_true(explored.frontier.count > 1);

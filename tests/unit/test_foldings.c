@@ -96,7 +96,7 @@ static void classical_dataflows_take_the_published_cycles(void **state)
 			assert_int_equal(found.folds, dataflow_folds(dataflows[i], &s));
 			assert_int_equal(score.cycles, dataflow_cycles(dataflows[i], &s));
 			project_execute(&search, &found, arena);
-			assert_true(found.agrees);
+			assert_true(found.common.execution.agrees);
 			struct recurrence_values whole = run_whole(arena, &spec);
 			expect_same_outputs(arena, &whole, &found, names[i]);
 		}
@@ -134,17 +134,17 @@ static void the_frontier_has_something_better(void **state)
 	struct product s = {8, 6, 5, 4, 3};
 	struct space_time spec = product_spec(arena, &s, "[tiles, blocks]");
 	struct project_search search = open_search(&spec);
-	struct project_explored explored = project_explore(&search, arena);
+	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
-	assert_int_equal(explored.disagreed, 0);
-	assert_int_equal(explored.classical_count, 3);
-	assert_int_equal(explored.simulated, explored.frontier.count + 3);
+	assert_int_equal(explored.effort.disagreed, 0);
+	assert_int_equal(explored.beside_count, 3);
+	assert_int_equal(explored.effort.simulated, explored.frontier.count + 3);
 	int64_t tiles = 2 * 2;
 	const struct point *best = &explored.frontier.points[0];
 	assert_int_equal(best->score.cycles, tiles * s.k + s.r + s.c - 2);
 	for (int i = 0; i < 3; i++)
-		assert_true(best->score.cycles < explored.classical[i].score.cycles &&
-			    best->score.registers <= explored.classical[i].score.registers);
+		assert_true(best->score.cycles < explored.beside[i].score.cycles &&
+			    best->score.registers <= explored.beside[i].score.registers);
 	const char *table = projection_pareto_table(arena, &explored);
 	assert_non_null(strstr(table, "\nWeights stationary              4         68"));
 	/* A plan is read as what it is a plan of. */
@@ -187,7 +187,7 @@ static bool look(void *user, const struct folding *folding)
 	if (project_fold(&looks->search, folding, false, arena, &found, &score)) {
 		const char *key = project_tiles_text(arena, found.spec, ", ");
 		project_execute(&looks->search, &found, arena);
-		if (!found.agrees)
+		if (!found.common.execution.agrees)
 			fail_msg("%s: the array does something else", key);
 		expect_same_outputs(arena, &looks->whole, &found, key);
 		for (int r = 0; r < folding->rows; r++) {
@@ -236,7 +236,7 @@ static void every_folding_computes_the_einsum(void **state)
 		assert_true(looks.legal > 0);
 		assert_int_equal(rows[i].wires || rows[i].lanes, looks.wired > 0);
 		printf("%d foldings, %d legal\n", looks.met, looks.legal);
-		struct project_explored explored = project_explore(&looks.search, arena);
+		struct explored explored = project_explore(&looks.search, arena);
 		assert_int_equal(explored.frontier.count > 0, looks.legal > 0);
 		if (looks.legal) {
 			assert_true(looks.blocks > 0);
@@ -270,9 +270,9 @@ static void limits_hold_for_foldings(void **state)
 				"  array: [2, 3]\n  search: {fold: tiles}\n  %s\n",
 				rows[i].limits));
 		struct project_search search = open_search(&spec);
-		struct project_explored explored = project_explore(&search, arena);
+		struct explored explored = project_explore(&search, arena);
 		assert_true(explored.complete);
-		assert_int_equal(explored.disagreed, 0);
+		assert_int_equal(explored.effort.disagreed, 0);
 		assert_int_equal(explored.frontier.count > 0, rows[i].name != NULL);
 		for (size_t k = 0; k < explored.frontier.count; k++) {
 			const struct project_found *found = explored.frontier.points[k].payload;
@@ -311,17 +311,17 @@ static void all_axes_are_used(void **state)
 			arena, arena_format(arena, "space_time:\n%s  search: {fold: tiles}\n",
 				       rows[i].spec));
 		struct project_search search = open_search(&spec);
-		struct project_explored explored = project_explore(&search, arena);
+		struct explored explored = project_explore(&search, arena);
 		int64_t most = 0;
 		int stays = 0;
 		assert_true(explored.complete);
-		assert_int_equal(explored.disagreed, 0);
+		assert_int_equal(explored.effort.disagreed, 0);
 		for (size_t k = 0; k < explored.frontier.count; k++) {
 			const struct project_found *found = explored.frontier.points[k].payload;
 			most = found->facts.pes > most ? found->facts.pes : most;
 		}
-		for (int k = 0; k < explored.classical_count; k++)
-			stays += explored.classical[k].payload != NULL;
+		for (size_t k = 0; k < explored.beside_count; k++)
+			stays += explored.beside[k].payload != NULL;
 		assert_int_equal(most, rows[i].pes);
 		assert_int_equal(stays, rows[i].stays);
 		arena_close(arena);

@@ -53,7 +53,7 @@ static void the_published_lanes_need_a_shuffle(void **state)
 	assert_int_equal(found.facts.units, 1);
 	assert_int_equal(found.facts.issues, 4);
 	project_execute(&search, &found, arena);
-	assert_true(found.agrees);
+	assert_true(found.common.execution.agrees);
 	assert_int_equal(found.execution.lane_shuffles, 24);
 	assert_int_equal(found.execution.link_moves, 0);
 	/* The array executes what is not declared to be one as a fault of its own. */
@@ -88,7 +88,7 @@ static void lanes_have_operands_in_common(void **state)
 		.projection = spec.projection,
 		.facts = projection_facts(&spec.recurrence, &spec.projection, &spec)};
 	project_execute(&search, &found, arena);
-	assert_true(found.agrees);
+	assert_true(found.common.execution.agrees);
 	assert_int_equal(found.execution.units, 4);
 	assert_int_equal(found.execution.issues, 4 * 5);
 	assert_int_equal(found.execution.lane_multicasts, 4 * 5 * 5);
@@ -167,10 +167,10 @@ static void searches_keep_to_the_array(void **state)
 			.solver = "exhaustive",
 			.simulate = SIMULATE_ALL,
 			.asker = {.jobs = 1}};
-		struct project_explored explored = project_explore(&search, arena);
+		struct explored explored = project_explore(&search, arena);
 		assert_true(explored.complete);
-		assert_int_equal(explored.refused, 0);
-		assert_int_equal(explored.disagreed, 0);
+		assert_int_equal(explored.effort.refused, 0);
+		assert_int_equal(explored.effort.disagreed, 0);
 		struct frontier all = frontier_open(search.objectives);
 		for (int n = 0; n < 64 * 27; n++) {
 			struct projection projection = spec.projection;

@@ -307,11 +307,11 @@ static void an_exploration_ends_amid_its_candidates(void **state)
 		.spyre = true,
 		.exhaustive = true,
 		.simulate = SIMULATE_ALL,
-		.jobs = 1,
-		.stop = stop};
+		.asker.jobs = 1,
+		.asker.stop = stop};
 	for (uint64_t patience = 0; patience < 20000; patience = 2 * patience + 100) {
 		struct person person = {.patience = patience};
-		exploration.listener = &person;
+		exploration.asker.listener = &person;
 		struct explored explored = explore(&exploration, arena);
 		assert_true(explored.stopped);
 		assert_in_range(person.asked, patience + 1, patience + 3);

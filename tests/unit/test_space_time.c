@@ -35,7 +35,7 @@ static void the_published_call_is_projected(void **state)
 	struct project_search search = {.spec = &spec, .seed = 1};
 	struct project_found found = {.spec = &spec, .projection = spec.projection, .facts = facts};
 	project_execute(&search, &found, arena);
-	assert_true(found.agrees);
+	assert_true(found.common.execution.agrees);
 	assert_int_equal(found.execution.output_count, 8);
 	arena_close(arena);
 }
@@ -214,7 +214,7 @@ static void folds_compute_the_same(void **state)
 		if (rows[i].cycles && i != 1) /* the last tiles of i == 1 are narrower */
 			assert_int_equal(facts.cycles, rows[i].cycles);
 		project_execute(&search, &found, arena);
-		assert_true(found.executed && found.agrees);
+		assert_true(found.common.execution.finished && found.common.execution.agrees);
 		assert_int_equal(found.execution.output_count, 36);
 		if (!i)
 			whole = found.execution;
@@ -264,7 +264,7 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
 		.solver = "exhaustive",
 		.simulate = SIMULATE_ALL};
-	struct project_explored explored = project_explore(&search, arena);
+	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
 	static const int64_t expected[][2] = {{10, 16}, {16, 7}};
 	assert_int_equal(explored.frontier.count, 2);
@@ -272,7 +272,7 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 		const struct project_found *found = explored.frontier.points[i].payload;
 		assert_int_equal(explored.frontier.points[i].score.cycles, expected[i][0]);
 		assert_int_equal(explored.frontier.points[i].score.pes, expected[i][1]);
-		assert_true(found->agrees);
+		assert_true(found->common.execution.agrees);
 	}
 	search.budget = 3;
 	explored = project_explore(&search, arena);

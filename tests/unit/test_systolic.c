@@ -239,7 +239,7 @@ static void the_mapper_finds_the_best_dataflow(void **state)
 		question.nest = *make_product(question.arena, &s);
 		question.nest.hierarchy.levels[0].size = 1;
 		question.domain = nest_domain_read(question.arena, &question.nest, "[]");
-		struct nest_explored explored = map_question_explore(&question, "exact");
+		struct explored explored = map_question_explore(&question, "exact");
 		assert_true(explored.complete && explored.frontier.count == 1);
 		assert_true(explored.frontier.points[0].score.cycles <= best);
 		arena_close(question.arena);

@@ -25,7 +25,7 @@ static const char machine[] =
 
 enum { PADDED = 3, BUDGET = 100000, PADDED_BUDGET = 1000000 };
 
-static struct nest_explored search_for(
+static struct explored search_for(
 	struct arena *arena, const int64_t *extents, bool imperfect, uint64_t budget)
 {
 	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, imperfect);
@@ -37,7 +37,7 @@ static void no_padding_does_better(void **state)
 {
 	static const int64_t extents[] = {149, 61, 127};
 	struct arena *arena = arena_open();
-	struct nest_explored found = search_for(arena, extents, true, BUDGET);
+	struct explored found = search_for(arena, extents, true, BUDGET);
 	double value = gemm_value(&found), best = INFINITY;
 	int64_t padded[3][PADDED], tried[3];
 	int count[3], proven = 0;
@@ -49,7 +49,7 @@ static void no_padding_does_better(void **state)
 		struct arena *scratch = arena_open();
 		for (int d = 0, left = code; d < 3; d++, left /= PADDED)
 			tried[d] = padded[d][left % PADDED];
-		struct nest_explored one = search_for(scratch, tried, false, PADDED_BUDGET);
+		struct explored one = search_for(scratch, tried, false, PADDED_BUDGET);
 		best = fmin(best, gemm_value(&one));
 		proven += one.complete;
 		arena_close(scratch);
@@ -67,8 +67,8 @@ static void a_small_one_is_proven(void **state)
 {
 	static const int64_t extents[] = {7, 5, 11};
 	struct arena *arena = arena_open();
-	struct nest_explored uneven = search_for(arena, extents, true, PADDED_BUDGET);
-	struct nest_explored even = search_for(arena, extents, false, PADDED_BUDGET);
+	struct explored uneven = search_for(arena, extents, true, PADDED_BUDGET);
+	struct explored even = search_for(arena, extents, false, PADDED_BUDGET);
 	assert_true(uneven.complete && even.complete);
 	assert_true(gemm_value(&uneven) < gemm_value(&even));
 	arena_close(arena);
@@ -80,7 +80,7 @@ static void a_budget_leaves_a_bound(void **state)
 	struct arena *arena = arena_open();
 	double bound = 0, value = INFINITY;
 	for (uint64_t budget = 100; budget <= 40000; budget *= 20) {
-		struct nest_explored found = search_for(arena, extents, true, budget);
+		struct explored found = search_for(arena, extents, true, budget);
 		assert_true(found.complete || found.bound >= bound);
 		assert_true(gemm_value(&found) <= value);
 		bound = found.complete ? bound : found.bound;

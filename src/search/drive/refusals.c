@@ -1,4 +1,4 @@
-#include "search/refusals.h"
+#include "search/drive/refusals.h"
 
 #include "base/arena.h"
 
@@ -23,11 +23,15 @@ static int more_frequent(const void *a, const void *b)
 	return strcmp(x->why, y->why);
 }
 
-const char **refusals_lines(struct refusals *refusals, struct arena *arena)
+void refusals_sort(struct refusals *refusals)
 {
-	const char **lines = arena_array(arena, const char *, refusals->count);
 	if (refusals->count)
 		qsort(refusals->at, refusals->count, sizeof *refusals->at, more_frequent);
+}
+
+const char **refusals_lines(const struct refusals *refusals, struct arena *arena)
+{
+	const char **lines = arena_array(arena, const char *, refusals->count);
 	for (size_t i = 0; i < refusals->count; i++)
 		lines[i] = arena_format(arena, "%s (%llu candidates)", refusals->at[i].why,
 			(unsigned long long)refusals->at[i].count);

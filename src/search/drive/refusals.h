@@ -1,5 +1,5 @@
-#ifndef SEARCH_REFUSALS_H
-#define SEARCH_REFUSALS_H
+#ifndef SEARCH_DRIVE_REFUSALS_H
+#define SEARCH_DRIVE_REFUSALS_H
 
 #include "base/array.h"
 
@@ -17,7 +17,10 @@ struct refusals array(struct refusal);
 /* `count` more of them; the sentence is copied. */
 void refusals_add(struct refusals *refusals, struct arena *arena, const char *why, uint64_t count);
 
-/* A line for each reason, the most frequent first: "does not fit (12 candidates)".  Sorts them. */
-const char **refusals_lines(struct refusals *refusals, struct arena *arena);
+/* The most frequent first. */
+void refusals_sort(struct refusals *refusals);
+
+/* A line for each reason: "does not fit (12 candidates)". */
+const char **refusals_lines(const struct refusals *refusals, struct arena *arena);
 
 #endif

@@ -1,0 +1,236 @@
+#include "search/drive/drive.h"
+
+#include "base/arena.h"
+#include "search/drive/drive_state.h"
+#include "search/parallel.h"
+
+#include <string.h>
+
+const char *const simulate_names[] = {"all", "frontier", "none", NULL};
+
+bool drive_stops(void *at)
+{
+	struct drive *drive = at;
+	if (!atomic_load(&drive->stopped) && asker_stops(drive->request->asker))
+		atomic_store(&drive->stopped, true);
+	return atomic_load(&drive->stopped);
+}
+
+const struct frontier *drive_frontier(const struct drive *drive)
+{
+	return &drive->explored->frontier;
+}
+
+static void report(void *at, double value, double bound, uint64_t evaluated)
+{
+	const struct asker *asker = ((struct drive *)at)->request->asker;
+	if (asker->report)
+		asker->report(asker->listener, value, bound, evaluated);
+}
+
+struct asker drive_asker(struct drive *drive)
+{
+	return (struct asker){.jobs = drive->request->asker->jobs,
+		.listener = drive,
+		.stop = drive_stops,
+		.report = report};
+}
+
+struct slot drive_slot(struct drive *drive)
+{
+	return (struct slot){.drive = drive, .most = UINT64_MAX};
+}
+
+void drive_open(struct slot *slot, int thread)
+{
+	slot->arena = arena_open();
+	slot->scratch = slot->drive->scratch[thread];
+	slot->frontier = slot->drive->request->frontier;
+}
+
+void drive_tell(struct drive *drive, size_t done, size_t count, const struct effort *effort)
+{
+	const struct asker *asker = drive->request->asker;
+	struct effort sum = drive->explored->effort;
+	if (effort)
+		effort_add(&sum, effort);
+	if (asker->progress)
+		asker->progress(asker->listener, drive->round, done, count,
+			drive->request->kind->counts_offers ? sum.offered : sum.evaluated);
+	drive_stops(drive);
+}
+
+/* What a task proved is worth nothing unless all did; a bound is of the one task that there is. */
+static void merge_proof(struct explored *explored, const struct slot *slot)
+{
+	explored->complete &= slot->arena && slot->complete;
+	if (!slot->arena)
+		return;
+	explored->bound = slot->bound;
+	explored->within = slot->within;
+	memcpy(explored->bounds, slot->bounds, sizeof explored->bounds);
+}
+
+static const char *keep_first(struct arena *arena, const char *known, const char *text)
+{
+	return known || !text ? known : arena_text(arena, text);
+}
+
+void drive_merge(struct drive *drive, struct slot *slot)
+{
+	struct explored *explored = drive->explored;
+	const struct kind *kind = drive->request->kind;
+	struct arena *arena = drive->arena;
+	bool kept = slot->left;
+	merge_proof(explored, slot);
+	if (kind->merge)
+		kind->merge(drive->request->self, slot->left);
+	if (!slot->arena)
+		return;
+	effort_add(&explored->effort, &slot->effort);
+	explored->limit = keep_first(arena, explored->limit, slot->limit);
+	explored->fault = keep_first(arena, explored->fault, slot->fault);
+	explored->complaint = keep_first(arena, explored->complaint, slot->complaint);
+	for (size_t i = 0; i < slot->refusals.count; i++)
+		refusals_add(&explored->refusals, arena, slot->refusals.at[i].why,
+			slot->refusals.at[i].count);
+	for (size_t i = 0; i < slot->frontier.count; i++)
+		kept |= frontier_add(&explored->frontier, arena, slot->frontier.points[i]);
+	if (kept) {
+		explored->effort.bytes_kept += arena_used(slot->arena);
+		arena_adopt(arena, slot->arena);
+	} else {
+		arena_close(slot->arena);
+	}
+}
+
+static void start(struct drive *drive)
+{
+	const struct drive_request *request = drive->request;
+	struct slot slot = drive_slot(drive);
+	if (!request->kind->start)
+		return;
+	drive_open(&slot, 0);
+	slot.complete = true;
+	struct arena_mark mark = arena_mark(slot.scratch);
+	request->kind->start(request->self, &slot);
+	arena_release(slot.scratch, mark);
+	drive_merge(drive, &slot);
+}
+
+struct round {
+	struct drive *drive;
+	struct slot *slots;
+	size_t count, done;
+	struct effort effort;
+};
+
+static void run_task(void *context, size_t i, int thread)
+{
+	struct round *round = context;
+	struct drive *drive = round->drive;
+	const struct drive_request *request = drive->request;
+	struct slot *slot = &round->slots[i];
+	if (atomic_load(&drive->stopped) && !request->kind->runs_late)
+		return;
+	drive_open(slot, thread);
+	struct arena_mark mark = arena_mark(slot->scratch);
+	request->kind->run(request->self, i, slot);
+	arena_release(slot->scratch, mark);
+}
+
+static void task_done(void *context, size_t i)
+{
+	struct round *round = context;
+	if (!round->slots[i].arena)
+		return;
+	effort_add(&round->effort, &round->slots[i].effort);
+	drive_tell(round->drive, ++round->done, round->count, &round->effort);
+}
+
+/* How many of the tasks, in their order, the rest of the budget is enough for; the last of them may
+ * be limited. */
+static size_t limit(struct drive *drive, struct slot *slots, size_t count)
+{
+	const struct drive_request *request = drive->request;
+	uint64_t left = request->budget - drive->explored->effort.offered;
+	for (size_t i = 0; i < count && request->budget; i++) {
+		uint64_t wants = request->kind->wants ? request->kind->wants(request->self, i) : 1;
+		if (wants > left) {
+			drive->explored->limit = "budget";
+			slots[i].most = left;
+			return left ? i + 1 : i;
+		}
+		left -= wants;
+	}
+	return count;
+}
+
+static void run_round(struct drive *drive, size_t count)
+{
+	struct round round = {.drive = drive, .slots = arena_array(drive->own, struct slot, count)};
+	for (size_t i = 0; i < count; i++)
+		round.slots[i] = drive_slot(drive);
+	round.count = limit(drive, round.slots, count);
+	drive->round++;
+	struct parallel work = {&round, run_task, task_done};
+	parallel_each(&work, round.count, drive->request->asker->jobs);
+	for (size_t i = 0; i < round.count; i++)
+		drive_merge(drive, &round.slots[i]);
+}
+
+static void run_rounds(struct drive *drive)
+{
+	const struct drive_request *request = drive->request;
+	size_t count = 0;
+	for (int round = 1;; round++) {
+		bool late = atomic_load(&drive->stopped) && !request->kind->runs_late;
+		drive->explored->complete &= !late;
+		if (late || !request->kind->tasks(request->self, round, drive, &count))
+			return;
+		if (count)
+			run_round(drive, count);
+	}
+}
+
+/* Of points whose solver said nothing itself. */
+static void note_proof(struct explored *explored)
+{
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		struct found *found = point->payload;
+		double value = objective_value(explored->frontier.objectives.at[0], &point->score);
+		double bound = explored->within > 0 ? value / explored->within : explored->bound;
+		if (explored->complete)
+			found->proof = PROOF_OPTIMAL;
+		if (explored->complete || bound <= 0)
+			continue;
+		found->proof = PROOF_BOUND;
+		found->bound = bound;
+		found->gap = value - bound;
+	}
+}
+
+struct explored drive_explore(const struct drive_request *request, struct arena *arena)
+{
+	struct explored explored = {.frontier = request->frontier, .complete = true};
+	struct drive drive = {
+		.request = request, .explored = &explored, .arena = arena, .own = arena_open()};
+	int jobs = request->asker->jobs > 1 ? request->asker->jobs : 1;
+	drive.scratch = arena_array(drive.own, struct arena *, jobs);
+	for (int i = 0; i < jobs; i++)
+		drive.scratch[i] = arena_open();
+	start(&drive);
+	run_rounds(&drive);
+	note_proof(&explored);
+	if (request->kind->finish)
+		request->kind->finish(request->self, &explored, arena);
+	if (request->simulate != SIMULATE_NONE && request->kind->repeat)
+		drive_last(&drive);
+	for (int i = 0; i < jobs; i++)
+		arena_close(drive.scratch[i]);
+	arena_close(drive.own);
+	refusals_sort(&explored.refusals);
+	explored.stopped = atomic_load(&drive.stopped);
+	return explored;
+}

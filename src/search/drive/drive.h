@@ -1,0 +1,152 @@
+#ifndef SEARCH_DRIVE_DRIVE_H
+#define SEARCH_DRIVE_DRIVE_H
+
+#include "model/execution.h"
+#include "model/proof.h"
+#include "search/asker.h"
+#include "search/drive/effort.h"
+#include "search/drive/refusals.h"
+#include "search/frontier.h"
+
+/*
+ * The driver of every exploration.  A kind of input (graphs, problems, networks, recurrences,
+ * broadcasts) is a table of functions; what they work on is the kind's own and opaque here.
+ *
+ *	start    what is known before all work is offered first
+ *	rounds   the kind makes tasks from the frontier of the rounds before; they run in parallel,
+ *	         each with a slot of its own, and what they offer is priced, executed and kept where
+ *	         it is made, if nothing known beats it; slots are merged in the order of tasks
+ *	last     what the frontier holds, and what stands beside it for comparison, is executed once
+ *	         more, in parallel, as thoroughly as it can be
+ *
+ * A task sees only the frontier of the rounds before and writes only its slot: the result is the
+ * same for any number of threads.  Who asks may stop it at any time (search/asker.h): what was
+ * offered until then is the result.
+ */
+struct arena;
+struct drive;
+
+/* Which candidates are executed where they are made; `frontier`: those of the last round alone. */
+enum simulate { SIMULATE_ALL, SIMULATE_FRONTIER, SIMULATE_NONE };
+extern const char *const simulate_names[];
+
+/* A candidate, and the payload of a frontier point: the first member of the kind's own struct. */
+struct found {
+	const char *solver; /* "divide/spyre place/greedy", "map/linear"; "start" */
+	enum proof_status proof;
+	double bound; /* of PROOF_BOUND: of the first objective, or of what the solver minimises */
+	double gap;   /* of PROOF_BOUND: what it is above the bound */
+	struct execution execution; /* the last one */
+};
+
+/* The result. */
+struct explored {
+	struct frontier frontier; /* payloads: the kind's struct found */
+	/* What everybody compares with, executed as the frontier is; a NULL payload: there is no such
+	 * thing. */
+	size_t beside_count;
+	struct point *beside;
+	struct effort effort;
+	bool stopped;  /* by who asked */
+	bool complete; /* every task proved that it left out nothing better */
+	double bound;  /* not complete, one objective: no candidate is below; 0: none known */
+	/* Not complete, several objectives: for every candidate some point is worse by no more than
+	 * this factor in each of them; 0: none known. */
+	double within;
+	/* The same: no candidate is below, in each objective alone, in their order; 0: none known. */
+	double bounds[OBJECTIVE_COUNT];
+	const char *limit;        /* "budget", or another limit that cut it short; NULL */
+	const char *fault;        /* the first disagreement, told in full; NULL */
+	const char *complaint;    /* of a solver: the first; NULL */
+	struct refusals refusals; /* distinct reasons, most frequent first */
+	const void *more;         /* the kind's own; NULL */
+};
+
+/* What a task leaves behind.  A kind reads and writes the members above the line. */
+struct slot {
+	struct drive *drive;
+	struct arena *arena;   /* lives as long as the result, if a point is kept or `left` set */
+	struct arena *scratch; /* until the task ends */
+	uint64_t most;         /* candidates that it may offer */
+	struct effort effort;
+	bool complete; /* as of struct explored, of the part of this task */
+	double bound, within;
+	double bounds[OBJECTIVE_COUNT];
+	const char *limit;
+	void *left; /* for `merge` */
+	/* --- */
+	const char *fault, *complaint;
+	struct refusals refusals;
+	struct frontier frontier; /* of what this task offered */
+};
+
+/*
+ * A kind.  All but `tasks` and `run` may be NULL.  Functions with a slot are called on any thread
+ * and change nothing but the slot and the candidate; the others are called alone.
+ */
+struct kind {
+	/* Offers what is known before all work; whatever stops the rest, the result is no worse. */
+	void (*start)(void *self, struct slot *slot);
+	/* Makes the tasks of round 1, 2, ..; false: there is no such round. */
+	bool (*tasks)(void *self, int round, struct drive *drive, size_t *count);
+	/* Candidates that a task would offer, for the budget; NULL: one. */
+	uint64_t (*wants)(void *self, size_t task);
+	void (*run)(void *self, size_t task, struct slot *slot);
+	/* NULL, or why the candidate cannot be carried out. */
+	const char *(*price)(
+		void *self, struct found *found, struct slot *slot, struct score *score);
+	/* Counts and times, into found->execution; NULL, or why it cannot be.  NULL in the table: what
+	 * is kept is executed in the last round only. */
+	const char *(*execute)(void *self, struct found *found, struct slot *slot);
+	/* Its plan as text: canonical. */
+	const char *(*key)(void *self, const struct found *found, struct arena *arena);
+	/* What messages call it; NULL: its key. */
+	const char *(*label)(void *self, const struct found *found, struct arena *arena);
+	/* A copy of it that lives as long as the arena. */
+	struct found *(*keep)(void *self, const struct found *found, struct arena *arena);
+	/* What a task left, in the order of tasks; NULL: it was not run. */
+	void (*merge)(void *self, void *left);
+	/* After all rounds; may add points beside the frontier. */
+	void (*finish)(void *self, struct explored *explored, struct arena *arena);
+	/* The last execution of what was kept, into `out`; not finished where it was stopped. */
+	void (*repeat)(void *self, struct found *found, struct slot *slot, struct execution *out);
+	bool counts_offers; /* progress tells candidates offered; else those evaluated */
+	bool runs_late;     /* its tasks run even after a stop, and see to their end themselves */
+};
+
+struct drive_request {
+	const struct kind *kind;
+	void *self;
+	struct frontier frontier; /* empty: objectives, and how ties end */
+	enum simulate simulate;
+	uint64_t budget; /* candidates; 0: no limit */
+	const struct asker *asker;
+};
+
+struct explored drive_explore(const struct drive_request *request, struct arena *arena);
+
+/* --- for kinds, while it runs */
+
+/* Offers a candidate: it is priced, executed if wished, and a copy kept if nothing known beats it.
+ * `found` need not outlive the call. */
+void drive_offer(struct slot *slot, struct found *found);
+
+/* Asks a solver for a task: its counters, proof, bounds and first complaint become the slot's. */
+struct solver;
+struct problem;
+struct answer drive_ask(struct slot *slot, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena);
+
+/* A task may be an exploration itself: counters, faults and proof of it become the slot's. */
+void drive_nest(struct slot *slot, const struct explored *explored);
+
+/* Whether to stop; by any thread.  The parameter is a struct drive, as of callbacks. */
+bool drive_stops(void *drive);
+
+/* Of the rounds before. */
+const struct frontier *drive_frontier(const struct drive *drive);
+
+/* What one asks who is asked to carry out a task. */
+struct asker drive_asker(struct drive *drive);
+
+#endif
