@@ -16,20 +16,10 @@ enum {
 };
 #define DATA_BYTES ((int64_t)1 << 26)
 
-/* A way, before anything is made of it. */
-struct way {
-	const char *solver;    /* "published", "broadcast/chain" */
-	const char *algorithm; /* NULL: as published */
-	int64_t segments;      /* of an algorithm */
-	int64_t rows, cols;    /* of a tile; 0: as given */
-	int64_t staging;
-	enum chunk_order order;
-};
-
 struct ways {
 	const struct broadcast_search *search;
 	struct arena *arena;
-	struct array(struct way) list;
+	struct array(const struct broadcast *) list;
 };
 
 const char *broadcast_way(struct arena *arena, const struct broadcast *broadcast)
@@ -63,7 +53,8 @@ static const struct send_schedule *keep_schedule(
 }
 
 /* What is kept of an outcome once its arena is gone. */
-static struct broadcast_outcome keep(const struct broadcast_outcome *outcome, struct arena *arena)
+static struct broadcast_outcome keep_outcome(
+	const struct broadcast_outcome *outcome, struct arena *arena)
 {
 	struct broadcast_outcome kept = *outcome;
 	kept.topology = NULL;
@@ -98,42 +89,23 @@ static bool lay(
 	return chunks <= CHUNKS_TRIED;
 }
 
-/* In the arena; legal, as it was when it was listed. */
-static const struct broadcast *make_variant(
-	const struct broadcast *given, const struct way *way, struct arena *arena)
+static void add_way(struct ways *ways, const struct broadcast *variant)
 {
-	struct broadcast *variant = arena_copy(arena, given, sizeof *variant);
-	if (way->algorithm) {
-		variant->algorithm = way->algorithm;
-		variant->segments = way->segments;
-		variant->order = ORDER_SLIDING;
-	} else if (way->rows) {
-		int64_t *offsets = arena_array(arena, int64_t, TILES_MOST + 1);
-		variant->algorithm = NULL;
-		lay(variant, offsets, way->rows, way->cols, way->staging);
-		variant->order = way->order;
-	}
-	return variant;
+	struct broadcast *own = arena_copy(ways->arena, variant, sizeof *own);
+	own->offsets = arena_copy(
+		ways->arena, variant->offsets, (variant->offset_count + 1) * sizeof *own->offsets);
+	*array_add(ways->arena, &ways->list) = own;
 }
 
-static void add_way(struct ways *ways, struct way way)
-{
-	*array_add(ways->arena, &ways->list) = way;
-}
-
-static void add_orders(struct ways *ways, const struct broadcast *variant)
+static void add_orders(struct ways *ways, struct broadcast *variant)
 {
 	const int64_t *shape = broadcast_block(variant);
-	struct way way = {.solver = "published",
-		.rows = variant->tile.rows,
-		.cols = variant->tile.cols,
-		.staging = variant->staging,
-		.order = ORDER_SLIDING};
-	bool tails = shape[3] % way.rows || shape[4] % way.cols;
-	add_way(ways, way);
-	way.order = way.staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
-	if (tails && variant->operation == OPERATION_BROADCAST && way.staging >= 2)
-		add_way(ways, way);
+	bool tails = shape[3] % variant->tile.rows || shape[4] % variant->tile.cols;
+	variant->order = ORDER_SLIDING;
+	add_way(ways, variant);
+	variant->order = variant->staging > 2 ? ORDER_JOHNSON : ORDER_GILMORE_GOMORY;
+	if (tails && variant->operation == OPERATION_BROADCAST && variant->staging >= 2)
+		add_way(ways, variant);
 }
 
 /* Half as many, in whole units; 0 after the last. */
@@ -174,29 +146,19 @@ static int64_t next_segments(int64_t segments)
 
 static void add_algorithm(struct ways *ways, const struct solver *solver)
 {
-	const struct broadcast *broadcast = ways->search->broadcast;
-	int64_t elements = 0, most = MESSAGES_TRIED / broadcast->ranks;
-	broadcast_elements(broadcast_block(broadcast), &elements);
+	struct broadcast variant = *ways->search->broadcast;
+	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
+	broadcast_elements(broadcast_block(&variant), &elements);
 	most = number_min(most, elements);
 	if (solver->stage == STAGE_SCATTER)
 		most = 1;
 	if (solver->proves)
 		most = number_min(most, PROVEN_SEGMENTS);
-	struct way way = {.algorithm = solver->name,
-		.solver = arena_format(
-			ways->arena, "%s/%s", stage_names[solver->stage], solver->name)};
-	for (int64_t segments = 1; segments <= most; segments = next_segments(segments)) {
-		way.segments = segments;
-		add_way(ways, way);
-	}
-}
-
-static const char *solver_of(const struct broadcast *broadcast, struct arena *arena)
-{
-	enum stage stage;
-	if (!broadcast->algorithm || !broadcast_stage(broadcast, &stage))
-		return "published";
-	return arena_format(arena, "%s/%s", stage_names[stage], broadcast->algorithm);
+	variant.algorithm = solver->name;
+	variant.order = ORDER_SLIDING;
+	for (variant.segments = 1; variant.segments <= most;
+		variant.segments = next_segments(variant.segments))
+		add_way(ways, &variant);
 }
 
 static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
@@ -207,7 +169,7 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 	if (round > 1)
 		return false;
 	if (!search->algorithm) {
-		add_way(ways, (struct way){.solver = solver_of(search->broadcast, ways->arena)});
+		add_way(ways, search->broadcast);
 		add_tiles(ways);
 	}
 	bool has_algorithms = broadcast_stage(search->broadcast, &stage);
@@ -222,10 +184,7 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 
 static void run(void *self, size_t i, struct slot *slot)
 {
-	const struct ways *ways = self;
-	struct broadcast_found found = {.common.solver = ways->list.at[i].solver,
-		.outcome.broadcast =
-			make_variant(ways->search->broadcast, &ways->list.at[i], slot->scratch)};
+	struct broadcast_found found = {.outcome.broadcast = ((struct ways *)self)->list.at[i]};
 	drive_offer(slot, &found.common);
 }
 
@@ -275,15 +234,15 @@ static const char *label(void *self, const struct found *found, struct arena *ar
 	return broadcast_way(arena, ((const struct broadcast_found *)found)->outcome.broadcast);
 }
 
-static struct found *keep_found(void *self, const struct found *found, struct arena *arena)
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
 {
 	struct broadcast_found *kept = arena_copy(arena, found, sizeof *kept);
-	const struct broadcast *broadcast = kept->outcome.broadcast;
-	struct broadcast *own = arena_copy(arena, broadcast, sizeof *own);
-	own->offsets = arena_copy(
-		arena, broadcast->offsets, (broadcast->offset_count + 1) * sizeof *own->offsets);
-	kept->outcome = keep(&kept->outcome, arena);
-	kept->outcome.broadcast = own;
+	const char *algorithm = kept->outcome.broadcast->algorithm;
+	enum stage stage;
+	kept->outcome = keep_outcome(&kept->outcome, arena);
+	kept->common.solver = "published";
+	if (algorithm && broadcast_stage(kept->outcome.broadcast, &stage))
+		kept->common.solver = arena_format(arena, "%s/%s", stage_names[stage], algorithm);
 	return &kept->common;
 }
 
@@ -308,7 +267,7 @@ static const struct kind broadcasts = {
 	.execute = execute,
 	.key = key,
 	.label = label,
-	.keep = keep_found,
+	.keep = keep,
 	.repeat = repeat,
 };
 
@@ -319,7 +278,7 @@ static const struct broadcast_outcome *price_given(
 	struct arena *scratch = arena_open();
 	if (!broadcast_price(search->broadcast, &search->wishes->asker, scratch, &outcome)) {
 		given = arena_new(arena, struct broadcast_outcome);
-		*given = keep(&outcome, arena);
+		*given = keep_outcome(&outcome, arena);
 	}
 	arena_close(scratch);
 	return given;
