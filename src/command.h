@@ -4,6 +4,7 @@
 #include "base/option.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The command line: the only code that prints to stdout or ends the program.
@@ -46,5 +47,13 @@ void command_write(struct arena *arena, const char *path, const char *text);
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
 extern const char *const format_names[];
+
+/* What `explore` was asked besides what the inputs say. */
+struct explore_request {
+	int jobs;
+	int64_t seconds; /* time limit; 0: none */
+	enum format format;
+	bool quiet;
+};
 
 #endif

@@ -78,43 +78,6 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
 
-static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct explored *explored, double nanoseconds)
-{
-	const struct frontier *frontier = &explored->frontier;
-	const char **plans = arena_array(arena, const char *, frontier->count);
-	for (size_t i = 0; i < frontier->count; i++)
-		plans[i] = broadcast_plan_yaml(arena, &frontier->points[i]);
-	struct results_texts texts = {frontier->count, plans,
-		broadcast_run_json(arena, record, explored),
-		broadcast_pareto_csv(arena, explored, nanoseconds)};
-	results_frontier(arena, folder, &texts);
-}
-
-static int tell_end(const struct explored *explored, const struct run_record *record,
-	const char *folder, bool quiet)
-{
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
-	if (!explored->frontier.count)
-		fprintf(stderr, "lxplore: no way to carry it out was found%s%s\n",
-			record->limit ? ": " : "", record->limit ? record->limit : "");
-	else if (!quiet)
-		fprintf(stderr,
-			"%" PRIu64 " ways, %" PRIu64
-			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->effort.evaluated, explored->effort.simulated,
-			explored->frontier.count, record->seconds,
-			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-			folder);
-	if (listener_interrupted())
-		return EXIT_INTERRUPTED;
-	if (!explored->frontier.count)
-		return record->limit ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
-	return EXIT_FOUND;
-}
-
 int command_broadcast_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
@@ -132,12 +95,16 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;
-	write_results(arena, folder, &record, &explored, clock_ns(inputs));
-	if (request->format == FORMAT_TEXT)
-		command_print(broadcast_table(arena, &explored, clock_ns(inputs)));
-	else if (request->format == FORMAT_CSV)
-		command_print(broadcast_pareto_csv(arena, &explored, clock_ns(inputs)));
-	else
-		command_print(broadcast_run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	const struct frontier *frontier = &explored.frontier;
+	struct results_texts texts = {
+		.plans = arena_array(arena, const char *, frontier->count),
+		.run = broadcast_run_json(arena, &record, &explored),
+		.pareto = broadcast_pareto_csv(arena, &explored, clock_ns(inputs)),
+		.table = broadcast_table(arena, &explored, clock_ns(inputs)),
+		.what = "way to carry it out",
+		.work = arena_format(arena, "%" PRIu64 " ways", explored.effort.evaluated),
+	};
+	for (size_t i = 0; i < frontier->count; i++)
+		texts.plans[i] = broadcast_plan_yaml(arena, &frontier->points[i]);
+	return results_end(arena, folder, &texts, &explored, &record, request);
 }

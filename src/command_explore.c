@@ -14,44 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_results(struct arena *arena, const char *folder, const struct arch *arch,
-	const struct run_record *record, const struct explored *explored)
-{
-	const struct frontier *frontier = &explored->frontier;
-	const char **plans = arena_array(arena, const char *, frontier->count);
-	for (size_t i = 0; i < frontier->count; i++)
-		plans[i] = frontier->points[i].key;
-	struct results_texts texts = {frontier->count, plans, run_json(arena, record, explored),
-		pareto_csv(arena, arch, frontier)};
-	results_frontier(arena, folder, &texts);
-}
-
-static int tell_end(struct arena *arena, const struct explored *explored,
-	const struct run_record *record, const char *folder, bool quiet)
-{
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
-	if (!explored->frontier.count) {
-		fprintf(stderr, "lxplore: no plan was found%s%s\n", record->limit ? ": " : "",
-			record->limit ? record->limit : "");
-		results_refusals(arena, explored);
-		if (listener_interrupted())
-			return EXIT_INTERRUPTED;
-		return record->limit ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
-	}
-	if (!quiet)
-		fprintf(stderr,
-			"%" PRIu64 " candidates, %" PRIu64
-			" executed, %zu on the frontier, %.1f s%s%s; "
-			"results in %s\n",
-			explored->effort.offered, explored->effort.simulated,
-			explored->frontier.count, record->seconds,
-			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-			folder);
-	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
-}
-
 /* A plan that the specs bring is where the search starts, if it may. */
 static void take_start(struct inputs *inputs, struct arena *arena, struct diag *diag)
 {
@@ -105,14 +67,18 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 
 	struct run_record record = results_record(arena, arguments, &inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;
-	write_results(arena, folder, inputs.arch, &record, &explored);
-	if (format == FORMAT_TEXT)
-		command_print(pareto_table(arena, inputs.arch, &explored.frontier));
-	else if (format == FORMAT_CSV)
-		command_print(pareto_csv(arena, inputs.arch, &explored.frontier));
-	else
-		command_print(run_json(arena, &record, &explored));
-	return tell_end(arena, &explored, &record, folder, request.quiet);
+	const struct frontier *frontier = &explored.frontier;
+	struct results_texts texts = {
+		.plans = arena_array(arena, const char *, frontier->count),
+		.run = run_json(arena, &record, &explored),
+		.pareto = pareto_csv(arena, inputs.arch, frontier),
+		.table = pareto_table(arena, inputs.arch, frontier),
+		.what = "plan",
+		.work = arena_format(arena, "%" PRIu64 " candidates", explored.effort.offered),
+	};
+	for (size_t i = 0; i < frontier->count; i++)
+		texts.plans[i] = frontier->points[i].key;
+	return results_end(arena, folder, &texts, &explored, &record, &request);
 }
 
 static const struct option options[] = {

@@ -25,14 +25,6 @@ void command_nest_warn_homes(const struct nest_inputs *inputs, const struct mapp
 struct nest_report command_nest_report(
 	const struct nest_inputs *inputs, enum counting counting, struct arena *arena);
 
-/* What `explore` was asked besides what the inputs say. */
-struct explore_request {
-	int jobs;
-	int64_t seconds; /* time limit; 0: none */
-	enum format format;
-	bool quiet;
-};
-
 /* `explore` of a problem. */
 int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag);

@@ -12,56 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct nest_search *search, const struct explored *explored)
-{
-	const struct frontier *frontier = &explored->frontier;
-	const char **plans = arena_array(arena, const char *, frontier->count);
-	for (size_t i = 0; i < frontier->count; i++)
-		plans[i] = nest_plan_yaml(arena, search, &frontier->points[i]);
-	struct results_texts texts = {frontier->count, plans,
-		nest_run_json(arena, record, search, explored),
-		nest_pareto_csv(arena, search, explored)};
-	results_frontier(arena, folder, &texts);
-}
-
-static int tell_end(struct arena *arena, const struct explored *explored,
-	const struct run_record *record, const char *folder, bool quiet)
-{
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
-	if (explored->complaint)
-		fprintf(stderr, "lxplore: %s\n", explored->complaint);
-	if (!explored->frontier.count) {
-		fprintf(stderr, "lxplore: no mapping was found%s%s%s\n",
-			explored->complete ? ", and there is none" : "", record->limit ? ": " : "",
-			record->limit ? record->limit : "");
-		results_refusals(arena, explored);
-		if (listener_interrupted())
-			return EXIT_INTERRUPTED;
-		return explored->complete ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
-	}
-	const struct point *first = &explored->frontier.points[0];
-	const struct found *found = first->payload;
-	double value = objective_value(explored->frontier.objectives.at[0], &first->score);
-	if (!quiet && found->proof == PROOF_BOUND)
-		fprintf(stderr,
-			"lxplore: no mapping is better than the first by more than %.2f %%\n",
-			100 * found->gap / value);
-	if (!quiet)
-		fprintf(stderr,
-			"%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered, %" PRIu64
-			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->effort.evaluated,
-			explored->complete ? ", nothing better is left" : "",
-			explored->effort.offered, explored->effort.simulated,
-			explored->frontier.count, record->seconds,
-			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-			folder);
-	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
-}
-
 /* Why no mapping fits; contradictions of constraints have been told. */
 static void tell_conflict(
 	struct arena *arena, const struct nest_inputs *nest, const struct stopper *stopper)
@@ -111,10 +61,20 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	if (results_certificate(
 		    arena, folder, "certificate.yaml", NULL, &record, &search, &explored))
 		record.certificate = "certificate.yaml";
-	write_results(arena, folder, &record, &search, &explored);
-	command_print(request->format == FORMAT_TEXT ? nest_pareto_table(arena, &search, &explored)
-		      : request->format == FORMAT_CSV
-			      ? nest_pareto_csv(arena, &search, &explored)
-			      : nest_run_json(arena, &record, &search, &explored));
-	return tell_end(arena, &explored, &record, folder, request->quiet);
+	const struct frontier *frontier = &explored.frontier;
+	struct results_texts texts = {
+		.plans = arena_array(arena, const char *, frontier->count),
+		.run = nest_run_json(arena, &record, &search, &explored),
+		.pareto = nest_pareto_csv(arena, &search, &explored),
+		.table = nest_pareto_table(arena, &search, &explored),
+		.what = "mapping",
+		.none = ", and there is none",
+		.work = arena_format(arena, "%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered",
+			explored.effort.evaluated,
+			explored.complete ? ", nothing better is left" : "",
+			explored.effort.offered),
+	};
+	for (size_t i = 0; i < frontier->count; i++)
+		texts.plans[i] = nest_plan_yaml(arena, &search, &frontier->points[i]);
+	return results_end(arena, folder, &texts, &explored, &record, request);
 }

@@ -130,46 +130,6 @@ int command_space_time_check(struct arena *arena, const struct arguments *argume
 	return EXIT_FOUND;
 }
 
-static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct explored *explored)
-{
-	const struct frontier *frontier = &explored->frontier;
-	const char **plans = arena_array(arena, const char *, frontier->count);
-	for (size_t i = 0; i < frontier->count; i++)
-		plans[i] = projection_plan_yaml(arena, &frontier->points[i]);
-	struct results_texts texts = {frontier->count, plans,
-		projection_run_json(arena, record, explored),
-		projection_pareto_csv(arena, explored)};
-	results_frontier(arena, folder, &texts);
-}
-
-static int tell_end(const struct explored *explored, const struct run_record *record,
-	const char *folder, bool quiet)
-{
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
-	if (explored->complaint)
-		fprintf(stderr, "lxplore: %s\n", explored->complaint);
-	if (!explored->frontier.count) {
-		fprintf(stderr, "lxplore: no legal projection was found%s\n",
-			explored->complete ? ", and there is none in these ranges" : "");
-		if (listener_interrupted())
-			return EXIT_INTERRUPTED;
-		return explored->complete ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
-	}
-	if (!quiet)
-		fprintf(stderr,
-			"%" PRIu64 " projections looked at%s, %" PRIu64
-			" executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-			explored->effort.evaluated,
-			explored->complete ? ", nothing better is left" : "",
-			explored->effort.simulated, explored->frontier.count, record->seconds,
-			record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-			folder);
-	return listener_interrupted() ? EXIT_INTERRUPTED : EXIT_FOUND;
-}
-
 int command_space_time_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
@@ -182,10 +142,19 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	if (!explored.complete && !record.limit && search.budget)
 		record.limit = "budget";
-	write_results(arena, folder, &record, &explored);
-	command_print(request->format == FORMAT_TEXT ? projection_pareto_table(arena, &explored)
-		      : request->format == FORMAT_CSV
-			      ? projection_pareto_csv(arena, &explored)
-			      : projection_run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	const struct frontier *frontier = &explored.frontier;
+	struct results_texts texts = {
+		.plans = arena_array(arena, const char *, frontier->count),
+		.run = projection_run_json(arena, &record, &explored),
+		.pareto = projection_pareto_csv(arena, &explored),
+		.table = projection_pareto_table(arena, &explored),
+		.what = "legal projection",
+		.none = ", and there is none in these ranges",
+		.work = arena_format(arena, "%" PRIu64 " projections looked at%s",
+			explored.effort.evaluated,
+			explored.complete ? ", nothing better is left" : ""),
+	};
+	for (size_t i = 0; i < frontier->count; i++)
+		texts.plans[i] = projection_plan_yaml(arena, &frontier->points[i]);
+	return results_end(arena, folder, &texts, &explored, &record, request);
 }

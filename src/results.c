@@ -6,6 +6,7 @@
 #include "report/folder.h"
 #include "report/pareto.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,9 +56,16 @@ void results_write(struct arena *arena, const char *folder, const char *name, co
 		fatal("%s", why);
 }
 
-void results_frontier(struct arena *arena, const char *folder, const struct results_texts *texts)
+void results_refusals(struct arena *arena, const struct explored *explored)
 {
-	size_t count = texts->count;
+	const char **lines = refusals_lines(&explored->refusals, arena);
+	for (size_t i = 0; i < explored->refusals.count; i++)
+		fprintf(stderr, "  %s\n", lines[i]);
+}
+
+static void write_files(
+	struct arena *arena, const char *folder, const struct results_texts *texts, size_t count)
+{
 	for (size_t i = 0; i < count; i++)
 		results_write(arena, folder, pareto_plan_path(arena, i), texts->plans[i]);
 	results_write(arena, folder, "run.json", texts->run);
@@ -66,11 +74,52 @@ void results_frontier(struct arena *arena, const char *folder, const struct resu
 		count++;
 }
 
-void results_refusals(struct arena *arena, const struct explored *explored)
+static int tell_nothing(struct arena *arena, const struct results_texts *texts,
+	const struct explored *explored, const struct run_record *record)
 {
-	const char **lines = refusals_lines(&explored->refusals, arena);
-	for (size_t i = 0; i < explored->refusals.count; i++)
-		fprintf(stderr, "  %s\n", lines[i]);
+	bool proven = texts->none ? explored->complete : !record->limit;
+	fprintf(stderr, "lxplore: no %s was found%s%s%s\n", texts->what,
+		proven && texts->none ? texts->none : "", record->limit ? ": " : "",
+		record->limit ? record->limit : "");
+	results_refusals(arena, explored);
+	return proven ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
+}
+
+static void tell_points(const char *folder, const struct results_texts *texts,
+	const struct explored *explored, const struct run_record *record)
+{
+	const struct point *first = &explored->frontier.points[0];
+	const struct found *found = first->payload;
+	double value = objective_value(explored->frontier.objectives.at[0], &first->score);
+	if (texts->none && found->proof == PROOF_BOUND)
+		fprintf(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
+			texts->what, 100 * found->gap / value);
+	fprintf(stderr,
+		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
+		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
+		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
+		folder);
+}
+
+int results_end(struct arena *arena, const char *folder, const struct results_texts *texts,
+	const struct explored *explored, const struct run_record *record,
+	const struct explore_request *request)
+{
+	int status = EXIT_FOUND;
+	write_files(arena, folder, texts, explored->frontier.count);
+	command_print(request->format == FORMAT_TEXT  ? texts->table
+		      : request->format == FORMAT_CSV ? texts->pareto
+						      : texts->run);
+	if (explored->fault)
+		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
+			explored->fault);
+	if (explored->complaint)
+		fprintf(stderr, "lxplore: %s\n", explored->complaint);
+	if (!explored->frontier.count)
+		status = tell_nothing(arena, texts, explored, record);
+	else if (!request->quiet)
+		tell_points(folder, texts, explored, record);
+	return listener_interrupted() ? EXIT_INTERRUPTED : status;
 }
 
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,

@@ -2,6 +2,7 @@
 #define RESULTS_H
 
 #include "base/option.h"
+#include "command.h"
 #include "inputs.h"
 #include "listener.h"
 #include "report/run_json.h"
@@ -17,14 +18,23 @@ const char *results_open(struct arena *arena, const struct arguments *arguments,
 
 void results_write(struct arena *arena, const char *folder, const char *name, const char *text);
 
-/* A plan for each point of a frontier, then run.json, last the table that names them; plans of an
- * earlier run beyond them go. */
+/* What an exploration comes to in words. */
 struct results_texts {
-	size_t count;
-	const char *const *plans;
-	const char *run, *pareto;
+	const char **plans; /* by point */
+	const char *run, *pareto, *table;
+	const char *what; /* of which none was found: "mapping" */
+	const char *none; /* said if it is proven that there is none; NULL: a limit alone tells */
+	const char *work; /* "12 candidates" */
 };
-void results_frontier(struct arena *arena, const char *folder, const struct results_texts *texts);
+
+/*
+ * Writes a plan for each point of a frontier, then run.json, last the table that names them; plans
+ * of an earlier run beyond them go.  Prints what was asked for, tells how it ended, and answers the
+ * exit status.
+ */
+int results_end(struct arena *arena, const char *folder, const struct results_texts *texts,
+	const struct explored *explored, const struct run_record *record,
+	const struct explore_request *request);
 
 /* Why candidates were refused, a line for each reason, to stderr. */
 void results_refusals(struct arena *arena, const struct explored *explored);

@@ -142,11 +142,6 @@ static const char *key(void *self, const struct found *found, struct arena *aren
 		arena, search->arch, search->shape, &((const struct nest_found *)found)->mapping);
 }
 
-static struct found *keep(void *self, const struct found *found, struct arena *arena)
-{
-	return arena_copy(arena, found, sizeof(struct nest_found));
-}
-
 static void offer(struct slot *slot, const struct mapping *mapping, const char *solver)
 {
 	struct nest_found found = {.mapping = *mapping, .common.solver = solver};
@@ -304,7 +299,7 @@ static const struct kind problems = {
 	.price = price,
 	.execute = execute,
 	.key = key,
-	.keep = keep,
+	.size = sizeof(struct nest_found),
 	.merge = merge,
 	.repeat = repeat,
 };

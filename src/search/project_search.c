@@ -263,11 +263,6 @@ static const char *key(void *self, const struct found *at, struct arena *arena)
 		project_text(arena, &spec->recurrence, &found->projection));
 }
 
-static struct found *keep(void *self, const struct found *found, struct arena *arena)
-{
-	return arena_copy(arena, found, sizeof(struct project_found));
-}
-
 static bool make_task(void *self, int round, struct drive *drive, size_t *count)
 {
 	*count = 1;
@@ -320,7 +315,7 @@ static const struct kind recurrences = {
 	.run = run,
 	.price = price,
 	.key = key,
-	.keep = keep,
+	.size = sizeof(struct project_found),
 	.finish = add_classical,
 	.repeat = repeat,
 };

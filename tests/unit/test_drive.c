@@ -120,11 +120,6 @@ static const char *key(void *self, const struct found *found, struct arena *aren
 	return arena_format(arena, "%05.1f,%02d", cell->x, cell->y);
 }
 
-static struct found *keep(void *self, const struct found *found, struct arena *arena)
-{
-	return arena_copy(arena, found, sizeof(struct cell_found));
-}
-
 static void merge(void *self, void *left)
 {
 	((struct grid *)self)->merged += left != NULL;
@@ -138,7 +133,7 @@ static const struct kind grids = {
 	.price = price,
 	.execute = execute,
 	.key = key,
-	.keep = keep,
+	.size = sizeof(struct cell_found),
 	.merge = merge,
 	.repeat = repeat,
 };

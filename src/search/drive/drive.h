@@ -102,7 +102,8 @@ struct kind {
 	const char *(*key)(void *self, const struct found *found, struct arena *arena);
 	/* What messages call it; NULL: its key. */
 	const char *(*label)(void *self, const struct found *found, struct arena *arena);
-	/* A copy of it that lives as long as the arena. */
+	/* A copy of it that lives as long as the arena; NULL: of its `size` bytes as they are. */
+	size_t size;
 	struct found *(*keep)(void *self, const struct found *found, struct arena *arena);
 	/* What a task left, in the order of tasks; NULL: it was not run. */
 	void (*merge)(void *self, void *left);

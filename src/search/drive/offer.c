@@ -60,7 +60,8 @@ static void take(struct slot *slot, struct found *found)
 	if (frontier_beats(&slot->frontier, &point.score, point.key))
 		return;
 	point.key = arena_text(slot->arena, point.key);
-	struct found *kept = kind->keep(request->self, found, slot->arena);
+	struct found *kept = kind->keep ? kind->keep(request->self, found, slot->arena)
+					: arena_copy(slot->arena, found, kind->size);
 	if (kept->execution.fault)
 		kept->execution.fault = arena_text(slot->arena, kept->execution.fault);
 	point.payload = kept;
