@@ -1,6 +1,7 @@
 #ifndef COST_COST_H
 #define COST_COST_H
 
+#include "model/counts.h"
 #include "model/score.h"
 
 /*

@@ -1,6 +1,7 @@
 #ifndef COST_ENERGY_H
 #define COST_ENERGY_H
 
+#include "model/counts.h"
 #include "model/score.h"
 
 /*

@@ -2,7 +2,7 @@
 #define COST_TRAFFIC_H
 
 #include "cost/footprint.h"
-#include "model/score.h"
+#include "model/counts.h"
 
 /*
  * One op at work: its nest, the footprint of every operand, and which of them

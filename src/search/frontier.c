@@ -1,6 +1,7 @@
 #include "search/frontier.h"
 
 #include "base/arena.h"
+#include "model/hierarchy.h"
 
 #include <string.h>
 

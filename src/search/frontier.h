@@ -1,7 +1,6 @@
 #ifndef SEARCH_FRONTIER_H
 #define SEARCH_FRONTIER_H
 
-#include "model/hierarchy.h"
 #include "model/score.h"
 
 #include <stdbool.h>
@@ -14,6 +13,7 @@
  * looks at energy x latency: the least stays, whatever the objectives are.
  */
 struct arena;
+struct hierarchy;
 
 /* All are minimised. */
 enum objective {

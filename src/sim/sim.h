@@ -4,6 +4,7 @@
 #include "base/stopper.h"
 #include "lower/program.h"
 #include "model/execution.h"
+#include "model/counts.h"
 #include "model/score.h"
 
 /*

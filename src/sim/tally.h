@@ -1,7 +1,7 @@
 #ifndef SIM_TALLY_H
 #define SIM_TALLY_H
 
-#include "model/score.h"
+#include "model/counts.h"
 #include "sim/hops.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "model/score.h"
+#include "model/counts.h"
 
 #include "base/fatal.h"
 #include "base/number.h"
