@@ -60,10 +60,11 @@ void drive_tell(struct drive *drive, size_t done, size_t count, const struct eff
 	drive_stops(drive);
 }
 
-/* What a task proved is worth nothing unless all did; a bound is of the one task that there is. */
+/* What a task proved is worth nothing unless all did, and one that did not run proved nothing; a
+ * bound is of the one task that there is. */
 static void merge_proof(struct explored *explored, const struct slot *slot)
 {
-	explored->complete &= slot->arena && slot->complete;
+	explored->complete &= slot->complete;
 	if (!slot->arena)
 		return;
 	explored->bound = slot->bound;
