@@ -3,8 +3,8 @@
 
 #include "base/stopper.h"
 #include "lower/program.h"
-#include "model/execution.h"
 #include "model/counts.h"
+#include "model/execution.h"
 #include "model/score.h"
 
 /*

@@ -37,8 +37,8 @@ static double seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static struct explored search_for(struct arena *arena, const char *arch,
-	const int64_t *extents, bool imperfect, uint64_t budget)
+static struct explored search_for(struct arena *arena, const char *arch, const int64_t *extents,
+	bool imperfect, uint64_t budget)
 {
 	struct nest_search search = gemm_request(arena, &arch, 1, NULL, extents, imperfect);
 	search.budget = budget;
@@ -78,8 +78,8 @@ int main(void)
 			struct arena *arena = arena_open();
 			int64_t to[3] = {0};
 			double start = seconds();
-			struct explored found = search_for(arena, machines[m].arch, sizes[i],
-				true, setting("BUDGET", 1000000));
+			struct explored found = search_for(arena, machines[m].arch, sizes[i], true,
+				setting("BUDGET", 1000000));
 			double value = gemm_value(&found), middle = seconds();
 			double padded = pad(machines[m].arch, sizes[i], to);
 			double gap = found.complete ? 0 : 100 * (1 - found.bound / value);

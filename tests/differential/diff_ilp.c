@@ -237,8 +237,8 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 		search.solver = "ilp";
 		search.budget = TICKS;
 		struct explored wrong = nest_explore(&search, arena);
-		struct explored right = search_map(nest_domain_free(arena, &nest),
-			COUNTING_EXACT, OBJECTIVE_ENERGY, "ilp", arena);
+		struct explored right = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
+			OBJECTIVE_ENERGY, "ilp", arena);
 		/* The bound is known to be within a thousandth: twice as much is too much. */
 		if (right.bound > best_of(&right) * 0.999) {
 			noticed++;

@@ -317,8 +317,7 @@ static void try_one(void *user, const struct mapping *mapping)
 }
 
 /* The counts of every point, element by element. */
-static long expect_interpreted(
-	const struct map_question *question, const struct explored *best)
+static long expect_interpreted(const struct map_question *question, const struct explored *best)
 {
 	long count = 0;
 	for (size_t i = 0; i < best->frontier.count; i++) {

@@ -109,8 +109,8 @@ static void show(const char *name, const struct frontier *frontier)
 	}
 }
 
-static void refuted(const struct failure *failure, const char *what,
-	const struct explored *proof, const struct explored *other)
+static void refuted(const struct failure *failure, const char *what, const struct explored *proof,
+	const struct explored *other)
 {
 	show(proof->complete ? "proven" : "found", &proof->frontier);
 	show(what, &other->frontier);
@@ -239,12 +239,13 @@ static void other_words_change_nothing(void **state)
 
 /* --- the same search otherwise */
 
-static void expect_same(const struct failure *failure, const struct explored *proof,
-	const struct explored *other)
+static void expect_same(
+	const struct failure *failure, const struct explored *proof, const struct explored *other)
 {
 	const struct frontier *a = &proof->frontier, *b = &other->frontier;
 	bool same = a->count == b->count && proof->effort.evaluated == other->effort.evaluated &&
-		    proof->effort.ticks == other->effort.ticks && proof->complete == other->complete &&
+		    proof->effort.ticks == other->effort.ticks &&
+		    proof->complete == other->complete &&
 		    memcmp(&proof->bound, &other->bound, sizeof proof->bound) == 0;
 	for (size_t i = 0; same && i < a->count; i++) {
 		same = strcmp(a->points[i].key, b->points[i].key) == 0;

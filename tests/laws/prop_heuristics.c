@@ -280,8 +280,10 @@ static void offers_keep_every_rule(void **state)
 static void expect_same(
 	const struct explored *a, const struct explored *b, const char *solver, int jobs)
 {
-	bool same = a->frontier.count == b->frontier.count && a->effort.evaluated == b->effort.evaluated &&
-		    a->effort.offered == b->effort.offered && a->effort.refused == b->effort.refused;
+	bool same = a->frontier.count == b->frontier.count &&
+		    a->effort.evaluated == b->effort.evaluated &&
+		    a->effort.offered == b->effort.offered &&
+		    a->effort.refused == b->effort.refused;
 	for (size_t i = 0; same && i < a->frontier.count; i++) {
 		const struct point *x = &a->frontier.points[i], *y = &b->frontier.points[i];
 		same = strcmp(x->key, y->key) == 0 &&

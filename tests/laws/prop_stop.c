@@ -73,7 +73,8 @@ static struct nest_search large_search(struct arena *arena, const char *text, bo
 {
 	static const char *const paths[] = {"specs/arch/eyeriss.yaml"};
 	struct diag *diag = diag_open(arena);
-	struct nest_search search = {.objectives = {1, {OBJECTIVE_EDP}}, .seed = 1, .asker.jobs = 1};
+	struct nest_search search = {
+		.objectives = {1, {OBJECTIVE_EDP}}, .seed = 1, .asker.jobs = 1};
 	if (!nest_request_read(arena, diag, paths, 1, text, &search))
 		fail_msg("%s", complaints_text(arena, diag));
 	struct domain *domain = arena_copy(arena, search.domain, sizeof *domain);

@@ -103,8 +103,8 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 }
 
 /* The proof is found to hold without the solver. */
-static void verify(struct family *family, const struct nest_search *search,
-	const struct explored *explored)
+static void verify(
+	struct family *family, const struct nest_search *search, const struct explored *explored)
 {
 	struct certificate *certificate =
 		certificate_make(family->arena, search, explored, CERTIFICATE_LINES_MOST);

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "model/plan.h"
 #include "model/counts.h"
+#include "model/plan.h"
 #include "model/score.h"
 #include "model/users.h"
 #include "tests/support/case_graph.h"
