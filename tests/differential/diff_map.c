@@ -418,6 +418,58 @@ static void recursion_finds_the_same(void **state)
 	assert_true(!draws_are_many(count) || interpreted > 0);
 }
 
+/* --- networks */
+
+/* Two loops or three around an array whose network has a price: in Timeloop's counting the way of
+ * words depends on their order, even along one axis, and no access does. */
+static void ways_of_words_have_it(void **state)
+{
+	static const struct {
+		const char *levels, *einsum, *mapping;
+	} cases[] = {
+		{"DRAM (PE:6x1) RF MAC", "Z[q] = A[q,r] B[r], q=2 r=3", "DRAM: q2 r3"},
+		{"DRAM (PE:6x1) RF MAC", "Z[r] = A[q,r] B[q], q=3 r=2", "DRAM: q3 r2"},
+		{"DRAM (PE:1x6) RF MAC", "Z[r] = I[q+r] W[q], q=3 r=2", "DRAM: q3 r2"},
+		{"DRAM (PE:4x2) RF MAC", "Z[q] = I[q+s] W[s], q=4 s=2", "DRAM: q4 s2"},
+		{"DRAM (PE:5x3) RF MAC", "Z[q] = I[2r,q+s] W[r,s], q=2 r=2 s=3", "DRAM: q2 r2 s3"},
+		{"DRAM RF (PE:2x1) (Q:2x2) MAC", "Z[p] = I[p+r] W[r], p=2 r=4", "DRAM: p2 r4"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int c = 0; c <= COUNTING_TIMELOOP; c++) {
+			struct map_question question = {.arena = arena_open(),
+				.counting = (enum counting)c,
+				.objectives = {2, {OBJECTIVE_ENERGY, OBJECTIVE_LATENCY}}};
+			question.nest = *nest_line(
+				question.arena, cases[i].levels, cases[i].einsum, cases[i].mapping);
+			for (int k = 0; k < question.nest.hierarchy.level_count; k++)
+				question.nest.hierarchy.levels[k].hop_pj = 1;
+			question.domain = nest_domain_free(question.arena, &question.nest);
+			struct tried tried = {.question = &question,
+				.kept = frontier_open(question.objectives),
+				.search = map_question_search(&question)};
+			struct nest_all all = {question.domain, UINT64_MAX, try_one, &tried};
+			assert_true(nest_all(&all));
+			struct nest_explored best = map_question_explore(&question, "exact");
+			if (!best.complete || !map_frontiers_equal(&tried.kept, &best.frontier))
+				differ(&question, 0, (long)i, "recursion",
+					&(struct nest_explored){
+						.frontier = tried.kept, .complete = true},
+					&best);
+			arena_close(question.arena);
+		}
+}
+
+static void random_networks_have_it(void **state)
+{
+	struct map_questions class = {
+		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
+		.networks = true};
+	compare(&class, draws_seed(72), draw_count());
+	class.imperfect = true;
+	class.options.steps_most = 24;
+	compare(&class, draws_seed(73), draw_count() / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +484,8 @@ int main(void)
 		cmocka_unit_test(nor_under_constraints_and_flags),
 		cmocka_unit_test(what_has_no_counts_is_neither_offered_nor_excluded),
 		cmocka_unit_test(recursion_finds_the_same),
+		cmocka_unit_test(ways_of_words_have_it),
+		cmocka_unit_test(random_networks_have_it),
 	};
 	return cmocka_run_group_tests_name("exact search", tests, NULL, NULL);
 }

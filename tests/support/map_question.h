@@ -18,6 +18,7 @@ struct map_questions {
 	struct nest_case_options options;
 	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
 	bool imperfect;   /* factors of most dimensions need not divide */
+	bool networks;    /* they cost energy */
 	bool uncounted;   /* some mappings may have no counts: nobody proves an optimum then */
 };
 
