@@ -428,7 +428,8 @@ static void ways_of_words_have_it(void **state)
 		const char *levels, *einsum, *mapping;
 	} cases[] = {
 		{"DRAM (PE:6x1) RF MAC", "Z[q] = A[q,r] B[r], q=2 r=3", "DRAM: q2 r3"},
-		{"DRAM (PE:6x1) RF MAC", "Z[r] = A[q,r] B[q], q=3 r=2", "DRAM: q3 r2"},
+		{"DRAM (PE:8x1) RF MAC", "Z[m,n] = A[m] B[n], m=2 n=4", "DRAM: m2 n4"},
+		{"DRAM (PE:8x1) RF MAC", "Z[m,n] = A[m] B[n], m=4 n=2", "DRAM: m4 n2"},
 		{"DRAM (PE:1x6) RF MAC", "Z[r] = I[q+r] W[q], q=3 r=2", "DRAM: q3 r2"},
 		{"DRAM (PE:4x2) RF MAC", "Z[q] = I[q+s] W[s], q=4 s=2", "DRAM: q4 s2"},
 		{"DRAM (PE:5x3) RF MAC", "Z[q] = I[2r,q+s] W[r,s], q=2 r=2 s=3", "DRAM: q2 r2 s3"},
