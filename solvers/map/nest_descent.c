@@ -67,9 +67,9 @@ static bool arrange_once(struct nest_descent *descent)
 	return true;
 }
 
-/* Blocks whose arrangement can change a count: under flags, or around the multipliers in
- * Timeloop's counting, which hand on every operand; of a systolic array with two axes; or by links
- * of windows. */
+/* Blocks whose arrangement can change a count: under flags; in Timeloop's counting around the
+ * multipliers, which hand on every operand, and where networks cost energy by the way that words
+ * go; of a systolic array with two axes; or by links of windows. */
 static void find_arranged(struct nest_descent *descent)
 {
 	const struct nest_frame *frame = descent->view.frame;
@@ -83,7 +83,8 @@ static void find_arranged(struct nest_descent *descent)
 		bool links = false;
 		for (int t = 0; t < frame->search->shape->space_count; t++)
 			links |= (frame->spaces[t].paired & busy) != 0;
-		bool always = frame->flagged || (frame->timeloop && level->level == 0) ||
+		bool always = frame->flagged || frame->ways ||
+			      (frame->timeloop && level->level == 0) ||
 			      nest_skew_turns(frame, level);
 		descent->arranged[0] |= (uint64_t)(always && busy) << i;
 		descent->arranged[1] |= (uint64_t)((always && busy) || links) << i;
@@ -228,7 +229,7 @@ static void finish(struct nest_descent *descent, const int *left, const struct n
 	const struct space *space = nest_descent_search(descent)->space;
 	const struct tiling_level *innermost = nest_descent_tiling(descent, 0);
 	uint64_t orders = 1;
-	if (!descent->view.direct)
+	if (!descent->view.direct || descent->view.frame->ways)
 		orders = space_level_count(space, innermost, &descent->mapping);
 	for (uint64_t k = 0; k < orders && !descent->stopped; k++) {
 		space_level_arrange(space, innermost, k, &descent->mapping);

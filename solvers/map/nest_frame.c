@@ -1,5 +1,6 @@
 #include "solvers/map/nest_frame.h"
 
+#include "cost/nest_model.h"
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
@@ -86,6 +87,7 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	const struct hierarchy *hierarchy = search->hierarchy;
 	struct nest_frame frame = {.search = search,
 		.timeloop = search->counting == COUNTING_TIMELOOP,
+		.ways = search->counting == COUNTING_TIMELOOP && search->model->priced_hops,
 		.flagged = hierarchy_flagged(hierarchy)};
 	for (int i = 0; i < search->space->level_count; i++)
 		if (!search->space->levels[i].spatial) {

@@ -44,6 +44,7 @@ struct nest_sums {
 struct nest_frame {
 	const struct nest_search *search;
 	bool timeloop;
+	bool ways;    /* networks cost energy by the way that words go: Timeloop's counting */
 	bool flagged; /* some flag changes who serves whom: only MACs bound the cost then */
 	int count;    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "solvers/map/nest_ask.h"
+#include "solvers/map/nest_moves.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,18 +34,6 @@ int uneven_padded_extents(int64_t extent, int most, int64_t *out)
 			out[count++] = padded;
 	}
 	return count;
-}
-
-void uneven_padded_cut(const struct space *space, int dimension, struct mapping *mapping)
-{
-	int64_t left = space->domain->shape->dimensions[dimension].extent;
-	for (int i = 0; i < space->level_count; i++) {
-		struct mapping_row *row = &mapping->rows[space->levels[i].row];
-		uint32_t *bound = space->levels[i].spatial ? &row->spatial[dimension]
-							   : &row->temporal[dimension];
-		*bound = (uint32_t)number_min(*bound, left);
-		left = number_ceil_div(left, *bound);
-	}
 }
 
 static int by_growth(const void *a, const void *b)
@@ -111,15 +100,15 @@ static struct nest_search pad(
 	return padded;
 }
 
-/* The best value that came of them. */
-static double take(struct nest_offers *offers, const struct answer *answer)
+/* The best value that came of them.  What is cut back may break a bound of the space: the nearest
+ * mapping of the space takes its place. */
+static double take(
+	struct nest_offers *offers, const struct nest_moves *moves, const struct answer *answer)
 {
 	double best = INFINITY;
 	for (size_t i = 0; i < answer->candidate_count; i++) {
 		struct nest_price price;
-		struct mapping mapping = *answer->candidates[i].mappings;
-		for (int d = 0; d < mapping.loop_count; d++)
-			uneven_padded_cut(offers->search->space, d, &mapping);
+		struct mapping mapping = nest_moves_adopt(moves, answer->candidates[i].mappings);
 		if (nest_offers_price(offers, &mapping, &price) && price.verdict == NEST_FITS)
 			best = fmin(best,
 				objective_value(offers->search->objectives.at[0], &price.score));
@@ -128,9 +117,10 @@ static double take(struct nest_offers *offers, const struct answer *answer)
 }
 
 /* All paddings, then those alone that did best, with as much for all of them together. */
-static void try_paddings(struct run *run, const struct nest_search *search,
+static void try_paddings(struct run *run, const struct nest_moves *moves,
 	struct nest_offers *offers, uint64_t ticks, struct arena *arena)
 {
+	const struct nest_search *search = offers->search;
 	struct paddings paddings = find_paddings(arena, search);
 	for (int round = 0; round < ROUNDS && paddings.count; round++) {
 		for (size_t i = 0; i < paddings.count && run_go_on(run, 1); i++) {
@@ -138,7 +128,7 @@ static void try_paddings(struct run *run, const struct nest_search *search,
 			struct nest_search padded = pad(arena, search, padding);
 			struct answer answer = nest_ask(run, "exact", &padded, 0, 1,
 				ticks / ROUNDS / paddings.count + 1, arena);
-			double value = take(offers, &answer);
+			double value = take(offers, moves, &answer);
 			if (round == 0 || value < padding->grown)
 				padding->grown = value;
 			if (answer.candidate_count)
@@ -162,14 +152,15 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 		return;
 	struct arena *arena = arena_open();
 	struct nest_search uneven = *search;
-	try_paddings(run, search, offers, ticks - ticks / STEPS_SHARE, arena);
+	struct nest_moves moves = nest_moves_make(search->space);
+	try_paddings(run, &moves, offers, ticks - ticks / STEPS_SHARE, arena);
 	for (int turn = 0; turn < TURNS; turn++) {
 		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.seed = search->seed + (uint64_t)turn;
 		struct answer answer =
 			nest_ask(run, name, &uneven, 0, 1, ticks / STEPS_SHARE / TURNS + 1, arena);
-		take(offers, &answer);
+		take(offers, &moves, &answer);
 	}
 	arena_close(arena);
 }

@@ -6,14 +6,11 @@
 /*
  * Good mappings to begin with.  The extents are padded to the next ones with small prime factors;
  * the search over perfect factors maps the padded problem, and its loops are cut back to the real
- * extents, which does no work more.  From the best of these, and from the search's own start,
+ * extents (nest_moves_adopt), which does no work more.  From the best of these, and from the search's own start,
  * other solvers go on step by step.  `ticks` is what all of it may cost.
  */
 void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
 	uint64_t ticks);
-
-/* Cuts the bounds of a padded dimension back to what makes up the extent that the space has. */
-void uneven_padded_cut(const struct space *space, int dimension, struct mapping *mapping);
 
 /* Up to `most` extents from `extent` on without a prime factor above 7. */
 int uneven_padded_extents(int64_t extent, int most, int64_t *out);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "constraints/constraints.h"
+#include "cost/nest_model.h"
 
 /* Steps between two questions whether to stop. */
 enum { STEPS_UNASKED = 1 << 16 };
@@ -237,8 +238,8 @@ static void walk_level(
 
 /* Whether orders and axes of a block can change a count.  They do by links: neighbours hand on
  * windows, which takes a spatial loop over a dimension that shares a rank; in Timeloop's
- * counting multipliers hand on whatever they have; a systolic array does, too; and flags may do
- * anything. */
+ * counting multipliers hand on whatever they have, and networks cost energy by the way that words
+ * go; a systolic array hands on, too; and flags may do anything. */
 static bool places_matter(const struct walk *walk, const struct tiling_level *level)
 {
 	const struct floor_frame *frame = &walk->walker->frame;
@@ -248,8 +249,10 @@ static bool places_matter(const struct walk *walk, const struct tiling_level *le
 		busy |= (uint32_t)(bounds[d] > 1) << d;
 	for (int t = 0; t < frame->search->shape->space_count; t++)
 		shared |= frame->paired[t];
-	return busy && (frame->flagged || (frame->timeloop && level->level == 0) || busy & shared ||
-			       walk->walker->search->hierarchy->levels[level->level].systolic);
+	bool ways = frame->timeloop && walk->walker->search->model->priced_hops;
+	return busy &&
+	       (frame->flagged || ways || (frame->timeloop && level->level == 0) || busy & shared ||
+		       walk->walker->search->hierarchy->levels[level->level].systolic);
 }
 
 static bool axes_fit(const struct walk *walk, const struct tiling_level *level)

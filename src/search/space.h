@@ -34,7 +34,8 @@
  *
  * Given the factors, loops of bound 1 have no place in an order, a fan-out along
  * one axis has one split (the one with most loops along it), and orders that no count depends on have one form
- * (temporal loops of the innermost storage, loops of a fan-out along one axis, unless neighbours may hand words on): so
+ * (temporal loops of the innermost storage, loops of a fan-out along one axis, unless neighbours may hand words on or
+ * networks cost energy): so
  * the mappings are other than `space_sizes` says, which counts as Timeloop does.
  *
  * A space is not changed by its use; threads share it.

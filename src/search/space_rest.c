@@ -51,12 +51,13 @@ static bool has_one_form(const struct space *space, const struct tiling_level *l
 /* Whether neighbours along one axis may hand words on, so that it counts which loop's iterations
  * are neighbours: tiles that overlap, or come again, as operands of multipliers do.  Those with
  * others beside them keep their operands from step to step in Timeloop's counting, so that
- * the order of the innermost temporal loops counts, too. */
+ * the order of the innermost temporal loops counts, too.  Where networks cost energy, words that
+ * go another way do, and all of that may be further outside. */
 static bool may_hand_on(const struct space *space, const struct tiling_level *level)
 {
 	const struct shape *shape = space->domain->shape;
 	const struct hierarchy *hierarchy = space->domain->hierarchy;
-	bool may = false;
+	bool may = false, priced = false, fans = false;
 	for (int t = 0; t < shape->space_count; t++)
 		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
 			int terms = 0;
@@ -66,9 +67,13 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
 		}
 	for (int i = 0; i < hierarchy->level_count; i++)
 		may |= hierarchy->levels[i].no_temporal_reuse != 0;
-	if (!level->spatial)
-		return hierarchy->levels[0].fanout_x * hierarchy->levels[0].fanout_y > 1;
-	return may || level->level == 0;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		priced |= hierarchy->levels[i].hop_pj > 0 || hierarchy->levels[i].router_pj > 0;
+	if (level->spatial)
+		return may || priced || level->level == 0;
+	for (int i = 0; i <= (priced ? level->level : 0); i++)
+		fans |= hierarchy->levels[i].fanout_x * hierarchy->levels[i].fanout_y > 1;
+	return fans;
 }
 
 /*

@@ -40,15 +40,16 @@ static void show(const char *name, const struct frontier *frontier)
 
 /* Fails with all that is needed to repeat it. */
 static void differ(const struct map_question *question, uint64_t seed, long draw, const char *name,
-	const struct frontier *all, const struct explored *best)
+	const struct explored *all, const struct explored *best)
 {
-	show(name, all);
+	show(name, &all->frontier);
 	show("exact", &best->frontier);
-	fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s%s\n%s%s", seed, draw,
+	fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s%s%s\n%s%s", seed, draw,
 		counting_names[question->counting],
 		objective_text(
 			question->arena, question->objectives.at[0], &question->nest.hierarchy),
 		question->objectives.count > 1 ? " ..." : "", best->complete ? "" : ", not proven",
+		all->complete ? "" : ", not all counted",
 		nest_case_text(question->arena, &question->nest),
 		question->constraints ? question->constraints : "");
 }
@@ -62,7 +63,7 @@ static long draw_count(void)
 }
 
 struct tally {
-	long compared, several, empty, unproven;
+	long compared, several, empty, uncounted;
 };
 
 static void count_draw(const struct frontier *frontier, struct tally *tally)
@@ -74,8 +75,8 @@ static void count_draw(const struct frontier *frontier, struct tally *tally)
 
 static void expect_variety(const struct tally *tally, long count)
 {
-	printf("%ld mapspaces compared, %ld with several points, %ld with none\n", tally->compared,
-		tally->several, tally->empty);
+	printf("%ld mapspaces compared, %ld with several points, %ld with none, %ld not all counted\n",
+		tally->compared, tally->several, tally->empty, tally->uncounted);
 	assert_true(!draws_are_many(count) || (tally->compared > count / 4 && tally->several > 0));
 }
 
@@ -91,15 +92,15 @@ static void compare(const struct map_questions *class, uint64_t seed, long count
 			struct explored all = map_question_explore(&question, "linear");
 			struct explored best = map_question_explore(&question, "exact");
 			count_draw(&all.frontier, &tally);
-			tally.unproven += !best.complete;
-			if ((!best.complete && !class->unproven) || !all.complete ||
+			tally.uncounted += !all.complete;
+			if ((all.complete ? !best.complete : !class->uncounted) ||
 				!map_frontiers_equal(&all.frontier, &best.frontier))
-				differ(&question, seed, draw, "linear", &all.frontier, &best);
+				differ(&question, seed, draw, "linear", &all, &best);
 		}
 		arena_close(question.arena);
 	}
 	expect_variety(&tally, count);
-	assert_true(tally.unproven * 100 <= tally.compared);
+	assert_true(!draws_are_many(count) || tally.uncounted * 20 <= tally.compared);
 }
 
 static void small_mapspaces_have_the_enumerated_optimum(void **state)
@@ -125,7 +126,7 @@ static void compare_array(long draw, const char *levels, const char *einsum, con
 	struct explored all = map_question_explore(&question, "linear");
 	struct explored best = map_question_explore(&question, "exact");
 	if (!best.complete || !map_frontiers_equal(&all.frontier, &best.frontier))
-		differ(&question, 0, draw, "linear", &all.frontier, &best);
+		differ(&question, 0, draw, "linear", &all, &best);
 	arena_close(question.arena);
 }
 
@@ -201,8 +202,7 @@ static void bounds_a_tenth_too_high_are_seen(void **state)
 				double value = objective_value(question.objectives.at[0], score);
 				if (!is_within(&near.frontier, score, 1.1 + 1e-9) ||
 					near.bound > value * (1 + 1e-9))
-					differ(&question, seed, draw, "linear", &all.frontier,
-						&near);
+					differ(&question, seed, draw, "linear", &all, &near);
 			}
 		}
 		arena_close(question.arena);
@@ -271,8 +271,8 @@ static void arrays_that_are_systolic_have_it(void **state)
 	compare(&class, draws_seed(71), draw_count() / 4);
 }
 
-/* The local steps of the uneven search may meet mappings that have no counts under flags; then it
- * claims nothing. */
+/* Some mappings have no counts there (the end of specs/counting.md): where one of them is met, nobody
+ * claims an optimum, and all others have the same one. */
 static void nor_under_constraints_and_flags(void **state)
 {
 	struct map_questions class = {.options = {.sliding = true,
@@ -283,8 +283,43 @@ static void nor_under_constraints_and_flags(void **state)
 					      .steps_most = 16},
 		.constraints = true,
 		.imperfect = true,
-		.unproven = true};
+		.uncounted = true};
 	compare(&class, draws_seed(67), draw_count());
+}
+
+/* By the end of specs/counting.md no_reuse beside rmw_first_update has no counts where tiles inside stay
+ * longer, unless all factors divide: here two of three, from k to k. */
+static void what_has_no_counts_is_neither_offered_nor_excluded(void **state)
+{
+	enum { M, K };
+	for (int m = 2; m <= 3; m++)
+		for (int c = 0; c <= COUNTING_TIMELOOP; c++) {
+			struct map_question question = {.arena = arena_open(),
+				.counting = (enum counting)c,
+				.objectives = {1, {OBJECTIVE_ENERGY}}};
+			question.nest = *nest_line(question.arena, "DRAM Buf RF MAC",
+				"Z[m] = A[m,k], m=3 k=2", "DRAM: m3 k2");
+			nest_line_flag(&question.nest, "Buf no_temporal_reuse Z");
+			nest_line_flag(&question.nest, "Buf rmw_first_update Z");
+			question.domain = nest_domain_free(question.arena, &question.nest);
+			struct row_domain *rows = question.domain->rows;
+			for (int r = 0; r < 3; r++)
+				rows[r].keep = 3;
+			question.domain->imperfect = 1u << M;
+			rows[0].temporal[M].least = rows[0].temporal[M].most = m;
+			rows[0].temporal[K].least = 2;
+			rows[1].temporal[M].most = 1;
+			rows[0].temporal_inner = 1;
+			rows[0].temporal_order[0] = K;
+			struct explored all = map_question_explore(&question, "linear");
+			struct explored best = map_question_explore(&question, "exact");
+			bool counted = m == 3;
+			if (all.complete != counted || best.complete != counted ||
+				best.frontier.count != (size_t)counted ||
+				!map_frontiers_equal(&all.frontier, &best.frontier))
+				differ(&question, 0, m, "linear", &all, &best);
+			arena_close(question.arena);
+		}
 }
 
 /* --- the recursion, and the interpreter */
@@ -293,6 +328,7 @@ struct tried {
 	const struct map_question *question;
 	struct nest_search search;
 	struct frontier kept;
+	bool uncounted; /* some mapping has no counts */
 };
 
 static void try_one(void *user, const struct mapping *mapping)
@@ -301,8 +337,9 @@ static void try_one(void *user, const struct mapping *mapping)
 	struct nest_counts counts;
 	struct nest_score score;
 	struct arena *arena = tried->question->arena;
-	if (!nest_mapping_fits(tried->question->domain, mapping) ||
-		nest_evaluate(tried->search.model, mapping, &counts, &score) != NEST_FITS)
+	enum nest_verdict verdict = nest_evaluate(tried->search.model, mapping, &counts, &score);
+	tried->uncounted |= verdict == NEST_UNCOUNTABLE;
+	if (verdict != NEST_FITS || !nest_mapping_fits(tried->question->domain, mapping))
 		return;
 	struct point point = {.score = nest_summary(&tried->search, &counts, &score)};
 	if (frontier_beats(&tried->kept, &point.score, NULL))
@@ -362,8 +399,13 @@ static void recursion_finds_the_same(void **state)
 		if (drawn && nest_all(&all)) {
 			struct explored best = map_question_explore(&question, "exact");
 			count_draw(&tried.kept, &tally);
-			if (!best.complete || !map_frontiers_equal(&tried.kept, &best.frontier))
-				differ(&question, seed, draw, "recursion", &tried.kept, &best);
+			tally.uncounted += tried.uncounted;
+			if ((!best.complete && !tried.uncounted) ||
+				!map_frontiers_equal(&tried.kept, &best.frontier))
+				differ(&question, seed, draw, "recursion",
+					&(struct explored){
+						.frontier = tried.kept, .complete = true},
+					&best);
 			if (question.counting == COUNTING_EXACT &&
 				!question.nest.hierarchy.array_end) /* nobody else knows them */
 				interpreted += expect_interpreted(&question, &best);
@@ -373,6 +415,59 @@ static void recursion_finds_the_same(void **state)
 	expect_variety(&tally, count);
 	printf("%ld points interpreted\n", interpreted);
 	assert_true(!draws_are_many(count) || interpreted > 0);
+}
+
+/* --- networks */
+
+/* Two loops or three around an array whose network has a price: in Timeloop's counting the way of
+ * words depends on their order, even along one axis, and no access does. */
+static void ways_of_words_have_it(void **state)
+{
+	static const struct {
+		const char *levels, *einsum, *mapping;
+	} cases[] = {
+		{"DRAM (PE:6x1) RF MAC", "Z[q] = A[q,r] B[r], q=2 r=3", "DRAM: q2 r3"},
+		{"DRAM (PE:8x1) RF MAC", "Z[m,n] = A[m] B[n], m=2 n=4", "DRAM: m2 n4"},
+		{"DRAM (PE:8x1) RF MAC", "Z[m,n] = A[m] B[n], m=4 n=2", "DRAM: m4 n2"},
+		{"DRAM (PE:1x6) RF MAC", "Z[r] = I[q+r] W[q], q=3 r=2", "DRAM: q3 r2"},
+		{"DRAM (PE:4x2) RF MAC", "Z[q] = I[q+s] W[s], q=4 s=2", "DRAM: q4 s2"},
+		{"DRAM (PE:5x3) RF MAC", "Z[q] = I[2r,q+s] W[r,s], q=2 r=2 s=3", "DRAM: q2 r2 s3"},
+		{"DRAM RF (PE:2x1) (Q:2x2) MAC", "Z[p] = I[p+r] W[r], p=2 r=4", "DRAM: p2 r4"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int c = 0; c <= COUNTING_TIMELOOP; c++) {
+			struct map_question question = {.arena = arena_open(),
+				.counting = (enum counting)c,
+				.objectives = {2, {OBJECTIVE_ENERGY, OBJECTIVE_LATENCY}}};
+			question.nest = *nest_line(
+				question.arena, cases[i].levels, cases[i].einsum, cases[i].mapping);
+			for (int k = 0; k < question.nest.hierarchy.level_count; k++)
+				question.nest.hierarchy.levels[k].hop_pj = 1;
+			question.domain = nest_domain_free(question.arena, &question.nest);
+			struct tried tried = {.question = &question,
+				.kept = frontier_open(question.objectives),
+				.search = map_question_search(&question)};
+			struct nest_all all = {question.domain, UINT64_MAX, try_one, &tried};
+			assert_true(nest_all(&all));
+			struct explored best = map_question_explore(&question, "exact");
+			if (!best.complete || !map_frontiers_equal(&tried.kept, &best.frontier))
+				differ(&question, 0, (long)i, "recursion",
+					&(struct explored){
+						.frontier = tried.kept, .complete = true},
+					&best);
+			arena_close(question.arena);
+		}
+}
+
+static void random_networks_have_it(void **state)
+{
+	struct map_questions class = {
+		.options = {.sliding = true, .bypass = true, .spatial = true, .steps_most = 60},
+		.networks = true};
+	compare(&class, draws_seed(72), draw_count());
+	class.imperfect = true;
+	class.options.steps_most = 24;
+	compare(&class, draws_seed(73), draw_count() / 4);
 }
 
 int main(void)
@@ -387,7 +482,10 @@ int main(void)
 		cmocka_unit_test(factors_need_not_divide),
 		cmocka_unit_test(arrays_that_are_systolic_have_it),
 		cmocka_unit_test(nor_under_constraints_and_flags),
+		cmocka_unit_test(what_has_no_counts_is_neither_offered_nor_excluded),
 		cmocka_unit_test(recursion_finds_the_same),
+		cmocka_unit_test(ways_of_words_have_it),
+		cmocka_unit_test(random_networks_have_it),
 	};
 	return cmocka_run_group_tests_name("exact search", tests, NULL, NULL);
 }

@@ -20,6 +20,10 @@
  */
 enum { DRAWS = 10, DRAWS_MOST = 500, TICKS = 5000, EVALUATIONS = 200 };
 
+/* A budget does not count what is listed ahead, which may be a million residencies or spatial
+ * bounds: a search in one thread is told to stop when it asks so often. */
+enum { ASKS_MOST = 4000 };
+
 /* Sums of doubles; the exact search takes energies for equal that differ by 1e-12. */
 #define ROUNDING 4e-12
 
@@ -40,10 +44,21 @@ struct question {
 	double epsilon;
 };
 
+static bool has_asked_enough(void *listener)
+{
+	int *asks = listener;
+	*asks += *asks < ASKS_MOST;
+	return *asks == ASKS_MOST;
+}
+
 static struct nest_search search_of(const struct question *question)
 {
 	struct nest_search search =
 		nest_problem_search(question->problem, question->solver, question->budget);
+	if (question->jobs <= 1) {
+		search.stop = has_asked_enough;
+		search.listener = arena_new(question->problem->arena, int);
+	}
 	search.seed = question->seed;
 	search.start = question->start;
 	search.epsilon = question->epsilon;
@@ -302,6 +317,8 @@ static void repeat(const struct failure *failure, struct random *random)
 	static const double parts[] = {0.001, 0.05, 0.5};
 	const struct nest_problem *problem = failure->problem;
 	struct explored proof = prove(problem);
+	if (proof.stopped)
+		return;
 	for (int jobs = 2; jobs <= 7; jobs += 5) {
 		struct explored shared =
 			ask(&(struct question){problem, "exact", .budget = TICKS, .jobs = jobs});

@@ -2,9 +2,11 @@
 #include "search/nest_search.h"
 #include "search/solver.h"
 #include "solvers/map/nest_moves.h"
+#include "solvers/map/uneven_padded.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
+#include "tests/support/nest_line.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -277,6 +279,64 @@ static void offers_keep_every_rule(void **state)
 	assert_true(!draws_are_many(count) || met > count);
 }
 
+/* --- what the search over factors that need not divide begins with */
+
+static void run_padded(struct run *run, const struct problem *problem)
+{
+	struct nest_offers offers = nest_offers_open(run, problem->nest);
+	uneven_padded(run, problem->nest, &offers, 400);
+	nest_offers_close(&offers);
+}
+
+static const struct solver padded = {.stage = STAGE_MAP, .name = "padded", .run = run_padded};
+
+static long expect_padded_inside(
+	const struct setting *setting, struct objectives objectives, uint64_t seed, long draw)
+{
+	struct nest_search search = search_of(setting, objectives, NULL, 0, 1);
+	struct problem problem = {.stage = STAGE_MAP, .nest = &search};
+	struct answer answer = solve(&padded, &problem, 0, 1, setting->arena);
+	long met = 0;
+	for (size_t i = 0; i < answer.candidate_count; i++)
+		expect_member(
+			setting, answer.candidates[i].mappings, padded.name, seed, draw, &met);
+	return met;
+}
+
+static void padded_mappings_come_back_into_the_space(void **state)
+{
+	uint64_t seed = draws_seed(77);
+	long count = draws(60), met = 0;
+	for (long draw = 0; draw < count; draw++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)draw);
+		struct setting setting;
+		draw_setting(&random, arena, 60, true, &setting);
+		setting.domain->imperfect = UINT32_MAX;
+		setting.space = space_make(arena, setting.domain);
+		met += expect_padded_inside(&setting, draw_objectives(&random), seed, draw);
+		arena_close(arena);
+	}
+	printf("%ld offers found among the mappings of their space\n", met);
+	assert_true(!draws_are_many(count) || met > count / 4);
+}
+
+/* Three are padded to six, two times three, and cut back to two times two. */
+static void three_stay_three_where_the_domain_says_so(void **state)
+{
+	struct setting setting = {.arena = arena_open()};
+	setting.nest =
+		*nest_line(setting.arena, "DRAM RF (PE:2) MAC", "Z[b] = A[b], b=3", "DRAM: b3");
+	setting.domain = nest_domain_free(setting.arena, &setting.nest);
+	setting.domain->imperfect = 1;
+	setting.domain->rows[nest_line_level(&setting.nest, "RF")->row].temporal[0] =
+		(struct factor_domain){.least = 3, .most = 3};
+	setting.space = space_make(setting.arena, setting.domain);
+	struct objectives latency = {1, {OBJECTIVE_LATENCY}};
+	assert_true(expect_padded_inside(&setting, latency, 0, 0) > 0);
+	arena_close(setting.arena);
+}
+
 static void expect_same(
 	const struct explored *a, const struct explored *b, const char *solver, int jobs)
 {
@@ -414,6 +474,8 @@ int main(void)
 		cmocka_unit_test(moves_stay_inside),
 		cmocka_unit_test(what_leaves_the_domain_is_seen),
 		cmocka_unit_test(offers_keep_every_rule),
+		cmocka_unit_test(padded_mappings_come_back_into_the_space),
+		cmocka_unit_test(three_stay_three_where_the_domain_says_so),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(draws_end_when_they_should),
 		cmocka_unit_test(time_enough_finds_the_optimum),

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/uneven_padded.h"
+#include "solvers/map/nest_moves.h"
 #include "solvers/map/uneven_steps.h"
 #include "solvers/map/uneven_view.h"
 #include "tests/support/draws.h"
@@ -234,8 +234,8 @@ static const char *cut_one(struct cuts *cuts)
 	space_draw(cuts->of_padded.space, cuts->random, mapping);
 	if (nest_evaluate(cuts->of_padded.model, mapping, &of_padded, &before) != NEST_FITS)
 		return NULL;
-	for (int d = 0; d < mapping->loop_count; d++)
-		uneven_padded_cut(cuts->of_real.space, d, mapping);
+	struct nest_moves moves = nest_moves_make(cuts->of_real.space);
+	*mapping = nest_moves_adopt(&moves, mapping);
 	enum nest_verdict verdict = nest_evaluate(cuts->of_real.model, mapping, &of_real, &after);
 	double pj_before = moved_pj(cuts, &before), pj = moved_pj(cuts, &after);
 	cuts->mappings++;

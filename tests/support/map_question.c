@@ -23,6 +23,14 @@ static void lift_home(struct hierarchy *hierarchy)
 	hierarchy->levels[i].least_utilization = 0;
 }
 
+static void price_networks(struct random *random, struct hierarchy *hierarchy)
+{
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		hierarchy->levels[i].hop_pj = (double)random_below(random, 5) / 4;
+		hierarchy->levels[i].router_pj = (double)random_below(random, 3) / 4;
+	}
+}
+
 static enum objective draw_accesses(struct random *random, const struct hierarchy *hierarchy)
 {
 	int level;
@@ -62,6 +70,8 @@ bool map_question_draw(const struct map_questions *class, struct random *random,
 	out->objectives = wishes[random_below(random, sizeof wishes / sizeof *wishes)];
 	if (random_below(random, 5) == 0)
 		out->objectives.at[0] = draw_accesses(random, &out->nest.hierarchy);
+	if (class->networks)
+		price_networks(random, &out->nest.hierarchy);
 	return true;
 }
 

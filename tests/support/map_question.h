@@ -18,7 +18,8 @@ struct map_questions {
 	struct nest_case_options options;
 	bool constraints; /* as texts; else bounds, orders, ... narrowed by hand */
 	bool imperfect;   /* factors of most dimensions need not divide */
-	bool unproven;    /* what exact finds need not be proven */
+	bool networks;    /* they cost energy */
+	bool uncounted;   /* some mappings may have no counts: nobody proves an optimum then */
 };
 
 /* Into out->arena.  False: the constraints clash. */
