@@ -94,9 +94,6 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 static int tell_end(const struct broadcast_explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
 	if (!explored->frontier.count)
 		fprintf(stderr, "lxplore: no way to carry it out was found%s%s\n",
 			record->limit ? ": " : "", record->limit ? record->limit : "");
@@ -139,5 +136,5 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 		command_print(broadcast_pareto_csv(arena, &explored, clock_ns(inputs)));
 	else
 		command_print(broadcast_run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	return command_end(explored.fault, tell_end(&explored, &record, folder, request->quiet));
 }

@@ -38,9 +38,6 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 static int tell_end(const struct explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
 	if (!explored->frontier.count) {
 		fprintf(stderr, "lxplore: no plan was found%s%s\n", record->limit ? ": " : "",
 			record->limit ? record->limit : "");
@@ -125,7 +122,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		command_print(pareto_csv(arena, inputs.arch, &explored.frontier));
 	else
 		command_print(run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request.quiet);
+	return command_end(explored.fault, tell_end(&explored, &record, folder, request.quiet));
 }
 
 static const struct option options[] = {

@@ -28,9 +28,6 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 static int tell_end(const struct nest_explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
 	if (explored->complaint)
 		fprintf(stderr, "lxplore: %s\n", explored->complaint);
 	if (!explored->frontier.count) {
@@ -121,5 +118,5 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		      : request->format == FORMAT_CSV
 			      ? nest_pareto_csv(arena, &search, &explored)
 			      : nest_run_json(arena, &record, &search, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	return command_end(explored.fault, tell_end(&explored, &record, folder, request->quiet));
 }

@@ -145,9 +145,6 @@ static void write_results(struct arena *arena, const char *folder, const struct 
 static int tell_end(const struct project_explored *explored, const struct run_record *record,
 	const char *folder, bool quiet)
 {
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
 	if (explored->complaint)
 		fprintf(stderr, "lxplore: %s\n", explored->complaint);
 	if (!explored->frontier.count) {
@@ -186,5 +183,5 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 		      : request->format == FORMAT_CSV
 			      ? projection_pareto_csv(arena, &explored)
 			      : projection_run_json(arena, &record, &explored));
-	return tell_end(&explored, &record, folder, request->quiet);
+	return command_end(explored.fault, tell_end(&explored, &record, folder, request->quiet));
 }
