@@ -12,10 +12,11 @@
  */
 enum exit_status {
 	EXIT_FOUND = 0,
-	EXIT_IMPOSSIBLE = 1, /* proven infeasible, or an illegal plan */
-	EXIT_INPUT = 2,      /* the input is wrong */
-	EXIT_NOTHING = 3,    /* budget ended with nothing found */
-	EXIT_WORLD = 4,      /* disk, memory */
+	EXIT_IMPOSSIBLE =
+		1,        /* proven infeasible, an illegal plan, or simulator and model disagree */
+	EXIT_INPUT = 2,   /* the input is wrong */
+	EXIT_NOTHING = 3, /* budget ended with nothing found */
+	EXIT_WORLD = 4,   /* disk, memory */
 	EXIT_INTERRUPTED = 130,
 };
 
@@ -38,6 +39,12 @@ int command_certificate(struct arena *arena, const struct arguments *arguments, 
 
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);
+
+/*
+ * The end of a search that would have this status.  The first disagreement of simulator and model,
+ * NULL for none, is told and makes it EXIT_IMPOSSIBLE, unless the search was interrupted.
+ */
+int command_end(const char *fault, int status);
 
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);

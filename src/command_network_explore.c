@@ -209,14 +209,12 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	write_results(arena, folder, &record, &explored, chosen);
 	print_results(arena, &explored, &record, request->format, &nets->limits, chosen);
 	int status = EXIT_FOUND;
-	if (explored.total.fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored.total.fault);
 	if (explored.missing)
 		status = tell_missing(arena, &explored, &record);
 	else if (limits.any && chosen == SIZE_MAX)
 		status = tell_miss(arena, &explored, &nets->limits, &limits);
 	if (!request->quiet && !explored.missing)
 		tell_end(&explored, &record, folder);
-	return listener_interrupted() ? EXIT_INTERRUPTED : status;
+	return command_end(
+		explored.total.fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }

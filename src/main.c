@@ -31,6 +31,14 @@ int command_refuse(const struct diag *diag)
 	return EXIT_INPUT;
 }
 
+int command_end(const char *fault, int status)
+{
+	if (!fault)
+		return status;
+	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
+	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
+}
+
 void command_print(const char *text)
 {
 	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)

@@ -110,16 +110,14 @@ int results_end(struct arena *arena, const char *folder, const struct results_te
 	command_print(request->format == FORMAT_TEXT  ? texts->table
 		      : request->format == FORMAT_CSV ? texts->pareto
 						      : texts->run);
-	if (explored->fault)
-		fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n",
-			explored->fault);
 	if (explored->complaint)
 		fprintf(stderr, "lxplore: %s\n", explored->complaint);
 	if (!explored->frontier.count)
 		status = tell_nothing(arena, texts, explored, record);
 	else if (!request->quiet)
 		tell_points(folder, texts, explored, record);
-	return listener_interrupted() ? EXIT_INTERRUPTED : status;
+	return command_end(
+		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,

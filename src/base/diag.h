@@ -29,7 +29,19 @@ struct source {
 	const char *bytes;
 	size_t length;
 	uint64_t hash; /* of a file: FNV-1a, 64 bits, of all that was read */
+	const struct source_mark
+		*marks; /* see source_mark; NULL: places are counted from the start */
+	size_t mark_count;
 };
+
+/* The line and column of the character at a byte. */
+struct source_mark {
+	size_t at;
+	int line, column;
+};
+
+/* Marks places in a long text, so that the place of a byte, and the reverse, is soon found. */
+void source_mark(struct arena *arena, struct source *source);
 
 /* 1-based; columns count characters, not bytes.  source NULL: no place known;
  * line 0: the file as a whole. */

@@ -1,41 +1,80 @@
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/utf8.h"
 
+/* Over one character, or one end of a line. */
+static void advance(const struct source *source, struct source_mark *mark)
+{
+	uint32_t character;
+	size_t left = source->length - mark->at;
+	size_t size = utf8_break(source->bytes + mark->at, left);
+	if (size) {
+		mark->line++;
+		mark->column = 1;
+	} else {
+		size = utf8_read(source->bytes + mark->at, left, &character);
+		mark->column++;
+	}
+	mark->at += size ? size : 1;
+}
+
+enum { MARK_BYTES = 512 };
+
+void source_mark(struct arena *arena, struct source *source)
+{
+	struct source_mark mark = {0, 1, 1};
+	struct source_mark *marks =
+		arena_array(arena, struct source_mark, source->length / MARK_BYTES + 1);
+	source->mark_count = 0;
+	while (mark.at < source->length) {
+		if (mark.at >= source->mark_count * MARK_BYTES)
+			marks[source->mark_count++] = mark;
+		advance(source, &mark);
+	}
+	source->marks = marks;
+}
+
+/* Whether the mark stands at the place or before it. */
+static bool is_at_most(const struct source_mark *mark, int line, int column)
+{
+	return mark->line < line || (mark->line == line && mark->column <= column);
+}
+
 size_t source_offset(const struct source *source, int line, int column)
 {
-	size_t at = 0;
-	for (int l = 1; l < line && at < source->length;) {
-		size_t size = utf8_break(source->bytes + at, source->length - at);
-		l += size > 0;
-		at += size ? size : 1;
+	struct source_mark mark = {0, 1, 1};
+	size_t low = 0, high = source->mark_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (is_at_most(&source->marks[middle], line, column))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	for (int c = 1; c < column && at < source->length; c++) {
-		uint32_t character;
-		size_t left = source->length - at;
-		if (utf8_break(source->bytes + at, left))
-			break;
-		size_t size = utf8_read(source->bytes + at, left, &character);
-		at += size ? size : 1;
-	}
-	return at;
+	if (low)
+		mark = source->marks[low - 1];
+	while (mark.at < source->length && mark.line < line)
+		advance(source, &mark);
+	while (mark.at < source->length && mark.column < column &&
+		!utf8_break(source->bytes + mark.at, source->length - mark.at))
+		advance(source, &mark);
+	return mark.at;
 }
 
 static void locate(const struct source *source, size_t end, int *line, int *column)
 {
-	*line = *column = 1;
-	for (size_t at = 0; at < end && at < source->length;) {
-		uint32_t character;
-		size_t left = source->length - at;
-		size_t size = utf8_break(source->bytes + at, left);
-		if (size) {
-			++*line;
-			*column = 1;
-		} else {
-			size = utf8_read(source->bytes + at, left, &character);
-			++*column;
-		}
-		at += size ? size : 1;
-	}
+	struct source_mark mark = {0, 1, 1};
+	size_t i = end / MARK_BYTES;
+	if (i >= source->mark_count)
+		i = source->mark_count ? source->mark_count - 1 : 0;
+	if (i && source->marks[i].at > end)
+		i--;
+	if (source->mark_count)
+		mark = source->marks[i];
+	while (mark.at < end && mark.at < source->length)
+		advance(source, &mark);
+	*line = mark.line;
+	*column = mark.column;
 }
 
 struct span source_span(const struct source *source, size_t from, size_t to)

@@ -26,24 +26,8 @@ struct ert {
 	struct array(struct table) tables; /* of levels */
 	struct names by_name;              /* whole names, to tables */
 	struct array(const char *) others; /* names of tables of no level */
-	const struct node_entry *stranger; /* the first key that means nothing, or NULL */
 	bool named[ARCH_LEVELS_MOST];      /* levels that have a table */
 };
-
-/* Keys that are not near one of an ERT's are no misspellings: Timeloop passes them by. */
-static void close_map(struct ert *ert, struct reader *map)
-{
-	static const char *const keys[] = {
-		"version", "tables", "name", "actions", "arguments", "energy", NULL};
-	for (size_t i = 0; i < map->map->count; i++) {
-		const struct node_entry *entry = &map->map->entries[i];
-		if (suggest(entry->key, keys))
-			continue;
-		read_node(map, entry->key, OPTIONAL);
-		ert->stranger = ert->stranger ? ert->stranger : entry;
-	}
-	reader_done(map);
-}
 
 /*
  * A name ends behind its last dot; if that belongs to the two of a range, the range is cut off
@@ -105,7 +89,7 @@ static void read_action(
 		map.what = arena_format(ert->reading->arena, "action '%s'", name);
 	read_node(&map, "arguments", OPTIONAL);
 	bool known = read_picojoules(&map, "energy", REQUIRED, &pj);
-	close_map(ert, &map);
+	reader_done_lenient(&map);
 	if (named && known)
 		add_action(table, name, pj);
 }
@@ -120,7 +104,7 @@ static void read_listed_table(struct ert *ert, const struct node *node)
 	if (read_text(&map, "name", REQUIRED, &path))
 		table = find_table(ert, path);
 	const struct node *actions = read_list(&map, "actions", REQUIRED);
-	close_map(ert, &map);
+	reader_done_lenient(&map);
 	for (size_t i = 0; actions && i < actions->count; i++)
 		read_action(ert, actions->items[i], NULL, table);
 }
@@ -257,9 +241,6 @@ static void tell_rest(const struct ert *ert, struct span span)
 	for (size_t i = 0; i < ert->others.count && i < LISTED_MOST && !near; i++)
 		near = suggest(level_name(arena, ert->others.at[i]), lacking);
 	const char *hint = near ? arena_format(arena, "; did you mean '%s'?", near) : "";
-	if (ert->stranger)
-		diag_note(ert->reading->diag, ert->stranger->key_span,
-			"no use is made of '%s' in an ERT", ert->stranger->key);
 	if (ert->others.count && !served)
 		diag_error(ert->reading->diag, span, "no table of the ERT names a level: %s%s",
 			others, hint);
@@ -286,7 +267,7 @@ const struct arch *ert_read(
 		return NULL;
 	read_node(&map, "version", OPTIONAL);
 	const struct node *tables = read_node(&map, "tables", REQUIRED);
-	close_map(&ert, &map);
+	reader_done_lenient(&map);
 	if (tables)
 		read_tables(&ert, tables);
 	if (diag_errors(reading->diag) == errors)

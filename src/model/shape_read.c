@@ -199,8 +199,19 @@ static void read_unused(struct problem *problem, const struct reader *map)
 	}
 }
 
+/* Where a word of a projection stands: bytes `from` to `to` of the node's text, or all of it. */
+struct place {
+	const struct node *node;
+	size_t from, to;
+};
+
+static struct span place_span(const struct place *place)
+{
+	return place->to ? node_part(place->node, place->from, place->to) : place->node->span;
+}
+
 /* One factor of a term into its dimension or its multiplier. */
-static bool multiply(struct problem *problem, const char *word, struct span span, int *dimension,
+static bool multiply(struct problem *problem, const char *word, struct place place, int *dimension,
 	int64_t *multiplier)
 {
 	const char *digits = word;
@@ -208,7 +219,8 @@ static bool multiply(struct problem *problem, const char *word, struct span span
 	int d = shape_dimension(problem->shape, word);
 	const struct coefficient *coefficient = find_coefficient(problem, word);
 	if (d >= 0 && *dimension >= 0) {
-		WRONG(problem, span, "a term of a projection has one dimension, not '%s' and '%s'",
+		WRONG(problem, place_span(&place),
+			"a term of a projection has one dimension, not '%s' and '%s'",
 			problem->shape->dimensions[*dimension].name, word);
 		return false;
 	}
@@ -227,13 +239,15 @@ static bool multiply(struct problem *problem, const char *word, struct span span
 			known[count++] = problem->coefficients[i].name;
 		known[count] = NULL;
 		const char *near = suggest(word, known);
-		WRONG(problem, span, "'%s' is neither a dimension nor a coefficient%s%s%s", word,
+		WRONG(problem, place_span(&place),
+			"'%s' is neither a dimension nor a coefficient%s%s%s", word,
 			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 		return false;
 	}
 	if (number_mul(*multiplier, number, multiplier))
 		return true;
-	WRONG(problem, span, "the coefficients of a term multiply to more than an int64_t");
+	WRONG(problem, place_span(&place),
+		"the coefficients of a term multiply to more than an int64_t");
 	return false;
 }
 
@@ -270,7 +284,7 @@ static void read_text_terms(
 					text);
 				return;
 			}
-			good &= multiply(problem, word, node_part(scalar, at, at + length),
+			good &= multiply(problem, word, (struct place){scalar, at, at + length},
 				&dimension, &multiplier);
 			at += length;
 			at += strspn(text + at, " \t");
@@ -297,7 +311,8 @@ static void read_term(struct problem *problem, const struct node *list, struct s
 		const char *word;
 		good &= node_text(problem->reading, list->items[i],
 				"a dimension or coefficient of a projection", &word) &&
-			multiply(problem, word, list->items[i]->span, &dimension, &multiplier);
+			multiply(problem, word, (struct place){list->items[i], 0, 0}, &dimension,
+				&multiplier);
 	}
 	if (good)
 		add_term(problem, rank, dimension, multiplier, list->span);

@@ -70,6 +70,7 @@ static void set_bytes(struct arena *arena, struct source *source, const char *by
 	source->bytes = arena_copy(arena, bytes + skip, length - skip);
 	source->length = length - skip;
 	source->hash = hash_bytes(bytes, length);
+	source_mark(arena, source);
 }
 
 /* 0, or the error of the system.  At least one byte more than allowed shows the excess. */

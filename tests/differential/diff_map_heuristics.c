@@ -56,8 +56,8 @@ static struct nest_search search_of(const struct question *question)
 	struct nest_search search =
 		nest_problem_search(question->problem, question->solver, question->budget);
 	if (question->jobs <= 1) {
-		search.stop = has_asked_enough;
-		search.listener = arena_new(question->problem->arena, int);
+		search.asker.stop = has_asked_enough;
+		search.asker.listener = arena_new(question->problem->arena, int);
 	}
 	search.seed = question->seed;
 	search.start = question->start;

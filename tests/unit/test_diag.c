@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/text.h"
 #include "tests/support/complaints.h"
 
 #include <string.h>
@@ -90,6 +91,32 @@ static void a_span_of_several_lines_ends_with_its_first(void **state)
 	assert_string_equal(complaints_text(*state, diag), "f:1:4: error: no\n"
 							   "    1 | a: [1,\n"
 							   "      |    ^~~\n");
+}
+
+/* Lines of several lengths, with characters of two and three bytes; byte by byte, and back. */
+static void marks_change_no_place(void **state)
+{
+	static const char *const words[] = {"abc", "\u00e9", "\n", "\u4e2d", "\r\n", " ", "\u2028"};
+	struct text text = text_open(*state);
+	for (int i = 0; i < 1500; i++)
+		text_add(&text, "%s", words[i * i % 1001 % (i < 700 ? 2 : 7)]);
+	struct source source = {.name = "f", .bytes = text_read(&text), .length = text.length};
+	struct source marked = source;
+	source_mark(*state, &marked);
+	assert_true(marked.mark_count > 5);
+	for (size_t at = 0; at <= source.length; at++) {
+		struct span slow = source_span(&source, at, source.length);
+		struct span fast = source_span(&marked, at, source.length);
+		assert_int_equal(slow.line, fast.line);
+		assert_int_equal(slow.column, fast.column);
+		assert_int_equal(slow.end_line, fast.end_line);
+		assert_int_equal(slow.end_column, fast.end_column);
+		assert_int_equal(source_offset(&source, slow.line, slow.column),
+			source_offset(&marked, slow.line, slow.column));
+		assert_int_equal(source_offset(&source, slow.line, slow.column + 2000),
+			source_offset(&marked, slow.line, slow.column + 2000));
+	}
+	assert_int_equal(source_offset(&marked, 100000, 1), source.length);
 }
 
 static void places_may_be_unknown_or_a_whole_file(void **state)
@@ -191,6 +218,7 @@ int main(void)
 		TEST(control_characters_and_broken_bytes_do_not_reach_the_terminal),
 		TEST(a_long_line_is_cut_around_the_caret),
 		TEST(a_span_of_several_lines_ends_with_its_first),
+		TEST(marks_change_no_place),
 		TEST(places_may_be_unknown_or_a_whole_file),
 		TEST(past_the_most_errors_are_only_counted),
 		TEST(the_same_complaint_is_kept_once),
