@@ -334,6 +334,18 @@ static const struct {
 		"DRAM: K16 N4 M7 | PE: N2",
 		"p.yaml:4:3: warning: the spatial loops of 'inter_PE_spatial' are given twice"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
+	 "- {target: DRAM, type: temporal, permutation: MKN}\n",
+		"DRAM: N8 K16 M7", ""},
+	{"- {target: DRAM, type: temporal, permutation: MKN}\n"
+	 "- {target: DRAM, type: temporal, factors: M7 K4 N4, permutation: ''}\n"
+	 "- {target: PE, type: spatial, factors: N2 K4, permutation: NKM}\n"
+	 "- {target: PE, type: spatial, split: 1}\n",
+		"DRAM: N4 K4 M7 | PE: N2 K4@y", ""},
+	{"- {target: DRAM, type: temporal, factors: M7; K16;N8, permutation: MKNM}\n",
+		"DRAM: N8 K16 M7",
+		"p.yaml:2:71: warning: every dimension is in the permutation before this 'M', which "
+		"is left out, as in Timeloop"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
 	 "- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
 		"DRAM: K16 N8 M7 | keep DRAM,RF: A",
 		"p.yaml:3:52: warning: whether 'GLB' keeps 'A' is said twice"},
