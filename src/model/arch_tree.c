@@ -328,8 +328,9 @@ static void open_subtree(struct tree *tree, const struct node *list)
 	}
 	if (!reader_open(&node, draft->reading, list->items[0], "subtree"))
 		return;
-	if (read_text(&node, "name", OPTIONAL, &text))
-		read_name(tree, node_find(node.map, "name"), text, &name, &copies);
+	const struct node *named = read_node(&node, "name", OPTIONAL);
+	if (!node_is_empty(named) && read_text(&node, "name", OPTIONAL, &text))
+		read_name(tree, named, text, &name, &copies);
 	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
 		WRONG(draft, node.map->span, "'%s' has too many instances", name);
 		tree->copies = 1;

@@ -379,6 +379,10 @@ bool nest_mapping_read(const struct reading *reading, const struct node *node,
 	directives->shape = shape;
 	directives->span = node->span;
 	directives->mapping = nest_mapping_make(arch, shape);
+	if (node_find(node, "node-type"))
+		return reading_refuse(reading, node,
+			"'node-type' begins a tree of tiles, as in TileFlow, which is not read: a "
+			"mapping is a list of directives");
 	if (node->kind != NODE_LIST)
 		return reading_refuse(reading, node, "a mapping is a list of directives, not %s",
 			node_kind_name(node));

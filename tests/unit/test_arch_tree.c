@@ -175,6 +175,13 @@ static void components_without_attributes_are_searched_for_them(void **state)
 	assert_int_equal(arch->levels[1].fanout_x, 2);
 }
 
+static void a_subtree_needs_no_name(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		"architecture:\n  version: 0.3\n  subtree:\n  - name:\n    local:\n" DRAM MAC);
+	assert_int_equal(arch->level_count, 2);
+}
+
 /* One level with some attributes; *said is what was complained of. */
 static const struct level *level_with(
 	struct arena *arena, const char *attributes, const char **said)
@@ -379,6 +386,18 @@ static void cycle_times_may_have_many_digits(void **state)
 	}
 }
 
+/* -1 stands for what is still to be set. */
+static void a_negative_cycle_time_is_none(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(
+		*state, "variables: {global_cycle_seconds: -1}\n" TREE("0.3", DRAM MAC), diag);
+	assert_non_null(arch);
+	assert_int_equal(arch->clock_hz.num, 1000000000);
+	assert_string_equal(first_said(*state, diag),
+		"warning: 'global_cycle_seconds' in the variables is no cycle time and is left out");
+}
+
 static void what_is_wrong_is_said(void **state)
 {
 	static const struct {
@@ -456,7 +475,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(meshes_follow_from_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_level_is_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_adder_alone_computes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_subtree_needs_no_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_number_in_brackets_is_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_negative_cycle_time_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			components_without_attributes_are_searched_for_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(words_count_in_timeloops_order, set_up, tear_down),

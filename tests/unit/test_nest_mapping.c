@@ -283,6 +283,8 @@ static const struct {
 	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
 	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
 	{"  {GLB: 4}\n", "p.yaml:2:3: error: a mapping is a list of directives, not a map"},
+	{"  {node-type: Tile, target: GLB, subtree: []}\n",
+		"p.yaml:2:3: error: 'node-type' begins a tree of tiles, as in TileFlow"},
 	{"  \"DRAM: M7 N8 K4\"\n",
 		"p.yaml:2:3: error: the factors of dimension 'K' multiply to 4, not to its extent 16"},
 	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"

@@ -222,6 +222,8 @@ static const struct {
 	{"stride: 2", "densities: {Weights: 1, Inputs: {density: 0.83}}",
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
+	{"  instance:", "  ops: []\n  instance:",
+		"error: 'ops' are several operations, as in TileFlow, and a problem is one"},
 	{"stride: 2", "commonDensity: 0.5",
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
