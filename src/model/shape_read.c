@@ -507,12 +507,13 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 	shape->name = "problem";
 	read_version(problem, map);
 	const struct node *ops = may_lack ? node_find(map->map, "ops") : NULL;
-	if (ops) {
+	if (ops)
 		WRONG(problem, ops->span,
-			"'ops' are several operations, as in TileFlow, and a problem is one: give "
-			"the dimensions, data_spaces and instance of one of them");
+			"'ops', several operations in one problem, and 'node-type' in a mapping are "
+			"TileFlow's and not read; give the dimensions, data_spaces and instance of "
+			"one of them");
+	if (ops && !node_find(map->map, "dimensions"))
 		return NULL;
-	}
 	struct reader *form = open_shape(problem, map, shapes, may_lack, &inner);
 	if (!form)
 		return NULL;

@@ -223,7 +223,8 @@ static const struct {
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
 	{"  instance:", "  ops: []\n  instance:",
-		"error: 'ops' are several operations, as in TileFlow, and a problem is one"},
+		"error: 'ops', several operations in one problem, and 'node-type' in a mapping are "
+		"TileFlow's"},
 	{"stride: 2", "commonDensity: 0.5",
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
