@@ -65,9 +65,9 @@ bool arch_class_multiplies(const char *name)
 void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)
 {
 	draft->arch->levels[r].name = name;
-	if (strpbrk(name, " \t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
+	if (strpbrk(name, "\"\t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
 		WRONG(draft, span,
-			"'%s' cannot name a level: mappings use blanks, ':', '|', ',', ';' and the "
+			"'%s' cannot name a level: mappings use quotes, ':', '|', ',', ';' and the "
 			"words 'keep' and 'nowhere' themselves",
 			name);
 	int other = arch_level(draft->arch, name);

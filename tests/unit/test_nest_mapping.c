@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "model/nest_mapping.h"
+#include "tests/support/arch_text.h"
 #include "tests/support/nest_text.h"
 
 #include <string.h>
@@ -244,6 +245,28 @@ static void names_may_be_long(void **state)
 		"DRAM: K1=3 Cin4 C2 | GLB: C4 K1=2");
 	const char *yaml = nest_mapping_write(f->arena, f->nodes, shape, &mapping);
 	assert_true(nest_mapping_of_text(f->arena, f->nodes, shape, yaml, &again, &complaints));
+	assert_true(mapping_equal(&mapping, &again));
+}
+
+static void names_of_levels_may_have_blanks(void **state)
+{
+	const struct fixture *f = *state;
+	const struct arch *arch = arch_of_text(f->arena,
+		"architecture: {version: 0.3, subtree: [{name: s, local: [{name: DRAM, class: DRAM}, "
+		"{name: big buf, class: SRAM}, {name: mac, class: intmac}]}]}\n",
+		diag_open(f->arena));
+	struct mapping mapping, again;
+	const char *complaints;
+	assert_non_null(arch);
+	assert_true(nest_mapping_of_text(f->arena, arch, f->shape,
+		"mapping:\n"
+		"- {target: DRAM, type: temporal, factors: M7 N8}\n"
+		"- {target: big buf, type: temporal, factors: K16}\n"
+		"- {target: big buf, type: bypass, bypass: [A]}\n",
+		&mapping, &complaints));
+	const char *line = nest_mapping_print(f->arena, arch, f->shape, &mapping);
+	assert_non_null(strstr(line, "DRAM: N8 M7 | \"big buf\": K16 | keep "));
+	assert_null(nest_mapping_parse(f->arena, arch, f->shape, line, &again));
 	assert_true(mapping_equal(&mapping, &again));
 }
 
@@ -497,6 +520,7 @@ int main(void)
 		TEST(levels_that_only_fan_out_may_say_so),
 		TEST(a_line_is_a_mapping_too),
 		TEST(names_may_be_long),
+		TEST(names_of_levels_may_have_blanks),
 		TEST(wrong_directives_are_explained),
 		TEST(what_timeloop_takes_is_read),
 		TEST(forms_of_all_years_read_alike),
