@@ -198,7 +198,7 @@ void nest_inputs_wishes(struct nest_inputs *inputs, const struct reading *readin
 	struct exploration *exploration)
 {
 	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
-	if (mapper)
+	if (mapper && !node_is_empty(mapper))
 		nest_inputs_mapper(reading, mapper, inputs, exploration);
 	read_search(reading, search, inputs, exploration);
 	take_options(arguments, inputs, exploration, reading);

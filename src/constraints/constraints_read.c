@@ -123,14 +123,6 @@ static void add(struct finding *finding, const struct constraint_kind *kind,
 		*array_add(finding->context.reading->arena, &finding->found) = constraint;
 }
 
-static bool is_empty(const struct node *node)
-{
-	return !node || (node->kind == NODE_MAP && !node->count) ||
-	       (node->kind == NODE_SCALAR && !node->quoted &&
-		       (!*node->text || text_equal(node->text, "~") ||
-			       text_equal(node->text, "null")));
-}
-
 /* A kind under its own key or an older one. */
 static const struct constraint_kind *kind_of(const char *key, enum constraint_part part)
 {
@@ -170,7 +162,7 @@ static void read_part(struct finding *finding, struct reader *map, enum constrai
 			continue;
 		/* `type: bypass` has a key that is a kind as well */
 		read_node(map, entry->key, OPTIONAL);
-		if (is_empty(entry->value))
+		if (node_is_empty(entry->value))
 			continue;
 		if (kind->parts >> part & 1)
 			add(finding, kind, part, aim, entry->value);
@@ -191,7 +183,7 @@ static void read_group(struct finding *finding, const struct node *node, const s
 	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
 	const struct reading *reading = finding->context.reading;
 	struct reader group, map;
-	if (is_empty(node) || !reader_open(&group, reading, node, "constraints"))
+	if (node_is_empty(node) || !reader_open(&group, reading, node, "constraints"))
 		return;
 	for (int p = 0; p < 3; p++) {
 		const char *name = constraint_part_names[parts[p]];
@@ -203,7 +195,7 @@ static void read_group(struct finding *finding, const struct node *node, const s
 	}
 	read_part(finding, &group, PART_MACHINE, aim);
 	const struct node *sparse = read_node(&group, "max_overbooked_proportion", OPTIONAL);
-	if (!is_empty(sparse))
+	if (!node_is_empty(sparse))
 		refuse_sparse(reading, sparse->span);
 	reader_done(&group);
 }
@@ -315,7 +307,7 @@ static void read_typed(struct finding *finding, struct reader *map, struct reade
 	const struct node *body =
 		part == PART_GRAPH ? NULL : read_node(map, "attributes", OPTIONAL);
 	body = nested ? nested : body;
-	bool apart = !is_empty(body);
+	bool apart = !node_is_empty(body);
 	if (apart && reader_open(&inner, finding->context.reading, body, "constraint")) {
 		read_body(finding, &inner, type, &aim);
 		finish_map(finding, &inner);
@@ -348,10 +340,10 @@ static void read_one(struct finding *finding, const struct node *node)
 	const struct node *nested = node_find(node, "constraints");
 	read_node(&map, "constraints", OPTIONAL);
 	if (!nested || node_find(node, "type") || finding->context.workload) {
-		read_typed(finding, &map, &map, is_empty(nested) ? NULL : nested);
+		read_typed(finding, &map, &map, node_is_empty(nested) ? NULL : nested);
 		return;
 	}
-	if (nested->kind == NODE_LIST || is_empty(nested)) {
+	if (nested->kind == NODE_LIST || node_is_empty(nested)) {
 		read_several(finding, &map, nested);
 		return;
 	}
@@ -364,7 +356,7 @@ static void read_one(struct finding *finding, const struct node *node)
 static const struct node *read_targets(struct reader *map, const char *key)
 {
 	const struct node *list = read_node(map, key, OPTIONAL);
-	return is_empty(list) ? NULL : read_list(map, key, OPTIONAL);
+	return node_is_empty(list) ? NULL : read_list(map, key, OPTIONAL);
 }
 
 static void read_template(struct reader *map)
@@ -376,7 +368,7 @@ static void read_template(struct reader *map)
 
 const struct node *constraints_targets(const struct reading *reading, const struct node *list)
 {
-	if (is_empty(list))
+	if (node_is_empty(list))
 		return NULL;
 	if (list->kind == NODE_LIST)
 		return list;
@@ -389,7 +381,7 @@ const struct node *constraints_targets(const struct reading *reading, const stru
 	const struct node *named = read_node(&map, "constraints", OPTIONAL);
 	const char *key = "constraints";
 	/* `constraints: rowstationary` means the list under constraints_rowstationary. */
-	if (named && named->kind == NODE_SCALAR && !is_empty(named))
+	if (named && named->kind == NODE_SCALAR && !node_is_empty(named))
 		key = arena_format(reading->arena, "constraints_%s", named->text);
 	const struct node *chosen = read_targets(&map, key);
 	if (named && key[strlen("constraints")] && !node_find(list, key))

@@ -22,6 +22,12 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 	const struct node *node = read_node(attributes, "global_cycle_seconds", OPTIONAL);
 	if (!node || !read_number(attributes, "global_cycle_seconds", OPTIONAL, &seconds))
 		return false;
+	if (seconds < 0) {
+		diag_warning(attributes->reading->diag, node->span,
+			"'global_cycle_seconds' in %s is no cycle time and is left out",
+			attributes->what);
+		return false;
+	}
 	bool exact = expr_read(attributes->reading->diag, attributes->reading->variables, node,
 			     "global_cycle_seconds", &value) &&
 		     value.exact && value.num > 0;

@@ -47,6 +47,7 @@ void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct s
 /* What a class makes of a level. */
 enum class_kind { CLASS_STORAGE, CLASS_COMPUTE, CLASS_DUMMY, CLASS_NETWORK, CLASS_UNKNOWN };
 enum class_kind arch_class(const char *name);
+enum class_kind arch_class_in_tree(const char *name); /* in the older form, as Timeloop */
 
 /* Whether Timeloop takes a class for its multipliers; adders and the like compute only where no
  * component has such a class. */

@@ -290,6 +290,12 @@ void arch_keys_note(const struct arch_draft *draft)
 	}
 }
 
+bool arch_keys_known(const char *key)
+{
+	return spelling_of(key) >= 0 || is_of_storages(key) || is_among(key, own_keys) ||
+	       is_among(key, accepted) || text_equal(key, "energy");
+}
+
 const struct node *arch_keys_own(struct reader *node)
 {
 	const struct node *own = node_find(node->map, "attributes");

@@ -29,6 +29,9 @@ void arch_keys_done(struct arch_draft *draft, struct reader *attributes);
 /* All strangers go into the run's note. */
 void arch_keys_note(const struct arch_draft *draft);
 
+/* Whether a key is an attribute that levels read, in any of its spellings. */
+bool arch_keys_known(const char *key);
+
 /* The `attributes:` of a node; NULL if they are missing or empty. */
 const struct node *arch_keys_own(struct reader *node);
 

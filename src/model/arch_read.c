@@ -41,18 +41,33 @@ enum class_kind arch_class(const char *name)
 	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
 }
 
+/* As isBufferClass and isComputeClass of topology.cpp, which neglect all other components; what
+ * only we take for multipliers computes where there are no others. */
+enum class_kind arch_class_in_tree(const char *name)
+{
+	static const char *const storages[] = {
+		"DRAM", "SRAM", "regfile", "smartbuffer", "storage", NULL};
+	enum class_kind kind = arch_class(name);
+	if (kind != CLASS_STORAGE)
+		return kind;
+	for (int i = 0; storages[i]; i++)
+		if (strstr(name, storages[i]))
+			return CLASS_STORAGE;
+	return strstr(name, "mac") || strstr(name, "compute") ? CLASS_COMPUTE : CLASS_UNKNOWN;
+}
+
 bool arch_class_multiplies(const char *name)
 {
 	static const char *const multipliers[] = {"mac", "compute", NULL};
-	return arch_class(name) == CLASS_COMPUTE && contains(name, multipliers);
+	return arch_class_in_tree(name) == CLASS_COMPUTE && contains(name, multipliers);
 }
 
 void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)
 {
 	draft->arch->levels[r].name = name;
-	if (strpbrk(name, " \t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
+	if (strpbrk(name, "\"\t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
 		WRONG(draft, span,
-			"'%s' cannot name a level: mappings use blanks, ':', '|', ',', ';' and the "
+			"'%s' cannot name a level: mappings use quotes, ':', '|', ',', ';' and the "
 			"words 'keep' and 'nowhere' themselves",
 			name);
 	int other = arch_level(draft->arch, name);

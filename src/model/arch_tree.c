@@ -33,14 +33,15 @@ struct tree {
 	const char *outside;    /* its name */
 };
 
-/* A number of a range, and what follows it; -1 if there is none. */
+/* A number of a range, and what follows it and blanks; -1 if there is none. */
 static int64_t take_number(const char **text)
 {
 	char *end;
+	*text += strspn(*text, " ");
 	if (**text < '0' || **text > '9')
 		return -1;
 	long long n = strtoll(*text, &end, 10);
-	*text = end;
+	*text = end + strspn(end, " ");
 	return n <= INT32_MAX ? n : -1;
 }
 
@@ -50,18 +51,28 @@ static bool read_name(struct tree *tree, const struct node *node, const char *te
 {
 	size_t length = strcspn(text, "[");
 	const char *at = text + length;
-	*name = arena_format(tree->draft->reading->arena, "%.*s", (int)length, text);
+	size_t end = length;
+	while (end > 0 && text[length] && text[end - 1] == ' ')
+		end--;
+	*name = arena_format(tree->draft->reading->arena, "%.*s", (int)end, text);
 	*copies = 1;
 	if (!*at)
 		return true;
 	at++;
 	int64_t first = take_number(&at), last = -1;
-	if (first >= 0 && strncmp(at, "..", 2) == 0) {
+	bool dots = strncmp(at, "..", 2) == 0;
+	if (first >= 0 && dots) {
 		at += 2;
 		last = take_number(&at);
 	}
 	if (last >= first && first >= 0 && text_equal(at, "]")) {
 		*copies = last - first + 1;
+		return true;
+	}
+	if (first >= 0 && !dots && text_equal(at, "]")) {
+		diag_warning(tree->draft->reading->diag, node->span,
+			"'%s' is one '%s', as in Timeloop; '%s[1..4]' are four", text, *name,
+			*name);
 		return true;
 	}
 	WRONG(tree->draft, node->span,
@@ -141,7 +152,7 @@ static bool read_class(
 		return false;
 	struct span span = node_find(node->map, "class")->span;
 	const char *near = NULL;
-	switch (arch_class(*device)) {
+	switch (arch_class_in_tree(*device)) {
 	case CLASS_STORAGE:
 		*kind = LEVEL_STORAGE;
 		return true;
@@ -220,6 +231,42 @@ static void add_level(struct tree *tree, const struct reader *node, const char *
 	read_fanout(tree, &entry->attributes, instances, level);
 }
 
+/* What beside the attributes a component says; of others its attributes are among these keys. */
+static bool is_of_component(const char *key)
+{
+	static const char *const keys[] = {"name", "class", "subclass", "enabled",
+		"required_actions", "area_share", "sources", "constraints", "comment", NULL};
+	for (int i = 0; keys[i]; i++)
+		if (text_equal(keys[i], key))
+			return true;
+	return false;
+}
+
+/* Without `attributes` Timeloop looks for them in the component itself. */
+static const struct node *attributes_of(struct tree *tree, struct reader *node)
+{
+	struct arena *arena = tree->draft->reading->arena;
+	const struct node *item = node->map;
+	struct node *parts[2];
+	bool inside = false;
+	for (size_t i = 0; i < item->count; i++)
+		inside |= arch_keys_known(item->entries[i].key);
+	if (!inside || node_find(item, "attributes"))
+		return without_merged(tree, arch_keys_own(node), node->what);
+	for (int own = 0; own < 2; own++) {
+		struct node *part = parts[own] = arena_copy(arena, item, sizeof *item);
+		struct node_entry *entries = arena_array(arena, struct node_entry, item->count);
+		part->count = 0;
+		part->index = NULL;
+		for (size_t i = 0; i < item->count; i++)
+			if (is_of_component(item->entries[i].key) == !own)
+				entries[part->count++] = item->entries[i];
+		part->entries = entries;
+	}
+	node->map = parts[0];
+	return without_merged(tree, parts[1], node->what);
+}
+
 static void open_local(struct tree *tree, const struct node *item)
 {
 	struct arch_draft *draft = tree->draft;
@@ -241,7 +288,7 @@ static void open_local(struct tree *tree, const struct node *item)
 			(struct waiting){item, tree->copies};
 		return;
 	}
-	const struct node *own = without_merged(tree, arch_keys_own(&node), node.what);
+	const struct node *own = attributes_of(tree, &node);
 	read_node(&node, "subclass", OPTIONAL);
 	read_node(&node, "required_actions", OPTIONAL);
 	read_node(&node, "area_share", OPTIONAL);
@@ -281,8 +328,9 @@ static void open_subtree(struct tree *tree, const struct node *list)
 	}
 	if (!reader_open(&node, draft->reading, list->items[0], "subtree"))
 		return;
-	if (read_text(&node, "name", OPTIONAL, &text))
-		read_name(tree, node_find(node.map, "name"), text, &name, &copies);
+	const struct node *named = read_node(&node, "name", OPTIONAL);
+	if (!node_is_empty(named) && read_text(&node, "name", OPTIONAL, &text))
+		read_name(tree, named, text, &name, &copies);
 	if (!number_mul(tree->copies, copies, &tree->copies) || tree->copies > INT32_MAX) {
 		WRONG(draft, node.map->span, "'%s' has too many instances", name);
 		tree->copies = 1;

@@ -38,7 +38,7 @@ static bool is_blank(const struct node *node)
 
 static bool is_gap(char c)
 {
-	return c && strchr(" \t\r\n,", c);
+	return c && strchr(" \t\r\n,;", c);
 }
 
 const char *relation_text(enum relation relation)
@@ -88,7 +88,7 @@ static bool relation_follows(const char *at)
 static const char *scan_name(struct factor_scan *scan)
 {
 	const char *from = scan->at;
-	size_t length = strcspn(from, " \t\n,=<>");
+	size_t length = strcspn(from, " \t\n,;=<>");
 	bool whole = relation_follows(from + length);
 	while (!whole && length > 0 && from[length - 1] >= '0' && from[length - 1] <= '9')
 		length--;
@@ -153,7 +153,7 @@ static void scan_factor(struct factor_scan *scan)
 	struct span span = scan_span(scan, from);
 	scan_relation(&scan->at, &factor.relation);
 	if (!scan_integer(&scan->at, &factor.bound) || !*name) {
-		scan->at += strcspn(scan->at, " \t\n,");
+		scan->at += strcspn(scan->at, " \t\n,;");
 		if (scan->at == from)
 			scan->at++;
 		scan->good = false;
@@ -243,6 +243,13 @@ static void add_to_order(struct order_scan *scan, const char *name, struct span 
 	int d = shape_dimension(scan->shape, name);
 	if (d < 0) {
 		scan->good = refuse_dimension(scan->reading, span, name, scan->shape);
+		return;
+	}
+	if (scan->seen == (UINT32_C(1) << scan->shape->dimension_count) - 1) {
+		diag_warning(scan->reading->diag, span,
+			"every dimension is in the permutation before this '%s', which is left out, "
+			"as in Timeloop",
+			name);
 		return;
 	}
 	if (scan->seen >> d & 1) {

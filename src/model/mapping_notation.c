@@ -64,6 +64,12 @@ static const char *print_row(struct arena *arena, const struct mapping_notation 
 	return text_read(&text);
 }
 
+/* A name with blanks stands in quotes. */
+static const char *quoted(struct arena *arena, const char *name)
+{
+	return strchr(name, ' ') ? arena_format(arena, "\"%s\"", name) : name;
+}
+
 static void print_level(struct text *text, const struct mapping_notation *notation,
 	const struct mapping *mapping, int r)
 {
@@ -72,7 +78,8 @@ static void print_level(struct text *text, const struct mapping_notation *notati
 		const char *row = print_row(text->arena, notation, mapping, r, spatial);
 		const char *kind = spatial ? " spatial" : " temporal";
 		if (*row)
-			text_add(text, "%s%s%s:%s", text->length ? " | " : "", level->name,
+			text_add(text, "%s%s%s:%s", text->length ? " | " : "",
+				quoted(text->arena, level->name),
 				spatial == is_spatial_by_default(level) ? "" : kind, row);
 	}
 }
@@ -82,7 +89,8 @@ static const char *print_places(struct arena *arena, const struct arch *arch, ui
 	struct text text = text_open(arena);
 	for (int r = 0; r < arch->level_count; r++) {
 		if (residency >> r & 1)
-			text_add(&text, "%s%s", text.length ? "," : "", arch->levels[r].name);
+			text_add(&text, "%s%s", text.length ? "," : "",
+				quoted(arena, arch->levels[r].name));
 	}
 	return text.length ? text_read(&text) : "nowhere";
 }
@@ -131,14 +139,16 @@ struct parse {
 	uint32_t last[ARCH_LEVELS_MOST][2][OP_LOOPS_MOST];
 };
 
-/* Up to a blank or one of `stops`. */
+/* Up to a blank or one of `stops`, or what stands in quotes. */
 static const char *scan_name(struct parse *parse, const char *stops)
 {
 	parse->at += strspn(parse->at, " \t");
-	size_t length = strcspn(parse->at, stops);
+	const char *end = *parse->at == '"' ? strchr(parse->at + 1, '"') : NULL;
+	size_t length = end ? (size_t)(end - parse->at) - 1 : strcspn(parse->at, stops);
+	parse->at += end != NULL;
 	char *name = arena_alloc(parse->arena, length + 1);
 	memcpy(name, parse->at, length);
-	parse->at += length;
+	parse->at += length + (end != NULL);
 	return name;
 }
 

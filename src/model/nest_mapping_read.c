@@ -28,6 +28,14 @@ struct bound {
 	struct span span;
 };
 
+/* What directives have said of one row's loops. */
+struct loops {
+	bool bounded, ordered, split;
+	struct span span; /* of the directive that said it */
+	struct directive_order order;
+	int64_t first_y;
+};
+
 /* What reading one mapping knows so far. */
 struct directives {
 	const struct reading *reading;
@@ -36,8 +44,7 @@ struct directives {
 	struct mapping mapping;
 	struct span span;
 	/* [row][spatial] */
-	bool given[ARCH_LEVELS_MOST][2];
-	struct span spans[ARCH_LEVELS_MOST][2];
+	struct loops loops[ARCH_LEVELS_MOST][2];
 	struct bound bounds[ARCH_LEVELS_MOST][2][SHAPE_DIMENSIONS_MOST];
 	/* [row][dataspace] */
 	bool placed[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
@@ -106,15 +113,6 @@ static struct bound *open_row(struct directives *directives, const struct nest_t
 	int r = spatial ? target->block_row : target->row;
 	if (r < 0 || (!spatial && !domain_iterates(directives->arch, r)))
 		return scratch;
-	if (directives->given[r][spatial]) {
-		warn_twice(directives, span, directives->spans[r][spatial],
-			arena_format(directives->reading->arena, "the %s loops of '%s' are given",
-				spatial ? "spatial" : "temporal", target->name));
-		memset(directives->bounds[r][spatial], 0, sizeof directives->bounds[r][spatial]);
-		directives->mapping.rows[r].spatial_y &= spatial ? 0 : UINT16_MAX;
-	}
-	directives->given[r][spatial] = true;
-	directives->spans[r][spatial] = span;
 	return directives->bounds[r][spatial];
 }
 
@@ -128,9 +126,11 @@ static void check_idle(struct directives *directives, const struct bound *bounds
 }
 
 /* Dimensions that are not listed stand outside the listed ones. */
-static void set_order(struct mapping_row *row, bool spatial, const struct directive_order *listed,
-	int dimensions, int split)
+static void set_order(
+	struct mapping_row *row, bool spatial, const struct loops *loops, int dimensions)
 {
+	const struct directive_order *listed = &loops->order;
+	int split = spatial && loops->split ? (int)loops->first_y : dimensions;
 	uint8_t *order = spatial ? row->spatial_order : row->temporal_order;
 	uint32_t seen = 0;
 	int count = 0;
@@ -147,35 +147,60 @@ static void set_order(struct mapping_row *row, bool spatial, const struct direct
 		row->spatial_y |= (uint16_t)(1u << order[i]);
 }
 
+/* Factors, an order and a split are taken from the last directive that says any. */
+static void merge_loops(struct directives *directives, const struct nest_target *target,
+	bool spatial, const struct loops *said)
+{
+	int r = spatial ? target->block_row : target->row;
+	struct loops *loops = &directives->loops[r][spatial];
+	bool again = (loops->bounded && said->bounded) || (loops->ordered && said->ordered) ||
+		     (loops->split && said->split);
+	if (again)
+		warn_twice(directives, said->span, loops->span,
+			arena_format(directives->reading->arena, "the %s loops of '%s' are given",
+				spatial ? "spatial" : "temporal", target->name));
+	if (loops->bounded && said->bounded)
+		memset(directives->bounds[r][spatial], 0, sizeof directives->bounds[r][spatial]);
+	if (said->ordered)
+		loops->order = said->order;
+	if (said->split)
+		loops->first_y = said->first_y;
+	loops->bounded |= said->bounded;
+	loops->ordered |= said->ordered;
+	loops->split |= said->split;
+	loops->span = said->span;
+}
+
 static void read_loops(struct directives *directives, struct reader *map,
 	const struct nest_target *target, bool spatial)
 {
 	const struct reading *reading = directives->reading;
 	const struct shape *shape = directives->shape;
 	struct bound idle[SHAPE_DIMENSIONS_MOST] = {0};
-	struct directive_order order = {0};
-	const struct constraint_factor *list;
-	int count;
-	int64_t split = shape->dimension_count;
+	struct loops said = {.span = map->map->span};
+	const struct constraint_factor *list = NULL;
+	int count = 0;
 	const struct node *factors = read_node(map, "factors", OPTIONAL);
 	const struct node *permutation = read_node(map, "permutation", OPTIONAL);
-	const struct node *first_y = spatial ? read_node(map, "split", OPTIONAL) : NULL;
-	if (first_y)
-		directive_split(reading, first_y, shape, &split);
+	const struct node *split = spatial ? read_node(map, "split", OPTIONAL) : NULL;
+	if (split)
+		said.split = directive_split(reading, split, shape, &said.first_y);
 	struct bound *bounds = open_row(directives, target, spatial, map->map->span, idle);
 	if (!bounds)
 		return;
-	if (factors) {
+	if (factors)
 		directive_factors(reading, factors, shape, &list, &count);
-		set_bounds(directives, list, count, bounds);
-	}
 	if (permutation)
-		directive_order(reading, permutation, shape, &order);
-	if (bounds == idle)
+		directive_order(reading, permutation, shape, &said.order);
+	said.bounded = count > 0;
+	said.ordered = said.order.count > 0 || said.order.suffix_count > 0;
+	if (bounds == idle) {
+		set_bounds(directives, list, count, idle);
 		check_idle(directives, idle, target->name);
-	else
-		set_order(&directives->mapping.rows[spatial ? target->block_row : target->row],
-			spatial, &order, shape->dimension_count, (int)split);
+		return;
+	}
+	merge_loops(directives, target, spatial, &said);
+	set_bounds(directives, list, count, bounds);
 }
 
 static void place(struct directives *directives, const struct nest_target *target, int t, bool keep,
@@ -315,6 +340,14 @@ static struct span place_of(const struct directives *directives, int d)
 	return directives->span;
 }
 
+static void set_orders(struct directives *directives)
+{
+	for (int r = 0; r < directives->arch->level_count; r++)
+		for (int spatial = 1; spatial >= 0; spatial--)
+			set_order(&directives->mapping.rows[r], spatial,
+				&directives->loops[r][spatial], directives->shape->dimension_count);
+}
+
 static void finish_dimension(struct directives *directives, int d)
 {
 	bool perfect;
@@ -346,11 +379,16 @@ bool nest_mapping_read(const struct reading *reading, const struct node *node,
 	directives->shape = shape;
 	directives->span = node->span;
 	directives->mapping = nest_mapping_make(arch, shape);
+	if (node_find(node, "node-type"))
+		return reading_refuse(reading, node,
+			"'node-type' begins a tree of tiles, as in TileFlow, which is not read: a "
+			"mapping is a list of directives");
 	if (node->kind != NODE_LIST)
 		return reading_refuse(reading, node, "a mapping is a list of directives, not %s",
 			node_kind_name(node));
 	for (size_t i = 0; i < node->count; i++)
 		read_directive(directives, node->items[i]);
+	set_orders(directives);
 	if (diag_errors(reading->diag) == errors)
 		for (int d = 0; d < shape->dimension_count; d++)
 			finish_dimension(directives, d);

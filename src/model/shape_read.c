@@ -142,9 +142,16 @@ static bool are_dense(const struct node *densities)
 	return densities->kind == NODE_MAP;
 }
 
-static void check_densities(struct problem *problem, const struct node *node)
+/* `densities` by dataspace, `commonDensity` one for all. */
+static void check_densities(struct problem *problem, struct reader *map)
 {
-	if (node && !are_dense(node))
+	const struct node *common = read_node(map, "commonDensity", OPTIONAL);
+	const struct node *node = read_node(map, "densities", OPTIONAL);
+	if (common && !is_dense(common))
+		node = common;
+	else if (node && are_dense(node))
+		return;
+	if (node)
 		WRONG(problem, node->span,
 			"densities are given; sparse problems are not supported, every element "
 			"counts");
@@ -184,7 +191,7 @@ static void read_extents(struct problem *problem, struct reader *map)
 			SHAPE_EXTENT_MOST, &coefficient->value);
 		coefficient->stated = node_find(map->map, coefficient->name) != NULL;
 	}
-	check_densities(problem, read_node(map, "densities", OPTIONAL));
+	check_densities(problem, map);
 }
 
 static void read_unused(struct problem *problem, const struct reader *map)
@@ -514,6 +521,14 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 	shape->span = map->map->span;
 	shape->name = "problem";
 	read_version(problem, map);
+	const struct node *ops = may_lack ? node_find(map->map, "ops") : NULL;
+	if (ops)
+		WRONG(problem, ops->span,
+			"'ops', several operations in one problem, and 'node-type' in a mapping are "
+			"TileFlow's and not read; give the dimensions, data_spaces and instance of "
+			"one of them");
+	if (ops && !node_find(map->map, "dimensions"))
+		return NULL;
 	struct reader *form = open_shape(problem, map, shapes, may_lack, &inner);
 	if (!form)
 		return NULL;

@@ -210,7 +210,6 @@ static size_t template_length(const char *at, size_t left)
 static bool check_lines(const struct source *source, struct diag *diag)
 {
 	int directives = 0;
-	bool content = false;
 	for (size_t at = 0; at < source->length;) {
 		const char *line = source->bytes + at;
 		size_t length = 0, left = source->length - at;
@@ -236,18 +235,26 @@ static bool check_lines(const struct source *source, struct diag *diag)
 				"more than %d %%TAG directives", TAG_DIRECTIVES_MOST);
 			return false;
 		}
-		size_t blank = 0;
-		while (blank < length && (line[blank] == ' ' || line[blank] == '\t'))
-			blank++;
-		content |= blank < length && line[blank] != '#';
 		at += length;
 		if (at < source->length)
 			at += utf8_break(source->bytes + at, source->length - at);
 	}
-	if (!content)
-		diag_error(diag, (struct span){.source = source},
-			source->length ? "is empty but for comments and blank lines" : "is empty");
-	return content;
+	return true;
+}
+
+bool file_says_nothing(const struct source *source)
+{
+	bool comment = false;
+	for (size_t at = 0; at < source->length; at++) {
+		char c = source->bytes[at];
+		if (c == '\n' || c == '\r')
+			comment = false;
+		else if (c == '#')
+			comment = true;
+		else if (!comment && c != ' ' && c != '\t')
+			return false;
+	}
+	return true;
 }
 
 bool file_check(const struct source *source, struct diag *diag)

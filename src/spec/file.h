@@ -9,7 +9,7 @@
  * large, a regular file without reading it; it is opened once, so it may be a pipe; `file_of_text` does so with text in memory;
  * `file_read_table` reads what has a row for each of many things, up to TABLE_BYTES_MOST.
  * `file_check` finds what a YAML parser would explain badly: what file_check_characters
- * finds, Jinja templates, nothing at all.  `file_check_characters` finds broken UTF-8 and
+ * finds, Jinja templates.  `file_check_characters` finds broken UTF-8 and
  * control characters.
  */
 struct arena;
@@ -22,5 +22,8 @@ const struct source *file_of_text(
 	struct arena *arena, const char *name, const char *text, size_t length, struct diag *diag);
 bool file_check_characters(const struct source *source, struct diag *diag);
 bool file_check(const struct source *source, struct diag *diag);
+
+/* Whether there is nothing in a YAML file but comments and blank lines. */
+bool file_says_nothing(const struct source *source);
 
 #endif

@@ -18,6 +18,14 @@ static const struct node *read_source(
 							   : NULL;
 	if (!file_check(source, diag))
 		return NULL;
+	if (file_says_nothing(source)) {
+		struct span span = {.source = source};
+		struct node *map = arena_new(arena, struct node);
+		diag_warning(diag, span,
+			source->length ? "is empty but for comments and blank lines" : "is empty");
+		*map = (struct node){.kind = NODE_MAP, .span = span};
+		return map;
+	}
 	return loop_nest_is(source) ? loop_nest_read(arena, source, diag)
 				    : compose(arena, source, diag);
 }
@@ -40,6 +48,14 @@ const struct node *node_scalar(struct arena *arena, const char *text, struct spa
 	struct node *node = arena_new(arena, struct node);
 	*node = (struct node){.kind = NODE_SCALAR, .text = text, .span = span};
 	return node;
+}
+
+bool node_is_empty(const struct node *node)
+{
+	return !node || (node->kind == NODE_MAP && !node->count) ||
+	       (node->kind == NODE_SCALAR && !node->quoted &&
+		       (!*node->text || text_equal(node->text, "~") ||
+			       text_equal(node->text, "null")));
 }
 
 int node_index(const struct node *map, const char *key)

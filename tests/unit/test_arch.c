@@ -298,7 +298,7 @@ static void what_is_wrong_is_said(void **state)
 			"error: class 'thing' shows neither storage (DRAM, SRAM, regfile, ...) nor "
 			"compute (mac, array, ...)"},
 		{HEAD SYSTEM "  - !Component {name: a:b, class: DRAM}\n",
-			"error: 'a:b' cannot name a level: mappings use blanks, ':', '|', ',', ';' "
+			"error: 'a:b' cannot name a level: mappings use quotes, ':', '|', ',', ';' "
 			"and the words 'keep' and 'nowhere' themselves"},
 		{HEAD SYSTEM "  - !Component {class: DRAM}\n", "error: level has no 'name'"},
 		{HEAD SYSTEM "  - !Compnent {name: a, class: DRAM}\n",

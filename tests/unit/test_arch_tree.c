@@ -49,7 +49,7 @@ static void subtrees_multiply_what_is_inside(void **state)
 		"      - {name: 'mac[1..2]', class: intmac, attributes: {meshX: 14, meshY: 24}}\n"
 		"      - {name: rf, class: regfile, attributes: {banks: 3, bank_depth: 4, entries: "
 		"banks * bank_depth, meshX: 14}}\n"
-		"      - {name: 'regs[1..2]', class: aladdin_register, attributes: {meshY: 24}}\n");
+		"      - {name: 'regs[1..2]', class: aladdin_register, attributes: {meshY: 8}}\n");
 	static const struct {
 		const char *name;
 		enum level_class kind;
@@ -59,8 +59,7 @@ static void subtrees_multiply_what_is_inside(void **state)
 		{"glb", LEVEL_STORAGE, 1, 1, 1, 256, 2},
 		{"inter_PE", LEVEL_CONTAINER, 14, 1, 14, 0, 1},
 		{"rf", LEVEL_STORAGE, 1, 12, 168, 12, 1},
-		{"regs", LEVEL_STORAGE, 1, 2, 336, 0, 1},
-		{"mac", LEVEL_COMPUTE, 1, 1, 336, 0, 1},
+		{"mac", LEVEL_COMPUTE, 1, 2, 336, 0, 1},
 	};
 	assert_true(arch->tree);
 	assert_string_equal(arch->name, "chip");
@@ -94,6 +93,7 @@ static void meshes_follow_from_each_other(void **state)
 		{"L[5..16]", "meshY: 4", 3, 4},
 		{"L[1..12]", "meshX: 2, meshY: 6", 2, 6},
 		{"L", "instances: 12, meshX: 6", 6, 2},
+		{"L [ 0 .. 11 ]", "meshX: 4", 4, 3},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct arch *arch = read_good(
@@ -121,13 +121,16 @@ static void what_is_no_level_is_left_out(void **state)
 		"is left out of the machine\n",
 		"warning: a 'SimpleMulticast' is a network, and data moves over Timeloop's default "
 		"one: 'N' is left out of the machine\n",
+		"warning: a 'memory_controller' neither stores nor computes: 'C' is left out of the "
+		"machine\n",
 	};
 	const struct arch *arch = arch_of_text(*state,
 		TREE("0.4", DRAM "    - {name: 'generators[0..3]', class: counter}\n"
 				 "    - {name: AG, class: intadder}\n"
 				 "    - {name: off, class: SRAM, enabled: false}\n" MAC
 				 "    - {name: M, class: aladdin_multiplier}\n"
-				 "    - {name: N, class: SimpleMulticast}\n"),
+				 "    - {name: N, class: SimpleMulticast}\n"
+				 "    - {name: C, class: memory_controller}\n"),
 		diag);
 	assert_non_null(arch);
 	assert_int_equal(arch->level_count, 2);
@@ -143,6 +146,40 @@ static void an_adder_alone_computes(void **state)
 	const struct arch *arch =
 		read_good(*state, TREE("0.3", DRAM "    - {name: a, class: intadder}\n"));
 	assert_int_equal(arch->levels[1].kind, LEVEL_COMPUTE);
+}
+
+/* parseElementSize of compound-config.cpp looks for the two dots. */
+static void a_number_in_brackets_is_one(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch =
+		arch_of_text(*state, TREE("0.3", "    - {name: 'L[4]', class: SRAM}\n" MAC), diag);
+	assert_non_null(arch);
+	assert_string_equal(arch->levels[0].name, "L");
+	assert_int_equal(arch->levels[0].instances, 1);
+	assert_string_equal(first_said(*state, diag),
+		"warning: 'L[4]' is one 'L', as in Timeloop; 'L[1..4]' are four");
+}
+
+/* ParseSpecs of buffer.cpp and arithmetic.cpp. */
+static void components_without_attributes_are_searched_for_them(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		TREE("0.3", "    - {name: 'L[0..3]', class: SRAM, depth: 16, width: 32, "
+			    "word-bits: 8, meshX: 2}\n"
+			    "    - {name: 'mac[0..7]', class: intmac, datawidth: 8, meshX: 4}\n"));
+	assert_int_equal(arch->levels[0].entries, 64);
+	assert_int_equal(arch->levels[0].block_words, 4);
+	assert_int_equal(arch->levels[0].fanout_y, 2);
+	assert_int_equal(arch->levels[1].word_bits, 8);
+	assert_int_equal(arch->levels[1].fanout_x, 2);
+}
+
+static void a_subtree_needs_no_name(void **state)
+{
+	const struct arch *arch = read_good(*state,
+		"architecture:\n  version: 0.3\n  subtree:\n  - name:\n    local:\n" DRAM MAC);
+	assert_int_equal(arch->level_count, 2);
 }
 
 /* One level with some attributes; *said is what was complained of. */
@@ -349,6 +386,18 @@ static void cycle_times_may_have_many_digits(void **state)
 	}
 }
 
+/* -1 stands for what is still to be set. */
+static void a_negative_cycle_time_is_none(void **state)
+{
+	struct diag *diag = diag_open(*state);
+	const struct arch *arch = arch_of_text(
+		*state, "variables: {global_cycle_seconds: -1}\n" TREE("0.3", DRAM MAC), diag);
+	assert_non_null(arch);
+	assert_int_equal(arch->clock_hz.num, 1000000000);
+	assert_string_equal(first_said(*state, diag),
+		"warning: 'global_cycle_seconds' in the variables is no cycle time and is left out");
+}
+
 static void what_is_wrong_is_said(void **state)
 {
 	static const struct {
@@ -357,11 +406,9 @@ static void what_is_wrong_is_said(void **state)
 		{TREE("0.1", DRAM),
 			"error: architecture version 0.1; this program reads 0.4, and 0.2 and 0.3 "
 			"of the 'subtree:' form"},
-		{TREE("0.4", "    - {name: 'L[4]', class: SRAM}\n"),
-			"error: 'L[4]' is no name with a range; write 'L[1..4]' or 'L[0..3]' for "
-			"four of them"},
 		{TREE("0.4", "    - {name: 'L[4..1]', class: SRAM}\n"),
-			"error: 'L[4..1]' is no name with a range"},
+			"error: 'L[4..1]' is no name with a range; write 'L[1..4]' or 'L[0..3]' "
+			"for four of them"},
 		{TREE("0.4", "    - {name: 'L[1..99999999999999999999]', class: SRAM}\n"),
 			"error: 'L[1..99999999999999999999]' is no name with a range"},
 		{TREE("0.4", "    - {name: 'L[1..12]', class: SRAM, attributes: {meshX: 5}}\n"),
@@ -373,6 +420,8 @@ static void what_is_wrong_is_said(void **state)
 			     "    - {name: 'M[1..6]', class: SRAM}\n"),
 			"error: level 'M' has a mesh of 6 x 1, no multiple of the 4 x 1 of 'L' "
 			"around it"},
+		{TREE("0.4", "    - {name: L, class: sram}\n"),
+			"error: unknown class 'sram'; did you mean 'SRAM'?"},
 		{TREE("0.4", "    - {name: L, class: SARM}\n"),
 			"error: unknown class 'SARM'; did you mean 'SRAM'?"},
 		{TREE("0.4", "    - {name: L, class: SRAM, atributes: {}}\n"),
@@ -426,6 +475,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(meshes_follow_from_each_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_level_is_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_adder_alone_computes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_subtree_needs_no_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_number_in_brackets_is_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_negative_cycle_time_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			components_without_attributes_are_searched_for_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(words_count_in_timeloops_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(buffers_may_have_no_room, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strange_attributes_are_noted, set_up, tear_down),

@@ -546,6 +546,11 @@ static void a_mapper_may_have_dashes(void **state)
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "note: of the mapper these have no meaning here: "
 					  "live-status, max-permutations-per-if-visit, log-oaves"));
+	folder_put("mapper.yaml", "mapper:\n");
+	folder_put("none.yaml", "# nothing yet\n");
+	ended = run("score mapper.yaml none.yaml " ALL);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.err, "none.yaml: warning: is empty"));
 	folder_put("mapper.yaml", "mapper: {victory-conditon: 3}\n");
 	ended = run("score mapper.yaml " ALL);
 	assert_int_equal(ended.status, 2);

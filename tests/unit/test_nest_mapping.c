@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "model/nest_mapping.h"
+#include "tests/support/arch_text.h"
 #include "tests/support/nest_text.h"
 
 #include <string.h>
@@ -247,6 +248,28 @@ static void names_may_be_long(void **state)
 	assert_true(mapping_equal(&mapping, &again));
 }
 
+static void names_of_levels_may_have_blanks(void **state)
+{
+	const struct fixture *f = *state;
+	const struct arch *arch = arch_of_text(f->arena,
+		"architecture: {version: 0.3, subtree: [{name: s, local: [{name: DRAM, class: DRAM}, "
+		"{name: big buf, class: SRAM}, {name: mac, class: intmac}]}]}\n",
+		diag_open(f->arena));
+	struct mapping mapping, again;
+	const char *complaints;
+	assert_non_null(arch);
+	assert_true(nest_mapping_of_text(f->arena, arch, f->shape,
+		"mapping:\n"
+		"- {target: DRAM, type: temporal, factors: M7 N8}\n"
+		"- {target: big buf, type: temporal, factors: K16}\n"
+		"- {target: big buf, type: bypass, bypass: [A]}\n",
+		&mapping, &complaints));
+	const char *line = nest_mapping_print(f->arena, arch, f->shape, &mapping);
+	assert_non_null(strstr(line, "DRAM: N8 M7 | \"big buf\": K16 | keep "));
+	assert_null(nest_mapping_parse(f->arena, arch, f->shape, line, &again));
+	assert_true(mapping_equal(&mapping, &again));
+}
+
 /* Directives, where the complaint is, and what it says. */
 static const struct {
 	const char *yaml, *complaint;
@@ -283,6 +306,8 @@ static const struct {
 	{"- {type: temporal}\n", "p.yaml:2:3: error: directive has no 'target'"},
 	{"- GLB\n", "p.yaml:2:3: error: directive is a word; a map is expected"},
 	{"  {GLB: 4}\n", "p.yaml:2:3: error: a mapping is a list of directives, not a map"},
+	{"  {node-type: Tile, target: GLB, subtree: []}\n",
+		"p.yaml:2:3: error: 'node-type' begins a tree of tiles, as in TileFlow"},
 	{"  \"DRAM: M7 N8 K4\"\n",
 		"p.yaml:2:3: error: the factors of dimension 'K' multiply to 4, not to its extent 16"},
 	{"- {target: DRAM, type: temporal, factors: N8 K16 M2}\n"
@@ -333,6 +358,18 @@ static const struct {
 	 "- {target: inter_PE_spatial, type: spatial, factors: N2}\n",
 		"DRAM: K16 N4 M7 | PE: N2",
 		"p.yaml:4:3: warning: the spatial loops of 'inter_PE_spatial' are given twice"},
+	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
+	 "- {target: DRAM, type: temporal, permutation: MKN}\n",
+		"DRAM: N8 K16 M7", ""},
+	{"- {target: DRAM, type: temporal, permutation: MKN}\n"
+	 "- {target: DRAM, type: temporal, factors: M7 K4 N4, permutation: ''}\n"
+	 "- {target: PE, type: spatial, factors: N2 K4, permutation: NKM}\n"
+	 "- {target: PE, type: spatial, split: 1}\n",
+		"DRAM: N4 K4 M7 | PE: N2 K4@y", ""},
+	{"- {target: DRAM, type: temporal, factors: M7; K16;N8, permutation: MKNM}\n",
+		"DRAM: N8 K16 M7",
+		"p.yaml:2:71: warning: every dimension is in the permutation before this 'M', which "
+		"is left out, as in Timeloop"},
 	{"- {target: DRAM, type: temporal, factors: M7 K16 N8}\n"
 	 "- {target: GLB, type: datatype, keep: [A], bypass: [A]}\n",
 		"DRAM: K16 N8 M7 | keep DRAM,RF: A",
@@ -483,6 +520,7 @@ int main(void)
 		TEST(levels_that_only_fan_out_may_say_so),
 		TEST(a_line_is_a_mapping_too),
 		TEST(names_may_be_long),
+		TEST(names_of_levels_may_have_blanks),
 		TEST(wrong_directives_are_explained),
 		TEST(what_timeloop_takes_is_read),
 		TEST(forms_of_all_years_read_alike),

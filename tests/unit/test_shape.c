@@ -75,7 +75,7 @@ static void older_forms_read(void **state)
 		"    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}\n"
 		"    - {name: Inputs, projection: [[[C]], [[R, d], [P, s]]]}\n"
 		"    - {name: Outputs, projection: [[[K]], [[P]]], read-write: True}\n"
-		"  C: 2\n  K: 4\n  R: 3\n  P: 16\n  s: 2\n"
+		"  C: 2\n  K: 4\n  R: 3\n  P: 16\n  s: 2\n  commonDensity: 1.0\n"
 		"  densities: {Inputs: 1.0, Weights: {density: 1, distribution: fixed-structured}}\n",
 		"problem:\n  dimensions: [C, K, R, P]\n"
 		"  data_spaces:\n"
@@ -220,6 +220,12 @@ static const struct {
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
 	{"stride: 2", "densities: {Weights: 1, Inputs: {density: 0.83}}",
+		"error: densities are given; sparse problems are not supported, every element "
+		"counts"},
+	{"  instance:", "  ops: []\n  instance:",
+		"error: 'ops', several operations in one problem, and 'node-type' in a mapping are "
+		"TileFlow's"},
+	{"stride: 2", "commonDensity: 0.5",
 		"error: densities are given; sparse problems are not supported, every element "
 		"counts"},
 	{"0.4", "0.5", "p.yaml:2:12: error: problem version 0.5; this program reads 0.4 and older"},
