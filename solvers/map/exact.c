@@ -287,7 +287,7 @@ static void prove(struct hunt *hunt, struct run *run, bool complete)
 	complete &= hunt->choices->complete;
 	if (!hunt->choices->complete)
 		bound = least(bound, hunt->choices->floor);
-	if (hunt->offers.uncounted)
+	if (hunt->offers.uncounted || hunt->frame.ways)
 		run_prove(run, PROOF_NONE, 0);
 	else if (complete && (hunt->slack == 1 || (single && bound == best)))
 		run_prove(run, PROOF_OPTIMAL, 0);

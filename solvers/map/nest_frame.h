@@ -44,7 +44,9 @@ struct nest_sums {
 struct nest_frame {
 	const struct nest_search *search;
 	bool timeloop;
-	bool ways;    /* networks cost energy by the way that words go: Timeloop's counting */
+	/* Networks cost energy by the way that words go, in Timeloop's counting: orders and axes are
+	 * searched for it, but not all that may matter are known to be, so nothing is proven. */
+	bool ways;
 	bool flagged; /* some flag changes who serves whom: only MACs bound the cost then */
 	int count;    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */

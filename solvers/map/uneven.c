@@ -383,7 +383,7 @@ static void search(struct tree *tree)
 	bound = fmin(best_kept(tree), tree->stopped ? bound : INFINITY);
 	if (!tree->choices.complete)
 		bound = fmin(bound, tree->choices.floor);
-	if (tree->offers.uncounted)
+	if (tree->offers.uncounted || tree->frame.ways)
 		run_prove(tree->run, PROOF_NONE, 0);
 	else if (!tree->stopped && tree->choices.complete)
 		run_prove(tree->run, PROOF_OPTIMAL, 0);
