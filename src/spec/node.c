@@ -19,11 +19,13 @@ static const struct node *read_source(
 	if (!file_check(source, diag))
 		return NULL;
 	if (file_says_nothing(source)) {
-		struct span span = {.source = source};
 		struct node *map = arena_new(arena, struct node);
-		diag_warning(diag, span,
+		diag_warning(diag, (struct span){.source = source},
 			source->length ? "is empty but for comments and blank lines" : "is empty");
-		*map = (struct node){.kind = NODE_MAP, .span = span};
+		*map = (struct node){.kind = NODE_MAP,
+			.text = "",
+			.span = source_span(source, 0, 0),
+			.weight = 1};
 		return map;
 	}
 	return loop_nest_is(source) ? loop_nest_read(arena, source, diag)
