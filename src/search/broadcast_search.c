@@ -92,8 +92,10 @@ static bool lay(
 static void add_way(struct ways *ways, const struct broadcast *variant)
 {
 	struct broadcast *own = arena_copy(ways->arena, variant, sizeof *own);
-	own->offsets = arena_copy(
-		ways->arena, variant->offsets, (variant->offset_count + 1) * sizeof *own->offsets);
+	int64_t *offsets = arena_array(ways->arena, int64_t, variant->offset_count + 1);
+	for (size_t i = 0; i < variant->offset_count; i++)
+		offsets[i] = variant->offsets[i];
+	own->offsets = offsets;
 	*array_add(ways->arena, &ways->list) = own;
 }
 
