@@ -10,7 +10,7 @@
  * Everything that is left once residency and spatial bounds are chosen: from the outermost
  * storage level inwards, a level's temporal bounds and the class of their order at a time.
  *
- * Of a level, first the set of loops with a bound above 1 is chosen, then the class, then the
+ * At a level, first the set of loops with a bound above 1 is chosen, then the class, then the
  * bounds, one dimension after the other; each step has a bound of all that may
  * follow (nest_label.h), in which what is not chosen yet is as small as it can be.  What none of the
  * mappings found excludes goes on, the most promising first; what arrives at the

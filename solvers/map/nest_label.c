@@ -222,7 +222,7 @@ static void weigh_loose(const struct nest_view *view, int t, const struct nest_l
 	weigh_slide(view, t, left, &slide, order->rough, false, k, sums);
 }
 
-/* Of the loops of a level, the irrelevant ones outside a relevant one; false if all are irrelevant. */
+/* The irrelevant loops of a level that stand outside a relevant one; false if all are irrelevant. */
 static bool reloads(const struct nest_space *space, const struct nest_order *order,
 	const int64_t *bounds, double *out)
 {

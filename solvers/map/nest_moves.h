@@ -36,7 +36,7 @@ struct nest_moves {
 	uint8_t free[SHAPE_DIMENSIONS_MOST];
 };
 
-/* Of a space that has factors. */
+/* The space must have factors. */
 struct nest_moves nest_moves_make(const struct space *space);
 
 /* The bounds of a dimension at space->levels. */

@@ -22,7 +22,7 @@ static const struct hierarchy *hierarchy_of(const struct nest_view *view)
 	return view->frame->search->hierarchy;
 }
 
-/* Of the loop of a dimension in the block below a level of the hierarchy. */
+/* The loop is that of a dimension in the block below a level of the hierarchy. */
 static double bound_of(
 	const struct nest_frame *frame, const struct mapping *mapping, int level, int d)
 {

@@ -17,7 +17,7 @@ double nest_skew_least(const struct nest_frame *frame, const struct mapping *map
 double nest_skew_tiles(
 	const struct nest_frame *frame, const struct mapping *mapping, int space, bool y);
 
-/* Of what keeps one dataspace in a view. */
+/* For what keeps one dataspace in a view. */
 void nest_skew_keep(struct nest_view *view, int space);
 
 /* Whether a larger tile at a storage level may take longer, though it moves less often. */

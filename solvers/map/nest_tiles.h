@@ -20,12 +20,12 @@ struct nest_shelf;
 struct nest_shelf *nest_shelf_make(
 	struct arena *arena, const struct nest_frame *frame, const struct nest_options *options);
 
-/* Of the dataspaces in `kept`, at storage level j.  What is found comes from the arena, which must
+/* For the dataspaces in `kept`, at storage level j.  What is found comes from the arena, which must
  * live as long as the shelf. */
 const struct nest_tiles *nest_shelf_find(
 	struct nest_shelf *shelf, struct arena *arena, int j, uint32_t kept);
 
-/* Of a dimension's extent. */
+/* For a dimension's extent. */
 const struct divisors *nest_shelf_divisors(const struct nest_shelf *shelf, int dimension);
 
 /* The place of the largest divisor that is no larger than that at `place` and divides that at

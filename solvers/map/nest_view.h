@@ -71,7 +71,7 @@ struct nest_view {
 	struct nest_chain chains[SHAPE_SPACES_MOST];
 };
 
-/* Of a mapping whose residency and spatial bounds are set; the bounds must divide. */
+/* For a mapping whose residency and spatial bounds are set; the bounds must divide. */
 void nest_view_make(
 	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out);
 
