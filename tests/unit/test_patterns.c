@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_passes.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -42,7 +43,7 @@ static struct recipe_result make(
 {
 	const char *complaints;
 	const char *path = arena_format(arena, "specs/workloads/pattern_%s.yaml", name);
-	struct recipe recipe = {.place = place};
+	struct recipe recipe = {.place = solver_find(STAGE_PLACE, place)};
 	const struct arch *arch = spyre_arch(arena, 32);
 	recipe.planning = planning_default(arch);
 	recipe.planning.cores = 1;
