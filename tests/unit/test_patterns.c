@@ -97,16 +97,16 @@ static void pattern_needs_no_more_than_the_good_allocation(void **state)
 	arena_close(arena);
 }
 
-/* The published solvers know no eviction: both patterns are beyond them. */
+/* The published placers know no eviction: both patterns are beyond them. */
 static void evictions_are_what_the_published_solvers_lack(void **state)
 {
-	static const char *const solvers[] = {"greedy", "firstfit", "bestfit"};
+	static const char *const placers[] = {"greedy", "firstfit", "bestfit"};
 	for (size_t p = 3; p <= 5; p++) {
-		for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+		for (size_t i = 0; i < sizeof placers / sizeof *placers; i++) {
 			struct arena *arena = arena_open();
 			struct score score;
 			const struct plan *plan =
-				make(arena, patterns[p].name, patterns[p].capacity, solvers[i])
+				make(arena, patterns[p].name, patterns[p].capacity, placers[i])
 					.plan;
 			assert_true(cost_score(plan, arena, &score));
 			assert_true(score.hbm_bytes > patterns[p].good);
