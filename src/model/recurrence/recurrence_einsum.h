@@ -1,8 +1,9 @@
 #ifndef MODEL_RECURRENCE_EINSUM_H
 #define MODEL_RECURRENCE_EINSUM_H
 
-#include "model/recurrence/recurrence.h"
+#include "model/graph/workload.h"
 #include "model/nest/shape.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * An einsum as uniform recurrences that compute it.

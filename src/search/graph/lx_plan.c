@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "search/graph/lx_spill.h"
 #include "search/graph/lx_staging.h"
 

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
+#include "model/graph/op_mapping.h"
 #include "model/machine/mapping_notation.h"
 
 /* Operands go by their numbers. */

@@ -1,4 +1,4 @@
-#include "report/run/choices.h"
+#include "report/graph/choices.h"
 
 #include "base/arena.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "report/run/trace.h"
+#include "report/graph/trace.h"
 
 #include "base/arena.h"
 #include "report/run/trace_lines.h"

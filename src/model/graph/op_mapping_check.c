@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 /* The row of cores counts them through the whole machine unless it tells X from Y. */
 static const char *check_fanout(
