@@ -1,9 +1,10 @@
 #include "base/arena.h"
 #include "report/graph/score_json.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
-#include "sim/machine/kernel.h"
 #include "sim/graph/reference.h"
+#include "sim/machine/kernel.h"
 #include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
@@ -78,7 +79,7 @@ static struct outcome run_softmax(kernel_function map, const char **text, const 
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
-		.place = "greedy"};
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	assert_non_null(made.plan);
 	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
