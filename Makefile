@@ -137,8 +137,8 @@ $(OUT)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
 $(OUT)/cbc.stamp: FORCE
 	$(call stamp,$(CBC_FLAGS))
-$(OUT)/src/search/milp_cbc.o: $(OUT)/cbc.stamp
-$(OUT)/src/search/milp_cbc.o: FLAGS += $(CBC_FLAGS)
+$(OUT)/src/search/engine/milp_cbc.o: $(OUT)/cbc.stamp
+$(OUT)/src/search/engine/milp_cbc.o: FLAGS += $(CBC_FLAGS)
 $(OUT)/sources.stamp: FORCE
 	$(call stamp,$(LIBRARY_SOURCES))
 $(OUT)/support.stamp: FORCE

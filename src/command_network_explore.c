@@ -3,9 +3,9 @@
 #include "command_network.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/folder.h"
-#include "report/network_results.h"
-#include "report/pareto.h"
+#include "report/run/folder.h"
+#include "report/nest/network_results.h"
+#include "report/run/pareto.h"
 #include "results.h"
 #include "results_certificate.h"
 

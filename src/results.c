@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "report/folder.h"
-#include "report/pareto.h"
+#include "report/run/folder.h"
+#include "report/run/pareto.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #ifndef RESULTS_CERTIFICATE_H
 #define RESULTS_CERTIFICATE_H
 
-#include "report/run_json.h"
-#include "search/nest_search.h"
+#include "report/run/run_json.h"
+#include "search/nest/nest_search.h"
 
 /*
  * Writes the certificate of what an exploration proved; where nothing is proven that a certificate

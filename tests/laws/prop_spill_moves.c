@@ -2,7 +2,7 @@
  * sets, and nearly always they are that.  What annealing ends with is so, too; prices of rows are
  * what they are said to be. */
 #include "base/arena.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill/moves.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"
