@@ -45,8 +45,8 @@ LIBS += $(shell pkg-config --libs cbc)
 endif
 
 COMMAND_SOURCES := $(sort $(wildcard src/*.c))
-LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c))
-HEADERS := $(sort $(wildcard src/*.h src/*/*.h src/*/*/*.h solvers/*/*.h))
+LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c))
+HEADERS := $(sort $(wildcard src/*.h src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
 TEST_FOLDERS := unit laws differential fuzz
 TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
 CASE_SOURCES := $(sort $(wildcard tests/reference/*.c))
