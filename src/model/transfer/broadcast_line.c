@@ -5,6 +5,7 @@
 #include "spec/reader.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -119,29 +120,31 @@ static bool read_end(struct parse *parse)
 }
 
 /* In the order of the operations. */
-static const struct {
-	const char *name, *example;
-} lines[] = {
-	{"tbroadcast", "tbroadcast %group, %src : (!pto.group<4, 1x1x1x128x32xf32>, "
-		       "!pto.memref<1x1x1x128x32xf32>)"},
-	{"tgather", "tgather %group, %dst : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)"},
-	{"tscatter",
-		"tscatter %group, %src : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)"},
-	{"treduce", "treduce %group, %dst {op = #pto.reduce_op<Sum>} : (!pto.group<4, "
-		    "128x32xf32>, !pto.memref<128x32xf32>)"},
-	{"tput", "tput %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)"},
-	{"tget", "tget %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)"},
+static const char *const examples[] = {
+	"tbroadcast %group, %src : (!pto.group<4, 1x1x1x128x32xf32>, "
+	"!pto.memref<1x1x1x128x32xf32>)",
+	"tgather %group, %dst : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)",
+	"tscatter %group, %src : (!pto.group<4, 128x32xf32>, !pto.memref<512x32xf32>)",
+	"treduce %group, %dst {op = #pto.reduce_op<Sum>} : (!pto.group<4, 128x32xf32>, "
+	"!pto.memref<128x32xf32>)",
+	"tput %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)",
+	"tget %dst, %src : (!pto.memref<128x32xf32>, !pto.memref<128x32xf32>)",
 };
 
+/* The name of the line is that of the operation behind a `t`. */
 static bool find_operation(struct parse *parse, enum operation *out)
 {
-	parse->example = lines[0].example;
-	for (int o = 0; o < OPERATION_COUNT; o++)
-		if (scan_text(&parse->at, lines[o].name)) {
-			parse->example = lines[o].example;
+	const char *from = parse->at;
+	bool named = scan_text(&parse->at, "t");
+	parse->example = examples[0];
+	for (int o = 0; named && o < OPERATION_COUNT; o++)
+		if (!strncmp(parse->at, operation_names[o], strlen(operation_names[o]))) {
+			parse->at += strlen(operation_names[o]);
+			parse->example = examples[o];
 			*out = (enum operation)o;
 			return true;
 		}
+	parse->at = from;
 	return refuse(parse, "'tbroadcast', 'tgather', 'tscatter', 'treduce', 'tput' or 'tget'");
 }
 
@@ -208,4 +211,39 @@ bool broadcast_parse_wait(
 		return false;
 	out->cmp = (enum wait_cmp)cmp;
 	return read_signal_types(&parse);
+}
+
+static void add_type(struct text *text, const struct rank_tensor *tensor, int64_t ranks)
+{
+	if (ranks)
+		text_add(text, "!pto.group<%" PRId64 ", ", ranks);
+	else
+		text_add(text, "!pto.memref<");
+	for (int d = 0; d < BROADCAST_RANK; d++)
+		text_add(text, "%" PRId64 "x", tensor->shape[d]);
+	text_add(text, "%s>", element_short_name(tensor->element));
+}
+
+const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast)
+{
+	static const char *const reductions[] = {"Sum", "Max", "Min"};
+	enum operation operation = broadcast->operation;
+	const char *example = examples[operation];
+	struct text text = text_open(arena);
+	size_t count;
+	text_bytes(&text, example, strcspn(example, "{:"));
+	if (operation == OPERATION_REDUCE)
+		text_add(&text, "{op = #pto.reduce_op<%s>} ", reductions[broadcast->reduction]);
+	text_add(&text, ": (");
+	if (operation_is_pair(operation)) {
+		add_type(&text, &broadcast->destinations[0], 0);
+		text_add(&text, ", ");
+		add_type(&text, &broadcast->source, 0);
+	} else {
+		add_type(&text, broadcast_group(broadcast, &count), broadcast->ranks);
+		text_add(&text, ", ");
+		add_type(&text, broadcast_own(broadcast), 0);
+	}
+	text_add(&text, ")");
+	return text_read(&text);
 }
