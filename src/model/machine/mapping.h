@@ -1,8 +1,8 @@
 #ifndef MODEL_MAPPING_H
 #define MODEL_MAPPING_H
 
-#include "model/machine/arch.h"
 #include "model/graph/workload.h"
+#include "model/machine/arch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,12 +58,6 @@ int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int
 /* The product of the reduction loops' core splits. */
 int64_t mapping_reduction_split(
 	const struct arch *arch, const struct op *op, const struct mapping *mapping);
-
-/* The function that makes one result of an op's partial ones: SUM, MAX, MIN; else NONE. */
-enum op_function op_combining(const struct op *op);
-
-/* Can the reduce ring combine the partial results of cores? */
-bool ring_combines(const struct ring *ring, const struct op *op);
 
 /* The same choices: where loops of factor 1 stand in an order makes no difference. */
 bool mapping_equal(const struct mapping *a, const struct mapping *b);

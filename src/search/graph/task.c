@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/graph/lx_staging.h"
 #include "search/drive/solver.h"
+#include "search/graph/lx_staging.h"
 
 size_t explore_cores(int most, int *out)
 {
@@ -122,9 +122,10 @@ struct tasks tasks_varying(
 	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
 		const struct plan_found *found = frontier->points[i].payload;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			if (exploration->workload->ops[op].kind != OP_OPAQUE)
+			if (exploration->workload->ops[op].primitive->kind != OP_OPAQUE)
 				add_task(&tasks, arena, found->recipe,
-					exploration->workload->ops[op].kind == OP_BROADCAST
+					exploration->workload->ops[op].primitive->kind ==
+							OP_BROADCAST
 						? "staging"
 						: "divide/exhaustive",
 					(int)op);
@@ -144,7 +145,7 @@ uint64_t task_wants(const struct task *task, struct arena *arena)
 		.op = task->op,
 	};
 	const struct op *op = &task->recipe.workload->ops[task->op];
-	if (op->kind == OP_BROADCAST)
+	if (op->primitive->kind == OP_BROADCAST)
 		return staging_option_count(&task->recipe.planning, op->name);
 	const struct solver *solver = solver_find(STAGE_DIVIDE, "exhaustive");
 	struct arena_mark mark = arena_mark(arena);
