@@ -161,7 +161,11 @@ KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
-TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
+PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
+$(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
+
+TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
 $(TABLES) $(OUT)/toy_solvers.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
