@@ -6,7 +6,6 @@
 #include "model/broadcast_check.h"
 #include "report/broadcast_report.h"
 #include "report/broadcast_trace.h"
-#include "report/folder.h"
 #include "report/pareto.h"
 #include "results.h"
 #include "search/broadcast_search.h"
@@ -88,7 +87,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 		return EXIT_IMPOSSIBLE;
 	}
 	diag_print(diag, stderr);
-	const char *folder = results_open(arena, arguments, broadcast->name);
+	struct folder *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
 	wishes.asker = listener_asker(&listener, request->jobs);
 	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->algorithm};

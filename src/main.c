@@ -2,7 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "command.h"
-#include "report/folder.h"
+#include "report/folder_files.h"
 #include "search/parallel.h"
 
 #include <errno.h>
