@@ -88,7 +88,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 		return EXIT_IMPOSSIBLE;
 	}
 	diag_print(diag, stderr);
-	const char *folder = results_open(arena, arguments, broadcast->name);
+	struct folder *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
 	wishes.asker = listener_asker(&listener, request->jobs);
 	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->solver};

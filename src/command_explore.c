@@ -60,7 +60,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	if (inputs.plan)
 		take_start(&inputs, arena, diag);
 	diag_print(diag, stderr);
-	const char *folder = results_open(arena, arguments, inputs.workload->name);
+	struct folder *folder = results_open(arena, arguments, inputs.workload->name);
 	struct listener listener = listener_open(seconds, request.quiet, "candidates");
 	inputs.exploration.asker = listener_asker(&listener, request.jobs);
 	struct explored explored = explore(&inputs.exploration, arena);

@@ -43,7 +43,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		       : stopped              ? EXIT_NOTHING
 					      : EXIT_IMPOSSIBLE;
 	}
-	const char *folder = results_open(arena, arguments, nest->shape->name);
+	struct folder *folder = results_open(arena, arguments, nest->shape->name);
 	diag_print(diag, stderr);
 	struct explored explored = nest_explore(&search, arena);
 	for (size_t i = 0; i < explored.frontier.count && search.counting == COUNTING_TIMELOOP;

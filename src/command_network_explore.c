@@ -3,8 +3,8 @@
 #include "command_network.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/run/folder.h"
 #include "report/nest/network_results.h"
+#include "report/run/folder.h"
 #include "report/run/pareto.h"
 #include "results.h"
 #include "results_certificate.h"
@@ -32,7 +32,7 @@ static bool make_searches(struct arena *arena, const struct inputs *inputs,
 	return good;
 }
 
-static void write_layers(struct arena *arena, const char *folder, const struct run_record *record,
+static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
 	const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
@@ -41,34 +41,27 @@ static void write_layers(struct arena *arena, const char *folder, const struct r
 		if (network->layers[l].same_as != l)
 			continue;
 		for (size_t i = 0; i < count; i++)
-			results_write(arena, folder, network_layer_path(arena, explored, l, i),
+			folder_add(folder, network_layer_path(arena, explored, l, i),
 				network_layer_yaml(arena, explored, l, i));
-		while (folder_remove(arena, folder, network_layer_path(arena, explored, l, count)))
-			count++;
 		results_certificate(arena, folder,
 			arena_format(arena, "layers/%s.certificate.yaml", network->layers[l].name),
 			network->layers[l].name, record, explored->search->layers[l],
 			&explored->layers[l]);
 	}
-	results_write(arena, folder, "layers.csv", network_layers_csv(arena, explored));
+	folder_add(folder, "layers.csv", network_layers_csv(arena, explored));
 }
 
-static void write_results(struct arena *arena, const char *folder, const struct run_record *record,
-	const struct network_explored *explored, size_t chosen)
+static void write_results(struct arena *arena, struct folder *folder,
+	const struct run_record *record, const struct network_explored *explored, size_t chosen)
 {
 	write_layers(arena, folder, record, explored);
-	for (size_t i = 0; i < NETWORK_SUMS_MOST; i++) {
-		struct arena *scratch = arena_open();
-		const char *path = pareto_plan_path(scratch, i);
-		if (i < explored->sums.count && network_has_plan(explored, i, chosen))
-			results_write(
-				scratch, folder, path, network_plan_yaml(scratch, explored, i));
-		else
-			folder_remove(scratch, folder, path);
-		arena_close(scratch);
-	}
-	results_write(arena, folder, "run.json", network_run_json(arena, record, explored, chosen));
-	results_write(arena, folder, "pareto.csv", network_pareto_csv(arena, explored, chosen));
+	for (size_t i = 0; i < explored->sums.count; i++)
+		if (network_has_plan(explored, i, chosen))
+			folder_add(folder, pareto_plan_path(arena, i),
+				network_plan_yaml(arena, explored, i));
+	folder_add(folder, "run.json", network_run_json(arena, record, explored, chosen));
+	folder_add(folder, "pareto.csv", network_pareto_csv(arena, explored, chosen));
+	results_close(folder);
 }
 
 /* "within 1000 cycles and 5 pJ" */
@@ -135,7 +128,7 @@ static int tell_missing(struct arena *arena, const struct network_explored *expl
 }
 
 static void tell_end(const struct network_explored *explored, const struct run_record *record,
-	const char *folder)
+	const struct folder *folder)
 {
 	const struct network *network = explored->search->network;
 	fprintf(stderr,
@@ -145,7 +138,7 @@ static void tell_end(const struct network_explored *explored, const struct run_r
 		explored->total.complete ? ", nothing better is left" : "",
 		explored->total.effort.simulated, explored->sums.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder);
+		folder_path(folder));
 }
 
 static void print_results(struct arena *arena, const struct network_explored *explored,
@@ -189,7 +182,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 		return listener_interrupted() ? EXIT_INTERRUPTED
 		       : stopped              ? EXIT_NOTHING
 					      : EXIT_IMPOSSIBLE;
-	const char *folder = results_open(arena, arguments, nets->network->name);
+	struct folder *folder = results_open(arena, arguments, nets->network->name);
 	struct network_search search = {
 		.network = nets->network,
 		.layers = searches,

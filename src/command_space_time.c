@@ -134,7 +134,7 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
 	struct project_search search = open_search(inputs);
-	const char *folder = results_open(arena, arguments, "space_time");
+	struct folder *folder = results_open(arena, arguments, "space_time");
 	struct listener listener = listener_open(request->seconds, request->quiet, "projections");
 	search.asker = listener_asker(&listener, request->jobs);
 	diag_print(diag, stderr);

@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "command.h"
+#include "report/folder_files.h"
 #include "report/run/folder.h"
 #include "search/engine/parallel.h"
 

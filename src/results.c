@@ -40,19 +40,21 @@ static const char *default_folder(struct arena *arena, const char *name)
 	return arena_format(arena, "results/%s", own);
 }
 
-const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name)
+struct folder *results_open(
+	struct arena *arena, const struct arguments *arguments, const char *name)
 {
 	const struct option_value *output = option_find(arguments, "output");
-	const char *folder = output ? output->text : default_folder(arena, name);
-	const char *why = folder_open(arena, folder);
+	struct folder *folder = NULL;
+	const char *why = folder_open(
+		arena, output ? output->text : default_folder(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
 }
 
-void results_write(struct arena *arena, const char *folder, const char *name, const char *text)
+void results_close(struct folder *folder)
 {
-	const char *why = folder_write(arena, folder, name, text, strlen(text));
+	const char *why = folder_close(folder);
 	if (why)
 		fatal("%s", why);
 }
@@ -64,15 +66,14 @@ void results_refusals(struct arena *arena, const struct explored *explored)
 		fprintf(stderr, "  %s\n", lines[i]);
 }
 
-static void write_files(
-	struct arena *arena, const char *folder, const struct results_texts *texts, size_t count)
+static void write_files(struct arena *arena, struct folder *folder,
+	const struct results_texts *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		results_write(arena, folder, pareto_plan_path(arena, i), texts->plans[i]);
-	results_write(arena, folder, "run.json", texts->run);
-	results_write(arena, folder, "pareto.csv", texts->pareto);
-	while (folder_remove(arena, folder, pareto_plan_path(arena, count)))
-		count++;
+		folder_add(folder, pareto_plan_path(arena, i), texts->plans[i]);
+	folder_add(folder, "run.json", texts->run);
+	folder_add(folder, "pareto.csv", texts->pareto);
+	results_close(folder);
 }
 
 static int tell_nothing(struct arena *arena, const struct results_texts *texts,
@@ -86,7 +87,7 @@ static int tell_nothing(struct arena *arena, const struct results_texts *texts,
 	return proven ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
-static void tell_points(const char *folder, const struct results_texts *texts,
+static void tell_points(const struct folder *folder, const struct results_texts *texts,
 	const struct explored *explored, const struct run_record *record)
 {
 	const struct point *first = &explored->frontier.points[0];
@@ -99,10 +100,10 @@ static void tell_points(const char *folder, const struct results_texts *texts,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
 		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder);
+		folder_path(folder));
 }
 
-int results_end(struct arena *arena, const char *folder, const struct results_texts *texts,
+int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,
 	const struct explored *explored, const struct run_record *record,
 	const struct explore_request *request)
 {

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "listener.h"
+#include "report/run/folder.h"
 #include "report/run/run_json.h"
 
 /*
@@ -14,9 +15,11 @@
  */
 
 /* `--output`, or results/NAME; made with its parents. */
-const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name);
+struct folder *results_open(
+	struct arena *arena, const struct arguments *arguments, const char *name);
 
-void results_write(struct arena *arena, const char *folder, const char *name, const char *text);
+/* Puts what was added to a folder in the place of the run before. */
+void results_close(struct folder *folder);
 
 /* What an exploration comes to in words. */
 struct results_texts {
@@ -28,11 +31,10 @@ struct results_texts {
 };
 
 /*
- * Writes a plan for each point of a frontier, then run.json, last the table that names them; plans
- * of an earlier run beyond them go.  Prints what was asked for, tells how it ended, and answers the
- * exit status.
+ * Writes a plan for each point of a frontier, run.json, and the table that names them.  Prints what
+ * was asked for, tells how it ended, and answers the exit status.
  */
-int results_end(struct arena *arena, const char *folder, const struct results_texts *texts,
+int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,
 	const struct explored *explored, const struct run_record *record,
 	const struct explore_request *request);
 

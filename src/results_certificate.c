@@ -5,16 +5,14 @@
 #include "report/run/folder.h"
 #include "results.h"
 
-bool results_certificate(struct arena *arena, const char *folder, const char *name,
+bool results_certificate(struct arena *arena, struct folder *folder, const char *name,
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct explored *explored)
 {
 	struct certificate *certificate =
 		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);
-	if (!certificate) {
-		folder_remove(arena, folder, name);
+	if (!certificate)
 		return false;
-	}
 	struct certificate_source *sources =
 		arena_array(arena, struct certificate_source, record->source_count);
 	for (size_t i = 0; i < record->source_count; i++)
@@ -24,6 +22,6 @@ bool results_certificate(struct arena *arena, const char *folder, const char *na
 	certificate->sources = sources;
 	certificate->source_count = record->source_count;
 	certificate->layer = layer;
-	results_write(arena, folder, name, certificate_yaml(arena, search, certificate));
+	folder_add(folder, name, certificate_yaml(arena, search, certificate));
 	return true;
 }
