@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "command.h"
-#include "report/folder_files.h"
+#include "report/run/folder_files.h"
 #include "report/run/folder.h"
 #include "search/engine/parallel.h"
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "report/folder_files.h"
+#include "report/run/folder_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
  * one, and one whose parent is not ours stay, and files move into it one after the other, the table
  * pareto.csv last, which the run before has lost first: it then has one run or none.
  *
- * A file that no run writes (report/folder_files.h) is the user's, and stays.
+ * A file that no run writes (report/run/folder_files.h) is the user's, and stays.
  */
 struct arena;
 struct folder;

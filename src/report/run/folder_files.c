@@ -1,4 +1,4 @@
-#include "report/folder_files.h"
+#include "report/run/folder_files.h"
 
 #include "base/arena.h"
 #include "base/text.h"
