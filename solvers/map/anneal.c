@@ -1,4 +1,4 @@
-#include "solvers/map/nest_chain.h"
+#include "solvers/map/local/chain.h"
 
 #include <math.h>
 

@@ -2,10 +2,10 @@
 #include "base/number.h"
 #include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
-#include "solvers/place/pack.h"
+#include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/peak_bound.h"
-#include "solvers/place/spill.h"
+#include "solvers/place/spill/spill.h"
 #include "solvers/place/start.h"
 
 /* Nodes for a capacity in the first round of a search for the least peak; four times as many in

@@ -112,7 +112,7 @@ static const struct staging_menu *draw_menus(struct random *random, const struct
 		return staging_menus(arch, workload, 0, arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		if (op->kind != OP_BROADCAST)
+		if (op->primitive->kind != OP_BROADCAST)
 			continue;
 		const struct layout *layout = &workload->tensors[op->reads[0].tensor].layout;
 		struct sliding sliding = sliding_make(layout);

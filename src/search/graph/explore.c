@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/fatal.h"
 #include "model/graph/plan_file.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/gap.h"
 #include "search/graph/lx_staging.h"
@@ -98,7 +99,7 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
-	if (task->op >= 0 && task->recipe.workload->ops[task->op].kind == OP_BROADCAST)
+	if (task->op >= 0 && task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
 		vary_staging(graph->exploration, task, slot);
 	else if (task->op >= 0)
 		vary(task, slot);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_staging.h"
 
 size_t explore_cores(int most, int *out)
@@ -143,7 +144,7 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 	const struct recipe *recipe, int op, struct arena *arena)
 {
 	const struct portfolio *divide = &exploration->divide;
-	enum op_kind kind = exploration->workload->ops[op].kind;
+	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
 	bool staged = false;
 	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
 		if (!enumerates(divide->at[d]))
@@ -180,7 +181,7 @@ uint64_t task_wants(const struct task *task, struct arena *arena)
 		.op = task->op,
 	};
 	const struct op *op = &task->recipe.workload->ops[task->op];
-	if (op->kind == OP_BROADCAST)
+	if (op->primitive->kind == OP_BROADCAST)
 		return staging_option_count(&task->recipe.planning, op->name);
 	struct arena_mark mark = arena_mark(arena);
 	uint64_t count = solve(task->varies, &problem, 0, task->recipe.seed, arena).candidate_count;
