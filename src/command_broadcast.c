@@ -4,18 +4,15 @@
 #include "base/fatal.h"
 #include "listener.h"
 #include "model/transfer/broadcast_check.h"
-#include "report/transfer/broadcast_report.h"
-#include "report/transfer/broadcast_trace.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
+#include "report/transfer/broadcast_report.h"
+#include "report/transfer/broadcast_trace.h"
 #include "results.h"
 #include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* Bytes that `simulate` and `check` move at most: 1 GiB with what follows each of them. */
-#define DATA_BYTES ((int64_t)1 << 30)
 
 static double clock_ns(const struct inputs *inputs)
 {
@@ -49,7 +46,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed,
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
@@ -73,7 +70,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	}
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
-	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed, NULL, arena);
+	broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.seed, NULL, arena);
 	command_print(broadcast_text(arena, &outcome, clock_ns(inputs), true));
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }

@@ -60,9 +60,8 @@ static void run_chain(struct run *run, const struct problem *problem)
 		arena_array(arena, int, topology->ranks)};
 	way.met[topology->root] = true;
 	way.parents[topology->root] = -1;
-	if (go_on(&way, topology->root, 1) &&
-		run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
-		broadcast_offer(run, tree_schedule(arena, "chain", synthesis, way.parents));
+	if (go_on(&way, topology->root, 1))
+		tree_offer(run, synthesis, way.parents);
 }
 
 const struct solver broadcast_chain_solver = {

@@ -1,8 +1,8 @@
 #include "solvers/broadcast/tree.h"
 
 #include "base/arena.h"
-#include "search/transfer/rounds_bound.h"
 #include "search/engine/sat.h"
+#include "search/transfer/rounds_bound.h"
 #include "search/transfer/schedule_best.h"
 
 /*
@@ -197,7 +197,7 @@ static const struct send_schedule *read_answer(struct question *q, struct arena 
 					*array_add(q->arena, &messages) =
 						(struct message){t, topology->links[l].from,
 							topology->links[l].to, c, 1};
-	return schedule_make(arena, "exact", q->synthesis, &messages);
+	return schedule_make(arena, q->synthesis, &messages);
 }
 
 static enum sat_status ask(struct question *q)

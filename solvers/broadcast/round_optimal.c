@@ -117,9 +117,7 @@ static void run_round_optimal(struct run *run, const struct problem *problem)
 				broadcast_rank(topology, to), number_min(chunk, chunks - 1), 1};
 		}
 	}
-	if (run_spend(run, messages.count))
-		broadcast_offer(
-			run, schedule_make(run_arena(run), "round_optimal", synthesis, &messages));
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver broadcast_round_optimal_solver = {

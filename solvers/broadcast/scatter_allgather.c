@@ -67,9 +67,7 @@ static void run_scatter_allgather(struct run *run, const struct problem *problem
 		has[r] = arena_array(parts.arena, bool, ranks);
 	mark(has, 0, ranks);
 	gather(&parts, scatter(&parts, 0, 0, ranks), has);
-	if (run_spend(run, parts.messages.count))
-		broadcast_offer(run, schedule_make(parts.arena, "scatter_allgather", synthesis,
-					     &parts.messages));
+	messages_offer(run, problem, &parts.messages);
 }
 
 const struct solver broadcast_scatter_allgather_solver = {

@@ -64,30 +64,32 @@ static void list_children(struct tree *tree, const int *parents)
 		tree->senders[r].child = tree->first[r];
 }
 
-const struct send_schedule *tree_schedule(struct arena *arena, const char *algorithm,
-	const struct synthesis *synthesis, const int *parents)
+void tree_offer(struct run *run, const struct synthesis *synthesis, const int *parents)
 {
 	int ranks = synthesis->topology->ranks;
+	struct arena *arena = run_arena(run);
 	struct tree tree = {.synthesis = synthesis,
 		.first = arena_array(arena, int, ranks),
 		.next = arena_array(arena, int, ranks),
 		.senders = arena_array(arena, struct sender, ranks),
 		.arena = arena};
+	if (!run_spend(run, (uint64_t)ranks * (uint64_t)synthesis->chunks))
+		return;
 	list_children(&tree, parents);
 	tree.senders[synthesis->topology->root].came = synthesis->chunks;
 	for (int round = 0; send_all(&tree, round);)
 		round++;
-	return schedule_make(arena, algorithm, synthesis, &tree.messages);
+	broadcast_offer(run, schedule_make(arena, synthesis, &tree.messages));
 }
 
-void scatter_offer(struct run *run, const char *algorithm, const struct synthesis *synthesis,
-	const struct messages *messages)
+void messages_offer(struct run *run, const struct problem *problem, const struct messages *messages)
 {
-	const struct send_schedule *schedule =
-		schedule_make(run_arena(run), algorithm, synthesis, messages);
-	struct send_schedule *scatter = arena_copy(run_arena(run), schedule, sizeof *scatter);
-	scatter->operation = OPERATION_SCATTER;
-	broadcast_offer(run, scatter);
+	struct send_schedule schedule =
+		*schedule_make(run_arena(run), problem->synthesis, messages);
+	if (problem->stage == STAGE_SCATTER)
+		schedule.operation = OPERATION_SCATTER;
+	if (run_spend(run, messages->count))
+		broadcast_offer(run, arena_copy(run_arena(run), &schedule, sizeof schedule));
 }
 
 void broadcast_offer(struct run *run, const struct send_schedule *schedule)
@@ -100,6 +102,12 @@ void broadcast_offer(struct run *run, const struct send_schedule *schedule)
 int broadcast_rank(const struct topology *topology, int step)
 {
 	return (topology->root + step) % topology->ranks;
+}
+
+bool broadcast_fans(const struct topology *topology)
+{
+	const int *first = &topology->first[topology->root];
+	return first[1] - first[0] == topology->ranks - 1;
 }
 
 bool broadcast_full(const struct topology *topology)

@@ -83,7 +83,7 @@ static void run_shortest_tree(struct run *run, const struct problem *problem)
 	list_order(&ways);
 	for (int round = 0; run_spend(run, (uint64_t)ranks); round++)
 		if (!send_round(&ways, arena, round, &messages)) {
-			scatter_offer(run, "shortest_tree", synthesis, &messages);
+			messages_offer(run, problem, &messages);
 			break;
 		}
 }

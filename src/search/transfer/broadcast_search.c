@@ -14,7 +14,6 @@ enum {
 	MESSAGES_KEPT = 1 << 12,
 	PROVEN_SEGMENTS = 8, /* solvers that prove take no more in a time that anyone waits */
 };
-#define DATA_BYTES ((int64_t)1 << 26)
 
 struct ways {
 	const struct broadcast_search *search;
@@ -259,7 +258,7 @@ static void repeat(void *self, struct found *found, struct slot *slot, struct ex
 			kept->broadcast->columns);
 	else
 		broadcast_price(kept->broadcast, NULL, slot->scratch, &outcome);
-	carry_out(self, &outcome, DATA_BYTES, slot->scratch, out);
+	carry_out(self, &outcome, EXECUTION_BYTES_OF_MANY, slot->scratch, out);
 }
 
 static const struct kind broadcasts = {

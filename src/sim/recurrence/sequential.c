@@ -12,8 +12,7 @@ struct run {
 	const struct recurrence_inputs *inputs;
 	int64_t points;
 	double *values;
-	bool *done; /* by stream and point */
-	const int64_t *point;
+	bool *done;   /* by stream and point */
 	bool lacking; /* a read of the open value found none: `wanted` */
 	int wanted_stream;
 	int64_t wanted[RECURRENCE_LOOPS_MOST];
@@ -113,21 +112,19 @@ bool recurrence_sort_outputs(struct recurrence_output *outputs, size_t count)
 	return true;
 }
 
-struct outputs array(struct recurrence_output);
-
-static void write_output(
-	struct run *run, int s, const int64_t *point, struct outputs *outputs, struct arena *arena)
+bool recurrence_write(const struct recurrence *recurrence, int stream,
+	const struct term_values *values, struct recurrence_outputs *outputs, struct arena *arena)
 {
-	const struct stream *stream = &run->recurrence->streams[s];
-	struct term_values values = {point, run, read_value};
-	if (!recurrence_writes(stream, point))
-		return;
+	const struct stream *to = &recurrence->streams[stream];
+	if (!recurrence_writes(to, values->point))
+		return false;
 	struct recurrence_output *output = array_add(arena, outputs);
-	output->stream = s;
-	for (int i = 0; i < stream->rank; i++)
+	output->stream = stream;
+	for (int i = 0; i < to->rank; i++)
 		output->place[i] =
-			loop_sum_value(&stream->place[i], run->recurrence->loop_count, point);
-	output->value = term_value(stream->body, &values);
+			loop_sum_value(&to->place[i], recurrence->loop_count, values->point);
+	output->value = term_value(to->body, values);
+	return true;
 }
 
 struct recurrence_values sequential_run(const struct recurrence *recurrence,
@@ -153,12 +150,13 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 			if (recurrence->streams[s].kind == STREAM_RECURRENT)
 				out.fault = compute(&run, s, point, scratch);
 	arena_close(scratch);
-	struct outputs outputs = {0};
+	struct recurrence_outputs outputs = {0};
+	struct term_values here = {point, &run, read_value};
 	for (bool more = recurrence_first(recurrence, point); more && !out.fault;
 		more = recurrence_next(recurrence, point))
 		for (int s = 0; s < recurrence->stream_count; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
-				write_output(&run, s, point, &outputs, arena);
+				recurrence_write(recurrence, s, &here, &outputs, arena);
 	if (run.outside)
 		out.fault = "a value is read outside the domain";
 	if (!out.fault && !recurrence_sort_outputs(outputs.at, outputs.count))

@@ -180,25 +180,15 @@ static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
 	return run->values[at];
 }
 
-struct outputs array(struct recurrence_output);
-
-static void write_output(
-	struct run *run, int stream, const int64_t *point, int64_t pe, struct outputs *outputs)
+static void write_output(struct run *run, int stream, const int64_t *point, int64_t pe,
+	struct recurrence_outputs *outputs)
 {
-	const struct stream *output = &run->recurrence->streams[stream];
 	struct term_values values = {point, run, read_value};
-	if (!recurrence_writes(output, point))
-		return;
-	struct recurrence_output *to = array_add(run->arena, outputs);
-	to->stream = stream;
-	for (int i = 0; i < output->rank; i++)
-		to->place[i] =
-			loop_sum_value(&output->place[i], run->recurrence->loop_count, point);
 	run->point = point;
 	run->pe = pe;
-	to->value = term_value(output->body, &values);
-	run->result->output_writes++;
-	run->in_step++;
+	bool writes = recurrence_write(run->recurrence, stream, &values, outputs, run->arena);
+	run->result->output_writes += writes;
+	run->in_step += writes;
 }
 
 static void count_issue(struct run *run, int64_t pe)
@@ -213,8 +203,8 @@ static void count_issue(struct run *run, int64_t pe)
 }
 
 /* All points of one step: their values, then what goes out, then the shift. */
-static void take_step(
-	struct run *run, const struct visit *visits, size_t count, struct outputs *outputs)
+static void take_step(struct run *run, const struct visit *visits, size_t count,
+	struct recurrence_outputs *outputs)
 {
 	const struct recurrence *recurrence = run->recurrence;
 	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
@@ -282,7 +272,7 @@ static int64_t count_shifts(const struct run *run)
 static void run_steps(struct run *run)
 {
 	struct systolic_result *result = run->result;
-	struct outputs outputs = {0};
+	struct recurrence_outputs outputs = {0};
 	int64_t next = run->visits.count ? run->visits.at[0].time : 0;
 	memset(run->here, -1, sizeof *run->here * (size_t)run->visits.pe_count);
 	for (size_t i = 0, end; i < run->visits.count && result->fault == SYSTOLIC_FINE; i = end) {

@@ -48,7 +48,7 @@ struct copy_options {
 	bool data;          /* move bytes and look at every element; else count and time only */
 	uint64_t seed;      /* of the values */
 	uint64_t most;      /* instructions; 0: no limit */
-	int64_t bytes_most; /* of memory with `data`; 0: 1 GiB */
+	int64_t bytes_most; /* of memory with `data`; 0: EXECUTION_BYTES_MOST */
 	bool trace;         /* keep when each instruction ran */
 	/* what must be in each written buffer at the end, by buffer; NULL: what the program's
 	 * broadcast says, or without one the first buffer that is not written, everywhere */

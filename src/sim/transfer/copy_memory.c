@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
+#include "model/machine/execution.h"
 #include "sim/transfer/copy_combine.h"
 #include "sim/transfer/copy_expected.h"
 #include "sim/transfer/copy_state.h"
@@ -80,7 +81,7 @@ static int64_t elements_of(const struct copy_buffer *buffer)
 
 static bool fits(const struct copy_run *run)
 {
-	int64_t most = run->options->bytes_most ? run->options->bytes_most : (int64_t)1 << 30;
+	int64_t most = run->options->bytes_most ? run->options->bytes_most : EXECUTION_BYTES_MOST;
 	int64_t total = 0;
 	int64_t each =
 		element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct copy_touch);
