@@ -88,7 +88,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	const char *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
 	wishes.asker = listener_asker(&listener, request->jobs);
-	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->algorithm};
+	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->solver};
 	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;

@@ -109,8 +109,7 @@ bool space_time_einsum(const struct reading *reading, const struct node *text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
 		return refuse(&draft, fault.at, fault.end, fault.text);
-	if (!recurrence_einsum_sum(
-		    parsed->kind, parsed->function, parsed->has_constant, &einsum->sum))
+	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
 		return reading_refuse(reading, text, "no sum of products, and no sum, max or min");
 	for (int i = 0; i <= parsed->read_count; i++) {
 		const struct einsum_operand *from =
