@@ -79,7 +79,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
 	const struct broadcast *broadcast = inputs->broadcast->broadcast;
-	struct exploration wishes = inputs->exploration;
+	const struct exploration *wishes = &inputs->exploration;
 	if (!broadcast_legal(broadcast, arena, diag)) {
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
@@ -87,8 +87,14 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	diag_print(diag, stderr);
 	const char *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
-	wishes.asker = listener_asker(&listener, request->jobs);
-	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->solver};
+	struct broadcast_search search = {.broadcast = broadcast,
+		.objectives = wishes->objectives,
+		.simulate = wishes->simulate,
+		.simulate_budget = wishes->simulate_budget,
+		.budget = wishes->budget,
+		.seed = wishes->seed,
+		.asker = listener_asker(&listener, request->jobs),
+		.solver = inputs->broadcast->solver};
 	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;

@@ -9,7 +9,7 @@ struct sender {
 	int64_t came; /* chunks that were there before the round */
 };
 
-struct tree {
+struct send_tree {
 	const struct synthesis *synthesis;
 	int *first, *next; /* by rank: its first child, and its parent's child after it; -1: none */
 	struct sender *senders;
@@ -17,7 +17,7 @@ struct tree {
 	struct messages messages;
 };
 
-static void send(struct tree *tree, int round, int from)
+static void send(struct send_tree *tree, int round, int from)
 {
 	struct sender *sender = &tree->senders[from];
 	*array_add(tree->arena, &tree->messages) =
@@ -30,7 +30,7 @@ static void send(struct tree *tree, int round, int from)
 }
 
 /* All messages of a round; what they bring is there in the next. */
-static bool send_all(struct tree *tree, int round)
+static bool send_all(struct send_tree *tree, int round)
 {
 	const struct topology *topology = tree->synthesis->topology;
 	size_t before = tree->messages.count;
@@ -50,7 +50,7 @@ static bool send_all(struct tree *tree, int round)
 }
 
 /* Children in the order in which ranks follow the root. */
-static void list_children(struct tree *tree, const int *parents)
+static void list_children(struct send_tree *tree, const int *parents)
 {
 	const struct topology *topology = tree->synthesis->topology;
 	for (int r = 0; r < topology->ranks; r++)
@@ -68,7 +68,7 @@ void tree_offer(struct run *run, const struct synthesis *synthesis, const int *p
 {
 	int ranks = synthesis->topology->ranks;
 	struct arena *arena = run_arena(run);
-	struct tree tree = {.synthesis = synthesis,
+	struct send_tree tree = {.synthesis = synthesis,
 		.first = arena_array(arena, int, ranks),
 		.next = arena_array(arena, int, ranks),
 		.senders = arena_array(arena, struct sender, ranks),

@@ -1,7 +1,7 @@
 #ifndef SEARCH_BROADCAST_SEARCH_H
 #define SEARCH_BROADCAST_SEARCH_H
 
-#include "search/graph/explore.h"
+#include "search/drive/drive.h"
 #include "search/transfer/broadcast_outcome.h"
 
 /*
@@ -14,7 +14,12 @@
  */
 struct broadcast_search {
 	const struct broadcast *broadcast; /* legal */
-	const struct exploration *wishes;  /* objectives, simulate, budgets, seed, who asks */
+	struct objectives objectives;
+	enum simulate simulate;
+	uint64_t simulate_budget; /* instructions of one execution; 0: no limit */
+	uint64_t budget;          /* ways; 0: no limit */
+	uint64_t seed;            /* of the values */
+	struct asker asker;
 	const struct solver
 		*solver; /* its schedules alone; NULL: the usual ones, and as published */
 };

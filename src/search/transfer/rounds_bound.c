@@ -8,35 +8,35 @@
  */
 enum { HOLD, SEND, RECEIVE, ROLES };
 
-struct edge {
+struct flow_edge {
 	int to;
 	int64_t left;
 };
 
-struct flow {
+struct chunk_flow {
 	const struct topology *topology;
 	struct arena *arena;
 	int rounds, nodes;
-	struct array(struct edge) edges;
+	struct array(struct flow_edge) edges;
 	struct array(int) * leaving; /* by node: edges */
 	int *came;                   /* by node: the edge of the way */
 };
 
-static int node(const struct flow *flow, int round, int rank, int role)
+static int node(const struct chunk_flow *flow, int round, int rank, int role)
 {
 	return (round * flow->topology->ranks + rank) * ROLES + role;
 }
 
-static void add_edge(struct flow *flow, int from, int to, int64_t capacity)
+static void add_edge(struct chunk_flow *flow, int from, int to, int64_t capacity)
 {
 	*array_add(flow->arena, &flow->leaving[from]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct edge){to, capacity};
+	*array_add(flow->arena, &flow->edges) = (struct flow_edge){to, capacity};
 	*array_add(flow->arena, &flow->leaving[to]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct edge){from, 0};
+	*array_add(flow->arena, &flow->edges) = (struct flow_edge){from, 0};
 }
 
 /* The edges of one more round. */
-static void add_round(struct flow *flow, int round)
+static void add_round(struct chunk_flow *flow, int round)
 {
 	const struct topology *topology = flow->topology;
 	int64_t port = topology->ports == PORTS_ONE ? 1 : INT32_MAX;
@@ -52,7 +52,7 @@ static void add_round(struct flow *flow, int round)
 }
 
 /* One more chunk from the root at first to a rank at the end; false if none can. */
-static bool augment(struct flow *flow, int to)
+static bool augment(struct chunk_flow *flow, int to)
 {
 	int *queue = arena_array(flow->arena, int, flow->nodes), head = 0, tail = 0;
 	int start = node(flow, 0, flow->topology->root, HOLD);
@@ -64,7 +64,7 @@ static bool augment(struct flow *flow, int to)
 		int at = queue[head++];
 		for (size_t i = 0; i < flow->leaving[at].count; i++) {
 			int number = flow->leaving[at].at[i];
-			const struct edge *edge = &flow->edges.at[number];
+			const struct flow_edge *edge = &flow->edges.at[number];
 			if (edge->left <= 0 || edge->to == start || flow->came[edge->to] >= 0)
 				continue;
 			flow->came[edge->to] = number;
@@ -86,7 +86,8 @@ static bool augment(struct flow *flow, int to)
 static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 {
 	struct arena *arena = arena_open();
-	struct flow flow = {.topology = synthesis->topology, .arena = arena, .rounds = rounds};
+	struct chunk_flow flow = {
+		.topology = synthesis->topology, .arena = arena, .rounds = rounds};
 	flow.nodes = (rounds + 1) * synthesis->topology->ranks * ROLES;
 	flow.leaving = arena_alloc_array(arena, (size_t)flow.nodes, sizeof *flow.leaving);
 	flow.came = arena_array(arena, int, flow.nodes);

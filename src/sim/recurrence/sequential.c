@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
+struct point_run {
 	const struct recurrence *recurrence;
 	const struct recurrence_inputs *inputs;
 	int64_t points;
@@ -29,7 +29,7 @@ int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *poi
 
 static double read_value(void *user, int stream, const int64_t *place)
 {
-	struct run *run = user;
+	struct point_run *run = user;
 	const struct recurrence *recurrence = run->recurrence;
 	if (recurrence->streams[stream].kind == STREAM_INPUT)
 		return run->inputs->read(run->inputs->user, stream, place);
@@ -48,22 +48,23 @@ static double read_value(void *user, int stream, const int64_t *place)
 	return 0;
 }
 
-struct task {
+struct open_value {
 	int stream;
 	int64_t point[RECURRENCE_LOOPS_MOST];
 };
 
 /* One value after those that it reads; the open ones wait on a stack. */
-static const char *compute(struct run *run, int stream, const int64_t *point, struct arena *arena)
+static const char *compute(
+	struct point_run *run, int stream, const int64_t *point, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
-	struct array(struct task) stack = {0};
+	struct array(struct open_value) stack = {0};
 	const char *fault = NULL;
-	struct task *first = array_add(arena, &stack);
+	struct open_value *first = array_add(arena, &stack);
 	first->stream = stream;
 	memcpy(first->point, point, sizeof first->point);
 	while (stack.count && !fault) {
-		struct task task = stack.at[stack.count - 1];
+		struct open_value task = stack.at[stack.count - 1];
 		int64_t at =
 			task.stream * run->points + recurrence_index(run->recurrence, task.point);
 		struct term_values values = {task.point, run, read_value};
@@ -75,7 +76,7 @@ static const char *compute(struct run *run, int stream, const int64_t *point, st
 		if (run->outside) {
 			fault = "a value is read outside the domain";
 		} else if (run->lacking) {
-			struct task *next = array_add(arena, &stack);
+			struct open_value *next = array_add(arena, &stack);
 			next->stream = run->wanted_stream;
 			memcpy(next->point, run->wanted, sizeof next->point);
 			if (stack.count >
@@ -137,7 +138,7 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 		out.fault = "too many points to execute one by one";
 		return out;
 	}
-	struct run run = {.recurrence = recurrence,
+	struct point_run run = {.recurrence = recurrence,
 		.inputs = inputs,
 		.points = out.points,
 		.values = arena_array(arena, double, all),
