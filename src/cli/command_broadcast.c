@@ -15,9 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Bytes that `simulate` and `check` move at most: 1 GiB with what follows each of them. */
-#define DATA_BYTES ((int64_t)1 << 30)
-
 static double clock_ns(const struct inputs *inputs)
 {
 	return 1e9 / ratio_double(inputs->broadcast->clock_hz);
@@ -50,7 +47,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.wishes.seed,
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
@@ -74,7 +71,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	}
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
-	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.wishes.seed, NULL, arena);
+	broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed, NULL, arena);
 	command_print(broadcast_text(arena, &outcome, clock_ns(inputs), true));
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
