@@ -2,7 +2,7 @@
 #define SEARCH_CERTIFICATE_CELL_H
 
 #include "search/nest/cells.h"
-#include "search/certificate/certificate_orders.h"
+#include "search/certificate/certificate_floor.h"
 
 /*
  * Whether every mapping of a cell is beaten, by a plain depth-first walk: from the outermost
@@ -35,7 +35,6 @@ struct cell_walker {
 	struct arena *arena, *scratch;
 	struct completions *completions;
 	struct floor_frame frame;
-	struct orders **orders[ARCH_LEVELS_MOST]; /* by level, mask of busy loops */
 	uint64_t budget;                          /* steps; 0: any number */
 	uint64_t steps;                           /* bounds and evaluations */
 	uint64_t evaluated;
