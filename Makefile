@@ -111,7 +111,7 @@ accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 
 ## make format      rewrite all C files with clang-format
 format:
-	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch])
+	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch]) $(TOY_SOURCES)
 
 ## make clean       remove build/ and compile_commands.json
 clean:
@@ -151,12 +151,22 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
+# The program with a solver more in each stage, for tests/unit/test_toys.c.
+TOY_SOURCES := $(sort $(wildcard tests/toys/*/*.c))
+TOYS := $(OUT)/tests/lxplore_toys
+$(OUT)/toy_solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) scripts/solver-table
+	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) > $@
+
 KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
-TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
-$(TABLES): %.o: %.c $(OUT)/flags.stamp
+PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
+$(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
+
+TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
+$(TABLES) $(OUT)/toy_solvers.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -168,6 +178,10 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 	@$(AR) rcs $@ $(filter %.o,$^)
 
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(LIBRARY)
+	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # One program for each folder of tests; each test in it is a link to the program, under its name.
@@ -193,10 +207,11 @@ $(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/t
 	@ln -sf $(1).program $$@
 endef
 $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
+$(OUT)/tests/unit.program: | $(TOYS)
 
 comma := ,
 # test_long_graphs counts calls, as the work of passes over long graphs.
-$(OUT)/tests/unit.program: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
+$(OUT)/tests/unit.program: private LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
 	op_operand op_operands tensor_home text_equal plan_lx)
 
 # Every header compiles alone; includes point downwards.

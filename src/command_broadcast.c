@@ -4,10 +4,10 @@
 #include "base/fatal.h"
 #include "listener.h"
 #include "model/transfer/broadcast_check.h"
-#include "report/transfer/broadcast_report.h"
-#include "report/transfer/broadcast_trace.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
+#include "report/transfer/broadcast_report.h"
+#include "report/transfer/broadcast_trace.h"
 #include "results.h"
 #include "search/transfer/broadcast_search.h"
 
@@ -91,7 +91,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	const char *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
 	wishes.asker = listener_asker(&listener, request->jobs);
-	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->algorithm};
+	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->solver};
 	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;

@@ -3,7 +3,7 @@
 #include "command.h"
 #include "command_nest.h"
 #include "inputs.h"
-#include "report/run/choices.h"
+#include "report/graph/choices.h"
 #include "report/graph/diff.h"
 #include "report/graph/score_json.h"
 #include "search/graph/evaluate.h"

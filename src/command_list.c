@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "constraints/kind.h"
-#include "model/graph/workload.h"
+#include "model/machine/primitive.h"
 #include "search/drive/frontier.h"
 #include "search/drive/solver.h"
 
@@ -32,16 +32,14 @@ static void list_constraints(struct text *text)
 
 static void list_ops(struct text *text)
 {
-	text_add(text, "%-12s %s\n", "einsum", "out[..] = sum(k) a[..] * b[..]");
-	for (int f = FUNCTION_NONE + 1; f < FUNCTION_COUNT; f++)
-		text_add(text, "%-12s %s\n", function_name((enum op_function)f),
-			f >= FUNCTION_SUM ? "reduction: out[..] = name(k) a[..]"
-			: function_arity((enum op_function)f) == 2 ? "map of two operands"
-								   : "map of one operand");
-	text_add(text, "%-12s %s\n", "restickify", "the same elements in another device layout");
-	text_add(text, "%-12s %s\n", "broadcast",
-		"from HBM of one rank to HBM of all, in the same layout");
-	text_add(text, "%-12s %s\n", "opaque", "{opaque: name, reads: [..], writes: [..]}");
+	for (int i = 0; primitives[i]; i++) {
+		const struct primitive *op = primitives[i];
+		const char *summary = op->summary             ? op->summary
+				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
+				      : op->arity == 2        ? "map of two operands"
+							      : "map of one operand";
+		text_add(text, "%-12s %s\n", op->name, summary);
+	}
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)

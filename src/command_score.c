@@ -5,7 +5,7 @@
 #include "command_space_time.h"
 #include "inputs.h"
 #include "report/graph/score_json.h"
-#include "report/run/trace.h"
+#include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
 

@@ -9,13 +9,13 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
-#include "model/machine/arch_read.h"
-#include "model/nest/nest_score.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
+#include "model/machine/arch_read.h"
+#include "model/nest/nest_score.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/recipe.h"
-#include "search/drive/solver.h"
 #include "spec/sheet.h"
 
 #include <stdio.h>
@@ -33,18 +33,15 @@ static void set_defaults(struct exploration *exploration)
 					  OBJECTIVE_CORES}},
 		.vary_k_fast = true,
 		.vary_clones = true,
-		.spyre = true,
-		.exhaustive = true,
-		.dimflip = true,
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
+		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
+		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.simulate = SIMULATE_ALL,
 		.simulate_budget = SIMULATE_BUDGET,
 		.joint_ticks = JOINT_TICKS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 		.seed = 1,
 	};
-	for (size_t i = 0; solvers[i]; i++)
-		if (solvers[i]->stage == STAGE_PLACE && solvers[i]->lays_out)
-			exploration->place[exploration->place_count++] = solvers[i]->name;
 }
 
 const struct solver *inputs_solver(
@@ -66,14 +63,11 @@ const struct solver *inputs_solver(
 	return NULL;
 }
 
-/* The solvers that `--solver` and `search: {solver: }` leave in play. */
-struct choice {
-	bool divide, place, joint; /* stages that were restricted */
-};
-
-static void choose(struct exploration *exploration, struct choice *choice, const char *stage,
-	const char *name, struct span span, struct diag *diag)
+/* The first choice of a stage leaves nobody else in play; divide and joint are chosen together. */
+static void choose(struct inputs *inputs, const char *stage, const char *name, struct span span,
+	struct diag *diag)
 {
+	struct exploration *exploration = &inputs->exploration;
 	int s = 0;
 	while (s < STAGE_COUNT && !text_equal(stage_names[s], stage))
 		s++;
@@ -82,29 +76,24 @@ static void choose(struct exploration *exploration, struct choice *choice, const
 			diag, span, "unknown stage '%s'; it can be divide, place or joint", stage);
 		return;
 	}
-	if (!inputs_solver((enum stage)s, name, span, diag))
+	const struct solver *solver = inputs_solver((enum stage)s, name, span, diag);
+	if (!solver)
 		return;
-	if (s == STAGE_PLACE) {
-		if (!choice->place)
-			exploration->place_count = 0;
-		choice->place = true;
-		exploration->place[exploration->place_count++] =
-			solver_find(STAGE_PLACE, name)->name;
-		return;
-	}
-	if (!choice->divide && !choice->joint)
-		exploration->exhaustive = exploration->dimflip = exploration->spyre = false;
-	if (s == STAGE_JOINT) {
-		choice->joint = exploration->dimflip = true;
-		return;
-	}
-	choice->divide = true;
-	exploration->spyre = true; /* exhaustive starts from it */
-	exploration->exhaustive |= text_equal(name, "exhaustive");
+	if (s == STAGE_PLACE && !inputs->chosen.place)
+		exploration->place.count = 0;
+	if (s != STAGE_PLACE && !inputs->chosen.divide && !inputs->chosen.joint)
+		exploration->divide.count = exploration->joint.count = 0;
+	inputs->chosen.divide |= s == STAGE_DIVIDE;
+	inputs->chosen.place |= s == STAGE_PLACE;
+	inputs->chosen.joint |= s == STAGE_JOINT;
+	portfolio_add(s == STAGE_DIVIDE  ? &exploration->divide
+		      : s == STAGE_PLACE ? &exploration->place
+					 : &exploration->joint,
+		solver);
 }
 
-static void read_solvers(const struct reading *reading, const struct node *map,
-	struct exploration *exploration, struct choice *choice)
+static void read_solvers(
+	const struct reading *reading, const struct node *map, struct inputs *inputs)
 {
 	if (!map)
 		return;
@@ -117,13 +106,12 @@ static void read_solvers(const struct reading *reading, const struct node *map,
 		const struct node_entry *entry = &map->entries[i];
 		const char *name;
 		if (node_text(reading, entry->value, "a solver", &name))
-			choose(exploration, choice, entry->key, name, entry->value->span,
-				reading->diag);
+			choose(inputs, entry->key, name, entry->value->span, reading->diag);
 	}
 }
 
-static void read_search(const struct reading *reading, const struct node *node,
-	struct inputs *inputs, struct choice *choice)
+static void read_search(
+	const struct reading *reading, const struct node *node, struct inputs *inputs)
 {
 	struct exploration *exploration = &inputs->exploration;
 	struct reader search;
@@ -139,7 +127,7 @@ static void read_search(const struct reading *reading, const struct node *node,
 
 	struct objective_scope scope = {.arena = reading->arena, .diag = reading->diag};
 	objectives_read(&search, &exploration->objectives, &scope);
-	read_solvers(reading, read_node(&search, "solver", OPTIONAL), exploration, choice);
+	read_solvers(reading, read_node(&search, "solver", OPTIONAL), inputs);
 	int64_t budget = 0, seed = (int64_t)exploration->seed;
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
 		exploration->budget = (uint64_t)budget;
@@ -160,10 +148,12 @@ static void read_search(const struct reading *reading, const struct node *node,
 	reader_done(&search);
 }
 
-static void take_solvers(const struct arguments *arguments, struct exploration *exploration,
+/* What the command line names stands in place of what the specs do, stage by stage. */
+static void take_solvers(const struct arguments *arguments, struct inputs *inputs,
 	struct arena *arena, struct diag *diag)
 {
-	struct choice choice = {0};
+	struct inputs before = *inputs;
+	inputs->chosen.divide = inputs->chosen.place = inputs->chosen.joint = false;
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
 		if (!text_equal(value->option->name, "solver"))
@@ -174,10 +164,15 @@ static void take_solvers(const struct arguments *arguments, struct exploration *
 				"'--solver' wants STAGE=NAME, such as place=bestfit");
 			continue;
 		}
-		choose(exploration, &choice,
+		choose(inputs,
 			arena_format(arena, "%.*s", (int)(equals - value->text), value->text),
 			equals + 1, value->span, diag);
 	}
+	inputs->chosen.place |= before.chosen.place;
+	if (inputs->chosen.divide || inputs->chosen.joint)
+		return;
+	inputs->chosen.divide = before.chosen.divide;
+	inputs->chosen.joint = before.chosen.joint;
 }
 
 static void take_options(const struct arguments *arguments, struct inputs *inputs,
@@ -218,7 +213,7 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	exploration->simulate = (enum simulate)simulate;
 	struct objective_scope scope = {.arena = arena, .diag = diag};
 	objectives_take(arguments, &exploration->objectives, &scope);
-	take_solvers(arguments, exploration, arena, diag);
+	take_solvers(arguments, inputs, arena, diag);
 }
 
 static void set_cores(struct inputs *inputs)
@@ -333,8 +328,7 @@ static bool read_sheet(struct sheet *sheet, struct arena *arena, const struct ar
 	int cores = out->exploration.planning.cores;
 	planning_environment(&out->exploration.planning, diag);
 	out->cores_given = out->exploration.planning.cores != cores;
-	struct choice choice = {0};
-	read_search(&out->reading, search, out, &choice);
+	read_search(&out->reading, search, out);
 	if (out->workload)
 		read_constraints(out, constraints);
 	take_options(arguments, out, arena, diag);
@@ -380,6 +374,23 @@ bool inputs_read(struct arena *arena, const struct arguments *arguments, struct 
 	return inputs_read_files(arena, arguments, files, diag, out);
 }
 
+/* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */
+static const char *find_surplus(const struct inputs *inputs, struct arena *arena)
+{
+	const struct exploration *exploration = &inputs->exploration;
+	const struct portfolio *divide = &exploration->divide;
+	for (size_t i = 0; inputs->chosen.divide && i < divide->count; i++)
+		if (divide->at[i]->sharing == SHARING_ENUMERATION)
+			return arena_format(arena,
+				"%s divides one op of a plan at a time; only explore asks it",
+				solver_label(arena, divide->at[i]));
+	if ((inputs->chosen.divide && divide->count > 1) ||
+		(inputs->chosen.place && exploration->place.count > 1) ||
+		(inputs->chosen.joint && exploration->joint.count > 1))
+		return "one plan is made by one solver of each stage; only explore asks several";
+	return NULL;
+}
+
 struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena)
 {
 	const struct exploration *exploration = &inputs->exploration;
@@ -387,12 +398,21 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 		struct plan *copy = arena_copy(arena, inputs->plan, sizeof *copy);
 		return (struct recipe_result){.plan = copy};
 	}
+	const char *why = find_surplus(inputs, arena);
+	if (why)
+		return (struct recipe_result){.why = why};
+	const struct solver *joint = NULL;
+	if (inputs->chosen.joint)
+		joint = exploration->joint.at[0];
+	else if (exploration->planning.co_optimize)
+		joint = solver_for(STAGE_JOINT, FOR_GRAPHS);
 	struct recipe recipe = {
 		.arch = exploration->arch,
 		.workload = exploration->workload,
 		.planning = exploration->planning,
-		.division = exploration->planning.co_optimize ? DIVISION_DIMFLIP : DIVISION_SPYRE,
-		.place = exploration->place[0],
+		.divide = explore_dividers(exploration).at[0],
+		.joint = joint,
+		.place = exploration->place.at[0],
 		.joint_ticks = exploration->joint_ticks,
 		.seed = exploration->seed,
 	};

@@ -26,6 +26,9 @@ struct inputs {
 	struct exploration
 		exploration; /* of a problem or network: objectives, budgets, seed, simulate */
 	bool cores_given;    /* by the spec or the command line: only that many */
+	struct {
+		bool divide, place, joint;
+	} chosen; /* stages of a graph whose solvers the user named */
 	size_t source_count;
 	const struct run_source *sources;
 };

@@ -6,8 +6,8 @@
 #include "inputs_network.h"
 #include "inputs_objectives.h"
 #include "model/machine/arch_read.h"
-#include "search/transfer/broadcast_outcome.h"
 #include "search/drive/solver.h"
+#include "search/transfer/broadcast_outcome.h"
 
 #include <string.h>
 
@@ -44,8 +44,7 @@ static void take_solver(
 			stage_names[stage], name_of_stage);
 		return;
 	}
-	const struct solver *solver = inputs_solver(stage, name, span, draft->reading->diag);
-	draft->inputs->algorithm = solver ? solver->name : NULL;
+	draft->inputs->solver = inputs_solver(stage, name, span, draft->reading->diag);
 }
 
 static void read_search(struct draft *draft, const struct node *node)

@@ -11,8 +11,8 @@
  */
 struct broadcast_inputs {
 	const struct broadcast *broadcast;
-	struct ratio clock_hz; /* of the architecture; 1 GHz without */
-	const char *algorithm; /* of --solver broadcast=NAME; NULL: all */
+	struct ratio clock_hz;       /* of the architecture; 1 GHz without */
+	const struct solver *solver; /* of --solver broadcast=NAME; NULL: all */
 };
 
 /* Objectives, budgets, seed and so on go to `exploration`.  NULL after complaining. */

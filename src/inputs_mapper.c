@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "inputs_objectives.h"
+#include "search/drive/solver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +119,9 @@ static void read_algorithm(struct reader *mapper, struct nest_inputs *inputs)
 	enum { DRAWS = 4 };
 	int algorithm = 0;
 	if (read_word(mapper, "algorithm", OPTIONAL, names, &algorithm))
-		inputs->solver = algorithm < DRAWS ? "random" : "linear";
+		inputs->solver = solver_sharing(
+			STAGE_MAP, algorithm < DRAWS ? SHARING_DRAWS : SHARING_ENUMERATION)
+					 ->name;
 	if (!inputs->solver || algorithm < DRAWS)
 		nest_inputs_patience(mapper,
 			(const char *[]){spelling(mapper, "victory_condition"),
@@ -163,6 +166,8 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
 		size > 0)
 		exploration->budget = (uint64_t)size;
-	note_unused(&mapper, !inputs->solver || text_equal(inputs->solver, "random"));
+	const struct solver *solver =
+		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
+	note_unused(&mapper, !inputs->solver || (solver && solver->sharing == SHARING_DRAWS));
 	reader_done_lenient(&mapper);
 }

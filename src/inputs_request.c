@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "inputs.h"
 #include "model/nest/nest_mapping.h"
-#include "search/nest/feasible.h"
 #include "search/drive/solver.h"
+#include "search/nest/feasible.h"
 
 bool request_check(
 	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag)
@@ -20,8 +20,8 @@ bool request_check(
 		solver = inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
 	if (solver && solver->sharing != SHARING_DRAWS && inputs->patience_span.source)
 		diag_note(diag, inputs->patience_span,
-			"only map=random ends by victory or timeout; map=%s does not",
-			inputs->solver);
+			"only map=%s ends by victory or timeout; map=%s does not",
+			solver_sharing(STAGE_MAP, SHARING_DRAWS)->name, inputs->solver);
 	return !diag_failed(diag);
 }
 
@@ -149,7 +149,7 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.model = nest_model_make(arena, hierarchy, inputs->shape, inputs->counting),
 		.exact = nest_model_make(arena, hierarchy, inputs->shape, COUNTING_EXACT),
 		.objectives = wishes->objectives,
-		.solver = inputs->solver,
+		.solver = inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL,
 		.start = start,
 		.simulate = wishes->simulate,
 		.simulate_budget = wishes->simulate_budget,

@@ -7,8 +7,8 @@
 #include "inputs.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
-#include "model/nest/shape.h"
 #include "model/graph/workload_read.h"
+#include "model/nest/shape.h"
 #include "search/drive/solver.h"
 
 #include <string.h>
@@ -29,11 +29,12 @@ static void refuse_options(const struct arguments *arguments, struct diag *diag)
 static void take_solver(struct space_time_inputs *inputs, const char *stage, const char *name,
 	struct span span, struct diag *diag)
 {
+	const struct solver *solver;
 	if (!text_equal(stage, "project"))
 		diag_error(diag, span,
 			"a projection has the one stage 'project'; '--solver' wants project=NAME");
-	else if (inputs_solver(STAGE_PROJECT, name, span, diag))
-		inputs->solver = solver_find(STAGE_PROJECT, name)->name;
+	else if ((solver = inputs_solver(STAGE_PROJECT, name, span, diag)))
+		inputs->solver = solver;
 }
 
 static void read_search(const struct reading *reading, const struct node *node,
@@ -112,7 +113,7 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 {
 	struct space_time_inputs *inputs = arena_new(reading->arena, struct space_time_inputs);
 	static const char *const others[] = {"network", "plan", "mapping"};
-	inputs->solver = "exhaustive";
+	inputs->solver = solver_for(STAGE_PROJECT, FOR_RECURRENCES);
 	exploration->objectives =
 		(struct objectives){3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -139,7 +140,7 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 	if (!diag_failed(reading->diag))
 		space_time_read(reading, node, &beside, &inputs->spec);
 	if (inputs->spec.folds)
-		inputs->solver = "folds";
+		inputs->solver = solver_for(STAGE_PROJECT, FOR_FOLDINGS);
 	read_search(reading, search, inputs, exploration);
 	take_options(reading, arguments, inputs, exploration);
 	return diag_failed(reading->diag) ? NULL : inputs;

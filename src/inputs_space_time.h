@@ -9,7 +9,7 @@
 /* A recurrence and what is known of its projection: `space_time`, `projection`, `search`. */
 struct space_time_inputs {
 	struct space_time spec;
-	const char *solver; /* of the stage `project` */
+	const struct solver *solver; /* of the stage `project` */
 };
 
 /* Objectives, budget, seed and so on go to `exploration`.  NULL after complaining. */

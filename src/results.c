@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "model/nest/nest_score.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
 
@@ -129,7 +130,7 @@ struct run_record results_record(struct arena *arena, const struct arguments *ar
 		.sources = inputs->sources,
 		.seed = inputs->exploration.seed,
 		.objectives = &inputs->exploration.objectives,
-		.counting = "exact",
+		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),
 	};

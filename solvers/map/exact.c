@@ -89,8 +89,9 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	struct arena *arena = run_arena(descent->run);
 	if (descent->stopped)
 		lower(part->each, hunt, task->choice.spatial);
-	else
-		run_cell(descent->run, cell_of(arena, hunt->search->space, &mapping));
+	struct cell cell = cell_of(arena, hunt->search->space, &mapping);
+	if (!descent->stopped)
+		run_left(descent->run, arena_copy(arena, &cell, sizeof cell));
 }
 
 static void search_part(struct run *run, void *context, size_t i)
@@ -331,6 +332,7 @@ const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
 	.summary = "branch and bound over all mappings, with a proof",
+	.purposes = FOR_PROBLEMS,
 	.proves = true,
 	.run = run_exact,
 };

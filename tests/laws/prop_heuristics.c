@@ -227,7 +227,7 @@ static struct nest_search search_of(const struct setting *setting, struct object
 		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
 	search.space = setting->space;
 	search.objectives = objectives;
-	search.solver = solver;
+	search.solver = solver_find(STAGE_MAP, solver);
 	search.budget = budget;
 	search.seed = 1;
 	search.asker.jobs = jobs;
