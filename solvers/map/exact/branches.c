@@ -8,8 +8,9 @@
 
 enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
 
-/* What it is worth to find the places of all dataspaces. */
-enum { PLACES_TICKS = 16 };
+/* What it is worth to find the places of all dataspaces, and residencies weighed for a tick of the
+ * budget. */
+enum { PLACES_TICKS = 16, WEIGHED_PER_TICK = 1024 };
 
 static const struct nest_search *search_of(const struct outer_branches *choices)
 {
@@ -121,6 +122,8 @@ struct expansion {
 	struct nest_floors *floors; /* NULL: there are windows */
 	struct outer_branch choice;
 	struct array(struct outer_branch) list;
+	uint64_t weighed; /* choices for some of the dataspaces */
+	bool stopped;
 };
 
 /* With all of a residency chosen: what nothing found excludes is listed. */
@@ -152,7 +155,10 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 	struct residencies *residencies = &expansion->residencies;
 	const struct outer_branches *choices = residencies->choices;
 	struct nest_cost cost;
-	if (!run_go_on(expansion->run, 1))
+	expansion->stopped |= !run_go_on(expansion->run, 1);
+	if (++expansion->weighed % WEIGHED_PER_TICK == 0)
+		expansion->stopped |= !run_spend(expansion->run, 1);
+	if (expansion->stopped)
 		return;
 	weigh(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
@@ -198,7 +204,7 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 		expand(expansion, 0, &base);
 	}
 	struct outer_branch_list list = {expansion->list.count, expansion->list.at, false};
-	if (!run_go_on(run, PLACES_TICKS))
+	if (expansion->stopped || !run_go_on(run, PLACES_TICKS))
 		list = (struct outer_branch_list){.stopped = true};
 	if (list.count)
 		qsort(list.at, list.count, sizeof *list.at, by_bound);

@@ -10,7 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10, LOOK_TIMES = 4 };
+enum {
+	BOUNDS_PER_TICK = 4,
+	LOOK_AFTER = 50000,
+	LOOK_AGAIN = 10,
+	LOOK_TIMES = 4,
+	REPORT_AFTER = 1000
+};
 #define BRANCH_BYTES_MOST (size_t)(1 << 29)
 
 /*
@@ -38,7 +44,7 @@ struct tree {
 	struct array(struct branch *) unused;
 	size_t next_outer;
 	uint64_t branches, bounds;
-	uint64_t look_at; /* bounds */
+	uint64_t look_at, report_at; /* bounds */
 	bool stopped;
 
 	/* Of the branch at hand. */
@@ -335,18 +341,11 @@ static double least_bound(const struct tree *tree)
 
 /* Better mappings to compare with, for some times what was spent already: what is soon searched
  * through needs none. */
-static void look_around(struct tree *tree)
+static void look_around(struct tree *tree, double bound)
 {
 	tree->look_at *= LOOK_AGAIN;
 	uneven_padded(tree->run, tree->frame.search, &tree->offers,
-		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK);
-}
-
-static double best_kept(const struct tree *tree)
-{
-	const struct frontier *kept = &tree->offers.kept;
-	return kept->count ? objective_value(kept->objectives.at[0], &kept->points[0].score)
-			   : INFINITY;
+		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK, bound);
 }
 
 /* Of objectives other than the first no bounds are kept. */
@@ -366,7 +365,12 @@ static void search(struct tree *tree)
 		const struct uneven_branches *outer = &tree->outer;
 		bound = least_bound(tree);
 		if (tree->bounds >= tree->look_at)
-			look_around(tree);
+			look_around(tree, bound);
+		if (tree->bounds >= tree->report_at) {
+			tree->report_at = tree->bounds + REPORT_AFTER;
+			run_report(tree->run, nest_offers_best(&tree->offers),
+				fmin(nest_offers_best(&tree->offers), bound));
+		}
 		if (tree->next_outer < outer->count && outer->at[tree->next_outer].bound <= bound) {
 			begin(tree, (uint32_t)tree->next_outer++);
 			continue;
@@ -377,7 +381,7 @@ static void search(struct tree *tree)
 		expand(tree, branch);
 		*array_add(tree->arena, &tree->unused) = branch;
 	}
-	bound = fmin(best_kept(tree), tree->stopped ? bound : INFINITY);
+	bound = fmin(nest_offers_best(&tree->offers), tree->stopped ? bound : INFINITY);
 	if (!tree->outer.complete)
 		bound = fmin(bound, tree->outer.floor);
 	if (tree->offers.uncounted || tree->frame.ways)
