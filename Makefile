@@ -44,9 +44,9 @@ CBC_FLAGS := -DHAVE_CBC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags cb
 LIBS += $(shell pkg-config --libs cbc)
 endif
 
-COMMAND_SOURCES := $(sort $(wildcard src/*.c))
-LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c))
-HEADERS := $(sort $(wildcard src/*.h src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
+COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
+LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
+HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
 TEST_FOLDERS := unit laws differential fuzz
 TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
 CASE_SOURCES := $(sort $(wildcard tests/reference/*.c))
@@ -191,10 +191,10 @@ $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -Dmain=$(*F)_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
 
 # The program's commands run inside the fuzzing tests; main.c has a main of its own there.
-$(OUT)/src/main_inside.o: src/main.c $(OUT)/flags.stamp
+$(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-INSIDE_fuzz := $(OUT)/src/main_inside.o $(call object,$(filter-out src/main.c,$(COMMAND_SOURCES)))
+INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES)))
 
 define test_program
 $(OUT)/tests/$(1).stamp: FORCE

@@ -31,20 +31,3 @@ int64_t mapping_reduction_split(
 	}
 	return split;
 }
-
-enum op_function op_combining(const struct op *op)
-{
-	if (op->kind == OP_EINSUM)
-		return FUNCTION_SUM;
-	if (op->kind != OP_REDUCE)
-		return FUNCTION_NONE;
-	return op->function == FUNCTION_MEAN ? FUNCTION_SUM : op->function;
-}
-
-bool ring_combines(const struct ring *ring, const struct op *op)
-{
-	enum op_function function = op_combining(op);
-	return ring->present && ((function == FUNCTION_SUM && ring->sum) ||
-					(function == FUNCTION_MAX && ring->max) ||
-					(function == FUNCTION_MIN && ring->min));
-}

@@ -14,12 +14,6 @@ struct mapping mapping_make(const struct arch *arch, const struct op *op);
 int64_t mapping_reduction_split(
 	const struct arch *arch, const struct op *op, const struct mapping *mapping);
 
-/* The function that makes one result of an op's partial ones: SUM, MAX, MIN; else NONE. */
-enum op_function op_combining(const struct op *op);
-
-/* Can the reduce ring combine the partial results of cores? */
-bool ring_combines(const struct ring *ring, const struct op *op);
-
 /*
  * What stands against carrying a mapping out, or NULL: a fan-out that is too
  * small, factors that do not divide a loop's units, an output loop inside a

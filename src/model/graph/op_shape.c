@@ -49,7 +49,7 @@ static int64_t share(const struct arch *arch, const struct workload *workload, c
 const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping)
 {
-	if (!op_is_tiled(op) || op->kind == OP_RESTICKIFY)
+	if (!op_is_tiled(op) || op->primitive->kind == OP_RESTICKIFY)
 		return NULL;
 	struct shape *shape = arena_new(arena, struct shape);
 	shape->name = op->name;

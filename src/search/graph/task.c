@@ -144,7 +144,7 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 	const struct recipe *recipe, int op, struct arena *arena)
 {
 	const struct portfolio *divide = &exploration->divide;
-	enum op_kind kind = exploration->workload->ops[op].kind;
+	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
 	bool staged = false;
 	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
 		if (!enumerates(divide->at[d]))
