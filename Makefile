@@ -137,8 +137,8 @@ $(OUT)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
 $(OUT)/cbc.stamp: FORCE
 	$(call stamp,$(CBC_FLAGS))
-$(OUT)/src/search/milp_cbc.o: $(OUT)/cbc.stamp
-$(OUT)/src/search/milp_cbc.o: FLAGS += $(CBC_FLAGS)
+$(OUT)/src/search/engine/milp_cbc.o: $(OUT)/cbc.stamp
+$(OUT)/src/search/engine/milp_cbc.o: FLAGS += $(CBC_FLAGS)
 $(OUT)/sources.stamp: FORCE
 	$(call stamp,$(LIBRARY_SOURCES))
 $(OUT)/support.stamp: FORCE
@@ -195,9 +195,11 @@ endef
 $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
 
 comma := ,
-# test_long_graphs counts calls, as the work of passes over long graphs.
+# test_long_graphs counts calls, as the work of passes over long graphs; test_folder_faults lets calls
+# of the system fail.
 $(OUT)/tests/unit.program: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
-	op_operand op_operands tensor_home text_equal plan_lx)
+	op_operand op_operands tensor_home text_equal plan_lx \
+	open write fsync close mkdir chmod rename renameat2 linkat unlink rmdir lstat flock)
 
 # Every header compiles alone; includes point downwards.
 headers: $(patsubst %.h,$(OUT)/headers/%.ok,$(HEADERS))

@@ -3,12 +3,12 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "listener.h"
-#include "model/broadcast_check.h"
-#include "report/broadcast_report.h"
-#include "report/broadcast_trace.h"
-#include "report/pareto.h"
+#include "model/transfer/broadcast_check.h"
+#include "report/transfer/broadcast_report.h"
+#include "report/transfer/broadcast_trace.h"
+#include "report/run/pareto.h"
 #include "results.h"
-#include "search/broadcast_search.h"
+#include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>

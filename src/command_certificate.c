@@ -7,8 +7,8 @@
 #include "inputs_network.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/certificate_report.h"
-#include "search/certificate_check.h"
+#include "report/nest/certificate_report.h"
+#include "search/certificate/certificate_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "command_network.h"
 #include "command_space_time.h"
 #include "inputs.h"
-#include "search/evaluate.h"
-#include "search/recipe.h"
+#include "search/graph/evaluate.h"
+#include "search/graph/recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>

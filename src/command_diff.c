@@ -3,10 +3,10 @@
 #include "command.h"
 #include "command_nest.h"
 #include "inputs.h"
-#include "report/choices.h"
-#include "report/diff.h"
-#include "report/score_json.h"
-#include "search/evaluate.h"
+#include "report/run/choices.h"
+#include "report/graph/diff.h"
+#include "report/graph/score_json.h"
+#include "search/graph/evaluate.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,11 +5,11 @@
 #include "command_space_time.h"
 #include "inputs.h"
 #include "listener.h"
-#include "report/pareto.h"
-#include "report/run_json.h"
+#include "report/run/pareto.h"
+#include "report/run/run_json.h"
 #include "results.h"
-#include "search/evaluate.h"
-#include "search/parallel.h"
+#include "search/graph/evaluate.h"
+#include "search/engine/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

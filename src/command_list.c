@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "command.h"
 #include "constraints/kind.h"
-#include "model/workload.h"
-#include "search/frontier.h"
-#include "search/solver.h"
+#include "model/graph/workload.h"
+#include "search/drive/frontier.h"
+#include "search/drive/solver.h"
 
 #include <stdio.h>
 

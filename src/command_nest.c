@@ -2,10 +2,10 @@
 
 #include "base/arena.h"
 #include "command.h"
-#include "cost/nest.h"
-#include "cost/nest_array.h"
-#include "report/nest_report.h"
-#include "sim/nest.h"
+#include "cost/nest/nest.h"
+#include "cost/nest/nest_array.h"
+#include "report/nest/nest_report.h"
+#include "sim/nest/nest.h"
 
 #include <stdio.h>
 

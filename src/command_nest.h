@@ -4,7 +4,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "inputs_nest.h"
-#include "report/nest_report.h"
+#include "report/nest/nest_report.h"
 
 /*
  * `score` and `simulate` of a problem: what stands in the specs is counted,

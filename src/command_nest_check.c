@@ -2,8 +2,8 @@
 #include "base/array.h"
 #include "command.h"
 #include "command_nest.h"
-#include "cost/nest.h"
-#include "report/mapspace_check_report.h"
+#include "cost/nest/nest.h"
+#include "report/nest/mapspace_check_report.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
 #include "command_nest.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/mapspace_check_report.h"
-#include "report/nest_results.h"
-#include "report/pareto.h"
+#include "report/nest/mapspace_check_report.h"
+#include "report/nest/nest_results.h"
+#include "report/run/pareto.h"
 #include "results.h"
 #include "results_certificate.h"
 

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "command_network.h"
-#include "report/mapspace_check_report.h"
+#include "report/nest/mapspace_check_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "command_network.h"
 #include "inputs_request.h"
 #include "listener.h"
-#include "report/network_results.h"
-#include "report/pareto.h"
+#include "report/nest/network_results.h"
+#include "report/run/pareto.h"
 #include "results.h"
 #include "results_certificate.h"
 
@@ -137,7 +137,7 @@ static void tell_end(const struct network_explored *explored, const struct run_r
 		explored->total.complete ? ", nothing better is left" : "",
 		explored->total.effort.simulated, explored->sums.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 static void print_results(struct arena *arena, const struct network_explored *explored,

@@ -4,8 +4,8 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "listener.h"
-#include "report/place_svg.h"
-#include "search/solver.h"
+#include "report/packing/place_svg.h"
+#include "search/drive/solver.h"
 
 #include <inttypes.h>
 #include <stdio.h>

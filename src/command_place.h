@@ -3,7 +3,7 @@
 
 #include "inputs_place.h"
 #include "listener.h"
-#include "report/place_report.h"
+#include "report/packing/place_report.h"
 
 /* What `lxplore place` checks instead of searching; the answer is the exit status. */
 int command_place_offsets(

@@ -3,8 +3,8 @@
 #include "command_place.h"
 #include "inputs_unfit.h"
 #include "listener.h"
-#include "report/folder.h"
-#include "report/unfit_yaml.h"
+#include "report/run/folder.h"
+#include "report/packing/unfit_yaml.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #include "command_nest.h"
 #include "command_space_time.h"
 #include "inputs.h"
-#include "report/score_json.h"
-#include "report/trace.h"
-#include "search/evaluate.h"
-#include "search/recipe.h"
+#include "report/graph/score_json.h"
+#include "report/run/trace.h"
+#include "search/graph/evaluate.h"
+#include "search/graph/recipe.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "listener.h"
-#include "report/pareto.h"
-#include "report/projection_code.h"
-#include "report/projection_report.h"
+#include "report/run/pareto.h"
+#include "report/recurrence/projection_code.h"
+#include "report/recurrence/projection_report.h"
 #include "results.h"
 
 #include <inttypes.h>

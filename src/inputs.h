@@ -2,10 +2,10 @@
 #define INPUTS_H
 
 #include "base/option.h"
-#include "model/planning.h"
-#include "report/run_json.h"
-#include "search/candidate.h"
-#include "search/explore.h"
+#include "model/graph/planning.h"
+#include "report/run/run_json.h"
+#include "search/drive/candidate.h"
+#include "search/graph/explore.h"
 #include "spec/reader.h"
 
 /*

@@ -5,9 +5,9 @@
 #include "inputs.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
-#include "model/arch_read.h"
-#include "search/broadcast_outcome.h"
-#include "search/solver.h"
+#include "model/machine/arch_read.h"
+#include "search/transfer/broadcast_outcome.h"
+#include "search/drive/solver.h"
 
 #include <string.h>
 

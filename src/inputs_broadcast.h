@@ -2,8 +2,8 @@
 #define INPUTS_BROADCAST_H
 
 #include "base/option.h"
-#include "model/broadcast.h"
-#include "search/explore.h"
+#include "model/transfer/broadcast.h"
+#include "search/graph/explore.h"
 #include "spec/sheet.h"
 
 /*

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "inputs_objectives.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 
 #include <math.h>
 #include <stdlib.h>

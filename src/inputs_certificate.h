@@ -1,7 +1,7 @@
 #ifndef INPUTS_CERTIFICATE_H
 #define INPUTS_CERTIFICATE_H
 
-#include "search/certificate.h"
+#include "search/certificate/certificate.h"
 #include "spec/reader.h"
 
 /*

@@ -4,10 +4,10 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "inputs_objectives.h"
-#include "model/arch_read.h"
-#include "model/directive.h"
-#include "model/ert.h"
-#include "model/nest_mapping.h"
+#include "model/machine/arch_read.h"
+#include "model/nest/directive.h"
+#include "model/machine/ert.h"
+#include "model/nest/nest_mapping.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "base/option.h"
 #include "constraints/constraints.h"
-#include "model/nest_score.h"
-#include "search/explore.h"
-#include "search/nest_search.h"
+#include "model/nest/nest_score.h"
+#include "search/graph/explore.h"
+#include "search/nest/nest_search.h"
 #include "spec/sheet.h"
 
 struct network_limits;

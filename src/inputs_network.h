@@ -2,7 +2,7 @@
 #define INPUTS_NETWORK_H
 
 #include "inputs_nest.h"
-#include "model/network.h"
+#include "model/nest/network.h"
 
 /*
  * A `network:` and what may come with it: the same as with a problem (inputs_nest.h) but a

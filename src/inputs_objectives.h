@@ -2,8 +2,8 @@
 #define INPUTS_OBJECTIVES_H
 
 #include "base/option.h"
-#include "model/hierarchy.h"
-#include "search/explore.h"
+#include "model/nest/hierarchy.h"
+#include "search/graph/explore.h"
 #include "spec/reader.h"
 
 /*

@@ -3,8 +3,8 @@
 
 #include "base/option.h"
 #include "command.h"
-#include "model/packing_file.h"
-#include "search/milp.h"
+#include "model/packing/packing_file.h"
+#include "search/engine/milp.h"
 
 /*
  * What `lxplore place` is asked: a table of buffers, and options.

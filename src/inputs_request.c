@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "inputs.h"
-#include "model/nest_mapping.h"
-#include "search/feasible.h"
-#include "search/solver.h"
+#include "model/nest/nest_mapping.h"
+#include "search/nest/feasible.h"
+#include "search/drive/solver.h"
 
 bool request_check(
 	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag)

@@ -2,7 +2,7 @@
 #define INPUTS_REQUEST_H
 
 #include "inputs_nest.h"
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 
 /*
  * What the inputs ask of a search.

@@ -7,9 +7,9 @@
 #include "inputs.h"
 #include "inputs_network.h"
 #include "inputs_objectives.h"
-#include "model/shape.h"
-#include "model/workload_read.h"
-#include "search/solver.h"
+#include "model/nest/shape.h"
+#include "model/graph/workload_read.h"
+#include "search/drive/solver.h"
 
 #include <string.h>
 

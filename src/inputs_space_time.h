@@ -2,8 +2,8 @@
 #define INPUTS_SPACE_TIME_H
 
 #include "base/option.h"
-#include "model/recurrence.h"
-#include "search/explore.h"
+#include "model/recurrence/recurrence.h"
+#include "search/graph/explore.h"
 #include "spec/sheet.h"
 
 /* A recurrence and what is known of its projection: `space_time`, `projection`, `search`. */

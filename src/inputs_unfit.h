@@ -2,7 +2,7 @@
 #define INPUTS_UNFIT_H
 
 #include "inputs_place.h"
-#include "search/unfit.h"
+#include "search/packing/unfit.h"
 
 /*
  * A certificate that buffers do not fit, read against the table at hand.

@@ -1,7 +1,7 @@
 #ifndef LISTENER_H
 #define LISTENER_H
 
-#include "search/asker.h"
+#include "search/drive/asker.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "command.h"
-#include "report/folder_files.h"
-#include "search/parallel.h"
+#include "report/run/folder_files.h"
+#include "search/engine/parallel.h"
 
 #include <errno.h>
 #include <signal.h>

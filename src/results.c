@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "report/pareto.h"
+#include "report/run/pareto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void tell_points(const struct folder *folder, const struct results_texts 
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
 		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,

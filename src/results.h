@@ -5,8 +5,8 @@
 #include "command.h"
 #include "inputs.h"
 #include "listener.h"
-#include "report/folder.h"
-#include "report/run_json.h"
+#include "report/run/folder.h"
+#include "report/run/run_json.h"
 
 /*
  * What explorations of graphs and of problems have in common when they end: the

@@ -1,8 +1,8 @@
 #include "results_certificate.h"
 
 #include "base/arena.h"
-#include "report/certificate_yaml.h"
-#include "report/folder.h"
+#include "report/nest/certificate_yaml.h"
+#include "report/run/folder.h"
 #include "results.h"
 
 bool results_certificate(struct arena *arena, struct folder *folder, const char *name,

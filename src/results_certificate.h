@@ -1,9 +1,9 @@
 #ifndef RESULTS_CERTIFICATE_H
 #define RESULTS_CERTIFICATE_H
 
-#include "report/folder.h"
-#include "report/run_json.h"
-#include "search/nest_search.h"
+#include "report/run/folder.h"
+#include "report/run/run_json.h"
+#include "search/nest/nest_search.h"
 
 /*
  * Adds the certificate of what an exploration proved to the results.  `layer`: of a network; NULL:

@@ -1,9 +1,9 @@
 #include "solvers/broadcast/tree.h"
 
 #include "base/arena.h"
-#include "search/rounds_bound.h"
-#include "search/sat.h"
-#include "search/schedule_best.h"
+#include "search/transfer/rounds_bound.h"
+#include "search/engine/sat.h"
+#include "search/transfer/schedule_best.h"
 
 /*
  * Whether all chunks reach all ranks in T rounds, as clauses over

@@ -1,8 +1,8 @@
 #ifndef BROADCAST_TREE_H
 #define BROADCAST_TREE_H
 
-#include "model/schedule.h"
-#include "search/solver.h"
+#include "model/transfer/schedule.h"
+#include "search/drive/solver.h"
 
 /*
  * Pipelines over a tree: each rank sends the chunks that it gets on to its children, chunk after

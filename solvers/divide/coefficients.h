@@ -1,7 +1,7 @@
 #ifndef DIVIDE_COEFFICIENTS_H
 #define DIVIDE_COEFFICIENTS_H
 
-#include "model/workload.h"
+#include "model/graph/workload.h"
 
 /*
  * How the published passes store a division between them: by the coefficients

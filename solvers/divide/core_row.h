@@ -1,7 +1,7 @@
 #ifndef DIVIDE_CORE_ROW_H
 #define DIVIDE_CORE_ROW_H
 
-#include "search/candidate.h"
+#include "search/drive/candidate.h"
 
 /*
  * From a division to a mapping: splits become the spatial row of the core level.

@@ -1,7 +1,7 @@
 #ifndef DIVIDE_DISTRIBUTE_H
 #define DIVIDE_DISTRIBUTE_H
 
-#include "model/workload.h"
+#include "model/graph/workload.h"
 
 /*
  * The second published pass: gives all cores to the loops of one op.

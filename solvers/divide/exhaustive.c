@@ -1,11 +1,11 @@
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 #include "solvers/divide/core_row.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/number.h"
-#include "model/iteration.h"
+#include "model/graph/iteration.h"
 
 #include <inttypes.h>
 

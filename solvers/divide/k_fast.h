@@ -1,7 +1,7 @@
 #ifndef DIVIDE_K_FAST_H
 #define DIVIDE_K_FAST_H
 
-#include "model/iteration.h"
+#include "model/graph/iteration.h"
 
 /*
  * The published K-fast division.  A matrix product with few rows starves the

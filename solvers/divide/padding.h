@@ -1,7 +1,7 @@
 #ifndef DIVIDE_PADDING_H
 #define DIVIDE_PADDING_H
 
-#include "model/iteration.h"
+#include "model/graph/iteration.h"
 
 /*
  * The smallest padding of one loop that brings the span of an operand under

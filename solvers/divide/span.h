@@ -1,7 +1,7 @@
 #ifndef DIVIDE_SPAN_H
 #define DIVIDE_SPAN_H
 
-#include "model/iteration.h"
+#include "model/graph/iteration.h"
 
 /*
  * The first published pass: the least division that brings the span of every

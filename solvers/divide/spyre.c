@@ -1,4 +1,4 @@
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 #include "solvers/divide/core_row.h"
 #include "solvers/divide/padding.h"

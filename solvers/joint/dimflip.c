@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "constraints/graph.h"
-#include "model/iteration.h"
-#include "search/lx_plan.h"
+#include "model/graph/iteration.h"
+#include "search/graph/lx_plan.h"
 #include "solvers/joint/flips.h"
 
 #include <string.h>

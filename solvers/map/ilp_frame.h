@@ -1,7 +1,7 @@
 #ifndef MAP_ILP_FRAME_H
 #define MAP_ILP_FRAME_H
 
-#include "search/nest_offers.h"
+#include "search/nest/nest_offers.h"
 #include "solvers/map/nest_view.h"
 
 /*

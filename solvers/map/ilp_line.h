@@ -2,7 +2,7 @@
 #define MAP_ILP_LINE_H
 
 #include "base/array.h"
-#include "search/milp.h"
+#include "search/engine/milp.h"
 
 /*
  * Sums of columns and a constant, and exp() of them in a linear program.  exp is convex, so

@@ -1,7 +1,7 @@
 #ifndef MAP_ILP_ORDERS_H
 #define MAP_ILP_ORDERS_H
 
-#include "search/milp.h"
+#include "search/engine/milp.h"
 #include "solvers/map/ilp_frame.h"
 
 /*

@@ -1,8 +1,8 @@
 #ifndef MAP_NEST_ASK_H
 #define MAP_NEST_ASK_H
 
-#include "search/nest_search.h"
-#include "search/solver.h"
+#include "search/nest/nest_search.h"
+#include "search/drive/solver.h"
 
 /*
  * Another solver of mappings is asked, for `ticks` at most, as chain number `chain` of

@@ -2,7 +2,7 @@
 #define MAP_NEST_CHAIN_H
 
 #include "base/random.h"
-#include "search/nest_offers.h"
+#include "search/nest/nest_offers.h"
 #include "solvers/map/nest_moves.h"
 
 /*

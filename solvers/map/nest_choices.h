@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_CHOICES_H
 #define MAP_NEST_CHOICES_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/map/nest_cut.h"
 #include "solvers/map/nest_floor.h"
 #include "solvers/map/nest_options.h"

@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_CUT_H
 #define MAP_NEST_CUT_H
 
-#include "search/frontier.h"
+#include "search/drive/frontier.h"
 #include "solvers/map/nest_label.h"
 
 /*

@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_DESCENT_H
 #define MAP_NEST_DESCENT_H
 
-#include "search/nest_offers.h"
+#include "search/nest/nest_offers.h"
 #include "solvers/map/nest_cut.h"
 #include "solvers/map/nest_options.h"
 #include "solvers/map/order_classes.h"

@@ -1,6 +1,6 @@
 #include "solvers/map/nest_frame.h"
 
-#include "cost/nest_model.h"
+#include "cost/nest/nest_model.h"
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {

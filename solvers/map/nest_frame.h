@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_FRAME_H
 #define MAP_NEST_FRAME_H
 
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 
 /*
  * What the exact search knows of a problem before it chooses anything: the machine's

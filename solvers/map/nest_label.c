@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Sums of doubles err by less: a cycle is not counted, energies that differ by less are equal.  What
- * is said to be a bound stays within what its certificate allows (search/certificate.h). */
+ * is said to be a bound stays within what its certificate allows (search/certificate/certificate.h). */
 #define CYCLES_MARGIN (1 - 1e-9)
 #define ENERGY_MARGIN (1 + 5e-13)
 

@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_MOVES_H
 #define MAP_NEST_MOVES_H
 
-#include "search/space.h"
+#include "search/nest/space.h"
 
 /*
  * Small steps from a mapping of a space to another one of it.  Whatever is asked, the outcome is in

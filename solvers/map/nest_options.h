@@ -1,7 +1,7 @@
 #ifndef MAP_NEST_OPTIONS_H
 #define MAP_NEST_OPTIONS_H
 
-#include "search/completions.h"
+#include "search/nest/completions.h"
 #include "solvers/map/nest_frame.h"
 
 /*

@@ -1,6 +1,6 @@
 #include "solvers/map/nest_view.h"
 
-#include "cost/nest_home.h"
+#include "cost/nest/nest_home.h"
 #include "solvers/map/nest_skew.h"
 #include "solvers/map/nest_windows.h"
 

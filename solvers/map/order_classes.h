@@ -1,7 +1,7 @@
 #ifndef MAP_ORDER_CLASSES_H
 #define MAP_ORDER_CLASSES_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/map/nest_label.h"
 
 /*

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/nest_offers.h"
+#include "search/nest/nest_offers.h"
 #include "solvers/map/uneven_choices.h"
 #include "solvers/map/uneven_padded.h"
 #include "solvers/map/uneven_steps.h"

@@ -1,8 +1,8 @@
 #ifndef MAP_UNEVEN_H
 #define MAP_UNEVEN_H
 
-#include "search/nest_search.h"
-#include "search/solver.h"
+#include "search/nest/nest_search.h"
+#include "search/drive/solver.h"
 
 /*
  * The exact search where some factors need not divide.  What is not known to be worse is looked

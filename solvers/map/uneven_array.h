@@ -4,7 +4,7 @@
 #include "solvers/map/uneven_view.h"
 
 /*
- * Cycles that a systolic array adds at least (cost/nest_array.h), whatever the temporal loops are:
+ * Cycles that a systolic array adds at least (cost/nest/nest_array.h), whatever the temporal loops are:
  * PEs hold no more than fits, so that tiles of a dataspace move as often as all of its words need,
  * and every word is loaded once; what they do not hold comes at its rate.
  */

@@ -1,7 +1,7 @@
 #ifndef MAP_UNEVEN_CHOICES_H
 #define MAP_UNEVEN_CHOICES_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/map/uneven_view.h"
 
 /* All spatial bounds, with a bound on whatever follows; those of the least bound first. */

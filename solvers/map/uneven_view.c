@@ -1,7 +1,7 @@
 #include "solvers/map/uneven_view.h"
 
 #include "base/number.h"
-#include "cost/nest_home.h"
+#include "cost/nest/nest_home.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/packing_sums.h"
+#include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"

@@ -1,7 +1,7 @@
 #ifndef PLACE_FIT_H
 #define PLACE_FIT_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 /*
  * The published gap solvers (FirstFitLayoutSolver, BestFitLayoutSolver): all

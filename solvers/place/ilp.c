@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/milp.h"
+#include "search/engine/milp.h"
 #include "solvers/place/ilp_order.h"
 #include "solvers/place/load.h"
 #include "solvers/place/packing.h"

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/wide.h"
-#include "search/milp.h"
+#include "search/engine/milp.h"
 #include "solvers/place/packing.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #ifndef PLACE_ILP_ORDER_H
 #define PLACE_ILP_ORDER_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 #include <stdbool.h>
 

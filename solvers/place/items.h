@@ -1,7 +1,7 @@
 #ifndef PLACE_ITEMS_H
 #define PLACE_ITEMS_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 #include <stdbool.h>
 

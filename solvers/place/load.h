@@ -1,7 +1,7 @@
 #ifndef PLACE_LOAD_H
 #define PLACE_LOAD_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /*
  * A bound below every packing of all buffers: the most bytes that live in one step, where a child

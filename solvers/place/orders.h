@@ -1,7 +1,7 @@
 #ifndef PLACE_ORDERS_H
 #define PLACE_ORDERS_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/items.h"
 #include "solvers/place/shelf.h"
 

@@ -1,8 +1,8 @@
 #ifndef PLACE_PACK_H
 #define PLACE_PACK_H
 
-#include "model/buffer.h"
-#include "search/solver.h"
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
 
 /*
  * The exact packer, for whoever needs an answer about one set of buffers: `place/exact` for its

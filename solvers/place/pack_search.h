@@ -1,7 +1,7 @@
 #ifndef PLACE_PACK_SEARCH_H
 #define PLACE_PACK_SEARCH_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/pack_room.h"
 

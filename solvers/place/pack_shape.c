@@ -1,7 +1,7 @@
 #include "solvers/place/pack_shape.h"
 
 #include "base/number.h"
-#include "model/packing_sums.h"
+#include "model/packing/packing_sums.h"
 
 #include <stdlib.h>
 

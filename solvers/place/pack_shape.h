@@ -2,7 +2,7 @@
 #define PLACE_PACK_SHAPE_H
 
 #include "base/arena.h"
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /*
  * What is packed: shapes.  A shape is a buffer, or buffers of which one takes the other's slot:

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/packing_sums.h"
+#include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #ifndef PLACE_PACKING_H
 #define PLACE_PACKING_H
 
-#include "model/buffer.h"
-#include "search/solver.h"
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
 
 /*
  * What the placement solvers share.  They place one buffer after the other:

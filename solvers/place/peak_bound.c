@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "search/unfit.h"
+#include "search/packing/unfit.h"
 #include "solvers/place/pack.h"
 #include "solvers/place/packing.h"
 

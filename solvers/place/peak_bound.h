@@ -1,8 +1,8 @@
 #ifndef PLACE_PEAK_BOUND_H
 #define PLACE_PEAK_BOUND_H
 
-#include "model/buffer.h"
-#include "search/solver.h"
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
 
 /*
  * Raises a bound below the least peak: what lives in a window of time does not fit into as much as

@@ -1,8 +1,8 @@
 #ifndef PLACE_SPILL_H
 #define PLACE_SPILL_H
 
-#include "model/buffer.h"
-#include "search/solver.h"
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
 
 /*
  * Which buffers, or which parts of their lives, to keep so that most is saved: logic-based Benders

@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_CLIMB_H
 #define PLACE_SPILL_CLIMB_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_moves.h"
 #include "solvers/place/spill_pack.h"
 

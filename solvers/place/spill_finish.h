@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_FINISH_H
 #define PLACE_SPILL_FINISH_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_moves.h"
 
 /*

@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_FIT_H
 #define PLACE_SPILL_FIT_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_set.h"
 
 /*

@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_MASTER_H
 #define PLACE_SPILL_MASTER_H
 
-#include "search/milp.h"
+#include "search/engine/milp.h"
 #include "solvers/place/spill_pack.h"
 
 /*

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "model/packing_sums.h"
+#include "model/packing/packing_sums.h"
 #include "solvers/place/spill_rows.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef PLACE_SPILL_MODEL_H
 #define PLACE_SPILL_MODEL_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /*
  * What may be kept, as items: a buffer for its whole life, or from one use to the step after the

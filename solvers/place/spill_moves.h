@@ -2,7 +2,7 @@
 #define PLACE_SPILL_MOVES_H
 
 #include "base/array.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_pressure.h"
 #include "solvers/place/spill_tally.h"
 

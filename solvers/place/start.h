@@ -1,7 +1,7 @@
 #ifndef PLACE_START_H
 #define PLACE_START_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 /*
  * A first layout of all buffers, quickly: first and best fit of the longest lives first, the

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/project_search.h"
-#include "search/projections.h"
+#include "search/recurrence/project_search.h"
+#include "search/recurrence/projections.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/foldings.h"
-#include "search/project_search.h"
+#include "search/recurrence/foldings.h"
+#include "search/recurrence/project_search.h"
 
 /*
  * Every folding of an einsum onto the array, each judged in closed form, those that drain between

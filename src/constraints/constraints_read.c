@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 
 #include <string.h>
 

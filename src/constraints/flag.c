@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "constraints/place.h"
-#include "model/directive.h"
+#include "model/nest/directive.h"
 
 bool flag_read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)

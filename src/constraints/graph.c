@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/directive.h"
+#include "model/nest/directive.h"
 
 extern const struct constraint_kind constraint_cores, constraint_span, constraint_residency;
 

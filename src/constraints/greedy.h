@@ -1,7 +1,7 @@
 #ifndef CONSTRAINTS_GREEDY_H
 #define CONSTRAINTS_GREEDY_H
 
-#include "model/shape.h"
+#include "model/nest/shape.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "constraints/bound.h"
 #include "constraints/place.h"
-#include "model/directive.h"
+#include "model/nest/directive.h"
 
 /*
  * Every listed dataspace has a loop with a bound above 1.  Timeloop reads it the

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "constraints/place.h"
-#include "model/directive.h"
+#include "model/nest/directive.h"
 
 bool residence_read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)

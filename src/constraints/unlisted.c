@@ -2,7 +2,7 @@
 
 #include "base/diag.h"
 #include "constraints/bound.h"
-#include "model/directive.h"
+#include "model/nest/directive.h"
 
 bool unlisted_read(const struct constraint_context *context, const struct node *value,
 	enum relation relation, struct constraint *out)

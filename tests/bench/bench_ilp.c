@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/milp.h"
+#include "search/engine/milp.h"
 #include "solvers/map/ilp_compact.h"
 #include "tests/support/complaints.h"
 #include "tests/support/nest_request.h"

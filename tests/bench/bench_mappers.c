@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/feasible.h"
-#include "search/solver.h"
+#include "search/nest/feasible.h"
+#include "search/drive/solver.h"
 #include "tests/support/complaints.h"
 #include "tests/support/nest_request.h"
 

@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/packing_file.h"
-#include "model/packing_sums.h"
-#include "search/solver.h"
+#include "model/packing/packing_file.h"
+#include "model/packing/packing_sums.h"
+#include "search/drive/solver.h"
 #include "solvers/place/load.h"
 #include "tests/support/place_instances.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "lower/lower.h"
-#include "sim/sim.h"
+#include "lower/graph/lower.h"
+#include "sim/graph/sim.h"
 #include "tests/support/plan_text.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/cost.h"
+#include "cost/graph/cost.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_counts.h"
 #include "tests/support/random_plan.h"

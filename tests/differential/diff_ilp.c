@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/lx_plan.h"
-#include "search/stream.h"
+#include "search/graph/lx_plan.h"
+#include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/random_graph.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/number.h"
-#include "search/certificate_check.h"
+#include "search/certificate/certificate_check.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_problem.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 #include "tests/support/draws.h"
 #include "tests/support/map_question.h"
 #include "tests/support/nest_all.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "sim/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_compare.h"
 #include "tests/support/nest_interpreter.h"

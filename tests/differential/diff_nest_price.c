@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/wide.h"
-#include "cost/nest.h"
+#include "cost/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_compare.h"
 

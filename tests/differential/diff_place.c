@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/naive_place.h"
 #include "tests/support/place_instances.h"

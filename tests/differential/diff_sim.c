@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "sim/reference.h"
+#include "sim/graph/reference.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/random_plan.h"

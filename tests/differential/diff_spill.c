@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "model/packing_sums.h"
-#include "search/solver.h"
+#include "model/packing/packing_sums.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

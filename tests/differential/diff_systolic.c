@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "cost/nest.h"
-#include "sim/nest.h"
+#include "cost/nest/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/map_question.h"
 #include "tests/support/nest_compare.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "model/packing_file.h"
-#include "model/packing_sums.h"
+#include "model/packing/packing_file.h"
+#include "model/packing/packing_sums.h"
 #include "tests/support/draws.h"
 #include "tests/support/mutated_text.h"
 

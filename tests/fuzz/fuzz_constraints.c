@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 #include "tests/support/complaints.h"
 #include "tests/support/constraint_case.h"
 #include "tests/support/draws.h"

@@ -1,7 +1,7 @@
 /* Index factorizations against a count one by one. */
 #include "base/arena.h"
 #include "base/number.h"
-#include "search/factors.h"
+#include "search/nest/factors.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

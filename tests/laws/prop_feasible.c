@@ -1,8 +1,8 @@
 /* Feasibility against trying every mapping of small spaces. */
 #include "base/arena.h"
 #include "base/number.h"
-#include "cost/nest.h"
-#include "search/feasible.h"
+#include "cost/nest/nest.h"
+#include "search/nest/feasible.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"

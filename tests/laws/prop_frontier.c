@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/frontier.h"
+#include "search/drive/frontier.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/nest_search.h"
-#include "search/solver.h"
+#include "search/nest/nest_search.h"
+#include "search/drive/solver.h"
 #include "solvers/map/nest_moves.h"
 #include "solvers/map/uneven_padded.h"
 #include "tests/support/draws.h"

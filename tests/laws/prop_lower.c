@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "lower/lower.h"
+#include "lower/graph/lower.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/replay.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_text.h"
 

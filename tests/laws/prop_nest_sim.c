@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/wide.h"
-#include "cost/nest.h"
-#include "sim/nest.h"
+#include "cost/nest/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_case.h"
 

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/load.h"
 #include "solvers/place/peak_bound.h"
 #include "tests/support/draws.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 
 #include <string.h>

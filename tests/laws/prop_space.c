@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "search/space.h"
+#include "search/nest/space.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "model/packing_sums.h"
-#include "search/solver.h"
+#include "model/packing/packing_sums.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"
 

@@ -1,7 +1,7 @@
 /* What is put into a packing later lies right: no two meet, nothing that was kept is lost. */
 #include "base/arena.h"
-#include "model/packing_sums.h"
-#include "search/solver.h"
+#include "model/packing/packing_sums.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_finish.h"
 #include "solvers/place/spill_fit.h"
 #include "solvers/place/spill_pack.h"

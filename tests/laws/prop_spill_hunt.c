@@ -1,7 +1,7 @@
 /* Two climbs with one best find the same on any number of threads. */
 #include "base/arena.h"
-#include "model/packing_sums.h"
-#include "search/solver.h"
+#include "model/packing/packing_sums.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_hunt.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"

@@ -2,7 +2,7 @@
  * sets, and nearly always they are that.  What annealing ends with is so, too, and not time and
  * again the same set; pressure is what it is said to be. */
 #include "base/arena.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "solvers/place/spill_moves.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/solver.h"
-#include "search/unfit.h"
+#include "search/drive/solver.h"
+#include "search/packing/unfit.h"
 #include "tests/support/draws.h"
 #include "tests/support/place_instances.h"
 

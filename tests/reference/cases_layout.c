@@ -1,4 +1,4 @@
-#include "model/layout.h"
+#include "model/machine/layout.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/tally.h"
 

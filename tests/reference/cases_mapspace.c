@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
-#include "model/arch_read.h"
-#include "search/mapspace_check.h"
+#include "model/machine/arch_read.h"
+#include "search/nest/mapspace_check.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 

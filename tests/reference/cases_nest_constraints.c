@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
-#include "model/arch_read.h"
-#include "model/nest_mapping.h"
+#include "model/machine/arch_read.h"
+#include "model/nest/nest_mapping.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "model/arch_read.h"
-#include "model/nest_mapping.h"
+#include "model/machine/arch_read.h"
+#include "model/nest/nest_mapping.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/nest.h"
+#include "cost/nest/nest.h"
 #include "tests/support/case_json.h"
 #include "tests/support/family.h"
 #include "tests/support/nest_files.h"

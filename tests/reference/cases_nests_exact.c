@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "cost/nest.h"
-#include "sim/nest.h"
+#include "cost/nest/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/family.h"
 #include "tests/support/nest_compare.h"
 #include "tests/support/nest_files.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/certificate_check.h"
+#include "search/certificate/certificate_check.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 #include "tests/support/nest_request.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/projection.h"
+#include "cost/recurrence/projection.h"
 #include "spec/node.h"
 #include "tests/support/case_json.h"
 #include "tests/support/complaints.h"

@@ -1,6 +1,6 @@
 #include "tests/support/arch_text.h"
 
-#include "model/arch_read.h"
+#include "model/machine/arch_read.h"
 #include "spec/sheet.h"
 
 #include <string.h>

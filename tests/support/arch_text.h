@@ -1,7 +1,7 @@
 #ifndef SUPPORT_ARCH_TEXT_H
 #define SUPPORT_ARCH_TEXT_H
 
-#include "model/arch.h"
+#include "model/machine/arch.h"
 
 /* The architecture of a YAML file, or of its text; NULL when it is refused. */
 struct arena;

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_BROADCAST_CASE_H
 #define SUPPORT_BROADCAST_CASE_H
 
-#include "model/broadcast.h"
+#include "model/transfer/broadcast.h"
 
 /* A `broadcast:` as text, read without an architecture or with the text of one; NULL with all
  * complaints in *why. */

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/broadcast.h"
+#include "model/transfer/broadcast.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 #include "tests/support/broadcast_ilp.h"
 
 #include "base/arena.h"
-#include "search/milp.h"
-#include "search/schedule_best.h"
+#include "search/engine/milp.h"
+#include "search/transfer/schedule_best.h"
 #include "solvers/broadcast/tree.h"
 
 #include <math.h>

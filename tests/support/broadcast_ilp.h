@@ -1,7 +1,7 @@
 #ifndef SUPPORT_BROADCAST_ILP_H
 #define SUPPORT_BROADCAST_ILP_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 /* Broadcasts in the fewest rounds by an integer program: a second opinion on broadcast/exact for
  * few ranks and chunks. */

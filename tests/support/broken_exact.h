@@ -1,7 +1,7 @@
 #ifndef SUPPORT_BROKEN_EXACT_H
 #define SUPPORT_BROKEN_EXACT_H
 
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 /* The exact search with one fault, to see whether a comparison would notice. */
 enum exact_fault {

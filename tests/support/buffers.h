@@ -1,7 +1,7 @@
 #ifndef SUPPORT_BUFFERS_H
 #define SUPPORT_BUFFERS_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /* Buffers in tables; a child may take over the bytes of its parent, given by its number. */
 #define BUFFER(size_, start_, end_)                                                                \

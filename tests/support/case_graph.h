@@ -1,7 +1,7 @@
 #ifndef SUPPORT_CASE_GRAPH_H
 #define SUPPORT_CASE_GRAPH_H
 
-#include "model/workload.h"
+#include "model/graph/workload.h"
 
 #include <jansson.h>
 

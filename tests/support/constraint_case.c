@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "model/mapping.h"
-#include "model/shape.h"
+#include "model/machine/mapping.h"
+#include "model/nest/shape.h"
 
 /* Random constraints as a spec states them, for an architecture of the newer form. */
 struct constraint_draw {

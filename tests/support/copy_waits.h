@@ -1,7 +1,7 @@
 #ifndef SUPPORT_COPY_WAITS_H
 #define SUPPORT_COPY_WAITS_H
 
-#include "lower/copy_program.h"
+#include "lower/transfer/copy_program.h"
 
 /*
  * What waits of a copy program are for, found without running it: all pairs of instructions, and

@@ -1,8 +1,8 @@
 #include "tests/support/executed.h"
 
 #include "base/arena.h"
-#include "lower/lower.h"
-#include "sim/reference.h"
+#include "lower/graph/lower.h"
+#include "sim/graph/reference.h"
 
 #include <inttypes.h>
 

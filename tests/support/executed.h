@@ -1,9 +1,9 @@
 #ifndef SUPPORT_EXECUTED_H
 #define SUPPORT_EXECUTED_H
 
-#include "cost/cost.h"
-#include "lower/program.h"
-#include "sim/sim.h"
+#include "cost/graph/cost.h"
+#include "lower/graph/program.h"
+#include "sim/graph/sim.h"
 
 /*
  * A plan lowered and run on data, beside what the model and the reference say.

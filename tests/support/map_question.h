@@ -1,7 +1,7 @@
 #ifndef SUPPORT_MAP_QUESTION_H
 #define SUPPORT_MAP_QUESTION_H
 
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 #include "tests/support/nest_case.h"
 
 /* A random small search of mappings: a nest, what of it is free, a counting, objectives. */

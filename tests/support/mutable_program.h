@@ -1,7 +1,7 @@
 #ifndef SUPPORT_MUTABLE_PROGRAM_H
 #define SUPPORT_MUTABLE_PROGRAM_H
 
-#include "lower/program.h"
+#include "lower/graph/program.h"
 
 /*
  * A copy of a program to break: nothing in it is shared, neither with the

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/move.h"
+#include "model/graph/move.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NAIVE_HAPPENS_H
 #define SUPPORT_NAIVE_HAPPENS_H
 
-#include "lower/program.h"
+#include "lower/graph/program.h"
 
 /*
  * What happens before what in a small program, as program.h says it: the naive

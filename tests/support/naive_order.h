@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NAIVE_ORDER_H
 #define SUPPORT_NAIVE_ORDER_H
 
-#include "lower/program.h"
+#include "lower/graph/program.h"
 
 /*
  * What orders a program, the slow way: the transitive closure over queues and

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NAIVE_PLACE_H
 #define SUPPORT_NAIVE_PLACE_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /*
  * A second opinion on small packings: every way to choose in whose place each child lies, then

@@ -2,7 +2,7 @@
 #define SUPPORT_NAIVE_TIMELOOP_H
 
 #include "base/arena.h"
-#include "model/nest_score.h"
+#include "model/nest/nest_score.h"
 
 /*
  * Timeloop's counting by executing it: loops recurse, each running its first

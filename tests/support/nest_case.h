@@ -2,7 +2,7 @@
 #define SUPPORT_NEST_CASE_H
 
 #include "base/random.h"
-#include "model/hierarchy.h"
+#include "model/nest/hierarchy.h"
 
 /*
  * A random small nest: shape, hierarchy and a mapping whose bounds fit, for tests that compare

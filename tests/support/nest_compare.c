@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "cost/nest.h"
+#include "cost/nest/nest.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_COMPARE_H
 #define SUPPORT_NEST_COMPARE_H
 
-#include "model/nest_score.h"
+#include "model/nest/nest_score.h"
 #include "tests/support/nest_case.h"
 
 /* Every count in which two differ, a line each: "L1 A fills: model 12, interpreter 16"; NULL if

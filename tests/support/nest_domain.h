@@ -1,8 +1,8 @@
 #ifndef SUPPORT_NEST_DOMAIN_H
 #define SUPPORT_NEST_DOMAIN_H
 
-#include "model/domain.h"
-#include "search/nest_search.h"
+#include "model/nest/domain.h"
+#include "search/nest/nest_search.h"
 #include "tests/support/nest_case.h"
 
 /*

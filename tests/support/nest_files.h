@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_FILES_H
 #define SUPPORT_NEST_FILES_H
 
-#include "model/hierarchy.h"
+#include "model/nest/hierarchy.h"
 
 /* One case of the family loop-nest, read: problem, machine and mapping, with its flags. */
 struct family;

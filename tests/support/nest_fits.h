@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_FITS_H
 #define SUPPORT_NEST_FITS_H
 
-#include "search/space.h"
+#include "search/nest/space.h"
 
 /* Whether a mapping of a domain is one that its machine can carry out: the naive way. */
 bool nest_mapping_fits(const struct domain *domain, const struct mapping *mapping);

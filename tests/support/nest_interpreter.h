@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_INTERPRETER_H
 #define SUPPORT_NEST_INTERPRETER_H
 
-#include "model/nest_score.h"
+#include "model/nest/nest_score.h"
 
 /*
  * The oracle of exact counting: specs/counting.md word by word, one element at a time, sets of

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_LINE_H
 #define SUPPORT_NEST_LINE_H
 
-#include "model/nest_score.h"
+#include "model/nest/nest_score.h"
 #include "tests/support/nest_case.h"
 
 /*

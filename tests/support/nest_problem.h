@@ -1,7 +1,7 @@
 #ifndef SUPPORT_NEST_PROBLEM_H
 #define SUPPORT_NEST_PROBLEM_H
 
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 #include "tests/support/nest_case.h"
 
 /*

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "constraints/constraints.h"
-#include "model/arch_read.h"
-#include "model/ert.h"
+#include "model/machine/arch_read.h"
+#include "model/machine/ert.h"
 #include "spec/sheet.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #define SUPPORT_NEST_REQUEST_H
 
 #include "base/diag.h"
-#include "search/nest_search.h"
+#include "search/nest/nest_search.h"
 
 /*
  * A search of mappings from spec files and one more as text (NULL: none): machine, problem, energies,

@@ -1,8 +1,8 @@
 #ifndef SUPPORT_NEST_TEXT_H
 #define SUPPORT_NEST_TEXT_H
 
-#include "model/nest_mapping.h"
-#include "model/network.h"
+#include "model/nest/nest_mapping.h"
+#include "model/nest/network.h"
 
 /*
  * Machines, problems, networks and mappings from text.  `complaints` (may be NULL) gets what was printed

@@ -2,7 +2,7 @@
 #define SUPPORT_PLACE_INSTANCES_H
 
 #include "base/random.h"
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 /*
  * Drawn packings.  Everything lives in the arena; equal streams of random numbers

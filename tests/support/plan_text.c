@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/workload_read.h"
+#include "model/graph/workload_read.h"
 #include "spec/sheet.h"
 #include "tests/support/spyre.h"
 

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_PLAN_TEXT_H
 #define SUPPORT_PLAN_TEXT_H
 
-#include "model/plan.h"
+#include "model/graph/plan.h"
 
 /*
  * Plans as tests write them: the value of a `workload:` key, the mapping of

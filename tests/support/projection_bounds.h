@@ -1,7 +1,7 @@
 #ifndef SUPPORT_PROJECTION_BOUNDS_H
 #define SUPPORT_PROJECTION_BOUNDS_H
 
-#include "model/recurrence.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * What no projection can be below.

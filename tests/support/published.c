@@ -1,8 +1,8 @@
 #include "tests/support/published.h"
 
 #include "base/arena.h"
-#include "model/buffer.h"
-#include "model/mapping.h"
+#include "model/packing/buffer.h"
+#include "model/machine/mapping.h"
 #include "solvers/place/packing.h"
 
 #include <inttypes.h>

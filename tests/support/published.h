@@ -1,8 +1,8 @@
 #ifndef SUPPORT_PUBLISHED_H
 #define SUPPORT_PUBLISHED_H
 
-#include "search/lx_plan.h"
-#include "search/lx_views.h"
+#include "search/graph/lx_plan.h"
+#include "search/graph/lx_views.h"
 
 #include <jansson.h>
 

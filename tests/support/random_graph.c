@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/workload_text.h"
 

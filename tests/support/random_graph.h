@@ -2,8 +2,8 @@
 #define SUPPORT_RANDOM_GRAPH_H
 
 #include "base/random.h"
-#include "model/planning.h"
-#include "model/workload.h"
+#include "model/graph/planning.h"
+#include "model/graph/workload.h"
 
 /*
  * Small graphs of the kind that LX planning is about: maps, reductions of both

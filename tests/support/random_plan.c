@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/plan_move.h"
-#include "model/users.h"
+#include "model/graph/plan_move.h"
+#include "model/graph/users.h"
 #include "tests/support/draws.h"
 
 /* A divisor of n that is at most `most`; 1 as likely as all others together. */

@@ -2,7 +2,7 @@
 #define SUPPORT_RANDOM_PLAN_H
 
 #include "base/random.h"
-#include "model/plan.h"
+#include "model/graph/plan.h"
 
 /*
  * Small random workloads and plans for them.

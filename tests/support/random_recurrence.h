@@ -2,7 +2,7 @@
 #define SUPPORT_RANDOM_RECURRENCE_H
 
 #include "base/random.h"
-#include "model/recurrence.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * Small recurrences with made-up bodies, and projections for them, legal or not: up to four loops,

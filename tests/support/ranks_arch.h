@@ -1,7 +1,7 @@
 #ifndef SUPPORT_RANKS_ARCH_H
 #define SUPPORT_RANKS_ARCH_H
 
-#include "model/arch.h"
+#include "model/machine/arch.h"
 
 /*
  * Ranks of a few cores at 1 GHz, so that GB/s are bytes per cycle and ns cycles: HBM moves 128

@@ -2,7 +2,7 @@
 #define SUPPORT_REPLAY_H
 
 #include "base/array.h"
-#include "model/plan.h"
+#include "model/graph/plan.h"
 #include "tests/support/naive_happens.h"
 
 /*

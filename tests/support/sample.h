@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SAMPLE_H
 #define SUPPORT_SAMPLE_H
 
-#include "model/workload.h"
+#include "model/graph/workload.h"
 
 /*
  * A workload of one op in a line, loops named by letters:

@@ -1,8 +1,8 @@
 #include "tests/support/schedule_case.h"
 
-#include "cost/schedule.h"
-#include "search/solver.h"
-#include "sim/schedule.h"
+#include "cost/transfer/schedule.h"
+#include "search/drive/solver.h"
+#include "sim/transfer/schedule.h"
 
 #include "tests/test.h"
 

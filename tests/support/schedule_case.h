@@ -1,8 +1,8 @@
 #ifndef SUPPORT_SCHEDULE_CASE_H
 #define SUPPORT_SCHEDULE_CASE_H
 
-#include "model/schedule.h"
-#include "search/candidate.h"
+#include "model/transfer/schedule.h"
+#include "search/drive/candidate.h"
 
 extern const struct copying schedule_speeds;
 

@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "cost/cost.h"
-#include "search/lx_plan.h"
-#include "search/stream.h"
+#include "cost/graph/cost.h"
+#include "search/graph/lx_plan.h"
+#include "search/graph/stream.h"
 #include "tests/support/workload_text.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SOFTMAX_FIT_H
 #define SUPPORT_SOFTMAX_FIT_H
 
-#include "model/arch.h"
+#include "model/machine/arch.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SPACE_TIME_TEXT_H
 #define SUPPORT_SPACE_TIME_TEXT_H
 
-#include "model/recurrence.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * Recurrences from YAML: what stands under `space_time`, which may have a `problem` or a `workload`

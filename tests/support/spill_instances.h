@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SPILL_INSTANCES_H
 #define SUPPORT_SPILL_INSTANCES_H
 
-#include "model/buffer.h"
+#include "model/packing/buffer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

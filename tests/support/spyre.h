@@ -1,7 +1,7 @@
 #ifndef SUPPORT_SPYRE_H
 #define SUPPORT_SPYRE_H
 
-#include "model/arch.h"
+#include "model/machine/arch.h"
 
 /*
  * The machine of specs/arch/spyre32.yaml with any number of cores, for tests that

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_WORKLOAD_TEXT_H
 #define SUPPORT_WORKLOAD_TEXT_H
 
-#include "model/workload.h"
+#include "model/graph/workload.h"
 
 /*
  * Workloads from YAML.  `complaints` (may be NULL) gets what was printed about

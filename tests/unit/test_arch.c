@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "model/arch.h"
+#include "model/machine/arch.h"
 #include "spec/sheet.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/arch.h"
+#include "model/machine/arch.h"
 #include "spec/node.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "cost/projection.h"
-#include "search/project_search.h"
+#include "cost/recurrence/projection.h"
+#include "search/recurrence/project_search.h"
 #include "tests/support/space_time_text.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "constraints/greedy.h"
-#include "model/arch_read.h"
+#include "model/machine/arch_read.h"
 #include "spec/unread.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/complaints.h"

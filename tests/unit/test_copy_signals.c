@@ -3,10 +3,10 @@
  * ordered by it, and what only seems to be.
  */
 #include "base/arena.h"
-#include "lower/broadcast.h"
-#include "sim/copy.h"
-#include "sim/copy_combine.h"
-#include "sim/kernel.h"
+#include "lower/transfer/broadcast.h"
+#include "sim/transfer/copy.h"
+#include "sim/transfer/copy_combine.h"
+#include "sim/machine/kernel.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/set_up.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "cost/cost.h"
+#include "cost/graph/cost.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
 #include "tests/support/set_up.h"

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "search/project_search.h"
+#include "search/recurrence/project_search.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"
 #include "tests/support/dataflows.h"

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/lx_plan.h"
+#include "search/graph/lx_plan.h"
 #include "solvers/joint/flips.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/einsum.h"
+#include "model/graph/einsum.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "model/hierarchy.h"
+#include "model/nest/hierarchy.h"
 
 #include "base/text.h"
 #include "tests/support/arch_text.h"

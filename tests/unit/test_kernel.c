@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "sim/kernel.h"
+#include "sim/machine/kernel.h"
 #include "tests/support/draws.h"
 
 #include <math.h>

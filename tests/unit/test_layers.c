@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/shape.h"
+#include "model/nest/shape.h"
 #include "tests/support/nest_text.h"
 #include "tests/support/shell.h"
 

@@ -1,4 +1,4 @@
-#include "model/layout.h"
+#include "model/machine/layout.h"
 
 #include <string.h>
 

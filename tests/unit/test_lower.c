@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "lower/lower.h"
+#include "lower/graph/lower.h"
 #include "tests/support/plan_text.h"
 
 #include "tests/test.h"

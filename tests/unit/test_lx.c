@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "cost/cost.h"
-#include "model/workload_move.h"
-#include "search/lx_plan.h"
-#include "search/lx_views.h"
+#include "cost/graph/cost.h"
+#include "model/graph/workload_move.h"
+#include "search/graph/lx_plan.h"
+#include "search/graph/lx_views.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "search/milp.h"
-#include "search/parallel.h"
+#include "search/engine/milp.h"
+#include "search/engine/parallel.h"
 
 #include <math.h>
 

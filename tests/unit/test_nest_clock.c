@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "cost/nest.h"
-#include "sim/nest.h"
+#include "cost/nest/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/nest_line.h"
 
 #include <stdio.h>

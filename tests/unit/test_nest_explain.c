@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/nest.h"
+#include "cost/nest/nest.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_case.h"
 

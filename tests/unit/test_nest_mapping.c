@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "model/nest_mapping.h"
+#include "model/nest/nest_mapping.h"
 #include "tests/support/arch_text.h"
 #include "tests/support/nest_text.h"
 

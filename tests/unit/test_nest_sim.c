@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "sim/nest.h"
+#include "sim/nest/nest.h"
 #include "tests/support/nest_by_hand.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "cost/nest.h"
+#include "cost/nest/nest.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "sim/nest_words.h"
+#include "sim/nest/nest_words.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 #include "tests/support/buffers.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "base/arena.h"
-#include "model/counts.h"
-#include "model/plan.h"
-#include "model/score.h"
-#include "model/users.h"
+#include "model/graph/counts.h"
+#include "model/graph/plan.h"
+#include "model/machine/score.h"
+#include "model/graph/users.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/spyre.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/plan_file.h"
+#include "model/graph/plan_file.h"
 #include "spec/quote.h"
 #include "spec/sheet.h"
 #include "tests/support/complaints.h"

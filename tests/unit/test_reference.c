@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "sim/kernel.h"
-#include "sim/reference.h"
+#include "sim/machine/kernel.h"
+#include "sim/graph/reference.h"
 #include "tests/support/workload_text.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
  * are wrong.
  */
 #include "base/arena.h"
-#include "cost/schedule.h"
-#include "search/rounds_bound.h"
-#include "search/solver.h"
-#include "sim/schedule.h"
+#include "cost/transfer/schedule.h"
+#include "search/transfer/rounds_bound.h"
+#include "search/drive/solver.h"
+#include "sim/transfer/schedule.h"
 #include "tests/support/algorithm_rounds.h"
 #include "tests/support/broadcast_ilp.h"
 #include "tests/support/schedule_case.h"

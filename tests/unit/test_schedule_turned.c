@@ -4,9 +4,9 @@
  * are scatters as gathers; and what is wrong with them shows.
  */
 #include "base/arena.h"
-#include "search/rounds_bound.h"
-#include "search/solver.h"
-#include "sim/schedule.h"
+#include "search/transfer/rounds_bound.h"
+#include "search/drive/solver.h"
+#include "sim/transfer/schedule.h"
 #include "tests/support/schedule_case.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "model/view.h"
+#include "model/graph/view.h"
 
 #include <string.h>
 

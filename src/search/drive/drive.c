@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "search/drive/drive_state.h"
-#include "search/parallel.h"
+#include "search/engine/parallel.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 #ifndef SEARCH_DRIVE_DRIVE_H
 #define SEARCH_DRIVE_DRIVE_H
 
-#include "model/execution.h"
-#include "model/proof.h"
-#include "search/asker.h"
+#include "model/machine/execution.h"
+#include "model/machine/proof.h"
+#include "search/drive/asker.h"
 #include "search/drive/effort.h"
 #include "search/drive/refusals.h"
-#include "search/frontier.h"
+#include "search/drive/frontier.h"
 
 /*
  * The driver of every exploration.  A kind of input (graphs, problems, networks, recurrences,
@@ -20,7 +20,7 @@
  *	         more, in parallel, as thoroughly as it can be
  *
  * A task sees only the frontier of the rounds before and writes only its slot: the result is the
- * same for any number of threads.  Who asks may stop it at any time (search/asker.h): what was
+ * same for any number of threads.  Who asks may stop it at any time (search/drive/asker.h): what was
  * offered until then is the result.
  */
 struct arena;

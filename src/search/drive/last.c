@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "search/drive/drive_state.h"
-#include "search/parallel.h"
+#include "search/engine/parallel.h"
 
 #include <stdlib.h>
 

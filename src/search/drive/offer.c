@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "search/drive/drive_state.h"
-#include "search/solver.h"
+#include "search/drive/solver.h"
 
 #include <string.h>
 

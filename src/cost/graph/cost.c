@@ -1,0 +1,153 @@
+#include "cost/graph/cost.h"
+
+#include "base/arena.h"
+#include "base/checked.h"
+#include "cost/graph/energy.h"
+#include "cost/graph/latency.h"
+#include "cost/graph/streaming.h"
+#include "cost/graph/traffic.h"
+
+#include <inttypes.h>
+
+bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out)
+{
+	bool fits = true;
+	out->step_count = plan->step_count;
+	out->steps = arena_array(arena, struct step_count, plan->step_count);
+	struct arena_mark mark = arena_mark(arena);
+	struct traffic_op *op = arena_new(arena, struct traffic_op);
+	for (int step = 0; step < plan->step_count; step++) {
+		traffic_open_step(op, plan, step);
+		if (!traffic_count(op, &out->steps[step]))
+			fits = false;
+	}
+	arena_release(arena, mark);
+	return fits && counts_fit(out);
+}
+
+/* Why this machine cannot carry out a step, as far as the step's own numbers show it; NULL. */
+static const char *reject_step(const struct plan *plan, int step, struct arena *arena)
+{
+	const struct arch *arch = plan->arch;
+	struct streaming streaming = {.arch = arch};
+	int64_t room, most = arch_stream_capacity(arch);
+	traffic_open_step(&streaming.traffic, plan, step);
+	const struct op *op = streaming.traffic.op;
+	if (!op_is_tiled(op))
+		return NULL;
+	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
+		!ring_combines(&arch->reduce_ring, op))
+		return arena_format(arena,
+			"op '%s' splits a reduction over cores, and no ring can combine it",
+			op->name);
+	if (!streaming_room(&streaming, &room) || room > most)
+		return arena_format(arena,
+			"op '%s' has tile buffers of more than the %" PRId64
+			" bytes that LX keeps for them",
+			op->name, most);
+	return NULL;
+}
+
+static const char *find_rejection(const struct plan *plan, struct arena *arena)
+{
+	const char *why = NULL;
+	for (int step = 0; step < plan->step_count && !why; step++)
+		why = reject_step(plan, step, arena);
+	return why;
+}
+
+static int64_t find_peak(const struct plan *plan)
+{
+	int64_t peak = 0;
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (stay->place == PLACE_LX)
+			peak = number_max(peak, stay->address + stay->size);
+	}
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct staging *staging = plan->steps[s].staging;
+		for (int k = 0; staging && k < staging->count; k++)
+			peak = number_max(peak, staging->addresses[k] + staging_bytes(staging));
+	}
+	return peak;
+}
+
+/* Cycles that all cores of the machine would need if they did nothing but compute. */
+static double ideal_cycles(const struct plan *plan, const struct counts *counts)
+{
+	double cycles = 0;
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct op *op = &plan->workload->ops[plan->steps[step].op];
+		struct ratio rate = latency_rate(plan->arch, plan->workload, op);
+		if (rate.num > 0)
+			cycles += (double)counts->steps[step].computes / ratio_double(rate);
+	}
+	return cycles / (double)arch_cores(plan->arch);
+}
+
+/* Adds up the integers; false when one does not fit. */
+static bool add_up(const struct plan *plan, struct plan_cost *cost)
+{
+	struct score *score = &cost->score;
+	bool fits = true;
+	score->cycles = cost->overhead_cycles;
+	for (int i = 0; i < cost->phase_count; i++)
+		score->cycles = checked_add(&fits, score->cycles, cost->phases[i].cycles);
+	for (int step = 0; step < plan->step_count; step++) {
+		const struct step_count *count = &cost->counts.steps[step];
+		for (int i = 0; i <= OP_READS_MOST; i++) {
+			score->hbm_bytes = checked_add(
+				&fits, score->hbm_bytes, count->bytes[i][TRAFFIC_HBM_READ]);
+			score->hbm_bytes = checked_add(
+				&fits, score->hbm_bytes, count->bytes[i][TRAFFIC_HBM_WRITE]);
+		}
+		const struct staging *staging = plan->steps[step].staging;
+		score->link_bytes =
+			checked_add(&fits, score->link_bytes, count->bytes[1][TRAFFIC_LINK]);
+		if (staging)
+			score->buffer_bytes = number_max(
+				score->buffer_bytes, staging->count * staging_bytes(staging));
+		score->computes = checked_add(&fits, score->computes, count->computes);
+		score->cores = number_max(
+			score->cores, mapping_cores(plan->arch, &plan->steps[step].mapping));
+	}
+	return fits;
+}
+
+bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out)
+{
+	*out = (struct plan_cost){0};
+	if (!cost_counts(plan, arena, &out->counts))
+		return false;
+	out->phase_count = latency_phases(plan, arena, &out->phases);
+	for (int i = 0; i < out->phase_count; i++)
+		if (!latency_phase(plan, &out->counts, arena, &out->phases[i]))
+			return false;
+	if (!latency_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
+		return false;
+	struct score *score = &out->score;
+	score->rejected = find_rejection(plan, arena);
+	score->feasible = !score->rejected;
+	score->energy_pj = energy_of(plan, &out->counts);
+	score->lx_peak_bytes = find_peak(plan);
+	if (score->cycles > 0)
+		score->utilization = ideal_cycles(plan, &out->counts) / (double)score->cycles;
+	return true;
+}
+
+bool cost_score(const struct plan *plan, struct arena *arena, struct score *out)
+{
+	struct plan_cost cost;
+	if (!cost_plan(plan, arena, &cost))
+		return false;
+	*out = cost.score;
+	return true;
+}
+
+bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
+{
+	struct streaming streaming;
+	streaming_open(&streaming, arch, workload, op, mapping, in_lx, 0);
+	return streaming_hbm(&streaming, hbm_bytes) && streaming_room(&streaming, stream_bytes);
+}

@@ -1,0 +1,72 @@
+#ifndef COST_COST_H
+#define COST_COST_H
+
+#include "model/graph/counts.h"
+#include "model/machine/score.h"
+
+/*
+ * The analytical model: pure, closed form, integers first.  `cost_counts`
+ * fills what model/graph/plan.h says.  `cost_score` adds time and
+ * energy:
+ *
+ *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
+ *	        in exact rationals; the slowest resource counts
+ *	graph   sum of phases + bundle overheads
+ *
+ * Resources: the queues of a broadcast's root (cost/graph/staging.h); HBM (all bytes); per core the fill port, the LX read port, the LX
+ * write port, the array (einsums) or the vector unit (the others); of the
+ * reduce ring one link, since all links of a chain stream at the same time, each
+ * a stick behind the one before.  The busiest core counts; what waits for what
+ * inside a phase does not, so the cycles are a lower bound of the machine's.
+ * The array's rate is for operands of 2 bytes, the widest counts; 1 byte
+ * doubles it, 4 bytes halve it (assumed: nobody says so of this machine).
+ *
+ * Energy is counts times the tables, in a fixed order.  A plan that splits a
+ * reduction without a ring that can combine it, or whose tile buffers do not fit
+ * the reserve of LX, is not feasible.
+ *
+ * Both answer false when a count does not fit an int64_t.
+ */
+struct arena;
+
+bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out);
+bool cost_score(const struct plan *plan, struct arena *arena, struct score *out);
+
+/* The cycles of one phase by resource, for explanations. */
+enum resource {
+	RESOURCE_HBM,
+	RESOURCE_FILL,
+	RESOURCE_LX_READ,
+	RESOURCE_LX_WRITE,
+	RESOURCE_COMPUTE,
+	RESOURCE_RING,
+	RESOURCE_LINKS, /* the queues of a broadcast's root, from its first load to its last store */
+	RESOURCE_COUNT,
+};
+extern const char *const resource_names[]; /* in the order of the enum */
+
+struct phase_cost {
+	int first_step, end_step;         /* [first, end) */
+	int64_t cycles;                   /* of the slowest resource */
+	int64_t resource[RESOURCE_COUNT]; /* cycles of each */
+};
+struct plan_cost {
+	struct counts counts;
+	int phase_count;
+	struct phase_cost *phases;
+	int64_t overhead_cycles; /* of all bundles */
+	struct score score;
+};
+bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out);
+
+/*
+ * HBM bytes of one op under a mapping, for passes that choose tiles: `in_lx`
+ * has bit i set when operand i is resident.  *stream_bytes: the LX bytes on one
+ * core that its tile buffers (two for an operand whose box can change from tile
+ * to tile, else one) and accumulators (two where a ring still reads one when
+ * the next output tile begins, else one) take, aligned.  False on overflow.
+ */
+bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
+	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes);
+
+#endif

@@ -1,0 +1,206 @@
+#include "cost/graph/latency.h"
+
+#include "base/arena.h"
+#include "base/checked.h"
+#include "cost/graph/staging.h"
+
+const char *const resource_names[] = {
+	[RESOURCE_HBM] = "hbm",
+	[RESOURCE_FILL] = "fill",
+	[RESOURCE_LX_READ] = "lx_read",
+	[RESOURCE_LX_WRITE] = "lx_write",
+	[RESOURCE_COMPUTE] = "compute",
+	[RESOURCE_RING] = "ring",
+	[RESOURCE_LINKS] = "links",
+	[RESOURCE_COUNT] = NULL,
+};
+
+int latency_phases(const struct plan *plan, struct arena *arena, struct phase_cost **out)
+{
+	struct phase_cost *phases = arena_array(arena, struct phase_cost, plan->step_count);
+	int count = 0;
+	for (int step = 0; step < plan->step_count; step++) {
+		bool joins = count > 0 && step > 0 && plan_joins_next(plan, step - 1);
+		if (!joins)
+			phases[count++].first_step = step;
+		phases[count - 1].end_step = step + 1;
+	}
+	*out = phases;
+	return count;
+}
+
+/* Elements of 2 bytes run at the rate given, of 1 byte at twice, of 4 at half of it. */
+static struct ratio array_rate(
+	const struct level *unit, const struct workload *workload, const struct op *op)
+{
+	int widest = 1;
+	for (int i = 0; i < op->read_count; i++) {
+		enum dtype dtype = workload->tensors[op->reads[i].tensor].layout.dtype;
+		widest = (int)number_max(widest, dtype_stored_bytes(dtype));
+	}
+	struct ratio rate = unit->mac_rate;
+	ratio_mul(unit->mac_rate, (struct ratio){2, widest}, &rate);
+	return rate;
+}
+
+struct ratio latency_rate(
+	const struct arch *arch, const struct workload *workload, const struct op *op)
+{
+	const struct level *unit = &arch->levels[arch->compute];
+	struct ratio rate =
+		op->kind == OP_EINSUM ? array_rate(unit, workload, op) : unit->vector_rate;
+	struct ratio units = {1, 1};
+	if (ratio_make(unit->instances, arch_cores(arch), &units))
+		ratio_mul(rate, units, &rate);
+	return rate;
+}
+
+/* Cycles at a rate; nothing takes time where no rate is given. */
+static int64_t cycles_of(int64_t work, struct ratio rate, bool *fits)
+{
+	int64_t cycles = 0;
+	if (rate.num > 0 && !ratio_time(work, rate, &cycles))
+		*fits = false;
+	return cycles;
+}
+
+/* Cycles of a memory's reads and writes: one port for both, or one for each. */
+static void memory_cycles(const struct level *level, int64_t read, int64_t written,
+	int64_t *read_cycles, int64_t *write_cycles, bool *fits)
+{
+	if (level->shared_rate) {
+		*read_cycles = cycles_of(checked_add(fits, read, written), level->read_rate, fits);
+		*write_cycles = *read_cycles;
+	} else {
+		*read_cycles = cycles_of(read, level->read_rate, fits);
+		*write_cycles = cycles_of(written, level->write_rate, fits);
+	}
+}
+
+int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits)
+{
+	int64_t read_cycles, write_cycles;
+	memory_cycles(&arch->levels[arch->hbm], read, written, &read_cycles, &write_cycles, fits);
+	return number_max(read_cycles, write_cycles);
+}
+
+void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
+	int64_t core, bool *fits)
+{
+	struct step_count share;
+	if (!traffic_count_core(op, core, &share))
+		*fits = false;
+	int64_t hops = loopnest_splits(&op->nest, op->nest.reductions) - 1;
+	for (int i = 0; i <= OP_READS_MOST; i++) {
+		const int64_t *bytes = share.bytes[i];
+		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_FILL]);
+		work->fill = checked_add(fits, work->fill, bytes[TRAFFIC_LX_DRAIN]);
+		work->lx_read = checked_add(fits, work->lx_read, bytes[TRAFFIC_LX_READ]);
+		work->lx_write = checked_add(fits, work->lx_write, bytes[TRAFFIC_LX_WRITE]);
+		if (hops > 0)
+			work->link = checked_add(fits, work->link, bytes[TRAFFIC_RING] / hops);
+	}
+	if (share.computes > 0)
+		work->compute_cycles = checked_add(fits, work->compute_cycles,
+			cycles_of(share.computes, latency_rate(arch, op->workload, op->op), fits));
+}
+
+static void raise(int64_t *most, int64_t cycles)
+{
+	*most = number_max(*most, cycles);
+}
+
+void latency_raise(
+	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits)
+{
+	const struct level *lx = &arch->levels[arch->lx];
+	int64_t read, write;
+	memory_cycles(lx, work->lx_read, work->lx_write, &read, &write, fits);
+	raise(&resources[RESOURCE_FILL], cycles_of(work->fill, lx->fill_rate, fits));
+	raise(&resources[RESOURCE_LX_READ], read);
+	raise(&resources[RESOURCE_LX_WRITE], write);
+	raise(&resources[RESOURCE_COMPUTE], work->compute_cycles);
+	raise(&resources[RESOURCE_RING], cycles_of(work->link, arch->reduce_ring.rate, fits));
+}
+
+static void find_hbm(
+	const struct plan *plan, const struct counts *counts, struct phase_cost *phase, bool *fits)
+{
+	int64_t read = 0, written = 0;
+	for (int step = phase->first_step; step < phase->end_step; step++)
+		for (int i = 0; i <= OP_READS_MOST; i++) {
+			const int64_t *bytes = counts->steps[step].bytes[i];
+			read = checked_add(fits, read, bytes[TRAFFIC_HBM_READ]);
+			written = checked_add(fits, written, bytes[TRAFFIC_HBM_WRITE]);
+		}
+	phase->resource[RESOURCE_HBM] = latency_hbm(plan->arch, read, written, fits);
+}
+
+/* All cores, unless no slice can be larger than the first. */
+static void find_cores(
+	const struct plan *plan, const struct traffic_op *ops, struct phase_cost *phase, bool *fits)
+{
+	int steps = phase->end_step - phase->first_step;
+	int64_t cores = 1;
+	for (int i = 0; i < steps; i++)
+		if (!traffic_is_even(&ops[i]))
+			cores = number_max(cores, ops[i].nest.cores);
+	for (int64_t core = 0; core < cores; core++) {
+		struct core_work work = {0};
+		for (int i = 0; i < steps; i++)
+			latency_add(&work, plan->arch, &ops[i], core, fits);
+		latency_raise(phase->resource, plan->arch, &work, fits);
+	}
+}
+
+static void find_links(
+	const struct plan *plan, struct phase_cost *phase, struct arena *arena, bool *fits)
+{
+	for (int s = phase->first_step; s < phase->end_step; s++) {
+		const struct step *step = &plan->steps[s];
+		int64_t cycles = 0;
+		if (step->staging &&
+			!staging_cycles(plan->arch, plan->workload, &plan->workload->ops[step->op],
+				step->staging, arena, &cycles))
+			*fits = false;
+		phase->resource[RESOURCE_LINKS] =
+			checked_add(fits, phase->resource[RESOURCE_LINKS], cycles);
+	}
+}
+
+bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
+	struct phase_cost *phase)
+{
+	bool fits = true;
+	struct arena_mark mark = arena_mark(arena);
+	int steps = phase->end_step - phase->first_step;
+	struct traffic_op *ops = arena_array(arena, struct traffic_op, steps);
+	for (int i = 0; i < steps; i++)
+		traffic_open_step(&ops[i], plan, phase->first_step + i);
+	find_hbm(plan, counts, phase, &fits);
+	find_cores(plan, ops, phase, &fits);
+	find_links(plan, phase, arena, &fits);
+	phase->cycles = 0;
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		raise(&phase->cycles, phase->resource[r]);
+	arena_release(arena, mark);
+	return fits;
+}
+
+bool latency_overhead(const struct plan *plan, int64_t *cycles)
+{
+	const struct arch *arch = plan->arch;
+	bool fits = true;
+	int64_t total = 0;
+	for (int step = 0; step < plan->step_count;) {
+		int64_t widest = 0;
+		int bundle = plan->steps[step].bundle;
+		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
+			widest =
+				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
+		total = checked_add(&fits, total, arch->bundle_cycles);
+		total = checked_add(&fits, total, checked_mul(&fits, widest, arch->core_cycles));
+	}
+	*cycles = total;
+	return fits;
+}

@@ -1,0 +1,49 @@
+#ifndef COST_LATENCY_H
+#define COST_LATENCY_H
+
+#include "cost/graph/cost.h"
+#include "cost/graph/traffic.h"
+
+/*
+ * Cycles.  A phase takes as long as its busiest resource; phases follow each
+ * other; a bundle adds its overhead.  See cost.h and points 7 and 9 of
+ * model/graph/plan.h.
+ */
+struct arena;
+
+/* The phases of a plan, without times. */
+int latency_phases(const struct plan *plan, struct arena *arena, struct phase_cost **out);
+
+/* The resources of one phase; false when a count does not fit. */
+bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
+	struct phase_cost *phase);
+
+/* What all bundles of the plan cost. */
+bool latency_overhead(const struct plan *plan, int64_t *cycles);
+
+/*
+ * Operations per cycle of the unit that an op runs on, on one core: the array for
+ * einsums, the vector unit for the others.  0: unlimited.  A rate too large to be
+ * multiplied stays as it is.
+ */
+struct ratio latency_rate(
+	const struct arch *arch, const struct workload *workload, const struct op *op);
+
+/* Cycles that HBM takes for so many bytes. */
+int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);
+
+/* What one core does, summed over ops before it is divided by rates. */
+struct core_work {
+	int64_t fill, lx_read, lx_write; /* bytes */
+	int64_t link;                    /* bytes over its link to the next core of the ring */
+	int64_t compute_cycles;
+};
+
+void latency_add(struct core_work *work, const struct arch *arch, const struct traffic_op *op,
+	int64_t core, bool *fits);
+
+/* Raises the cycles of the resources of a core to those that the work takes. */
+void latency_raise(
+	int64_t *resources, const struct arch *arch, const struct core_work *work, bool *fits);
+
+#endif

@@ -1,0 +1,44 @@
+#ifndef COST_STREAMING_H
+#define COST_STREAMING_H
+
+#include "cost/graph/traffic.h"
+
+/*
+ * What it costs to stream one op's operands through tile buffers, made for
+ * asking again and again with other tiles: set them with loopnest_tile and in
+ * traffic.nest.order.  All answer false when a count does not fit.
+ */
+struct streaming {
+	const struct arch *arch;
+	struct traffic_op traffic;
+	uint32_t arriving; /* operands in LX that a clone of the same phase brings */
+};
+
+/* The footprints point into *streaming: it must stay where it is. */
+void streaming_open(struct streaming *streaming, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping,
+	uint32_t in_lx, uint32_t arriving);
+
+/* HBM bytes, and a bound below which no tiling comes. */
+bool streaming_hbm(const struct streaming *streaming, int64_t *bytes);
+bool streaming_least(const struct streaming *streaming, int64_t *bytes);
+
+/* LX bytes on one core, as cost_stream counts them.  Does not depend on the order. */
+bool streaming_room(const struct streaming *streaming, int64_t *bytes);
+
+/*
+ * Cycles of the step when everything overlaps, and a nearer estimate: each
+ * resource, were it the slowest, waits for what must come before its first
+ * piece of work and is followed by what must come after its last.
+ *
+ *	HBM      all transfers, then the last tile's compute and ring
+ *	cores    the first tile's fetches, all computes, the last ring and drain
+ *	ring     the first tile's fetches, an output tile's computes, all rings, the last drain
+ *
+ * HBM moves `hbm_bytes` and what clones of the same phase bring.  Cores and
+ * ring are those of core 0.  Neither depends on the order otherwise.
+ */
+bool streaming_bound(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
+bool streaming_estimate(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
+
+#endif

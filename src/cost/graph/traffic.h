@@ -1,0 +1,47 @@
+#ifndef COST_TRAFFIC_H
+#define COST_TRAFFIC_H
+
+#include "cost/graph/footprint.h"
+#include "model/graph/counts.h"
+
+/*
+ * One op at work: its nest, the footprint of every operand, and which of them
+ * lie in LX.  An opaque op has no nest.
+ */
+struct traffic_op {
+	const struct workload *workload;
+	const struct op *op;
+	struct loopnest nest;
+	struct footprint operands[OP_READS_MOST + 1];
+	uint32_t in_lx;      /* bit i: operand i is resident */
+	bool moves;          /* a clone into LX: point 7 of model/graph/plan.h */
+	bool evicts;         /* point 10 */
+	int64_t ranks, hops; /* of a broadcast: point 11 */
+};
+
+/* The footprints point into *traffic: it must stay where it is. */
+void traffic_open(struct traffic_op *traffic, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping,
+	uint32_t in_lx);
+void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step);
+
+/* Points 3 to 8, 10 and 11 of model/graph/plan.h.  False when a count does not fit. */
+bool traffic_count(const struct traffic_op *traffic, struct step_count *out);
+
+/*
+ * What of it happens on one core.  HBM counts as if the core were alone, RING is
+ * what the ring moves for its slice of the output.
+ */
+bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out);
+
+/* Whether core 0 has the largest share of everything: no slice can be larger than the first. */
+bool traffic_is_even(const struct traffic_op *traffic);
+
+/* How often tiles pass over the same output, and how many output tiles a core has. */
+int64_t traffic_passes(const struct traffic_op *traffic, bool *fits);
+int64_t traffic_output_tiles(const struct traffic_op *traffic, bool *fits);
+
+/* Bytes of fp32 accumulators for `sticks` of the output. */
+int64_t traffic_accumulator(const struct traffic_op *traffic, int64_t sticks, bool *fits);
+
+#endif

@@ -1,0 +1,237 @@
+#include "cost/graph/walk.h"
+
+#include "base/checked.h"
+
+/* Rounds down, also below zero. */
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a >= 0 ? a / b : -number_ceil_div(-a, b);
+}
+
+struct walk_interval walk_interval(
+	const struct loopnest *nest, const struct footprint_dim *dim, const int64_t *chunks)
+{
+	int64_t low = dim->host->offset, high = low;
+	for (uint32_t rest = dim->loops; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		int64_t step = dim->host->loop[l];
+		int64_t first = step * loopnest_first(&nest->loops[l], chunks[l]);
+		int64_t last = step * loopnest_last(&nest->loops[l], chunks[l]);
+		low += number_min(first, last);
+		high += number_max(first, last);
+	}
+	int64_t from = floor_div(low, dim->per);
+	return (struct walk_interval){from, floor_div(high, dim->per) - from + 1};
+}
+
+/* Several loops counting through their ranges, like the digits of an odometer. */
+struct odometer {
+	uint32_t loops;
+	struct walk_range ranges[OP_LOOPS_MOST];
+	int64_t at[OP_LOOPS_MOST];
+};
+
+/* False when there is nothing to visit. */
+static bool odometer_start(struct odometer *odometer)
+{
+	bool any = true;
+	for (uint32_t rest = odometer->loops; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		odometer->at[l] = odometer->ranges[l].from;
+		any = any && odometer->ranges[l].from < odometer->ranges[l].to;
+	}
+	return any;
+}
+
+static bool odometer_next(struct odometer *odometer)
+{
+	for (uint32_t rest = odometer->loops; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		if (++odometer->at[l] < odometer->ranges[l].to)
+			return true;
+		odometer->at[l] = odometer->ranges[l].from;
+	}
+	return false;
+}
+
+static struct odometer slot_odometer(const struct footprint *footprint, const int64_t *slots)
+{
+	struct odometer odometer = {.loops = footprint->joint};
+	for (int l = 0; l < footprint->nest->loop_count; l++)
+		odometer.ranges[l] =
+			slots ? (struct walk_range){slots[l], slots[l] + 1}
+			      : (struct walk_range){0, footprint->nest->loops[l].split};
+	return odometer;
+}
+
+static struct odometer tile_odometer(const struct footprint *footprint)
+{
+	struct odometer odometer = {.loops = footprint->joint};
+	for (int l = 0; l < footprint->nest->loop_count; l++)
+		odometer.ranges[l] = (struct walk_range){0, footprint->nest->loops[l].tiles};
+	return odometer;
+}
+
+struct box {
+	struct walk_interval sides[LAYOUT_RANK_MOST]; /* of the joint dimensions */
+	int side_count;
+};
+
+static struct box find_box(
+	const struct footprint *footprint, const int64_t *slots, const int64_t *tiles)
+{
+	int64_t chunks[OP_LOOPS_MOST];
+	for (uint32_t rest = footprint->joint; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		chunks[l] = slots[l] * footprint->nest->loops[l].tiles + tiles[l];
+	}
+	struct box box = {.side_count = 0};
+	for (int d = 0; d < footprint->dim_count; d++)
+		if (footprint->dims[d].loop < 0)
+			box.sides[box.side_count++] =
+				walk_interval(footprint->nest, &footprint->dims[d], chunks);
+	return box;
+}
+
+static bool boxes_equal(const struct box *a, const struct box *b)
+{
+	for (int i = 0; i < a->side_count; i++)
+		if (a->sides[i].first != b->sides[i].first ||
+			a->sides[i].count != b->sides[i].count)
+			return false;
+	return true;
+}
+
+static int64_t box_sticks(const struct box *box, bool *fits)
+{
+	int64_t sticks = 1;
+	for (int i = 0; i < box->side_count; i++)
+		sticks = checked_mul(fits, sticks, box->sides[i].count);
+	return sticks;
+}
+
+int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *fits)
+{
+	struct odometer slot = slot_odometer(footprint, slots);
+	struct odometer tile = tile_odometer(footprint);
+	int64_t sum = 0;
+	odometer_start(&tile);
+	do {
+		odometer_start(&slot);
+		do {
+			struct box box = find_box(footprint, slot.at, tile.at);
+			sum = checked_add(fits, sum, box_sticks(&box, fits));
+		} while (odometer_next(&slot));
+	} while (odometer_next(&tile));
+	return sum;
+}
+
+/* The tile before this one, see walk_fetch. */
+static void step_back(
+	const struct footprint *footprint, uint32_t moved, const int64_t *tiles, int64_t *before)
+{
+	for (uint32_t rest = footprint->joint; rest; rest &= rest - 1) {
+		int l = __builtin_ctz(rest);
+		before[l] = tiles[l];
+		if (moved >> l & 1)
+			before[l] =
+				tiles[l] > 0 ? tiles[l] - 1 : footprint->nest->loops[l].tiles - 1;
+	}
+}
+
+static bool box_is_new(const struct box *boxes, int count, const struct box *box)
+{
+	for (int i = 0; i < count; i++)
+		if (boxes_equal(&boxes[i], box))
+			return false;
+	return true;
+}
+
+struct footprint_fetch walk_fetch(const struct footprint *footprint,
+	const struct walk_range *ranges, uint32_t moved, const int64_t *slots, bool *fits)
+{
+	struct footprint_fetch fetch = {0};
+	struct odometer slot = slot_odometer(footprint, slots);
+	struct odometer tile = {.loops = footprint->joint};
+	for (int l = 0; l < footprint->nest->loop_count; l++)
+		tile.ranges[l] = ranges[l];
+	if (!odometer_start(&tile))
+		return fetch;
+	do {
+		struct box boxes[LOOPNEST_CORES_MOST];
+		int count = 0;
+		int64_t before[OP_LOOPS_MOST];
+		step_back(footprint, moved, tile.at, before);
+		odometer_start(&slot);
+		do {
+			struct box box = find_box(footprint, slot.at, tile.at);
+			if (moved) {
+				struct box old = find_box(footprint, slot.at, before);
+				if (boxes_equal(&old, &box))
+					continue;
+			}
+			int64_t sticks = box_sticks(&box, fits);
+			fetch.fills = checked_add(fits, fetch.fills, sticks);
+			if (!box_is_new(boxes, count, &box))
+				continue;
+			boxes[count++] = box;
+			fetch.transfers = checked_add(fits, fetch.transfers, sticks);
+		} while (odometer_next(&slot));
+	} while (odometer_next(&tile));
+	return fetch;
+}
+
+int64_t walk_largest(const struct footprint *footprint)
+{
+	struct odometer slot = slot_odometer(footprint, NULL);
+	struct odometer tile = tile_odometer(footprint);
+	int64_t largest = 0;
+	bool fits = true;
+	odometer_start(&tile);
+	do {
+		odometer_start(&slot);
+		do {
+			struct box box = find_box(footprint, slot.at, tile.at);
+			largest = number_max(largest, box_sticks(&box, &fits));
+		} while (odometer_next(&slot));
+	} while (odometer_next(&tile));
+	return fits ? largest : INT64_MAX;
+}
+
+/*
+ * Indices a*x + b*y + .. over whole ranges are without holes when, taken by
+ * ascending step, each step is at most one more than what the smaller ones reach.
+ */
+static bool dimension_is_solid(const struct loopnest *nest, const struct footprint_dim *dim)
+{
+	int64_t reach = 0;
+	for (uint32_t rest = dim->loops; rest;) {
+		int next = __builtin_ctz(rest);
+		for (uint32_t other = rest; other; other &= other - 1) {
+			int l = __builtin_ctz(other);
+			if (dim->host->loop[l] < dim->host->loop[next])
+				next = l;
+		}
+		const struct loopnest_loop *loop = &nest->loops[next];
+		int64_t step = dim->host->loop[next];
+		if (step < 0 || step > reach + 1 || loop->extent % loop->grain)
+			return false;
+		reach += step * (loop->chunk - 1);
+		rest &= ~(1u << next);
+	}
+	return dim->per == 1;
+}
+
+bool walk_solid(const struct footprint *footprint)
+{
+	uint32_t seen = 0;
+	for (int d = 0; d < footprint->dim_count; d++) {
+		const struct footprint_dim *dim = &footprint->dims[d];
+		if (dim->loop >= 0)
+			continue;
+		if (seen & dim->loops || !dimension_is_solid(footprint->nest, dim))
+			return false;
+		seen |= dim->loops;
+	}
+	return true;
+}

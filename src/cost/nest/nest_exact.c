@@ -1,0 +1,438 @@
+#include "cost/nest/nest_exact.h"
+
+#include "base/checked.h"
+#include "cost/nest/nest_imperfect.h"
+#include "cost/nest/nest_slide.h"
+#include "cost/nest/nest_windows.h"
+
+/*
+ * Symbols.  A dataspace goes down from its home through the levels that hold it
+ * to the multipliers; (c, p) is a child and its parent on that way.  Over all
+ * steps and instances,
+ *
+ *	N(c)     words that the instances of c enter,
+ *	G(c, i)  the same, a group counted once in each instance of level i,
+ *	E(p)     words that came into instances of p without a partial sum.
+ *
+ * Read-only: fills(c) = N(c), reads(p) = G(c, p).
+ *
+ * Written.  An element enters c from an instance of p that has its sum, but for
+ * the first entry after it came into that instance without one: every other entry
+ * follows a drain, for the instances of one group come together and the sum that
+ * one of them takes is put back before the next group enters.  So V(c) = G(c, p) -
+ * E(p) words return, E(c) = N(c) - V(c), and at the home E counts every element
+ * once.  What leaves are the words that entered, so updates(p) = G(c, p).  For the
+ * multipliers, which hold nothing, G(c, p) - E(p) sums are read and G(c, p) updated.
+ *
+ * Perfect factors, every rank of one dimension: two tiles of one level are the same
+ * or share nothing, and each iteration of the pace comes to another tile.  So N(c) is
+ * a product: tile x iterations of the pace and the loops around it x instances.
+ */
+struct exact {
+	const struct nest_model *model;
+	const struct nest_loops *loops;
+	struct nest_counts *counts;
+	bool fits, countable;
+	/* Perfect factors: product of the bounds of the temporal loops from this one outwards. */
+	int64_t rounds[NEST_LOOPS_MOST + 1];
+};
+
+/* A dataspace on its way. */
+struct way {
+	int space;
+	uint8_t bit;
+	uint32_t relevant;
+	bool written, slides;
+	int child, parent; /* child -1: the multipliers */
+	int64_t words;     /* of a child's tile */
+	int64_t moves;     /* perfect: move steps of the child */
+};
+
+static int64_t mul(struct exact *x, int64_t a, int64_t b)
+{
+	return checked_mul(&x->fits, a, b);
+}
+
+static void add(struct exact *x, int64_t *sum, int64_t more)
+{
+	*sum = checked_add(&x->fits, *sum, more);
+}
+
+static struct nest_count *count_at(const struct exact *x, const struct way *way, int level)
+{
+	return &x->counts->at[level][way->space];
+}
+
+/* A level where the words are counted and not held. */
+static bool passes(const struct exact *x, const struct way *way, int level)
+{
+	return (x->loops->kept[level] & x->model->hierarchy->levels[level].no_coalesce &
+		       way->bit) != 0;
+}
+
+static bool holds(const struct exact *x, const struct way *way, int level)
+{
+	return (x->loops->kept[level] & way->bit) != 0 &&
+	       (level == x->loops->home[way->space] || !passes(x, way, level));
+}
+
+/* Does everything leave at each iteration, so that nothing is kept for the next? */
+static bool resets(const struct exact *x, const struct way *way)
+{
+	return way->child < 0 ||
+	       x->model->hierarchy->levels[way->child].no_temporal_reuse & way->bit;
+}
+
+/* The innermost loop whose iterations are move steps of the child; loops->count if there is none. */
+static int pace_of(const struct exact *x, const struct way *way)
+{
+	const struct nest_loops *loops = x->loops;
+	uint32_t relevant = resets(x, way) ? UINT32_MAX : way->relevant;
+	int k = loops->block[way->child + 1];
+	while (k < loops->count &&
+		(loops->at[k].spatial || !(relevant >> loops->at[k].dimension & 1)))
+		k++;
+	return k;
+}
+
+/* Groups that the children in one instance of a level make: those of its block. */
+static int64_t groups_of_block(const struct exact *x, const struct way *way, int level, bool split)
+{
+	const struct nest_loops *loops = x->loops;
+	if (split && x->model->hierarchy->levels[level].no_spatial_reuse & way->bit)
+		return loops->fan[level];
+	int64_t groups = 1;
+	for (int k = loops->block[level]; k < loops->own[level]; k++)
+		if (way->relevant >> loops->at[k].dimension & 1)
+			groups *= loops->at[k].bound;
+	return groups;
+}
+
+static int64_t groups_below(const struct exact *x, const struct way *way, int level, bool split)
+{
+	int64_t groups = 1;
+	for (int i = way->child + 1; i <= level; i++)
+		groups *= groups_of_block(x, way, i, split);
+	return groups;
+}
+
+static int64_t instances_of(const struct exact *x, int level)
+{
+	return level < 0 ? x->loops->multipliers : x->loops->instances[level];
+}
+
+/* --- read-only */
+
+/* N(c) and G(c, i) of a read-only dataspace, counted where they belong. */
+static void enter(struct exact *x, const struct way *way, int64_t words)
+{
+	if (way->child >= 0)
+		add(x, &count_at(x, way, way->child)->fills, words);
+}
+
+static void serve(struct exact *x, const struct way *way, int level, int64_t words)
+{
+	add(x, &count_at(x, way, level)->reads, words);
+	if (level != way->parent)
+		add(x, &count_at(x, way, level)->fills, words);
+}
+
+static void read_plain(struct exact *x, const struct way *way)
+{
+	int64_t words = mul(x, way->moves, way->words);
+	enter(x, way, mul(x, words, instances_of(x, way->child)));
+	for (int i = way->child + 1; i <= way->parent; i++)
+		if (i == way->parent || passes(x, way, i))
+			serve(x, way, i,
+				mul(x, words, instances_of(x, i) * groups_below(x, way, i, true)));
+}
+
+static struct nest_passage passage_of(const struct exact *x, const struct way *way)
+{
+	return (struct nest_passage){
+		.model = x->model,
+		.loops = x->loops,
+		.space = way->space,
+		.child = way->child,
+		.pace = pace_of(x, way),
+	};
+}
+
+static void read_sliding(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	struct nest_slide slide;
+	x->countable &= nest_slide_make(&passage, x->rounds, way->parent, &slide, &x->fits);
+	if (!x->countable || !x->fits)
+		return;
+	enter(x, way, mul(x, slide.words, instances_of(x, way->child)));
+	for (int i = way->child + 1; i <= way->parent; i++) {
+		if (i != way->parent && !passes(x, way, i))
+			continue;
+		int64_t words = 0;
+		x->countable &= nest_slide_groups(&slide, i, &x->fits, &words);
+		serve(x, way, i, mul(x, words, instances_of(x, i)));
+	}
+	if (way->child >= 0) {
+		int64_t meshes = instances_of(x, way->child) / x->loops->fan[way->child + 1];
+		int64_t links = mul(x, slide.links, meshes);
+		add(x, &count_at(x, way, way->child)->reads, links);
+		add(x, &count_at(x, way, way->child)->links, links);
+	}
+}
+
+static void read_imperfect(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	enter(x, way, nest_imperfect_entering(&passage, way->child, &x->fits));
+	for (int i = way->child + 1; i <= way->parent; i++)
+		if (i == way->parent || passes(x, way, i))
+			serve(x, way, i,
+				nest_imperfect_groups(&passage, i, true, way->child, &x->fits));
+}
+
+static void read_imperfect_sliding(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	bool links = nest_has_links(&passage);
+	struct nest_windows windows = {0};
+	for (int i = way->child + 1; i <= way->parent && x->countable; i++) {
+		if (i != way->parent && !passes(x, way, i))
+			continue;
+		/* What passes on its way depends on what neighbours of other instances there do. */
+		x->countable &= i == way->parent || !links;
+		x->countable &= nest_windows_count(&passage, i, links, &x->fits, &windows);
+		serve(x, way, i, windows.groups);
+	}
+	enter(x, way, windows.entering);
+	if (way->child >= 0) {
+		add(x, &count_at(x, way, way->child)->reads, windows.links);
+		add(x, &count_at(x, way, way->child)->links, windows.links);
+	}
+}
+
+/* --- written */
+
+/* The way into one of the levels above a child. */
+static struct way way_into(const struct exact *x, const struct way *way, int level)
+{
+	struct way into = *way;
+	into.child = level;
+	for (into.parent = level + 1; !holds(x, way, into.parent);)
+		into.parent++;
+	return into;
+}
+
+/*
+ * Without temporal reuse a parent lets go of its tile at every iteration, while the child
+ * may keep its own, and outlast it.  The stays that matter to the child are those that begin
+ * where the child moves: with the outer one of the two paces.
+ */
+static int outer_pace(const struct exact *x, const struct way *into, int pace)
+{
+	int own = pace_of(x, into);
+	return own > pace ? own : pace;
+}
+
+static bool outlasts(const struct exact *x, const struct way *way)
+{
+	struct way into = *way;
+	into.child = way->parent;
+	return way->parent != x->loops->home[way->space] && pace_of(x, way) > pace_of(x, &into);
+}
+
+static int64_t indices_of(const struct exact *x, const struct way *way, int level)
+{
+	int64_t indices = 1;
+	for (int d = 0; level >= 0 && d < x->model->shape->dimension_count; d++)
+		if (way->relevant >> d & 1)
+			indices *= x->loops->tile[level][d];
+	return indices;
+}
+
+/* E(level), in indices of the relevant dimensions, where a child of such a pace moves. */
+static int64_t empty_indices(const struct exact *x, const struct way *way, int level, int pace)
+{
+	const struct nest_loops *loops = x->loops;
+	const struct shape *shape = x->model->shape;
+	int64_t indices = 1;
+	if (level == loops->home[way->space]) {
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (way->relevant >> d & 1)
+				indices *= shape->dimensions[d].extent;
+		for (int k = loops->own[level]; k < loops->count; k++)
+			if (loops->at[k].spatial && !(way->relevant >> loops->at[k].dimension & 1))
+				indices *= loops->at[k].bound;
+		return indices;
+	}
+	struct way into = way_into(x, way, level);
+	int64_t entries = instances_of(x, level) -
+			  instances_of(x, into.parent) * groups_below(x, &into, into.parent, false);
+	pace = outer_pace(x, &into, pace);
+	return x->rounds[pace] * entries * indices_of(x, way, level) +
+	       empty_indices(x, way, into.parent, pace);
+}
+
+/* Of those indices, the ones where level and its parents come anew, but not for the first time: a
+ * sum comes back with them, to one instance of each group. */
+static int64_t empty_again(const struct exact *x, const struct way *way, int level)
+{
+	struct way into = way_into(x, way, level), above = into;
+	above.child = into.parent;
+	int64_t entries = instances_of(x, level) -
+			  instances_of(x, into.parent) * groups_below(x, &into, into.parent, false);
+	int64_t indices = entries * indices_of(x, way, level);
+	if (into.parent != x->loops->home[way->space] && pace_of(x, &above) == pace_of(x, &into))
+		indices += empty_again(x, way, into.parent);
+	return indices;
+}
+
+/* What the flow between child and parent comes to, once its parts are known. */
+static void write_back(
+	struct exact *x, const struct way *way, int64_t returned, int64_t first_updates)
+{
+	struct nest_count *parent = count_at(x, way, way->parent);
+	add(x, &parent->reads, returned);
+	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit)
+		add(x, &parent->reads, first_updates);
+	if (way->child >= 0)
+		add(x, &count_at(x, way, way->child)->fills, returned);
+	for (int i = way->child + 1; i < way->parent; i++)
+		if (passes(x, way, i)) {
+			add(x, &count_at(x, way, i)->fills, returned);
+			add(x, &count_at(x, way, i)->reads, returned);
+		}
+}
+
+static void write_plain(struct exact *x, const struct way *way)
+{
+	int64_t above = way->moves * instances_of(x, way->parent);
+	int64_t indices = indices_of(x, way, way->child);
+	/* Groups that spatial no_reuse keeps apart find one sum among them; multipliers find the one
+	 * that the group before has left. */
+	int64_t groups = above * groups_below(x, way, way->parent, way->child < 0);
+	int64_t empty = empty_indices(x, way, way->parent, pace_of(x, way)) / indices;
+	/* Where the child outlasts the parent's stays, it updates the last before it moves. */
+	int64_t updated =
+		outlasts(x, way) ? way->moves * empty_again(x, way, way->parent) / indices : empty;
+	write_back(x, way, mul(x, groups - empty, way->words), mul(x, updated, way->words));
+	for (int i = way->child + 1; i <= way->parent; i++)
+		if (i == way->parent || passes(x, way, i))
+			add(x, &count_at(x, way, i)->updates,
+				mul(x, way->words,
+					way->moves * instances_of(x, i) *
+						groups_below(x, way, i, true)));
+}
+
+/* E(level), of the words that tiles of the child cover, where one of such a pace moves. */
+static int64_t empty_words(struct exact *x, const struct way *way, int level, int pace)
+{
+	int home = x->loops->home[way->space];
+	struct nest_passage passage = passage_of(x, way);
+	if (level == home)
+		return nest_imperfect_elements(&passage, home, &x->fits);
+	struct way into = way_into(x, way, level);
+	/* Where tiles of the child may stay at some of its own moves, its stays and those of a
+	 * level that keeps nothing are not told apart. */
+	if (!resets(x, way) && resets(x, &into) && nest_imperfect_stays(&passage))
+		x->countable = false;
+	passage = passage_of(x, &into);
+	passage.pace = pace = outer_pace(x, &into, pace);
+	int64_t entering = nest_imperfect_entering(&passage, way->child, &x->fits);
+	int64_t groups = nest_imperfect_groups(&passage, into.parent, false, way->child, &x->fits);
+	return entering - groups + empty_words(x, way, into.parent, pace);
+}
+
+static void write_imperfect(struct exact *x, const struct way *way)
+{
+	struct nest_passage passage = passage_of(x, way);
+	int64_t empty = empty_words(x, way, way->parent, pace_of(x, way));
+	int64_t groups =
+		nest_imperfect_groups(&passage, way->parent, way->child < 0, way->child, &x->fits);
+	if (x->model->hierarchy->levels[way->parent].rmw_first_update & way->bit &&
+		outlasts(x, way))
+		x->countable = false;
+	write_back(x, way, groups - empty, empty);
+	for (int i = way->child + 1; i <= way->parent; i++)
+		if (i == way->parent || passes(x, way, i))
+			add(x, &count_at(x, way, i)->updates,
+				nest_imperfect_drains(&passage, i, &x->fits));
+}
+
+/* --- the whole way */
+
+static void count_space(struct exact *x, int t)
+{
+	const struct dataspace *space = &x->model->shape->spaces[t];
+	const struct nest_loops *loops = x->loops;
+	struct way way = {
+		.space = t,
+		.bit = (uint8_t)(1u << t),
+		.relevant = space->relevant,
+		.written = space->written,
+		.slides = nest_slides(space, x->model->shape->dimension_count),
+		.parent = loops->home[t],
+	};
+	if (way.written && way.slides) {
+		x->countable = false;
+		return;
+	}
+	for (int i = 0; i < x->model->hierarchy->level_count; i++)
+		x->counts->at[i][t] = (struct nest_count){.capacity = x->counts->at[i][t].capacity};
+	for (way.child = way.parent - 1; way.child >= -1; way.child--) {
+		if (way.child >= 0 && !holds(x, &way, way.child))
+			continue;
+		way.words = way.child < 0 ? 1 : count_at(x, &way, way.child)->capacity;
+		if (loops->perfect)
+			way.moves = x->rounds[pace_of(x, &way)];
+		if (way.written)
+			(loops->perfect ? write_plain : write_imperfect)(x, &way);
+		else if (way.slides)
+			(loops->perfect ? read_sliding : read_imperfect_sliding)(x, &way);
+		else
+			(loops->perfect ? read_plain : read_imperfect)(x, &way);
+		way.parent = way.child;
+	}
+}
+
+static void count_work(struct exact *x)
+{
+	const struct nest_loops *loops = x->loops;
+	struct nest_counts *counts = x->counts;
+	int levels = x->model->hierarchy->level_count;
+	if (!loops->perfect) {
+		nest_imperfect_work(x->model, loops, counts);
+		return;
+	}
+	counts->compute_cycles = x->rounds[0];
+	counts->utilized_computes = loops->multipliers;
+	for (int i = 0; i < levels; i++)
+		counts->utilized[i] = loops->instances[i];
+}
+
+enum nest_verdict nest_exact_counts(const struct nest_model *model, const struct nest_loops *loops,
+	uint32_t spaces, struct nest_counts *counts, struct nest_score *score)
+{
+	struct exact x;
+	x.model = model;
+	x.loops = loops;
+	x.counts = counts;
+	x.fits = x.countable = true;
+	/* The bounds of perfect factors multiply to the multiply-adds, which fit. */
+	x.rounds[loops->count] = 1;
+	for (int k = loops->count - 1; k >= 0 && loops->perfect; k--)
+		x.rounds[k] = x.rounds[k + 1] * (loops->at[k].spatial ? 1 : loops->at[k].bound);
+	count_work(&x);
+	for (int t = 0; t < model->shape->space_count; t++) {
+		if (!(spaces >> t & 1))
+			continue;
+		count_space(&x, t);
+		score->space = t;
+		if (!x.countable)
+			return NEST_UNCOUNTABLE;
+		if (!x.fits)
+			return NEST_OVERFLOW;
+	}
+	score->space = -1;
+	return NEST_FITS;
+}

@@ -1,0 +1,361 @@
+#include "cost/nest/nest_home.h"
+
+#include "base/arena.h"
+#include "base/checked.h"
+
+#include <stdlib.h>
+
+/* Intervals that are put together; with more, nothing is counted. */
+enum { INTERVALS_MOST = 1 << 16, PAIRS_MOST = 1 << 18 };
+
+/* Where the tile of the first instance begins, along one dimension: offsets that its temporal
+ * loops outside make, below the extent. */
+struct offsets {
+	int64_t extent, tile;
+	int count; /* of loops, innermost first */
+	int64_t bound[ARCH_LEVELS_MOST], stride[ARCH_LEVELS_MOST];
+	int64_t places; /* how many there are */
+	int64_t last;   /* indices of the tile at the last of them: others have `tile` */
+};
+
+struct interval {
+	int64_t low, high; /* both included */
+};
+
+struct intervals {
+	size_t count;
+	struct interval *at; /* ascending, apart */
+};
+
+struct home {
+	struct arena *arena; /* of intervals; NULL: there are none yet */
+	const struct shape *shape;
+	const struct dataspace *space;
+	struct offsets offsets[SHAPE_DIMENSIONS_MOST];
+	uint32_t fixed; /* dimensions of several ranks: one place of theirs is looked at */
+	int64_t fixed_tile[SHAPE_DIMENSIONS_MOST];
+	bool fits, countable;
+};
+
+int nest_home_level(const struct hierarchy *hierarchy, const struct mapping *mapping, int space)
+{
+	for (int i = hierarchy->level_count - 1; i >= 0; i--)
+		if (hierarchy->levels[i].storage &&
+			mapping->residency[space] >> hierarchy->levels[i].row & 1)
+			return i;
+	return -1;
+}
+
+/* --- one dimension */
+
+static void find_places(struct offsets *offsets)
+{
+	int64_t each = 1, begin = 0, steps[ARCH_LEVELS_MOST];
+	for (int k = 0; k < offsets->count; k++) {
+		steps[k] = each;
+		each *= offsets->bound[k]; /* no more than the extent, about */
+	}
+	offsets->places = 1;
+	for (int k = offsets->count - 1; k >= 0; k--) {
+		int64_t index = number_min(
+			offsets->bound[k] - 1, (offsets->extent - 1 - begin) / offsets->stride[k]);
+		begin += index * offsets->stride[k];
+		offsets->places += index * steps[k];
+	}
+	offsets->last = number_min(offsets->tile, offsets->extent - begin);
+}
+
+static void find_offsets(const struct hierarchy *hierarchy, const struct mapping *mapping, int d,
+	int64_t extent, int home, struct offsets *out)
+{
+	int64_t inside = 1;
+	*out = (struct offsets){.extent = extent};
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		inside *= mapping->rows[level->block_row].spatial[d];
+		int64_t bound = mapping->rows[level->row].temporal[d];
+		if (i > home && bound > 1) {
+			out->bound[out->count] = bound;
+			out->stride[out->count++] = inside;
+		}
+		inside *= bound;
+		if (i == home)
+			out->tile = number_min(inside, extent);
+	}
+	find_places(out);
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct interval *x = a, *y = b;
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+/* Sorts, and makes one of those that touch. */
+static void join(struct intervals *intervals)
+{
+	size_t count = 0;
+	qsort(intervals->at, intervals->count, sizeof *intervals->at, by_low);
+	for (size_t i = 0; i < intervals->count; i++) {
+		struct interval *last = count ? &intervals->at[count - 1] : NULL;
+		if (last && intervals->at[i].low <= last->high + 1)
+			last->high = number_max(last->high, intervals->at[i].high);
+		else
+			intervals->at[count++] = intervals->at[i];
+	}
+	intervals->count = count;
+}
+
+/* The intervals of a rank that one dimension makes, everything else at 0. */
+static struct intervals list_places(
+	struct home *home, const struct offsets *offsets, int64_t coefficient)
+{
+	int first = 0;
+	int64_t reach = offsets->tile; /* of all loops before `first` together, without gaps */
+	while (coefficient == 1 && first < offsets->count && offsets->stride[first] == reach)
+		reach *= offsets->bound[first++];
+	int64_t places = 1;
+	for (int k = first; k < offsets->count && places <= INTERVALS_MOST; k++)
+		places *= offsets->bound[k];
+	if (places > INTERVALS_MOST) {
+		home->countable = false;
+		return (struct intervals){0};
+	}
+	struct intervals out = {.at = arena_array(home->arena, struct interval, places)};
+	for (int64_t n = 0; n < places; n++) {
+		int64_t begin = 0, rest = n;
+		for (int k = first; k < offsets->count; k++) {
+			begin += rest % offsets->bound[k] * offsets->stride[k];
+			rest /= offsets->bound[k];
+		}
+		if (begin >= offsets->extent)
+			continue;
+		int64_t end = number_min(begin + reach, offsets->extent) - 1;
+		out.at[out.count++] =
+			(struct interval){checked_mul(&home->fits, coefficient, begin),
+				checked_mul(&home->fits, coefficient, end)};
+	}
+	join(&out);
+	return out;
+}
+
+/* --- one rank */
+
+/* All sums of a number of one and a number of the other. */
+static struct intervals add_up(struct home *home, struct intervals a, struct intervals b)
+{
+	struct intervals out = {0};
+	if (a.count * b.count > PAIRS_MOST) {
+		home->countable = false;
+		return out;
+	}
+	out.at = arena_array(home->arena, struct interval, a.count * b.count);
+	for (size_t i = 0; i < a.count; i++)
+		for (size_t k = 0; k < b.count; k++)
+			out.at[out.count++] = (struct interval){
+				checked_add(&home->fits, a.at[i].low, b.at[k].low),
+				checked_add(&home->fits, a.at[i].high, b.at[k].high)};
+	join(&out);
+	return out;
+}
+
+/* Words that dimensions which move no other rank make, several of them, in several places. */
+static int64_t window_words(
+	struct home *home, const int64_t *coefficient, uint32_t own, int64_t wide)
+{
+	struct interval first = {0, wide};
+	struct intervals all = {1, &first};
+	int64_t words = 0;
+	if (!home->arena)
+		home->arena = arena_open();
+	for (uint32_t left = own; left && home->countable; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		all = add_up(home, all, list_places(home, &home->offsets[d], coefficient[d]));
+	}
+	for (size_t i = 0; i < all.count && home->countable; i++)
+		words = checked_add(&home->fits, words, all.at[i].high - all.at[i].low + 1);
+	return words;
+}
+
+static int64_t reach_of(struct home *home, const int64_t *coefficient, int d, int64_t tile)
+{
+	return checked_mul(&home->fits, coefficient[d], tile - 1);
+}
+
+/* `own`: dimensions of the rank that are in no other. */
+static int64_t rank_words(struct home *home, const int64_t *coefficient, uint32_t own)
+{
+	int64_t wide = 0; /* what dimensions that stand still add to every interval */
+	for (int d = 0; d < home->shape->dimension_count; d++) {
+		if (!coefficient[d])
+			continue;
+		bool fixed = home->fixed >> d & 1;
+		if (!fixed && home->offsets[d].places > 1)
+			continue;
+		own &= ~(1u << d);
+		wide = checked_add(&home->fits, wide,
+			reach_of(home, coefficient, d,
+				fixed ? home->fixed_tile[d] : home->offsets[d].tile));
+	}
+	if (!own)
+		return wide + 1;
+	if (wide || own & (own - 1))
+		return window_words(home, coefficient, own, wide);
+	int d = __builtin_ctz(own); /* alone: its tiles do not overlap */
+	const struct offsets *offsets = &home->offsets[d];
+	int64_t others = checked_mul(&home->fits, offsets->places - 1,
+		1 + reach_of(home, coefficient, d, offsets->tile));
+	return checked_add(&home->fits, others, 1 + reach_of(home, coefficient, d, offsets->last));
+}
+
+/* --- all ranks */
+
+static int64_t words_at(struct home *home)
+{
+	int64_t words = 1;
+	for (int r = 0; r < home->space->rank_count && home->countable; r++) {
+		const int64_t *coefficient = home->space->ranks[r].coefficient;
+		uint32_t own = 0;
+		for (int d = 0; d < home->shape->dimension_count; d++)
+			own |= (uint32_t)(coefficient[d] && !(home->fixed >> d & 1)) << d;
+		words = checked_mul(&home->fits, words, rank_words(home, coefficient, own));
+	}
+	return words;
+}
+
+/* Dimensions of several ranks, and among them those that move some rank alone. */
+static void find_knots(const struct home *home, uint32_t *shared, uint32_t *alone)
+{
+	uint32_t seen = 0;
+	*shared = *alone = 0;
+	for (int r = 0; r < home->space->rank_count; r++) {
+		uint32_t own = 0;
+		for (int d = 0; d < home->shape->dimension_count; d++)
+			own |= (uint32_t)(home->space->ranks[r].coefficient[d] != 0) << d;
+		*shared |= seen & own;
+		seen |= own;
+		*alone |= own & (own - 1) ? 0 : own;
+	}
+}
+
+/* Places of the dimensions of several ranks, from `left` on: where such a dimension moves a rank
+ * alone, no two of its places share a word. */
+static int64_t add_places(struct home *home, uint32_t left)
+{
+	if (!left)
+		return words_at(home);
+	int d = __builtin_ctz(left);
+	const struct offsets *offsets = &home->offsets[d];
+	home->fixed_tile[d] = offsets->last;
+	int64_t words = add_places(home, left & (left - 1));
+	if (offsets->places == 1)
+		return words;
+	home->fixed_tile[d] = offsets->tile;
+	return checked_add(&home->fits, words,
+		checked_mul(&home->fits, offsets->places - 1, add_places(home, left & (left - 1))));
+}
+
+enum nest_verdict nest_home_words(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, int space, int level, int64_t *words)
+{
+	struct home home = {
+		.shape = shape, .space = &shape->spaces[space], .fits = true, .countable = true};
+	uint32_t shared, alone;
+	for (uint32_t left = home.space->relevant; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		find_offsets(hierarchy, mapping, d, shape->dimensions[d].extent, level,
+			&home.offsets[d]);
+	}
+	find_knots(&home, &shared, &alone);
+	for (uint32_t left = shared & ~alone; left; left &= left - 1)
+		if (home.offsets[__builtin_ctz(left)].places > 1)
+			return NEST_UNCOUNTABLE;
+	home.fixed = shared;
+	*words = add_places(&home, shared);
+	if (home.arena)
+		arena_close(home.arena);
+	return !home.countable ? NEST_UNCOUNTABLE : home.fits ? NEST_FITS : NEST_OVERFLOW;
+}
+
+int64_t nest_home_parts(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, int space, int level)
+{
+	int64_t parts = 1;
+	if (!shape->spaces[space].written)
+		return 1;
+	for (int i = level + 1; i < hierarchy->level_count; i++) {
+		const struct nest_level *outside = &hierarchy->levels[i];
+		for (int d = 0; d < shape->dimension_count && !outside->ring; d++) {
+			int64_t bound = mapping->rows[outside->block_row].spatial[d];
+			if (!(shape->spaces[space].relevant >> d & 1) &&
+				!number_mul(parts, bound, &parts))
+				parts = INT64_MAX;
+		}
+	}
+	return parts;
+}
+
+/* --- the verdict */
+
+/* Level by level, the innermost that fails; `grown`: a dataspace that has its home there and of
+ * which passes through more than a tile. */
+static enum nest_verdict check_levels(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct nest_counts *counts, const int *grown, struct nest_score *score)
+{
+	score->level = score->space = -1;
+	score->asked = score->given = 0;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		bool fits = true;
+		int64_t sum = 0;
+		for (int t = 0; t < shape->space_count; t++)
+			sum = checked_add(&fits, sum, counts->at[i][t].capacity);
+		if (!fits)
+			return NEST_OVERFLOW;
+		bool small = (double)sum < level->least_utilization * (double)level->size;
+		if (!level->size || (sum <= level->size && !small))
+			continue;
+		score->level = i;
+		score->space = sum > level->size ? grown[i] : -1;
+		score->asked = sum;
+		score->given = level->size;
+		return sum > level->size ? NEST_CAPACITY : NEST_UTILIZATION;
+	}
+	return NEST_FITS;
+}
+
+enum nest_verdict nest_home_check(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, struct nest_counts *counts, struct nest_score *score)
+{
+	int grown[ARCH_LEVELS_MOST], apart = -1, apart_at = -1;
+	int64_t parts = 1;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		grown[i] = -1;
+	for (int t = 0; t < shape->space_count; t++) {
+		int home = nest_home_level(hierarchy, mapping, t);
+		int64_t words, *capacity = &counts->at[home][t].capacity;
+		enum nest_verdict verdict =
+			nest_home_words(hierarchy, shape, mapping, t, home, &words);
+		if (verdict != NEST_FITS) {
+			score->space = t;
+			return verdict;
+		}
+		if (words != *capacity)
+			grown[home] = t;
+		*capacity = words;
+		int64_t here = nest_home_parts(hierarchy, shape, mapping, t, home);
+		if (here > parts) {
+			parts = here;
+			apart = t;
+			apart_at = home;
+		}
+	}
+	enum nest_verdict verdict = check_levels(hierarchy, shape, counts, grown, score);
+	if (apart < 0 || verdict == NEST_OVERFLOW)
+		return verdict;
+	score->level = apart_at;
+	score->space = apart;
+	score->asked = parts;
+	score->given = 1;
+	return NEST_SUMS_APART;
+}

@@ -1,0 +1,32 @@
+#ifndef COST_NEST_IMPERFECT_H
+#define COST_NEST_IMPERFECT_H
+
+#include "cost/nest/nest_passage.h"
+
+/*
+ * What moves under imperfect factors, for dataspaces whose ranks have one
+ * dimension each: dimensions clip independently, so that sums over steps and
+ * instances are products over dimensions.  O(loops^2) each, whatever the extents.
+ *
+ * `cover` is a level at or inside the child (-1: the multipliers): words are those
+ * that its tiles cover, since a box of strided ranks has words that the boxes inside
+ * it leave out.  *fits turns false when a result does not fit.
+ */
+int64_t nest_imperfect_entering(const struct nest_passage *passage, int cover, bool *fits);
+
+/* A group counted once in each instance of the level; `split`: spatial no_reuse counts. */
+int64_t nest_imperfect_groups(
+	const struct nest_passage *passage, int level, bool split, int cover, bool *fits);
+int64_t nest_imperfect_drains(const struct nest_passage *passage, int level, bool *fits);
+
+/* Does an instance's tile stay where it is at some move step? */
+bool nest_imperfect_stays(const struct nest_passage *passage);
+
+/* Words that the child's tiles cover, in each instance of the home. */
+int64_t nest_imperfect_elements(const struct nest_passage *passage, int home, bool *fits);
+
+/* Fills compute_cycles, utilized_computes and utilized. */
+void nest_imperfect_work(
+	const struct nest_model *model, const struct nest_loops *loops, struct nest_counts *counts);
+
+#endif

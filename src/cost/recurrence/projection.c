@@ -1,0 +1,491 @@
+#include "cost/recurrence/projection.h"
+
+#include "base/arena.h"
+#include "base/lattice.h"
+#include "base/number.h"
+#include "cost/recurrence/projection_limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const channel_names[] = {"stationary", "systolic", "wire", "chain", "shared", NULL};
+
+/* Coefficients tried while points that meet are looked for. */
+static const int64_t walk_steps = 20000000;
+
+struct work {
+	const struct recurrence *recurrence;
+	const struct projection *projection;
+	struct projection_facts *facts;
+	int64_t looked; /* points, for consumers */
+	uint32_t copies;
+	int64_t extents[RECURRENCE_LOOPS_MOST];
+	int64_t matrix[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* P, then s */
+};
+
+/* Of a row over the box: each coefficient takes its loop's end that makes it least. */
+static bool find_bounds(const struct recurrence *recurrence, const int64_t *row, struct bounds *out)
+{
+	*out = (struct bounds){0, 1};
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		int64_t at = row[i] < 0 ? loop->least + loop->extent - 1 : loop->least, low, range;
+		if (!number_mul(row[i], at, &low) || !number_add(out->least, low, &out->least) ||
+			!number_mul(llabs(row[i]), loop->extent - 1, &range) ||
+			!number_add(out->extent, range, &out->extent))
+			return false;
+	}
+	return true;
+}
+
+/* Time of the rows as one number: an inner row runs through all its extent at each step of the
+ * next outer one. */
+static bool flatten(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count;
+	int64_t scale = 1;
+	for (int r = work->projection->time_count - 1; r >= 0; r--) {
+		for (int i = 0; i < loops; i++) {
+			int64_t product;
+			if (!number_mul(work->projection->time[r][i], scale, &product) ||
+				!number_add(facts->schedule[i], product, &facts->schedule[i]) ||
+				facts->schedule[i] == INT64_MIN)
+				return false;
+		}
+		if (!find_bounds(work->recurrence, work->projection->time[r], &facts->rows[r]) ||
+			!number_mul(scale, facts->rows[r].extent, &scale))
+			return false;
+	}
+	return find_bounds(work->recurrence, facts->schedule, &facts->time);
+}
+
+/* A loop compared with a number: its range where that holds. */
+static void narrow_loop(struct recurrence_loop *loop, double least, double end)
+{
+	double first = (double)loop->least, last = first + (double)loop->extent;
+	first = fmax(first, ceil(least));
+	last = fmin(last, ceil(end));
+	loop->extent = last > first ? (int64_t)(last - first) : 0;
+	if (loop->extent)
+		loop->least = (int64_t)first;
+}
+
+/* Narrows a box to where a condition may hold, as far as that is plain: comparisons of a loop with a
+ * number, joined by and. */
+static void narrow(struct recurrence *box, const struct term *term, bool holds)
+{
+	if (term->kind == TERM_NOT) {
+		narrow(box, term->of[0], !holds);
+		return;
+	}
+	if (term->kind == (holds ? TERM_AND : TERM_OR)) {
+		narrow(box, term->of[0], holds);
+		narrow(box, term->of[1], holds);
+		return;
+	}
+	if (term->kind != TERM_LESS && term->kind != TERM_AT_MOST)
+		return;
+	const struct term *left = term->of[0], *right = term->of[1];
+	/* What is not a < b is b <= a, and the other way round. */
+	bool less = (term->kind == TERM_LESS) == holds;
+	if (!holds) {
+		left = term->of[1];
+		right = term->of[0];
+	}
+	if (left->kind == TERM_NUMBER && right->kind == TERM_LOOP)
+		narrow_loop(&box->loops[right->index],
+			less ? floor(left->number) + 1 : left->number, INFINITY);
+	if (left->kind == TERM_LOOP && right->kind == TERM_NUMBER)
+		narrow_loop(&box->loops[left->index], -INFINITY,
+			less ? right->number : floor(right->number) + 1);
+}
+
+/* The first consumer of a dependence; false: there is none, or it takes too long to find. */
+static bool find_consumer(
+	struct work *work, const struct dependence *dependence, struct grid_point *out)
+{
+	struct recurrence inside = {.loop_count = work->recurrence->loop_count};
+	const struct recurrence *recurrence = work->recurrence;
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (llabs(dependence->vector[i]) >= loop->extent)
+			return false;
+		out->at[i] = loop->least + number_max(0, dependence->vector[i]);
+		inside.loops[i].least = out->at[i];
+		inside.loops[i].extent = loop->extent - llabs(dependence->vector[i]);
+	}
+	if (!recurrence->domain && !dependence->when)
+		return true;
+	if (dependence->when)
+		narrow(&inside, dependence->when, true);
+	if (recurrence->domain)
+		narrow(&inside, recurrence->domain, true);
+	for (int i = 0; i < inside.loop_count; i++) {
+		if (!inside.loops[i].extent)
+			return false;
+		out->at[i] = inside.loops[i].least;
+	}
+	int64_t producer[RECURRENCE_LOOPS_MOST];
+	bool more = true;
+	while (more && !recurrence_producer(recurrence, dependence, out->at, producer)) {
+		more = recurrence_next(&inside, out->at);
+		if (work->looked++ == PROJECTION_POINTS_MOST)
+			return false;
+	}
+	return more;
+}
+
+static enum channel_kind kind_of(const struct channel *channel, int rows)
+{
+	bool moves = false;
+	for (int r = 0; r < rows; r++)
+		moves |= channel->move[r] != 0;
+	if (channel->delay > 0)
+		return moves ? CHANNEL_SYSTOLIC : CHANNEL_STATIONARY;
+	return moves ? CHANNEL_WIRE : CHANNEL_CHAIN;
+}
+
+/* A value that is only handed on, in the step that makes it, to lanes of one vector unit. */
+static bool is_shared(const struct work *work, int dependence)
+{
+	const struct projection *projection = work->projection;
+	const struct channel *channel = &work->facts->channels[dependence];
+	bool shared = false;
+	for (int r = 0; r < projection->space_count; r++) {
+		if (channel->move[r] && !projection->lanes[r])
+			return false;
+		shared |= channel->move[r] != 0;
+	}
+	return shared && !channel->delay &&
+	       work->copies >> work->recurrence->dependences[dependence].stream & 1;
+}
+
+static bool find_channels(struct work *work)
+{
+	const struct recurrence *recurrence = work->recurrence;
+	const struct projection *projection = work->projection;
+	struct projection_facts *facts = work->facts;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		struct channel *channel = &facts->channels[d];
+		struct grid_point consumer = {{0}};
+		for (int r = 0; r < projection->space_count; r++)
+			if (!number_dot(projection->space[r], dependence->vector,
+				    recurrence->loop_count, &channel->move[r]))
+				return false;
+		if (!number_dot(facts->schedule, dependence->vector, recurrence->loop_count,
+			    &channel->delay))
+			return false;
+		channel->kind = kind_of(channel, projection->space_count);
+		channel->is_live = find_consumer(work, dependence, &consumer);
+		if (work->looked > PROJECTION_POINTS_MOST)
+			return false;
+		if (!channel->is_live)
+			continue;
+		int64_t *registers = &facts->registers[dependence->stream];
+		*registers = number_max(*registers, channel->delay);
+		bool wire = projection->wires >> dependence->stream & 1;
+		if (is_shared(work, d)) {
+			channel->kind = CHANNEL_SHARED;
+			wire = true;
+		}
+		if (channel->delay > 0 || (channel->delay == 0 && wire))
+			continue;
+		if (facts->causal)
+			facts->late = consumer;
+		facts->causal = false;
+		projection_refuse(facts, PROJECTION_LATE, d, -1);
+	}
+	return true;
+}
+
+/* In a box: the pair of points that meet whose later one comes first, then whose earlier one
+ * does. */
+struct meeting {
+	struct work *work;
+	bool found;
+	struct grid_point a, b;
+};
+
+static int compare_points(const int64_t *a, const int64_t *b, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* g has a positive first entry: the point that g leads to comes later. */
+static bool meet(void *user, const int64_t *g)
+{
+	struct meeting *meeting = user;
+	const struct recurrence *recurrence = meeting->work->recurrence;
+	struct dependence along = {0};
+	struct grid_point a, b;
+	memcpy(along.vector, g, sizeof(int64_t) * (size_t)recurrence->loop_count);
+	if (!find_consumer(meeting->work, &along, &b))
+		return true;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		a.at[i] = b.at[i] - g[i];
+	int order = compare_points(b.at, meeting->b.at, recurrence->loop_count);
+	if (!order)
+		order = compare_points(a.at, meeting->a.at, recurrence->loop_count);
+	if (!meeting->found || order < 0) {
+		meeting->a = a;
+		meeting->b = b;
+	}
+	meeting->found = true;
+	return true;
+}
+
+static bool find_conflict(struct work *work)
+{
+	struct lattice kernel;
+	int64_t most[RECURRENCE_LOOPS_MOST];
+	int loops = work->recurrence->loop_count, rows = work->projection->space_count + 1;
+	if (lattice_has_digits(rows, loops, work->matrix, work->extents))
+		return true;
+	if (!lattice_kernel(rows, loops, work->matrix, &kernel))
+		return false;
+	for (int i = 0; i < loops; i++)
+		most[i] = work->extents[i] - 1;
+	struct meeting meeting = {.work = work};
+	if (!lattice_walk(&kernel, most, walk_steps, meet, &meeting) && !meeting.found)
+		return false;
+	work->facts->conflicts = 0;
+	if (!meeting.found)
+		return true;
+	work->facts->conflicts = -1;
+	work->facts->meeting[0] = meeting.a;
+	work->facts->meeting[1] = meeting.b;
+	projection_refuse(work->facts, PROJECTION_CONFLICT, -1, -1);
+	return true;
+}
+
+/* The PE of a point, numbered through the box of PEs, and its time from the first. */
+static int64_t pe_of(const struct work *work, const int64_t *point)
+{
+	int64_t pe = 0;
+	for (int r = 0; r < work->projection->space_count; r++) {
+		int64_t at = 0;
+		number_dot(work->projection->space[r], point, work->recurrence->loop_count, &at);
+		pe = pe * work->facts->space[r].extent + at - work->facts->space[r].least;
+	}
+	return pe;
+}
+
+static int64_t time_of(const struct work *work, const int64_t *point)
+{
+	int64_t time = 0;
+	number_dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
+	return time - work->facts->time.least;
+}
+
+static bool mark(uint64_t *bits, int64_t at)
+{
+	bool is_new = !(bits[at / 64] >> (at % 64) & 1);
+	bits[at / 64] |= UINT64_C(1) << (at % 64);
+	return is_new;
+}
+
+/* `later` meets a point before it. */
+static void meet_earlier(struct work *work, const struct grid_point *later)
+{
+	struct projection_facts *facts = work->facts;
+	struct grid_point earlier;
+	recurrence_first(work->recurrence, earlier.at);
+	while (pe_of(work, earlier.at) != pe_of(work, later->at) ||
+		time_of(work, earlier.at) != time_of(work, later->at))
+		recurrence_next(work->recurrence, earlier.at);
+	facts->meeting[0] = earlier;
+	facts->meeting[1] = *later;
+	projection_refuse(facts, PROJECTION_CONFLICT, -1, -1);
+}
+
+/* A domain with a condition, point by point. */
+static bool count_points(struct work *work)
+{
+	const struct recurrence *recurrence = work->recurrence;
+	struct projection_facts *facts = work->facts;
+	int64_t cells = 1, both;
+	for (int r = 0; r < work->projection->space_count; r++)
+		if (!number_mul(cells, facts->space[r].extent, &cells))
+			return false;
+	if (recurrence_box(recurrence) > PROJECTION_POINTS_MOST ||
+		!number_mul(cells, facts->time.extent, &both) || both > LATTICE_CELLS_MOST)
+		return false;
+	struct arena *arena = arena_open();
+	uint64_t *places = arena_array(arena, uint64_t, cells / 64 + 1);
+	uint64_t *pairs = arena_array(arena, uint64_t, both / 64 + 1);
+	struct grid_point point;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (bool more = recurrence_first(recurrence, point.at); more;
+		more = recurrence_next(recurrence, point.at)) {
+		int64_t pe = pe_of(work, point.at), time = time_of(work, point.at);
+		first = number_min(first, time);
+		last = number_max(last, time);
+		facts->points++;
+		facts->pes += mark(places, pe);
+		if (mark(pairs, pe * facts->time.extent + time))
+			continue;
+		if (!facts->conflicts++)
+			meet_earlier(work, &point);
+	}
+	facts->cycles = facts->points ? last - first + 1 : 0;
+	arena_close(arena);
+	return true;
+}
+
+static bool count_box(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count, spaces = work->projection->space_count;
+	if (!find_conflict(work))
+		return false;
+	facts->points = recurrence_box(work->recurrence);
+	facts->cycles = facts->time.extent;
+	facts->pes = lattice_images(spaces, loops, work->matrix, work->extents);
+	if (facts->points == INT64_MAX || facts->pes < 0)
+		return false;
+	if (facts->conflicts < 0) {
+		int64_t images = lattice_images(spaces + 1, loops, work->matrix, work->extents);
+		facts->conflicts = images < 0 ? -1 : facts->points - images;
+	}
+	return true;
+}
+
+/* The steps of the reverse transform at one point; false where a loop comes out wrong. */
+static bool turns_back(const struct work *work, const int64_t *point, int *wrong)
+{
+	const struct projection *projection = work->projection;
+	int loops = work->recurrence->loop_count, rows = projection->space_count;
+	int64_t values[3 * RECURRENCE_LOOPS_MOST] = {0};
+	for (int r = 0; r < rows; r++)
+		number_dot(projection->space[r], point, loops, &values[r]);
+	for (int r = 0; r < projection->time_count; r++)
+		number_dot(projection->time[r], point, loops, &values[rows + r]);
+	rows += projection->time_count;
+	/* Loops without a term are rows of time of their own, or follow from nothing. */
+	memcpy(values + rows, point, sizeof *point * (size_t)loops);
+	for (int k = 0; k < projection->reverse_count; k++) {
+		int loop = projection->reverse_order[k];
+		struct term_values at = {.point = values};
+		if (term_value(projection->reverse[loop], &at) != (double)point[loop]) {
+			*wrong = loop;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool check_reverse(struct work *work)
+{
+	struct grid_point point;
+	int wrong = -1;
+	if (!work->projection->reverse_count)
+		return true;
+	if (recurrence_box(work->recurrence) > PROJECTION_POINTS_MOST)
+		return false;
+	for (bool more = recurrence_first(work->recurrence, point.at); more;
+		more = recurrence_next(work->recurrence, point.at))
+		if (!turns_back(work, point.at, &wrong)) {
+			work->facts->astray = point;
+			projection_refuse(work->facts, PROJECTION_REVERSE, -1, wrong);
+			return true;
+		}
+	return true;
+}
+
+static bool find_vectors(struct work *work)
+{
+	struct lattice kernel;
+	struct projection_facts *facts = work->facts;
+	int loops = work->recurrence->loop_count;
+	if (!lattice_kernel(work->projection->space_count, loops, work->matrix, &kernel))
+		return false;
+	facts->vector_count = kernel.rank;
+	for (int i = 0; i < kernel.rank; i++) {
+		memcpy(facts->vectors[i], kernel.rows[i], sizeof facts->vectors[i]);
+		if (!number_dot(facts->schedule, kernel.rows[i], loops, &facts->busy[i]) ||
+			facts->busy[i] == INT64_MIN)
+			return false;
+		facts->busy[i] = llabs(facts->busy[i]);
+	}
+	return true;
+}
+
+/* Vector units, and pairs of one and a step in which it has a point: rows that are no lanes, then
+ * these and time. */
+static void count_units(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	const struct recurrence *recurrence = work->recurrence;
+	struct projection units = {.time_count = 1};
+	int64_t rows[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST];
+	size_t row = sizeof *rows;
+	for (int r = 0; r < work->projection->space_count; r++)
+		if (!work->projection->lanes[r])
+			memcpy(units.space[units.space_count++], work->projection->space[r], row);
+	if (units.space_count == work->projection->space_count)
+		return;
+	if (recurrence->domain) {
+		memcpy(units.time[0], facts->schedule, row);
+		struct projection_facts counted = projection_facts(recurrence, &units, NULL);
+		bool known = counted.fault != PROJECTION_UNKNOWN;
+		facts->units = known ? counted.pes : -1;
+		facts->issues = known ? counted.points - counted.conflicts : -1;
+		return;
+	}
+	memcpy(rows, units.space, sizeof rows);
+	memcpy(rows[units.space_count], facts->schedule, row);
+	facts->units =
+		lattice_images(units.space_count, recurrence->loop_count, rows, work->extents);
+	facts->issues =
+		lattice_images(units.space_count + 1, recurrence->loop_count, rows, work->extents);
+}
+
+static bool find_facts(struct work *work)
+{
+	struct projection_facts *facts = work->facts;
+	const struct projection *projection = work->projection;
+	size_t row = sizeof *work->matrix;
+	if (!flatten(work)) {
+		facts->time = (struct bounds){0};
+		return false;
+	}
+	for (int r = 0; r < projection->space_count; r++) {
+		memcpy(work->matrix[r], projection->space[r], row);
+		if (!find_bounds(work->recurrence, projection->space[r], &facts->space[r]))
+			return false;
+	}
+	if (projection->space_count == RECURRENCE_LOOPS_MOST)
+		return false;
+	memcpy(work->matrix[projection->space_count], facts->schedule, row);
+	if (!find_vectors(work) || !find_channels(work) ||
+		!(work->recurrence->domain ? count_points(work) : count_box(work)))
+		return false;
+	count_units(work);
+	projection_check_lanes(work->recurrence, projection, facts);
+	return true;
+}
+
+struct projection_facts projection_facts(const struct recurrence *recurrence,
+	const struct projection *projection, const struct space_time *limits)
+{
+	struct projection_facts facts = {.dependence = -1, .axis = -1, .causal = true};
+	struct work work = {.recurrence = recurrence,
+		.projection = projection,
+		.facts = &facts,
+		.copies = recurrence_copies(recurrence)};
+	for (int i = 0; i < recurrence->loop_count; i++)
+		work.extents[i] = recurrence->loops[i].extent;
+	bool known = find_facts(&work);
+	if (known && limits)
+		projection_check_limits(recurrence, projection, limits, &facts);
+	known = known && check_reverse(&work);
+	if (!known && facts.fault == PROJECTION_FINE)
+		facts.fault = PROJECTION_UNKNOWN;
+	return facts;
+}

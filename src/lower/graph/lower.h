@@ -1,0 +1,22 @@
+#ifndef LOWER_LOWER_H
+#define LOWER_LOWER_H
+
+#include "lower/graph/program.h"
+#include "model/graph/plan.h"
+
+/*
+ * Plan to program.  NULL when the plan cannot be carried out (tile buffers
+ * that do not fit the reserve, a slice that its view cannot hold); *why then
+ * says so in one sentence.
+ */
+struct arena;
+const struct program *lower_plan(const struct plan *plan, struct arena *arena, const char **why);
+
+/*
+ * The same if the program has no more than `most` instructions (and can be numbered): else
+ * NULL, *why NULL, and no more work and memory than those take.
+ */
+const struct program *lower_within(
+	const struct plan *plan, uint64_t most, struct arena *arena, const char **why);
+
+#endif

@@ -1,0 +1,131 @@
+#include "lower/graph/lower_step.h"
+
+#include <inttypes.h>
+
+bool output_open(struct lowering *lowering)
+{
+	const struct step_state *step = &lowering->step;
+	const struct plan *plan = lowering->plan;
+	struct output *output = &lowering->step.output;
+	projection_make(plan->workload, step->op, step->op->read_count, &output->projection);
+	tiling_group(&step->tiling, output->projection.loops, &output->classes);
+	const struct residency *stay = plan_lx(plan, output->projection.tensor, step->number);
+	output->resident = stay != NULL;
+	output->ring = step->tiling.reduction_split > 1;
+	output->finished = 0;
+	for (int k = 0; k < output->classes.count; k++) {
+		for (int i = 0; i < SLOTS_MOST; i++)
+			output->combined[k][i] = output->sent[k][i] = -1;
+	}
+	if (output->ring && !ring_combines(&plan->arch->reduce_ring, step->op))
+		return refuse(lowering,
+			"op '%s' splits a reduction over cores, and the reduce ring cannot combine "
+			"'%s'",
+			step->op->name, function_name(op_combining(step->op)));
+	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
+}
+
+/* Where the output tile at work is accumulated; NULL: nowhere. */
+static const struct location *place_accumulator(
+	const struct output *output, const struct region *box, struct arena *arena)
+{
+	const struct slots *slots = &output->accumulators;
+	if (slots->count == 0)
+		return NULL;
+	struct location *location = arena_new(arena, struct location);
+	*location = location_dense(
+		box, slots->address[turn(slots, output->finished)], accumulator_unit(output));
+	return location;
+}
+
+static bool begin_class(struct lowering *lowering, int k)
+{
+	const struct step_state *step = &lowering->step;
+	struct output *output = &lowering->step.output;
+	int owner = output->classes.leader[k];
+	struct operand_box *box = arena_new(lowering->queues.arena, struct operand_box);
+	box->operand = output->projection.operand;
+	projection_box(&output->projection, &step->tiling, &step->tile, owner, &box->region);
+	output->box[k] = box;
+	output->accumulator[k] = place_accumulator(output, &box->region, lowering->queues.arena);
+	if (output->resident) {
+		box->lx = location_within(&box->region, output->slices.stay->address,
+			output->slices.size, output->slices.origin[owner]);
+		return slices_hold(lowering, &output->slices, &box->region, UINT64_C(1) << owner);
+	}
+	box->lx = location_dense(&box->region,
+		output->slots.address[turn(&output->slots, output->finished)], STICK_BYTES);
+	return true;
+}
+
+bool output_begin(struct lowering *lowering)
+{
+	for (int k = 0; k < lowering->step.output.classes.count; k++) {
+		if (!begin_class(lowering, k))
+			return false;
+	}
+	return true;
+}
+
+/* The owner is the least core of its class, all its reduction slots being 0: it comes last. */
+static const struct combine *make_combine(const struct lowering *lowering, int k)
+{
+	const struct step_state *step = &lowering->step;
+	const struct output *output = &step->output;
+	struct combine *combine = arena_new(lowering->queues.arena, struct combine);
+	combine->op = (int)(step->op - lowering->plan->workload->ops);
+	combine->function = op_combining(step->op);
+	for (int c = step->tiling.cores - 1; c >= 0; c--) {
+		if (output->classes.of[c] == k)
+			combine->cores[combine->core_count++] = c;
+	}
+	combine->region = output->box[k]->region;
+	combine->accumulator = *output->accumulator[k];
+	combine->output = output->box[k]->lx;
+	return combine;
+}
+
+static void add_ring(struct lowering *lowering, int k)
+{
+	struct step_state *step = &lowering->step;
+	struct output *output = &step->output;
+	struct instruction *instruction;
+	queue_open(&lowering->queues, ENGINE_RING, output->classes.mask[k]);
+	for (uint64_t m = output->classes.mask[k]; m; m &= m - 1)
+		queue_need(&lowering->queues, least_core(m), step->computes + least_core(m));
+	if (!output->resident)
+		queue_need(&lowering->queues, output->classes.leader[k],
+			output->sent[k][turn(&output->slots, output->finished)]);
+	output->combined[k][turn(&output->accumulators, output->finished)] =
+		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+	instruction->combine = make_combine(lowering, k);
+}
+
+static void send(struct lowering *lowering, int k)
+{
+	struct step_state *step = &lowering->step;
+	struct output *output = &step->output;
+	const struct operand_box *box = output->box[k];
+	int owner = output->classes.leader[k];
+	struct instruction *instruction;
+	queue_open(&lowering->queues, ENGINE_DMA_OUT, UINT64_C(1) << owner);
+	int64_t made = step->computes + owner;
+	if (output->ring)
+		made = output->combined[k][turn(&output->accumulators, output->finished)];
+	queue_need(&lowering->queues, owner, made);
+	output->sent[k][turn(&output->slots, output->finished)] =
+		queue_close(&lowering->queues, step->number, (int)step->tile.number, &instruction);
+	instruction->transfer = hbm_transfer(lowering, box, box->region.tensor);
+}
+
+void output_end(struct lowering *lowering)
+{
+	struct output *output = &lowering->step.output;
+	for (int k = 0; k < output->classes.count; k++) {
+		if (output->ring)
+			add_ring(lowering, k);
+		if (!output->resident)
+			send(lowering, k);
+	}
+	output->finished++;
+}

@@ -1,0 +1,178 @@
+#ifndef LOWER_PROGRAM_H
+#define LOWER_PROGRAM_H
+
+#include "model/machine/arch.h"
+#include "model/graph/plan.h"
+
+#include <stdint.h>
+
+/*
+ * A program is what the machine runs: instructions with operands in addresses
+ * and explicit dependences.  Every core has one in-order queue per engine.  An
+ * instruction sits in its engine's queue on every core of its mask; it starts
+ * when it heads all of those queues and all its dependences are done, and it
+ * heads its queues until it is done.  So "happens before" is the closure of the
+ * dependences and of the order in every queue.
+ *
+ *	DMA_IN   moves a box of sticks from HBM into LX of every core of the mask:
+ *	         one read of HBM, one fill per core, the same LX address on each
+ *	DMA_OUT  moves a box from one core's LX to HBM
+ *	COMPUTE  one tile of an op on one core
+ *	RING     combines the accumulators of the cores of the mask, which follow each
+ *	         other on the reduce ring, and leaves the output on the owner
+ *	SYNC     takes no time and moves nothing: joins dependences, so that the
+ *	         steps of a plan need not name each other's instructions
+ *
+ * Instructions are listed in an order in which they could run one by one.
+ * Every instruction of a phase (model/graph/plan.h, point 7) happens after every
+ * instruction of the phases before it: a SYNC stands between any two.  No
+ * dependence is implied by the others; each is needed.
+ *
+ * Several ranks carry out one program, each on its own memories.  The instructions of a
+ * broadcast's step are those of its root alone, in queues of their own beside the engines', and
+ * its DMA_OUTs go to HBM of the rank that they name.  A SYNC is one of all ranks.
+ *
+ * The steps of an opaque op use core 0 alone.  Its operands pass through tile
+ * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
+ * read and no write; or a COMPUTE that has one write and no read, then
+ * DMA_OUT.  Those computes stand for what nobody knows: they take no time and
+ * no counts, their loops are empty, and what they write is whatever the
+ * reference says.  By point 8 of model/graph/plan.h only HBM bytes count.
+ */
+enum engine {
+	ENGINE_DMA_IN,
+	ENGINE_DMA_OUT,
+	ENGINE_COMPUTE,
+	ENGINE_RING,
+	ENGINE_SYNC,
+	ENGINE_COUNT
+};
+extern const char *const engine_names[];
+
+enum { PROGRAM_CORES_MOST = 64, REGION_RANK_MOST = LAYOUT_RANK_MOST - 1 };
+
+/* A box of sticks in a tensor's device coordinates (without the stick itself). */
+struct region {
+	int tensor;
+	int rank;       /* device rank - 1 */
+	int64_t sticks; /* product of counts */
+	int32_t first[REGION_RANK_MOST], count[REGION_RANK_MOST];
+};
+
+/*
+ * Where a box lies in a memory: the unit at coordinates x of the box is at
+ * address + sum (x[d] - first[d]) * stride[d], in bytes.  The unit is one
+ * stick; in an accumulator it is the stick's elements as fp32.
+ */
+struct location {
+	int64_t address;
+	int64_t stride[REGION_RANK_MOST];
+};
+
+/* A box of an operand of the step's op in LX; all who use it where it lies share it. */
+struct operand_box {
+	int operand;
+	struct region region;
+	struct location lx;
+};
+
+/* DMA_IN, DMA_OUT */
+struct transfer {
+	/* whose bytes they are in LX: a clone's output, what is evicted, else the box's */
+	int lx_tensor;
+	const struct operand_box *box; /* of the tensor in HBM; a copy has the same boxes */
+	struct location hbm;
+	int rank; /* of a broadcast's DMA_OUT: in whose HBM */
+};
+
+/*
+ * The elements that one tile computes: loop l runs over [first[l],
+ * first[l] + count[l]).
+ */
+struct compute {
+	int op;
+	int read_count;
+	bool accumulator_read, accumulator_write;
+	bool finish;                        /* converts to the output's dtype and writes it */
+	const int64_t *first, *count;       /* by loop; NULL in an opaque op */
+	const struct operand_box *write;    /* its lx is unused unless `finish`; NULL: none */
+	const struct location *accumulator; /* over write->region, fp32 units; NULL: none */
+	const struct operand_box *reads[];
+};
+
+/* The owner folds the others' accumulators, finishes the op's function and writes. */
+struct combine {
+	int op;
+	enum op_function function; /* SUM, MAX, MIN: how two accumulators become one */
+	int core_count;
+	int cores[PROGRAM_CORES_MOST]; /* in ring order; the last is the owner */
+	struct region region;          /* of the output */
+	struct location accumulator, output;
+};
+
+struct instruction {
+	enum engine engine;
+	int step; /* of the plan */
+	int tile; /* within the step; -1 for SYNC */
+	uint32_t dependence_count;
+	uint64_t mask;               /* bit c: core c */
+	const uint32_t *dependences; /* instruction numbers */
+	union {
+		const struct transfer *transfer;
+		const struct compute *compute;
+		const struct combine *combine;
+	};
+};
+
+/*
+ * LX bytes that belong to one tensor, or to the tile buffers of a step
+ * (tensor -1), during steps [from, to).
+ */
+struct allotment {
+	int tensor;
+	int64_t address, size; /* bytes */
+	int from, to;
+	int in_place_of; /* tensor whose bytes it may take over in step `from`; -1 */
+	uint64_t cores;  /* bit c: on core c */
+};
+
+struct program {
+	const struct arch *arch;
+	const struct workload *workload;
+	int step_count;
+	const int *step_ops;     /* op of each step */
+	const int64_t *hbm;      /* address of every tensor in HBM; -1: has none */
+	int64_t hbm_bytes;       /* size of the HBM image */
+	int64_t overhead_cycles; /* of all bundles, added to the finish */
+	int ranks;               /* that carry it out, each on a machine of its own */
+	size_t instruction_count;
+	const struct instruction *instructions;
+	size_t allotment_count;
+	const struct allotment *allotments;
+};
+
+/* The op, if the instruction is one of a broadcast's root; else NULL. */
+const struct op *program_broadcast(
+	const struct program *program, const struct instruction *instruction);
+
+/* Which of a core's queues an instruction is in: its engine's, or one of a broadcast's root. */
+enum { PROGRAM_QUEUES = ENGINE_COUNT + 2 };
+int program_queue(const struct program *program, const struct instruction *instruction);
+
+/*
+ * One line per instruction, for tests and traces:
+ *
+ *	0 in 0-3: x[0+4 0+512] 0 > 1677824
+ *	1 compute 0: n0+64 m0+512 x[0+1 0+512]@1677824 -> mx[0+1]@1808896 after 0
+ *	2 out 0: mx[0+1] 1808896 > 1048576 after 1
+ *	3 ring 1 0: y[0+1 0+8]@1808896 -> @1810944 after 1 2
+ *	4 sync 0-3 after 2
+ *	5 out 0: wq[0+4 0+64] 0 > rank 2 65536 after 4
+ *
+ * Boxes are first+count by device dimension; a compute's accumulator is shown
+ * as "acc@ADDRESS" with r where it is read and w where it is written.
+ */
+struct arena;
+const char *program_print(struct arena *arena, const struct program *program);
+
+#endif

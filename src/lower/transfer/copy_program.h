@@ -1,0 +1,95 @@
+#ifndef LOWER_COPY_PROGRAM_H
+#define LOWER_COPY_PROGRAM_H
+
+#include "model/transfer/broadcast.h"
+#include "model/machine/topology.h"
+
+/*
+ * What ranks carry out to exchange tensors: for each queue of each rank its instructions in
+ * order, and flags that order queues.  Made by lower/, read only by the simulator.
+ *
+ *	LOAD     a chunk of a buffer of any rank into a staging tile of the queue's rank
+ *	STORE    from a staging tile into a buffer of any rank
+ *	COMBINE  two staging tiles into the first of them
+ *	SET      a flag, once all before it in the queue is done
+ *	WAIT     until the flag was set once more often than it was waited for
+ *	NOTIFY   a signal of a rank, over links, once all before it in the queue is done
+ *	AWAIT    until the value of a signal of its own rank is one that is waited for
+ *
+ * One queue sets a flag and one waits for it.  A signal is notified always in the same way, by
+ * whoever likes, and keeps its value when it was waited for.
+ */
+enum copy_kind {
+	COPY_LOAD,
+	COPY_STORE,
+	COPY_COMBINE,
+	COPY_SET,
+	COPY_WAIT,
+	COPY_NOTIFY,
+	COPY_AWAIT,
+};
+enum copy_queue { QUEUE_IN, QUEUE_OUT, QUEUE_VECTOR, QUEUE_COUNT };
+extern const char *const copy_queue_names[]; /* "in", "out", "vector" */
+
+/* A box of elements: at[d] .. at[d] + count[d] - 1 in each dimension. */
+struct chunk {
+	int64_t at[BROADCAST_RANK], count[BROADCAST_RANK];
+};
+
+/* A tensor in the global memory of a rank.  `written`: it holds what others put there, and
+ * nothing at first; else it holds values of its own. */
+struct copy_buffer {
+	int rank;
+	bool written;
+	bool adds; /* a written one that holds values of its own, to which stores add */
+	int64_t shape[BROADCAST_RANK], stride[BROADCAST_RANK]; /* elements */
+	const char *name;
+};
+
+struct copy_tile {
+	int rank;
+	int64_t offset, pitch, size; /* bytes: of the tile, from row to row, of all rows */
+};
+
+struct copy_instruction {
+	enum copy_kind kind;
+	int buffer;    /* LOAD, STORE */
+	int tile;      /* the same, and COMBINE */
+	int other;     /* COMBINE: the tile that is only read */
+	int64_t chunk; /* of all three */
+	int64_t shift; /* rows that the chunk lies further on in the buffer */
+	int flag;      /* SET, WAIT; the signal of NOTIFY, AWAIT */
+};
+
+struct copy_stream {
+	int rank;
+	enum copy_queue queue;
+	size_t count;
+	const struct copy_instruction *instructions;
+};
+
+struct copy_program {
+	enum element element;
+	const struct topology *topology;
+	struct copy_ticks ticks;
+	enum reduction reduction;          /* what COMBINE does */
+	const struct broadcast *broadcast; /* what it is to do; NULL: see struct copy_options */
+	const struct handshake *handshake; /* of all signals; NULL: there are none */
+	int flag_count, buffer_count, tile_count, signal_count;
+	const int *signals; /* by signal: its rank */
+	const struct copy_buffer *buffers;
+	const struct copy_tile *tiles;
+	int64_t chunk_count;
+	const struct chunk *chunks;
+	size_t stream_count;
+	const struct copy_stream *streams;
+};
+
+/* Whether it is one of those that touch tiles. */
+bool copy_moves(enum copy_kind kind);
+
+/* One line per instruction:  "0 in: load src[0+1 0+1 0+1 0+16 0+32] > tile 0 @0", ..
+ * "0 in: set 0", "0 out: wait 0". */
+const char *copy_program_print(struct arena *arena, const struct copy_program *program);
+
+#endif

@@ -1,4 +1,0 @@
-#include "model/constraint.h"
-
-const char *const constraint_part_names[] = {
-	"spatial", "temporal", "dataspace", "machine", "graph", 0};

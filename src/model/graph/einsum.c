@@ -1,0 +1,419 @@
+#include "model/graph/einsum.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+	struct arena *arena;
+	const char *text;
+	size_t at;
+	struct einsum_fault *fault;
+};
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static char look(struct parser *p)
+{
+	while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\n')
+		p->at++;
+	return p->text[p->at];
+}
+
+static bool fail_at(struct parser *p, size_t at, size_t end, const char *text)
+{
+	*p->fault = (struct einsum_fault){at, end, text};
+	return false;
+}
+
+/* Complains about what comes next: a character, or the end. */
+static bool fail_next(struct parser *p, const char *wanted)
+{
+	char c = look(p);
+	size_t end = p->at + 1;
+	while (c & 0x80 && (p->text[end] & 0xc0) == 0x80) /* the rest of a UTF-8 character */
+		end++;
+	if (!c)
+		return fail_at(p, p->at, p->at,
+			arena_format(p->arena, "the op ends where %s is expected", wanted));
+	return fail_at(p, p->at, end,
+		arena_format(p->arena, "'%.*s' stands where %s is expected", (int)(end - p->at),
+			p->text + p->at, wanted));
+}
+
+static bool take(struct parser *p, char wanted)
+{
+	if (look(p) != wanted)
+		return false;
+	p->at++;
+	return true;
+}
+
+static bool take_word(struct parser *p, struct word *out)
+{
+	if (!is_letter(look(p)))
+		return false;
+	size_t at = p->at;
+	while (is_letter(p->text[p->at]) || is_digit(p->text[p->at]) || p->text[p->at] == '.')
+		p->at++;
+	char *text = arena_copy(p->arena, p->text + at, p->at - at + 1);
+	text[p->at - at] = '\0';
+	*out = (struct word){text, at, p->at};
+	return true;
+}
+
+static bool parse_digits(struct parser *p, int64_t *out)
+{
+	size_t at = p->at;
+	int64_t value = 0;
+	bool fits = true;
+	for (; is_digit(p->text[p->at]); p->at++)
+		fits = fits && number_mul(value, 10, &value) &&
+		       number_add(value, p->text[p->at] - '0', &value);
+	*out = value;
+	return fits || fail_at(p, at, p->at, "the number is too large");
+}
+
+/* "2*p", "2p", "p*2", "p", "3" */
+static bool parse_term(struct parser *p, int sign, struct einsum_term *term)
+{
+	struct word word = {0};
+	int64_t factor = 1;
+	if (is_digit(look(p))) {
+		if (!parse_digits(p, &factor))
+			return false;
+		if (take(p, '*')) {
+			if (!take_word(p, &word))
+				return fail_next(p, "a dimension");
+		} else {
+			take_word(p, &word);
+		}
+	} else if (take_word(p, &word)) {
+		if (take(p, '*')) {
+			if (!is_digit(look(p)))
+				return fail_next(p, "a whole number");
+			if (!parse_digits(p, &factor))
+				return false;
+		}
+	} else {
+		return fail_next(p, "a dimension or a number");
+	}
+	*term = (struct einsum_term){sign * factor, word};
+	return true;
+}
+
+static bool parse_index(struct parser *p, struct einsum_index *index)
+{
+	int sign = look(p) == '-' ? -1 : 1;
+	index->at = p->at;
+	index->term_count = 0;
+	if (sign < 0)
+		p->at++;
+	for (;;) {
+		if (index->term_count == INDEX_TERMS_MOST)
+			return fail_at(p, index->at, p->at,
+				arena_format(p->arena, "an index has at most %d terms",
+					INDEX_TERMS_MOST));
+		if (!parse_term(p, sign, &index->terms[index->term_count]))
+			return false;
+		index->term_count++;
+		index->end = p->at;
+		if (look(p) != '+' && look(p) != '-')
+			return true;
+		sign = p->text[p->at++] == '-' ? -1 : 1;
+	}
+}
+
+/* What follows a tensor's name. */
+static bool parse_indices(struct parser *p, struct word tensor, struct einsum_operand *operand)
+{
+	operand->tensor = tensor;
+	operand->at = tensor.at;
+	operand->index_count = 0;
+	if (!take(p, '['))
+		return fail_next(p, "'[' with the indices of a tensor");
+	while (!take(p, ']')) {
+		if (operand->index_count > 0 && !take(p, ','))
+			return fail_next(p, "',' or ']'");
+		if (operand->index_count == LAYOUT_HOST_RANK_MOST)
+			return fail_at(p, operand->at, p->at,
+				arena_format(p->arena, "tensor '%s' has more than %d dimensions",
+					tensor.text, LAYOUT_HOST_RANK_MOST));
+		if (!parse_index(p, &operand->indices[operand->index_count]))
+			return false;
+		operand->index_count++;
+	}
+	operand->end = p->at;
+	return true;
+}
+
+static bool parse_operand(struct parser *p, struct einsum_operand *operand)
+{
+	struct word tensor;
+	if (!take_word(p, &tensor))
+		return fail_next(p, "a tensor");
+	return parse_indices(p, tensor, operand);
+}
+
+static bool parse_number(struct parser *p, double *out)
+{
+	char *end;
+	size_t at = p->at;
+	*out = strtod(p->text + p->at, &end);
+	p->at = (size_t)(end - p->text);
+	if (p->at == at)
+		return fail_next(p, "a number");
+	return true;
+}
+
+/* One factor of a map: a tensor, or its one constant. */
+static bool parse_factor(struct parser *p, struct einsum *op, bool *is_constant)
+{
+	char c = look(p);
+	struct word word;
+	size_t at = p->at;
+	*is_constant = true;
+	if (take_word(p, &word)) {
+		*is_constant = look(p) != '[';
+		if (!*is_constant)
+			return parse_indices(p, word, &op->reads[op->read_count++]);
+		op->variable = word;
+	} else if (c == '-' || c == '.' || is_digit(c)) {
+		if (!parse_number(p, &op->constant))
+			return false;
+	} else {
+		return fail_next(p, "a tensor or a number");
+	}
+	if (op->has_constant)
+		return fail_at(p, at, p->at, "an op needs a tensor besides its constant");
+	op->has_constant = true;
+	return true;
+}
+
+static bool commutes(enum op_function function)
+{
+	return function != FUNCTION_SUB && function != FUNCTION_DIV;
+}
+
+/* The second factor of a map of two; `first_constant` tells what the first one was. */
+static bool parse_second(
+	struct parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
+{
+	bool second_constant;
+	if (!parse_factor(p, op, &second_constant))
+		return false;
+	if (!first_constant || commutes(op->function))
+		return true;
+	return fail_at(p, at, end,
+		op->function == FUNCTION_DIV ? "a constant cannot be divided; write "
+					       "reciprocal(..), and mul in an op of its own"
+					     : "nothing can be subtracted from a constant; write "
+					       "neg(..), and add in an op of its own");
+}
+
+static bool parse_product(struct parser *p, struct einsum *op)
+{
+	do {
+		if (op->read_count == OP_READS_MOST)
+			return fail_at(p, p->at - 1, p->at,
+				arena_format(
+					p->arena, "an op reads at most %d tensors", OP_READS_MOST));
+		if (!parse_operand(p, &op->reads[op->read_count++]))
+			return false;
+	} while (take(p, '*'));
+	return true;
+}
+
+/* A product of more than two tensors is an einsum that reduces nothing. */
+static bool parse_rest(struct parser *p, struct einsum *op)
+{
+	if (op->function != FUNCTION_MUL || op->has_constant || !take(p, '*'))
+		return true;
+	op->kind = OP_EINSUM;
+	op->function = FUNCTION_SUM;
+	return parse_product(p, op);
+}
+
+/* "x[m] + y[m]", "x[m] * 2", "x[m]" */
+static bool parse_infix(struct parser *p, struct einsum *op)
+{
+	static const struct {
+		char sign;
+		enum op_function function;
+	} signs[] = {
+		{'+', FUNCTION_ADD}, {'-', FUNCTION_SUB}, {'*', FUNCTION_MUL}, {'/', FUNCTION_DIV}};
+	bool first_constant;
+	look(p);
+	size_t at = p->at;
+	op->kind = OP_MAP;
+	if (!parse_factor(p, op, &first_constant))
+		return false;
+	size_t end = p->at;
+	for (size_t s = 0; s < sizeof signs / sizeof *signs; s++) {
+		if (take(p, signs[s].sign)) {
+			op->function = signs[s].function;
+			return parse_second(p, op, at, end, first_constant) && parse_rest(p, op);
+		}
+	}
+	op->function = FUNCTION_CLONE;
+	return !first_constant || fail_next(p, "one of + - * /");
+}
+
+static bool parse_reduction(struct parser *p, struct word name, struct einsum *op)
+{
+	do {
+		struct word dimension;
+		if (op->reduction_count == OP_LOOPS_MOST)
+			return fail_at(p, p->at - 1, p->at,
+				arena_format(
+					p->arena, "an op has at most %d loops", OP_LOOPS_MOST));
+		if (!take_word(p, &dimension))
+			return fail_next(p, "a dimension to reduce over");
+		if (look(p) == '[')
+			return fail_at(p, name.at, name.end,
+				arena_format(p->arena,
+					"'%s' reduces over dimensions, as in %s(k) x[m,k]%s",
+					name.text, name.text,
+					op->function == FUNCTION_MAX
+						? "; of two tensors take maximum(a, b)"
+					: op->function == FUNCTION_MIN
+						? "; of two tensors take minimum(a, b)"
+						: ""));
+		op->reductions[op->reduction_count++] = dimension;
+	} while (take(p, ','));
+	if (!take(p, ')'))
+		return fail_next(p, "',' or ')'");
+	if (!parse_product(p, op))
+		return false;
+	op->kind = op->read_count > 1 ? OP_EINSUM : OP_REDUCE;
+	if (op->kind == OP_EINSUM && op->function != FUNCTION_SUM)
+		return fail_at(p, name.at, name.end,
+			arena_format(p->arena,
+				"only sum takes a product; give '%s' a tensor that holds it",
+				name.text));
+	return true;
+}
+
+static bool parse_arguments(struct parser *p, struct word name, struct einsum *op)
+{
+	bool first_constant, second;
+	int arity = function_arity(op->function);
+	op->kind = OP_MAP;
+	look(p);
+	size_t at = p->at;
+	if (!parse_factor(p, op, &first_constant))
+		return false;
+	size_t end = p->at;
+	second = take(p, ',');
+	if (second != (arity == 2))
+		return fail_at(p, name.at, p->at,
+			arena_format(p->arena, "'%s' takes %s", name.text,
+				arity == 2 ? "two operands" : "one operand"));
+	if (!second && first_constant)
+		return fail_at(p, at, p->at, "an op needs a tensor besides its constant");
+	if (second && !parse_second(p, op, at, end, first_constant))
+		return false;
+	return take(p, ')') || fail_next(p, "')'");
+}
+
+static bool find_function(struct parser *p, struct word name, enum op_function *out)
+{
+	const char *known[FUNCTION_COUNT + 1] = {"restickify"};
+	for (int f = FUNCTION_NONE + 1; f < FUNCTION_COUNT; f++) {
+		known[f] = function_name((enum op_function)f);
+		if (text_equal(known[f], name.text)) {
+			*out = (enum op_function)f;
+			return true;
+		}
+	}
+	const char *near = suggest(name.text, known);
+	return fail_at(p, name.at, name.end,
+		near ? arena_format(p->arena, "unknown function '%s'; did you mean '%s'?",
+			       name.text, near)
+		     : arena_format(p->arena, "unknown function '%s'", name.text));
+}
+
+/* "restickify x[m,k]", "broadcast x[m,k]" */
+static bool parse_copy(struct parser *p, struct word name, struct einsum *op)
+{
+	static const char *const known[] = {"restickify", "broadcast", NULL};
+	bool broadcast = text_equal(name.text, "broadcast");
+	if (!broadcast && !text_equal(name.text, "restickify")) {
+		const char *near = suggest(name.text, known);
+		return near ? fail_at(p, name.at, name.end,
+				      arena_format(p->arena,
+					      "unknown operation '%s'; did you mean '%s'?",
+					      name.text, near))
+			    : fail_next(p, "'[', '(' or an operation");
+	}
+	op->kind = broadcast ? OP_BROADCAST : OP_RESTICKIFY;
+	return parse_operand(p, &op->reads[op->read_count++]);
+}
+
+static bool parse_right(struct parser *p, struct einsum *op)
+{
+	struct word name;
+	look(p);
+	size_t at = p->at;
+	if (take_word(p, &name)) {
+		if (take(p, '(')) {
+			if (text_equal(name.text, "broadcast"))
+				return parse_copy(p, name, op) &&
+				       (take(p, ')') || fail_next(p, "')'"));
+			if (!find_function(p, name, &op->function))
+				return false;
+			return op->function >= FUNCTION_SUM ? parse_reduction(p, name, op)
+							    : parse_arguments(p, name, op);
+		}
+		if (is_letter(look(p))) { /* two words: the first is an operation */
+			return parse_copy(p, name, op);
+		}
+		p->at = at;
+	}
+	return parse_infix(p, op);
+}
+
+bool einsum_parse(
+	struct arena *arena, const char *text, struct einsum *out, struct einsum_fault *fault)
+{
+	struct parser p = {arena, text, 0, fault};
+	memset(out, 0, sizeof *out);
+	if (!parse_operand(&p, &out->output))
+		return false;
+	if (!take(&p, '='))
+		return fail_next(&p, "'='");
+	if (!parse_right(&p, out))
+		return false;
+	if (look(&p))
+		return fail_next(&p, "the end (an op is a function of two tensors, or a product)");
+	return true;
+}
+
+bool einsum_parse_operand(struct arena *arena, const char *text, struct einsum_operand *out,
+	struct einsum_fault *fault)
+{
+	struct parser p = {arena, text, 0, fault};
+	struct word tensor;
+	memset(out, 0, sizeof *out);
+	if (!take_word(&p, &tensor))
+		return fail_next(&p, "a tensor");
+	if (look(&p)) {
+		if (!parse_indices(&p, tensor, out))
+			return false;
+	} else {
+		*out = (struct einsum_operand){
+			.tensor = tensor, .at = tensor.at, .end = tensor.end, .index_count = -1};
+	}
+	return !look(&p) || fail_next(&p, "the end");
+}

@@ -1,0 +1,81 @@
+#ifndef MODEL_EINSUM_H
+#define MODEL_EINSUM_H
+
+#include "model/graph/workload.h"
+
+/*
+ * The short notation of one op, parsed but not yet understood: names are words,
+ * places are byte offsets into the text.
+ *
+ *	op        = operand "=" right
+ *	right     = factor [("+" | "-" | "*" | "/") factor]       map, two operands
+ *	          | name "(" factor ["," factor] ")"              map: exp(x[m]), maximum(a[m], 0)
+ *	          | operand "*" operand {"*" operand}              einsum without reduction
+ *	          | operand                                        a copy: clone
+ *	          | "restickify" operand
+ *	          | "broadcast" operand | "broadcast" "(" operand ")"
+ *	          | reduction "(" word {"," word} ")" product      reduction = sum max min mean
+ *	product   = operand {"*" operand}
+ *	factor    = operand | number | word                        word: a variable of the spec
+ *	operand   = name "[" [index {"," index}] "]"
+ *	index     = term {("+" | "-") term}
+ *	term      = number | [number ["*"]] word | word "*" number
+ *
+ * One reduced operand is a reduce, a sum over a product an einsum.  A constant
+ * is the second operand of a map; in first place it may stand where the order
+ * does not matter (2 * x).
+ */
+struct arena;
+
+enum { INDEX_TERMS_MOST = 8 };
+
+struct word {
+	const char *text;
+	size_t at, end; /* [at, end) in the op's text */
+};
+
+struct einsum_term {
+	int64_t factor;
+	struct word dimension; /* text NULL: a constant */
+};
+
+struct einsum_index {
+	size_t at, end;
+	int term_count;
+	struct einsum_term terms[INDEX_TERMS_MOST];
+};
+
+struct einsum_operand {
+	struct word tensor;
+	size_t at, end; /* with its indices */
+	int index_count;
+	struct einsum_index indices[LAYOUT_HOST_RANK_MOST];
+};
+
+struct einsum {
+	enum op_kind kind;
+	enum op_function function;
+	bool has_constant;
+	double constant;      /* when variable.text is NULL */
+	struct word variable; /* the constant by name */
+	struct einsum_operand output;
+	int read_count;
+	struct einsum_operand reads[OP_READS_MOST];
+	int reduction_count;
+	struct word reductions[OP_LOOPS_MOST];
+};
+
+struct einsum_fault {
+	size_t at, end;
+	const char *text;
+};
+
+/* Words and messages live in the arena.  False: *fault says where and why. */
+bool einsum_parse(
+	struct arena *arena, const char *text, struct einsum *out, struct einsum_fault *fault);
+
+/* An operand alone, as opaque ops list them: "idx[k]".  A bare name has index_count -1. */
+bool einsum_parse_operand(struct arena *arena, const char *text, struct einsum_operand *out,
+	struct einsum_fault *fault);
+
+#endif

@@ -1,0 +1,68 @@
+#include "model/graph/plan.h"
+
+/* The first stay that is not of a lower tensor. */
+static int first_stay(const struct plan *plan, int tensor)
+{
+	int first = 0, end = plan->residency_count;
+	while (first < end) {
+		int middle = first + (end - first) / 2;
+		if (plan->residencies[middle].tensor < tensor)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+const struct residency *plan_lx(const struct plan *plan, int tensor, int step)
+{
+	for (int i = first_stay(plan, tensor); i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		if (stay->tensor != tensor)
+			break;
+		if (stay->place == PLACE_LX && stay->from <= step && step < stay->to)
+			return stay;
+	}
+	return NULL;
+}
+
+bool plan_is_argument(const struct plan *plan, int step, int operand)
+{
+	const struct workload *workload = plan->workload;
+	const struct op *op = &workload->ops[plan->steps[step].op];
+	int tensor = op_operand(op, operand)->tensor;
+	bool is_made = operand >= op->read_count;
+	return !plan_lx(plan, tensor, step) && !(is_made && workload->tensors[tensor].copy_of);
+}
+
+bool op_copies_sticks(const struct workload *workload, const struct op *op)
+{
+	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
+		return false;
+	const struct access *from = &op->reads[0], *to = &op->writes[0];
+	const struct layout *a = &workload->tensors[from->tensor].layout;
+	const struct layout *b = &workload->tensors[to->tensor].layout;
+	return a->dtype == b->dtype && layout_equal(a, b) &&
+	       access_equal(op, from, to, a->host_rank);
+}
+
+bool plan_is_evict(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return op->move == MOVE_EVICT && op_copies_sticks(plan->workload, op) &&
+	       plan_lx(plan, op->reads[0].tensor, step) &&
+	       !plan_lx(plan, op->writes[0].tensor, step);
+}
+
+bool plan_joins_next(const struct plan *plan, int step)
+{
+	return step + 1 < plan->step_count && plan_is_move(plan, step) &&
+	       !plan->steps[step + 1].staging;
+}
+
+bool plan_is_move(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	return op_copies_sticks(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
+	       !plan_lx(plan, op->reads[0].tensor, step);
+}

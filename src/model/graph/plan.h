@@ -1,0 +1,125 @@
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include "model/machine/arch.h"
+#include "model/machine/mapping.h"
+#include "model/machine/proof.h"
+#include "model/graph/staging.h"
+#include "model/graph/view.h"
+#include "model/graph/workload.h"
+
+/*
+ * A plan is everything that is decided about a workload: what runs when, on
+ * which cores, in which tiles, and where every tensor lies.  Its workload is
+ * the one that the passes left behind: inserted clones are ops of it.
+ *
+ * What running a plan means.  cost/ computes it in closed form, lower/ and
+ * sim/ carry it out; neither asks the other.
+ *
+ *  1. Steps run in order; step i is op `steps[i].op`.  The used cores of a step
+ *     are 0 .. mapping_cores-1.
+ *  2. Core c works on the units of its slots: loop l of `units` units, split s
+ *     ways, tiled t times: units / s / t units in each tile.  Tiles run in the
+ *     order of LX's temporal row.  Reduction loops are innermost there, so an
+ *     output tile is finished before the next begins.
+ *  3. A tile touches, of each operand, the box in device coordinates around
+ *     its elements: whole sticks, padding included.
+ *  4. An operand that lies in HBM is moved: reads come through a tile buffer,
+ *     fetched whenever its box changes from one tile to the next (and not
+ *     otherwise), the output leaves once, when finished.  Cores that ask for
+ *     the identical box in the same tile share one transfer (a DMA with a core
+ *     mask): one read of HBM, one fill of LX per core.  Only cores whose box
+ *     changed ask.  Boxes that overlap in part count each.  Of an output, and
+ *     of a reduction split over cores, only the core that owns the slice writes
+ *     it (the one whose reduction slots are all 0).
+ *  5. An operand resident in LX is used where it lies.
+ *  6. The compute of a tile reads each operand's box from LX once and writes
+ *     the output's box once.  If the output takes more than one pass (reduction
+ *     loops tiled p times), every pass but the last writes an fp32 accumulator
+ *     box instead (4 / stored-bytes times the output box), and every pass but
+ *     the first reads it.  If the reduction is split over r > 1 cores the last
+ *     pass too writes the accumulator; then the reduce ring reads r
+ *     accumulators of every output slice, moves r-1 of them one hop each, every
+ *     hop a stick behind the one before, and the owner writes the output box.
+ *  7. A clone from HBM whose output lies in LX has no compute, and counts none:
+ *     its transfer goes straight to the resident address, tile by tile, counts
+ *     as the read's, and overlaps the step that follows it.  The slices of its
+ *     mapping go to the cores that the view of its output names, several for
+ *     one slice if it does (model/graph/move.h).  Such clones and the next op form
+ *     one phase, unless that is a broadcast; every other op is a phase of its
+ *     own.  Phases do not overlap.
+ *  8. An opaque op has no counts but the HBM bytes of its operands.
+ *  9. Bundles are runs of phases; each costs its overhead once: arch's
+ *     bundle_cycles plus core_cycles for each core of its widest step.
+ * 10. A tensor that leaves LX and comes back is a tensor for each stay.  An
+ *     evict copies it to HBM, where it goes on; a reload is a clone from there
+ *     into LX (point 7).  An evict has no compute: of each slice one core that
+ *     holds it, the least, sends it.  It is a phase of its own, with the moves
+ *     right before it.  Nothing is sent if HBM has the sticks already
+ *     (tensor.copy_of): of a tensor that was reloaded, or cloned from an input.
+ * 11. A broadcast runs on several ranks, machines like this one with links between
+ *     them, which carry out the same plan, each with inputs of its own.  Only the
+ *     root has what is read; it alone works, on core 0: chunk by chunk it loads
+ *     into the staging tiles of the step, in turn, and stores from there to HBM
+ *     of every rank in the order of ranks, its own too.  All ranks begin and end
+ *     the step together, so it is a phase of its own; what ranks do between
+ *     broadcasts takes all of them as long.  Counts, energy and cycles of a plan
+ *     are those of the one rank that is the root of all its broadcasts; links
+ *     count each byte once for each link that it crosses.
+ */
+enum place { PLACE_HBM, PLACE_LX };
+
+/* One stay of a tensor: steps [from, to). */
+struct residency {
+	int tensor;
+	enum place place;
+	struct view view; /* LX only */
+	int64_t address;  /* LX only: bytes, the same on every core */
+	int64_t size;     /* LX only: bytes on each core */
+	int from, to;     /* half-open step indices */
+	int in_place_of;  /* the tensor whose bytes it takes over; -1 */
+};
+
+struct step {
+	int op;
+	int bundle;
+	struct mapping mapping;
+	const struct staging *staging; /* of a broadcast; else NULL */
+};
+
+struct proof {
+	enum proof_status status; /* over the space that `space` names */
+	const char *method;       /* "place/greedy", "divide/spyre+place/bestfit" */
+	const char *space;        /* what was free */
+	double value, bound;      /* of what the method minimises, in its unit */
+};
+
+struct plan {
+	const struct arch *arch;
+	const struct workload *workload;
+	int cores; /* the limit that it was made for */
+	int step_count, residency_count;
+	struct step *steps;
+	struct residency *residencies; /* by tensor, then from */
+	struct proof proof;
+};
+
+/* The LX stay of a tensor at a step; NULL when it lies in HBM there. */
+const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
+
+/* Whether a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
+bool plan_is_argument(const struct plan *plan, int step, int operand);
+
+/* A clone that keeps every stick as it is, so that whole boxes of it can be moved. */
+bool op_copies_sticks(const struct workload *workload, const struct op *op);
+
+/* A step that only moves something into LX: point 7 above. */
+bool plan_is_move(const struct plan *plan, int step);
+
+/* A move that is of one phase with the step behind it: not with a broadcast. */
+bool plan_joins_next(const struct plan *plan, int step);
+
+/* A step that only moves something out of LX: point 10. */
+bool plan_is_evict(const struct plan *plan, int step);
+
+#endif

@@ -1,0 +1,386 @@
+#include "model/graph/plan_check.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "model/packing/buffer.h"
+#include "model/graph/users.h"
+
+struct check {
+	const struct plan *plan;
+	struct arena *arena;
+	struct users users;
+	struct array(struct plan_fault) faults;
+	bool broken_staging; /* of some broadcast: nothing can be said about its place */
+};
+
+static void add_fault(struct check *check, int step, int residency, const char *why)
+{
+	if (why)
+		*array_add(check->arena, &check->faults) =
+			(struct plan_fault){step, residency, why};
+}
+
+static const char *name_of(const struct check *check, int tensor)
+{
+	return check->plan->workload->tensors[tensor].name;
+}
+
+/* Steps divide over cores and tile at LX; a mapping that asks for more promises too much. */
+static const char *check_rows(
+	const struct check *check, const struct op *op, const struct mapping *mapping)
+{
+	const struct arch *arch = check->plan->arch;
+	for (int r = 0; r < mapping->level_count; r++) {
+		const struct mapping_row *row = &mapping->rows[r];
+		for (int l = 0; l < mapping->loop_count; l++) {
+			if ((r == arch->core || row->spatial[l] == 1) &&
+				(r == arch->lx || row->temporal[l] == 1))
+				continue;
+			return arena_format(check->arena,
+				"loop '%s' has a factor at '%s'; a plan divides loops over the "
+				"cores and tiles them at '%s'",
+				op->loops[l].name, arch->levels[r].name,
+				arch->lx < 0 ? "LX" : arch->levels[arch->lx].name);
+		}
+	}
+	return NULL;
+}
+
+/* A move is what it is called. */
+static const char *check_move(const struct check *check, int i, const struct op *op)
+{
+	const struct plan *plan = check->plan;
+	const char *from = name_of(check, op->reads[0].tensor);
+	if (op->move == MOVE_EVICT && !plan_is_evict(plan, i))
+		return arena_format(check->arena,
+			"it evicts '%s', which does not lie in LX or goes on there", from);
+	if (op->move == MOVE_RELOAD && !plan_is_move(plan, i))
+		return arena_format(check->arena,
+			"it reloads '%s', which does not lie in HBM or goes on there", from);
+	return NULL;
+}
+
+/* Its ranks, its tiles; their addresses are checked with those of tensors. */
+static const char *check_broadcast(
+	const struct check *check, const struct op *op, const struct step *step)
+{
+	const struct plan *plan = check->plan;
+	const struct layout *layout = &plan->workload->tensors[op->reads[0].tensor].layout;
+	const char *why = broadcast_misfit(check->arena, plan->arch, op);
+	int from = plan->workload->tensors[op->reads[0].tensor].producer;
+	if (!why && !step->staging)
+		why = "a broadcast needs staging tiles";
+	if (!why && from >= 0 && plan->workload->ops[from].move)
+		why = "a broadcast reads its tensor itself, no copy of it";
+	if (!why && plan->arch->lx < 0)
+		why = "the machine has no LX";
+	return why ? why : staging_check(check->arena, layout, step->staging);
+}
+
+static void check_step(struct check *check, int i)
+{
+	const struct plan *plan = check->plan;
+	const struct step *step = &plan->steps[i];
+	const struct op *op = &plan->workload->ops[i];
+	int before = i ? plan->steps[i - 1].bundle : 0;
+	if (step->op != i) {
+		add_fault(check, i, -1,
+			arena_format(check->arena, "this is not the turn of op '%s'", op->name));
+		return;
+	}
+	if (step->bundle != before && (i == 0 || step->bundle != before + 1))
+		add_fault(check, i, -1,
+			arena_format(check->arena, "after bundle %d comes %d, not %d", before,
+				before + 1, step->bundle));
+	const char *why = op->kind == OP_BROADCAST ? check_broadcast(check, op, step) : NULL;
+	check->broken_staging |= why != NULL;
+	add_fault(check, i, -1, why);
+	if (!op_is_tiled(op))
+		return;
+	why = mapping_check(check->arena, plan->arch, plan->workload, op, &step->mapping);
+	if (!why)
+		why = check_rows(check, op, &step->mapping);
+	if (!why && op->move)
+		why = check_move(check, i, op);
+	int64_t cores = why ? 1 : mapping_cores(plan->arch, &step->mapping);
+	if (cores > plan->cores)
+		why = arena_format(
+			check->arena, "it uses %lld cores of %d", (long long)cores, plan->cores);
+	add_fault(check, i, -1, why);
+}
+
+static void check_steps(struct check *check)
+{
+	const struct plan *plan = check->plan;
+	if (plan->cores < 1 || plan->cores > arch_cores(plan->arch))
+		add_fault(check, -1, -1,
+			arena_format(check->arena, "the machine has %lld cores, not %d",
+				(long long)arch_cores(plan->arch), plan->cores));
+	if (plan->step_count != (int)plan->workload->op_count) {
+		add_fault(check, -1, -1,
+			arena_format(check->arena, "it has %d steps for %zu ops", plan->step_count,
+				plan->workload->op_count));
+		return;
+	}
+	for (int i = 0; i < plan->step_count; i++)
+		check_step(check, i);
+}
+
+/* The first op that uses a tensor in HBM whatever happens; NULL. */
+static const struct op *find_hbm_user(const struct check *check, int tensor)
+{
+	const struct users *users = &check->users;
+	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++) {
+		const struct op *op = &check->plan->workload->ops[users->at[i].op];
+		if (!op_is_tiled(op))
+			return op;
+	}
+	return NULL;
+}
+
+/* A tensor stays where it is for all of its life. */
+static const char *check_steps_of(const struct check *check, const struct residency *stay)
+{
+	int from, to;
+	users_life(&check->users, stay->tensor, &from, &to);
+	if (stay->from == from && stay->to == to)
+		return NULL;
+	return arena_format(check->arena,
+		"it lives in steps %d to %d, and stays in %s for %d to %d", from, to,
+		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
+}
+
+static const char *check_life(const struct check *check, const struct residency *stay)
+{
+	const struct workload *workload = check->plan->workload;
+	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
+		return "it is an input, and lies in HBM";
+	if (workload->tensors[stay->tensor].role == TENSOR_OUTPUT)
+		return "it is an output, and must end up in HBM";
+	const struct op *user = find_hbm_user(check, stay->tensor);
+	if (user)
+		return user->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
+					       : "a broadcast uses it in HBM";
+	return check_steps_of(check, stay);
+}
+
+static const char *check_slice(const struct check *check, const struct residency *stay)
+{
+	const struct layout *layout = &check->plan->workload->tensors[stay->tensor].layout;
+	const char *why = view_check(check->arena, layout, &stay->view);
+	if (why)
+		return why;
+	if (stay->view.cores > arch_cores(check->plan->arch))
+		return arena_format(check->arena, "its view has %lld cores, the machine %lld",
+			(long long)stay->view.cores, (long long)arch_cores(check->plan->arch));
+	if (stay->view.cores > check->plan->cores)
+		return arena_format(check->arena, "its view has %lld cores, the plan %d",
+			(long long)stay->view.cores, check->plan->cores);
+	if (stay->size != view_bytes(layout, &stay->view))
+		return arena_format(check->arena, "its slice has %lld bytes, not %lld",
+			(long long)view_bytes(layout, &stay->view), (long long)stay->size);
+	return NULL;
+}
+
+/* The op writes each element where it read the parent's, and nowhere else reads the parent. */
+static const char *check_in_place(const struct check *check, const struct residency *stay)
+{
+	const struct workload *workload = check->plan->workload;
+	const struct tensor *child = &workload->tensors[stay->tensor];
+	const struct tensor *parent = &workload->tensors[stay->in_place_of];
+	const struct op *op = &workload->ops[child->producer];
+	bool reads = false;
+	for (int i = 0; i < op->read_count; i++) {
+		if (op->reads[i].tensor != stay->in_place_of)
+			continue;
+		reads = true;
+		if (!access_equal(op, &op->reads[i], &op->writes[0], child->layout.host_rank))
+			return arena_format(check->arena,
+				"op '%s' reads '%s' elsewhere than it writes", op->name,
+				parent->name);
+	}
+	if (!reads || op->kind != OP_MAP)
+		return arena_format(check->arena,
+			"op '%s' does not map '%s' to it element by element", op->name,
+			parent->name);
+	return layout_equal(&child->layout, &parent->layout)
+		       ? NULL
+		       : arena_format(check->arena, "'%s' has another layout", parent->name);
+}
+
+static bool is_stay_of_plan(const struct check *check, const struct residency *stay)
+{
+	int tensors = (int)check->plan->workload->tensor_count;
+	return stay->tensor >= 0 && stay->tensor < tensors && stay->in_place_of >= -1 &&
+	       stay->in_place_of < tensors && stay->from >= 0 && stay->from < stay->to &&
+	       stay->to <= check->plan->step_count;
+}
+
+/* Whether it can take part in the packing. */
+static bool check_stay(struct check *check, int i)
+{
+	const struct residency *stay = &check->plan->residencies[i], *before = stay - 1;
+	const char *why = NULL;
+	if (!is_stay_of_plan(check, stay))
+		why = "it is of no tensor, or of no steps";
+	else if (i > 0 && (before->tensor > stay->tensor ||
+				  (before->tensor == stay->tensor && before->to > stay->from)))
+		why = "it begins before the stay that stands before it ends";
+	else if (stay->place == PLACE_LX && check->plan->arch->lx < 0)
+		why = "the machine has no LX";
+	if (!why)
+		why = stay->place == PLACE_LX ? check_life(check, stay)
+					      : check_steps_of(check, stay);
+	if (!why && stay->place == PLACE_LX)
+		why = check_slice(check, stay);
+	if (!why && stay->place == PLACE_LX && stay->in_place_of >= 0)
+		why = check_in_place(check, stay);
+	add_fault(check, -1, i, why);
+	return !why && stay->place == PLACE_LX;
+}
+
+/* The buffer of a tensor: its stays in LX cover its life, so there is one at most.  Stays are by
+ * tensor. */
+static int buffer_of(const struct plan *plan, const int *stays, size_t count, int tensor)
+{
+	size_t first = 0, end = count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (plan->residencies[stays[middle]].tensor < tensor)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < count && plan->residencies[stays[first]].tensor == tensor ? (int)first : -1;
+}
+
+/* What lies in LX: stays, and behind them the staging tiles of broadcasts. */
+struct tenants {
+	size_t stay_count, count;
+	const int *stays; /* numbers of residencies */
+	struct buffer *buffers;
+	int *steps; /* of tiles */
+	struct placement placement;
+};
+
+static void add_stays(struct check *check, struct tenants *tenants)
+{
+	const struct plan *plan = check->plan;
+	int *in_place_of = tenants->placement.in_place_of;
+	for (size_t b = 0; b < tenants->stay_count; b++) {
+		const struct residency *stay = &plan->residencies[tenants->stays[b]];
+		struct buffer *buffer = &tenants->buffers[tenants->count++];
+		tenants->placement.addresses[b] = stay->address;
+		in_place_of[b] = -1;
+		*buffer = (struct buffer){.size = stay->size, .start = stay->from, .end = stay->to};
+		if (stay->in_place_of < 0)
+			continue;
+		in_place_of[b] =
+			buffer_of(plan, tenants->stays, tenants->stay_count, stay->in_place_of);
+		buffer->parents = &in_place_of[b];
+		buffer->parent_count = 1;
+		if (in_place_of[b] < 0)
+			add_fault(check, -1, tenants->stays[b],
+				arena_format(check->arena, "'%s' does not stay in LX",
+					name_of(check, stay->in_place_of)));
+	}
+}
+
+static void add_tiles(const struct check *check, struct tenants *tenants)
+{
+	for (int step = 0; step < check->plan->step_count; step++) {
+		const struct staging *staging = check->plan->steps[step].staging;
+		for (int k = 0; staging && k < staging->count; k++) {
+			size_t b = tenants->count++;
+			tenants->buffers[b] = (struct buffer){
+				.size = staging_bytes(staging), .start = step, .end = step + 1};
+			tenants->placement.addresses[b] = staging->addresses[k];
+			tenants->placement.in_place_of[b] = -1;
+			tenants->steps[b] = step;
+		}
+	}
+}
+
+static int count_tiles(const struct plan *plan)
+{
+	int count = 0;
+	for (int step = 0; step < plan->step_count; step++)
+		if (plan->steps[step].staging)
+			count += plan->steps[step].staging->count;
+	return count;
+}
+
+static const char *name_tenant(
+	const struct check *check, const struct tenants *tenants, size_t b, bool other)
+{
+	const struct plan *plan = check->plan;
+	if (b < tenants->stay_count)
+		return arena_format(check->arena, "'%s'",
+			name_of(check, plan->residencies[tenants->stays[b]].tensor));
+	int step = tenants->steps[b];
+	size_t first = b;
+	while (first > tenants->stay_count && tenants->steps[first - 1] == step)
+		first--;
+	return arena_format(check->arena, "%sstaging tile %zu%s%s%s", other ? "" : "its ",
+		b - first, other ? " of '" : "", other ? plan->workload->ops[step].name : "",
+		other ? "'" : "");
+}
+
+static void check_packing(struct check *check, const int *stays, size_t count)
+{
+	const struct plan *plan = check->plan;
+	size_t most = count + (size_t)count_tiles(plan);
+	struct tenants tenants = {
+		.stay_count = count,
+		.stays = stays,
+		.buffers = arena_array(check->arena, struct buffer, most),
+		.steps = arena_array(check->arena, int, most),
+		.placement = {.count = most,
+			.addresses = arena_array(check->arena, int64_t, most),
+			.in_place_of = arena_array(check->arena, int, most)},
+	};
+	if (!most)
+		return;
+	add_stays(check, &tenants);
+	add_tiles(check, &tenants);
+	struct packing packing = {
+		.capacity = arch_lx_capacity(plan->arch),
+		.alignment = plan->arch->levels[plan->arch->lx].alignment,
+		.count = tenants.count,
+		.buffers = tenants.buffers,
+	};
+	struct packing_fault fault = packing_check(&packing, &tenants.placement);
+	if (fault.a < 0)
+		return;
+	const char *why = fault.why;
+	bool is_stay = (size_t)fault.a < count;
+	if (fault.b >= 0)
+		why = arena_format(check->arena, "%sand %s: %s",
+			is_stay ? "" : name_tenant(check, &tenants, (size_t)fault.a, false),
+			name_tenant(check, &tenants, (size_t)fault.b, true), fault.why);
+	else if (!is_stay)
+		why = arena_format(check->arena, "%s: %s",
+			name_tenant(check, &tenants, (size_t)fault.a, false), fault.why);
+	add_fault(check, is_stay ? -1 : tenants.steps[fault.a], is_stay ? stays[fault.a] : -1, why);
+}
+
+static void check_stays(struct check *check)
+{
+	int *stays = arena_array(check->arena, int, check->plan->residency_count);
+	size_t count = 0;
+	for (int i = 0; i < check->plan->residency_count; i++) {
+		if (check_stay(check, i))
+			stays[count++] = i;
+	}
+	if (check->plan->arch->lx >= 0 && !check->broken_staging)
+		check_packing(check, stays, count);
+}
+
+struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
+{
+	struct check check = {
+		.plan = plan, .arena = arena, .users = users_make(arena, plan->workload)};
+	check_steps(&check);
+	check_stays(&check);
+	return (struct plan_faults){check.faults.count, check.faults.at};
+}

@@ -1,0 +1,251 @@
+#include "model/graph/plan_reading.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct span plan_span_of(const struct reader *map, const char *key)
+{
+	return node_find(map->map, key)->span;
+}
+
+static const char *tensor_near(const struct plan_reading *file, const char *name)
+{
+	size_t count = file->workload->tensor_count;
+	const char **known = arena_array(file->reading->arena, const char *, count + 1);
+	for (size_t t = 0; t < count; t++)
+		known[t] = file->workload->tensors[t].name;
+	return suggest(name, known);
+}
+
+int plan_find_tensor(struct plan_reading *file, const char *name, struct span span)
+{
+	int tensor = names_find(&file->growing.tensors, name);
+	if (tensor >= 0)
+		return tensor;
+	const char *near = tensor_near(file, name);
+	if (near)
+		WRONG(file, span, "no tensor '%s'; did you mean '%s'?", name, near);
+	else
+		WRONG(file, span, "no tensor '%s' in the workload", name);
+	return -1;
+}
+
+/* Ops of the workload, and behind them those of moves. */
+static const char *op_near(const struct plan_reading *file, const char *name)
+{
+	const struct workload *given = file->growing.from, *workload = file->workload;
+	size_t count = 0;
+	const char **known = arena_array(
+		file->reading->arena, const char *, given->op_count + workload->op_count + 1);
+	for (size_t o = 0; o < given->op_count; o++)
+		known[count++] = given->ops[o].name;
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].move)
+			known[count++] = workload->ops[o].name;
+	return suggest(name, known);
+}
+
+static void complain_about_turn(struct plan_reading *file, const char *name, struct span span)
+{
+	const struct growing *growing = &file->growing;
+	if (names_find(&growing->ops, name) >= 0 || names_find(&growing->tensors, name) >= 0) {
+		if (!growing_is_whole(growing))
+			WRONG(file, span, "op '%s' is not next: the workload runs '%s' here", name,
+				growing->from->ops[growing->taken].name);
+		else
+			WRONG(file, span, "op '%s' ran before", name);
+		return;
+	}
+	const char *near = op_near(file, name);
+	if (near)
+		WRONG(file, span, "no op '%s'; did you mean '%s'?", name, near);
+	else
+		WRONG(file, span, "no op '%s' in the workload", name);
+}
+
+static int compare_versions(const void *left, const void *right)
+{
+	const struct version *a = left, *b = right;
+	if (a->origin != b->origin)
+		return a->origin < b->origin ? -1 : 1;
+	return a->producer < b->producer ? -1 : a->producer > b->producer;
+}
+
+/* What a tensor is at a step after evictions and reloads: the last that has begun. */
+int plan_find_version(const struct plan_reading *file, int tensor, int step)
+{
+	size_t first = 0, end = file->versions.count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		const struct version *at = &file->versions.at[middle];
+		if (at->origin < tensor || (at->origin == tensor && at->producer <= step))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	const struct version *last = first ? &file->versions.at[first - 1] : NULL;
+	return last && last->origin == tensor ? last->tensor : tensor;
+}
+
+static void add_move(struct plan_reading *file, enum move_kind kind, int from, const char *name)
+{
+	int to = (int)file->workload->tensor_count;
+	growing_reserve(&file->growing, name, to);
+	growing_move(&file->growing, kind, from, to, name);
+	file->latest[to] = file->origins[to] = to;
+	if (kind == MOVE_CLONE)
+		return;
+	file->origins[to] = file->origins[from];
+	file->latest[file->origins[to]] = to;
+	*array_add(file->reading->arena, &file->versions) =
+		(struct version){file->origins[to], (int)file->steps.count, to};
+}
+
+/* `{move: clone, tensor: x, as: y}`: from here on y is read in place of x. */
+static bool read_clone(struct plan_reading *file, struct reader *map, int t)
+{
+	const char *as;
+	if (!read_text(map, "as", REQUIRED, &as))
+		return false;
+	if (growing_has_name(&file->growing, as)) {
+		WRONG(file, plan_span_of(map, "as"), "there is a tensor or an op '%s' already", as);
+		return false;
+	}
+	add_move(file, MOVE_CLONE, t, as);
+	return true;
+}
+
+/* What is moved has been written before: an op of the workload that had its turn did that. */
+static bool is_written(const struct plan_reading *file, int tensor)
+{
+	const struct growing *growing = &file->growing;
+	return growing->from->tensors[growing->first[tensor]].producer < (int)growing->taken;
+}
+
+static bool read_move(struct plan_reading *file, struct reader *map)
+{
+	const char *tensor;
+	int move;
+	bool word = read_word(map, "move", REQUIRED, move_names + MOVE_CLONE, &move);
+	if (!read_text(map, "tensor", REQUIRED, &tensor) || !word)
+		return false;
+	int t = plan_find_tensor(file, tensor, plan_span_of(map, "tensor"));
+	if (t < 0)
+		return false;
+	if (!is_written(file, t)) {
+		WRONG(file, plan_span_of(map, "tensor"), "'%s' is moved before an op writes it",
+			tensor);
+		return false;
+	}
+	t = file->latest[t];
+	enum move_kind kind = (enum move_kind)(move + MOVE_CLONE);
+	if (kind == MOVE_CLONE)
+		return read_clone(file, map, t);
+	add_move(file, kind, t, growing_name(&file->growing, kind, t));
+	return true;
+}
+
+static bool read_op(struct plan_reading *file, struct reader *map)
+{
+	const struct growing *growing = &file->growing;
+	const char *name;
+	if (!read_text(map, "op", REQUIRED, &name))
+		return false;
+	if (!growing_is_whole(growing) && names_find(&growing->ops, name) == (int)growing->taken) {
+		growing_take(&file->growing);
+		return true;
+	}
+	complain_about_turn(file, name, plan_span_of(map, "op"));
+	return false;
+}
+
+static void read_mapping(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct op *op = &file->workload->ops[step->op];
+	const char *text;
+	step->mapping = mapping_make(file->plan->arch, op);
+	if (!read_text(map, "mapping", REQUIRED, &text))
+		return;
+	const char *why =
+		mapping_parse(file->reading->arena, file->plan->arch, op, text, &step->mapping);
+	if (why)
+		WRONG(file, plan_span_of(map, "mapping"), "mapping of '%s': %s", op->name, why);
+}
+
+/* `{rows: 64, sticks: 4, size: 32768, addresses: [0, 32768]}`: the tiles of a broadcast. */
+static void read_staging(struct plan_reading *file, struct reader *map, struct step *step)
+{
+	const struct reading *reading = file->reading;
+	const struct node *node = read_map(map, "staging", REQUIRED);
+	struct staging *staging = arena_new(reading->arena, struct staging);
+	struct reader fields;
+	int64_t size = 0;
+	if (!node || !reader_open(&fields, reading, node, "staging"))
+		return;
+	bool good = read_integer(&fields, "rows", REQUIRED, 1, INT32_MAX, &staging->rows);
+	good &= read_integer(&fields, "sticks", REQUIRED, 1, INT32_MAX, &staging->sticks);
+	good &= read_size(&fields, "size", REQUIRED, 1, INT64_MAX, &size);
+	const struct node *list = read_list(&fields, "addresses", REQUIRED);
+	if (list && list->count > STAGING_MOST)
+		WRONG(file, list->span, "a broadcast has at most %d staging tiles, not %zu",
+			STAGING_MOST, list->count);
+	for (size_t i = 0; list && i < list->count && i < STAGING_MOST; i++)
+		node_size(reading, list->items[i], "an address", 0, INT64_MAX,
+			&staging->addresses[i]);
+	if (good && staging->rows > INT64_MAX / STICK_BYTES / staging->sticks)
+		WRONG(file, node->span, "a staging tile has more bytes than can be counted");
+	else if (good && size != staging_bytes(staging))
+		WRONG(file, plan_span_of(&fields, "size"),
+			"a tile of %" PRId64 " x %" PRId64 " sticks has %" PRId64
+			" bytes, not %" PRId64,
+			staging->rows, staging->sticks, staging_bytes(staging), size);
+	reader_done(&fields);
+	staging->count = list ? (int)list->count : 0;
+	step->staging = staging;
+}
+
+/* False when the steps after it cannot be made sense of. */
+static bool read_step(struct plan_reading *file, const struct node *node)
+{
+	struct reader map;
+	int64_t bundle = 0;
+	int number = (int)file->steps.count;
+	if (!reader_open(&map, file->reading, node, "step"))
+		return false;
+	bool is_move = node_find(node, "move");
+	if (!(is_move ? read_move(file, &map) : read_op(file, &map)))
+		return false;
+	struct step *step = array_add(file->reading->arena, &file->steps);
+	step->op = number;
+	read_integer(&map, "bundle", REQUIRED, 0, BUNDLE_MOST, &bundle);
+	step->bundle = (int)bundle;
+	read_mapping(file, &map, step);
+	if (file->workload->ops[number].kind == OP_BROADCAST)
+		read_staging(file, &map, step);
+	*array_add(file->reading->arena, &file->step_spans) = node->span;
+	reader_done(&map);
+	return true;
+}
+
+bool plan_read_steps(struct plan_reading *file, struct reader *map)
+{
+	const struct node *list = read_list(map, "steps", REQUIRED);
+	if (!list)
+		return false;
+	for (size_t i = 0; i < list->count; i++) {
+		if (!read_step(file, list->items[i]))
+			return false;
+	}
+	if (file->versions.count)
+		qsort(file->versions.at, file->versions.count, sizeof *file->versions.at,
+			compare_versions);
+	const struct growing *growing = &file->growing;
+	if (growing_is_whole(growing))
+		return true;
+	WRONG(file, list->span, "the steps end before op '%s'",
+		growing->from->ops[growing->taken].name);
+	return false;
+}

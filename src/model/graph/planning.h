@@ -1,0 +1,98 @@
+#ifndef MODEL_PLANNING_H
+#define MODEL_PLANNING_H
+
+#include "base/diag.h"
+#include "base/stopper.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The settings of division and LX planning.  Each has a key in `search:` and,
+ * where the published system has one, an environment variable, which wins over
+ * the default and loses to the spec and the command line:
+ *
+ *	cores        SENCORES                   1..32, at most the machine's; default: all
+ *	mode                                    strict (default) or compatible
+ *	k_fast                                  default true
+ *	lx_planning  LX_PLANNING                0 or 1, default 1
+ *	co_optimize  CO_OPTIMIZING_LX_PLANNING  0 or 1, default 0
+ *	clone_split                             none, readers (default) or off
+ *	lx_reserve   DXP_LX_FRAC_AVAIL          fraction of LX, or bytes; default: the machine's
+ *	span_limit                              bytes; default: the machine's
+ *	staging                                 bytes; default: what planners have
+ *	staging_tiles                           1, 2 or 3; default: any of them
+ *	eligible                                published, extended, all (default), or op types
+ *	in_place                                published, extended, all (default), or op types
+ *
+ * eligible `published` is the list of the published documents: max, amax, sum,
+ * exp, sub, and clone, without which their fourth stage would not come about.
+ * `extended` is the longer list that the same project used some months later.
+ * in_place `published` is exp and sub; `extended` and `all` are every map op.
+ *
+ * A planner that uses lx_capacity must be given the machine of
+ * planning_arch: its streaming tiles keep out of what the planner hands out.
+ */
+enum {
+	PLANNING_CORES_MOST = 32,
+	PLACE_TICKS = 50000, /* about a tenth of a second */
+};
+
+enum clone_split {
+	CLONE_OFF,     /* no clones of graph inputs */
+	CLONE_NONE,    /* inserted as published, undivided */
+	CLONE_READERS, /* divided as their readers are */
+};
+
+struct name_list {
+	size_t count;
+	const char *const *names;
+	bool all; /* every name */
+};
+
+struct planning {
+	int cores;
+	bool strict; /* unsatisfied spans and conflicts are errors */
+	bool k_fast; /* the K-fast division of matrix products */
+	bool lx_planning;
+	bool co_optimize;
+	enum clone_split clones;
+	struct name_list eligible; /* op types whose outputs may live in LX */
+	struct name_list in_place; /* map ops whose output may take a dying read's bytes */
+	int64_t lx_capacity;       /* bytes for the planner */
+	int64_t span_limit;        /* bytes */
+	uint64_t place_ticks;      /* of a placement solver that searches; 0: no limit */
+	int64_t staging_bytes; /* of LX for the tiles of one broadcast, at most; 0: as capacity */
+	int staging_tiles;     /* of one broadcast; 0: any number */
+	const struct staging_menu
+		*menus; /* of broadcasts; NULL: as search/graph/lx_staging.h makes them */
+	const struct constraints *constraints; /* of single ops and tensors; NULL: none */
+	struct stopper stopper; /* asked for every op and buffer; after a yes there is no plan */
+
+	/* of the machine: the bounds of what may be asked for */
+	int machine_cores;
+	int64_t machine_lx;
+};
+
+/* The lists that a name stands for; false if it is none of those above. */
+bool planning_lists(const char *name, struct name_list *eligible, struct name_list *in_place);
+bool name_list_has(const struct name_list *list, const char *name);
+
+/* The settings of somebody who asks for nothing. */
+struct arch;
+struct planning planning_default(const struct arch *arch);
+
+/* The environment's wishes; false after complaining.  The only getenv of the program. */
+bool planning_environment(struct planning *planning, struct diag *diag);
+
+/* Reads the keys above out of a `search:` map and leaves the others to the caller. */
+struct reader;
+bool planning_read(struct reader *search, struct planning *planning);
+
+/* The machine with the reserve that was asked for. */
+struct arena;
+const struct arch *planning_arch(
+	struct arena *arena, const struct arch *arch, const struct planning *planning);
+
+#endif

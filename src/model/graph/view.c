@@ -1,0 +1,116 @@
+#include "model/graph/view.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+#include "base/scan.h"
+#include "base/text.h"
+
+static const struct view_part *find_part(const struct view *view, int d)
+{
+	for (int i = 0; i < view->part_count; i++) {
+		if (view->parts[i].dim == d && view->parts[i].split > 1)
+			return &view->parts[i];
+	}
+	return NULL;
+}
+
+/* The same part of the dimension on every core: of divisors beyond the cores all say "part 0". */
+static bool same_part(const struct view_part *a, const struct view_part *b, int64_t cores)
+{
+	if (!a || !b)
+		return a == b;
+	return a->split == b->split &&
+	       number_min(a->divisor, cores) == number_min(b->divisor, cores);
+}
+
+bool view_equal(const struct view *a, const struct view *b)
+{
+	if (a->cores != b->cores)
+		return false;
+	for (int d = 0; d < LAYOUT_RANK_MOST; d++) {
+		if (!same_part(find_part(a, d), find_part(b, d), a->cores))
+			return false;
+	}
+	return true;
+}
+
+int64_t view_bytes(const struct layout *layout, const struct view *view)
+{
+	int64_t bytes = STICK_BYTES;
+	for (int d = 0; d + 1 < layout->rank; d++) {
+		if (!number_mul(bytes, view_size(layout, view, d), &bytes))
+			BUG("a slice larger than an int64_t");
+	}
+	return bytes;
+}
+
+int64_t view_size(const struct layout *layout, const struct view *view, int d)
+{
+	const struct view_part *part = find_part(view, d);
+	return part ? layout->size[d] / part->split : layout->size[d];
+}
+
+int64_t view_first(const struct layout *layout, const struct view *view, int d, int64_t core)
+{
+	const struct view_part *part = find_part(view, d);
+	return part ? core / part->divisor % part->split * view_size(layout, view, d) : 0;
+}
+
+const char *view_check(struct arena *arena, const struct layout *layout, const struct view *view)
+{
+	if (view->cores < 1)
+		return "a view needs a core at least";
+	for (int i = 0; i < view->part_count; i++) {
+		const struct view_part *part = &view->parts[i];
+		if (part->dim < 0 || part->dim + 1 >= layout->rank)
+			return arena_format(arena,
+				"there is no dimension %d to divide; those outside the stick are "
+				"0 to %d",
+				part->dim, layout->rank - 2);
+		if (i > 0 && part->dim <= view->parts[i - 1].dim)
+			return "the dimensions of a view ascend";
+		if (part->split < 1 || part->divisor < 1 || layout->size[part->dim] % part->split)
+			return arena_format(arena, "dimension %d has %lld parts, not %lld",
+				part->dim, (long long)layout->size[part->dim],
+				(long long)part->split);
+	}
+	return NULL;
+}
+
+const char *view_print(struct arena *arena, const struct view *view)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "cores %lld", (long long)view->cores);
+	for (int i = 0; i < view->part_count; i++) {
+		const struct view_part *part = &view->parts[i];
+		text_add(&text, "%s dim %d / %lld by %lld", i ? "," : ":", part->dim,
+			(long long)part->split, (long long)part->divisor);
+	}
+	return text_read(&text);
+}
+
+const char *view_parse(const char *text, struct view *out)
+{
+	static const char *const form = "a view reads 'cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1'";
+	struct view view = {0};
+	if (!scan_text(&text, "cores") || !scan_integer(&text, &view.cores))
+		return form;
+	bool more = scan_text(&text, ":");
+	while (more) {
+		struct view_part part = {0};
+		int64_t dim;
+		if (!scan_text(&text, "dim") || !scan_integer(&text, &dim) ||
+			!scan_text(&text, "/") || !scan_integer(&text, &part.split) ||
+			!scan_text(&text, "by") || !scan_integer(&text, &part.divisor) ||
+			dim > LAYOUT_RANK_MOST || view.part_count == VIEW_PARTS_MOST)
+			return form;
+		part.dim = (int)dim;
+		view.parts[view.part_count++] = part;
+		more = scan_text(&text, ",");
+	}
+	if (!scan_end(&text))
+		return form;
+	*out = view;
+	return NULL;
+}

@@ -1,0 +1,52 @@
+#ifndef MODEL_VIEW_H
+#define MODEL_VIEW_H
+
+#include "model/machine/layout.h"
+#include "model/machine/mapping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A view says which core holds which slice of a tensor: device dimension `dim`
+ * is cut into `split` equal parts, and core c holds part floor(c / divisor) mod
+ * split of it.  Cores 0 .. cores-1 hold something.  Where the product of
+ * splits is below `cores`, slices are held by several cores (a broadcast).
+ * The slice is stored dense: row-major over device sizes / splits.
+ */
+enum { VIEW_PARTS_MOST = LAYOUT_RANK_MOST };
+
+struct view_part {
+	int dim;
+	int64_t split, divisor;
+};
+
+struct view {
+	int64_t cores;
+	int part_count;
+	struct view_part parts[VIEW_PARTS_MOST]; /* by ascending dim */
+};
+
+/* The same slices on the same cores. */
+bool view_equal(const struct view *a, const struct view *b);
+
+/* Why a view does not fit a layout, or NULL: equal parts of dimensions outside the stick. */
+struct arena;
+const char *view_check(struct arena *arena, const struct layout *layout, const struct view *view);
+
+/*
+ * One line: "cores 8: dim 1 / 4 by 2, dim 2 / 2 by 1" cuts device dimension 1
+ * into 4 parts, of which core c holds part c / 2 % 4.  `parse` answers NULL, or
+ * what is wrong with the text.
+ */
+const char *view_print(struct arena *arena, const struct view *view);
+const char *view_parse(const char *text, struct view *out);
+
+/* Bytes of one core's slice. */
+int64_t view_bytes(const struct layout *layout, const struct view *view);
+
+/* First index of core c's slice in device dimension d, and how many. */
+int64_t view_first(const struct layout *layout, const struct view *view, int d, int64_t core);
+int64_t view_size(const struct layout *layout, const struct view *view, int d);
+
+#endif

@@ -1,0 +1,192 @@
+#include "model/graph/workload.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/number.h"
+#include "base/text.h"
+
+static const struct {
+	const char *name;
+	int arity;
+} functions[FUNCTION_COUNT] = {
+	[FUNCTION_NONE] = {"none", 0},
+	[FUNCTION_ADD] = {"add", 2},
+	[FUNCTION_SUB] = {"sub", 2},
+	[FUNCTION_MUL] = {"mul", 2},
+	[FUNCTION_DIV] = {"div", 2},
+	[FUNCTION_MAXIMUM] = {"maximum", 2},
+	[FUNCTION_MINIMUM] = {"minimum", 2},
+	[FUNCTION_CLONE] = {"clone", 1},
+	[FUNCTION_EXP] = {"exp", 1},
+	[FUNCTION_LOG] = {"log", 1},
+	[FUNCTION_RSQRT] = {"rsqrt", 1},
+	[FUNCTION_SQRT] = {"sqrt", 1},
+	[FUNCTION_RECIPROCAL] = {"reciprocal", 1},
+	[FUNCTION_NEG] = {"neg", 1},
+	[FUNCTION_ABS] = {"abs", 1},
+	[FUNCTION_RELU] = {"relu", 1},
+	[FUNCTION_SIGMOID] = {"sigmoid", 1},
+	[FUNCTION_SILU] = {"silu", 1},
+	[FUNCTION_TANH] = {"tanh", 1},
+	[FUNCTION_GELU] = {"gelu", 1},
+	[FUNCTION_SUM] = {"sum", 1},
+	[FUNCTION_MAX] = {"max", 1},
+	[FUNCTION_MIN] = {"min", 1},
+	[FUNCTION_MEAN] = {"mean", 1},
+};
+
+const char *const move_names[] = {
+	[MOVE_CLONE] = "clone",
+	[MOVE_EVICT] = "evict",
+	[MOVE_RELOAD] = "reload",
+	[MOVE_RELOAD + 1] = NULL,
+};
+
+const struct access *op_operand(const struct op *op, int operand)
+{
+	if (operand < 0 || operand >= op_operands(op))
+		BUG("op '%s' has no operand %d", op->name, operand);
+	return operand < op->read_count ? &op->reads[operand]
+					: &op->writes[operand - op->read_count];
+}
+
+int op_operands(const struct op *op)
+{
+	return op->read_count + op->write_count;
+}
+
+static bool affine_equal(const struct affine *a, const struct affine *b, int loop_count)
+{
+	for (int l = 0; l < loop_count; l++) {
+		if (a->loop[l] != b->loop[l])
+			return false;
+	}
+	return a->offset == b->offset;
+}
+
+bool access_equal(
+	const struct op *op, const struct access *a, const struct access *b, int host_rank)
+{
+	for (int h = 0; h < host_rank; h++) {
+		if (!affine_equal(&a->host[h], &b->host[h], op->loop_count))
+			return false;
+	}
+	return affine_equal(&a->linear, &b->linear, op->loop_count);
+}
+
+const char *function_name(enum op_function function)
+{
+	return functions[function].name;
+}
+
+int function_arity(enum op_function function)
+{
+	return functions[function].arity;
+}
+
+int tensor_home(const struct workload *workload, int tensor)
+{
+	int copy_of = workload->tensors[tensor].copy_of;
+	return copy_of ? copy_of - 1 : tensor;
+}
+
+int tensor_origin(const struct workload *workload, int tensor)
+{
+	for (;;) {
+		int producer = workload->tensors[tensor].producer;
+		const struct op *op = producer < 0 ? NULL : &workload->ops[producer];
+		if (!op || (op->move != MOVE_EVICT && op->move != MOVE_RELOAD))
+			return tensor;
+		tensor = op->reads[0].tensor;
+	}
+}
+
+const int *tensor_origins(struct arena *arena, const struct workload *workload)
+{
+	int *origins = arena_array(arena, int, workload->tensor_count);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		origins[t] = (int)t;
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		if (op->move == MOVE_EVICT || op->move == MOVE_RELOAD)
+			origins[op->writes[0].tensor] = origins[op->reads[0].tensor];
+	}
+	return origins;
+}
+
+int workload_tensor(const struct workload *workload, const char *name)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		if (text_equal(workload->tensors[t].name, name))
+			return (int)t;
+	}
+	return -1;
+}
+
+int workload_op(const struct workload *workload, const char *name)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		if (text_equal(workload->ops[o].name, name))
+			return (int)o;
+	}
+	return -1;
+}
+
+int op_stick_loop(const struct workload *workload, const struct op *op, int operand)
+{
+	const struct access *access = op_operand(op, operand);
+	const struct layout *layout = &workload->tensors[access->tensor].layout;
+	if (layout->stick_dim < 0)
+		return -1;
+	const struct affine *along = &access->host[layout->stick_dim];
+	int found = -1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (along->loop[l] == 0)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = l;
+	}
+	return found;
+}
+
+int64_t op_grain(const struct workload *workload, const struct op *op, int l)
+{
+	int64_t grain = 1;
+	for (int i = 0; i < op_operands(op); i++) {
+		const struct tensor *tensor = &workload->tensors[op_operand(op, i)->tensor];
+		if (op_stick_loop(workload, op, i) == l)
+			grain = number_max(grain, tensor->layout.per_stick);
+	}
+	return grain;
+}
+
+int64_t op_units(const struct workload *workload, const struct op *op, int l)
+{
+	return number_ceil_div(op->loops[l].extent, op_grain(workload, op, l));
+}
+
+bool op_is_tiled(const struct op *op)
+{
+	return op->kind != OP_OPAQUE && op->kind != OP_BROADCAST;
+}
+
+bool workload_has_broadcast(const struct workload *workload)
+{
+	for (size_t o = 0; o < workload->op_count; o++)
+		if (workload->ops[o].kind == OP_BROADCAST)
+			return true;
+	return false;
+}
+
+int64_t op_computes(const struct op *op)
+{
+	if (!op_is_tiled(op))
+		return 0;
+	int64_t product = 1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (!number_mul(product, op->loops[l].extent, &product))
+			BUG("op '%s' has too many computes", op->name);
+	}
+	return product;
+}

@@ -1,0 +1,177 @@
+#ifndef MODEL_WORKLOAD_H
+#define MODEL_WORKLOAD_H
+
+#include "base/diag.h"
+#include "model/machine/layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A workload is a list of ops over tensors.  An op is a loop nest: its loops,
+ * and for every operand an affine index into the operand's host array.  Loops
+ * of the output come first, reduction loops last (for a matrix product K is
+ * last); loops of extent 1 do not exist.  Everything is frozen after reading;
+ * passes that change a graph (clones) make a new one.
+ */
+struct arena;
+
+enum {
+	OP_LOOPS_MOST = 16,
+	OP_READS_MOST = 7, /* with the output: 8 dataspaces */
+};
+
+enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
+
+struct tensor {
+	const char *name;
+	enum tensor_role role;
+	struct layout layout;
+	bool layout_given; /* by the spec, not derived */
+	int producer;      /* op that writes it; -1 for graph inputs */
+	int copy_of;       /* plus 1: the tensor in HBM whose very bytes it is; 0: it has its own */
+	struct span span;  /* where the spec first names it */
+};
+
+/* sum over loops of loop[i] * index + offset */
+struct affine {
+	int64_t loop[OP_LOOPS_MOST];
+	int64_t offset;
+};
+
+struct access {
+	int tensor;
+	struct affine linear;                      /* into the host array, in elements */
+	struct affine host[LAYOUT_HOST_RANK_MOST]; /* each host coordinate */
+};
+
+enum op_kind {
+	OP_EINSUM,     /* out += product of reads */
+	OP_MAP,        /* out = function(reads), element by element */
+	OP_REDUCE,     /* out = function over the reduction loops of one read */
+	OP_RESTICKIFY, /* out = read, in another layout */
+	OP_OPAQUE,     /* cost unknown, never divided, never in LX, ends a bundle */
+	OP_BROADCAST,  /* out on every rank = read on the root; from HBM to HBM, never divided */
+};
+
+/* What a map or a reduce computes. */
+enum op_function {
+	FUNCTION_NONE,
+	/* map, two operands; the second may be the constant */
+	FUNCTION_ADD,
+	FUNCTION_SUB,
+	FUNCTION_MUL,
+	FUNCTION_DIV,
+	FUNCTION_MAXIMUM,
+	FUNCTION_MINIMUM,
+	/* map, one operand */
+	FUNCTION_CLONE,
+	FUNCTION_EXP,
+	FUNCTION_LOG,
+	FUNCTION_RSQRT,
+	FUNCTION_SQRT,
+	FUNCTION_RECIPROCAL,
+	FUNCTION_NEG,
+	FUNCTION_ABS,
+	FUNCTION_RELU,
+	FUNCTION_SIGMOID,
+	FUNCTION_SILU,
+	FUNCTION_TANH,
+	FUNCTION_GELU,
+	/* reduce */
+	FUNCTION_SUM,
+	FUNCTION_MAX,
+	FUNCTION_MIN,
+	FUNCTION_MEAN,
+	FUNCTION_COUNT,
+};
+
+/* Copies of whole sticks that passes put in, each as an op of its own. */
+enum move_kind {
+	MOVE_NONE,
+	MOVE_CLONE,  /* of a graph input, for LX */
+	MOVE_EVICT,  /* from LX to HBM: there it goes on */
+	MOVE_RELOAD, /* from HBM to LX again */
+};
+extern const char
+	*const move_names[]; /* in the order of move_kind; NULL: of no move, and the end */
+
+struct loop {
+	const char *name;
+	int64_t extent; /* elements, > 1 */
+	bool reduction; /* does not index the output */
+};
+
+struct op {
+	const char *name; /* unique; the output's name unless given */
+	const char *type; /* as lists of op names call it: "exp", "mm", "amax" */
+	enum op_kind kind;
+	enum op_function function;
+	bool has_constant; /* a map's second operand is `constant` */
+	double constant;
+	enum move_kind move; /* put in by a pass: a plan prints it as a move */
+	int root;            /* of a broadcast: the rank that has what is read */
+	int loop_count;
+	struct loop loops[OP_LOOPS_MOST];
+	int read_count;
+	struct access reads[OP_READS_MOST]; /* in the order written */
+	int write_count;                    /* 1, except opaque ops */
+	struct access *writes;
+	struct span span; /* its notation in the spec */
+};
+
+struct workload {
+	const char *name;
+	size_t tensor_count, op_count;
+	const struct tensor *tensors;
+	const struct op *ops;
+};
+
+/* Operand numbers: 0 .. read_count-1 are the reads, read_count is the output. */
+const struct access *op_operand(const struct op *op, int operand);
+int op_operands(const struct op *op);
+
+/* The same element for every iteration; of tensors with as many host dimensions. */
+bool access_equal(
+	const struct op *op, const struct access *a, const struct access *b, int host_rank);
+
+const char *function_name(enum op_function function);
+int function_arity(enum op_function function); /* 1 or 2 for maps, 1 for reduces */
+
+/* Whose bytes in HBM a tensor has: its own, or those that it is a copy of. */
+int tensor_home(const struct workload *workload, int tensor);
+
+/* What was evicted and reloaded and is this tensor now; itself if nothing was. */
+int tensor_origin(const struct workload *workload, int tensor);
+
+/* The same of all tensors at once, by number. */
+const int *tensor_origins(struct arena *arena, const struct workload *workload);
+
+/* The index of a tensor or op by name; -1 if there is none. */
+int workload_tensor(const struct workload *workload, const char *name);
+int workload_op(const struct workload *workload, const char *name);
+
+/*
+ * How many elements of loop `l` one indivisible unit holds: for a loop that
+ * runs along the stick of an operand the largest elements-per-stick of such
+ * operands, else 1.  A division or a tile is a whole number of units.
+ */
+int64_t op_grain(const struct workload *workload, const struct op *op, int l);
+
+/* ceil(extent / grain) */
+int64_t op_units(const struct workload *workload, const struct op *op, int l);
+
+/* The loop that alone runs along an operand's stick; -1 if none does. */
+int op_stick_loop(const struct workload *workload, const struct op *op, int operand);
+
+/* Whether cores share the op and tile it; nobody divides opaque ops and broadcasts. */
+bool op_is_tiled(const struct op *op);
+
+bool workload_has_broadcast(const struct workload *workload);
+
+/* Scalar operations (multiply-adds, function applications) of the whole op: one
+ * for each point of its loops; 0 for opaque ops and broadcasts. */
+int64_t op_computes(const struct op *op);
+
+#endif

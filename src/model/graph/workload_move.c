@@ -1,0 +1,195 @@
+#include "model/graph/workload_move.h"
+
+#include "base/arena.h"
+#include "model/graph/plan.h"
+
+#include <string.h>
+
+/* `growing` knows names sooner than the workload; NULL. */
+static bool has_name(
+	const struct workload *workload, const struct growing *growing, const char *name)
+{
+	if (growing)
+		return growing_has_name(growing, name);
+	return workload_op(workload, name) >= 0 || workload_tensor(workload, name) >= 0;
+}
+
+static const char *free_name(struct arena *arena, const struct workload *workload,
+	const struct growing *growing, enum move_kind kind, int tensor)
+{
+	const char *origin = workload->tensors[tensor_origin(workload, tensor)].name;
+	const char *name = arena_format(arena, "%s_%s", move_names[kind], origin);
+	for (int i = 2; has_name(workload, growing, name); i++)
+		name = arena_format(arena, "%s_%s_%d", move_names[kind], origin, i);
+	return name;
+}
+
+int workload_copy_in_hbm(const struct workload *workload, int tensor)
+{
+	int producer = workload->tensors[tensor].producer;
+	const struct op *op = producer < 0 ? NULL : &workload->ops[producer];
+	if (!op || !op_copies_sticks(workload, op))
+		return -1;
+	int from = op->reads[0].tensor;
+	if (op->move != MOVE_RELOAD && workload->tensors[from].producer >= 0)
+		return -1;
+	return tensor_home(workload, from);
+}
+
+/* One loop for each host dimension of more than one element. */
+static struct op make_move(struct arena *arena, enum move_kind kind, const struct tensor *from,
+	int tensor, int to, const char *name)
+{
+	struct op op = {.name = name,
+		.type = move_names[kind],
+		.kind = OP_MAP,
+		.function = FUNCTION_CLONE,
+		.move = kind,
+		.read_count = 1,
+		.write_count = 1,
+		.span = from->span};
+	struct access access = {.tensor = tensor};
+	for (int h = 0; h < from->layout.host_rank; h++) {
+		if (from->layout.host_size[h] <= 1)
+			continue;
+		int l = op.loop_count++;
+		op.loops[l].name = arena_format(arena, "d%d", l);
+		op.loops[l].extent = from->layout.host_size[h];
+		access.host[h].loop[l] = 1;
+		access.linear.loop[l] = from->layout.host_stride[h];
+	}
+	op.reads[0] = access;
+	access.tensor = to;
+	op.writes = arena_copy(arena, &access, sizeof access);
+	return op;
+}
+
+struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room)
+{
+	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
+	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + room);
+	struct op *ops = arena_array(arena, struct op, workload->op_count + room);
+	memcpy(tensors, workload->tensors, workload->tensor_count * sizeof *tensors);
+	memcpy(ops, workload->ops, workload->op_count * sizeof *ops);
+	copy->tensors = tensors;
+	copy->ops = ops;
+	return copy;
+}
+
+static struct tensor moved_tensor(const struct workload *workload, enum move_kind kind, int tensor,
+	int producer, const char *name)
+{
+	const struct tensor *from = &workload->tensors[tensor];
+	int known = kind == MOVE_EVICT ? workload_copy_in_hbm(workload, tensor) : -1;
+	return (struct tensor){.name = name,
+		.role = TENSOR_INTERMEDIATE,
+		.layout = from->layout,
+		.layout_given = from->layout_given,
+		.producer = producer,
+		.copy_of = known + 1,
+		.span = from->span};
+}
+
+void workload_add_move(
+	struct arena *arena, struct workload *copy, enum move_kind kind, int tensor, int before)
+{
+	/* The arrays are the copy's own: nobody else sees them yet. */
+	struct tensor *tensors = (struct tensor *)copy->tensors;
+	struct op *ops = (struct op *)copy->ops;
+	const char *name = free_name(arena, copy, NULL, kind, tensor);
+	int to = (int)copy->tensor_count;
+	tensors[to] = moved_tensor(copy, kind, tensor, before, name);
+	copy->tensor_count++;
+	for (int t = 0; t < to; t++)
+		tensors[t].producer += tensors[t].producer >= before;
+	memmove(&ops[before + 1], &ops[before], (copy->op_count - (size_t)before) * sizeof *ops);
+	copy->op_count++;
+	ops[before] = make_move(arena, kind, &tensors[tensor], tensor, to, name);
+	for (size_t o = (size_t)before + 1; o < copy->op_count; o++) {
+		for (int i = 0; i < ops[o].read_count; i++)
+			if (ops[o].reads[i].tensor == tensor)
+				ops[o].reads[i].tensor = to;
+	}
+}
+
+const struct workload *workload_with_move(struct arena *arena, const struct workload *workload,
+	enum move_kind kind, int tensor, int before)
+{
+	struct workload *copy = workload_copy(arena, workload, 1);
+	workload_add_move(arena, copy, kind, tensor, before);
+	return copy;
+}
+
+struct growing growing_open(struct arena *arena, const struct workload *workload, size_t room)
+{
+	struct growing growing = {.arena = arena,
+		.from = workload,
+		.workload = workload_copy(arena, workload, room),
+		.now = arena_array(arena, int, workload->tensor_count),
+		.first = arena_array(arena, int, workload->tensor_count + room)};
+	growing.workload->op_count = 0;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		growing.now[t] = growing.first[t] = (int)t;
+		names_add(arena, &growing.tensors, workload->tensors[t].name, (int)t);
+	}
+	for (size_t o = 0; o < workload->op_count; o++)
+		names_add(arena, &growing.ops, workload->ops[o].name, (int)o);
+	return growing;
+}
+
+/* The arrays are the copy's own, as above. */
+static struct op *next_op(struct growing *growing)
+{
+	return (struct op *)&growing->workload->ops[growing->workload->op_count++];
+}
+
+static struct tensor *tensor_at(struct growing *growing, int tensor)
+{
+	return (struct tensor *)&growing->workload->tensors[tensor];
+}
+
+void growing_take(struct growing *growing)
+{
+	int number = (int)growing->workload->op_count;
+	struct op *op = next_op(growing);
+	*op = growing->from->ops[growing->taken++];
+	for (int i = 0; i < op->read_count; i++)
+		op->reads[i].tensor = growing->now[op->reads[i].tensor];
+	for (int i = 0; i < op->write_count; i++)
+		tensor_at(growing, op->writes[i].tensor)->producer = number;
+}
+
+void growing_move(
+	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name)
+{
+	struct workload *workload = growing->workload;
+	int first = growing->first[tensor], number = (int)workload->op_count;
+	*tensor_at(growing, to) = moved_tensor(workload, kind, tensor, number, name);
+	*next_op(growing) =
+		make_move(growing->arena, kind, &workload->tensors[tensor], tensor, to, name);
+	if (workload->tensor_count <= (size_t)to)
+		workload->tensor_count = (size_t)to + 1;
+	growing->first[to] = first;
+	if (growing->now[first] == tensor)
+		growing->now[first] = to;
+}
+
+const char *growing_name(const struct growing *growing, enum move_kind kind, int tensor)
+{
+	return free_name(growing->arena, growing->workload, growing, kind, tensor);
+}
+
+void growing_reserve(struct growing *growing, const char *name, int tensor)
+{
+	names_add(growing->arena, &growing->tensors, name, tensor);
+}
+
+bool growing_has_name(const struct growing *growing, const char *name)
+{
+	return names_find(&growing->tensors, name) >= 0 || names_find(&growing->ops, name) >= 0;
+}
+
+bool growing_is_whole(const struct growing *growing)
+{
+	return growing->taken == growing->from->op_count;
+}

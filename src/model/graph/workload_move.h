@@ -1,0 +1,59 @@
+#ifndef MODEL_WORKLOAD_MOVE_H
+#define MODEL_WORKLOAD_MOVE_H
+
+#include "base/names.h"
+#include "model/graph/workload.h"
+
+/*
+ * The same graph with one op more: a copy of `tensor` in the same layout,
+ * right before op `before`, which every op from there on reads instead.  The
+ * move is op number `before`, its output the last tensor; other tensors keep
+ * their numbers.  Move and output are called "clone_<tensor>", "evict_<tensor>"
+ * or "reload_<tensor>" after the tensor's origin, with a number behind if there
+ * is one already.
+ *
+ * What is evicted needs no second copy if HBM has one, because a reload brought
+ * it or because it is a clone of a graph input: then the output is that copy.
+ */
+struct arena;
+const struct workload *workload_with_move(struct arena *arena, const struct workload *workload,
+	enum move_kind kind, int tensor, int before);
+
+/* The tensor in HBM that holds the same sticks, though nobody evicted it; -1. */
+int workload_copy_in_hbm(const struct workload *workload, int tensor);
+
+/*
+ * Many moves in one pass: the graph is written anew from its first op to its last, by turns an op
+ * of the graph and a move behind those that are there.  Ops of the graph read what the moves
+ * made of their tensors.  It is whole when growing_is_whole; until then tensors whose ops have not
+ * had their turn have the producers of the graph that was given.
+ */
+struct growing {
+	struct arena *arena;
+	const struct workload *from;
+	struct workload *workload; /* what there is by now */
+	size_t taken;              /* ops of `from` */
+	int *now;                  /* by tensor of `from`: what it is read as */
+	int *first;                /* by tensor: the one of `from` that it is a move of */
+	struct names tensors;      /* of `from` and of moves, with their numbers */
+	struct names ops;          /* of `from`, with their numbers there */
+};
+struct growing growing_open(struct arena *arena, const struct workload *workload, size_t room);
+void growing_take(struct growing *growing);
+
+/* A move of `tensor`, as a tensor of that number and name, which are reserved. */
+void growing_move(
+	struct growing *growing, enum move_kind kind, int tensor, int to, const char *name);
+
+/* A name for a move that no tensor and no op has. */
+const char *growing_name(const struct growing *growing, enum move_kind kind, int tensor);
+void growing_reserve(struct growing *growing, const char *name, int tensor);
+bool growing_has_name(const struct growing *growing, const char *name);
+bool growing_is_whole(const struct growing *growing);
+
+/* For one: a copy with room for so many, and one more in it. */
+struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room);
+void workload_add_move(
+	struct arena *arena, struct workload *copy, enum move_kind kind, int tensor, int before);
+
+#endif

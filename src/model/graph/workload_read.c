@@ -1,0 +1,155 @@
+#include "model/graph/workload_read.h"
+
+#include "base/text.h"
+#include "model/graph/draft.h"
+
+static void read_dimensions(struct draft *draft, const struct node *map)
+{
+	struct arena *arena = draft->reading->arena;
+	for (size_t i = 0; map && i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		struct dimension dimension = {
+			.name = entry->key, .extent = 1, .span = entry->key_span};
+		const char *what = arena_format(arena, "dimension '%s'", entry->key);
+		node_integer(draft->reading, entry->value, what, 1, EXTENT_MOST, &dimension.extent);
+		names_add(arena, &draft->dimension_names, entry->key, (int)draft->dimensions.count);
+		*array_add(arena, &draft->dimensions) = dimension;
+	}
+}
+
+static void read_ops(struct draft *draft, const struct node *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		if (diag_errors(draft->reading->diag) > DIAG_MOST)
+			return;
+		draft_read_op(draft, list->items[i]);
+	}
+	if (list && list->count == 0)
+		diag_error(draft->reading->diag, list->span, "a workload needs at least one op");
+}
+
+/* Gives the tensors that `list` names a role; they must have a producer, or none. */
+static void assign_roles(
+	struct draft *draft, const struct node *list, enum tensor_role role, const char *complaint)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct node *item = list->items[i];
+		const char *name;
+		if (!node_text(draft->reading, item, "tensor", &name))
+			continue;
+		int t = names_find(&draft->tensor_names, name);
+		if (t < 0 || !draft->sketches.at[t].used)
+			diag_error(draft->reading->diag, item->span, "no op has a tensor '%s'%s",
+				name, draft_near_tensor(draft, name));
+		else if ((draft->tensors.at[t].producer < 0) != (role == TENSOR_INPUT))
+			diag_error(draft->reading->diag, item->span, complaint, name);
+		else
+			draft->tensors.at[t].role = role;
+	}
+}
+
+/* Without `inputs:`, what no op writes; without `outputs:`, what no op reads. */
+static void find_roles(struct draft *draft, const struct node *inputs, const struct node *outputs)
+{
+	for (size_t t = 0; t < draft->tensors.count; t++) {
+		struct tensor *tensor = &draft->tensors.at[t];
+		tensor->role = TENSOR_INTERMEDIATE;
+		if (!inputs && tensor->producer < 0)
+			tensor->role = TENSOR_INPUT;
+		if (!outputs && tensor->producer >= 0 && draft->sketches.at[t].reader < 0)
+			tensor->role = TENSOR_OUTPUT;
+	}
+	if (inputs)
+		assign_roles(draft, inputs, TENSOR_INPUT, "an op writes '%s': it is no input");
+	if (outputs)
+		assign_roles(draft, outputs, TENSOR_OUTPUT, "no op writes the output '%s'");
+}
+
+/* What is declared and not used, or used and neither written nor an input. */
+static void check_uses(struct draft *draft)
+{
+	struct diag *diag = draft->reading->diag;
+	for (size_t t = 0; t < draft->tensors.count; t++) {
+		const struct tensor *tensor = &draft->tensors.at[t];
+		if (!draft->sketches.at[t].used)
+			diag_error(diag, tensor->span, "no op has a tensor '%s'%s", tensor->name,
+				draft_near_tensor(draft, tensor->name));
+		else if (tensor->producer < 0 && tensor->role != TENSOR_INPUT)
+			diag_error(diag, draft_place(draft, (int)t),
+				"no op writes '%s', and it is not among the inputs%s", tensor->name,
+				draft_near_tensor(draft, tensor->name));
+		else if (tensor->role == TENSOR_INTERMEDIATE && draft->sketches.at[t].reader < 0)
+			diag_warning(diag, draft_place(draft, (int)t),
+				"no op reads '%s', and it is not among the outputs", tensor->name);
+	}
+	for (size_t d = 0; d < draft->dimensions.count; d++) {
+		if (!draft->dimensions.at[d].used)
+			diag_warning(diag, draft->dimensions.at[d].span,
+				"dimension '%s' is not used", draft->dimensions.at[d].name);
+	}
+}
+
+/* What a broadcast reads of the graph's inputs lies on its root alone: no other op finds it. */
+static void check_roots(struct draft *draft)
+{
+	int *roots = arena_array(draft->reading->arena, int, draft->tensors.count); /* op + 1 */
+	for (size_t o = 0; o < draft->ops.count; o++)
+		if (draft->ops.at[o].kind == OP_BROADCAST &&
+			!roots[draft->ops.at[o].reads[0].tensor])
+			roots[draft->ops.at[o].reads[0].tensor] = (int)o + 1;
+	for (size_t o = 0; o < draft->ops.count; o++) {
+		const struct op *op = &draft->ops.at[o];
+		for (int i = 0; i < op->read_count; i++) {
+			int t = op->reads[i].tensor;
+			const struct op *from = roots[t] ? &draft->ops.at[roots[t] - 1] : op;
+			bool same = op->kind == OP_BROADCAST && op->root == from->root;
+			if (from == op || same || draft->tensors.at[t].producer >= 0)
+				continue;
+			diag_error(draft->reading->diag, op->span,
+				"'%s' lies on rank %d alone, but '%s' reads it %s",
+				draft->tensors.at[t].name, from->root, op->name,
+				op->kind == OP_BROADCAST ? "on another" : "on all ranks");
+			diag_note(draft->reading->diag, from->span, "its broadcast");
+		}
+	}
+}
+
+static const struct workload *freeze(const struct draft *draft, const char *name)
+{
+	struct workload *workload = arena_new(draft->reading->arena, struct workload);
+	*workload = (struct workload){.name = name,
+		.tensor_count = draft->tensors.count,
+		.op_count = draft->ops.count,
+		.tensors = draft->tensors.at,
+		.ops = draft->ops.at};
+	return workload;
+}
+
+const struct workload *workload_read(const struct reading *reading, const struct node *node)
+{
+	struct reader reader;
+	struct draft draft = {.reading = reading, .dtype = DTYPE_FP16};
+	size_t errors = diag_errors(reading->diag);
+	const char *name = "workload";
+	int dtype = DTYPE_FP16;
+	if (!reader_open(&reader, reading, node, "workload"))
+		return NULL;
+	read_text(&reader, "name", OPTIONAL, &name);
+	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
+	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype))
+		draft.dtype = (enum dtype)dtype;
+	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);
+	if (tensors)
+		draft_read_tensors(&draft, tensors);
+	const struct node *inputs = read_list(&reader, "inputs", OPTIONAL);
+	const struct node *outputs = read_list(&reader, "outputs", OPTIONAL);
+	read_ops(&draft, read_list(&reader, "ops", REQUIRED));
+	reader_done(&reader);
+	/* roles need all ops: after an error they would only echo it */
+	if (diag_errors(reading->diag) == errors) {
+		find_roles(&draft, inputs, outputs);
+		check_uses(&draft);
+		check_roots(&draft);
+	}
+	return diag_errors(reading->diag) == errors ? freeze(&draft, name) : NULL;
+}

@@ -1,0 +1,48 @@
+#ifndef MODEL_WORKLOAD_READ_H
+#define MODEL_WORKLOAD_READ_H
+
+#include "model/graph/workload.h"
+#include "spec/reader.h"
+
+/*
+ * Reads a `workload:` map:
+ *
+ *	workload:
+ *	  name: softmax
+ *	  dimensions: {m: 512, n: 1024}
+ *	  dtype: fp16                         # for tensors that say nothing
+ *	  tensors:                            # only what differs from the default
+ *	    x: {dtype: fp16, layout: [m, n]}  # stick dimension last; "sparse" as a last entry
+ *	  inputs: [x]                         # default: all that no op writes
+ *	  outputs: [y]                        # default: all that no op reads
+ *	  ops:
+ *	    - mx[n] = max(m) x[m,n]
+ *	    - s[m,n] = x[m,n] - mx[n]
+ *	    - e[m,n] = exp(s[m,n])
+ *	    - {op: "d[n] = sum(m) e[m,n]", name: total, type: sum}
+ *	    - y[m,n] = e[m,n] / d[n]
+ *	    - {opaque: topk, reads: [y], writes: ["idx[k]"]}
+ *
+ * The notation of an op is in einsum.h.  A reduction names its dimensions; a
+ * dimension on the right that neither is reduced nor indexes the output is an
+ * error.  An output is indexed by dimensions, or by 0 where it has one element.
+ * An opaque op may name a known tensor without its indices.  Ops are in
+ * execution order.
+ *
+ * Shapes come from the tensor's first appearance, or from `shape: [m, 7]`; a
+ * bare dimension may read a part only of a shape that is given so.  `layout:`
+ * names dimensions, or their numbers where an index is no single dimension.
+ * Dimensions of extent 1 stay in the arrays and are no loops.
+ *
+ * `name:` of an op is its output's unless given.  `type:` is what lists of ops
+ * call it: the function's name, but "amax" and "amin" for reductions; for a sum
+ * of products of two tensors over one dimension "mm", with more than three loops
+ * "bmm", any other "einsum"; "mul" for a product that reduces nothing.
+ *
+ * Layouts that nobody gives, and which sticks fit each other, are the business
+ * of sticks.h.  An op whose operands' sticks do not fit is refused, with the
+ * restickify or the layout that would mend it.  NULL after complaining.
+ */
+const struct workload *workload_read(const struct reading *reading, const struct node *node);
+
+#endif

@@ -1,0 +1,65 @@
+#include "model/machine/arch.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+
+int64_t arch_cores(const struct arch *arch)
+{
+	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
+}
+
+static const struct level *find_lx(const struct arch *arch)
+{
+	if (arch->lx < 0)
+		BUG("architecture '%s' has no LX", arch->name);
+	return &arch->levels[arch->lx];
+}
+
+int64_t arch_lx_capacity(const struct arch *arch)
+{
+	const struct level *lx = find_lx(arch);
+	return lx->capacity - lx->reserve;
+}
+
+int64_t arch_stream_address(const struct arch *arch)
+{
+	return number_align_up(arch_lx_capacity(arch), find_lx(arch)->alignment);
+}
+
+int64_t arch_stream_capacity(const struct arch *arch)
+{
+	return number_max(0, find_lx(arch)->capacity - arch_stream_address(arch));
+}
+
+int64_t arch_reserve(int64_t capacity, struct ratio fraction)
+{
+	int64_t kept = 0;
+	if (fraction.num &&
+		!ratio_time(capacity, (struct ratio){fraction.den, fraction.num}, &kept))
+		BUG("a reserve that is larger than its memory");
+	return kept;
+}
+
+const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arch, int64_t reserve)
+{
+	struct arch *other = arena_copy(arena, arch, sizeof *arch);
+	if (reserve < 0 || reserve > find_lx(arch)->capacity)
+		BUG("a reserve of %lld bytes does not fit LX", (long long)reserve);
+	other->levels[arch->lx].reserve = reserve;
+	return other;
+}
+
+int arch_level(const struct arch *arch, const char *name)
+{
+	for (int i = 0; i < arch->level_count; i++) {
+		if (text_equal(arch->levels[i].name, name))
+			return i;
+	}
+	return -1;
+}
+
+double arch_nanoseconds(const struct arch *arch, int64_t cycles)
+{
+	return (double)cycles * 1e9 / ratio_double(arch->clock_hz);
+}

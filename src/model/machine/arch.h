@@ -1,0 +1,178 @@
+#ifndef MODEL_ARCH_H
+#define MODEL_ARCH_H
+
+#include "base/diag.h"
+#include "base/number.h"
+#include "model/machine/copying.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The machine as a tree of levels, outermost first: a path from the system
+ * down to one processing element, with the fan-out at every step.  Rates are
+ * exact bytes (or operations) per cycle of the one reference clock; energies
+ * are picojoules per byte or operation.  Every number carries the sentence
+ * that says where it comes from, "assumed: ..." when nobody measured it.
+ */
+enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
+/* Of the scratchpad of a machine for graphs, in bytes. */
+#define ARCH_LX_MOST (INT64_C(64) << 30)
+
+enum level_class {
+	LEVEL_CONTAINER, /* only fans out; `dummy_storage` too */
+	LEVEL_STORAGE,
+	LEVEL_COMPUTE,
+};
+
+/* Where the energies of a level come from. */
+enum energy_origin {
+	ENERGY_BUILT_IN,
+	ENERGY_OF_LEVEL, /* its own attributes */
+	ENERGY_ERT,
+	ENERGY_ERT_PARTLY, /* those of some accesses; the others are built in */
+};
+
+/* Picojoules per access of a row, per cycle (leak) and per multiply-add. */
+struct action_energies {
+	double read, fill, update, leak, compute;
+	enum energy_origin origin;
+};
+
+/* What one dataspace's words count in a level's bandwidth. */
+struct space_scale {
+	const char *space;
+	double scale;
+	struct span span;
+};
+
+struct level {
+	const char *name; /* unique in the machine */
+	enum level_class kind;
+	const char *device; /* the class the spec names: "DRAM", "intmac"; NULL of a !Container */
+	int64_t fanout_x, fanout_y; /* instances of this level in one of its parent */
+	bool systolic; /* these are PEs that hand words on to their neighbours, without other wires */
+	int64_t instances; /* in the whole machine */
+
+	/* storage; bytes are per instance */
+	int64_t capacity;         /* bytes; 0: unlimited */
+	int64_t reserve;          /* bytes at the top that planners leave to streaming tiles */
+	bool scratchpad;          /* buffers of plans may live here */
+	int64_t alignment;        /* of buffers, bytes; at least 1 */
+	int64_t word_bits;        /* of one word: bare bandwidths count words */
+	int64_t block_words;      /* words of a row, unless `width` says otherwise */
+	struct ratio read_rate;   /* bytes per cycle per instance; 0: unlimited */
+	struct ratio write_rate;  /* the same; unused when shared_rate */
+	bool shared_rate;         /* reads and writes share read_rate */
+	struct ratio fill_rate;   /* bytes per cycle: the port to the level outside; 0: unlimited */
+	double read_pj, write_pj; /* per byte */
+
+	/* compute, per instance */
+	struct ratio mac_rate;    /* multiply-adds per cycle at 2 bytes an element */
+	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
+	double mac_pj, vector_pj; /* per operation */
+
+	/*
+	 * What the loop-nest model adds, in words and per access (model/nest/hierarchy.h).
+	 * A storage level has the rates above, in bytes, as well.
+	 */
+	int64_t entries;      /* words per instance; 0: unlimited, if not: */
+	bool no_room;         /* it stores nothing: its entries are given as 0 */
+	int64_t cluster_size; /* instances that one access serves; at least 1 */
+	double multiple_buffering, least_utilization;       /* 1, 0 */
+	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */
+	struct action_energies pj;                          /* under `exact` counting */
+	struct action_energies timeloop_pj; /* under `timeloop` counting: Timeloop's own */
+	bool dram;                          /* `technology: DRAM`, whatever the class */
+	bool reduces;                       /* `reduction_supported`; without it, all but DRAM */
+	int64_t fill_cycles, drain_cycles;  /* latency of the network to the level; 0 */
+	double hop_pj, router_pj;           /* of that network, per word; 0 */
+	const char *gated_at;               /* power_gated_at; NULL */
+	const struct space_scale *scales;   /* per_dataspace_bandwidth_consumption_scale */
+	size_t scale_count;
+	const struct node *constraints; /* inline, as written; NULL */
+	int parallel; /* branches of one !Parallel share a number > 0; 0: on the path */
+	int branch;   /* of that !Parallel, from 0 */
+
+	struct span span; /* of the node in the spec */
+};
+
+/* A ring joins the instances of the core level. */
+struct ring {
+	bool present;
+	struct ratio rate;  /* bytes per cycle, one link, one direction */
+	double pj;          /* per byte */
+	bool sum, max, min; /* reductions that a reduce ring can do */
+};
+
+/* A branch of a !Parallel that stores nothing. */
+struct nothing {
+	int parallel, branch;           /* as those of a level */
+	const struct node *constraints; /* inline, as written; NULL */
+	struct span span;
+};
+
+/* Where the value of one attribute comes from, in a sentence. */
+struct source_note {
+	const char *level, *key, *source;
+};
+
+struct arch {
+	const char *name;
+	struct ratio clock_hz; /* of the reference clock */
+	int level_count;
+	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
+
+	/* The levels that graphs use, by index; -1 when there is no such level. */
+	int hbm, core, lx, compute;
+
+	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
+	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
+	struct ring data_ring, reduce_ring; /* data_ring: kept, not used by any plan yet */
+	int64_t ranks;                      /* machines like this one that run a graph together */
+	int rank_columns;                   /* of a mesh of them; else 0 */
+	struct copying copying;             /* what ranks exchange tensors with */
+	double link_pj;                     /* per byte and link between ranks */
+	int64_t bundle_cycles;              /* overhead of a bundle, cycles */
+	int64_t core_cycles;                /* overhead of each core that a bundle uses, cycles */
+
+	bool tree; /* written in the older form: spatial constraints name the parent */
+	int nothing_count;
+	struct nothing nothings[ARCH_LEVELS_MOST]; /* every !Nothing */
+
+	size_t note_count;
+	const struct source_note *notes;
+	struct span span;
+};
+
+/* Cores of the machine: instances of the core level; 1 without one. */
+int64_t arch_cores(const struct arch *arch);
+
+/* LX bytes that a planner may hand out: capacity - reserve.  Not rounded. */
+int64_t arch_lx_capacity(const struct arch *arch);
+
+/* The bytes that a fraction of a capacity keeps back; what is left is rounded down. */
+int64_t arch_reserve(int64_t capacity, struct ratio fraction);
+
+/* The same machine with another reserve in LX. */
+struct arena;
+const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arch, int64_t reserve);
+
+/* Bytes of LX kept for streaming tiles, from the first aligned address on. */
+int64_t arch_stream_capacity(const struct arch *arch);
+int64_t arch_stream_address(const struct arch *arch);
+
+/*
+ * Whether graphs can run here: HBM, cores (at most ARCH_CORES_MOST), one LX in
+ * each, rates of the array.  Complains about what is missing.
+ */
+bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
+
+/* Index of a level by name; -1 if there is none. */
+int arch_level(const struct arch *arch, const char *name);
+
+/* Nanoseconds of a number of reference cycles. */
+double arch_nanoseconds(const struct arch *arch, int64_t cycles);
+
+#endif

@@ -1,0 +1,201 @@
+#include "model/machine/arch_attributes.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/machine/arch_read.h"
+#include "model/machine/topology.h"
+
+/* A cycle time with more digits than a fraction has: the clock to the nearest hertz. */
+static bool nearest_clock(double seconds, struct ratio *hertz)
+{
+	double most = 1e15, clock = seconds > 0 ? 1 / seconds : 0;
+	return clock >= 1 && clock <= most && ratio_make((int64_t)(clock + 0.5), 1, hertz);
+}
+
+bool attributes_clock(struct reader *attributes, struct ratio *hertz)
+{
+	double seconds = 0;
+	struct value value;
+	struct ratio period;
+	if (read_hertz(attributes, "clock", OPTIONAL, hertz))
+		return true;
+	const struct node *node = read_node(attributes, "global_cycle_seconds", OPTIONAL);
+	if (!node || !read_number(attributes, "global_cycle_seconds", OPTIONAL, &seconds))
+		return false;
+	if (seconds < 0) {
+		diag_warning(attributes->reading->diag, node->span,
+			"'global_cycle_seconds' in %s is no cycle time and is left out",
+			attributes->what);
+		return false;
+	}
+	bool exact = expr_read(attributes->reading->diag, attributes->reading->variables, node,
+			     "global_cycle_seconds", &value) &&
+		     value.exact && value.num > 0;
+	if (exact && ratio_make(value.num, value.den, &period) &&
+		ratio_div((struct ratio){1, 1}, period, hertz))
+		return true;
+	if (!exact && nearest_clock(seconds, hertz))
+		return true;
+	diag_error(attributes->reading->diag, node->span,
+		"'global_cycle_seconds' in %s is no cycle time", attributes->what);
+	return false;
+}
+
+bool attributes_has_unit(struct reader *attributes, const struct node *node, const char *key)
+{
+	struct value value;
+	return node->kind == NODE_SCALAR &&
+	       expr_read(attributes->reading->diag, attributes->reading->variables, node, key,
+		       &value) &&
+	       value_quantity(value) != QUANTITY_BARE;
+}
+
+bool attributes_too_large(struct reader *attributes, const char *key)
+{
+	diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
+		"'%s' in %s is too large", key, attributes->what);
+	return false;
+}
+
+bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
+	int64_t word_bits, struct ratio *out)
+{
+	const struct node *node = read_node(attributes, key, OPTIONAL);
+	struct ratio rate, word;
+	if (!node)
+		return false;
+	if (attributes_has_unit(attributes, node, key)) {
+		if (!read_rate(attributes, key, OPTIONAL, &rate))
+			return false;
+		return ratio_div(rate, clock_hz, out) || attributes_too_large(attributes, key);
+	}
+	if (!read_ratio(attributes, key, OPTIONAL, &rate))
+		return false;
+	if (!rate.num) {
+		diag_error(attributes->reading->diag, node->span,
+			"'%s' in %s is 0; leave it out where nothing limits it", key,
+			attributes->what);
+		return false;
+	}
+	return (ratio_make(word_bits, 8, &word) && ratio_mul(rate, word, out)) ||
+	       attributes_too_large(attributes, key);
+}
+
+/* A time, in cycles of the clock, rounded up. */
+static void read_cycles(
+	struct reader *attributes, const char *key, struct ratio clock_hz, int64_t *out)
+{
+	struct ratio nanoseconds, per_nanosecond, cycles;
+	if (!read_nanoseconds(attributes, key, OPTIONAL, &nanoseconds))
+		return;
+	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
+		!ratio_mul(nanoseconds, per_nanosecond, &cycles))
+		attributes_too_large(attributes, key);
+	else
+		*out = number_ceil_div(cycles.num, cycles.den);
+}
+
+static void read_reductions(struct reader *map, struct ring *ring)
+{
+	const char *const *names;
+	size_t count;
+	if (!read_texts(map, "reductions", REQUIRED, &names, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (text_equal(names[i], "sum"))
+			ring->sum = true;
+		else if (text_equal(names[i], "max"))
+			ring->max = true;
+		else if (text_equal(names[i], "min"))
+			ring->min = true;
+		else
+			diag_error(map->reading->diag,
+				node_item(read_node(map, "reductions", REQUIRED), i)->span,
+				"a ring can do 'sum', 'max' and 'min', not '%s'", names[i]);
+	}
+}
+
+static void read_ring(struct reader *attributes, const char *key, struct ratio clock_hz,
+	bool reduces, struct ring *ring)
+{
+	const struct node *node = read_map(attributes, key, OPTIONAL);
+	struct reader map;
+	if (!node || !reader_open(&map, attributes->reading, node, key))
+		return;
+	ring->present = true;
+	read_node(&map, "bandwidth", REQUIRED);
+	attributes_bandwidth(&map, "bandwidth", clock_hz, 8, &ring->rate);
+	read_picojoules(&map, "energy_per_byte", OPTIONAL, &ring->pj);
+	if (reduces)
+		read_reductions(&map, ring);
+	reader_done(&map);
+}
+
+/* How many ranks there are, or how long the sides of what they form. */
+static void read_ranks(struct reader *attributes, const struct node *dims, struct arch *arch)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *links = node_find(attributes->map, "links");
+	bool mesh = links && arch->copying.topology == TOPOLOGY_MESH;
+	int64_t extent = 1, product = 1;
+	bool given = read_integer(attributes, "ranks", OPTIONAL, 1, RANKS_MOST, &arch->ranks);
+	if (dims && dims->count != (mesh ? 2U : 1U)) {
+		diag_error(reading->diag, dims->span, "a %s has %d dimension%s, not %zu",
+			topology_names[arch->copying.topology], mesh ? 2 : 1, mesh ? "s" : "",
+			dims->count);
+		return;
+	}
+	for (size_t i = 0; dims && i < dims->count; i++) {
+		if (!node_integer(reading, dims->items[i], "an extent of the links", 1, RANKS_MOST,
+			    &extent))
+			return;
+		product *= extent;
+	}
+	if (dims && product > RANKS_MOST)
+		diag_error(reading->diag, dims->span, "there are at most %d ranks", RANKS_MOST);
+	else if (dims && given && product != arch->ranks)
+		diag_error(reading->diag, dims->span, "the links join %lld ranks, there are %lld",
+			(long long)product, (long long)arch->ranks);
+	else if (dims)
+		arch->ranks = product;
+	else if (mesh)
+		diag_error(
+			reading->diag, links->span, "a mesh needs 'dims', such as 'dims: [2, 4]'");
+	if (dims && mesh)
+		arch->rank_columns = (int)extent;
+}
+
+void attributes_container(struct reader *attributes, struct arch *arch)
+{
+	read_size(attributes, "span_limit", OPTIONAL, 1, INT64_MAX, &arch->span_limit);
+	read_integer(attributes, "bundle_tensors", OPTIONAL, 1, INT32_MAX, &arch->bundle_tensors);
+	read_cycles(attributes, "bundle_overhead", arch->clock_hz, &arch->bundle_cycles);
+	read_cycles(attributes, "core_overhead", arch->clock_hz, &arch->core_cycles);
+	read_ring(attributes, "data_ring", arch->clock_hz, false, &arch->data_ring);
+	read_ring(attributes, "reduce_ring", arch->clock_hz, true, &arch->reduce_ring);
+	const struct node *dims = NULL;
+	copying_read_links(attributes, arch->clock_hz, &arch->copying, &dims);
+	read_picojoules(attributes, "link_energy_per_byte", OPTIONAL, &arch->link_pj);
+	read_ranks(attributes, dims, arch);
+}
+
+bool arch_read_reserve(struct reader *reader, const char *key, int64_t capacity, int64_t *bytes)
+{
+	const struct node *node = read_node(reader, key, OPTIONAL);
+	struct ratio fraction;
+	if (!node)
+		return false;
+	if (attributes_has_unit(reader, node, key))
+		return read_size(reader, key, OPTIONAL, 0, capacity, bytes);
+	if (!read_ratio(reader, key, OPTIONAL, &fraction))
+		return false;
+	if (fraction.num > fraction.den) {
+		diag_error(reader->reading->diag, node->span,
+			"'%s' in %s is %.10g; a fraction up to 1 is expected, or a size with a "
+			"unit",
+			key, reader->what, ratio_double(fraction));
+		return false;
+	}
+	*bytes = arch_reserve(capacity, fraction);
+	return true;
+}

@@ -1,0 +1,38 @@
+#ifndef MODEL_ARCH_KEYS_H
+#define MODEL_ARCH_KEYS_H
+
+#include "model/machine/arch_draft.h"
+
+/*
+ * How Timeloop's and Accelergy's files spell the attributes of a level.  Versions
+ * 0.1 to 0.4 have several words for one thing (`word-bits`, `word_bits`,
+ * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.
+ */
+
+/* Whether a key stands only in machines that graphs run on. */
+bool arch_key_for_graphs(const char *key);
+
+/* Opens a level's attributes under their 0.4 names, with what the containers of the draft's scope
+ * say beside them, inner ones first.  Their values may use each other.  `own` may be NULL. */
+void arch_keys_open(struct arch_draft *draft, const struct node *own, const char *what,
+	struct span span, struct reader *attributes);
+
+/* Attributes that arithmetic has used are of use, whatever their names. */
+void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes);
+
+/*
+ * Closes the reader of such a map: misspelt keys are errors, Accelergy's well-known
+ * ones are fine, all others become strangers.
+ */
+void arch_keys_done(struct arch_draft *draft, struct reader *attributes);
+
+/* All strangers go into the run's note. */
+void arch_keys_note(const struct arch_draft *draft);
+
+/* Whether a key is an attribute that levels read, in any of its spellings. */
+bool arch_keys_known(const char *key);
+
+/* The `attributes:` of a node; NULL if they are missing or empty. */
+const struct node *arch_keys_own(struct reader *node);
+
+#endif

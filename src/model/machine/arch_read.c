@@ -1,0 +1,380 @@
+#include "model/machine/arch_read.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "model/machine/arch_attributes.h"
+#include "model/machine/arch_draft.h"
+#include "model/machine/arch_keys.h"
+#include "model/machine/energy_builtin.h"
+#include "spec/sheet.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
+
+static bool contains(const char *word, const char *const *parts)
+{
+	for (int i = 0; parts[i]; i++) {
+		if (strcasestr(word, parts[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a class stores or computes shows in its name, as in Accelergy's libraries. */
+enum class_kind arch_class(const char *name)
+{
+	static const char *const networks[] = {
+		"xy_noc", "legacy", "reductiontree", "simplemulticast", NULL};
+	static const char *const storages[] = {"dram", "hbm", "sram", "reg", "storage", "buffer",
+		"memory", "spad", "scratchpad", "cache", NULL};
+	static const char *const computes[] = {
+		"mac", "compute", "array", "alu", "adder", "multiplier", NULL};
+	if (text_equal(name, "dummy_storage"))
+		return CLASS_DUMMY;
+	if (contains(name, networks))
+		return CLASS_NETWORK;
+	if (contains(name, storages))
+		return CLASS_STORAGE;
+	return contains(name, computes) ? CLASS_COMPUTE : CLASS_UNKNOWN;
+}
+
+/* As isBufferClass and isComputeClass of topology.cpp, which neglect all other components; what
+ * only we take for multipliers computes where there are no others. */
+enum class_kind arch_class_in_tree(const char *name)
+{
+	static const char *const storages[] = {
+		"DRAM", "SRAM", "regfile", "smartbuffer", "storage", NULL};
+	enum class_kind kind = arch_class(name);
+	if (kind != CLASS_STORAGE)
+		return kind;
+	for (int i = 0; storages[i]; i++)
+		if (strstr(name, storages[i]))
+			return CLASS_STORAGE;
+	return strstr(name, "mac") || strstr(name, "compute") ? CLASS_COMPUTE : CLASS_UNKNOWN;
+}
+
+bool arch_class_multiplies(const char *name)
+{
+	static const char *const multipliers[] = {"mac", "compute", NULL};
+	return arch_class_in_tree(name) == CLASS_COMPUTE && contains(name, multipliers);
+}
+
+void arch_draft_name(struct arch_draft *draft, int r, const char *name, struct span span)
+{
+	draft->arch->levels[r].name = name;
+	if (strpbrk(name, "\"\t\n:|,;") || text_equal(name, "keep") || text_equal(name, "nowhere"))
+		WRONG(draft, span,
+			"'%s' cannot name a level: mappings use quotes, ':', '|', ',', ';' and the "
+			"words 'keep' and 'nowhere' themselves",
+			name);
+	int other = arch_level(draft->arch, name);
+	if (other == r || other < 0)
+		return;
+	WRONG(draft, span, "level '%s' is named twice", name);
+	diag_note(draft->reading->diag, draft->arch->levels[other].span, "first named here");
+}
+
+int arch_draft_add(struct arch_draft *draft, struct span span)
+{
+	if (++draft->node_count > ARCH_LEVELS_MOST)
+		return -1;
+	int r = draft->arch->level_count++;
+	draft->arch->levels[r] = (struct level){.name = "",
+		.fanout_x = 1,
+		.fanout_y = 1,
+		.alignment = 1,
+		.word_bits = 16,
+		.block_words = 1,
+		.cluster_size = 1,
+		.multiple_buffering = 1,
+		.span = span};
+	return r;
+}
+
+/* Overheads, rings and limits are said of the machine as a whole, in one of its containers. */
+static void check_given_once(struct arch_draft *draft, int r)
+{
+	const struct node *map = draft->entries[r].attributes.map;
+	for (int outer = 0; outer < r; outer++) {
+		const struct arch_entry *other = &draft->entries[outer];
+		if (draft->arch->levels[outer].kind != LEVEL_CONTAINER || !other->has_attributes)
+			continue;
+		for (size_t i = 0; i < map->count; i++) {
+			int twin = node_index(other->attributes.map, map->entries[i].key);
+			if (twin < 0)
+				continue;
+			WRONG(draft, map->entries[i].key_span, "'%s' is given by '%s' and by '%s'",
+				map->entries[i].key, draft->arch->levels[outer].name,
+				draft->arch->levels[r].name);
+			diag_note(draft->reading->diag,
+				other->attributes.map->entries[twin].key_span, "first given here");
+		}
+	}
+}
+
+/* Of a machine for graphs. */
+static void read_clock(struct arch_draft *draft, struct span span)
+{
+	bool found = false;
+	size_t errors = diag_errors(draft->reading->diag);
+	for (int r = 0; r < draft->arch->level_count; r++) {
+		struct arch_entry *entry = &draft->entries[r];
+		if (draft->arch->levels[r].kind != LEVEL_CONTAINER || !entry->has_attributes)
+			continue;
+		check_given_once(draft, r);
+		found |= attributes_clock(&entry->attributes, &draft->arch->clock_hz);
+	}
+	if (!found && diag_errors(draft->reading->diag) == errors)
+		WRONG(draft, span,
+			"no container says how fast the machine runs; one needs 'clock', such as "
+			"'clock: 1.5GHz'");
+}
+
+/* Timeloop's `global_cycle_seconds`, in a container or among the variables, or 1 ns. */
+static void read_cycle(struct arch_draft *draft)
+{
+	static const char key[] = "global_cycle_seconds";
+	struct arch *arch = draft->arch;
+	const struct node *variable = variables_node(draft->reading->variables, key);
+	const struct node_entry entry = {.key = key, .value = variable};
+	const struct node variables = {.kind = NODE_MAP, .entries = &entry, .count = 1};
+	struct reader reader;
+	arch->clock_hz = (struct ratio){1000000000, 1};
+	for (size_t i = 0; i < draft->clocks.count; i++) {
+		if (reader_open(&reader, draft->reading, draft->clocks.at[i], "the attributes") &&
+			attributes_clock(&reader, &arch->clock_hz))
+			return;
+	}
+	if (variable && reader_open(&reader, draft->reading, &variables, "the variables"))
+		attributes_clock(&reader, &arch->clock_hz);
+}
+
+static void add_note(struct arch_draft *draft, int r, const char *key, const char *source)
+{
+	*array_add(draft->reading->arena, &draft->notes) =
+		(struct source_note){draft->arch->levels[r].name, key, source};
+}
+
+/* The sentence of every attribute given, and of the fan-out. */
+static void read_sources(struct arch_draft *draft, int r)
+{
+	struct arch_entry *entry = &draft->entries[r];
+	const struct node *node = read_map(&entry->node, "sources", OPTIONAL);
+	const struct node *given[] = {entry->has_attributes ? entry->attributes.map : NULL,
+		node_find(entry->node.map, "spatial")};
+	struct reader sources;
+	const char *what = arena_format(
+		draft->reading->arena, "the sources of '%s'", draft->arch->levels[r].name);
+	bool has_sources = node && reader_open(&sources, draft->reading, node, what);
+	for (int g = 0; g < 2; g++) {
+		bool is_map = given[g] && given[g]->kind == NODE_MAP;
+		for (size_t i = 0; is_map && i < given[g]->count; i++) {
+			const char *source = NULL;
+			if (has_sources)
+				read_text(&sources, given[g]->entries[i].key, OPTIONAL, &source);
+			add_note(draft, r, given[g]->entries[i].key,
+				source ? source : "no source given");
+		}
+	}
+	if (has_sources)
+		reader_done(&sources);
+}
+
+/* Arrays of one PE, or of one row, are systolic too, where a mesh says so. */
+static void read_systolic(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
+{
+	struct reader *attributes = &entry->attributes;
+	if (!read_bool(attributes, "systolic", OPTIONAL, &level->systolic) || !level->systolic ||
+		level->fanout_x * level->fanout_y > 1 || node_find(entry->node.map, "spatial") ||
+		node_find(attributes->map, "meshX") || node_find(attributes->map, "meshY"))
+		return;
+	WRONG(draft, read_node(attributes, "systolic", OPTIONAL)->span,
+		"level '%s' is systolic, but does not fan out: a systolic array has PEs side by "
+		"side",
+		level->name);
+}
+
+static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, struct level *level)
+{
+	struct reader *attributes = &entry->attributes;
+	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
+	if (!draft->graphs)
+		read_systolic(draft, entry, level);
+	if (outside && !draft->graphs) {
+		/* Otherwise they are the levels' inside. */
+		read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
+		read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+		return;
+	}
+	if (outside)
+		attributes_container(attributes, draft->arch);
+	else if (level->kind == LEVEL_STORAGE)
+		attributes_storage(attributes, draft->graphs, draft->arch, level);
+	else if (level->kind == LEVEL_COMPUTE)
+		attributes_compute(attributes, draft->graphs, level);
+	if (level->scratchpad)
+		copying_read_pipes(attributes, draft->arch->clock_hz, &draft->arch->copying);
+	if (draft->graphs)
+		reader_done(attributes);
+	else if (level->kind != LEVEL_CONTAINER)
+		arch_keys_done(draft, attributes);
+}
+
+/* Compression, gating and skipping are not modelled. */
+static void refuse_sparsity(struct arch_draft *draft, struct reader *node)
+{
+	const struct node *sparse = read_node(node, "sparse_optimizations", OPTIONAL);
+	if (sparse && sheet_asks_for_sparsity(sparse))
+		WRONG(draft, sparse->span,
+			"'sparse_optimizations' in %s is not modelled: results would be those of "
+			"dense data",
+			node->what);
+}
+
+static void read_level(struct arch_draft *draft, int r)
+{
+	struct arch_entry *entry = &draft->entries[r];
+	struct level *level = &draft->arch->levels[r];
+	int64_t outside = r ? draft->arch->levels[r - 1].instances : 1;
+	if (!number_mul(outside, level->fanout_x, &level->instances) ||
+		!number_mul(level->instances, level->fanout_y, &level->instances)) {
+		WRONG(draft, level->span, "level '%s' has too many instances", level->name);
+		level->instances = 1;
+	}
+	if (entry->has_attributes)
+		read_attributes(draft, entry, level);
+	read_sources(draft, r);
+	if (draft->graphs) {
+		reader_done(&entry->node);
+		return;
+	}
+	refuse_sparsity(draft, &entry->node);
+	reader_done_lenient(&entry->node);
+}
+
+/* The levels that graphs are planned for. */
+static void find_roles(struct arch_draft *draft)
+{
+	struct arch *arch = draft->arch;
+	arch->hbm = arch->core = arch->lx = arch->compute = -1;
+	for (int r = 0; r < arch->level_count; r++) {
+		const struct level *level = &arch->levels[r];
+		if (level->kind == LEVEL_COMPUTE)
+			arch->compute = r;
+		if (level->kind != LEVEL_STORAGE)
+			continue;
+		if (arch->hbm < 0 &&
+			(strcasestr(level->device, "dram") || strcasestr(level->device, "hbm")))
+			arch->hbm = r;
+		if (!level->scratchpad)
+			continue;
+		if (arch->lx >= 0)
+			WRONG(draft, level->span, "'%s' and '%s' are both scratchpads of plans",
+				arch->levels[arch->lx].name, level->name);
+		arch->lx = r;
+	}
+	int inside = arch->lx;
+	for (int r = arch->lx; r > arch->hbm && arch->core < 0; r--) {
+		if (arch->levels[r].fanout_x * arch->levels[r].fanout_y > 1)
+			arch->core = r;
+		else if (arch->levels[r].kind == LEVEL_CONTAINER && inside == arch->lx)
+			inside = r;
+	}
+	if (arch->core < 0)
+		arch->core = inside;
+}
+
+/* How an architecture is written. */
+enum form { FORM_NODES, FORM_TREE, FORM_FLAT };
+
+static enum form form_of(const struct node *map)
+{
+	if (node_find(map, "nodes"))
+		return FORM_NODES;
+	return node_find(map, "subtree")                                   ? FORM_TREE
+	       : node_find(map, "arithmetic") || node_find(map, "storage") ? FORM_FLAT
+									   : FORM_NODES;
+}
+
+/* The version; 0.1 and what is newer than 0.4 are other languages. */
+static void read_version(struct arch_draft *draft, struct reader *map, enum form form)
+{
+	static const char *const versions[] = {"0.4", "0.3", "0.2", NULL};
+	const char *version;
+	if (!read_text(map, "version", OPTIONAL, &version) || form == FORM_FLAT)
+		return;
+	bool tree = form == FORM_TREE;
+	for (int i = 0; i < (tree ? 3 : 1); i++)
+		if (text_equal(version, versions[i]))
+			return;
+	WRONG(draft, node_find(map->map, "version")->span,
+		"architecture version %s; this program reads 0.4%s", version,
+		tree ? ", and 0.2 and 0.3 of the 'subtree:' form" : "");
+}
+
+static bool open_form(struct arch_draft *draft, struct reader *map, enum form form)
+{
+	if (form == FORM_FLAT)
+		return arch_flat_open(draft, map);
+	bool tree = form == FORM_TREE;
+	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
+	draft->list = list;
+	draft->graphs = list && !tree && arch_nodes_for_graphs(list);
+	return list && (tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list));
+}
+
+static bool open_levels(struct arch_draft *draft, struct reader *map)
+{
+	struct arch *arch = draft->arch;
+	enum form form = form_of(map->map);
+	read_version(draft, map, form);
+	bool good = open_form(draft, map, form);
+	if (draft->node_count == 0 ? good : draft->node_count > ARCH_LEVELS_MOST) {
+		WRONG(draft, draft->list->span, "an architecture has 1 to %d levels, not %zu",
+			ARCH_LEVELS_MOST, draft->node_count);
+		return false;
+	}
+	if (!good)
+		return false;
+	if (!arch->name)
+		arch->name = arch->levels[0].name;
+	read_text(map, "name", OPTIONAL, &arch->name);
+	if (draft->graphs)
+		reader_done(map);
+	else
+		reader_done_lenient(map);
+	return true;
+}
+
+const struct arch *arch_read(const struct reading *reading, const struct node *node)
+{
+	struct arch *arch = arena_new(reading->arena, struct arch);
+	struct arch_draft *draft = arena_new(reading->arena, struct arch_draft);
+	struct reader map;
+	size_t errors = diag_errors(reading->diag);
+	*draft = (struct arch_draft){.reading = reading, .arch = arch};
+	if (!reader_open(&map, reading, node, "architecture"))
+		return NULL;
+	arch->span = node->span;
+	arch->ranks = 1;
+	if (!open_levels(draft, &map))
+		return NULL;
+	if (draft->graphs)
+		read_clock(draft, node->span);
+	else
+		read_cycle(draft);
+	if (!arch->clock_hz.num)
+		return NULL;
+	for (int r = 0; r < arch->level_count; r++)
+		read_level(draft, r);
+	if (!arch->tree && !draft->graphs)
+		arch_nodes_gate(draft);
+	arch_keys_note(draft);
+	find_roles(draft);
+	arch->notes = draft->notes.at;
+	arch->note_count = draft->notes.count;
+	return diag_errors(reading->diag) == errors ? arch : NULL;
+}

@@ -1,0 +1,357 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/machine/arch_attributes.h"
+#include "model/machine/arch_read.h"
+#include "model/machine/energy_builtin.h"
+
+#include <string.h>
+
+static struct span width_span(struct reader *attributes)
+{
+	return read_node(attributes, "width", OPTIONAL)->span;
+}
+
+/*
+ * The block of a row of `width` bits that serves the instances of a cluster, rounded down as
+ * Timeloop does.  Where a row has less than a word for each it gets blocks of no words there, and
+ * divides by them; here such a row is the one of each instance: blocks of a word.
+ */
+static void read_cluster_row(struct reader *attributes, int64_t width, struct level *level)
+{
+	int64_t cluster = level->word_bits * level->cluster_size;
+	level->block_words = number_max(width / cluster, 1);
+	if (width % cluster)
+		diag_warning(attributes->reading->diag, width_span(attributes),
+			"'width' in %s is %lld bits, no multiple of the %lld of a cluster's words: "
+			"blocks of %lld word%s are taken",
+			attributes->what, (long long)width, (long long)cluster,
+			(long long)level->block_words, level->block_words == 1 ? "" : "s");
+}
+
+/*
+ * The words of a row: `width` is word * block * cluster, so that the third follows
+ * from two of them.  A width alone is one block.
+ */
+static void read_row(struct reader *attributes, bool graphs, struct level *level)
+{
+	struct diag *diag = attributes->reading->diag;
+	int64_t width = 0, word = level->word_bits;
+	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	bool by_block =
+		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
+	bool by_cluster = !graphs && read_integer(attributes, "cluster_size", OPTIONAL, 1, 1 << 20,
+					     &level->cluster_size);
+	int64_t block = word * level->block_words;
+	if (!by_width)
+		return;
+	if (!by_block && width % word == 0 && by_cluster)
+		read_cluster_row(attributes, width, level);
+	else if (!by_block && width % word == 0)
+		level->block_words = width / word;
+	else if (!by_block && !graphs)
+		diag_error(diag, width_span(attributes),
+			"'width' in %s is %lld bits, no multiple of the %lld of a word",
+			attributes->what, (long long)width, (long long)word);
+	else if (by_block && !by_cluster && width % block == 0)
+		level->cluster_size = graphs ? 1 : width / block;
+	else if (by_block && !graphs && width != block * level->cluster_size)
+		diag_error(diag, width_span(attributes),
+			"'width' in %s is %lld bits; 'datawidth', 'block_size' and 'cluster_size' "
+			"make %lld",
+			attributes->what, (long long)width,
+			(long long)(block * level->cluster_size));
+}
+
+static void set_capacity(struct level *level, int64_t bytes)
+{
+	int64_t word = level->word_bits;
+	level->capacity = bytes;
+	level->entries = bytes / word * 8 + bytes % word * 8 / word;
+}
+
+/* Words per instance; none at all is a buffer that stores nothing. */
+static void set_entries(struct level *level, int64_t words)
+{
+	level->entries = words;
+	level->no_room = words == 0;
+}
+
+/* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
+static int choose_amount(
+	struct reader *attributes, const char *const *keys, const bool *given, bool graphs)
+{
+	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;
+	int count = given[0] + given[1] + given[2] + given[3];
+	if (count > 1 && (graphs || given[0] || given[3]))
+		diag_error(attributes->reading->diag, attributes->map->span,
+			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
+			"'entries'",
+			attributes->what);
+	else if (count > 1)
+		diag_note(attributes->reading->diag, read_node(attributes, keys[1], OPTIONAL)->span,
+			"%s has 'entries' and 'depth': 'entries' counts, as in Timeloop",
+			attributes->what);
+	return count ? first : -1;
+}
+
+/* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
+static void read_capacity(struct reader *attributes, bool graphs, struct level *level)
+{
+	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
+	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
+	bool given[4] = {false};
+	for (int k = 0; k < (graphs ? 3 : 4); k++)
+		given[k] =
+			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
+			       : read_integer(attributes, keys[k], OPTIONAL, graphs, INT64_MAX,
+					 &amounts[k]);
+	if (graphs) /* rows of machines for graphs need not be whole words */
+		read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
+	int k = choose_amount(attributes, keys, given, graphs);
+	if (k < 0)
+		return;
+	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
+	if (k == 0) {
+		set_capacity(level, amounts[0]);
+	} else if (!number_mul(amounts[k], units[k], &bits)) {
+		attributes_too_large(attributes, keys[k]);
+	} else {
+		level->capacity = bits / 8;
+		set_entries(level, bits / level->word_bits);
+	}
+}
+
+static void read_alignment(struct reader *attributes, struct level *level)
+{
+	int64_t alignment = 1;
+	if (!read_size(attributes, "alignment", OPTIONAL, 1, INT32_MAX, &alignment))
+		return;
+	if (alignment & (alignment - 1))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "alignment", OPTIONAL)->span,
+			"'alignment' in %s is %lld bytes; it must be a power of two",
+			attributes->what, (long long)alignment);
+	else
+		level->alignment = alignment;
+}
+
+/* A bandwidth in bytes per cycle, and the same in words. */
+static bool read_rates(struct reader *attributes, const char *key, struct ratio hz,
+	const struct level *level, struct ratio *bytes, struct ratio *words)
+{
+	struct ratio word;
+	if (!attributes_bandwidth(attributes, key, hz, level->word_bits, bytes))
+		return false;
+	return (ratio_make(level->word_bits, 8, &word) && ratio_div(*bytes, word, words)) ||
+	       attributes_too_large(attributes, key);
+}
+
+/* The older `bandwidth`: half of it is for reads, half for writes. */
+static void read_halves(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	struct ratio bytes, words;
+	if (!read_rates(attributes, "bandwidth", hz, level, &bytes, &words))
+		return;
+	struct diag *diag = attributes->reading->diag;
+	struct span span = read_node(attributes, "bandwidth", OPTIONAL)->span;
+	if (level->read_rate.num || level->write_rate.num)
+		diag_error(diag, span,
+			"%s has a 'bandwidth', half of it for reads and half for writes, and one of "
+			"either",
+			attributes->what);
+	else
+		diag_warning(diag, span,
+			"'bandwidth' is an old key: half of it is taken for reads, half for writes");
+	if (!ratio_div(bytes, (struct ratio){2, 1}, &level->read_rate) ||
+		!ratio_div(words, (struct ratio){2, 1}, &level->read_words))
+		attributes_too_large(attributes, "bandwidth");
+	level->write_rate = level->read_rate;
+	level->write_words = level->read_words;
+}
+
+static void read_bandwidths(
+	struct reader *attributes, bool graphs, struct ratio hz, struct level *level)
+{
+	struct ratio shared;
+	read_rates(attributes, "read_bandwidth", hz, level, &level->read_rate, &level->read_words);
+	read_rates(
+		attributes, "write_bandwidth", hz, level, &level->write_rate, &level->write_words);
+	if (!graphs)
+		read_halves(attributes, hz, level);
+	if (!read_rates(attributes, "shared_bandwidth", hz, level, &shared, &level->shared_words))
+		return;
+	if (graphs && (level->read_rate.num || level->write_rate.num))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "shared_bandwidth", OPTIONAL)->span,
+			"%s has a 'shared_bandwidth' of reads and writes, and one of either",
+			attributes->what);
+	level->shared_rate = true;
+	level->read_rate = level->write_rate = shared;
+}
+
+/* What only machines for graphs say of a storage. */
+static void read_for_graphs(struct reader *attributes, struct ratio hz, struct level *level)
+{
+	level->scratchpad =
+		arch_read_reserve(attributes, "reserve", level->capacity, &level->reserve);
+	read_bool(attributes, "scratchpad", OPTIONAL, &level->scratchpad);
+	read_alignment(attributes, level);
+	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
+	bool reads = read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
+	bool writes =
+		read_picojoules(attributes, "write_energy_per_byte", OPTIONAL, &level->write_pj);
+	if (!reads && !writes)
+		return;
+	double bytes = (double)level->word_bits * (double)level->block_words / 8;
+	level->pj.origin = ENERGY_OF_LEVEL;
+	level->pj.read = level->read_pj * bytes;
+	level->pj.fill = level->pj.update = level->write_pj * bytes;
+	level->timeloop_pj = level->pj;
+}
+
+static void read_scales(struct reader *attributes, struct level *level)
+{
+	const struct reading *reading = attributes->reading;
+	const struct node *map =
+		read_map(attributes, "per_dataspace_bandwidth_consumption_scale", OPTIONAL);
+	if (!map || !map->count)
+		return;
+	struct space_scale *scales = arena_array(reading->arena, struct space_scale, map->count);
+	for (size_t i = 0; i < map->count; i++) {
+		const struct node_entry *entry = &map->entries[i];
+		scales[i] = (struct space_scale){entry->key, 1, entry->key_span};
+		if (node_number(reading, entry->value,
+			    arena_format(reading->arena, "the scale of '%s'", entry->key),
+			    &scales[i].scale) &&
+			scales[i].scale < 0)
+			diag_error(reading->diag, entry->value->span,
+				"the scale of '%s' is %.10g; it must be at least 0", entry->key,
+				scales[i].scale);
+	}
+	level->scales = scales;
+	level->scale_count = map->count;
+}
+
+/* `technology` names a process to Accelergy; to Timeloop it may be that of DRAM. */
+static void read_technology(struct reader *attributes, struct level *level)
+{
+	const struct node *node = read_node(attributes, "technology", OPTIONAL);
+	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
+	level->reduces = !level->dram && !strstr(level->device, "DRAM");
+	read_bool(attributes, "reduction_supported", OPTIONAL, &level->reduces);
+}
+
+/* A switch of what no model here does; Timeloop's front end writes it out as it is unset. */
+static void check_switch(struct reader *attributes)
+{
+	bool overbooked = false;
+	read_bool(attributes, "allow_overbooking", OPTIONAL, &overbooked);
+	if (overbooked)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "allow_overbooking", OPTIONAL)->span,
+			"'allow_overbooking' in %s is not modelled: tiles must fit",
+			attributes->what);
+}
+
+/* What Timeloop charges for besides, with prices that are 0 by default. */
+static void check_prices(struct reader *attributes)
+{
+	static const char *const keys[] = {"addr_gen_energy", "addr-gen-energy", "wire_energy",
+		"wire-energy", "energy_per_ingress", "energy-per-ingress", "ingress_energy",
+		"ingress-energy", NULL};
+	for (int k = 0; keys[k]; k++) {
+		const struct node *node = read_node(attributes, keys[k], OPTIONAL);
+		if (node)
+			diag_warning(attributes->reading->diag, node->span,
+				"'%s' in %s is not modelled: energies lack what it adds", keys[k],
+				attributes->what);
+	}
+}
+
+static void check_number(
+	struct reader *attributes, const char *key, bool good, double number, const char *expected)
+{
+	if (!good)
+		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
+			"'%s' in %s is %.10g; it must be %s", key, attributes->what, number,
+			expected);
+}
+
+/* What only Timeloop says of a storage. */
+static void read_for_nests(struct reader *attributes, struct level *level)
+{
+	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
+	check_switch(attributes);
+	check_prices(attributes);
+	read_technology(attributes, level);
+	if (read_number(attributes, "multiple_buffering", OPTIONAL, buffers))
+		check_number(
+			attributes, "multiple_buffering", *buffers > 0, *buffers, "more than 0");
+	if (read_number(attributes, "min_utilization", OPTIONAL, least))
+		check_number(attributes, "min_utilization", *least >= 0 && *least <= 1, *least,
+			"a part from 0 to 1");
+	if (*least > 0 && !level->entries)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "min_utilization", OPTIONAL)->span,
+			"'min_utilization' in %s is a part of its size, and it has none",
+			attributes->what);
+	read_integer(
+		attributes, "network_fill_latency", OPTIONAL, 0, INT32_MAX, &level->fill_cycles);
+	read_integer(
+		attributes, "network_drain_latency", OPTIONAL, 0, INT32_MAX, &level->drain_cycles);
+	read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
+	read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
+	read_scales(attributes, level);
+	double access = 0;
+	if (!read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access))
+		return;
+	level->pj.origin = ENERGY_OF_LEVEL;
+	level->pj.read = level->pj.fill = level->pj.update = access;
+	level->timeloop_pj = level->pj;
+}
+
+static void build_in(struct level *level)
+{
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	pj->read = pj->fill = pj->update = energy_of_access(level);
+	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
+}
+
+void attributes_storage(
+	struct reader *attributes, bool graphs, const struct arch *arch, struct level *level)
+{
+	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
+	read_row(attributes, graphs, level);
+	read_capacity(attributes, graphs, level);
+	read_bandwidths(attributes, graphs, arch->clock_hz, level);
+	if (graphs)
+		read_for_graphs(attributes, arch->clock_hz, level);
+	else
+		read_for_nests(attributes, level);
+	if (level->pj.origin == ENERGY_BUILT_IN)
+		build_in(level);
+}
+
+void attributes_compute(struct reader *attributes, bool graphs, struct level *level)
+{
+	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
+	int64_t bits = level->word_bits; /* of the factors, as Accelergy's multipliers call them */
+	bool given = false;
+	if (graphs) {
+		read_ratio(attributes, "mac_rate", OPTIONAL, &level->mac_rate);
+		read_ratio(attributes, "vector_rate", OPTIONAL, &level->vector_rate);
+		given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
+		read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);
+	} else {
+		read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
+		read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
+		given = read_picojoules(attributes, "energy", OPTIONAL, &level->mac_pj);
+		read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
+	}
+	level->pj.origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
+	level->timeloop_pj = level->pj;
+	level->pj.compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
+	level->timeloop_pj.compute =
+		given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
+}

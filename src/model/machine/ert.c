@@ -1,0 +1,282 @@
+#include "model/machine/ert.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/names.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum { ACTIONS_MOST = 16, LISTED_MOST = 8 };
+
+/* The actions that price something.  All others count only as the dearest of their table. */
+static const char *const action_names[ACTIONS_MOST] = {"random_read", "read", "random_fill", "fill",
+	"random_update", "update", "random_write", "write", "leak", "mac_random", "mult_random",
+	"mac", "mult", "compute", NULL};
+
+struct table {
+	int level;
+	double pj[ACTIONS_MOST]; /* by action_names; below 0: not listed */
+	double most;             /* of any action; 0 without one */
+};
+
+struct ert {
+	const struct reading *reading;
+	const struct arch *arch;
+	struct array(struct table) tables; /* of levels */
+	struct names by_name;              /* whole names, to tables */
+	struct array(const char *) others; /* names of tables of no level */
+	bool named[ARCH_LEVELS_MOST];      /* levels that have a table */
+};
+
+/*
+ * A name ends behind its last dot; if that belongs to the two of a range, the range is cut off
+ * first, with the two characters before them.
+ */
+static const char *level_name(struct arena *arena, const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	size_t end = strlen(path);
+	if (dot && dot - path >= 3 && dot[-1] == '.')
+		end = (size_t)(dot - path) - 3;
+	size_t begin = end;
+	while (begin > 0 && path[begin - 1] != '.')
+		begin--;
+	return arena_format(arena, "%.*s", (int)(end - begin), path + begin);
+}
+
+/* The table of a name; NULL if no level of the machine has it. */
+static struct table *find_table(struct ert *ert, const char *path)
+{
+	struct arena *arena = ert->reading->arena;
+	int r = arch_level(ert->arch, level_name(arena, path));
+	if (r < 0) {
+		*array_add(arena, &ert->others) = path;
+		return NULL;
+	}
+	ert->named[r] = true;
+	int known = names_find(&ert->by_name, path);
+	if (known >= 0)
+		return &ert->tables.at[known];
+	names_add(arena, &ert->by_name, path, (int)ert->tables.count);
+	struct table *table = array_add(arena, &ert->tables);
+	*table = (struct table){.level = r};
+	for (int a = 0; a < ACTIONS_MOST; a++)
+		table->pj[a] = -1;
+	return table;
+}
+
+static void add_action(struct table *table, const char *name, double pj)
+{
+	if (!table)
+		return;
+	table->most = table->most < pj ? pj : table->most;
+	for (int a = 0; action_names[a]; a++)
+		if (text_equal(action_names[a], name) && table->pj[a] < pj)
+			table->pj[a] = pj;
+}
+
+/* An action of the list form, or one set of arguments of the map form, which has its name. */
+static void read_action(
+	struct ert *ert, const struct node *node, const char *name, struct table *table)
+{
+	struct reader map;
+	double pj = 0;
+	if (!reader_open(&map, ert->reading, node, "action"))
+		return;
+	bool named = name || read_text(&map, "name", REQUIRED, &name);
+	if (name && !node_find(node, "name"))
+		map.what = arena_format(ert->reading->arena, "action '%s'", name);
+	read_node(&map, "arguments", OPTIONAL);
+	bool known = read_picojoules(&map, "energy", REQUIRED, &pj);
+	reader_done_lenient(&map);
+	if (named && known)
+		add_action(table, name, pj);
+}
+
+static void read_listed_table(struct ert *ert, const struct node *node)
+{
+	struct reader map;
+	const char *path = NULL;
+	if (!reader_open(&map, ert->reading, node, "table"))
+		return;
+	struct table *table = NULL;
+	if (read_text(&map, "name", REQUIRED, &path))
+		table = find_table(ert, path);
+	const struct node *actions = read_list(&map, "actions", REQUIRED);
+	reader_done_lenient(&map);
+	for (size_t i = 0; actions && i < actions->count; i++)
+		read_action(ert, actions->items[i], NULL, table);
+}
+
+static void read_mapped_table(struct ert *ert, const struct node_entry *entry)
+{
+	const struct node *actions = entry->value;
+	struct table *table = find_table(ert, entry->key);
+	if (actions->kind != NODE_MAP) {
+		reading_refuse(ert->reading, actions,
+			"table '%s' in ERT is %s; a map of actions is expected", entry->key,
+			node_kind_name(actions));
+		return;
+	}
+	for (size_t i = 0; i < actions->count; i++) {
+		const struct node_entry *action = &actions->entries[i];
+		bool listed = action->value->kind == NODE_LIST;
+		for (size_t k = 0; k < (listed ? action->value->count : 1); k++)
+			read_action(ert, node_item(action->value, k), action->key, table);
+	}
+}
+
+static void read_tables(struct ert *ert, const struct node *tables)
+{
+	if (tables->kind == NODE_SCALAR)
+		reading_refuse(ert->reading, tables,
+			"'tables' in ERT is %s; a list of tables is expected, or a map",
+			node_kind_name(tables));
+	for (size_t i = 0; i < tables->count; i++) {
+		if (tables->kind == NODE_MAP)
+			read_mapped_table(ert, &tables->entries[i]);
+		else
+			read_listed_table(ert, tables->items[i]);
+	}
+}
+
+/* Of the first action that the table has of those asked for. */
+static bool find(const struct table *table, const char *const *names, double *pj)
+{
+	for (; *names; names++)
+		for (int a = 0; action_names[a]; a++)
+			if (text_equal(action_names[a], *names) && table->pj[a] >= 0) {
+				*pj = table->pj[a];
+				return true;
+			}
+	return false;
+}
+
+static const char *const reads[] = {"random_read", "read", NULL};
+static const char *const fills[] = {"random_fill", "random_write", "fill", "write", NULL};
+static const char *const updates[] = {"random_update", "random_write", "update", "write", NULL};
+static const char *const leaks[] = {"leak", NULL};
+static const char *const computes[] = {"mac_random", "mult_random", "mac", "mult", "compute", NULL};
+
+static void apply_to_compute(const struct table *table, struct level *level)
+{
+	if (!find(table, computes, &level->pj.compute))
+		level->pj.compute = table->most;
+	level->pj.origin = ENERGY_ERT;
+	if (find(table, computes, &level->timeloop_pj.compute))
+		level->timeloop_pj.origin = ENERGY_ERT;
+}
+
+static void apply_exact(const struct table *table, int64_t cluster_size, struct action_energies *pj)
+{
+	find(table, leaks, &pj->leak);
+	if (pj->origin == ENERGY_OF_LEVEL)
+		return;
+	double most = table->most / (double)cluster_size;
+	bool first = pj->origin != ENERGY_ERT;
+	if (!find(table, reads, &pj->read) && first)
+		pj->read = most;
+	if (!find(table, fills, &pj->fill) && first)
+		pj->fill = most;
+	if (!find(table, updates, &pj->update) && first)
+		pj->update = most;
+	pj->origin = ENERGY_ERT;
+}
+
+static void apply_timeloop(const struct table *table, struct action_energies *pj)
+{
+	if (pj->origin == ENERGY_OF_LEVEL)
+		return;
+	find(table, leaks, &pj->leak);
+	bool read = find(table, reads, &pj->read), fill = find(table, fills, &pj->fill);
+	bool update = find(table, updates, &pj->update);
+	if (read && fill && update)
+		pj->origin = ENERGY_ERT;
+	else if ((read || fill || update) && pj->origin == ENERGY_BUILT_IN)
+		pj->origin = ENERGY_ERT_PARTLY;
+}
+
+static void apply(const struct table *table, struct level *level)
+{
+	if (level->kind == LEVEL_COMPUTE) {
+		apply_to_compute(table, level);
+	} else {
+		apply_exact(table, level->cluster_size, &level->pj);
+		apply_timeloop(table, &level->timeloop_pj);
+	}
+}
+
+/* The names, quoted; those beyond LISTED_MOST are counted. */
+static const char *list(struct arena *arena, const char *const *names, size_t count)
+{
+	struct text text = text_open(arena);
+	for (size_t i = 0; i < count && i < LISTED_MOST; i++)
+		text_add(&text, "%s'%s'", i ? ", " : "", names[i]);
+	if (count > LISTED_MOST)
+		text_add(&text, " and %zu more", count - LISTED_MOST);
+	return text_read(&text);
+}
+
+static bool has_energies(const struct level *level)
+{
+	return level->kind != LEVEL_CONTAINER;
+}
+
+/* Levels without a table, and tables without a level, in one note; an error if no table has a
+ * level. */
+static void tell_rest(const struct ert *ert, struct span span)
+{
+	struct arena *arena = ert->reading->arena;
+	const char *lacking[ARCH_LEVELS_MOST + 1] = {NULL};
+	size_t count = 0, served = 0;
+	for (int r = 0; r < ert->arch->level_count; r++) {
+		const struct level *level = &ert->arch->levels[r];
+		served += has_energies(level) && ert->named[r];
+		if (has_energies(level) && !ert->named[r] && level->pj.origin == ENERGY_BUILT_IN)
+			lacking[count++] = level->name;
+	}
+	const char *others = list(arena, ert->others.at, ert->others.count);
+	const char *near = NULL;
+	for (size_t i = 0; i < ert->others.count && i < LISTED_MOST && !near; i++)
+		near = suggest(level_name(arena, ert->others.at[i]), lacking);
+	const char *hint = near ? arena_format(arena, "; did you mean '%s'?", near) : "";
+	if (ert->others.count && !served)
+		diag_error(ert->reading->diag, span, "no table of the ERT names a level: %s%s",
+			others, hint);
+	else if (count && ert->others.count)
+		diag_note(ert->reading->diag, span,
+			"the ERT has no table for %s: energies there are built in; tables of no "
+			"level are skipped: %s%s",
+			list(arena, lacking, count), others, hint);
+	else if (count)
+		diag_note(ert->reading->diag, span,
+			"the ERT has no table for %s: energies there are built in",
+			list(arena, lacking, count));
+	else if (ert->others.count)
+		diag_note(ert->reading->diag, span, "tables of no level are skipped: %s", others);
+}
+
+const struct arch *ert_read(
+	const struct reading *reading, const struct node *node, const struct arch *arch)
+{
+	struct ert ert = {.reading = reading, .arch = arch};
+	size_t errors = diag_errors(reading->diag);
+	struct reader map;
+	if (!reader_open(&map, reading, node, "ERT"))
+		return NULL;
+	read_node(&map, "version", OPTIONAL);
+	const struct node *tables = read_node(&map, "tables", REQUIRED);
+	reader_done_lenient(&map);
+	if (tables)
+		read_tables(&ert, tables);
+	if (diag_errors(reading->diag) == errors)
+		tell_rest(&ert, tables->span);
+	if (diag_errors(reading->diag) > errors)
+		return NULL;
+	struct arch *other = arena_copy(reading->arena, arch, sizeof *arch);
+	for (size_t i = 0; i < ert.tables.count; i++)
+		if (has_energies(&other->levels[ert.tables.at[i].level]))
+			apply(&ert.tables.at[i], &other->levels[ert.tables.at[i].level]);
+	return other;
+}

@@ -1,0 +1,163 @@
+#include "model/machine/layout.h"
+
+#include "base/number.h"
+
+/* What is stored alike is of one kind on the device. */
+static enum dtype stored_kind(enum dtype dtype)
+{
+	switch (dtype) {
+	case DTYPE_BOOL:
+		return DTYPE_FP16;
+	case DTYPE_INT64:
+		return DTYPE_INT32;
+	default:
+		return dtype;
+	}
+}
+
+/* Also that every step of stride_map will be a number: at most the elements times a stick's. */
+static bool find_host_strides(struct layout *layout)
+{
+	int64_t stride = 1, most;
+	for (int h = layout->host_rank - 1; h >= 0; h--) {
+		if (layout->host_size[h] < 1)
+			return false;
+		layout->host_stride[h] = stride;
+		if (!number_mul(stride, layout->host_size[h], &stride))
+			return false;
+	}
+	return number_mul(stride, layout->per_stick, &most);
+}
+
+/* `order` with its -1 taken off must name every host dimension once. */
+static bool order_is_permutation(const int *order, int count, int host_rank)
+{
+	unsigned seen = 0;
+	if (count > 0 && order[count - 1] == -1)
+		count--;
+	if (count != host_rank)
+		return false;
+	for (int i = 0; i < count; i++) {
+		if (order[i] < 0 || order[i] >= host_rank || seen >> order[i] & 1)
+			return false;
+		seen |= 1u << order[i];
+	}
+	return true;
+}
+
+static void add_dimension(struct layout *layout, enum layout_part part, int h)
+{
+	int d = layout->rank++;
+	int64_t per_stick = layout->per_stick;
+	layout->part[d] = part;
+	layout->host_dim[d] = h;
+	layout->stride_map[d] = -1;
+	switch (part) {
+	case PART_SYNTHETIC:
+		layout->size[d] = 1;
+		return;
+	case PART_WHOLE:
+		layout->size[d] = layout->host_size[h];
+		break;
+	case PART_STICK_OUTER:
+		layout->size[d] = number_ceil_div(layout->host_size[h], per_stick);
+		break;
+	case PART_STICK_INNER:
+		layout->size[d] = per_stick;
+		break;
+	}
+	if (layout->host_size[h] > 1)
+		layout->stride_map[d] =
+			layout->host_stride[h] * (part == PART_STICK_OUTER ? per_stick : 1);
+}
+
+/* The whole dimensions of order[1 ..], the stick's outer half, order[0], the stick. */
+static void add_dimensions(struct layout *layout, const int *order, int count)
+{
+	int stick = layout->stick_dim;
+	for (int i = 1; i + 1 < count; i++)
+		add_dimension(layout, PART_WHOLE, order[i]);
+	add_dimension(layout, stick < 0 ? PART_SYNTHETIC : PART_STICK_OUTER, stick);
+	if (count > 1)
+		add_dimension(layout, PART_WHOLE, order[0]);
+	add_dimension(layout, stick < 0 ? PART_SYNTHETIC : PART_STICK_INNER, stick);
+	layout->size[layout->rank - 1] = layout->per_stick;
+}
+
+static bool count_sticks(struct layout *layout)
+{
+	layout->sticks = 1;
+	for (int d = 0; d + 1 < layout->rank; d++) {
+		if (!number_mul(layout->sticks, layout->size[d], &layout->sticks))
+			return false;
+	}
+	return number_mul(layout->sticks, STICK_BYTES, &layout->bytes);
+}
+
+bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,
+	int order_count, struct layout *out)
+{
+	static const int in_order[LAYOUT_HOST_RANK_MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct layout layout = {
+		.dtype = dtype,
+		.host_rank = host_rank,
+		.per_stick = dtype_per_stick(dtype),
+		.stick_dim = -1,
+	};
+	if (host_rank < 0 || host_rank > LAYOUT_HOST_RANK_MOST)
+		return false;
+	if (!order) {
+		order = in_order;
+		order_count = host_rank;
+	}
+	for (int h = 0; h < host_rank; h++)
+		layout.host_size[h] = host_size[h];
+	if (!order_is_permutation(order, order_count, host_rank) || !find_host_strides(&layout))
+		return false;
+	/* a stick along an extent of 1 holds one element: such a layout is as sparse as -1 */
+	int last = order_count > 0 ? order[order_count - 1] : -1;
+	layout.sparse = order_count > 1 && (last < 0 || host_size[last] == 1);
+	layout.stick_dim = layout.sparse ? -1 : last;
+	add_dimensions(&layout, order, order_count);
+	if (!count_sticks(&layout))
+		return false;
+	*out = layout;
+	return true;
+}
+
+int64_t layout_stick(const struct layout *layout, const int64_t *host, int *lane)
+{
+	int64_t stick = 0;
+	*lane = 0;
+	for (int d = 0; d < layout->rank; d++) {
+		int h = layout->host_dim[d];
+		int64_t at = 0;
+		switch (layout->part[d]) {
+		case PART_SYNTHETIC:
+			break;
+		case PART_WHOLE:
+			at = host[h];
+			break;
+		case PART_STICK_OUTER:
+			at = host[h] / layout->per_stick;
+			break;
+		case PART_STICK_INNER:
+			*lane = (int)(host[h] % layout->per_stick);
+			break;
+		}
+		if (d + 1 < layout->rank)
+			stick = stick * layout->size[d] + at;
+	}
+	return stick;
+}
+
+bool layout_equal(const struct layout *a, const struct layout *b)
+{
+	if (stored_kind(a->dtype) != stored_kind(b->dtype) || a->rank != b->rank)
+		return false;
+	for (int d = 0; d < a->rank; d++) {
+		if (a->size[d] != b->size[d] || a->stride_map[d] != b->stride_map[d])
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,65 @@
+#ifndef MODEL_LAYOUT_H
+#define MODEL_LAYOUT_H
+
+#include "model/machine/dtype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A device layout says where each element of a host array lies on the device.
+ *
+ * The host array is row-major over host_size[]; its elements have a linear
+ * index = sum over dims of coordinate * host_stride.  On the device the array
+ * is row-major over device_size[], whose last dimension is one stick.  A device
+ * dimension walks a host dimension whole, or its sticks (PART_STICK_OUTER:
+ * floor(h / per_stick)), or the lanes of one stick (PART_STICK_INNER: h mod
+ * per_stick), or nothing (PART_SYNTHETIC: the stick of a sparse layout, which
+ * stores one element per stick).  The rule is that of torch-spyre's
+ * SpyreTensorLayout.
+ *
+ * stride_map[d] is the number of host elements advanced per step of device
+ * dimension d, -1 for synthetic and size-1 dimensions.
+ */
+enum {
+	LAYOUT_HOST_RANK_MOST = 8,
+	LAYOUT_RANK_MOST = 10, /* device dimensions */
+};
+
+enum layout_part { PART_SYNTHETIC, PART_WHOLE, PART_STICK_OUTER, PART_STICK_INNER };
+
+struct layout {
+	enum dtype dtype;
+	int host_rank;
+	int rank;      /* of the device: the last dimension is the stick */
+	int per_stick; /* elements in a stick */
+	bool sparse;   /* one element per stick */
+	int stick_dim; /* host dimension along the stick; -1 if sparse or rank 0 */
+	int64_t host_size[LAYOUT_HOST_RANK_MOST];
+	int64_t host_stride[LAYOUT_HOST_RANK_MOST]; /* elements */
+	int64_t size[LAYOUT_RANK_MOST];             /* of the device dimensions */
+	int64_t stride_map[LAYOUT_RANK_MOST];
+	enum layout_part part[LAYOUT_RANK_MOST];
+	int host_dim[LAYOUT_RANK_MOST]; /* which host dimension it walks; -1 synthetic */
+	int64_t sticks;                 /* product of size[0 .. rank-2] */
+	int64_t bytes;                  /* sticks * STICK_BYTES */
+};
+
+/*
+ * The device layout for a host array.  `order` lists host dimensions, stick
+ * dimension last; a last entry of -1 makes the layout sparse.  NULL means the
+ * dimensions in order, sparse when the last of two or more has extent 1.  The
+ * first dimension of `order` moves just inside the others: [512, 8, 240] fp16
+ * is stored as [8, 4, 512, 64].  False on overflow or an order that is no
+ * permutation.
+ */
+bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,
+	int order_count, struct layout *out);
+
+/* Stick number [0, sticks) and lane of the element at host coordinates. */
+int64_t layout_stick(const struct layout *layout, const int64_t *host, int *lane);
+
+bool layout_equal(const struct layout *a, const struct layout *b); /* same bytes, same places */
+
+#endif

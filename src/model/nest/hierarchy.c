@@ -1,0 +1,350 @@
+#include "model/nest/hierarchy.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/nest/domain.h"
+
+#include <math.h>
+
+/* A hierarchy in the making, outermost level first; it is turned round at the end. */
+struct making {
+	struct arena *arena;
+	struct diag *diag;
+	const struct arch *arch;
+	const struct shape *shape;
+	struct hierarchy *hierarchy;
+	int compute, trivial; /* rows: the multipliers', and one without a fan-out */
+	int64_t mesh_x, mesh_y;
+	size_t errors;
+};
+
+#define WRONG(making, span, ...) diag_error((making)->diag, span, __VA_ARGS__)
+
+static bool fans_out(const struct level *level)
+{
+	return level->fanout_x > 1 || level->fanout_y > 1;
+}
+
+/* One compute level, innermost, and a storage around it. */
+static bool find_compute(struct making *making)
+{
+	const struct arch *arch = making->arch;
+	int storages = 0;
+	making->compute = making->trivial = -1;
+	for (int r = 0; r < arch->level_count; r++) {
+		const struct level *level = &arch->levels[r];
+		storages += level->kind == LEVEL_STORAGE;
+		if (!fans_out(level))
+			making->trivial = r;
+		if (making->compute >= 0) {
+			WRONG(making, level->span,
+				level->kind == LEVEL_COMPUTE
+					? "'%s' and '%s' both compute; one einsum runs on one of "
+					  "them"
+					: "'%s' stands inside '%s', which computes",
+				level->name, arch->levels[making->compute].name);
+			return false;
+		}
+		if (level->kind == LEVEL_COMPUTE)
+			making->compute = r;
+	}
+	if (making->compute < 0)
+		WRONG(making, arch->span, "no level of the machine computes");
+	if (!storages)
+		WRONG(making, arch->span, "no level of the machine stores");
+	int outermost = domain_outermost(arch);
+	if (outermost >= 0 && arch->levels[outermost].no_room)
+		WRONG(making, arch->levels[outermost].span,
+			"level '%s' is the outermost that stores, and it has no room",
+			arch->levels[outermost].name);
+	if (making->trivial < 0)
+		WRONG(making, arch->span,
+			"every level fans out; put a container that does not around the outermost");
+	return making->compute >= 0 && storages && making->trivial >= 0;
+}
+
+static void take_scales(struct making *making, const struct level *level, struct nest_level *nest)
+{
+	const struct shape *shape = making->shape;
+	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
+	for (int t = 0; t < shape->space_count; t++) {
+		nest->rate_scale[t] = 1;
+		names[t] = shape->spaces[t].name;
+	}
+	for (size_t i = 0; i < level->scale_count; i++) {
+		const struct space_scale *scale = &level->scales[i];
+		int t = shape_space(shape, scale->space);
+		const char *near = t < 0 ? suggest(scale->space, names) : NULL;
+		if (t >= 0)
+			nest->rate_scale[t] = scale->scale;
+		else
+			WRONG(making, scale->span, "the problem has no dataspace '%s'%s%s%s",
+				scale->space, near ? "; did you mean '" : "", near ? near : "",
+				near ? "'?" : "");
+	}
+}
+
+/* The next level inwards; it keeps nothing and has no limits. */
+static struct nest_level *add_level(struct making *making, const char *name, int row)
+{
+	struct hierarchy *hierarchy = making->hierarchy;
+	if (hierarchy->level_count == ARCH_LEVELS_MOST) {
+		if (diag_errors(making->diag) == making->errors)
+			WRONG(making, making->arch->span,
+				"the machine has more than %d levels, fan-outs of components "
+				"counted",
+				ARCH_LEVELS_MOST);
+		return NULL;
+	}
+	struct nest_level *nest = &hierarchy->levels[hierarchy->level_count++];
+	*nest = (struct nest_level){.name = name,
+		.row = row,
+		.block_row = making->trivial,
+		.mesh_x = making->mesh_x,
+		.mesh_y = making->mesh_y,
+		.fanout_x = 1,
+		.fanout_y = 1,
+		.multiple_buffering = 1,
+		.word_bits = 16,
+		.block_size = 1,
+		.cluster_size = 1,
+		.reduces = true,
+		.read_rate = {0, 1},
+		.write_rate = {0, 1},
+		.shared_rate = {0, 1}};
+	for (int t = 0; t < making->shape->space_count; t++)
+		nest->rate_scale[t] = 1;
+	return nest;
+}
+
+static struct ratio rate(struct ratio words)
+{
+	return words.num ? words : (struct ratio){0, 1};
+}
+
+static void take_storage(struct making *making, const struct level *level, struct nest_level *nest)
+{
+	nest->storage = true;
+	nest->entries = level->entries;
+	nest->no_room = level->no_room;
+	nest->multiple_buffering = level->multiple_buffering;
+	nest->least_utilization = level->least_utilization;
+	nest->word_bits = level->word_bits;
+	nest->block_size = level->block_words;
+	nest->cluster_size = level->cluster_size;
+	nest->read_rate = rate(level->read_words);
+	nest->write_rate = rate(level->write_words);
+	nest->shared_rate = rate(level->shared_words);
+	nest->fill_cycles = level->fill_cycles;
+	nest->drain_cycles = level->drain_cycles;
+	nest->hop_pj = level->hop_pj;
+	nest->router_pj = level->router_pj;
+	nest->reduces = level->reduces;
+	take_scales(making, level, nest);
+	if (!level->entries)
+		return;
+	nest->size = level->entries;
+	if (level->multiple_buffering != 1)
+		nest->size = (int64_t)floor((double)level->entries / level->multiple_buffering);
+	if (!nest->size)
+		WRONG(making, level->span,
+			"level '%s' holds no word: %lld of them, buffered %.10g times", level->name,
+			(long long)level->entries, level->multiple_buffering);
+}
+
+static void fan_out(struct making *making, const struct level *level)
+{
+	if (!number_mul(making->mesh_x, level->fanout_x, &making->mesh_x) ||
+		!number_mul(making->mesh_y, level->fanout_y, &making->mesh_y))
+		WRONG(making, level->span, "level '%s' has too many instances", level->name);
+}
+
+/* In the older form the block below a level is what the next one inwards is more. */
+static void fill_block(struct making *making, int row)
+{
+	const struct level *level = &making->arch->levels[row];
+	struct hierarchy *hierarchy = making->hierarchy;
+	fan_out(making, level);
+	if (!hierarchy->level_count) {
+		if (fans_out(level))
+			WRONG(making, level->span,
+				"level '%s' is the outermost and there are %lld of it; the nest "
+				"begins in one",
+				level->name, (long long)level->instances);
+		return;
+	}
+	struct nest_level *around = &hierarchy->levels[hierarchy->level_count - 1];
+	around->block_row = row;
+	around->fanout_x = level->fanout_x;
+	around->fanout_y = level->fanout_y;
+	around->systolic = level->systolic;
+}
+
+/* In v0.4 what fans out has a level of its own around it, which keeps nothing. */
+static void add_fanout(struct making *making, int row)
+{
+	const struct level *level = &making->arch->levels[row];
+	if (!fans_out(level))
+		return;
+	/* A component's own temporal loops run inside: the multipliers' row has none. */
+	struct nest_level *nest =
+		add_level(making, arena_format(making->arena, "inter_%s_spatial", level->name),
+			level->kind == LEVEL_CONTAINER && !level->device ? row : making->compute);
+	if (!nest)
+		return;
+	nest->block_row = row;
+	nest->fanout_x = level->fanout_x;
+	nest->fanout_y = level->fanout_y;
+	nest->systolic = level->systolic;
+	nest->hop_pj = level->hop_pj;
+	nest->router_pj = level->router_pj;
+	fan_out(making, level);
+}
+
+static void add_row(struct making *making, int row)
+{
+	const struct level *level = &making->arch->levels[row];
+	struct hierarchy *hierarchy = making->hierarchy;
+	if (making->arch->tree)
+		fill_block(making, row);
+	else
+		add_fanout(making, row);
+	if (row == making->compute) {
+		hierarchy->compute_name = level->name;
+		hierarchy->compute_row = row;
+		hierarchy->compute_mesh_x = making->mesh_x;
+		hierarchy->compute_mesh_y = making->mesh_y;
+	} else if (level->kind == LEVEL_STORAGE || level->device) {
+		struct nest_level *nest = add_level(making, level->name, row);
+		if (nest && level->kind == LEVEL_STORAGE)
+			take_storage(making, level, nest);
+	}
+}
+
+static void turn_round(struct hierarchy *hierarchy)
+{
+	for (int i = 0, j = hierarchy->level_count - 1; i < j; i++, j--) {
+		struct nest_level level = hierarchy->levels[i];
+		hierarchy->levels[i] = hierarchy->levels[j];
+		hierarchy->levels[j] = level;
+	}
+}
+
+/* A reduce ring joins the instances of the core level. */
+static void find_rings(struct making *making)
+{
+	const struct arch *arch = making->arch;
+	struct hierarchy *hierarchy = making->hierarchy;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		hierarchy->levels[i].ring = arch->reduce_ring.present && arch->reduce_ring.sum &&
+					    arch->core >= 0 &&
+					    hierarchy->levels[i].block_row == arch->core;
+}
+
+static void find_gates(struct making *making)
+{
+	struct hierarchy *hierarchy = making->hierarchy;
+	const char *names[ARCH_LEVELS_MOST + 1] = {NULL};
+	for (int i = 0; i < hierarchy->level_count; i++)
+		names[i] = hierarchy->levels[i].name;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		struct nest_level *nest = &hierarchy->levels[i];
+		const struct level *level = &making->arch->levels[nest->row];
+		nest->gated_at = i;
+		if (!nest->storage || !level->gated_at)
+			continue;
+		for (int g = 0; g < hierarchy->level_count; g++)
+			if (text_equal(names[g], level->gated_at))
+				nest->gated_at = g;
+		if (nest->gated_at != i || text_equal(nest->name, level->gated_at))
+			continue;
+		const char *near = suggest(level->gated_at, names);
+		WRONG(making, level->span,
+			"level '%s' is power gated at '%s', which is no level%s%s%s", level->name,
+			level->gated_at, near ? "; did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
+	}
+}
+
+static const char *block_name(const struct making *making, const struct nest_level *nest)
+{
+	return making->arch->levels[nest->block_row].name;
+}
+
+/* The blocks of the array, from the innermost level outwards; what stores or fans out otherwise
+ * must not lie between them. */
+static void find_array(struct making *making)
+{
+	struct hierarchy *hierarchy = making->hierarchy;
+	const char *between = NULL;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *nest = &hierarchy->levels[i];
+		bool begun = hierarchy->array_end > 0;
+		if (nest->systolic && between) {
+			WRONG(making, making->arch->levels[nest->block_row].span,
+				"'%s' and '%s' are both systolic, and '%s' lies between them; a "
+				"machine has one systolic array",
+				block_name(making, nest),
+				block_name(making, &hierarchy->levels[hierarchy->array_inner]),
+				between);
+			return;
+		}
+		if (nest->systolic) {
+			hierarchy->array_inner = begun ? hierarchy->array_inner : i;
+			hierarchy->array_end = i + 1;
+		} else if (begun && !between && nest->fanout_x * nest->fanout_y > 1) {
+			between = block_name(making, nest);
+		}
+		if ((begun || nest->systolic) && !between && nest->storage)
+			between = nest->name;
+	}
+	for (int i = 0; i < hierarchy->array_inner; i++)
+		hierarchy->array_overlaps |= hierarchy->levels[i].storage;
+	for (int i = 0; i < hierarchy->array_inner; i++)
+		hierarchy->array_overlaps &= !hierarchy->levels[i].storage ||
+					     hierarchy->levels[i].multiple_buffering >= 2;
+}
+
+struct hierarchy *hierarchy_make(
+	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
+{
+	struct hierarchy *hierarchy = arena_new(arena, struct hierarchy);
+	struct making making = {.arena = arena,
+		.diag = diag,
+		.arch = arch,
+		.shape = shape,
+		.hierarchy = hierarchy,
+		.mesh_x = 1,
+		.mesh_y = 1,
+		.errors = diag_errors(diag)};
+	if (!find_compute(&making))
+		return NULL;
+	for (int r = 0; r <= making.compute; r++)
+		add_row(&making, r);
+	turn_round(hierarchy);
+	find_gates(&making);
+	find_rings(&making);
+	find_array(&making);
+	hierarchy->clock_ns = 1e9 / ratio_double(arch->clock_hz);
+	hierarchy_price(hierarchy, arena, arch, COUNTING_EXACT);
+	return diag_errors(diag) == making.errors ? hierarchy : NULL;
+}
+
+int hierarchy_level(const struct hierarchy *hierarchy, int row)
+{
+	for (int i = 0; i < hierarchy->level_count; i++)
+		if (hierarchy->levels[i].row == row && row != hierarchy->compute_row)
+			return i;
+	return -1;
+}
+
+bool hierarchy_flagged(const struct hierarchy *hierarchy)
+{
+	unsigned flags = 0;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		flags |= level->no_temporal_reuse | level->rmw_first_update | level->no_coalesce |
+			 level->no_spatial_reuse | level->no_link_transfer;
+	}
+	return flags;
+}

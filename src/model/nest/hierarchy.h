@@ -1,0 +1,102 @@
+#ifndef MODEL_HIERARCHY_H
+#define MODEL_HIERARCHY_H
+
+#include "model/machine/arch.h"
+#include "model/machine/mapping.h"
+#include "model/nest/shape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A machine as the loop-nest model sees it: storage levels from the innermost
+ * outwards, in words, made once from an architecture and a shape.  Block i is
+ * the fan-out below level i: instances of level i-1 (or multipliers, for i = 0)
+ * in one instance of level i.
+ *
+ * In v0.4 everything with a fan-out, container or component, has a level around
+ * it that keeps nothing, which Timeloop's front end calls inter_NAME_spatial;
+ * containers without a fan-out do not appear.  The older form has the blocks
+ * between its levels, and `dummy_storage` where such a level is wanted.
+ *
+ * A level always names a row with temporal and one with spatial factors.  Where
+ * there is nothing to say it names a row of factors 1: the multipliers' row for
+ * the temporal loops of a component's fan-out, any row without a fan-out for a
+ * block of one.
+ */
+enum counting { COUNTING_EXACT, COUNTING_TIMELOOP };
+
+enum nest_action { NEST_READ, NEST_FILL, NEST_UPDATE, NEST_ACTIONS };
+
+struct nest_level {
+	const char *name;
+	int row;       /* level of the architecture: mapping.rows[row] has the temporal loops */
+	int block_row; /* row whose spatial factors are the block below this level */
+	bool storage;  /* false: only fans out */
+	int64_t mesh_x, mesh_y;     /* instances in the machine, along X and Y */
+	int64_t fanout_x, fanout_y; /* of the block below */
+	bool systolic;              /* the block below is a part of the systolic array */
+	bool ring; /* a reduce ring joins the children of the block below, and adds their sums */
+
+	int64_t size; /* words an instance may hold: floor(entries / multiple_buffering); 0: unlimited */
+	int64_t entries; /* words, before multiple buffering; 0: unlimited */
+	bool no_room;    /* size and entries are 0 and mean it: nothing can be kept here */
+	double multiple_buffering;
+	double least_utilization; /* tiles must fill this part of size */
+	int64_t word_bits;
+	int64_t block_size;   /* words per access */
+	int64_t cluster_size; /* instances that one access serves */
+
+	/* words per cycle and instance; 0/1: unlimited */
+	struct ratio read_rate, write_rate, shared_rate;
+	double rate_scale[SHAPE_SPACES_MOST]; /* per_dataspace_bandwidth_consumption_scale, 1 */
+
+	double pj[NEST_ACTIONS]; /* per access of a block */
+	double leak_pj;          /* per instance and cycle */
+	int gated_at; /* level whose instances switch this one's off; its own index if none */
+	/* Latency of the network, added to the cycles of a mapping, before and after the work. */
+	int64_t fill_cycles, drain_cycles;
+	double hop_pj, router_pj; /* of the network below, per word and hop / router; 0 */
+	bool reduces;             /* it adds to a sum that it holds by itself */
+	const char
+		*energy_source; /* "ERT", "the architecture", "built-in, ..."; NULL: no storage */
+
+	/* Flags by dataspace, bit t: see specs/counting.md. */
+	uint8_t no_temporal_reuse, rmw_first_update, no_coalesce; /* of this level */
+	uint8_t no_spatial_reuse, no_link_transfer;               /* of the block below */
+};
+
+struct hierarchy {
+	int level_count;                            /* storage levels and fan-outs */
+	struct nest_level levels[ARCH_LEVELS_MOST]; /* innermost first */
+	/* The blocks of the systolic array, array_end - 1 the outermost; no level between them stores.
+	 * array_end 0: there is none. */
+	int array_inner, array_end;
+	bool dummy_loops;    /* mapspaces give dummy levels temporal loops, as Timeloop's do */
+	bool array_overlaps; /* PEs buffer everything twice: passes follow one another */
+	const char *compute_name;
+	int compute_row;
+	int64_t compute_mesh_x, compute_mesh_y;
+	double compute_pj;        /* per multiply-add */
+	double least_parallelism; /* utilization / parallelism constraint, 0 */
+	double clock_ns;          /* of a cycle */
+	/* Of the multipliers, and of all, with the levels' names where they differ. */
+	const char *compute_energy_source, *energy_source;
+};
+
+/* NULL after complaining: no storage, no compute level, a fan-out that does not come out even.
+ * Its energies are those of `exact` counting. */
+struct hierarchy *hierarchy_make(
+	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag);
+
+/* Gives a machine the energies of a counting, and says where they come from. */
+void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const struct arch *arch,
+	enum counting counting);
+
+/* The level of an architecture row; -1 if the row is none. */
+int hierarchy_level(const struct hierarchy *hierarchy, int row);
+
+/* Whether some level has a flag for some dataspace. */
+bool hierarchy_flagged(const struct hierarchy *hierarchy);
+
+#endif

@@ -1,0 +1,78 @@
+#ifndef MODEL_NEST_SCORE_H
+#define MODEL_NEST_SCORE_H
+
+#include "model/nest/hierarchy.h"
+
+/*
+ * What a nest costs: integer counts first, then time and energy derived from
+ * them.  cost/ and sim/ both fill these structs, by different roads.
+ */
+extern const char *const counting_names[]; /* "exact", "timeloop", NULL */
+
+/* Words of one dataspace at one level, all instances together. */
+struct nest_count {
+	/* Words of the largest tile; 0 where it is not kept.  Exactly, at the home: all words that
+	 * come into an instance's tile. */
+	int64_t capacity;
+	int64_t reads, fills, updates;
+	int64_t links; /* of reads and of fills: handed on between neighbours */
+};
+
+struct nest_counts {
+	int64_t computes;
+	int64_t compute_cycles;
+	int64_t array_cycles; /* that a systolic array takes longer: loads, fill and drain skew */
+	int64_t utilized_computes;          /* multipliers that ever work */
+	int64_t utilized[ARCH_LEVELS_MOST]; /* instances that ever have work, by level */
+	struct nest_count at[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST]; /* by level, dataspace */
+	/* Words x hops, and words x routers, of the network below each level; only of `timeloop`
+	 * counting, and where some network has a price.  `exact` derives them from the counts. */
+	double hops[ARCH_LEVELS_MOST], routers[ARCH_LEVELS_MOST];
+};
+
+bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct nest_counts *a, const struct nest_counts *b);
+
+/* What one of `instances` (at least 1) has of a total: "3", or exactly "7/2". */
+const char *nest_share_text(struct arena *arena, int64_t total, int64_t instances);
+
+enum nest_verdict {
+	NEST_FITS,
+	NEST_FACTORS,     /* the bounds of a dimension do not make its extent */
+	NEST_FANOUT,      /* more instances mapped than there are */
+	NEST_CAPACITY,    /* a tile exceeds its level */
+	NEST_UTILIZATION, /* tiles too small, or too few multipliers busy */
+	NEST_SUMS_APART,  /* exactly: instances of a home end with a part of a sum each */
+	NEST_HOMELESS,    /* a dataspace is kept nowhere */
+	NEST_OVERFLOW,    /* a count does not fit an int64_t */
+	NEST_MEANINGLESS, /* Timeloop's rules give a count below 0, or beyond its doubles: 2^53 */
+	NEST_UNCOUNTABLE, /* exact counting does not cover it: see the end of specs/counting.md */
+};
+
+struct nest_score {
+	enum nest_verdict verdict;
+	int level, dimension, space; /* where the verdict applies; -1: nowhere in particular */
+	int64_t asked, given;        /* of the verdict: words, instances, or factors */
+	int64_t cycles;
+	int64_t level_cycles[ARCH_LEVELS_MOST]; /* what each level needs alone */
+	double level_pj[ARCH_LEVELS_MOST];      /* accesses + leakage */
+	double space_pj[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
+	double leak_pj[ARCH_LEVELS_MOST];
+	double network_pj[ARCH_LEVELS_MOST]; /* of the block below; 0 unless given */
+	double compute_pj;
+	double energy_pj;
+	double utilization; /* 0 to 1: computes / (cycles * multipliers of the machine) */
+};
+
+/* Whether counts come with a verdict. */
+static inline bool nest_verdict_counts(enum nest_verdict verdict)
+{
+	return verdict == NEST_FITS || verdict == NEST_CAPACITY || verdict == NEST_UTILIZATION ||
+	       verdict == NEST_SUMS_APART;
+}
+
+/* The verdict in a sentence, with names; NULL for NEST_FITS. */
+const char *nest_verdict_text(struct arena *arena, const struct hierarchy *hierarchy,
+	const struct shape *shape, const struct nest_score *score);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef MODEL_NETWORK_H
+#define MODEL_NETWORK_H
+
+#include "model/nest/shape.h"
+
+/*
+ * A list of layers, each one problem that occurs a number of times:
+ *
+ *	network:
+ *	  name: small
+ *	  shapes:
+ *	    conv:
+ *	      dimensions: [C, M, R, P]
+ *	      data_spaces: [...]
+ *	  layers:
+ *	  - {name: first, shape: conv, instance: {C: 3, M: 16, R: 3, P: 32}}
+ *	  - {name: more, count: 4, shape: conv, instance: {C: 16, M: 16, R: 3, P: 32}}
+ *
+ * A layer has the keys of a `problem:` (model/nest/shape.h), and `name` and `count`; its `shape` may
+ * be a word, a key of `shapes`.  Layers of equal shape and extents are one problem, whatever
+ * they are called.  Nothing flows from one to the next: they are independent.
+ */
+enum { NETWORK_LAYERS_MOST = 4096, NETWORK_NAME_MOST = 100 };
+#define NETWORK_COUNT_MOST ((int64_t)1 << 31)
+
+struct layer {
+	const char *name; /* letters, digits, '_', '-', '.'; of one layer only */
+	int64_t count;    /* how often it occurs: 1 .. 2^31 */
+	const struct shape *shape;
+	size_t same_as; /* the first layer that is the same problem; itself if it is the first */
+	struct span span;
+};
+
+struct network {
+	const char *name;
+	size_t layer_count;
+	struct layer *layers;
+	size_t distinct; /* layers that are the same as none before */
+	struct span span;
+};
+
+/* NULL after complaining. */
+const struct network *network_read(const struct reading *reading, const struct node *node);
+
+/* Of all layers together. */
+int64_t network_occurrences(const struct network *network);
+
+/* What a layer takes, so many times: a point of its frontier. */
+struct layer_choice {
+	const char *layer;
+	int64_t count;
+	size_t point; /* from 1 */
+	const char *file, *mapping;
+};
+
+/* A `plan:` of a network, for people and scripts. */
+const char *network_plan_write(struct arena *arena, const char *network, const char *architecture,
+	const struct layer_choice *choices, size_t count);
+
+#endif

@@ -1,0 +1,118 @@
+#ifndef MODEL_SHAPE_H
+#define MODEL_SHAPE_H
+
+#include "base/diag.h"
+#include "model/graph/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One einsum as the loop-nest model sees it: dimensions with extents, and
+ * dataspaces whose ranks are sums of coefficient * dimension.  Timeloop calls it
+ * the problem's shape and instance.  Every point of the iteration space is one
+ * multiply-add into the written dataspace.
+ *
+ * Dimension d of a shape is loop d of a mapping's rows, dataspace t its operand t.
+ */
+enum {
+	SHAPE_DIMENSIONS_MOST = OP_LOOPS_MOST,
+	SHAPE_SPACES_MOST = OP_READS_MOST + 1,
+	SHAPE_RANKS_MOST = LAYOUT_HOST_RANK_MOST,
+	SHAPE_COEFFICIENTS_MOST = 32,
+};
+#define SHAPE_EXTENT_MOST ((int64_t)1 << 31)
+
+/* index = sum of coefficient[d] * index of dimension d; coefficients >= 0 */
+struct shape_rank {
+	int64_t coefficient[SHAPE_DIMENSIONS_MOST];
+};
+
+struct dataspace {
+	const char *name;
+	bool written; /* read_write: true */
+	int rank_count;
+	struct shape_rank ranks[SHAPE_RANKS_MOST];
+	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
+	int64_t word_bits; /* of an element; 0: whatever a level's words are */
+	struct span span;
+};
+
+struct dimension {
+	const char *name;
+	int64_t extent; /* 1 .. 2^31 */
+	struct span span;
+};
+
+struct shape {
+	const char *name;
+	int dimension_count, space_count;
+	struct dimension dimensions[SHAPE_DIMENSIONS_MOST];
+	struct dataspace spaces[SHAPE_SPACES_MOST];
+	struct span span;
+};
+
+/* Index by name; -1 if there is none. */
+int shape_dimension(const struct shape *shape, const char *name);
+int shape_space(const struct shape *shape, const char *name);
+
+/* Multiply-adds; false when they do not fit. */
+bool shape_computes(const struct shape *shape, int64_t *out);
+
+/* Fills `relevant` of every dataspace from its ranks. */
+void shape_finish(struct shape *shape);
+
+/* Whether a written dataspace has a rank that adds two dimensions, so that its tiles overlap. */
+bool shape_writes_overlap(const struct shape *shape);
+
+/*
+ * Reads a `problem:`
+ *
+ *	problem:
+ *	  shape:
+ *	    name: conv
+ *	    dimensions: [C, K, R, P]
+ *	    coefficients: [{name: stride, default: 1}]
+ *	    data_spaces:
+ *	    - {name: Weights, projection: [[[C]], [[K]], [[R]]]}
+ *	    - {name: Inputs, projection: [[[C]], [[R], [P, stride]]]}
+ *	    - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}
+ *	  instance: {C: 2, K: 4, R: 3, P: 16, stride: 2}
+ *
+ * A projection lists ranks, a rank terms that are added, a term one dimension and
+ * the coefficients that multiply it.  Brackets that add nothing may be left out
+ * ([C, [R, [P, stride]]]); a rank or a term may be text ("R + stride*P"); a map of
+ * named ranks counts as the list of its values.  The older forms read too: extents
+ * beside `shape` instead of under `instance`, the shape's keys beside `instance`,
+ * `data-spaces` and `read-write`.  `shape` may be the name of a shape of Timeloop's
+ * (model/nest/shape_named.h), and a problem with no shape at all has cnn-layer's.  Exactly
+ * one dataspace is written.  Keys that nothing reads are noted where the reading has
+ * an `unread`.  NULL after complaining.
+ */
+struct arena;
+struct reading;
+struct node;
+const struct shape *shape_read(const struct reading *reading, const struct node *node);
+
+/* The same of a map that is open, and of which the caller has read keys of its own.  `shape` may be
+ * a word: a key of `shapes` (NULL: there are none), or the name of a shape of Timeloop's. */
+struct reader;
+const struct shape *shape_read_open(struct reader *map, const struct node *shapes);
+
+/* The same dimensions and dataspaces in the same order; names of the shapes themselves apart. */
+bool shape_equal(const struct shape *a, const struct shape *b);
+
+/* A `problem:` that reads as this shape, without coefficients by name. */
+const char *shape_write(struct arena *arena, const struct shape *shape);
+
+/*
+ * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
+ * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are no loop nest of
+ * this kind: opaque ones, restickifies, indices that run backwards.
+ */
+struct arch;
+struct mapping;
+const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping);
+
+#endif

@@ -1,0 +1,97 @@
+#include "model/recurrence/recurrence.h"
+
+bool recurrence_holds(const struct recurrence *recurrence, const int64_t *point)
+{
+	for (int i = 0; i < recurrence->loop_count; i++) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (point[i] < loop->least || point[i] - loop->least >= loop->extent)
+			return false;
+	}
+	return term_holds(recurrence->domain, point);
+}
+
+static bool step(const struct recurrence *recurrence, int64_t *point)
+{
+	for (int i = recurrence->loop_count - 1; i >= 0; i--) {
+		const struct recurrence_loop *loop = &recurrence->loops[i];
+		if (++point[i] - loop->least < loop->extent)
+			return true;
+		point[i] = loop->least;
+	}
+	return false;
+}
+
+bool recurrence_first(const struct recurrence *recurrence, int64_t *point)
+{
+	for (int i = 0; i < recurrence->loop_count; i++)
+		point[i] = recurrence->loops[i].least;
+	return term_holds(recurrence->domain, point) || recurrence_next(recurrence, point);
+}
+
+bool recurrence_next(const struct recurrence *recurrence, int64_t *point)
+{
+	while (step(recurrence, point))
+		if (term_holds(recurrence->domain, point))
+			return true;
+	return false;
+}
+
+int64_t recurrence_box(const struct recurrence *recurrence)
+{
+	int64_t points = 1;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		if (!number_mul(points, recurrence->loops[i].extent, &points))
+			return INT64_MAX;
+	return points;
+}
+
+bool recurrence_producer(const struct recurrence *recurrence, const struct dependence *dependence,
+	const int64_t *consumer, int64_t *producer)
+{
+	for (int i = 0; i < recurrence->loop_count; i++)
+		producer[i] = consumer[i] - dependence->vector[i];
+	return recurrence_holds(recurrence, consumer) && recurrence_holds(recurrence, producer) &&
+	       term_holds(dependence->when, consumer);
+}
+
+bool recurrence_writes(const struct stream *output, const int64_t *point)
+{
+	const struct term *body = output->body;
+	bool bare = body->kind == TERM_SELECT && !body->of[2];
+	return !bare || term_holds(body->of[0], point);
+}
+
+/* Inputs and the stream itself at other points, one of them chosen by conditions. */
+static bool is_copy(const struct recurrence *recurrence, int stream, const struct term *body)
+{
+	switch (body->kind) {
+	case TERM_NUMBER:
+		return true;
+	case TERM_STREAM:
+		return body->index == stream ||
+		       recurrence->streams[body->index].kind == STREAM_INPUT;
+	case TERM_SELECT:
+		return is_copy(recurrence, stream, body->of[1]) &&
+		       is_copy(recurrence, stream, body->of[2]);
+	default:
+		return false;
+	}
+}
+
+uint32_t recurrence_copies(const struct recurrence *recurrence)
+{
+	uint32_t copies = 0;
+	for (int s = 0; s < recurrence->stream_count; s++)
+		if (recurrence->streams[s].kind == STREAM_RECURRENT &&
+			is_copy(recurrence, s, recurrence->streams[s].body))
+			copies |= UINT32_C(1) << s;
+	return copies;
+}
+
+bool projection_has_lanes(const struct projection *projection)
+{
+	bool any = false;
+	for (int r = 0; r < RECURRENCE_LOOPS_MOST; r++)
+		any |= projection->lanes[r] != 0;
+	return any;
+}

@@ -1,0 +1,317 @@
+#include "model/recurrence/recurrence_einsum.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "model/recurrence/recurrence_derivation.h"
+#include "model/recurrence/recurrence_equations.h"
+#include "model/recurrence/recurrence_term.h"
+
+#include <string.h>
+
+/* A name that neither a loop nor a stream has. */
+static const char *own_name(const struct derivation *to, const char *name)
+{
+	while (recurrence_loop_named(to->recurrence, name) >= 0 ||
+		recurrence_stream_named(to->recurrence, name) >= 0)
+		name = arena_format(to->arena, "%s_", name);
+	return name;
+}
+
+static int add_stream(struct derivation *to, const struct recurrence_operand *operand,
+	enum stream_kind kind, const char *name)
+{
+	struct recurrence *recurrence = to->recurrence;
+	struct stream *stream = &recurrence->streams[recurrence->stream_count];
+	*stream = (struct stream){.name = name,
+		.kind = kind,
+		.rank = kind == STREAM_RECURRENT ? recurrence->loop_count : operand->rank,
+		.span = operand->span};
+	return recurrence->stream_count++;
+}
+
+static bool depend(struct derivation *to, const struct recurrence_operand *operand, int stream,
+	const int64_t *vector, const struct term *when)
+{
+	return recurrence_depend(to->arena, to->recurrence, stream, vector, when, operand->span) ||
+	       derivation_refuse(to, "there are more than 64 dependences");
+}
+
+/* What an index comes to. */
+static const struct term *sum_of(struct arena *arena, const struct loop_sum *sum)
+{
+	const struct term *all = term_number(arena, (double)sum->constant);
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		if (sum->at[i])
+			all = term_make(arena, TERM_ADD, all,
+				term_make(arena, TERM_MULTIPLY,
+					term_number(arena, (double)sum->at[i]), term_loop(arena, i),
+					NULL),
+				NULL);
+	return all;
+}
+
+/* A loop is past what is shifted in before it; NULL: there is no such thing. */
+static const struct term *has_begun(struct derivation *to, int loop)
+{
+	if (to->least[loop] == to->recurrence->loops[loop].least)
+		return NULL;
+	return term_make(to->arena, TERM_AT_MOST, term_number(to->arena, (double)to->least[loop]),
+		term_loop(to->arena, loop), NULL);
+}
+
+/* The point that lies `vector` before is one of the loops', and neither that nor this one comes before
+ * a loop that the vector goes along begins. */
+static const struct term *is_inside(struct derivation *to, const int64_t *vector)
+{
+	const struct term *all = NULL;
+	for (int i = 0; i < to->recurrence->loop_count; i++) {
+		const struct term *begun = vector[i] ? has_begun(to, i) : NULL;
+		if (begun && vector[i] > 0)
+			begun = term_make(to->arena, TERM_AT_MOST,
+				term_number(to->arena, (double)(to->least[i] + vector[i])),
+				term_loop(to->arena, i), NULL);
+		all = term_and(to->arena, all, begun);
+	}
+	return term_and(to->arena, all, recurrence_inside(to->arena, to->recurrence, vector));
+}
+
+/* A sum with another one in place of a loop. */
+static void replace(struct loop_sum *sum, int loop, const struct loop_sum *instead)
+{
+	int64_t by = sum->at[loop];
+	sum->at[loop] = 0;
+	sum->constant += by * instead->constant;
+	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+		sum->at[i] += by * instead->at[i];
+}
+
+/* Whether the loops that `seen` says are at an element, where tiles are padded or loops begin
+ * early; `instead` stands for loop `replaced`.  NULL: always. */
+static const struct term *is_real(
+	struct derivation *to, uint32_t seen, int replaced, const struct loop_sum *instead)
+{
+	const struct recurrence_einsum *einsum = to->einsum;
+	const struct term *all = NULL;
+	for (int i = 0; i < einsum->split_count; i++) {
+		const struct recurrence_split *split = &einsum->splits[i];
+		struct loop_sum whole = {0};
+		whole.at[split->loop] = 1;
+		whole.at[split->tiles] = split->size;
+		if (replaced >= 0 && whole.at[replaced])
+			replace(&whole, replaced, instead);
+		if (split->extent % split->size && seen >> split->loop & 1)
+			all = term_and(to->arena, all,
+				term_make(to->arena, TERM_LESS, sum_of(to->arena, &whole),
+					term_number(to->arena, (double)split->extent), NULL));
+	}
+	for (int i = 0; i < to->recurrence->loop_count; i++)
+		if (seen >> i & 1 && i != replaced)
+			all = term_and(to->arena, all, has_begun(to, i));
+	return all;
+}
+
+static uint32_t loops_of(const struct recurrence_operand *operand)
+{
+	uint32_t seen = 0;
+	for (int k = 0; k < operand->rank; k++)
+		for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
+			if (operand->place[k].at[i])
+				seen |= UINT32_C(1) << i;
+	return seen;
+}
+
+/* An element as it comes from memory, or 0 where there is none; an operand that is read twice is
+ * one input.  `instead` stands for loop `replaced`; -1: for none. */
+static const struct term *read_memory(struct derivation *to, int operand, const char *name,
+	int replaced, const struct loop_sum *instead)
+{
+	struct arena *arena = to->arena;
+	const struct recurrence_operand *from = &to->einsum->operands[operand];
+	struct loop_sum *place = arena_copy(arena, from->place, sizeof from->place);
+	int memory = -1;
+	for (int i = 0; i < operand; i++)
+		if (text_equal(to->einsum->operands[i].name, from->name))
+			memory = to->memories[i];
+	if (memory < 0)
+		memory = add_stream(to, from, STREAM_INPUT, own_name(to, name));
+	to->memories[operand] = memory;
+	for (int k = 0; k < from->rank && replaced >= 0; k++)
+		replace(&place[k], replaced, instead);
+	struct term *term = arena_new(arena, struct term);
+	*term = (struct term){
+		.kind = TERM_STREAM, .index = memory, .place_count = from->rank, .place = place};
+	const struct term *real = is_real(to, loops_of(from), replaced, instead);
+	return real ? term_make(arena, TERM_SELECT, real, term, term_number(arena, 0)) : term;
+}
+
+/* What a point before has, or else what `rest` says. */
+static const struct term *carry(struct derivation *to, int stream, const int64_t *vector,
+	const struct term *inside, const struct term *rest)
+{
+	return term_make(to->arena, TERM_SELECT, inside,
+		recurrence_read(to->arena, to->recurrence, stream, vector), rest);
+}
+
+/* An operand that is shifted in along a loop, from its end on, and then stays. */
+static bool derive_load(struct derivation *to, const struct recurrence_load *load, int stream)
+{
+	struct arena *arena = to->arena;
+	struct recurrence *recurrence = to->recurrence;
+	const struct recurrence_operand *from = &to->einsum->operands[load->operand];
+	const struct term *begun = has_begun(to, load->before);
+	int64_t stay[RECURRENCE_LOOPS_MOST] = {0}, shift[RECURRENCE_LOOPS_MOST] = {0};
+	const struct recurrence_loop *along = &recurrence->loops[load->along];
+	/* What enters in the step before the loop begins stays at the first place. */
+	struct loop_sum entering = {
+		.constant = along->least + to->least[load->before] - 1, .at = {0}};
+	entering.at[load->before] = -1;
+	stay[load->before] = shift[load->before] = shift[load->along] = 1;
+	const struct term *inside = recurrence_inside(arena, recurrence, shift);
+	const struct term *beside = term_make(arena, TERM_LESS,
+		term_number(arena, (double)along->least), term_loop(arena, load->along), NULL);
+	/* Of a shorter operand nothing comes in at first. */
+	const struct term *there = term_make(arena, TERM_LESS, sum_of(arena, &entering),
+		term_number(arena, (double)(along->least + along->extent)), NULL);
+	const struct term *body =
+		term_make(arena, TERM_SELECT, term_and(arena, term_not(arena, beside), there),
+			read_memory(to, load->operand, arena_format(arena, "%s_in", from->name),
+				load->along, &entering),
+			term_number(arena, 0));
+	body = carry(to, stream, shift, inside, body);
+	recurrence->streams[stream].body = carry(to, stream, stay, begun, body);
+	return depend(to, from, stream, stay, begun) &&
+	       depend(to, from, stream, shift, term_and(arena, term_not(arena, begun), inside));
+}
+
+/* An operand that is read, into its stream; *value is what a point has of it. */
+static bool derive_read(struct derivation *to, int operand, const struct term **value)
+{
+	struct arena *arena = to->arena;
+	const struct recurrence_einsum *einsum = to->einsum;
+	const struct recurrence_operand *from = &einsum->operands[operand];
+	const struct term *inside[RECURRENCE_LOOPS_MOST], *when = NULL;
+	int64_t here[RECURRENCE_LOOPS_MOST] = {0};
+	const struct recurrence_load *load = NULL;
+	struct lattice reuse;
+	for (int i = 0; i < einsum->load_count; i++)
+		if (einsum->loads[i].operand == operand)
+			load = &einsum->loads[i];
+	if (!derivation_carriers(to, from, &reuse))
+		return false;
+	if (!reuse.rank && !load) {
+		*value = read_memory(to, operand, from->name, -1, NULL);
+		to->einsum->streams[operand] = to->memories[operand];
+		return true;
+	}
+	int stream = add_stream(to, from, STREAM_RECURRENT, own_name(to, from->name));
+	to->einsum->streams[operand] = stream;
+	*value = recurrence_read(arena, to->recurrence, stream, here);
+	if (load)
+		return derive_load(to, load, stream);
+	for (int i = 0; i < reuse.rank; i++) {
+		inside[i] = is_inside(to, reuse.rows[i]);
+		if (!depend(to, from, stream, reuse.rows[i], term_and(arena, when, inside[i])))
+			return false;
+		when = term_and(arena, when, term_not(arena, inside[i]));
+	}
+	const struct term *body =
+		read_memory(to, operand, arena_format(arena, "%s_in", from->name), -1, NULL);
+	for (int i = reuse.rank - 1; i >= 0; i--)
+		body = carry(to, stream, reuse.rows[i], inside[i], body);
+	to->recurrence->streams[stream].body = body;
+	return true;
+}
+
+/* The value that is written, and when it is complete. */
+static bool derive_sum(struct derivation *to, const struct term *product)
+{
+	struct arena *arena = to->arena;
+	struct recurrence *recurrence = to->recurrence;
+	const struct recurrence_operand *operand =
+		&to->einsum->operands[to->einsum->operand_count - 1];
+	const struct term *last = NULL, *before;
+	int64_t vector[RECURRENCE_LOOPS_MOST], here[RECURRENCE_LOOPS_MOST] = {0};
+	struct lattice chain;
+	if (!derivation_chain(to, operand, &chain))
+		return false;
+	int stream = add_stream(to, operand, STREAM_RECURRENT, own_name(to, operand->name));
+	to->einsum->streams[to->einsum->operand_count - 1] = stream;
+	before = to->einsum->sum == TERM_ADD ? term_number(arena, 0) : product;
+	for (int r = chain.rank - 1; r >= 0; r--) {
+		/* From the end of all inner loops to where they begin. */
+		memcpy(vector, chain.rows[r], sizeof vector);
+		for (int k = 0; k < r; k++) {
+			int loop = derivation_unit(to, chain.rows[k]);
+			vector[loop] = 1 - derivation_steps(to, loop);
+		}
+		const struct term *inside = is_inside(to, vector);
+		before = carry(to, stream, vector, inside, before);
+		if (!depend(to, operand, stream, vector, inside))
+			return false;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			vector[i] = -chain.rows[r][i];
+		last = term_and(arena, last, term_not(arena, is_inside(to, vector)));
+	}
+	const struct term *body =
+		chain.rank ? term_make(arena, to->einsum->sum, before, product, NULL) : product;
+	const struct term *real = is_real(to, ~loops_of(operand), -1, NULL);
+	/* Padding adds nothing to a sum. */
+	if (real && chain.rank)
+		body = term_make(arena, TERM_SELECT, real, body, before);
+	recurrence->streams[stream].body = body;
+	int written = add_stream(to, operand, STREAM_OUTPUT,
+		own_name(to, arena_format(arena, "%s_out", operand->name)));
+	const struct term *sum = recurrence_read(arena, recurrence, stream, here);
+	last = term_and(arena, last, is_real(to, loops_of(operand), -1, NULL));
+	for (int i = 0; i < recurrence->loop_count; i++)
+		if (!(loops_of(operand) >> i & 1))
+			last = term_and(arena, last, has_begun(to, i));
+	recurrence->streams[written].place = operand->place;
+	recurrence->streams[written].body =
+		last ? term_make(arena, TERM_SELECT, last, sum, NULL) : sum;
+	return true;
+}
+
+/* Loops begin as much earlier as the longest way in takes. */
+static bool begin_early(struct derivation *to)
+{
+	struct recurrence *recurrence = to->recurrence;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		to->least[i] = recurrence->loops[i].least;
+	for (int i = 0; i < to->einsum->load_count; i++) {
+		const struct recurrence_load *load = &to->einsum->loads[i];
+		struct recurrence_loop *before = &recurrence->loops[load->before];
+		uint32_t seen = loops_of(&to->einsum->operands[load->operand]);
+		int64_t more = recurrence->loops[load->along].extent -
+			       (to->least[load->before] - before->least);
+		if (load->along == load->before || seen >> load->before & 1 ||
+			!(seen >> load->along & 1) || to->einsum->sum != TERM_ADD)
+			return derivation_refuse(to,
+				arena_format(to->arena,
+					"'%s' cannot be shifted in along '%s' before '%s': it sees the "
+					"first of them, not the second, and is summed up",
+					to->einsum->operands[load->operand].name,
+					recurrence->loops[load->along].name, before->name));
+		if (more > 0) {
+			before->least -= more;
+			before->extent += more;
+		}
+	}
+	return true;
+}
+
+bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, const char **why)
+{
+	struct derivation to = {.arena = arena, .einsum = einsum, .recurrence = recurrence};
+	const struct term *product = NULL, *value = NULL;
+	bool good = begin_early(&to);
+	for (int i = 0; good && i + 1 < einsum->operand_count; i++) {
+		good = derive_read(&to, i, &value);
+		product = product ? term_make(arena, TERM_MULTIPLY, product, value, NULL) : value;
+	}
+	good = good && derive_sum(&to, product ? product : term_number(arena, 1));
+	recurrence->has_bodies = true;
+	*why = to.why;
+	return good;
+}

@@ -1,0 +1,91 @@
+#ifndef MODEL_RECURRENCE_EINSUM_H
+#define MODEL_RECURRENCE_EINSUM_H
+
+#include "model/recurrence/recurrence.h"
+#include "model/nest/shape.h"
+
+/*
+ * An einsum as uniform recurrences that compute it.
+ *
+ * An operand that is read is the same at two points whose difference its indices send to zero.  Of
+ * these differences a basis (lattice_kernel) carries it from point to point: a loop that does not
+ * index it gives that loop's unit vector, and p + r gives (1, -1).  Where the first of them leads out
+ * of the loops the next is asked, and where all do the element is read from memory.
+ *
+ * The result is summed up along the loops that do not index it, innermost first, in the order of the
+ * loops unless another is given: at the end of one the sum is carried on to the beginning of the next
+ * round of the one around it, by the vector (1, 1 - N).  Beside loops, one more direction may lead to
+ * the same element, as p + r does in out[p + r].
+ *
+ * A stream that carries an operand has its name; memory is NAME_in and NAME_out.  An operand that no
+ * two points share is an input of its own name.
+ */
+struct recurrence_operand {
+	const char *name;
+	int rank;
+	struct loop_sum place[LAYOUT_HOST_RANK_MOST];
+	struct span span;
+};
+
+/* A loop of `size` steps, and of its tiles; the last tile may be padded. */
+struct recurrence_split {
+	int loop, tiles;
+	int64_t size, extent; /* of the loop before it was split */
+};
+
+/* An operand that does not see the loop `before` is shifted in along the loop `along` in as many
+ * steps as that has, which come before the loop, and then stays. */
+struct recurrence_load {
+	int operand, along, before;
+};
+
+struct recurrence_einsum {
+	enum term_kind sum; /* TERM_ADD; TERM_MAX, TERM_MIN */
+	int operand_count;  /* the last one is written; what is read is multiplied */
+	struct recurrence_operand operands[SHAPE_SPACES_MOST];
+	/* Loops in the order in which the sum goes through them, outermost first; those that are not
+	 * listed come before, as the loops stand. */
+	int order_count, order[RECURRENCE_LOOPS_MOST];
+	uint32_t reread; /* loops along which nothing is carried: what is read is read again */
+	int split_count, load_count;
+	struct recurrence_split splits[RECURRENCE_LOOPS_MOST];
+	struct recurrence_load loads[SHAPE_SPACES_MOST];
+	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
+};
+
+/* Of a recurrence that has loops, which are all that a place is made of, and nothing else.  False
+ * and *why if it is none; then the recurrence is of no use. */
+bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, const char **why);
+
+/*
+ * Splits a loop of an einsum that is not derived yet: the loop has `size` steps, its tiles are a loop
+ * more, after all others, called NAME_tile.  A last tile that is not full is padded: its points read
+ * zeros and write nothing.  False and *why if there are too many loops.
+ */
+bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *einsum,
+	struct recurrence *recurrence, int loop, int64_t size, const char **why);
+
+/* Takes the loops of one step out of an einsum that is not derived yet. */
+void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
+
+/* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
+ * dataspace.  The order is that of the dimensions. */
+bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
+	int *streams, const char **why);
+
+/* Its loops and operands alone, for recurrence_einsum. */
+bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
+	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
+
+/* How an op of this kind adds up: products, one tensor's sum, max or min, a copy; false: it does
+ * something else. */
+bool recurrence_einsum_sum(
+	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out);
+
+/* Of such an op of a graph, for recurrence_einsum: loop l is loop l, operands are as the op's. */
+bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
+	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
+	const char **why);
+
+#endif

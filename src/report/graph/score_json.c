@@ -1,0 +1,256 @@
+#include "report/graph/score_json.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "report/run/json_text.h"
+#include "report/nest/nest_report.h"
+#include "search/graph/lx_plan.h"
+#include "search/graph/op_nest.h"
+
+#include <jansson.h>
+
+/* What is printed: the model's numbers, or the simulator's. */
+struct shown {
+	const struct outcome *outcome;
+	const struct counts *counts;
+	bool simulated;
+	struct arena *arena;
+};
+
+static json_t *make_bytes(const int64_t bytes[TRAFFIC_COUNT])
+{
+	json_t *object = json_object();
+	for (int t = 0; t < TRAFFIC_COUNT; t++)
+		if (bytes[t])
+			json_object_set_new(object, traffic_names[t], json_integer(bytes[t]));
+	return object;
+}
+
+static json_t *make_level(
+	const struct shown *of, int level, int64_t utilized, enum traffic first, enum traffic end)
+{
+	const struct level *at = &of->outcome->plan->arch->levels[level];
+	json_t *bytes = json_object();
+	for (int t = (int)first; t < (int)end; t++)
+		json_object_set_new(bytes, traffic_names[t],
+			json_integer(counts_total(of->counts, (enum traffic)t)));
+	return json_pack("{s:s, s:I, s:I, s:o}", "name", at->name, "instances",
+		(json_int_t)at->instances, "utilized_instances", (json_int_t)utilized, "bytes",
+		bytes);
+}
+
+static json_t *make_levels(const struct shown *of)
+{
+	const struct arch *arch = of->outcome->plan->arch;
+	json_t *list = json_array();
+	json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
+					    TRAFFIC_LX_FILL, TRAFFIC_LINK));
+	json_array_append_new(
+		list, make_level(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
+	return list;
+}
+
+/* The phase that a step belongs to. */
+static const struct phase_cost *phase_of(const struct plan_cost *cost, int step)
+{
+	for (int p = 0; p < cost->phase_count; p++)
+		if (step < cost->phases[p].end_step)
+			return &cost->phases[p];
+	return NULL;
+}
+
+static void add_phase(json_t *object, const struct plan_cost *cost, int step)
+{
+	const struct phase_cost *phase = phase_of(cost, step);
+	if (!phase)
+		return;
+	int slowest = 0;
+	json_t *resources = json_object();
+	for (int r = 0; r < RESOURCE_COUNT; r++) {
+		if (phase->resource[r] > phase->resource[slowest])
+			slowest = r;
+		if (phase->resource[r])
+			json_object_set_new(
+				resources, resource_names[r], json_integer(phase->resource[r]));
+	}
+	json_object_set_new(object, "phase",
+		json_pack("{s:i, s:i, s:I, s:s, s:o}", "from", phase->first_step, "to",
+			phase->end_step, "cycles", (json_int_t)phase->cycles, "slowest",
+			resource_names[slowest], "resource_cycles", resources));
+}
+
+/* The op as a nest on this machine: words of elements instead of bytes of sticks. */
+static void add_nest(json_t *object, const struct shown *of, int step)
+{
+	struct op_nest *nest = arena_new(of->arena, struct op_nest);
+	op_nest_make(of->outcome->plan, step, of->arena, nest);
+	if (!nest->shape)
+		return;
+	struct nest_report report = {.arch = of->outcome->plan->arch,
+		.hierarchy = nest->hierarchy,
+		.shape = nest->shape,
+		.mapping = &nest->mapping,
+		.counts = &nest->counts};
+	json_object_set_new(object, "nest",
+		json_pack("{s:s, s:I, s:o}", "mapping",
+			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
+			"computes", (json_int_t)nest->counts.computes, "levels",
+			nest_json_words(of->arena, &report)));
+}
+
+/* The tiles that a broadcast goes through. */
+static void add_staging(json_t *object, const struct staging *staging)
+{
+	if (!staging)
+		return;
+	json_t *addresses = json_array();
+	for (int k = 0; k < staging->count; k++)
+		json_array_append_new(addresses, json_integer(staging->addresses[k]));
+	json_object_set_new(object, "staging",
+		json_pack("{s:I, s:I, s:I, s:o}", "rows", (json_int_t)staging->rows, "sticks",
+			(json_int_t)staging->sticks, "bytes", (json_int_t)staging_bytes(staging),
+			"addresses", addresses));
+}
+
+/* What ranks exchange, where there are several. */
+static void add_ranks(json_t *root, const struct shown *of)
+{
+	const struct plan *plan = of->outcome->plan;
+	int ranks = workload_ranks(plan->workload, plan->arch);
+	if (ranks < 2)
+		return;
+	json_object_set_new(root, "ranks", json_integer(ranks));
+	json_object_set_new(
+		root, "link_bytes", json_integer(counts_total(of->counts, TRAFFIC_LINK)));
+	json_object_set_new(
+		root, "staging_bytes", json_integer(of->outcome->cost.score.buffer_bytes));
+}
+
+static json_t *make_ops(const struct shown *of)
+{
+	const struct plan *plan = of->outcome->plan;
+	json_t *list = json_array();
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		const struct step_count *count = &of->counts->steps[s];
+		json_t *operands = json_array();
+		for (int i = 0; i < op_operands(op); i++)
+			json_array_append_new(operands,
+				json_pack("{s:s, s:o}", "tensor",
+					plan->workload->tensors[op_operand(op, i)->tensor].name,
+					"bytes", make_bytes(count->bytes[i])));
+		json_t *object = json_pack("{s:s, s:s, s:i, s:I, s:s, s:I, s:o}", "op", op->name,
+			"type", op->type, "bundle", plan->steps[s].bundle, "cores",
+			(json_int_t)mapping_cores(plan->arch, &plan->steps[s].mapping), "mapping",
+			mapping_print(of->arena, plan->arch, op, &plan->steps[s].mapping),
+			"computes", (json_int_t)count->computes, "operands", operands);
+		add_staging(object, plan->steps[s].staging);
+		if (!of->simulated)
+			add_phase(object, &of->outcome->cost, s);
+		add_nest(object, of, s);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *make_tensors(const struct shown *of, const struct recipe_result *made)
+{
+	const struct plan *plan = of->outcome->plan;
+	json_t *object = json_object();
+	for (int r = 0; r < plan->residency_count; r++) {
+		const struct residency *stay = &plan->residencies[r];
+		const struct workload *workload = plan->workload;
+		json_t *entry = json_pack("{s:s, s:i, s:i}", "place",
+			stay->place == PLACE_LX ? "LX" : "HBM", "from", stay->from, "to", stay->to);
+		if (stay->place == PLACE_LX) {
+			json_object_set_new(entry, "address", json_integer(stay->address));
+			json_object_set_new(entry, "bytes_per_core", json_integer(stay->size));
+		}
+		if (stay->place == PLACE_LX && stay->in_place_of >= 0)
+			json_object_set_new(entry, "in_place_of",
+				json_string(workload->tensors[stay->in_place_of].name));
+		json_object_set_new(object, workload->tensors[stay->tensor].name, entry);
+	}
+	for (size_t i = 0; made && i < made->reason_count; i++) {
+		const char *name = plan->workload->tensors[made->reasons[i].tensor].name;
+		json_t *entry = json_object_get(object, name);
+		if (entry)
+			json_object_set_new(
+				entry, "why_not_lx", json_string(made->reasons[i].text));
+	}
+	return object;
+}
+
+static json_t *make_faults(const struct sim_result *sim)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < sim->fault_count && i < SIM_FAULTS_MOST; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:i, s:i, s:I, s:I, s:s}", "kind",
+				sim_fault_names[sim->faults[i].kind], "step", sim->faults[i].step,
+				"core", sim->faults[i].core, "address",
+				(json_int_t)sim->faults[i].address, "cycle",
+				(json_int_t)sim->faults[i].cycle, "text", sim->faults[i].text));
+	return list;
+}
+
+static void add_simulation(json_t *root, const struct outcome *outcome)
+{
+	const struct sim_result *sim = &outcome->sim;
+	json_object_set_new(root, "executed", json_string(sim_mode_names[outcome->mode]));
+	json_object_set_new(root, "finished", json_boolean(sim->finished));
+	json_object_set_new(root, "events", json_integer((json_int_t)sim->events));
+	json_object_set_new(root, "agrees", json_boolean(outcome->agrees));
+	json_object_set_new(root, "model_cycles", json_integer(outcome->cost.score.cycles));
+	json_object_set_new(root, "faults", make_faults(sim));
+	if (outcome->worst_ulps >= 0)
+		json_object_set_new(root, "worst_ulps", json_real_or_infinite(outcome->worst_ulps));
+	if (outcome->off_tensor)
+		json_object_set_new(root, "off",
+			json_pack("{s:s, s:o, s:o}", "tensor", outcome->off_tensor, "ulps",
+				json_real_or_infinite(outcome->off_ulps), "ulps_stated",
+				json_real_or_infinite(outcome->off_most)));
+}
+
+json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator)
+{
+	const struct score *score = &outcome->cost.score;
+	const struct sim_result *sim = &outcome->sim;
+	struct shown of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
+		from_simulator, arena};
+	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
+	int64_t hbm = counts_total(of.counts, TRAFFIC_HBM_READ) +
+		      counts_total(of.counts, TRAFFIC_HBM_WRITE);
+	json_t *root = json_pack("{s:b, s:I, s:f, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "feasible",
+		score->feasible, "cycles", (json_int_t)cycles, "latency_ns",
+		arch_nanoseconds(outcome->plan->arch, cycles), "computes",
+		(json_int_t)score->computes, "energy_pj",
+		from_simulator ? sim->energy_pj : score->energy_pj, "utilization",
+		score->utilization * (double)score->cycles / (double)(cycles ? cycles : 1),
+		"hbm_bytes", (json_int_t)hbm, "lx_peak_bytes",
+		(json_int_t)(from_simulator ? sim->lx_peak_bytes : score->lx_peak_bytes), "cores",
+		(json_int_t)score->cores, "overhead_cycles",
+		(json_int_t)outcome->cost.overhead_cycles);
+	if (!root)
+		fatal("the score could not be written");
+	add_ranks(root, &of);
+	if (from_simulator)
+		add_simulation(root, outcome);
+	json_object_set_new(root, "levels", make_levels(&of));
+	json_object_set_new(root, "ops", make_ops(&of));
+	json_object_set_new(root, "tensors", make_tensors(&of, made));
+	return root;
+}
+
+const char *score_json(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator)
+{
+	return json_text(arena, score_json_value(arena, outcome, made, from_simulator));
+}
+
+const char *score_csv(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator)
+{
+	return json_csv(arena, score_json_value(arena, outcome, made, from_simulator));
+}

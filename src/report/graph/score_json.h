@@ -1,0 +1,39 @@
+#ifndef REPORT_SCORE_JSON_H
+#define REPORT_SCORE_JSON_H
+
+#include "search/graph/evaluate.h"
+#include "search/graph/recipe.h"
+
+#include <jansson.h>
+
+/*
+ * What `score` and `simulate` print: one JSON object of the same shape.  Its
+ * numbers come from the model, or, when `from_simulator`, from the execution.
+ *
+ *	feasible, cycles, latency_ns, computes, energy_pj, utilization,
+ *	hbm_bytes, lx_peak_bytes, cores, overhead_cycles,
+ *	levels   innermost first: name, instances, utilized_instances, bytes by kind
+ *	ops      by step: name, type, cores, bundle, mapping, computes, bytes per
+ *	         operand; for the model also the phase's cycles and its slowest resource; of
+ *	         an einsum the same as a `nest` on this machine: mapping, computes, and the
+ *	         words of every level and operand (search/graph/op_nest.h)
+ *	tensors  where each lies: place, address, size, from, to, in_place_of, or why not in LX
+ *
+ * A simulation adds: executed, finished, events, agrees, faults, worst_ulps; and where a tensor
+ * is off by more than it may be, off.
+ */
+struct arena;
+json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator);
+const char *score_json(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator);
+
+/* The same, one line for each value: "levels.0.name,LX". */
+const char *score_csv(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator);
+
+/* For people: totals, one line per op, one per tensor. */
+const char *score_text(struct arena *arena, const struct outcome *outcome,
+	const struct recipe_result *made, bool from_simulator);
+
+#endif

@@ -1,0 +1,126 @@
+#include "report/nest/certificate_yaml.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "model/nest/nest_mapping.h"
+#include "report/run/json_text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+/* Strings of JSON are strings of YAML. */
+static void add_word(struct text *text, const char *word)
+{
+	const char *dumped = json_dump(text->arena, json_string(word), JSON_ENCODE_ANY);
+	if (!dumped)
+		fatal("certificate.yaml could not be made");
+	text_add(text, "%s", dumped);
+}
+
+/* The shortest of both that reads as the same number. */
+static const char *real_text(struct arena *arena, double value)
+{
+	const char *text = arena_format(arena, "%.15g", value);
+	return strtod(text, NULL) == value ? text : arena_format(arena, "%.17g", value);
+}
+
+static void add_head(
+	struct text *text, const struct nest_search *search, const struct certificate *certificate)
+{
+	text_add(text, "certificate:\n  version: 1\n  program: ");
+	add_word(text, certificate->program);
+	if (certificate->layer) {
+		text_add(text, "\n  layer: ");
+		add_word(text, certificate->layer);
+	}
+	text_add(text, "\n  specs:\n");
+	for (size_t i = 0; i < certificate->source_count; i++) {
+		text_add(text, "  - {path: ");
+		add_word(text, certificate->sources[i].path);
+		text_add(text, ", fnv1a: \"%016" PRIx64 "\"}\n", certificate->sources[i].hash);
+	}
+	text_add(text, "  problem: \"%016" PRIx64 "\"\n  counting: %s\n  objectives: [",
+		certificate->problem, counting_names[certificate->counting]);
+	for (size_t k = 0; k < certificate->objectives.count; k++) {
+		text_add(text, "%s", k ? ", " : "");
+		add_word(text, objective_text(text->arena, certificate->objectives.at[k],
+				       search->hierarchy));
+	}
+	text_add(text, "]\n");
+}
+
+static void add_points(struct text *text, const struct certificate *certificate)
+{
+	text_add(text, "  points:%s\n", certificate->point_count ? "" : " []");
+	for (size_t i = 0; i < certificate->point_count; i++) {
+		const struct certificate_point *point = &certificate->points[i];
+		text_add(text, "  - {cycles: %" PRId64 ", energy_pj: %s, values: [", point->cycles,
+			real_text(text->arena, point->energy_pj));
+		for (size_t k = 0; k < certificate->objectives.count; k++)
+			text_add(text, "%s%s", k ? ", " : "",
+				real_text(text->arena, point->values[k]));
+		text_add(text, "], mapping: ");
+		add_word(text, point->mapping);
+		text_add(text, "}\n");
+	}
+}
+
+/* What bit k of `keep` says. */
+static void add_residency(struct text *text, const struct nest_search *search)
+{
+	text_add(text, "  residency: [");
+	for (int k = 0; k < search->space->free_count; k++) {
+		text_add(text, "%s", k ? ", " : "");
+		add_word(text, certificate_residency(text->arena, search, k));
+	}
+	text_add(text, "]\n");
+}
+
+static void add_line(struct text *text, const struct nest_search *search,
+	const struct certificate *certificate, const struct certificate_line *line)
+{
+	const char *comma = "";
+	text_add(text, "  - {");
+	if (line->extent == LINE_CELL) {
+		struct mapping mapping;
+		cell_set(search->space, &line->cell, &mapping);
+		for (int t = 0; t < search->shape->space_count; t++)
+			mapping.residency[t] = nest_mapping_storages(search->arch);
+		text_add(text, "spatial: ");
+		add_word(text,
+			nest_mapping_print(text->arena, search->arch, search->shape, &mapping));
+		comma = ", ";
+	}
+	if (line->extent != LINE_SPACE) {
+		text_add(text, "%skeep: %" PRIu64, comma, line->cell.residency);
+		comma = ", ";
+	}
+	if (line->extent != LINE_CELL)
+		text_add(text, "%sopened: %" PRIu64, comma, line->opened);
+	if (certificate->objectives.count == 1)
+		text_add(text, ", least: %s", real_text(text->arena, line->least));
+	text_add(text, "}\n");
+}
+
+const char *certificate_yaml(struct arena *arena, const struct nest_search *search,
+	const struct certificate *certificate)
+{
+	struct text text = text_open(arena);
+	add_head(&text, search, certificate);
+	bool bound = certificate->claim == PROOF_BOUND;
+	text_add(&text, "  claim: %s\n  epsilon: %s\n", bound ? "bound" : "optimal",
+		real_text(arena, certificate->epsilon));
+	if (bound)
+		text_add(&text, "  bound: %s\n  gap: %s\n", real_text(arena, certificate->bound),
+			real_text(arena, certificate->gap));
+	add_points(&text, certificate);
+	text_add(&text, "  choices: {all: %" PRIu64 ", opened: %" PRIu64 ", rest: %" PRIu64 "}\n",
+		certificate->choices, certificate->opened, certificate->rest);
+	add_residency(&text, search);
+	text_add(&text, "  cells:%s\n", certificate->line_count ? "" : " []");
+	for (size_t i = 0; i < certificate->line_count; i++)
+		add_line(&text, search, certificate, &certificate->lines[i]);
+	return text_read(&text);
+}

@@ -1,0 +1,39 @@
+#ifndef REPORT_MAPSPACE_CHECK_REPORT_H
+#define REPORT_MAPSPACE_CHECK_REPORT_H
+
+#include "search/nest/mapspace_check.h"
+
+/*
+ * What `check` prints of a problem.  As JSON one object:
+ *
+ *	feasible   true, false, or null: not decided
+ *	witness    a mapping that fits, in a line; only if feasible
+ *	reasons    why none fits, each with kind, text, given, alone, enough (-1: none; see
+ *	           search/nest/shortage.h), and what it is about: level, dimension or dataspace
+ *	conflict   minimal (false: it may be larger than it must be), constraints (file,
+ *	           line, column, text) and machine (texts)
+ *	mapspace   machine, constraints, fanouts: each has dimensions (by name), factors,
+ *	           orders, splits, residency, all; the numbers are texts, as they exceed 2^53
+ *	mapping    of one that was given: feasible, and why (a list) if it is not
+ */
+struct mapspace_check_report {
+	const struct mapspace_check *check;
+	bool mapping;           /* one was given */
+	const char *const *why; /* what stands against it; NULL ends the list */
+};
+
+struct arena;
+const char *mapspace_check_text(struct arena *arena, const struct mapspace_check_report *report);
+const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
+const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report);
+
+/* Why nothing fits and what stands against each other, of FEASIBILITY_NONE. */
+const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);
+
+/* Sentences that the forms share: why nothing fits; what of the machine takes part in a conflict
+ * (NULL ends them). */
+const char *shortage_text(
+	struct arena *arena, const struct mapspace_check *check, const struct shortage *shortage);
+const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check);
+
+#endif

@@ -1,0 +1,68 @@
+#ifndef REPORT_NEST_REPORT_H
+#define REPORT_NEST_REPORT_H
+
+#include "model/nest/nest_mapping.h"
+#include "model/nest/nest_score.h"
+
+#include <jansson.h>
+
+/*
+ * What `score` and `simulate` print of one problem under one mapping: one JSON
+ * object of the same shape for both.
+ *
+ *	feasible, why (when it is not), counting, cycles, latency_ns, computes, energy_pj,
+ *	utilization, energy_source, mapping (in a line),
+ *	projection, where there is a systolic array (report/nest/nest_array_report.h),
+ *	levels   innermost first, the multipliers before them: name, instances,
+ *	         utilized_instances, cycles, energy_pj, leak_pj, network_pj,
+ *	         latency: {fill, drain, skew}, and of each dataspace that is kept there:
+ *	         utilized_capacity; reads, fills, updates of one utilized instance, whole
+ *	         numbers or, where they do not come out even, texts such as "7/2";
+ *	         total_reads, total_fills, total_updates; energy_pj
+ *
+ * A run adds: finished, agrees, right, wrong (when it is not), events and the times of
+ * `run`.  Levels that only fan out are left out, and so are, as in Timeloop's statistics,
+ * those that keep nothing and take no energy.
+ */
+struct nest_run {
+	bool finished; /* false: nothing else holds, and `wrong` says why */
+	bool agrees;   /* all integer counts are those of the exact model */
+	bool data;     /* numbers were computed */
+	bool right;    /* every move could be done; with numbers: the result is the einsum's */
+	const char *wrong;
+	uint64_t events;
+	/* of the whole run; before the first multiply-add; after the last; waiting between */
+	int64_t cycles, fill_cycles, drain_cycles, stall_cycles;
+	int64_t stall_by_level[ARCH_LEVELS_MOST];
+};
+
+struct nest_report {
+	const struct arch *arch;
+	const struct hierarchy *hierarchy;
+	const struct shape *shape;
+	const struct mapping *mapping;
+	enum counting counting;
+	const struct nest_counts *counts;
+	const struct nest_score *score;
+	const char *why;                          /* infeasible; NULL if it can be carried out */
+	bool counted;                             /* counts and score hold, feasible or not */
+	const struct nest_run *run;               /* NULL: not executed */
+	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
+};
+
+/* Whether a level of the hierarchy is shown. */
+bool nest_report_shows(const struct nest_report *report, int level);
+
+/* The levels without the multipliers, and without times and energies: words only. */
+json_t *nest_json_words(struct arena *arena, const struct nest_report *report);
+
+json_t *nest_json_value(struct arena *arena, const struct nest_report *report);
+const char *nest_json(struct arena *arena, const struct nest_report *report);
+
+/* The same, one line for each value. */
+const char *nest_csv(struct arena *arena, const struct nest_report *report);
+
+/* For people: totals, the loops as they nest, one line per level and dataspace. */
+const char *nest_text(struct arena *arena, const struct nest_report *report);
+
+#endif

@@ -1,0 +1,123 @@
+#include "report/nest/nest_results.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "model/nest/nest_mapping.h"
+#include "model/graph/plan_file.h"
+#include "report/nest/nest_row.h"
+#include "report/run/pareto.h"
+#include "report/run/run_head.h"
+#include "search/drive/solver.h"
+
+#include <inttypes.h>
+
+static struct nest_row row_of(const struct point *point, const char *plan)
+{
+	const struct found *found = point->payload;
+	return (struct nest_row){&point->score, found, found->solver, point->key, plan};
+}
+
+const char *nest_pareto_csv(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
+{
+	struct text text = text_open(arena);
+	nest_row_head(&text, search);
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		struct nest_row row =
+			row_of(&explored->frontier.points[i], pareto_plan_path(arena, i));
+		nest_row_add(&text, search, i + 1, &row);
+	}
+	return text_read(&text);
+}
+
+const char *nest_pareto_table(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%5s %14s %12s %7s %9s %9s %8s  %s\n", "point", "cycles", "energy", "use",
+		"sim/model", "executed", "proof", "mapping");
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct found *found = point->payload;
+		const struct execution *execution = &found->execution;
+		const char *ratio = "-",
+			   *how = execution->finished ? execution_name(execution) : "-";
+		if (execution->finished && execution->mode == SIM_DATA)
+			ratio = arena_format(arena, "%.3f%s",
+				execution_ratio(execution, point->score.cycles),
+				execution->agrees ? "" : " !");
+		text_add(&text, "%5zu %14" PRId64 " %9.4g uJ %5.1f %% %9s %9s %8s  %s\n", i + 1,
+			point->score.cycles, point->score.energy_pj / 1e6,
+			100 * point->score.utilization, ratio, how, proof_names[found->proof],
+			point->key);
+	}
+	return text_read(&text);
+}
+
+const char *nest_plan_yaml(
+	struct arena *arena, const struct nest_search *search, const struct point *point)
+{
+	const struct nest_found *found = point->payload;
+	struct text key = text_open(arena);
+	utf8_escape(&key, point->key);
+	return arena_format(arena,
+		"# %s\n# %" PRId64 " cycles, %.17g pJ (%s counting), by %s, proof: %s\n%s",
+		text_read(&key), point->score.cycles, point->score.energy_pj,
+		counting_names[search->counting], found->common.solver,
+		proof_names[found->common.proof],
+		nest_mapping_write(arena, search->arch, search->shape, &found->mapping));
+}
+
+static json_t *make_points(const struct explored *explored)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct found *found = point->payload;
+		json_t *entry = json_pack("{s:I, s:s, s:s}", "point", (json_int_t)i + 1, "solver",
+			found->solver, "mapping", point->key);
+		if (found->execution.finished)
+			json_object_set_new(
+				entry, "executed", json_string(execution_name(&found->execution)));
+		json_array_append_new(list, entry);
+	}
+	return list;
+}
+
+/* Of each objective alone; null where none is known, and where nothing better is left. */
+static json_t *make_bounds(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored)
+{
+	const struct objectives *objectives = &search->objectives;
+	const double *bounds = objectives->count > 1 ? explored->bounds : &explored->bound;
+	json_t *object = json_object();
+	for (size_t k = 0; k < objectives->count; k++)
+		json_object_set_new(object,
+			objective_text(arena, objectives->at[k], search->hierarchy),
+			!explored->complete && bounds[k] > 0 ? json_real(bounds[k]) : json_null());
+	return object;
+}
+
+const char *nest_run_json(struct arena *arena, const struct run_record *record,
+	const struct nest_search *search, const struct explored *explored)
+{
+	struct space_sizes sizes = space_sizes(search->space, arena);
+	json_t *root = run_head(record, arena), *space = json_object();
+	for (int c = 0; c < CHOICE_COUNT; c++)
+		json_object_set_new(space, space_choice_names[c], json_string(sizes.choices[c]));
+	json_object_set_new(space, "all", json_string(sizes.all));
+	json_object_set_new(root, "mapspace", space);
+	json_object_set_new(root, "energy_source", json_string(search->hierarchy->energy_source));
+	json_object_set_new(root, "start",
+		search->start ? json_string(nest_mapping_print(
+					arena, search->arch, search->shape, search->start))
+			      : json_null());
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
+	json_object_set_new(root, "complete", json_boolean(explored->complete));
+	json_object_set_new(root, "bounds", make_bounds(arena, search, explored));
+	json_object_set_new(root, "certificate",
+		record->certificate ? json_string(record->certificate) : json_null());
+	json_object_set_new(root, "points", make_points(explored));
+	return run_dump(arena, root);
+}

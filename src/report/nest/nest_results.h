@@ -1,0 +1,29 @@
+#ifndef REPORT_NEST_RESULTS_H
+#define REPORT_NEST_RESULTS_H
+
+#include "report/run/run_json.h"
+#include "search/nest/nest_search.h"
+
+/*
+ * The results folder of a problem: the same files and columns as a graph's
+ * (report/run/pareto.h, report/run/run_json.h).  `hbm_bytes` are the bytes of the outermost
+ * storage; a plan is the mapping as Timeloop's directives, which score, simulate and
+ * check read; columns of graphs alone are empty.
+ */
+struct arena;
+
+const char *nest_pareto_csv(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored);
+
+/* A line a point, for people. */
+const char *nest_pareto_table(
+	struct arena *arena, const struct nest_search *search, const struct explored *explored);
+
+/* The file of one point, with its line of text and its figures as comments. */
+const char *nest_plan_yaml(
+	struct arena *arena, const struct nest_search *search, const struct point *point);
+
+const char *nest_run_json(struct arena *arena, const struct run_record *record,
+	const struct nest_search *search, const struct explored *explored);
+
+#endif

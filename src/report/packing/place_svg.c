@@ -1,0 +1,452 @@
+#include "report/packing/place_svg.h"
+
+#include "base/array.h"
+#include "base/number.h"
+#include "base/ranks.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	WIDTH = 1240,
+	LEFT = 100,
+	RIGHT = 20,
+	TOP = 76,
+	PLOT_HEIGHT = 600,
+	LOAD_HEIGHT = 110,
+	LANES_HEIGHT = 110, /* at most */
+	LANE = 8,           /* pixels of a bar, at most */
+	GAP = 34,           /* between panels, with the labels of steps */
+	LETTER = 6,         /* pixels of a letter of a name, about */
+	NAME = 9,           /* its height */
+	SHADES = 6,
+};
+
+/* A box of addresses, or a bar of what is spilled. */
+struct shape {
+	int buffer;
+	int64_t from, to, address; /* UNPLACED: a bar */
+	size_t lane;
+};
+
+struct drawing {
+	struct text text;
+	const struct place_report *report;
+	struct array(struct shape) shapes;
+	size_t left_out, lane_count;
+	int64_t first, last;       /* steps shown, half-open */
+	int64_t top;               /* addresses shown */
+	int64_t smallest, largest; /* sizes */
+	double lane;               /* pixels */
+	int load_y, lanes_y, height;
+};
+
+void xml_text(struct text *text, const char *plain)
+{
+	for (; *plain; plain++) {
+		switch (*plain) {
+		case '&':
+			text_add(text, "&amp;");
+			break;
+		case '<':
+			text_add(text, "&lt;");
+			break;
+		case '>':
+			text_add(text, "&gt;");
+			break;
+		case '"':
+			text_add(text, "&quot;");
+			break;
+		default:
+			text_bytes(text, plain, 1);
+		}
+	}
+}
+
+static double x_of(const struct drawing *d, int64_t step)
+{
+	return LEFT +
+	       (double)(step - d->first) / (double)(d->last - d->first) * (WIDTH - LEFT - RIGHT);
+}
+
+static double y_of(const struct drawing *d, int64_t address)
+{
+	return TOP + PLOT_HEIGHT * (1 - (double)address / (double)d->top);
+}
+
+/* --- what is drawn */
+
+static void add_shape(struct drawing *d, int buffer, int64_t from, int64_t to, int64_t address)
+{
+	if (from < to)
+		*array_add(d->text.arena, &d->shapes) =
+			(struct shape){buffer, from, to, address, 0};
+}
+
+/* The stays of a buffer, and the steps between them. */
+static void add_stays(struct drawing *d, const struct placement *placement, size_t i, size_t *part)
+{
+	const struct buffer *buffer = &d->report->packing->buffers[i];
+	int64_t since = buffer->start;
+	if (placement->addresses[i] != UNPLACED) {
+		add_shape(d, (int)i, buffer->start, buffer->end, placement->addresses[i]);
+		return;
+	}
+	for (; *part < placement->part_count && (size_t)placement->parts[*part].buffer == i;
+		++*part) {
+		const struct residence_part *at = &placement->parts[*part];
+		add_shape(d, (int)i, since, at->from, UNPLACED);
+		add_shape(d, (int)i, at->from, at->to, at->address);
+		since = at->to;
+	}
+	add_shape(d, (int)i, since, buffer->end, UNPLACED);
+}
+
+struct ordering {
+	const struct buffer *buffers;
+	const struct shape *shapes;
+};
+
+static double area_of(const struct ordering *ordering, size_t i)
+{
+	const struct shape *shape = &ordering->shapes[i];
+	return (double)ordering->buffers[shape->buffer].size * (double)(shape->to - shape->from);
+}
+
+static int by_area(const void *left, const void *right, void *ordering)
+{
+	size_t i = *(const size_t *)left, j = *(const size_t *)right;
+	double a = area_of(ordering, i), b = area_of(ordering, j);
+	if (a != b)
+		return a > b ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+/* Leaves the smallest out if there are too many; the others keep their order. */
+static void limit_shapes(struct drawing *d)
+{
+	size_t count = d->shapes.count, kept = 0;
+	if (count <= PLACE_SVG_BOXES_MOST)
+		return;
+	struct ordering ordering = {d->report->packing->buffers, d->shapes.at};
+	size_t *order = arena_array(d->text.arena, size_t, count);
+	bool *stays = arena_array(d->text.arena, bool, count);
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof *order, by_area, &ordering);
+	for (size_t i = 0; i < PLACE_SVG_BOXES_MOST; i++)
+		stays[order[i]] = true;
+	for (size_t i = 0; i < count; i++)
+		if (stays[i])
+			d->shapes.at[kept++] = d->shapes.at[i];
+	d->left_out = count - kept;
+	d->shapes.count = kept;
+}
+
+static int by_from(const void *left, const void *right)
+{
+	const struct shape *a = *(struct shape *const *)left, *b = *(struct shape *const *)right;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
+}
+
+static int by_to(const void *left, const void *right)
+{
+	const struct shape *a = *(struct shape *const *)left, *b = *(struct shape *const *)right;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Every bar takes the first lane that is free: no more lanes than bars at once. */
+static void choose_lanes(struct drawing *d)
+{
+	struct arena *arena = d->text.arena;
+	struct array(struct shape *) bars = {0};
+	for (size_t i = 0; i < d->shapes.count; i++)
+		if (d->shapes.at[i].address == UNPLACED)
+			*array_add(arena, &bars) = &d->shapes.at[i];
+	if (!bars.count)
+		return;
+	struct shape **ends = arena_copy(arena, bars.at, bars.count * sizeof *ends);
+	qsort(bars.at, bars.count, sizeof *bars.at, by_from);
+	qsort(ends, bars.count, sizeof *ends, by_to);
+	struct ranks open = ranks_open(arena, bars.count);
+	for (size_t i = 0; i < bars.count; i++)
+		ranks_add(&open, i);
+	for (size_t i = 0, ended = 0; i < bars.count; i++) {
+		for (; ends[ended]->to <= bars.at[i]->from; ended++)
+			ranks_add(&open, ends[ended]->lane);
+		bars.at[i]->lane = ranks_from(&open, 0);
+		ranks_remove(&open, bars.at[i]->lane);
+		if (bars.at[i]->lane >= d->lane_count)
+			d->lane_count = bars.at[i]->lane + 1;
+	}
+	d->lane = fmin(LANE, (double)LANES_HEIGHT / (double)d->lane_count);
+}
+
+/* The capacity if the picture would not be mostly empty; else the peak. */
+static int64_t find_top(const struct place_report *report)
+{
+	int64_t peak = report->placement ? placement_peak(report->packing, report->placement)
+					 : place_report_load(report);
+	int64_t capacity = report->packing->capacity;
+	if (!report->placement && report->has_capacity)
+		peak = number_max(peak, capacity);
+	if (report->has_capacity && capacity / 4 <= peak)
+		peak = number_max(peak, capacity);
+	return number_max(peak, 1);
+}
+
+static void plan(struct drawing *d)
+{
+	const struct packing *packing = d->report->packing;
+	const struct placement *placement = d->report->placement;
+	size_t part = 0;
+	d->smallest = INT64_MAX;
+	d->first = packing->count ? INT64_MAX : 0;
+	d->last = packing->count ? INT64_MIN : 1;
+	for (size_t i = 0; i < packing->count; i++) {
+		d->first = number_min(d->first, packing->buffers[i].start);
+		d->last = number_max(d->last, packing->buffers[i].end);
+		d->smallest = number_min(d->smallest, packing->buffers[i].size);
+		d->largest = number_max(d->largest, packing->buffers[i].size);
+		if (placement)
+			add_stays(d, placement, i, &part);
+	}
+	d->top = find_top(d->report);
+	limit_shapes(d);
+	choose_lanes(d);
+	d->load_y = TOP + PLOT_HEIGHT + GAP;
+	d->lanes_y = d->load_y + LOAD_HEIGHT + GAP;
+	d->height =
+		d->lanes_y + (d->lane_count ? (int)ceil(d->lane * (double)d->lane_count) + 16 : 0);
+}
+
+/* --- the drawing */
+
+static void add_head(struct drawing *d)
+{
+	text_add(&d->text,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" "
+		"height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+		"font-size=\"11\">\n"
+		"<style>rect{stroke:#fff;stroke-width:.4}text{fill:#222}.n{font-size:%dpx;"
+		"pointer-events:none}.g{stroke:#ccc;stroke-width:.5}.c{stroke:#c22;"
+		"stroke-width:1;stroke-dasharray:4 3}.r{fill:#999;fill-opacity:.5}"
+		".k0{fill:#dbe9f6}.k1{fill:#bad6eb}.k2{fill:#89bedc}.k3{fill:#539ecd}"
+		".k4{fill:#2b7bba}.k5{fill:#0b559f}.p0{fill:#e5f5e0}.p1{fill:#c7e9c0}"
+		".p2{fill:#a1d99b}.p3{fill:#74c476}.p4{fill:#41ab5d}.p5{fill:#238b45}"
+		".s{fill:#e6842a}.k4n,.k5n,.p4n,.p5n{fill:#fff}</style>\n"
+		"<rect x=\"0\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+		WIDTH, d->height, WIDTH, d->height, NAME, WIDTH, d->height);
+	text_add(&d->text, "<text x=\"%d\" y=\"18\" font-size=\"13\">", LEFT);
+	xml_text(&d->text, d->report->file->source->name);
+	text_add(&d->text, "</text>\n<text x=\"%d\" y=\"36\">", LEFT);
+	xml_text(&d->text, place_report_line(d->text.arena, d->report));
+	text_add(&d->text,
+		"</text>\n<g>"
+		"<rect class=\"k3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">kept (darker: larger)</text>"
+		"<rect class=\"p3\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">in a parent's place</text>"
+		"<rect class=\"s\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">spilled</text>"
+		"<rect class=\"r\" x=\"%d\" y=\"46\" width=\"12\" height=\"12\"/>"
+		"<text x=\"%d\" y=\"56\">reserved</text>",
+		LEFT, LEFT + 16, LEFT + 150, LEFT + 166, LEFT + 290, LEFT + 306, LEFT + 370,
+		LEFT + 386);
+	if (d->left_out)
+		text_add(&d->text, "<text x=\"%d\" y=\"56\">%zu smaller boxes are left out</text>",
+			LEFT + 470, d->left_out);
+	text_add(&d->text, "</g>\n");
+}
+
+/* 1, 2 or 5 times a power of ten, or a power of two: no more than `most` of them in `range`. */
+static int64_t tick_step(int64_t range, int most, bool binary)
+{
+	int64_t step = 1;
+	for (int i = 0; range / step > most && step <= INT64_MAX / 8; i++)
+		step = binary ? step * 2 : i % 3 == 1 ? step / 2 * 5 : step * 2;
+	return step;
+}
+
+static const char *bytes_label(struct arena *arena, int64_t bytes)
+{
+	static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
+	int unit = 0;
+	for (; unit < 4 && bytes && bytes % 1024 == 0; unit++)
+		bytes /= 1024;
+	return arena_format(arena, "%" PRId64 "%s", bytes, units[unit]);
+}
+
+/* Lines of addresses in a panel whose `bytes` are `height` pixels, lowest at y. */
+static void add_bytes_axis(struct drawing *d, double y, double height, int64_t bytes, int most)
+{
+	int64_t step = tick_step(bytes, most, true);
+	for (int64_t at = 0; at <= bytes; at += step) {
+		double line = y - height * (double)at / (double)bytes;
+		text_add(&d->text,
+			"<line class=\"g\" x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\"/>"
+			"<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%s</text>\n",
+			LEFT, line, WIDTH - RIGHT, line, LEFT - 6, line + 4,
+			bytes_label(d->text.arena, at));
+	}
+}
+
+static void add_steps_axis(struct drawing *d, int y)
+{
+	int64_t step = tick_step(d->last - d->first, 10, false);
+	int64_t at = d->first / step * step;
+	for (at += at < d->first ? step : 0; at <= d->last; at += step)
+		text_add(&d->text,
+			"<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%" PRId64 "</text>\n",
+			x_of(d, at), y, at);
+}
+
+static int shade_of(const struct drawing *d, int64_t size)
+{
+	if (d->smallest == d->largest)
+		return SHADES / 2;
+	double least = log2((double)d->smallest + 1), most = log2((double)d->largest + 1);
+	int shade = (int)(SHADES * (log2((double)size + 1) - least) / (most - least));
+	return shade < SHADES ? shade : SHADES - 1;
+}
+
+static void add_tooltip(struct drawing *d, const struct shape *shape)
+{
+	const struct buffer *buffer = &d->report->packing->buffers[shape->buffer];
+	int parent = d->report->placement->in_place_of[shape->buffer];
+	text_add(&d->text, "<title>");
+	xml_text(&d->text, buffer->name);
+	text_add(&d->text, ": %" PRId64 " bytes", buffer->size);
+	if (shape->address == UNPLACED)
+		text_add(&d->text, " spilled");
+	else
+		text_add(&d->text, " at %" PRId64, shape->address);
+	text_add(&d->text, ", steps [%" PRId64 ", %" PRId64 ")", shape->from, shape->to);
+	if (parent >= 0) {
+		text_add(&d->text, ", in place of ");
+		xml_text(&d->text, d->report->packing->buffers[parent].name);
+	}
+	text_add(&d->text, "</title></rect>\n");
+}
+
+static void add_box(struct drawing *d, const struct shape *shape)
+{
+	const struct buffer *buffer = &d->report->packing->buffers[shape->buffer];
+	double x = x_of(d, shape->from), width = x_of(d, shape->to) - x;
+	double y = y_of(d, shape->address + buffer->size), height = y_of(d, shape->address) - y;
+	char kind = d->report->placement->in_place_of[shape->buffer] >= 0 ? 'p' : 'k';
+	int shade = shade_of(d, buffer->size);
+	text_add(&d->text,
+		"<rect class=\"%c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\">", kind,
+		shade, x, y, width, height);
+	add_tooltip(d, shape);
+	size_t letters = utf8_count(buffer->name, strlen(buffer->name));
+	if (height < NAME + 1 || width < (double)(letters * LETTER + 4))
+		return;
+	text_add(&d->text, "<text class=\"n %c%dn\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">",
+		kind, shade, x + width / 2, y + height / 2 + 3);
+	xml_text(&d->text, buffer->name);
+	text_add(&d->text, "</text>\n");
+}
+
+static void add_bar(struct drawing *d, const struct shape *shape)
+{
+	double x = x_of(d, shape->from);
+	text_add(&d->text,
+		"<rect class=\"s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\">", x,
+		d->lanes_y + d->lane * (double)shape->lane, x_of(d, shape->to) - x, d->lane);
+	add_tooltip(d, shape);
+}
+
+static void add_reserved(struct drawing *d)
+{
+	const struct packing *packing = d->report->packing;
+	for (size_t i = 0; i < packing->reserved_count; i++) {
+		int64_t from = number_min(packing->reserved[i].from, d->top);
+		int64_t to = number_min(packing->reserved[i].to, d->top);
+		if (from < to)
+			text_add(&d->text,
+				"<rect class=\"r\" x=\"%d\" y=\"%.2f\" width=\"%d\" "
+				"height=\"%.2f\"><title>reserved: [%" PRId64 ", %" PRId64
+				")</title></rect>\n",
+				LEFT, y_of(d, to), WIDTH - LEFT - RIGHT,
+				y_of(d, from) - y_of(d, to), packing->reserved[i].from,
+				packing->reserved[i].to);
+	}
+}
+
+static void add_capacity(struct drawing *d, double y)
+{
+	text_add(&d->text,
+		"<line class=\"c\" x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\"><title>capacity %" PRId64
+		"</title></line>\n",
+		LEFT, y, WIDTH - RIGHT, y, d->report->packing->capacity);
+}
+
+/* A curve as one area: in each column of pixels the highest load of its steps. */
+static void add_curve(struct drawing *d, struct load_curve curve, const char *colour, int64_t bytes)
+{
+	enum { COLUMNS = WIDTH - LEFT - RIGHT };
+	int64_t *most = arena_array(d->text.arena, int64_t, COLUMNS);
+	for (size_t i = 0; i + 1 < curve.count; i++) {
+		int column = (int)(x_of(d, curve.steps[i].from) - LEFT);
+		int end = (int)ceil(x_of(d, curve.steps[i + 1].from) - LEFT);
+		for (; column < end && column < COLUMNS; column++)
+			most[column] = number_max(most[column], curve.steps[i].bytes);
+	}
+	text_add(&d->text, "<path fill=\"%s\" d=\"M%d %d", colour, LEFT, d->load_y + LOAD_HEIGHT);
+	for (int column = 0; column < COLUMNS; column++)
+		if (column == 0 || most[column] != most[column - 1])
+			text_add(&d->text, "H%dV%.2f", LEFT + column,
+				d->load_y +
+					LOAD_HEIGHT * (1 - (double)most[column] / (double)bytes));
+	text_add(&d->text, "H%dV%dZ\"/>\n", WIDTH - RIGHT, d->load_y + LOAD_HEIGHT);
+}
+
+static void add_load(struct drawing *d)
+{
+	const struct place_report *report = d->report;
+	int64_t bytes = number_max(place_report_load(report), 1),
+		capacity = report->packing->capacity;
+	if (report->has_capacity && capacity / 4 <= bytes)
+		bytes = number_max(bytes, capacity);
+	add_curve(d, report->load, "#bbb", bytes);
+	if (report->placement)
+		add_curve(d, load_curve(d->text.arena, report->packing, report->placement),
+			"#539ecd", bytes);
+	add_bytes_axis(d, d->load_y + LOAD_HEIGHT, LOAD_HEIGHT, bytes, 4);
+	if (report->has_capacity && capacity <= bytes)
+		add_capacity(d, d->load_y + LOAD_HEIGHT * (1 - (double)capacity / (double)bytes));
+	text_add(&d->text, "<text x=\"%d\" y=\"%d\">load</text>\n", LEFT + 2, d->load_y - 4);
+	add_steps_axis(d, d->load_y + LOAD_HEIGHT + 14);
+}
+
+const char *place_svg(struct arena *arena, const struct place_report *report)
+{
+	struct drawing d = {.text = text_open(arena), .report = report};
+	plan(&d);
+	add_head(&d);
+	add_bytes_axis(&d, TOP + PLOT_HEIGHT, PLOT_HEIGHT, d.top, 16);
+	add_reserved(&d);
+	for (size_t i = 0; i < d.shapes.count; i++)
+		if (d.shapes.at[i].address != UNPLACED)
+			add_box(&d, &d.shapes.at[i]);
+	if (report->has_capacity && report->packing->capacity <= d.top)
+		add_capacity(&d, y_of(&d, report->packing->capacity));
+	add_steps_axis(&d, TOP + PLOT_HEIGHT + 14);
+	add_load(&d);
+	if (d.lane_count)
+		text_add(&d.text, "<text x=\"%d\" y=\"%d\">spilled</text>\n", LEFT + 2,
+			d.lanes_y - 4);
+	for (size_t i = 0; i < d.shapes.count; i++)
+		if (d.shapes.at[i].address == UNPLACED)
+			add_bar(&d, &d.shapes.at[i]);
+	text_add(&d.text, "</svg>\n");
+	return text_read(&d.text);
+}

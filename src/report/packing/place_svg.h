@@ -1,0 +1,20 @@
+#ifndef REPORT_PLACE_SVG_H
+#define REPORT_PLACE_SVG_H
+
+#include "report/packing/place_report.h"
+
+/*
+ * A picture of a placement, SVG 1.1: addresses upwards against time, a box for each stay, its name
+ * where there is room and all that is known of it as a tooltip; reserved bytes; beneath, the load
+ * of all buffers and of those kept; beneath that, a bar for each that is spilled, or for the steps
+ * between its parts.  At most PLACE_SVG_BOXES_MOST boxes and bars: the largest of bytes x steps;
+ * a line says how many are left out.
+ */
+enum { PLACE_SVG_BOXES_MOST = 20000 };
+
+const char *place_svg(struct arena *arena, const struct place_report *report);
+
+/* What XML reads as this text. */
+void xml_text(struct text *text, const char *plain);
+
+#endif

@@ -1,0 +1,33 @@
+#ifndef REPORT_PROJECTION_REPORT_H
+#define REPORT_PROJECTION_REPORT_H
+
+#include "report/run/run_json.h"
+#include "search/recurrence/project_search.h"
+
+/*
+ * Projections, for people and programs.  The columns of pareto.csv are those of
+ * report/run/pareto.h; a plan is a `space_time:` spec that score, simulate and check read.
+ */
+struct arena;
+
+/* What is wrong with a projection, with its counterexample, and where to mend it; NULL: nothing. */
+const char *projection_fault_text(struct arena *arena, const struct space_time *spec,
+	const struct projection *projection, const struct projection_facts *facts);
+
+/* What an execution ran into; NULL: nothing. */
+const char *systolic_fault_text(struct arena *arena, const struct recurrence *recurrence,
+	const struct systolic_result *result);
+
+/* Facts, channels, bounds, registers; an execution is added. */
+const char *projection_json(struct arena *arena, const struct project_found *found, bool csv);
+const char *projection_text(struct arena *arena, const struct project_found *found);
+
+const char *projection_pareto_csv(struct arena *arena, const struct explored *explored);
+const char *projection_pareto_table(struct arena *arena, const struct explored *explored);
+const char *projection_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored);
+
+/* The allocation and the schedule of a point, to be given after the spec itself. */
+const char *projection_plan_yaml(struct arena *arena, const struct point *point);
+
+#endif

@@ -1,0 +1,271 @@
+#include "report/recurrence/projection_report.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *tuple(struct arena *arena, const int64_t *at, int count)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "(");
+	for (int i = 0; i < count; i++)
+		text_add(&text, "%s%" PRId64, i ? ", " : "", at[i]);
+	text_add(&text, ")");
+	return text_read(&text);
+}
+
+static void place_of(const struct recurrence *recurrence, const struct projection *projection,
+	const int64_t *schedule, const int64_t *point, int64_t *pe, int64_t *time)
+{
+	*time = 0;
+	for (int i = 0; i < recurrence->loop_count; i++)
+		*time += schedule[i] * point[i];
+	for (int r = 0; r < projection->space_count; r++) {
+		pe[r] = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			pe[r] += projection->space[r][i] * point[i];
+	}
+}
+
+static const char *dependence_text(
+	struct arena *arena, const struct recurrence *recurrence, int index)
+{
+	const struct dependence *dependence = &recurrence->dependences[index];
+	return arena_format(arena, "dependence '%s' %s",
+		recurrence->streams[dependence->stream].name,
+		tuple(arena, dependence->vector, recurrence->loop_count));
+}
+
+static const char *late_text(struct arena *arena, const struct recurrence *recurrence,
+	const struct projection_facts *facts)
+{
+	int64_t delay = facts->channels[facts->dependence].delay;
+	const char *name =
+		recurrence->streams[recurrence->dependences[facts->dependence].stream].name;
+	return arena_format(arena,
+		"%s is used %" PRId64
+		" steps after it is made, first at %s; it needs at least one%s%s%s",
+		dependence_text(arena, recurrence, facts->dependence), delay,
+		tuple(arena, facts->late.at, recurrence->loop_count), delay ? "" : ", or 'wires: [",
+		delay ? "" : name, delay ? "" : "]' if a wire may carry it within the step");
+}
+
+static const char *conflict_text(struct arena *arena, const struct recurrence *recurrence,
+	const struct projection *projection, const struct projection_facts *facts)
+{
+	int64_t pe[RECURRENCE_LOOPS_MOST], time;
+	int loops = recurrence->loop_count;
+	place_of(recurrence, projection, facts->schedule, facts->meeting[0].at, pe, &time);
+	return arena_format(arena, "points %s and %s both run on PE %s at time %" PRId64,
+		tuple(arena, facts->meeting[0].at, loops),
+		tuple(arena, facts->meeting[1].at, loops),
+		tuple(arena, pe, projection->space_count), time);
+}
+
+const char *projection_fault_text(struct arena *arena, const struct space_time *spec,
+	const struct projection *projection, const struct projection_facts *facts)
+{
+	const struct recurrence *recurrence = &spec->recurrence;
+	int d = facts->dependence;
+	switch (facts->fault) {
+	case PROJECTION_FINE:
+		return NULL;
+	case PROJECTION_LATE:
+		return late_text(arena, recurrence, facts);
+	case PROJECTION_CONFLICT:
+		return conflict_text(arena, recurrence, projection, facts);
+	case PROJECTION_FAR:
+		return arena_format(arena,
+			"%s moves by %s in %" PRId64 " steps; links reach %" PRId64 " in one",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count),
+			facts->channels[d].delay, spec->reach);
+	case PROJECTION_MOVES:
+		return arena_format(arena, "%s moves by %s; it is to stay",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count));
+	case PROJECTION_SHUFFLE:
+		return arena_format(arena,
+			"%s moves by %s between registers of lanes '%s'; 'shuffle: [%s]' lets it",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count),
+			projection->space_names[facts->axis],
+			recurrence->streams[recurrence->dependences[d].stream].name);
+	case PROJECTION_LANES:
+		return arena_format(arena,
+			"'%s' needs %" PRId64 " lanes, a vector unit has %" PRId64,
+			projection->space_names[facts->axis], facts->space[facts->axis].extent,
+			projection->lanes[facts->axis]);
+	case PROJECTION_LINK:
+	case PROJECTION_WIRE:
+		return arena_format(arena, "%s moves by %s, and %s along '%s'",
+			dependence_text(arena, recurrence, d),
+			tuple(arena, facts->channels[d].move, projection->space_count),
+			facts->fault == PROJECTION_LINK
+				? "no link hands its stream on (no_link_transfer)"
+				: "no wire multicasts or reduces its stream (no_reuse)",
+			projection->space_names[facts->axis]);
+	case PROJECTION_LARGE:
+		return arena_format(arena,
+			"row %d of the allocation needs %" PRId64 " PEs, the array has %" PRId64,
+			facts->axis + 1, facts->space[facts->axis].extent,
+			spec->array[facts->axis]);
+	case PROJECTION_REVERSE:
+		return arena_format(arena, "the reverse transform gives another '%s' at point %s",
+			recurrence->loops[facts->axis].name,
+			tuple(arena, facts->astray.at, recurrence->loop_count));
+	case PROJECTION_UNKNOWN:
+		break;
+	}
+	return "whether it is legal is not known: there are too many points or PEs to count";
+}
+
+const char *systolic_fault_text(struct arena *arena, const struct recurrence *recurrence,
+	const struct systolic_result *result)
+{
+	int loops = recurrence->loop_count;
+	const char *name = result->stream >= 0 ? recurrence->streams[result->stream].name : "";
+	const char *at = tuple(arena, result->point, loops);
+	const char *other = tuple(arena, result->other, loops);
+	switch (result->fault) {
+	case SYSTOLIC_FINE:
+		return NULL;
+	case SYSTOLIC_CLASH:
+		return arena_format(arena, "points %s and %s are on one PE in one step", other, at);
+	case SYSTOLIC_STALE:
+		return arena_format(arena,
+			"point %s does not find '%s' of point %s in the register where it looks",
+			at, name, other);
+	case SYSTOLIC_EARLY:
+		return arena_format(arena, "point %s needs '%s' of point %s before it is made", at,
+			name, other);
+	case SYSTOLIC_CIRCLE:
+		return arena_format(
+			arena, "'%s' at point %s is needed to make itself in one step", name, at);
+	case SYSTOLIC_LANES:
+		return arena_format(arena,
+			"point %s needs '%s' of point %s, which is in another lane and is not shuffled",
+			at, name, other);
+	case SYSTOLIC_OUTPUT:
+		return "an output gets two values at one place";
+	case SYSTOLIC_LARGE:
+		break;
+	}
+	return "there are too many points, PEs or registers to execute";
+}
+
+static void add_channels(struct text *text, const struct recurrence *recurrence,
+	const struct projection *projection, const struct projection_facts *facts)
+{
+	text_add(text, "%-10s %-16s %-14s %6s  %s\n", "stream", "dependence", "moves", "delay",
+		"channel");
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		const struct channel *channel = &facts->channels[d];
+		text_add(text, "%-10s %-16s %-14s %6" PRId64 "  %s\n",
+			recurrence->streams[dependence->stream].name,
+			tuple(text->arena, dependence->vector, recurrence->loop_count),
+			tuple(text->arena, channel->move, projection->space_count), channel->delay,
+			channel->is_live ? channel_names[channel->kind] : "not used by any point");
+	}
+}
+
+const char *projection_text(struct arena *arena, const struct project_found *found)
+{
+	const struct recurrence *recurrence = &found->spec->recurrence;
+	const struct projection *projection = &found->projection;
+	const struct projection_facts *facts = &found->facts;
+	struct score score = project_found_score(found, true);
+	struct text text = text_open(arena);
+	text_add(&text, "%s\n", project_text(arena, recurrence, projection));
+	text_add(&text,
+		"%" PRId64 " points, %" PRId64 " PEs, %" PRId64 " cycles, %.1f %% busy, %" PRId64
+		" registers, %" PRId64 " ports\n",
+		facts->points, facts->pes, facts->cycles, 100 * score.utilization, score.registers,
+		score.ports);
+	if (facts->units > 0)
+		text_add(&text,
+			"%" PRId64 " vector units, %" PRId64 " vector steps of %.1f lanes each\n",
+			facts->units, facts->issues,
+			facts->issues > 0 ? (double)facts->points / (double)facts->issues : 0);
+	for (int r = 0; r < projection->space_count; r++)
+		text_add(&text, "%s %s from %" PRId64 " to %" PRId64 "\n",
+			projection->lanes[r] ? "lane" : "PE", projection->space_names[r],
+			facts->space[r].least, facts->space[r].least + facts->space[r].extent - 1);
+	text_add(&text, "time from %" PRId64 " to %" PRId64 "\n", facts->time.least,
+		facts->time.least + facts->time.extent - 1);
+	for (int i = 0; i < facts->vector_count; i++)
+		text_add(&text, "projection vector %s: a point every %" PRId64 " steps\n",
+			tuple(arena, facts->vectors[i], recurrence->loop_count), facts->busy[i]);
+	add_channels(&text, recurrence, projection, facts);
+	if (found->common.execution.finished)
+		text_add(&text,
+			"executed: %" PRId64 " points on %" PRId64 " PEs in %" PRId64
+			" cycles, every value %s\n",
+			found->execution.points, found->execution.pes, found->execution.cycles,
+			found->common.execution.agrees ? "as in sequential order"
+						       : "compared: NOT the same");
+	return text_read(&text);
+}
+
+static const char *executed_text(const struct project_found *found)
+{
+	return !found->common.execution.finished ? "-"
+	       : found->common.execution.agrees  ? "data"
+						 : "WRONG";
+}
+
+/* The rows of a table of foldings: what stays, rounds, and who is better. */
+static void add_classical(struct text *text, const struct explored *explored)
+{
+	bool any = false;
+	for (size_t i = 0; i < explored->beside_count; i++)
+		any |= explored->beside[i].payload != NULL;
+	if (!any)
+		return;
+	text_add(text, "\n%-24s %8s %10s %10s %8s %9s  %s\n", "dataflow", "folds", "cycles",
+		"registers", "use", "executed", "beaten by");
+	for (size_t i = 0; i < explored->beside_count; i++) {
+		const struct point *point = &explored->beside[i];
+		const struct project_found *found = point->payload;
+		struct text better = text_open(text->arena);
+		if (!found)
+			continue;
+		for (size_t k = 0; k < explored->frontier.count; k++) {
+			const struct score *other = &explored->frontier.points[k].score;
+			if (other->cycles < point->score.cycles && other->pes <= point->score.pes &&
+				other->registers <= point->score.registers)
+				text_add(&better, "%s%zu", better.length ? ", " : "", k + 1);
+		}
+		text_add(text, "%-24s %8" PRId64 " %10" PRId64 " %10" PRId64 " %6.1f %% %9s  %s\n",
+			found->name, found->folds, point->score.cycles, point->score.registers,
+			100 * point->score.utilization, executed_text(found),
+			better.length ? text_read(&better)
+				      : "none in all of cycles, PEs, registers");
+	}
+}
+
+const char *projection_pareto_table(struct arena *arena, const struct explored *explored)
+{
+	struct text text = text_open(arena);
+	bool folded = explored->beside_count > 0;
+	text_add(&text, "%5s %10s %10s %10s %8s %8s %7s %9s  ", "point", "cycles", "PEs",
+		"registers", "ports", "wire", "use", "executed");
+	text_add(&text, "%s%s\n", folded ? "what stays, " : "", "projection");
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct project_found *found = point->payload;
+		const struct score *score = &point->score;
+		text_add(&text,
+			"%5zu %10" PRId64 " %10" PRId64 " %10" PRId64 " %8" PRId64 " %8" PRId64
+			" %5.1f %% %9s  %s%s%s\n",
+			i + 1, score->cycles, score->pes, score->registers, score->ports,
+			score->wire, 100 * score->utilization, executed_text(found),
+			folded ? found->name : "", folded ? ": " : "", point->key);
+	}
+	if (folded)
+		add_classical(&text, explored);
+	return text_read(&text);
+}

@@ -1,0 +1,37 @@
+#ifndef REPORT_RUN_JSON_H
+#define REPORT_RUN_JSON_H
+
+#include "search/graph/explore.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * run.json: what made a results folder.  Provenance and counters; the one file
+ * in it that carries time, and so differs between equal runs.
+ */
+struct run_source {
+	const char *path;
+	uint64_t hash; /* FNV-1a, 64 bits, of its bytes */
+};
+
+struct run_record {
+	const char *version;
+	size_t source_count;
+	const struct run_source *sources;
+	size_t option_count;
+	const char *const *options; /* as given, "--seed=3"; --jobs left out */
+	uint64_t seed;
+	const struct objectives *objectives;
+	const struct hierarchy *hierarchy; /* of a problem; NULL for graphs */
+	const char *counting;              /* "exact" or "timeloop" */
+	double seconds;          /* of wall clock, the one number that differs between equal runs */
+	const char *certificate; /* file of a proof that can be checked; NULL: there is none */
+	const char *limit;       /* what cut the run short; NULL: nothing did */
+};
+
+struct arena;
+const char *run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored);
+
+#endif

@@ -1,0 +1,207 @@
+#include "report/transfer/broadcast_report.h"
+
+#include "base/text.h"
+#include "model/graph/plan_file.h"
+#include "report/run/json_text.h"
+#include "report/run/pareto.h"
+#include "report/run/run_head.h"
+
+#include <inttypes.h>
+
+static json_int_t to_cycles(const struct broadcast_outcome *outcome, int64_t ticks)
+{
+	return (json_int_t)number_ceil_div(ticks, outcome->times.per_cycle);
+}
+
+static void add_execution(json_t *object, const struct execution *execution)
+{
+	json_object_set_new(object, "executed", json_string(sim_mode_names[execution->mode]));
+	json_object_set_new(object, "finished", json_boolean(execution->finished));
+	json_object_set_new(object, "steps", json_integer((json_int_t)execution->events));
+	json_object_set_new(object, "agrees", json_boolean(execution->agrees));
+	if (execution->fault)
+		json_object_set_new(object, "fault", json_string(execution->fault));
+}
+
+static void add_published(json_t *object, const struct broadcast_outcome *outcome)
+{
+	const struct broadcast *b = outcome->broadcast;
+	const struct broadcast_counts *counts = &outcome->counts;
+	const struct broadcast_times *times = &outcome->times;
+	json_t *offsets = json_array();
+	for (size_t i = 0; i < b->offset_count; i++)
+		json_array_append_new(offsets, json_integer((json_int_t)b->offsets[i]));
+	json_object_set_new(object, "chunks", json_integer((json_int_t)counts->chunks));
+	json_object_set_new(object, "loads", json_integer((json_int_t)counts->loads));
+	json_object_set_new(object, "stores", json_integer((json_int_t)counts->stores));
+	json_object_set_new(object, "flags", json_integer((json_int_t)counts->flags));
+	json_object_set_new(object, "bytes_loaded", json_integer((json_int_t)counts->bytes_loaded));
+	json_object_set_new(object, "bytes_stored", json_integer((json_int_t)counts->bytes_stored));
+	json_object_set_new(object, "offsets", offsets);
+	if (counts->combines)
+		json_object_set_new(object, "combines", json_integer((json_int_t)counts->combines));
+	json_object_set_new(object, "cycles_by_tiles",
+		json_pack("{s:I, s:I, s:I, s:I}", "single", to_cycles(outcome, times->single),
+			"ping_pong", to_cycles(outcome, times->ping_pong), "unlimited",
+			to_cycles(outcome, times->unlimited), "bound",
+			to_cycles(outcome, times->bound)));
+}
+
+static json_t *make_object(struct arena *arena, const struct broadcast_outcome *outcome,
+	double clock_ns, bool simulated)
+{
+	const struct broadcast *b = outcome->broadcast;
+	const struct score *score = &outcome->score;
+	int64_t cycles = simulated ? outcome->execution.cycles : score->cycles;
+	int64_t link_bytes = simulated ? outcome->execution.link_bytes : score->link_bytes;
+	json_t *object = json_pack("{s:b, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I}", "feasible",
+		1, "op", broadcast_line(arena, b), "way", broadcast_way(arena, b), "path",
+		broadcast_path_names[outcome->counts.path], "cycles", (json_int_t)cycles,
+		"latency_ns", (double)cycles * clock_ns, "bound_cycles", (json_int_t)outcome->bound,
+		"link_bytes", (json_int_t)link_bytes, "buffer_bytes",
+		(json_int_t)score->buffer_bytes, "rounds", (json_int_t)score->rounds);
+	if (outcome->rounds_bound)
+		json_object_set_new(
+			object, "bound_rounds", json_integer((json_int_t)outcome->rounds_bound));
+	if (!outcome->schedule)
+		add_published(object, outcome);
+	if (simulated)
+		add_execution(object, &outcome->execution);
+	return object;
+}
+
+const char *broadcast_json(struct arena *arena, const struct broadcast_outcome *outcome,
+	double clock_ns, bool simulated)
+{
+	return json_text(arena, make_object(arena, outcome, clock_ns, simulated));
+}
+
+const char *broadcast_csv(struct arena *arena, const struct broadcast_outcome *outcome,
+	double clock_ns, bool simulated)
+{
+	return json_csv(arena, make_object(arena, outcome, clock_ns, simulated));
+}
+
+static const char *rounds_note(struct arena *arena, const struct broadcast_outcome *outcome)
+{
+	if (!outcome->rounds_bound)
+		return "";
+	if (outcome->rounds_bound == outcome->score.rounds)
+		return " (optimal)";
+	return arena_format(arena, " (none in fewer than %" PRId64 ")", outcome->rounds_bound);
+}
+
+const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *outcome,
+	double clock_ns, bool simulated)
+{
+	const struct broadcast_counts *counts = &outcome->counts;
+	const struct broadcast_times *times = &outcome->times;
+	int64_t cycles = simulated ? outcome->execution.cycles : outcome->score.cycles;
+	struct text text = text_open(arena);
+	text_add(&text, "%s\n%s, path %s: %" PRId64 " cycles, %.2f us, no way below %" PRId64 "\n",
+		broadcast_line(arena, outcome->broadcast), broadcast_way(arena, outcome->broadcast),
+		broadcast_path_names[counts->path], cycles, (double)cycles * clock_ns / 1e3,
+		outcome->bound);
+	if (!outcome->schedule)
+		text_add(&text,
+			"%" PRId64 " chunks, %" PRId64 " loads, %" PRId64 " stores, %" PRId64
+			" flags; one tile %" PRId64 ", two %" PRId64 ", any number %" PRId64
+			" cycles\n",
+			counts->chunks, counts->loads, counts->stores, counts->flags,
+			(int64_t)to_cycles(outcome, times->single),
+			(int64_t)to_cycles(outcome, times->ping_pong),
+			(int64_t)to_cycles(outcome, times->unlimited));
+	text_add(&text,
+		"%" PRId64 " rounds%s, %" PRId64 " bytes over links, %" PRId64
+		" bytes of staging\n",
+		outcome->score.rounds, rounds_note(arena, outcome), outcome->score.link_bytes,
+		outcome->score.buffer_bytes);
+	if (simulated)
+		text_add(&text, "executed (%s): %s\n", sim_mode_names[outcome->execution.mode],
+			outcome->execution.agrees  ? "as the model says"
+			: outcome->execution.fault ? outcome->execution.fault
+						   : "not as the model says");
+	return text_read(&text);
+}
+
+static void add_row(struct text *text, const struct point *point, size_t number, double clock_ns)
+{
+	const struct broadcast_found *found = point->payload;
+	const struct broadcast_outcome *outcome = &found->outcome;
+	const struct execution *run = &found->common.execution;
+	const struct score *score = &point->score;
+	text_add(text, "%zu,%" PRId64 ",%.17g,,,,,,,", number, score->cycles,
+		(double)score->cycles * clock_ns);
+	if (run->finished)
+		text_add(text, "%" PRId64 ",,,%s,%.17g,%s,", run->cycles,
+			run->agrees ? "true" : "false", execution_ratio(run, score->cycles),
+			execution_name(run));
+	else
+		text_add(text, ",,,,,,");
+	text_add(text, "%s,%" PRId64 ",%s,", proof_names[found->common.proof],
+		score->cycles - outcome->bound, found->common.solver);
+	text_add(text, "%s,%s,,,,,%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
+		broadcast_way(text->arena, outcome->broadcast),
+		pareto_plan_path(text->arena, number - 1), score->link_bytes, score->buffer_bytes,
+		score->rounds);
+}
+
+const char *broadcast_pareto_csv(
+	struct arena *arena, const struct explored *explored, double clock_ns)
+{
+	struct text text = text_open(arena);
+	text_add(&text, "%s\n", pareto_header);
+	for (size_t i = 0; i < explored->frontier.count; i++)
+		add_row(&text, &explored->frontier.points[i], i + 1, clock_ns);
+	return text_read(&text);
+}
+
+const char *broadcast_table(struct arena *arena, const struct explored *explored, double clock_ns)
+{
+	struct text text = text_open(arena);
+	const struct broadcast_outcome *known = explored->more;
+	double given = known ? (double)known->score.cycles : 0;
+	text_add(&text, "%5s %13s %9s %9s %12s %12s %7s %9s  %s\n", "point", "latency", "speedup",
+		"of bound", "staging B", "link B", "rounds", "executed", "way");
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct broadcast_found *found = point->payload;
+		const struct broadcast_outcome *outcome = &found->outcome;
+		const struct execution *run = &found->common.execution;
+		double cycles = (double)point->score.cycles;
+		text_add(&text,
+			"%5zu %10.2f us %9s %9.2f %12" PRId64 " %12" PRId64 " %7" PRId64
+			" %9s  %s\n",
+			i + 1, cycles * clock_ns / 1e3,
+			!known ? "-" : arena_format(arena, "%.2f", cycles > 0 ? given / cycles : 1),
+			outcome->bound ? cycles / (double)outcome->bound : 1,
+			point->score.buffer_bytes, point->score.link_bytes, point->score.rounds,
+			!run->finished ? "-"
+			: !run->agrees ? "disagrees"
+				       : execution_name(run),
+			broadcast_way(arena, outcome->broadcast));
+	}
+	return text_read(&text);
+}
+
+const char *broadcast_plan_yaml(struct arena *arena, const struct point *point)
+{
+	const struct broadcast_outcome *outcome =
+		&((const struct broadcast_found *)point->payload)->outcome;
+	return arena_format(arena, "# %s: %" PRId64 " cycles, no way below %" PRId64 "\n%s",
+		broadcast_way(arena, outcome->broadcast), point->score.cycles, outcome->bound,
+		point->key);
+}
+
+const char *broadcast_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored)
+{
+	json_t *root = run_head(record, arena);
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
+	const struct broadcast_outcome *given = explored->more;
+	if (given)
+		json_object_set_new(root, "given",
+			json_pack("{s:s, s:I}", "way", broadcast_way(arena, given->broadcast),
+				"cycles", (json_int_t)given->score.cycles));
+	return run_dump(arena, root);
+}

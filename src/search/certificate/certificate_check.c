@@ -1,0 +1,394 @@
+#include "search/certificate/certificate_check.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "constraints/constraints.h"
+#include "model/nest/nest_mapping.h"
+#include "search/certificate/certificate_cell.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+struct check {
+	const struct certificate *certificate;
+	const struct nest_search *search;
+	const struct certificate_checking *checking;
+	struct arena *arena;
+	struct certificate_result *result;
+	struct cell_walker walker;
+	struct array(struct certificate_line) lines; /* sorted */
+	struct cells cells;
+	double *claimed; /* rows of the claim's target */
+	size_t claimed_count;
+};
+
+__attribute__((format(printf, 3, 4))) static bool reject(
+	struct check *check, struct span span, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	check->result->answer = CERTIFICATE_REJECTED;
+	check->result->span = span;
+	check->result->why = arena_text(check->arena, text);
+	return false;
+}
+
+static bool is_problem(struct check *check)
+{
+	const struct certificate *certificate = check->certificate;
+	uint64_t hash = certificate_problem_hash(check->search);
+	if (hash != certificate->problem)
+		return reject(check, certificate->problem_span,
+			"it is of another problem: what the specs say of shape, machine and "
+			"constraints has the hash %016" PRIx64
+			", the certificate's has %016" PRIx64,
+			hash, certificate->problem);
+	if (certificate_covers(check->search))
+		return true;
+	check->result->answer = CERTIFICATE_UNDECIDED;
+	check->result->why = "its factors need not divide, which certificates do not cover";
+	return false;
+}
+
+/* A point's mapping as the space has it. */
+static bool in_space(struct check *check, const struct mapping *mapping)
+{
+	const struct space *space = check->search->space;
+	const struct domain *domain = space->domain;
+	for (int i = 0; i < space->level_count; i++) {
+		const struct mapping_row *row = &mapping->rows[space->levels[i].row];
+		const struct row_domain *may = &domain->rows[space->levels[i].row];
+		for (int d = 0; d < domain->shape->dimension_count; d++) {
+			bool spatial = space->levels[i].spatial;
+			int64_t bound = spatial ? row->spatial[d] : row->temporal[d];
+			const struct factor_domain *factor =
+				spatial ? &may->spatial[d] : &may->temporal[d];
+			if (bound < factor->least || bound > factor->most)
+				return false;
+		}
+	}
+	struct mapping kept = *mapping;
+	struct cell cell = cell_of(check->arena, space, mapping);
+	cell_set(space, &cell, &kept);
+	for (int t = 0; t < domain->shape->space_count; t++)
+		if (kept.residency[t] != mapping->residency[t])
+			return false;
+	return true;
+}
+
+/* What speaks against a point; NULL.  *score: what it really has. */
+static const char *judge_mapping(struct check *check, const struct certificate_point *point,
+	struct score *score, const char **line)
+{
+	const struct nest_search *search = check->search;
+	struct mapping mapping;
+	struct nest_counts counts;
+	struct nest_score found;
+	bool perfect;
+	const char *why = nest_mapping_parse(
+		check->arena, search->arch, search->shape, point->mapping, &mapping);
+	if (!why)
+		why = nest_mapping_check(
+			check->arena, search->arch, search->shape, &mapping, &perfect);
+	if (!why && !perfect)
+		why = "its factors do not divide";
+	if (!why && !in_space(check, &mapping))
+		why = "it is no mapping of this space";
+	if (!why)
+		why = constraints_check(
+			search->constraints, search->domain, &mapping, check->arena);
+	if (why)
+		return why;
+	if (nest_evaluate(search->model, &mapping, &counts, &found) != NEST_FITS)
+		return nest_verdict_text(check->arena, search->hierarchy, search->shape, &found);
+	*score = nest_summary(search, &counts, &found);
+	*line = nest_mapping_print(check->arena, search->arch, search->shape, &mapping);
+	return NULL;
+}
+
+static bool check_values(struct check *check, size_t i, const struct score *score)
+{
+	const struct certificate_point *point = &check->certificate->points[i];
+	const struct objectives *objectives = &check->certificate->objectives;
+	if (score->cycles != point->cycles)
+		return reject(check, point->span,
+			"point %zu takes %" PRId64 " cycles, not %" PRId64, i + 1, score->cycles,
+			point->cycles);
+	if (score->energy_pj != point->energy_pj)
+		return reject(check, point->span, "point %zu takes %.17g pJ, not %.17g", i + 1,
+			score->energy_pj, point->energy_pj);
+	for (size_t k = 0; k < objectives->count; k++) {
+		double value = objective_value(objectives->at[k], score);
+		if (value != point->values[k])
+			return reject(check, point->span, "point %zu has %s %.17g, not %.17g",
+				i + 1,
+				objective_text(
+					check->arena, objectives->at[k], check->search->hierarchy),
+				value, point->values[k]);
+	}
+	return true;
+}
+
+static bool check_points(struct check *check)
+{
+	const struct certificate *certificate = check->certificate;
+	struct frontier frontier = frontier_open(certificate->objectives);
+	for (size_t i = 0; i < certificate->point_count; i++) {
+		const struct certificate_point *point = &certificate->points[i];
+		struct point found = {.payload = (void *)point};
+		const char *why = judge_mapping(check, point, &found.score, &found.key);
+		if (why)
+			return reject(check, point->span, "point %zu: %s", i + 1, why);
+		if (!check_values(check, i, &found.score))
+			return false;
+		if (!text_equal(found.key, point->mapping))
+			return reject(check, point->span,
+				"point %zu is not written as mappings are: \"%s\"", i + 1,
+				found.key);
+		frontier_add(&frontier, check->arena, found);
+	}
+	for (size_t i = 0; i < certificate->point_count; i++)
+		if (frontier.count != certificate->point_count ||
+			frontier.points[i].payload != &certificate->points[i])
+			return reject(check, certificate->points[i].span,
+				"point %zu is beaten by another one, or not in its place", i + 1);
+	return true;
+}
+
+static bool is_number(double value)
+{
+	return isfinite(value) && value >= 0;
+}
+
+static bool check_claim(struct check *check)
+{
+	const struct certificate *certificate = check->certificate;
+	size_t count = certificate->objectives.count;
+	if (!is_number(certificate->epsilon))
+		return reject(check, certificate->claim_span, "epsilon is no number of 0 or more");
+	if (certificate->epsilon > NEST_EPSILON_MOST)
+		return reject(check, certificate->claim_span,
+			"to be worse than the best by %g of it is no claim: epsilon is at most %g",
+			certificate->epsilon, NEST_EPSILON_MOST);
+	check->claimed_count = certificate->point_count;
+	check->claimed = arena_array(check->arena, double, (certificate->point_count + 1) * count);
+	for (size_t i = 0; i < certificate->point_count; i++)
+		for (size_t k = 0; k < count; k++)
+			check->claimed[i * count + k] = certificate->points[i].values[k];
+	if (certificate->claim != PROOF_BOUND)
+		return true;
+	if (count != 1 || certificate->point_count != 1)
+		return reject(check, certificate->claim_span,
+			"a bound is of one objective, and of one point");
+	double value = check->claimed[0];
+	if (!is_number(certificate->bound) || certificate->bound > value)
+		return reject(check, certificate->bound_span,
+			"the bound %.17g is above the point, which has %.17g", certificate->bound,
+			value);
+	if (certificate->gap != value - certificate->bound)
+		return reject(check, certificate->gap_span,
+			"the gap between %.17g and the bound %.17g is %.17g, not %.17g", value,
+			certificate->bound, value - certificate->bound, certificate->gap);
+	check->claimed[0] = certificate->bound;
+	return true;
+}
+
+static int compare_lines(const void *a, const void *b, void *context)
+{
+	const struct certificate_line *x = a, *y = b;
+	if (x->extent != y->extent)
+		return x->extent < y->extent ? -1 : 1;
+	if (x->extent == LINE_CELL)
+		return cell_compare(context, &x->cell, &y->cell);
+	if (x->extent == LINE_RESIDENCY && x->cell.residency != y->cell.residency)
+		return x->cell.residency < y->cell.residency ? -1 : 1;
+	return 0;
+}
+
+/* Lines sorted and told apart; which of them are of the space is asked later. */
+static bool check_lines(struct check *check)
+{
+	const struct certificate *certificate = check->certificate;
+	void *space = (void *)check->search->space;
+	uint64_t opened = 0;
+	for (size_t i = 0; i < certificate->line_count; i++) {
+		const struct certificate_line *line = &certificate->lines[i];
+		if (line->extent != certificate->lines[0].extent)
+			return reject(check, line->span,
+				"a line for one choice stands beside lines for many");
+		if (!is_number(line->least) ||
+			(line->least > 0 && certificate->objectives.count != 1))
+			return reject(check, line->span, "'least' is a value of one objective");
+		if (__builtin_add_overflow(opened, line->opened, &opened))
+			opened = UINT64_MAX;
+		*array_add(check->arena, &check->lines) = *line;
+	}
+	if (opened != certificate->opened)
+		return reject(check, certificate->choices_span,
+			"%" PRIu64 " choices are said to be opened, but the lines have %" PRIu64,
+			certificate->opened, opened);
+	if (check->lines.count)
+		qsort_r(check->lines.at, check->lines.count, sizeof *check->lines.at, compare_lines,
+			space);
+	for (size_t i = 1; i < check->lines.count; i++)
+		if (compare_lines(&check->lines.at[i - 1], &check->lines.at[i], space) == 0)
+			return reject(check, check->lines.at[i].span, "this choice stands twice");
+	return true;
+}
+
+/* The line that speaks of a cell; NULL: it belongs to the rest. */
+static struct certificate_line *find_line(struct check *check, const struct cell *cell)
+{
+	if (!check->lines.count)
+		return NULL;
+	struct certificate_line wanted = {.extent = check->lines.at[0].extent, .cell = *cell};
+	size_t low = 0, high = check->lines.count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (compare_lines(&check->lines.at[middle], &wanted, (void *)check->search->space) <
+			0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < check->lines.count && compare_lines(&check->lines.at[low], &wanted,
+							 (void *)check->search->space) == 0;
+	return found ? &check->lines.at[low] : NULL;
+}
+
+static bool check_cover(struct check *check)
+{
+	const struct certificate *certificate = check->certificate;
+	struct certificate_result *result = check->result;
+	uint64_t each = space_residency_count(check->search->space), sum;
+	result->choices = cells_count(&check->cells, 0);
+	if (result->choices == UINT64_MAX)
+		return reject(check, certificate->choices_span,
+			"the space has more choices than can be counted");
+	for (size_t i = 0; i < check->lines.count; i++) {
+		const struct certificate_line *line = &check->lines.at[i];
+		uint64_t most = line->extent == LINE_CELL        ? 1
+				: line->extent == LINE_RESIDENCY ? result->choices / each
+								 : result->choices;
+		if ((line->extent == LINE_CELL && !cells_have(&check->cells, &line->cell)) ||
+			line->cell.residency >= each)
+			return reject(check, line->span, "the space has no such choice");
+		if (line->opened < 1 || line->opened > most)
+			return reject(check, line->span,
+				"%" PRIu64 " choices are said to be opened of %" PRIu64,
+				line->opened, most);
+	}
+	if (certificate->choices != result->choices)
+		return reject(check, certificate->choices_span,
+			"the space has %" PRIu64 " choices, not %" PRIu64, result->choices,
+			certificate->choices);
+	if (__builtin_add_overflow(certificate->opened, certificate->rest, &sum) ||
+		sum != result->choices)
+		return reject(check, certificate->choices_span,
+			"%" PRIu64 " choices opened and %" PRIu64 " others do not make the %" PRIu64
+			" of the space",
+			certificate->opened, certificate->rest, result->choices);
+	return true;
+}
+
+static const char *cell_text(struct check *check, const struct cell *cell)
+{
+	struct mapping mapping;
+	cell_set(check->search->space, cell, &mapping);
+	return nest_mapping_print(
+		check->arena, check->search->arch, check->search->shape, &mapping);
+}
+
+static const char *values_text(struct check *check, const struct score *score)
+{
+	const struct objectives *objectives = &check->certificate->objectives;
+	struct text text = text_open(check->arena);
+	for (size_t k = 0; k < objectives->count; k++)
+		text_add(&text, "%s%s %.17g", k ? ", " : "",
+			objective_text(check->arena, objectives->at[k], check->search->hierarchy),
+			objective_value(objectives->at[k], score));
+	return text_read(&text);
+}
+
+/* A mapping that nothing of the certificate beats. */
+static bool reject_cell(struct check *check, const struct cell *cell,
+	const struct certificate_line *line, const struct mapping *witness)
+{
+	const struct certificate *certificate = check->certificate;
+	struct nest_counts counts;
+	struct nest_score score;
+	nest_evaluate(check->search->model, witness, &counts, &score);
+	struct score summary = nest_summary(check->search, &counts, &score);
+	struct target claimed = {check->claimed_count, check->claimed, certificate->epsilon};
+	bool whole = !target_beats(&claimed, &certificate->objectives, &summary);
+	struct span span = certificate->points_span;
+	if (line)
+		span = line->span;
+	else if (certificate->claim == PROOF_BOUND)
+		span = certificate->bound_span;
+	return reject(check, span, "%s: \"%s\" has %s, of the choice \"%s\"%s",
+		!whole                              ? "a choice has less than is said of it"
+		: certificate->claim == PROOF_BOUND ? "a mapping is below the bound"
+		: certificate->point_count          ? "a mapping is better"
+						    : "a mapping fits",
+		nest_mapping_print(
+			check->arena, check->search->arch, check->search->shape, witness),
+		values_text(check, &summary), cell_text(check, cell),
+		line ? "" : ", which is left to a bound");
+}
+
+static bool visit(const struct cell *cell, void *user)
+{
+	struct check *check = user;
+	const struct certificate *certificate = check->certificate;
+	const struct certificate_line *line = find_line(check, cell);
+	struct certificate_result *result = check->result;
+	struct target target = {check->claimed_count, check->claimed, certificate->epsilon};
+	struct mapping witness;
+	double least = line ? line->least : 0;
+	if (least > 0 && (!target.count || least > target.values[0]))
+		target = (struct target){1, &least, certificate->epsilon};
+	enum cell_verdict verdict = cell_check(&check->walker, cell, &target, &witness);
+	if (check->checking->progress)
+		check->checking->progress(check->checking->listener, result->done, result->choices);
+	result->done += verdict == CELL_EXCLUDED || verdict == CELL_SEARCHED;
+	result->excluded += verdict == CELL_EXCLUDED;
+	if (verdict == CELL_BEATEN)
+		return reject_cell(check, cell, line, &witness);
+	if (verdict == CELL_UNCOUNTED || verdict == CELL_STOPPED)
+		result->answer = CERTIFICATE_UNDECIDED;
+	if (verdict == CELL_UNCOUNTED)
+		result->why = arena_format(check->arena, "\"%s\" has no counts",
+			nest_mapping_print(
+				check->arena, check->search->arch, check->search->shape, &witness));
+	return verdict == CELL_EXCLUDED || verdict == CELL_SEARCHED;
+}
+
+struct certificate_result certificate_check(
+	const struct certificate_checking *checking, struct arena *arena)
+{
+	struct certificate_result result = {.answer = CERTIFICATE_HOLDS};
+	struct check check = {.cells = cells_make(arena, checking->search->space),
+		.certificate = checking->certificate,
+		.search = checking->search,
+		.checking = checking,
+		.arena = arena,
+		.result = &result};
+	if (!is_problem(&check) || !check_points(&check) || !check_claim(&check) ||
+		!check_lines(&check) || !check_cover(&check))
+		return result;
+	check.walker = cell_walker_open(checking->search, checking->budget);
+	check.walker.stop = checking->stop;
+	check.walker.user = checking->listener;
+	cells_each(&check.cells, visit, &check);
+	result.steps = check.walker.steps;
+	result.evaluated = check.walker.evaluated;
+	cell_walker_close(&check.walker);
+	return result;
+}

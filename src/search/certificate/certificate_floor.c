@@ -1,0 +1,486 @@
+#include "search/certificate/certificate_floor.h"
+
+#include "cost/nest/nest_home.h"
+
+#include "search/certificate/certificate_array.h"
+#include "search/certificate/certificate_words.h"
+
+#include <math.h>
+
+/* Sums of doubles err by less; a cycle more or less is not counted. */
+#define CYCLES_MARGIN (1 - 1e-9)
+#define SUMS_MARGIN (1 - 1e-13)
+
+static void describe(struct floor_frame *frame, int t)
+{
+	const struct shape *shape = frame->search->shape;
+	const struct dataspace *space = &shape->spaces[t];
+	uint32_t seen = 0;
+	frame->plain[t] = true;
+	for (int r = 0; r < space->rank_count; r++) {
+		uint32_t rank = 0;
+		for (int d = 0; d < shape->dimension_count; d++) {
+			rank |= (uint32_t)(space->ranks[r].coefficient[d] != 0) << d;
+			frame->plain[t] &= space->ranks[r].coefficient[d] <= 1;
+		}
+		bool several = rank & (rank - 1);
+		frame->plain[t] &= !several && !(rank & seen);
+		*(several ? &frame->paired[t] : &frame->alone[t]) |= rank;
+		frame->own[t][r] = rank & ~seen;
+		seen |= rank;
+	}
+}
+
+struct floor_frame floor_frame_make(
+	const struct nest_search *search, const struct completions *completions)
+{
+	struct floor_frame frame = {.search = search,
+		.completions = completions,
+		.timeloop = search->counting == COUNTING_TIMELOOP,
+		.flagged = hierarchy_flagged(search->hierarchy)};
+	for (int t = 0; t < search->shape->space_count; t++)
+		describe(&frame, t);
+	return frame;
+}
+
+static void find_spatial(const struct mapping *mapping, struct floor_cell *out)
+{
+	const struct nest_search *search = out->frame->search;
+	const struct completions *completions = out->frame->completions;
+	const struct hierarchy *hierarchy = search->hierarchy;
+	int count = search->shape->dimension_count, j = 0;
+	double inside[SHAPE_DIMENSIONS_MOST], within[ARCH_LEVELS_MOST], fan = 1;
+	for (int d = 0; d < count; d++)
+		inside[d] = 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		for (int d = 0; d < count; d++) {
+			double bound = mapping->rows[hierarchy->levels[i].block_row].spatial[d];
+			out->spatial[i][d] = bound;
+			inside[d] *= bound;
+			fan *= bound;
+		}
+		within[i] = fan;
+		if (j < completions->count && completions->level[j] == i) {
+			for (int d = 0; d < count; d++)
+				out->inside[j][d] = inside[d];
+			j++;
+		}
+	}
+	out->multipliers = fan;
+	out->keep_nothing = !out->frame->timeloop || within[0] == 1;
+	out->steps = 1;
+	for (int d = 0; d < count; d++) {
+		out->temporal[d] = search->shape->dimensions[d].extent / (int64_t)inside[d];
+		out->steps *= (double)out->temporal[d];
+	}
+	for (int i = 0; i < hierarchy->level_count; i++)
+		out->used[i] = fan / within[i];
+}
+
+static void find_prices(struct floor_cell *out)
+{
+	const struct completions *completions = out->frame->completions;
+	for (int j = 0; j < completions->count; j++) {
+		int i = completions->level[j];
+		const struct nest_level *level = &out->frame->search->hierarchy->levels[i];
+		double clusters =
+			fmax(1, (double)(level->mesh_x * level->mesh_y / level->cluster_size));
+		out->instances[j] = out->used[i];
+		for (int a = 0; a < NEST_ACTIONS; a++)
+			out->pj[j][a] = level->pj[a] * fmin(clusters / out->used[i], 1) /
+					(double)level->block_size;
+	}
+}
+
+void floor_cell_make(
+	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out)
+{
+	const struct nest_search *search = frame->search;
+	out->frame = frame;
+	out->homeless = out->apart = false;
+	find_spatial(mapping, out);
+	find_prices(out);
+	for (int t = 0; t < search->shape->space_count; t++) {
+		out->kept_count[t] = 0;
+		for (int j = frame->completions->count - 1; j >= 0; j--) {
+			int row = search->hierarchy->levels[frame->completions->level[j]].row;
+			if (mapping->residency[t] >> row & 1)
+				out->kept[t][out->kept_count[t]++] = j;
+		}
+		out->homeless |= out->kept_count[t] == 0;
+		if (frame->timeloop || !out->kept_count[t])
+			continue;
+		int home = frame->completions->level[out->kept[t][0]];
+		out->apart |=
+			nest_home_parts(search->hierarchy, search->shape, mapping, t, home) > 1;
+	}
+}
+
+bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left)
+{
+	const struct nest_search *search = cell->frame->search;
+	const struct nest_level *level =
+		&search->hierarchy->levels[cell->frame->completions->level[j]];
+	double words = 0;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		const struct dataspace *space = &search->shape->spaces[t];
+		bool kept = false;
+		for (int k = 0; k < cell->kept_count[t]; k++)
+			kept |= cell->kept[t][k] == j;
+		bool home = kept && cell->kept[t][0] == j && !cell->frame->timeloop;
+		const int64_t *has = home && cell->frame->plain[t] ? cell->temporal : left;
+		double tile = kept;
+		for (int r = 0; r < space->rank_count; r++) {
+			double box = 1;
+			for (int d = 0; d < search->shape->dimension_count; d++)
+				box += (double)space->ranks[r].coefficient[d] *
+				       ((double)has[d] * cell->inside[j][d] - 1);
+			tile *= box;
+		}
+		words += tile;
+	}
+	return !level->size || words <= (double)level->size;
+}
+
+struct floor_loops floor_loops_none(const struct floor_cell *cell)
+{
+	const struct shape *shape = cell->frame->search->shape;
+	struct floor_loops loops = {.outside = 1};
+	for (int d = 0; d < shape->dimension_count; d++)
+		loops.left[d] = cell->temporal[d];
+	for (int t = 0; t < shape->space_count; t++) {
+		loops.times[t] = 1;
+		loops.top[t] = cell->frame->completions->count - 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			loops.touched[t][d] = (double)cell->temporal[d];
+	}
+	return loops;
+}
+
+/* The loops of one level inside the innermost one that moves tiles to a disjoint place. */
+static uint32_t loops_inside(
+	uint32_t busy, uint32_t alone, const uint8_t *order, int known, int dimension_count)
+{
+	uint32_t inside = 0;
+	for (int n = 0; n < dimension_count && known > 0; n++) {
+		uint32_t bit = 1u << order[n] & busy;
+		if (bit & alone)
+			return inside;
+		inside |= bit;
+		known -= bit != 0;
+	}
+	return inside | (busy & ~alone);
+}
+
+/* The innermost loops of a level over one rank that adds dimensions: from the first loop of the
+ * dataspace outwards until one that is not over that rank. */
+static void find_turns(const struct floor_frame *frame, int t, const uint32_t *bounds,
+	const uint8_t *order, struct floor_loops *out, double outside)
+{
+	const struct shape *shape = frame->search->shape;
+	int rank = -1;
+	bool ended = false;
+	out->turns[t] = outside;
+	for (int d = 0; d < shape->dimension_count; d++)
+		out->turn[t][d] = (double)out->left[d];
+	for (int n = 0; n < shape->dimension_count; n++) {
+		int d = order[n], own = -1;
+		bool relevant = shape->spaces[t].relevant >> d & 1;
+		if (bounds[d] <= 1 || (!relevant && rank < 0))
+			continue;
+		for (int r = 0; r < shape->spaces[t].rank_count; r++)
+			if (frame->own[t][r] >> d & 1 && !(frame->alone[t] >> d & 1))
+				own = r;
+		ended |= own < 0 || (rank >= 0 && own != rank);
+		if (ended && rank < 0)
+			break;
+		rank = rank < 0 ? own : rank;
+		*(ended ? &out->turns[t] : &out->turn[t][d]) *= bounds[d];
+	}
+	if (rank < 0)
+		out->turns[t] = 0;
+}
+
+/* The innermost loop of a level that moves tiles to a disjoint place, if any does. */
+static void find_times(const struct floor_frame *frame, int t, int j, const uint32_t *bounds,
+	const uint8_t *order, int known, struct floor_loops *out, double outside)
+{
+	int count = frame->search->shape->dimension_count;
+	uint32_t busy = 0;
+	for (int d = 0; d < count; d++)
+		busy |= (uint32_t)(bounds[d] > 1) << d;
+	if (!(busy & frame->alone[t]))
+		return; /* it is further out, or there is none */
+	uint32_t inside = loops_inside(busy, frame->alone[t], order, known, count);
+	out->top[t] = j;
+	out->times[t] = outside;
+	for (int d = 0; d < count; d++) {
+		bool in = inside >> d & 1;
+		out->touched[t][d] = (double)(out->left[d] * (in ? bounds[d] : 1));
+		out->times[t] *= in ? 1 : bounds[d];
+	}
+}
+
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
+	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
+	struct floor_loops *out)
+{
+	const struct floor_frame *frame = cell->frame;
+	int busy = 0;
+	*out = *outer;
+	for (int d = 0; d < frame->search->shape->dimension_count; d++) {
+		busy += bounds[d] > 1;
+		out->outside *= bounds[d];
+		out->left[d] = left[d];
+	}
+	out->loose = known < busy;
+	for (int t = 0; t < frame->search->shape->space_count; t++) {
+		find_times(frame, t, j, bounds, order, known, out, outer->outside);
+		out->turns[t] = 0;
+		if (order && !out->loose && !frame->plain[t])
+			find_turns(frame, t, bounds, order, out, outer->outside);
+	}
+}
+
+/* Least counts, and energies of one dataspace. */
+struct least {
+	double reads[ARCH_LEVELS_MOST], fills[ARCH_LEVELS_MOST], updates[ARCH_LEVELS_MOST];
+};
+
+static double entering(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
+	int at, int child)
+{
+	return words_entering(cell, loops, child > j ? child : j, t, at);
+}
+
+/* Words that the innermost level that keeps a dataspace serves to multipliers. */
+static double to_multipliers(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int last)
+{
+	double words = entering(cell, loops, j, t, last, -1);
+	return cell->keep_nothing ? fmax(words, words_used(cell, t, last)) : words;
+}
+
+static void read_only(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
+	const struct floor_known *known, struct least *least)
+{
+	int count = cell->kept_count[t], from = known->from[t];
+	for (int k = 0; k < count; k++) {
+		int at = cell->kept[t][k], child = k + 1 < count ? cell->kept[t][k + 1] : -1;
+		double reads = child < 0 ? to_multipliers(cell, loops, j, t, at)
+					 : entering(cell, loops, j, t, at, child);
+		double fills = k ? entering(cell, loops, j, t, at, at) : 0;
+		if (from >= 0) {
+			/* A word that enters level `from` is used before it leaves, so it passes
+			 * every level inside.  Timeloop's counts of windows need not. */
+			bool passes = known->solid[t] && !cell->frame->timeloop;
+			double least_inside = passes ? known->fills[t][from] : 0;
+			reads = fmax(reads, at > from ? known->reads[t][at] : least_inside);
+			fills = fmax(fills, at >= from ? known->fills[t][at] : least_inside);
+		}
+		least->reads[at] = reads;
+		least->fills[at] = k ? fills : 0;
+	}
+}
+
+/*
+ * Partial sums.  Of a dataspace with plain ranks e(k) words enter level k of those that keep it, 0
+ * its home, and e of the multipliers are the multiply-adds.  G(k) instances of level k, or
+ * multipliers, drain the same words, so level k - 1 is updated e(k) / G(k) times.
+ *
+ * Timeloop's counting: all but one visit of each word that an instance has are preceded by a read,
+ * and fill every child.
+ *
+ * `exact`: an update reads what it adds to unless the sum is fresh there, and what is read for a
+ * child fills one child; what fills no child is fresh in it.  At home F words are fresh.  So level
+ * k reads r(k) = u(0) + .. + u(k) - e(1) - .. - e(k) - F, with u(k) = e(k + 1) / G(k + 1), which
+ * is also what fills level k + 1: all is linear in the e(k).  Each lies between what the loops known
+ * so far ask for and what arrives from inside, so the least is found at one of both ends.
+ */
+struct sums {
+	int count;                                                    /* levels */
+	double low[ARCH_LEVELS_MOST + 1], high[ARCH_LEVELS_MOST + 1]; /* e(1) .. e(count) */
+	double group[ARCH_LEVELS_MOST + 1];                           /* G(1) .. G(count) */
+	double fresh[ARCH_LEVELS_MOST]; /* words of an instance, all instances together */
+};
+
+static struct sums find_sums(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t)
+{
+	const struct shape *shape = cell->frame->search->shape;
+	uint32_t relevant = shape->spaces[t].relevant;
+	struct sums sums = {.count = cell->kept_count[t]};
+	double macs = cell->steps * cell->multipliers;
+	for (int k = 1; k <= sums.count; k++) {
+		int outer = cell->kept[t][k - 1], at = k < sums.count ? cell->kept[t][k] : -1;
+		sums.group[k] = 1;
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (!(relevant >> d & 1))
+				sums.group[k] *=
+					cell->inside[outer][d] / (at < 0 ? 1 : cell->inside[at][d]);
+		sums.low[k] =
+			at < 0 && cell->keep_nothing ? macs : entering(cell, loops, j, t, at, at);
+	}
+	sums.high[sums.count] = macs;
+	for (int k = sums.count - 1; k >= 1; k--) {
+		int at = cell->kept[t][k];
+		bool known = at > j || (at == j && !loops[j].loose);
+		sums.high[k] = known ? sums.low[k] : sums.high[k + 1] / sums.group[k + 1];
+	}
+	for (int k = 0; k < sums.count; k++) {
+		int at = cell->kept[t][k];
+		sums.fresh[k] = cell->instances[at];
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (relevant >> d & 1)
+				sums.fresh[k] *= (double)cell->temporal[d] * cell->inside[at][d];
+	}
+	return sums;
+}
+
+static void sums_exact(const struct sums *sums, double *reads)
+{
+	double shift = -sums->fresh[0];
+	for (int k = 0; k < sums->count; k++) {
+		if (k)
+			shift -= sums->high[k] * (1 - 1 / sums->group[k]);
+		reads[k] = fmax(sums->low[k + 1] / sums->group[k + 1] + shift, 0);
+	}
+}
+
+/* Energy of all levels at the best end of every e(k). */
+static double sums_pj(const struct floor_cell *cell, const struct sums *sums, int t)
+{
+	const int *kept = cell->kept[t];
+	double inner = 0, pj = 0; /* of r(k) for all k >= i */
+	for (int i = sums->count; i >= 1; i--) {
+		const double *at = cell->pj[kept[i - 1]];
+		double read = at[NEST_READ];
+		if (i < sums->count)
+			read += cell->pj[kept[i]][NEST_FILL];
+		double price = (at[NEST_UPDATE] + read + inner) / sums->group[i] - inner;
+		pj += price * (price >= 0 ? sums->low[i] : sums->high[i]);
+		inner += read;
+	}
+	return pj - sums->fresh[0] * inner;
+}
+
+/* What the dataspace costs at least. */
+static double written(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
+	struct least *least)
+{
+	struct sums sums = find_sums(cell, loops, j, t);
+	double reads[ARCH_LEVELS_MOST], pj = 0;
+	if (!cell->frame->timeloop)
+		sums_exact(&sums, reads);
+	for (int k = 0; k < sums.count; k++) {
+		int at = cell->kept[t][k];
+		double updates = sums.low[k + 1] / sums.group[k + 1], fills = 0;
+		if (cell->frame->timeloop) {
+			reads[k] = fmax(updates - sums.fresh[k], 0);
+			fills = k ? fmax(sums.low[k] - sums.fresh[k], 0) : 0;
+		} else {
+			fills = k ? reads[k - 1] : 0;
+		}
+		least->reads[at] = reads[k];
+		least->fills[at] = fills;
+		least->updates[at] = updates;
+		pj += reads[k] * cell->pj[at][NEST_READ] + fills * cell->pj[at][NEST_FILL] +
+		      updates * cell->pj[at][NEST_UPDATE];
+	}
+	return cell->frame->timeloop ? pj : fmax(pj, sums_pj(cell, &sums, t));
+}
+
+static double energy_of(const struct floor_cell *cell, const struct least *least)
+{
+	double pj = 0;
+	for (int j = 0; j < cell->frame->completions->count; j++)
+		pj += least->reads[j] * cell->pj[j][NEST_READ] +
+		      least->fills[j] * cell->pj[j][NEST_FILL];
+	return pj;
+}
+
+/* All dataspaces together. */
+struct ports {
+	double reads[ARCH_LEVELS_MOST], writes[ARCH_LEVELS_MOST]; /* scaled */
+	double words[ARCH_LEVELS_MOST];
+};
+
+static double add_space(const struct floor_cell *cell, const struct floor_loops *loops, int j,
+	int t, const struct floor_known *known, struct ports *ports)
+{
+	const struct floor_frame *frame = cell->frame;
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	bool sums = frame->search->shape->spaces[t].written;
+	struct least least = {.reads = {0}};
+	double pj = 0;
+	if (frame->flagged || (sums && !frame->plain[t]))
+		return 0;
+	if (sums) {
+		pj = written(cell, loops, j, t, &least);
+	} else {
+		read_only(cell, loops, j, t, known, &least);
+		pj = energy_of(cell, &least);
+	}
+	for (int i = 0; i < frame->completions->count; i++) {
+		double scale = hierarchy->levels[frame->completions->level[i]].rate_scale[t];
+		double writes = least.fills[i] + least.updates[i];
+		ports->reads[i] += least.reads[i] * scale;
+		ports->writes[i] += writes * scale;
+		ports->words[i] += least.reads[i] + writes;
+	}
+	return pj;
+}
+
+static double cycles_at(double words, double instances, struct ratio rate)
+{
+	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
+}
+
+static double leakage(const struct floor_cell *cell, double cycles)
+{
+	const struct hierarchy *hierarchy = cell->frame->search->hierarchy;
+	double pj = 0;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		pj += hierarchy->levels[i].leak_pj * cycles *
+		      cell->used[hierarchy->levels[i].gated_at];
+	return pj;
+}
+
+static int64_t whole(double value)
+{
+	return value < 0x1p62 ? (int64_t)value : INT64_MAX / 2;
+}
+
+struct score floor_score(const struct floor_cell *cell, const struct floor_loops *loops, int j,
+	const struct floor_known *known)
+{
+	const struct nest_search *search = cell->frame->search;
+	const struct completions *completions = cell->frame->completions;
+	const struct hierarchy *hierarchy = search->hierarchy;
+	struct ports ports = {.reads = {0}};
+	struct score score = {.feasible = true};
+	double pj = cell->steps * cell->multipliers * hierarchy->compute_pj, waiting = 0;
+	for (int t = 0; t < search->shape->space_count; t++)
+		pj += add_space(cell, loops, j, t, known, &ports);
+	for (int i = 0; i < completions->count; i++) {
+		const struct nest_level *level = &hierarchy->levels[completions->level[i]];
+		double all = cell->instances[i], reads = ports.reads[i], writes = ports.writes[i];
+		waiting = fmax(waiting, cycles_at(reads, all, level->read_rate));
+		waiting = fmax(waiting, cycles_at(writes, all, level->write_rate));
+		waiting = fmax(waiting, cycles_at(reads + writes, all, level->shared_rate));
+		score.accesses[completions->level[i]] = whole(ports.words[i] * CYCLES_MARGIN);
+	}
+	double cycles = cell->steps + floor_array(cell, loops, j);
+	cycles = fmax(cycles, ceil(waiting * CYCLES_MARGIN));
+	double leaking = cycles;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		cycles += (double)(hierarchy->levels[i].fill_cycles +
+				   hierarchy->levels[i].drain_cycles);
+	int outermost = completions->level[completions->count - 1];
+	double bits = (double)hierarchy->levels[outermost].word_bits;
+	score.hbm_bytes = whole(ports.words[completions->count - 1] * bits / 8 * CYCLES_MARGIN);
+	score.cycles = whole(cycles);
+	score.energy_pj =
+		(pj + leakage(cell, cell->frame->timeloop ? leaking : cycles)) * SUMS_MARGIN;
+	return score;
+}

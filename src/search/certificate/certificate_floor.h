@@ -1,0 +1,101 @@
+#ifndef SEARCH_CERTIFICATE_FLOOR_H
+#define SEARCH_CERTIFICATE_FLOOR_H
+
+#include "search/nest/completions.h"
+#include "search/nest/nest_search.h"
+
+/*
+ * What every mapping of a cell costs at least, once the temporal loops of its outer storage
+ * levels are known: the bounds by which certificates are checked.  They are derived
+ * from specs/counting.md alone and owe nothing to any solver.  Factors divide.
+ *
+ * certificate_words.h tells how many words enter a level at least; this is what they cost.
+ */
+struct floor_frame {
+	const struct nest_search *search;
+	const struct completions *completions;
+	bool timeloop;
+	bool flagged; /* some flag changes who serves whom: only MACs bound the cost */
+	bool plain
+		[SHAPE_SPACES_MOST]; /* ranks of one dimension, coefficient 1, none in two ranks */
+	uint32_t alone[SHAPE_SPACES_MOST], paired[SHAPE_SPACES_MOST]; /* dimensions of such ranks */
+	uint32_t own[SHAPE_SPACES_MOST][SHAPE_RANKS_MOST]; /* dimensions that no earlier rank has */
+};
+
+struct floor_frame floor_frame_make(
+	const struct nest_search *search, const struct completions *completions);
+
+/* Residency and spatial bounds of a mapping: what a cell fixes.  Levels are storage levels, 0 the
+ * innermost. */
+struct floor_cell {
+	const struct floor_frame *frame;
+	bool homeless; /* some dataspace is kept nowhere */
+	bool apart;    /* exact counting: some sum ends in parts in several instances of its home */
+	double steps, multipliers;
+	int64_t temporal[SHAPE_DIMENSIONS_MOST]; /* iterations that temporal loops have to make */
+	double spatial[ARCH_LEVELS_MOST]
+		      [SHAPE_DIMENSIONS_MOST]; /* of blocks, by level of the hierarchy */
+	double used[ARCH_LEVELS_MOST];         /* busy instances, by level of the hierarchy */
+	double instances[ARCH_LEVELS_MOST];    /* the same by storage level */
+	double inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* spatial bounds inside */
+	double pj[ARCH_LEVELS_MOST][NEST_ACTIONS];              /* of a word */
+	bool keep_nothing; /* multipliers read their operands anew at every step */
+	int kept_count[SHAPE_SPACES_MOST];
+	int kept[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST]; /* levels that keep it, outermost first */
+};
+
+void floor_cell_make(
+	const struct floor_frame *frame, const struct mapping *mapping, struct floor_cell *out);
+
+/* Whether a level's tiles fit when `left` iterations are inside it; exactly counted, plain
+ * dataspaces at their homes with all the words that an instance has of them. */
+bool floor_fits(const struct floor_cell *cell, int j, const int64_t *left);
+
+/* The loops outside the boundary above a level. */
+struct floor_loops {
+	bool loose;     /* the order of the innermost level's among them is not all known */
+	double outside; /* product of their bounds */
+	int64_t left[SHAPE_DIMENSIONS_MOST]; /* iterations inside */
+	/* By dataspace: iterations of the innermost disjoint move, the loops around counted; X of the
+	 * temporal loops inside it, of level top and those further in. */
+	double times[SHAPE_SPACES_MOST];
+	double touched[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
+	int top[SHAPE_SPACES_MOST];
+	/* Turns of the innermost level's innermost loops over one rank that adds dimensions, 0 if
+	 * there are none; X of them and the loops inside. */
+	double turns[SHAPE_SPACES_MOST];
+	double turn[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
+};
+
+struct floor_loops floor_loops_none(const struct floor_cell *cell);
+
+/* Adds the loops of one more level j, of which `left` iterations stay inside; `order` innermost
+ * first, of which so many loops with bounds above 1 are known: around them each dataspace has the
+ * order that is best for it. */
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
+	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
+	struct floor_loops *out);
+
+/*
+ * Counts of read-only dataspaces that do not depend on loops not known yet: where level j keeps
+ * one, its fills there and further out and its reads further out.  The model counts them with all
+ * loops inside level j at the innermost level.
+ */
+struct floor_known {
+	int from[SHAPE_SPACES_MOST]; /* level j; -1: nothing is known */
+	double reads[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
+	double fills[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
+	bool solid[SHAPE_SPACES_MOST]; /* the tiles of level j have no gaps between used words */
+};
+
+/* Finds them for level j with `left` iterations inside.  The loops outside are in the mapping, those
+ * of levels 0 .. j are overwritten. */
+void floor_count(const struct floor_cell *cell, struct mapping *mapping, int j, const int64_t *left,
+	struct floor_known *known);
+
+/* With loops[i] outside level i for all levels i >= j: cycles, energy, bytes of the outermost storage,
+ * accesses of levels. */
+struct score floor_score(const struct floor_cell *cell, const struct floor_loops *loops, int j,
+	const struct floor_known *known);
+
+#endif

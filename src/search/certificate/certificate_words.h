@@ -1,0 +1,34 @@
+#ifndef SEARCH_CERTIFICATE_WORDS_H
+#define SEARCH_CERTIFICATE_WORDS_H
+
+#include "search/certificate/certificate_floor.h"
+
+/*
+ * Words that enter levels at least, from what is known of the loops outside.
+ *
+ * A dimension that has a rank of a dataspace to itself moves its tiles to disjoint places, at
+ * every level inside its loop.  So take the innermost known loop over such a dimension: in each of
+ * its iterations, `times` of them counting the loops around it, whatever the loops inside touch
+ * enters every level inside anew.
+ *
+ * Where ranks add dimensions: in each turn of some loops, an instance touches a union of words; of
+ * these it holds no more than one tile when the turn begins, so all but a tile enter.  The loops
+ * taken are the innermost known ones over one rank.
+ *
+ * The words that a rank has for a set of indices, X of each dimension d, are at least 1 + sum
+ * (X(d) - 1), whatever the coefficients: sums of two sets of integers are at least as many as both
+ * together, less one.  Of whole intervals of indices they are a whole interval if no coefficient is
+ * larger than what the smaller ones span.
+ *
+ * All of it is exact where ranks are of one dimension and all loops outside a level are known.
+ */
+
+/* Of dataspace t into all instances of storage level `at` together, the loops outside level j
+ * known; at = -1: the multipliers, without what they could keep. */
+double words_entering(
+	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at);
+
+/* What all steps together ask of level `at` when nothing inside keeps anything. */
+double words_used(const struct floor_cell *cell, int t, int at);
+
+#endif

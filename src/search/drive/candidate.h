@@ -1,0 +1,55 @@
+#ifndef SEARCH_CANDIDATE_H
+#define SEARCH_CANDIDATE_H
+
+#include "model/packing/buffer.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
+#include "search/engine/milp.h"
+
+/*
+ * What solvers are asked, and what they offer.  A stage is a kind of question;
+ * a candidate answers it.
+ */
+struct nest_search;
+struct project_search;
+struct send_schedule;
+struct synthesis;
+
+enum stage {
+	STAGE_DIVIDE,
+	STAGE_PLACE,
+	STAGE_MAP,
+	STAGE_JOINT,
+	STAGE_PROJECT,
+	STAGE_BROADCAST,
+	STAGE_SCATTER,
+	STAGE_COUNT
+};
+extern const char *const stage_names[]; /* the folders of solvers/ */
+
+struct problem {
+	enum stage stage;
+	const struct arch *arch;
+	const struct workload *workload;          /* divide, joint */
+	const struct planning *planning;          /* divide, joint */
+	int op;                                   /* divide: this op alone; -1 all */
+	const struct packing *packing;            /* place */
+	enum milp_backend milp;                   /* place: what solves integer programs */
+	const struct mapping *division;           /* joint: the mappings to start from, by op */
+	const char *place_solver;                 /* joint: "greedy" */
+	const struct nest_search *nest;           /* map: nest_search.h */
+	const struct project_search *projections; /* project: project_search.h */
+	const struct synthesis *synthesis;        /* broadcast, scatter */
+	uint64_t first, end;                      /* map: this share of the work, see solver.h */
+};
+
+struct candidate {
+	enum stage stage;
+	const struct mapping *mappings; /* divide, joint: one per op (or of the one op); map: one */
+	const struct placement *placement;    /* place */
+	const struct projection *projection;  /* project */
+	const struct folding *folding;        /* project: of an einsum, in place of a projection */
+	const struct send_schedule *schedule; /* broadcast, scatter */
+};
+
+#endif

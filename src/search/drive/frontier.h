@@ -1,0 +1,80 @@
+#ifndef SEARCH_FRONTIER_H
+#define SEARCH_FRONTIER_H
+
+#include "model/machine/score.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The points of which none is beaten in every objective by another.  Order and
+ * contents depend on the set of points offered, never on the order of offers:
+ * of points equal in all objectives the one with the least key stays.  A thrifty frontier first
+ * looks at energy x latency: the least stays, whatever the objectives are.
+ */
+struct arena;
+struct hierarchy;
+
+/* All are minimised. */
+enum objective {
+	OBJECTIVE_LATENCY,
+	OBJECTIVE_ENERGY,
+	OBJECTIVE_EDP,
+	OBJECTIVE_HBM_BYTES,
+	OBJECTIVE_LX_PEAK,
+	OBJECTIVE_CORES,
+	OBJECTIVE_PES,
+	OBJECTIVE_REGISTERS,
+	OBJECTIVE_PORTS,
+	OBJECTIVE_WIRE,
+	OBJECTIVE_LINK_BYTES,
+	OBJECTIVE_BUFFER_BYTES,
+	OBJECTIVE_ROUNDS,
+	OBJECTIVE_ACCESSES, /* and with a level of the hierarchy added to it */
+	OBJECTIVE_COUNT = OBJECTIVE_ACCESSES + ARCH_LEVELS_MOST,
+};
+extern const char *const objective_names[]; /* accesses once, for all; NULL ends them */
+extern const char *const objective_summaries[];
+
+/* What is explored. */
+enum subject { SUBJECT_GRAPH, SUBJECT_PROBLEM, SUBJECT_SPACE_TIME, SUBJECT_BROADCAST };
+extern const char *const subject_names[]; /* "a workload graph", in messages */
+
+/* Whether an objective says anything about one. */
+bool objective_applies(enum objective objective, enum subject subject);
+
+struct objectives {
+	size_t count;
+	enum objective at[OBJECTIVE_COUNT];
+};
+
+/* All are minimised: cycles, pJ, bytes, words, and numbers of things. */
+double objective_value(enum objective objective, const struct score *score);
+
+/* "latency", "accesses:GLB"; `hierarchy` is a problem's, else NULL. */
+const char *objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy);
+
+struct point {
+	struct score score;
+	const char *key; /* the plan as text: canonical */
+	void *payload;   /* the caller's */
+};
+
+struct frontier {
+	struct objectives objectives;
+	bool thrifty;
+	size_t count, capacity;
+	struct point *points; /* by objectives in order, then key */
+};
+
+struct frontier frontier_open(struct objectives objectives);
+
+/* Is there a point at least as good in every objective (and better in one, or
+ * equal in all with a key not greater)?  key NULL: equal in all counts. */
+bool frontier_beats(const struct frontier *frontier, const struct score *score, const char *key);
+
+/* False if it is beaten; else the point is in and those that it beats are out. */
+bool frontier_add(struct frontier *frontier, struct arena *arena, struct point point);
+
+#endif

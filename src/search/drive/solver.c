@@ -1,0 +1,247 @@
+#include "search/drive/solver.h"
+
+#include "base/array.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "search/nest/cells.h"
+#include "search/engine/parallel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const stage_names[] = {
+	"divide", "place", "map", "joint", "project", "broadcast", "scatter", 0};
+
+/* Ticks between two questions whether to stop. */
+enum { STOP_TICKS = 64 };
+
+struct run {
+	const struct asker *asker;
+	struct arena *arena;
+	uint64_t budget; /* 0: none */
+	uint64_t silent; /* ticks since it was last asked whether to stop, others included */
+	bool spent;      /* perhaps before it began */
+	uint64_t seed, stream;
+	struct random random;
+	struct answer answer;
+	struct array(struct candidate) candidates;
+	struct array(double) values;
+	struct array(struct complaint) complaints;
+	struct array(struct cell) cells;
+};
+
+const struct solver *solver_find(enum stage stage, const char *name)
+{
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && text_equal((*at)->name, name))
+			return *at;
+	return NULL;
+}
+
+struct arena *run_arena(struct run *run)
+{
+	return run->arena;
+}
+
+bool run_go_on(struct run *run, uint64_t ticks)
+{
+	run->silent += ticks;
+	if (run->answer.stopped || !run->asker->stop || run->silent < STOP_TICKS)
+		return !run->answer.stopped;
+	run->silent = 0;
+	run->answer.stopped = run->asker->stop(run->asker->listener);
+	run->answer.cut |= run->answer.stopped;
+	return !run->answer.stopped;
+}
+
+bool run_count(struct run *run, uint64_t ticks)
+{
+	uint64_t left = run->budget ? run->budget - run->answer.ticks : UINT64_MAX;
+	run->answer.ticks += ticks < left ? ticks : left;
+	return run_go_on(run, ticks);
+}
+
+bool run_spend(struct run *run, uint64_t ticks)
+{
+	if (!run_go_on(run, ticks))
+		return false;
+	if (run->spent) {
+		run->answer.cut = true;
+		return false;
+	}
+	if (run->budget && ticks > run->budget - run->answer.ticks) {
+		run->answer.ticks = run->budget;
+		run->answer.cut = run->spent = true;
+		return false;
+	}
+	run->answer.ticks += ticks;
+	return true;
+}
+
+uint64_t run_random(struct run *run, uint64_t bound)
+{
+	return random_below(&run->random, bound);
+}
+
+void run_evaluated(struct run *run, uint64_t count)
+{
+	run->answer.evaluated += count;
+}
+
+void run_prove(struct run *run, enum proof_status status, double bound)
+{
+	run->answer.status = status;
+	run->answer.bound = bound;
+}
+
+void run_prove_within(struct run *run, double factor)
+{
+	run->answer.within = factor;
+}
+
+void run_prove_each(struct run *run, const double *bounds, size_t count)
+{
+	run->answer.bounds = arena_copy(run->arena, bounds, count * sizeof *bounds);
+}
+
+void run_cell(struct run *run, struct cell cell)
+{
+	*array_add(run->arena, &run->cells) = cell;
+}
+
+void run_core(struct run *run, size_t count, const int *buffers)
+{
+	run->answer.core_count = count;
+	run->answer.core = arena_copy(run->arena, buffers, count * sizeof *buffers);
+}
+
+void run_offer(struct run *run, const struct candidate *candidate, double value)
+{
+	*array_add(run->arena, &run->candidates) = *candidate;
+	*array_add(run->arena, &run->values) = value;
+}
+
+void run_complain(struct run *run, bool error, int op, const char *format, ...)
+{
+	va_list list, again;
+	va_start(list, format);
+	va_copy(again, list);
+	size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
+	va_end(list);
+	char *text = arena_alloc(run->arena, size);
+	vsnprintf(text, size, format, again);
+	va_end(again);
+	*array_add(run->arena, &run->complaints) = (struct complaint){error, op, text};
+}
+
+static struct run open_run(const struct asker *asker, struct arena *arena, uint64_t ticks,
+	uint64_t seed, uint64_t stream)
+{
+	return (struct run){.asker = asker,
+		.arena = arena,
+		.budget = ticks,
+		.seed = seed,
+		.stream = stream,
+		.random = random_open(seed, stream)};
+}
+
+struct parts {
+	struct run *runs;
+	void (*part)(struct run *run, void *context, size_t i);
+	void *context;
+};
+
+static void run_one(void *context, size_t i, int thread)
+{
+	struct parts *parts = context;
+	(void)thread;
+	parts->runs[i].arena = arena_open();
+	parts->part(&parts->runs[i], parts->context, i);
+}
+
+static void one_done(void *context, size_t i)
+{
+	(void)context;
+	(void)i;
+}
+
+static void take_over(struct run *run, struct run *part)
+{
+	const struct answer *answer = &part->answer;
+	run->answer.ticks += answer->ticks;
+	run->answer.evaluated += answer->evaluated;
+	run->answer.cut |= answer->cut;
+	run->answer.stopped |= answer->stopped;
+	run_looked(run, answer->effort);
+	for (size_t i = 0; i < part->candidates.count; i++)
+		run_offer(run, &part->candidates.at[i], part->values.at[i]);
+	for (size_t i = 0; i < part->complaints.count; i++)
+		*array_add(run->arena, &run->complaints) = part->complaints.at[i];
+	for (size_t i = 0; i < part->cells.count; i++)
+		run_cell(run, part->cells.at[i]);
+	arena_adopt(run->arena, part->arena);
+}
+
+bool run_parts(struct run *run, size_t count,
+	void (*part)(struct run *run, void *context, size_t i), void *context)
+{
+	struct arena *arena = arena_open();
+	struct parts parts = {arena_array(arena, struct run, count), part, context};
+	uint64_t left = run->budget - run->answer.ticks;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t share = left / count + (i < left % count);
+		parts.runs[i] = open_run(
+			run->asker, NULL, run->budget ? share : 0, run->seed, ++run->stream);
+		parts.runs[i].answer.stopped = run->answer.stopped;
+		parts.runs[i].spent = run->budget && !share;
+	}
+	struct parallel work = {&parts, run_one, one_done};
+	parallel_each(&work, count, run->asker->jobs > 1 ? run->asker->jobs : 1);
+	for (size_t i = 0; i < count; i++)
+		take_over(run, &parts.runs[i]);
+	arena_close(arena);
+	return !run->answer.cut;
+}
+
+void run_looked(struct run *run, struct effort_of_proof effort)
+{
+	run->answer.effort.states += effort.states;
+	run->answer.effort.edges += effort.edges;
+	run->answer.effort.labels += effort.labels;
+}
+
+void run_report(struct run *run, double value, double bound)
+{
+	if (run->asker->report)
+		run->asker->report(run->asker->listener, value, bound, run->answer.evaluated);
+}
+
+struct answer solve_for(const struct asker *asker, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena)
+{
+	struct run run = open_run(asker, arena, ticks, seed, 0);
+	solver->run(&run, problem);
+	run.answer.candidate_count = run.candidates.count;
+	run.answer.candidates = run.candidates.at;
+	run.answer.values = run.values.at;
+	run.answer.complaint_count = run.complaints.count;
+	run.answer.complaints = run.complaints.at;
+	run.answer.cell_count = run.cells.count;
+	run.answer.cells = run.cells.at;
+	return run.answer;
+}
+
+struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
+	uint64_t ticks, uint64_t seed, struct arena *arena)
+{
+	struct asker asker = {
+		.jobs = 1, .listener = run->asker->listener, .stop = run->asker->stop};
+	return solve_for(&asker, solver, problem, ticks, seed, arena);
+}
+
+struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
+	uint64_t seed, struct arena *arena)
+{
+	static const struct asker alone = {.jobs = 1};
+	return solve_for(&alone, solver, problem, ticks, seed, arena);
+}

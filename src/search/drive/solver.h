@@ -1,0 +1,153 @@
+#ifndef SEARCH_SOLVER_H
+#define SEARCH_SOLVER_H
+
+#include "base/diag.h"
+#include "search/drive/asker.h"
+#include "search/drive/candidate.h"
+
+#include <stdint.h>
+
+/*
+ * A solver answers the questions of one stage.  It starts no thread (run_parts does), reads no
+ * clock, prints nothing, keeps no state outside its run, and draws random
+ * numbers only from the run's stream.  It charges its work in ticks and
+ * returns soon after run_spend says no.  Equal problem and seed give equal
+ * offers.
+ *
+ * To add one, write solvers/<stage>/<name>.c and define
+ *
+ *	const struct solver <stage>_<name>_solver = {...};
+ *
+ * in it; the build finds it.
+ */
+struct run;
+
+/* How many tasks do a solver's work, of the stage `map`.  They know nothing of each other. */
+enum sharing {
+	SHARING_NONE,        /* one task, with the whole budget */
+	SHARING_ENUMERATION, /* ranges [first, end) of the space's choices of factors */
+	SHARING_DRAWS,       /* ranges [first, end) of numbered draws */
+	SHARING_CHAINS,      /* chain `first` of `end` chains, each with its part of the budget */
+};
+
+struct solver {
+	enum stage stage;
+	const char *name;     /* as given to --solver; the file's name */
+	const char *summary;  /* one line for `lxplore list solvers` */
+	enum sharing sharing; /* what problem->first and end mean */
+	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
+	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
+	bool lays_out;    /* place: takes part in every exploration that names no other */
+	void (*run)(struct run *run, const struct problem *problem);
+};
+
+extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */
+const struct solver *solver_find(enum stage stage, const char *name);
+
+struct arena *run_arena(struct run *run);        /* lives as long as the answer */
+bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
+
+/* For work that no budget counts, about as much as so many ticks: false once it is to stop.  All
+ * that may take long asks one or the other often. */
+bool run_go_on(struct run *run, uint64_t ticks);
+
+/* The same for work that belongs to every answer: counted as far as the budget goes, never cut by it. */
+bool run_count(struct run *run, uint64_t ticks);
+
+uint64_t run_random(struct run *run, uint64_t bound);
+
+/* Mappings or plans that were priced, apart from the ticks. */
+void run_evaluated(struct run *run, uint64_t count);
+
+/* What a proof looked at, added up: choices opened, bounds made, labels kept to go on from. */
+struct effort_of_proof {
+	uint64_t states, edges, labels;
+};
+void run_looked(struct run *run, struct effort_of_proof effort);
+
+/*
+ * Independent parts of a solver's work, on the threads of whoever asked: part(its run, context,
+ * i) for each i below count.  Every part has a run of its own: an arena, an equal
+ * share of the ticks that are left, and a stream of random numbers of its own; it
+ * changes nothing that another part reads.  Afterwards, in the order of parts, all that they
+ * offered and counted is as if `run` had, and their arenas go to its arena.  So nothing depends on
+ * the number of threads.  False if a part's ticks were spent, or if someone asked to stop.
+ */
+bool run_parts(struct run *run, size_t count,
+	void (*part)(struct run *run, void *context, size_t i), void *context);
+
+/* Asks another solver, in this thread and within these ticks: it is told to stop when `run` is.
+ * Nothing of it counts as done by `run`; the answer lives in the arena. */
+struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
+	uint64_t ticks, uint64_t seed, struct arena *arena);
+
+/* Tells who asked how far it is: the best value and the least that is not excluded, of the first
+ * objective.  Not from a part. */
+void run_report(struct run *run, double value, double bound);
+
+void run_prove(struct run *run, enum proof_status status, double bound);
+
+/* Of several objectives: for every mapping some offer is worse by no more than this factor in
+ * each of them. */
+void run_prove_within(struct run *run, double factor);
+
+/* Of several objectives: no mapping is below these, in each alone. */
+void run_prove_each(struct run *run, const double *bounds, size_t count);
+
+/* An outer choice (search/nest/cells.h) that the proof had to look into, done; it must live in
+ * run_arena.  What is not told so, a bound on the whole choice excluded. */
+struct cell;
+void run_cell(struct run *run, struct cell cell);
+
+/* With PROOF_INFEASIBLE of a packing: buffers that do not fit even alone. */
+void run_core(struct run *run, size_t count, const int *buffers);
+
+/*
+ * Keeps an offer; the candidate must live in run_arena.  `value` is what the
+ * solver minimises, for its own comparisons; whoever asked scores candidates
+ * anew.  Offers keep their order.
+ */
+void run_offer(struct run *run, const struct candidate *candidate, double value);
+
+/* A hindrance that a person should read: which op or buffer, and why. */
+void run_complain(struct run *run, bool error, int op, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+struct complaint {
+	bool error; /* no legal answer under strict settings */
+	int op;     /* -1: none in particular */
+	const char *text;
+};
+
+struct answer {
+	enum proof_status status;
+	double bound;
+	double within;        /* PROOF_NONE: the factor of run_prove_within; 0: none */
+	const double *bounds; /* of run_prove_each, in the arena; NULL: none */
+	uint64_t ticks, evaluated;
+	bool cut;     /* the budget ended it, or who asked */
+	bool stopped; /* who asked did */
+	struct effort_of_proof effort;
+	size_t cell_count;
+	const struct cell *cells;
+	size_t core_count;
+	const int *core; /* 0: none was looked for */
+	size_t candidate_count;
+	const struct candidate *candidates;
+	const double *values;
+	size_t complaint_count;
+	const struct complaint *complaints;
+};
+
+/*
+ * Asks a solver, in the caller's thread and budget (0: none).  The answer
+ * lives in the arena.
+ */
+struct answer solve_for(const struct asker *asker, const struct solver *solver,
+	const struct problem *problem, uint64_t ticks, uint64_t seed, struct arena *arena);
+
+/* The same for one who has one thread and waits. */
+struct answer solve(const struct solver *solver, const struct problem *problem, uint64_t ticks,
+	uint64_t seed, struct arena *arena);
+
+#endif

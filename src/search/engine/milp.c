@@ -1,0 +1,309 @@
+#include "search/engine/milp_program.h"
+
+#include <glpk.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+
+/* Megabytes that GLPK gets, and simplex iterations between two questions. */
+enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
+
+/* One call of milp_solve. */
+struct solving {
+	const struct milp *milp;
+	const struct milp_wishes *wishes;
+	struct arena *arena;
+	glp_prob *problem;
+	double *values;
+	const double *known; /* the point that GLPK was last told */
+	double *told;        /* the same, by GLPK's numbers */
+	int *number;         /* GLPK's of each column, from 1; 0: none */
+	double best;         /* of the points found */
+	uint64_t asked_at;   /* iterations */
+	int rows;            /* that GLPK has */
+	bool point, ended;   /* some point is known; go_on said no */
+	struct milp_answer answer;
+	struct array(char) said;
+	jmp_buf failed;
+};
+
+/* GLPK prints through this, complaints before an error as well. */
+static int hear(void *user, const char *text)
+{
+	struct solving *solving = user;
+	for (; *text && solving->said.count < 400; text++)
+		*array_add(solving->arena, &solving->said) = *text == '\n' ? ' ' : *text;
+	return 1;
+}
+
+static void fail(void *user)
+{
+	struct solving *solving = user;
+	longjmp(solving->failed, 1);
+}
+
+static int kind_of(double least, double most)
+{
+	if (least == most)
+		return GLP_FX;
+	if (isinf(least))
+		return isinf(most) ? GLP_FR : GLP_UP;
+	return isinf(most) ? GLP_LO : GLP_DB;
+}
+
+/* Columns of one value are not GLPK's: it gets a number for each other. */
+static void load_columns(struct solving *solving)
+{
+	const struct milp *milp = solving->milp;
+	glp_prob *problem = solving->problem;
+	double constant = 0;
+	int count = 0;
+	for (size_t c = 0; c < milp->columns.count; c++) {
+		const struct column *column = &milp->columns.at[c];
+		if (column->least == column->most)
+			constant += column->cost * column->least;
+		else
+			solving->number[c] = ++count;
+	}
+	if (count)
+		glp_add_cols(problem, count);
+	glp_set_obj_coef(problem, 0, constant);
+	for (size_t c = 0; c < milp->columns.count; c++) {
+		const struct column *column = &milp->columns.at[c];
+		int number = solving->number[c];
+		if (!number)
+			continue;
+		glp_set_col_bnds(problem, number, kind_of(column->least, column->most),
+			column->least, column->most);
+		glp_set_obj_coef(problem, number, column->cost);
+		if (column->integer)
+			glp_set_col_kind(problem, number, GLP_IV);
+	}
+}
+
+/* False if a row without such columns does not hold. */
+static bool load_row(struct solving *solving, size_t r, struct milp_packed *packed)
+{
+	const struct row *row = &solving->milp->rows.at[r];
+	int count = milp_pack(solving->milp, r, packed), kept = 0;
+	double constant = 0, size = 1;
+	for (int k = 1; k <= count; k++) {
+		int c = packed->columns[k] - 1;
+		double coefficient = packed->coefficients[k];
+		if (solving->number[c]) {
+			packed->columns[++kept] = solving->number[c];
+			packed->coefficients[kept] = coefficient;
+			continue;
+		}
+		constant += coefficient * solving->milp->columns.at[c].least;
+		size = fmax(size, fabs(coefficient * solving->milp->columns.at[c].least));
+	}
+	double least = row->least - constant, most = row->most - constant;
+	if (!kept)
+		return least <= MILP_ROW_TOLERANCE * size && most >= -MILP_ROW_TOLERANCE * size;
+	int number = glp_add_rows(solving->problem, 1);
+	solving->rows = number;
+	glp_set_row_bnds(solving->problem, number, kind_of(least, most), least, most);
+	glp_set_mat_row(solving->problem, number, kept, packed->columns, packed->coefficients);
+	return true;
+}
+
+/* False if some row cannot hold. */
+static bool load(struct solving *solving)
+{
+	const struct milp *milp = solving->milp;
+	struct milp_packed packed = milp_packed_make(milp, solving->arena);
+	bool holds = true;
+	solving->problem = glp_create_prob();
+	solving->number = arena_array(solving->arena, int, milp->columns.count);
+	load_columns(solving);
+	for (size_t r = 0; r < milp->rows.count && holds; r++)
+		holds = load_row(solving, r, &packed);
+	if (!holds)
+		solving->answer.status = MILP_INFEASIBLE;
+	return holds;
+}
+
+static void read_values(struct solving *solving)
+{
+	for (size_t c = 0; c < solving->milp->columns.count; c++)
+		solving->values[c] = solving->number[c]
+					     ? glp_mip_col_val(solving->problem, solving->number[c])
+					     : solving->milp->columns.at[c].least;
+}
+
+static bool goes_on(struct solving *solving, glp_prob *working)
+{
+	const struct milp_wishes *wishes = solving->wishes;
+	uint64_t count = (uint64_t)glp_get_it_cnt(working);
+	if (!solving->ended && wishes->go_on)
+		solving->ended =
+			!wishes->go_on(wishes->user, count - solving->asked_at, solving->rows);
+	solving->asked_at = count;
+	return !solving->ended;
+}
+
+/* The linear relaxation; false when the answer is known without a search. */
+static bool relax(struct solving *solving)
+{
+	glp_smcp options;
+	glp_init_smcp(&options);
+	options.msg_lev = GLP_MSG_ERR;
+	options.meth = GLP_DUALP;
+	options.it_lim = ITERATIONS_AT_ONCE;
+	glp_adv_basis(solving->problem, 0);
+	int end = GLP_EITLIM;
+	while (end == GLP_EITLIM) {
+		end = glp_simplex(solving->problem, &options);
+		if (!goes_on(solving, solving->problem)) {
+			solving->answer.status = MILP_NOTHING;
+			return false;
+		}
+	}
+	int status = glp_get_status(solving->problem);
+	if (end == 0 && status == GLP_OPT) {
+		solving->answer.bound = glp_get_obj_val(solving->problem);
+		return true;
+	}
+	solving->answer.status = end == 0 && status == GLP_NOFEAS ? MILP_INFEASIBLE : MILP_FAILED;
+	if (solving->answer.status == MILP_FAILED)
+		hear(solving, "the linear relaxation has no optimum");
+	return false;
+}
+
+/* What whoever asked knows, if that is new. */
+static void tell(struct solving *solving, glp_tree *tree)
+{
+	const double *known =
+		solving->wishes->known ? solving->wishes->known(solving->wishes->user) : NULL;
+	if (!known || known == solving->known)
+		return;
+	solving->known = known;
+	if (!solving->told)
+		solving->told =
+			arena_array(solving->arena, double, solving->milp->columns.count + 1);
+	for (size_t c = 0; c < solving->milp->columns.count; c++)
+		if (solving->number[c])
+			solving->told[solving->number[c]] = known[c];
+	glp_ios_heur_sol(tree, solving->told);
+}
+
+static void look(glp_tree *tree, void *user)
+{
+	struct solving *solving = user;
+	if (glp_ios_reason(tree) == GLP_IHEUR)
+		tell(solving, tree);
+	if (glp_ios_reason(tree) == GLP_ISELECT) {
+		int node = glp_ios_best_node(tree);
+		if (node)
+			solving->answer.bound =
+				fmax(solving->answer.bound, glp_ios_node_bound(tree, node));
+	}
+	double value = glp_mip_obj_val(solving->problem);
+	bool point = glp_mip_status(solving->problem) == GLP_FEAS;
+	if (point && (!solving->point || value < solving->best)) {
+		solving->point = true;
+		solving->best = value;
+		read_values(solving);
+		if (solving->wishes->found)
+			solving->wishes->found(solving->wishes->user, solving->values);
+	}
+	if (!goes_on(solving, glp_ios_get_prob(tree)))
+		glp_ios_terminate(tree);
+	int total;
+	glp_ios_tree_size(tree, NULL, NULL, &total);
+	solving->answer.nodes = (uint64_t)total;
+}
+
+static void search(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	glp_iocp options;
+	glp_init_iocp(&options);
+	options.msg_lev = GLP_MSG_ERR;
+	options.mip_gap = solving->wishes->gap;
+	options.cov_cuts = solving->wishes->covers ? GLP_ON : GLP_OFF;
+	if (solving->wishes->covers) {
+		options.br_tech = GLP_BR_PCH;
+	}
+	options.cb_func = look;
+	options.cb_info = solving;
+	int end = glp_intopt(solving->problem, &options);
+	int status = glp_mip_status(solving->problem);
+	bool point = status == GLP_OPT || status == GLP_FEAS;
+	if (end == 0 && status == GLP_NOFEAS) {
+		answer->status = MILP_INFEASIBLE;
+	} else if ((end == 0 && status == GLP_OPT) || (end == GLP_EMIPGAP && point)) {
+		answer->status = MILP_OPTIMAL;
+	} else if (end == GLP_ESTOP) {
+		answer->status = point ? MILP_FOUND : MILP_NOTHING;
+	} else {
+		answer->status = MILP_FAILED;
+		hear(solving, "a node of the search could not be solved");
+	}
+	if (!point)
+		return;
+	answer->value = glp_mip_obj_val(solving->problem);
+	read_values(solving);
+	answer->values = solving->values;
+	if (end == 0 && status == GLP_OPT)
+		answer->bound = answer->value;
+}
+
+/* Every column has one value. */
+static void know(struct solving *solving)
+{
+	struct milp_answer *answer = &solving->answer;
+	answer->status = MILP_OPTIMAL;
+	answer->value = answer->bound = glp_get_obj_coef(solving->problem, 0);
+	read_values(solving);
+	answer->values = solving->values;
+}
+
+static void solve_all(struct solving *solving)
+{
+	int megabytes = solving->wishes->megabytes;
+	glp_mem_limit(megabytes ? megabytes : MEGABYTES);
+	if (load(solving)) {
+		if (!glp_get_num_cols(solving->problem))
+			know(solving);
+		else if (relax(solving))
+			search(solving);
+	}
+	solving->answer.iterations = solving->asked_at;
+	glp_delete_prob(solving->problem);
+}
+
+/* GLPK built without thread-local storage has one environment for all threads. */
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+struct milp_answer milp_solve(
+	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena)
+{
+	if (wishes->backend == MILP_CBC)
+		return milp_solve_cbc(milp, wishes, arena);
+	struct solving *solving = arena_new(arena, struct solving);
+	bool shared = !glp_config("TLS");
+	solving->milp = milp;
+	solving->wishes = wishes;
+	solving->arena = arena;
+	solving->answer.bound = -INFINITY;
+	solving->values = arena_array(arena, double, milp->columns.count);
+	if (shared)
+		pthread_mutex_lock(&alone);
+	glp_init_env();
+	glp_term_hook(hear, solving);
+	glp_error_hook(fail, solving);
+	if (!setjmp(solving->failed))
+		solve_all(solving);
+	else
+		solving->answer = (struct milp_answer){.status = MILP_FAILED, .bound = -INFINITY};
+	glp_free_env();
+	if (shared)
+		pthread_mutex_unlock(&alone);
+	if (solving->answer.status == MILP_FAILED) {
+		*array_add(arena, &solving->said) = 0;
+		solving->answer.fault = solving->said.at;
+	}
+	return solving->answer;
+}

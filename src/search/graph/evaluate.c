@@ -1,0 +1,154 @@
+#include "search/graph/evaluate.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "lower/graph/lower.h"
+#include "sim/graph/reference.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
+{
+	struct outcome outcome = {.plan = plan, .worst_ulps = -1};
+	if (!cost_plan(plan, arena, &outcome.cost))
+		outcome.why = "a count does not fit into 64 bits";
+	else if (!outcome.cost.score.feasible)
+		outcome.why = outcome.cost.score.rejected;
+	return outcome;
+}
+
+enum sim_mode evaluate_mode(
+	const struct workload *workload, const struct arch *arch, const struct score *score)
+{
+	int64_t bytes = 0, ranks = workload_ranks(workload, arch);
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		if (!number_add(bytes, workload->tensors[t].layout.bytes, &bytes))
+			return SIM_COUNT;
+	if (bytes > EVALUATE_IDENTITY_BYTES / ranks)
+		return SIM_COUNT;
+	if (bytes > EVALUATE_DATA_BYTES / ranks || score->computes > EVALUATE_DATA_COMPUTES / ranks)
+		return SIM_IDENTITY;
+	return SIM_DATA;
+}
+
+/* Tensors that no op makes are the machine's own. */
+static void find_most(struct truth *truth, uint64_t seed)
+{
+	const struct workload *workload = truth->workload;
+	struct arena *arena = arena_open();
+	void ***moved = arena_array(arena, void **, truth->ranks);
+	for (int r = 0; r < truth->ranks; r++) {
+		moved[r] = arena_array(arena, void *, workload->tensor_count);
+		for (size_t t = 0; t < workload->tensor_count; t++) {
+			int producer = workload->tensors[t].producer;
+			if (producer < 0 || workload->ops[producer].kind == OP_OPAQUE)
+				moved[r][t] = truth->arrays[r][t];
+		}
+	}
+	reference_run_moved(workload, truth->ranks, seed, arena, moved);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		double grown = 0;
+		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
+			continue;
+		for (int r = 0; r < truth->ranks; r++)
+			grown = fmax(
+				grown, reference_compare(tensor, truth->arrays[r][t], moved[r][t])
+					       .worst_of_largest);
+		truth->ulps_most[t] =
+			reference_ulps(workload, &workload->ops[tensor->producer]) + 2 * grown;
+	}
+	arena_close(arena);
+}
+
+struct truth evaluate_truth(const struct workload *workload, const struct arch *arch, uint64_t seed,
+	struct arena *arena)
+{
+	struct truth truth = {.workload = workload, .ranks = workload_ranks(workload, arch)};
+	for (size_t t = 0; t < workload->tensor_count; t++)
+		names_add(arena, &truth.names, workload->tensors[t].name, (int)t);
+	truth.arrays = arena_array(arena, void **, truth.ranks);
+	for (int r = 0; r < truth.ranks; r++) {
+		truth.arrays[r] = arena_array(arena, void *, workload->tensor_count);
+		reference_inputs(workload, reference_seed(seed, r), false, arena, truth.arrays[r]);
+	}
+	reference_run_ranks(workload, truth.ranks, arena, truth.arrays);
+	truth.ulps_most = arena_array(arena, double, workload->tensor_count);
+	find_most(&truth, seed);
+	return truth;
+}
+
+static void *find_array(const struct truth *truth, int rank, const struct tensor *tensor)
+{
+	int t = names_find(&truth->names, tensor->name);
+	return t < 0 ? NULL : truth->arrays[rank][t];
+}
+
+/* What the machine is given: graph inputs and what opaque ops leave behind. */
+static void **list_supplied(
+	const struct truth *truth, int rank, const struct workload *workload, struct arena *arena)
+{
+	void **arrays = arena_array(arena, void *, workload->tensor_count);
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
+			arrays[t] = find_array(truth, rank, tensor);
+	}
+	return arrays;
+}
+
+static void compare(struct outcome *outcome, const struct truth *truth, int rank)
+{
+	const struct workload *workload = outcome->plan->workload;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		const void *expected = find_array(truth, rank, tensor);
+		const void *got = outcome->sim.rank_outputs[rank][t];
+		if (tensor->role == TENSOR_INPUT || !got || !expected)
+			continue;
+		struct comparison comparison = reference_compare(tensor, expected, got);
+		if (comparison.worst_of_largest > outcome->worst_ulps) {
+			outcome->worst_ulps = comparison.worst_of_largest;
+			outcome->worst_tensor = tensor->name;
+		}
+		double most = truth->ulps_most[workload_tensor(truth->workload, tensor->name)];
+		if (comparison.worst_of_largest > most &&
+			(!outcome->off_tensor || comparison.worst_of_largest / most >
+							 outcome->off_ulps / outcome->off_most)) {
+			outcome->off_tensor = tensor->name;
+			outcome->off_ulps = comparison.worst_of_largest;
+			outcome->off_most = most;
+		}
+	}
+}
+
+void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena)
+{
+	outcome->program =
+		how->steps_most ? lower_within(outcome->plan, how->steps_most, arena, &outcome->why)
+				: lower_plan(outcome->plan, arena, &outcome->why);
+	if (!outcome->program && !outcome->why)
+		outcome->too_long = arena_format(
+			arena, "the plan has more than %" PRIu64 " instructions", how->steps_most);
+	if (!outcome->program)
+		return;
+	int ranks = outcome->program->ranks;
+	struct sim_options options = {
+		.mode = how->mode, .trace = how->trace, .stopper = how->stopper, .map = how->map};
+	void *const **inputs = arena_array(arena, void *const *, ranks);
+	for (int r = 0; how->mode == SIM_DATA && r < ranks; r++)
+		inputs[r] = list_supplied(how->truth, r, outcome->plan->workload, arena);
+	if (how->mode == SIM_DATA)
+		options.rank_inputs = inputs;
+	outcome->mode = how->mode;
+	outcome->sim = sim_run(outcome->program, &options, arena);
+	outcome->simulated = outcome->sim.finished;
+	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
+			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);
+	if (outcome->simulated && how->mode == SIM_DATA)
+		outcome->worst_ulps = 0;
+	for (int r = 0; outcome->simulated && how->mode == SIM_DATA && r < ranks; r++)
+		compare(outcome, how->truth, r);
+	outcome->agrees &= !outcome->off_tensor;
+}

@@ -1,0 +1,271 @@
+#include "search/graph/explore.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/fatal.h"
+#include "model/graph/plan_file.h"
+#include "search/graph/evaluate.h"
+#include "search/graph/gap.h"
+#include "search/graph/lx_staging.h"
+#include "search/drive/solver.h"
+#include "search/graph/task.h"
+
+struct graph {
+	const struct exploration *exploration;
+	struct arena *arena;
+	struct tasks tasks; /* of this round */
+	struct truth truth; /* of the last one */
+};
+
+/* A plan while it is judged. */
+struct trial {
+	struct plan_found found;
+	struct recipe_result made;
+	struct outcome outcome;
+};
+
+static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
+{
+	struct graph *graph = self;
+	const struct frontier *frontier = drive_frontier(drive);
+	if (round == 1)
+		graph->tasks = tasks_first(graph->exploration, graph->arena);
+	else if (round == 2)
+		graph->tasks = tasks_staging(graph->exploration, frontier, graph->arena);
+	else
+		graph->tasks = tasks_varying(graph->exploration, frontier, graph->arena);
+	*count = graph->tasks.count;
+	return round <= 3;
+}
+
+static uint64_t count_wants(void *self, size_t task)
+{
+	struct graph *graph = self;
+	return task_wants(&graph->tasks.at[task], graph->arena);
+}
+
+static void offer(struct slot *slot, const struct recipe *recipe, const char *solver)
+{
+	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver}};
+	drive_offer(slot, &trial.found.common);
+}
+
+/* Every division of one op, the others as they are. */
+static void vary(const struct task *task, struct slot *slot)
+{
+	const struct workload *workload = task->recipe.workload;
+	struct problem problem = {
+		.stage = STAGE_DIVIDE,
+		.arch = task->recipe.arch,
+		.workload = workload,
+		.planning = &task->recipe.planning,
+		.op = task->op,
+	};
+	struct answer answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
+		task->recipe.seed, slot->scratch);
+	slot->effort.evaluated += answer.ticks;
+	struct mapping *mappings = arena_copy(
+		slot->scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
+	struct recipe recipe = task->recipe;
+	recipe.mappings = mappings;
+	recipe.given = NULL;
+	for (size_t i = 0; i < answer.candidate_count && slot->effort.offered < slot->most; i++) {
+		if (drive_stops(slot->drive))
+			return;
+		mappings[task->op] = answer.candidates[i].mappings[0];
+		offer(slot, &recipe, task->solver);
+	}
+}
+
+/* Every staging tile of one broadcast, the others as they are. */
+static void vary_staging(
+	const struct exploration *exploration, const struct task *task, struct slot *slot)
+{
+	const struct planning *now = &task->recipe.planning, *limits = &exploration->planning;
+	const char *op = task->recipe.workload->ops[task->op].name;
+	struct recipe recipe = task->recipe;
+	recipe.given = NULL;
+	recipe.planning.staging_bytes = limits->staging_bytes;
+	for (size_t i = 0; i < staging_option_count(now, op) && slot->effort.offered < slot->most;
+		i++) {
+		if (drive_stops(slot->drive))
+			return;
+		recipe.planning.menus = staging_menus_with(now, limits, op, i, slot->arena);
+		if (recipe.planning.menus)
+			offer(slot, &recipe, task->solver);
+	}
+}
+
+static void run(void *self, size_t i, struct slot *slot)
+{
+	const struct graph *graph = self;
+	const struct task *task = &graph->tasks.at[i];
+	if (task->op >= 0 && task->recipe.workload->ops[task->op].kind == OP_BROADCAST)
+		vary_staging(graph->exploration, task, slot);
+	else if (task->op >= 0)
+		vary(task, slot);
+	else
+		offer(slot, &task->recipe, task->solver);
+}
+
+static struct recipe_result make_plan(const struct recipe *recipe, struct slot *slot)
+{
+	struct recipe asked = *recipe;
+	asked.planning.stopper = (struct stopper){slot->drive, drive_stops};
+	return recipe_plan(&asked, slot->scratch);
+}
+
+static const char *price(void *self, struct found *found, struct slot *slot, struct score *score)
+{
+	struct trial *trial = (struct trial *)found;
+	trial->made = make_plan(&trial->found.recipe, slot);
+	slot->effort.evaluated += trial->made.ticks;
+	if (trial->made.cut)
+		slot->limit = "tick limit of the joint search";
+	if (!trial->made.plan)
+		return trial->made.why;
+	slot->effort.evaluated++;
+	trial->outcome = evaluate_cost(trial->made.plan, slot->scratch);
+	*score = trial->outcome.cost.score;
+	const struct proof *proof = &trial->made.plan->proof;
+	found->proof = proof->status;
+	found->bound = proof->bound;
+	found->gap = proof->value - proof->bound;
+	return trial->outcome.why;
+}
+
+static void take_execution(
+	const struct outcome *outcome, struct execution *out, struct arena *arena)
+{
+	const struct sim_result *sim = &outcome->sim;
+	*out = (struct execution){
+		.finished = outcome->simulated,
+		.mode = outcome->mode,
+		.agrees = outcome->agrees,
+		.events = sim->events,
+		.fault = sim->fault_count ? sim->faults[0].text : NULL,
+		.worst_ulps = outcome->worst_ulps,
+		.worst_tensor = outcome->worst_tensor,
+		.off_tensor = outcome->off_tensor,
+		.off_ulps = outcome->off_ulps,
+		.off_most = outcome->off_most,
+	};
+	if (!out->fault && outcome->off_tensor)
+		out->fault =
+			arena_format(arena, "'%s' is off by %.3g ulps, and at most %.3g are stated",
+				outcome->off_tensor, outcome->off_ulps, outcome->off_most);
+	if (!outcome->simulated)
+		return;
+	out->cycles = sim->cycles;
+	out->energy_pj = sim->energy_pj;
+	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
+			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
+}
+
+static const char *execute(void *self, struct found *found, struct slot *slot)
+{
+	const struct graph *graph = self;
+	struct trial *trial = (struct trial *)found;
+	struct stopper stopper = {slot->drive, drive_stops};
+	struct simulation how = {.mode = SIM_COUNT,
+		.steps_most = graph->exploration->simulate_budget,
+		.stopper = &stopper};
+	evaluate_simulate(&trial->outcome, &how, slot->scratch);
+	take_execution(&trial->outcome, &found->execution, slot->scratch);
+	return trial->outcome.why;
+}
+
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	struct text text = text_open(arena);
+	struct plan *plan = ((const struct trial *)found)->made.plan;
+	plan->proof.method = found->solver;
+	plan_write(plan, &text);
+	return text_read(&text);
+}
+
+static const char *label(void *self, const struct found *found, struct arena *arena)
+{
+	return found->solver;
+}
+
+static struct found *keep(void *self, const struct found *found, struct arena *arena)
+{
+	const struct graph *graph = self;
+	const struct trial *trial = (const struct trial *)found;
+	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
+	kept->recipe.division = DIVISION_GIVEN;
+	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
+		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
+	return &kept->common;
+}
+
+/* The truth, if any point is to be executed with data. */
+static void prepare_last(void *self, struct explored *explored, struct arena *arena)
+{
+	struct graph *graph = self;
+	const struct exploration *exploration = graph->exploration;
+	if (exploration->simulate == SIMULATE_NONE || asker_stops(&exploration->asker))
+		return;
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		if (evaluate_mode(exploration->workload, exploration->arch,
+			    &explored->frontier.points[i].score) != SIM_DATA)
+			continue;
+		graph->truth = evaluate_truth(
+			exploration->workload, exploration->arch, exploration->seed, arena);
+		return;
+	}
+}
+
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+{
+	const struct graph *graph = self;
+	const struct exploration *exploration = graph->exploration;
+	struct recipe_result made = make_plan(&((struct plan_found *)found)->recipe, slot);
+	if (made.stopped)
+		return;
+	if (!made.plan)
+		BUG("a plan cannot be made again: %s", made.why);
+	struct stopper stopper = {slot->drive, drive_stops};
+	struct outcome outcome = evaluate_cost(made.plan, slot->scratch);
+	const struct score *score = &outcome.cost.score;
+	struct simulation how = {
+		.mode = evaluate_mode(exploration->workload, exploration->arch, score),
+		.truth = &graph->truth,
+		.steps_most = exploration->simulate_budget,
+		.stopper = &stopper};
+	evaluate_simulate(&outcome, &how, slot->scratch);
+	take_execution(&outcome, out, slot->scratch);
+	if (out->finished && gap_is_large(exploration->arch, score->cycles, out->cycles)) {
+		const char *why = gap_explain(&outcome, slot->scratch);
+		out->why_longer = why ? arena_text(slot->arena, why) : NULL;
+	}
+}
+
+static const struct kind graphs = {
+	.tasks = make_tasks,
+	.wants = count_wants,
+	.run = run,
+	.price = price,
+	.execute = execute,
+	.key = key,
+	.label = label,
+	.keep = keep,
+	.finish = prepare_last,
+	.repeat = repeat,
+	.counts_offers = true,
+};
+
+struct explored explore(const struct exploration *exploration, struct arena *arena)
+{
+	struct graph graph = {.exploration = exploration, .arena = arena};
+	struct drive_request request = {
+		.kind = &graphs,
+		.self = &graph,
+		.frontier = frontier_open(exploration->objectives),
+		.simulate = exploration->simulate,
+		.budget = exploration->budget,
+		.asker = &exploration->asker,
+	};
+	return drive_explore(&request, arena);
+}

@@ -1,0 +1,295 @@
+#include "search/graph/lx_plan.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/fatal.h"
+#include "model/machine/mapping.h"
+#include "search/graph/lx_spill.h"
+#include "search/graph/lx_staging.h"
+
+/* Of a solver without an answer: everything stays in HBM. */
+static const struct placement *place_nothing(size_t count, struct arena *arena)
+{
+	struct placement *placement = arena_new(arena, struct placement);
+	placement->count = count;
+	placement->addresses = arena_array(arena, int64_t, count);
+	placement->in_place_of = arena_array(arena, int, count);
+	for (size_t b = 0; b < count; b++) {
+		placement->addresses[b] = UNPLACED;
+		placement->in_place_of[b] = -1;
+	}
+	return placement;
+}
+
+/* What the solver says about a packing; NULL without an answer, and layout->silent says why. */
+static const struct placement *ask(
+	struct lx_layout *layout, const struct solver *solver, const struct packing *packing)
+{
+	struct problem problem = {.stage = STAGE_PLACE,
+		.arch = layout->graph.arch,
+		.workload = layout->graph.workload,
+		.planning = layout->graph.planning,
+		.op = -1,
+		.packing = packing};
+	uint64_t ticks = solver->lays_out ? 0 : layout->graph.planning->place_ticks;
+	const struct stopper *stopper = &layout->graph.planning->stopper;
+	struct asker asker = {.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+	struct answer answer = solve_for(&asker, solver, &problem, ticks, 0, layout->graph.arena);
+	layout->ticks += answer.ticks;
+	layout->silent = NULL;
+	if (!answer.candidate_count) {
+		layout->silent =
+			answer.complaint_count
+				? answer.complaints[0].text
+				: "the solver came to the end of its ticks without an answer";
+		return place_nothing(packing->count, layout->graph.arena);
+	}
+	const struct placement *placement = answer.candidates[answer.candidate_count - 1].placement;
+	struct packing_fault fault = packing_check(packing, placement);
+	if (fault.a >= 0)
+		BUG("place/%s: buffers '%s' and '%s': %s", solver->name,
+			packing->buffers[fault.a].name,
+			fault.b < 0 ? "" : packing->buffers[fault.b].name, fault.why);
+	return placement;
+}
+
+/* Whether every staging tile has a place. */
+static bool stages(const struct lx_layout *layout)
+{
+	const struct lx_buffers *buffers = &layout->buffers;
+	for (size_t b = buffers->tensor_count; b < buffers->packing.count; b++)
+		if (layout->placement->addresses[b] == UNPLACED)
+			return false;
+	return true;
+}
+
+static void place(struct lx_layout *layout, const struct solver *solver)
+{
+	layout->buffers = lx_buffers(&layout->graph);
+	if (solver->keeps_parts)
+		lx_spill_ask(&layout->graph, &layout->buffers);
+	layout->placement = ask(layout, solver, &layout->buffers.packing);
+	if (stages(layout)) {
+		lx_staging_take(&layout->graph,
+			layout->placement->addresses + layout->buffers.tensor_count);
+		return;
+	}
+	/* Tiles at the top, tensors below, in a packing of their own. */
+	struct packing packing = layout->buffers.packing;
+	packing.capacity -= lx_staging_most(&layout->graph);
+	packing.capacity -= packing.capacity % packing.alignment;
+	packing.count = layout->buffers.tensor_count;
+	lx_staging_stack(&layout->graph, packing.capacity);
+	layout->placement = ask(layout, solver, &packing);
+}
+
+/* Whether the solver has no address for a tensor that must live in LX. */
+static bool leaves_out(const struct lx_layout *layout)
+{
+	const struct lx_graph *graph = &layout->graph;
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
+		if (layout->placement->addresses[b] == UNPLACED &&
+			graph->stays[layout->buffers.tensors[b]] == STAY_LX)
+			return true;
+	return false;
+}
+
+struct lx_layout lx_layout(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct planning *planning,
+	const struct solver *solver, struct arena *arena)
+{
+	struct lx_layout layout = {
+		.graph = {.arch = arch,
+			.planning = planning,
+			.arena = arena,
+			.workload = workload,
+			.mappings = mappings,
+			.reasons = arena_array(arena, const char *, workload->tensor_count)}};
+	lx_graph_look(&layout.graph);
+	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
+		if ((*pass)->before)
+			(*pass)->before(&layout.graph);
+	if (stopper_stops(&planning->stopper)) {
+		layout.placement = place_nothing(0, arena);
+		return layout;
+	}
+	layout.impossible = lx_staging_choose(&layout.graph);
+	place(&layout, solver);
+	if (leaves_out(&layout)) {
+		layout.graph.crowded = true;
+		place(&layout, solver);
+	}
+	return layout;
+}
+
+int64_t lx_unplaced_bytes(const struct lx_layout *layout)
+{
+	const struct workload *workload = layout->graph.workload;
+	int64_t bytes = 0;
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		if (tensor->producer >= 0 && !workload->ops[tensor->producer].move)
+			bytes += tensor->layout.bytes;
+	}
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++) {
+		const struct tensor *tensor = &workload->tensors[layout->buffers.tensors[b]];
+		if (layout->placement->addresses[b] != UNPLACED &&
+			!workload->ops[tensor->producer].move)
+			bytes -= tensor->layout.bytes;
+	}
+	return bytes;
+}
+
+/* Why a buffer does not live in LX from its first step on. */
+static const char *explain(const struct lx_layout *layout, size_t b)
+{
+	struct arena *arena = layout->graph.arena;
+	const struct packing *packing = &layout->buffers.packing;
+	long long size = packing->buffers[b].size, capacity = packing->capacity;
+	if (size > capacity)
+		return arena_format(arena,
+			"its %lld bytes per core (%lld sticks) exceed the %lld of LX", size,
+			size / STICK_BYTES, capacity);
+	if (layout->silent)
+		return layout->silent;
+	if (lx_spill_is_parted(layout, b))
+		return arena_format(arena,
+			"the solver keeps its %lld bytes per core among the %lld of LX for a part "
+			"of its life",
+			size, capacity);
+	return arena_format(arena,
+		"the solver found no gap for its %lld bytes per core among the %lld of LX while it "
+		"lives",
+		size, capacity);
+}
+
+static void explain_unplaced(const struct lx_layout *layout)
+{
+	for (size_t b = 0; b < layout->buffers.tensor_count; b++)
+		if (layout->placement->addresses[b] == UNPLACED && !lx_spill_first(layout, b))
+			layout->graph.reasons[layout->buffers.tensors[b]] = explain(layout, b);
+}
+
+/* Where a tensor begins. */
+static int64_t first_address(const struct lx_layout *layout, size_t b)
+{
+	const struct residence_part *part = lx_spill_first(layout, b);
+	return part ? part->address : layout->placement->addresses[b];
+}
+
+static void add_residencies(struct plan *plan, const struct users *users,
+	const struct lx_layout *layout, struct arena *arena)
+{
+	const struct workload *workload = plan->workload;
+	int *buffer_of = arena_array(arena, int, workload->tensor_count);
+	for (size_t b = 0; layout && b < layout->buffers.tensor_count; b++)
+		if (first_address(layout, b) != UNPLACED)
+			buffer_of[layout->buffers.tensors[b]] = (int)b + 1;
+	plan->residencies = arena_array(arena, struct residency, workload->tensor_count);
+	for (int t = 0; t < (int)workload->tensor_count; t++) {
+		struct residency stay = {.tensor = t, .place = PLACE_HBM, .in_place_of = -1};
+		users_life(users, t, &stay.from, &stay.to);
+		if (buffer_of[t]) {
+			int b = buffer_of[t] - 1, parent = layout->placement->in_place_of[b];
+			stay.place = PLACE_LX;
+			stay.view = layout->buffers.views[b];
+			stay.address = first_address(layout, (size_t)b);
+			stay.size = layout->buffers.packing.buffers[b].size;
+			if (parent >= 0)
+				stay.in_place_of = layout->buffers.tensors[parent];
+		}
+		if (stay.from < stay.to)
+			plan->residencies[plan->residency_count++] = stay;
+	}
+}
+
+static struct plan *make_plan(const struct lx_graph *graph, const struct lx_layout *layout,
+	const char *method, struct arena *arena)
+{
+	struct plan *plan = arena_new(arena, struct plan);
+	plan->arch = graph->arch;
+	plan->workload = graph->workload;
+	plan->cores = graph->planning->cores;
+	plan->step_count = (int)graph->workload->op_count;
+	plan->steps = arena_array(arena, struct step, plan->step_count);
+	for (int i = 0; i < plan->step_count; i++)
+		plan->steps[i] = (struct step){
+			.op = i, .mapping = graph->mappings[i], .staging = graph->stagings[i]};
+	plan->proof.method = method;
+	add_residencies(plan, &graph->users, layout, arena);
+	return plan;
+}
+
+static void collect_reasons(
+	const struct lx_graph *graph, struct lx_plan_result *result, struct arena *arena)
+{
+	struct array(struct lx_reason) reasons = {0};
+	for (int t = 0; t < (int)graph->workload->tensor_count; t++)
+		if (graph->reasons[t])
+			*array_add(arena, &reasons) = (struct lx_reason){t, graph->reasons[t]};
+	const struct workload *workload = result->plan->workload;
+	for (int t = (int)graph->workload->tensor_count; t < (int)workload->tensor_count; t++)
+		if (workload->ops[workload->tensors[t].producer].move == MOVE_EVICT)
+			*array_add(arena, &reasons) = (struct lx_reason){t, "it was evicted"};
+	result->reasons = reasons.at;
+	result->reason_count = reasons.count;
+}
+
+static const char *check_mappings(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, struct arena *arena)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		const char *why = op_is_tiled(op)
+					  ? mapping_check(arena, arch, workload, op, &mappings[o])
+					  : NULL;
+		if (why)
+			return arena_format(arena, "'%s': %s", op->name, why);
+	}
+	return NULL;
+}
+
+struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct planning *planning,
+	const struct solver *solver, struct arena *arena)
+{
+	struct lx_plan_result result = {.why = check_mappings(arch, workload, mappings, arena)};
+	if (result.why)
+		return result;
+	struct lx_graph graph = {.arch = arch,
+		.planning = planning,
+		.arena = arena,
+		.workload = workload,
+		.mappings = mappings,
+		.reasons = arena_array(arena, const char *, workload->tensor_count)};
+	if (planning->lx_planning && arch->lx >= 0) {
+		struct lx_layout layout =
+			lx_layout(arch, workload, mappings, planning, solver, arena);
+		explain_unplaced(&layout);
+		graph = layout.graph;
+		result.ticks = layout.ticks;
+		result.why = layout.impossible;
+		if (stopper_stops(&planning->stopper))
+			result.why = "it was asked to stop";
+		if (result.why)
+			return result;
+		result.plan = make_plan(
+			&graph, &layout, arena_format(arena, "place/%s", solver->name), arena);
+		if (layout.placement->part_count)
+			result.plan = lx_spill_move(result.plan, &layout, arena);
+	} else {
+		lx_graph_look(&graph);
+		for (size_t t = 0; t < workload->tensor_count; t++)
+			graph.reasons[t] = "LX planning is off";
+		result.why = lx_staging_choose(&graph);
+		if (result.why)
+			return result;
+		lx_staging_stack(&graph, 0);
+		result.plan = make_plan(&graph, NULL, "none", arena);
+	}
+	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
+		if ((*pass)->after)
+			(*pass)->after(&graph, result.plan);
+	collect_reasons(&graph, &result, arena);
+	return result;
+}

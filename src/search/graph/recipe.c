@@ -1,0 +1,165 @@
+#include "search/graph/recipe.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "constraints/graph.h"
+#include "model/graph/plan_check.h"
+#include "search/graph/lx_plan.h"
+#include "search/drive/solver.h"
+#include "search/graph/stream.h"
+
+static const struct solver *find_or_fail(enum stage stage, const char *name)
+{
+	const struct solver *solver = solver_find(stage, name);
+	if (!solver)
+		BUG("no solver %s/%s", stage_names[stage], name);
+	return solver;
+}
+
+static struct asker asker_of(const struct recipe *recipe)
+{
+	const struct stopper *stopper = &recipe->planning.stopper;
+	return (struct asker){.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+}
+
+/* The mappings of divide/spyre, or NULL and why not. */
+static const struct mapping *divide(
+	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
+{
+	struct problem problem = {
+		.stage = STAGE_DIVIDE,
+		.arch = recipe->arch,
+		.workload = recipe->workload,
+		.planning = &recipe->planning,
+		.op = -1,
+	};
+	struct asker asker = asker_of(recipe);
+	struct answer answer = solve_for(
+		&asker, find_or_fail(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
+	result->ticks += answer.ticks;
+	result->complaint_count = answer.complaint_count;
+	result->complaints = answer.complaints;
+	for (size_t i = 0; i < answer.complaint_count; i++)
+		if (answer.complaints[i].error) {
+			result->why = answer.complaints[i].text;
+			return NULL;
+		}
+	if (!answer.candidate_count) {
+		result->why = "no legal division";
+		return NULL;
+	}
+	return answer.candidates[0].mappings;
+}
+
+static const struct mapping *flip(const struct recipe *recipe, const struct mapping *from,
+	struct recipe_result *result, struct arena *arena)
+{
+	struct problem problem = {
+		.stage = STAGE_JOINT,
+		.arch = recipe->arch,
+		.workload = recipe->workload,
+		.planning = &recipe->planning,
+		.op = -1,
+		.division = from,
+		.place_solver = recipe->place,
+	};
+	struct asker asker = asker_of(recipe);
+	struct answer answer = solve_for(&asker, find_or_fail(STAGE_JOINT, "dimflip"), &problem,
+		recipe->joint_ticks, recipe->seed, arena);
+	result->ticks += answer.ticks;
+	result->cut = answer.cut;
+	return answer.candidate_count ? answer.candidates[answer.candidate_count - 1].mappings
+				      : from;
+}
+
+/* What the planner says about a tensor that did not get where it must live. */
+static const char *find_reason(
+	const struct recipe_result *result, const struct plan *plan, const char *tensor)
+{
+	for (size_t i = 0; tensor && i < result->reason_count; i++)
+		if (text_equal(plan->workload->tensors[result->reasons[i].tensor].name, tensor))
+			return result->reasons[i].text;
+	return NULL;
+}
+
+/* No solver is trusted: the plan passes the rules of plan_check and the constraints, or is none. */
+static struct plan *check_plan(struct plan *plan, const struct recipe *recipe,
+	struct recipe_result *result, struct arena *arena)
+{
+	struct plan_faults faults = plan_check(plan, arena);
+	if (faults.count) {
+		result->why = arena_format(arena, "the plan is illegal: %s", faults.at[0].why);
+		return NULL;
+	}
+	const char *why;
+	result->broken = graph_check(recipe->planning.constraints, plan, arena, &why);
+	if (!result->broken)
+		return plan;
+	const char *reason = find_reason(result, plan, result->broken->subject);
+	result->why = reason ? arena_format(arena, "%s: %s", why, reason) : why;
+	return NULL;
+}
+
+/* How a plan divides the ops of the workload, without the moves that were put into it. */
+static const struct mapping *divisions_of(
+	const struct plan *plan, const struct workload *workload, struct arena *arena)
+{
+	struct mapping *mappings = arena_array(arena, struct mapping, workload->op_count);
+	struct names ops = {0};
+	for (size_t i = 0; i < workload->op_count; i++)
+		names_add(arena, &ops, workload->ops[i].name, (int)i);
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		const struct mapping *mapping = &plan->steps[s].mapping;
+		int i = op->move ? -1 : names_find(&ops, op->name);
+		if (i < 0)
+			continue;
+		mappings[i] = mapping_make(plan->arch, &workload->ops[i]);
+		if (plan->arch->core >= 0)
+			mappings[i].rows[plan->arch->core] = mapping->rows[plan->arch->core];
+	}
+	return mappings;
+}
+
+/* Whoever stopped has left a part undone, and says so whenever asked again. */
+static bool stops(const struct recipe *recipe, struct recipe_result *result)
+{
+	result->stopped = stopper_stops(&recipe->planning.stopper);
+	if (result->stopped)
+		result->why = "it was asked to stop";
+	return result->stopped;
+}
+
+struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+{
+	struct recipe_result result = {0};
+	if (recipe->given) {
+		result.mappings = divisions_of(recipe->given, recipe->workload, arena);
+		result.plan = check_plan(arena_copy(arena, recipe->given, sizeof *recipe->given),
+			recipe, &result, arena);
+		return result;
+	}
+	result.mappings = recipe->mappings;
+	if (recipe->division != DIVISION_GIVEN)
+		result.mappings = divide(recipe, &result, arena);
+	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
+		result.mappings = flip(recipe, result.mappings, &result, arena);
+	if (stops(recipe, &result) || !result.mappings)
+		return result;
+
+	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
+		&recipe->planning, find_or_fail(STAGE_PLACE, recipe->place), arena);
+	result.ticks += planned.ticks;
+	result.reason_count = planned.reason_count;
+	result.reasons = planned.reasons;
+	result.why = planned.why;
+	if (planned.plan &&
+		stream_plan(planned.plan, &recipe->planning.stopper, arena, &result.why) &&
+		!stops(recipe, &result))
+		result.plan = check_plan(planned.plan, recipe, &result, arena);
+	if (!result.plan)
+		stops(recipe, &result);
+	return result;
+}

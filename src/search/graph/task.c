@@ -1,0 +1,154 @@
+#include "search/graph/task.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "search/graph/lx_staging.h"
+#include "search/drive/solver.h"
+
+size_t explore_cores(int most, int *out)
+{
+	size_t count = 0;
+	for (int cores = 1; cores < most; cores *= 2)
+		out[count++] = cores;
+	out[count++] = most;
+	return count;
+}
+
+static struct recipe recipe_make(
+	const struct exploration *exploration, int cores, const char *place)
+{
+	struct recipe recipe = {
+		.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.place = place,
+		.joint_ticks = exploration->joint_ticks,
+		.seed = exploration->seed,
+	};
+	recipe.planning.cores = cores;
+	if (exploration->place_ticks)
+		recipe.planning.place_ticks = exploration->place_ticks;
+	return recipe;
+}
+
+static void add_task(
+	struct tasks *tasks, struct arena *arena, struct recipe recipe, const char *stage, int op)
+{
+	*array_add(arena, tasks) = (struct task){
+		.recipe = recipe,
+		.solver = arena_format(arena, "%s place/%s", stage, recipe.place),
+		.op = op,
+	};
+}
+
+static void add_published(struct tasks *tasks, const struct exploration *exploration,
+	struct recipe recipe, struct arena *arena)
+{
+	for (int k = 0; k <= exploration->vary_k_fast; k++) {
+		if (exploration->vary_k_fast)
+			recipe.planning.k_fast = k == 0;
+		add_task(tasks, arena, recipe, "divide/spyre", -1);
+	}
+}
+
+/* One core count and one clone setting. */
+static void add_candidates(struct tasks *tasks, const struct exploration *exploration, int cores,
+	enum clone_split clones, struct arena *arena)
+{
+	struct recipe recipe = recipe_make(exploration, cores, exploration->place[0]);
+	recipe.planning.clones = clones;
+	for (size_t p = 0; exploration->spyre && p < exploration->place_count; p++) {
+		recipe.place = exploration->place[p];
+		add_published(tasks, exploration, recipe, arena);
+	}
+	recipe.place = exploration->place[0];
+	recipe.division = DIVISION_DIMFLIP;
+	if (exploration->dimflip)
+		add_task(tasks, arena, recipe, "joint/dimflip", -1);
+}
+
+static void add_start(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	struct recipe recipe =
+		recipe_make(exploration, exploration->start->cores, exploration->place[0]);
+	recipe.given = exploration->start;
+	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
+}
+
+struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
+{
+	struct tasks tasks = {0};
+	if (exploration->start)
+		add_start(&tasks, exploration, arena);
+	for (size_t c = 0; c < exploration->core_count; c++) {
+		int cores = exploration->cores[c];
+		if (!exploration->vary_clones) {
+			add_candidates(
+				&tasks, exploration, cores, exploration->planning.clones, arena);
+		} else {
+			add_candidates(&tasks, exploration, cores, CLONE_OFF, arena);
+			add_candidates(&tasks, exploration, cores, CLONE_READERS, arena);
+		}
+	}
+	return tasks;
+}
+
+struct tasks tasks_staging(
+	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+{
+	const struct planning *planning = &exploration->planning;
+	struct tasks tasks = {0};
+	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
+	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
+		const struct plan_found *found = frontier->points[i].payload;
+		struct recipe recipe = found->recipe;
+		int64_t last = most;
+		recipe.given = NULL;
+		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
+			if (staging_limits_alike(planning, bytes, last))
+				continue;
+			recipe.planning.staging_bytes = last = bytes;
+			add_task(&tasks, arena, recipe, "staging", -1);
+		}
+	}
+	return tasks;
+}
+
+struct tasks tasks_varying(
+	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+{
+	struct tasks tasks = {0};
+	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
+		const struct plan_found *found = frontier->points[i].payload;
+		for (size_t op = 0; op < exploration->workload->op_count; op++)
+			if (exploration->workload->ops[op].kind != OP_OPAQUE)
+				add_task(&tasks, arena, found->recipe,
+					exploration->workload->ops[op].kind == OP_BROADCAST
+						? "staging"
+						: "divide/exhaustive",
+					(int)op);
+	}
+	return tasks;
+}
+
+uint64_t task_wants(const struct task *task, struct arena *arena)
+{
+	if (task->op < 0)
+		return 1;
+	struct problem problem = {
+		.stage = STAGE_DIVIDE,
+		.arch = task->recipe.arch,
+		.workload = task->recipe.workload,
+		.planning = &task->recipe.planning,
+		.op = task->op,
+	};
+	const struct op *op = &task->recipe.workload->ops[task->op];
+	if (op->kind == OP_BROADCAST)
+		return staging_option_count(&task->recipe.planning, op->name);
+	const struct solver *solver = solver_find(STAGE_DIVIDE, "exhaustive");
+	struct arena_mark mark = arena_mark(arena);
+	uint64_t count = solve(solver, &problem, 0, task->recipe.seed, arena).candidate_count;
+	arena_release(arena, mark);
+	return count;
+}

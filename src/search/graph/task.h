@@ -1,0 +1,37 @@
+#ifndef SEARCH_TASK_H
+#define SEARCH_TASK_H
+
+#include "search/graph/explore.h"
+#include "search/graph/recipe.h"
+
+/*
+ * What the explorer hands to its threads: one candidate, or all divisions of one
+ * op; of a broadcast, all staging tiles.  The tasks of a round depend on the exploration and on the frontier of the
+ * round before, never on the number of threads.
+ */
+struct task {
+	struct recipe recipe;
+	const char *solver; /* "divide/spyre place/greedy" */
+	int op; /* the op that takes each of its divisions or tiles; -1: the recipe as it is */
+};
+
+struct tasks {
+	struct task *at;
+	size_t count, capacity;
+};
+
+/* The start, then every core count with every setting and solver that takes part. */
+struct tasks tasks_first(const struct exploration *exploration, struct arena *arena);
+
+/* From every point of the frontier, with less and less LX for staging tiles. */
+struct tasks tasks_staging(const struct exploration *exploration, const struct frontier *frontier,
+	struct arena *arena);
+
+/* From every point of the frontier, each op in turn. */
+struct tasks tasks_varying(const struct exploration *exploration, const struct frontier *frontier,
+	struct arena *arena);
+
+/* Candidates of a task. */
+uint64_t task_wants(const struct task *task, struct arena *arena);
+
+#endif

@@ -1,0 +1,320 @@
+#include "search/nest/nest_search.h"
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "model/nest/nest_mapping.h"
+#include "search/nest/cells.h"
+#include "search/drive/solver.h"
+
+/* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
+ * least; chains, at most. */
+enum {
+	TASK_MAPPINGS = 8192,
+	DRAWS_MOST = NEST_SEQUENCES_MOST,
+	CHAIN_MAPPINGS = 2500,
+	CHAINS_MOST = 256
+};
+
+struct nest_task {
+	uint64_t first, end;
+	uint64_t ticks; /* mappings that it may evaluate; 0: all */
+};
+
+struct nest_driver {
+	const struct nest_search *search;
+	const struct solver *solver;
+	const char *solver_name;
+	struct array(struct nest_task) tasks;
+	struct nest_cells cells;
+	struct drive *drive;
+	struct arena *arena;
+};
+
+/* Words read, filled and updated at a level; INT64_MAX: that many or more. */
+static int64_t accesses_at(
+	const struct nest_search *search, const struct nest_counts *counts, int level)
+{
+	int64_t words = 0;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		const struct nest_count *count = &counts->at[level][t];
+		if (!number_add(words, count->reads, &words) ||
+			!number_add(words, count->fills, &words) ||
+			!number_add(words, count->updates, &words))
+			return INT64_MAX;
+	}
+	return words;
+}
+
+static int64_t outer_bytes(const struct nest_search *search, const struct nest_counts *counts)
+{
+	int outermost = search->hierarchy->level_count - 1;
+	while (outermost > 0 && !search->hierarchy->levels[outermost].storage)
+		outermost--;
+	int64_t words = accesses_at(search, counts, outermost), bits;
+	if (!number_mul(words, search->hierarchy->levels[outermost].word_bits, &bits))
+		return INT64_MAX;
+	return number_ceil_div(bits, 8);
+}
+
+struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
+	const struct nest_score *score)
+{
+	const struct objectives *objectives = &search->objectives;
+	struct score summary = {
+		.feasible = score->verdict == NEST_FITS,
+		.cycles = score->cycles,
+		.energy_pj = score->energy_pj,
+		.hbm_bytes = outer_bytes(search, counts),
+		.computes = counts->computes,
+		.utilization = score->utilization,
+	};
+	for (size_t i = 0; i < objectives->count; i++) {
+		int level = (int)objectives->at[i] - OBJECTIVE_ACCESSES;
+		if (level >= 0)
+			summary.accesses[level] = accesses_at(search, counts, level);
+	}
+	return summary;
+}
+
+/* Executes a mapping and compares with the exact model. */
+static void carry_out(const struct nest_search *search, const struct mapping *mapping, bool data,
+	struct slot *slot, struct execution *out)
+{
+	struct nest_counts counts;
+	struct nest_score score;
+	struct nest_sim_options options = {.data = data,
+		.timing = data,
+		.seed = search->seed,
+		.steps_most = search->simulate_budget,
+		.stop = drive_stops,
+		.listener = slot->drive};
+	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
+	struct nest_sim sim =
+		nest_simulate(search->hierarchy, search->shape, mapping, &options, slot->scratch);
+	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
+	*out = (struct execution){.finished = comparable, .events = sim.events};
+	if (!comparable)
+		return;
+	out->agrees = nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
+		      (!data || sim.right);
+	out->fault = out->agrees ? NULL : sim.wrong;
+	out->mode = data ? SIM_DATA : SIM_COUNT;
+	out->cycles = sim.cycles;
+	nest_derive(search->exact, &sim.counts, &score);
+	out->energy_pj = score.energy_pj;
+	out->hbm_bytes = outer_bytes(search, &sim.counts);
+}
+
+/* An offer is trusted in nothing. */
+static const char *price(void *self, struct found *at, struct slot *slot, struct score *score)
+{
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	struct nest_found *found = (struct nest_found *)at;
+	const char *why = constraints_check(
+		search->constraints, search->domain, &found->mapping, slot->scratch);
+	if (why)
+		return why;
+	if (nest_evaluate(search->model, &found->mapping, &found->counts, &found->score) !=
+		NEST_FITS)
+		return nest_verdict_text(
+			slot->scratch, search->hierarchy, search->shape, &found->score);
+	*score = nest_summary(search, &found->counts, &found->score);
+	return NULL;
+}
+
+static const char *execute(void *self, struct found *found, struct slot *slot)
+{
+	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
+		false, slot, &found->execution);
+	return NULL;
+}
+
+static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+{
+	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
+		true, slot, out);
+}
+
+static const char *key(void *self, const struct found *found, struct arena *arena)
+{
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	return nest_mapping_print(
+		arena, search->arch, search->shape, &((const struct nest_found *)found)->mapping);
+}
+
+static void offer(struct slot *slot, const struct mapping *mapping, const char *solver)
+{
+	struct nest_found found = {.mapping = *mapping, .common.solver = solver};
+	drive_offer(slot, &found.common);
+}
+
+/* Before all work: whatever ends the search, its result is no worse. */
+static void take_start(void *self, struct slot *slot)
+{
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	if (search->start)
+		offer(slot, search->start, "start");
+}
+
+static void take_cells(
+	const struct nest_search *search, const struct answer *answer, struct slot *slot)
+{
+	int count = cell_bounds_count(search->space);
+	struct nest_cells *cells = arena_new(slot->arena, struct nest_cells);
+	for (size_t k = 0; k < answer->cell_count; k++) {
+		struct cell *cell = array_add(slot->arena, cells);
+		*cell = answer->cells[k];
+		cell->spatial = arena_copy(
+			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
+	}
+	slot->left = cells;
+}
+
+static void run_task(void *self, size_t i, struct slot *slot)
+{
+	const struct nest_driver *driver = self;
+	struct problem problem = {
+		.stage = STAGE_MAP,
+		.nest = driver->search,
+		.first = driver->tasks.at[i].first,
+		.end = driver->tasks.at[i].end,
+	};
+	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
+		driver->search->seed, slot->scratch);
+	take_cells(driver->search, &answer, slot);
+	for (size_t k = 0; k < answer.candidate_count; k++)
+		offer(slot, answer.candidates[k].mappings, driver->solver_name);
+}
+
+static void merge(void *self, void *left)
+{
+	struct nest_driver *driver = self;
+	const struct nest_cells *cells = left;
+	for (size_t k = 0; cells && k < cells->count; k++)
+		*array_add(driver->arena, &driver->cells) = cells->at[k];
+}
+
+static void add_task(struct nest_driver *driver, uint64_t first, uint64_t end, uint64_t ticks)
+{
+	if (first < end)
+		*array_add(driver->arena, &driver->tasks) = (struct nest_task){first, end, ticks};
+}
+
+/*
+ * Shares of the enumeration, by choices of factors, with about as many mappings
+ * each.  When there are more than `most`, either no task (`whole`) or as far as they go.
+ */
+static bool share_space(struct nest_driver *driver, uint64_t most, bool whole)
+{
+	const struct space *space = driver->search->space;
+	uint64_t count = space_factors_count(space), left = most, first = 0, share = 0;
+	for (uint64_t f = 0; f < count; f++) {
+		struct mapping mapping = space->blank;
+		space_factors(space, f, &mapping);
+		uint64_t rests = space_rest_count(space, &mapping);
+		if (rests > left) {
+			if (whole)
+				driver->tasks.count = 0;
+			else
+				add_task(driver, first, f + 1, share + left);
+			return !whole;
+		}
+		left -= rests;
+		share += rests;
+		if (share >= TASK_MAPPINGS) {
+			add_task(driver, first, f + 1, 0);
+			first = f + 1;
+			share = 0;
+		}
+		if (f % TASK_MAPPINGS == 0 && drive_stops(driver->drive))
+			break; /* the one task of the rest stays undone */
+	}
+	add_task(driver, first, count, 0);
+	return true;
+}
+
+static void share_draws(struct nest_driver *driver, uint64_t draws)
+{
+	const struct patience *patience = &driver->search->patience;
+	uint64_t sequences = patience->sequences ? patience->sequences : 1;
+	uint64_t part = draws / DRAWS_MOST > TASK_MAPPINGS ? draws / DRAWS_MOST : TASK_MAPPINGS;
+	if (patience->victory || patience->timeout)
+		part = draws / sequences + (draws % sequences != 0);
+	for (uint64_t n = 0; n < draws; n += part)
+		add_task(driver, n, part < draws - n ? n + part : draws, 0);
+}
+
+/* With more budget there are more chains, and longer ones. */
+static void share_chains(struct nest_driver *driver, uint64_t budget)
+{
+	uint64_t chains = 1;
+	while (chains < CHAINS_MOST && (chains + 1) * (chains + 1) * CHAIN_MAPPINGS <= budget)
+		chains++;
+	for (uint64_t n = 0; n < chains; n++) /* the first ones have what does not divide */
+		*array_add(driver->arena, &driver->tasks) =
+			(struct nest_task){n, chains, budget / chains + (n < budget % chains)};
+}
+
+/* `linear`, its work shared out, if the budget is enough for the whole space. */
+static const char *choose_solver(struct nest_driver *driver)
+{
+	return share_space(driver, driver->search->budget, true) ? "linear" : "exact";
+}
+
+static bool share_work(void *self, int round, struct drive *drive, size_t *count)
+{
+	struct nest_driver *driver = self;
+	if (round > 1)
+		return false;
+	driver->drive = drive;
+	const struct nest_search *search = driver->search;
+	const char *name = search->solver ? search->solver : choose_solver(driver);
+	bool any = space_factors_count(search->space) > 0;
+	driver->solver = solver_find(STAGE_MAP, name);
+	driver->solver_name = arena_format(driver->arena, "map/%s", name);
+	switch (driver->solver->sharing) {
+	case SHARING_NONE:
+		add_task(driver, 0, 1, search->budget);
+		break;
+	case SHARING_ENUMERATION:
+		if (!driver->tasks.count)
+			share_space(driver, search->budget, false);
+		break;
+	case SHARING_DRAWS:
+		share_draws(driver, any ? search->budget : 0);
+		break;
+	case SHARING_CHAINS:
+		if (any)
+			share_chains(driver, search->budget);
+		break;
+	}
+	*count = driver->tasks.count;
+	return true;
+}
+
+static const struct kind problems = {
+	.start = take_start,
+	.tasks = share_work,
+	.run = run_task,
+	.price = price,
+	.execute = execute,
+	.key = key,
+	.size = sizeof(struct nest_found),
+	.merge = merge,
+	.repeat = repeat,
+};
+
+struct explored nest_explore(const struct nest_search *search, struct arena *arena)
+{
+	struct nest_driver driver = {.search = search, .arena = arena};
+	struct drive_request request = {
+		.kind = &problems,
+		.self = &driver,
+		.frontier = nest_frontier(search),
+		.simulate = search->simulate,
+		.asker = &search->asker,
+	};
+	struct explored explored = drive_explore(&request, arena);
+	explored.more = arena_copy(arena, &driver.cells, sizeof driver.cells);
+	return explored;
+}

@@ -1,0 +1,90 @@
+#ifndef SEARCH_NEST_SEARCH_H
+#define SEARCH_NEST_SEARCH_H
+
+#include "base/array.h"
+#include "constraints/constraints.h"
+#include "cost/nest/nest.h"
+#include "search/drive/drive.h"
+#include "search/nest/space.h"
+#include "sim/nest/nest.h"
+
+struct cell;
+
+enum { NEST_SEQUENCES_MOST = 1 << 16 };
+
+/* To be worse by more than this part of the best says nothing. */
+#define NEST_EPSILON_MOST 1e6
+
+/* When a sequence of draws ends by itself, as a thread of Timeloop does; 0: it does not. */
+struct patience {
+	uint64_t victory;   /* mappings in a row that fit and are no better */
+	uint64_t timeout;   /* mappings in a row that do not fit */
+	uint64_t sequences; /* so many, each with its part of the budget; 0: one; up to the most */
+};
+
+/*
+ * Explores the mappings of one shape (drive.h): shares of the mapspace go to a solver of the
+ * stage `map`, each in a task of its own; what the solver offers is checked against
+ * every constraint, priced anew, executed where it was made, and kept if nothing
+ * beats it.  The points of the frontier run once more with numbers and timing.
+ *
+ * Without a solver's name the whole mapspace is enumerated (`linear`) if it has no
+ * more mappings than the budget; a frontier that was enumerated to the end is proven: no
+ * mapping of the space beats it.  Else `exact` proves it without pricing them all; cut short
+ * by the budget, it leaves a bound and a gap for a single objective.
+ */
+struct nest_search {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	const struct constraints *constraints;
+	const struct domain *domain;
+	const struct space *space;
+	enum counting counting;         /* asked for */
+	const struct nest_model *model; /* of that counting */
+	const struct nest_model *exact; /* what the simulator must agree with */
+	struct objectives objectives;
+	const char *solver; /* of the stage; NULL: chosen as above */
+	/* Known to fit: offered first, and every solver begins with it as the best known.  NULL:
+	 * none is known. */
+	const struct mapping *start;
+	enum simulate simulate;
+	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
+	uint64_t budget;          /* mappings evaluated; of proofs: ticks, 0: no limit */
+	struct patience patience; /* of draws */
+	uint64_t seed;
+	double epsilon; /* of proofs: points may be worse than the best by this part, which is
+			 * below NEST_EPSILON_MOST */
+	struct asker asker;
+};
+
+enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */
+
+/* The payload of a frontier point; common.gap is of the first objective. */
+struct nest_found {
+	struct found common; /* solver: "map/linear"; "start" of search->start */
+	struct mapping mapping;
+	struct nest_counts counts; /* of the counting asked for */
+	struct nest_score score;
+};
+
+/* The outer choices that a proof looked into, as the solver told them: what `more` of the result is. */
+struct nest_cells array(struct cell);
+
+/* No mapping is below, because of its multiplications alone.  0: they bound nothing. */
+double nest_floor(const struct nest_search *search, enum objective objective);
+
+/* A frontier of mappings: of those equal in all objectives the one of least energy x latency. */
+struct frontier nest_frontier(const struct nest_search *search);
+
+struct explored nest_explore(const struct nest_search *search, struct arena *arena);
+
+/* What the frontier compares: cycles, energy, bytes of the outermost storage, accesses of the
+ * levels that the objectives name. */
+struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
+	const struct nest_score *score);
+
+/* Whether an objective means anything for a problem. */
+bool nest_objective(enum objective objective);
+
+#endif

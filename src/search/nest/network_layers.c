@@ -1,0 +1,188 @@
+#include "search/nest/network_layers.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+
+/*
+ * Two rounds over the distinct layers.  The first looks for something good in each of them that
+ * is to be proven; the second proves, from there on.  So whoever is stopped has something good of
+ * every layer early.
+ */
+
+/* Mappings that the first round looks at: this part of the budget, and no more. */
+enum { WARM_PART = 5, WARM_BUDGET = 20000 };
+
+/* Mappings of a layer that did not begin before a stop. */
+enum { LATE_BUDGET = 500 };
+
+struct layers {
+	struct network_explored *explored;
+	size_t *order;         /* the distinct layers */
+	struct explored *warm; /* of the first round, by order */
+	bool *warmed;          /* whether there was one */
+	int inner_jobs, round;
+};
+
+static uint64_t warm_budget(const struct nest_search *search)
+{
+	uint64_t most = search->budget / WARM_PART;
+	return most < WARM_BUDGET ? most : WARM_BUDGET;
+}
+
+static struct nest_search search_of(const struct layers *layers, size_t i, struct slot *slot)
+{
+	struct nest_search of = *layers->explored->search->layers[layers->order[i]];
+	of.asker = drive_asker(slot->drive);
+	of.asker.jobs = layers->inner_jobs;
+	return of;
+}
+
+/* For what no proof began with. */
+static void take_floor(const struct nest_search *search, struct explored *explored)
+{
+	explored->bound = nest_floor(search, search->objectives.at[0]);
+	for (size_t i = 0; i < explored->frontier.count && explored->bound > 0; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		struct nest_found *found = point->payload;
+		found->common.proof = PROOF_BOUND;
+		found->common.bound = explored->bound;
+		found->common.gap =
+			objective_value(search->objectives.at[0], &point->score) - explored->bound;
+	}
+}
+
+/* For who does not want to wait: what is known to fit, and what some steps make of it. */
+static struct explored take_start(
+	const struct network_search *network, struct nest_search search, struct arena *arena)
+{
+	bool hurry = network->hurry && network->hurry(network->asker.listener);
+	uint64_t budget = hurry ? 1 : LATE_BUDGET;
+	search.solver = "anneal";
+	if (!search.budget || search.budget > budget)
+		search.budget = budget;
+	search.asker.listener = network->asker.listener;
+	search.asker.stop = network->hurry;
+	search.simulate = SIMULATE_NONE;
+	return nest_explore(&search, arena);
+}
+
+/* The point of least energy x latency. */
+static const struct point *find_middle(const struct frontier *frontier)
+{
+	const struct point *least = &frontier->points[0];
+	for (size_t i = 1; i < frontier->count; i++)
+		if (objective_value(OBJECTIVE_EDP, &frontier->points[i].score) <
+			objective_value(OBJECTIVE_EDP, &least->score))
+			least = &frontier->points[i];
+	return least;
+}
+
+/* A proof that begins with the best of the first round, whose points count if it is cut short. */
+static struct explored prove(
+	struct nest_search search, const struct explored *warm, struct arena *arena)
+{
+	const char *finder = "start";
+	search.solver = "exact";
+	search.budget -= warm_budget(&search);
+	if (warm->frontier.count) {
+		const struct nest_found *found = find_middle(&warm->frontier)->payload;
+		search.start = &found->mapping;
+		finder = found->common.solver;
+	}
+	struct explored explored = nest_explore(&search, arena);
+	for (size_t i = 0; i < explored.frontier.count; i++) {
+		struct nest_found *found = explored.frontier.points[i].payload;
+		if (text_equal(found->common.solver, "start"))
+			found->common.solver = finder;
+	}
+	/* of a single objective the start was the best of all */
+	if (!explored.complete && search.objectives.count > 1)
+		for (size_t i = 0; i < warm->frontier.count; i++)
+			frontier_add(&explored.frontier, arena, warm->frontier.points[i]);
+	return explored;
+}
+
+static void warm_up(struct layers *layers, size_t i, struct slot *slot)
+{
+	struct nest_search search = search_of(layers, i, slot);
+	uint64_t budget = warm_budget(&search);
+	if (search.solver || !budget || drive_stops(slot->drive))
+		return;
+	search.solver = "anneal";
+	search.budget = budget;
+	layers->warm[i] = nest_explore(&search, slot->arena);
+	layers->warmed[i] = true;
+	drive_nest(slot, &layers->warm[i]);
+	slot->complete = true; /* what it left out is for the second round */
+	slot->left = &layers->warm[i];
+}
+
+static void run_layer(struct layers *layers, size_t i, struct slot *slot)
+{
+	struct nest_search search = search_of(layers, i, slot);
+	struct explored *out = &layers->explored->layers[layers->order[i]];
+	bool stopped = drive_stops(slot->drive), warmed = layers->warmed[i];
+	if (stopped && warmed)
+		*out = (struct explored){
+			.frontier = layers->warm[i].frontier, .more = layers->warm[i].more};
+	else if (stopped)
+		*out = take_start(layers->explored->search, search, slot->arena);
+	else if (!search.solver)
+		*out = prove(search, &layers->warm[i], slot->arena);
+	else
+		*out = nest_explore(&search, slot->arena);
+	if (stopped && search.objectives.count == 1)
+		take_floor(&search, out);
+	out->stopped |= stopped;
+	drive_nest(slot, out);
+	effort_add(&out->effort, &layers->warm[i].effort);
+	slot->left = out;
+}
+
+/* Every distinct layer in each of two rounds. */
+static bool make_tasks(void *self, int round, struct drive *drive, size_t *count)
+{
+	struct layers *layers = self;
+	layers->round = round;
+	*count = layers->explored->search->network->distinct;
+	return round <= 2;
+}
+
+static void run(void *self, size_t i, struct slot *slot)
+{
+	struct layers *layers = self;
+	slot->complete = true;
+	if (layers->round == 1)
+		warm_up(layers, i, slot);
+	else
+		run_layer(layers, i, slot);
+}
+
+static const struct kind networks = {.tasks = make_tasks, .run = run, .runs_late = true};
+
+void network_layers(struct network_explored *explored, struct arena *arena)
+{
+	const struct network_search *search = explored->search;
+	const struct network *network = search->network;
+	struct layers layers = {.explored = explored,
+		.order = arena_array(arena, size_t, network->distinct),
+		.warm = arena_array(arena, struct explored, network->distinct),
+		.warmed = arena_array(arena, bool, network->distinct)};
+	size_t count = 0;
+	for (size_t l = 0; l < network->layer_count; l++)
+		if (network->layers[l].same_as == l)
+			layers.order[count++] = l;
+	/* one after the other in all threads where layers are fewer */
+	struct asker asker = search->asker;
+	bool beside = count >= (size_t)asker.jobs;
+	layers.inner_jobs = beside ? 1 : asker.jobs;
+	asker.jobs = beside ? asker.jobs : 1;
+	struct drive_request request = {.kind = &networks,
+		.self = &layers,
+		.frontier = frontier_open(search->objectives),
+		.simulate = SIMULATE_NONE,
+		.asker = &asker};
+	explored->total = drive_explore(&request, arena);
+	for (size_t l = 0; l < network->layer_count; l++)
+		explored->layers[l] = explored->layers[network->layers[l].same_as];
+}

@@ -1,0 +1,403 @@
+#include "search/recurrence/projections.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vectors {
+	int64_t (*at)[RECURRENCE_LOOPS_MOST];
+	size_t count;
+};
+
+/* Whether to go on with a listing of which this is step n; so many steps take no time to speak of. */
+enum { LISTED_UNASKED = 256, LISTED_TICKS = 64 };
+
+static bool goes_on(struct projections *space, size_t n)
+{
+	if (space->run && !space->stopped && n % LISTED_UNASKED == 0)
+		space->stopped = !run_go_on(space->run, LISTED_TICKS);
+	return !space->stopped;
+}
+
+/* All vectors with entries of a range, the lexicographically greatest first; none: too many. */
+static struct vectors list_vectors(
+	const struct projection_range *range, int loops, struct arena *arena)
+{
+	int64_t count = 1, width = range->most - range->least + 1;
+	for (int i = 0; i < loops; i++)
+		if (!number_mul(count, width, &count) || count > PROJECTION_ROWS_MOST)
+			return (struct vectors){0};
+	struct vectors vectors = {
+		arena_alloc_array(arena, (size_t)count, sizeof *vectors.at), (size_t)count};
+	for (int64_t n = 0; n < count; n++) {
+		int64_t left = n;
+		for (int i = loops - 1; i >= 0; i--) {
+			vectors.at[n][i] = range->most - left % width;
+			left /= width;
+		}
+	}
+	return vectors;
+}
+
+static int compare_vectors(const int64_t *a, const int64_t *b, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* Causal, and no more values of the same step than wires allow; those that lanes may share are
+ * looked at when the allocation is known. */
+static bool is_causal(const struct space_time *spec, const int64_t *vector, int64_t *registers)
+{
+	const struct recurrence *recurrence = &spec->recurrence;
+	uint32_t free = spec->projection.wires;
+	if (projection_has_lanes(&spec->projection))
+		free |= recurrence_copies(recurrence);
+	int64_t depth[RECURRENCE_STREAMS_MOST] = {0};
+	int wires = 0;
+	*registers = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		int64_t delay;
+		if (!number_dot(vector, dependence->vector, recurrence->loop_count, &delay))
+			return false;
+		bool is_free = free >> dependence->stream & 1;
+		if (delay < 0 || (!delay && !is_free && ++wires > spec->wires_most))
+			return false;
+		depth[dependence->stream] = number_max(depth[dependence->stream], delay);
+	}
+	for (int s = 0; s < recurrence->stream_count; s++)
+		if (!number_add(*registers, depth[s], registers))
+			return false;
+	return true;
+}
+
+static int compare_schedules(const void *left, const void *right)
+{
+	const struct schedule *a = left, *b = right;
+	if (a->cycles != b->cycles)
+		return a->cycles < b->cycles ? -1 : 1;
+	return compare_vectors(a->vector, b->vector, RECURRENCE_LOOPS_MOST);
+}
+
+/* Steps between the first and the last point of the domain. */
+static int64_t count_cycles(const struct recurrence *recurrence, const int64_t *vector)
+{
+	int64_t cycles = 1;
+	if (!recurrence->domain) {
+		for (int i = 0; i < recurrence->loop_count; i++)
+			cycles += llabs(vector[i]) * (recurrence->loops[i].extent - 1);
+		return cycles;
+	}
+	int64_t point[RECURRENCE_LOOPS_MOST], first = INT64_MAX, last = INT64_MIN;
+	for (bool more = recurrence_first(recurrence, point); more;
+		more = recurrence_next(recurrence, point)) {
+		int64_t time = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			time += vector[i] * point[i];
+		first = number_min(first, time);
+		last = number_max(last, time);
+	}
+	return last < first ? 0 : last - first + 1;
+}
+
+/* Whether all points of the box can be looked at so often. */
+static bool is_walkable(const struct recurrence *recurrence, size_t times)
+{
+	int64_t looks;
+	return number_mul(recurrence_box(recurrence), (int64_t)times, &looks) &&
+	       looks <= PROJECTION_LOOKS_MOST;
+}
+
+static void list_schedules(struct projections *space, struct arena *arena)
+{
+	const struct space_time *spec = space->spec;
+	struct array(struct schedule) list = {0};
+	struct vectors vectors = {0};
+	int loops = spec->recurrence.loop_count;
+	bool fit = true;
+	if (spec->has_time) {
+		/* Several rows of time are one vector when they are flattened. */
+		struct projection_facts facts =
+			projection_facts(&spec->recurrence, &spec->projection, NULL);
+		fit = facts.time.extent > 0;
+		vectors.at = arena_copy(arena, facts.schedule, sizeof facts.schedule);
+		vectors.count = 1;
+	} else {
+		vectors = list_vectors(&spec->time_range, loops, arena);
+	}
+	if (!fit)
+		space->why = "times of the schedule do not fit into 64 bits";
+	else if (!vectors.count)
+		space->why = "there are too many schedules: narrow search: {schedule: [..]}";
+	else if (spec->recurrence.domain && !is_walkable(&spec->recurrence, vectors.count))
+		space->why = "the domain has too many points to look at for every schedule: "
+			     "narrow search: {schedule: [..]}, or take the domain's condition out";
+	if (space->why)
+		return;
+	space->candidates = vectors.count;
+	size_t every = spec->recurrence.domain ? LISTED_UNASKED : 1; /* those take long */
+	for (size_t i = 0; i < vectors.count && goes_on(space, i * every); i++) {
+		struct schedule schedule = {{0}, 0, 0};
+		memcpy(schedule.vector, vectors.at[i], sizeof schedule.vector);
+		if (!is_causal(spec, schedule.vector, &schedule.registers))
+			continue;
+		schedule.cycles = count_cycles(&spec->recurrence, schedule.vector);
+		*array_add(arena, &list) = schedule;
+	}
+	if (list.count)
+		qsort(list.at, list.count, sizeof *list.at, compare_schedules);
+	space->schedules = list.at;
+	space->schedule_count = list.count;
+}
+
+/* Limits that depend on the rows themselves: how far values move, which stay, the array's size.
+ * The steps that all of them take, too. */
+static bool row_fits(const struct space_time *spec, const int64_t *row, int64_t *wire)
+{
+	const struct recurrence *recurrence = &spec->recurrence;
+	*wire = 0;
+	for (int d = 0; d < recurrence->dependence_count; d++) {
+		const struct dependence *dependence = &recurrence->dependences[d];
+		int64_t move = 0;
+		for (int i = 0; i < recurrence->loop_count; i++)
+			move += row[i] * dependence->vector[i];
+		if (move && spec->stays >> dependence->stream & 1)
+			return false;
+		*wire += llabs(move);
+	}
+	return true;
+}
+
+struct classes array(struct allocation);
+
+static int compare_kernels(const struct allocation *a, const struct allocation *b)
+{
+	if (a->kernel.rank != b->kernel.rank)
+		return a->kernel.rank - b->kernel.rank;
+	for (int r = 0; r < a->kernel.rank; r++) {
+		int order =
+			compare_vectors(a->kernel.rows[r], b->kernel.rows[r], a->kernel.columns);
+		if (order)
+			return order;
+	}
+	return (a->wire > b->wire) - (a->wire < b->wire);
+}
+
+static int compare_kinds(const void *left, const void *right)
+{
+	return compare_kernels(left, right);
+}
+
+static int compare_classes(const void *left, const void *right)
+{
+	const struct allocation *a = left, *b = right;
+	int order = compare_kernels(a, b);
+	for (int r = 0; !order && r < RECURRENCE_LOOPS_MOST; r++) /* the greatest stands for all */
+		order = compare_vectors(b->rows[r], a->rows[r], RECURRENCE_LOOPS_MOST);
+	return order;
+}
+
+static int compare_allocations(const void *left, const void *right)
+{
+	const struct allocation *a = left, *b = right;
+	if (a->pes != b->pes)
+		return a->pes < b->pes ? -1 : 1;
+	if (a->wire != b->wire)
+		return a->wire < b->wire ? -1 : 1;
+	return compare_classes(a, b);
+}
+
+/* One of each class is left, with the number of all; `rows_count`: of equal matrices alone. */
+static void merge_classes(struct classes *classes, bool rows_count)
+{
+	size_t kept = 0;
+	if (classes->count)
+		qsort(classes->at, classes->count, sizeof *classes->at, compare_classes);
+	for (size_t i = 0; i < classes->count; i++) {
+		if (kept && !(rows_count ? compare_classes : compare_kinds)(
+				    &classes->at[kept - 1], &classes->at[i]))
+			classes->at[kept - 1].count += classes->at[i].count;
+		else
+			classes->at[kept++] = classes->at[i];
+	}
+	classes->count = kept;
+}
+
+/* Sets of rows in rising order; `same` counts how often the last row was taken. */
+struct choice {
+	struct projections *space;
+	const struct space_time *spec;
+	const struct vectors *vectors;
+	const int64_t *wires; /* by vector; -1: it breaks a limit */
+	int rows;
+	bool limited; /* reach, array and the like judge the rows themselves */
+	bool ordered; /* and not all rows alike */
+	struct allocation draft;
+	int64_t orders;
+	size_t steps; /* rows looked at so far */
+	struct classes classes;
+	struct arena *arena;
+};
+
+static void choose_rows(struct choice *choice, int row, size_t from, int same)
+{
+	if (row == choice->rows) {
+		struct allocation *to = array_add(choice->arena, &choice->classes);
+		*to = choice->draft;
+		to->count = choice->orders;
+		if (!lattice_kernel(choice->rows, choice->spec->recurrence.loop_count, to->rows,
+			    &to->kernel))
+			choice->classes.count--;
+		if (choice->classes.count >= 1 << 18)
+			merge_classes(&choice->classes, choice->limited);
+		return;
+	}
+	int64_t orders = choice->orders, wire = choice->draft.wire;
+	for (size_t i = choice->ordered ? 0 : from; i < choice->vectors->count; i++) {
+		if (!goes_on(choice->space, choice->steps++))
+			return;
+		int again = i == from && row ? same + 1 : 1;
+		if (choice->wires[i] < 0)
+			continue;
+		memcpy(choice->draft.rows[row], choice->vectors->at[i],
+			sizeof choice->draft.rows[row]);
+		choice->draft.wire =
+			wire + (choice->spec->projection.lanes[row] ? 0 : choice->wires[i]);
+		/* Rows so far could stand in (row + 1)! orders, less those of equal ones. */
+		choice->orders = choice->ordered ? 1 : orders * (row + 1) / again;
+		choose_rows(choice, row + 1, i, again);
+	}
+	choice->orders = orders;
+	choice->draft.wire = wire;
+}
+
+static void count_pes(struct projections *space, struct classes *classes)
+{
+	const struct recurrence *recurrence = &space->spec->recurrence;
+	int64_t extents[RECURRENCE_LOOPS_MOST];
+	for (int i = 0; i < recurrence->loop_count; i++)
+		extents[i] = recurrence->loops[i].extent;
+	for (size_t c = 0; c < classes->count && goes_on(space, 0); c++) {
+		struct allocation *allocation = &classes->at[c];
+		if (recurrence->domain) {
+			static const struct schedule none = {{0}, 0, 0};
+			struct projection projection = projections_make(space, allocation, &none);
+			allocation->pes = projection_facts(recurrence, &projection, NULL).pes;
+		} else {
+			allocation->pes = lattice_images(
+				space->rows, recurrence->loop_count, allocation->rows, extents);
+		}
+		if (allocation->pes < 0)
+			space->why = "PEs of an allocation are too many to be counted";
+	}
+}
+
+/* Each projection vector, up to its sign and length, has the rows that are orthogonal to it. */
+static void choose_vectors(struct choice *choice, const struct vectors *vectors)
+{
+	int loops = choice->spec->recurrence.loop_count;
+	for (size_t i = 0; i < vectors->count && goes_on(choice->space, i); i++) {
+		int64_t divisor = 0, first = 0, wire;
+		struct lattice rows;
+		for (int k = 0; k < loops; k++) {
+			divisor = number_gcd(divisor, llabs(vectors->at[i][k]));
+			first = first ? first : vectors->at[i][k];
+		}
+		if (divisor != 1 || first < 0 || !lattice_kernel(1, loops, &vectors->at[i], &rows))
+			continue;
+		struct allocation *to = array_add(choice->arena, &choice->classes);
+		*to = (struct allocation){.count = 1};
+		memcpy(to->rows, rows.rows, sizeof rows.rows);
+		bool fits = lattice_kernel(rows.rank, loops, to->rows, &to->kernel);
+		for (int r = 0; fits && r < rows.rank; r++) {
+			fits = row_fits(choice->spec, to->rows[r], &wire);
+			to->wire += choice->spec->projection.lanes[r] ? 0 : wire;
+		}
+		choice->classes.count -= !fits;
+	}
+}
+
+static void list_allocations(struct projections *space, struct arena *arena)
+{
+	const struct space_time *spec = space->spec;
+	int loops = spec->recurrence.loop_count;
+	struct choice choice = {
+		.space = space, .spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
+	choice.limited = spec->reach != 0;
+	for (int r = 0; r < space->rows; r++) {
+		choice.limited |= spec->array[r] || spec->projection.lanes[r] ||
+				  spec->no_links[r] || spec->no_wires[r];
+		choice.ordered |= spec->array[r] != spec->array[0] ||
+				  spec->projection.lanes[r] != spec->projection.lanes[0] ||
+				  spec->no_links[r] != spec->no_links[0] ||
+				  spec->no_wires[r] != spec->no_wires[0];
+	}
+	if (spec->has_space) {
+		memcpy(choice.draft.rows, spec->projection.space, sizeof choice.draft.rows);
+		for (int r = 0; r < space->rows; r++) {
+			int64_t wire;
+			row_fits(spec, choice.draft.rows[r], &wire);
+			choice.draft.wire += spec->projection.lanes[r] ? 0 : wire;
+		}
+		choice.rows = 0;
+		choose_rows(&choice, 0, 0, 0);
+		if (choice.classes.count)
+			lattice_kernel(space->rows, loops, choice.classes.at[0].rows,
+				&choice.classes.at[0].kernel);
+	} else if (spec->by_vectors) {
+		struct vectors vectors = list_vectors(&spec->vector_range, loops, arena);
+		choose_vectors(&choice, &vectors);
+		space->candidates *= choice.classes.count;
+	} else {
+		struct vectors vectors = list_vectors(&spec->space_range, loops, arena);
+		int64_t sets = 1;
+		for (int r = 0; r < space->rows; r++)
+			if (!number_mul(sets, (int64_t)vectors.count, &sets))
+				sets = INT64_MAX;
+		if (!vectors.count || sets > PROJECTION_ROWS_MOST) {
+			space->why = "there are too many allocations: narrow search: {allocation: "
+				     "[..], rows: ..}";
+			return;
+		}
+		space->candidates *= (uint64_t)sets;
+		int64_t *wires = arena_array(arena, int64_t, vectors.count);
+		for (size_t i = 0; i < vectors.count; i++)
+			if (!row_fits(spec, vectors.at[i], &wires[i]))
+				wires[i] = -1;
+		choice.vectors = &vectors;
+		choice.wires = wires;
+		choose_rows(&choice, 0, 0, 0);
+	}
+	if (space->stopped)
+		return;
+	merge_classes(&choice.classes, choice.limited);
+	if (spec->recurrence.domain && !is_walkable(&spec->recurrence, choice.classes.count)) {
+		space->why = "the domain has too many points to look at for every allocation: "
+			     "narrow search: {allocation: [..], rows: ..}";
+		return;
+	}
+	count_pes(space, &choice.classes);
+	if (choice.classes.count)
+		qsort(choice.classes.at, choice.classes.count, sizeof *choice.classes.at,
+			compare_allocations);
+	space->allocations = choice.classes.at;
+	space->allocation_count = choice.classes.count;
+}
+
+struct projections projections_list(
+	const struct space_time *spec, struct run *run, struct arena *arena)
+{
+	struct projections space = {.spec = spec,
+		.run = run,
+		.rows = spec->has_space ? spec->projection.space_count : spec->space_rows};
+	list_schedules(&space, arena);
+	if (!space.why && !space.stopped)
+		list_allocations(&space, arena);
+	return space;
+}

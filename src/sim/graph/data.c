@@ -1,0 +1,330 @@
+#include "sim/graph/data.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "model/graph/users.h"
+#include "sim/graph/box.h"
+#include "sim/graph/image.h"
+#include "sim/machine/kernel.h"
+#include "sim/graph/reference.h"
+#include "sim/graph/tile.h"
+
+#include <string.h>
+
+struct data {
+	const struct program *program;
+	int rank;
+	struct arena *arena;
+	kernel_function map;
+	void **given; /* host arrays of what no instruction computes */
+	int64_t lx_bytes;
+	char *hbm;
+	char *lx[PROGRAM_CORES_MOST]; /* NULL: not used yet */
+};
+
+static char *find_lx(struct data *data, int core)
+{
+	if (!data->lx[core])
+		data->lx[core] = arena_alloc(data->arena, (size_t)data->lx_bytes);
+	return data->lx[core];
+}
+
+static void fill_hbm(struct data *data)
+{
+	const struct program *program = data->program;
+	struct users users = users_make(data->arena, program->workload);
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct tensor *tensor = &program->workload->tensors[t];
+		int root = users_root(program->workload, &users, (int)t);
+		if (tensor->producer >= 0 || program->hbm[t] < 0 ||
+			(root >= 0 && root != data->rank))
+			continue;
+		char *at = data->hbm + program->hbm[t];
+		for (int64_t s = 0; s < tensor->layout.sticks; s++)
+			image_pack(&tensor->layout, s, data->given[t], at + s * STICK_BYTES);
+	}
+}
+
+/* Everything that no instruction computes? */
+static bool are_given(const struct workload *workload, void *const *inputs)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		int producer = workload->tensors[t].producer;
+		bool computed = producer >= 0 && workload->ops[producer].kind != OP_OPAQUE;
+		if (!computed && !(inputs && inputs[t]))
+			return false;
+	}
+	return true;
+}
+
+struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
+	struct arena *arena)
+{
+	void *const *inputs = options->rank_inputs ? options->rank_inputs[rank] : options->inputs;
+	struct data *data = arena_new(arena, struct data);
+	size_t tensors = program->workload->tensor_count;
+	data->program = program;
+	data->rank = rank;
+	data->map = options->map ? options->map : kernel_map;
+	data->arena = arena;
+	data->lx_bytes =
+		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
+	data->hbm = arena_alloc(arena, (size_t)program->hbm_bytes);
+	data->given = arena_array(arena, void *, tensors);
+	if (!are_given(program->workload, inputs))
+		reference_inputs(program->workload, reference_seed(options->seed, rank),
+			options->small_integers, arena, data->given);
+	for (size_t t = 0; inputs && t < tensors; t++) {
+		if (inputs[t])
+			data->given[t] = inputs[t];
+	}
+	fill_hbm(data);
+	return data;
+}
+
+static const struct layout *layout_of(const struct data *data, int tensor)
+{
+	return &data->program->workload->tensors[tensor].layout;
+}
+
+static struct box make_box(struct data *data, const struct region *region,
+	const struct location *location, int64_t unit, int64_t size)
+{
+	struct box box;
+	int64_t at;
+	const char *why =
+		box_make(data->program->workload, region, location, unit, size, &box, &at);
+	if (why)
+		BUG("%s, and nobody said so", why);
+	return box;
+}
+
+static struct box lx_box(
+	struct data *data, const struct region *region, const struct location *location)
+{
+	return make_box(data, region, location, STICK_BYTES, data->lx_bytes);
+}
+
+static struct box accumulator_box(
+	struct data *data, const struct region *region, const struct location *location)
+{
+	int64_t unit = box_accumulator_unit(layout_of(data, region->tensor));
+	return make_box(data, region, location, unit, data->lx_bytes);
+}
+
+static void copy_box(
+	const struct box *from, const char *source, const struct box *to, char *destination)
+{
+	struct box_walk read = box_first(from), write = box_first(to);
+	do
+		memcpy(destination + write.address, source + read.address, STICK_BYTES);
+	while (box_next(from, &read) && box_next(to, &write));
+}
+
+static void run_transfer(struct data *data, const struct instruction *instruction)
+{
+	const struct transfer *transfer = instruction->transfer;
+	struct box lx = lx_box(data, &transfer->box->region, &transfer->box->lx);
+	struct box hbm = make_box(data, &transfer->box->region, &transfer->hbm, STICK_BYTES,
+		data->program->hbm_bytes);
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1) {
+		char *memory = find_lx(data, __builtin_ctzll(mask));
+		if (instruction->engine == ENGINE_DMA_IN)
+			copy_box(&hbm, data->hbm, &lx, memory);
+		else
+			copy_box(&lx, memory, &hbm, data->hbm);
+	}
+}
+
+void data_store(struct data *root, struct data *to, const struct instruction *instruction)
+{
+	const struct transfer *transfer = instruction->transfer;
+	struct box lx = lx_box(root, &transfer->box->region, &transfer->box->lx);
+	struct box hbm = make_box(
+		to, &transfer->box->region, &transfer->hbm, STICK_BYTES, to->program->hbm_bytes);
+	for (uint64_t mask = instruction->mask; mask; mask &= mask - 1)
+		copy_box(&lx, find_lx(root, __builtin_ctzll(mask)), &hbm, to->hbm);
+}
+
+static void unpack(const struct box *box, const char *memory, struct tile_operand *operand)
+{
+	enum dtype dtype = operand->touch.layout->dtype;
+	size_t bytes = (size_t)dtype_stored_bytes(dtype);
+	struct box_walk walk = box_first(box);
+	do {
+		struct tile_lanes lanes = tile_find(operand, walk.stick);
+		const char *at = memory + walk.address + (size_t)lanes.lane * bytes;
+		float *value = operand->values + lanes.at;
+		for (int i = 0; i < lanes.count; i++)
+			value[i * lanes.step] = kernel_load(dtype, at + (size_t)i * bytes);
+	} while (box_next(box, &walk));
+}
+
+static void pack(const struct op *op, const struct box *box, char *memory,
+	const struct tile_operand *operand)
+{
+	enum dtype dtype = operand->touch.layout->dtype;
+	size_t bytes = (size_t)dtype_stored_bytes(dtype);
+	struct box_walk walk = box_first(box);
+	do {
+		struct tile_lanes lanes = tile_find(operand, walk.stick);
+		char *at = memory + walk.address + (size_t)lanes.lane * bytes;
+		const float *value = operand->values + lanes.at;
+		for (int i = 0; i < lanes.count; i++)
+			kernel_store(dtype, at + (size_t)i * bytes,
+				tile_finish(op, value[i * lanes.step]));
+	} while (box_next(box, &walk));
+}
+
+/* Between the values and an accumulator, which has every lane of its sticks as fp32. */
+static void move_accumulator(
+	const struct box *box, char *memory, struct tile_operand *operand, bool load)
+{
+	struct box_walk walk = box_first(box);
+	do {
+		struct tile_lanes lanes = tile_find(operand, walk.stick);
+		float *stored = (float *)(void *)(memory + walk.address) + lanes.lane;
+		float *value = operand->values + lanes.at;
+		for (int i = 0; i < lanes.count; i++) {
+			if (load)
+				value[i * lanes.step] = stored[i];
+			else
+				stored[i] = value[i * lanes.step];
+		}
+	} while (box_next(box, &walk));
+}
+
+static void open_operand(struct data *data, const struct op *op, const struct compute *compute,
+	int operand, struct tile_operand *tile)
+{
+	if (!tile_open(data->program->workload, op, compute, operand, tile))
+		BUG("a tile of '%s' leaves its arrays, and nobody said so", op->name);
+	tile->values = arena_array(data->arena, float, tile->size);
+}
+
+/* Nobody knows what an opaque op does; what it writes is given. */
+static void run_opaque(struct data *data, const struct compute *compute, char *memory)
+{
+	if (!compute->write)
+		return;
+	const struct region *region = &compute->write->region;
+	struct box box = lx_box(data, region, &compute->write->lx);
+	struct box_walk walk = box_first(&box);
+	do
+		image_pack(layout_of(data, region->tensor), walk.stick, data->given[region->tensor],
+			memory + walk.address);
+	while (box_next(&box, &walk));
+}
+
+static void run_tile(
+	struct data *data, const struct op *op, const struct compute *compute, char *memory)
+{
+	struct tile_operand reads[OP_READS_MOST], output;
+	struct box accumulator = {0};
+	for (int i = 0; i < compute->read_count; i++) {
+		const struct operand_box *read = compute->reads[i];
+		struct box box = lx_box(data, &read->region, &read->lx);
+		open_operand(data, op, compute, read->operand, &reads[i]);
+		unpack(&box, memory, &reads[i]);
+	}
+	open_operand(data, op, compute, op->read_count, &output);
+	if (compute->accumulator_read || compute->accumulator_write)
+		accumulator = accumulator_box(data, &compute->write->region, compute->accumulator);
+	if (compute->accumulator_read)
+		move_accumulator(&accumulator, memory, &output, true);
+	else
+		tile_start(op, &output);
+	tile_run(op, compute, reads, &output, data->map);
+	if (compute->accumulator_write)
+		move_accumulator(&accumulator, memory, &output, false);
+	if (compute->finish) {
+		struct box box = lx_box(data, &compute->write->region, &compute->write->lx);
+		pack(op, &box, memory, &output);
+	}
+}
+
+static void run_compute(struct data *data, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	const struct op *op = &data->program->workload->ops[compute->op];
+	char *memory = find_lx(data, __builtin_ctzll(instruction->mask));
+	struct arena_mark mark = arena_mark(data->arena);
+	if (op->kind == OP_OPAQUE)
+		run_opaque(data, compute, memory);
+	else
+		run_tile(data, op, compute, memory);
+	arena_release(data->arena, mark);
+}
+
+/* The sum of one element, from core to core. */
+static float combine_lane(
+	struct data *data, const struct combine *combine, int64_t address, int lane)
+{
+	float sum = 0;
+	for (int k = 0; k < combine->core_count; k++) {
+		const char *at = find_lx(data, combine->cores[k]) + address;
+		float value = ((const float *)(const void *)at)[lane];
+		sum = k == 0 ? value : kernel_fold(combine->function, sum, value);
+	}
+	return sum;
+}
+
+static void run_combine(struct data *data, const struct combine *combine)
+{
+	const struct op *op = &data->program->workload->ops[combine->op];
+	const struct layout *layout = layout_of(data, combine->region.tensor);
+	size_t bytes = (size_t)dtype_stored_bytes(layout->dtype);
+	struct box accumulator = accumulator_box(data, &combine->region, &combine->accumulator);
+	struct box output = lx_box(data, &combine->region, &combine->output);
+	struct box_walk read = box_first(&accumulator), write = box_first(&output);
+	char *memory = find_lx(data, combine->cores[combine->core_count - 1]);
+	do {
+		int lanes = image_find(layout, read.stick).lanes;
+		for (int lane = 0; lane < lanes; lane++) {
+			float sum = combine_lane(data, combine, read.address, lane);
+			kernel_store(layout->dtype, memory + write.address + (size_t)lane * bytes,
+				tile_finish(op, sum));
+		}
+	} while (box_next(&accumulator, &read) && box_next(&output, &write));
+}
+
+void data_run(struct data *data, const struct instruction *instruction)
+{
+	if (instruction->mask == 0)
+		return;
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		run_transfer(data, instruction);
+		break;
+	case ENGINE_COMPUTE:
+		run_compute(data, instruction);
+		break;
+	case ENGINE_RING:
+		run_combine(data, instruction->combine);
+		break;
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+}
+
+void **data_outputs(const struct data *data, struct arena *arena)
+{
+	const struct program *program = data->program;
+	void **arrays = arena_array(arena, void *, program->workload->tensor_count);
+	for (size_t t = 0; t < program->workload->tensor_count; t++) {
+		const struct layout *layout = layout_of(data, (int)t);
+		int64_t elements = 1;
+		if (program->hbm[t] < 0)
+			continue;
+		for (int h = 0; h < layout->host_rank; h++)
+			elements *= layout->host_size[h];
+		arrays[t] = arena_alloc_array(
+			arena, (size_t)elements, (size_t)dtype_stored_bytes(layout->dtype));
+		const char *at = data->hbm + program->hbm[t];
+		for (int64_t s = 0; s < layout->sticks; s++)
+			image_unpack(layout, s, at + s * STICK_BYTES, arrays[t]);
+	}
+	return arrays;
+}

@@ -1,0 +1,25 @@
+#ifndef SIM_DATA_H
+#define SIM_DATA_H
+
+#include "sim/graph/sim.h"
+
+/*
+ * The bytes of HBM and of every LX, and what instructions do to them.  HBM
+ * begins with the graph's inputs in it.  Only instructions whose boxes are
+ * right (sim/graph/audit.h) may be run.
+ */
+struct arena;
+struct data;
+
+/* Of one rank; each draws inputs of its own (reference.h). */
+struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
+	struct arena *arena);
+void data_run(struct data *data, const struct instruction *instruction);
+
+/* A broadcast's store, from LX of the root to HBM of another rank, or of its own. */
+void data_store(struct data *root, struct data *to, const struct instruction *instruction);
+
+/* Host arrays of all tensors that have a place in HBM, as they are there now. */
+void **data_outputs(const struct data *data, struct arena *arena);
+
+#endif

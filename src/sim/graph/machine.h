@@ -1,0 +1,52 @@
+#ifndef SIM_MACHINE_H
+#define SIM_MACHINE_H
+
+#include "lower/graph/program.h"
+
+/*
+ * The clock and what instructions compete for.  Time counts in ticks, a
+ * fraction of a cycle chosen so that a stick takes a whole number of them at
+ * every rate of the machine; where no small fraction does, times round up.
+ *
+ * Every shared thing is a server that takes work in the order in which
+ * instructions become ready: HBM (one for reads and writes, or one each); per
+ * core the port of its transfers, the read and the write port of LX (or one for
+ * both), its arithmetic, and its link to the next core on the reduce ring.  An
+ * instruction asks all the servers that it needs at once and ends when the last
+ * is through: transfers stream, so a busy port of one core keeps nobody else
+ * from HBM.
+ *
+ *	DMA      HBM for its bytes once; the port of every core of the mask
+ *	COMPUTE  the ports of LX and the arithmetic
+ *	RING     the ports of LX, and the links: a core sends a stick on as soon
+ *	         as it has received it and added to it, so that every link
+ *	         begins one stick after the one before
+ *	SYNC     ends at the next whole cycle
+ *
+ * The clock is that of the root of the broadcast at work, and of any rank in between.  Its DMAs
+ * stream at the queue's rate, or the links', beside the servers, and end so much later as the queue
+ * has latency, and the links that a DMA_OUT crosses.  Other ranks' HBM takes bytes as
+ * fast as its own.  What waits for the other queue sees its end a flag later.
+ */
+struct arena;
+struct machine;
+
+struct machine *machine_open(const struct program *program, struct arena *arena);
+int64_t machine_ticks(const struct machine *machine); /* of one cycle */
+
+/*
+ * Every instruction once, in their order, before any runs: what each asks of
+ * the servers is worked out while it is at hand.
+ */
+void machine_add(struct machine *machine, const struct instruction *instruction);
+
+/* Carries out instruction i, ready at a tick; answers when it ends. */
+int64_t machine_run(struct machine *machine, uint32_t i, int64_t ready);
+
+/* How much later than its end an instruction is seen by another engine's that wait for it. */
+int64_t machine_delay(const struct machine *machine, uint32_t i);
+
+/* By step: the tick of its latest end. */
+const int64_t *machine_step_ends(const struct machine *machine);
+
+#endif

@@ -1,0 +1,363 @@
+#include "sim/graph/reference.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/random.h"
+#include "sim/machine/kernel.h"
+
+#include <math.h>
+
+static int64_t count_elements(const struct tensor *tensor)
+{
+	int64_t count = 1;
+	for (int h = 0; h < tensor->layout.host_rank; h++)
+		count *= tensor->layout.host_size[h];
+	return count;
+}
+
+static void *element(const struct tensor *tensor, void *array, int64_t i)
+{
+	return (char *)array + i * dtype_stored_bytes(tensor->layout.dtype);
+}
+
+static void *allot(const struct tensor *tensor, struct arena *arena)
+{
+	return arena_alloc_array(arena, (size_t)count_elements(tensor),
+		(size_t)dtype_stored_bytes(tensor->layout.dtype));
+}
+
+static bool is_integer(enum dtype dtype)
+{
+	return dtype == DTYPE_INT8 || dtype == DTYPE_INT32 || dtype == DTYPE_INT64;
+}
+
+static void draw(const struct workload *workload, int t, uint64_t seed, bool small, void *array)
+{
+	const struct tensor *tensor = &workload->tensors[t];
+	enum dtype dtype = tensor->layout.dtype;
+	struct random random = random_open(seed, (uint64_t)t);
+	int64_t count = count_elements(tensor);
+	for (int64_t i = 0; i < count; i++) {
+		float value;
+		if (dtype == DTYPE_BOOL)
+			value = (float)random_below(&random, 2);
+		else if (small || is_integer(dtype))
+			value = (float)random_below(&random, 5) - 2;
+		else
+			value = ((float)random_below(&random, 1 << 19) - (1 << 18)) / (1 << 20);
+		kernel_store(dtype, element(tensor, array, i), value);
+	}
+}
+
+/* An opaque op's outputs are small integers always. */
+static void draw_opaque(
+	const struct workload *workload, const struct op *op, uint64_t seed, void **arrays)
+{
+	for (int w = 0; w < op->write_count; w++) {
+		int t = op->writes[w].tensor;
+		draw(workload, t, seed, true, arrays[t]);
+	}
+}
+
+void reference_inputs(const struct workload *workload, uint64_t seed, bool small_integers,
+	struct arena *arena, void **arrays)
+{
+	for (size_t t = 0; t < workload->tensor_count; t++) {
+		const struct tensor *tensor = &workload->tensors[t];
+		arrays[t] = NULL;
+		if (tensor->producer >= 0 && workload->ops[tensor->producer].kind != OP_OPAQUE)
+			continue;
+		arrays[t] = allot(tensor, arena);
+		if (tensor->producer < 0)
+			draw(workload, (int)t, seed, small_integers, arrays[t]);
+	}
+	for (size_t o = 0; o < workload->op_count; o++) {
+		if (workload->ops[o].kind == OP_OPAQUE)
+			draw_opaque(workload, &workload->ops[o], seed, arrays);
+	}
+}
+
+static double apply(enum op_function function, double a, double b)
+{
+	switch (function) {
+	case FUNCTION_ADD:
+		return a + b;
+	case FUNCTION_SUB:
+		return a - b;
+	case FUNCTION_MUL:
+		return a * b;
+	case FUNCTION_DIV:
+		return a / b;
+	case FUNCTION_MAXIMUM:
+	case FUNCTION_MAX:
+		return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+	case FUNCTION_MINIMUM:
+	case FUNCTION_MIN:
+		return isnan(a) || isnan(b) ? NAN : fmin(a, b);
+	case FUNCTION_CLONE:
+	case FUNCTION_NONE: /* restickify */
+		return a;
+	case FUNCTION_EXP:
+		return exp(a);
+	case FUNCTION_LOG:
+		return log(a);
+	case FUNCTION_RSQRT:
+		return 1 / sqrt(a);
+	case FUNCTION_SQRT:
+		return sqrt(a);
+	case FUNCTION_RECIPROCAL:
+		return 1 / a;
+	case FUNCTION_NEG:
+		return -a;
+	case FUNCTION_ABS:
+		return fabs(a);
+	case FUNCTION_RELU:
+		return a < 0 ? 0 : a;
+	case FUNCTION_SIGMOID:
+		return 1 / (1 + exp(-a));
+	case FUNCTION_SILU:
+		return a / (1 + exp(-a));
+	case FUNCTION_TANH:
+		return tanh(a);
+	case FUNCTION_GELU:
+		return a / 2 * (1 + erf(a / sqrt(2)));
+	case FUNCTION_SUM:
+	case FUNCTION_MEAN:
+		return a + b;
+	case FUNCTION_COUNT:
+		break;
+	}
+	BUG("no function %d", (int)function);
+}
+
+/* An op's arrays as fp64, and where the loops stand in each. */
+struct walk {
+	const struct op *op;
+	double *reads[OP_READS_MOST], *write;
+	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
+};
+
+static double *widen(const struct tensor *tensor, void *array, struct arena *arena)
+{
+	int64_t count = count_elements(tensor);
+	double *wide = arena_array(arena, double, count);
+	for (int64_t i = 0; i < count; i++)
+		wide[i] = (double)kernel_load(tensor->layout.dtype, element(tensor, array, i));
+	return wide;
+}
+
+/* What one point of the nest contributes, into the output's element. */
+static void visit(const struct walk *walk)
+{
+	const struct op *op = walk->op;
+	double *out = &walk->write[walk->at[op->read_count]];
+	double value = walk->reads[0][walk->at[0]];
+	if (op->kind == OP_EINSUM) {
+		for (int i = 1; i < op->read_count; i++)
+			value *= walk->reads[i][walk->at[i]];
+		*out += value;
+	} else if (op->kind == OP_REDUCE) {
+		*out = apply(op->function, *out, value);
+	} else {
+		double second = op->has_constant ? (double)(float)op->constant : 0;
+		if (op->read_count > 1)
+			second = walk->reads[1][walk->at[1]];
+		*out = apply(op->function, value, second);
+	}
+}
+
+static void run_loops(struct walk *walk, int l)
+{
+	const struct op *op = walk->op;
+	if (l == op->loop_count) {
+		visit(walk);
+		return;
+	}
+	for (int64_t i = 0; i < op->loops[l].extent; i++) {
+		run_loops(walk, l + 1);
+		for (int o = 0; o <= op->read_count; o++)
+			walk->at[o] += op_operand(op, o)->linear.loop[l];
+	}
+	for (int o = 0; o <= op->read_count; o++)
+		walk->at[o] -= op->loops[l].extent * op_operand(op, o)->linear.loop[l];
+}
+
+static double start_value(const struct op *op)
+{
+	if (op->kind != OP_REDUCE)
+		return 0;
+	if (op->function == FUNCTION_MAX)
+		return -INFINITY;
+	return op->function == FUNCTION_MIN ? INFINITY : 0;
+}
+
+static double reduced_elements(const struct op *op)
+{
+	double product = 1;
+	for (int l = 0; l < op->loop_count; l++) {
+		if (op->loops[l].reduction)
+			product *= (double)op->loops[l].extent;
+	}
+	return product;
+}
+
+static void run_op(
+	const struct workload *workload, const struct op *op, struct arena *arena, void **arrays)
+{
+	int t = op->writes[0].tensor;
+	const struct tensor *output = &workload->tensors[t];
+	int64_t count = count_elements(output);
+	struct walk walk = {.op = op};
+	arrays[t] = allot(output, arena);
+	struct arena_mark mark = arena_mark(arena);
+	for (int o = 0; o <= op->read_count; o++)
+		walk.at[o] = op_operand(op, o)->linear.offset;
+	for (int i = 0; i < op->read_count; i++) {
+		int read = op->reads[i].tensor;
+		walk.reads[i] = widen(&workload->tensors[read], arrays[read], arena);
+	}
+	walk.write = arena_array(arena, double, count);
+	for (int64_t i = 0; i < count; i++)
+		walk.write[i] = start_value(op);
+	run_loops(&walk, 0);
+	double divisor = op->function == FUNCTION_MEAN ? reduced_elements(op) : 1;
+	for (int64_t i = 0; i < count; i++)
+		kernel_store(output->layout.dtype, element(output, arrays[t], i),
+			(float)(walk.write[i] / divisor));
+	arena_release(arena, mark);
+}
+
+/* Stored. */
+static const int fraction_bits[DTYPE_COUNT] = {
+	[DTYPE_FP16] = 10, [DTYPE_BF16] = 7, [DTYPE_FP32] = 23, [DTYPE_BOOL] = 10, [DTYPE_FP8] = 3};
+
+/* The unit in the last place of a finite value in a dtype. */
+static double last_place(enum dtype dtype, double value)
+{
+	static const int least[DTYPE_COUNT] = {/* exponents of the least normal numbers */
+		[DTYPE_FP16] = -14,
+		[DTYPE_BF16] = -126,
+		[DTYPE_FP32] = -126,
+		[DTYPE_BOOL] = -14,
+		[DTYPE_FP8] = -6};
+	if (is_integer(dtype))
+		return 1;
+	int exponent = value == 0 ? least[dtype] : ilogb(value);
+	if (exponent < least[dtype])
+		exponent = least[dtype];
+	return ldexp(1, exponent - fraction_bits[dtype]);
+}
+
+double reference_ulps(const struct workload *workload, const struct op *op)
+{
+	enum dtype dtype = workload->tensors[op->writes[0].tensor].layout.dtype;
+	bool sums = op->kind == OP_EINSUM ||
+		    (op->kind == OP_REDUCE &&
+			    (op->function == FUNCTION_SUM || op->function == FUNCTION_MEAN));
+	if (!sums || is_integer(dtype))
+		return 1;
+	return 1 + ldexp(2 * sqrt(reduced_elements(op)), fraction_bits[dtype] - 23);
+}
+
+/* Every element goes up or down by so many units of its own last place. */
+static void move(const struct workload *workload, const struct op *op, uint64_t seed, void *array)
+{
+	int t = op->writes[0].tensor;
+	const struct tensor *tensor = &workload->tensors[t];
+	enum dtype dtype = tensor->layout.dtype;
+	double ulps = reference_ulps(workload, op);
+	struct random random = random_open(seed, (uint64_t)t);
+	if (is_integer(dtype) || dtype == DTYPE_BOOL)
+		return;
+	for (int64_t i = 0; i < count_elements(tensor); i++) {
+		double value = (double)kernel_load(dtype, element(tensor, array, i));
+		double by = random_next(&random) & 1 ? ulps : -ulps;
+		if (isfinite(value))
+			kernel_store(dtype, element(tensor, array, i),
+				(float)(value + by * last_place(dtype, value)));
+	}
+}
+
+uint64_t reference_seed(uint64_t seed, int rank)
+{
+	struct random random = random_open(seed, (uint64_t)rank);
+	return rank ? random_next(&random) : seed;
+}
+
+/* Op by op, since ranks go on with what a broadcast brought from one of them.  `seed` NULL: as it
+ * is. */
+static void run_ranks(const struct workload *workload, int ranks, const uint64_t *seed,
+	struct arena *arena, void **const *arrays)
+{
+	for (size_t o = 0; o < workload->op_count; o++) {
+		const struct op *op = &workload->ops[o];
+		int root = op->root < ranks ? op->root : 0;
+		for (int r = 0; r < ranks && op->kind != OP_OPAQUE; r++) {
+			int made = op->writes[0].tensor;
+			if (arrays[r][made])
+				continue;
+			if (op->kind == OP_BROADCAST)
+				arrays[r][made] = arrays[root][op->reads[0].tensor];
+			else
+				run_op(workload, op, arena, arrays[r]);
+			if (seed && op->kind != OP_BROADCAST)
+				move(workload, op, reference_seed(*seed, r), arrays[r][made]);
+		}
+	}
+}
+
+void reference_run_ranks(
+	const struct workload *workload, int ranks, struct arena *arena, void **const *arrays)
+{
+	run_ranks(workload, ranks, NULL, arena, arrays);
+}
+
+void reference_run_moved(const struct workload *workload, int ranks, uint64_t seed,
+	struct arena *arena, void **const *arrays)
+{
+	run_ranks(workload, ranks, &seed, arena, arrays);
+}
+
+void reference_run(const struct workload *workload, struct arena *arena, void **arrays)
+{
+	reference_run_ranks(workload, 1, arena, &arrays);
+}
+
+/* In units of `unit`'s last place; infinite when one side has no number there. */
+static double distance(enum dtype dtype, double expected, double got, double unit)
+{
+	if (expected == got || (isnan(expected) && isnan(got)))
+		return 0;
+	if (!isfinite(expected) || !isfinite(got))
+		return INFINITY;
+	return fabs(expected - got) / last_place(dtype, unit);
+}
+
+struct comparison reference_compare(
+	const struct tensor *tensor, const void *expected, const void *got)
+{
+	enum dtype dtype = tensor->layout.dtype;
+	struct comparison result = {.elements = count_elements(tensor)};
+	size_t bytes = (size_t)dtype_stored_bytes(dtype);
+	const char *one = expected, *other = got;
+	for (int64_t i = 0; i < result.elements; i++) {
+		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
+		if (isfinite(e))
+			result.largest = fmax(result.largest, fabs(e));
+	}
+	for (int64_t i = 0; i < result.elements; i++) {
+		double e = (double)kernel_load(dtype, one + (size_t)i * bytes);
+		double g = (double)kernel_load(dtype, other + (size_t)i * bytes);
+		double ulps = distance(dtype, e, g, e);
+		if (ulps == 0)
+			continue;
+		result.different++;
+		if (ulps > result.worst_ulps) {
+			result.worst_ulps = ulps;
+			result.worst_at = i;
+		}
+		result.worst_of_largest =
+			fmax(result.worst_of_largest, distance(dtype, e, g, result.largest));
+	}
+	return result;
+}

@@ -1,0 +1,246 @@
+#include "sim/graph/sim.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "sim/graph/audit.h"
+#include "sim/graph/data.h"
+#include "sim/graph/fault.h"
+#include "sim/graph/heap.h"
+#include "sim/graph/machine.h"
+#include "sim/graph/order.h"
+#include "sim/graph/tally.h"
+
+const char *const sim_mode_names[] = {"count", "identity", "data", NULL};
+
+enum { STUCK_MOST = 8, EVENTS_UNASKED = 256 };
+
+struct run {
+	const struct program *program;
+	const struct sim_options *options;
+	struct order order;
+	struct machine *machine;
+	struct tally tally;
+	struct faults faults;
+	struct race *race;
+	struct audit **audits; /* by rank; NULL in counting mode */
+	struct data **data;    /* by rank; NULL but in data mode */
+	struct heap heap;      /* what waits only for its time */
+	bool *done;
+	uint64_t events;
+	int64_t end; /* tick of the latest end */
+	struct sim_run_time *trace;
+};
+
+/* Memories for every rank; none after a fault, when nothing can be said about them. */
+static void open_ranks(struct run *run, struct arena *arena)
+{
+	const struct program *program = run->program;
+	struct audit **audits = arena_array(arena, struct audit *, program->ranks);
+	run->race = race_open(program, &run->order, arena);
+	for (int r = 0; r < program->ranks; r++) {
+		run->faults.rank = r;
+		audits[r] = audit_open(program, r, run->race, run->options, &run->faults, arena);
+		if (!audits[r])
+			return;
+	}
+	run->audits = audits;
+	if (run->options->mode != SIM_DATA)
+		return;
+	run->data = arena_array(arena, struct data *, program->ranks);
+	for (int r = 0; r < program->ranks; r++)
+		run->data[r] = data_open(program, r, run->options, arena);
+}
+
+static void open_run(struct run *run, struct sim_result *result, struct arena *arena)
+{
+	const struct program *program = run->program;
+	run->order = order_make(program, arena);
+	run->machine = machine_open(program, arena);
+	run->tally = tally_make(program, arena);
+	run->faults = (struct faults){
+		.program = program,
+		.arena = arena,
+		.at = result->faults,
+	};
+	if (run->options->mode != SIM_COUNT)
+		open_ranks(run, arena);
+	run->heap.at = arena_array(arena, struct event, run->order.count);
+	run->done = arena_array(arena, bool, run->order.count);
+	if (run->options->trace) {
+		run->trace = arena_array(arena, struct sim_run_time, run->order.count);
+		for (uint32_t i = 0; i < run->order.count; i++)
+			run->trace[i].end = -1;
+	}
+}
+
+/* One walk over the program while its parts come in the order of memory. */
+static void prepare(struct run *run)
+{
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		machine_add(run->machine, &run->program->instructions[i]);
+		tally_add(&run->tally, &run->program->instructions[i]);
+	}
+}
+
+/* What was cut off counts only what it did. */
+static void tally_again(struct run *run, struct arena *arena)
+{
+	run->tally = tally_make(run->program, arena);
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		if (run->done[i])
+			tally_add(&run->tally, &run->program->instructions[i]);
+	}
+}
+
+static const int64_t *find_step_ends(const struct run *run, struct arena *arena)
+{
+	const int64_t *ticks = machine_step_ends(run->machine);
+	int64_t *cycles = arena_array(arena, int64_t, run->program->step_count);
+	for (int s = 0; s < run->program->step_count; s++)
+		cycles[s] = number_ceil_div(ticks[s], machine_ticks(run->machine));
+	return cycles;
+}
+
+/* Those that wait for nothing are ready at once. */
+static void start_first(struct run *run)
+{
+	for (uint32_t i = 0; i < run->order.count; i++) {
+		if (run->order.nodes[i].waiting == 0)
+			heap_add(&run->heap, (struct event){0, i});
+	}
+}
+
+/* Whoever waited for i alone waits only for i's end now. */
+static void release_successors(struct run *run, uint32_t i, int64_t end)
+{
+	struct order *order = &run->order;
+	const struct instruction *instructions = run->program->instructions;
+	int64_t delay = machine_delay(run->machine, i);
+	for (uint32_t e = order->nodes[i].followers; e; e = order->edges[e].next) {
+		uint32_t next = order->edges[e].to;
+		struct order_node *node = &order->nodes[next];
+		bool other = delay && instructions[next].engine != instructions[i].engine;
+		node->ready = number_max(node->ready, end + (other ? delay : 0));
+		if (--node->waiting > 0)
+			continue;
+		heap_add(&run->heap, (struct event){node->ready, next});
+	}
+}
+
+/* What the instruction finds and leaves in memory. */
+static void examine(struct run *run, struct event event)
+{
+	uint32_t i = event.instruction;
+	const struct instruction *instruction = &run->program->instructions[i];
+	const struct op *broadcast = program_broadcast(run->program, instruction);
+	bool all = true;
+	run->faults.cycle = event.time / machine_ticks(run->machine);
+	race_begin(run->race, i);
+	for (int r = 0; r < run->program->ranks; r++) {
+		run->faults.rank = r;
+		bool right = audit_run(run->audits[r], i);
+		all &= right;
+		if (right && run->data && !broadcast)
+			data_run(run->data[r], instruction);
+	}
+	race_end(run->race);
+	if (!broadcast || !all || !run->data)
+		return;
+	if (instruction->engine == ENGINE_DMA_OUT)
+		data_store(run->data[broadcast->root], run->data[instruction->transfer->rank],
+			instruction);
+	else
+		data_run(run->data[broadcast->root], instruction);
+}
+
+static void execute(struct run *run, struct event event)
+{
+	uint32_t i = event.instruction;
+	int64_t end = machine_run(run->machine, i, event.time);
+	if (run->audits)
+		examine(run, event);
+	run->done[i] = true;
+	run->events++;
+	run->end = number_max(run->end, end);
+	if (run->trace)
+		run->trace[i] = (struct sim_run_time){event.time, end};
+	release_successors(run, i, end);
+}
+
+/* True when nothing was cut off. */
+static bool run_events(struct run *run)
+{
+	uint64_t most = run->options->steps_most ? run->options->steps_most : UINT64_MAX;
+	while (run->heap.count > 0) {
+		if (run->events == most || faults_full(&run->faults))
+			return false;
+		if (run->events % EVENTS_UNASKED == 0 && stopper_stops(run->options->stopper))
+			return false;
+		execute(run, heap_take(&run->heap));
+	}
+	return true;
+}
+
+static void explain_deadlock(struct run *run, struct arena *arena)
+{
+	uint32_t stuck[STUCK_MOST];
+	int count = order_stuck(run->program, &run->order, run->done, arena, STUCK_MOST, stuck);
+	const struct instruction *first = &run->program->instructions[stuck[0]];
+	int core = first->mask ? __builtin_ctzll(first->mask) : 0;
+	run->faults.cycle = run->end / machine_ticks(run->machine);
+	if (count == 1) {
+		fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
+			"instruction %u waits for itself or for one that does not exist", stuck[0]);
+		return;
+	}
+	struct text text = text_open(arena);
+	for (int k = 1; k < count && k < STUCK_MOST; k++)
+		text_add(&text, "%u, which waits for ", stuck[k]);
+	fault_add(&run->faults, FAULT_DEADLOCK, stuck[0], core, 0,
+		"instruction %u waits for %s%s%u", stuck[0], text_read(&text),
+		count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
+}
+
+static void end_ranks(struct run *run)
+{
+	for (int r = 0; r < run->program->ranks; r++) {
+		run->faults.rank = r;
+		audit_end(run->audits[r]);
+	}
+}
+
+struct sim_result sim_run(
+	const struct program *program, const struct sim_options *options, struct arena *arena)
+{
+	struct sim_result result = {0};
+	struct run run = {.program = program, .options = options};
+	open_run(&run, &result, arena);
+	prepare(&run);
+	start_first(&run);
+	bool whole = (run.audits || options->mode == SIM_COUNT) && run_events(&run);
+	if (whole && run.events < run.order.count)
+		explain_deadlock(&run, arena);
+	else if (whole && run.audits)
+		end_ranks(&run);
+
+	result.finished = run.events == run.order.count;
+	if (!result.finished)
+		tally_again(&run, arena);
+	result.events = run.events;
+	result.ticks_per_cycle = machine_ticks(run.machine);
+	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
+	result.step_ends = find_step_ends(&run, arena);
+	result.counts = run.tally.counts;
+	result.energy_pj = tally_energy(&run.tally);
+	result.lx_peak_bytes = run.tally.lx_peak;
+	result.tiles_computed = run.audits ? audit_sampled(run.audits[0]) : 0;
+	result.trace = run.trace;
+	if (run.data) {
+		result.rank_outputs = arena_array(arena, void **, program->ranks);
+		for (int r = 0; r < program->ranks; r++)
+			result.rank_outputs[r] = data_outputs(run.data[r], arena);
+		result.outputs = result.rank_outputs[0];
+	}
+	result.fault_count = run.faults.count;
+	return result;
+}

@@ -1,0 +1,176 @@
+#include "sim/graph/tally.h"
+
+#include "base/arena.h"
+
+enum { FP32_BYTES = 4 };
+
+struct tally tally_make(const struct program *program, struct arena *arena)
+{
+	struct tally tally = {.program = program, .resident_end = INT64_MAX};
+	tally.counts.step_count = program->step_count;
+	if (program->ranks > 1)
+		tally.hops = hops_open(program, arena);
+	tally.counts.steps = arena_array(arena, struct step_count, program->step_count);
+	for (size_t a = 0; a < program->allotment_count; a++) {
+		const struct allotment *allotment = &program->allotments[a];
+		if (allotment->tensor < 0)
+			tally.resident_end = number_min(tally.resident_end, allotment->address);
+	}
+	return tally;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+	int64_t product;
+	return number_mul(a, b, &product) ? product : INT64_MAX;
+}
+
+static void add(int64_t *sum, int64_t bytes)
+{
+	if (!number_add(*sum, bytes, sum))
+		*sum = INT64_MAX;
+}
+
+static int64_t bytes_of(const struct region *region)
+{
+	return times(region->sticks, STICK_BYTES);
+}
+
+static int64_t accumulator_bytes(const struct tally *tally, const struct region *region)
+{
+	const struct layout *layout = &tally->program->workload->tensors[region->tensor].layout;
+	return times(bytes_of(region), FP32_BYTES / dtype_stored_bytes(layout->dtype));
+}
+
+static void note_resident(
+	struct tally *tally, const struct region *region, const struct location *lx)
+{
+	int64_t end = lx->address;
+	if (end >= tally->resident_end)
+		return;
+	for (int d = 0; d < region->rank; d++)
+		add(&end, times((int64_t)region->count[d] - 1, lx->stride[d]));
+	add(&end, STICK_BYTES);
+	tally->lx_peak = number_max(tally->lx_peak, end);
+}
+
+static void add_transfer(struct tally *tally, const struct instruction *instruction)
+{
+	const struct program *program = tally->program;
+	const struct transfer *transfer = instruction->transfer;
+	int64_t *bytes = tally->counts.steps[instruction->step].bytes[transfer->box->operand];
+	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
+	int64_t cores = __builtin_popcountll(instruction->mask);
+	int64_t moved = bytes_of(&transfer->box->region);
+	bool in = instruction->engine == ENGINE_DMA_IN;
+	int64_t links = op->kind == OP_BROADCAST && !in
+				? hops_find(&tally->hops, op->root, transfer->rank)
+				: 0;
+	add(&bytes[TRAFFIC_LINK], times(moved, links));
+	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
+	if (op->kind == OP_OPAQUE)
+		return;
+	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
+	note_resident(tally, &transfer->box->region, &transfer->box->lx);
+}
+
+static void add_compute(struct tally *tally, const struct instruction *instruction)
+{
+	const struct compute *compute = instruction->compute;
+	const struct op *op = &tally->program->workload->ops[compute->op];
+	struct step_count *step = &tally->counts.steps[instruction->step];
+	const struct operand_box *write = compute->write;
+	if (op->kind == OP_OPAQUE)
+		return;
+	for (int i = 0; i < compute->read_count; i++) {
+		const struct operand_box *read = compute->reads[i];
+		add(&step->bytes[read->operand][TRAFFIC_LX_READ], bytes_of(&read->region));
+		note_resident(tally, &read->region, &read->lx);
+	}
+	int64_t *bytes = step->bytes[write->operand];
+	if (compute->accumulator_read)
+		add(&bytes[TRAFFIC_LX_READ], accumulator_bytes(tally, &write->region));
+	if (compute->accumulator_write)
+		add(&bytes[TRAFFIC_LX_WRITE], accumulator_bytes(tally, &write->region));
+	if (compute->finish) {
+		add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
+		note_resident(tally, &write->region, &write->lx);
+	}
+	int64_t computes = 1;
+	for (int l = 0; l < op->loop_count; l++)
+		computes = times(computes, compute->count[l]);
+	add(&step->computes, computes);
+}
+
+static void add_combine(struct tally *tally, const struct instruction *instruction)
+{
+	const struct combine *combine = instruction->combine;
+	const struct op *op = &tally->program->workload->ops[combine->op];
+	int64_t *bytes = tally->counts.steps[instruction->step].bytes[op->read_count];
+	int64_t accumulator = accumulator_bytes(tally, &combine->region);
+	add(&bytes[TRAFFIC_LX_READ], times(accumulator, combine->core_count));
+	add(&bytes[TRAFFIC_RING], times(accumulator, combine->core_count - 1));
+	add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&combine->region));
+	note_resident(tally, &combine->region, &combine->output);
+}
+
+void tally_add(struct tally *tally, const struct instruction *instruction)
+{
+	if (instruction->mask == 0)
+		return;
+	switch (instruction->engine) {
+	case ENGINE_DMA_IN:
+	case ENGINE_DMA_OUT:
+		add_transfer(tally, instruction);
+		break;
+	case ENGINE_COMPUTE:
+		add_compute(tally, instruction);
+		break;
+	case ENGINE_RING:
+		add_combine(tally, instruction);
+		break;
+	case ENGINE_SYNC:
+	case ENGINE_COUNT:
+		break;
+	}
+}
+
+static double traffic_energy(const struct arch *arch, const int64_t *bytes)
+{
+	static const struct level free_of_charge;
+	const struct level *hbm = arch->hbm < 0 ? &free_of_charge : &arch->levels[arch->hbm];
+	const struct level *lx = arch->lx < 0 ? &free_of_charge : &arch->levels[arch->lx];
+	const double pj[TRAFFIC_COUNT] = {
+		[TRAFFIC_HBM_READ] = hbm->read_pj,
+		[TRAFFIC_HBM_WRITE] = hbm->write_pj,
+		[TRAFFIC_LX_FILL] = lx->write_pj,
+		[TRAFFIC_LX_DRAIN] = lx->read_pj,
+		[TRAFFIC_LX_READ] = lx->read_pj,
+		[TRAFFIC_LX_WRITE] = lx->write_pj,
+		[TRAFFIC_RING] = arch->reduce_ring.pj,
+	};
+	double energy = 0;
+	for (int t = 0; t < TRAFFIC_COUNT; t++)
+		energy += (double)bytes[t] * pj[t];
+	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
+	return energy;
+}
+
+double tally_energy(const struct tally *tally)
+{
+	const struct program *program = tally->program;
+	const struct arch *arch = program->arch;
+	double energy = 0;
+	for (int s = 0; s < program->step_count; s++) {
+		const struct op *op = &program->workload->ops[program->step_ops[s]];
+		const struct step_count *step = &tally->counts.steps[s];
+		for (int i = 0; i < op_operands(op); i++)
+			energy += traffic_energy(arch, step->bytes[i]);
+		if (arch->compute >= 0) {
+			const struct level *unit = &arch->levels[arch->compute];
+			double pj = op->kind == OP_EINSUM ? unit->mac_pj : unit->vector_pj;
+			energy += (double)step->computes * pj;
+		}
+	}
+	return energy;
+}

@@ -1,0 +1,65 @@
+#ifndef SIM_NEST_H
+#define SIM_NEST_H
+
+#include "model/nest/nest_score.h"
+
+/*
+ * Executes a nest as specs/counting.md says: tiles move between real buffers,
+ * level by level, with fills, drains, partial sums, multicast and link
+ * transfers; multipliers compute real numbers; counts come from the moves.
+ * Nothing comes from cost/.
+ *
+ * Work: steps x multipliers, and for each move step a comparison per instance; what is written,
+ * and everything with `data`, moves word by word.  Some 10^7 steps x multipliers take seconds.
+ *
+ * Memory: per word of every written tile in every instance 1 byte, with `data` 8 more, and 8 per
+ * word of what is only read; twice that below the home, where a tile is built beside the old one.
+ * 8 bytes per word of a dataspace whose home is written in several instances.
+ * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
+ * than NEST_SIM_BYTES_MOST is refused before anything is taken.
+ */
+enum { NEST_SIM_BYTES_MOST = 1 << 30 };
+
+/* What a test has go wrong, once, to see that it is found. */
+enum nest_sim_fault {
+	NEST_SIM_SOUND,
+	NEST_SIM_FILL_LOST,   /* an instance gets nothing of what enters */
+	NEST_SIM_DRAIN_LOST,  /* a group's sums vanish */
+	NEST_SIM_GROUP_WRONG, /* an instance gets what the group before it gets */
+	NEST_SIM_SUM_COPIED,  /* a returning sum stays at the parent as well */
+	NEST_SIM_SUM_UNREAD,  /* an update forgets the sum that is there */
+	NEST_SIM_HOP_LATE,    /* a PE of an array works with what its neighbour had before */
+	NEST_SIM_FAULTS,
+};
+
+struct nest_sim_options {
+	bool data;     /* move and compute numbers and compare with the einsum; else count only */
+	bool timing;   /* add bandwidths, fill, drain, double buffering */
+	uint64_t seed; /* of the inputs, drawn from {-2 .. 2} */
+	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
+	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
+	uint64_t fault_at;
+	bool (*stop)(void *listener); /* asked at every step; NULL: nobody */
+	void *listener;
+};
+
+struct nest_sim {
+	/* False: too many steps or bytes, or it was to stop; `wrong` says which, nothing else holds. */
+	bool finished;
+	enum nest_verdict verdict; /* counts hold as nest_verdict_counts says */
+	struct nest_counts counts;
+	bool right;           /* every move could be done; data: and the results are the einsum's */
+	const char *wrong;    /* the first move that could not, or the first element that is not */
+	int64_t cycles;       /* timing: of the whole run */
+	int64_t fill_cycles;  /* timing: before the first multiply-add */
+	int64_t drain_cycles; /* timing: after the last */
+	int64_t stall_cycles; /* timing: multipliers waiting in between */
+	int64_t stall_by_level[ARCH_LEVELS_MOST]; /* whom they waited for */
+	bool faulty;                              /* options.fault came to its occasion */
+	uint64_t events;                          /* counted moves, and steps of multipliers */
+};
+
+struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,
+	const struct mapping *mapping, const struct nest_sim_options *options, struct arena *arena);
+
+#endif

@@ -1,0 +1,266 @@
+#include "sim/nest/nest_clock.h"
+
+#include "base/arena.h"
+#include "base/wide.h"
+
+#include <math.h>
+
+enum port { PORT_READ, PORT_WRITE, PORT_SHARED, PORTS };
+enum { TICKS_MOST = 1 << 20, SCALE = 1 << 16 };
+
+/* Of one instance in the transfer under way: units of a word / scale. */
+struct load {
+	uint64_t transfer; /* the last one that it was part of */
+	int64_t units[PORTS];
+};
+
+/* Ticks, of all levels. */
+struct ticks {
+	int64_t at[ARCH_LEVELS_MOST][PORTS];
+};
+
+struct gate {
+	struct ratio rates[PORTS];
+	int64_t scale;                    /* units of a word whose share is 1 */
+	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
+	struct load *loads;               /* by instance; NULL: no limits */
+	int64_t most[PORTS];              /* units, in the transfer under way */
+	int64_t waited;                   /* ticks since the last step */
+	int64_t stalled;
+
+	int64_t window;      /* when it began; -1: not yet */
+	struct ticks before; /* what ports had done until then */
+	struct ticks during; /* what they have to do in it in the background */
+	struct ticks after;  /* and in the next one */
+	int64_t least;       /* ticks that it lasts at least */
+};
+
+struct nest_clock {
+	int level_count;
+	struct gate gates[ARCH_LEVELS_MOST];
+	struct ticks busy; /* what ports have done so far */
+	int64_t cycle;     /* ticks */
+	int64_t now, first, last;
+	int64_t steps;
+	uint64_t transfer;
+	bool overflow;
+};
+
+static int64_t common_multiple(const struct hierarchy *hierarchy)
+{
+	int64_t multiple = 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		int64_t numbers[] = {
+			level->read_rate.num, level->write_rate.num, level->shared_rate.num};
+		for (int k = 0; k < PORTS; k++) {
+			if (numbers[k] > TICKS_MOST)
+				return TICKS_MOST;
+			if (numbers[k])
+				multiple *= numbers[k] / number_gcd(numbers[k], multiple);
+			if (multiple > TICKS_MOST)
+				return TICKS_MOST;
+		}
+	}
+	return multiple;
+}
+
+struct nest_clock *nest_clock_open(
+	const struct hierarchy *hierarchy, const int64_t *instances, struct arena *arena)
+{
+	struct nest_clock *clock = arena_new(arena, struct nest_clock);
+	clock->level_count = hierarchy->level_count;
+	clock->cycle = common_multiple(hierarchy);
+	clock->first = -1;
+	clock->transfer = 1;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		struct gate *gate = &clock->gates[i];
+		gate->window = -1;
+		gate->rates[PORT_READ] = level->read_rate;
+		gate->rates[PORT_WRITE] = level->write_rate;
+		gate->rates[PORT_SHARED] = level->shared_rate;
+		gate->scale = 1;
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++) {
+			if (level->rate_scale[t] != 1)
+				gate->scale = SCALE;
+		}
+		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
+			gate->share[t] = llround(level->rate_scale[t] * (double)gate->scale);
+		if (level->read_rate.num || level->write_rate.num || level->shared_rate.num)
+			gate->loads = arena_array(arena, struct load, instances[i]);
+	}
+	return clock;
+}
+
+static void advance(struct nest_clock *clock, int64_t by)
+{
+	clock->overflow |= !number_add(clock->now, by, &clock->now);
+}
+
+void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, int space,
+	enum nest_action action, int64_t words)
+{
+	struct gate *gate = &clock->gates[level];
+	int64_t units = 0;
+	if (!gate->loads)
+		return;
+	clock->overflow |= !number_mul(words, gate->share[space], &units);
+	struct load *load = &gate->loads[instance];
+	if (load->transfer != clock->transfer)
+		*load = (struct load){.transfer = clock->transfer};
+	enum port port = action == NEST_READ ? PORT_READ : PORT_WRITE;
+	clock->overflow |= !number_add(load->units[port], units, &load->units[port]) ||
+			   !number_add(load->units[PORT_SHARED], units, &load->units[PORT_SHARED]);
+	gate->most[port] = number_max(gate->most[port], load->units[port]);
+	gate->most[PORT_SHARED] = number_max(gate->most[PORT_SHARED], load->units[PORT_SHARED]);
+}
+
+/* ceil(units / scale / rate) in ticks; 0 without a rate. */
+static int64_t port_ticks(struct nest_clock *clock, const struct gate *gate, enum port port)
+{
+	struct ratio rate = gate->rates[port];
+	if (!rate.num)
+		return 0;
+	wide work = (wide)gate->most[port] * rate.den;
+	if (work >> 100) {
+		clock->overflow = true;
+		return 0;
+	}
+	wide per = (wide)rate.num * gate->scale;
+	wide ticks = (work * clock->cycle + per - 1) / per;
+	clock->overflow |= ticks > INT64_MAX;
+	return (int64_t)ticks;
+}
+
+/* Takes the ports for what was charged.  How long the slowest needs, and whose it is. */
+static int64_t take_ports(struct nest_clock *clock, struct ticks *taken, int *slowest)
+{
+	int64_t most = 0;
+	for (int i = 0; i < clock->level_count; i++) {
+		struct gate *gate = &clock->gates[i];
+		for (int p = 0; gate->loads && p < PORTS; p++) {
+			int64_t ticks = port_ticks(clock, gate, p);
+			clock->overflow |= !number_add(taken->at[i][p], ticks, &taken->at[i][p]);
+			gate->most[p] = 0;
+			if (ticks > most) {
+				most = ticks;
+				*slowest = i;
+			}
+		}
+	}
+	clock->transfer++;
+	return most;
+}
+
+static void hold_up(struct nest_clock *clock, int level, int64_t ticks)
+{
+	advance(clock, ticks);
+	clock->gates[level].waited += ticks;
+}
+
+void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles)
+{
+	int64_t ticks = 0;
+	clock->overflow |= !number_mul(cycles, clock->cycle, &ticks);
+	hold_up(clock, level, ticks);
+}
+
+void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer transfer,
+	bool background, int64_t latency)
+{
+	struct gate *gate = &clock->gates[level];
+	struct ticks *taken = !background              ? &clock->busy
+			      : transfer == NEST_FILLS ? &gate->during
+						       : &gate->after;
+	int slowest;
+	int64_t ticks = take_ports(clock, taken, &slowest) + latency * clock->cycle;
+	if (!background)
+		hold_up(clock, level, ticks);
+	else if (transfer == NEST_FILLS)
+		gate->least = number_max(gate->least, ticks);
+}
+
+/* Where a port is free from the beginning of a window on, what it has to do there in the
+ * background is done: before the windows of other levels began, if that is later. */
+static void place(struct nest_clock *clock, const struct gate *gate, int level, int port)
+{
+	int64_t ticks = gate->during.at[level][port];
+	if (!ticks)
+		return;
+	for (int i = 0; i < clock->level_count; i++) {
+		struct gate *other = &clock->gates[i];
+		int64_t free = other->window - gate->window -
+			       (other->before.at[level][port] - gate->before.at[level][port]);
+		if (other->window > gate->window)
+			other->before.at[level][port] += number_min(ticks, free);
+	}
+	clock->busy.at[level][port] += ticks;
+}
+
+/* The window of a level lasts until each port has done what it has to do in it. */
+static void end_window(struct nest_clock *clock, int level)
+{
+	struct gate *gate = &clock->gates[level];
+	int64_t least = gate->least;
+	for (int i = 0; i < clock->level_count; i++) {
+		for (int p = 0; p < PORTS; p++) {
+			place(clock, gate, i, p);
+			least = number_max(least, clock->busy.at[i][p] - gate->before.at[i][p]);
+		}
+	}
+	if (gate->window + least > clock->now)
+		hold_up(clock, level, gate->window + least - clock->now);
+	gate->during = gate->after;
+	gate->after = (struct ticks){0};
+	gate->least = 0;
+}
+
+void nest_clock_turn(struct nest_clock *clock, int level)
+{
+	struct gate *gate = &clock->gates[level];
+	if (gate->window >= 0)
+		end_window(clock, level);
+	gate->window = clock->now;
+	gate->before = clock->busy;
+}
+
+void nest_clock_step(struct nest_clock *clock)
+{
+	int slowest = 0;
+	int64_t ticks = take_ports(clock, &clock->busy, &slowest);
+	for (int i = 0; i < clock->level_count; i++) {
+		if (clock->first >= 0)
+			clock->gates[i].stalled += clock->gates[i].waited;
+		clock->gates[i].waited = 0;
+	}
+	if (clock->first < 0)
+		clock->first = clock->now;
+	clock->gates[slowest].stalled += number_max(ticks - clock->cycle, 0);
+	advance(clock, number_max(ticks, clock->cycle));
+	clock->last = clock->now;
+	clock->steps++;
+}
+
+bool nest_clock_close(struct nest_clock *clock, struct nest_sim *out)
+{
+	for (int i = 0; i < clock->level_count; i++) {
+		if (clock->gates[i].window >= 0)
+			end_window(clock, i);
+	}
+	int64_t first = number_ceil_div(number_max(clock->first, 0), clock->cycle);
+	int64_t last = number_ceil_div(clock->last, clock->cycle);
+	out->cycles = number_ceil_div(clock->now, clock->cycle);
+	out->fill_cycles = first;
+	out->drain_cycles = out->cycles - last;
+	out->stall_cycles = last - first - clock->steps;
+	int64_t ticks = 0, told = 0;
+	for (int i = 0; i < clock->level_count; i++) {
+		ticks += clock->gates[i].stalled;
+		int64_t cycles =
+			number_min(number_ceil_div(ticks, clock->cycle), out->stall_cycles);
+		out->stall_by_level[i] = cycles - told;
+		told = cycles;
+	}
+	return !clock->overflow;
+}

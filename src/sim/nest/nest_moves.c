@@ -1,0 +1,374 @@
+#include "sim/nest/nest_moves.h"
+
+#include "base/arena.h"
+#include "sim/nest/nest_groups.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct nest_moves {
+	struct nest_run *run;
+	struct nest_groups all, unlinked; /* by child of one parent instance */
+	struct nest_words *sets;          /* what each of them moves */
+	bool *linked;
+	int64_t *giver; /* the neighbour that a linked child takes from */
+};
+
+struct nest_moves *nest_moves_open(struct nest_run *run)
+{
+	int64_t most = 1;
+	for (int i = 0; i < run->hierarchy->level_count; i++) {
+		for (int t = 0; t < run->shape->space_count; t++) {
+			if (run->stores[i][t])
+				most = number_max(most, run->stores[i][t]->feed.children);
+		}
+	}
+	struct nest_moves *moves = arena_new(run->arena, struct nest_moves);
+	moves->run = run;
+	nest_groups_open(&moves->all, most, run->arena);
+	nest_groups_open(&moves->unlinked, most, run->arena);
+	moves->sets = arena_array(run->arena, struct nest_words, most);
+	moves->linked = arena_array(run->arena, bool, most);
+	moves->giver = arena_array(run->arena, int64_t, most);
+	return moves;
+}
+
+/* Everything leaves and enters anew: without temporal reuse, where there is work. */
+static bool renews(const struct nest_store *store, int64_t instance)
+{
+	return store->refetch && !store->stays[instance];
+}
+
+void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed)
+{
+	int64_t instances = site_of(moves->run, store->level)->instances;
+	store->moving = !store->home && changed <= store->pace;
+	for (int64_t n = 0; store->moving && n < instances; n++) {
+		if (changed == NEST_END)
+			store->next[n].words = 0;
+		else
+			nest_run_tile(moves->run, store, n, &store->next[n]);
+		if (!store->refetch)
+			continue;
+		store->stays[n] = changed > store->tile_pace && !store->next[n].words;
+		if (store->stays[n])
+			nest_box_copy(store->ranks, &store->next[n], &store->held[n]);
+	}
+}
+
+/*
+ * Levels that only count what passes: one `first` (and one `second`, if it is none of
+ * NEST_ACTIONS) per word for each of their instances above a member of the group.
+ */
+static void count_passing(struct nest_moves *moves, const struct nest_store *store,
+	const struct nest_groups *groups, int64_t parent, int64_t leader, bool leader_only,
+	enum nest_action first, enum nest_action second)
+{
+	const struct nest_feed *feed = &store->feed;
+	for (int p = 0; p < feed->pass_count; p++) {
+		int64_t before = -1;
+		for (int64_t n = leader; n >= 0; n = leader_only ? -1 : groups->behind[n]) {
+			int64_t through = (parent * feed->children + n) / feed->below[p];
+			if (through == before)
+				continue;
+			before = through;
+			int64_t words = moves->sets[leader].count;
+			nest_run_count(
+				moves->run, feed->pass[p], through, store->space, first, words);
+			if (second != NEST_ACTIONS)
+				nest_run_count(moves->run, feed->pass[p], through, store->space,
+					second, words);
+		}
+	}
+}
+
+static double add_up(const struct nest_store *store, const struct nest_groups *groups,
+	int64_t first_child, int64_t leader, const int64_t at[])
+{
+	double sum = 0;
+	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
+		int64_t instance = first_child + n;
+		int64_t place = nest_store_place(store, &store->held[instance], at);
+		if (store->state[instance][place] & WORD_SUM)
+			sum += store->value[instance][place];
+	}
+	return sum;
+}
+
+static void drain_group(
+	struct nest_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+{
+	struct nest_run *run = moves->run;
+	struct nest_store *parent = store->feed.parent;
+	const struct nest_words *set = &moves->sets[leader];
+	int64_t first_child = parent_instance * store->feed.children;
+	if (!nest_words_inside(store->ranks, set, &parent->held[parent_instance])) {
+		nest_run_wrong(run,
+			"%s %" PRId64 " drains %s into %s %" PRId64 ", which does not hold it",
+			run->hierarchy->levels[store->level].name, first_child + leader,
+			nest_run_word(run, store->space, set),
+			run->hierarchy->levels[parent->level].name, parent_instance);
+		return;
+	}
+	count_passing(moves, store, &moves->all, parent_instance, leader, false, NEST_UPDATE,
+		NEST_ACTIONS);
+	nest_run_count(run, parent->level, parent_instance, store->space, NEST_UPDATE, set->count);
+	if (nest_run_fault(run, NEST_SIM_DRAIN_LOST))
+		return;
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
+		any = nest_walk_next(store->ranks, set, &walk)) {
+		double sum =
+			run->tensors ? add_up(store, &moves->all, first_child, leader, walk.at) : 0;
+		int64_t place = nest_store_place(parent, &parent->held[parent_instance], walk.at);
+		nest_store_add(run, parent, parent_instance, place, sum);
+	}
+}
+
+void nest_moves_drain(struct nest_moves *moves, struct nest_store *store)
+{
+	const struct nest_feed *feed = &store->feed;
+	int64_t instances = site_of(moves->run, store->level)->instances;
+	for (int64_t first = 0; first < instances; first += feed->children) {
+		for (int64_t n = 0; n < feed->children; n++)
+			nest_words_without(store->ranks, &store->held[first + n],
+				renews(store, first + n) ? NULL : &store->next[first + n],
+				&moves->sets[n]);
+		nest_groups_find(
+			&moves->all, store->ranks, moves->sets, feed->children, feed->apart, NULL);
+		for (int64_t n = 0; n < feed->children; n++) {
+			if (moves->all.leader[n] == n)
+				drain_group(moves, store, first / feed->children, n);
+		}
+	}
+}
+
+/* The neighbour, one step in X or Y, that entered the same words the last time; -1: none. */
+static int64_t find_giver(
+	struct nest_moves *moves, const struct nest_store *store, int64_t first, int64_t n)
+{
+	const struct nest_site *site = site_of(moves->run, store->level);
+	int64_t width = site->block_x, height = site->block / width;
+	int64_t slot = n % site->block, x = slot % width, y = slot / width;
+	static const int64_t step_x[] = {-1, 1, 0, 0}, step_y[] = {0, 0, -1, 1};
+	for (int k = 0; k < 4; k++) {
+		if (x + step_x[k] < 0 || x + step_x[k] >= width || y + step_y[k] < 0 ||
+			y + step_y[k] >= height)
+			continue;
+		int64_t other = n + step_x[k] + step_y[k] * width;
+		if (nest_words_equal(store->ranks, &store->entered[first + other], &moves->sets[n]))
+			return other;
+	}
+	return -1;
+}
+
+/* Chooses between serving everybody from the parent and letting neighbours hand on. */
+static const struct nest_groups *choose_groups(
+	struct nest_moves *moves, const struct nest_store *store, int64_t first)
+{
+	const struct nest_feed *feed = &store->feed;
+	bool any = false;
+	memset(moves->linked, 0, (size_t)feed->children * sizeof *moves->linked);
+	nest_groups_find(&moves->all, store->ranks, moves->sets, feed->children, feed->apart, NULL);
+	if (!store->links)
+		return &moves->all;
+	for (int64_t n = 0; n < feed->children; n++) {
+		moves->giver[n] = moves->sets[n].count ? find_giver(moves, store, first, n) : -1;
+		moves->linked[n] = moves->giver[n] >= 0;
+		any |= moves->linked[n];
+	}
+	if (!any)
+		return &moves->all;
+	nest_groups_find(&moves->unlinked, store->ranks, moves->sets, feed->children, feed->apart,
+		moves->linked);
+	if (moves->unlinked.words < moves->all.words)
+		return &moves->unlinked;
+	memset(moves->linked, 0, (size_t)feed->children * sizeof *moves->linked);
+	return &moves->all;
+}
+
+/* Words that stay find their place in the new tile. */
+static void keep_words(struct nest_run *run, struct nest_store *store, int64_t instance)
+{
+	const struct nest_box *held = &store->held[instance], *next = &store->next[instance];
+	struct nest_words kept = {0};
+	nest_box_meet(store->ranks, held, next, &kept.hull);
+	kept.count = renews(store, instance) ? 0 : kept.hull.words;
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(store->ranks, &kept, &walk); any;
+		any = nest_walk_next(store->ranks, &kept, &walk)) {
+		int64_t from = nest_store_place(store, held, walk.at);
+		int64_t to = nest_store_place(store, next, walk.at);
+		if (run->tensors)
+			store->spare_value[instance][to] = store->value[instance][from];
+		if (store->written)
+			store->spare_state[instance][to] = store->state[instance][from];
+	}
+}
+
+/* Words of a set, from a buffer that holds them into the new tile. */
+static void copy_words(struct nest_store *store, int64_t instance, const struct nest_words *set,
+	const struct nest_store *giver, int64_t giver_instance)
+{
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
+		any = nest_walk_next(store->ranks, set, &walk))
+		store->spare_value[instance][nest_store_place(store, &store->next[instance],
+			walk.at)] = giver->value[giver_instance][nest_store_place(giver,
+			&giver->held[giver_instance], walk.at)];
+}
+
+/* Whether the words are where they are to be taken from. */
+static bool find_words(struct nest_moves *moves, const struct nest_store *store, int64_t instance,
+	const struct nest_words *set, const struct nest_store *giver, int64_t giver_instance)
+{
+	if (nest_words_inside(store->ranks, set, &giver->held[giver_instance]))
+		return true;
+	struct nest_run *run = moves->run;
+	nest_run_wrong(run, "%s %" PRId64 " takes %s from %s %" PRId64 ", which does not hold it",
+		run->hierarchy->levels[store->level].name, instance,
+		nest_run_word(run, store->space, set), run->hierarchy->levels[giver->level].name,
+		giver_instance);
+	return false;
+}
+
+static void fill_read_group(struct nest_moves *moves, struct nest_store *store,
+	const struct nest_groups *groups, int64_t parent_instance, int64_t leader)
+{
+	struct nest_run *run = moves->run;
+	const struct nest_store *parent = store->feed.parent;
+	const struct nest_words *set = &moves->sets[leader];
+	int64_t first = parent_instance * store->feed.children;
+	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
+		return;
+	nest_run_count(run, parent->level, parent_instance, store->space, NEST_READ, set->count);
+	count_passing(moves, store, groups, parent_instance, leader, false, NEST_FILL, NEST_READ);
+	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
+		nest_run_count(run, store->level, first + n, store->space, NEST_FILL, set->count);
+		if (run->tensors)
+			copy_words(store, first + n, set, parent, parent_instance);
+	}
+}
+
+static void fill_linked(
+	struct nest_moves *moves, struct nest_store *store, int64_t first, int64_t n)
+{
+	struct nest_run *run = moves->run;
+	const struct nest_words *set = &moves->sets[n];
+	int64_t giver = first + moves->giver[n];
+	if (!find_words(moves, store, first + n, set, store, giver))
+		return;
+	nest_run_count(run, store->level, giver, store->space, NEST_READ, set->count);
+	nest_run_count(run, store->level, first + n, store->space, NEST_FILL, set->count);
+	run->counts.at[store->level][store->space].links += set->count;
+	if (run->tensors)
+		copy_words(store, first + n, set, store, giver);
+}
+
+/* A sum that the parent has returns to the leader; everything else starts without. */
+static void fill_written_group(
+	struct nest_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+{
+	struct nest_run *run = moves->run;
+	struct nest_store *parent = store->feed.parent;
+	struct nest_words *set = &moves->sets[leader];
+	int64_t first = parent_instance * store->feed.children, returned = 0;
+	if (!find_words(moves, store, first + leader, set, parent, parent_instance))
+		return;
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
+		any = nest_walk_next(store->ranks, set, &walk)) {
+		for (int64_t n = leader; n >= 0; n = moves->all.behind[n])
+			store->spare_state[first + n][nest_store_place(
+				store, &store->next[first + n], walk.at)] = WORD_FRESH;
+		int64_t from = nest_store_place(parent, &parent->held[parent_instance], walk.at);
+		uint8_t *state = &parent->state[parent_instance][from];
+		if (!(*state & WORD_SUM))
+			continue;
+		int64_t to = nest_store_place(store, &store->next[first + leader], walk.at);
+		store->spare_state[first + leader][to] = WORD_SUM;
+		if (run->tensors)
+			store->spare_value[first + leader][to] =
+				parent->value[parent_instance][from];
+		*state = nest_run_fault(run, NEST_SIM_SUM_COPIED) ? WORD_SUM : 0;
+		returned++;
+	}
+	if (!returned)
+		return;
+	set->count = returned;
+	nest_run_count(run, parent->level, parent_instance, store->space, NEST_READ, returned);
+	count_passing(
+		moves, store, &moves->all, parent_instance, leader, true, NEST_FILL, NEST_READ);
+	nest_run_count(run, store->level, first + leader, store->space, NEST_FILL, returned);
+}
+
+/* The new tiles take the place of the old ones. */
+static void turn_over(struct nest_moves *moves, struct nest_store *store, int64_t first)
+{
+	for (int64_t n = 0; n < store->feed.children; n++) {
+		int64_t instance = first + n;
+		if (store->links)
+			store->entered[instance] = moves->sets[n];
+		if (!renews(store, instance) && nest_box_equal(store->ranks, &store->held[instance],
+							&store->next[instance]))
+			continue;
+		nest_box_copy(store->ranks, &store->held[instance], &store->next[instance]);
+		double *value = store->value[instance];
+		store->value[instance] = store->spare_value[instance];
+		store->spare_value[instance] = value;
+		uint8_t *state = store->state[instance];
+		store->state[instance] = store->spare_state[instance];
+		store->spare_state[instance] = state;
+	}
+}
+
+/* What a test has go wrong with a fill. */
+static void break_fill(struct nest_moves *moves, struct nest_store *store, int64_t first)
+{
+	int64_t before = -1;
+	for (int64_t n = 0; n < store->feed.children; n++) {
+		if (!moves->sets[n].count)
+			continue;
+		if (nest_run_fault(moves->run, NEST_SIM_FILL_LOST))
+			store->next[first + n].words = 0;
+		if (before >= 0 &&
+			!nest_words_equal(store->ranks, &moves->sets[before], &moves->sets[n]) &&
+			nest_run_fault(moves->run, NEST_SIM_GROUP_WRONG))
+			store->next[first + n] = store->next[first + before];
+		before = n;
+	}
+}
+
+static void fill_children(struct nest_moves *moves, struct nest_store *store, int64_t parent)
+{
+	struct nest_run *run = moves->run;
+	const struct nest_feed *feed = &store->feed;
+	int64_t first = parent * feed->children;
+	for (int64_t n = 0; n < feed->children; n++) {
+		nest_words_without(store->ranks, &store->next[first + n],
+			renews(store, first + n) ? NULL : &store->held[first + n], &moves->sets[n]);
+		if ((run->tensors || store->written) &&
+			!nest_box_equal(
+				store->ranks, &store->held[first + n], &store->next[first + n]))
+			keep_words(run, store, first + n);
+	}
+	const struct nest_groups *groups = choose_groups(moves, store, first);
+	for (int64_t n = 0; n < feed->children; n++) {
+		if (moves->linked[n])
+			fill_linked(moves, store, first, n);
+		else if (groups->leader[n] == n && store->written)
+			fill_written_group(moves, store, parent, n);
+		else if (groups->leader[n] == n)
+			fill_read_group(moves, store, groups, parent, n);
+	}
+	if (run->options->fault)
+		break_fill(moves, store, first);
+	turn_over(moves, store, first);
+}
+
+void nest_moves_fill(struct nest_moves *moves, struct nest_store *store)
+{
+	int64_t parents = site_of(moves->run, store->level)->instances / store->feed.children;
+	for (int64_t parent = 0; parent < parents; parent++)
+		fill_children(moves, store, parent);
+}

@@ -1,0 +1,143 @@
+#ifndef SIM_NEST_RUN_H
+#define SIM_NEST_RUN_H
+
+#include "sim/nest/nest.h"
+#include "sim/nest/nest_words.h"
+
+/*
+ * A nest while it runs: its loops, the places of all instances, the buffers.
+ * Levels are numbered as in the hierarchy; the multipliers are level -1.
+ */
+struct nest_array;
+struct nest_clock;
+struct nest_tensors;
+
+enum { MULTIPLIERS = -1 };
+
+/* A temporal loop with a bound above 1. */
+struct nest_round {
+	int level, dimension;
+	int64_t bound, stride;
+};
+
+/* All instances of one level, numbered as specs/counting.md says. */
+struct nest_site {
+	int64_t instances;
+	int64_t block, block_x; /* of them in one instance of the level above; along X */
+	int outside;            /* temporal loops outside the level */
+	int64_t span[SHAPE_DIMENSIONS_MOST]; /* indices of all loops inside and its own */
+	int64_t *shift; /* instances x dimensions: what the spatial loops outside add to an index */
+};
+
+/*
+ * Whom the instances of a level exchange one dataspace's words with.  Groups are found among
+ * the children of one instance of the parent, which have consecutive numbers.
+ */
+struct nest_feed {
+	struct nest_store *parent; /* NULL: these are the home */
+	int64_t children;          /* of one instance of the parent */
+	/* By child, from 0: those with different numbers share nothing; NULL: all may. */
+	int64_t *apart;
+	int pass_count;
+	int pass[ARCH_LEVELS_MOST];      /* levels in between that only count what passes */
+	int64_t below[ARCH_LEVELS_MOST]; /* children below one instance of it */
+};
+
+enum {
+	WORD_SUM = 1,   /* holds a partial sum */
+	WORD_FRESH = 2, /* entered without one, and nothing was added since */
+};
+
+/* One dataspace kept at one level: a buffer in each instance. */
+struct nest_store {
+	int space, level, ranks;
+	bool written, home, links;
+	bool refetch;     /* no temporal reuse: everything leaves and enters anew */
+	bool reads_first; /* rmw_first_update */
+	int pace;         /* number of the loop; -1: one move, at the start */
+	int tile_pace;    /* the same with temporal reuse: the tile changes there */
+	bool *stays; /* by instance, with `refetch`: without work at a step that changes no tile */
+	bool moving; /* at this step */
+	struct nest_feed feed;
+	struct nest_box *held, *next; /* by instance: what it holds, and shall hold */
+	struct nest_words *entered;   /* links: what entered at the move step before */
+	/* A word's place in a buffer is the sum of (index - held.low) * stride over the ranks. */
+	int64_t room, stride[SHAPE_RANKS_MOST];
+	double **value, **spare_value;  /* by instance, words; NULL without data */
+	uint8_t **state, **spare_state; /* the same, of WORD_ bits; NULL if only read */
+};
+
+struct nest_run {
+	const struct hierarchy *hierarchy;
+	const struct shape *shape;
+	const struct mapping *mapping;
+	const struct nest_sim_options *options;
+	struct arena *arena;
+
+	int round_count; /* outermost first */
+	struct nest_round rounds[ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST];
+	int64_t index[ARCH_LEVELS_MOST * SHAPE_DIMENSIONS_MOST];
+	int64_t base[SHAPE_DIMENSIONS_MOST]; /* what they add to an index now */
+	int64_t step;
+
+	struct nest_site sites[ARCH_LEVELS_MOST + 1]; /* site_of */
+	/* By level, dataspace; NULL: not kept there, or only counted as it passes. */
+	struct nest_store *stores[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
+	struct nest_feed multiplier_feed[SHAPE_SPACES_MOST];
+
+	struct nest_counts counts;
+	uint64_t events;
+	bool overflow;
+	const char *wrong;            /* the first move that could not be done */
+	struct nest_clock *clock;     /* NULL without timing */
+	struct nest_array *array;     /* NULL: the machine has none */
+	struct nest_tensors *tensors; /* NULL without data */
+	uint64_t faults;              /* occasions for options->fault so far */
+};
+
+static inline struct nest_site *site_of(struct nest_run *run, int level)
+{
+	return &run->sites[level + 1];
+}
+
+/* The box between the projections of two points of the iteration space, both included. */
+void nest_run_project(const struct dataspace *space, int dimensions, const int64_t *low,
+	const int64_t *high, struct nest_box *out);
+
+/* Whether an instance has work at this step. */
+bool nest_run_works(struct nest_run *run, int level, int64_t instance);
+
+/* The tile of a store's instance at this step; empty without work. */
+void nest_run_tile(struct nest_run *run, const struct nest_store *store, int64_t instance,
+	struct nest_box *out);
+
+/* Counts a move of `words` words and charges the instance's ports with it. */
+void nest_run_count(struct nest_run *run, int level, int64_t instance, int space,
+	enum nest_action action, int64_t words);
+
+/* Adds a number to the sum at a place, or makes one of it; the update itself is counted by
+ * whoever asks. */
+void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t instance, int64_t place,
+	double value);
+
+/* Remembers the first move that could not be done. */
+void nest_run_wrong(struct nest_run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Whether it is now that the fault asked for shall happen, this being an occasion for it. */
+bool nest_run_fault(struct nest_run *run, enum nest_sim_fault fault);
+
+/* The first word of a set as "A[1, 2]", for sentences. */
+const char *nest_run_word(struct nest_run *run, int space, const struct nest_words *words);
+
+/* The place of a word in an instance's buffer, which holds it. */
+static inline int64_t nest_store_place(
+	const struct nest_store *store, const struct nest_box *held, const int64_t at[])
+{
+	int64_t place = 0;
+	for (int r = 0; r < store->ranks; r++)
+		place += (at[r] - held->low[r]) * store->stride[r];
+	return place;
+}
+
+#endif

@@ -1,0 +1,357 @@
+#include "sim/recurrence/systolic.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "sim/recurrence/systolic_visits.h"
+
+#include <string.h>
+
+enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 20000, SHIFTS_MOST = 2000000000 };
+
+struct run {
+	const struct recurrence *recurrence;
+	const struct projection *projection;
+	const struct recurrence_inputs *inputs;
+	struct visits visits;
+	struct systolic_result *result;
+	double *values;  /* by stream, then point */
+	uint8_t *states; /* the same: 0 not made, 1 being made, 2 made */
+	/* By stream: chains of all PEs, slot t mod length of each holds what was made at t. */
+	double *chains[RECURRENCE_STREAMS_MOST];
+	int64_t *makers[RECURRENCE_STREAMS_MOST]; /* the point that made it; -1 */
+	int64_t now;
+	int64_t *here;        /* by PE: the point that it computes now; -1 */
+	int64_t in_step;      /* inputs and outputs of this step */
+	const int64_t *point; /* whose value is being made */
+	int64_t pe;
+	bool has_lanes;
+	uint32_t copies;
+	int64_t *issued; /* by vector unit: steps until the last in which it had a point; 0: none */
+	int64_t steps;
+	int deep; /* calls that are open, of terms and of wires from one to the next */
+	struct arena *arena;
+};
+
+static bool fail(struct run *run, enum systolic_fault fault, int stream, const int64_t *point,
+	const int64_t *other)
+{
+	size_t size = sizeof *point * (size_t)run->recurrence->loop_count;
+	if (run->result->fault != SYSTOLIC_FINE)
+		return false;
+	run->result->fault = fault;
+	run->result->stream = stream;
+	if (point)
+		memcpy(run->result->point, point, size);
+	if (other)
+		memcpy(run->result->other, other, size);
+	return false;
+}
+
+/* How long the chain of each stream must be: the longest way in time to a reader. */
+static bool make_chains(struct run *run)
+{
+	const struct recurrence *recurrence = run->recurrence;
+	int64_t point[RECURRENCE_LOOPS_MOST], producer[RECURRENCE_LOOPS_MOST], made, used;
+	uint64_t open = 0; /* dependences that no point was seen to use */
+	for (int d = 0; d < recurrence->dependence_count; d++)
+		open |= UINT64_C(1) << d;
+	for (bool more = recurrence_first(recurrence, point); more && open;
+		more = recurrence_next(recurrence, point))
+		for (int d = 0; d < recurrence->dependence_count; d++) {
+			const struct dependence *dependence = &recurrence->dependences[d];
+			if (!(open >> d & 1) ||
+				!recurrence_producer(recurrence, dependence, point, producer))
+				continue;
+			open &= ~(UINT64_C(1) << d);
+			if (!visits_time(&run->visits, producer, &made) ||
+				!visits_time(&run->visits, point, &used))
+				return false;
+			if (used < made)
+				return fail(
+					run, SYSTOLIC_EARLY, dependence->stream, point, producer);
+			int64_t *length = &run->result->registers[dependence->stream];
+			*length = number_max(*length, used - made);
+		}
+	for (int s = 0; s < recurrence->stream_count; s++) {
+		int64_t cells, length = run->result->registers[s];
+		if (!number_mul(run->visits.pe_count, length, &cells) || cells > CELLS_MOST)
+			return false;
+		run->chains[s] = arena_array(run->arena, double, cells);
+		run->makers[s] = arena_array(run->arena, int64_t, cells);
+		memset(run->makers[s], -1, sizeof(int64_t) * (size_t)cells);
+	}
+	return true;
+}
+
+static double make_value(struct run *run, int stream, int64_t index, int64_t pe);
+
+static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
+{
+	struct systolic_result *result = run->result;
+	int64_t at = stream * result->points + index;
+	const int64_t *reader = run->point;
+	int64_t reader_pe = run->pe, maker[RECURRENCE_LOOPS_MOST];
+	visits_point(&run->visits, index, maker);
+	if (run->here[pe] != index) {
+		fail(run, SYSTOLIC_STALE, stream, reader, maker);
+		return 0;
+	}
+	if (run->states[at] == 1 || run->deep > WIRES_DEEP_MOST) {
+		fail(run, run->states[at] == 1 ? SYSTOLIC_CIRCLE : SYSTOLIC_LARGE, stream, maker,
+			NULL);
+		return 0;
+	}
+	result->wire_reads++;
+	if (run->states[at] == 2)
+		return run->values[at];
+	double value = make_value(run, stream, index, pe);
+	run->point = reader;
+	run->pe = reader_pe;
+	return value;
+}
+
+/* Whether a value may come from another lane; counts it. */
+static bool cross_lanes(struct run *run, int stream, int64_t pe, int64_t delay)
+{
+	struct systolic_result *result = run->result;
+	const struct projection *projection = run->projection;
+	int64_t from, to, unit = visits_unit(&run->visits, pe, &from);
+	bool same = unit == visits_unit(&run->visits, run->pe, &to);
+	result->link_moves += !same;
+	if (from == to)
+		return true;
+	if (delay) {
+		result->lane_shuffles++;
+		return projection->shuffles >> stream & 1;
+	}
+	result->lane_multicasts += same;
+	return (same && run->copies >> stream & 1) || projection->wires >> stream & 1;
+}
+
+static double read_value(void *user, int stream, const int64_t *place)
+{
+	struct run *run = user;
+	struct systolic_result *result = run->result;
+	if (run->recurrence->streams[stream].kind == STREAM_INPUT) {
+		result->input_reads++;
+		run->in_step++;
+		return run->inputs->read(run->inputs->user, stream, place);
+	}
+	int64_t pe = visits_pe(&run->visits, place), made;
+	if (pe < 0 || !recurrence_holds(run->recurrence, place) ||
+		!visits_time(&run->visits, place, &made)) {
+		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+		return 0;
+	}
+	int64_t index = recurrence_index(run->recurrence, place);
+	int64_t delay = run->now - made, length = result->registers[stream];
+	if (!run->has_lanes)
+		result->link_moves += pe != run->pe;
+	else if (!cross_lanes(run, stream, pe, delay))
+		fail(run, SYSTOLIC_LANES, stream, run->point, place);
+	if (delay == 0)
+		return read_wire(run, stream, index, pe);
+	if (delay < 0 || delay > length) {
+		fail(run, delay < 0 ? SYSTOLIC_EARLY : SYSTOLIC_STALE, stream, run->point, place);
+		return 0;
+	}
+	/* Slots of negative times count from the same zero. */
+	int64_t slot = pe * length + ((run->now - delay) % length + length) % length;
+	result->register_reads++;
+	if (run->makers[stream][slot] != index)
+		fail(run, SYSTOLIC_STALE, stream, run->point, place);
+	return run->chains[stream][slot];
+}
+
+static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
+{
+	int64_t point[RECURRENCE_LOOPS_MOST], at = stream * run->result->points + index;
+	struct term_values values = {point, run, read_value};
+	int deep = run->recurrence->streams[stream].body->height + 4;
+	visits_point(&run->visits, index, point);
+	run->point = point;
+	run->pe = pe;
+	run->states[at] = 1;
+	run->deep += deep;
+	run->values[at] = term_value(run->recurrence->streams[stream].body, &values);
+	run->deep -= deep;
+	run->states[at] = 2;
+	return run->values[at];
+}
+
+struct outputs array(struct recurrence_output);
+
+static void write_output(
+	struct run *run, int stream, const int64_t *point, int64_t pe, struct outputs *outputs)
+{
+	const struct stream *output = &run->recurrence->streams[stream];
+	struct term_values values = {point, run, read_value};
+	if (!recurrence_writes(output, point))
+		return;
+	struct recurrence_output *to = array_add(run->arena, outputs);
+	to->stream = stream;
+	for (int i = 0; i < output->rank; i++)
+		to->place[i] =
+			loop_sum_value(&output->place[i], run->recurrence->loop_count, point);
+	run->point = point;
+	run->pe = pe;
+	to->value = term_value(output->body, &values);
+	run->result->output_writes++;
+	run->in_step++;
+}
+
+static void count_issue(struct run *run, int64_t pe)
+{
+	int64_t lane;
+	if (!run->has_lanes)
+		return;
+	int64_t *last = &run->issued[visits_unit(&run->visits, pe, &lane)];
+	run->result->units += !*last;
+	run->result->issues += *last != run->steps;
+	*last = run->steps;
+}
+
+/* All points of one step: their values, then what goes out, then the shift. */
+static void take_step(
+	struct run *run, const struct visit *visits, size_t count, struct outputs *outputs)
+{
+	const struct recurrence *recurrence = run->recurrence;
+	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
+	run->now = visits[0].time;
+	run->in_step = 0;
+	run->steps++;
+	for (size_t i = 0; i < count; i++) {
+		if (i && visits[i].pe == visits[i - 1].pe) {
+			visits_point(&run->visits, visits[i].index, point);
+			visits_point(&run->visits, visits[i - 1].index, other);
+			fail(run, SYSTOLIC_CLASH, -1, point, other);
+		}
+		run->here[visits[i].pe] = visits[i].index;
+		count_issue(run, visits[i].pe);
+	}
+	for (size_t i = 0; i < count; i++)
+		for (int s = 0; s < recurrence->stream_count; s++) {
+			int64_t at = s * run->result->points + visits[i].index;
+			if (recurrence->streams[s].kind == STREAM_RECURRENT && !run->states[at])
+				make_value(run, s, visits[i].index, visits[i].pe);
+		}
+	for (size_t i = 0; i < count; i++) {
+		visits_point(&run->visits, visits[i].index, point);
+		for (int s = 0; s < recurrence->stream_count; s++)
+			if (recurrence->streams[s].kind == STREAM_OUTPUT)
+				write_output(run, s, point, visits[i].pe, outputs);
+	}
+	run->result->ports = number_max(run->result->ports, run->in_step);
+}
+
+/* What the step made enters the chains; idle PEs shift in nothing. */
+static void shift(struct run *run, int64_t time, const struct visit *visits, size_t count)
+{
+	for (int s = 0; s < run->recurrence->stream_count; s++) {
+		int64_t length = run->result->registers[s];
+		if (!length)
+			continue;
+		int64_t slot = (time % length + length) % length;
+		for (int64_t pe = 0; pe < run->visits.pe_count; pe++)
+			run->makers[s][pe * length + slot] = -1;
+		for (size_t i = 0; i < count; i++) {
+			int64_t at = visits[i].pe * length + slot;
+			run->chains[s][at] = run->values[s * run->result->points + visits[i].index];
+			run->makers[s][at] = visits[i].index;
+		}
+		/* A value is written into each register of its chain on its way. */
+		run->result->register_writes += (int64_t)count * length;
+	}
+}
+
+/* Chains that are shifted in all steps: of PEs, each for as many steps as some has registers. */
+static int64_t count_shifts(const struct run *run)
+{
+	int64_t longest = 0, chains = 0, shifts = 0;
+	for (int s = 0; s < run->recurrence->stream_count; s++) {
+		longest = number_max(longest, run->result->registers[s]);
+		chains += run->result->registers[s] ? run->visits.pe_count : 0;
+	}
+	for (size_t i = 1; i < run->visits.count && shifts <= SHIFTS_MOST; i++)
+		shifts += chains *
+			  number_min(longest, run->visits.at[i].time - run->visits.at[i - 1].time);
+	return shifts;
+}
+
+static void run_steps(struct run *run)
+{
+	struct systolic_result *result = run->result;
+	struct outputs outputs = {0};
+	int64_t next = run->visits.count ? run->visits.at[0].time : 0;
+	memset(run->here, -1, sizeof *run->here * (size_t)run->visits.pe_count);
+	for (size_t i = 0, end; i < run->visits.count && result->fault == SYSTOLIC_FINE; i = end) {
+		for (end = i; end < run->visits.count &&
+			      run->visits.at[end].time == run->visits.at[i].time;)
+			end++;
+		/* Steps without any point: after as many as the longest chain has registers all are
+		 * empty, and more change nothing. */
+		int64_t longest = 0;
+		for (int s = 0; s < run->recurrence->stream_count; s++)
+			longest = number_max(longest, result->registers[s]);
+		if (run->visits.at[i].time - next > longest)
+			next = run->visits.at[i].time - longest;
+		for (; next < run->visits.at[i].time; next++)
+			shift(run, next, NULL, 0);
+		take_step(run, run->visits.at + i, end - i, &outputs);
+		shift(run, next++, run->visits.at + i, end - i);
+		for (size_t k = i; k < end; k++)
+			run->here[run->visits.at[k].pe] = -1;
+	}
+	if (run->visits.count)
+		result->cycles =
+			run->visits.at[run->visits.count - 1].time - run->visits.at[0].time + 1;
+	result->outputs = outputs.at;
+	result->output_count = outputs.count;
+	if (result->fault == SYSTOLIC_FINE && !recurrence_sort_outputs(outputs.at, outputs.count))
+		fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
+}
+
+static int64_t count_pes(struct run *run)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < run->visits.count; i++)
+		count += !run->here[run->visits.at[i].pe]++;
+	return count;
+}
+
+struct systolic_result systolic_run(const struct recurrence *recurrence,
+	const struct projection *projection, const struct recurrence_inputs *inputs,
+	struct arena *arena)
+{
+	struct systolic_result result = {.stream = -1, .points = recurrence_box(recurrence)};
+	struct run run = {.recurrence = recurrence,
+		.projection = projection,
+		.inputs = inputs,
+		.visits = {.recurrence = recurrence, .projection = projection},
+		.result = &result,
+		.has_lanes = projection_has_lanes(projection),
+		.copies = recurrence_copies(recurrence),
+		.arena = arena};
+	int64_t all;
+	if (!number_mul(result.points, recurrence->stream_count, &all) ||
+		all > SEQUENTIAL_VALUES_MOST || !visits_measure(&run.visits)) {
+		result.fault = SYSTOLIC_LARGE;
+		return result;
+	}
+	run.values = arena_array(arena, double, all);
+	run.states = arena_array(arena, uint8_t, all);
+	run.here = arena_array(arena, int64_t, run.visits.pe_count);
+	run.issued = arena_array(arena, int64_t, run.has_lanes ? run.visits.pe_count : 0);
+	bool fits = visits_list(&run.visits, arena);
+	if (fits)
+		result.pes = count_pes(&run);
+	if (!fits || !make_chains(&run) || count_shifts(&run) > SHIFTS_MOST) {
+		fail(&run, SYSTOLIC_LARGE, -1, NULL, NULL);
+		return result;
+	}
+	run_steps(&run);
+	result.values = run.values;
+	result.points = (int64_t)run.visits.count;
+	return result;
+}

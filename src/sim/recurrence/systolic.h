@@ -1,0 +1,53 @@
+#ifndef SIM_SYSTOLIC_H
+#define SIM_SYSTOLIC_H
+
+#include "sim/recurrence/sequential.h"
+
+/*
+ * A recurrence on the array that a projection makes of it, cycle by cycle.  Every PE has a chain of
+ * shift registers for each recurrent stream, as long as its longest delay.  In a step each PE that
+ * has a point computes its values: it reads a value that was made d steps ago by register d of the
+ * PE that made it, and one of the same step by a wire.  Then all chains shift, those of idle PEs
+ * too.
+ *
+ * Registers remember which point made what they hold.  A value that is not the one asked for, a
+ * second point on a PE in one step, and a value that is needed to make itself are faults.
+ *
+ * Lanes are PEs that a vector unit makes work in lock step: all of them read before any writes, so
+ * that they have in common what is only handed on, but nothing that one of them computes in the step
+ * unless a wire adds it up; and what a register of a lane holds stays there unless it is shuffled.
+ */
+enum systolic_fault {
+	SYSTOLIC_FINE,
+	SYSTOLIC_CLASH,  /* two points on one PE in one step: `point`, `other` */
+	SYSTOLIC_STALE,  /* `stream` at `other` is not in the register where `point` looks for it */
+	SYSTOLIC_EARLY,  /* it would be read before it is made */
+	SYSTOLIC_CIRCLE, /* `stream` at `point` is needed to make itself within one step */
+	SYSTOLIC_LANES, /* `stream` at `other` is in another lane than `point`, and may not leave it */
+	SYSTOLIC_OUTPUT, /* an output gets two values at one place */
+	SYSTOLIC_LARGE,  /* too many points, PEs or registers to execute */
+};
+
+struct systolic_result {
+	enum systolic_fault fault;
+	int stream;
+	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
+	int64_t points, pes, cycles;                /* from the first point's step to the last's */
+	int64_t registers[RECURRENCE_STREAMS_MOST]; /* per PE: the length of the chain */
+	int64_t register_reads, register_writes;    /* values; shifts of live values are writes */
+	int64_t link_moves; /* values read from another PE's registers or wires; lanes are one PE */
+	int64_t wire_reads, input_reads, output_writes;
+	/* Vector units, the steps in which they have a point, summed up, and values that a lane has
+	 * from the same unit's step or by a shuffle; 0 without lanes. */
+	int64_t units, issues, lane_multicasts, lane_shuffles;
+	int64_t ports;        /* the most inputs read and outputs written in one step */
+	const double *values; /* as sequential_run */
+	size_t output_count;
+	const struct recurrence_output *outputs;
+};
+
+struct systolic_result systolic_run(const struct recurrence *recurrence,
+	const struct projection *projection, const struct recurrence_inputs *inputs,
+	struct arena *arena);
+
+#endif

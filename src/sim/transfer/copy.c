@@ -1,0 +1,442 @@
+#include "sim/transfer/copy.h"
+
+#include "base/arena.h"
+#include "base/wide.h"
+#include "sim/transfer/copy_signal.h"
+#include "sim/transfer/copy_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *const copy_fault_names[] = {"deadlock", "race", "unwritten", "twice", "missing",
+	"value", "bounds", "flag", "link", NULL};
+
+void copy_fault(struct copy_run *run, enum copy_fault_kind kind, size_t stream, size_t instruction,
+	const char *format, ...)
+{
+	struct copy_result *result = &run->result;
+	char sentence[256];
+	for (int f = 0; f < result->fault_count; f++)
+		if (result->faults[f].kind == kind && result->faults[f].stream == stream &&
+			result->faults[f].instruction == instruction && kind != COPY_MISSING &&
+			kind != COPY_VALUE)
+			return;
+	if (result->fault_count == COPY_FAULTS_MOST)
+		return;
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof sentence, format, arguments);
+	va_end(arguments);
+	const struct copy_stream *at = &run->program->streams[stream];
+	bool nowhere = kind == COPY_MISSING || kind == COPY_VALUE;
+	const char *text =
+		nowhere ? arena_text(run->arena, sentence)
+			: arena_format(run->arena, "rank %d, queue %s, instruction %zu: %s",
+				  at->rank, copy_queue_names[at->queue], instruction, sentence);
+	result->faults[result->fault_count++] =
+		(struct copy_fault){kind, stream, instruction, text};
+}
+
+int64_t copy_chunk_rows(const struct chunk *chunk)
+{
+	return chunk->count[0] * chunk->count[1] * chunk->count[2] * chunk->count[3];
+}
+
+int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk *chunk)
+{
+	return copy_chunk_rows(chunk) * chunk->count[4] * element_bytes(program->element);
+}
+
+/* A flag that was set and not yet waited for: when it can be seen. */
+struct sight {
+	int64_t from;
+	struct sight *next;
+};
+
+struct flag {
+	struct sight *first, *last;
+	size_t setter, at; /* of the last set */
+};
+
+struct machine {
+	struct copy_run run;
+	size_t *next;  /* by stream: the instruction at its head */
+	int64_t *free; /* by stream: when that one may begin */
+	int64_t *link_free;
+	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
+	struct flag *flags;
+	struct sight *spare;
+	int **distances, **before; /* by rank, once asked for; the rank before each on its way, or
+				      -1: not yet */
+	struct copy_time **trace;
+};
+
+static int64_t bytes_time(int64_t bytes, struct ratio rate)
+{
+	if (!rate.num)
+		return 0;
+	wide work = (wide)bytes * rate.den;
+	return (int64_t)(work / rate.num) + (work % rate.num != 0);
+}
+
+static const int *distances_from(struct machine *machine, int rank)
+{
+	const struct topology *topology = machine->run.program->topology;
+	if (!machine->distances[rank]) {
+		machine->distances[rank] = arena_array(machine->run.arena, int, topology->ranks);
+		topology_distances(topology, rank, machine->distances[rank]);
+	}
+	return machine->distances[rank];
+}
+
+/* Links on the way; -1: there is none. */
+static int hops_between(struct machine *machine, int from, int to)
+{
+	if (from == to)
+		return 0;
+	if (topology_link(machine->run.program->topology, from, to) >= 0)
+		return 1;
+	return distances_from(machine, from)[to];
+}
+
+/* The rank before `to` on the way. */
+static int rank_before(struct machine *machine, int from, int to)
+{
+	const struct topology *topology = machine->run.program->topology;
+	if (topology_link(topology, from, to) >= 0)
+		return from;
+	if (!machine->before[from]) {
+		machine->before[from] = arena_array(machine->run.arena, int, topology->ranks);
+		for (int r = 0; r < topology->ranks; r++)
+			machine->before[from][r] = -1;
+	}
+	int *before = &machine->before[from][to];
+	if (*before < 0)
+		*before = topology_before(topology, distances_from(machine, from), to);
+	return *before;
+}
+
+/* What a transfer needs: how long, between which ranks. */
+struct need {
+	int from, to; /* ranks; equal: no link */
+	int64_t time;
+};
+
+/* False after a fault: no way leads there. */
+static bool find_need(struct machine *machine, size_t s, const struct copy_instruction *instruction,
+	struct need *need)
+{
+	const struct copy_program *program = machine->run.program;
+	const struct copy_ticks *ticks = &program->ticks;
+	int64_t bytes = copy_chunk_bytes(program, &program->chunks[instruction->chunk]);
+	bool load = instruction->kind == COPY_LOAD;
+	int own = program->streams[s].rank, other = own;
+	struct ratio rate = load ? ticks->in_rate : ticks->out_rate;
+	if (instruction->kind == COPY_COMBINE) {
+		*need = (struct need){
+			own, own, ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
+		return true;
+	}
+	other = program->buffers[instruction->buffer].rank;
+	need->from = load ? other : own;
+	need->to = load ? own : other;
+	need->time = load ? ticks->in_latency : ticks->out_latency;
+	if (other != own) {
+		int hops = hops_between(machine, need->from, need->to);
+		if (hops < 0) {
+			copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
+				"no way leads from rank %d to rank %d", need->from, need->to);
+			return false;
+		}
+		need->time += hops * ticks->link_latency;
+		if (ticks->link_rate.num)
+			rate = ticks->link_rate;
+		machine->run.result.link_bytes += bytes * hops;
+	}
+	need->time += bytes_time(bytes, rate);
+	return true;
+}
+
+/* The links of the way, one by one from its end; -1 after the last. */
+static int last_link(struct machine *machine, int from, int *to)
+{
+	if (*to == from || hops_between(machine, from, *to) < 0)
+		return -1;
+	int before = rank_before(machine, from, *to);
+	int link = topology_link(machine->run.program->topology, before, *to);
+	*to = before;
+	return link;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* When links and ports of a transfer are free. */
+static int64_t ways_free(struct machine *machine, int from, int to)
+{
+	int64_t at = 0;
+	int rank = to, link;
+	if (from == to)
+		return 0;
+	while ((link = last_link(machine, from, &rank)) >= 0)
+		at = later(at, machine->link_free[link]);
+	if (machine->sends)
+		at = later(at, later(machine->sends[from], machine->receives[to]));
+	return at;
+}
+
+static void take_ways(struct machine *machine, const struct need *need, int64_t end)
+{
+	int rank = need->to, link;
+	if (need->from == need->to)
+		return;
+	while ((link = last_link(machine, need->from, &rank)) >= 0)
+		machine->link_free[link] = end;
+	if (machine->sends)
+		machine->sends[need->from] = machine->receives[need->to] = end;
+}
+
+/* When the head of a stream can begin; -1: not until something else has happened. */
+static int64_t begins(struct machine *machine, size_t s)
+{
+	const struct copy_program *program = machine->run.program;
+	const struct copy_stream *stream = &program->streams[s];
+	const struct copy_instruction *head = &stream->instructions[machine->next[s]];
+	if (head->kind == COPY_WAIT) {
+		const struct sight *sight = machine->flags[head->flag].first;
+		return sight ? later(machine->free[s], sight->from) : -1;
+	}
+	if (head->kind == COPY_AWAIT)
+		return copy_signals_passes(machine->run.signals, head->flag, machine->free[s]);
+	if (head->kind != COPY_LOAD && head->kind != COPY_STORE)
+		return machine->free[s];
+	int other = program->buffers[head->buffer].rank;
+	bool load = head->kind == COPY_LOAD;
+	return later(machine->free[s],
+		ways_free(machine, load ? other : stream->rank, load ? stream->rank : other));
+}
+
+static void set_flag(struct machine *machine, size_t s, int number, int64_t at)
+{
+	struct flag *flag = &machine->flags[number];
+	struct sight *sight = machine->spare;
+	if (sight)
+		machine->spare = sight->next;
+	else
+		sight = arena_new(machine->run.arena, struct sight);
+	*sight = (struct sight){at + machine->run.program->ticks.sync, NULL};
+	if (flag->first)
+		flag->last->next = sight;
+	else
+		flag->first = sight;
+	flag->last = sight;
+	flag->setter = s;
+	flag->at = machine->next[s];
+	machine->run.result.flags++;
+	if (machine->run.order)
+		copy_order_set(machine->run.order, s, number);
+}
+
+static void wait_flag(struct machine *machine, size_t s, int number)
+{
+	struct flag *flag = &machine->flags[number];
+	struct sight *sight = flag->first;
+	flag->first = sight->next;
+	sight->next = machine->spare;
+	machine->spare = sight;
+	if (machine->run.order)
+		copy_order_wait(machine->run.order, s, number);
+}
+
+/* A signal takes no port, and no link from others. */
+static void notify(struct machine *machine, size_t s, int signal, int64_t start)
+{
+	const struct copy_program *program = machine->run.program;
+	int from = program->streams[s].rank, to = program->signals[signal];
+	int hops = hops_between(machine, from, to);
+	if (hops < 0) {
+		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
+			"no way leads from rank %d to rank %d", from, to);
+		return;
+	}
+	machine->free[s] = start + program->ticks.out_latency + hops * program->ticks.link_latency;
+	copy_signals_notify(machine->run.signals, signal, machine->free[s]);
+	if (machine->run.order)
+		copy_order_notify(machine->run.order, s, signal);
+}
+
+/* That another notice more would have been too many is a matter of time, too. */
+static void await(struct machine *machine, size_t s, int signal)
+{
+	struct copy_run *run = &machine->run;
+	if (handshake_least(run->program->handshake, copy_signals_all(run->signals, signal)) < 0)
+		copy_fault(run, COPY_DEADLOCK, s, machine->next[s],
+			"may miss the value of signal %d that it waits for", signal);
+	else if (run->order)
+		copy_order_await(run->order, s, signal);
+}
+
+static void transfer(struct machine *machine, size_t s, const struct copy_instruction *instruction,
+	int64_t start)
+{
+	const struct copy_program *program = machine->run.program;
+	struct copy_result *result = &machine->run.result;
+	int64_t bytes = copy_chunk_bytes(program, &program->chunks[instruction->chunk]);
+	struct need need;
+	if (instruction->kind == COPY_LOAD) {
+		result->loads++;
+		result->bytes_loaded += bytes;
+	} else if (instruction->kind == COPY_STORE) {
+		result->stores++;
+		result->bytes_stored += bytes;
+	} else {
+		result->combines++;
+	}
+	if (!find_need(machine, s, instruction, &need))
+		return;
+	machine->free[s] = start + need.time;
+	take_ways(machine, &need, start + need.time);
+	if (machine->run.memory)
+		copy_memory_run(&machine->run, s, machine->next[s], instruction);
+}
+
+static void run_head(struct machine *machine, size_t s, int64_t start)
+{
+	const struct copy_instruction *head =
+		&machine->run.program->streams[s].instructions[machine->next[s]];
+	machine->free[s] = start;
+	if (machine->run.order)
+		copy_order_step(machine->run.order, s);
+	switch (head->kind) {
+	case COPY_SET:
+		set_flag(machine, s, head->flag, start);
+		break;
+	case COPY_WAIT:
+		wait_flag(machine, s, head->flag);
+		break;
+	case COPY_NOTIFY:
+		notify(machine, s, head->flag, start);
+		break;
+	case COPY_AWAIT:
+		await(machine, s, head->flag);
+		break;
+	case COPY_LOAD:
+	case COPY_STORE:
+	case COPY_COMBINE:
+		transfer(machine, s, head, start);
+		break;
+	}
+	if (machine->trace)
+		machine->trace[s][machine->next[s]] = (struct copy_time){start, machine->free[s]};
+	machine->run.result.ticks = later(machine->run.result.ticks, machine->free[s]);
+	machine->run.result.instructions++;
+	machine->next[s]++;
+}
+
+/* The stream whose head begins first, of several the first; false when none can. */
+static bool choose(struct machine *machine, size_t *stream, int64_t *start)
+{
+	const struct copy_program *program = machine->run.program;
+	bool found = false;
+	for (size_t s = 0; s < program->stream_count; s++) {
+		if (machine->next[s] == program->streams[s].count)
+			continue;
+		int64_t at = begins(machine, s);
+		if (at < 0 || (found && at >= *start))
+			continue;
+		found = true;
+		*stream = s;
+		*start = at;
+	}
+	return found;
+}
+
+static bool all_ran(struct machine *machine)
+{
+	const struct copy_program *program = machine->run.program;
+	bool all = true;
+	for (size_t s = 0; s < program->stream_count; s++) {
+		const struct copy_stream *stream = &program->streams[s];
+		if (machine->next[s] == stream->count)
+			continue;
+		all = false;
+		copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
+			stream->instructions[machine->next[s]].kind == COPY_AWAIT
+				? "waits for a value of signal %d that it will not have"
+				: "waits for flag %d, which nobody will set",
+			stream->instructions[machine->next[s]].flag);
+	}
+	return all;
+}
+
+static struct machine open_machine(
+	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
+{
+	const struct topology *topology = program->topology;
+	struct machine machine = {
+		.run = {.program = program, .options = options, .arena = arena},
+		.next = arena_array(arena, size_t, program->stream_count),
+		.free = arena_array(arena, int64_t, program->stream_count),
+		.link_free = arena_array(arena, int64_t, topology->link_count),
+		.flags = arena_array(arena, struct flag, program->flag_count),
+		.distances = arena_array(arena, int *, topology->ranks),
+		.before = arena_array(arena, int *, topology->ranks),
+	};
+	if (topology->ports == PORTS_ONE) {
+		machine.sends = arena_array(arena, int64_t, topology->ranks);
+		machine.receives = arena_array(arena, int64_t, topology->ranks);
+	}
+	if (options->trace) {
+		machine.trace = arena_array(arena, struct copy_time *, program->stream_count);
+		for (size_t s = 0; s < program->stream_count; s++) {
+			size_t count = program->streams[s].count;
+			machine.trace[s] = arena_array(arena, struct copy_time, count);
+			for (size_t i = 0; i < count; i++)
+				machine.trace[s][i].end = -1;
+		}
+	}
+	return machine;
+}
+
+/* Of the rank with the most. */
+static int64_t staging_bytes(const struct copy_program *program, struct arena *arena)
+{
+	int64_t *sums = arena_array(arena, int64_t, program->topology->ranks), most = 0;
+	for (int t = 0; t < program->tile_count; t++) {
+		int64_t *sum = &sums[program->tiles[t].rank];
+		*sum += program->tiles[t].size;
+		most = number_max(most, *sum);
+	}
+	return most;
+}
+
+struct copy_result copy_run(
+	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
+{
+	struct machine machine = open_machine(program, options, arena);
+	struct copy_run *run = &machine.run;
+	int64_t start = 0;
+	size_t s = 0;
+	run->signals = copy_signals_open(program, arena);
+	if (options->data && (run->memory = copy_memory_open(run)))
+		run->order = copy_order_open(run);
+	run->result.data = run->memory != NULL;
+	while (choose(&machine, &s, &start)) {
+		if (options->most && run->result.instructions == options->most)
+			return run->result;
+		run_head(&machine, s, start);
+	}
+	run->result.finished = all_ran(&machine);
+	for (int f = 0; f < program->flag_count; f++)
+		if (machine.flags[f].first)
+			copy_fault(run, COPY_FLAG, machine.flags[f].setter, machine.flags[f].at,
+				"flag %d is set and never waited for", f);
+	run->result.staging_bytes = staging_bytes(program, arena);
+	run->result.cycles = number_ceil_div(run->result.ticks, program->ticks.per_cycle);
+	run->result.trace = machine.trace;
+	if (run->memory)
+		copy_memory_end(run);
+	return run->result;
+}

@@ -1,0 +1,399 @@
+#include "base/arena.h"
+#include "base/random.h"
+#include "sim/transfer/copy_combine.h"
+#include "sim/transfer/copy_expected.h"
+#include "sim/transfer/copy_state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * A scratchpad is looked at in units: rows of tiles are whole numbers of them.  Each remembers
+ * who wrote it last, and who read it since, of each queue of its rank.
+ */
+enum { UNIT_BYTES = 32 };
+
+struct unit {
+	struct copy_touch written, read[QUEUE_COUNT];
+};
+
+struct pad {
+	int64_t bytes;
+	uint8_t *at;
+	bool *filled; /* by byte */
+	struct unit *units;
+};
+
+/* The elements of a buffer, at their places. */
+struct place {
+	int64_t elements; /* up to the last of the shape */
+	uint8_t *at;
+	bool *filled;
+	struct copy_touch *written;
+	/* where stores add to what it held at first: that, and who read it last */
+	uint8_t *given;
+	struct copy_touch *read;
+};
+
+struct copy_memory {
+	int element;
+	struct pad *pads;     /* by rank */
+	struct place *places; /* by buffer */
+};
+
+static int64_t reach(const struct copy_buffer *buffer)
+{
+	int64_t last = 0, step;
+	for (int d = 0; d < BROADCAST_RANK; d++) {
+		if (!buffer->shape[d])
+			return 0;
+		if (!number_mul(buffer->shape[d] - 1, buffer->stride[d], &step) ||
+			!number_add(last, step, &last))
+			return INT64_MAX;
+	}
+	return last + 1;
+}
+
+/* Coordinates of the row-major i-th element of a box. */
+static void unravel(const int64_t count[BROADCAST_RANK], int64_t i, int64_t at[BROADCAST_RANK])
+{
+	for (int d = BROADCAST_RANK - 1; d >= 0; d--) {
+		at[d] = i % count[d];
+		i /= count[d];
+	}
+}
+
+static int64_t place_of(const struct copy_buffer *buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = 0;
+	for (int d = 0; d < BROADCAST_RANK; d++)
+		place += at[d] * buffer->stride[d];
+	return place;
+}
+
+static int64_t elements_of(const struct copy_buffer *buffer)
+{
+	int64_t elements = 0;
+	broadcast_elements(buffer->shape, &elements);
+	return elements;
+}
+
+static bool fits(const struct copy_run *run)
+{
+	int64_t most = run->options->bytes_most ? run->options->bytes_most : (int64_t)1 << 30;
+	int64_t total = 0;
+	int64_t each =
+		element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct copy_touch);
+	for (int b = 0; b < run->program->buffer_count; b++) {
+		int64_t bytes;
+		if (!number_mul(reach(&run->program->buffers[b]), each, &bytes) ||
+			!number_add(total, bytes, &total))
+			return false;
+	}
+	/* a byte of a scratchpad takes less than four */
+	for (int t = 0; t < run->program->tile_count; t++) {
+		const struct copy_tile *tile = &run->program->tiles[t];
+		if (tile->offset > most / 4 || tile->size > most / 4 ||
+			!number_add(total, 4 * (tile->offset + tile->size), &total))
+			return false;
+	}
+	return total <= most;
+}
+
+static void fill(struct copy_run *run, int b, struct place *place)
+{
+	const struct copy_buffer *buffer = &run->program->buffers[b];
+	struct random random = random_open(run->options->seed, (uint64_t)b);
+	int bytes = run->memory->element;
+	int64_t count = elements_of(buffer), at[BROADCAST_RANK];
+	const struct broadcast *broadcast = run->program->broadcast;
+	bool reduces = broadcast && (broadcast->operation == OPERATION_REDUCE || broadcast->adds);
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t value = random_next(&random);
+		unravel(buffer->shape, i, at);
+		int64_t element = place_of(buffer, at);
+		if (reduces)
+			copy_draw(run->program->element, value, &place->at[element * bytes]);
+		else
+			memcpy(&place->at[element * bytes], &value, (size_t)bytes);
+		place->filled[element] = true;
+	}
+}
+
+struct copy_memory *copy_memory_open(struct copy_run *run)
+{
+	const struct copy_program *program = run->program;
+	struct arena *arena = run->arena;
+	if (!fits(run))
+		return NULL;
+	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
+	memory->element = element_bytes(program->element);
+	memory->pads = arena_array(arena, struct pad, program->topology->ranks);
+	memory->places = arena_array(arena, struct place, program->buffer_count);
+	for (int t = 0; t < program->tile_count; t++) {
+		const struct copy_tile *tile = &program->tiles[t];
+		struct pad *pad = &memory->pads[tile->rank];
+		pad->bytes = number_max(pad->bytes, tile->offset + tile->size);
+	}
+	for (int r = 0; r < program->topology->ranks; r++) {
+		struct pad *pad = &memory->pads[r];
+		pad->at = arena_alloc(arena, (size_t)pad->bytes);
+		pad->filled = arena_array(arena, bool, pad->bytes);
+		pad->units = arena_array(arena, struct unit, pad->bytes / UNIT_BYTES + 1);
+	}
+	for (int b = 0; b < program->buffer_count; b++) {
+		struct place *place = &memory->places[b];
+		place->elements = reach(&program->buffers[b]);
+		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
+		place->filled = arena_array(arena, bool, place->elements);
+		place->written = arena_array(arena, struct copy_touch, place->elements);
+		if (!program->buffers[b].written || program->buffers[b].adds)
+			fill(run, b, place);
+		if (program->buffers[b].adds) {
+			place->given = arena_copy(
+				arena, place->at, (size_t)(place->elements * memory->element));
+			place->read = arena_array(arena, struct copy_touch, place->elements);
+		}
+	}
+	return memory;
+}
+
+/* The instruction at hand. */
+struct step {
+	struct copy_run *run;
+	size_t stream, i;
+	enum copy_queue queue;
+	struct copy_touch now;
+	const struct copy_instruction *instruction;
+	const struct chunk *chunk;
+	const struct copy_buffer *buffer;
+	struct place *place;
+};
+
+#define FAULT(step, kind, ...) copy_fault((step)->run, kind, (step)->stream, (step)->i, __VA_ARGS__)
+
+static bool before(const struct step *step, struct copy_touch touch)
+{
+	return copy_order_before(step->run->order, touch, step->stream);
+}
+
+static void touch_units(struct step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
+{
+	for (int64_t u = from / UNIT_BYTES; u <= (from + bytes - 1) / UNIT_BYTES; u++) {
+		struct unit *unit = &pad->units[u];
+		bool ordered = before(step, unit->written);
+		for (int q = 0; write && q < QUEUE_COUNT; q++)
+			ordered &= before(step, unit->read[q]);
+		if (!ordered)
+			FAULT(step, COPY_RACE,
+				"%s byte %" PRId64 " of the scratchpad, unordered with %s",
+				write ? "writes" : "reads", u * UNIT_BYTES,
+				before(step, unit->written) ? "a read" : "a write");
+		if (write)
+			unit->written = step->now;
+		else
+			unit->read[step->queue] = step->now;
+	}
+}
+
+/* Bytes of a row of a tile; NULL after a fault. */
+static uint8_t *find_row(
+	struct step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
+{
+	const struct copy_tile *t = &step->run->program->tiles[tile];
+	struct pad *pad = &step->run->memory->pads[t->rank];
+	if (bytes > t->pitch || (row + 1) * t->pitch > t->size) {
+		FAULT(step, COPY_BOUNDS, "row %" PRId64 " of %" PRId64 " bytes leaves tile %d", row,
+			bytes, tile);
+		return NULL;
+	}
+	int64_t from = t->offset + row * t->pitch;
+	touch_units(step, pad, from, bytes, write);
+	*filled = &pad->filled[from];
+	return &pad->at[from];
+}
+
+static void load_element(struct step *step, int64_t element, uint8_t *to, bool *filled)
+{
+	int bytes = step->run->memory->element;
+	if (!step->place->filled[element])
+		FAULT(step, COPY_UNWRITTEN, "loads element %" PRId64 " of %s on rank %d", element,
+			step->buffer->name, step->buffer->rank);
+	if (!before(step, step->place->written[element]))
+		FAULT(step, COPY_RACE,
+			"loads element %" PRId64 " of %s on rank %d, unordered with its write",
+			element, step->buffer->name, step->buffer->rank);
+	if (step->place->read)
+		step->place->read[element] = step->now;
+	memcpy(to, &step->place->at[element * bytes], (size_t)bytes);
+	memset(filled, true, (size_t)bytes);
+}
+
+static void store_element(struct step *step, int64_t element, const uint8_t *from, bool *filled)
+{
+	int bytes = step->run->memory->element;
+	if (!filled[0])
+		FAULT(step, COPY_UNWRITTEN, "stores bytes that nobody loaded");
+	if (step->place->written[element].at)
+		FAULT(step, COPY_TWICE, "writes element %" PRId64 " of %s on rank %d again",
+			element, step->buffer->name, step->buffer->rank);
+	if (step->place->read && !before(step, step->place->read[element]))
+		FAULT(step, COPY_RACE,
+			"writes element %" PRId64 " of %s on rank %d, unordered with a read",
+			element, step->buffer->name, step->buffer->rank);
+	if (step->buffer->adds)
+		copy_combine(step->run->program->element, REDUCTION_SUM,
+			&step->place->at[element * bytes], from, 1);
+	else
+		memcpy(&step->place->at[element * bytes], from, (size_t)bytes);
+	step->place->filled[element] = true;
+	step->place->written[element] = step->now;
+}
+
+static bool inside(const struct step *step)
+{
+	for (int d = 0; d < BROADCAST_RANK; d++) {
+		int64_t at = step->chunk->at[d] + (d == 3 ? step->instruction->shift : 0);
+		if (at < 0 || at + step->chunk->count[d] > step->buffer->shape[d])
+			return false;
+	}
+	return true;
+}
+
+static void move(struct step *step)
+{
+	const struct chunk *chunk = step->chunk;
+	int element = step->run->memory->element;
+	int64_t rows = copy_chunk_rows(chunk), at[BROADCAST_RANK];
+	bool load = step->instruction->kind == COPY_LOAD, *filled;
+	if (!inside(step)) {
+		FAULT(step, COPY_BOUNDS, "the chunk leaves %s on rank %d", step->buffer->name,
+			step->buffer->rank);
+		return;
+	}
+	for (int64_t row = 0; row < rows; row++) {
+		uint8_t *bytes = find_row(step, step->instruction->tile, row,
+			chunk->count[4] * element, load, &filled);
+		if (!bytes)
+			return;
+		unravel(chunk->count, row * chunk->count[4], at);
+		for (int d = 0; d < BROADCAST_RANK; d++)
+			at[d] += chunk->at[d];
+		at[3] += step->instruction->shift;
+		int64_t place = place_of(step->buffer, at);
+		for (int64_t c = 0; c < chunk->count[4]; c++, place += step->buffer->stride[4]) {
+			if (load)
+				load_element(
+					step, place, &bytes[c * element], &filled[c * element]);
+			else
+				store_element(
+					step, place, &bytes[c * element], &filled[c * element]);
+		}
+	}
+}
+
+/* Row by row: both tiles must be full, and nobody else may touch the first. */
+static void combine(struct step *step)
+{
+	int element = step->run->memory->element;
+	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
+	bool *into_filled, *with_filled;
+	for (int64_t row = 0; row < rows; row++) {
+		uint8_t *into = find_row(
+			step, step->instruction->tile, row, width * element, true, &into_filled);
+		uint8_t *with = find_row(
+			step, step->instruction->other, row, width * element, false, &with_filled);
+		if (!into || !with)
+			return;
+		for (int64_t at = 0; at < width * element; at += element)
+			if (!into_filled[at] || !with_filled[at])
+				FAULT(step, COPY_UNWRITTEN, "combines bytes that nobody loaded");
+		copy_combine(step->run->program->element, step->run->program->reduction, into, with,
+			width);
+	}
+}
+
+void copy_memory_run(
+	struct copy_run *run, size_t stream, size_t i, const struct copy_instruction *instruction)
+{
+	struct step step = {
+		.run = run,
+		.stream = stream,
+		.i = i,
+		.queue = run->program->streams[stream].queue,
+		.now = copy_order_now(run->order, stream),
+		.instruction = instruction,
+		.chunk = &run->program->chunks[instruction->chunk],
+		.buffer = &run->program->buffers[instruction->buffer],
+		.place = &run->memory->places[instruction->buffer],
+	};
+	if (instruction->kind == COPY_COMBINE)
+		combine(&step);
+	else
+		move(&step);
+}
+
+const uint8_t *copy_memory_at(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = place_of(&run->program->buffers[buffer], at);
+	return &run->memory->places[buffer].at[place * run->memory->element];
+}
+
+const uint8_t *copy_memory_given(
+	const struct copy_run *run, int buffer, const int64_t at[BROADCAST_RANK])
+{
+	int64_t place = place_of(&run->program->buffers[buffer], at);
+	return &run->memory->places[buffer].given[place * run->memory->element];
+}
+
+/* What belongs into a buffer: the expectation, what the operation says, or the first buffer with
+ * values. */
+static void find_expected(const struct copy_run *run, int b, int64_t i,
+	const int64_t at[BROADCAST_RANK], uint8_t *out)
+{
+	const struct copy_program *program = run->program;
+	size_t bytes = (size_t)run->memory->element;
+	int first = 0;
+	if (run->options->expected) {
+		memcpy(out, &run->options->expected[b][(size_t)i * bytes], bytes);
+	} else if (program->broadcast) {
+		copy_expected(run, b, at, out);
+	} else {
+		while (program->buffers[first].written)
+			first++;
+		memcpy(out, copy_memory_at(run, first, at), bytes);
+	}
+}
+
+static void check_buffer(struct copy_run *run, int b)
+{
+	const struct copy_buffer *buffer = &run->program->buffers[b];
+	const struct place *place = &run->memory->places[b];
+	int bytes = run->memory->element;
+	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
+	uint8_t expected[8];
+	for (int64_t i = 0; i < count; i++) {
+		unravel(buffer->shape, i, at);
+		int64_t element = place_of(buffer, at);
+		find_expected(run, b, i, at, expected);
+		bool came = place->written[element].at;
+		missing += !came;
+		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;
+	}
+	if (missing)
+		copy_fault(run, COPY_MISSING, 0, 0,
+			"%" PRId64 " of %" PRId64 " elements of %s never came to rank %d", missing,
+			count, buffer->name, buffer->rank);
+	if (wrong)
+		copy_fault(run, COPY_VALUE, 0, 0,
+			"%" PRId64 " of %" PRId64 " elements of %s on rank %d are wrong", wrong,
+			count, buffer->name, buffer->rank);
+}
+
+void copy_memory_end(struct copy_run *run)
+{
+	for (int b = 0; b < run->program->buffer_count; b++)
+		if (run->program->buffers[b].written)
+			check_buffer(run, b);
+}

@@ -1,0 +1,31 @@
+#ifndef SIM_SCHEDULE_H
+#define SIM_SCHEDULE_H
+
+#include "model/transfer/schedule.h"
+
+/*
+ * Executes a schedule round by round: bytes go from rank to rank over links that are there and
+ * free, from ranks that have them to ranks that do not; at the end each rank has the root's, or of
+ * a scatter its own chunk, and the root has those of a gather.  In a reduction elements, as whole
+ * numbers of their width, are added to what is there; at the end the root has the sums of all.
+ * What a rank sends goes through two staging tiles: the next load runs beside a send.  Without
+ * `data` no bytes move, but every chunk is followed all the same.
+ */
+struct send_time {
+	int64_t start, end; /* ticks */
+};
+
+struct schedule_result {
+	const char *fault; /* the first thing that is wrong, in a sentence; NULL */
+	int rounds;
+	int64_t ticks, cycles, link_bytes;
+	int64_t buffer_bytes; /* of the rank with the most */
+	uint64_t messages;
+	const struct send_time *times; /* by message, of those before a fault */
+};
+
+struct schedule_result schedule_run(const struct send_schedule *schedule,
+	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
+	bool data, uint64_t seed, struct arena *arena);
+
+#endif
