@@ -170,7 +170,7 @@ static void execute(
 		fail_msg("%s: %s", where, executed.why);
 	bool exact = small;
 	for (size_t o = 0; o < workload->op_count; o++)
-		exact &= computes_exactly(workload->ops[o].function);
+		exact &= computes_exactly(workload->ops[o].primitive);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		if (!executed.result.outputs[t])
 			continue;
