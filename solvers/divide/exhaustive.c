@@ -109,5 +109,7 @@ const struct solver divide_exhaustive_solver = {
 	.stage = STAGE_DIVIDE,
 	.name = "exhaustive",
 	.summary = "every legal division of one op",
+	.purposes = FOR_OPS,
+	.sharing = SHARING_ENUMERATION,
 	.run = run_exhaustive,
 };

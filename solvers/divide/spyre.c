@@ -157,5 +157,6 @@ const struct solver divide_spyre_solver = {
 	.stage = STAGE_DIVIDE,
 	.name = "spyre",
 	.summary = "the published passes: least division for the span, then all cores",
+	.purposes = FOR_GRAPHS,
 	.run = run_spyre,
 };

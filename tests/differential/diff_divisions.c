@@ -2,6 +2,8 @@
 #include "base/fatal.h"
 #include "base/random.h"
 #include "model/graph/iteration.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/sample.h"

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "search/drive/solver.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
 #include "tests/support/draws.h"
@@ -196,10 +197,10 @@ static void run_case(const char *head, const char *tail, enum dtype dtype,
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
-		.place = places[tally->run % 3]};
+		.place = solver_find(STAGE_PLACE, places[tally->run % 3])};
 	recipe.planning.eligible.all = true;
 	struct recipe_result made = recipe_plan(&recipe, arena);
-	const char *where = arena_format(arena, "%s%d cores, %s", yaml, cores, recipe.place);
+	const char *where = arena_format(arena, "%s%d cores, %s", yaml, cores, recipe.place->name);
 	if (!made.plan)
 		fail_msg("%s: %s", where, made.why);
 	execute(made.plan, tally->seed, false, where, arena);

@@ -1,4 +1,6 @@
 #include "base/arena.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "report/graph/score_json.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -79,7 +80,7 @@ static struct outcome run_softmax(kernel_function kernel, const char **text, con
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
-		.place = "greedy"};
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	assert_non_null(made.plan);
 	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);

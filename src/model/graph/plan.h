@@ -1,11 +1,11 @@
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
 
+#include "model/graph/op_mapping.h"
 #include "model/graph/staging.h"
 #include "model/graph/view.h"
 #include "model/graph/workload.h"
 #include "model/machine/arch.h"
-#include "model/machine/mapping.h"
 #include "model/machine/proof.h"
 
 /*

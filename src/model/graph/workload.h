@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "model/machine/layout.h"
+#include "model/machine/limits.h"
 #include "model/machine/primitive.h"
 
 #include <stdbool.h>
@@ -17,11 +18,6 @@
  * passes that change a graph (clones) make a new one.
  */
 struct arena;
-
-enum {
-	OP_LOOPS_MOST = 16,
-	OP_READS_MOST = 7, /* with the output: 8 dataspaces */
-};
 
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
 

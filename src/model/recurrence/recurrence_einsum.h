@@ -1,6 +1,7 @@
 #ifndef MODEL_RECURRENCE_EINSUM_H
 #define MODEL_RECURRENCE_EINSUM_H
 
+#include "model/graph/workload.h"
 #include "model/nest/shape.h"
 #include "model/recurrence/recurrence.h"
 

@@ -61,8 +61,7 @@ static void vary(const struct task *task, struct slot *slot)
 		.planning = &task->recipe.planning,
 		.op = task->op,
 	};
-	struct answer answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
-		task->recipe.seed, slot->scratch);
+	struct answer answer = solve(task->varies, &problem, 0, task->recipe.seed, slot->scratch);
 	slot->effort.evaluated += answer.ticks;
 	struct mapping *mappings = arena_copy(
 		slot->scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
@@ -194,7 +193,6 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	const struct graph *graph = self;
 	const struct trial *trial = (const struct trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
-	kept->recipe.division = DIVISION_GIVEN;
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;

@@ -1,7 +1,7 @@
 #include "search/graph/lx_buffers.h"
 
 #include "base/arena.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/lx_views.h"
 

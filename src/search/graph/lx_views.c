@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 #include <string.h>
 

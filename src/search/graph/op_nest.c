@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "cost/nest/nest.h"
+#include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
 #include <string.h>

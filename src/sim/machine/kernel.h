@@ -1,7 +1,8 @@
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
-#include "model/graph/workload.h"
+#include "model/machine/dtype.h"
+#include "model/machine/primitive.h"
 
 #include <stdint.h>
 
