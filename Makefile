@@ -140,7 +140,7 @@ $(OUT)/cbc.stamp: FORCE
 $(OUT)/src/search/engine/milp_cbc.o: $(OUT)/cbc.stamp
 $(OUT)/src/search/engine/milp_cbc.o: FLAGS += $(CBC_FLAGS)
 $(OUT)/sources.stamp: FORCE
-	$(call stamp,$(LIBRARY_SOURCES))
+	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))
 $(OUT)/support.stamp: FORCE
 	$(call stamp,$(TEST_SUPPORT))
 
@@ -155,8 +155,12 @@ KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
+INPUT_KINDS := $(filter src/cli/kind_%,$(COMMAND_SOURCES))
+$(OUT)/input_kinds.c: $(OUT)/sources.stamp $(INPUT_KINDS) scripts/kind-table
+	@scripts/kind-table $(INPUT_KINDS) > $@
+
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
-$(TABLES): %.o: %.c $(OUT)/flags.stamp
+$(TABLES) $(OUT)/input_kinds.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -167,7 +171,7 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
+$(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # One program for each folder of tests; each test in it is a link to the program, under its name.
@@ -180,7 +184,8 @@ $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES)))
+INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES))) \
+	$(OUT)/input_kinds.o
 
 define test_program
 $(OUT)/tests/$(1).stamp: FORCE

@@ -209,7 +209,7 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 static void carry_out(struct ways *ways, struct broadcast_outcome *outcome, int64_t bytes,
 	struct arena *arena, struct execution *out)
 {
-	const struct exploration *wishes = ways->search->wishes;
+	const struct wishes *wishes = ways->search->wishes;
 	*out = (struct execution){0};
 	if (wishes->simulate_budget && steps_of(outcome) > wishes->simulate_budget)
 		return;
@@ -288,7 +288,7 @@ static const struct broadcast_outcome *price_given(
 
 struct explored broadcast_explore(const struct broadcast_search *search, struct arena *arena)
 {
-	const struct exploration *wishes = search->wishes;
+	const struct wishes *wishes = search->wishes;
 	struct ways ways = {.search = search, .arena = arena};
 	struct drive_request request = {
 		.kind = &broadcasts,

@@ -2,7 +2,7 @@
 #define SEARCH_BROADCAST_SEARCH_H
 
 #include "search/transfer/broadcast_outcome.h"
-#include "search/graph/explore.h"
+#include "search/drive/wishes.h"
 
 /*
  * Explores the ways to carry out one broadcast (drive.h):
@@ -14,7 +14,7 @@
  */
 struct broadcast_search {
 	const struct broadcast *broadcast; /* legal */
-	const struct exploration *wishes;  /* objectives, simulate, budgets, seed, who asks */
+	const struct wishes *wishes;
 	const char *algorithm;             /* this one alone; NULL: all, and as published */
 };
 
