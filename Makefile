@@ -45,8 +45,8 @@ LIBS += $(shell pkg-config --libs cbc)
 endif
 
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
-LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c)))
-HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h))
+LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
+HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
 TEST_FOLDERS := unit laws differential fuzz
 TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
 CASE_SOURCES := $(sort $(wildcard tests/reference/*.c))
@@ -111,7 +111,7 @@ accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 
 ## make format      rewrite all C files with clang-format
 format:
-	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch])
+	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch]) $(TOY_SOURCES)
 
 ## make clean       remove build/ and compile_commands.json
 clean:
@@ -151,6 +151,12 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
+# The program with a solver more in each stage, for tests/unit/test_toys.c.
+TOY_SOURCES := $(sort $(wildcard tests/toys/*/*.c))
+TOYS := $(OUT)/tests/lxplore_toys
+$(OUT)/toy_solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) scripts/solver-table
+	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) > $@
+
 KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
@@ -159,8 +165,12 @@ INPUT_KINDS := $(filter src/cli/kind_%,$(COMMAND_SOURCES))
 $(OUT)/input_kinds.c: $(OUT)/sources.stamp $(INPUT_KINDS) scripts/kind-table
 	@scripts/kind-table $(INPUT_KINDS) > $@
 
-TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
-$(TABLES) $(OUT)/input_kinds.o: %.o: %.c $(OUT)/flags.stamp
+PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
+$(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
+
+TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
+$(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_solvers.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -172,6 +182,10 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 	@$(AR) rcs $@ $(filter %.o,$^)
 
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(LIBRARY)
+	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # One program for each folder of tests; each test in it is a link to the program, under its name.
@@ -198,10 +212,11 @@ $(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/t
 	@ln -sf $(1).program $$@
 endef
 $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
+$(OUT)/tests/unit.program: | $(TOYS)
 
 comma := ,
 # test_long_graphs counts calls, as the work of passes over long graphs.
-$(OUT)/tests/unit.program: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
+$(OUT)/tests/unit.program: private LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
 	op_operand op_operands tensor_home text_equal plan_lx)
 
 # Every header compiles alone; includes point downwards.

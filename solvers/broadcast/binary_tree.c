@@ -23,5 +23,6 @@ const struct solver broadcast_binary_tree_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "binary_tree",
 	.summary = "a tree of two children each, in heap order, pipelined",
+	.purposes = FOR_SCHEDULES,
 	.run = run_binary_tree,
 };

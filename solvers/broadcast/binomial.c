@@ -24,5 +24,6 @@ const struct solver broadcast_binomial_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "binomial",
 	.summary = "in each round all ranks that have the chunk send it on; then the next chunk",
+	.purposes = FOR_SCHEDULES,
 	.run = run_binomial,
 };

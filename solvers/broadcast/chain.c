@@ -69,5 +69,6 @@ const struct solver broadcast_chain_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "chain",
 	.summary = "from rank to rank along a way through all of them, pipelined",
+	.purposes = FOR_SCHEDULES,
 	.run = run_chain,
 };

@@ -24,5 +24,6 @@ const struct solver broadcast_flat_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "flat",
 	.summary = "the root sends each chunk to each rank, one by one, as published",
+	.purposes = FOR_SCHEDULES,
 	.run = run_flat,
 };

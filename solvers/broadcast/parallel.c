@@ -21,5 +21,6 @@ const struct solver broadcast_parallel_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "parallel",
 	.summary = "the root sends each chunk to all ranks at once, where it has the ports",
+	.purposes = FOR_SCHEDULES,
 	.run = run_parallel,
 };

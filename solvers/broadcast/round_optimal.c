@@ -126,5 +126,6 @@ const struct solver broadcast_round_optimal_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "round_optimal",
 	.summary = "C - 1 + ceil(log2 N) rounds: every rank sends and receives in each",
+	.purposes = FOR_SCHEDULES,
 	.run = run_round_optimal,
 };

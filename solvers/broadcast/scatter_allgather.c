@@ -76,5 +76,6 @@ const struct solver broadcast_scatter_allgather_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "scatter_allgather",
 	.summary = "halves of the tensor go down a binomial tree, then parts around a ring",
+	.purposes = FOR_SCHEDULES,
 	.run = run_scatter_allgather,
 };

@@ -20,5 +20,6 @@ const struct solver broadcast_shortest_tree_solver = {
 	.stage = STAGE_BROADCAST,
 	.name = "shortest_tree",
 	.summary = "a tree of shortest ways over any links, pipelined",
+	.purposes = FOR_SCHEDULES,
 	.run = run_shortest_tree,
 };

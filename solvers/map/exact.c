@@ -1,18 +1,18 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/nest/cells.h"
 #include "search/certificate/certificate.h"
-#include "solvers/map/nest_ask.h"
-#include "solvers/map/nest_choices.h"
-#include "solvers/map/nest_descent.h"
-#include "solvers/map/uneven.h"
+#include "search/nest/cells.h"
+#include "solvers/map/exact/ask.h"
+#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/descent.h"
+#include "solvers/map/uneven/search.h"
 
 #include <math.h>
 
 /*
  * Branch and bound over the whole mapspace of perfect factors.  First residency and
- * spatial bounds (nest_choices.h), the most promising ones first; then all the rest of
- * a choice (nest_descent.h).  Whatever a lower bound (nest_label.h) does not exclude is
+ * spatial bounds (outer_branches.h), the most promising ones first; then all the rest of
+ * a choice (exact/descent.h).  Whatever a lower bound (exact/label.h) does not exclude is
  * looked into down to mappings, which the model evaluates.  So the answer is exact for the
  * model and its counting, however weak a bound is.
  *
@@ -33,7 +33,7 @@ enum {
 };
 
 struct task {
-	struct nest_choice choice;
+	struct outer_branch choice;
 	struct order_book *book; /* of orders, for its residency */
 };
 
@@ -50,15 +50,15 @@ struct hunt {
 	const struct nest_search *search;
 	struct arena *arena;
 	struct nest_frame frame;
-	const struct nest_options *options;
-	const struct nest_choices *choices;
+	const struct level_factors *options;
+	const struct outer_branches *choices;
 	struct order_books *books;
 	struct nest_view *view; /* of the choice that was looked at last */
 	double slack;
 	struct nest_offers offers;
 	double open, cut, each[OBJECTIVE_COUNT]; /* as of a part */
 	size_t spread;                           /* the next spatial bounds */
-	struct nest_choice_list list;            /* of the last ones */
+	struct outer_branch_list list;           /* of the last ones */
 	size_t listed;                           /* choices taken of these */
 	bool stopped;                            /* before it knew the next ones */
 	struct part parts[PARTS_MOST];
@@ -80,7 +80,7 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	const struct task *task, struct part *part)
 {
 	struct mapping mapping;
-	nest_choice_set(hunt->choices, &task->choice, &mapping);
+	outer_branch_set(hunt->choices, &task->choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, &descent->view);
 	descent->book = task->book;
 	descent->open = INFINITY;
@@ -89,8 +89,9 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	struct arena *arena = run_arena(descent->run);
 	if (descent->stopped)
 		lower(part->each, hunt, task->choice.spatial);
-	else
-		run_cell(descent->run, cell_of(arena, hunt->search->space, &mapping));
+	struct cell cell = cell_of(arena, hunt->search->space, &mapping);
+	if (!descent->stopped)
+		run_left(descent->run, arena_copy(arena, &cell, sizeof cell));
 }
 
 static void search_part(struct run *run, void *context, size_t i)
@@ -106,7 +107,7 @@ static void search_part(struct run *run, void *context, size_t i)
 	descent->cut.excluded = INFINITY;
 	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
 	for (size_t c = 0; c < part->tasks.count; c++) {
-		const struct nest_choice *choice = &part->tasks.at[c].choice;
+		const struct outer_branch *choice = &part->tasks.at[c].choice;
 		if (!descent->stopped) {
 			search_choice(hunt, descent, &part->tasks.at[c], part);
 			continue;
@@ -122,10 +123,10 @@ static void search_part(struct run *run, void *context, size_t i)
 	arena_close(scratch);
 }
 
-static struct order_book *find_book(struct hunt *hunt, const struct nest_choice *choice)
+static struct order_book *find_book(struct hunt *hunt, const struct outer_branch *choice)
 {
 	struct mapping mapping;
-	nest_choice_set(hunt->choices, choice, &mapping);
+	outer_branch_set(hunt->choices, choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, hunt->view);
 	return order_books_find(hunt->books, hunt->view);
 }
@@ -133,7 +134,7 @@ static struct order_book *find_book(struct hunt *hunt, const struct nest_choice 
 /* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
 static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut, struct task *out)
 {
-	const struct nest_choices *choices = hunt->choices;
+	const struct outer_branches *choices = hunt->choices;
 	bool single = hunt->search->objectives.count == 1;
 	while (hunt->listed == hunt->list.count) {
 		if (hunt->spread == choices->count || hunt->stopped)
@@ -143,7 +144,7 @@ static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut
 			hunt->spread = choices->count;
 			return false;
 		}
-		hunt->list = nest_choices_expand(run, hunt->arena, choices, hunt->spread, cut);
+		hunt->list = outer_branches_expand(run, hunt->arena, choices, hunt->spread, cut);
 		hunt->listed = 0;
 		hunt->stopped = hunt->list.stopped;
 		hunt->spread += !hunt->stopped;
@@ -313,8 +314,8 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->frame = nest_frame_make(search);
 	hunt->books = order_books_make(arena);
 	hunt->view = arena_new(arena, struct nest_view);
-	hunt->options = nest_options_make(arena, &hunt->frame);
-	hunt->choices = nest_choices_make(run, arena, &hunt->frame, hunt->options);
+	hunt->options = level_factors_make(arena, &hunt->frame);
+	hunt->choices = outer_branches_make(run, arena, &hunt->frame, hunt->options);
 	hunt->slack = 1 + search->epsilon;
 	hunt->offers = nest_offers_open(run, search);
 	hunt->open = INFINITY;
@@ -331,6 +332,7 @@ const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
 	.summary = "branch and bound over all mappings, with a proof",
+	.purposes = FOR_PROBLEMS,
 	.proves = true,
 	.run = run_exact,
 };

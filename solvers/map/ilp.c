@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/ilp_compact.h"
+#include "solvers/map/ilp/compact.h"
 
 #include <math.h>
 

@@ -2,10 +2,10 @@
 #include "base/number.h"
 #include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
-#include "solvers/place/pack.h"
+#include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 #include "solvers/place/peak_bound.h"
-#include "solvers/place/spill.h"
+#include "solvers/place/spill/spill.h"
 #include "solvers/place/start.h"
 
 /* Nodes for a capacity in the first round of a search for the least peak; four times as many in
@@ -214,8 +214,8 @@ const struct solver place_exact_solver = {
 	.stage = STAGE_PLACE,
 	.name = "exact",
 	.summary = "complete search: does it fit, the least peak, what to spill",
+	.purposes = FOR_GRAPHS | FOR_PACKINGS,
 	.proves = true,
 	.keeps_parts = true,
-	.lays_out = true,
 	.run = exact_run,
 };

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "search/packing/unfit.h"
-#include "solvers/place/pack.h"
+#include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
 
 /* What lives in steps [from, to), clipped. */

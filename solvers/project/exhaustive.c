@@ -92,6 +92,7 @@ const struct solver project_exhaustive_solver = {
 	.stage = STAGE_PROJECT,
 	.name = "exhaustive",
 	.summary = "every schedule with every class of allocations in the ranges, with a proof",
+	.purposes = FOR_RECURRENCES,
 	.proves = true,
 	.run = project_run,
 };

@@ -68,6 +68,7 @@ const struct solver project_folds_solver = {
 	.stage = STAGE_PROJECT,
 	.name = "folds",
 	.summary = "every folding of an einsum onto an array of a fixed size, with a proof",
+	.purposes = FOR_FOLDINGS,
 	.proves = true,
 	.run = project_run,
 };

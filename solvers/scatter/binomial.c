@@ -28,5 +28,6 @@ const struct solver scatter_binomial_solver = {
 	.stage = STAGE_SCATTER,
 	.name = "binomial",
 	.summary = "halves of what is left go on to the rank in the middle",
+	.purposes = FOR_SCHEDULES,
 	.run = run_binomial,
 };

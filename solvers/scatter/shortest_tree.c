@@ -93,5 +93,6 @@ const struct solver scatter_shortest_tree_solver = {
 	.name = "shortest_tree",
 	.summary =
 		"each chunk on a shortest way over any links, those with the farthest to go first",
+	.purposes = FOR_SCHEDULES,
 	.run = run_shortest_tree,
 };

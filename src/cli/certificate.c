@@ -165,16 +165,14 @@ int certificate_check_command(
 	return nest ? check(arena, arguments, &file, &inputs, nest, diag) : command_refuse(diag);
 }
 
-bool certificate_write(struct arena *arena, const char *folder, const char *name,
+bool certificate_write(struct arena *arena, struct folder *folder, const char *name,
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct explored *explored)
 {
 	struct certificate *certificate =
 		certificate_make(arena, search, explored, CERTIFICATE_LINES_MOST);
-	if (!certificate) {
-		folder_remove(arena, folder, name);
+	if (!certificate)
 		return false;
-	}
 	struct certificate_source *sources =
 		arena_array(arena, struct certificate_source, record->source_count);
 	for (size_t i = 0; i < record->source_count; i++)
@@ -184,6 +182,6 @@ bool certificate_write(struct arena *arena, const char *folder, const char *name
 	certificate->sources = sources;
 	certificate->source_count = record->source_count;
 	certificate->layer = layer;
-	results_write(arena, folder, name, certificate_yaml(arena, search, certificate));
+	folder_add(folder, name, certificate_yaml(arena, search, certificate));
 	return true;
 }

@@ -2,6 +2,7 @@
 #define CLI_CERTIFICATE_H
 
 #include "cli/command.h"
+#include "report/run/folder.h"
 #include "report/run/run_json.h"
 #include "search/nest/nest_search.h"
 
@@ -14,11 +15,10 @@ int certificate_check_command(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag);
 
 /*
- * Writes the certificate of what an exploration proved; where nothing is proven that a certificate
- * covers, one that an earlier run left is removed.  `layer`: of a network; NULL: of a problem.
- * Whether there is one.
+ * Adds the certificate of what an exploration proved to the results.  `layer`: of a network; NULL:
+ * of a problem.  False where nothing is proven that a certificate covers.
  */
-bool certificate_write(struct arena *arena, const char *folder, const char *name,
+bool certificate_write(struct arena *arena, struct folder *folder, const char *name,
 	const char *layer, const struct run_record *record, const struct nest_search *search,
 	const struct explored *explored);
 

@@ -20,21 +20,19 @@ static void set_defaults(struct exploration *exploration)
 	*exploration = (struct exploration){
 		.vary_k_fast = true,
 		.vary_clones = true,
-		.spyre = true,
-		.exhaustive = true,
-		.dimflip = true,
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
+		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
+		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.joint_ticks = JOINT_TICKS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
 	};
-	for (size_t i = 0; solvers[i]; i++)
-		if (solvers[i]->stage == STAGE_PLACE && solvers[i]->lays_out)
-			exploration->place[exploration->place_count++] = solvers[i]->name;
 }
 
-/* The solvers that `search: {solver: }` and `--solver` leave in play: what the command line says of
- * placement, or of divisions, stands in for what the spec says of it. */
-static void choose(const struct inputs *inputs, struct exploration *exploration)
+/* The first choice of a stage leaves nobody else in play; divide and joint are chosen together.  What
+ * the command line names stands in place of what the specs do. */
+static void choose(const struct inputs *inputs, struct graph_inputs *own)
 {
+	struct exploration *exploration = &own->exploration;
 	bool place = false, divide = false, line = false;
 	for (size_t i = 0; i < inputs->choice_count; i++) {
 		const struct choice *choice = &inputs->choices[i];
@@ -42,22 +40,21 @@ static void choose(const struct inputs *inputs, struct exploration *exploration)
 		if (choice->line && !line)
 			place = divide = false;
 		line = choice->line;
-		if (stage == STAGE_PLACE) {
-			if (!place)
-				exploration->place_count = 0;
-			place = true;
-			exploration->place[exploration->place_count++] = choice->solver->name;
-			continue;
+		if (stage == STAGE_PLACE && !place)
+			exploration->place.count = 0;
+		if (stage != STAGE_PLACE && !divide) {
+			exploration->divide.count = exploration->joint.count = 0;
+			own->chosen.divide = own->chosen.joint = false;
 		}
-		if (!divide)
-			exploration->exhaustive = exploration->dimflip = exploration->spyre = false;
-		divide = true;
-		if (stage == STAGE_JOINT) {
-			exploration->dimflip = true;
-			continue;
-		}
-		exploration->spyre = true; /* exhaustive starts from it */
-		exploration->exhaustive |= text_equal(choice->solver->name, "exhaustive");
+		place |= stage == STAGE_PLACE;
+		divide |= stage != STAGE_PLACE;
+		own->chosen.place |= stage == STAGE_PLACE;
+		own->chosen.divide |= stage == STAGE_DIVIDE;
+		own->chosen.joint |= stage == STAGE_JOINT;
+		portfolio_add(stage == STAGE_DIVIDE  ? &exploration->divide
+			      : stage == STAGE_PLACE ? &exploration->place
+						     : &exploration->joint,
+			choice->solver);
 	}
 }
 
@@ -77,7 +74,7 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	exploration->vary_k_fast = !has_key(inputs, "k_fast");
 	exploration->vary_clones = !has_key(inputs, "clone_split");
 	inputs_settings(inputs, NULL);
-	choose(inputs, exploration);
+	choose(inputs, own);
 	inputs_settings_done(inputs);
 	int64_t cores = planning->cores;
 	int mode = !planning->strict;
@@ -178,6 +175,24 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	return true;
 }
 
+/* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */
+static const char *find_surplus(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	const struct portfolio *divide = &exploration->divide;
+	for (size_t i = 0; own->chosen.divide && i < divide->count; i++)
+		if (divide->at[i]->sharing == SHARING_ENUMERATION)
+			return arena_format(inputs->arena,
+				"%s divides one op of a plan at a time; only explore asks it",
+				solver_label(inputs->arena, divide->at[i]));
+	if ((own->chosen.divide && divide->count > 1) ||
+		(own->chosen.place && exploration->place.count > 1) ||
+		(own->chosen.joint && exploration->joint.count > 1))
+		return "one plan is made by one solver of each stage; only explore asks several";
+	return NULL;
+}
+
 struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 {
 	const struct graph_inputs *own = inputs->own;
@@ -186,12 +201,21 @@ struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 		struct plan *copy = arena_copy(inputs->arena, own->plan, sizeof *copy);
 		return (struct recipe_result){.plan = copy};
 	}
+	const char *why = find_surplus(inputs);
+	if (why)
+		return (struct recipe_result){.why = why};
+	const struct solver *joint = NULL;
+	if (own->chosen.joint)
+		joint = exploration->joint.at[0];
+	else if (exploration->planning.co_optimize)
+		joint = solver_for(STAGE_JOINT, FOR_GRAPHS);
 	struct recipe recipe = {
 		.arch = exploration->arch,
 		.workload = exploration->workload,
 		.planning = exploration->planning,
-		.division = exploration->planning.co_optimize ? DIVISION_DIMFLIP : DIVISION_SPYRE,
-		.place = exploration->place[0],
+		.divide = explore_dividers(exploration).at[0],
+		.joint = joint,
+		.place = exploration->place.at[0],
 		.joint_ticks = exploration->joint_ticks,
 		.seed = inputs->wishes.seed,
 	};

@@ -16,6 +16,9 @@ struct graph_inputs {
 	struct span plan_span;
 	struct exploration exploration; /* without the wishes, which are in the inputs */
 	bool cores_given;               /* by the spec or the command line: only that many */
+	struct {
+		bool divide, place, joint;
+	} chosen; /* stages whose solvers the user named */
 };
 
 /* Into inputs->own; false after complaining. */

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
+#include "report/run/folder.h"
 #include "report/run/run_json.h"
 #include "search/drive/solver.h"
 
@@ -93,7 +94,7 @@ struct exploring {
 	struct listener listener;
 	struct wishes wishes; /* as in the inputs, and who asks */
 	void *search;         /* the kind's own */
-	const char *folder;
+	struct folder *folder;
 	struct explored explored;
 	struct run_record record;
 };

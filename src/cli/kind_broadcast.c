@@ -16,8 +16,8 @@
 /* A `broadcast:`, and what may come with it: `architecture`, `search`. */
 struct broadcast_inputs {
 	const struct broadcast *broadcast;
-	struct ratio clock_hz; /* of the architecture; 1 GHz without */
-	const char *algorithm; /* of --solver broadcast=NAME; NULL: all */
+	struct ratio clock_hz;       /* of the architecture; 1 GHz without */
+	const struct solver *solver; /* of --solver broadcast=NAME; NULL: all */
 };
 
 /* Whether the operation has such a solver's stage; complains. */
@@ -44,7 +44,7 @@ static void check_algorithms(
 	for (size_t i = 0; i < inputs->choice_count; i++) {
 		const struct choice *choice = &inputs->choices[i];
 		if (has_stage(inputs, broadcast, choice->solver->stage, choice->span))
-			own->algorithm = choice->solver->name;
+			own->solver = choice->solver;
 	}
 	if (!broadcast->algorithm)
 		return;
@@ -141,7 +141,7 @@ static int prepare(struct exploring *exploring)
 static struct explored run_search(struct exploring *exploring)
 {
 	const struct broadcast_inputs *own = exploring->inputs->own;
-	struct broadcast_search search = {own->broadcast, &exploring->wishes, own->algorithm};
+	struct broadcast_search search = {own->broadcast, &exploring->wishes, own->solver};
 	return broadcast_explore(&search, exploring->arena);
 }
 

@@ -2,13 +2,13 @@
 #include "base/text.h"
 #include "cli/graph_inputs.h"
 #include "cli/kind.h"
-#include "model/graph/workload.h"
+#include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/diff.h"
 #include "report/graph/score_json.h"
-#include "report/run/choices.h"
+#include "report/graph/choices.h"
 #include "report/run/pareto.h"
-#include "report/run/trace.h"
+#include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 
 #include <inttypes.h>
@@ -242,16 +242,14 @@ static const char *compare(const struct inputs *a, const struct inputs *b, struc
 static const char *list_ops(struct arena *arena)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%-12s %s\n", "einsum", "out[..] = sum(k) a[..] * b[..]");
-	for (int f = FUNCTION_NONE + 1; f < FUNCTION_COUNT; f++)
-		text_add(&text, "%-12s %s\n", function_name((enum op_function)f),
-			f >= FUNCTION_SUM ? "reduction: out[..] = name(k) a[..]"
-			: function_arity((enum op_function)f) == 2 ? "map of two operands"
-								   : "map of one operand");
-	text_add(&text, "%-12s %s\n", "restickify", "the same elements in another device layout");
-	text_add(&text, "%-12s %s\n", "broadcast",
-		"from HBM of one rank to HBM of all, in the same layout");
-	text_add(&text, "%-12s %s\n", "opaque", "{opaque: name, reads: [..], writes: [..]}");
+	for (int i = 0; primitives[i]; i++) {
+		const struct primitive *op = primitives[i];
+		const char *summary = op->summary             ? op->summary
+				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
+				      : op->arity == 2        ? "map of two operands"
+							      : "map of one operand";
+		text_add(&text, "%-12s %s\n", op->name, summary);
+	}
 	return text_read(&text);
 }
 

@@ -6,7 +6,7 @@
 #include "cli/nest_request.h"
 #include "cost/nest/nest.h"
 #include "cost/nest/nest_array.h"
-#include "report/run/choices.h"
+#include "report/graph/choices.h"
 #include "report/graph/diff.h"
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/nest_report.h"

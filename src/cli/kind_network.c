@@ -99,7 +99,7 @@ static struct explored run_search(struct exploring *exploring)
 	return networking->explored.total;
 }
 
-static void write_layers(struct arena *arena, const char *folder, const struct run_record *record,
+static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
 	const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
@@ -108,16 +108,14 @@ static void write_layers(struct arena *arena, const char *folder, const struct r
 		if (network->layers[l].same_as != l)
 			continue;
 		for (size_t i = 0; i < count; i++)
-			results_write(arena, folder, network_layer_path(arena, explored, l, i),
+			folder_add(folder, network_layer_path(arena, explored, l, i),
 				network_layer_yaml(arena, explored, l, i));
-		while (folder_remove(arena, folder, network_layer_path(arena, explored, l, count)))
-			count++;
 		certificate_write(arena, folder,
 			arena_format(arena, "layers/%s.certificate.yaml", network->layers[l].name),
 			network->layers[l].name, record, explored->search->layers[l],
 			&explored->layers[l]);
 	}
-	results_write(arena, folder, "layers.csv", network_layers_csv(arena, explored));
+	folder_add(folder, "layers.csv", network_layers_csv(arena, explored));
 }
 
 static void finish(struct exploring *exploring)

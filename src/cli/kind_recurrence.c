@@ -16,7 +16,7 @@
 /* A recurrence and what is known of its projection: `space_time`, `projection`, `search`. */
 struct space_time_inputs {
 	struct space_time spec;
-	const char *solver; /* of the stage `project` */
+	const struct solver *solver; /* of the stage `project` */
 };
 
 /* The targets of all files, of which a projection knows those that are rows of space. */
@@ -54,10 +54,11 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 		beside.workload = workload_read(reading, workload);
 	if (!diag_failed(inputs->diag))
 		space_time_read(reading, node, &beside, &own->spec);
-	own->solver = own->spec.folds ? "folds" : "exhaustive";
+	own->solver =
+		solver_for(STAGE_PROJECT, own->spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES);
 	inputs_settings(inputs, NULL);
 	for (size_t i = 0; i < inputs->choice_count; i++)
-		own->solver = inputs->choices[i].solver->name;
+		own->solver = inputs->choices[i].solver;
 	inputs_settings_done(inputs);
 	inputs->own = own;
 	return true;

@@ -6,7 +6,6 @@
 #include "model/nest/directive.h"
 #include "model/machine/ert.h"
 #include "model/nest/nest_mapping.h"
-#include "search/drive/solver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +92,7 @@ void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const 
 		nest_inputs_mapper(inputs, own, mapper);
 	inputs_settings(inputs, own->hierarchy);
 	for (size_t i = 0; i < inputs->choice_count; i++)
-		own->solver = inputs->choices[i].solver->name;
+		own->solver = inputs->choices[i].solver;
 	if (inputs->search.map)
 		nest_inputs_patience(&inputs->search, patience, own);
 	inputs_word(inputs, "counting", &counting);

@@ -24,7 +24,7 @@ struct nest_inputs {
 	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;
 	double epsilon;           /* of proofs: how much worse than the best points may be */
-	const char *solver;       /* of the stage `map`; NULL: not chosen */
+	const struct solver *solver; /* of the stage `map`; NULL: not chosen */
 	struct patience patience; /* of draws */
 	struct span patience_span;
 };

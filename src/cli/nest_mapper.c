@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/objectives.h"
+#include "search/drive/solver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +119,8 @@ static void read_algorithm(struct reader *mapper, struct nest_inputs *inputs)
 	enum { DRAWS = 4 };
 	int algorithm = 0;
 	if (read_word(mapper, "algorithm", OPTIONAL, names, &algorithm))
-		inputs->solver = algorithm < DRAWS ? "random" : "linear";
+		inputs->solver = solver_sharing(
+			STAGE_MAP, algorithm < DRAWS ? SHARING_DRAWS : SHARING_ENUMERATION);
 	if (!inputs->solver || algorithm < DRAWS)
 		nest_inputs_patience(mapper,
 			(const char *[]){spelling(mapper, "victory_condition"),
@@ -163,6 +165,6 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
 		size > 0)
 		inputs->wishes.budget = (uint64_t)size;
-	note_unused(&mapper, !own->solver || text_equal(own->solver, "random"));
+	note_unused(&mapper, !own->solver || own->solver->sharing == SHARING_DRAWS);
 	reader_done_lenient(&mapper);
 }

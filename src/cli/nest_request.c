@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "model/nest/nest_mapping.h"
-#include "search/nest/feasible.h"
 #include "search/drive/solver.h"
+#include "search/nest/feasible.h"
 
 bool request_check(
 	const struct nest_inputs *inputs, const struct objectives *objectives, struct diag *diag)
@@ -14,12 +14,11 @@ bool request_check(
 				"objective '%s' is for workload graphs; a problem has latency, "
 				"energy, edp, hbm_bytes and accesses:LEVEL",
 				objective_names[objectives->at[i]]);
-	const struct solver *solver =
-		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
-	if (solver && solver->sharing != SHARING_DRAWS && inputs->patience_span.source)
+	if (inputs->solver && inputs->solver->sharing != SHARING_DRAWS &&
+		inputs->patience_span.source)
 		diag_note(diag, inputs->patience_span,
-			"only map=random ends by victory or timeout; map=%s does not",
-			inputs->solver);
+			"only map=%s ends by victory or timeout; map=%s does not",
+			solver_sharing(STAGE_MAP, SHARING_DRAWS)->name, inputs->solver->name);
 	return !diag_failed(diag);
 }
 
@@ -112,11 +111,9 @@ static void take_start(const struct nest_inputs *inputs, struct nest_search *sea
 /* Proofs over perfect factors go on until they are made. */
 static uint64_t budget_of(const struct nest_inputs *inputs, const struct wishes *wishes)
 {
-	const struct solver *solver =
-		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
 	if (wishes->budget)
 		return wishes->budget;
-	return solver && solver->proves && !inputs->imperfect ? 0 : NEST_BUDGET;
+	return inputs->solver && inputs->solver->proves && !inputs->imperfect ? 0 : NEST_BUDGET;
 }
 
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,

@@ -3,8 +3,10 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/inputs.h"
+#include "inputs.h"
 #include "search/engine/parallel.h"
 #include "search/drive/solver.h"
+#include "search/engine/parallel.h"
 #include "spec/file.h"
 #include "spec/reader.h"
 
@@ -65,14 +67,6 @@ static void read_reserved(
 			*array_add(reading->arena, &ranges) = range;
 	packing->reserved = ranges.at;
 	packing->reserved_count = ranges.count;
-}
-
-enum { MANY = 5000 }; /* buffers */
-
-/* Without a wish: a proof where one can be hoped for. */
-static const char *default_solver(const struct packing *packing)
-{
-	return packing->count > MANY ? "boxes" : "exact";
 }
 
 /* `place=exact` is accepted, as other commands write it. */
@@ -171,7 +165,8 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 				 : has(arguments, "spill")  ? PACKING_SPILL
 							    : PACKING_FIT;
 	if (!out->solver)
-		out->solver = solver_find(STAGE_PLACE, default_solver(&out->file.packing));
+		out->solver = solver_for(STAGE_PLACE,
+			out->file.packing.count > PACKING_MANY ? FOR_LARGE_PACKINGS : FOR_PACKINGS);
 	if (out->check && !out->file.has_offsets)
 		diag_error(diag, (struct span){.source = source},
 			"it has no column 'offset' to check");

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "model/nest/nest_score.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
 
@@ -39,21 +40,16 @@ static const char *default_folder(struct arena *arena, const char *name)
 	return arena_format(arena, "results/%s", own);
 }
 
-const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name)
+struct folder *results_open(
+	struct arena *arena, const struct arguments *arguments, const char *name)
 {
 	const struct option_value *output = option_find(arguments, "output");
-	const char *folder = output ? output->text : default_folder(arena, name);
-	const char *why = folder_open(arena, folder);
+	struct folder *folder = NULL;
+	const char *why = folder_open(
+		arena, output ? output->text : default_folder(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
-}
-
-void results_write(struct arena *arena, const char *folder, const char *name, const char *text)
-{
-	const char *why = folder_write(arena, folder, name, text, strlen(text));
-	if (why)
-		fatal("%s", why);
 }
 
 static size_t count_points(const struct exploring *exploring)
@@ -63,21 +59,21 @@ static size_t count_points(const struct exploring *exploring)
 				: exploring->explored.frontier.count;
 }
 
-static void write_plans(const struct exploring *exploring)
+/* The folder takes the place of that of the run before. */
+static void write_files(const struct exploring *exploring, const char *run, const char *pareto)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	const char *folder = exploring->folder;
-	size_t count = count_points(exploring), i = 0;
-	for (bool there = true; i < count || there; i++) {
-		struct arena *scratch = arena_open();
-		const char *path = pareto_plan_path(scratch, i);
-		const char *text = i < count ? explorer->plan(exploring, i, scratch) : NULL;
+	struct folder *folder = exploring->folder;
+	for (size_t i = 0; i < count_points(exploring); i++) {
+		const char *text = explorer->plan(exploring, i, exploring->arena);
 		if (text)
-			results_write(scratch, folder, path, text);
-		else
-			there = folder_remove(scratch, folder, path);
-		arena_close(scratch);
+			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
 	}
+	folder_add(folder, "run.json", run);
+	folder_add(folder, "pareto.csv", pareto);
+	const char *why = folder_close(folder);
+	if (why)
+		fatal("%s", why);
 }
 
 static int tell_nothing(const struct exploring *exploring)
@@ -122,20 +118,17 @@ static void tell_points(const struct exploring *exploring, size_t count)
 		exploring->inputs->kind->explore.work(exploring),
 		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		exploring->folder);
+		folder_path(exploring->folder));
 }
 
 int results_end(const struct exploring *exploring, enum format format, bool quiet)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	const struct explored *explored = &exploring->explored;
-	struct arena *arena = exploring->arena;
 	const char *run = explorer->run_json(exploring), *pareto = explorer->pareto(exploring);
 	size_t count = count_points(exploring);
 	int status = EXIT_FOUND;
-	write_plans(exploring);
-	results_write(arena, exploring->folder, "run.json", run);
-	results_write(arena, exploring->folder, "pareto.csv", pareto);
+	write_files(exploring, run, pareto);
 	command_print(format == FORMAT_TEXT  ? explorer->table(exploring)
 		      : format == FORMAT_CSV ? pareto
 					     : run);
@@ -159,7 +152,7 @@ struct run_record results_record(const struct inputs *inputs, const struct liste
 		.sources = inputs->sources,
 		.seed = inputs->wishes.seed,
 		.objectives = &inputs->wishes.objectives,
-		.counting = "exact",
+		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),
 	};

@@ -9,16 +9,15 @@
  */
 
 /* `--output`, or results/NAME; made with its parents. */
-const char *results_open(struct arena *arena, const struct arguments *arguments, const char *name);
-
-void results_write(struct arena *arena, const char *folder, const char *name, const char *text);
+struct folder *results_open(
+	struct arena *arena, const struct arguments *arguments, const char *name);
 
 /* Version, sources, options, seed, objectives, time; counting is exact. */
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener);
 
 /*
- * Writes a plan for each point, then run.json, last the table that names them; plans of an earlier
- * run beyond them go.  Prints what was asked for, tells how it ended, and answers the exit status.
+ * Writes a plan for each point, run.json, and the table that names them.  Prints what was asked for,
+ * tells how it ended, and answers the exit status.
  */
 int results_end(const struct exploring *exploring, enum format format, bool quiet);
 

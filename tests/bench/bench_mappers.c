@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "search/nest/feasible.h"
 #include "search/drive/solver.h"
+#include "search/nest/feasible.h"
 #include "tests/support/complaints.h"
 #include "tests/support/nest_request.h"
 
@@ -87,7 +87,7 @@ static struct ended_run run(
 {
 	struct arena *arena = arena_open();
 	struct nest_search search = *request;
-	search.solver = solver;
+	search.solver = solver_find(STAGE_MAP, solver);
 	search.budget = budget ? budget : 1;
 	search.seed = seed;
 	double start = seconds();

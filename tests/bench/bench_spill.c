@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/place/spill.h"
+#include "solvers/place/spill/spill.h"
 #include "tests/support/draws.h"
 #include "tests/support/spill_instances.h"
 

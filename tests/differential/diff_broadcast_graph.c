@@ -5,6 +5,7 @@
 #include "lower/graph/lower.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/users.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -111,7 +112,7 @@ static const struct staging_menu *draw_menus(struct random *random, const struct
 		return staging_menus(arch, workload, 0, arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		if (op->kind != OP_BROADCAST)
+		if (op->primitive->kind != OP_BROADCAST)
 			continue;
 		const struct layout *layout = &workload->tensors[op->reads[0].tensor].layout;
 		struct sliding sliding = sliding_make(layout);
@@ -161,8 +162,7 @@ static struct drawn draw(uint64_t seed, long i)
 	struct recipe recipe = {.arch = drawn.arch,
 		.workload = drawn.workload,
 		.planning = planning,
-		.division = DIVISION_SPYRE,
-		.place = placers[random_below(&random, 5)]};
+		.place = solver_find(STAGE_PLACE, placers[random_below(&random, 5)])};
 	struct recipe_result made = recipe_plan(&recipe, arena);
 	if (!made.plan)
 		fail_msg("%s: %s", drawn.where, made.why);

@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "model/nest/nest_mapping.h"
 #include "search/certificate/certificate_check.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
@@ -88,7 +89,7 @@ static bool draw_space(struct drawn *drawn, const struct nest_case_options *opti
 	drawn->search = nest_domain_search(drawn->arena, domain, counting);
 	drawn->search.objectives =
 		wishes[random_below(drawn->random, sizeof wishes / sizeof *wishes)];
-	drawn->search.solver = "exact";
+	drawn->search.solver = solver_find(STAGE_MAP, "exact");
 	return nest_space_is_small(drawn->search.space, MAPPINGS_MOST);
 }
 

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "search/drive/solver.h"
 #include "search/nest/nest_search.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
@@ -48,7 +49,7 @@ static struct explored search_map(const struct domain *domain, enum counting cou
 {
 	struct nest_search search = nest_domain_search(arena, domain, counting);
 	search.objectives = (struct objectives){1, {objective}};
-	search.solver = solver;
+	search.solver = solver_find(STAGE_MAP, solver);
 	if (solver[0] != 'l')
 		search.budget = TICKS;
 	return nest_explore(&search, arena);
@@ -234,7 +235,7 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 		struct nest_search search = nest_domain_search(arena, domain, COUNTING_EXACT);
 		search.model = nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);
 		search.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
-		search.solver = "ilp";
+		search.solver = solver_find(STAGE_MAP, "ilp");
 		search.budget = TICKS;
 		struct explored wrong = nest_explore(&search, arena);
 		struct explored right = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,

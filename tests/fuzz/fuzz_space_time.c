@@ -165,7 +165,8 @@ static void changed_searches_end(void **state)
 			struct project_search search = {.spec = &spec,
 				.objectives = {3,
 					{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_PORTS}},
-				.solver = spec.folds ? "folds" : "exhaustive",
+				.solver = solver_for(
+					STAGE_PROJECT, spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES),
 				.simulate = SIMULATE_ALL,
 				.budget = 500};
 			struct explored explored = project_explore(&search, arena);

@@ -1,8 +1,8 @@
 #include "base/arena.h"
-#include "search/nest/nest_search.h"
 #include "search/drive/solver.h"
-#include "solvers/map/nest_moves.h"
-#include "solvers/map/uneven_padded.h"
+#include "search/nest/nest_search.h"
+#include "solvers/map/local/moves.h"
+#include "solvers/map/uneven/padded.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_fits.h"
@@ -227,7 +227,7 @@ static struct nest_search search_of(const struct setting *setting, struct object
 		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
 	search.space = setting->space;
 	search.objectives = objectives;
-	search.solver = solver;
+	search.solver = solver_find(STAGE_MAP, solver);
 	search.budget = budget;
 	search.seed = 1;
 	search.asker.jobs = jobs;

@@ -1,7 +1,7 @@
 /* The exact packer against trying every address, and laws that its answers must keep. */
 #include "base/arena.h"
 #include "base/random.h"
-#include "solvers/place/pack.h"
+#include "solvers/place/pack/pack.h"
 #include "tests/support/draws.h"
 
 #include <stdio.h>

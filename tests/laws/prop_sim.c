@@ -253,7 +253,7 @@ static bool shift_loop(struct mutable_program *mutant, uint32_t i, int k)
 		return false;
 	const struct op *op = &mutant->program.workload->ops[compute->op];
 	int l = k / 4;
-	if (op->kind == OP_OPAQUE || l >= op->loop_count)
+	if (op->primitive->kind == OP_OPAQUE || l >= op->loop_count)
 		return false;
 	mutant->instructions[i].first[l] += (const int64_t[]){-1, 1, 0, 0}[k % 4];
 	mutant->instructions[i].count[l] += (const int64_t[]){0, 0, -1, 1}[k % 4];

@@ -1,7 +1,7 @@
 #include "base/arena.h"
+#include "search/drive/solver.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
-#include "search/drive/solver.h"
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/map_question.h"
@@ -176,7 +176,7 @@ static void expect_truth(struct map_question *question, struct random *random, s
 {
 	struct person person = {.patience = UINT64_MAX};
 	struct nest_search search = map_question_search(question);
-	search.solver = "exact";
+	search.solver = solver_find(STAGE_MAP, "exact");
 	search.budget = WHOLE_MOST; /* ticks */
 	search.asker.listener = &person;
 	search.asker.stop = stop;

@@ -1,7 +1,7 @@
 #include "base/arena.h"
-#include "solvers/map/nest_moves.h"
-#include "solvers/map/uneven_steps.h"
-#include "solvers/map/uneven_view.h"
+#include "solvers/map/local/moves.h"
+#include "solvers/map/uneven/steps.h"
+#include "solvers/map/uneven/view.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "search/certificate/certificate_check.h"
+#include "search/drive/solver.h"
 #include "tests/support/complaints.h"
 #include "tests/support/family.h"
 #include "tests/support/nest_request.h"
@@ -153,7 +154,7 @@ static void check(struct family *family, const char *root, const char *folder, c
 		.diag = diag_open(family->arena),
 		.search = {.counting = COUNTING_TIMELOOP,
 			.objectives = {1, {asked_for(family, path)}},
-			.solver = "exact",
+			.solver = solver_find(STAGE_MAP, "exact"),
 			.simulate = SIMULATE_FRONTIER,
 			.simulate_budget = EXECUTED_MOST,
 			.budget = BUDGET,

@@ -3,7 +3,7 @@
 #include "model/packing/packing_sums.h"
 #include "search/drive/solver.h"
 #include "solvers/place/load.h"
-#include "solvers/place/pack.h"
+#include "solvers/place/pack/pack.h"
 #include "tests/support/tally.h"
 
 #include <inttypes.h>

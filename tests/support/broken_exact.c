@@ -1,10 +1,10 @@
 #include "tests/support/broken_exact.h"
 
 #include "base/arena.h"
-#include "solvers/map/nest_choices.h"
-#include "solvers/map/nest_descent.h"
-#include "solvers/map/uneven.h"
-#include "solvers/map/uneven_choices.h"
+#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/descent.h"
+#include "solvers/map/uneven/choices.h"
+#include "solvers/map/uneven/search.h"
 
 #include <math.h>
 
@@ -13,10 +13,10 @@ const char *const exact_fault_names[] = {
 
 enum exact_fault exact_fault;
 
-static struct nest_choice_list broken_expand(struct run *run, struct arena *arena,
-	const struct nest_choices *choices, size_t i, struct nest_cut *cut)
+static struct outer_branch_list broken_expand(struct run *run, struct arena *arena,
+	const struct outer_branches *choices, size_t i, struct nest_cut *cut)
 {
-	struct nest_choice_list list = nest_choices_expand(run, arena, choices, i, cut);
+	struct outer_branch_list list = outer_branches_expand(run, arena, choices, i, cut);
 	if (exact_fault == EXACT_CHOICE && i == 0 && list.count) {
 		list.count--;
 		list.at++;
@@ -88,9 +88,9 @@ void broken_uneven_run(struct run *run, const struct problem *problem);
 #define uneven_view_bound broken_bound
 #define uneven_choice_view broken_view
 #define space_level_count broken_count
-#include "solvers/map/uneven.c"
+#include "solvers/map/uneven/search.c"
 #undef space_level_count
 #define map_exact_solver broken_exact_solver
-#define nest_choices_expand broken_expand
+#define outer_branches_expand broken_expand
 #define nest_descend broken_descend
 #include "solvers/map/exact.c"

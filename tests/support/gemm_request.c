@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "search/drive/solver.h"
 #include "tests/support/complaints.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ struct nest_search gemm_request(struct arena *arena, const char *const *paths, s
 	struct diag *diag = diag_open(arena);
 	struct nest_search search = {.counting = COUNTING_EXACT,
 		.objectives = {1, {OBJECTIVE_EDP}},
-		.solver = "exact",
+		.solver = solver_find(STAGE_MAP, "exact"),
 		.simulate = SIMULATE_NONE,
 		.seed = 1,
 		.asker.jobs = 1};

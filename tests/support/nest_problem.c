@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
@@ -154,7 +155,7 @@ struct nest_search nest_problem_search(
 		.model = nest_model_make(
 			problem->arena, &nest->hierarchy, &nest->shape, problem->counting),
 		.objectives = problem->objectives,
-		.solver = solver,
+		.solver = solver_find(STAGE_MAP, solver),
 		.simulate = SIMULATE_NONE,
 		.budget = budget,
 		.seed = 1,

@@ -41,8 +41,10 @@ static struct executed run_alone(
 	struct staging_option option = {.rows = rows, .sticks = sticks, .count = count};
 	struct staging_menu menus[] = {{"w", 1, &option}, {0}};
 	planning.menus = menus;
-	struct recipe recipe = {
-		.arch = arch, .workload = workload, .planning = planning, .place = "greedy"};
+	struct recipe recipe = {.arch = arch,
+		.workload = workload,
+		.planning = planning,
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	if (!made.plan)
 		fail_msg("%s", made.why);
@@ -190,10 +192,8 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
 		.core_count = 2,
 		.cores = {1, 2},
-		.place_count = 1,
-		.place = {"bestfit"},
-		.spyre = true,
-		.exhaustive = true,
+		.place = portfolio_of(solver_find(STAGE_PLACE, "bestfit")),
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.seed = 1,
 		.asker.jobs = jobs,
 	};

@@ -207,7 +207,7 @@ static void expect_least(struct arena *arena, const struct space_time *spec, int
 {
 	struct project_search search = {.spec = spec,
 		.objectives = {1, {OBJECTIVE_LATENCY}},
-		.solver = "exhaustive",
+		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
 		.simulate = SIMULATE_ALL};
 	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);

@@ -14,7 +14,7 @@ static struct explored explore_all(struct arena *arena, const struct space_time 
 	struct project_search search = {.spec = spec,
 		.objectives = {4,
 			{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS, OBJECTIVE_PORTS}},
-		.solver = "exhaustive",
+		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
 		.simulate = SIMULATE_ALL,
 		.asker = {.jobs = 1}};
 	struct explored explored = project_explore(&search, arena);

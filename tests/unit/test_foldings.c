@@ -29,7 +29,7 @@ static struct project_search open_search(const struct space_time *spec)
 {
 	return (struct project_search){.spec = spec,
 		.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
-		.solver = "folds",
+		.solver = solver_find(STAGE_PROJECT, "folds"),
 		.simulate = SIMULATE_ALL,
 		.seed = 9,
 		.asker = {.jobs = 1}};

@@ -164,7 +164,7 @@ static void searches_keep_to_the_array(void **state)
 				limits[i]));
 		struct project_search search = {.spec = &spec,
 			.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
-			.solver = "exhaustive",
+			.solver = solver_find(STAGE_PROJECT, "exhaustive"),
 			.simulate = SIMULATE_ALL,
 			.asker = {.jobs = 1}};
 		struct explored explored = project_explore(&search, arena);

@@ -136,7 +136,7 @@ static const char *const pass_names[] = {
 static struct recipe recipe_of(struct arena *arena, const struct workload *workload)
 {
 	const struct arch *arch = spyre_arch(arena, 32);
-	struct recipe recipe = {.workload = workload, .place = "greedy"};
+	struct recipe recipe = {.workload = workload, .place = solver_find(STAGE_PLACE, "greedy")};
 	recipe.planning = planning_default(arch);
 	recipe.arch = planning_arch(arena, arch, &recipe.planning);
 	return recipe;
@@ -302,10 +302,8 @@ static void an_exploration_ends_amid_its_candidates(void **state)
 		.objectives = {1, {OBJECTIVE_EDP}},
 		.core_count = 2,
 		.cores = {1, 32},
-		.place_count = 1,
-		.place = {"greedy"},
-		.spyre = true,
-		.exhaustive = true,
+		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.simulate = SIMULATE_ALL,
 		.asker.jobs = 1,
 		.asker.stop = stop};

@@ -262,7 +262,7 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 		"  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2}\n");
 	struct project_search search = {.spec = &spec,
 		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
-		.solver = "exhaustive",
+		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
 		.simulate = SIMULATE_ALL};
 	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);

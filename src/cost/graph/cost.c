@@ -36,7 +36,7 @@ static const char *reject_step(const struct plan *plan, int step, struct arena *
 	if (!op_is_tiled(op))
 		return NULL;
 	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
-		!ring_combines(&arch->reduce_ring, op))
+		!ring_reduces(&arch->reduce_ring, op->primitive->partial))
 		return arena_format(arena,
 			"op '%s' splits a reduction over cores, and no ring can combine it",
 			op->name);

@@ -25,7 +25,7 @@ double energy_of(const struct plan *plan, const struct counts *counts)
 		for (int i = 0; i < op_operands(op); i++)
 			energy += traffic_energy(plan->arch, count->bytes[i]);
 		energy += (double)count->computes *
-			  (op->kind == OP_EINSUM ? unit->mac_pj : unit->vector_pj);
+			  (op->primitive->unit == UNIT_MAC ? unit->mac_pj : unit->vector_pj);
 	}
 	return energy;
 }

@@ -47,8 +47,8 @@ struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op)
 {
 	const struct level *unit = &arch->levels[arch->compute];
-	struct ratio rate =
-		op->kind == OP_EINSUM ? array_rate(unit, workload, op) : unit->vector_rate;
+	struct ratio rate = op->primitive->unit == UNIT_MAC ? array_rate(unit, workload, op)
+							    : unit->vector_rate;
 	struct ratio units = {1, 1};
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);

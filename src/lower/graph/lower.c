@@ -111,9 +111,9 @@ static bool lower_step(struct lowering *lowering, int s)
 	step->tile = (struct tile){0};
 	step->computes = -1;
 	step->counts = NULL;
-	if (step->op->kind == OP_OPAQUE)
+	if (step->op->primitive->kind == OP_OPAQUE)
 		return opaque_lower(lowering);
-	if (step->op->kind == OP_BROADCAST)
+	if (step->op->primitive->kind == OP_BROADCAST)
 		return staging_lower(lowering);
 	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
@@ -170,7 +170,7 @@ static int64_t least_of_step(const struct plan *plan, int step)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return opaque_size(plan, step);
 	if (plan->steps[step].staging)
 		return staging_size(plan, step);

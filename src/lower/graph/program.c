@@ -19,7 +19,7 @@ const struct op *program_broadcast(
 	if (instruction->engine == ENGINE_SYNC)
 		return NULL;
 	const struct op *op = &program->workload->ops[program->step_ops[instruction->step]];
-	return op->kind == OP_BROADCAST ? op : NULL;
+	return op->primitive->kind == OP_BROADCAST ? op : NULL;
 }
 
 int program_queue(const struct program *program, const struct instruction *instruction)

@@ -1,8 +1,8 @@
 #ifndef LOWER_PROGRAM_H
 #define LOWER_PROGRAM_H
 
-#include "model/machine/arch.h"
 #include "model/graph/plan.h"
+#include "model/machine/arch.h"
 
 #include <stdint.h>
 
@@ -103,7 +103,7 @@ struct compute {
 /* The owner folds the others' accumulators, finishes the op's function and writes. */
 struct combine {
 	int op;
-	enum op_function function; /* SUM, MAX, MIN: how two accumulators become one */
+	const struct primitive *primitive; /* how two accumulators become one */
 	int core_count;
 	int cores[PROGRAM_CORES_MOST]; /* in ring order; the last is the owner */
 	struct region region;          /* of the output */

@@ -24,7 +24,7 @@ extern const char *const traffic_names[]; /* in the order of the enum, NULL ends
 
 struct step_count {
 	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
-	int64_t computes; /* scalar operations: op_computes, all cores together */
+	int64_t computes; /* scalar operations of all cores together */
 };
 
 /* By step.  What accumulators cost counts for the output operand. */

@@ -37,7 +37,7 @@ bool plan_is_argument(const struct plan *plan, int step, int operand)
 
 bool op_copies_sticks(const struct workload *workload, const struct op *op)
 {
-	if (op->kind != OP_MAP || op->function != FUNCTION_CLONE)
+	if (op->primitive != &primitive_clone)
 		return false;
 	const struct access *from = &op->reads[0], *to = &op->writes[0];
 	const struct layout *a = &workload->tensors[from->tensor].layout;

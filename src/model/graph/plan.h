@@ -2,7 +2,7 @@
 #define MODEL_PLAN_H
 
 #include "model/machine/arch.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "model/machine/proof.h"
 #include "model/graph/staging.h"
 #include "model/graph/view.h"

@@ -1,8 +1,9 @@
 #ifndef MODEL_RECURRENCE_EINSUM_H
 #define MODEL_RECURRENCE_EINSUM_H
 
-#include "model/recurrence/recurrence.h"
+#include "model/graph/workload.h"
 #include "model/nest/shape.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * An einsum as uniform recurrences that compute it.
@@ -81,7 +82,7 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 /* How an op of this kind adds up: products, one tensor's sum, max or min, a copy; false: it does
  * something else. */
 bool recurrence_einsum_sum(
-	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out);
+	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 
 /* Of such an op of a graph, for recurrence_einsum: loop l is loop l, operands are as the op's. */
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,

@@ -54,15 +54,13 @@ bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct 
 }
 
 bool recurrence_einsum_sum(
-	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out)
+	const struct primitive *primitive, bool has_constant, enum term_kind *out)
 {
-	bool reduces = kind == OP_REDUCE;
-	*out = reduces && function == FUNCTION_MAX   ? TERM_MAX
-	       : reduces && function == FUNCTION_MIN ? TERM_MIN
-						     : TERM_ADD;
-	return kind == OP_EINSUM || (reduces && function != FUNCTION_MEAN) ||
-	       (kind == OP_MAP && !has_constant &&
-		       (function == FUNCTION_MUL || function == FUNCTION_CLONE));
+	*out = primitive == &primitive_max   ? TERM_MAX
+	       : primitive == &primitive_min ? TERM_MIN
+					     : TERM_ADD;
+	return primitive->kind == OP_EINSUM || primitive == &primitive_sum || *out != TERM_ADD ||
+	       (!has_constant && (primitive == &primitive_mul || primitive == &primitive_clone));
 }
 
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
@@ -71,7 +69,7 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 {
 	*einsum = (struct recurrence_einsum){0};
 	*out = (struct recurrence){.loop_count = op->loop_count};
-	if (!recurrence_einsum_sum(op->kind, op->function, op->has_constant, &einsum->sum)) {
+	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &einsum->sum)) {
 		*why = arena_format(
 			arena, "'%s' is no sum of products, and no sum, max or min", op->name);
 		return false;

@@ -18,34 +18,6 @@ struct draft {
 	int axes[RECURRENCE_STREAMS_MOST][RECURRENCE_LOOPS_MOST]; /* recurrent: the loop of each */
 };
 
-int recurrence_loop_named(const struct recurrence *recurrence, const char *name)
-{
-	for (int i = 0; i < recurrence->loop_count; i++)
-		if (text_equal(recurrence->loops[i].name, name))
-			return i;
-	return -1;
-}
-
-int recurrence_stream_named(const struct recurrence *recurrence, const char *name)
-{
-	for (int i = 0; i < recurrence->stream_count; i++)
-		if (text_equal(recurrence->streams[i].name, name))
-			return i;
-	return -1;
-}
-
-bool recurrence_number(const struct reading *reading, const char *name, double *out)
-{
-	const struct node *node = variables_node(reading->variables, name);
-	return node && node_number(reading, node, name, out);
-}
-
-static int find_loop(void *user, const char *name)
-{
-	struct draft *draft = user;
-	return recurrence_loop_named(draft->recurrence, name);
-}
-
 static int find_stream(void *user, const char *name)
 {
 	struct draft *draft = user;
@@ -56,21 +28,6 @@ static int find_stream(void *user, const char *name)
 	recurrence->streams[recurrence->stream_count] = (struct stream){
 		.name = name, .kind = STREAM_INPUT, .rank = -1, .span = draft->text->span};
 	return recurrence->stream_count++;
-}
-
-static bool find_number(void *user, const char *name, double *out)
-{
-	struct draft *draft = user;
-	return recurrence_number(draft->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	struct draft *draft = user;
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-	for (int i = 0; i < draft->recurrence->loop_count; i++)
-		known[i] = draft->recurrence->loops[i].name;
-	return suggest(name, known);
 }
 
 static bool refuse(const struct draft *draft, size_t from, size_t to, const char *why)
@@ -123,8 +80,10 @@ static bool parse_line(struct draft *draft, size_t *at)
 {
 	struct arena *arena = draft->reading->arena;
 	const char *text = draft->text->text;
-	struct term_names names = {draft, find_loop, find_stream, find_number, find_near};
+	const char *loops[RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {draft->reading, loops, draft, find_stream};
 	struct term_fault fault;
+	recurrence_loop_names(draft->recurrence, loops);
 	const struct term *left = term_parse_place(arena, text, at, &names, &fault);
 	if (!left)
 		return refuse(draft, fault.from, fault.to, fault.text);

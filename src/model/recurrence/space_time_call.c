@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_equations.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,61 +65,17 @@ static const char *take_word(struct call *call)
 		call->reading->arena, "%.*s", (int)(call->at - from), call->text->text + from);
 }
 
-static const char *row_name(const struct projection *projection, int row)
-{
-	return row < projection->space_count
-		       ? projection->space_names[row]
-		       : projection->time_names[row - projection->space_count];
-}
-
-static int find_row(const struct projection *projection, const char *name)
-{
-	for (int i = 0; i < projection->space_count + projection->time_count; i++)
-		if (text_equal(row_name(projection, i), name))
-			return i;
-	return -1;
-}
-
-static int find_loop(void *user, const char *name)
-{
-	struct call *call = user;
-	int row = find_row(call->projection, name);
-	int loop = recurrence_loop_named(call->recurrence, name);
-	if (row >= 0 || loop < 0)
-		return row;
-	return call->projection->space_count + call->projection->time_count + loop;
-}
-
-static int no_stream(void *user, const char *name)
-{
-	(void)user, (void)name;
-	return -1;
-}
-
-static bool find_number(void *user, const char *name, double *out)
-{
-	struct call *call = user;
-	return recurrence_number(call->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	struct call *call = user;
-	const char *known[3 * RECURRENCE_LOOPS_MOST + 1] = {0};
-	int count = 0;
-	for (; count < call->projection->space_count + call->projection->time_count; count++)
-		known[count] = row_name(call->projection, count);
-	for (int i = 0; i < call->recurrence->loop_count; i++)
-		known[count++] = call->recurrence->loops[i].name;
-	return suggest(name, known);
-}
-
 static bool parse_reverse(struct call *call, int loop)
 {
-	struct term_names names = {call, find_loop, no_stream, find_number, find_near};
+	const char *known[3 * RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {.reading = call->reading, .loops = known};
 	struct term_fault fault;
 	struct projection *projection = call->projection;
+	int spaces = projection->space_count, times = projection->time_count;
 	size_t from = call->at;
+	memcpy(known, projection->space_names, sizeof *known * (size_t)spaces);
+	memcpy(known + spaces, projection->time_names, sizeof *known * (size_t)times);
+	recurrence_loop_names(call->recurrence, known + spaces + times);
 	const struct term *term =
 		term_parse(call->reading->arena, call->text->text, &call->at, &names, &fault);
 	if (!term)
@@ -147,7 +102,8 @@ bool space_time_reverse(const struct reading *reading, const struct node *text, 
 	return good;
 }
 
-void space_time_outer(
+/* The loops that no row of time or space names, as rows of time outside all others. */
+static void add_outer_loops(
 	const struct recurrence *recurrence, uint32_t named, struct projection *projection)
 {
 	int outer = 0, count = projection->time_count;
@@ -181,10 +137,8 @@ static bool parse_sources(struct call *call, int *loops, int *count)
 			return false;
 		int loop = recurrence_loop_named(call->recurrence, name);
 		if (loop < 0 || seen >> loop & 1) {
-			const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-			for (int i = 0; i < call->recurrence->loop_count; i++)
-				known[i] = call->recurrence->loops[i].name;
-			const char *near = loop < 0 ? suggest(name, known) : NULL;
+			const char *near =
+				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena, "'%s' is %s%s%s%s", name,
 					loop < 0 ? "no loop" : "named twice",
@@ -239,7 +193,7 @@ static bool parse_entry(struct call *call, int64_t *out)
 		const char *name = take_word(call);
 		if (!name)
 			return false;
-		if (!recurrence_number(call->reading, name, &number) || number != floor(number))
+		if (!term_variable(call->reading, name, &number) || number != floor(number))
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena,
 					"'%s' is no variable with a whole number", name));
@@ -339,7 +293,7 @@ bool space_time_call(const struct reading *reading, const struct node *text,
 	uint32_t named = 0;
 	for (int i = 0; i < count; i++)
 		named |= UINT32_C(1) << loops[i];
-	space_time_outer(recurrence, named, out);
+	add_outer_loops(recurrence, named, out);
 	while (take(&call, ','))
 		if (look(&call) == '{' ? !parse_reverses(&call) : !parse_flag(&call))
 			return false;

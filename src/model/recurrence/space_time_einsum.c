@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "model/graph/einsum.h"
 #include "model/recurrence/recurrence_einsum.h"
-#include "model/recurrence/recurrence_equations.h"
 
 #include <string.h>
 
@@ -24,15 +23,12 @@ static bool refuse(const struct draft *draft, size_t at, size_t end, const char 
 /* The loop of a word; -1 after complaining. */
 static int loop_of(struct draft *draft, const struct word *word)
 {
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
 	int loop = recurrence_loop_named(draft->recurrence, word->text);
 	if (loop >= 0) {
 		draft->named |= UINT32_C(1) << loop;
 		return loop;
 	}
-	for (int i = 0; i < draft->recurrence->loop_count; i++)
-		known[i] = draft->recurrence->loops[i].name;
-	const char *near = suggest(word->text, known);
+	const char *near = recurrence_loop_near(draft->recurrence, word->text);
 	refuse(draft, word->at, word->end,
 		arena_format(draft->reading->arena,
 			near ? "'%s' is no loop; did you mean '%s'?"
@@ -113,8 +109,7 @@ bool space_time_einsum(const struct reading *reading, const struct node *text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
 		return refuse(&draft, fault.at, fault.end, fault.text);
-	if (!recurrence_einsum_sum(
-		    parsed->kind, parsed->function, parsed->has_constant, &einsum->sum))
+	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
 		return reading_refuse(reading, text, "no sum of products, and no sum, max or min");
 	for (int i = 0; i <= parsed->read_count; i++) {
 		const struct einsum_operand *from =
@@ -165,15 +160,13 @@ const struct op *space_time_op(
 static int named_loop(
 	const struct reading *reading, const struct node *node, const struct recurrence *recurrence)
 {
-	const char *name = NULL, *known[RECURRENCE_LOOPS_MOST + 1] = {0};
+	const char *name = NULL;
 	if (!node_text(reading, node, "a loop", &name))
 		return -1;
 	int loop = recurrence_loop_named(recurrence, name);
 	if (loop >= 0)
 		return loop;
-	for (int i = 0; i < recurrence->loop_count; i++)
-		known[i] = recurrence->loops[i].name;
-	const char *near = suggest(name, known);
+	const char *near = recurrence_loop_near(recurrence, name);
 	reading_refuse(reading, node,
 		near ? "'%s' is no loop; did you mean '%s'?" : "'%s' is no loop", name, near);
 	return -1;

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/recurrence/term.h"
+#include "spec/reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,6 +154,12 @@ static bool to_affine(struct parser *p, const struct term *term, struct loop_sum
 	return false;
 }
 
+bool term_variable(const struct reading *reading, const char *name, double *out)
+{
+	const struct node *node = variables_node(reading->variables, name);
+	return node && node_number(reading, node, name, out);
+}
+
 static const struct term *parse_or(struct parser *p);
 
 static const struct term *parse_stream(struct parser *p, size_t from, const char *name)
@@ -171,7 +178,7 @@ static const struct term *parse_stream(struct parser *p, size_t from, const char
 		if (!take(p, ")"))
 			return fail_next(p, "',' or ')'");
 	}
-	int stream = p->names->stream(p->names->user, name);
+	int stream = p->names->stream ? p->names->stream(p->names->user, name) : 0;
 	if (stream < 0)
 		return fail(p, from, p->at, "too many streams: at most 16");
 	struct term *term = arena_new(p->arena, struct term);
@@ -218,12 +225,16 @@ static const struct term *parse_name(struct parser *p)
 	if (take(p, "("))
 		return parse_call(p, from, name);
 	struct term *term = arena_new(p->arena, struct term);
-	*term = (struct term){.from = from, .to = p->at};
-	term->index = p->names->loop(p->names->user, name);
-	term->kind = term->index >= 0 ? TERM_LOOP : TERM_NUMBER;
-	if (term->index >= 0 || p->names->number(p->names->user, name, &term->number))
+	const char *const *loops = p->names->loops;
+	*term = (struct term){.kind = TERM_LOOP, .from = from, .to = p->at};
+	while (loops[term->index] && !text_equal(loops[term->index], name))
+		term->index++;
+	if (loops[term->index])
 		return term;
-	const char *near = p->names->near(p->names->user, name);
+	*term = (struct term){.kind = TERM_NUMBER, .index = -1, .from = from, .to = p->at};
+	if (term_variable(p->names->reading, name, &term->number))
+		return term;
+	const char *near = suggest(name, loops);
 	return fail(p, from, p->at,
 		near ? arena_format(p->arena, "'%s' is no loop and no variable; did you mean '%s'?",
 			       name, near)

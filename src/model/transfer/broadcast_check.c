@@ -9,75 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const broadcast_error_names[] = {
-	"E_DTYPE_TILE",
-	"E_DTYPE_GROUP",
-	"E_LAYOUT",
-	"E_TILE_VALID",
-	"E_TILE_ALIGN",
-	"E_UB_SIZE",
-	"E_UB_RANGE",
-	"E_UB_ALIGN",
-	"E_UB_OVERLAP",
-	"E_STAGING",
-	"E_SRC_REMOTE",
-	"E_NRANKS",
-	"E_ROOT",
-	"E_CALLER",
-	"E_DST_COUNT",
-	"E_DST_SHAPE",
-	"E_DST_STRIDE",
-	"E_DST_LIVE",
-	"E_DST_SHARED",
-	"E_VROW",
-	"E_VCOL",
-	"E_DIV_ROW",
-	"E_DIV_COL",
-	"E_TLOAD_ROW",
-	"E_TLOAD_COL",
-	"E_PEER",
-	"E_ROWS",
-	"E_WAIT_EARLY",
-	"E_WAIT_NEVER",
-	NULL,
-};
-
-const char *const broadcast_error_messages[] = {
-	"TBROADCAST: TileData element type must match source element type",
-	"TBROADCAST: ParallelGroup element type must match source element type",
-	"TBROADCAST: src/dst layout mismatch",
-	"Tile valid extents must not exceed its storage extents",
-	"Tile row bytes must be a multiple of the unified buffer's alignment",
-	"[SA-0352] TASSIGN: Tile storage size exceeds memory space capacity",
-	"[SA-0353] TASSIGN: addr + tile_size exceeds memory space capacity",
-	"[SA-0354] TASSIGN: addr is not aligned",
-	"ping/pong tiles must reside at non-overlapping UB offsets (doc only, not checked by the "
-	"code)",
-	"staging tile is not allocated in the unified buffer",
-	"source is not in the local memory of the calling rank",
-	"ParallelGroup size must be greater than 0!",
-	"rootIdx must be in range [0, nranks)!",
-	"only the root calls TBROADCAST; a call on another rank is undefined",
-	"the group does not have one destination for each rank",
-	"destinations are of unlike shape",
-	"destinations are of unlike strides",
-	"destination is not allocated and writable throughout the operation",
-	"strides give two elements of a destination one place",
-	"TBROADCAST: tileValidRow must be greater than 0",
-	"TBROADCAST: tileValidCol must be greater than 0",
-	"TBROADCAST chunked: shape3 must be divisible by tile ValidRow when ValidRow is static. "
-	"Use a Tile with DYNAMIC ValidRow for partial row chunk support.",
-	"TBROADCAST chunked: shape4 must be divisible by tile ValidCol when ValidCol is static. "
-	"Use a Tile with DYNAMIC ValidCol for partial column chunk support.",
-	"The validRow of TileData must be equal to (Shape0 * Shape1 * Shape2 * Shape3) of ND "
-	"shape!",
-	"The validCol of TileData must be equal to the 5th dim(Shape4) of ND shape!",
-	"the other rank must be in range [0, nranks)",
-	"the root's tensor must have the rows of all ranks, and their other dimensions",
-	"a rank reads what another wrote before it knows that all of it is there",
-	"the condition of a wait is not met, or not for good, once all have notified",
-	NULL,
-};
+#define TEXT_OF_NAME(name, message) #name,
+#define TEXT_OF_MESSAGE(name, message) message,
+const char *const broadcast_error_names[] = {BROADCAST_RULES(TEXT_OF_NAME) NULL};
+const char *const broadcast_error_messages[] = {BROADCAST_RULES(TEXT_OF_MESSAGE) NULL};
 
 struct check {
 	const struct broadcast *broadcast;

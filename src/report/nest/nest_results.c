@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/nest/nest_mapping.h"
-#include "model/graph/plan_file.h"
 #include "report/nest/nest_row.h"
 #include "report/run/pareto.h"
 #include "report/run/run_head.h"

@@ -1,6 +1,5 @@
 #include "report/nest/nest_row.h"
 
-#include "model/graph/plan_file.h"
 #include "report/run/pareto.h"
 
 #include <inttypes.h>

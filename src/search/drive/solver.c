@@ -1,9 +1,10 @@
 #include "search/drive/solver.h"
 
+#include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "search/nest/cells.h"
 #include "search/engine/parallel.h"
 
 #include <stdarg.h>
@@ -27,7 +28,7 @@ struct run {
 	struct array(struct candidate) candidates;
 	struct array(double) values;
 	struct array(struct complaint) complaints;
-	struct array(struct cell) cells;
+	struct array(const void *) left;
 };
 
 const struct solver *solver_find(enum stage stage, const char *name)
@@ -36,6 +37,51 @@ const struct solver *solver_find(enum stage stage, const char *name)
 		if ((*at)->stage == stage && text_equal((*at)->name, name))
 			return *at;
 	return NULL;
+}
+
+const struct solver *solver_for(enum stage stage, enum purpose purpose)
+{
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && ((*at)->purposes & purpose))
+			return *at;
+	BUG("stage %s has no solver for purpose %#x", stage_names[stage], (unsigned)purpose);
+}
+
+const struct solver *solver_sharing(enum stage stage, enum sharing sharing)
+{
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && (*at)->sharing == sharing)
+			return *at;
+	BUG("stage %s has no solver of sharing %d", stage_names[stage], (int)sharing);
+}
+
+const char *solver_label(struct arena *arena, const struct solver *solver)
+{
+	return arena_format(arena, "%s/%s", stage_names[solver->stage], solver->name);
+}
+
+struct portfolio portfolio_for(enum stage stage, unsigned purposes)
+{
+	struct portfolio portfolio = {0};
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && ((*at)->purposes & purposes))
+			portfolio_add(&portfolio, *at);
+	return portfolio;
+}
+
+struct portfolio portfolio_of(const struct solver *solver)
+{
+	return (struct portfolio){1, {solver}};
+}
+
+void portfolio_add(struct portfolio *portfolio, const struct solver *solver)
+{
+	for (size_t i = 0; i < portfolio->count; i++)
+		if (portfolio->at[i] == solver)
+			return;
+	if (portfolio->count == PORTFOLIO_MOST)
+		BUG("more than %d solvers of a stage", PORTFOLIO_MOST);
+	portfolio->at[portfolio->count++] = solver;
 }
 
 struct arena *run_arena(struct run *run)
@@ -104,9 +150,9 @@ void run_prove_each(struct run *run, const double *bounds, size_t count)
 	run->answer.bounds = arena_copy(run->arena, bounds, count * sizeof *bounds);
 }
 
-void run_cell(struct run *run, struct cell cell)
+void run_left(struct run *run, const void *part)
 {
-	*array_add(run->arena, &run->cells) = cell;
+	*array_add(run->arena, &run->left) = part;
 }
 
 void run_core(struct run *run, size_t count, const int *buffers)
@@ -177,8 +223,8 @@ static void take_over(struct run *run, struct run *part)
 		run_offer(run, &part->candidates.at[i], part->values.at[i]);
 	for (size_t i = 0; i < part->complaints.count; i++)
 		*array_add(run->arena, &run->complaints) = part->complaints.at[i];
-	for (size_t i = 0; i < part->cells.count; i++)
-		run_cell(run, part->cells.at[i]);
+	for (size_t i = 0; i < part->left.count; i++)
+		run_left(run, part->left.at[i]);
 	arena_adopt(run->arena, part->arena);
 }
 
@@ -226,8 +272,8 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 	run.answer.values = run.values.at;
 	run.answer.complaint_count = run.complaints.count;
 	run.answer.complaints = run.complaints.at;
-	run.answer.cell_count = run.cells.count;
-	run.answer.cells = run.cells.at;
+	run.answer.left_count = run.left.count;
+	run.answer.left = run.left.at;
 	return run.answer;
 }
 

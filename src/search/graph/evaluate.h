@@ -64,7 +64,7 @@ struct simulation {
 	bool trace;                    /* keep when each instruction ran */
 	const struct stopper *stopper; /* who stops it, as one who reached a limit; or NULL */
 	/* of sim_options: what a test has the machine compute */
-	float (*map)(enum op_function function, float a, float b);
+	float (*kernel)(const struct primitive *primitive, float a, float b);
 };
 void evaluate_simulate(struct outcome *outcome, const struct simulation *how, struct arena *arena);
 

@@ -4,10 +4,10 @@
 #include "base/array.h"
 #include "base/fatal.h"
 #include "model/graph/plan_file.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/gap.h"
 #include "search/graph/lx_staging.h"
-#include "search/drive/solver.h"
 #include "search/graph/task.h"
 
 struct graph {
@@ -61,8 +61,7 @@ static void vary(const struct task *task, struct slot *slot)
 		.planning = &task->recipe.planning,
 		.op = task->op,
 	};
-	struct answer answer = solve(solver_find(STAGE_DIVIDE, "exhaustive"), &problem, 0,
-		task->recipe.seed, slot->scratch);
+	struct answer answer = solve(task->varies, &problem, 0, task->recipe.seed, slot->scratch);
 	slot->effort.evaluated += answer.ticks;
 	struct mapping *mappings = arena_copy(
 		slot->scratch, task->recipe.mappings, workload->op_count * sizeof *mappings);
@@ -100,7 +99,7 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct graph *graph = self;
 	const struct task *task = &graph->tasks.at[i];
-	if (task->op >= 0 && task->recipe.workload->ops[task->op].kind == OP_BROADCAST)
+	if (task->op >= 0 && task->recipe.workload->ops[task->op].primitive->kind == OP_BROADCAST)
 		vary_staging(graph->exploration, task, slot);
 	else if (task->op >= 0)
 		vary(task, slot);
@@ -194,7 +193,6 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	const struct graph *graph = self;
 	const struct trial *trial = (const struct trial *)found;
 	struct plan_found *kept = arena_copy(arena, &trial->found, sizeof *kept);
-	kept->recipe.division = DIVISION_GIVEN;
 	kept->recipe.mappings = arena_copy(arena, trial->made.mappings,
 		graph->exploration->workload->op_count * sizeof *trial->made.mappings);
 	return &kept->common;

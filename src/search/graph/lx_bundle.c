@@ -32,7 +32,7 @@ static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
 		}
 		for (int step = first; step < end; step++)
 			plan->steps[step].bundle = bundle;
-		if (plan->workload->ops[plan->steps[end - 1].op].kind == OP_OPAQUE) {
+		if (plan->workload->ops[plan->steps[end - 1].op].primitive->kind == OP_OPAQUE) {
 			bundle++;
 			start = end;
 			plan_arguments_clear(&arguments);

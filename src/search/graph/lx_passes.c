@@ -21,5 +21,5 @@ bool lx_is_moved(const struct lx_graph *graph, int tensor)
 	if (producer < 0 || graph->planning->clones != CLONE_READERS)
 		return false;
 	const struct op *op = &graph->workload->ops[producer];
-	return op->move && op->kind == OP_MAP && op->function == FUNCTION_CLONE;
+	return op->move && op->primitive == &primitive_clone;
 }

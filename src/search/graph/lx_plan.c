@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/fatal.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "search/graph/lx_spill.h"
 #include "search/graph/lx_staging.h"
 
@@ -31,7 +31,7 @@ static const struct placement *ask(
 		.planning = layout->graph.planning,
 		.op = -1,
 		.packing = packing};
-	uint64_t ticks = solver->lays_out ? 0 : layout->graph.planning->place_ticks;
+	uint64_t ticks = solver->purposes & FOR_GRAPHS ? 0 : layout->graph.planning->place_ticks;
 	const struct stopper *stopper = &layout->graph.planning->stopper;
 	struct asker asker = {.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
 	struct answer answer = solve_for(&asker, solver, &problem, ticks, 0, layout->graph.arena);

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/nest/nest_mapping.h"
-#include "search/nest/cells.h"
 #include "search/drive/solver.h"
+#include "search/nest/cells.h"
 
 /* Mappings that one task evaluates, about; tasks of draws, about, at most; mappings of a chain, at
  * least; chains, at most. */
@@ -161,9 +161,9 @@ static void take_cells(
 {
 	int count = cell_bounds_count(search->space);
 	struct nest_cells *cells = arena_new(slot->arena, struct nest_cells);
-	for (size_t k = 0; k < answer->cell_count; k++) {
+	for (size_t k = 0; k < answer->left_count; k++) {
 		struct cell *cell = array_add(slot->arena, cells);
-		*cell = answer->cells[k];
+		*cell = *(const struct cell *)answer->left[k];
 		cell->spatial = arena_copy(
 			slot->arena, cell->spatial, (size_t)count * sizeof *cell->spatial);
 	}
@@ -255,10 +255,12 @@ static void share_chains(struct nest_driver *driver, uint64_t budget)
 			(struct nest_task){n, chains, budget / chains + (n < budget % chains)};
 }
 
-/* `linear`, its work shared out, if the budget is enough for the whole space. */
-static const char *choose_solver(struct nest_driver *driver)
+/* What enumerates, its work shared out, if the budget is enough for the whole space. */
+static const struct solver *choose_solver(struct nest_driver *driver)
 {
-	return share_space(driver, driver->search->budget, true) ? "linear" : "exact";
+	return share_space(driver, driver->search->budget, true)
+		       ? solver_sharing(STAGE_MAP, SHARING_ENUMERATION)
+		       : solver_for(STAGE_MAP, FOR_PROBLEMS);
 }
 
 static bool share_work(void *self, int round, struct drive *drive, size_t *count)
@@ -268,10 +270,9 @@ static bool share_work(void *self, int round, struct drive *drive, size_t *count
 		return false;
 	driver->drive = drive;
 	const struct nest_search *search = driver->search;
-	const char *name = search->solver ? search->solver : choose_solver(driver);
 	bool any = space_factors_count(search->space) > 0;
-	driver->solver = solver_find(STAGE_MAP, name);
-	driver->solver_name = arena_format(driver->arena, "map/%s", name);
+	driver->solver = search->solver ? search->solver : choose_solver(driver);
+	driver->solver_name = solver_label(driver->arena, driver->solver);
 	switch (driver->solver->sharing) {
 	case SHARING_NONE:
 		add_task(driver, 0, 1, search->budget);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "search/drive/solver.h"
 
 /*
  * Two rounds over the distinct layers.  The first looks for something good in each of them that
@@ -57,7 +58,7 @@ static struct explored take_start(
 {
 	bool hurry = network->hurry && network->hurry(network->asker.listener);
 	uint64_t budget = hurry ? 1 : LATE_BUDGET;
-	search.solver = "anneal";
+	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
 	if (!search.budget || search.budget > budget)
 		search.budget = budget;
 	search.asker.listener = network->asker.listener;
@@ -82,7 +83,7 @@ static struct explored prove(
 	struct nest_search search, const struct explored *warm, struct arena *arena)
 {
 	const char *finder = "start";
-	search.solver = "exact";
+	search.solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
 	search.budget -= warm_budget(&search);
 	if (warm->frontier.count) {
 		const struct nest_found *found = find_middle(&warm->frontier)->payload;
@@ -108,7 +109,7 @@ static void warm_up(struct layers *layers, size_t i, struct slot *slot)
 	uint64_t budget = warm_budget(&search);
 	if (search.solver || !budget || drive_stops(slot->drive))
 		return;
-	search.solver = "anneal";
+	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
 	search.budget = budget;
 	layers->warm[i] = nest_explore(&search, slot->arena);
 	layers->warmed[i] = true;

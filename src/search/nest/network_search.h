@@ -15,7 +15,7 @@
  * alone every layer has its one point, and the network the sums of these; the least edp of a
  * network is on its frontier of latency and energy.
  *
- * Without a solver's name layers are proven (`exact`).  They run in parallel, each in one thread,
+ * Without a solver layers are proven.  They run in parallel, each in one thread,
  * or one after the other in all threads where they are fewer; the results are the same.  When
  * `stop` says so, layers that did not begin are searched for some hundred mappings only, and once
  * `hurry` does, not even so many.

@@ -214,7 +214,7 @@ bool project_fold(const struct project_search *search, const struct folding *fol
 		.folds = folded->folds,
 		.projection = spec->projection,
 		.facts = projection_facts(&spec->recurrence, &spec->projection, spec),
-		.common.solver = arena_format(arena, "project/%s", search->solver)};
+		.common.solver = solver_label(arena, search->solver)};
 	if (found->facts.fault != PROJECTION_FINE)
 		return false;
 	*score = project_found_score(found, ports);
@@ -273,8 +273,8 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct project_search *search = ((struct projects *)self)->search;
 	struct problem problem = {.stage = STAGE_PROJECT, .projections = search};
-	struct answer answer = drive_ask(slot, solver_find(STAGE_PROJECT, search->solver), &problem,
-		search->budget, search->seed, slot->scratch);
+	struct answer answer = drive_ask(
+		slot, search->solver, &problem, search->budget, search->seed, slot->scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++) {
 		struct offered offered = {.candidate = &answer.candidates[k]};
 		drive_offer(slot, &offered.found.common);
@@ -322,7 +322,7 @@ static const struct kind recurrences = {
 
 struct explored project_explore(const struct project_search *search, struct arena *arena)
 {
-	struct projects projects = {search, arena_format(arena, "project/%s", search->solver)};
+	struct projects projects = {search, solver_label(arena, search->solver)};
 	struct drive_request request = {
 		.kind = &recurrences,
 		.self = &projects,

@@ -5,8 +5,8 @@
 #include "cost/recurrence/projection_reverse.h"
 #include "model/nest/shape.h"
 #include "search/drive/drive.h"
-#include "search/recurrence/foldings.h"
 #include "search/drive/solver.h"
+#include "search/recurrence/foldings.h"
 #include "sim/recurrence/systolic.h"
 
 /*
@@ -17,7 +17,7 @@
 struct project_search {
 	const struct space_time *spec;
 	struct objectives objectives;
-	const char *solver; /* of the stage */
+	const struct solver *solver; /* of the stage */
 	enum simulate simulate;
 	uint64_t budget; /* pairs of an allocation and a schedule that are looked at; 0: no limit */
 	uint64_t seed;   /* of the values of inputs */

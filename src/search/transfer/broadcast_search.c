@@ -170,16 +170,16 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 	enum stage stage;
 	if (round > 1)
 		return false;
-	if (!search->algorithm) {
+	if (!search->solver) {
 		add_way(ways, search->broadcast);
 		add_tiles(ways);
 	}
-	bool has_algorithms = broadcast_stage(search->broadcast, &stage);
-	for (size_t s = 0; has_algorithms && solvers[s]; s++)
-		if (solvers[s]->stage == stage &&
-			(search->algorithm ? text_equal(search->algorithm, solvers[s]->name)
-					   : !solvers[s]->proves))
-			add_algorithm(ways, solvers[s]);
+	if (broadcast_stage(search->broadcast, &stage)) {
+		const struct portfolio asked = search->solver ? portfolio_of(search->solver)
+							      : portfolio_for(stage, FOR_SCHEDULES);
+		for (size_t s = 0; s < asked.count; s++)
+			add_algorithm(ways, asked.at[s]);
+	}
 	*count = ways->list.count;
 	return true;
 }

@@ -1,8 +1,8 @@
 #ifndef SEARCH_BROADCAST_SEARCH_H
 #define SEARCH_BROADCAST_SEARCH_H
 
-#include "search/transfer/broadcast_outcome.h"
 #include "search/drive/wishes.h"
+#include "search/transfer/broadcast_outcome.h"
 
 /*
  * Explores the ways to carry out one broadcast (drive.h):
@@ -15,7 +15,8 @@
 struct broadcast_search {
 	const struct broadcast *broadcast; /* legal */
 	const struct wishes *wishes;
-	const char *algorithm;             /* this one alone; NULL: all, and as published */
+	const struct solver
+		*solver; /* its schedules alone; NULL: the usual ones, and as published */
 };
 
 /* The payload of a frontier point; its outcome has no order, and no large schedule. */

@@ -1,0 +1,42 @@
+#ifndef PLACE_PACK_H
+#define PLACE_PACK_H
+
+#include "model/packing/buffer.h"
+#include "search/drive/solver.h"
+
+/*
+ * The exact packer, for whoever needs an answer about one set of buffers: `place/exact` for its
+ * three goals, and the spill search for each set that it would keep.  Complete: without a limit it
+ * ends with PACK_FITS or PACK_NEVER.  Charges its nodes to the run, and ends soon after the run
+ * does.
+ */
+struct pack_question {
+	const struct packing *packing; /* its goal does not matter */
+	const bool *chosen;            /* by buffer; NULL: all of them */
+	int64_t capacity;              /* bytes; no more than the packing's */
+	uint64_t nodes;                /* at most so many; 0: no limit */
+	bool returns; /* all starts go back to where buffers were placed last: where one more layout
+	               * of very many is looked for, not the first or none.  Else some do */
+	bool joined; /* unless it returns: a search whose starts do joins after many nodes; where no
+	               * other question about this capacity follows */
+	bool varied; /* each start draws what its order of items goes by, and the room is not filled
+	              * up: where much of it is to spare */
+	bool explain;         /* look for a small core if they do not fit */
+};
+
+enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };
+
+struct pack_answer {
+	enum pack_status status;
+	bool is_too_large; /* PACK_UNKNOWN: more pairs of buffers that meet than the packer keeps */
+	uint64_t nodes, restarts;
+	const struct placement *placement; /* PACK_FITS: of the chosen, the others are UNPLACED */
+	size_t core_count; /* PACK_NEVER and asked: few that do not fit, whatever else is there */
+	const int *core;
+	int64_t hardest; /* unless it fits: a step at which it often failed */
+};
+
+/* The answer lives in the arena. */
+struct pack_answer pack(struct run *run, const struct pack_question *question, struct arena *arena);
+
+#endif

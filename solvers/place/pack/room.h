@@ -1,0 +1,82 @@
+#ifndef PLACE_PACK_ROOM_H
+#define PLACE_PACK_ROOM_H
+
+#include "solvers/place/pack/shape.h"
+
+/*
+ * Shapes that have nothing to do with all others, since no life reaches from the ones to the
+ * others, and when they live.  A section is a largest set of items that live at once; by time they
+ * are numbered, and each item lives in a range of them.  Reserved bytes are items that live
+ * always, the first of all; items are numbered by their first section.
+ */
+struct item {
+	int first, end;           /* sections */
+	int64_t size;             /* the greatest height */
+	int64_t clear;            /* what it needs free of reserved bytes */
+	int64_t align, low, high; /* of its address */
+	const int64_t *heights;   /* by section, from the first; NULL: its size in all */
+	int twin;                 /* an item before it that could be it; -1 */
+	int shape;                /* -1: reserved bytes; -2: a filling (filling.h) */
+};
+
+struct room {
+	int item_count, section_count;
+	int64_t height; /* what a section holds */
+	struct item *items;
+	const size_t *section_first; /* items of section s: lives[section_first[s] ..[s + 1]) */
+	const int *lives;            /* in their order, so those that start in it come last */
+	const size_t *section_split; /* the first of those */
+	const int *twins;            /* of each item, as there */
+	const size_t *meet_first;    /* items that item i meets: meets[meet_first[i] ..[i + 1]) */
+	const int *meets;
+};
+
+struct rooms {
+	size_t count;
+	struct room *at;
+	bool too_large; /* more pairs of items, or of items and sections, than are kept */
+};
+
+/* Fills in who lives where and who meets whom.  False if there are more pairs than may be
+ * kept; those counted are added to *pairs. */
+bool room_connect(struct room *room, size_t *pairs, struct arena *arena);
+
+struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena);
+
+static inline int64_t item_height(const struct item *item, int section)
+{
+	return item->heights ? item->heights[section - item->first] : item->size;
+}
+
+/* What all items of a section leave of it; negative if they are too high. */
+static inline int64_t room_spare(const struct room *room, int section)
+{
+	int64_t spare = room->height;
+	for (size_t k = room->section_first[section]; k < room->section_first[section + 1]; k++)
+		spare -= item_height(&room->items[room->lives[k]], section);
+	return spare;
+}
+
+/* How far another that meets the item must lie above its address. */
+static inline int64_t item_height_beside(const struct item *item, const struct item *other)
+{
+	if (other->shape == -1)
+		return item->clear;
+	if (!item->heights)
+		return item->size;
+	int first = item->first > other->first ? item->first : other->first;
+	int end = item->end < other->end ? item->end : other->end;
+	int64_t height = 0;
+	for (int s = first; s < end; s++)
+		height = height > item_height(item, s) ? height : item_height(item, s);
+	return height;
+}
+
+static inline int64_t item_align(const struct item *item, int64_t address)
+{
+	if (item->align == 1 || address % item->align == 0)
+		return address;
+	return address + item->align - address % item->align;
+}
+
+#endif

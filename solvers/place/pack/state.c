@@ -1,0 +1,349 @@
+#include "solvers/place/pack/state.h"
+
+#include "base/number.h"
+#include "solvers/place/pack/boundary.h"
+
+static void make_room(struct state *state)
+{
+	struct change *old = state->trail;
+	state->trail_room *= 2;
+	state->trail = arena_array(state->arena, struct change, state->trail_room);
+	for (size_t i = 0; i < state->trail_count; i++)
+		state->trail[i] = old[i];
+}
+
+static inline struct change *note(struct state *state, int kind, int index, int64_t before)
+{
+	if (state->trail_count == state->trail_room)
+		make_room(state);
+	struct change *change = &state->trail[state->trail_count++];
+	change->kind = kind;
+	change->index = index;
+	change->before = before;
+	return change;
+}
+
+static inline void soil(struct state *state, int section)
+{
+	if (!state->is_dirty[section]) {
+		state->is_dirty[section] = true;
+		state->dirty[state->dirty_count++] = section;
+	}
+}
+
+static void soil_risen(struct state *state, int64_t before, int first, int end)
+{
+	for (int s = first; s < end; s++)
+		if (state->floor[s] == before || state->lowest[s] == before)
+			soil(state, s);
+}
+
+/* Some sections, half-open. */
+struct stretch {
+	int first, end;
+};
+
+/* To a level above its own; these sections are dirty already. */
+static bool lift(
+	struct state *state, int i, int64_t level, struct because because, struct stretch dirty)
+{
+	const struct item *item = &state->room->items[i];
+	level = level > item->high ? level : item_align(item, level);
+	if (level > item->high) {
+		for (int s = item->first; s < item->end; s++)
+			state->weight[s] += 1.0 / (item->end - item->first);
+		conflict_clear(state->conflict);
+		conflict_add(state->conflict, because);
+		return false;
+	}
+	int64_t before = state->level[i];
+	note(state, LEVEL_ROSE, i, before)->because = because;
+	state->level[i] = state->low[i] = level;
+	soil_risen(state, before, item->first, dirty.first < item->end ? dirty.first : item->end);
+	soil_risen(state, before, dirty.end > item->first ? dirty.end : item->first, item->end);
+	return true;
+}
+
+bool state_raise(struct state *state, int i, int64_t level, struct because because)
+{
+	return level <= state->level[i] || lift(state, i, level, because, (struct stretch){0, 0});
+}
+
+static void soil_boundary(struct state *state, int t)
+{
+	if (t > 0 && t < state->room->section_count && !state->is_boundary_dirty[t]) {
+		state->is_boundary_dirty[t] = true;
+		state->dirty_boundaries[state->dirty_boundary_count++] = t;
+	}
+}
+
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The lowest of some items that live in a section: four at a time, which need not wait for each
+ * other. */
+static inline int64_t find_lowest(
+	const struct state *state, int64_t lowest, size_t first, size_t end)
+{
+	const int *lives = state->room->lives;
+	const int64_t *level = state->level;
+	int64_t second = PLACED, third = PLACED, fourth = PLACED;
+	size_t k = first;
+	for (; k + 4 <= end; k += 4) {
+		lowest = least_of(level[lives[k]], lowest);
+		second = least_of(level[lives[k + 1]], second);
+		third = least_of(level[lives[k + 2]], third);
+		fourth = least_of(level[lives[k + 3]], fourth);
+	}
+	for (; k < end; k++)
+		lowest = least_of(level[lives[k]], lowest);
+	return least_of(least_of(lowest, second), least_of(third, fourth));
+}
+
+int state_choices(struct state *state, int s)
+{
+	const struct room *room = state->room;
+	const int *lives = room->lives, *twins = room->twins;
+	const int64_t *level = state->level;
+	int64_t floor = state->floor[s];
+	int count = 0;
+	if (state->choices[s] != NOT_COUNTED)
+		return state->choices[s];
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++)
+		if (level[lives[k]] == floor)
+			count += twins[lives[k]] < 0 || level[twins[lives[k]]] == PLACED;
+	return state->choices[s] = floor == PLACED ? 0 : count;
+}
+
+/* The floor rises to the lowest item that is left; who could stand there is to be counted anew. */
+static bool look_again(struct state *state, int s)
+{
+	const struct room *room = state->room;
+	size_t first = room->section_first[s], split = room->section_split[s];
+	size_t end = room->section_first[s + 1];
+	int64_t crossing = find_lowest(state, PLACED, first, split);
+	int64_t lowest = find_lowest(state, crossing, split, end);
+	struct change *change = note(state, FLOOR_ROSE, s, state->floor[s]);
+	change->choices = state->choices[s];
+	change->lowest = state->lowest[s];
+	state->choices[s] = NOT_COUNTED;
+	soil_boundary(state, s);
+	soil_boundary(state, s + 1);
+	if (lowest == state->floor[s] && crossing == state->lowest[s])
+		return true;
+	state->floor[s] = lowest;
+	state->lowest[s] = crossing;
+	if (lowest == PLACED || state_slack(state, s) >= 0)
+		return true;
+	state->weight[s] += 1;
+	conflict_clear(state->conflict);
+	conflict_add(state->conflict, because_section(s));
+	return false;
+}
+
+bool state_settle(struct state *state, bool good)
+{
+	while (state->dirty_count || state->dirty_boundary_count) {
+		if (state->dirty_count) {
+			int s = state->dirty[--state->dirty_count];
+			state->is_dirty[s] = false;
+			good = good && look_again(state, s);
+		} else {
+			int t = state->dirty_boundaries[--state->dirty_boundary_count];
+			state->is_boundary_dirty[t] = false;
+			good = good && boundary_settle(state, t);
+		}
+	}
+	return good;
+}
+
+bool state_place(struct state *state, int i, int section)
+{
+	const struct room *room = state->room;
+	const struct item *item = &room->items[i];
+	int64_t base = state->level[i];
+	bool good = true;
+	struct stretch dirty = {item->first, item->end};
+	note(state, ITEM_PLACED, i, base)->because = because_section(section);
+	state->level[i] = PLACED;
+	for (int s = item->first; s < item->end; s++) {
+		state->rest[s] -= item_height(item, s);
+		soil(state, s);
+	}
+	for (int s = item->first + 1; s < item->end; s++)
+		state->crossing[s]--;
+	for (size_t k = room->meet_first[i]; good && k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		int64_t top = base + item_height_beside(item, &room->items[j]);
+		if (top > state->level[j])
+			good = lift(state, j, top, because_item(i), dirty);
+	}
+	return state_settle(state, good);
+}
+
+/* An item that the conflict is about gives way to those because of which it is as it is. */
+static bool trace(struct conflict *conflict, const struct change *change)
+{
+	if (!conflict || !conflict_has(conflict, change->index))
+		return !conflict;
+	conflict->set[change->index / 64] &= ~(UINT64_C(1) << (change->index % 64));
+	conflict_add(conflict, change->because);
+	return true;
+}
+
+bool state_undo(struct state *state, size_t trail_count)
+{
+	bool mattered = false;
+	while (state->trail_count > trail_count) {
+		struct change change = state->trail[--state->trail_count];
+		if (change.kind == FLOOR_ROSE) {
+			state->floor[change.index] = change.before;
+			state->choices[change.index] = change.choices;
+			state->lowest[change.index] = change.lowest;
+			continue;
+		}
+		mattered |= trace(state->conflict, &change);
+		state->level[change.index] = change.before;
+		state->low[change.index] = change.before;
+		if (change.kind == LEVEL_ROSE)
+			continue;
+		const struct item *item = &state->room->items[change.index];
+		for (int s = item->first; s < item->end; s++)
+			state->rest[s] += item_height(item, s);
+		for (int s = item->first + 1; s < item->end; s++)
+			state->crossing[s]++;
+	}
+	return mattered;
+}
+
+static bool lives_in(const struct item *item, int s)
+{
+	return item->first <= s && s < item->end;
+}
+
+/* The lowest that something outside section s could lift the item to. */
+static int64_t lifted(const struct state *state, int i, int s)
+{
+	const struct room *room = state->room;
+	int64_t lowest = PLACED;
+	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		const struct item *other = &room->items[j];
+		if (state->level[j] == PLACED || lives_in(other, s))
+			continue;
+		lowest = number_min(
+			lowest, state->level[j] + item_height_beside(other, &room->items[i]));
+	}
+	return lowest;
+}
+
+/* Nothing is in the way of the item on the floor of section s, if all else there lies above
+ * `next`.  Then leaving the floor empty is no gain. */
+static bool could_slide(const struct state *state, int i, int s, int64_t next)
+{
+	const struct room *room = state->room;
+	const struct item *item = &room->items[i];
+	int64_t top = state->floor[s] + item->clear;
+	if (next < top || item->low == item->high)
+		return false;
+	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
+		int j = room->meets[k];
+		if (!lives_in(&room->items[j], s) && state->level[j] < top)
+			return false;
+	}
+	return true;
+}
+
+bool state_leave_empty(struct state *state, int s)
+{
+	const struct room *room = state->room;
+	int64_t floor = state->floor[s], next = PLACED, least = PLACED, second = PLACED;
+	for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		if (state->level[i] == PLACED)
+			continue;
+		int64_t low = state->level[i] == floor ? lifted(state, i, s) : state->level[i];
+		int64_t height = item_height(&room->items[i], s);
+		next = number_min(next, low);
+		second = number_min(second, number_max(height, least));
+		least = number_min(least, height);
+	}
+	if (next == PLACED) {
+		conflict_clear(state->conflict);
+		conflict_add(state->conflict, because_empty(s));
+		return false;
+	}
+	bool good = true;
+	for (size_t k = room->section_first[s]; good && k < room->section_first[s + 1]; k++) {
+		int i = room->lives[k];
+		if (state->level[i] != floor)
+			continue;
+		/* What lifts it lives elsewhere, or stands in s itself, at `next` or above. */
+		int64_t other = item_height(&room->items[i], s) == least ? second : least;
+		int64_t above = other == PLACED ? PLACED : next + other;
+		if (could_slide(state, i, s, next)) {
+			conflict_clear(state->conflict);
+			conflict_add(state->conflict, because_empty(s));
+			good = false;
+			break;
+		}
+		good = state_raise(
+			state, i, number_min(lifted(state, i, s), above), because_empty(s));
+	}
+	return state_settle(state, good);
+}
+
+struct state *state_open(const struct room *room, struct arena *arena)
+{
+	struct state *state = arena_new(arena, struct state);
+	int n = room->item_count, m = room->section_count;
+	*state = (struct state){.room = room,
+		.arena = arena,
+		.level = arena_array(arena, int64_t, n),
+		.low = arena_array(arena, int64_t, n),
+		.floor = arena_array(arena, int64_t, m),
+		.rest = arena_array(arena, int64_t, m),
+		.choices = arena_array(arena, int, m),
+		.crossing = arena_array(arena, int, m + 1),
+		.weight = arena_array(arena, double, m),
+		.dirty = arena_array(arena, int, m),
+		.is_dirty = arena_array(arena, bool, m),
+		.dirty_boundaries = arena_array(arena, int, m),
+		.is_boundary_dirty = arena_array(arena, bool, m),
+		.lowest = arena_array(arena, int64_t, m),
+		.boundaries = boundaries_open(room, arena),
+		.conflict = conflict_open(room, arena),
+		.trail_room = 1024};
+	state->trail = arena_array(arena, struct change, state->trail_room);
+	for (int s = 0; s < m; s++)
+		state->weight[s] = 1;
+	return state;
+}
+
+bool state_start(struct state *state)
+{
+	const struct room *room = state->room;
+	bool good = true;
+	state->trail_count = 0;
+	for (int s = 0; s < room->section_count; s++) {
+		state->floor[s] = state->rest[s] = state->lowest[s] = 0;
+		state->crossing[s] = 0;
+		state->choices[s] = NOT_COUNTED;
+		soil(state, s);
+	}
+	for (int i = 0; i < room->item_count; i++) {
+		const struct item *item = &room->items[i];
+		state->level[i] = state->low[i] = item->low;
+		good = good && item->low <= item->high;
+		for (int s = item->first; s < item->end; s++)
+			good &= !__builtin_add_overflow(
+				state->rest[s], item_height(item, s), &state->rest[s]);
+		for (int s = item->first + 1; s < item->end; s++)
+			state->crossing[s]++;
+	}
+	for (int s = 0; s < room->section_count; s++)
+		good = good && state->rest[s] <= room->height;
+	return state_settle(state, good);
+}

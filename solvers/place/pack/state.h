@@ -1,0 +1,83 @@
+#ifndef PLACE_PACK_STATE_H
+#define PLACE_PACK_STATE_H
+
+#include "solvers/place/pack/conflict.h"
+
+/*
+ * A room that is being filled from below: what is placed, how low all else may lie, and what
+ * follows from it.  Every change is on a trail and can be taken back.
+ *
+ * What holds between changes: no item may lie below the floor of a section it lives in; a floor is
+ * as high as the lowest item that is left there.
+ */
+#define PLACED INT64_MAX /* the level of an item that is; the floor of a section where all are */
+
+enum { NOT_COUNTED = -1 };
+
+enum change_kind { FLOOR_ROSE, LEVEL_ROSE, ITEM_PLACED };
+
+struct change {
+	enum change_kind kind;
+	int index, choices;
+	struct because because;
+	int64_t before, lowest;
+};
+
+struct boundaries; /* boundary.h */
+
+struct state {
+	const struct room *room;
+	struct arena *arena;
+	int64_t *level;  /* of each item: it cannot lie below; PLACED */
+	int64_t *low;    /* the same, and the address of those that are placed */
+	int64_t *floor;  /* of each section: nothing more goes below */
+	int64_t *rest;   /* heights not placed yet */
+	int *choices;    /* of each section, as counted since it changed; NOT_COUNTED */
+	int64_t *lowest; /* of the items left that live before section s and in it; PLACED */
+	int *crossing;   /* items not placed that live before section s and in it */
+	double *weight;  /* of a section: how often it failed; never taken back */
+	int *dirty;      /* sections to look at again */
+	bool *is_dirty;
+	int dirty_count;
+	int *dirty_boundaries; /* as are boundaries, between section t - 1 and t */
+	bool *is_boundary_dirty;
+	int dirty_boundary_count;
+	struct boundaries *boundaries;
+	struct conflict *conflict; /* why the last change failed; NULL: nobody asks */
+	struct change *trail;
+	size_t trail_count, trail_room;
+};
+
+struct state *state_open(const struct room *room, struct arena *arena);
+
+/* Nothing is placed.  All that change the state answer false if then nothing more can come of it;
+ * it must be taken back. */
+bool state_start(struct state *state);
+bool state_place(struct state *state, int item, int section); /* on the section's floor */
+bool state_raise(struct state *state, int item, int64_t level, struct because because);
+
+/* After some were raised, what follows; not if something is wrong already. */
+bool state_settle(struct state *state, bool good);
+
+/* Nothing stands on the floor of the section, though something might. */
+bool state_leave_empty(struct state *state, int section);
+
+/* Back to when the trail was so long.  Answers whether the conflict was about any of it; it then
+ * is about what was before. */
+bool state_undo(struct state *state, size_t trail_count);
+
+/* Items that may stand on the section's floor, twins counted once. */
+int state_choices(struct state *state, int section);
+
+static inline int64_t state_slack(const struct state *state, int section)
+{
+	return state->room->height - state->floor[section] - state->rest[section];
+}
+
+static inline bool state_may_stand(const struct state *state, int item, int64_t floor)
+{
+	int twin = state->room->items[item].twin;
+	return state->level[item] == floor && (twin < 0 || state->level[twin] == PLACED);
+}
+
+#endif

@@ -1,0 +1,261 @@
+#include "solvers/place/spill/spill.h"
+
+#include "base/array.h"
+#include "base/number.h"
+#include "solvers/place/spill/climb.h"
+#include "solvers/place/spill/master.h"
+#include "solvers/place/spill/options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A set that the master named and the packer could not decide. */
+struct undecided {
+	const bool *kept;
+	int64_t gain;
+	uint64_t nodes; /* that it was given */
+};
+
+struct spilling {
+	struct run *run;
+	struct arena *arena; /* as long as the search */
+	const struct spill_model *model;
+	struct spill_climb climb; /* has the best */
+	struct array(struct spill_cut) cuts;
+	struct array(struct undecided) undecided;
+	int64_t most;      /* no set gains more */
+	int64_t rest_most; /* no set that was not looked at gains more */
+	enum milp_backend backend;
+	uint64_t work, share; /* of the master; how much more the climb gets */
+	bool spent;
+	struct spill_master master;
+	const double *known;      /* a point of the master's, for a set that gains so much */
+	int64_t known_gain;       /* 0: there is none */
+	struct spill_set relaxed; /* that the rows hold: the best of what moves find */
+};
+
+/* Weights that are lost when so much is gained. */
+static double lost(const struct spilling *spilling, int64_t gain)
+{
+	const struct spill_model *model = spilling->model;
+	return (double)(model->all - gain * model->unit_gain);
+}
+
+static void offer(struct spilling *spilling)
+{
+	if (!spilling->climb.better)
+		return;
+	struct candidate candidate = {.stage = STAGE_PLACE,
+		.placement = spill_placement(run_arena(spilling->run), spilling->model,
+			spilling->climb.best.kept, spilling->climb.best_at)};
+	spilling->climb.better = false;
+	run_offer(spilling->run, &candidate, lost(spilling, spilling->climb.best.gain));
+	run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+		lost(spilling, spilling->most));
+}
+
+/* No set gains more than the rest, or an undecided one, or the best. */
+static void bound(struct spilling *spilling)
+{
+	int64_t most = spilling->rest_most, before = spilling->most;
+	for (size_t i = 0; i < spilling->undecided.count; i++)
+		if (spilling->undecided.at[i].gain > most)
+			most = spilling->undecided.at[i].gain;
+	if (most < spilling->climb.best.gain)
+		most = spilling->climb.best.gain;
+	if (most < spilling->most)
+		spilling->most = most;
+	if (spilling->most < before)
+		run_report(spilling->run, lost(spilling, spilling->climb.best.gain),
+			lost(spilling, spilling->most));
+}
+
+static bool is_done(const struct spilling *spilling)
+{
+	return spilling->spent || spilling->climb.best.gain >= spilling->most;
+}
+
+/* The climb takes its share of the work. */
+static bool go_on(void *user, uint64_t iterations, int rows)
+{
+	struct spilling *spilling = user;
+	(void)rows;
+	spilling->spent |= !run_spend(spilling->run, 1 + iterations);
+	spilling->work += SPILL_CALL_WORK + SPILL_ITERATION_WORK * iterations;
+	while (!is_done(spilling) && spilling->climb.work < spilling->work * spilling->share) {
+		spill_climb_step(&spilling->climb);
+		spilling->spent |= !run_spend(spilling->run, 1);
+		offer(spilling);
+	}
+	return !is_done(spilling);
+}
+
+static bool *read_kept(struct spilling *spilling, const double *values)
+{
+	bool *kept = arena_array(spilling->arena, bool, spilling->model->item_count);
+	for (int i = 0; i < spilling->model->item_count; i++)
+		kept[i] = values[i] > 0.5;
+	return kept;
+}
+
+static void found(void *user, const double *values)
+{
+	struct spilling *spilling = user;
+	spill_climb_try(&spilling->climb, read_kept(spilling, values), SPILL_MASTER_NODES);
+	offer(spilling);
+}
+
+/* A set as a point of the master's: the items, what versions gain, what pairs share at these
+ * addresses. */
+static void know(struct spilling *spilling, const struct spill_set *set, const int64_t *at)
+{
+	const struct spill_model *model = spilling->model;
+	double *point = arena_array(spilling->arena, double, spilling->master.column_count);
+	for (int i = 0; i < model->item_count; i++)
+		point[i] = set->kept[i];
+	for (int v = 0; v < model->version_count; v++)
+		point[spilling->master.version_column + v] = !set->missing[v];
+	for (int p = 0; p < model->pair_count; p++) {
+		const struct spill_pair *pair = &model->pairs[p];
+		bool both = set->kept[pair->first] && set->kept[pair->second];
+		point[spilling->master.pair_column + p] =
+			both && pair->row >= 0 && at[pair->first] == at[pair->second];
+	}
+	spilling->known = point;
+	spilling->known_gain = set->gain;
+}
+
+/* The best, if it is new; as long as nothing is cut off, what the rows alone hold. */
+static const double *known(void *user)
+{
+	struct spilling *spilling = user;
+	const struct spill_climb *climb = &spilling->climb;
+	const struct spill_set *relaxed = &spilling->relaxed;
+	if (!spilling->cuts.count && relaxed->gain > climb->best.gain) {
+		if (spilling->known_gain < relaxed->gain)
+			know(spilling, relaxed, NULL);
+	} else if (spilling->known_gain != climb->best.gain) {
+		know(spilling, &climb->best, climb->best_at);
+	}
+	return spilling->known;
+}
+
+/* What a point gains; as whole numbers. */
+static int64_t bound_of(const struct spilling *spilling, const struct milp_answer *answer)
+{
+	double margin = milp_margin(spilling->model->item_count, answer->bound);
+	if (!(answer->bound > -(double)spilling->model->total))
+		return spilling->model->total;
+	return (int64_t)floor(-answer->bound + margin);
+}
+
+static int64_t gain_of(struct spilling *spilling, const bool *kept)
+{
+	spill_set_become(&spilling->climb.trial, kept);
+	return spilling->climb.trial.gain;
+}
+
+/* Asks the packer about a set, and cuts it off if it does not pack. */
+static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
+{
+	struct spill_question question =
+		spill_question_make(spilling->arena, spilling->model, kept);
+	struct pack_question asked = {.packing = &question.packing,
+		.capacity = question.packing.capacity,
+		.nodes = nodes,
+		.varied = true,
+		.explain = true};
+	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
+	spilling->work += answer.nodes;
+	if (answer.status == PACK_FITS) {
+		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
+		return;
+	}
+	int *all = arena_array(spilling->arena, int, question.packing.count);
+	for (size_t r = 0; r < question.packing.count; r++)
+		all[r] = (int)r;
+	bool core = answer.status == PACK_NEVER && answer.core_count;
+	*array_add(spilling->arena, &spilling->cuts) =
+		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
+			core ? answer.core_count : question.packing.count);
+	if (answer.status == PACK_UNKNOWN)
+		*array_add(spilling->arena, &spilling->undecided) =
+			(struct undecided){kept, gain_of(spilling, kept), nodes};
+}
+
+static void ask_master(struct spilling *spilling)
+{
+	struct arena *arena = arena_open();
+	struct milp_wishes wishes = {.backend = spilling->backend,
+		.user = spilling,
+		.go_on = go_on,
+		.found = found,
+		.known = known,
+		.covers = true};
+	spilling->master =
+		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
+	spilling->known = NULL;
+	spilling->known_gain = 0;
+	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
+	if (answer.status == MILP_INFEASIBLE)
+		spilling->rest_most = 0;
+	else if (answer.bound > -INFINITY)
+		spilling->rest_most = number_min(spilling->rest_most, bound_of(spilling, &answer));
+	spilling->spent |= answer.status == MILP_FAILED;
+	bound(spilling);
+	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
+		const bool *kept = read_kept(spilling, answer.values);
+		if (gain_of(spilling, kept) > spilling->climb.best.gain)
+			decide(spilling, kept, SPILL_MASTER_NODES);
+	}
+	arena_close(arena);
+}
+
+/* The most valuable set that is not decided, if nothing that was not looked at can be worth more;
+ * it gets more work. */
+static bool ask_again(struct spilling *spilling)
+{
+	struct undecided *most = NULL;
+	for (size_t i = 0; i < spilling->undecided.count; i++) {
+		struct undecided *at = &spilling->undecided.at[i];
+		if (at->gain > spilling->climb.best.gain && (!most || at->gain > most->gain))
+			most = at;
+	}
+	if (!most || most->gain < spilling->rest_most)
+		return false;
+	struct undecided again = *most;
+	*most = spilling->undecided.at[--spilling->undecided.count];
+	decide(spilling, again.kept, again.nodes * SPILL_MORE_NODES);
+	go_on(spilling, 0, 0);
+	return true;
+}
+
+void spill_run(struct run *run, const struct problem *problem)
+{
+	struct arena *arena = arena_open();
+	struct spilling spilling = {.run = run, .arena = arena, .backend = problem->milp};
+	spilling.model = spill_model_make(arena, problem->packing, SPILL_ENTRIES_MOST);
+	if (!spilling.model) {
+		run_complain(run, true, -1, "the weights add up to more than 2^63 - 1");
+		arena_close(arena);
+		return;
+	}
+	spilling.most = spilling.rest_most = spilling.model->total;
+	spilling.share = 1;
+	spilling.climb = spill_climb_start(run, arena, spilling.model);
+	offer(&spilling);
+	bound(&spilling);
+	spilling.relaxed = spill_set_make(arena, spilling.model);
+	if (!spilling.model->pair_count && !is_done(&spilling))
+		spill_moves_relax(run, spilling.model, &spilling.relaxed);
+	while (!is_done(&spilling)) {
+		if (!ask_again(&spilling))
+			ask_master(&spilling);
+		spilling.share = SPILL_CLIMB_SHARE;
+		offer(&spilling);
+		bound(&spilling);
+	}
+	bool optimal = spilling.climb.best.gain >= spilling.most;
+	run_prove(run, optimal ? PROOF_OPTIMAL : PROOF_BOUND, lost(&spilling, spilling.most));
+	arena_close(arena);
+}
