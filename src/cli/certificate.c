@@ -128,12 +128,11 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	if (!certificate_file_read(file, &search))
 		return command_refuse(diag);
 	struct listener listener = listener_open(0, false, "choices");
-	search.objectives = file->certificate->objectives;
+	search.wishes.objectives = file->certificate->objectives;
 	struct certificate_checking checking = {.certificate = file->certificate,
 		.search = &search,
 		.budget = (uint64_t)budget,
-		.listener = &listener,
-		.stop = listener_stop,
+		.stopper = {&listener, listener_stop},
 		.progress = show_progress};
 	struct certificate_result result = certificate_check(&checking, arena);
 	return tell(&result, &search, file->certificate, format, arena, diag);

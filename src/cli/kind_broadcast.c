@@ -10,9 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Bytes that `simulate` and `check` move at most: 1 GiB with what follows each of them. */
-#define DATA_BYTES ((int64_t)1 << 30)
-
 /* A `broadcast:`, and what may come with it: `architecture`, `search`. */
 struct broadcast_inputs {
 	const struct broadcast *broadcast;
@@ -103,7 +100,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	if (!price(inputs, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->wishes.seed,
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->wishes.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
@@ -141,7 +138,7 @@ static int prepare(struct exploring *exploring)
 static struct explored run_search(struct exploring *exploring)
 {
 	const struct broadcast_inputs *own = exploring->inputs->own;
-	struct broadcast_search search = {own->broadcast, &exploring->wishes, own->solver};
+	struct broadcast_search search = {exploring->wishes, own->broadcast, own->solver};
 	return broadcast_explore(&search, exploring->arena);
 }
 

@@ -150,15 +150,9 @@ static void take_start(const struct inputs *inputs, struct exploration *explorat
 static int prepare(struct exploring *exploring)
 {
 	const struct graph_inputs *own = exploring->inputs->own;
-	const struct wishes *wishes = &exploring->wishes;
 	struct exploration *exploration =
 		arena_copy(exploring->arena, &own->exploration, sizeof own->exploration);
-	exploration->objectives = wishes->objectives;
-	exploration->simulate = wishes->simulate;
-	exploration->simulate_budget = wishes->simulate_budget;
-	exploration->budget = wishes->budget;
-	exploration->seed = wishes->seed;
-	exploration->asker = wishes->asker;
+	exploration->wishes = exploring->wishes;
 	if (own->plan)
 		take_start(exploring->inputs, exploration);
 	exploring->search = exploration;

@@ -249,7 +249,7 @@ static void finish(struct exploring *exploring)
 			exploring->arena, homes);
 		diag_print(homes, stderr);
 	}
-	record->objectives = &search->objectives;
+	record->objectives = &search->wishes.objectives;
 	record->hierarchy = search->hierarchy;
 	record->counting = counting_names[search->counting];
 	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL,

@@ -74,9 +74,8 @@ static int prepare(struct exploring *exploring)
 	networking->search = (struct network_search){
 		.network = network,
 		.layers = searches,
-		.objectives = wishes->objectives,
-		.asker = wishes->asker,
-		.hurry = listener_hurry,
+		.wishes = *wishes,
+		.hurry = {&exploring->listener, listener_hurry},
 	};
 	exploring->search = networking;
 	return EXIT_FOUND;
@@ -123,7 +122,7 @@ static void finish(struct exploring *exploring)
 	const struct networking *networking = exploring->search;
 	const struct nest_search *first = networking->search.layers[0];
 	struct run_record *record = &exploring->record;
-	record->objectives = &networking->search.objectives;
+	record->objectives = &networking->search.wishes.objectives;
 	record->hierarchy = first->hierarchy;
 	record->counting = counting_names[first->counting];
 	write_layers(exploring->arena, exploring->folder, record, &networking->explored);

@@ -68,12 +68,8 @@ static struct project_search open_search(const struct inputs *inputs, const stru
 {
 	const struct space_time_inputs *own = inputs->own;
 	return (struct project_search){.spec = &own->spec,
-		.objectives = wishes->objectives,
-		.solver = own->solver,
-		.simulate = wishes->simulate,
-		.budget = wishes->budget,
-		.seed = wishes->seed,
-		.asker = wishes->asker};
+		.wishes = *wishes,
+		.solver = own->solver};
 }
 
 /* --- the projection that the specs give */
@@ -193,7 +189,7 @@ static struct explored run_search(struct exploring *exploring)
 {
 	struct project_search search = open_search(exploring->inputs, &exploring->wishes);
 	struct explored explored = project_explore(&search, exploring->arena);
-	if (!explored.complete && search.budget && !explored.limit)
+	if (!explored.complete && search.wishes.budget && !explored.limit)
 		explored.limit = "budget";
 	return explored;
 }

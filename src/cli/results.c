@@ -118,7 +118,7 @@ static void tell_points(const struct exploring *exploring, size_t count)
 		exploring->inputs->kind->explore.work(exploring),
 		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(exploring->folder));
+		folder_name(exploring->folder));
 }
 
 int results_end(const struct exploring *exploring, enum format format, bool quiet)

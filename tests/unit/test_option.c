@@ -10,11 +10,11 @@
 static const char *const counting[] = {"exact", "timeloop", NULL};
 
 static const struct option table[] = {
-	{"output", 'o', "DIR", "the folder", false},
+	{"output", 'o', "DIR", "the folder", .type = OPTION_FOLDER},
 	{"jobs", 'j', "N", "threads", .least = 1, .most = 9},
 	{"counting", 0, "exact|timeloop", "of accesses", .words = counting},
-	{"solver", 0, "STAGE=NAME", "a solver", true},
-	{"quiet", 'q', NULL, "no words", false},
+	{"solver", 0, "STAGE=NAME", "a solver", .many = true},
+	{"quiet", 'q', NULL, "no words", .type = OPTION_TEXT},
 	{0},
 };
 

@@ -1,9 +1,16 @@
 #ifndef SEARCH_DRIVE_WISHES_H
 #define SEARCH_DRIVE_WISHES_H
 
-#include "search/drive/drive.h"
+#include "search/drive/asker.h"
+#include "search/drive/frontier.h"
 
-/* What an exploration of any kind of input is asked. */
+#include <stdint.h>
+
+/* Which candidates are executed where they are made; `frontier`: those of the last round alone. */
+enum simulate { SIMULATE_ALL, SIMULATE_FRONTIER, SIMULATE_NONE };
+extern const char *const simulate_names[];
+
+/* What an exploration of any kind of input is asked; the request of each kind begins with it. */
 struct wishes {
 	struct objectives objectives;
 	enum simulate simulate;
