@@ -24,6 +24,14 @@ struct diff;
 struct exploring;
 struct nest_inputs;
 
+/* What an exploration comes to. */
+struct result_texts {
+	const char *run;    /* run.json */
+	const char *pareto; /* pareto.csv */
+	const char *table;  /* for people */
+	const char *work;   /* "12 candidates" */
+};
+
 /* What `explore` asks of a kind. */
 struct explorer {
 	const char *counted; /* what progress counts: "candidates" */
@@ -37,12 +45,9 @@ struct explorer {
 	/* Afterwards: what run.json shall know besides, further files, warnings; NULL: none. */
 	void (*finish)(struct exploring *exploring);
 	size_t (*points)(const struct exploring *exploring); /* NULL: those of the frontier */
-	/* A file of the folder each, in the arena; NULL: point i has none. */
-	const char *(*plan)(const struct exploring *exploring, size_t i, struct arena *arena);
-	const char *(*run_json)(const struct exploring *exploring);
-	const char *(*pareto)(const struct exploring *exploring);
-	const char *(*table)(const struct exploring *exploring); /* of it, for people */
-	const char *(*work)(const struct exploring *exploring);  /* "12 candidates" */
+	/* The plan of point i, in the arena; NULL: it has no file. */
+	const char *(*plan)(const struct exploring *exploring, size_t i);
+	struct result_texts (*texts)(const struct exploring *exploring);
 	/* The sentence where no point was found, and whether that is certain; NULL: in the words above. */
 	const char *(*nothing)(const struct exploring *exploring, bool *certain);
 	/* Whether what was found is what was asked for; told if not.  NULL: it is. */

@@ -142,32 +142,23 @@ static struct explored run_search(struct exploring *exploring)
 	return broadcast_explore(&search, exploring->arena);
 }
 
-static const char *plan(const struct exploring *exploring, size_t i, struct arena *arena)
+static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return broadcast_plan_yaml(arena, &exploring->explored.frontier.points[i]);
+	return broadcast_plan_yaml(
+		exploring->arena, &exploring->explored.frontier.points[i]);
 }
 
-static const char *run_text(const struct exploring *exploring)
+static struct result_texts texts(const struct exploring *exploring)
 {
-	return broadcast_run_json(exploring->arena, &exploring->record, &exploring->explored);
-}
-
-static const char *pareto(const struct exploring *exploring)
-{
-	return broadcast_pareto_csv(
-		exploring->arena, &exploring->explored, clock_ns(exploring->inputs));
-}
-
-static const char *table(const struct exploring *exploring)
-{
-	return broadcast_table(
-		exploring->arena, &exploring->explored, clock_ns(exploring->inputs));
-}
-
-static const char *work(const struct exploring *exploring)
-{
-	return arena_format(
-		exploring->arena, "%" PRIu64 " ways", exploring->explored.effort.evaluated);
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	double clock = clock_ns(exploring->inputs);
+	return (struct result_texts){
+		.run = broadcast_run_json(arena, &exploring->record, explored),
+		.pareto = broadcast_pareto_csv(arena, explored, clock),
+		.table = broadcast_table(arena, explored, clock),
+		.work = arena_format(arena, "%" PRIu64 " ways", explored->effort.evaluated),
+	};
 }
 
 const struct input_kind broadcast_kind = {
@@ -187,10 +178,7 @@ const struct input_kind broadcast_kind = {
 		.prepare = prepare,
 		.run = run_search,
 		.plan = plan,
-		.run_json = run_text,
-		.pareto = pareto,
-		.table = table,
-		.work = work},
+		.texts = texts},
 	.score = score,
 	.check = check,
 };

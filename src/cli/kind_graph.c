@@ -164,32 +164,22 @@ static struct explored run_search(struct exploring *exploring)
 	return explore(exploring->search, exploring->arena);
 }
 
-static const char *plan(const struct exploring *exploring, size_t i, struct arena *arena)
+static const char *plan(const struct exploring *exploring, size_t i)
 {
 	return exploring->explored.frontier.points[i].key;
 }
 
-static const char *run_text(const struct exploring *exploring)
-{
-	return run_json(exploring->arena, &exploring->record, &exploring->explored);
-}
-
-static const char *pareto(const struct exploring *exploring)
+static struct result_texts texts(const struct exploring *exploring)
 {
 	const struct graph_inputs *own = exploring->inputs->own;
-	return pareto_csv(exploring->arena, own->arch, &exploring->explored.frontier);
-}
-
-static const char *table(const struct exploring *exploring)
-{
-	const struct graph_inputs *own = exploring->inputs->own;
-	return pareto_table(exploring->arena, own->arch, &exploring->explored.frontier);
-}
-
-static const char *work(const struct exploring *exploring)
-{
-	return arena_format(exploring->arena, "%" PRIu64 " candidates",
-		exploring->explored.effort.offered);
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	return (struct result_texts){
+		.run = run_json(arena, &exploring->record, explored),
+		.pareto = pareto_csv(arena, own->arch, &explored->frontier),
+		.table = pareto_table(arena, own->arch, &explored->frontier),
+		.work = arena_format(arena, "%" PRIu64 " candidates", explored->effort.offered),
+	};
 }
 
 /* --- diff */
@@ -266,10 +256,7 @@ const struct input_kind graph_kind = {
 		.prepare = prepare,
 		.run = run_search,
 		.plan = plan,
-		.run_json = run_text,
-		.pareto = pareto,
-		.table = table,
-		.work = work},
+		.texts = texts},
 	.score = score,
 	.check = check,
 	.has_plan = has_plan,

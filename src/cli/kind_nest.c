@@ -257,35 +257,26 @@ static void finish(struct exploring *exploring)
 		record->certificate = "certificate.yaml";
 }
 
-static const char *plan(const struct exploring *exploring, size_t i, struct arena *arena)
+static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return nest_plan_yaml(
-		arena, exploring->search, &exploring->explored.frontier.points[i]);
+	return nest_plan_yaml(exploring->arena, exploring->search,
+		&exploring->explored.frontier.points[i]);
 }
 
-static const char *run_text(const struct exploring *exploring)
+static struct result_texts texts(const struct exploring *exploring)
 {
-	return nest_run_json(exploring->arena, &exploring->record, exploring->search,
-		&exploring->explored);
-}
-
-static const char *pareto(const struct exploring *exploring)
-{
-	return nest_pareto_csv(exploring->arena, exploring->search, &exploring->explored);
-}
-
-static const char *table(const struct exploring *exploring)
-{
-	return nest_pareto_table(exploring->arena, exploring->search, &exploring->explored);
-}
-
-static const char *work(const struct exploring *exploring)
-{
+	const struct nest_search *search = exploring->search;
 	const struct explored *explored = &exploring->explored;
-	return arena_format(exploring->arena,
-		"%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered",
-		explored->effort.evaluated,
-		explored->complete ? ", nothing better is left" : "", explored->effort.offered);
+	struct arena *arena = exploring->arena;
+	return (struct result_texts){
+		.run = nest_run_json(arena, &exploring->record, search, explored),
+		.pareto = nest_pareto_csv(arena, search, explored),
+		.table = nest_pareto_table(arena, search, explored),
+		.work = arena_format(arena, "%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered",
+			explored->effort.evaluated,
+			explored->complete ? ", nothing better is left" : "",
+			explored->effort.offered),
+	};
 }
 
 /* --- diff */
@@ -363,10 +354,7 @@ const struct input_kind nest_kind = {
 		.run = run_search,
 		.finish = finish,
 		.plan = plan,
-		.run_json = run_text,
-		.pareto = pareto,
-		.table = table,
-		.work = work},
+		.texts = texts},
 	.score = score,
 	.check = check,
 	.has_plan = has_plan,

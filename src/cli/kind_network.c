@@ -134,25 +134,12 @@ static size_t points(const struct exploring *exploring)
 	return networking->explored.sums.count;
 }
 
-static const char *plan(const struct exploring *exploring, size_t i, struct arena *arena)
+static const char *plan(const struct exploring *exploring, size_t i)
 {
 	const struct networking *networking = exploring->search;
 	if (!network_has_plan(&networking->explored, i, networking->chosen))
 		return NULL;
-	return network_plan_yaml(arena, &networking->explored, i);
-}
-
-static const char *run_text(const struct exploring *exploring)
-{
-	const struct networking *networking = exploring->search;
-	return network_run_json(exploring->arena, &exploring->record, &networking->explored,
-		networking->chosen);
-}
-
-static const char *pareto(const struct exploring *exploring)
-{
-	const struct networking *networking = exploring->search;
-	return network_pareto_csv(exploring->arena, &networking->explored, networking->chosen);
+	return network_plan_yaml(exploring->arena, &networking->explored, i);
 }
 
 /* "within 1000 cycles and 5 pJ" */
@@ -175,28 +162,38 @@ static const char *point_text(
 		score.energy_pj);
 }
 
+/* What is said of the frontier, and of the point that was chosen. */
 static const char *table(const struct exploring *exploring)
 {
 	const struct networking *networking = exploring->search;
 	const struct network_inputs *own = exploring->inputs->own;
+	const struct network_explored *explored = &networking->explored;
 	struct arena *arena = exploring->arena;
 	size_t chosen = networking->chosen;
-	const char *all = network_table(arena, &networking->explored, chosen);
+	const char *all = network_table(arena, explored, chosen);
 	if (chosen == SIZE_MAX)
 		return all;
 	return arena_format(arena, "%s\n%s: %s\n%s", all, limits_text(arena, &own->limits),
-		point_text(arena, &networking->explored, chosen),
-		network_choice_text(arena, &networking->explored, chosen));
+		point_text(arena, explored, chosen), network_choice_text(arena, explored, chosen));
 }
 
-static const char *work(const struct exploring *exploring)
+static struct result_texts texts(const struct exploring *exploring)
 {
-	const struct network_inputs *own = exploring->inputs->own;
-	const struct explored *total = &exploring->explored;
-	return arena_format(exploring->arena,
-		"%zu layers, %zu of them solved, %" PRIu64 " mappings evaluated%s",
-		own->network->layer_count, own->network->distinct, total->effort.evaluated,
-		total->complete ? ", nothing better is left" : "");
+	const struct networking *networking = exploring->search;
+	const struct network *network = networking->search.network;
+	const struct network_explored *explored = &networking->explored;
+	const struct explored *total = &explored->total;
+	struct arena *arena = exploring->arena;
+	size_t chosen = networking->chosen;
+	return (struct result_texts){
+		.run = network_run_json(arena, &exploring->record, explored, chosen),
+		.pareto = network_pareto_csv(arena, explored, chosen),
+		.table = table(exploring),
+		.work = arena_format(arena,
+			"%zu layers, %zu of them solved, %" PRIu64 " mappings evaluated%s",
+			network->layer_count, network->distinct, total->effort.evaluated,
+			total->complete ? ", nothing better is left" : ""),
+	};
 }
 
 static const char *nothing(const struct exploring *exploring, bool *certain)
@@ -318,10 +315,7 @@ const struct input_kind network_kind = {
 		.finish = finish,
 		.points = points,
 		.plan = plan,
-		.run_json = run_text,
-		.pareto = pareto,
-		.table = table,
-		.work = work,
+		.texts = texts,
 		.nothing = nothing,
 		.judge = judge},
 	.score = score,

@@ -194,32 +194,24 @@ static struct explored run_search(struct exploring *exploring)
 	return explored;
 }
 
-static const char *plan(const struct exploring *exploring, size_t i, struct arena *arena)
+static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return projection_plan_yaml(arena, &exploring->explored.frontier.points[i]);
+	return projection_plan_yaml(
+		exploring->arena, &exploring->explored.frontier.points[i]);
 }
 
-static const char *run_text(const struct exploring *exploring)
+static struct result_texts texts(const struct exploring *exploring)
 {
-	return projection_run_json(
-		exploring->arena, &exploring->record, &exploring->explored);
-}
-
-static const char *pareto(const struct exploring *exploring)
-{
-	return projection_pareto_csv(exploring->arena, &exploring->explored);
-}
-
-static const char *table(const struct exploring *exploring)
-{
-	return projection_pareto_table(exploring->arena, &exploring->explored);
-}
-
-static const char *work(const struct exploring *exploring)
-{
-	return arena_format(exploring->arena, "%" PRIu64 " projections looked at%s",
-		exploring->explored.effort.evaluated,
-		exploring->explored.complete ? ", nothing better is left" : "");
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	return (struct result_texts){
+		.run = projection_run_json(arena, &exploring->record, explored),
+		.pareto = projection_pareto_csv(arena, explored),
+		.table = projection_pareto_table(arena, explored),
+		.work = arena_format(arena, "%" PRIu64 " projections looked at%s",
+			explored->effort.evaluated,
+			explored->complete ? ", nothing better is left" : ""),
+	};
 }
 
 const struct input_kind recurrence_kind = {
@@ -239,10 +231,7 @@ const struct input_kind recurrence_kind = {
 		.name = name,
 		.run = run_search,
 		.plan = plan,
-		.run_json = run_text,
-		.pareto = pareto,
-		.table = table,
-		.work = work},
+		.texts = texts},
 	.score = score,
 	.check = check,
 };

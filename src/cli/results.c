@@ -60,17 +60,17 @@ static size_t count_points(const struct exploring *exploring)
 }
 
 /* The folder takes the place of that of the run before. */
-static void write_files(const struct exploring *exploring, const char *run, const char *pareto)
+static void write_files(const struct exploring *exploring, const struct result_texts *texts)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	struct folder *folder = exploring->folder;
 	for (size_t i = 0; i < count_points(exploring); i++) {
-		const char *text = explorer->plan(exploring, i, exploring->arena);
+		const char *text = explorer->plan(exploring, i);
 		if (text)
 			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
 	}
-	folder_add(folder, "run.json", run);
-	folder_add(folder, "pareto.csv", pareto);
+	folder_add(folder, "run.json", texts->run);
+	folder_add(folder, "pareto.csv", texts->pareto);
 	const char *why = folder_close(folder);
 	if (why)
 		fatal("%s", why);
@@ -109,14 +109,13 @@ static void tell_gap(const struct exploring *exploring)
 			explorer->found, 100 * found->gap / value);
 }
 
-static void tell_points(const struct exploring *exploring, size_t count)
+static void tell_points(const struct exploring *exploring, const char *work, size_t count)
 {
 	const struct run_record *record = &exploring->record;
 	tell_gap(exploring);
 	fprintf(stderr,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-		exploring->inputs->kind->explore.work(exploring),
-		exploring->explored.effort.simulated, count, record->seconds,
+		work, exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 		folder_name(exploring->folder));
 }
@@ -125,13 +124,13 @@ int results_end(const struct exploring *exploring, enum format format, bool quie
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
 	const struct explored *explored = &exploring->explored;
-	const char *run = explorer->run_json(exploring), *pareto = explorer->pareto(exploring);
+	struct result_texts texts = explorer->texts(exploring);
 	size_t count = count_points(exploring);
 	int status = EXIT_FOUND;
-	write_files(exploring, run, pareto);
-	command_print(format == FORMAT_TEXT  ? explorer->table(exploring)
-		      : format == FORMAT_CSV ? pareto
-					     : run);
+	write_files(exploring, &texts);
+	command_print(format == FORMAT_TEXT  ? texts.table
+		      : format == FORMAT_CSV ? texts.pareto
+					     : texts.run);
 	if (explored->complaint)
 		fprintf(stderr, "lxplore: %s\n", explored->complaint);
 	if (!count)
@@ -139,7 +138,7 @@ int results_end(const struct exploring *exploring, enum format format, bool quie
 	else if (explorer->judge)
 		status = explorer->judge(exploring);
 	if (count && !quiet)
-		tell_points(exploring, count);
+		tell_points(exploring, texts.work, count);
 	return command_end(
 		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
