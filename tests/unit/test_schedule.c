@@ -257,7 +257,7 @@ static void an_integer_program_ends_when_asked(void **state)
 		topology_make(arena, TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 8, 0, 0), 6};
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
 	struct person person = {.patience = 40};
-	const struct asker asker = {.listener = &person, .stop = wants_to_stop};
+	const struct asker asker = {.stopper = {&person, wants_to_stop}};
 	struct answer answer = solve_for(&asker, &broadcast_ilp_solver, &problem, 0, 1, arena);
 	assert_true(answer.stopped && person.asked < 60);
 	assert_true(answer.status == PROOF_BOUND && answer.candidate_count == 1);

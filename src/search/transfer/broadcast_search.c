@@ -206,26 +206,6 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	return NULL;
 }
 
-static void carry_out(struct broadcast_ways *ways, struct broadcast_outcome *outcome, int64_t bytes,
-	struct arena *arena, struct execution *out)
-{
-	const struct broadcast_search *search = ways->search;
-	*out = (struct execution){0};
-	if (search->simulate_budget && steps_of(outcome) > search->simulate_budget)
-		return;
-	broadcast_execute(outcome, bytes, search->seed, NULL, arena);
-	*out = outcome->execution;
-	if (!out->agrees && !out->fault)
-		out->fault = "the counts differ";
-}
-
-static const char *execute(void *self, struct found *found, struct slot *slot)
-{
-	struct broadcast_found *of = (struct broadcast_found *)found;
-	carry_out(self, &of->outcome, 0, slot->scratch, &found->execution);
-	return NULL;
-}
-
 static const char *key(void *self, const struct found *found, struct arena *arena)
 {
 	return broadcast_write(arena, ((const struct broadcast_found *)found)->outcome.broadcast);
@@ -248,18 +228,25 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	return &kept->common;
 }
 
-/* With bytes where they are few enough. */
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+/* In the last round with bytes where they are few enough; what was left out of a kept way is made
+ * again. */
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
-	const struct broadcast_outcome *kept = &((struct broadcast_found *)found)->outcome;
-	struct broadcast_outcome outcome = *kept;
-	if (kept->schedule)
-		outcome.topology = topology_of(slot->scratch, &kept->broadcast->copying,
-			(int)kept->broadcast->ranks, (int)kept->broadcast->root,
-			kept->broadcast->columns);
-	else
-		broadcast_price(kept->broadcast, NULL, slot->scratch, &outcome);
-	carry_out(self, &outcome, EXECUTION_BYTES_OF_MANY, slot->scratch, out);
+	const struct wishes *wishes = &((struct broadcast_ways *)self)->search->wishes;
+	struct broadcast_outcome outcome = ((struct broadcast_found *)found)->outcome;
+	const struct broadcast *broadcast = outcome.broadcast;
+	if (last && outcome.schedule)
+		outcome.topology = topology_of(slot->scratch, &broadcast->copying,
+			(int)broadcast->ranks, (int)broadcast->root, broadcast->columns);
+	else if (last)
+		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
+	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
+		return NULL;
+	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
+	found->execution = outcome.execution;
+	if (!found->execution.agrees && !found->execution.fault)
+		found->execution.fault = "the counts differ";
+	return NULL;
 }
 
 static const struct kind broadcasts = {
@@ -270,7 +257,7 @@ static const struct kind broadcasts = {
 	.key = key,
 	.label = label,
 	.keep = keep,
-	.repeat = repeat,
+	.counts_offers = true,
 };
 
 static const struct broadcast_outcome *price_given(
@@ -278,7 +265,7 @@ static const struct broadcast_outcome *price_given(
 {
 	struct broadcast_outcome *given = NULL, outcome;
 	struct arena *scratch = arena_open();
-	if (!broadcast_price(search->broadcast, &search->asker, scratch, &outcome)) {
+	if (!broadcast_price(search->broadcast, &search->wishes.asker, scratch, &outcome)) {
 		given = arena_new(arena, struct broadcast_outcome);
 		*given = keep_outcome(&outcome, arena);
 	}
@@ -289,16 +276,8 @@ static const struct broadcast_outcome *price_given(
 struct explored broadcast_explore(const struct broadcast_search *search, struct arena *arena)
 {
 	struct broadcast_ways ways = {.search = search, .arena = arena};
-	struct drive_request request = {
-		.kind = &broadcasts,
-		.self = &ways,
-		.frontier = frontier_open(search->objectives),
-		.simulate = search->simulate,
-		.budget = search->budget,
-		.asker = &search->asker,
-	};
 	const struct broadcast_outcome *given = price_given(search, arena);
-	struct explored explored = drive_explore(&request, arena);
+	struct explored explored = drive_explore(&broadcasts, &ways, &search->wishes, arena);
 	explored.more = given;
 	return explored;
 }

@@ -13,13 +13,8 @@
  *	with one that proves only if it is asked for alone, in at most eight
  */
 struct broadcast_search {
+	struct wishes wishes;
 	const struct broadcast *broadcast; /* legal */
-	struct objectives objectives;
-	enum simulate simulate;
-	uint64_t simulate_budget; /* instructions of one execution; 0: no limit */
-	uint64_t budget;          /* ways; 0: no limit */
-	uint64_t seed;            /* of the values */
-	struct asker asker;
 	const struct solver
 		*solver; /* its schedules alone; NULL: the usual ones, and as published */
 };

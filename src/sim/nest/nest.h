@@ -1,6 +1,7 @@
 #ifndef SIM_NEST_H
 #define SIM_NEST_H
 
+#include "base/stopper.h"
 #include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
 
@@ -38,8 +39,7 @@ struct nest_sim_options {
 	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
-	bool (*stop)(void *listener); /* asked at every step; NULL: nobody */
-	void *listener;
+	struct stopper stopper; /* asked at every step */
 };
 
 struct nest_sim {
