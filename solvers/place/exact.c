@@ -35,7 +35,7 @@ static void offer(struct run *run, const struct placement *placement, int64_t va
 static void find_fit(struct run *run, const struct packing *packing)
 {
 	struct pack_question question = {
-		.packing = packing, .capacity = packing->capacity, .joined = true, .explain = true};
+		.packing = packing, .capacity = packing->capacity, .explain = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
 	if (answer.status == PACK_FITS) {
 		offer(run, answer.placement, 0);
