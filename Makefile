@@ -44,9 +44,9 @@ CBC_FLAGS := -DHAVE_CBC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags cb
 LIBS += $(shell pkg-config --libs cbc)
 endif
 
-COMMAND_SOURCES := $(sort $(wildcard src/*.c))
-LIBRARY_SOURCES := $(sort $(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c))
-HEADERS := $(sort $(wildcard src/*.h src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
+COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
+LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
+HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
 TEST_FOLDERS := unit laws differential fuzz
 TEST_SOURCES := $(sort $(foreach folder,$(TEST_FOLDERS),$(wildcard tests/$(folder)/*.c)))
 CASE_SOURCES := $(sort $(wildcard tests/reference/*.c))
@@ -111,7 +111,7 @@ accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check
 
 ## make format      rewrite all C files with clang-format
 format:
-	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch])
+	clang-format -i $(COMMAND_SOURCES) $(LIBRARY_SOURCES) $(HEADERS) $(wildcard tests/*.h tests/*/*.[ch]) $(TOY_SOURCES)
 
 ## make clean       remove build/ and compile_commands.json
 clean:
@@ -151,12 +151,24 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
+# The program with a solver more in each stage and two primitives more, for tests/unit/test_toys.c.
+TOY_SOURCES := $(sort $(wildcard tests/toys/*/*.c))
+TOYS := $(OUT)/tests/lxplore_toys
+$(OUT)/toy_solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) scripts/solver-table
+	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) > $@
+
 KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
-TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o
-$(TABLES): %.o: %.c $(OUT)/flags.stamp
+PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
+$(OUT)/toy_primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) $(TOY_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) $(TOY_SOURCES) > $@
+$(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
+
+TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
+$(TABLES) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -170,6 +182,10 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
+$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
 # One program for each folder of tests; each test in it is a link to the program, under its name.
 RUNNABLE := $(TEST_SOURCES) $(CASE_SOURCES) $(BENCH_SOURCES)
 $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
@@ -177,10 +193,10 @@ $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -Dmain=$(*F)_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
 
 # The program's commands run inside the fuzzing tests; main.c has a main of its own there.
-$(OUT)/src/main_inside.o: src/main.c $(OUT)/flags.stamp
+$(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-INSIDE_fuzz := $(OUT)/src/main_inside.o $(call object,$(filter-out src/main.c,$(COMMAND_SOURCES)))
+INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES)))
 
 define test_program
 $(OUT)/tests/$(1).stamp: FORCE
@@ -193,11 +209,14 @@ $(foreach source,$(wildcard tests/$(1)/*.c),$(call link_of,$(source))): $(OUT)/t
 	@ln -sf $(1).program $$@
 endef
 $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(folder))))
+$(OUT)/tests/unit.program: | $(TOYS)
 
 comma := ,
-# test_long_graphs counts calls, as the work of passes over long graphs.
-$(OUT)/tests/unit.program: LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
-	op_operand op_operands tensor_home text_equal plan_lx)
+# test_long_graphs counts calls, as the work of passes over long graphs; test_folder_faults lets calls
+# of the system fail.
+$(OUT)/tests/unit.program: private LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
+	op_operand op_operands tensor_home text_equal plan_lx \
+	open write fsync close mkdir chmod rename renameat2 linkat unlink rmdir lstat flock)
 
 # Every header compiles alone; includes point downwards.
 headers: $(patsubst %.h,$(OUT)/headers/%.ok,$(HEADERS))

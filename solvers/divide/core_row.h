@@ -1,7 +1,8 @@
 #ifndef DIVIDE_CORE_ROW_H
 #define DIVIDE_CORE_ROW_H
 
-#include "search/drive/candidate.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
 
 /*
  * From a division to a mapping: splits become the spatial row of the core level.

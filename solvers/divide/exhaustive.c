@@ -97,7 +97,7 @@ static void run_exhaustive(struct run *run, const struct problem *problem)
 	for (int l = 0; l < op->loop_count; l++)
 		walk.divisors[l] = number_divisors(run_arena(run),
 			number_gcd(walk.iteration->size[l], op_units(problem->workload, op, l)));
-	visit(&walk, 0, 1, !ring_combines(&problem->arch->reduce_ring, op));
+	visit(&walk, 0, 1, !ring_reduces(&problem->arch->reduce_ring, op->primitive->partial));
 	if (!walk.offers && !walk.ended)
 		run_complain(run, true, problem->op,
 			"op '%s': no division over %" PRId64
@@ -109,5 +109,7 @@ const struct solver divide_exhaustive_solver = {
 	.stage = STAGE_DIVIDE,
 	.name = "exhaustive",
 	.summary = "every legal division of one op",
+	.purposes = FOR_OPS,
+	.sharing = SHARING_ENUMERATION,
 	.run = run_exhaustive,
 };

@@ -15,7 +15,7 @@ struct product {
 static bool read_product(const struct iteration *iteration, struct product *out)
 {
 	const struct op *op = iteration->op;
-	if (op->kind != OP_EINSUM || op->read_count != 2 || op->loop_count != 3)
+	if (op->primitive->kind != OP_EINSUM || op->read_count != 2 || op->loop_count != 3)
 		return false;
 	*out = (struct product){-1, -1, -1};
 	for (int l = 0; l < op->loop_count; l++) {
@@ -64,7 +64,7 @@ bool k_fast_divide(
 
 int k_fast_first(const struct op *op, const int64_t *splits)
 {
-	if (op->kind != OP_EINSUM || op->loop_count < 3)
+	if (op->primitive->kind != OP_EINSUM || op->loop_count < 3)
 		return -1;
 	for (int l = 0; l < op->loop_count; l++)
 		if (op->loops[l].reduction && splits[l] > 1)

@@ -112,7 +112,7 @@ static void divide(struct dividing *d, int64_t *splits)
 		run_complain(d->run, planning->strict, d->op, "op '%s': %s", op->name, why);
 		return;
 	}
-	d->combines = ring_combines(&d->problem->arch->reduce_ring, op);
+	d->combines = ring_reduces(&d->problem->arch->reduce_ring, op->primitive->partial);
 	struct two_pass made = two_pass_divide(
 		arena, d->iteration, d->limit, d->cores, planning->k_fast && d->combines);
 	run_spend(d->run, made.search.tried + 1);
@@ -157,5 +157,6 @@ const struct solver divide_spyre_solver = {
 	.stage = STAGE_DIVIDE,
 	.name = "spyre",
 	.summary = "the published passes: least division for the span, then all cores",
+	.purposes = FOR_GRAPHS,
 	.run = run_spyre,
 };

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "constraints/graph.h"
 #include "model/graph/iteration.h"
 #include "search/graph/lx_plan.h"
@@ -92,14 +91,12 @@ static void dimflip_run(struct run *run, const struct problem *problem)
 	struct search search = {
 		.run = run,
 		.problem = problem,
-		.place = solver_find(STAGE_PLACE, problem->place_solver),
+		.place = problem->place,
 		.flips = arena_array(arena, struct flips, op_count),
 		.current = arena_array(arena, struct mapping, op_count),
 		.best = arena_array(arena, struct mapping, op_count),
 		.best_bytes = INT64_MAX,
 	};
-	if (!search.place)
-		BUG("joint/dimflip: no solver place/%s", problem->place_solver);
 	for (size_t o = 0; o < op_count; o++) {
 		if (!run_go_on(run, 1))
 			return;
@@ -121,5 +118,6 @@ const struct solver joint_dimflip_solver = {
 	.name = "dimflip",
 	.summary =
 		"moves each op's single split to other output loops; all combinations (StrategyB)",
+	.purposes = FOR_GRAPHS,
 	.run = dimflip_run,
 };

@@ -1,7 +1,7 @@
 #ifndef JOINT_FLIPS_H
 #define JOINT_FLIPS_H
 
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 /*
  * The variants of one op's division that the published co-optimizer looks at:

@@ -1,4 +1,4 @@
-#include "solvers/map/nest_chain.h"
+#include "solvers/map/local/chain.h"
 
 #include <math.h>
 
@@ -50,6 +50,7 @@ const struct solver map_anneal_solver = {
 	.stage = STAGE_MAP,
 	.name = "anneal",
 	.summary = "simulated annealing, chains from random starts",
+	.purposes = FOR_STARTS,
 	.sharing = SHARING_CHAINS,
 	.run = run_anneal,
 };

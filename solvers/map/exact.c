@@ -1,18 +1,18 @@
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/nest/cells.h"
 #include "search/certificate/certificate.h"
-#include "solvers/map/nest_ask.h"
-#include "solvers/map/nest_choices.h"
-#include "solvers/map/nest_descent.h"
-#include "solvers/map/uneven.h"
+#include "search/nest/cells.h"
+#include "solvers/map/exact/ask.h"
+#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/descent.h"
+#include "solvers/map/uneven/search.h"
 
 #include <math.h>
 
 /*
  * Branch and bound over the whole mapspace of perfect factors.  First residency and
- * spatial bounds (nest_choices.h), the most promising ones first; then all the rest of
- * a choice (nest_descent.h).  Whatever a lower bound (nest_label.h) does not exclude is
+ * spatial bounds (outer_branches.h), the most promising ones first; then all the rest of
+ * a choice (exact/descent.h).  Whatever a lower bound (exact/label.h) does not exclude is
  * looked into down to mappings, which the model evaluates.  So the answer is exact for the
  * model and its counting, however weak a bound is.
  *
@@ -33,7 +33,7 @@ enum {
 };
 
 struct task {
-	struct nest_choice choice;
+	struct outer_branch choice;
 	struct order_book *book; /* of orders, for its residency */
 };
 
@@ -50,15 +50,15 @@ struct hunt {
 	const struct nest_search *search;
 	struct arena *arena;
 	struct nest_frame frame;
-	const struct nest_options *options;
-	const struct nest_choices *choices;
+	const struct level_factors *options;
+	const struct outer_branches *choices;
 	struct order_books *books;
 	struct nest_view *view; /* of the choice that was looked at last */
 	double slack;
 	struct nest_offers offers;
 	double open, cut, each[OBJECTIVE_COUNT]; /* as of a part */
 	size_t spread;                           /* the next spatial bounds */
-	struct nest_choice_list list;            /* of the last ones */
+	struct outer_branch_list list;           /* of the last ones */
 	size_t listed;                           /* choices taken of these */
 	bool stopped;                            /* before it knew the next ones */
 	struct part parts[PARTS_MOST];
@@ -71,7 +71,7 @@ static double least(double a, double b)
 
 static void lower(double *each, const struct hunt *hunt, uint32_t spatial)
 {
-	size_t count = hunt->search->objectives.count;
+	size_t count = hunt->search->wishes.objectives.count;
 	for (size_t k = 0; k < count; k++)
 		each[k] = least(each[k], hunt->choices->least[spatial * count + k]);
 }
@@ -80,7 +80,7 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	const struct task *task, struct part *part)
 {
 	struct mapping mapping;
-	nest_choice_set(hunt->choices, &task->choice, &mapping);
+	outer_branch_set(hunt->choices, &task->choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, &descent->view);
 	descent->book = task->book;
 	descent->open = INFINITY;
@@ -89,8 +89,9 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 	struct arena *arena = run_arena(descent->run);
 	if (descent->stopped)
 		lower(part->each, hunt, task->choice.spatial);
-	else
-		run_cell(descent->run, cell_of(arena, hunt->search->space, &mapping));
+	struct cell cell = cell_of(arena, hunt->search->space, &mapping);
+	if (!descent->stopped)
+		run_left(descent->run, arena_copy(arena, &cell, sizeof cell));
 }
 
 static void search_part(struct run *run, void *context, size_t i)
@@ -106,7 +107,7 @@ static void search_part(struct run *run, void *context, size_t i)
 	descent->cut.excluded = INFINITY;
 	descent->offers = nest_offers_resume(run, hunt->search, &hunt->offers.kept);
 	for (size_t c = 0; c < part->tasks.count; c++) {
-		const struct nest_choice *choice = &part->tasks.at[c].choice;
+		const struct outer_branch *choice = &part->tasks.at[c].choice;
 		if (!descent->stopped) {
 			search_choice(hunt, descent, &part->tasks.at[c], part);
 			continue;
@@ -122,10 +123,10 @@ static void search_part(struct run *run, void *context, size_t i)
 	arena_close(scratch);
 }
 
-static struct order_book *find_book(struct hunt *hunt, const struct nest_choice *choice)
+static struct order_book *find_book(struct hunt *hunt, const struct outer_branch *choice)
 {
 	struct mapping mapping;
-	nest_choice_set(hunt->choices, choice, &mapping);
+	outer_branch_set(hunt->choices, choice, &mapping);
 	nest_view_make(&hunt->frame, &mapping, hunt->view);
 	return order_books_find(hunt->books, hunt->view);
 }
@@ -133,8 +134,8 @@ static struct order_book *find_book(struct hunt *hunt, const struct nest_choice 
 /* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
 static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut, struct task *out)
 {
-	const struct nest_choices *choices = hunt->choices;
-	bool single = hunt->search->objectives.count == 1;
+	const struct outer_branches *choices = hunt->choices;
+	bool single = hunt->search->wishes.objectives.count == 1;
 	while (hunt->listed == hunt->list.count) {
 		if (hunt->spread == choices->count || hunt->stopped)
 			return false;
@@ -143,7 +144,7 @@ static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut
 			hunt->spread = choices->count;
 			return false;
 		}
-		hunt->list = nest_choices_expand(run, hunt->arena, choices, hunt->spread, cut);
+		hunt->list = outer_branches_expand(run, hunt->arena, choices, hunt->spread, cut);
 		hunt->listed = 0;
 		hunt->stopped = hunt->list.stopped;
 		hunt->spread += !hunt->stopped;
@@ -173,7 +174,7 @@ static void set_all(double *each, double value)
 static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
 {
 	struct nest_cut cut = nest_cut_make(
-		hunt->arena, &hunt->offers.kept, &hunt->search->objectives, hunt->slack);
+		hunt->arena, &hunt->offers.kept, &hunt->search->wishes.objectives, hunt->slack);
 	struct task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
@@ -200,13 +201,6 @@ static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
 	}
 }
 
-static double best_value(const struct hunt *hunt)
-{
-	const struct frontier *kept = &hunt->offers.kept;
-	return kept->count ? objective_value(hunt->search->objectives.at[0], &kept->points[0].score)
-			   : INFINITY;
-}
-
 /* True if all has been searched. */
 static bool search_rounds(struct hunt *hunt, struct run *run)
 {
@@ -217,7 +211,8 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 			return !hunt->stopped;
 		bool go_on = run_parts(run, filled, search_part, hunt);
 		merge_round(hunt, run, filled);
-		run_report(run, best_value(hunt), least(best_value(hunt), find_open(hunt)));
+		run_report(run, nest_offers_best(&hunt->offers),
+			least(nest_offers_best(&hunt->offers), find_open(hunt)));
 		if (!go_on)
 			return false;
 		if (parts < PARTS_MOST)
@@ -244,15 +239,17 @@ static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_
  * them as matter agree on the best. */
 static void warm_up(struct hunt *hunt, struct run *run)
 {
-	uint64_t budget = hunt->search->budget, ticks = WARM_TICKS;
-	int agreed = 0, enough = hunt->search->objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
+	uint64_t budget = hunt->search->wishes.budget, ticks = WARM_TICKS;
+	int agreed = 0,
+	    enough = hunt->search->wishes.objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
 	if (budget && budget / WARM_PART < ticks * WARM_CHAINS)
 		ticks = budget / WARM_PART / WARM_CHAINS;
 	bool none = hunt->choices->complete && !hunt->choices->count;
 	if (!ticks || none || space_factors_count(hunt->search->space) < WARM_FACTORS)
 		return;
 	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
-		double before = best_value(hunt), found = anneal(hunt, run, c, ticks);
+		double before = nest_offers_best(&hunt->offers),
+		       found = anneal(hunt, run, c, ticks);
 		agreed = found == before ? agreed + 1 : found < before ? 1 : agreed;
 	}
 }
@@ -261,7 +258,7 @@ static void warm_up(struct hunt *hunt, struct run *run)
  * the slack below, and what is open is not below its choices; of the first more is known. */
 static void prove_each(struct hunt *hunt, struct run *run, double first)
 {
-	const struct objectives *objectives = &hunt->search->objectives;
+	const struct objectives *objectives = &hunt->search->wishes.objectives;
 	const struct frontier *kept = &hunt->offers.kept;
 	if (hunt->listed < hunt->list.count)
 		lower(hunt->each, hunt, hunt->list.at[hunt->listed].spatial);
@@ -281,9 +278,9 @@ static void prove_each(struct hunt *hunt, struct run *run, double first)
 
 static void prove(struct hunt *hunt, struct run *run, bool complete)
 {
-	double best = best_value(hunt);
+	double best = nest_offers_best(&hunt->offers);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
-	bool single = hunt->search->objectives.count == 1;
+	bool single = hunt->search->wishes.objectives.count == 1;
 	complete &= hunt->choices->complete;
 	if (!hunt->choices->complete)
 		bound = least(bound, hunt->choices->floor);
@@ -313,8 +310,8 @@ static void run_exact(struct run *run, const struct problem *problem)
 	hunt->frame = nest_frame_make(search);
 	hunt->books = order_books_make(arena);
 	hunt->view = arena_new(arena, struct nest_view);
-	hunt->options = nest_options_make(arena, &hunt->frame);
-	hunt->choices = nest_choices_make(run, arena, &hunt->frame, hunt->options);
+	hunt->options = level_factors_make(arena, &hunt->frame);
+	hunt->choices = outer_branches_make(run, arena, &hunt->frame, hunt->options);
 	hunt->slack = 1 + search->epsilon;
 	hunt->offers = nest_offers_open(run, search);
 	hunt->open = INFINITY;
@@ -331,6 +328,7 @@ const struct solver map_exact_solver = {
 	.stage = STAGE_MAP,
 	.name = "exact",
 	.summary = "branch and bound over all mappings, with a proof",
+	.purposes = FOR_PROBLEMS,
 	.proves = true,
 	.run = run_exact,
 };

@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "solvers/map/nest_chain.h"
+#include "solvers/map/local/chain.h"
 
 #include <math.h>
 

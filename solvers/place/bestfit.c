@@ -9,6 +9,6 @@ const struct solver place_bestfit_solver = {
 	.stage = STAGE_PLACE,
 	.name = "bestfit",
 	.summary = "shortest life first, into the gap that leaves the least unused",
-	.lays_out = true,
+	.purposes = FOR_GRAPHS,
 	.run = bestfit_run,
 };

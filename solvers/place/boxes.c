@@ -197,5 +197,6 @@ const struct solver place_boxes_solver = {
 	.name = "boxes",
 	.summary =
 		"rows of boxes that fall down, then first fit and best fit of orders; for millions",
+	.purposes = FOR_LARGE_PACKINGS,
 	.run = boxes_run,
 };

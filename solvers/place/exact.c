@@ -214,8 +214,8 @@ const struct solver place_exact_solver = {
 	.stage = STAGE_PLACE,
 	.name = "exact",
 	.summary = "complete search: does it fit, the least peak, what to spill",
+	.purposes = FOR_GRAPHS | FOR_PACKINGS,
 	.proves = true,
 	.keeps_parts = true,
-	.lays_out = true,
 	.run = exact_run,
 };

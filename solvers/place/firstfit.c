@@ -9,6 +9,6 @@ const struct solver place_firstfit_solver = {
 	.stage = STAGE_PLACE,
 	.name = "firstfit",
 	.summary = "shortest life first, into the lowest gap that is large enough",
-	.lays_out = true,
+	.purposes = FOR_GRAPHS,
 	.run = firstfit_run,
 };

@@ -164,6 +164,6 @@ const struct solver place_greedy_solver = {
 	.stage = STAGE_PLACE,
 	.name = "greedy",
 	.summary = "through time once: a parent's place, address 0, the top, the lowest hole",
-	.lays_out = true,
+	.purposes = FOR_GRAPHS,
 	.run = greedy_run,
 };

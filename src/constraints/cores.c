@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "constraints/graph.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)

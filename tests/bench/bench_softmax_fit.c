@@ -2,7 +2,7 @@
 #include "tests/support/arch_text.h"
 #include "tests/support/softmax_fit.h"
 
-/* The table of predictions, measurements and residuals that results/README.md shows. */
+/* The table of predictions, measurements and residuals that results/measured.md shows. */
 int main(void)
 {
 	struct arena *arena = arena_open();

@@ -5,6 +5,7 @@
 #include "lower/graph/lower.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/users.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -13,6 +14,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/mutable_program.h"
+#include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"
 #include "tests/support/workload_text.h"
 
@@ -111,7 +113,7 @@ static const struct staging_menu *draw_menus(struct random *random, const struct
 		return staging_menus(arch, workload, 0, arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		if (op->kind != OP_BROADCAST)
+		if (op->primitive->kind != OP_BROADCAST)
 			continue;
 		const struct layout *layout = &workload->tensors[op->reads[0].tensor].layout;
 		struct sliding sliding = sliding_make(layout);
@@ -161,8 +163,7 @@ static struct drawn draw(uint64_t seed, long i)
 	struct recipe recipe = {.arch = drawn.arch,
 		.workload = drawn.workload,
 		.planning = planning,
-		.division = DIVISION_SPYRE,
-		.place = placers[random_below(&random, 5)]};
+		.place = solver_find(STAGE_PLACE, placers[random_below(&random, 5)])};
 	struct recipe_result made = recipe_plan(&recipe, arena);
 	if (!made.plan)
 		fail_msg("%s: %s", drawn.where, made.why);
@@ -207,7 +208,7 @@ static void runs_as_the_model_says(const struct drawn *drawn, struct met *met)
 	struct executed executed = execute_plan(drawn->plan, 7, true, drawn->arena);
 	if (executed.why)
 		fail_msg("%s: %s\n%s", drawn->where, executed.why,
-			executed.program ? program_print(drawn->arena, executed.program) : "");
+			executed.program ? program_text(drawn->arena, executed.program) : "");
 	compare_ranks(drawn, &executed);
 	if (is_caught(executed.program, drawn->arena))
 		fail_msg("%s: a fault with identities", drawn->where);
@@ -365,7 +366,7 @@ static void faults_are_caught(mutation *mutate, const char *what, uint64_t strea
 				if (!is_caught(&mutant->program, drawn.arena))
 					fail_msg("%s: %s: instruction %u is not caught\n%s",
 						drawn.where, what, i,
-						program_print(drawn.arena, &mutant->program));
+						program_text(drawn.arena, &mutant->program));
 			}
 			arena_release(drawn.arena, mark);
 		}

@@ -2,6 +2,8 @@
 #include "base/fatal.h"
 #include "base/random.h"
 #include "model/graph/iteration.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/sample.h"
@@ -48,7 +50,8 @@ static struct draw make_draw(struct random *random)
 		extents[l] = sizes[below(random, sizeof sizes / sizeof *sizes)];
 	struct draw draw = {.arena = arena_open()};
 	struct arch *arch = arena_copy(draw.arena, spyre_arch(draw.arena, 32), sizeof(struct arch));
-	arch->reduce_ring.sum = below(random, 4) > 0;
+	if (below(random, 4) == 0)
+		arch->reduce_ring.reductions = NULL;
 	draw.arch = arch;
 	draw.planning = planning_default(draw.arch);
 	draw.planning.cores = 1 + below(random, 32);
@@ -97,7 +100,8 @@ static bool legal(const struct draw *draw, const struct iteration *iteration, co
 		cores *= splits[l];
 		reductions += op->loops[l].reduction && splits[l] > 1;
 	}
-	if (cores > draw->planning.cores || reductions > draw->arch->reduce_ring.sum)
+	if (cores > draw->planning.cores ||
+		(reductions > 0 && !draw->arch->reduce_ring.reductions) || reductions > 1)
 		return false;
 	for (int i = 0; draw->planning.strict && i < op_operands(op); i++)
 		if (iteration_span(iteration, i, splits) > draw->planning.span_limit)
@@ -173,7 +177,7 @@ static void spyre_offers_a_legal_division_or_an_error(void **state)
 				all.candidates[i].mappings, made.candidates[0].mappings);
 		/* A span may ask for a reduction that this machine cannot divide. */
 		bool possible =
-			draw.arch->reduce_ring.sum ||
+			draw.arch->reduce_ring.reductions ||
 			mapping_reduction_split(draw.arch, op, made.candidates[0].mappings) == 1;
 		if (!has_error(&made))
 			assert_true(found == possible);

@@ -126,7 +126,7 @@ static void generated_code_computes_folded_einsums(void **state)
 				"space_time:\n  %s  search: {fold: [tiles, blocks], wires: 1}\n",
 				rows[i].text));
 		struct written program = {.arena = arena,
-			.search = {.spec = &spec, .solver = "folds"},
+			.search = {.spec = &spec, .solver = solver_find(STAGE_PROJECT, "folds")},
 			.text = text_open(arena),
 			.every = rows[i].all / (2 * count) + 1};
 		struct recurrence_inputs inputs = {&spec.recurrence, read_input};

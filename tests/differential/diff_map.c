@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/nest/nest_mapping.h"
+#include "search/drive/solver.h"
 #include "search/nest/nest_search.h"
 #include "tests/support/draws.h"
 #include "tests/support/map_question.h"
@@ -203,7 +204,7 @@ static void bounds_a_tenth_too_high_are_seen(void **state)
 			nest_space_is_small(
 				space_make(question.arena, question.domain), MAPPINGS_MOST)) {
 			struct nest_search search = map_question_search(&question);
-			search.solver = "exact";
+			search.solver = solver_find(STAGE_MAP, "exact");
 			search.epsilon = 0.1;
 			struct explored all = map_question_explore(&question, "linear");
 			struct explored near = nest_explore(&search, question.arena);

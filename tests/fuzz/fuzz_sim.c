@@ -112,7 +112,7 @@ static void break_compute(
 			break_location(random, instruction->accumulator);
 		break;
 	case 4:
-		if (compute->write && op->kind != OP_OPAQUE) {
+		if (compute->write && op->primitive->kind != OP_OPAQUE) {
 			compute->accumulator_read ^= random_below(random, 2);
 			compute->accumulator_write ^= random_below(random, 2);
 			compute->finish ^= random_below(random, 2);

@@ -3,6 +3,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/replay.h"
+#include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 
 #include "tests/test.h"
@@ -85,7 +86,7 @@ static void check_results(const struct replay *replay)
 			check_eviction(replay, op->writes[0].tensor);
 			continue;
 		}
-		for (int64_t i = 0; op->kind != OP_OPAQUE && i < op_computes(op); i++)
+		for (int64_t i = 0; op->primitive->kind != OP_OPAQUE && i < op_points(op); i++)
 			assert_int_equal(replay->computed[replay->plan->steps[s].op][i], 1);
 		for (int w = 0; w < op->write_count; w++) {
 			int t = op->writes[w].tensor;

@@ -136,7 +136,7 @@ static int64_t walk_core(const struct plan_of *of, int step, int64_t core)
 static void walk_step(const struct plan_of *of, int step, struct seen *seen)
 {
 	const struct op *op = &of->plan->workload->ops[of->plan->steps[step].op];
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return;
 	const struct residency *out = plan_lx(of->plan, op->writes[0].tensor, step);
 	int64_t cores = mapping_cores(of->arch, &of->plan->steps[step].mapping);

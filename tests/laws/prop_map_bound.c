@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "solvers/map/nest_floor.h"
-#include "solvers/map/nest_links.h"
+#include "solvers/map/exact/floor.h"
+#include "solvers/map/exact/links.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
@@ -105,7 +105,7 @@ static void follow(struct law *law, struct arena *arena, struct random *random,
 /* With nothing chosen but residency and spatial bounds; the tiles of the mapping fit. */
 static void stand_on_floors(struct law *law, struct arena *arena, struct arena *tiles,
 	const struct nest_frame *frame, struct nest_shelf *shelf,
-	const struct nest_options *options, const struct nest_case *nest,
+	const struct level_factors *options, const struct nest_case *nest,
 	const struct nest_score *score)
 {
 	struct nest_view *view = arena_new(arena, struct nest_view);
@@ -134,7 +134,7 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 	if (!space_factors_count(search.space))
 		return;
 	struct nest_frame frame = nest_frame_make(&search);
-	struct nest_options *options = nest_options_make(arena, &frame);
+	struct level_factors *options = level_factors_make(arena, &frame);
 	struct nest_shelf *shelf = nest_shelf_make(arena, &frame, options);
 	struct arena *tiles = arena_open(); /* those on the shelf */
 	for (int n = 0; n < 50; n++) {

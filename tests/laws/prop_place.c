@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 #include "tests/support/draws.h"
 

@@ -392,7 +392,8 @@ static void run_core_to_slice(struct family *family, const json_t *record)
 	const json_t *expected = json_object_get(record, "slot_of_core");
 	struct planning planning = planning_default(arch);
 	planning.k_fast = json_is_true(json_object_get(record, "k_fast"));
-	struct op op = {.kind = planning.k_fast ? OP_EINSUM : OP_MAP, .write_count = 1};
+	struct op op = {.primitive = planning.k_fast ? &primitive_einsum : primitive_find("neg"),
+		.write_count = 1};
 	int64_t splits[OP_LOOPS_MOST];
 	size_t i;
 	json_t *dim;

@@ -57,7 +57,7 @@ static const struct mapping *ask(struct graph *graph, enum stage stage, const ch
 		.planning = &graph->planning,
 		.op = -1,
 		.division = graph->seed,
-		.place_solver = graph->place->name};
+		.place = graph->place};
 	struct answer answer = solve(solver_find(stage, name), &problem, 0, 1, graph->arena);
 	if (!answer.candidate_count)
 		BUG("%s offers nothing", name);

@@ -1,10 +1,11 @@
 #include "tests/support/broken_exact.h"
 
 #include "base/arena.h"
-#include "solvers/map/nest_choices.h"
-#include "solvers/map/nest_descent.h"
-#include "solvers/map/uneven.h"
-#include "solvers/map/uneven_choices.h"
+#include "solvers/map/exact/branches.h"
+#include "solvers/map/exact/descent.h"
+#include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/branches.h"
+#include "solvers/map/uneven/search.h"
 
 #include <math.h>
 
@@ -13,10 +14,10 @@ const char *const exact_fault_names[] = {
 
 enum exact_fault exact_fault;
 
-static struct nest_choice_list broken_expand(struct run *run, struct arena *arena,
-	const struct nest_choices *choices, size_t i, struct nest_cut *cut)
+static struct outer_branch_list broken_expand(struct run *run, struct arena *arena,
+	const struct outer_branches *choices, size_t i, struct nest_cut *cut)
 {
-	struct nest_choice_list list = nest_choices_expand(run, arena, choices, i, cut);
+	struct outer_branch_list list = outer_branches_expand(run, arena, choices, i, cut);
 	if (exact_fault == EXACT_CHOICE && i == 0 && list.count) {
 		list.count--;
 		list.at++;
@@ -55,9 +56,9 @@ static void broken_descend(struct nest_descent *descent, double bound)
 		descent->cut.excluded = INFINITY;
 }
 
-static struct score broken_bound(const struct uneven_view *view, const struct uneven_part *part)
+static struct score broken_bound(const struct nest_view *view, const struct uneven_part *part)
 {
-	struct score score = uneven_view_bound(view, part);
+	struct score score = uneven_bound(view, part);
 	if (exact_fault != EXACT_BOUND)
 		return score;
 	score.cycles += score.cycles / 10;
@@ -68,11 +69,11 @@ static struct score broken_bound(const struct uneven_view *view, const struct un
 	return score;
 }
 
-static bool broken_view(const struct nest_frame *frame, const struct uneven_choices *choices,
-	const struct uneven_choice *choice, uint64_t residency, struct uneven_view *out)
+static bool broken_view(const struct nest_frame *frame, const struct uneven_branches *branches,
+	size_t i, uint64_t residency, struct nest_view *out)
 {
-	bool fits = uneven_choice_view(frame, choices, choice, residency, out);
-	return fits && !(exact_fault == EXACT_CHOICE && choice == choices->at);
+	bool fits = uneven_branch_view(frame, branches, i, residency, out);
+	return fits && !(exact_fault == EXACT_CHOICE && i == 0);
 }
 
 static uint64_t broken_count(
@@ -85,12 +86,12 @@ static uint64_t broken_count(
 /* The search as it is, calling these instead. */
 void broken_uneven_run(struct run *run, const struct problem *problem);
 #define uneven_run broken_uneven_run
-#define uneven_view_bound broken_bound
-#define uneven_choice_view broken_view
+#define uneven_bound broken_bound
+#define uneven_branch_view broken_view
 #define space_level_count broken_count
-#include "solvers/map/uneven.c"
+#include "solvers/map/uneven/search.c"
 #undef space_level_count
 #define map_exact_solver broken_exact_solver
-#define nest_choices_expand broken_expand
+#define outer_branches_expand broken_expand
 #define nest_descend broken_descend
 #include "solvers/map/exact.c"

@@ -103,34 +103,32 @@ static struct access read_access(struct reading *reading, const struct workload 
 	return access;
 }
 
-static enum op_function map_function(const char *type, int reads)
+static const struct primitive *map_primitive(const char *type, int reads)
 {
-	for (int f = FUNCTION_ADD; f < FUNCTION_SUM; f++)
-		if (text_equal(type, function_name((enum op_function)f)))
-			return (enum op_function)f;
-	return reads == 1 ? FUNCTION_CLONE : FUNCTION_ADD;
+	const struct primitive *found = primitive_find(type);
+	if (found && found->kind == OP_MAP)
+		return found;
+	return primitive_find(reads == 1 ? "clone" : "add");
 }
 
-static enum op_function reduce_function(const char *type)
+static const struct primitive *reduce_primitive(const char *type)
 {
 	if (text_equal(type, "amax"))
-		return FUNCTION_MAX;
+		return &primitive_max;
 	if (text_equal(type, "amin"))
-		return FUNCTION_MIN;
-	return text_equal(type, "mean") ? FUNCTION_MEAN : FUNCTION_SUM;
+		return &primitive_min;
+	return primitive_find(text_equal(type, "mean") ? "mean" : "sum");
 }
 
-static void set_function(struct reading *reading, struct op *op, const char *kind)
+static void set_primitive(struct reading *reading, struct op *op, const char *kind)
 {
 	if (text_equal(kind, "matmul")) {
-		op->kind = OP_EINSUM;
+		op->primitive = &primitive_einsum;
 	} else if (text_equal(kind, "reduction")) {
-		op->kind = OP_REDUCE;
-		op->function = reduce_function(op->type);
+		op->primitive = reduce_primitive(op->type);
 	} else if (text_equal(kind, "pointwise")) {
-		op->kind = OP_MAP;
-		op->function = map_function(op->type, op->read_count);
-		op->has_constant = function_arity(op->function) > op->read_count;
+		op->primitive = map_primitive(op->type, op->read_count);
+		op->has_constant = op->primitive->arity > op->read_count;
 		op->constant = 1;
 	} else {
 		complain(reading, "no kind of ops", kind);
@@ -177,7 +175,7 @@ static struct op read_op(
 				json_string_value(json_array_get(read, 0)),
 				json_array_get(read, 1));
 	op.writes[0] = read_access(reading, workload, &op, op.name, write);
-	set_function(reading, &op, text_of(reading, from, "kind"));
+	set_primitive(reading, &op, text_of(reading, from, "kind"));
 	return op;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "model/nest/shape.h"
 
 /* Random constraints as a spec states them, for an architecture of the newer form. */

@@ -1,7 +1,7 @@
 #ifndef SUPPORT_FUZZ_COMMAND_H
 #define SUPPORT_FUZZ_COMMAND_H
 
-#include "command.h"
+#include "cli/command.h"
 #include "tests/support/fuzz_run.h"
 
 /*

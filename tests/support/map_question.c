@@ -1,6 +1,7 @@
 #include "tests/support/map_question.h"
 
 #include "base/arena.h"
+#include "search/drive/solver.h"
 #include "tests/support/nest_domain.h"
 
 static const struct objectives wishes[] = {
@@ -79,14 +80,14 @@ struct nest_search map_question_search(const struct map_question *question)
 {
 	struct nest_search search =
 		nest_domain_search(question->arena, question->domain, question->counting);
-	search.objectives = question->objectives;
+	search.wishes.objectives = question->objectives;
 	return search;
 }
 
 struct explored map_question_explore(const struct map_question *question, const char *solver)
 {
 	struct nest_search search = map_question_search(question);
-	search.solver = solver;
+	search.solver = solver_find(STAGE_MAP, solver);
 	return nest_explore(&search, question->arena);
 }
 

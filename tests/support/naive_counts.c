@@ -320,7 +320,7 @@ struct counts naive_counts(const struct plan *plan, struct arena *arena)
 			.mapping = &plan->steps[step].mapping,
 			.out = &counts.steps[step],
 		};
-		if (w.op->kind == OP_OPAQUE)
+		if (w.op->primitive->kind == OP_OPAQUE)
 			count_opaque(&w);
 		else
 			walk_step(&w, step, arena);

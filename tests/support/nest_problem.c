@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "search/drive/solver.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
@@ -153,12 +154,12 @@ struct nest_search nest_problem_search(
 		.counting = problem->counting,
 		.model = nest_model_make(
 			problem->arena, &nest->hierarchy, &nest->shape, problem->counting),
-		.objectives = problem->objectives,
-		.solver = solver,
-		.simulate = SIMULATE_NONE,
-		.budget = budget,
-		.seed = 1,
-		.asker.jobs = 1,
+		.wishes.objectives = problem->objectives,
+		.solver = solver_find(STAGE_MAP, solver),
+		.wishes.simulate = SIMULATE_NONE,
+		.wishes.budget = budget,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 1,
 	};
 }
 

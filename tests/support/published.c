@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "model/packing/buffer.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "solvers/place/packing.h"
 
 #include <inttypes.h>

@@ -61,7 +61,7 @@ struct mapping random_mapping(struct random *random, const struct arch *arch, in
 	const struct workload *workload, const struct op *op, struct arena *arena)
 {
 	struct mapping mapping = mapping_make(arch, op);
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return mapping;
 	draw_split(random, arch, cores, workload, op, &mapping, arena);
 	draw_tiles(random, arch, workload, op, &mapping, arena);
@@ -179,7 +179,7 @@ static bool held_everywhere(const struct plan *plan, int tensor, const struct vi
 		for (int i = 0; i < op_operands(op); i++) {
 			if (op_operand(op, i)->tensor != tensor)
 				continue;
-			if (op->kind == OP_OPAQUE)
+			if (op->primitive->kind == OP_OPAQUE)
 				return false;
 			int64_t cores = mapping_cores(plan->arch, &plan->steps[step].mapping);
 			for (int64_t c = 0; c < cores; c++)
@@ -270,7 +270,7 @@ static void follow_neighbour(
 	const struct op *op = &plan->workload->ops[step], *main_op = &plan->workload->ops[drawn];
 	struct mapping *mapping = &plan->steps[step].mapping;
 	const struct mapping *model = &plan->steps[drawn].mapping;
-	if (op->kind == OP_OPAQUE || random_below(random, 4) == 0)
+	if (op->primitive->kind == OP_OPAQUE || random_below(random, 4) == 0)
 		return;
 	if (step > drawn)
 		follow(plan, main_op, &main_op->writes[0], model, op, &op->reads[0], mapping);
@@ -301,7 +301,7 @@ struct plan *random_plan(struct random *random, const struct random_options *opt
 			.bundle = bundle,
 			.mapping = random_mapping(random, arch, cores, workload, op, arena),
 		};
-		if (op->kind == OP_OPAQUE || (!op->move && random_below(random, 3) == 0))
+		if (op->primitive->kind == OP_OPAQUE || (!op->move && random_below(random, 3) == 0))
 			bundle++;
 	}
 	int drawn = 0;

@@ -170,10 +170,9 @@ static void mark_reductions(struct maker *maker, struct op *op, int at_least)
 static void draw_map(struct maker *maker, struct op *op)
 {
 	draw_loops(maker, op, 1 + (int)below(maker, 4));
-	op->kind = OP_MAP;
 	bool two = chance(maker, 2);
-	op->function = two ? FUNCTION_ADD : FUNCTION_NEG;
-	op->type = function_name(op->function);
+	op->primitive = primitive_find(two ? "add" : "neg");
+	op->type = op->primitive->name;
 	uint32_t all = mask_of(op, false, true);
 	draw_read(maker, op, chance(maker, 4) ? all & (uint32_t)below(maker, 16) : all, -1);
 	if (two)
@@ -184,9 +183,8 @@ static void draw_reduce(struct maker *maker, struct op *op)
 {
 	draw_loops(maker, op, 1 + (int)below(maker, 4));
 	mark_reductions(maker, op, 1);
-	op->kind = OP_REDUCE;
-	op->function = chance(maker, 2) ? FUNCTION_SUM : FUNCTION_MAX;
-	op->type = function_name(op->function);
+	op->primitive = chance(maker, 2) ? &primitive_sum : &primitive_max;
+	op->type = op->primitive->name;
 	draw_read(maker, op, mask_of(op, true, true), -1);
 }
 
@@ -194,7 +192,7 @@ static void draw_einsum(struct maker *maker, struct op *op)
 {
 	draw_loops(maker, op, 2 + (int)below(maker, 3));
 	mark_reductions(maker, op, 0);
-	op->kind = OP_EINSUM;
+	op->primitive = &primitive_einsum;
 	op->type = "mm";
 	uint32_t all = mask_of(op, true, true), seen = 0;
 	int reads = chance(maker, 4) ? 3 : 2;
@@ -214,7 +212,7 @@ static void draw_window(struct maker *maker, struct op *op)
 	op->loops[op->loop_count - 1].reduction = true;
 	if (op->loops[op->loop_count - 1].extent > 8)
 		op->loops[op->loop_count - 1].extent = 2 + below(maker, 4);
-	op->kind = OP_EINSUM;
+	op->primitive = &primitive_einsum;
 	op->type = "conv";
 	uint32_t all = mask_of(op, true, true), window = 1u << (op->loop_count - 1);
 	draw_read(maker, op, all, op->loop_count - 1);
@@ -257,12 +255,11 @@ static void add_tail(struct maker *maker)
 	op->writes[0] = op->reads[0];
 	op->writes[0].tensor = write;
 	if (maker->options->opaque && chance(maker, 6)) {
-		op->kind = OP_OPAQUE;
+		op->primitive = &primitive_opaque;
 		op->type = "opaque";
 		op->loop_count = 0;
 	} else {
-		op->kind = OP_MAP;
-		op->function = FUNCTION_EXP;
+		op->primitive = primitive_find("exp");
 		op->type = "exp";
 	}
 	maker->workload.op_count++;
@@ -278,8 +275,7 @@ static void add_clone(struct maker *maker, struct op *reader, int i)
 	*op = (struct op){
 		.name = arena_format(maker->arena, "%s_copy", from->name),
 		.type = "clone",
-		.kind = OP_MAP,
-		.function = FUNCTION_CLONE,
+		.primitive = &primitive_clone,
 		.move = MOVE_CLONE,
 		.read_count = 1,
 		.write_count = 1,

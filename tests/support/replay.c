@@ -1,6 +1,7 @@
-#include "tests/support/replay.h"
 
+#include "tests/support/replay.h"
 #include "base/arena.h"
+#include "tests/support/sample.h"
 
 #include <string.h>
 
@@ -115,7 +116,7 @@ static void fill_hbm(struct replay *replay)
 static void visit_elements(struct replay *replay, const struct compute *compute)
 {
 	const struct op *op = &replay->plan->workload->ops[compute->op];
-	int64_t at[OP_LOOPS_MOST], total = op_computes(op);
+	int64_t at[OP_LOOPS_MOST], total = op_points(op);
 	memcpy(at, compute->first, (size_t)op->loop_count * sizeof *at);
 	for (bool more = true; more;) {
 		int64_t number = 0;
@@ -154,7 +155,7 @@ static void run_compute(struct replay *replay, int64_t i, int core)
 {
 	const struct compute *compute = replay->program->instructions[i].compute;
 	const struct op *op = &replay->plan->workload->ops[compute->op];
-	if (op->kind != OP_OPAQUE)
+	if (op->primitive->kind != OP_OPAQUE)
 		visit_elements(replay, compute);
 	for (int r = 0; r < compute->read_count; r++) {
 		const struct operand_box *read = compute->reads[r];
@@ -262,8 +263,7 @@ struct replay *replay_run(
 		replay->sent[t] = arena_array(arena, int64_t, workload->tensors[t].layout.sticks);
 	}
 	for (size_t o = 0; o < workload->op_count; o++)
-		replay->computed[o] =
-			arena_array(arena, uint8_t, op_computes(&workload->ops[o]) + 1);
+		replay->computed[o] = arena_array(arena, uint8_t, op_points(&workload->ops[o]) + 1);
 	replay->order = naive_happens_make(arena, program);
 	open_memories(replay);
 	for (size_t i = 0; i < program->instruction_count; i++)

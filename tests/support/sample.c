@@ -37,8 +37,10 @@ struct workload *sample_op(struct arena *arena, enum op_kind kind, enum dtype dt
 	struct op *op = arena_new(arena, struct op);
 	struct tensor *tensors = arena_array(arena, struct tensor, OP_READS_MOST + 1);
 	const char *output = strstr(operands, "->") + 2;
-	*op = (struct op){.name = "o", .type = "sample", .kind = kind, .write_count = 1};
-	op->function = kind == OP_REDUCE ? FUNCTION_SUM : FUNCTION_NONE;
+	*op = (struct op){.name = "o", .type = "sample", .write_count = 1};
+	op->primitive = kind == OP_EINSUM   ? &primitive_einsum
+			: kind == OP_REDUCE ? &primitive_sum
+					    : primitive_find(kind == OP_MAP ? "neg" : "restickify");
 	op->writes = arena_new(arena, struct access);
 	op->loop_count = (int)strlen(loops);
 	for (int l = 0; l < op->loop_count; l++)
@@ -80,4 +82,12 @@ void sample_lay_out(struct workload *workload, int operand, enum dtype dtype, co
 	if (!layout_make(
 		    dtype, old.host_size, old.host_rank, order, order ? old.host_rank : 0, layout))
 		BUG("sample without a layout");
+}
+
+int64_t op_points(const struct op *op)
+{
+	int64_t product = 1;
+	for (int l = 0; l < op->loop_count; l++)
+		product *= op->loops[l].extent;
+	return op_is_tiled(op) ? product : 0;
 }

@@ -21,4 +21,7 @@ struct workload *sample_op(struct arena *arena, enum op_kind kind, enum dtype dt
 /* Gives operand i another element type or order of dimensions (NULL: default). */
 void sample_lay_out(struct workload *workload, int operand, enum dtype dtype, const int *order);
 
+/* Points of an op's loops, at each of which it computes once; 0 for opaque ops and broadcasts. */
+int64_t op_points(const struct op *op);
+
 #endif

@@ -32,6 +32,8 @@ static struct level level(const char *name, enum level_class kind, int64_t insta
 
 const struct arch *spyre_arch(struct arena *arena, int cores)
 {
+	static const struct primitive *const reductions[] = {
+		&primitive_sum, &primitive_max, &primitive_min, NULL};
 	struct arch *arch = arena_new(arena, struct arch);
 	*arch = (struct arch){
 		.name = "spyre32",
@@ -50,9 +52,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 		.reduce_ring = {.present = true,
 			.rate = ratio(32, 1),
 			.pj = 1.5,
-			.sum = true,
-			.max = true,
-			.min = true},
+			.reductions = reductions},
 	};
 	struct level *levels = arch->levels;
 	levels[SYSTEM] = level("system", LEVEL_CONTAINER, 1);

@@ -6,6 +6,7 @@
 #include "tests/support/arch_text.h"
 #include "tests/support/broadcast_case.h"
 #include "tests/support/complaints.h"
+#include "tests/support/copy_text.h"
 #include "tests/support/set_up.h"
 
 #include <string.h>
@@ -283,7 +284,7 @@ static void the_program_is_that_of_the_page(void **state)
 		"  mode: ping-pong, offsets: [64, 0]}",
 		&why);
 	const struct copy_program *program = broadcast_lower(broadcast, NULL, 100, *state);
-	assert_string_equal(copy_program_print(*state, program),
+	assert_string_equal(copy_text(*state, program),
 		"0 in: load src 0 [0+1 0+1 0+1 0+1 0+8] > tile 0 @64\n"
 		"0 in: set 0\n"
 		"0 in: load src 0 [0+1 0+1 0+1 1+1 0+8] > tile 1 @0\n"

@@ -3,6 +3,7 @@
 #include "search/graph/explore.h"
 #include "search/graph/lx_staging.h"
 #include "tests/support/executed.h"
+#include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"
 #include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
@@ -41,8 +42,10 @@ static struct executed run_alone(
 	struct staging_option option = {.rows = rows, .sticks = sticks, .count = count};
 	struct staging_menu menus[] = {{"w", 1, &option}, {0}};
 	planning.menus = menus;
-	struct recipe recipe = {
-		.arch = arch, .workload = workload, .planning = planning, .place = "greedy"};
+	struct recipe recipe = {.arch = arch,
+		.workload = workload,
+		.planning = planning,
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	if (!made.plan)
 		fail_msg("%s", made.why);
@@ -103,7 +106,7 @@ static void counts_are_those_of_the_root(void **state)
 static void programs_name_ranks(void **state)
 {
 	struct executed run = run_alone(three_ranks("full"), alone, 1, 8, 1);
-	assert_string_equal(program_print(test_arena, run.program),
+	assert_string_equal(program_text(test_arena, run.program),
 		"0 in 0: w0[0+1 0+8] 0 > 0\n"
 		"1 out 0: w[0+1 0+8] 0 > rank 0 2048 after 0\n"
 		"2 out 0: w[0+1 0+8] 0 > rank 1 2048\n"
@@ -187,15 +190,13 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 	struct exploration exploration = {
 		.arch = ranks_arch(test_arena, &machine),
 		.workload = workload_given(test_arena, block),
-		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
+		.wishes.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
 		.core_count = 2,
 		.cores = {1, 2},
-		.place_count = 1,
-		.place = {"bestfit"},
-		.spyre = true,
-		.exhaustive = true,
-		.seed = 1,
-		.asker.jobs = jobs,
+		.place = portfolio_of(solver_find(STAGE_PLACE, "bestfit")),
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
+		.wishes.seed = 1,
+		.wishes.asker.jobs = jobs,
 	};
 	exploration.planning = planning_default(exploration.arch);
 	exploration.planning.lx_capacity = lx_capacity;

@@ -2,9 +2,9 @@
 #include "constraints/constraints.h"
 #include "constraints/graph.h"
 #include "model/graph/iteration.h"
+#include "search/drive/solver.h"
 #include "search/graph/explore.h"
 #include "search/graph/recipe.h"
-#include "search/drive/solver.h"
 #include "tests/support/complaints.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
@@ -56,19 +56,17 @@ static struct explored explored_under(
 		.arch = test->arch,
 		.workload = test->workload,
 		.planning = planning_default(test->arch),
-		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES}},
+		.wishes.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES}},
 		.core_count = 1,
 		.cores = {CORES},
 		.vary_clones = true,
-		.place_count = 1,
-		.place = {"greedy"},
-		.spyre = true,
-		.exhaustive = true,
-		.dimflip = true,
-		.simulate = SIMULATE_NONE,
+		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
+		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
+		.wishes.simulate = SIMULATE_NONE,
 		.joint_ticks = 2000,
-		.seed = 1,
-		.asker.jobs = 2,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 2,
 	};
 	exploration.planning.constraints = constraints;
 	return explore(&exploration, test->arena);
@@ -168,8 +166,7 @@ static struct recipe_result planned(
 	struct recipe recipe = {.arch = test->arch,
 		.workload = test->workload,
 		.planning = planning_default(test->arch),
-		.division = DIVISION_SPYRE,
-		.place = "greedy"};
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	if (lx)
 		recipe.planning.lx_capacity = lx;
 	recipe.planning.clones = lx ? CLONE_OFF : CLONE_READERS;

@@ -212,7 +212,7 @@ static void without_a_ring_a_split_reduction_is_rejected(void **state)
 		plan_text(*state, 2, PRODUCT, (const char *[]){"core: k2", NULL}, nothing);
 	struct arch *arch = arena_copy(*state, plan->arch, sizeof *arch);
 	struct score score;
-	arch->reduce_ring.sum = false;
+	arch->reduce_ring.reductions = NULL;
 	plan->arch = arch;
 	assert_true(cost_score(plan, *state, &score));
 	assert_false(score.feasible);

@@ -81,7 +81,7 @@ static struct asked ask(struct arena *arena, const char *yaml, int cores, uint64
 		.workload = asked.workload,
 		.planning = &asked.planning,
 		.op = -1,
-		.place_solver = "greedy"};
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	problem.division = asked.division =
 		solve(solver_find(STAGE_DIVIDE, "spyre"), &problem, 0, 1, arena)
 			.candidates[0]

@@ -1,4 +1,6 @@
 #include "base/arena.h"
+#include "model/graph/plan.h"
+#include "model/graph/planning.h"
 #include "search/drive/solver.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"
@@ -112,7 +114,7 @@ static void opaque_and_topk_ops_stay_whole(void **state)
 				ground, workload, answer.candidates[0].mappings, EXTENTS(1, 1));
 		}
 		op->type = "custom";
-		op->kind = OP_OPAQUE;
+		op->primitive = &primitive_opaque;
 	}
 }
 
@@ -219,7 +221,7 @@ static void a_reduction_stays_whole_where_no_ring_combines_it(void **state)
 		sample(ground, OP_EINSUM, "mk,kn->mn", "mnk", EXTENTS(4, 256, 4096));
 	struct answer answer = ask(ground, "spyre", workload, -1);
 	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 4, 2));
-	arch->reduce_ring.sum = false;
+	arch->reduce_ring.reductions = NULL;
 	ground->arch = arch;
 	answer = ask(ground, "spyre", workload, -1);
 	assert_mapping(ground, workload, answer.candidates[0].mappings, EXTENTS(4, 4, 1));

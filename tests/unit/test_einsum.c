@@ -28,14 +28,13 @@ static void print_operand(struct text *out, const struct einsum_operand *operand
 /* A text of what was understood, or of what was not: "17-18: words". */
 static const char *understand(struct arena *arena, const char *text)
 {
-	static const char *const kinds[] = {
-		"einsum", "map", "reduce", "restickify", "opaque", "broadcast"};
+	static const char *const kinds[] = {"", "map ", "reduce ", "", "", ""};
 	struct einsum op;
 	struct einsum_fault fault;
 	if (!einsum_parse(arena, text, &op, &fault))
 		return arena_format(arena, "%zu-%zu: %s", fault.at, fault.end, fault.text);
 	struct text out = text_open(arena);
-	text_add(&out, "%s %s", kinds[op.kind], function_name(op.function));
+	text_add(&out, "%s%s", kinds[op.primitive->kind], op.primitive->name);
 	print_operand(&out, &op.output);
 	text_add(&out, " =");
 	for (int i = 0; i < op.read_count; i++)
@@ -74,19 +73,17 @@ static void ops_are_understood(void **state)
 		{"y[m] = exp(x[m])", "map exp y[1m] = x[1m]"},
 		{"y[m] = maximum(x[m], 0)", "map maximum y[1m] = x[1m] 0"},
 		{"y[m] = add(x[m], z[m])", "map add y[1m] = x[1m] z[1m]"},
-		{"y[m] = a[m] * b[m] * c[m]", "einsum sum y[1m] = a[1m] b[1m] c[1m]"},
+		{"y[m] = a[m] * b[m] * c[m]", "einsum y[1m] = a[1m] b[1m] c[1m]"},
 		{"y[m] = max(k) x[m,k]", "reduce max y[1m] = x[1m,1k] over k"},
 		{"y[] = mean(m, k) x[m,k]", "reduce mean y[] = x[1m,1k] over m,k"},
-		{"c[m,n] = sum(k) a[m,k] * b[k,n]",
-			"einsum sum c[1m,1n] = a[1m,1k] b[1k,1n] over k"},
-		{"t[k,m] = restickify x[m,k]", "restickify none t[1k,1m] = x[1m,1k]"},
-		{"w[k] = broadcast w0[k]", "broadcast none w[1k] = w0[1k]"},
-		{"w[k] = broadcast(w0[k])", "broadcast none w[1k] = w0[1k]"},
+		{"c[m,n] = sum(k) a[m,k] * b[k,n]", "einsum c[1m,1n] = a[1m,1k] b[1k,1n] over k"},
+		{"t[k,m] = restickify x[m,k]", "restickify t[1k,1m] = x[1m,1k]"},
+		{"w[k] = broadcast w0[k]", "broadcast w[1k] = w0[1k]"},
+		{"w[k] = broadcast(w0[k])", "broadcast w[1k] = w0[1k]"},
 		{"restickify[k] = restickify[k] + x[k]",
 			"map add restickify[1k] = restickify[1k] x[1k]"},
-		{"o[p] = sum(r) i[2*p + r - 1] * w[r]",
-			"einsum sum o[1p] = i[2p+1r+-1] w[1r] over r"},
-		{"o[p] = sum(r) i[2p+r*3] * w[r]", "einsum sum o[1p] = i[2p+3r] w[1r] over r"},
+		{"o[p] = sum(r) i[2*p + r - 1] * w[r]", "einsum o[1p] = i[2p+1r+-1] w[1r] over r"},
+		{"o[p] = sum(r) i[2p+r*3] * w[r]", "einsum o[1p] = i[2p+3r] w[1r] over r"},
 		{"y[0,m] = x[3,m]", "map clone y[0,1m] = x[3,1m]"},
 		{"layer.0.y[m] = neg(layer.0.x[m])", "map neg layer.0.y[1m] = layer.0.x[1m]"},
 	};

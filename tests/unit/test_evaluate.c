@@ -1,9 +1,11 @@
 #include "base/arena.h"
 #include "report/graph/score_json.h"
+#include "search/drive/solver.h"
 #include "search/graph/evaluate.h"
 #include "search/graph/recipe.h"
-#include "sim/machine/kernel.h"
 #include "sim/graph/reference.h"
+#include "sim/machine/kernel.h"
+#include "tests/support/sample.h"
 #include "tests/support/set_up.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
@@ -25,7 +27,7 @@ static enum sim_mode mode_of(int64_t m, int64_t k, int64_t n)
 						   "  ops:\n"
 						   "    - c[m,n] = sum(k) a[m,k] * b[k,n]\n",
 						   (long long)m, (long long)k, (long long)n));
-	struct score score = {.computes = op_computes(&workload->ops[0])};
+	struct score score = {.computes = op_points(&workload->ops[0])};
 	return evaluate_mode(workload, spyre_arch(test_arena, 1), &score);
 }
 
@@ -51,19 +53,19 @@ static void huge_tensors_are_only_counted(void **state)
 }
 
 /* exp a little wrong, and much too large. */
-static float exp_wrong(enum op_function function, float a, float b)
+static float exp_wrong(const struct primitive *primitive, float a, float b)
 {
-	float value = kernel_map(function, a, b);
-	return function == FUNCTION_EXP ? value * value : value;
+	float value = kernel_apply(primitive, a, b);
+	return primitive == primitive_find("exp") ? value * value : value;
 }
 
-static float exp_infinite(enum op_function function, float a, float b)
+static float exp_infinite(const struct primitive *primitive, float a, float b)
 {
-	return function == FUNCTION_EXP ? INFINITY : kernel_map(function, a, b);
+	return primitive == primitive_find("exp") ? INFINITY : kernel_apply(primitive, a, b);
 }
 
 /* Some result of a softmax on four cores; its text and JSON in *text, *json. */
-static struct outcome run_softmax(kernel_function map, const char **text, const char **json)
+static struct outcome run_softmax(kernel_function kernel, const char **text, const char **json)
 {
 	const struct arch *arch = spyre_arch(test_arena, 4);
 	const struct workload *workload =
@@ -78,11 +80,11 @@ static struct outcome run_softmax(kernel_function map, const char **text, const 
 	struct recipe recipe = {.arch = arch,
 		.workload = workload,
 		.planning = planning_default(arch),
-		.place = "greedy"};
+		.place = solver_find(STAGE_PLACE, "greedy")};
 	struct recipe_result made = recipe_plan(&recipe, test_arena);
 	assert_non_null(made.plan);
 	struct truth truth = evaluate_truth(workload, arch, 1, test_arena);
-	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .map = map};
+	struct simulation how = {.mode = SIM_DATA, .truth = &truth, .kernel = kernel};
 	struct outcome outcome = evaluate_cost(made.plan, test_arena);
 	evaluate_simulate(&outcome, &how, test_arena);
 	*text = score_text(test_arena, &outcome, &made, true);

@@ -179,35 +179,33 @@ static void stored_nans_are_one_pattern(void **state)
 static void maps_compute_their_functions(void **state)
 {
 	static const struct {
-		enum op_function function;
+		const char *primitive;
 		float a, b, expected;
-	} table[] = {{FUNCTION_ADD, 1, 2, 3}, {FUNCTION_SUB, 1, 2, -1}, {FUNCTION_MUL, 3, 2, 6},
-		{FUNCTION_DIV, 1, 3, 1.0f / 3}, {FUNCTION_MAXIMUM, 1, 2, 2},
-		{FUNCTION_MINIMUM, 1, 2, 1}, {FUNCTION_CLONE, 7, 0, 7},
-		{FUNCTION_EXP, 1, 0, 2.71828183f}, {FUNCTION_LOG, 2, 0, 0.693147181f},
-		{FUNCTION_RSQRT, 4, 0, 0.5f}, {FUNCTION_SQRT, 2, 0, 1.41421356f},
-		{FUNCTION_RECIPROCAL, 4, 0, 0.25f}, {FUNCTION_NEG, 4, 0, -4},
-		{FUNCTION_ABS, -4, 0, 4}, {FUNCTION_RELU, -4, 0, 0}, {FUNCTION_RELU, 4, 0, 4},
-		{FUNCTION_SIGMOID, 0, 0, 0.5f}, {FUNCTION_SIGMOID, -200, 0, 0},
-		{FUNCTION_SILU, 1, 0, 0.731058579f}, {FUNCTION_TANH, 1, 0, 0.761594156f},
-		{FUNCTION_GELU, 1, 0, 0.841344746f}, {FUNCTION_GELU, -1, 0, -0.158655254f}};
+	} table[] = {{"add", 1, 2, 3}, {"sub", 1, 2, -1}, {"mul", 3, 2, 6}, {"div", 1, 3, 1.0f / 3},
+		{"maximum", 1, 2, 2}, {"minimum", 1, 2, 1}, {"clone", 7, 0, 7},
+		{"exp", 1, 0, 2.71828183f}, {"log", 2, 0, 0.693147181f}, {"rsqrt", 4, 0, 0.5f},
+		{"sqrt", 2, 0, 1.41421356f}, {"reciprocal", 4, 0, 0.25f}, {"neg", 4, 0, -4},
+		{"abs", -4, 0, 4}, {"relu", -4, 0, 0}, {"relu", 4, 0, 4}, {"sigmoid", 0, 0, 0.5f},
+		{"sigmoid", -200, 0, 0}, {"silu", 1, 0, 0.731058579f}, {"tanh", 1, 0, 0.761594156f},
+		{"gelu", 1, 0, 0.841344746f}, {"gelu", -1, 0, -0.158655254f}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		float got = kernel_map(table[i].function, table[i].a, table[i].b);
+		float got = primitive_find(table[i].primitive)->kernel(table[i].a, table[i].b);
 		if (fabsf(got - table[i].expected) > 1e-7f * fabsf(table[i].expected))
-			fail_msg("%s(%g, %g) = %.9g", function_name(table[i].function),
-				(double)table[i].a, (double)table[i].b, (double)got);
+			fail_msg("%s(%g, %g) = %.9g", table[i].primitive, (double)table[i].a,
+				(double)table[i].b, (double)got);
 	}
-	assert_true(isnan(kernel_map(FUNCTION_MAXIMUM, NAN, 1)));
-	assert_true(isnan(kernel_map(FUNCTION_MINIMUM, 1, NAN)));
-	assert_true(isnan(kernel_map(FUNCTION_RELU, NAN, 0)));
+	assert_true(isnan(primitive_find("maximum")->kernel(NAN, 1)));
+	assert_true(isnan(primitive_find("minimum")->kernel(1, NAN)));
+	assert_true(isnan(primitive_find("relu")->kernel(NAN, 0)));
 }
 
-static float fold_all(enum op_function function, const float *values, int count)
+static float fold_all(const char *name, const float *values, int count)
 {
-	float sum = kernel_start(function);
+	const struct primitive *reduction = primitive_find(name);
+	float sum = reduction->start;
 	for (int i = 0; i < count; i++)
-		sum = kernel_fold(function, sum, values[i]);
-	return kernel_finish(function, sum, count);
+		sum = reduction->kernel(sum, values[i]);
+	return reduction->mean ? sum / (float)count : sum;
 }
 
 static void reductions_do_not_mind_the_order(void **state)
@@ -215,16 +213,16 @@ static void reductions_do_not_mind_the_order(void **state)
 	static const float values[] = {-0.0f, 0.0f, -3, 5}, back[] = {5, -3, 0.0f, -0.0f};
 	static const float zeros[] = {-0.0f, 0.0f}, swapped[] = {0.0f, -0.0f};
 	static const float broken[] = {1, NAN, 2};
-	assert_true(fold_all(FUNCTION_SUM, values, 4) == 2);
-	assert_true(fold_all(FUNCTION_MEAN, values, 4) == 0.5f);
-	assert_true(fold_all(FUNCTION_MAX, values, 4) == 5);
-	assert_true(fold_all(FUNCTION_MIN, back, 4) == -3);
-	assert_false(signbit(fold_all(FUNCTION_MAX, zeros, 2)));
-	assert_false(signbit(fold_all(FUNCTION_MAX, swapped, 2)));
-	assert_true(signbit(fold_all(FUNCTION_MIN, zeros, 2)));
-	assert_true(signbit(fold_all(FUNCTION_MIN, swapped, 2)));
-	assert_true(isnan(fold_all(FUNCTION_MAX, broken, 3)));
-	assert_true(isnan(fold_all(FUNCTION_MIN, broken, 3)));
+	assert_true(fold_all("sum", values, 4) == 2);
+	assert_true(fold_all("mean", values, 4) == 0.5f);
+	assert_true(fold_all("max", values, 4) == 5);
+	assert_true(fold_all("min", back, 4) == -3);
+	assert_false(signbit(fold_all("max", zeros, 2)));
+	assert_false(signbit(fold_all("max", swapped, 2)));
+	assert_true(signbit(fold_all("min", zeros, 2)));
+	assert_true(signbit(fold_all("min", swapped, 2)));
+	assert_true(isnan(fold_all("max", broken, 3)));
+	assert_true(isnan(fold_all("min", broken, 3)));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "tests/support/draws.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
+#include "search/drive/solver.h"
 #include "search/graph/lx_passes.h"
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
@@ -42,7 +43,7 @@ static struct recipe_result make(
 {
 	const char *complaints;
 	const char *path = arena_format(arena, "specs/workloads/pattern_%s.yaml", name);
-	struct recipe recipe = {.place = place};
+	struct recipe recipe = {.place = solver_find(STAGE_PLACE, place)};
 	const struct arch *arch = spyre_arch(arena, 32);
 	recipe.planning = planning_default(arch);
 	recipe.planning.cores = 1;
@@ -96,16 +97,16 @@ static void pattern_needs_no_more_than_the_good_allocation(void **state)
 	arena_close(arena);
 }
 
-/* The published solvers know no eviction: both patterns are beyond them. */
+/* The published placers know no eviction: both patterns are beyond them. */
 static void evictions_are_what_the_published_solvers_lack(void **state)
 {
-	static const char *const solvers[] = {"greedy", "firstfit", "bestfit"};
+	static const char *const placers[] = {"greedy", "firstfit", "bestfit"};
 	for (size_t p = 3; p <= 5; p++) {
-		for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+		for (size_t i = 0; i < sizeof placers / sizeof *placers; i++) {
 			struct arena *arena = arena_open();
 			struct score score;
 			const struct plan *plan =
-				make(arena, patterns[p].name, patterns[p].capacity, solvers[i])
+				make(arena, patterns[p].name, patterns[p].capacity, placers[i])
 					.plan;
 			assert_true(cost_score(plan, arena, &score));
 			assert_true(score.hbm_bytes > patterns[p].good);

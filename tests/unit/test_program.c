@@ -72,7 +72,8 @@ static void a_ring_that_cannot_combine_is_refused(void **state)
 		plan_text(arena, 2, "{dimensions: {m: 4, n: 64}, ops: ['x[n] = max(m) a[m,n]']}",
 			(const char *const[]){"core: m2", NULL}, (const char *const[]){NULL});
 	struct arch *arch = arena_copy(arena, plan->arch, sizeof *arch);
-	arch->reduce_ring.max = false;
+	arch->reduce_ring.reductions =
+		(const struct primitive *const[]){&primitive_sum, &primitive_min, NULL};
 	plan->arch = arch;
 	const char *why = NULL;
 	assert_null(lower_plan(plan, arena, &why));

@@ -1,5 +1,8 @@
 #include "base/arena.h"
+#include "tests/support/sample.h"
 #include "tests/support/workload_text.h"
+
+#include <string.h>
 
 #include "tests/test.h"
 
@@ -35,7 +38,7 @@ static void grains_are_the_widest_stick_along_a_loop(void **state)
 	assert_int_equal(op_stick_loop(workload, product, 2), 1);
 	assert_int_equal(op_stick_loop(workload, reduce, 0), 1);
 	assert_int_equal(op_stick_loop(workload, reduce, 1), -1); /* sparse */
-	assert_int_equal(op_computes(product), 100 * 300 * 96);
+	assert_int_equal(op_points(product), 100 * 300 * 96);
 	arena_close(arena);
 }
 
@@ -69,16 +72,19 @@ static void names_find_their_numbers(void **state)
 	arena_close(arena);
 }
 
-static void functions_have_names_and_arities(void **state)
+static void primitives_have_names_of_their_own_and_arities(void **state)
 {
-	for (int f = FUNCTION_ADD; f < FUNCTION_COUNT; f++) {
-		assert_non_null(function_name((enum op_function)f));
-		assert_int_equal(
-			function_arity((enum op_function)f), f <= FUNCTION_MINIMUM ? 2 : 1);
-		for (int g = FUNCTION_ADD; g < f; g++)
-			assert_string_not_equal(function_name((enum op_function)f),
-				function_name((enum op_function)g));
+	static const char *const of_two = " add sub mul div maximum minimum ";
+	struct arena *arena = arena_open();
+	for (int i = 0; primitives[i]; i++) {
+		const char *word = arena_format(arena, " %s ", primitives[i]->name);
+		assert_int_equal(primitives[i]->arity, strstr(of_two, word) ? 2 : 1);
+		assert_ptr_equal(primitive_find(primitives[i]->name), primitives[i]);
+		assert_non_null(primitives[i]->kernel);
+		assert_non_null(primitives[i]->reference);
 	}
+	assert_null(primitive_find("none"));
+	arena_close(arena);
 }
 
 int main(void)
@@ -87,7 +93,7 @@ int main(void)
 		cmocka_unit_test(grains_are_the_widest_stick_along_a_loop),
 		cmocka_unit_test(a_stick_along_two_loops_is_no_loops),
 		cmocka_unit_test(names_find_their_numbers),
-		cmocka_unit_test(functions_have_names_and_arities),
+		cmocka_unit_test(primitives_have_names_of_their_own_and_arities),
 	};
 	return cmocka_run_group_tests_name("workload", tests, NULL, NULL);
 }

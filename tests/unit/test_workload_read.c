@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/sample.h"
 #include "tests/support/workload_text.h"
 
 #include <glob.h>
@@ -159,7 +160,7 @@ static void opaque_ops_have_tensors_and_no_loops(void **state)
 		"    - y[m,one] = neg(w[m,one])\n"
 		"    - z[m] = neg(i[m,0])\n");
 	const struct op *op = &workload->ops[1];
-	assert_int_equal(op->kind, OP_OPAQUE);
+	assert_int_equal(op->primitive->kind, OP_OPAQUE);
 	assert_string_equal(op->name, "choose");
 	assert_string_equal(op->type, "topk");
 	assert_int_equal(op->loop_count, 0);
@@ -168,7 +169,7 @@ static void opaque_ops_have_tensors_and_no_loops(void **state)
 	assert_int_equal(op_operands(op), 3);
 	assert_int_equal(op_operand(op, 2)->tensor, workload_tensor(workload, "i"));
 	assert_int_equal(workload->tensors[workload_tensor(workload, "i")].producer, 1);
-	assert_int_equal(op_computes(op), 0);
+	assert_int_equal(op_points(op), 0);
 	arena_close(arena);
 }
 

@@ -47,8 +47,8 @@ struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op)
 {
 	const struct level *unit = &arch->levels[arch->compute];
-	struct ratio rate =
-		op->kind == OP_EINSUM ? array_rate(unit, workload, op) : unit->vector_rate;
+	struct ratio rate = op->primitive->unit == UNIT_MAC ? array_rate(unit, workload, op)
+							    : unit->vector_rate;
 	struct ratio units = {1, 1};
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);
@@ -184,23 +184,5 @@ bool latency_phase(const struct plan *plan, const struct counts *counts, struct 
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);
 	arena_release(arena, mark);
-	return fits;
-}
-
-bool latency_overhead(const struct plan *plan, int64_t *cycles)
-{
-	const struct arch *arch = plan->arch;
-	bool fits = true;
-	int64_t total = 0;
-	for (int step = 0; step < plan->step_count;) {
-		int64_t widest = 0;
-		int bundle = plan->steps[step].bundle;
-		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
-			widest =
-				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
-		total = checked_add(&fits, total, arch->bundle_cycles);
-		total = checked_add(&fits, total, checked_mul(&fits, widest, arch->core_cycles));
-	}
-	*cycles = total;
 	return fits;
 }

@@ -1,7 +1,7 @@
 #ifndef COST_LOOPNEST_H
 #define COST_LOOPNEST_H
 
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 #include <stdbool.h>
 #include <stdint.h>

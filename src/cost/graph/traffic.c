@@ -15,8 +15,9 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping,
 	uint32_t in_lx)
 {
-	*traffic = (struct traffic_op){.workload = workload, .op = op, .in_lx = in_lx};
-	if (op->kind == OP_BROADCAST) {
+	*traffic =
+		(struct traffic_op){.arch = arch, .workload = workload, .op = op, .in_lx = in_lx};
+	if (op->primitive->kind == OP_BROADCAST) {
 		traffic->ranks = arch->ranks;
 		traffic->hops = staging_hops(arch, op->root);
 	}
@@ -168,9 +169,9 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 {
 	bool fits = true;
 	*out = (struct step_count){0};
-	if (traffic->op->kind == OP_OPAQUE) {
+	if (traffic->op->primitive->kind == OP_OPAQUE) {
 		count_opaque(traffic, out);
-	} else if (traffic->op->kind == OP_BROADCAST) {
+	} else if (traffic->op->primitive->kind == OP_BROADCAST) {
 		count_broadcast(traffic, out, &fits);
 	} else if (traffic->moves) {
 		count_fetches(&traffic->operands[0], slots, out->bytes[0], &fits);
@@ -180,7 +181,8 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 	} else {
 		count_reads(traffic, slots, out, &fits);
 		count_output(traffic, slots, out, &fits);
-		out->computes = loopnest_computes(&traffic->nest, slots, &fits);
+		out->computes = checked_mul(&fits, loopnest_computes(&traffic->nest, slots, &fits),
+			traffic->op->primitive->work);
 	}
 	return fits;
 }
@@ -193,7 +195,7 @@ bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)
 {
 	int64_t slots[OP_LOOPS_MOST] = {0};
-	if (traffic->op->kind == OP_BROADCAST && core == 0)
+	if (traffic->op->primitive->kind == OP_BROADCAST && core == 0)
 		return count(traffic, slots, core, out);
 	if (core < traffic->nest.cores) {
 		loopnest_slots(&traffic->nest, core, slots);

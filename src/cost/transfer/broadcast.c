@@ -7,7 +7,8 @@ struct pipeline {
 	const struct copy_ticks *ticks;
 	int64_t staging, count;
 	wide loaded, stored;     /* when the last of each ended */
-	wide loads;              /* sum of their times */
+	wide loads, stores;      /* sums of their times */
+	wide first, last;        /* of them: the first load, the last store */
 	wide unlimited;          /* as with as many tiles as chunks */
 	wide ends[STAGING_MOST]; /* of the last stores, by tile */
 };
@@ -18,8 +19,12 @@ static void pass(struct pipeline *pipeline, wide load, wide store)
 	wide *end = &pipeline->ends[pipeline->count % pipeline->staging];
 	if (pipeline->count >= pipeline->staging && *end + sync > pipeline->loaded)
 		pipeline->loaded = *end + sync;
+	if (!pipeline->count)
+		pipeline->first = load;
+	pipeline->last = store;
 	pipeline->loaded += load;
 	pipeline->loads += load;
+	pipeline->stores += store;
 	if (pipeline->loaded + sync > pipeline->stored)
 		pipeline->stored = pipeline->loaded + sync;
 	if (pipeline->loads + sync > pipeline->unlimited)
@@ -55,80 +60,6 @@ static struct pipeline pass_all(const struct course *course, int64_t staging)
 	return pipeline;
 }
 
-/* Sums over whole and tail chunks. */
-struct sums {
-	const struct course *course;
-	wide load, store;
-	wide pairs; /* max(L of the next, S) over neighbours */
-};
-
-/* A chunk of a leg. */
-struct at {
-	const struct leg *leg;
-	int h, w;
-};
-
-/* So many times the one is followed by the other. */
-static void follow(struct sums *sums, int64_t times, struct at at, struct at next)
-{
-	const struct copy_ticks *ticks = &sums->course->ticks;
-	if (times <= 0)
-		return;
-	wide load = course_load(ticks, next.leg, course_bytes(sums->course, next.h, next.w));
-	wide store = course_store(ticks, at.leg, course_bytes(sums->course, at.h, at.w));
-	sums->pairs += times * (load > store ? load : store);
-}
-
-static struct at first_of(const struct course *course, const struct leg *leg)
-{
-	return (struct at){leg, course->grid.bands[0] ? 0 : 1, course->grid.columns[0] ? 0 : 1};
-}
-
-static struct at last_of(const struct course *course, const struct leg *leg)
-{
-	return (struct at){leg, course->grid.bands[1] ? 1 : 0, course->grid.columns[1] ? 1 : 0};
-}
-
-static void add_leg(struct sums *sums, const struct leg *leg)
-{
-	const struct course *course = sums->course;
-	const struct grid *grid = &course->grid;
-	const int64_t *bands = grid->bands, *columns = grid->columns;
-	struct at first = first_of(course, leg), last = last_of(course, leg);
-	int left = first.w, right = last.w;
-	for (int h = 0; h < 2; h++) {
-		int64_t rows = grid->outer * bands[h];
-		for (int w = 0; w < 2; w++) {
-			wide times = (wide)rows * columns[w];
-			int64_t bytes = course_bytes(course, h, w);
-			sums->load += times * course_load(&course->ticks, leg, bytes);
-			sums->store += times * course_store(&course->ticks, leg, bytes);
-		}
-		struct at whole = {leg, h, 0}, tail = {leg, h, 1};
-		follow(sums, rows * (columns[0] - 1), whole, whole);
-		follow(sums, columns[0] ? rows * columns[1] : 0, whole, tail);
-		follow(sums, grid->outer * (bands[h] - 1), (struct at){leg, h, right},
-			(struct at){leg, h, left});
-	}
-	follow(sums, bands[0] ? grid->outer * bands[1] : 0, (struct at){leg, 0, right},
-		(struct at){leg, 1, left});
-	follow(sums, grid->outer - 1, last, first);
-}
-
-static struct sums add_up(const struct course *course)
-{
-	struct sums sums = {.course = course};
-	struct leg before = {0};
-	for (int64_t i = 0; i < course->legs; i++) {
-		struct leg leg = course_leg(course, i);
-		add_leg(&sums, &leg);
-		if (i)
-			follow(&sums, 1, last_of(course, &before), first_of(course, &leg));
-		before = leg;
-	}
-	return sums;
-}
-
 static wide larger(wide a, wide b)
 {
 	return a > b ? a : b;
@@ -141,25 +72,17 @@ struct times {
 
 static struct times time_copies(const struct course *course, int64_t staging)
 {
-	const struct copy_ticks *ticks = &course->ticks;
-	struct sums sums = add_up(course);
-	struct pipeline pipeline = pass_all(course, staging);
-	struct leg leg = course_leg(course, 0), end = course_leg(course, course->legs - 1);
-	struct at top = first_of(course, &leg), bottom = last_of(course, &end);
-	wide sync = ticks->sync, chunks = (wide)course_chunks(course) * course->legs;
-	wide first = course_load(ticks, &leg, course_bytes(course, top.h, top.w));
-	wide last = course_store(ticks, &end, course_bytes(course, bottom.h, bottom.w));
-	wide double_buffered = first + sums.pairs + last;
-	if (sync)
-		double_buffered = pass_all(course, 2).stored + sync;
+	struct pipeline pipeline = pass_all(course, staging), two = pass_all(course, 2);
+	wide sync = course->ticks.sync;
 	return (struct times){
-		.load = sums.load,
-		.store = sums.store,
-		.single = sums.load + sums.store + chunks * 2 * sync,
-		.ping_pong = double_buffered,
+		.load = pipeline.loads,
+		.store = pipeline.stores,
+		.single = pipeline.loads + pipeline.stores + pipeline.count * 2 * sync,
+		.ping_pong = two.stored + sync,
 		.tiles = pipeline.stored + sync,
 		.unlimited = pipeline.unlimited + sync,
-		.bound = larger(first + sums.store, sums.load + last) + 2 * sync,
+		.bound = larger(pipeline.first + pipeline.stores, pipeline.loads + pipeline.last) +
+			 2 * sync,
 	};
 }
 

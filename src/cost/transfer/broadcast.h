@@ -1,12 +1,12 @@
 #ifndef COST_BROADCAST_H
 #define COST_BROADCAST_H
 
-#include "model/transfer/broadcast.h"
 #include "model/machine/topology.h"
+#include "model/transfer/broadcast.h"
 
 /*
- * What a broadcast or a sibling as published counts and takes, in closed form.  Chunks have at
- * most four sizes: whole, a tail of rows, a tail of columns, both.  Chunks go in legs: all of
+ * What a broadcast or a sibling as published counts and takes, in closed form where there
+ * is one.  Chunks have at most four sizes: whole, a tail of rows, a tail of columns, both.  Chunks go in legs: all of
  * them from one buffer into others, then all of the next rank.
  *
  *	L(b) = in latency + hops * link latency + b / rate

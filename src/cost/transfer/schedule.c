@@ -1,27 +1,18 @@
 #include "cost/transfer/schedule.h"
 
-#include "base/wide.h"
+#include "cost/transfer/course.h"
 
-static wide time_of(int64_t bytes, struct ratio rate)
-{
-	wide work = (wide)bytes * rate.den;
-	return rate.num ? (work + rate.num - 1) / rate.num : 0;
-}
-
-static wide load_time(const struct copy_ticks *ticks, int64_t bytes)
-{
-	return ticks->in_latency + time_of(bytes, ticks->in_rate);
-}
+/* Out of a rank's own memory into its scratchpad, and back; over one link. */
+static const struct leg own = {.stores = 1};
+static const struct leg next = {.stores = 1, .remote = 1, .store_hops = 1};
 
 static wide message_time(
 	const struct send_schedule *schedule, const struct copy_ticks *ticks, int64_t bytes)
 {
-	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
-	wide send = ticks->out_latency + ticks->link_latency + time_of(bytes, rate);
-	wide load = load_time(ticks, bytes);
+	wide send = course_store(ticks, &next, bytes), load = course_load(ticks, &own, bytes);
 	wide longer = load > send ? load : send;
 	if (schedule->operation == OPERATION_REDUCE)
-		longer += ticks->combine_latency + time_of(bytes, ticks->combine_rate);
+		longer += course_combine(ticks, bytes);
 	return longer;
 }
 
@@ -29,16 +20,15 @@ static wide message_time(
 static wide own_time(const struct copy_ticks *ticks, int64_t chunks, int64_t bytes, int element)
 {
 	int64_t elements = bytes / element, longer = elements % chunks, size = elements / chunks;
-	return (wide)chunks * ticks->out_latency +
-	       (wide)longer * time_of((size + 1) * element, ticks->out_rate) +
-	       (wide)(chunks - longer) * time_of(size * element, ticks->out_rate);
+	return (wide)longer * course_store(ticks, &own, (size + 1) * element) +
+	       (wide)(chunks - longer) * course_store(ticks, &own, size * element);
 }
 
 bool schedule_price(const struct send_schedule *schedule, const struct copy_ticks *ticks,
 	int64_t bytes, int element, struct schedule_cost *out)
 {
 	int64_t begin_bytes = schedule_bytes(bytes, element, schedule->chunks, 1);
-	wide begin = load_time(ticks, begin_bytes);
+	wide begin = course_load(ticks, &own, begin_bytes);
 	wide end = begin, root_end = begin, sent = 0;
 	int64_t largest = begin_bytes;
 	bool pulls = operation_pulls(schedule->operation);

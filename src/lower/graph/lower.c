@@ -62,20 +62,8 @@ static bool check_coordinates(struct lowering *lowering)
 
 static bool count_overhead(struct lowering *lowering, int64_t *overhead)
 {
-	const struct plan *plan = lowering->plan;
-	*overhead = 0;
-	for (int s = 0; s < plan->step_count;) {
-		int bundle = plan->steps[s].bundle;
-		int64_t widest = 0, cycles;
-		for (; s < plan->step_count && plan->steps[s].bundle == bundle; s++)
-			widest = number_max(
-				widest, mapping_cores(plan->arch, &plan->steps[s].mapping));
-		if (!number_mul(widest, plan->arch->core_cycles, &cycles) ||
-			!number_add(cycles, plan->arch->bundle_cycles, &cycles) ||
-			!number_add(*overhead, cycles, overhead))
-			return refuse(lowering, "the bundles take more cycles than can be counted");
-	}
-	return true;
+	return plan_overhead(lowering->plan, overhead) ||
+	       refuse(lowering, "the bundles take more cycles than can be counted");
 }
 
 static bool lower_tiles(struct lowering *lowering)
@@ -111,9 +99,9 @@ static bool lower_step(struct lowering *lowering, int s)
 	step->tile = (struct tile){0};
 	step->computes = -1;
 	step->counts = NULL;
-	if (step->op->kind == OP_OPAQUE)
+	if (step->op->primitive->kind == OP_OPAQUE)
 		return opaque_lower(lowering);
-	if (step->op->kind == OP_BROADCAST)
+	if (step->op->primitive->kind == OP_BROADCAST)
 		return staging_lower(lowering);
 	lowering->why = tiling_make(plan, s, lowering->queues.arena, &step->tiling);
 	if (lowering->why)
@@ -170,7 +158,7 @@ static int64_t least_of_step(const struct plan *plan, int step)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return opaque_size(plan, step);
 	if (plan->steps[step].staging)
 		return staging_size(plan, step);

@@ -17,11 +17,13 @@ bool output_open(struct lowering *lowering)
 		for (int i = 0; i < SLOTS_MOST; i++)
 			output->combined[k][i] = output->sent[k][i] = -1;
 	}
-	if (output->ring && !ring_combines(&plan->arch->reduce_ring, step->op))
+	const struct primitive *primitive = step->op->primitive;
+	if (output->ring && !ring_reduces(&plan->arch->reduce_ring, primitive->partial))
 		return refuse(lowering,
 			"op '%s' splits a reduction over cores, and the reduce ring cannot combine "
 			"'%s'",
-			step->op->name, function_name(op_combining(step->op)));
+			step->op->name,
+			primitive->partial ? primitive->partial->name : primitive->name);
 	return !stay || slices_open(lowering, &output->projection, stay, &output->slices);
 }
 
@@ -74,7 +76,7 @@ static const struct combine *make_combine(const struct lowering *lowering, int k
 	const struct output *output = &step->output;
 	struct combine *combine = arena_new(lowering->queues.arena, struct combine);
 	combine->op = (int)(step->op - lowering->plan->workload->ops);
-	combine->function = op_combining(step->op);
+	combine->primitive = step->op->primitive->partial;
 	for (int c = step->tiling.cores - 1; c >= 0; c--) {
 		if (output->classes.of[c] == k)
 			combine->cores[combine->core_count++] = c;

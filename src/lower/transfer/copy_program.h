@@ -1,8 +1,8 @@
 #ifndef LOWER_COPY_PROGRAM_H
 #define LOWER_COPY_PROGRAM_H
 
-#include "model/transfer/broadcast.h"
 #include "model/machine/topology.h"
+#include "model/transfer/broadcast.h"
 
 /*
  * What ranks carry out to exchange tensors: for each queue of each rank its instructions in
@@ -73,7 +73,7 @@ struct copy_program {
 	const struct topology *topology;
 	struct copy_ticks ticks;
 	enum reduction reduction;          /* what COMBINE does */
-	const struct broadcast *broadcast; /* what it is to do; NULL: see struct copy_options */
+	const struct broadcast *broadcast; /* what it is to do; NULL: see sim/transfer/copy.h */
 	const struct handshake *handshake; /* of all signals; NULL: there are none */
 	int flag_count, buffer_count, tile_count, signal_count;
 	const int *signals; /* by signal: its rank */
@@ -87,9 +87,5 @@ struct copy_program {
 
 /* Whether it is one of those that touch tiles. */
 bool copy_moves(enum copy_kind kind);
-
-/* One line per instruction:  "0 in: load src[0+1 0+1 0+1 0+16 0+32] > tile 0 @0", ..
- * "0 in: set 0", "0 out: wait 0". */
-const char *copy_program_print(struct arena *arena, const struct copy_program *program);
 
 #endif

@@ -201,11 +201,6 @@ static bool parse_factor(struct parser *p, struct einsum *op, bool *is_constant)
 	return true;
 }
 
-static bool commutes(enum op_function function)
-{
-	return function != FUNCTION_SUB && function != FUNCTION_DIV;
-}
-
 /* The second factor of a map of two; `first_constant` tells what the first one was. */
 static bool parse_second(
 	struct parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
@@ -213,13 +208,9 @@ static bool parse_second(
 	bool second_constant;
 	if (!parse_factor(p, op, &second_constant))
 		return false;
-	if (!first_constant || commutes(op->function))
+	if (!first_constant || !op->primitive->constant_first)
 		return true;
-	return fail_at(p, at, end,
-		op->function == FUNCTION_DIV ? "a constant cannot be divided; write "
-					       "reciprocal(..), and mul in an op of its own"
-					     : "nothing can be subtracted from a constant; write "
-					       "neg(..), and add in an op of its own");
+	return fail_at(p, at, end, op->primitive->constant_first);
 }
 
 static bool parse_product(struct parser *p, struct einsum *op)
@@ -238,36 +229,36 @@ static bool parse_product(struct parser *p, struct einsum *op)
 /* A product of more than two tensors is an einsum that reduces nothing. */
 static bool parse_rest(struct parser *p, struct einsum *op)
 {
-	if (op->function != FUNCTION_MUL || op->has_constant || !take(p, '*'))
+	if (op->primitive != &primitive_mul || op->has_constant || !take(p, '*'))
 		return true;
-	op->kind = OP_EINSUM;
-	op->function = FUNCTION_SUM;
+	op->primitive = &primitive_einsum;
 	return parse_product(p, op);
 }
 
 /* "x[m] + y[m]", "x[m] * 2", "x[m]" */
 static bool parse_infix(struct parser *p, struct einsum *op)
 {
-	static const struct {
-		char sign;
-		enum op_function function;
-	} signs[] = {
-		{'+', FUNCTION_ADD}, {'-', FUNCTION_SUB}, {'*', FUNCTION_MUL}, {'/', FUNCTION_DIV}};
 	bool first_constant;
 	look(p);
 	size_t at = p->at;
-	op->kind = OP_MAP;
 	if (!parse_factor(p, op, &first_constant))
 		return false;
 	size_t end = p->at;
-	for (size_t s = 0; s < sizeof signs / sizeof *signs; s++) {
-		if (take(p, signs[s].sign)) {
-			op->function = signs[s].function;
+	for (int i = 0; primitives[i]; i++) {
+		if (primitives[i]->sign && take(p, primitives[i]->sign)) {
+			op->primitive = primitives[i];
 			return parse_second(p, op, at, end, first_constant) && parse_rest(p, op);
 		}
 	}
-	op->function = FUNCTION_CLONE;
+	op->primitive = &primitive_clone;
 	return !first_constant || fail_next(p, "one of + - * /");
+}
+
+static const char *pairwise_hint(struct parser *p, const struct primitive *reduction)
+{
+	return reduction->pairwise ? arena_format(p->arena, "; of two tensors take %s(a, b)",
+					     reduction->pairwise->name)
+				   : "";
 }
 
 static bool parse_reduction(struct parser *p, struct word name, struct einsum *op)
@@ -284,32 +275,28 @@ static bool parse_reduction(struct parser *p, struct word name, struct einsum *o
 			return fail_at(p, name.at, name.end,
 				arena_format(p->arena,
 					"'%s' reduces over dimensions, as in %s(k) x[m,k]%s",
-					name.text, name.text,
-					op->function == FUNCTION_MAX
-						? "; of two tensors take maximum(a, b)"
-					: op->function == FUNCTION_MIN
-						? "; of two tensors take minimum(a, b)"
-						: ""));
+					name.text, name.text, pairwise_hint(p, op->primitive)));
 		op->reductions[op->reduction_count++] = dimension;
 	} while (take(p, ','));
 	if (!take(p, ')'))
 		return fail_next(p, "',' or ')'");
 	if (!parse_product(p, op))
 		return false;
-	op->kind = op->read_count > 1 ? OP_EINSUM : OP_REDUCE;
-	if (op->kind == OP_EINSUM && op->function != FUNCTION_SUM)
+	if (op->read_count == 1)
+		return true;
+	if (op->primitive != &primitive_sum)
 		return fail_at(p, name.at, name.end,
 			arena_format(p->arena,
 				"only sum takes a product; give '%s' a tensor that holds it",
 				name.text));
+	op->primitive = &primitive_einsum;
 	return true;
 }
 
 static bool parse_arguments(struct parser *p, struct word name, struct einsum *op)
 {
 	bool first_constant, second;
-	int arity = function_arity(op->function);
-	op->kind = OP_MAP;
+	int arity = op->primitive->arity;
 	look(p);
 	size_t at = p->at;
 	if (!parse_factor(p, op, &first_constant))
@@ -327,17 +314,33 @@ static bool parse_arguments(struct parser *p, struct word name, struct einsum *o
 	return take(p, ')') || fail_next(p, "')'");
 }
 
-static bool find_function(struct parser *p, struct word name, enum op_function *out)
+static bool is_prefix(const struct primitive *primitive)
 {
-	const char *known[FUNCTION_COUNT + 1] = {"restickify"};
-	for (int f = FUNCTION_NONE + 1; f < FUNCTION_COUNT; f++) {
-		known[f] = function_name((enum op_function)f);
-		if (text_equal(known[f], name.text)) {
-			*out = (enum op_function)f;
-			return true;
-		}
-	}
-	const char *near = suggest(name.text, known);
+	return primitive->kind == OP_RESTICKIFY || primitive->kind == OP_BROADCAST;
+}
+
+/* The names that may stand in a place, restickify first; `prefix` before an operand, else before
+ * a bracket. */
+static const char *const *list_names(struct parser *p, bool prefix)
+{
+	int count = 0, most = 2;
+	while (primitives[most - 2])
+		most++;
+	const char **names = arena_array(p->arena, const char *, most);
+	names[count++] = primitive_restickify.name;
+	for (int i = 0; primitives[i]; i++)
+		if (prefix ? is_prefix(primitives[i])
+			   : primitives[i]->kind == OP_MAP || primitives[i]->kind == OP_REDUCE)
+			names[count++] = primitives[i]->name;
+	return names;
+}
+
+static bool find_function(struct parser *p, struct word name, struct einsum *op)
+{
+	op->primitive = primitive_find(name.text);
+	if (op->primitive && (op->primitive->kind == OP_MAP || op->primitive->kind == OP_REDUCE))
+		return true;
+	const char *near = suggest(name.text, list_names(p, false));
 	return fail_at(p, name.at, name.end,
 		near ? arena_format(p->arena, "unknown function '%s'; did you mean '%s'?",
 			       name.text, near)
@@ -347,18 +350,14 @@ static bool find_function(struct parser *p, struct word name, enum op_function *
 /* "restickify x[m,k]", "broadcast x[m,k]" */
 static bool parse_copy(struct parser *p, struct word name, struct einsum *op)
 {
-	static const char *const known[] = {"restickify", "broadcast", NULL};
-	bool broadcast = text_equal(name.text, "broadcast");
-	if (!broadcast && !text_equal(name.text, "restickify")) {
-		const char *near = suggest(name.text, known);
-		return near ? fail_at(p, name.at, name.end,
-				      arena_format(p->arena,
-					      "unknown operation '%s'; did you mean '%s'?",
-					      name.text, near))
-			    : fail_next(p, "'[', '(' or an operation");
-	}
-	op->kind = broadcast ? OP_BROADCAST : OP_RESTICKIFY;
-	return parse_operand(p, &op->reads[op->read_count++]);
+	op->primitive = primitive_find(name.text);
+	if (op->primitive && is_prefix(op->primitive))
+		return parse_operand(p, &op->reads[op->read_count++]);
+	const char *near = suggest(name.text, list_names(p, true));
+	return near ? fail_at(p, name.at, name.end,
+			      arena_format(p->arena, "unknown operation '%s'; did you mean '%s'?",
+				      name.text, near))
+		    : fail_next(p, "'[', '(' or an operation");
 }
 
 static bool parse_right(struct parser *p, struct einsum *op)
@@ -368,13 +367,13 @@ static bool parse_right(struct parser *p, struct einsum *op)
 	size_t at = p->at;
 	if (take_word(p, &name)) {
 		if (take(p, '(')) {
-			if (text_equal(name.text, "broadcast"))
+			if (text_equal(name.text, primitive_broadcast.name))
 				return parse_copy(p, name, op) &&
 				       (take(p, ')') || fail_next(p, "')'"));
-			if (!find_function(p, name, &op->function))
+			if (!find_function(p, name, op))
 				return false;
-			return op->function >= FUNCTION_SUM ? parse_reduction(p, name, op)
-							    : parse_arguments(p, name, op);
+			return op->primitive->kind == OP_REDUCE ? parse_reduction(p, name, op)
+								: parse_arguments(p, name, op);
 		}
 		if (is_letter(look(p))) { /* two words: the first is an operation */
 			return parse_copy(p, name, op);

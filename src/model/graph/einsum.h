@@ -53,8 +53,7 @@ struct einsum_operand {
 };
 
 struct einsum {
-	enum op_kind kind;
-	enum op_function function;
+	const struct primitive *primitive;
 	bool has_constant;
 	double constant;      /* when variable.text is NULL */
 	struct word variable; /* the constant by name */

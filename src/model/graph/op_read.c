@@ -7,27 +7,17 @@
 /* `type` unless the spec says so: as the published lists call ops. */
 static const char *default_type(const struct op *op)
 {
+	const struct primitive *primitive = op->primitive;
 	int reductions = 0;
 	for (int l = 0; l < op->loop_count; l++)
 		reductions += op->loops[l].reduction;
-	switch (op->kind) {
-	case OP_RESTICKIFY:
-		return "restickify";
-	case OP_BROADCAST:
-		return "broadcast";
-	case OP_EINSUM:
-		if (reductions == 0)
-			return function_name(FUNCTION_MUL);
-		if (op->read_count != 2 || reductions != 1)
-			return "einsum";
-		return op->loop_count <= 3 ? "mm" : "bmm";
-	case OP_REDUCE:
-		if (op->function == FUNCTION_MAX)
-			return "amax";
-		return op->function == FUNCTION_MIN ? "amin" : function_name(op->function);
-	default:
-		return function_name(op->function);
-	}
+	if (primitive->kind != OP_EINSUM)
+		return primitive->type ? primitive->type : primitive->name;
+	if (reductions == 0)
+		return primitive_mul.name;
+	if (op->read_count != 2 || reductions != 1)
+		return primitive->name;
+	return op->loop_count <= 3 ? "mm" : "bmm";
 }
 
 static bool find_constant(const struct op_draft *draft_op, const struct einsum *einsum, double *out)
@@ -129,7 +119,7 @@ static bool check_broadcast(const struct op_draft *draft_op, const struct einsum
 	bool same = to->index_count == from->index_count;
 	for (int h = 0; same && h < to->index_count; h++)
 		same = indices_alike(&to->indices[h], &from->indices[h]);
-	if (einsum->kind != OP_BROADCAST || same)
+	if (einsum->primitive->kind != OP_BROADCAST || same)
 		return true;
 	diag_error(draft_op->draft->reading->diag, node_part(draft_op->text, from->at, from->end),
 		"a broadcast copies: '%s' and '%s' must have the same indices", to->tensor.text,
@@ -142,8 +132,9 @@ static bool check_broadcast_layout(const struct op_draft *draft_op)
 	const struct op *op = draft_op->op;
 	const struct tensor *from = &draft_op->draft->tensors.at[op->reads[0].tensor];
 	const struct tensor *to = &draft_op->draft->tensors.at[op->writes[0].tensor];
-	if (op->kind != OP_BROADCAST || (from->layout.dtype == to->layout.dtype &&
-						layout_equal(&from->layout, &to->layout)))
+	if (op->primitive->kind != OP_BROADCAST ||
+		(from->layout.dtype == to->layout.dtype &&
+			layout_equal(&from->layout, &to->layout)))
 		return true;
 	diag_error(draft_op->draft->reading->diag, draft_op->text->span,
 		"a broadcast copies whole sticks: '%s' and '%s' must have the same shape, dtype and "
@@ -164,8 +155,7 @@ static bool read_notation(struct op_draft *draft_op)
 			node_part(draft_op->text, fault.at, fault.end), "%s", fault.text);
 		return false;
 	}
-	op->kind = einsum.kind;
-	op->function = einsum.function;
+	op->primitive = einsum.primitive;
 	op->has_constant = einsum.has_constant;
 	op->write_count = 1;
 	op->writes = arena_new(arena, struct access);
@@ -231,7 +221,7 @@ static bool read_opaque(struct draft *draft, struct reader *reader, struct op *o
 			OP_READS_MOST + 1);
 		return false;
 	}
-	op->kind = OP_OPAQUE;
+	op->primitive = &primitive_opaque;
 	op->writes = arena_array(draft->reading->arena, struct access, writes->count);
 	for (size_t i = 0; i < read_count; i++)
 		good = read_opaque_operand(draft, op, reads->items[i], false) && good;
@@ -245,7 +235,7 @@ static void read_root(struct draft *draft, struct reader *reader, struct op *op)
 {
 	int64_t root = 0;
 	const struct node *node = read_node(reader, "root", OPTIONAL);
-	if (node && op->kind != OP_BROADCAST)
+	if (node && op->primitive->kind != OP_BROADCAST)
 		diag_error(draft->reading->diag, node->span, "only a broadcast has a root");
 	else if (node)
 		read_integer(reader, "root", OPTIONAL, 0, RANKS_MOST - 1, &root);

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "model/packing/buffer.h"
 #include "model/graph/users.h"
+#include "model/packing/buffer.h"
 
 struct check {
 	const struct plan *plan;
@@ -92,7 +92,8 @@ static void check_step(struct check *check, int i)
 		add_fault(check, i, -1,
 			arena_format(check->arena, "after bundle %d comes %d, not %d", before,
 				before + 1, step->bundle));
-	const char *why = op->kind == OP_BROADCAST ? check_broadcast(check, op, step) : NULL;
+	const char *why =
+		op->primitive->kind == OP_BROADCAST ? check_broadcast(check, op, step) : NULL;
 	check->broken_staging |= why != NULL;
 	add_fault(check, i, -1, why);
 	if (!op_is_tiled(op))
@@ -159,8 +160,8 @@ static const char *check_life(const struct check *check, const struct residency 
 		return "it is an output, and must end up in HBM";
 	const struct op *user = find_hbm_user(check, stay->tensor);
 	if (user)
-		return user->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
-					       : "a broadcast uses it in HBM";
+		return user->primitive->kind == OP_OPAQUE ? "an opaque op uses it in HBM"
+							  : "a broadcast uses it in HBM";
 	return check_steps_of(check, stay);
 }
 
@@ -199,7 +200,7 @@ static const char *check_in_place(const struct check *check, const struct reside
 				"op '%s' reads '%s' elsewhere than it writes", op->name,
 				parent->name);
 	}
-	if (!reads || op->kind != OP_MAP)
+	if (!reads || op->primitive->kind != OP_MAP)
 		return arena_format(check->arena,
 			"op '%s' does not map '%s' to it element by element", op->name,
 			parent->name);

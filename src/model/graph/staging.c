@@ -84,8 +84,9 @@ bool broadcasts_fit(const struct arch *arch, const struct workload *workload, st
 	bool fit = true;
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		const char *why =
-			op->kind == OP_BROADCAST ? broadcast_misfit(arena, arch, op) : NULL;
+		const char *why = op->primitive->kind == OP_BROADCAST
+					  ? broadcast_misfit(arena, arch, op)
+					  : NULL;
 		if (why)
 			diag_error(diag, op->span, "%s", why);
 		fit &= !why;

@@ -58,10 +58,10 @@ static bool check_lanes(const struct workload *workload, const struct op *op, in
 	bool along_n = varies(workload, op, operand, n);
 	if (loop == NO_LOOP ? !along_n : loop == n)
 		return true;
-	if (op->kind == OP_REDUCE && n == NO_LOOP && is_reduction(op, loop))
+	if (op->primitive->kind == OP_REDUCE && n == NO_LOOP && is_reduction(op, loop))
 		return true;
 	int wanted = along_n ? n : NO_LOOP;
-	if (op->kind == OP_REDUCE && n == NO_LOOP)
+	if (op->primitive->kind == OP_REDUCE && n == NO_LOOP)
 		wanted = find_reduction(workload, op, operand);
 	*misfit = (struct stick_misfit){operand, loop, wanted};
 	return false;
@@ -97,13 +97,14 @@ static int find_shared(const struct workload *workload, const struct op *op)
 
 bool sticks_fit(const struct workload *workload, const struct op *op, struct stick_misfit *misfit)
 {
-	if (!op_is_tiled(op) || op->kind == OP_RESTICKIFY)
+	if (!op_is_tiled(op) || op->primitive->kind == OP_RESTICKIFY)
 		return true;
 	int n = find_stick_loop(workload, op, op->read_count);
 	int shared = find_shared(workload, op);
 	for (int i = 0; i < op->read_count; i++) {
-		if (op->kind == OP_EINSUM ? !check_product(workload, op, n, shared, i, misfit)
-					  : !check_lanes(workload, op, n, i, misfit))
+		if (op->primitive->kind == OP_EINSUM
+				? !check_product(workload, op, n, shared, i, misfit)
+				: !check_lanes(workload, op, n, i, misfit))
 			return false;
 	}
 	return true;
@@ -206,15 +207,16 @@ int sticks_order(const struct workload *workload, const struct op *op, const int
 {
 	bool any = false;
 	int count = 0, model;
-	if (op->kind == OP_BROADCAST)
+	if (op->primitive->kind == OP_BROADCAST)
 		return order_as_read(workload, op, order);
 	for (int h = 0; h < host_rank; h++)
 		any |= host_size[h] > 1;
 	if (!any || (host_rank > 1 && host_size[host_rank - 1] == 1))
 		return 0; /* one element, or sparse by default */
-	if (op->kind != OP_MAP && op->kind != OP_REDUCE)
+	if (op->primitive->kind != OP_MAP && op->primitive->kind != OP_REDUCE)
 		return 0;
-	if (op->kind == OP_REDUCE && is_reduction(op, find_stick_loop(workload, op, 0))) {
+	if (op->primitive->kind == OP_REDUCE &&
+		is_reduction(op, find_stick_loop(workload, op, 0))) {
 		for (int h = 0; h < host_rank; h++)
 			order[count++] = h;
 	} else {

@@ -33,7 +33,7 @@ int users_root(const struct workload *workload, const struct users *users, int t
 		return -1;
 	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++) {
 		const struct op *op = &workload->ops[users->at[i].op];
-		if (op->kind == OP_BROADCAST)
+		if (op->primitive->kind == OP_BROADCAST)
 			return op->root;
 	}
 	return -1;

@@ -2,7 +2,7 @@
 #define MODEL_VIEW_H
 
 #include "model/machine/layout.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,36 +5,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static const struct {
-	const char *name;
-	int arity;
-} functions[FUNCTION_COUNT] = {
-	[FUNCTION_NONE] = {"none", 0},
-	[FUNCTION_ADD] = {"add", 2},
-	[FUNCTION_SUB] = {"sub", 2},
-	[FUNCTION_MUL] = {"mul", 2},
-	[FUNCTION_DIV] = {"div", 2},
-	[FUNCTION_MAXIMUM] = {"maximum", 2},
-	[FUNCTION_MINIMUM] = {"minimum", 2},
-	[FUNCTION_CLONE] = {"clone", 1},
-	[FUNCTION_EXP] = {"exp", 1},
-	[FUNCTION_LOG] = {"log", 1},
-	[FUNCTION_RSQRT] = {"rsqrt", 1},
-	[FUNCTION_SQRT] = {"sqrt", 1},
-	[FUNCTION_RECIPROCAL] = {"reciprocal", 1},
-	[FUNCTION_NEG] = {"neg", 1},
-	[FUNCTION_ABS] = {"abs", 1},
-	[FUNCTION_RELU] = {"relu", 1},
-	[FUNCTION_SIGMOID] = {"sigmoid", 1},
-	[FUNCTION_SILU] = {"silu", 1},
-	[FUNCTION_TANH] = {"tanh", 1},
-	[FUNCTION_GELU] = {"gelu", 1},
-	[FUNCTION_SUM] = {"sum", 1},
-	[FUNCTION_MAX] = {"max", 1},
-	[FUNCTION_MIN] = {"min", 1},
-	[FUNCTION_MEAN] = {"mean", 1},
-};
-
 const char *const move_names[] = {
 	[MOVE_CLONE] = "clone",
 	[MOVE_EVICT] = "evict",
@@ -72,16 +42,6 @@ bool access_equal(
 			return false;
 	}
 	return affine_equal(&a->linear, &b->linear, op->loop_count);
-}
-
-const char *function_name(enum op_function function)
-{
-	return functions[function].name;
-}
-
-int function_arity(enum op_function function)
-{
-	return functions[function].arity;
 }
 
 int tensor_home(const struct workload *workload, int tensor)
@@ -168,25 +128,13 @@ int64_t op_units(const struct workload *workload, const struct op *op, int l)
 
 bool op_is_tiled(const struct op *op)
 {
-	return op->kind != OP_OPAQUE && op->kind != OP_BROADCAST;
+	return op->primitive->kind != OP_OPAQUE && op->primitive->kind != OP_BROADCAST;
 }
 
 bool workload_has_broadcast(const struct workload *workload)
 {
 	for (size_t o = 0; o < workload->op_count; o++)
-		if (workload->ops[o].kind == OP_BROADCAST)
+		if (workload->ops[o].primitive->kind == OP_BROADCAST)
 			return true;
 	return false;
-}
-
-int64_t op_computes(const struct op *op)
-{
-	if (!op_is_tiled(op))
-		return 0;
-	int64_t product = 1;
-	for (int l = 0; l < op->loop_count; l++) {
-		if (!number_mul(product, op->loops[l].extent, &product))
-			BUG("op '%s' has too many computes", op->name);
-	}
-	return product;
 }

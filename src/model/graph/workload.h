@@ -3,6 +3,8 @@
 
 #include "base/diag.h"
 #include "model/machine/layout.h"
+#include "model/machine/limits.h"
+#include "model/machine/primitive.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +18,6 @@
  * passes that change a graph (clones) make a new one.
  */
 struct arena;
-
-enum {
-	OP_LOOPS_MOST = 16,
-	OP_READS_MOST = 7, /* with the output: 8 dataspaces */
-};
 
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_INTERMEDIATE };
 
@@ -46,47 +43,6 @@ struct access {
 	struct affine host[LAYOUT_HOST_RANK_MOST]; /* each host coordinate */
 };
 
-enum op_kind {
-	OP_EINSUM,     /* out += product of reads */
-	OP_MAP,        /* out = function(reads), element by element */
-	OP_REDUCE,     /* out = function over the reduction loops of one read */
-	OP_RESTICKIFY, /* out = read, in another layout */
-	OP_OPAQUE,     /* cost unknown, never divided, never in LX, ends a bundle */
-	OP_BROADCAST,  /* out on every rank = read on the root; from HBM to HBM, never divided */
-};
-
-/* What a map or a reduce computes. */
-enum op_function {
-	FUNCTION_NONE,
-	/* map, two operands; the second may be the constant */
-	FUNCTION_ADD,
-	FUNCTION_SUB,
-	FUNCTION_MUL,
-	FUNCTION_DIV,
-	FUNCTION_MAXIMUM,
-	FUNCTION_MINIMUM,
-	/* map, one operand */
-	FUNCTION_CLONE,
-	FUNCTION_EXP,
-	FUNCTION_LOG,
-	FUNCTION_RSQRT,
-	FUNCTION_SQRT,
-	FUNCTION_RECIPROCAL,
-	FUNCTION_NEG,
-	FUNCTION_ABS,
-	FUNCTION_RELU,
-	FUNCTION_SIGMOID,
-	FUNCTION_SILU,
-	FUNCTION_TANH,
-	FUNCTION_GELU,
-	/* reduce */
-	FUNCTION_SUM,
-	FUNCTION_MAX,
-	FUNCTION_MIN,
-	FUNCTION_MEAN,
-	FUNCTION_COUNT,
-};
-
 /* Copies of whole sticks that passes put in, each as an op of its own. */
 enum move_kind {
 	MOVE_NONE,
@@ -106,8 +62,7 @@ struct loop {
 struct op {
 	const char *name; /* unique; the output's name unless given */
 	const char *type; /* as lists of op names call it: "exp", "mm", "amax" */
-	enum op_kind kind;
-	enum op_function function;
+	const struct primitive *primitive;
 	bool has_constant; /* a map's second operand is `constant` */
 	double constant;
 	enum move_kind move; /* put in by a pass: a plan prints it as a move */
@@ -135,9 +90,6 @@ int op_operands(const struct op *op);
 /* The same element for every iteration; of tensors with as many host dimensions. */
 bool access_equal(
 	const struct op *op, const struct access *a, const struct access *b, int host_rank);
-
-const char *function_name(enum op_function function);
-int function_arity(enum op_function function); /* 1 or 2 for maps, 1 for reduces */
 
 /* Whose bytes in HBM a tensor has: its own, or those that it is a copy of. */
 int tensor_home(const struct workload *workload, int tensor);
@@ -169,9 +121,5 @@ int op_stick_loop(const struct workload *workload, const struct op *op, int oper
 bool op_is_tiled(const struct op *op);
 
 bool workload_has_broadcast(const struct workload *workload);
-
-/* Scalar operations (multiply-adds, function applications) of the whole op: one
- * for each point of its loops; 0 for opaque ops and broadcasts. */
-int64_t op_computes(const struct op *op);
 
 #endif

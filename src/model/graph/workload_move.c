@@ -42,8 +42,7 @@ static struct op make_move(struct arena *arena, enum move_kind kind, const struc
 {
 	struct op op = {.name = name,
 		.type = move_names[kind],
-		.kind = OP_MAP,
-		.function = FUNCTION_CLONE,
+		.primitive = &primitive_clone,
 		.move = kind,
 		.read_count = 1,
 		.write_count = 1,

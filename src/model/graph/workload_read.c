@@ -94,7 +94,7 @@ static void check_roots(struct draft *draft)
 {
 	int *roots = arena_array(draft->reading->arena, int, draft->tensors.count); /* op + 1 */
 	for (size_t o = 0; o < draft->ops.count; o++)
-		if (draft->ops.at[o].kind == OP_BROADCAST &&
+		if (draft->ops.at[o].primitive->kind == OP_BROADCAST &&
 			!roots[draft->ops.at[o].reads[0].tensor])
 			roots[draft->ops.at[o].reads[0].tensor] = (int)o + 1;
 	for (size_t o = 0; o < draft->ops.count; o++) {
@@ -102,13 +102,14 @@ static void check_roots(struct draft *draft)
 		for (int i = 0; i < op->read_count; i++) {
 			int t = op->reads[i].tensor;
 			const struct op *from = roots[t] ? &draft->ops.at[roots[t] - 1] : op;
-			bool same = op->kind == OP_BROADCAST && op->root == from->root;
+			bool same = op->primitive->kind == OP_BROADCAST && op->root == from->root;
 			if (from == op || same || draft->tensors.at[t].producer >= 0)
 				continue;
 			diag_error(draft->reading->diag, op->span,
 				"'%s' lies on rank %d alone, but '%s' reads it %s",
 				draft->tensors.at[t].name, from->root, op->name,
-				op->kind == OP_BROADCAST ? "on another" : "on all ranks");
+				op->primitive->kind == OP_BROADCAST ? "on another"
+								    : "on all ranks");
 			diag_note(draft->reading->diag, from->span, "its broadcast");
 		}
 	}

@@ -50,6 +50,14 @@ const struct arch *arch_with_reserve(struct arena *arena, const struct arch *arc
 	return other;
 }
 
+bool ring_reduces(const struct ring *ring, const struct primitive *reduction)
+{
+	for (int i = 0; ring->reductions && ring->reductions[i]; i++)
+		if (ring->reductions[i] == reduction)
+			return true;
+	return false;
+}
+
 int arch_level(const struct arch *arch, const char *name)
 {
 	for (int i = 0; i < arch->level_count; i++) {

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/number.h"
 #include "model/machine/copying.h"
+#include "model/machine/primitive.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,10 +102,13 @@ struct level {
 /* A ring joins the instances of the core level. */
 struct ring {
 	bool present;
-	struct ratio rate;  /* bytes per cycle, one link, one direction */
-	double pj;          /* per byte */
-	bool sum, max, min; /* reductions that a reduce ring can do */
+	struct ratio rate;                         /* bytes per cycle, one link, one direction */
+	double pj;                                 /* per byte */
+	const struct primitive *const *reductions; /* that a reduce ring can do; NULL ends them */
 };
+
+/* Whether a reduce ring can do a reduction; nothing does NULL. */
+bool ring_reduces(const struct ring *ring, const struct primitive *reduction);
 
 /* A branch of a !Parallel that stores nothing. */
 struct nothing {

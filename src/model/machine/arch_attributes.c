@@ -95,24 +95,42 @@ static void read_cycles(
 		*out = number_ceil_div(cycles.num, cycles.den);
 }
 
+/* "'sum', 'max' and 'min'": the reductions that join what they have made. */
+static const char *list_reductions(struct arena *arena)
+{
+	struct text text = text_open(arena);
+	const struct primitive *last = NULL;
+	int count = 0;
+	for (int i = 0; primitives[i]; i++) {
+		if (!primitive_joins(primitives[i]))
+			continue;
+		if (last)
+			text_add(&text, "%s'%s'", count++ ? ", " : "", last->name);
+		last = primitives[i];
+	}
+	text_add(&text, "%s'%s'", count ? " and " : "", last->name);
+	return text_read(&text);
+}
+
 static void read_reductions(struct reader *map, struct ring *ring)
 {
+	struct arena *arena = map->reading->arena;
 	const char *const *names;
-	size_t count;
+	size_t count, known = 0;
 	if (!read_texts(map, "reductions", REQUIRED, &names, &count))
 		return;
+	const struct primitive **reductions =
+		arena_array(arena, const struct primitive *, count + 1);
 	for (size_t i = 0; i < count; i++) {
-		if (text_equal(names[i], "sum"))
-			ring->sum = true;
-		else if (text_equal(names[i], "max"))
-			ring->max = true;
-		else if (text_equal(names[i], "min"))
-			ring->min = true;
+		const struct primitive *reduction = primitive_find(names[i]);
+		if (reduction && primitive_joins(reduction))
+			reductions[known++] = reduction;
 		else
 			diag_error(map->reading->diag,
 				node_item(read_node(map, "reductions", REQUIRED), i)->span,
-				"a ring can do 'sum', 'max' and 'min', not '%s'", names[i]);
+				"a ring can do %s, not '%s'", list_reductions(arena), names[i]);
 	}
+	ring->reductions = reductions;
 }
 
 static void read_ring(struct reader *attributes, const char *key, struct ratio clock_hz,

@@ -236,7 +236,7 @@ static void find_rings(struct making *making)
 	const struct arch *arch = making->arch;
 	struct hierarchy *hierarchy = making->hierarchy;
 	for (int i = 0; i < hierarchy->level_count; i++)
-		hierarchy->levels[i].ring = arch->reduce_ring.present && arch->reduce_ring.sum &&
+		hierarchy->levels[i].ring = ring_reduces(&arch->reduce_ring, &primitive_sum) &&
 					    arch->core >= 0 &&
 					    hierarchy->levels[i].block_row == arch->core;
 }

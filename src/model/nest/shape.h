@@ -2,7 +2,8 @@
 #define MODEL_SHAPE_H
 
 #include "base/diag.h"
-#include "model/graph/workload.h"
+#include "model/machine/layout.h"
+#include "model/machine/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,15 +105,5 @@ bool shape_equal(const struct shape *a, const struct shape *b);
 
 /* A `problem:` that reads as this shape, without coefficients by name. */
 const char *shape_write(struct arena *arena, const struct shape *shape);
-
-/*
- * A graph's op, with the extents that the busiest core gets under a mapping (NULL: the whole
- * op).  Dataspace i is operand i; loop l dimension l.  NULL for ops that are no loop nest of
- * this kind: opaque ones, restickifies, indices that run backwards.
- */
-struct arch;
-struct mapping;
-const struct shape *shape_of_op(struct arena *arena, const struct arch *arch,
-	const struct workload *workload, const struct op *op, const struct mapping *mapping);
 
 #endif

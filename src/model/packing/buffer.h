@@ -67,6 +67,9 @@ struct packing {
  * each fixed address: sums of any two do not overflow. */
 #define PACKING_BYTES_MOST (INT64_C(1) << 61)
 
+/* Above that many buffers no proof can be hoped for. */
+enum { PACKING_MANY = 5000 };
+
 enum { UNPLACED = -1 };
 
 /* A buffer with uses that is there for a part of its life. */

@@ -118,6 +118,14 @@ struct space_time_beside {
 bool space_time_read(const struct reading *reading, const struct node *node,
 	const struct space_time_beside *beside, struct space_time *out);
 
+/* A loop by name; -1.  A stream by name; -1.  The loop whose name is much like this one; NULL. */
+int recurrence_loop_named(const struct recurrence *recurrence, const char *name);
+int recurrence_stream_named(const struct recurrence *recurrence, const char *name);
+const char *recurrence_loop_near(const struct recurrence *recurrence, const char *name);
+
+/* All names of loops, in their order, and a NULL behind them. */
+void recurrence_loop_names(const struct recurrence *recurrence, const char **out);
+
 /* Points in lexicographic order: the first; the next, in place.  False when there is none. */
 bool recurrence_first(const struct recurrence *recurrence, int64_t *point);
 bool recurrence_next(const struct recurrence *recurrence, int64_t *point);

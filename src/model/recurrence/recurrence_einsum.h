@@ -1,8 +1,9 @@
 #ifndef MODEL_RECURRENCE_EINSUM_H
 #define MODEL_RECURRENCE_EINSUM_H
 
-#include "model/recurrence/recurrence.h"
+#include "model/graph/workload.h"
 #include "model/nest/shape.h"
+#include "model/recurrence/recurrence.h"
 
 /*
  * An einsum as uniform recurrences that compute it.
@@ -69,19 +70,15 @@ bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *eins
 /* Takes the loops of one step out of an einsum that is not derived yet. */
 void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
 
-/* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
- * dataspace.  The order is that of the dimensions. */
-bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
-	int *streams, const char **why);
-
-/* Its loops and operands alone, for recurrence_einsum. */
+/* The loops and operands of a problem, for recurrence_einsum: dimension d is loop d, dataspace t
+ * operand t but that the written one comes last.  The order is that of the dimensions. */
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
 
 /* How an op of this kind adds up: products, one tensor's sum, max or min, a copy; false: it does
  * something else. */
 bool recurrence_einsum_sum(
-	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out);
+	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 
 /* Of such an op of a graph, for recurrence_einsum: loop l is loop l, operands are as the op's. */
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,

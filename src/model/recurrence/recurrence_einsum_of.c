@@ -38,31 +38,14 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	return true;
 }
 
-bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
-	int *streams, const char **why)
-{
-	struct recurrence_einsum *einsum = arena_new(arena, struct recurrence_einsum);
-	if (!recurrence_einsum_of_shape(arena, shape, einsum, out, why))
-		return false;
-	bool good = recurrence_einsum(arena, einsum, out, why);
-	int next = 0;
-	for (int written = 0; written < 2; written++)
-		for (int t = 0; t < shape->space_count; t++)
-			if (shape->spaces[t].written == written)
-				streams[t] = einsum->streams[next++];
-	return good;
-}
-
 bool recurrence_einsum_sum(
-	enum op_kind kind, enum op_function function, bool has_constant, enum term_kind *out)
+	const struct primitive *primitive, bool has_constant, enum term_kind *out)
 {
-	bool reduces = kind == OP_REDUCE;
-	*out = reduces && function == FUNCTION_MAX   ? TERM_MAX
-	       : reduces && function == FUNCTION_MIN ? TERM_MIN
-						     : TERM_ADD;
-	return kind == OP_EINSUM || (reduces && function != FUNCTION_MEAN) ||
-	       (kind == OP_MAP && !has_constant &&
-		       (function == FUNCTION_MUL || function == FUNCTION_CLONE));
+	*out = primitive == &primitive_max   ? TERM_MAX
+	       : primitive == &primitive_min ? TERM_MIN
+					     : TERM_ADD;
+	return primitive->kind == OP_EINSUM || primitive == &primitive_sum || *out != TERM_ADD ||
+	       (!has_constant && (primitive == &primitive_mul || primitive == &primitive_clone));
 }
 
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
@@ -71,7 +54,7 @@ bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workloa
 {
 	*einsum = (struct recurrence_einsum){0};
 	*out = (struct recurrence){.loop_count = op->loop_count};
-	if (!recurrence_einsum_sum(op->kind, op->function, op->has_constant, &einsum->sum)) {
+	if (!recurrence_einsum_sum(op->primitive, op->has_constant, &einsum->sum)) {
 		*why = arena_format(
 			arena, "'%s' is no sum of products, and no sum, max or min", op->name);
 		return false;

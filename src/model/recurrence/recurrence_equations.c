@@ -9,7 +9,7 @@ struct equation {
 	const struct term *left, *right;
 };
 
-struct draft {
+struct equations_draft {
 	const struct reading *reading;
 	const struct node *text;
 	struct recurrence *recurrence;
@@ -18,37 +18,9 @@ struct draft {
 	int axes[RECURRENCE_STREAMS_MOST][RECURRENCE_LOOPS_MOST]; /* recurrent: the loop of each */
 };
 
-int recurrence_loop_named(const struct recurrence *recurrence, const char *name)
-{
-	for (int i = 0; i < recurrence->loop_count; i++)
-		if (text_equal(recurrence->loops[i].name, name))
-			return i;
-	return -1;
-}
-
-int recurrence_stream_named(const struct recurrence *recurrence, const char *name)
-{
-	for (int i = 0; i < recurrence->stream_count; i++)
-		if (text_equal(recurrence->streams[i].name, name))
-			return i;
-	return -1;
-}
-
-bool recurrence_number(const struct reading *reading, const char *name, double *out)
-{
-	const struct node *node = variables_node(reading->variables, name);
-	return node && node_number(reading, node, name, out);
-}
-
-static int find_loop(void *user, const char *name)
-{
-	struct draft *draft = user;
-	return recurrence_loop_named(draft->recurrence, name);
-}
-
 static int find_stream(void *user, const char *name)
 {
-	struct draft *draft = user;
+	struct equations_draft *draft = user;
 	struct recurrence *recurrence = draft->recurrence;
 	int at = recurrence_stream_named(recurrence, name);
 	if (at >= 0 || recurrence->stream_count == RECURRENCE_STREAMS_MOST)
@@ -58,22 +30,7 @@ static int find_stream(void *user, const char *name)
 	return recurrence->stream_count++;
 }
 
-static bool find_number(void *user, const char *name, double *out)
-{
-	struct draft *draft = user;
-	return recurrence_number(draft->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	struct draft *draft = user;
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-	for (int i = 0; i < draft->recurrence->loop_count; i++)
-		known[i] = draft->recurrence->loops[i].name;
-	return suggest(name, known);
-}
-
-static bool refuse(const struct draft *draft, size_t from, size_t to, const char *why)
+static bool refuse(const struct equations_draft *draft, size_t from, size_t to, const char *why)
 {
 	struct diag *diag = draft->reading->diag;
 	/* a complaint that is only counted needs no place in the text */
@@ -82,7 +39,8 @@ static bool refuse(const struct draft *draft, size_t from, size_t to, const char
 	return false;
 }
 
-static bool refuse_term(const struct draft *draft, const struct term *term, const char *why)
+static bool refuse_term(
+	const struct equations_draft *draft, const struct term *term, const char *why)
 {
 	return refuse(draft, term->from, term->to, why);
 }
@@ -119,12 +77,14 @@ static bool lists_loops(const struct recurrence *recurrence, const struct term *
 	return true;
 }
 
-static bool parse_line(struct draft *draft, size_t *at)
+static bool parse_line(struct equations_draft *draft, size_t *at)
 {
 	struct arena *arena = draft->reading->arena;
 	const char *text = draft->text->text;
-	struct term_names names = {draft, find_loop, find_stream, find_number, find_near};
+	const char *loops[RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {draft->reading, loops, draft, find_stream};
 	struct term_fault fault;
+	recurrence_loop_names(draft->recurrence, loops);
 	const struct term *left = term_parse_place(arena, text, at, &names, &fault);
 	if (!left)
 		return refuse(draft, fault.from, fault.to, fault.text);
@@ -185,8 +145,8 @@ struct dependence *recurrence_depend(struct arena *arena, struct recurrence *rec
 enum { READ_LOOKED_AT = 1000000, READS_LOOKED_AT = 20000000 };
 
 /* The first point that would read a stream outside the domain; false: none was found. */
-static bool reads_outside(
-	struct draft *draft, const int64_t *vector, const struct term *when, int64_t *point)
+static bool reads_outside(struct equations_draft *draft, const int64_t *vector,
+	const struct term *when, int64_t *point)
 {
 	const struct recurrence *recurrence = draft->recurrence;
 	if (!recurrence_first(recurrence, point))
@@ -216,7 +176,7 @@ static const char *point_text(
 
 /* The read of a recurrent stream with its indices by loop; NULL after complaining. */
 static const struct term *read_recurrent(
-	struct draft *draft, const struct term *term, const struct term *when)
+	struct equations_draft *draft, const struct term *term, const struct term *when)
 {
 	struct arena *arena = draft->reading->arena;
 	struct recurrence *recurrence = draft->recurrence;
@@ -265,7 +225,7 @@ static const struct term *read_recurrent(
 
 /* The body with its reads checked and put in the order of loops; NULL after complaining. */
 static const struct term *settle(
-	struct draft *draft, const struct term *term, const struct term *when)
+	struct equations_draft *draft, const struct term *term, const struct term *when)
 {
 	struct arena *arena = draft->reading->arena;
 	if (term->kind == TERM_STREAM) {
@@ -304,7 +264,7 @@ static const struct term *settle(
 }
 
 /* A select without an else may only be the whole of an output. */
-static bool check_selects(const struct draft *draft, const struct term *term, bool may)
+static bool check_selects(const struct equations_draft *draft, const struct term *term, bool may)
 {
 	if (!term)
 		return true;
@@ -347,7 +307,7 @@ static bool is_circular(const struct recurrence *recurrence, int at, int *states
 bool recurrence_equations(
 	const struct reading *reading, const struct node *text, struct recurrence *recurrence)
 {
-	struct draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
+	struct equations_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
 	const char *bytes = text->text;
 	bool good = true;
 	for (size_t at = 0; bytes[at];) {

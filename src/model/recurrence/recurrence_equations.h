@@ -23,11 +23,4 @@ bool recurrence_equations(
 struct dependence *recurrence_depend(struct arena *arena, struct recurrence *recurrence, int stream,
 	const int64_t *vector, const struct term *when, struct span span);
 
-/* A loop by name; -1.  A stream by name; -1. */
-int recurrence_loop_named(const struct recurrence *recurrence, const char *name);
-int recurrence_stream_named(const struct recurrence *recurrence, const char *name);
-
-/* A number that the spec's variables give, for term_names. */
-bool recurrence_number(const struct reading *reading, const char *name, double *out);
-
 #endif

@@ -45,37 +45,6 @@ static bool read_loops(struct reader *map, struct recurrence *recurrence)
 	return good;
 }
 
-/* The names of loops alone. */
-struct condition {
-	const struct reading *reading;
-	const struct recurrence *recurrence;
-};
-
-static int find_loop(void *user, const char *name)
-{
-	return recurrence_loop_named(((struct condition *)user)->recurrence, name);
-}
-
-static int no_stream(void *user, const char *name)
-{
-	(void)user, (void)name;
-	return 0;
-}
-
-static bool find_number(void *user, const char *name, double *out)
-{
-	return recurrence_number(((struct condition *)user)->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	const struct recurrence *recurrence = ((struct condition *)user)->recurrence;
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-	for (int i = 0; i < recurrence->loop_count; i++)
-		known[i] = recurrence->loops[i].name;
-	return suggest(name, known);
-}
-
 /* A condition over loops; true without one. */
 static bool read_condition(struct reader *map, const char *key, const struct recurrence *recurrence,
 	const struct term **out)
@@ -86,10 +55,11 @@ static bool read_condition(struct reader *map, const char *key, const struct rec
 	if (node->kind != NODE_SCALAR)
 		return reading_refuse(
 			map->reading, node, "'%s' is a condition such as i >= k", key);
-	struct condition user = {map->reading, recurrence};
-	struct term_names names = {&user, find_loop, no_stream, find_number, find_near};
+	const char *loops[RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {.reading = map->reading, .loops = loops};
 	struct term_fault fault = {0};
 	size_t at = 0;
+	recurrence_loop_names(recurrence, loops);
 	const struct term *term = term_parse(map->reading->arena, node->text, &at, &names, &fault);
 	if (term) {
 		at += strspn(node->text + at, " \t\r\n");

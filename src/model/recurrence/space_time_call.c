@@ -2,12 +2,11 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_equations.h"
 
 #include <math.h>
 #include <string.h>
 
-struct call {
+struct transform_text {
 	const struct reading *reading;
 	const struct node *text;
 	const struct recurrence *recurrence;
@@ -15,19 +14,19 @@ struct call {
 	size_t at;
 };
 
-static char look(struct call *call)
+static char look(struct transform_text *call)
 {
 	call->at += strspn(call->text->text + call->at, " \t\r\n");
 	return call->text->text[call->at];
 }
 
-static bool refuse(struct call *call, size_t from, size_t to, const char *why)
+static bool refuse(struct transform_text *call, size_t from, size_t to, const char *why)
 {
 	diag_error(call->reading->diag, node_part(call->text, from, to), "%s", why);
 	return false;
 }
 
-static bool take(struct call *call, char wanted)
+static bool take(struct transform_text *call, char wanted)
 {
 	if (look(call) != wanted)
 		return false;
@@ -35,7 +34,7 @@ static bool take(struct call *call, char wanted)
 	return true;
 }
 
-static bool expect(struct call *call, char wanted, const char *where)
+static bool expect(struct transform_text *call, char wanted, const char *where)
 {
 	char found = look(call);
 	if (found == wanted) {
@@ -52,7 +51,7 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-static const char *take_word(struct call *call)
+static const char *take_word(struct transform_text *call)
 {
 	look(call);
 	size_t from = call->at;
@@ -66,61 +65,17 @@ static const char *take_word(struct call *call)
 		call->reading->arena, "%.*s", (int)(call->at - from), call->text->text + from);
 }
 
-static const char *row_name(const struct projection *projection, int row)
+static bool parse_reverse(struct transform_text *call, int loop)
 {
-	return row < projection->space_count
-		       ? projection->space_names[row]
-		       : projection->time_names[row - projection->space_count];
-}
-
-static int find_row(const struct projection *projection, const char *name)
-{
-	for (int i = 0; i < projection->space_count + projection->time_count; i++)
-		if (text_equal(row_name(projection, i), name))
-			return i;
-	return -1;
-}
-
-static int find_loop(void *user, const char *name)
-{
-	struct call *call = user;
-	int row = find_row(call->projection, name);
-	int loop = recurrence_loop_named(call->recurrence, name);
-	if (row >= 0 || loop < 0)
-		return row;
-	return call->projection->space_count + call->projection->time_count + loop;
-}
-
-static int no_stream(void *user, const char *name)
-{
-	(void)user, (void)name;
-	return -1;
-}
-
-static bool find_number(void *user, const char *name, double *out)
-{
-	struct call *call = user;
-	return recurrence_number(call->reading, name, out);
-}
-
-static const char *find_near(void *user, const char *name)
-{
-	struct call *call = user;
-	const char *known[3 * RECURRENCE_LOOPS_MOST + 1] = {0};
-	int count = 0;
-	for (; count < call->projection->space_count + call->projection->time_count; count++)
-		known[count] = row_name(call->projection, count);
-	for (int i = 0; i < call->recurrence->loop_count; i++)
-		known[count++] = call->recurrence->loops[i].name;
-	return suggest(name, known);
-}
-
-static bool parse_reverse(struct call *call, int loop)
-{
-	struct term_names names = {call, find_loop, no_stream, find_number, find_near};
+	const char *known[3 * RECURRENCE_LOOPS_MOST + 1];
+	struct term_names names = {.reading = call->reading, .loops = known};
 	struct term_fault fault;
 	struct projection *projection = call->projection;
+	int spaces = projection->space_count, times = projection->time_count;
 	size_t from = call->at;
+	memcpy(known, projection->space_names, sizeof *known * (size_t)spaces);
+	memcpy(known + spaces, projection->time_names, sizeof *known * (size_t)times);
+	recurrence_loop_names(call->recurrence, known + spaces + times);
 	const struct term *term =
 		term_parse(call->reading->arena, call->text->text, &call->at, &names, &fault);
 	if (!term)
@@ -139,7 +94,7 @@ static bool parse_reverse(struct call *call, int loop)
 bool space_time_reverse(const struct reading *reading, const struct node *text, size_t *at,
 	const struct recurrence *recurrence, int loop, struct projection *projection)
 {
-	struct call call = {reading, text, recurrence, projection, *at};
+	struct transform_text call = {reading, text, recurrence, projection, *at};
 	bool good = parse_reverse(&call, loop);
 	*at = call.at;
 	if (good && look(&call))
@@ -147,7 +102,8 @@ bool space_time_reverse(const struct reading *reading, const struct node *text, 
 	return good;
 }
 
-void space_time_outer(
+/* The loops that no row of time or space names, as rows of time outside all others. */
+static void add_outer_loops(
 	const struct recurrence *recurrence, uint32_t named, struct projection *projection)
 {
 	int outer = 0, count = projection->time_count;
@@ -168,7 +124,7 @@ void space_time_outer(
 }
 
 /* {c, q} */
-static bool parse_sources(struct call *call, int *loops, int *count)
+static bool parse_sources(struct transform_text *call, int *loops, int *count)
 {
 	uint32_t seen = 0;
 	if (!expect(call, '{', "before the source loops"))
@@ -181,10 +137,8 @@ static bool parse_sources(struct call *call, int *loops, int *count)
 			return false;
 		int loop = recurrence_loop_named(call->recurrence, name);
 		if (loop < 0 || seen >> loop & 1) {
-			const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
-			for (int i = 0; i < call->recurrence->loop_count; i++)
-				known[i] = call->recurrence->loops[i].name;
-			const char *near = loop < 0 ? suggest(name, known) : NULL;
+			const char *near =
+				loop < 0 ? recurrence_loop_near(call->recurrence, name) : NULL;
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena, "'%s' is %s%s%s%s", name,
 					loop < 0 ? "no loop" : "named twice",
@@ -198,7 +152,7 @@ static bool parse_sources(struct call *call, int *loops, int *count)
 }
 
 /* {k, t} */
-static bool parse_rows(struct call *call, int most)
+static bool parse_rows(struct transform_text *call, int most)
 {
 	struct projection *projection = call->projection;
 	const char *names[RECURRENCE_LOOPS_MOST];
@@ -224,7 +178,7 @@ static bool parse_rows(struct call *call, int most)
 	return expect(call, '}', "after the destination loops");
 }
 
-static bool parse_entry(struct call *call, int64_t *out)
+static bool parse_entry(struct transform_text *call, int64_t *out)
 {
 	bool negative = take(call, '-');
 	look(call);
@@ -239,7 +193,7 @@ static bool parse_entry(struct call *call, int64_t *out)
 		const char *name = take_word(call);
 		if (!name)
 			return false;
-		if (!recurrence_number(call->reading, name, &number) || number != floor(number))
+		if (!term_variable(call->reading, name, &number) || number != floor(number))
 			return refuse(call, from, call->at,
 				arena_format(call->reading->arena,
 					"'%s' is no variable with a whole number", name));
@@ -251,7 +205,7 @@ static bool parse_entry(struct call *call, int64_t *out)
 }
 
 /* {1, 1, 0, 1}: a row of all source loops for each destination loop. */
-static bool parse_matrix(struct call *call, const int *loops, int count)
+static bool parse_matrix(struct transform_text *call, const int *loops, int count)
 {
 	struct projection *projection = call->projection;
 	int rows = projection->space_count + 1;
@@ -273,7 +227,7 @@ static bool parse_matrix(struct call *call, const int *loops, int count)
 }
 
 /* {q, t, c, k - q} */
-static bool parse_reverses(struct call *call)
+static bool parse_reverses(struct transform_text *call)
 {
 	call->at++;
 	do {
@@ -293,7 +247,7 @@ static bool parse_reverses(struct call *call)
 	return expect(call, '}', "after the reverse transform");
 }
 
-static bool parse_flag(struct call *call)
+static bool parse_flag(struct transform_text *call)
 {
 	look(call);
 	size_t from = call->at;
@@ -314,7 +268,7 @@ static bool parse_flag(struct call *call)
 bool space_time_call(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct projection *out)
 {
-	struct call call = {reading, text, recurrence, out, 0};
+	struct transform_text call = {reading, text, recurrence, out, 0};
 	int loops[RECURRENCE_LOOPS_MOST], count = 0;
 	look(&call);
 	size_t from = call.at;
@@ -339,7 +293,7 @@ bool space_time_call(const struct reading *reading, const struct node *text,
 	uint32_t named = 0;
 	for (int i = 0; i < count; i++)
 		named |= UINT32_C(1) << loops[i];
-	space_time_outer(recurrence, named, out);
+	add_outer_loops(recurrence, named, out);
 	while (take(&call, ','))
 		if (look(&call) == '{' ? !parse_reverses(&call) : !parse_flag(&call))
 			return false;

@@ -20,8 +20,4 @@ bool space_time_call(const struct reading *reading, const struct node *text,
 bool space_time_reverse(const struct reading *reading, const struct node *text, size_t *at,
 	const struct recurrence *recurrence, int loop, struct projection *projection);
 
-/* The loops that no row of time or space names, as rows of time outside all others. */
-void space_time_outer(
-	const struct recurrence *recurrence, uint32_t named, struct projection *projection);
-
 #endif

@@ -4,35 +4,31 @@
 #include "base/text.h"
 #include "model/graph/einsum.h"
 #include "model/recurrence/recurrence_einsum.h"
-#include "model/recurrence/recurrence_equations.h"
 
 #include <string.h>
 
-struct draft {
+struct einsum_draft {
 	const struct reading *reading;
 	const struct node *text;
 	const struct recurrence *recurrence;
 	uint32_t named; /* loops, as bits */
 };
 
-static bool refuse(const struct draft *draft, size_t at, size_t end, const char *why)
+static bool refuse(const struct einsum_draft *draft, size_t at, size_t end, const char *why)
 {
 	diag_error(draft->reading->diag, node_part(draft->text, at, end), "%s", why);
 	return false;
 }
 
 /* The loop of a word; -1 after complaining. */
-static int loop_of(struct draft *draft, const struct word *word)
+static int loop_of(struct einsum_draft *draft, const struct word *word)
 {
-	const char *known[RECURRENCE_LOOPS_MOST + 1] = {0};
 	int loop = recurrence_loop_named(draft->recurrence, word->text);
 	if (loop >= 0) {
 		draft->named |= UINT32_C(1) << loop;
 		return loop;
 	}
-	for (int i = 0; i < draft->recurrence->loop_count; i++)
-		known[i] = draft->recurrence->loops[i].name;
-	const char *near = suggest(word->text, known);
+	const char *near = recurrence_loop_near(draft->recurrence, word->text);
 	refuse(draft, word->at, word->end,
 		arena_format(draft->reading->arena,
 			near ? "'%s' is no loop; did you mean '%s'?"
@@ -41,7 +37,7 @@ static int loop_of(struct draft *draft, const struct word *word)
 	return -1;
 }
 
-static bool read_operand(struct draft *draft, const struct einsum_operand *from,
+static bool read_operand(struct einsum_draft *draft, const struct einsum_operand *from,
 	struct recurrence_operand *to, uint32_t *loops)
 {
 	*to = (struct recurrence_operand){.name = from->tensor.text,
@@ -64,7 +60,7 @@ static bool read_operand(struct draft *draft, const struct einsum_operand *from,
 
 /* Every loop indexes the result or is reduced, and not both. */
 static bool check_loops(
-	struct draft *draft, const struct einsum *einsum, uint32_t written, uint32_t reduced)
+	struct einsum_draft *draft, const struct einsum *einsum, uint32_t written, uint32_t reduced)
 {
 	const struct recurrence *recurrence = draft->recurrence;
 	struct arena *arena = draft->reading->arena;
@@ -85,8 +81,8 @@ static bool check_loops(
 }
 
 /* A tensor has one rank. */
-static bool check_ranks(
-	struct draft *draft, const struct einsum *parsed, const struct recurrence_einsum *einsum)
+static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
+	const struct recurrence_einsum *einsum)
 {
 	for (int i = 0; i < einsum->operand_count - 1; i++)
 		for (int k = 0; k < i; k++)
@@ -103,7 +99,7 @@ static bool check_ranks(
 bool space_time_einsum(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct recurrence_einsum *einsum)
 {
-	struct draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
+	struct einsum_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
 	struct einsum *parsed = arena_new(reading->arena, struct einsum);
 	struct einsum_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;
@@ -113,8 +109,7 @@ bool space_time_einsum(const struct reading *reading, const struct node *text,
 			"'einsum' is a text such as \"C[m,n] = sum(k) A[m,k] * B[k,n]\"");
 	if (!einsum_parse(reading->arena, text->text, parsed, &fault))
 		return refuse(&draft, fault.at, fault.end, fault.text);
-	if (!recurrence_einsum_sum(
-		    parsed->kind, parsed->function, parsed->has_constant, &einsum->sum))
+	if (!recurrence_einsum_sum(parsed->primitive, parsed->has_constant, &einsum->sum))
 		return reading_refuse(reading, text, "no sum of products, and no sum, max or min");
 	for (int i = 0; i <= parsed->read_count; i++) {
 		const struct einsum_operand *from =
@@ -165,15 +160,13 @@ const struct op *space_time_op(
 static int named_loop(
 	const struct reading *reading, const struct node *node, const struct recurrence *recurrence)
 {
-	const char *name = NULL, *known[RECURRENCE_LOOPS_MOST + 1] = {0};
+	const char *name = NULL;
 	if (!node_text(reading, node, "a loop", &name))
 		return -1;
 	int loop = recurrence_loop_named(recurrence, name);
 	if (loop >= 0)
 		return loop;
-	for (int i = 0; i < recurrence->loop_count; i++)
-		known[i] = recurrence->loops[i].name;
-	const char *near = suggest(name, known);
+	const char *near = recurrence_loop_near(recurrence, name);
 	reading_refuse(reading, node,
 		near ? "'%s' is no loop; did you mean '%s'?" : "'%s' is no loop", name, near);
 	return -1;

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_equations.h"
 #include "model/recurrence/space_time_body.h"
 
 /* Streams by name, as bits. */

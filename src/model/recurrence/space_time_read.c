@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_equations.h"
 #include "model/recurrence/recurrence_fold.h"
 #include "model/recurrence/space_time_body.h"
 #include "model/recurrence/space_time_call.h"

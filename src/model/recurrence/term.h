@@ -60,14 +60,18 @@ struct term {
 
 struct arena;
 
-/* What names mean while a text is read. */
+/* What names mean while a text is read: a loop, else a variable of the spec. */
+struct reading;
 struct term_names {
+	const struct reading *reading;
+	const char *const *loops; /* by number; NULL ends them */
 	void *user;
-	int (*loop)(void *user, const char *name);   /* -1: none */
-	int (*stream)(void *user, const char *name); /* made when it is new; -1: it cannot be */
-	bool (*number)(void *user, const char *name, double *out); /* a variable of the spec */
-	const char *(*near)(void *user, const char *name);         /* for messages; NULL */
+	/* By number, made when it is new; -1: it cannot be.  NULL: all are number 0. */
+	int (*stream)(void *user, const char *name);
 };
+
+/* A number that the spec's variables give. */
+bool term_variable(const struct reading *reading, const char *name, double *out);
 
 struct term_fault {
 	size_t from, to;

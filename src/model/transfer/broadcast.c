@@ -1,9 +1,6 @@
 #include "model/transfer/broadcast.h"
 
-#include "base/arena.h"
-#include "base/text.h"
-
-#include <inttypes.h>
+#include "base/number.h"
 
 const char *const tensor_layout_names[] = {"ND", "DN", "NZ", NULL};
 const char *const chunk_order_names[] = {"sliding", "johnson", "gilmore_gomory", NULL};
@@ -99,58 +96,4 @@ enum broadcast_path broadcast_path(const struct broadcast *broadcast)
 		(fits || broadcast->compat == COMPAT_CODE))
 		return PATH_SINGLE_RANK;
 	return fits ? PATH_SINGLE_TILE : PATH_CHUNKED;
-}
-
-const char *broadcast_mode_name(struct arena *arena, int64_t staging)
-{
-	if (staging == 1)
-		return "single";
-	return staging == 2 ? "ping-pong" : arena_format(arena, "%" PRId64 " tiles", staging);
-}
-
-/* Operands in the order of the line, and the reduction. */
-static const struct {
-	const char *name, *first, *second;
-} lines[OPERATION_COUNT] = {
-	{"tbroadcast", "group", "src"},
-	{"tgather", "group", "dst"},
-	{"tscatter", "group", "src"},
-	{"treduce", "group", "dst"},
-	{"tput", "dst", "src"},
-	{"tget", "dst", "src"},
-};
-
-static void add_type(struct text *text, const struct rank_tensor *tensor, int64_t ranks)
-{
-	if (ranks)
-		text_add(text, "!pto.group<%" PRId64 ", ", ranks);
-	else
-		text_add(text, "!pto.memref<");
-	for (int d = 0; d < BROADCAST_RANK; d++)
-		text_add(text, "%" PRId64 "x", tensor->shape[d]);
-	text_add(text, "%s>", element_short_name(tensor->element));
-}
-
-const char *broadcast_line(struct arena *arena, const struct broadcast *broadcast)
-{
-	static const char *const reductions[] = {"Sum", "Max", "Min"};
-	enum operation operation = broadcast->operation;
-	struct text text = text_open(arena);
-	size_t count;
-	text_add(&text, "%s %%%s, %%%s ", lines[operation].name, lines[operation].first,
-		lines[operation].second);
-	if (operation == OPERATION_REDUCE)
-		text_add(&text, "{op = #pto.reduce_op<%s>} ", reductions[broadcast->reduction]);
-	text_add(&text, ": (");
-	if (operation_is_pair(operation)) {
-		add_type(&text, &broadcast->destinations[0], 0);
-		text_add(&text, ", ");
-		add_type(&text, &broadcast->source, 0);
-	} else {
-		add_type(&text, broadcast_group(broadcast, &count), broadcast->ranks);
-		text_add(&text, ", ");
-		add_type(&text, broadcast_own(broadcast), 0);
-	}
-	text_add(&text, ")");
-	return text_read(&text);
 }

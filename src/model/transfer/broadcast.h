@@ -2,8 +2,8 @@
 #define MODEL_BROADCAST_H
 
 #include "base/diag.h"
-#include "model/transfer/collective.h"
 #include "model/machine/copying.h"
+#include "model/transfer/collective.h"
 #include "model/transfer/element.h"
 
 #include <stdbool.h>
@@ -130,12 +130,9 @@ void broadcast_dense(const int64_t shape[BROADCAST_RANK], int64_t stride[BROADCA
 
 int64_t broadcast_tile_bytes(const struct broadcast *broadcast); /* storage of one */
 
-/* "single", "ping-pong", "3 tiles" */
-struct arena;
-const char *broadcast_mode_name(struct arena *arena, int64_t staging);
-
 /* NULL after complaining. */
 struct arch;
+struct arena;
 struct reading;
 const struct broadcast *broadcast_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch);

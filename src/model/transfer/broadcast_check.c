@@ -9,84 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const broadcast_error_names[] = {
-	"E_DTYPE_TILE",
-	"E_DTYPE_GROUP",
-	"E_LAYOUT",
-	"E_TILE_VALID",
-	"E_TILE_ALIGN",
-	"E_UB_SIZE",
-	"E_UB_RANGE",
-	"E_UB_ALIGN",
-	"E_UB_OVERLAP",
-	"E_STAGING",
-	"E_SRC_REMOTE",
-	"E_NRANKS",
-	"E_ROOT",
-	"E_CALLER",
-	"E_DST_COUNT",
-	"E_DST_SHAPE",
-	"E_DST_STRIDE",
-	"E_DST_LIVE",
-	"E_DST_SHARED",
-	"E_VROW",
-	"E_VCOL",
-	"E_DIV_ROW",
-	"E_DIV_COL",
-	"E_TLOAD_ROW",
-	"E_TLOAD_COL",
-	"E_PEER",
-	"E_ROWS",
-	"E_WAIT_EARLY",
-	"E_WAIT_NEVER",
-	NULL,
-};
+#define TEXT_OF_NAME(name, message) #name,
+#define TEXT_OF_MESSAGE(name, message) message,
+const char *const broadcast_error_names[] = {BROADCAST_RULES(TEXT_OF_NAME) NULL};
+const char *const broadcast_error_messages[] = {BROADCAST_RULES(TEXT_OF_MESSAGE) NULL};
 
-const char *const broadcast_error_messages[] = {
-	"TBROADCAST: TileData element type must match source element type",
-	"TBROADCAST: ParallelGroup element type must match source element type",
-	"TBROADCAST: src/dst layout mismatch",
-	"Tile valid extents must not exceed its storage extents",
-	"Tile row bytes must be a multiple of the unified buffer's alignment",
-	"[SA-0352] TASSIGN: Tile storage size exceeds memory space capacity",
-	"[SA-0353] TASSIGN: addr + tile_size exceeds memory space capacity",
-	"[SA-0354] TASSIGN: addr is not aligned",
-	"ping/pong tiles must reside at non-overlapping UB offsets (doc only, not checked by the "
-	"code)",
-	"staging tile is not allocated in the unified buffer",
-	"source is not in the local memory of the calling rank",
-	"ParallelGroup size must be greater than 0!",
-	"rootIdx must be in range [0, nranks)!",
-	"only the root calls TBROADCAST; a call on another rank is undefined",
-	"the group does not have one destination for each rank",
-	"destinations are of unlike shape",
-	"destinations are of unlike strides",
-	"destination is not allocated and writable throughout the operation",
-	"strides give two elements of a destination one place",
-	"TBROADCAST: tileValidRow must be greater than 0",
-	"TBROADCAST: tileValidCol must be greater than 0",
-	"TBROADCAST chunked: shape3 must be divisible by tile ValidRow when ValidRow is static. "
-	"Use a Tile with DYNAMIC ValidRow for partial row chunk support.",
-	"TBROADCAST chunked: shape4 must be divisible by tile ValidCol when ValidCol is static. "
-	"Use a Tile with DYNAMIC ValidCol for partial column chunk support.",
-	"The validRow of TileData must be equal to (Shape0 * Shape1 * Shape2 * Shape3) of ND "
-	"shape!",
-	"The validCol of TileData must be equal to the 5th dim(Shape4) of ND shape!",
-	"the other rank must be in range [0, nranks)",
-	"the root's tensor must have the rows of all ranks, and their other dimensions",
-	"a rank reads what another wrote before it knows that all of it is there",
-	"the condition of a wait is not met, or not for good, once all have notified",
-	NULL,
-};
-
-struct check {
+struct rule_check {
 	const struct broadcast *broadcast;
 	struct arena *arena;
 	struct array(struct broadcast_fault) faults;
 };
 
-__attribute__((format(printf, 4, 5))) static void add(
-	struct check *check, enum broadcast_error error, struct span span, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void add(struct rule_check *check,
+	enum broadcast_error error, struct span span, const char *format, ...)
 {
 	char detail[256];
 	va_list arguments;
@@ -97,7 +32,7 @@ __attribute__((format(printf, 4, 5))) static void add(
 		(struct broadcast_fault){error, span, arena_text(check->arena, detail)};
 }
 
-static void check_types(struct check *check)
+static void check_types(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct rank_tensor *own = broadcast_own(b);
@@ -122,7 +57,7 @@ static void check_types(struct check *check)
 		}
 }
 
-static void check_tile(struct check *check)
+static void check_tile(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct staging_tile *tile = &b->tile;
@@ -142,7 +77,7 @@ static bool overlap(int64_t a, int64_t b, int64_t bytes)
 	return llabs(a - b) < bytes;
 }
 
-static void check_places(struct check *check)
+static void check_places(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	int64_t bytes = broadcast_tile_bytes(b);
@@ -178,7 +113,7 @@ static void check_places(struct check *check)
 			b->offset_count, broadcast_tiles(b));
 }
 
-static void check_call(struct check *check)
+static void check_call(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	if (b->source_rank != b->caller && !operation_pulls(b->operation))
@@ -247,7 +182,7 @@ static bool has_room(const struct broadcast *b, const struct rank_tensor *own)
 }
 
 /* The first of the group that differs from the first, or from the tensor of the root. */
-static void check_tensors(struct check *check)
+static void check_tensors(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
@@ -291,7 +226,7 @@ static void check_tensors(struct check *check)
 }
 
 /* All that are read from must be waited for, and no more can be. */
-static void check_handshake(struct check *check)
+static void check_handshake(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct handshake *handshake = &b->handshake;
@@ -309,7 +244,7 @@ static void check_handshake(struct check *check)
 			"%" PRId64 " of %" PRId64 " are waited for", least, all);
 }
 
-static void check_path(struct check *check)
+static void check_path(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct staging_tile *tile = &b->tile;
@@ -343,7 +278,7 @@ static void check_path(struct check *check)
 const struct broadcast_fault *broadcast_check(
 	const struct broadcast *broadcast, struct arena *arena, size_t *count)
 {
-	struct check check = {.broadcast = broadcast, .arena = arena};
+	struct rule_check check = {.broadcast = broadcast, .arena = arena};
 	check_types(&check);
 	check_tile(&check);
 	check_places(&check);
@@ -366,7 +301,7 @@ static const char *replaced(
 }
 
 /* "TBROADCAST: .." of a gather is "TGATHER: ..", and its tensors are not all destinations. */
-static const char *message_of(const struct check *check, enum broadcast_error error)
+static const char *message_of(const struct rule_check *check, enum broadcast_error error)
 {
 	static const char *const names[] = {
 		"TBROADCAST", "TGATHER", "TSCATTER", "TREDUCE", "TPUT", "TGET"};
@@ -381,7 +316,7 @@ static const char *message_of(const struct check *check, enum broadcast_error er
 
 bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, struct diag *diag)
 {
-	struct check check = {.broadcast = broadcast, .arena = arena};
+	struct rule_check check = {.broadcast = broadcast, .arena = arena};
 	size_t count;
 	const struct broadcast_fault *faults = broadcast_check(broadcast, arena, &count);
 	for (size_t i = 0; i < count; i++)

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "model/graph/plan_file.h"
 #include "report/nest/nest_results.h"
 #include "report/nest/nest_row.h"
 #include "report/run/pareto.h"

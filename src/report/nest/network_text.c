@@ -1,6 +1,5 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/graph/plan_file.h"
 #include "report/nest/nest_row.h"
 #include "report/nest/network_results.h"
 

@@ -3,7 +3,7 @@
 
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
-#include "model/graph/plan.h"
+#include "model/machine/proof.h"
 
 /*
  * What came of placing buffers, as it is printed.

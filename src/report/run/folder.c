@@ -1,99 +1,258 @@
 #include "report/run/folder.h"
 
 #include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "report/run/folder_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *make_folder(struct arena *arena, const char *path)
+struct folder_file {
+	const char *name, *text;
+};
+
+struct folder {
+	struct arena *arena;
+	const char *path;   /* as given */
+	const char *place;  /* the same from the root on, without links */
+	const char *fresh;  /* what names of new folders beside it begin with */
+	const char *old;    /* and of that of the run before, where two renames are needed */
+	const char *inside; /* and of new folders inside it */
+	struct stat facts;  /* its owner and mode */
+	int lock;           /* the folder as it was opened; -1: not locked */
+	struct array(struct folder_file) files;
+};
+
+/* --- opening */
+
+static void name_places(struct folder *folder)
 {
-	if (mkdir(path, 0777) == 0 || errno == EEXIST) {
-		struct stat stat_;
-		if (stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
-			return NULL;
-		return arena_format(arena, "'%s' is no folder", path);
-	}
-	return arena_format(arena, "cannot make folder '%s': %s", path, strerror(errno));
+	const char *base = strrchr(folder->place, '/') + 1;
+	int length = (int)(base - folder->place);
+	folder->fresh = arena_format(
+		folder->arena, "%.*s.%s.lxplore-new", length, folder->place, base);
+	folder->old = arena_format(
+		folder->arena, "%.*s.%s.lxplore-old", length, folder->place, base);
+	folder->inside = arena_format(folder->arena, "%s/.lxplore-new", folder->place);
 }
 
-/* Every folder on the way to the last '/' of the path. */
-static const char *make_parents(struct arena *arena, const char *path)
+/* The path from the root on; NULL if there is no parent. */
+static const char *find_place(struct arena *arena, const char *path)
 {
-	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		const char *why =
-			make_folder(arena, arena_format(arena, "%.*s", (int)(slash - path), path));
+	char whole[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (realpath(path, whole))
+		return arena_text(arena, whole);
+	if (!realpath(slash ? arena_format(arena, "%.*s", (int)(slash - path) + 1, path) : ".",
+		    whole))
+		return NULL;
+	return arena_format(arena, "%s/%s", text_equal(whole, "/") ? "" : whole,
+		slash ? slash + 1 : path);
+}
+
+/* Where a program ended between two renames, the folder has its name of before again. */
+static void restore(const struct folder *folder)
+{
+	struct stat facts;
+	const char *old = lstat(folder->place, &facts) == 0
+				  ? NULL
+				  : folder_find(folder->arena, folder->old);
+	if (old && rename(old, folder->place) != 0)
+		errno = 0; /* the new one is made without it */
+}
+
+/* Answers why not; a system that knows no locks of folders goes without. */
+static const char *lock(struct folder *folder)
+{
+	for (;;) {
+		struct stat opened;
+		int at = open(folder->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (at < 0)
+			return NULL;
+		if (flock(at, LOCK_EX | LOCK_NB) != 0) {
+			bool taken = errno == EWOULDBLOCK;
+			close(at);
+			return !taken ? NULL
+				      : arena_format(folder->arena,
+						"another run of lxplore is writing to '%s'; give "
+						"this one a folder of its own, or wait",
+						folder->path);
+		}
+		folder->lock = at;
+		/* a run that ended just now may have put another folder in its place */
+		if (fstat(at, &opened) != 0 || stat(folder->place, &folder->facts) != 0 ||
+			(opened.st_dev == folder->facts.st_dev &&
+				opened.st_ino == folder->facts.st_ino))
+			return NULL;
+		close(at);
+	}
+}
+
+const char *folder_open(struct arena *arena, const char *path, struct folder **out)
+{
+	struct folder *folder = arena_new(arena, struct folder);
+	size_t length = strlen(path);
+	if (!length)
+		return "the results folder has an empty name";
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	path = arena_format(arena, "%.*s", (int)length, path);
+	const char *why = folder_parents(arena, path);
+	*folder = (struct folder){.arena = arena, .path = path, .lock = -1};
+	folder->place = why ? NULL : find_place(arena, path);
+	if (folder->place) {
+		name_places(folder);
+		restore(folder);
+		why = folder_parents(arena, arena_format(arena, "%s/", path));
+	}
+	if (!why && (!folder->place || stat(folder->place, &folder->facts) != 0))
+		why = arena_format(arena, "cannot open folder '%s': %s", path, strerror(errno));
+	*out = folder;
+	return why ? why : lock(folder);
+}
+
+const char *folder_name(const struct folder *folder)
+{
+	return folder->path;
+}
+
+void folder_add(struct folder *folder, const char *name, const char *text)
+{
+	*array_add(folder->arena, &folder->files) = (struct folder_file){name, text};
+}
+
+/* --- closing */
+
+/* All files into a new folder; NULL, or why not.  Nobody waits for the disk for one of many. */
+static const char *write_files(struct folder *folder, const char *into)
+{
+	for (size_t i = 0; i < folder->files.count; i++) {
+		const struct folder_file *file = &folder->files.at[i];
+		const char *path = arena_format(folder->arena, "%s/%s", into, file->name);
+		bool many = strchr(file->name, '/') != NULL;
+		const char *why = many ? folder_parents(folder->arena, path) : NULL;
 		if (why)
 			return why;
+		if (!file_create(path, file->text, strlen(file->text), !many))
+			return arena_format(folder->arena, "cannot write '%s/%s': %s",
+				folder->path, file->name, strerror(errno));
 	}
 	return NULL;
 }
 
-const char *folder_open(struct arena *arena, const char *path)
+/* Whether the folder is where this process is, or above: whoever started it is there, too. */
+static bool is_below_us(const struct folder *folder)
 {
-	if (!path[0])
-		return "the results folder has an empty name";
-	const char *why = make_parents(arena, path);
-	return why ? why : make_folder(arena, path);
+	char here[PATH_MAX];
+	size_t length = strlen(folder->place);
+	return !getcwd(here, sizeof here) || (strncmp(here, folder->place, length) == 0 &&
+						     (!here[length] || here[length] == '/'));
 }
 
-/* A device or a pipe is written to; a file is replaced. */
-static bool is_no_file(const char *path)
+/* Puts the new folder in the place of the old one; answers where the old one is, NULL if the
+ * system does not allow it. */
+static const char *exchange(const struct folder *folder, const char *fresh)
 {
-	struct stat facts;
-	return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
-}
-
-static const char *write_into(
-	struct arena *arena, const char *path, const char *bytes, size_t length)
-{
-	FILE *file = fopen(path, "wb");
-	bool good = file && fwrite(bytes, 1, length, file) == length && fflush(file) == 0;
-	int error = errno;
-	if (file)
-		good &= fclose(file) == 0;
-	return good ? NULL : arena_format(arena, "cannot write '%s': %s", path, strerror(error));
-}
-
-static const char *write_beside(
-	struct arena *arena, const char *path, const char *bytes, size_t length, bool to_disk)
-{
-	if (is_no_file(path))
-		return write_into(arena, path, bytes, length);
-	const char *beside = arena_format(arena, "%s.tmp", path);
-	FILE *file = fopen(beside, "wb");
-	if (!file)
-		return arena_format(arena, "cannot write '%s': %s", beside, strerror(errno));
-	bool good = fwrite(bytes, 1, length, file) == length && fflush(file) == 0 &&
-		    (!to_disk || fsync(fileno(file)) == 0);
-	int error = errno;
-	good &= fclose(file) == 0;
-	if (good && rename(beside, path) == 0)
+	if (renameat2(AT_FDCWD, fresh, AT_FDCWD, folder->place, RENAME_EXCHANGE) == 0)
+		return fresh;
+	if (errno != ENOSYS && errno != EINVAL)
 		return NULL;
-	if (good)
-		error = errno;
-	unlink(beside);
-	return arena_format(arena, "cannot write '%s': %s", path, strerror(error));
+	const char *old = folder_create(folder->arena, folder->old, &folder->facts);
+	if (!old)
+		return NULL;
+	if (rename(folder->place, old) != 0) {
+		rmdir(old);
+		return NULL;
+	}
+	if (rename(fresh, folder->place) == 0)
+		return old;
+	restore(folder);
+	return NULL;
 }
 
-const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length)
+static void sweep(struct folder *folder)
 {
-	return write_beside(arena, path, bytes, length, true);
+	if (folder->lock < 0)
+		return;
+	folder_sweep(folder->arena, folder->fresh, folder->place);
+	folder_sweep(folder->arena, folder->old, folder->place);
+	folder_sweep(folder->arena, folder->inside, folder->place);
 }
 
-const char *folder_write(
-	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length)
+/* False where the whole folder cannot be exchanged; `why` is of what cannot be written. */
+static bool put_beside(struct folder *folder, const char **why)
 {
-	const char *whole = arena_format(arena, "%s/%s", path, name);
-	const char *why = make_parents(arena, whole);
-	if (why)
-		return why;
-	return write_beside(arena, whole, bytes, length, !strchr(name, '/'));
+	if (is_below_us(folder))
+		return false;
+	const char *fresh = folder_create(folder->arena, folder->fresh, &folder->facts);
+	if (!fresh)
+		return false;
+	*why = write_files(folder, fresh);
+	const char *old = *why || !folder_link(folder->arena, folder->place, fresh)
+				  ? NULL
+				  : exchange(folder, fresh);
+	folder_clear(folder->arena, old ? old : fresh, folder->place);
+	rmdir(old ? old : fresh);
+	return old || *why;
 }
 
-bool folder_remove(struct arena *arena, const char *path, const char *name)
+/* File by file; the table names all others, and is there last. */
+static const char *move_files(struct folder *folder, const char *fresh)
 {
-	return unlink(arena_format(arena, "%s/%s", path, name)) == 0;
+	const char *table = arena_format(folder->arena, "%s/pareto.csv", folder->place);
+	if ((unlink(table) != 0 && errno != ENOENT) ||
+		!folder_clear(folder->arena, folder->place, NULL))
+		return arena_format(folder->arena, "cannot remove the run before from '%s'",
+			folder->path);
+	for (int last = 0; last < 2; last++)
+		for (size_t i = 0; i < folder->files.count; i++) {
+			const char *name = folder->files.at[i].name;
+			const char *to = arena_format(folder->arena, "%s/%s", folder->place, name);
+			const char *why = NULL;
+			if (text_equal(name, "pareto.csv") != (last == 1))
+				continue;
+			if (strchr(name, '/'))
+				why = folder_parents(folder->arena, to);
+			if (!why && rename(arena_format(folder->arena, "%s/%s", fresh, name), to))
+				why = arena_format(folder->arena, "cannot write '%s/%s': %s",
+					folder->path, name, strerror(errno));
+			if (why)
+				return why;
+		}
+	return NULL;
+}
+
+static const char *put_inside(struct folder *folder)
+{
+	const char *fresh = folder_create(folder->arena, folder->inside, &folder->facts);
+	if (!fresh)
+		return arena_format(folder->arena, "cannot write to folder '%s': %s", folder->path,
+			strerror(errno));
+	const char *why = write_files(folder, fresh);
+	if (!why)
+		why = move_files(folder, fresh);
+	folder_clear(folder->arena, fresh, fresh);
+	rmdir(fresh);
+	return why;
+}
+
+const char *folder_close(struct folder *folder)
+{
+	const char *why = NULL;
+	sweep(folder);
+	if (!put_beside(folder, &why))
+		why = put_inside(folder);
+	sweep(folder);
+	if (folder->lock >= 0)
+		close(folder->lock);
+	return why;
 }

@@ -1,27 +1,33 @@
 #ifndef REPORT_FOLDER_H
 #define REPORT_FOLDER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /*
- * A results folder.  Files are written beside their place and renamed, so that
- * an interrupted run leaves the old file or the new one, never a part of one.
+ * A results folder, which holds one run as a whole.  The files of a run are written into a new
+ * folder beside it, and the two change places in one system call (renameat2, RENAME_EXCHANGE):
+ * whatever ends the program or fills the disk leaves the run before or the new one.  Where a system
+ * cannot exchange folders, two renames do it.  The folder where the program itself runs, a mounted
+ * one, and one whose parent is not ours stay, and files move into it one after the other, the table
+ * pareto.csv last, which the run before has lost first: it then has one run or none.
+ *
+ * A file that no run writes (report/run/folder_files.h) is the user's, and stays.
  */
 struct arena;
+struct folder;
 
-/* Makes the folder and its parents; NULL, or why not. */
-const char *folder_open(struct arena *arena, const char *path);
+/* Makes the folder and its parents, and keeps other processes out of it until it is closed; NULL,
+ * or why not. */
+const char *folder_open(struct arena *arena, const char *path, struct folder **out);
 
-/* One file alone; NULL, or why not.  What is no file, a device or a pipe, is written into. */
-const char *file_write(struct arena *arena, const char *path, const char *bytes, size_t length);
+/* As it was given. */
+const char *folder_name(const struct folder *folder);
 
-/* The same inside a folder.  `name` may have one folder in front ("plans/a.yaml"): such a file is
- * one of many, and nobody waits for the disk. */
-const char *folder_write(
-	struct arena *arena, const char *path, const char *name, const char *bytes, size_t length);
+/* A file of the run; `name` may have one folder in front ("plans/a.yaml").  Kept, not copied. */
+void folder_add(struct folder *folder, const char *name, const char *text);
 
-/* Removes `name` where it exists; answers whether it did. */
-bool folder_remove(struct arena *arena, const char *path, const char *name);
+/* Puts the files that were added in the place of the run before; NULL, or why not.  It is called
+ * once. */
+const char *folder_close(struct folder *folder);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/graph/plan_file.h"
 
 #include <inttypes.h>
 

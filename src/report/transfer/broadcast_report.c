@@ -1,7 +1,6 @@
 #include "report/transfer/broadcast_report.h"
 
 #include "base/text.h"
-#include "model/graph/plan_file.h"
 #include "report/run/json_text.h"
 #include "report/run/pareto.h"
 #include "report/run/run_head.h"

@@ -1,19 +1,27 @@
 #ifndef SEARCH_CANDIDATE_H
 #define SEARCH_CANDIDATE_H
 
-#include "model/packing/buffer.h"
-#include "model/graph/plan.h"
-#include "model/graph/planning.h"
 #include "search/engine/milp.h"
+
+#include <stdint.h>
 
 /*
  * What solvers are asked, and what they offer.  A stage is a kind of question;
  * a candidate answers it.
  */
+struct arch;
+struct folding;
+struct mapping;
 struct nest_search;
+struct packing;
+struct placement;
+struct planning;
 struct project_search;
+struct projection;
 struct send_schedule;
+struct solver;
 struct synthesis;
+struct workload;
 
 enum stage {
 	STAGE_DIVIDE,
@@ -36,7 +44,7 @@ struct problem {
 	const struct packing *packing;            /* place */
 	enum milp_backend milp;                   /* place: what solves integer programs */
 	const struct mapping *division;           /* joint: the mappings to start from, by op */
-	const char *place_solver;                 /* joint: "greedy" */
+	const struct solver *place;               /* joint: who places what it divides */
 	const struct nest_search *nest;           /* map: nest_search.h */
 	const struct project_search *projections; /* project: project_search.h */
 	const struct synthesis *synthesis;        /* broadcast, scatter */

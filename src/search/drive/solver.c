@@ -1,9 +1,10 @@
 #include "search/drive/solver.h"
 
+#include "base/arena.h"
 #include "base/array.h"
+#include "base/fatal.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "search/nest/cells.h"
 #include "search/engine/parallel.h"
 
 #include <stdarg.h>
@@ -27,7 +28,7 @@ struct run {
 	struct array(struct candidate) candidates;
 	struct array(double) values;
 	struct array(struct complaint) complaints;
-	struct array(struct cell) cells;
+	struct array(const void *) left;
 };
 
 const struct solver *solver_find(enum stage stage, const char *name)
@@ -38,6 +39,51 @@ const struct solver *solver_find(enum stage stage, const char *name)
 	return NULL;
 }
 
+const struct solver *solver_for(enum stage stage, enum purpose purpose)
+{
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && ((*at)->purposes & purpose))
+			return *at;
+	BUG("stage %s has no solver for purpose %#x", stage_names[stage], (unsigned)purpose);
+}
+
+const struct solver *solver_sharing(enum stage stage, enum sharing sharing)
+{
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && (*at)->sharing == sharing)
+			return *at;
+	BUG("stage %s has no solver of sharing %d", stage_names[stage], (int)sharing);
+}
+
+const char *solver_label(struct arena *arena, const struct solver *solver)
+{
+	return arena_format(arena, "%s/%s", stage_names[solver->stage], solver->name);
+}
+
+struct portfolio portfolio_for(enum stage stage, unsigned purposes)
+{
+	struct portfolio portfolio = {0};
+	for (const struct solver *const *at = solvers; *at; at++)
+		if ((*at)->stage == stage && ((*at)->purposes & purposes))
+			portfolio_add(&portfolio, *at);
+	return portfolio;
+}
+
+struct portfolio portfolio_of(const struct solver *solver)
+{
+	return (struct portfolio){1, {solver}};
+}
+
+void portfolio_add(struct portfolio *portfolio, const struct solver *solver)
+{
+	for (size_t i = 0; i < portfolio->count; i++)
+		if (portfolio->at[i] == solver)
+			return;
+	if (portfolio->count == PORTFOLIO_MOST)
+		BUG("more than %d solvers of a stage", PORTFOLIO_MOST);
+	portfolio->at[portfolio->count++] = solver;
+}
+
 struct arena *run_arena(struct run *run)
 {
 	return run->arena;
@@ -46,10 +92,10 @@ struct arena *run_arena(struct run *run)
 bool run_go_on(struct run *run, uint64_t ticks)
 {
 	run->silent += ticks;
-	if (run->answer.stopped || !run->asker->stop || run->silent < STOP_TICKS)
+	if (run->answer.stopped || !run->asker->stopper.stop || run->silent < STOP_TICKS)
 		return !run->answer.stopped;
 	run->silent = 0;
-	run->answer.stopped = run->asker->stop(run->asker->listener);
+	run->answer.stopped = stopper_stops(&run->asker->stopper);
 	run->answer.cut |= run->answer.stopped;
 	return !run->answer.stopped;
 }
@@ -104,9 +150,9 @@ void run_prove_each(struct run *run, const double *bounds, size_t count)
 	run->answer.bounds = arena_copy(run->arena, bounds, count * sizeof *bounds);
 }
 
-void run_cell(struct run *run, struct cell cell)
+void run_left(struct run *run, const void *part)
 {
-	*array_add(run->arena, &run->cells) = cell;
+	*array_add(run->arena, &run->left) = part;
 }
 
 void run_core(struct run *run, size_t count, const int *buffers)
@@ -177,8 +223,8 @@ static void take_over(struct run *run, struct run *part)
 		run_offer(run, &part->candidates.at[i], part->values.at[i]);
 	for (size_t i = 0; i < part->complaints.count; i++)
 		*array_add(run->arena, &run->complaints) = part->complaints.at[i];
-	for (size_t i = 0; i < part->cells.count; i++)
-		run_cell(run, part->cells.at[i]);
+	for (size_t i = 0; i < part->left.count; i++)
+		run_left(run, part->left.at[i]);
 	arena_adopt(run->arena, part->arena);
 }
 
@@ -213,7 +259,8 @@ void run_looked(struct run *run, struct effort_of_proof effort)
 void run_report(struct run *run, double value, double bound)
 {
 	if (run->asker->report)
-		run->asker->report(run->asker->listener, value, bound, run->answer.evaluated);
+		run->asker->report(
+			run->asker->stopper.listener, value, bound, run->answer.evaluated);
 }
 
 struct answer solve_for(const struct asker *asker, const struct solver *solver,
@@ -226,16 +273,15 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 	run.answer.values = run.values.at;
 	run.answer.complaint_count = run.complaints.count;
 	run.answer.complaints = run.complaints.at;
-	run.answer.cell_count = run.cells.count;
-	run.answer.cells = run.cells.at;
+	run.answer.left_count = run.left.count;
+	run.answer.left = run.left.at;
 	return run.answer;
 }
 
 struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
 	uint64_t ticks, uint64_t seed, struct arena *arena)
 {
-	struct asker asker = {
-		.jobs = 1, .listener = run->asker->listener, .stop = run->asker->stop};
+	struct asker asker = {.jobs = 1, .stopper = run->asker->stopper};
 	return solve_for(&asker, solver, problem, ticks, seed, arena);
 }
 

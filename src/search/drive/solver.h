@@ -1,7 +1,7 @@
 #ifndef SEARCH_SOLVER_H
 #define SEARCH_SOLVER_H
 
-#include "base/diag.h"
+#include "model/machine/proof.h"
 #include "search/drive/asker.h"
 #include "search/drive/candidate.h"
 
@@ -22,27 +22,61 @@
  */
 struct run;
 
-/* How many tasks do a solver's work, of the stage `map`.  They know nothing of each other. */
+/* How the work of a solver is shared out between tasks, which know nothing of each other. */
 enum sharing {
 	SHARING_NONE,        /* one task, with the whole budget */
-	SHARING_ENUMERATION, /* ranges [first, end) of the space's choices of factors */
+	SHARING_ENUMERATION, /* map: ranges [first, end) of the space's choices of factors;
+	                      * divide: all divisions of one op, problem->op, in each task */
 	SHARING_DRAWS,       /* ranges [first, end) of numbered draws */
 	SHARING_CHAINS,      /* chain `first` of `end` chains, each with its part of the budget */
 };
 
+/* What a solver is asked for although nobody named it. */
+enum purpose {
+	FOR_GRAPHS = 1 << 0, /* divide, place, joint: plans of a workload graph */
+	FOR_OPS = 1 << 1,    /* divide: all that one op of a plan can be */
+	FOR_PACKINGS = 1 << 2,
+	FOR_LARGE_PACKINGS = 1 << 3, /* of more than PACKING_MANY buffers */
+	FOR_PROBLEMS = 1 << 4,
+	FOR_STARTS = 1 << 5, /* map: something good that a proof begins with */
+	FOR_RECURRENCES = 1 << 6,
+	FOR_FOLDINGS = 1 << 7, /* of a recurrence onto an array of a fixed size */
+	FOR_SCHEDULES = 1 << 8,
+};
+
+/* Callers name no solver: they find one by what it is for, or get what the user chose. */
 struct solver {
 	enum stage stage;
 	const char *name;     /* as given to --solver; the file's name */
 	const char *summary;  /* one line for `lxplore list solvers` */
+	unsigned purposes;    /* a set of enum purpose; 0: it is asked by name alone */
 	enum sharing sharing; /* what problem->first and end mean */
 	bool proves;      /* it ends with a proof, and is given no budget that nobody asked for */
 	bool keeps_parts; /* place: a buffer with uses may be there for a part of its life */
-	bool lays_out;    /* place: takes part in every exploration that names no other */
 	void (*run)(struct run *run, const struct problem *problem);
 };
 
 extern const struct solver *const solvers[]; /* by stage, then name; NULL ends them */
 const struct solver *solver_find(enum stage stage, const char *name);
+
+/* The first solver of a stage for a purpose, or of a sharing; there must be one. */
+const struct solver *solver_for(enum stage stage, enum purpose purpose);
+const struct solver *solver_sharing(enum stage stage, enum sharing sharing);
+
+/* "map/exact", as results name a solver. */
+const char *solver_label(struct arena *arena, const struct solver *solver);
+
+/* The solvers of one stage that take part in an exploration. */
+enum { PORTFOLIO_MOST = 32 };
+struct portfolio {
+	size_t count;
+	const struct solver *at[PORTFOLIO_MOST];
+};
+struct portfolio portfolio_for(enum stage stage, unsigned purposes); /* any of them */
+struct portfolio portfolio_of(const struct solver *solver);          /* it alone */
+
+/* Each at most once. */
+void portfolio_add(struct portfolio *portfolio, const struct solver *solver);
 
 struct arena *run_arena(struct run *run);        /* lives as long as the answer */
 bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
@@ -94,10 +128,10 @@ void run_prove_within(struct run *run, double factor);
 /* Of several objectives: no mapping is below these, in each alone. */
 void run_prove_each(struct run *run, const double *bounds, size_t count);
 
-/* An outer choice (search/nest/cells.h) that the proof had to look into, done; it must live in
- * run_arena.  What is not told so, a bound on the whole choice excluded. */
-struct cell;
-void run_cell(struct run *run, struct cell cell);
+/* A part of the space that the proof had to look into, done, as the stage `map` names them
+ * (search/nest/cells.h); it must live in run_arena.  What is not told so, a bound on the whole
+ * part excluded. */
+void run_left(struct run *run, const void *part);
 
 /* With PROOF_INFEASIBLE of a packing: buffers that do not fit even alone. */
 void run_core(struct run *run, size_t count, const int *buffers);
@@ -128,8 +162,8 @@ struct answer {
 	bool cut;     /* the budget ended it, or who asked */
 	bool stopped; /* who asked did */
 	struct effort_of_proof effort;
-	size_t cell_count;
-	const struct cell *cells;
+	size_t left_count;
+	const void *const *left; /* of run_left */
 	size_t core_count;
 	const int *core; /* 0: none was looked for */
 	size_t candidate_count;

@@ -25,9 +25,10 @@ enum sim_mode evaluate_mode(
 	for (size_t t = 0; t < workload->tensor_count; t++)
 		if (!number_add(bytes, workload->tensors[t].layout.bytes, &bytes))
 			return SIM_COUNT;
-	if (bytes > EVALUATE_IDENTITY_BYTES / ranks)
+	if (bytes > EXECUTION_BYTES_MOST / ranks)
 		return SIM_COUNT;
-	if (bytes > EVALUATE_DATA_BYTES / ranks || score->computes > EVALUATE_DATA_COMPUTES / ranks)
+	if (bytes > EXECUTION_BYTES_OF_MANY / ranks ||
+		score->computes > EVALUATE_DATA_COMPUTES / ranks)
 		return SIM_IDENTITY;
 	return SIM_DATA;
 }
@@ -42,7 +43,7 @@ static void find_most(struct truth *truth, uint64_t seed)
 		moved[r] = arena_array(arena, void *, workload->tensor_count);
 		for (size_t t = 0; t < workload->tensor_count; t++) {
 			int producer = workload->tensors[t].producer;
-			if (producer < 0 || workload->ops[producer].kind == OP_OPAQUE)
+			if (producer < 0 || workload->ops[producer].primitive->kind == OP_OPAQUE)
 				moved[r][t] = truth->arrays[r][t];
 		}
 	}
@@ -50,7 +51,8 @@ static void find_most(struct truth *truth, uint64_t seed)
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		double grown = 0;
-		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
+		if (tensor->producer < 0 ||
+			workload->ops[tensor->producer].primitive->kind == OP_OPAQUE)
 			continue;
 		for (int r = 0; r < truth->ranks; r++)
 			grown = fmax(
@@ -92,7 +94,8 @@ static void **list_supplied(
 	void **arrays = arena_array(arena, void *, workload->tensor_count);
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
-		if (tensor->producer < 0 || workload->ops[tensor->producer].kind == OP_OPAQUE)
+		if (tensor->producer < 0 ||
+			workload->ops[tensor->producer].primitive->kind == OP_OPAQUE)
 			arrays[t] = find_array(truth, rank, tensor);
 	}
 	return arrays;
@@ -134,8 +137,10 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 	if (!outcome->program)
 		return;
 	int ranks = outcome->program->ranks;
-	struct sim_options options = {
-		.mode = how->mode, .trace = how->trace, .stopper = how->stopper, .map = how->map};
+	struct sim_options options = {.mode = how->mode,
+		.trace = how->trace,
+		.stopper = how->stopper,
+		.kernel = how->kernel};
 	void *const **inputs = arena_array(arena, void *const *, ranks);
 	for (int r = 0; how->mode == SIM_DATA && r < ranks; r++)
 		inputs[r] = list_supplied(how->truth, r, outcome->plan->workload, arena);

@@ -1,7 +1,7 @@
 #include "search/graph/lx_buffers.h"
 
 #include "base/arena.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/lx_views.h"
 
@@ -29,8 +29,9 @@ static void look_ahead(struct gathering *gathering)
 	gathering->crowd = arena_array(graph->arena, int, ops + 1);
 	gathering->opaque[ops] = ops;
 	for (int o = ops - 1; o >= 0; o--)
-		gathering->opaque[o] =
-			workload->ops[o].kind == OP_OPAQUE ? o : gathering->opaque[o + 1];
+		gathering->opaque[o] = workload->ops[o].primitive->kind == OP_OPAQUE
+					       ? o
+					       : gathering->opaque[o + 1];
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		users_life(&graph->users, t, &from, &to);
 		gathering->crowd[from] += graph->stays[t] == STAY_LX;
@@ -65,7 +66,7 @@ static const char *check_output(
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct workload *workload = graph->workload;
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return arena_format(graph->arena, "the opaque op '%s' writes it", op->name);
 	if (workload->tensors[t].role == TENSOR_OUTPUT)
 		return "it is a graph output";
@@ -136,7 +137,7 @@ static void find_parents(struct gathering *gathering, size_t child)
 	const struct lx_graph *graph = gathering->graph;
 	const struct op *op =
 		&graph->workload->ops[graph->workload->tensors[gathering->tensors[child]].producer];
-	if (op->kind != OP_MAP || !name_list_has(&graph->planning->in_place, op->type))
+	if (op->primitive->kind != OP_MAP || !name_list_has(&graph->planning->in_place, op->type))
 		return;
 	int *parents = arena_array(graph->arena, int, op->read_count);
 	size_t count = 0;

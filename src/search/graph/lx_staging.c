@@ -85,7 +85,7 @@ const struct staging_menu *staging_menus(
 		arena_array(arena, struct staging_menu, workload->op_count + 1);
 	size_t count = 0;
 	for (size_t o = 0; o < workload->op_count; o++)
-		if (workload->ops[o].kind == OP_BROADCAST &&
+		if (workload->ops[o].primitive->kind == OP_BROADCAST &&
 			!broadcast_misfit(arena, arch, &workload->ops[o]))
 			menus[count++] = cook(arch, workload, &workload->ops[o], tiles, arena);
 	return menus;
@@ -165,7 +165,7 @@ const char *lx_staging_choose(struct lx_graph *graph)
 		menus = staging_menus(graph->arch, workload, planning->staging_tiles, graph->arena);
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
-		if (op->kind != OP_BROADCAST)
+		if (op->primitive->kind != OP_BROADCAST)
 			continue;
 		const char *why = broadcast_misfit(graph->arena, graph->arch, op);
 		if (why)

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "model/machine/mapping.h"
+#include "model/graph/op_mapping.h"
 
 #include <string.h>
 
@@ -102,8 +102,8 @@ static struct lx_use find_use(const struct arch *arch, const struct workload *wo
 	const struct op *user = &workload->ops[op];
 	struct lx_use use = {.op = op, .operand = operand};
 	use.write = operand >= user->read_count;
-	use.opaque = user->kind == OP_OPAQUE;
-	use.broadcast = user->kind == OP_BROADCAST;
+	use.opaque = user->primitive->kind == OP_OPAQUE;
+	use.broadcast = user->primitive->kind == OP_BROADCAST;
 	if (!op_is_tiled(user)) {
 		use.cores = use.view.cores = 1;
 		return use;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "cost/nest/nest.h"
+#include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	struct diag *silent = diag_open(arena);
 	*out = (struct op_nest){0};
-	if (op->kind != OP_EINSUM)
+	if (op->primitive->kind != OP_EINSUM)
 		return;
 	out->shape = shape_of_op(arena, plan->arch, plan->workload, op, NULL);
 	if (out->shape)

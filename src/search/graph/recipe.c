@@ -1,46 +1,37 @@
 #include "search/graph/recipe.h"
 
 #include "base/arena.h"
-#include "base/fatal.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "constraints/graph.h"
 #include "model/graph/plan_check.h"
-#include "search/graph/lx_plan.h"
 #include "search/drive/solver.h"
+#include "search/graph/lx_plan.h"
 #include "search/graph/stream.h"
 
-static const struct solver *find_or_fail(enum stage stage, const char *name)
-{
-	const struct solver *solver = solver_find(stage, name);
-	if (!solver)
-		BUG("no solver %s/%s", stage_names[stage], name);
-	return solver;
-}
-
-static struct asker asker_of(const struct recipe *recipe)
-{
-	const struct stopper *stopper = &recipe->planning.stopper;
-	return (struct asker){.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
-}
-
-/* The mappings of divide/spyre, or NULL and why not. */
-static const struct mapping *divide(
-	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
+/* A division of all ops, the last that the solver offers; NULL, and why not. */
+static const struct mapping *ask(const struct recipe *recipe, const struct solver *solver,
+	const struct mapping *from, struct recipe_result *result, struct arena *arena)
 {
 	struct problem problem = {
-		.stage = STAGE_DIVIDE,
+		.stage = solver->stage,
 		.arch = recipe->arch,
 		.workload = recipe->workload,
 		.planning = &recipe->planning,
 		.op = -1,
+		.division = from,
+		.place = recipe->place,
 	};
-	struct asker asker = asker_of(recipe);
-	struct answer answer = solve_for(
-		&asker, find_or_fail(STAGE_DIVIDE, "spyre"), &problem, 0, recipe->seed, arena);
+	struct asker asker = {.jobs = 1, .stopper = recipe->planning.stopper};
+	uint64_t ticks = solver->stage == STAGE_JOINT ? recipe->joint_ticks : 0;
+	struct answer answer = solve_for(&asker, solver, &problem, ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;
-	result->complaint_count = answer.complaint_count;
-	result->complaints = answer.complaints;
+	if (solver->stage == STAGE_JOINT) {
+		result->cut = answer.cut;
+	} else {
+		result->complaint_count = answer.complaint_count;
+		result->complaints = answer.complaints;
+	}
 	for (size_t i = 0; i < answer.complaint_count; i++)
 		if (answer.complaints[i].error) {
 			result->why = answer.complaints[i].text;
@@ -50,28 +41,7 @@ static const struct mapping *divide(
 		result->why = "no legal division";
 		return NULL;
 	}
-	return answer.candidates[0].mappings;
-}
-
-static const struct mapping *flip(const struct recipe *recipe, const struct mapping *from,
-	struct recipe_result *result, struct arena *arena)
-{
-	struct problem problem = {
-		.stage = STAGE_JOINT,
-		.arch = recipe->arch,
-		.workload = recipe->workload,
-		.planning = &recipe->planning,
-		.op = -1,
-		.division = from,
-		.place_solver = recipe->place,
-	};
-	struct asker asker = asker_of(recipe);
-	struct answer answer = solve_for(&asker, find_or_fail(STAGE_JOINT, "dimflip"), &problem,
-		recipe->joint_ticks, recipe->seed, arena);
-	result->ticks += answer.ticks;
-	result->cut = answer.cut;
-	return answer.candidate_count ? answer.candidates[answer.candidate_count - 1].mappings
-				      : from;
+	return answer.candidates[answer.candidate_count - 1].mappings;
 }
 
 /* What the planner says about a tensor that did not get where it must live. */
@@ -142,15 +112,17 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 		return result;
 	}
 	result.mappings = recipe->mappings;
-	if (recipe->division != DIVISION_GIVEN)
-		result.mappings = divide(recipe, &result, arena);
-	if (result.mappings && recipe->division == DIVISION_DIMFLIP)
-		result.mappings = flip(recipe, result.mappings, &result, arena);
+	if (!result.mappings)
+		result.mappings = ask(recipe,
+			recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS),
+			NULL, &result, arena);
+	if (result.mappings && !recipe->mappings && recipe->joint)
+		result.mappings = ask(recipe, recipe->joint, result.mappings, &result, arena);
 	if (stops(recipe, &result) || !result.mappings)
 		return result;
 
 	struct lx_plan_result planned = lx_plan(recipe->arch, recipe->workload, result.mappings,
-		&recipe->planning, find_or_fail(STAGE_PLACE, recipe->place), arena);
+		&recipe->planning, recipe->place, arena);
 	result.ticks += planned.ticks;
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;

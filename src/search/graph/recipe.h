@@ -13,23 +13,18 @@
  * made again from it at any time, and comes out the same.
  */
 struct arena;
-struct answer;
-
-enum division_by {
-	DIVISION_SPYRE,   /* divide/spyre on the whole graph */
-	DIVISION_DIMFLIP, /* joint/dimflip starting from it */
-	DIVISION_GIVEN,   /* `mappings` */
-};
+struct solver;
 
 struct recipe {
 	const struct arch *arch;
 	const struct workload *workload;
 	struct planning planning;
-	enum division_by division;
-	const struct mapping *mappings; /* DIVISION_GIVEN: by op */
 	const struct plan *given;       /* made elsewhere: this one, as it is; NULL */
-	const char *place;              /* a placement solver's name */
-	uint64_t joint_ticks;           /* of DIVISION_DIMFLIP; 0: no limit */
+	const struct mapping *mappings; /* by op; NULL: those of `divide` */
+	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
+	const struct solver *joint;     /* starts from that division; NULL: it stays */
+	const struct solver *place;
+	uint64_t joint_ticks; /* 0: no limit */
 	uint64_t seed;
 };
 

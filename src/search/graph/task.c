@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "search/graph/lx_staging.h"
 #include "search/drive/solver.h"
+#include "search/graph/lx_staging.h"
 
 size_t explore_cores(int most, int *out)
 {
@@ -15,7 +15,7 @@ size_t explore_cores(int most, int *out)
 }
 
 static struct recipe recipe_make(
-	const struct exploration *exploration, int cores, const char *place)
+	const struct exploration *exploration, int cores, const struct solver *place)
 {
 	struct recipe recipe = {
 		.arch = exploration->arch,
@@ -23,7 +23,7 @@ static struct recipe recipe_make(
 		.planning = exploration->planning,
 		.place = place,
 		.joint_ticks = exploration->joint_ticks,
-		.seed = exploration->seed,
+		.seed = exploration->wishes.seed,
 	};
 	recipe.planning.cores = cores;
 	if (exploration->place_ticks)
@@ -31,23 +31,42 @@ static struct recipe recipe_make(
 	return recipe;
 }
 
-static void add_task(
-	struct tasks *tasks, struct arena *arena, struct recipe recipe, const char *stage, int op)
+/* By `asked`, or staging tiles if NULL. */
+static struct task *add_task(
+	struct tasks *tasks, struct arena *arena, struct recipe recipe, const struct solver *asked)
 {
-	*array_add(arena, tasks) = (struct task){
+	struct task *task = array_add(arena, tasks);
+	*task = (struct task){
 		.recipe = recipe,
-		.solver = arena_format(arena, "%s place/%s", stage, recipe.place),
-		.op = op,
+		.solver =
+			arena_format(arena, "%s %s", asked ? solver_label(arena, asked) : "staging",
+				solver_label(arena, recipe.place)),
+		.op = -1,
 	};
+	return task;
 }
 
-static void add_published(struct tasks *tasks, const struct exploration *exploration,
+static bool enumerates(const struct solver *solver)
+{
+	return solver->sharing == SHARING_ENUMERATION;
+}
+
+struct portfolio explore_dividers(const struct exploration *exploration)
+{
+	struct portfolio whole = {0};
+	for (size_t i = 0; i < exploration->divide.count; i++)
+		if (!enumerates(exploration->divide.at[i]))
+			portfolio_add(&whole, exploration->divide.at[i]);
+	return whole.count ? whole : portfolio_for(STAGE_DIVIDE, FOR_GRAPHS);
+}
+
+static void add_divided(struct tasks *tasks, const struct exploration *exploration,
 	struct recipe recipe, struct arena *arena)
 {
 	for (int k = 0; k <= exploration->vary_k_fast; k++) {
 		if (exploration->vary_k_fast)
 			recipe.planning.k_fast = k == 0;
-		add_task(tasks, arena, recipe, "divide/spyre", -1);
+		add_task(tasks, arena, recipe, recipe.divide);
 	}
 }
 
@@ -55,23 +74,28 @@ static void add_published(struct tasks *tasks, const struct exploration *explora
 static void add_candidates(struct tasks *tasks, const struct exploration *exploration, int cores,
 	enum clone_split clones, struct arena *arena)
 {
-	struct recipe recipe = recipe_make(exploration, cores, exploration->place[0]);
+	struct recipe recipe = recipe_make(exploration, cores, exploration->place.at[0]);
+	const struct portfolio dividers = explore_dividers(exploration);
 	recipe.planning.clones = clones;
-	for (size_t p = 0; exploration->spyre && p < exploration->place_count; p++) {
-		recipe.place = exploration->place[p];
-		add_published(tasks, exploration, recipe, arena);
+	for (size_t d = 0; exploration->divide.count && d < dividers.count; d++)
+		for (size_t p = 0; p < exploration->place.count; p++) {
+			recipe.divide = dividers.at[d];
+			recipe.place = exploration->place.at[p];
+			add_divided(tasks, exploration, recipe, arena);
+		}
+	recipe.divide = dividers.at[0];
+	recipe.place = exploration->place.at[0];
+	for (size_t j = 0; j < exploration->joint.count; j++) {
+		recipe.joint = exploration->joint.at[j];
+		add_task(tasks, arena, recipe, recipe.joint);
 	}
-	recipe.place = exploration->place[0];
-	recipe.division = DIVISION_DIMFLIP;
-	if (exploration->dimflip)
-		add_task(tasks, arena, recipe, "joint/dimflip", -1);
 }
 
 static void add_start(
 	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
 {
 	struct recipe recipe =
-		recipe_make(exploration, exploration->start->cores, exploration->place[0]);
+		recipe_make(exploration, exploration->start->cores, exploration->place.at[0]);
 	recipe.given = exploration->start;
 	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
 }
@@ -109,25 +133,38 @@ struct tasks tasks_staging(
 			if (staging_limits_alike(planning, bytes, last))
 				continue;
 			recipe.planning.staging_bytes = last = bytes;
-			add_task(&tasks, arena, recipe, "staging", -1);
+			add_task(&tasks, arena, recipe, NULL);
 		}
 	}
 	return tasks;
+}
+
+/* One op of a plan takes all that it can be. */
+static void add_varied(struct tasks *tasks, const struct exploration *exploration,
+	const struct recipe *recipe, int op, struct arena *arena)
+{
+	const struct portfolio *divide = &exploration->divide;
+	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
+	bool staged = false;
+	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
+		if (!enumerates(divide->at[d]))
+			continue;
+		staged = kind == OP_BROADCAST;
+		const struct solver *varies = staged ? NULL : divide->at[d];
+		struct task *task = add_task(tasks, arena, *recipe, varies);
+		task->op = op;
+		task->varies = varies;
+	}
 }
 
 struct tasks tasks_varying(
 	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	for (size_t i = 0; exploration->exhaustive && i < frontier->count; i++) {
+	for (size_t i = 0; i < frontier->count; i++) {
 		const struct plan_found *found = frontier->points[i].payload;
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			if (exploration->workload->ops[op].kind != OP_OPAQUE)
-				add_task(&tasks, arena, found->recipe,
-					exploration->workload->ops[op].kind == OP_BROADCAST
-						? "staging"
-						: "divide/exhaustive",
-					(int)op);
+			add_varied(&tasks, exploration, &found->recipe, (int)op, arena);
 	}
 	return tasks;
 }
@@ -144,11 +181,10 @@ uint64_t task_wants(const struct task *task, struct arena *arena)
 		.op = task->op,
 	};
 	const struct op *op = &task->recipe.workload->ops[task->op];
-	if (op->kind == OP_BROADCAST)
+	if (op->primitive->kind == OP_BROADCAST)
 		return staging_option_count(&task->recipe.planning, op->name);
-	const struct solver *solver = solver_find(STAGE_DIVIDE, "exhaustive");
 	struct arena_mark mark = arena_mark(arena);
-	uint64_t count = solve(solver, &problem, 0, task->recipe.seed, arena).candidate_count;
+	uint64_t count = solve(task->varies, &problem, 0, task->recipe.seed, arena).candidate_count;
 	arena_release(arena, mark);
 	return count;
 }

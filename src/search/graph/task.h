@@ -11,8 +11,9 @@
  */
 struct task {
 	struct recipe recipe;
-	const char *solver; /* "divide/spyre place/greedy" */
+	const char *solver; /* who is asked, as results name it */
 	int op; /* the op that takes each of its divisions or tiles; -1: the recipe as it is */
+	const struct solver *varies; /* enumerates the divisions; NULL: of a broadcast, or op -1 */
 };
 
 struct tasks {

@@ -28,12 +28,15 @@ struct patience {
  * every constraint, priced anew, executed where it was made, and kept if nothing
  * beats it.  The points of the frontier run once more with numbers and timing.
  *
- * Without a solver's name the whole mapspace is enumerated (`linear`) if it has no
+ * Without a solver the whole mapspace is enumerated if it has no
  * more mappings than the budget; a frontier that was enumerated to the end is proven: no
- * mapping of the space beats it.  Else `exact` proves it without pricing them all; cut short
+ * mapping of the space beats it.  Else the solver for problems proves it without pricing them all; cut short
  * by the budget, it leaves a bound and a gap for a single objective.
  */
 struct nest_search {
+	/* simulate_budget: steps x instances of one execution; budget: mappings evaluated; of proofs:
+	 * ticks, 0: no limit */
+	struct wishes wishes;
 	const struct arch *arch;
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
@@ -43,19 +46,13 @@ struct nest_search {
 	enum counting counting;         /* asked for */
 	const struct nest_model *model; /* of that counting */
 	const struct nest_model *exact; /* what the simulator must agree with */
-	struct objectives objectives;
-	const char *solver; /* of the stage; NULL: chosen as above */
+	const struct solver *solver;    /* of the stage; NULL: chosen as above */
 	/* Known to fit: offered first, and every solver begins with it as the best known.  NULL:
 	 * none is known. */
 	const struct mapping *start;
-	enum simulate simulate;
-	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
-	uint64_t budget;          /* mappings evaluated; of proofs: ticks, 0: no limit */
 	struct patience patience; /* of draws */
-	uint64_t seed;
 	double epsilon; /* of proofs: points may be worse than the best by this part, which is
 			 * below NEST_EPSILON_MOST */
-	struct asker asker;
 };
 
 enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */

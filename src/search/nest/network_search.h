@@ -15,18 +15,17 @@
  * alone every layer has its one point, and the network the sums of these; the least edp of a
  * network is on its frontier of latency and energy.
  *
- * Without a solver's name layers are proven (`exact`).  They run in parallel, each in one thread,
+ * Without a solver layers are proven.  They run in parallel, each in one thread,
  * or one after the other in all threads where they are fewer; the results are the same.  When
  * `stop` says so, layers that did not begin are searched for some hundred mappings only, and once
  * `hurry` does, not even so many.
  */
 struct network_search {
+	struct wishes wishes; /* of all layers together; who asks is told of the layers */
 	const struct network *network;
-	/* By layer; NULL where it is the same as one before.  Who asks is told here. */
+	/* By layer; NULL where it is the same as one before. */
 	const struct nest_search *const *layers;
-	struct objectives objectives;
-	struct asker asker;            /* progress: of the layers */
-	bool (*hurry)(void *listener); /* asked after `stop` said so; NULL: nobody is in a hurry */
+	struct stopper hurry; /* asked after a stop */
 };
 
 /* Sums of the frontier that are kept: more than anybody reads, and so many that all of their

@@ -4,7 +4,6 @@
 #include "cost/transfer/broadcast.h"
 #include "cost/transfer/schedule.h"
 #include "model/machine/execution.h"
-#include "model/graph/plan.h"
 #include "model/machine/score.h"
 #include "search/drive/candidate.h"
 #include "sim/transfer/copy.h"

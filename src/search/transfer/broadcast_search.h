@@ -1,8 +1,8 @@
 #ifndef SEARCH_BROADCAST_SEARCH_H
 #define SEARCH_BROADCAST_SEARCH_H
 
+#include "search/drive/drive.h"
 #include "search/transfer/broadcast_outcome.h"
-#include "search/graph/explore.h"
 
 /*
  * Explores the ways to carry out one broadcast (drive.h):
@@ -13,9 +13,10 @@
  *	with one that proves only if it is asked for alone, in at most eight
  */
 struct broadcast_search {
+	struct wishes wishes;
 	const struct broadcast *broadcast; /* legal */
-	const struct exploration *wishes;  /* objectives, simulate, budgets, seed, who asks */
-	const char *algorithm;             /* this one alone; NULL: all, and as published */
+	const struct solver
+		*solver; /* its schedules alone; NULL: the usual ones, and as published */
 };
 
 /* The payload of a frontier point; its outcome has no order, and no large schedule. */

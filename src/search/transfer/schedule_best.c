@@ -15,10 +15,9 @@ const struct send_schedule *schedule_best(struct run *run, const struct synthesi
 {
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = synthesis};
 	const struct send_schedule *best = NULL;
-	for (size_t s = 0; solvers[s]; s++) {
-		if (solvers[s]->stage != STAGE_BROADCAST || solvers[s]->proves)
-			continue;
-		struct answer answer = solve(solvers[s], &problem, 1 << 20, 1, run_arena(run));
+	const struct portfolio usual = portfolio_for(STAGE_BROADCAST, FOR_SCHEDULES);
+	for (size_t s = 0; s < usual.count; s++) {
+		struct answer answer = solve(usual.at[s], &problem, 1 << 20, 1, run_arena(run));
 		if (!run_spend(run, answer.ticks))
 			break;
 		for (size_t i = 0; i < answer.candidate_count; i++) {

@@ -143,7 +143,7 @@ static bool make_reads(struct audit *audit, const struct op *op, int core, struc
 			right = false;
 			continue;
 		}
-		if (op->kind == OP_OPAQUE)
+		if (op->primitive->kind == OP_OPAQUE)
 			continue;
 		if (!touch_make(audit->program->workload, op, compute, read->operand, &touch) ||
 			!touch_within(&touch, &read->region)) {
@@ -159,7 +159,7 @@ static bool check_written(struct audit *audit, const struct op *op, int core)
 	const struct compute *compute = audit->instruction->compute;
 	const struct operand_box *write = compute->write;
 	struct touch touch;
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return true;
 	if (!touch_make(audit->program->workload, op, compute, write->operand, &touch) ||
 		!touch_equals(&touch, &write->region)) {
@@ -207,7 +207,7 @@ static bool run_compute(struct audit *audit)
 	const struct op *op = &audit->program->workload->ops[compute->op];
 	int core = __builtin_ctzll(audit->instruction->mask);
 	struct boxes boxes;
-	if (op->kind != OP_OPAQUE && !touch_loops(op, compute)) {
+	if (op->primitive->kind != OP_OPAQUE && !touch_loops(op, compute)) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
 			"the tile's loops leave those of the op");
 		return false;
@@ -217,10 +217,10 @@ static bool run_compute(struct audit *audit)
 		return false;
 	for (int i = 0; i < compute->read_count; i++)
 		audit_read(audit, &boxes.reads[i], core, boxes.reads[i].tensor);
-	uint64_t part = op->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
+	uint64_t part = op->primitive->kind == OP_OPAQUE ? 1 : cover_part(audit->cover, compute);
 	if (compute->accumulator_read)
 		part += audit_read_accumulator(audit, &boxes.accumulator, core);
-	if (compute->finish && op->kind != OP_OPAQUE)
+	if (compute->finish && op->primitive->kind != OP_OPAQUE)
 		audit_check_whole(audit, compute->op, &boxes.write, core, part);
 	if (audit->sample)
 		sample_compute(audit->sample, audit->current, boxes.reads);

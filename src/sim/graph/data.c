@@ -5,9 +5,9 @@
 #include "model/graph/users.h"
 #include "sim/graph/box.h"
 #include "sim/graph/image.h"
-#include "sim/machine/kernel.h"
 #include "sim/graph/reference.h"
 #include "sim/graph/tile.h"
+#include "sim/machine/kernel.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct data {
 	const struct program *program;
 	int rank;
 	struct arena *arena;
-	kernel_function map;
+	kernel_function kernel;
 	void **given; /* host arrays of what no instruction computes */
 	int64_t lx_bytes;
 	char *hbm;
@@ -50,7 +50,8 @@ static bool are_given(const struct workload *workload, void *const *inputs)
 {
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		int producer = workload->tensors[t].producer;
-		bool computed = producer >= 0 && workload->ops[producer].kind != OP_OPAQUE;
+		bool computed =
+			producer >= 0 && workload->ops[producer].primitive->kind != OP_OPAQUE;
 		if (!computed && !(inputs && inputs[t]))
 			return false;
 	}
@@ -65,7 +66,7 @@ struct data *data_open(const struct program *program, int rank, const struct sim
 	size_t tensors = program->workload->tensor_count;
 	data->program = program;
 	data->rank = rank;
-	data->map = options->map ? options->map : kernel_map;
+	data->kernel = options->kernel ? options->kernel : kernel_apply;
 	data->arena = arena;
 	data->lx_bytes =
 		program->arch->lx < 0 ? 0 : program->arch->levels[program->arch->lx].capacity;
@@ -234,7 +235,7 @@ static void run_tile(
 		move_accumulator(&accumulator, memory, &output, true);
 	else
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output, data->map);
+	tile_run(op, compute, reads, &output, data->kernel);
 	if (compute->accumulator_write)
 		move_accumulator(&accumulator, memory, &output, false);
 	if (compute->finish) {
@@ -249,7 +250,7 @@ static void run_compute(struct data *data, const struct instruction *instruction
 	const struct op *op = &data->program->workload->ops[compute->op];
 	char *memory = find_lx(data, __builtin_ctzll(instruction->mask));
 	struct arena_mark mark = arena_mark(data->arena);
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		run_opaque(data, compute, memory);
 	else
 		run_tile(data, op, compute, memory);
@@ -264,7 +265,7 @@ static float combine_lane(
 	for (int k = 0; k < combine->core_count; k++) {
 		const char *at = find_lx(data, combine->cores[k]) + address;
 		float value = ((const float *)(const void *)at)[lane];
-		sum = k == 0 ? value : kernel_fold(combine->function, sum, value);
+		sum = k == 0 ? value : combine->primitive->kernel(sum, value);
 	}
 	return sum;
 }

@@ -257,7 +257,7 @@ static struct pace work_pace(
 	const struct machine *machine, const struct op *op, const struct compute *compute)
 {
 	int bytes = 1;
-	if (op->kind != OP_EINSUM)
+	if (op->primitive->unit == UNIT_VECTOR)
 		return machine->vector;
 	for (int i = 0; i < compute->read_count; i++) {
 		int tensor = compute->reads[i]->region.tensor;
@@ -271,8 +271,8 @@ static struct pace work_pace(
 static struct demand compute_demand(const struct machine *machine, const struct compute *compute)
 {
 	const struct op *op = &machine->workload->ops[compute->op];
-	int64_t reads = 0, writes = 0, work = 1;
-	if (op->kind == OP_OPAQUE)
+	int64_t reads = 0, writes = 0, work = op->primitive->work;
+	if (op->primitive->kind == OP_OPAQUE)
 		return (struct demand){0};
 	for (int i = 0; i < compute->read_count; i++)
 		reads += compute->reads[i]->region.sticks;

@@ -65,69 +65,17 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 	for (size_t t = 0; t < workload->tensor_count; t++) {
 		const struct tensor *tensor = &workload->tensors[t];
 		arrays[t] = NULL;
-		if (tensor->producer >= 0 && workload->ops[tensor->producer].kind != OP_OPAQUE)
+		if (tensor->producer >= 0 &&
+			workload->ops[tensor->producer].primitive->kind != OP_OPAQUE)
 			continue;
 		arrays[t] = allot(tensor, arena);
 		if (tensor->producer < 0)
 			draw(workload, (int)t, seed, small_integers, arrays[t]);
 	}
 	for (size_t o = 0; o < workload->op_count; o++) {
-		if (workload->ops[o].kind == OP_OPAQUE)
+		if (workload->ops[o].primitive->kind == OP_OPAQUE)
 			draw_opaque(workload, &workload->ops[o], seed, arrays);
 	}
-}
-
-static double apply(enum op_function function, double a, double b)
-{
-	switch (function) {
-	case FUNCTION_ADD:
-		return a + b;
-	case FUNCTION_SUB:
-		return a - b;
-	case FUNCTION_MUL:
-		return a * b;
-	case FUNCTION_DIV:
-		return a / b;
-	case FUNCTION_MAXIMUM:
-	case FUNCTION_MAX:
-		return isnan(a) || isnan(b) ? NAN : fmax(a, b);
-	case FUNCTION_MINIMUM:
-	case FUNCTION_MIN:
-		return isnan(a) || isnan(b) ? NAN : fmin(a, b);
-	case FUNCTION_CLONE:
-	case FUNCTION_NONE: /* restickify */
-		return a;
-	case FUNCTION_EXP:
-		return exp(a);
-	case FUNCTION_LOG:
-		return log(a);
-	case FUNCTION_RSQRT:
-		return 1 / sqrt(a);
-	case FUNCTION_SQRT:
-		return sqrt(a);
-	case FUNCTION_RECIPROCAL:
-		return 1 / a;
-	case FUNCTION_NEG:
-		return -a;
-	case FUNCTION_ABS:
-		return fabs(a);
-	case FUNCTION_RELU:
-		return a < 0 ? 0 : a;
-	case FUNCTION_SIGMOID:
-		return 1 / (1 + exp(-a));
-	case FUNCTION_SILU:
-		return a / (1 + exp(-a));
-	case FUNCTION_TANH:
-		return tanh(a);
-	case FUNCTION_GELU:
-		return a / 2 * (1 + erf(a / sqrt(2)));
-	case FUNCTION_SUM:
-	case FUNCTION_MEAN:
-		return a + b;
-	case FUNCTION_COUNT:
-		break;
-	}
-	BUG("no function %d", (int)function);
 }
 
 /* An op's arrays as fp64, and where the loops stand in each. */
@@ -152,17 +100,17 @@ static void visit(const struct walk *walk)
 	const struct op *op = walk->op;
 	double *out = &walk->write[walk->at[op->read_count]];
 	double value = walk->reads[0][walk->at[0]];
-	if (op->kind == OP_EINSUM) {
+	if (op->primitive->kind == OP_EINSUM) {
 		for (int i = 1; i < op->read_count; i++)
 			value *= walk->reads[i][walk->at[i]];
 		*out += value;
-	} else if (op->kind == OP_REDUCE) {
-		*out = apply(op->function, *out, value);
+	} else if (op->primitive->kind == OP_REDUCE) {
+		*out = op->primitive->reference(*out, value);
 	} else {
 		double second = op->has_constant ? (double)(float)op->constant : 0;
 		if (op->read_count > 1)
 			second = walk->reads[1][walk->at[1]];
-		*out = apply(op->function, value, second);
+		*out = op->primitive->reference(value, second);
 	}
 }
 
@@ -180,15 +128,6 @@ static void run_loops(struct walk *walk, int l)
 	}
 	for (int o = 0; o <= op->read_count; o++)
 		walk->at[o] -= op->loops[l].extent * op_operand(op, o)->linear.loop[l];
-}
-
-static double start_value(const struct op *op)
-{
-	if (op->kind != OP_REDUCE)
-		return 0;
-	if (op->function == FUNCTION_MAX)
-		return -INFINITY;
-	return op->function == FUNCTION_MIN ? INFINITY : 0;
 }
 
 static double reduced_elements(const struct op *op)
@@ -218,9 +157,9 @@ static void run_op(
 	}
 	walk.write = arena_array(arena, double, count);
 	for (int64_t i = 0; i < count; i++)
-		walk.write[i] = start_value(op);
+		walk.write[i] = (double)op->primitive->start;
 	run_loops(&walk, 0);
-	double divisor = op->function == FUNCTION_MEAN ? reduced_elements(op) : 1;
+	double divisor = op->primitive->mean ? reduced_elements(op) : 1;
 	for (int64_t i = 0; i < count; i++)
 		kernel_store(output->layout.dtype, element(output, arrays[t], i),
 			(float)(walk.write[i] / divisor));
@@ -251,10 +190,7 @@ static double last_place(enum dtype dtype, double value)
 double reference_ulps(const struct workload *workload, const struct op *op)
 {
 	enum dtype dtype = workload->tensors[op->writes[0].tensor].layout.dtype;
-	bool sums = op->kind == OP_EINSUM ||
-		    (op->kind == OP_REDUCE &&
-			    (op->function == FUNCTION_SUM || op->function == FUNCTION_MEAN));
-	if (!sums || is_integer(dtype))
+	if (!op->primitive->rounds || is_integer(dtype))
 		return 1;
 	return 1 + ldexp(2 * sqrt(reduced_elements(op)), fraction_bits[dtype] - 23);
 }
@@ -292,15 +228,15 @@ static void run_ranks(const struct workload *workload, int ranks, const uint64_t
 	for (size_t o = 0; o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		int root = op->root < ranks ? op->root : 0;
-		for (int r = 0; r < ranks && op->kind != OP_OPAQUE; r++) {
+		for (int r = 0; r < ranks && op->primitive->kind != OP_OPAQUE; r++) {
 			int made = op->writes[0].tensor;
 			if (arrays[r][made])
 				continue;
-			if (op->kind == OP_BROADCAST)
+			if (op->primitive->kind == OP_BROADCAST)
 				arrays[r][made] = arrays[root][op->reads[0].tensor];
 			else
 				run_op(workload, op, arena, arrays[r]);
-			if (seed && op->kind != OP_BROADCAST)
+			if (seed && op->primitive->kind != OP_BROADCAST)
 				move(workload, op, reference_seed(*seed, r), arrays[r][made]);
 		}
 	}

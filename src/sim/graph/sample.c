@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "sim/graph/image.h"
-#include "sim/machine/kernel.h"
 #include "sim/graph/tile.h"
+#include "sim/machine/kernel.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -100,25 +100,17 @@ static float read_element(const struct meaning *meaning, int operand)
 static void visit_point(struct meaning *meaning)
 {
 	const struct op *op = meaning->op;
+	const struct primitive *primitive = op->primitive;
 	double value = (double)read_element(meaning, 0);
-	switch (op->kind) {
-	case OP_EINSUM:
+	if (primitive->kind == OP_EINSUM) {
 		for (int i = 1; i < op->read_count; i++)
 			value *= (double)read_element(meaning, i);
 		meaning->sum += value;
-		break;
-	case OP_REDUCE:
-		meaning->sum = (double)kernel_fold(op->function, (float)meaning->sum, (float)value);
-		break;
-	case OP_MAP:
-		meaning->sum = (double)kernel_map(op->function, (float)value,
+	} else if (primitive->kind == OP_REDUCE) {
+		meaning->sum = (double)primitive->kernel((float)meaning->sum, (float)value);
+	} else {
+		meaning->sum = (double)primitive->kernel((float)value,
 			op->read_count > 1 ? read_element(meaning, 1) : (float)op->constant);
-		break;
-	case OP_RESTICKIFY:
-	case OP_OPAQUE:
-	case OP_BROADCAST:
-		meaning->sum = value;
-		break;
 	}
 }
 
@@ -171,9 +163,9 @@ static void compare_tile(struct sample *sample, uint32_t instruction, int core,
 	enum dtype dtype = output.touch.layout->dtype;
 	sample->count++;
 	for (int number = 0; number < ELEMENTS_COMPARED; number++) {
-		struct meaning meaning = {.sample = sample, .op = op};
+		struct meaning meaning = {
+			.sample = sample, .op = op, .sum = (double)op->primitive->start};
 		char got[8] = {0}, expected[8] = {0};
-		meaning.sum = op->kind == OP_REDUCE ? (double)kernel_start(op->function) : 0;
 		choose_element(tile->compute, number, &meaning);
 		int64_t at = find_value(&output, &meaning);
 		visit_points(&meaning, 0);
@@ -224,7 +216,7 @@ static void run_pass(struct sample *sample, const struct op *op, const struct co
 	output.values = sums;
 	if (!compute->accumulator_read)
 		tile_start(op, &output);
-	tile_run(op, compute, reads, &output, kernel_map);
+	tile_run(op, compute, reads, &output, kernel_apply);
 	arena_release(sample->arena, mark);
 }
 
@@ -235,7 +227,7 @@ void sample_compute(struct sample *sample, uint32_t number, const struct box *re
 	const struct op *op = &sample->program->workload->ops[compute->op];
 	struct tile_sample *tile = &sample->tiles[compute->op];
 	int core = __builtin_ctzll(instruction->mask);
-	if (op->kind == OP_OPAQUE || !belongs(tile, compute, core))
+	if (op->primitive->kind == OP_OPAQUE || !belongs(tile, compute, core))
 		return;
 	if (!tile->sums[core]) {
 		struct tile_operand output;
@@ -263,7 +255,7 @@ void sample_combine(struct sample *sample, uint32_t number)
 		if (!others)
 			return;
 		for (int64_t i = 0; i < tile->size; i++)
-			sums[i] = kernel_fold(combine->function, sums[i], others[i]);
+			sums[i] = combine->primitive->kernel(sums[i], others[i]);
 	}
 	if (sums)
 		compare_tile(sample, number, combine->cores[combine->core_count - 1], tile, sums);

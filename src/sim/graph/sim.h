@@ -54,8 +54,8 @@ struct sim_options {
 	void *const *inputs;           /* host arrays per tensor, or NULL: drawn from the seed */
 	/* of several ranks, by rank: the same in place of `inputs`; or NULL */
 	void *const *const *rank_inputs;
-	/* What a test has the machine compute in place of kernel_map; NULL: that. */
-	float (*map)(enum op_function function, float a, float b);
+	/* What a test has the machine compute in place of kernel_apply; NULL: that. */
+	float (*kernel)(const struct primitive *primitive, float a, float b);
 };
 
 /* When an instruction ran, in ticks; end is below start if it never did. */

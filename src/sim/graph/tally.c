@@ -63,12 +63,12 @@ static void add_transfer(struct tally *tally, const struct instruction *instruct
 	int64_t cores = __builtin_popcountll(instruction->mask);
 	int64_t moved = bytes_of(&transfer->box->region);
 	bool in = instruction->engine == ENGINE_DMA_IN;
-	int64_t links = op->kind == OP_BROADCAST && !in
+	int64_t links = op->primitive->kind == OP_BROADCAST && !in
 				? hops_find(&tally->hops, op->root, transfer->rank)
 				: 0;
 	add(&bytes[TRAFFIC_LINK], times(moved, links));
 	add(&bytes[in ? TRAFFIC_HBM_READ : TRAFFIC_HBM_WRITE], cores && !links ? moved : 0);
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return;
 	add(&bytes[in ? TRAFFIC_LX_FILL : TRAFFIC_LX_DRAIN], times(moved, cores));
 	note_resident(tally, &transfer->box->region, &transfer->box->lx);
@@ -80,7 +80,7 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 	const struct op *op = &tally->program->workload->ops[compute->op];
 	struct step_count *step = &tally->counts.steps[instruction->step];
 	const struct operand_box *write = compute->write;
-	if (op->kind == OP_OPAQUE)
+	if (op->primitive->kind == OP_OPAQUE)
 		return;
 	for (int i = 0; i < compute->read_count; i++) {
 		const struct operand_box *read = compute->reads[i];
@@ -96,7 +96,7 @@ static void add_compute(struct tally *tally, const struct instruction *instructi
 		add(&bytes[TRAFFIC_LX_WRITE], bytes_of(&write->region));
 		note_resident(tally, &write->region, &write->lx);
 	}
-	int64_t computes = 1;
+	int64_t computes = op->primitive->work;
 	for (int l = 0; l < op->loop_count; l++)
 		computes = times(computes, compute->count[l]);
 	add(&step->computes, computes);
@@ -133,44 +133,4 @@ void tally_add(struct tally *tally, const struct instruction *instruction)
 	case ENGINE_COUNT:
 		break;
 	}
-}
-
-static double traffic_energy(const struct arch *arch, const int64_t *bytes)
-{
-	static const struct level free_of_charge;
-	const struct level *hbm = arch->hbm < 0 ? &free_of_charge : &arch->levels[arch->hbm];
-	const struct level *lx = arch->lx < 0 ? &free_of_charge : &arch->levels[arch->lx];
-	const double pj[TRAFFIC_COUNT] = {
-		[TRAFFIC_HBM_READ] = hbm->read_pj,
-		[TRAFFIC_HBM_WRITE] = hbm->write_pj,
-		[TRAFFIC_LX_FILL] = lx->write_pj,
-		[TRAFFIC_LX_DRAIN] = lx->read_pj,
-		[TRAFFIC_LX_READ] = lx->read_pj,
-		[TRAFFIC_LX_WRITE] = lx->write_pj,
-		[TRAFFIC_RING] = arch->reduce_ring.pj,
-	};
-	double energy = 0;
-	for (int t = 0; t < TRAFFIC_COUNT; t++)
-		energy += (double)bytes[t] * pj[t];
-	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
-	return energy;
-}
-
-double tally_energy(const struct tally *tally)
-{
-	const struct program *program = tally->program;
-	const struct arch *arch = program->arch;
-	double energy = 0;
-	for (int s = 0; s < program->step_count; s++) {
-		const struct op *op = &program->workload->ops[program->step_ops[s]];
-		const struct step_count *step = &tally->counts.steps[s];
-		for (int i = 0; i < op_operands(op); i++)
-			energy += traffic_energy(arch, step->bytes[i]);
-		if (arch->compute >= 0) {
-			const struct level *unit = &arch->levels[arch->compute];
-			double pj = op->kind == OP_EINSUM ? unit->mac_pj : unit->vector_pj;
-			energy += (double)step->computes * pj;
-		}
-	}
-	return energy;
 }

@@ -43,26 +43,20 @@ struct tile_lanes tile_find(const struct tile_operand *operand, int64_t stick)
 	return lanes;
 }
 
-static enum op_function folding(const struct op *op)
-{
-	return op->kind == OP_REDUCE ? op->function : FUNCTION_SUM;
-}
-
 void tile_start(const struct op *op, struct tile_operand *output)
 {
-	float start = kernel_start(folding(op));
 	for (int64_t i = 0; i < output->size; i++)
-		output->values[i] = start;
+		output->values[i] = op->primitive->start;
 }
 
 float tile_finish(const struct op *op, float value)
 {
-	int64_t elements = 1;
-	if (op->kind != OP_EINSUM && op->kind != OP_REDUCE)
+	if (!op->primitive->mean)
 		return value;
+	int64_t elements = 1;
 	for (int l = 0; l < op->loop_count; l++)
 		elements *= op->loops[l].reduction ? op->loops[l].extent : 1;
-	return kernel_finish(folding(op), value, elements);
+	return value / (float)elements;
 }
 
 /* The loops that run, outermost first, and how far each moves in every operand's values. */
@@ -71,7 +65,7 @@ struct nest {
 	int64_t count[OP_LOOPS_MOST];
 	int64_t stride[OP_LOOPS_MOST][OPERANDS_MOST];
 	float *at[OPERANDS_MOST];
-	kernel_function map;
+	kernel_function kernel;
 };
 
 static void add_operand(struct nest *nest, const struct op *op, const struct compute *compute,
@@ -169,34 +163,28 @@ static void map_row(const struct op *op, const struct nest *nest, int64_t n, con
 	float *out = nest->at[reads], constant = (float)op->constant;
 	for (int64_t i = 0; i < n; i++) {
 		float second = reads > 1 ? b[i * stride[1]] : constant;
-		out[i * stride[reads]] = nest->map(op->function, a[i * stride[0]], second);
+		out[i * stride[reads]] = nest->kernel(op->primitive, a[i * stride[0]], second);
 	}
+}
+
+static void reduce_row(
+	const struct op *op, const struct nest *nest, int64_t n, const int64_t *stride)
+{
+	const float *in = nest->at[0];
+	float *out = nest->at[1];
+	for (int64_t i = 0; i < n; i++)
+		out[i * stride[1]] =
+			nest->kernel(op->primitive, out[i * stride[1]], in[i * stride[0]]);
 }
 
 static void run_row(const struct op *op, const struct nest *nest, int64_t n, const int64_t *stride)
 {
-	float *out = nest->at[nest->operand_count - 1];
-	const float *in = nest->at[0];
-	switch (op->kind) {
-	case OP_EINSUM:
+	if (op->primitive->kind == OP_EINSUM)
 		einsum_row(nest, n, stride);
-		break;
-	case OP_MAP:
+	else if (op->primitive->kind == OP_REDUCE)
+		reduce_row(op, nest, n, stride);
+	else
 		map_row(op, nest, n, stride);
-		break;
-	case OP_REDUCE:
-		for (int64_t i = 0; i < n; i++)
-			out[i * stride[1]] =
-				kernel_fold(op->function, out[i * stride[1]], in[i * stride[0]]);
-		break;
-	case OP_RESTICKIFY:
-		for (int64_t i = 0; i < n; i++)
-			out[i * stride[1]] = in[i * stride[0]];
-		break;
-	case OP_OPAQUE:
-	case OP_BROADCAST:
-		break;
-	}
 }
 
 static void run_loops(const struct op *op, struct nest *nest, int l)
@@ -220,9 +208,9 @@ static void run_loops(const struct op *op, struct nest *nest, int l)
 }
 
 void tile_run(const struct op *op, const struct compute *compute, const struct tile_operand *reads,
-	struct tile_operand *output, kernel_function map)
+	struct tile_operand *output, kernel_function kernel)
 {
-	struct nest nest = {.map = map};
+	struct nest nest = {.kernel = kernel};
 	for (int i = 0; i < op->read_count; i++)
 		add_operand(&nest, op, compute, i, &reads[i]);
 	add_operand(&nest, op, compute, op->read_count, output);

@@ -1,8 +1,8 @@
 #ifndef SIM_TILE_H
 #define SIM_TILE_H
 
-#include "sim/machine/kernel.h"
 #include "sim/graph/touch.h"
+#include "sim/machine/kernel.h"
 
 /*
  * The arithmetic of one tile.  Operands are dense fp32 arrays over the box of
@@ -29,9 +29,9 @@ struct tile_lanes tile_find(const struct tile_operand *operand, int64_t stick);
 
 /* The output before the first pass; one pass, added to what it holds; after the last. */
 void tile_start(const struct op *op, struct tile_operand *output);
-/* `map`: kernel_map, or what a test computes in its place. */
+/* `kernel`: kernel_apply, or what a test computes in its place. */
 void tile_run(const struct op *op, const struct compute *compute, const struct tile_operand *reads,
-	struct tile_operand *output, kernel_function map);
+	struct tile_operand *output, kernel_function kernel);
 float tile_finish(const struct op *op, float value);
 
 #endif

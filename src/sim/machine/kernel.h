@@ -1,7 +1,8 @@
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
-#include "model/graph/workload.h"
+#include "model/machine/dtype.h"
+#include "model/machine/primitive.h"
 
 #include <stdint.h>
 
@@ -22,13 +23,8 @@
 float kernel_load(enum dtype dtype, const void *stored);
 void kernel_store(enum dtype dtype, void *stored, float value);
 
-/* One application of a map's function; b is unused for one operand. */
-float kernel_map(enum op_function function, float a, float b);
-typedef float (*kernel_function)(enum op_function function, float a, float b);
-
-/* Reductions: start value, one step, end (mean divides by the number of elements). */
-float kernel_start(enum op_function function);
-float kernel_fold(enum op_function function, float sum, float value);
-float kernel_finish(enum op_function function, float sum, int64_t elements);
+/* A primitive's kernel, once; b is unused of one operand. */
+float kernel_apply(const struct primitive *primitive, float a, float b);
+typedef float (*kernel_function)(const struct primitive *primitive, float a, float b);
 
 #endif

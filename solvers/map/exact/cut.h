@@ -1,0 +1,26 @@
+#ifndef MAP_EXACT_CUT_H
+#define MAP_EXACT_CUT_H
+
+#include "search/drive/frontier.h"
+#include "solvers/map/exact/cost.h"
+
+/*
+ * What the mappings found so far exclude: whatever costs at least as much as one of them in
+ * every objective.  With a slack above 1, also what costs no more than that factor less.
+ */
+struct nest_cut {
+	const struct objectives *objectives;
+	double slack;
+	size_t count;
+	double *values;  /* of point i, objective k: [i * objectives->count + k] */
+	double excluded; /* the least value of one objective that the slack alone excluded */
+};
+
+struct nest_cut nest_cut_make(struct arena *arena, const struct frontier *kept,
+	const struct objectives *objectives, double slack);
+
+bool nest_cut_excludes_values(struct nest_cut *cut, const double *values);
+bool nest_cut_excludes(
+	struct nest_cut *cut, const struct nest_view *view, const struct nest_cost *cost);
+
+#endif

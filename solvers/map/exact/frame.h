@@ -1,0 +1,97 @@
+#ifndef MAP_EXACT_FRAME_H
+#define MAP_EXACT_FRAME_H
+
+#include "search/nest/nest_search.h"
+
+/*
+ * What the exact search knows of a problem before it chooses anything: the machine's
+ * storage levels, how dataspaces depend on dimensions, and what is measured.  Storage
+ * levels are numbered from 0, the innermost; boundary j lies above level j.
+ */
+struct nest_space {
+	bool plain;  /* ranks of one dimension each, coefficient 1, no dimension twice */
+	bool simple; /* no dimension is in two ranks */
+	bool silent; /* nothing is known of what it moves: it counts as free */
+	uint32_t relevant;
+	uint32_t alone;  /* dimensions that move a rank of their own: tiles along them are
+			  * disjoint */
+	uint32_t paired; /* dimensions of ranks that add some: windows slide along them */
+	uint32_t own[SHAPE_RANKS_MOST];        /* the rank's dimensions that no earlier rank has */
+	int8_t rank_of[SHAPE_DIMENSIONS_MOST]; /* a rank that has the dimension; -1 */
+};
+
+/*
+ * What a mapping costs is measured by meters, each a weighted sum of the words that
+ * levels read, fill and update: meter 0 is energy, then comes what the objectives name,
+ * then ports, in cycles.  Ports that find no room are not measured, which makes no bound
+ * wrong.
+ */
+typedef double nest_lanes __attribute__((vector_size(32)));
+
+enum { METER_LANES = 4, METER_GROUPS_MOST = 6, METERS_MOST = METER_LANES * METER_GROUPS_MOST };
+
+struct nest_meter {
+	int j;            /* storage level; -1: all of them, by their prices */
+	unsigned actions; /* bit a: enum nest_action */
+	struct ratio rate;
+	double weight; /* of a word */
+};
+
+struct nest_sums {
+	nest_lanes at[METER_GROUPS_MOST];
+};
+
+struct nest_frame {
+	const struct nest_search *search;
+	bool timeloop;
+	/* Networks cost energy by the way that words go, in Timeloop's counting: orders and axes are
+	 * searched for it, but not all that may matter are known to be, so nothing is proven. */
+	bool ways;
+	bool uneven;  /* some factors need not divide */
+	bool flagged; /* some flag changes who serves whom: only MACs bound the cost then */
+	double macs;  /* all of them */
+	int count;    /* storage levels */
+	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */
+	int tiling[ARCH_LEVELS_MOST]; /* of the space: its temporal loops */
+	uint32_t loose;               /* levels whose temporal loops may be any */
+	struct nest_space spaces[SHAPE_SPACES_MOST];
+	bool plain;     /* all dataspaces are, none is silent */
+	int port_first; /* ports are the meters from here on */
+	int port_of[ARCH_LEVELS_MOST +
+		    1]; /* those of storage level j: port_of[j] .. port_of[j + 1] - 1 */
+	int meter_count;
+	int group_count;
+	struct nest_meter meters[METERS_MOST];
+	int objective_meter[OBJECTIVE_COUNT]; /* 0: none of its own */
+};
+
+struct nest_frame nest_frame_make(const struct nest_search *search);
+
+/* Words of a dataspace's tile of these extents, by dimension. */
+double nest_frame_words(const struct nest_frame *frame, int space, const double *extents);
+
+/* Makes each meter no larger than another sum's. */
+static inline void nest_sums_lower(
+	const struct nest_frame *frame, struct nest_sums *to, const struct nest_sums *other)
+{
+	for (int g = 0; g < frame->group_count; g++)
+		for (int i = 0; i < METER_LANES; i++)
+			to->at[g][i] =
+				other->at[g][i] < to->at[g][i] ? other->at[g][i] : to->at[g][i];
+}
+
+/* Adds price x factor, meter by meter. */
+static inline void nest_sums_add(const struct nest_frame *frame, struct nest_sums *to,
+	const struct nest_sums *price, double factor)
+{
+	nest_lanes by = {factor, factor, factor, factor};
+	for (int g = 0; g < frame->group_count; g++)
+		to->at[g] += price->at[g] * by;
+}
+
+static inline double nest_meter(const struct nest_sums *sums, int meter)
+{
+	return sums->at[meter / METER_LANES][meter % METER_LANES];
+}
+
+#endif

@@ -1,0 +1,371 @@
+#include "solvers/map/exact/label.h"
+
+#include "solvers/map/exact/skew.h"
+
+#include <string.h>
+
+/* Words that an instance may hold where nobody knows: more than any union has. */
+#define UNKNOWN 0x1p62
+
+static int space_count(const struct nest_view *view)
+{
+	return view->frame->search->shape->space_count;
+}
+
+static const struct nest_slide still = {
+	.times = 1,
+	.pending = 1,
+	.rank = -1,
+	.run = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+	.lone_times = 1,
+	.since = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+};
+
+struct nest_label nest_label_first(const struct nest_view *view)
+{
+	struct nest_label label = {
+		.boundary = view->frame->count - 1, .innermost = -1, .outside = 1, .passes = 1};
+	for (int t = 0; t < space_count(view); t++) {
+		label.irrelevant[t] = 1;
+		label.reload[t] = 1;
+		label.slides[t] = still;
+	}
+	return label;
+}
+
+/* A window's crossings from `first` inwards, with `left` temporal iterations inside. */
+struct window {
+	const struct nest_view *view;
+	int space, first;
+	const int64_t *left;
+	bool rough; /* as in struct nest_order */
+};
+
+/* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
+static double united(const struct window *window, const double *loops, const double *inside)
+{
+	const struct nest_frame *frame = window->view->frame;
+	double words = 1;
+	for (int r = 0; r < frame->search->shape->spaces[window->space].rank_count; r++) {
+		double reach = 1;
+		for (uint32_t own = frame->spaces[window->space].own[r]; own; own &= own - 1) {
+			int d = __builtin_ctz(own);
+			reach += (double)window->left[d] * loops[d] * inside[d] - 1;
+		}
+		words *= reach;
+	}
+	return words;
+}
+
+static double crossing(const struct window *window, const struct nest_slide *slide,
+	const double *inside, double held)
+{
+	double run = 0, lone = 0;
+	const struct nest_space *space = &window->view->frame->spaces[window->space];
+	if (space->simple)
+		run = slide->times * (united(window, slide->run, inside) - held);
+	if (!space->simple || !window->view->frame->timeloop)
+		lone = slide->lone_times * united(window, slide->since, inside);
+	return run > lone ? run : lone;
+}
+
+/* One more loop inside all those before; `outside` is the product of them. */
+static void slide_append(const struct nest_space *space, int d, double bound, double outside,
+	struct nest_slide *slide)
+{
+	bool slides = space->paired >> d & 1;
+	if (!(space->relevant >> d & 1)) {
+		slide->pending *= bound;
+		return;
+	}
+	if (space->alone >> d & 1) {
+		slide->lone_times = outside * bound;
+		for (int k = 0; k < SHAPE_DIMENSIONS_MOST; k++)
+			slide->since[k] = 1;
+	} else {
+		slide->since[d] *= bound;
+	}
+	int rank = space->rank_of[d];
+	bool again = slides && slide->rank == rank;
+	if (!again || slide->pending > 1) {
+		slide->times = again ? slide->times * slide->pending : outside;
+		for (int k = 0; k < SHAPE_DIMENSIONS_MOST; k++)
+			slide->run[k] = 1;
+	}
+	slide->rank = slides ? rank : -1;
+	if (slides)
+		slide->run[d] *= bound;
+	else
+		slide->times *= bound;
+	slide->pending = 1;
+}
+
+static void slide_over(const struct nest_view *view, int t, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_slide *slide)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
+	double outside = from->outside;
+	for (int n = order->count - 1; n >= 0; n--) {
+		int d = order->at[n];
+		slide_append(space, d, (double)bounds[d], outside, slide);
+		outside *= (double)bounds[d];
+	}
+}
+
+/* Adds what a window costs at least at crossing k. */
+static void weigh_crossing(const struct window *window, const struct nest_slide *slide, int k,
+	bool apart, struct nest_sums *sums)
+{
+	const struct nest_frame *frame = window->view->frame;
+	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
+	double more = window->rough && !frame->timeloop ? UNKNOWN : 0;
+	double words = crossing(window, slide, to->inside, to->held + more);
+	nest_sums_add(frame, sums, apart ? &to->apart : &to->price, words);
+	if (!apart || to->uneven)
+		nest_sums_add(frame, sums, &to->rounding, 1);
+	if (to->united && !apart)
+		nest_sums_add(frame, sums, &to->parent_price,
+			crossing(window, slide, to->parent_inside, to->parent_held + more));
+}
+
+/* And at all of them, the first perhaps without links. */
+static void weigh_slide(const struct window *window, const struct nest_slide *slide, bool apart,
+	struct nest_sums *sums)
+{
+	int count = window->view->chains[window->space].crossing_count;
+	for (int k = window->first; k < count; k++, apart = false)
+		weigh_crossing(window, slide, k, apart, sums);
+}
+
+/* Whether neighbours cannot hand on the words of a window: the innermost loop outside them does
+ * not slide it. */
+static bool stand_apart(const struct nest_space *space, int innermost)
+{
+	return space->simple && (innermost < 0 || !(space->paired >> innermost & 1));
+}
+
+/* The loops of a level that move a window, by dimension, and products of their bounds. */
+struct busy {
+	uint32_t loops;
+	double relevant, alone;
+};
+
+static struct busy find_busy(
+	const struct nest_space *space, const struct nest_order *order, const int64_t *bounds)
+{
+	struct busy busy = {0, 1, 1};
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (!(space->relevant >> d & 1))
+			continue;
+		busy.loops |= 1u << d;
+		busy.relevant *= (double)bounds[d];
+		busy.alone *= space->alone >> d & 1 ? (double)bounds[d] : 1;
+	}
+	return busy;
+}
+
+/* The unions since the last loop with a rank to itself, whatever the order; nothing runs. */
+static struct nest_slide slide_lone(const struct nest_space *space, const struct nest_label *from,
+	const struct nest_slide *before, const struct busy *busy, const int64_t *bounds)
+{
+	struct nest_slide slide = *before;
+	if (busy->loops & space->alone) {
+		slide.lone_times = from->outside * busy->alone;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			slide.since[d] = 1;
+	}
+	for (uint32_t rest = busy->loops & ~space->alone; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+		slide.since[d] *= (double)bounds[d];
+	}
+	if (busy->loops) {
+		slide.times = from->outside * busy->relevant;
+		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+			slide.run[d] = 1;
+	}
+	return slide;
+}
+
+/* With the loops of one rank as the innermost ones, which go on with the run before if there are
+ * no others. */
+static void slide_rank(const struct nest_space *space, const struct nest_label *from,
+	const struct nest_slide *before, const struct busy *busy, int rank, const int64_t *bounds,
+	struct nest_slide *slide)
+{
+	uint32_t mine = busy->loops & space->own[rank];
+	bool on = mine == busy->loops && before->rank == rank;
+	bool whole = on && before->pending == 1;
+	double inside = 1;
+	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+		slide->run[d] = whole ? before->run[d] : 1;
+	for (uint32_t own = mine; own; own &= own - 1) {
+		int d = __builtin_ctz(own);
+		inside *= (double)bounds[d];
+		slide->run[d] *= (double)bounds[d];
+	}
+	slide->times = whole ? before->times
+		       : on  ? before->times * before->pending
+			     : from->outside * (busy->relevant / inside);
+}
+
+/* The least of all orders for one window alone: irrelevant loops inside, and outside of them those
+ * of one rank, unless no rank that slides is busy. */
+static void weigh_loose(const struct window *window, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_sums *sums)
+{
+	const struct nest_frame *frame = window->view->frame;
+	const struct nest_space *space = &frame->spaces[window->space];
+	const struct nest_slide *before = &from->slides[window->space];
+	struct busy busy = find_busy(space, order, bounds);
+	struct nest_slide slide = slide_lone(space, from, before, &busy, bounds);
+	struct nest_sums least;
+	uint32_t tried = 0;
+	for (uint32_t rest = busy.loops & space->paired; rest; rest &= rest - 1) {
+		int rank = space->rank_of[__builtin_ctz(rest)];
+		if (tried >> rank & 1)
+			continue;
+		slide_rank(space, from, before, &busy, rank, bounds, &slide);
+		struct nest_sums one;
+		memset(&one, 0, sizeof one);
+		weigh_slide(window, &slide, false, &one);
+		if (!tried)
+			least = one;
+		nest_sums_lower(frame, &least, &one);
+		tried |= 1u << rank;
+	}
+	if (tried)
+		nest_sums_add(frame, sums, &least, 1);
+	else
+		weigh_slide(window, &slide, false, sums);
+}
+
+/* The irrelevant loops of a level that stand outside a relevant one; false if all are irrelevant. */
+static bool reloads(const struct nest_space *space, const struct nest_order *order,
+	const int64_t *bounds, double *out)
+{
+	bool relevant = false;
+	*out = 1;
+	for (int n = 0; n < order->count; n++) {
+		int d = order->at[n];
+		if (space->relevant >> d & 1)
+			relevant = true;
+		else if (relevant && !order->loose)
+			*out *= (double)bounds[d];
+	}
+	return relevant;
+}
+
+static void weigh_plain(
+	const struct nest_view *view, int t, double reload, int k, struct nest_sums *sums)
+{
+	const struct nest_chain *chain = &view->chains[t];
+	if (k == chain->crossing_count)
+		return;
+	double x = chain->words * reload;
+	nest_sums_add(view->frame, sums, &chain->crossings[k].rest, x);
+	if (chain->sags)
+		nest_sums_add(view->frame, sums, &chain->crossings[k].sag, view->cycles - x);
+}
+
+void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
+{
+	struct window window = {view, space, 0, view->temporal, false};
+	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
+	if (view->frame->spaces[space].plain)
+		weigh_plain(view, space, 1, 0, sums);
+	else
+		weigh_slide(&window, &still, false, sums);
+}
+
+void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
+	struct nest_cost *out)
+{
+	struct nest_sums *sums = &out->sums;
+	for (int g = 0; g < view->frame->group_count; g++)
+		sums->at[g] = view->base.at[g] + from->passed.at[g];
+	for (int t = 0; t < space_count(view); t++) {
+		const struct nest_space *space = &view->frame->spaces[t];
+		int k = view->chains[t].next[from->boundary];
+		if (space->plain) {
+			double here;
+			bool closes = reloads(space, order, bounds, &here);
+			weigh_plain(view, t, closes ? from->irrelevant[t] * here : from->reload[t],
+				k, sums);
+			continue;
+		}
+		nest_sums_add(view->frame, sums, &from->counted[t], 1);
+		if (k == view->chains[t].crossing_count)
+			continue;
+		struct window window = {view, t, k, left, order->rough};
+		if (order->loose) {
+			weigh_loose(&window, from, order, bounds, sums);
+			continue;
+		}
+		struct nest_slide slide = from->slides[t];
+		slide_over(view, t, from, order, bounds, &slide);
+		int innermost = order->count ? order->at[0] : from->innermost;
+		bool here = view->chains[t].crossings[k].level == from->boundary - 1;
+		weigh_slide(&window, &slide, here && stand_apart(space, innermost), sums);
+	}
+	out->array_cycles = nest_skew_bound(view, from, order, bounds);
+	nest_cost_finish(view, out);
+}
+
+/* As if no loop were chosen at the next level, in any order. */
+void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
+	const int64_t *left, struct nest_cost *out)
+{
+	static const struct nest_order none = {.loose = true};
+	nest_label_weigh(view, label, &none, left, left, out);
+}
+
+void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_label *out)
+{
+	out->boundary = from->boundary - 1;
+	out->linked = from->linked;
+	out->outside = from->outside;
+	out->passed = from->passed;
+	out->innermost = order->count ? order->at[0] : from->innermost;
+	for (int n = 0; n < order->count; n++)
+		out->outside *= (double)bounds[order->at[n]];
+	for (int t = 0; t < space_count(view); t++) {
+		const struct nest_space *space = &view->frame->spaces[t];
+		out->counted[t] = from->counted[t];
+		out->irrelevant[t] = from->irrelevant[t];
+		out->reload[t] = from->reload[t];
+		double here;
+		if (reloads(space, order, bounds, &here))
+			out->reload[t] = from->irrelevant[t] * here;
+		for (int n = 0; n < order->count; n++)
+			if (!(space->relevant >> order->at[n] & 1))
+				out->irrelevant[t] *= (double)bounds[order->at[n]];
+		if (!space->plain) {
+			out->slides[t] = from->slides[t];
+			slide_over(view, t, from, order, bounds, &out->slides[t]);
+			continue;
+		}
+		const struct nest_chain *chain = &view->chains[t];
+		int k = chain->next[from->boundary];
+		if (k < chain->crossing_count && chain->crossings[k].level == out->boundary)
+			nest_sums_add(view->frame, &out->passed, &chain->crossings[k].price,
+				chain->words * out->reload[t]);
+	}
+	out->passes = from->passes;
+	out->load_cycles = from->load_cycles;
+	nest_skew_enter(view, out);
+}
+
+void nest_label_estimate(
+	const struct nest_view *view, int space, const int64_t *left, struct nest_label *label)
+{
+	const struct nest_chain *chain = &view->chains[space];
+	int k = chain->next[label->boundary + 1];
+	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
+		return;
+	struct window window = {view, space, k, left, false};
+	bool apart = view->frame->spaces[space].simple && !label->linked;
+	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
+}

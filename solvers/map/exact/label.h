@@ -1,0 +1,80 @@
+#ifndef MAP_EXACT_LABEL_H
+#define MAP_EXACT_LABEL_H
+
+#include "solvers/map/exact/cost.h"
+
+/*
+ * What is known of a mapping's cost when the temporal loops outside one boundary are
+ * chosen, and a lower bound on the rest.
+ *
+ * Plain dataspaces.  A tile is fetched anew by every loop outside it but those that are
+ * irrelevant and inside the innermost relevant one: X = W x `reload`.  Loops further
+ * inwards only add to that, so that X bounds what crosses every boundary inside.
+ *
+ * Windows (of ranks that add dimensions).  Between two moves of any other rank, `times` of
+ * them, the loops of the innermost moving rank, its run, slide the window; every word under it
+ * crosses at least once: prod over ranks (1 + sum (X - 1)) words, X the distinct indices
+ * of a dimension, which holds for strided gaps too.  Loops of that rank outside of an irrelevant
+ * loop may bring nothing in Timeloop's counting, and count as one.  Exactly, an instance
+ * keeps from one run to the next what it holds, which is no more than its size; there, and
+ * where a dimension is in two ranks, another bound is that tiles are disjoint along
+ * loops over dimensions that have a rank to themselves: between two iterations of the innermost of
+ * these, `lone_times` of them, the union counts.
+ */
+struct nest_slide {
+	double times, pending;             /* pending: irrelevant loops inside the run */
+	int rank;                          /* of the run; -1: none */
+	double run[SHAPE_DIMENSIONS_MOST]; /* its loops; 1 elsewhere */
+	double lone_times;
+	double since[SHAPE_DIMENSIONS_MOST];
+};
+
+struct nest_label {
+	int boundary;   /* above this storage level; the outermost at the start */
+	bool linked;    /* neighbours may hand on words of windows, further outside or here */
+	int innermost;  /* dimension of the innermost loop outside; -1: there is none */
+	double outside; /* product of all temporal bounds outside */
+	double irrelevant[SHAPE_SPACES_MOST]; /* of the irrelevant ones */
+	double reload[SHAPE_SPACES_MOST];     /* and of these, outside a relevant one */
+	double passes,
+		load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
+	struct nest_slide slides[SHAPE_SPACES_MOST];
+	struct nest_sums passed; /* crossings of plain dataspaces outside */
+	/* Crossings of windows outside and at the boundary, as the model counts them. */
+	struct nest_sums counted[SHAPE_SPACES_MOST];
+};
+
+/* Loops of one level, with bounds above 1. */
+struct nest_order {
+	int count;
+	uint8_t at[SHAPE_DIMENSIONS_MOST]; /* innermost first; in a loose order, any */
+	bool loose;                        /* the best order for each dataspace alone */
+	bool rough; /* bounds may still grow, and what is left shrink: none of that costs less */
+};
+
+struct nest_label nest_label_first(const struct nest_view *view);
+
+/* At least what it costs to choose `bounds`, in this order, for the next level, with `left`
+ * temporal iterations inside: all by dimension. */
+void nest_label_weigh(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, const int64_t *left,
+	struct nest_cost *out);
+
+/* The label of that choice; the order must not be loose.  `linked` and `counted` stay as they
+ * were. */
+void nest_label_enter(const struct nest_view *view, const struct nest_label *from,
+	const struct nest_order *order, const int64_t *bounds, struct nest_label *out);
+
+/* Puts bounds of windows that cross the boundary where no count is to be had; `linked` must be
+ * known. */
+void nest_label_estimate(
+	const struct nest_view *view, int space, const int64_t *left, struct nest_label *label);
+
+/* No mapping with these choices costs less. */
+void nest_label_bound(const struct nest_view *view, const struct nest_label *label,
+	const int64_t *left, struct nest_cost *out);
+
+/* What one dataspace costs at least, nothing chosen; adds to *sums. */
+void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
+
+#endif

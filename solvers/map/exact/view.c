@@ -1,0 +1,414 @@
+#include "solvers/map/exact/view.h"
+
+#include "base/number.h"
+#include "cost/nest/nest_home.h"
+#include "solvers/map/exact/skew.h"
+#include "solvers/map/exact/windows.h"
+
+#include <string.h>
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static void hold_inside(struct nest_view *view, int j, const double *inside)
+{
+	memcpy(view->inside[j], inside, sizeof view->inside[j]);
+	for (int t = 0; t < view->frame->search->shape->space_count; t++)
+		view->spread[j][t] = nest_frame_words(view->frame, t, inside);
+}
+
+/* Walks the blocks from the multipliers outwards. */
+static void find_inside(struct nest_view *view)
+{
+	const struct nest_search *search = view->frame->search;
+	int dimension_count = search->shape->dimension_count, j = 0;
+	double inside[SHAPE_DIMENSIONS_MOST];
+	for (int d = 0; d < dimension_count; d++)
+		inside[d] = 1;
+	for (int i = 0; i < search->hierarchy->level_count; i++) {
+		for (int d = 0; d < dimension_count; d++)
+			inside[d] *= nest_spatial_bound(view, i, d);
+		if (j < view->frame->count && view->frame->level[j] == i)
+			hold_inside(view, j++, inside);
+	}
+	memcpy(view->inside[view->frame->count], inside, sizeof inside);
+	view->cycles = 1;
+	for (int d = 0; d < dimension_count; d++) {
+		view->temporal[d] =
+			number_ceil_div(search->shape->dimensions[d].extent, (int64_t)inside[d]);
+		view->cycles *= (double)view->temporal[d];
+	}
+}
+
+/* Uneven factors: of one dimension. */
+static void find_edges(struct nest_view *view, int d)
+{
+	const struct nest_frame *frame = view->frame;
+	int level_count = frame->search->hierarchy->level_count, i = 0;
+	int64_t inside = 1;
+	for (int j = 0; j <= frame->count; j++) {
+		view->edge[j][d] = view->within_edge[j][d] = 1;
+		for (; i < level_count && (j == frame->count || i <= frame->level[j]); i++) {
+			uint32_t bound = nest_spatial_bound(view, i, d);
+			if (bound > 1) {
+				view->edge[j][d] = bound;
+				view->within_edge[j][d] = inside;
+			}
+			inside *= bound;
+		}
+	}
+	double most = 1;
+	for (int j = frame->count; j >= 0; j--) {
+		view->apart[j][d] = most;
+		for (i = j < frame->count ? frame->level[j] : level_count - 1;
+			j > 0 && i > frame->level[j - 1]; i--)
+			most = larger(most, nest_spatial_bound(view, i, d));
+	}
+}
+
+/* Walks the blocks inwards.  Of loops whose factors need not divide only the largest of each
+ * dimension is sure to have all its instances at work. */
+static void find_instances(struct nest_view *view, double *instances)
+{
+	const struct nest_search *search = view->frame->search;
+	double most[SHAPE_DIMENSIONS_MOST], all = 1;
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		most[d] = 1;
+	for (int i = search->hierarchy->level_count - 1; i >= 0; i--) {
+		double sure = 1;
+		instances[i] = all;
+		for (int d = 0; d < search->shape->dimension_count; d++) {
+			double bound = nest_spatial_bound(view, i, d);
+			sure *= most[d];
+			most[d] = larger(most[d], bound);
+			all *= bound;
+		}
+		view->utilized[i] = view->frame->uneven ? sure : instances[i];
+	}
+	view->multipliers = all;
+	view->direct = !view->frame->timeloop || all == instances[0];
+}
+
+static void find_prices(struct nest_view *view, const double *instances)
+{
+	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
+	view->leak_pj = 0;
+	view->network_cycles = 0;
+	for (int i = 0; i < hierarchy->level_count; i++) {
+		const struct nest_level *level = &hierarchy->levels[i];
+		const struct nest_level *gate = &hierarchy->levels[level->gated_at];
+		double all = (double)(level->mesh_x * level->mesh_y);
+		double gates = (double)(gate->mesh_x * gate->mesh_y);
+		view->network_cycles += (double)(level->fill_cycles + level->drain_cycles);
+		view->leak_pj +=
+			gates < all ? level->leak_pj * all / gates * view->utilized[level->gated_at]
+				    : level->leak_pj * view->utilized[i];
+	}
+	for (int j = 0; j < view->frame->count; j++) {
+		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
+		double groups = (double)(level->mesh_x * level->mesh_y / level->cluster_size);
+		double clusters = larger(groups, 1);
+		view->instances[j] = instances[view->frame->level[j]];
+		double share = view->instances[j] < clusters ? 1 : clusters / view->instances[j];
+		for (int a = 0; a < NEST_ACTIONS; a++)
+			view->pj[j][a] = level->pj[a] * share / (double)level->block_size;
+	}
+}
+
+void nest_view_add(const struct nest_view *view, int space, int j, enum nest_action action,
+	double words, struct nest_sums *sums)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
+	sums->at[0][0] += words * view->pj[j][action];
+	for (int m = 1; m < frame->port_first; m++)
+		if (frame->meters[m].j == j)
+			sums->at[m / METER_LANES][m % METER_LANES] +=
+				words * frame->meters[m].weight;
+	for (int m = frame->port_of[j]; m < frame->port_of[j + 1]; m++) {
+		const struct nest_meter *port = &frame->meters[m];
+		if (port->actions >> action & 1)
+			sums->at[m / METER_LANES][m % METER_LANES] +=
+				words * (level->rate_scale[space] * (double)port->rate.den /
+						((double)port->rate.num * view->instances[j]));
+	}
+}
+
+static void clear(const struct nest_view *view, struct nest_sums *sums)
+{
+	memset(sums, 0, (size_t)view->frame->group_count * sizeof sums->at[0]);
+}
+
+/* Of one temporal tile: the words that all instances of a level want of it, each of them what
+ * its children want together. */
+static double spread_words(const struct nest_view *view, int t, int j)
+{
+	if (j < 0)
+		return view->multipliers;
+	double words = view->instances[j];
+	for (uint32_t left = view->frame->spaces[t].relevant; left; left &= left - 1)
+		words *= view->inside[j][__builtin_ctz(left)];
+	return words;
+}
+
+/* First visits of a written dataspace at a level, where the sums come from nowhere. */
+static double first_visits(const struct nest_view *view, int t, int j)
+{
+	double words = view->instances[j];
+	for (uint32_t left = view->frame->spaces[t].relevant; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		words *= (double)view->temporal[d] * view->inside[j][d];
+	}
+	return words;
+}
+
+static void price_read(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	for (int k = 0; k < chain->crossing_count; k++) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		int parent = chain->kept[k];
+		nest_view_add(view, t, parent, NEST_READ, spread_words(view, t, parent),
+			&crossing->price);
+		if (crossing->level >= 0)
+			nest_view_add(view, t, crossing->level, NEST_FILL,
+				spread_words(view, t, crossing->level), &crossing->price);
+	}
+	int last = chain->kept[chain->count - 1];
+	if (view->direct)
+		nest_view_add(view, t, last, NEST_READ, view->cycles * spread_words(view, t, last),
+			&chain->base);
+}
+
+/*
+ * Partial sums.  A level's updates are what its children drain; but for first visits it
+ * reads as many, and they are filled.  Timeloop's first visits are a share of the
+ * dataspace; exactly, a visit is the first wherever the sum did not come from the parent:
+ * E - (U - N) of them at a level that is entered by E words for U words of its parent, of
+ * which N were first visits there.  With E and U linear in X, so is everything.
+ */
+static void price_written(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	bool timeloop = view->frame->timeloop;
+	int last = chain->kept[chain->count - 1];
+	if (view->direct) {
+		double all = view->cycles * spread_words(view, t, last);
+		nest_view_add(view, t, last, NEST_UPDATE, all, &chain->base);
+		nest_view_add(view, t, last, NEST_READ, all, &chain->base);
+	}
+	double home = first_visits(view, t, chain->kept[0]);
+	for (int k = 0; k < chain->count; k++) {
+		int j = chain->kept[k], outside = k > 0 ? chain->kept[k - 1] : -1;
+		double first = timeloop ? first_visits(view, t, j) : home;
+		nest_view_add(view, t, j, NEST_READ, -first, &chain->base);
+		if (outside >= 0)
+			nest_view_add(view, t, j, NEST_FILL, -first, &chain->base);
+	}
+	for (int k = 0; k < chain->crossing_count; k++) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		struct nest_sums *price = &crossing->price;
+		int parent = chain->kept[k], child = crossing->level;
+		double served = spread_words(view, t, parent);
+		nest_view_add(view, t, parent, NEST_UPDATE, served, price);
+		nest_view_add(view, t, parent, NEST_READ, served, price);
+		if (child < 0)
+			continue;
+		double entered = spread_words(view, t, child);
+		nest_view_add(view, t, child, NEST_FILL, timeloop ? entered : served, price);
+		if (timeloop || entered <= served)
+			continue;
+		chain->sags = true;
+		for (int i = k + 1; i < chain->count; i++) {
+			nest_view_add(view, t, chain->kept[i], NEST_READ, served - entered, price);
+			if (i > k + 1)
+				nest_view_add(view, t, chain->kept[i], NEST_FILL, served - entered,
+					price);
+		}
+	}
+}
+
+/* What is left from each crossing on. */
+static void sum_up(const struct nest_view *view, struct nest_chain *chain)
+{
+	struct nest_sums rest, sag;
+	clear(view, &rest);
+	clear(view, &sag);
+	for (int k = chain->crossing_count - 1; k >= 0; k--) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		nest_sums_add(view->frame, &rest, &crossing->price, 1);
+		nest_sums_lower(view->frame, &sag, &rest);
+		crossing->rest = rest;
+		crossing->sag = sag;
+	}
+}
+
+static void open_chain(struct nest_view *view, int t, uint32_t residency)
+{
+	const struct nest_frame *frame = view->frame;
+	struct nest_chain *chain = &view->chains[t];
+	chain->count = 0;
+	chain->crossing_count = 0;
+	chain->sags = false;
+	chain->words = 1;
+	clear(view, &chain->base);
+	for (int d = 0; d < frame->search->shape->dimension_count; d++)
+		if (frame->spaces[t].relevant >> d & 1)
+			chain->words *= (double)view->temporal[d];
+	for (int j = frame->count - 1; j >= 0; j--)
+		if (residency >> frame->search->hierarchy->levels[frame->level[j]].row & 1)
+			chain->kept[chain->count++] = j;
+	bool counts = chain->count > 0 && !frame->spaces[t].silent && !frame->uneven;
+	if (counts)
+		chain->crossing_count = chain->count - view->direct;
+	for (int k = 0; k < chain->crossing_count; k++) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		crossing->level = k + 1 < chain->count ? chain->kept[k + 1] : -1;
+		clear(view, &crossing->price);
+		clear(view, &crossing->apart);
+		clear(view, &crossing->rounding);
+		clear(view, &crossing->parent_price);
+		crossing->united = crossing->uneven = false;
+	}
+	for (int j = -1; j < frame->count; j++) {
+		int k = 0;
+		while (k < chain->crossing_count && chain->crossings[k].level > j)
+			k++;
+		chain->next[j + 1] = k;
+	}
+}
+
+/* Loops outside the home: a plain dataspace's tiles are apart, so the spatial ones alone say how
+ * many of them an instance has. */
+static void find_home(struct nest_view *view, int space)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_search *search = frame->search;
+	struct nest_chain *chain = &view->chains[space];
+	chain->home_words = 0;
+	chain->apart = false;
+	if (frame->timeloop || !chain->count)
+		return;
+	int home = frame->level[chain->kept[0]];
+	chain->apart =
+		nest_home_parts(search->hierarchy, search->shape, &view->mapping, space, home) > 1;
+	if (!frame->spaces[space].plain || frame->uneven)
+		return;
+	chain->home_words = view->spread[chain->kept[0]][space];
+	for (uint32_t left = frame->spaces[space].relevant; left; left &= left - 1)
+		chain->home_words *= (double)view->temporal[__builtin_ctz(left)];
+}
+
+void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
+{
+	const struct nest_frame *frame = view->frame;
+	struct nest_chain *chain = &view->chains[space];
+	view->mapping.residency[space] = residency;
+	open_chain(view, space, residency);
+	find_home(view, space);
+	nest_skew_keep(view, space);
+	if (!chain->count || frame->spaces[space].silent || frame->uneven)
+		return;
+	if (!frame->spaces[space].plain)
+		nest_view_price_window(view, space);
+	else if (frame->search->shape->spaces[space].written)
+		price_written(view, space);
+	else
+		price_read(view, space);
+	sum_up(view, chain);
+}
+
+void nest_view_spread(
+	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out)
+{
+	out->frame = frame;
+	out->mapping = *mapping;
+	double instances[ARCH_LEVELS_MOST];
+	find_inside(out);
+	for (int d = 0; frame->uneven && d < frame->search->shape->dimension_count; d++)
+		find_edges(out, d);
+	find_instances(out, instances);
+	find_prices(out, instances);
+	out->skew_cycles = nest_skew_least(frame, &out->mapping);
+}
+
+void nest_view_make(
+	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out)
+{
+	nest_view_spread(frame, mapping, out);
+	clear(out, &out->base);
+	out->base.at[0][0] = frame->macs * frame->search->hierarchy->compute_pj;
+	for (int t = 0; t < frame->search->shape->space_count; t++) {
+		nest_view_keep(out, t, mapping->residency[t]);
+		for (int g = 0; g < frame->group_count; g++)
+			out->base.at[g] += out->chains[t].base.at[g];
+	}
+}
+
+bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_search *search = frame->search;
+	const struct nest_level *level = &search->hierarchy->levels[frame->level[j]];
+	if (!level->size)
+		return true;
+	double sum = 0;
+	for (int t = 0; t < search->shape->space_count; t++) {
+		if (!(view->mapping.residency[t] >> level->row & 1))
+			continue;
+		const struct nest_chain *chain = &view->chains[t];
+		bool home = chain->count && chain->kept[0] == j;
+		if (home && chain->home_words > 0) {
+			sum += chain->home_words;
+			continue;
+		}
+		if (frame->spaces[t].plain && !frame->uneven) {
+			double words = view->spread[j][t];
+			for (uint32_t own = frame->spaces[t].relevant; own; own &= own - 1)
+				words *= (double)left[__builtin_ctz(own)];
+			sum += words;
+			continue;
+		}
+		double extents[SHAPE_DIMENSIONS_MOST];
+		for (int d = 0; d < search->shape->dimension_count; d++) {
+			double extent = (double)search->shape->dimensions[d].extent;
+			extents[d] = (double)left[d] * view->inside[j][d];
+			extents[d] = extents[d] < extent ? extents[d] : extent;
+		}
+		sum += nest_frame_words(frame, t, extents);
+	}
+	return sum <= (double)level->size;
+}
+
+bool nest_view_least_fits(const struct nest_view *view)
+{
+	const struct nest_frame *frame = view->frame;
+	int64_t one[SHAPE_DIMENSIONS_MOST];
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		if (!view->chains[t].count || view->chains[t].apart)
+			return false;
+	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+		one[d] = 1;
+	for (int j = 0; j < frame->count; j++) {
+		bool outermost = j + 1 == frame->count && !frame->uneven;
+		if (!nest_view_fits(view, j, outermost ? view->temporal : one))
+			return false;
+	}
+	return true;
+}
+
+bool nest_view_may_hand_on(const struct nest_view *view, int space)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct nest_chain *chain = &view->chains[space];
+	if (frame->spaces[space].plain || !chain->count)
+		return false;
+	int home = frame->level[chain->kept[0]];
+	for (int i = 0; i <= home; i++)
+		for (uint32_t left = frame->spaces[space].paired; left; left &= left - 1)
+			if (nest_spatial_bound(view, i, __builtin_ctz(left)) > 1)
+				return true;
+	return false;
+}

@@ -1,0 +1,196 @@
+#include "solvers/map/exact/windows.h"
+
+#include <string.h>
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Distinct places along the ranks, at least, of children that stand along spatial loops of these
+ * bounds.  Exactly: any two sums of a rank that differ; Timeloop tells children of one block
+ * apart, and by links it may do so less: no fewer than along one dimension. */
+static double places(const struct nest_view *view, int t, const double *bounds)
+{
+	const struct nest_space *space = &view->frame->spaces[t];
+	double all = 1;
+	for (int r = 0; r < view->frame->search->shape->spaces[t].rank_count; r++) {
+		double sum = 1, most = 1;
+		for (uint32_t own = space->own[r]; own; own &= own - 1) {
+			double bound = bounds[__builtin_ctz(own)];
+			sum += bound - 1;
+			most = larger(most, bound);
+		}
+		all *= view->frame->timeloop ? most : sum;
+	}
+	return all;
+}
+
+/* The blocks between two levels; of the one that is next to the child, what links may save:
+ * all places along one two-term rank but one, and the fills of all children there but one. */
+struct between {
+	double places;
+	double linked, linked_fills;
+	bool uneven; /* groups of children differ in size: averages are no whole numbers */
+};
+
+static struct between look_between(const struct nest_view *view, int t, int parent, int child)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct shape *shape = frame->search->shape;
+	const struct nest_space *space = &frame->spaces[t];
+	struct between between = {1, 1, 1, false};
+	double bounds[SHAPE_DIMENSIONS_MOST], all[SHAPE_DIMENSIONS_MOST];
+	int from = child < 0 ? 0 : frame->level[child] + 1;
+	for (int d = 0; d < shape->dimension_count; d++)
+		all[d] = 1;
+	for (int i = from; i <= frame->level[parent]; i++) {
+		for (int d = 0; d < shape->dimension_count; d++) {
+			bounds[d] = nest_spatial_bound(view, i, d);
+			all[d] *= bounds[d];
+		}
+		between.places *= places(view, t, bounds);
+		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+			uint32_t own = space->own[r] & space->paired;
+			double most = 1, product = 1;
+			for (; own; own &= own - 1) {
+				double bound = bounds[__builtin_ctz(own)];
+				most = larger(most, bound);
+				product *= bound;
+			}
+			between.uneven |= most < product;
+			if (i > from)
+				continue;
+			between.linked = larger(between.linked, most);
+			between.linked_fills = larger(between.linked_fills, product);
+		}
+	}
+	if (!frame->timeloop)
+		between.places = places(view, t, all);
+	bool one = from < frame->search->hierarchy->level_count && view->utilized[from] == 1;
+	between.linked_fills = one ? 1 : between.linked_fills;
+	return between;
+}
+
+/* A window all of whose dimensions are in one rank each. */
+static void price_simple(struct nest_view *view, int t, int k)
+{
+	struct nest_chain *chain = &view->chains[t];
+	struct nest_crossing *crossing = &chain->crossings[k];
+	int parent = chain->kept[k], child = crossing->level;
+	bool timeloop = view->frame->timeloop;
+	struct between between = look_between(view, t, parent, child);
+	double served = view->instances[parent] * between.places;
+	double entered = child < 0 ? 0 : view->instances[child];
+	nest_view_add(view, t, parent, NEST_READ, served, &crossing->apart);
+	if (child >= 0)
+		nest_view_add(view, t, child, NEST_FILL, entered, &crossing->apart);
+	if (timeloop) {
+		crossing->uneven = between.uneven;
+		nest_view_add(
+			view, t, parent, NEST_READ, served / between.linked, &crossing->price);
+		nest_view_add(
+			view, t, parent, NEST_READ, -view->instances[parent], &crossing->rounding);
+		if (child < 0)
+			return;
+		nest_view_add(view, t, child, NEST_FILL, entered / between.linked_fills,
+			&crossing->price);
+		nest_view_add(view, t, child, NEST_FILL, -entered, &crossing->rounding);
+		return;
+	}
+	crossing->united = between.linked > 1;
+	if (!crossing->united)
+		nest_view_add(view, t, parent, NEST_READ, served, &crossing->price);
+	else
+		nest_view_add(view, t, parent, NEST_READ, view->instances[parent],
+			&crossing->parent_price);
+	if (child >= 0)
+		nest_view_add(view, t, child, NEST_FILL, entered, &crossing->price);
+}
+
+/* Any other window: the union of what the children want, and in Timeloop's counting as if all
+ * along its two-term ranks were one. */
+static void price_knotted(struct nest_view *view, int t, int k)
+{
+	struct nest_chain *chain = &view->chains[t];
+	struct nest_crossing *crossing = &chain->crossings[k];
+	const struct shape *shape = view->frame->search->shape;
+	const int ends[] = {chain->kept[k], crossing->level};
+	double *inside[] = {crossing->parent_inside, crossing->inside};
+	struct nest_sums *prices[] = {&crossing->parent_price, &crossing->price};
+	uint32_t free = view->frame->timeloop ? view->frame->spaces[t].paired : 0;
+	crossing->united = true;
+	for (int e = 0; e < 2; e++) {
+		if (ends[e] < 0)
+			continue;
+		double instances = view->instances[ends[e]], rounding = instances;
+		for (int d = 0; d < shape->dimension_count; d++) {
+			double within = view->inside[ends[e]][d];
+			double outside =
+				(double)(shape->dimensions[d].extent / view->temporal[d]) / within;
+			inside[e][d] = free >> d & 1 ? 1 : within;
+			instances /= free >> d & 1 ? outside : 1;
+		}
+		enum nest_action action = e == 0 ? NEST_READ : NEST_FILL;
+		nest_view_add(view, t, ends[e], action, instances, prices[e]);
+		if (view->frame->timeloop)
+			nest_view_add(view, t, ends[e], action, -rounding, &crossing->rounding);
+	}
+	crossing->apart = crossing->price;
+}
+
+/* What multipliers read at every step. */
+static void price_multipliers(struct nest_view *view, int t)
+{
+	struct nest_chain *chain = &view->chains[t];
+	const struct shape *shape = view->frame->search->shape;
+	const struct nest_space *space = &view->frame->spaces[t];
+	int last = chain->kept[chain->count - 1];
+	double words = view->instances[last];
+	double rounding = view->frame->timeloop ? view->instances[last] : 0;
+	if (space->simple && view->frame->timeloop) {
+		struct between between = look_between(view, t, last, -1);
+		words *= between.places;
+		rounding = between.uneven ? rounding : 0;
+	} else {
+		uint32_t free = view->frame->timeloop ? space->paired : 0;
+		for (int r = 0; r < shape->spaces[t].rank_count; r++) {
+			double sum = 1;
+			for (uint32_t own = space->own[r] & ~free; own; own &= own - 1)
+				sum += view->inside[last][__builtin_ctz(own)] - 1;
+			words *= sum;
+		}
+		for (int d = 0; d < shape->dimension_count; d++)
+			if (free >> d & 1)
+				words /= (double)(shape->dimensions[d].extent / view->temporal[d]) /
+					 view->inside[last][d];
+	}
+	nest_view_add(view, t, last, NEST_READ, view->cycles * words - rounding, &chain->base);
+}
+
+void nest_view_price_window(struct nest_view *view, int t)
+{
+	static const double ones[SHAPE_DIMENSIONS_MOST] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	struct nest_chain *chain = &view->chains[t];
+	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
+	for (int k = 0; k < chain->crossing_count; k++) {
+		struct nest_crossing *crossing = &chain->crossings[k];
+		int child = crossing->level;
+		memcpy(crossing->inside, child < 0 ? ones : view->inside[child],
+			sizeof crossing->inside);
+		memcpy(crossing->parent_inside, view->inside[chain->kept[k]],
+			sizeof crossing->parent_inside);
+		crossing->held = 0;
+		crossing->parent_held = 0;
+		if (child >= 0 && !view->frame->timeloop) {
+			int64_t size = hierarchy->levels[view->frame->level[child]].size;
+			crossing->held = size ? (double)size : 0x1p62;
+			crossing->parent_held = crossing->held * view->instances[child] /
+						view->instances[chain->kept[k]];
+		}
+		(view->frame->spaces[t].simple ? price_simple : price_knotted)(view, t, k);
+	}
+	if (view->direct)
+		price_multipliers(view, t);
+}

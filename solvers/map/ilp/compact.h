@@ -1,0 +1,74 @@
+#ifndef MAP_ILP_COMPACT_H
+#define MAP_ILP_COMPACT_H
+
+#include "solvers/map/ilp/frame.h"
+#include "solvers/map/ilp/line.h"
+#include "solvers/map/ilp/orders.h"
+
+/*
+ * The compact integer program: how many copies of each prime of each dimension stand in each
+ * row of loops.  Counts of accesses are products of bounds, so their logarithms are sums of
+ * columns; which loops count for which dataspace is orders.h's.  The objective is a sum
+ * of exponentials, made linear by tangents (line.h), and so are capacities, of which
+ * dataspaces take whatever share they need: both are lower estimates, and the more tangents
+ * the closer.
+ *
+ * Estimated: a window that goes on by a part of itself is taken to be fetched anew; in
+ * `edp`, and where sums may meet in space, second visits are estimated from the least
+ * bound that makes one; a shared port and a level's blocks are taken to be used in full.
+ * Left out: fill and drain, energy of networks, least utilization.
+ */
+struct ilp_cuts {
+	/* By number of an exponential: where tangents shall touch, besides those at the start;
+	 * logarithms, of the objective's own units. */
+	struct array(struct ilp_touches { struct array(double) at; }) touches;
+	struct array(struct ilp_point) refused; /* points that shall not come again */
+};
+
+struct ilp_exponential {
+	struct ilp_line line;
+	int column;   /* exp(line), from below */
+	double shift; /* what the scale takes off the line */
+};
+
+struct ilp_compact {
+	struct arena *arena;
+	struct milp *milp;
+	const struct ilp_frame *frame;
+	struct ilp_orders orders;
+	int copies[FACTORS_LOOPS_MOST][ILP_AXES][SHAPE_DIMENSIONS_MOST][ILP_PRIMES_MOST]; /* -1 */
+	int *chain[SHAPE_SPACES_MOST]; /* by chain; NULL: there is one only */
+	int cycles;                    /* their logarithm; -1: not asked for */
+	double scale;                  /* of the objective: the value of a good mapping */
+	double constant;               /* of the objective, times scale */
+	struct array(struct ilp_exponential) exponentials;
+	struct array(struct ilp_window *) windows;
+	struct ilp_moves *moves[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
+};
+
+/* `scale` is about what the objective will be.  NULL for an objective that it cannot express. */
+struct ilp_compact *ilp_compact_make(struct arena *arena, const struct ilp_frame *frame,
+	const struct ilp_cuts *cuts, double scale);
+
+/* The neighbours of a point: bounds of these rows (a mask) and dimensions, and orders, may
+ * be others. */
+struct ilp_near {
+	const struct ilp_point *point;
+	uint64_t rows;
+	uint32_t dimensions;
+	bool orders, chains;
+};
+void ilp_compact_stay(struct ilp_compact *compact, const struct ilp_near *near);
+
+/* The objective of a value of the program's. */
+double ilp_compact_value(const struct ilp_compact *compact, double value);
+
+void ilp_compact_read(
+	const struct ilp_compact *compact, const double *values, struct ilp_point *point);
+
+/* Tangents that touch at a point, for the next program.  True if one was new: if it was not as
+ * good as there before. */
+bool ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
+	struct ilp_cuts *cuts);
+
+#endif

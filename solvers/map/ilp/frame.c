@@ -1,0 +1,210 @@
+#include "solvers/map/ilp/frame.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <string.h>
+
+int ilp_power(int64_t value, int64_t prime)
+{
+	int power = 0;
+	for (; value % prime == 0; value /= prime)
+		power++;
+	return power;
+}
+
+static void find_primes(struct ilp_frame *frame, int d)
+{
+	int64_t left = frame->shape->dimensions[d].extent;
+	for (int64_t p = 2; left > 1; p++) {
+		if (p * p > left)
+			p = left;
+		if (left % p)
+			continue;
+		int k = frame->prime_count[d]++;
+		frame->prime[d][k] = p;
+		frame->power[d][k] = ilp_power(left, p);
+		for (int i = 0; i < frame->power[d][k]; i++)
+			left /= p;
+	}
+}
+
+static void find_words(struct ilp_frame *frame, int t)
+{
+	const struct dataspace *space = &frame->shape->spaces[t];
+	frame->words[t] = 1;
+	for (int r = 0; r < space->rank_count; r++) {
+		double reach = 1;
+		for (int d = 0; d < frame->dimension_count; d++)
+			reach += (double)space->ranks[r].coefficient[d] *
+				 (double)(frame->shape->dimensions[d].extent - 1);
+		frame->words[t] *= reach;
+	}
+}
+
+static void find_chains(struct arena *arena, struct ilp_frame *frame, int t)
+{
+	const struct space *space = frame->search->space;
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	uint32_t free[ARCH_LEVELS_MOST];
+	int free_count = 0;
+	for (int i = 0; i < space->free_count; i++)
+		if (space->free[i].space == t)
+			free[free_count++] = 1u << space->free[i].row;
+	if (free_count > 6)
+		return;
+	frame->chains[t] = arena_array(arena, struct ilp_chain, (size_t)1 << free_count);
+	for (uint32_t choice = 0; choice < 1u << free_count; choice++) {
+		uint32_t rows = space->blank.residency[t];
+		struct ilp_chain chain = {0};
+		for (int i = 0; i < free_count; i++)
+			rows |= choice >> i & 1 ? free[i] : 0;
+		for (int j = 0; j < frame->nest.count; j++)
+			if (rows >> hierarchy->levels[frame->nest.level[j]].row & 1)
+				chain.at[chain.count++] = j;
+		if (chain.count)
+			frame->chains[t][frame->chain_count[t]++] = chain;
+	}
+}
+
+struct ilp_frame *ilp_frame_make(struct arena *arena, const struct nest_search *search)
+{
+	struct ilp_frame *frame = arena_new(arena, struct ilp_frame);
+	frame->nest = nest_frame_make(search);
+	frame->search = search;
+	frame->shape = search->shape;
+	frame->row_count = search->space->level_count;
+	frame->dimension_count = search->shape->dimension_count;
+	frame->computes = 1;
+	for (int d = 0; d < frame->dimension_count; d++) {
+		frame->computes *= (double)frame->shape->dimensions[d].extent;
+		find_primes(frame, d);
+	}
+	for (int t = 0; t < frame->shape->space_count; t++) {
+		find_words(frame, t);
+		find_chains(arena, frame, t);
+	}
+	return frame;
+}
+
+const struct factor_domain *ilp_factor(const struct ilp_frame *frame, int row, int d)
+{
+	const struct space *space = frame->search->space;
+	const struct row_domain *domain = &space->domain->rows[space->levels[row].row];
+	return space->levels[row].spatial ? &domain->spatial[d] : &domain->temporal[d];
+}
+
+bool ilp_spatial(const struct ilp_frame *frame, int row)
+{
+	return frame->search->space->levels[row].spatial;
+}
+
+bool ilp_inside(const struct ilp_frame *frame, int row, int j)
+{
+	return j >= 0 && row <= frame->nest.tiling[j];
+}
+
+bool ilp_counts_accesses(enum objective objective)
+{
+	return objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP ||
+	       objective == OBJECTIVE_HBM_BYTES || objective >= OBJECTIVE_ACCESSES;
+}
+
+double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action)
+{
+	enum objective objective = frame->search->wishes.objectives.at[0];
+	const struct nest_level *level = &frame->search->hierarchy->levels[frame->nest.level[j]];
+	if (objective == OBJECTIVE_HBM_BYTES)
+		return j == frame->nest.count - 1 ? (double)level->word_bits / 8 : 0;
+	if (objective >= OBJECTIVE_ACCESSES)
+		return frame->nest.level[j] == (int)objective - OBJECTIVE_ACCESSES;
+	return level->pj[action] / (double)level->block_size / (double)level->cluster_size;
+}
+
+bool ilp_sums_meet(const struct ilp_frame *frame, int t, int p)
+{
+	uint32_t relevant = frame->nest.spaces[t].relevant;
+	for (int r = 0; r < frame->row_count; r++)
+		for (int d = 0; d < frame->dimension_count; d++)
+			if (ilp_spatial(frame, r) && !ilp_inside(frame, r, p) &&
+				!(relevant >> d & 1) && frame->prime_count[d] &&
+				ilp_factor(frame, r, d)->most > 1)
+				return false;
+	return true;
+}
+
+bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_axis axis)
+{
+	const struct space *space = frame->search->space;
+	const struct nest_level *block =
+		&frame->search->hierarchy->levels[space->levels[row].level];
+	const struct row_domain *domain = &space->domain->rows[space->levels[row].row];
+	int count = frame->dimension_count, place = -1;
+	if ((axis == ILP_X ? block->fanout_x : block->fanout_y) == 1)
+		return false;
+	if (domain->split < 0)
+		return true;
+	for (int i = 0; i < domain->spatial_inner; i++)
+		if (domain->spatial_order[i] == d)
+			place = i;
+	for (int i = 0; i < domain->spatial_outer; i++)
+		if (domain->spatial_last[i] == d)
+			place = count - domain->spatial_outer + i;
+	if (place < 0)
+		return axis == ILP_X ? domain->split > 0 : domain->split < count;
+	return axis == ILP_X ? place < domain->split : place >= domain->split;
+}
+
+double ilp_guess(const struct ilp_frame *frame)
+{
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	enum objective objective = frame->search->wishes.objectives.at[0];
+	double value = objective == OBJECTIVE_LATENCY;
+	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
+	if (objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP)
+		value += frame->computes * hierarchy->compute_pj;
+	for (int t = 0; t < frame->shape->space_count && ilp_counts_accesses(objective); t++)
+		for (int k = 0; k < frame->chain_count[t] && k < 1; k++) {
+			const struct ilp_chain *chain = &frame->chains[t][k];
+			int last = chain->at[chain->count - 1];
+			value += frame->computes * ilp_price(frame, chain->at[0], NEST_READ);
+			value += frame->words[t] * ilp_price(frame, last, NEST_READ);
+		}
+	if (objective == OBJECTIVE_EDP || objective == OBJECTIVE_LATENCY)
+		value *= frame->computes / multipliers;
+	return fmax(value, 1);
+}
+
+bool ilp_point_mapping(
+	const struct ilp_frame *frame, const struct ilp_point *point, struct mapping *out)
+{
+	const struct space *space = frame->search->space;
+	*out = space->blank;
+	for (int d = 0; d < frame->dimension_count; d++) {
+		int64_t bounds[FACTORS_LOOPS_MOST];
+		for (int r = 0; r < frame->row_count; r++)
+			bounds[r] = point->bounds[r][d];
+		space_set_factors(space, d, bounds, out);
+	}
+	space_set_orders(space, out);
+	for (int j = 1; j < frame->nest.count; j++)
+		memcpy(out->rows[space->levels[frame->nest.tiling[j]].row].temporal_order,
+			point->order[j], (size_t)frame->dimension_count);
+	for (int t = 0; t < frame->shape->space_count; t++) {
+		const struct ilp_chain *chain = &frame->chains[t][point->chain[t]];
+		out->residency[t] = 0;
+		for (int k = 0; k < chain->count; k++) {
+			int level = frame->nest.level[chain->at[k]];
+			out->residency[t] |= 1u << frame->search->hierarchy->levels[level].row;
+		}
+	}
+	for (int r = 0; r < frame->row_count; r++) {
+		uint32_t busy = 0;
+		for (int d = 0; d < frame->dimension_count; d++)
+			busy |= (uint32_t)(point->bounds[r][d] > 1) << d;
+		if (ilp_spatial(frame, r) &&
+			!space_set_axes(space, &space->levels[r], busy & ~point->along_y[r], out))
+			return false;
+	}
+	return true;
+}

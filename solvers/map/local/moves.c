@@ -1,0 +1,450 @@
+#include "solvers/map/local/moves.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#include <string.h>
+
+/* Tries to find a move that changes something; of a hundred moves, so many are of bounds, ... */
+enum { TRIES = 1000, BOUNDS = 60, SWAPS = 22, AXES = 6, ANEW = 3, EXCHANGES = 2 };
+
+static int dimension_count(const struct nest_moves *moves)
+{
+	return moves->space->domain->shape->dimension_count;
+}
+
+static int64_t extent_of(const struct nest_moves *moves, int d)
+{
+	return moves->space->domain->shape->dimensions[d].extent;
+}
+
+static bool is_imperfect(const struct nest_moves *moves, int d)
+{
+	return moves->space->domain->imperfect >> d & 1;
+}
+
+static const struct factor_domain *domain_at(const struct nest_moves *moves, int i, int d)
+{
+	const struct tiling_level *level = &moves->space->levels[i];
+	const struct row_domain *row = &moves->space->domain->rows[level->row];
+	return level->spatial ? &row->spatial[d] : &row->temporal[d];
+}
+
+static bool has_axes(const struct nest_moves *moves, int i)
+{
+	const struct tiling_level *level = &moves->space->levels[i];
+	const struct nest_level *block = &moves->space->domain->hierarchy->levels[level->level];
+	return level->spatial && block->fanout_x > 1 && block->fanout_y > 1;
+}
+
+static const uint32_t *bounds_at(
+	const struct nest_moves *moves, int i, const struct mapping *mapping)
+{
+	const struct tiling_level *level = &moves->space->levels[i];
+	const struct mapping_row *row = &mapping->rows[level->row];
+	return level->spatial ? row->spatial : row->temporal;
+}
+
+static uint8_t *order_at(const struct nest_moves *moves, int i, struct mapping *mapping)
+{
+	const struct tiling_level *level = &moves->space->levels[i];
+	struct mapping_row *row = &mapping->rows[level->row];
+	return level->spatial ? row->spatial_order : row->temporal_order;
+}
+
+static uint32_t along_x(const struct nest_moves *moves, int i, const struct mapping *mapping)
+{
+	return ~(uint32_t)mapping->rows[moves->space->levels[i].row].spatial_y;
+}
+
+static void find_primes(struct nest_moves *moves, int d)
+{
+	int64_t left = is_imperfect(moves, d) ? 6 : extent_of(moves, d);
+	for (int64_t p = 2; left > 1; p++) {
+		if (p > left / p)
+			p = left;
+		if (left % p == 0)
+			moves->primes[d][moves->prime_count[d]++] = p;
+		while (left % p == 0)
+			left /= p;
+	}
+}
+
+struct nest_moves nest_moves_make(const struct space *space)
+{
+	struct nest_moves moves = {.space = space};
+	for (int d = 0; d < dimension_count(&moves); d++) {
+		const struct factor_range *ranges = factors_ranges(space->factors[d]);
+		find_primes(&moves, d);
+		for (int i = 0; i < space->level_count; i++)
+			if (ranges[i].least < ranges[i].most)
+				moves.loops[d][moves.loop_count[d]++] = (uint8_t)i;
+		if (moves.loop_count[d])
+			moves.free[moves.free_count++] = (uint8_t)d;
+	}
+	return moves;
+}
+
+void nest_moves_bounds(
+	const struct nest_moves *moves, const struct mapping *mapping, int d, int64_t *bounds)
+{
+	for (int i = 0; i < moves->space->level_count; i++)
+		bounds[i] = bounds_at(moves, i, mapping)[d];
+}
+
+int64_t nest_moves_prime(
+	const struct nest_moves *moves, struct random *random, int d, int64_t bound)
+{
+	int count = moves->prime_count[d], at = (int)random_below(random, (uint64_t)count);
+	for (int i = 0; i < count && !is_imperfect(moves, d); i++) {
+		int64_t prime = moves->primes[d][(at + i) % count];
+		if (bound % prime == 0)
+			return prime;
+	}
+	return moves->primes[d][at];
+}
+
+void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds)
+{
+	const struct factors *factors = moves->space->factors[d];
+	int64_t left = extent_of(moves, d);
+	for (int i = 0; i < moves->space->level_count; i++) {
+		struct factor_step step;
+		int64_t most = number_min(domain_at(moves, i, d)->most, left);
+		if (!factors_step(factors, i, left, number_min(bounds[i], most), &step))
+			factors_step(factors, i, left, 1, &step);
+		bounds[i] = step.first;
+		left = step.left;
+	}
+}
+
+struct mapping nest_moves_adopt(const struct nest_moves *moves, const struct mapping *mapping)
+{
+	const struct space *space = moves->space;
+	struct mapping out = space->blank;
+	for (int d = 0; d < dimension_count(moves); d++) {
+		int64_t bounds[FACTORS_LOOPS_MOST];
+		nest_moves_bounds(moves, mapping, d, bounds);
+		nest_moves_mend(moves, d, bounds);
+		space_set_factors(space, d, bounds, &out);
+	}
+	for (int i = 0; i < space->level_count; i++) {
+		struct mapping wish = *mapping;
+		space_level_follow(space, &space->levels[i], order_at(moves, i, &wish),
+			along_x(moves, i, mapping), &out);
+	}
+	for (int b = 0; b < space->free_count; b++) {
+		int t = space->free[b].space;
+		out.residency[t] |= mapping->residency[t] & 1u << space->free[b].row;
+	}
+	return out;
+}
+
+void nest_moves_copy_order(
+	const struct nest_moves *moves, int level, const struct mapping *from, struct mapping *to)
+{
+	struct mapping_row *out = &to->rows[moves->space->levels[level].row];
+	const struct mapping_row *in = &from->rows[moves->space->levels[level].row];
+	if (moves->space->levels[level].spatial) {
+		memcpy(out->spatial_order, in->spatial_order, sizeof out->spatial_order);
+		out->spatial_y = in->spatial_y;
+	} else {
+		memcpy(out->temporal_order, in->temporal_order, sizeof out->temporal_order);
+	}
+}
+
+static void put_at_end(uint8_t *order, int count, int d, bool ahead)
+{
+	int at = 0;
+	while (order[at] != d)
+		at++;
+	if (ahead)
+		memmove(order + 1, order, (size_t)at);
+	else
+		memmove(order + at, order + at + 1, (size_t)(count - at - 1));
+	order[ahead ? 0 : count - 1] = (uint8_t)d;
+}
+
+/* Gives dimension d these bounds, and the levels that have others now their order. */
+static bool set_bounds(const struct nest_moves *moves, int d, const int64_t *bounds, bool ahead,
+	struct mapping *mapping)
+{
+	const struct space *space = moves->space;
+	int64_t before[FACTORS_LOOPS_MOST];
+	bool changed = false;
+	nest_moves_bounds(moves, mapping, d, before);
+	space_set_factors(space, d, bounds, mapping);
+	for (int i = 0; i < space->level_count; i++) {
+		if (bounds[i] == before[i])
+			continue;
+		uint8_t order[SHAPE_DIMENSIONS_MOST];
+		uint32_t axis = along_x(moves, i, mapping);
+		memcpy(order, order_at(moves, i, mapping), sizeof order);
+		if (before[i] == 1) {
+			put_at_end(order, dimension_count(moves), d, ahead);
+			axis = (axis & ~(1u << d)) | (uint32_t)ahead << d;
+		}
+		space_level_follow(space, &space->levels[i], order, axis, mapping);
+		changed = true;
+	}
+	return changed;
+}
+
+static bool move_bound(
+	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+{
+	int d = move->dimension;
+	int64_t bounds[FACTORS_LOOPS_MOST];
+	nest_moves_bounds(moves, mapping, d, bounds);
+	bounds[move->level] = move->bound;
+	wide others = 1, extent = extent_of(moves, d);
+	for (int i = 0; i < moves->space->level_count && others < extent; i++)
+		others *= i == move->from ? 1 : (wide)bounds[i];
+	bounds[move->from] = (int64_t)((extent + others - 1) / others);
+	nest_moves_mend(moves, d, bounds);
+	return set_bounds(moves, d, bounds, move->ahead, mapping);
+}
+
+/* Gives a tiling level another order or other axes; false if the space has none such. */
+static bool arrange(const struct nest_moves *moves, int i, const uint8_t *order, uint32_t axis,
+	struct mapping *mapping)
+{
+	uint8_t before[SHAPE_DIMENSIONS_MOST];
+	uint32_t x = along_x(moves, i, mapping);
+	memcpy(before, order_at(moves, i, mapping), sizeof before);
+	space_level_follow(moves->space, &moves->space->levels[i], order, axis, mapping);
+	return along_x(moves, i, mapping) != x ||
+	       memcmp(before, order_at(moves, i, mapping), sizeof before) != 0;
+}
+
+static bool move_swap(
+	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+{
+	uint8_t order[SHAPE_DIMENSIONS_MOST];
+	memcpy(order, order_at(moves, move->level, mapping), sizeof order);
+	for (int i = 0; i < dimension_count(moves); i++)
+		if (order[i] == move->dimension)
+			order[i] = (uint8_t)move->other;
+		else if (order[i] == move->other)
+			order[i] = (uint8_t)move->dimension;
+	return arrange(moves, move->level, order, along_x(moves, move->level, mapping), mapping);
+}
+
+bool nest_move(
+	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+{
+	const struct space *space = moves->space;
+	switch (move->kind) {
+	case NEST_MOVE_BOUND:
+		return move_bound(moves, move, mapping);
+	case NEST_MOVE_SWAP:
+		return move_swap(moves, move, mapping);
+	case NEST_MOVE_AXIS:
+		return arrange(moves, move->level, order_at(moves, move->level, mapping),
+			along_x(moves, move->level, mapping) ^ 1u << move->dimension, mapping);
+	case NEST_MOVE_KEEP:
+		mapping->residency[space->free[move->bit].space] ^= 1u
+								    << space->free[move->bit].row;
+		return true;
+	}
+	return false;
+}
+
+static int below(struct random *random, int bound)
+{
+	return (int)random_below(random, (uint64_t)bound);
+}
+
+/* A factor of one loop goes to another: mostly a prime, at times all of it. */
+static struct nest_move draw_bound(
+	const struct nest_moves *moves, struct random *random, const struct mapping *mapping)
+{
+	struct nest_move move = {.kind = NEST_MOVE_BOUND, .ahead = below(random, 2)};
+	if (!moves->free_count)
+		return move;
+	int d = moves->free[below(random, moves->free_count)];
+	move.dimension = d;
+	move.from = moves->loops[d][below(random, moves->loop_count[d])];
+	move.level = moves->loops[d][below(random, moves->loop_count[d])];
+	int64_t give = bounds_at(moves, move.from, mapping)[d];
+	move.bound = bounds_at(moves, move.level, mapping)[d];
+	if (is_imperfect(moves, d) && below(random, 2))
+		move.bound += below(random, 2) ? 1 : -(move.bound > 1);
+	else if (give > 1)
+		move.bound *= below(random, 8) ? nest_moves_prime(moves, random, d, give) : give;
+	move.bound = number_min(move.bound, extent_of(moves, d));
+	return move;
+}
+
+static struct nest_move draw(
+	const struct nest_moves *moves, struct random *random, const struct mapping *mapping)
+{
+	const struct space *space = moves->space;
+	int kind = below(random, 100);
+	struct nest_move move = {.kind = NEST_MOVE_KEEP};
+	if (kind < BOUNDS)
+		return draw_bound(moves, random, mapping);
+	move.level = below(random, space->level_count);
+	move.dimension = below(random, dimension_count(moves));
+	move.other = below(random, dimension_count(moves));
+	if (kind < BOUNDS + SWAPS)
+		move.kind = NEST_MOVE_SWAP;
+	else if (kind < BOUNDS + SWAPS + AXES || !space->free_count)
+		move.kind = NEST_MOVE_AXIS;
+	else
+		move.bit = below(random, space->free_count);
+	return move;
+}
+
+/* Whether a draw can change anything. */
+static bool is_idle(
+	const struct nest_moves *moves, const struct nest_move *move, const struct mapping *mapping)
+{
+	const uint32_t *bounds = bounds_at(moves, move->level, mapping);
+	switch (move->kind) {
+	case NEST_MOVE_BOUND:
+		return move->from == move->level || move->bound == bounds[move->dimension] ||
+		       (move->bound > bounds[move->dimension] &&
+			       bounds_at(moves, move->from, mapping)[move->dimension] == 1);
+	case NEST_MOVE_SWAP:
+		return move->dimension == move->other || bounds[move->dimension] == 1 ||
+		       bounds[move->other] == 1;
+	case NEST_MOVE_AXIS:
+		return !has_axes(moves, move->level) || bounds[move->dimension] == 1;
+	case NEST_MOVE_KEEP:
+		return false;
+	}
+	return true;
+}
+
+static bool draw_anew(
+	const struct nest_moves *moves, struct random *random, struct mapping *mapping)
+{
+	int64_t bounds[FACTORS_LOOPS_MOST];
+	if (!moves->free_count)
+		return false;
+	int d = moves->free[below(random, moves->free_count)];
+	factors_draw(moves->space->factors[d], random, bounds);
+	return set_bounds(moves, d, bounds, below(random, 2), mapping);
+}
+
+/* A prime factor of another dimension goes the way back: what a level holds stays about as large. */
+static void give_back(const struct nest_moves *moves, struct random *random,
+	const struct nest_move *first, struct mapping *mapping)
+{
+	struct nest_move move = {.kind = NEST_MOVE_BOUND,
+		.from = first->level,
+		.level = first->from,
+		.ahead = below(random, 2)};
+	int at = below(random, moves->free_count);
+	for (int i = 0; i < moves->free_count; i++) {
+		int d = moves->free[(at + i) % moves->free_count];
+		int64_t give = bounds_at(moves, move.from, mapping)[d];
+		if (d == first->dimension || give == 1)
+			continue;
+		move.dimension = d;
+		move.bound = bounds_at(moves, move.level, mapping)[d] *
+			     nest_moves_prime(moves, random, d, give);
+		if (nest_move(moves, &move, mapping))
+			return;
+	}
+}
+
+bool nest_moves_step(const struct nest_moves *moves, struct random *random, struct mapping *mapping)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (below(random, 100) < ANEW) {
+			if (draw_anew(moves, random, mapping))
+				return true;
+			continue;
+		}
+		struct nest_move move = draw(moves, random, mapping);
+		if (is_idle(moves, &move, mapping) || !nest_move(moves, &move, mapping))
+			continue;
+		if (move.kind == NEST_MOVE_BOUND && below(random, EXCHANGES) == 0)
+			give_back(moves, random, &move, mapping);
+		return true;
+	}
+	return false;
+}
+
+struct list {
+	struct array(struct nest_move) of;
+	struct arena *arena;
+};
+
+/* At a loop of bound 1 on either side of the others, where that may make a difference. */
+static void add_bound(const struct nest_moves *moves, const struct mapping *mapping,
+	struct nest_move move, struct list *list)
+{
+	const uint32_t *bounds = bounds_at(moves, move.level, mapping);
+	bool busy = has_axes(moves, move.level);
+	for (int d = 0; d < dimension_count(moves); d++)
+		busy |= bounds[d] > 1;
+	*array_add(list->arena, &list->of) = move;
+	move.ahead = true;
+	if (busy && bounds[move.dimension] == 1)
+		*array_add(list->arena, &list->of) = move;
+}
+
+static void list_bounds(const struct nest_moves *moves, const struct mapping *mapping, int d,
+	int from, int to, struct list *list)
+{
+	int64_t give = bounds_at(moves, from, mapping)[d], have = bounds_at(moves, to, mapping)[d];
+	struct nest_move move = {
+		.kind = NEST_MOVE_BOUND, .dimension = d, .from = from, .level = to};
+	int64_t most = number_min(domain_at(moves, to, d)->most, extent_of(moves, d));
+	for (int p = 0; p < moves->prime_count[d]; p++) {
+		int64_t prime = moves->primes[d][p];
+		if (!is_imperfect(moves, d) &&
+			(give % prime || give / prime < domain_at(moves, from, d)->least))
+			continue;
+		move.bound = have * prime;
+		if (move.bound <= most)
+			add_bound(moves, mapping, move, list);
+	}
+	if (!is_imperfect(moves, d))
+		return;
+	move.bound = have + 1;
+	if (have > 1 && move.bound <= most) /* 2 from 1 is there already */
+		add_bound(moves, mapping, move, list);
+	move.bound = have * give;
+	if (give > 3 && move.bound <= most)
+		add_bound(moves, mapping, move, list);
+}
+
+static void list_places(
+	const struct nest_moves *moves, const struct mapping *mapping, int i, struct list *list)
+{
+	const uint32_t *bounds = bounds_at(moves, i, mapping);
+	for (int d = 0; d < dimension_count(moves); d++) {
+		if (bounds[d] == 1)
+			continue;
+		struct nest_move move = {.kind = NEST_MOVE_AXIS, .dimension = d, .level = i};
+		if (has_axes(moves, i))
+			*array_add(list->arena, &list->of) = move;
+		move.kind = NEST_MOVE_SWAP;
+		for (move.other = d + 1; move.other < dimension_count(moves); move.other++)
+			if (bounds[move.other] > 1)
+				*array_add(list->arena, &list->of) = move;
+	}
+}
+
+struct nest_move *nest_moves_list(const struct nest_moves *moves, const struct mapping *mapping,
+	struct arena *arena, size_t *count)
+{
+	struct list list = {.arena = arena};
+	int levels = moves->space->level_count;
+	for (int d = 0; d < dimension_count(moves); d++)
+		for (int from = 0; from < levels; from++)
+			for (int to = 0; to < levels; to++)
+				if (from != to && bounds_at(moves, from, mapping)[d] > 1)
+					list_bounds(moves, mapping, d, from, to, &list);
+	for (int i = 0; i < levels; i++)
+		list_places(moves, mapping, i, &list);
+	for (int b = 0; b < moves->space->free_count; b++)
+		*array_add(arena, &list.of) = (struct nest_move){.kind = NEST_MOVE_KEEP, .bit = b};
+	*count = list.of.count;
+	return list.of.at;
+}

@@ -1,0 +1,144 @@
+#include "cli/listener.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds that may pass after a stop with the last layers of a network. */
+static const double grace = 0.3;
+
+/* Seconds within which two signals are one. */
+static const double twice = 0.1;
+
+static _Atomic(double) interrupted_at; /* 0: not */
+
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* The first Ctrl-C, or wish to terminate, ends the search, the second the program; some senders
+ * send the first one twice at once. */
+static void on_interrupt(int signal_number)
+{
+	double first = atomic_load(&interrupted_at), time = now();
+	if (first <= 0) {
+		atomic_store(&interrupted_at, time);
+	} else if (time - first > twice) {
+		signal(signal_number, SIG_DFL);
+		raise(signal_number);
+		return;
+	}
+	signal(signal_number, on_interrupt);
+}
+
+bool listener_stop(void *at)
+{
+	struct listener *listener = at;
+	if (listener->limit > 0 && now() - listener->start > listener->limit)
+		listener->late = true;
+	return listener_interrupted() || listener->late;
+}
+
+bool listener_hurry(void *at)
+{
+	struct listener *listener = at;
+	double time = now() - grace;
+	return (listener->late && time - listener->start > listener->limit) ||
+	       (listener_interrupted() && time > atomic_load(&interrupted_at));
+}
+
+bool listener_wait(void *at)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (listener->terminal && time - listener->shown >= 1) {
+		listener->shown = time;
+		fprintf(stderr, "\r\033[Ksearching, %.0f s", time - listener->start);
+	}
+	return listener_stop(listener);
+}
+
+void listener_clear(const struct listener *listener)
+{
+	if (listener->terminal && listener->shown > 0)
+		fputs("\r\033[K", stderr);
+}
+
+void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t count)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (!listener->terminal || (done < tasks && time - listener->shown < 0.1))
+		return;
+	listener->shown = time;
+	double spent = time - listener->start;
+	fprintf(stderr, "\r\033[Kround %d: %zu of %zu tasks, %" PRIu64 " %s, %.0f/s", round, done,
+		tasks, count, listener->what, spent > 0 ? (double)count / spent : 0);
+	if (done < tasks)
+		fprintf(stderr, ", at most %.0f s left in this round",
+			spent / (double)done * (double)(tasks - done));
+	else
+		fputs("\n", stderr);
+}
+
+void listener_gap(void *at, double value, double bound, uint64_t count)
+{
+	struct listener *listener = at;
+	double time = now();
+	if (!listener->terminal || time - listener->shown < 0.1)
+		return;
+	listener->shown = time;
+	fprintf(stderr,
+		"\r\033[Kbest %.6g, nothing below %.6g: gap %.2f %%, %" PRIu64 " %s, %.0f s", value,
+		bound, 100 * (value - bound) / value, count, listener->what,
+		time - listener->start);
+}
+
+void listener_layers(void *at, int round, size_t done, size_t layers, uint64_t count)
+{
+	const struct listener *listener = at;
+	if (listener->terminal && round == 2)
+		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s", done,
+			layers, count, listener->what, now() - listener->start,
+			done < layers ? "" : "\n");
+}
+
+struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)
+{
+	signal(SIGINT, on_interrupt);
+	signal(SIGTERM, on_interrupt);
+	return (struct listener){.start = now(),
+		.limit = (double)limit_seconds,
+		.terminal = !quiet && isatty(STDERR_FILENO),
+		.what = what};
+}
+
+struct asker listener_asker(struct listener *listener, int jobs)
+{
+	return (struct asker){.jobs = jobs,
+		.stopper = {listener, listener_stop},
+		.report = listener_gap,
+		.progress = listener_progress};
+}
+
+bool listener_interrupted(void)
+{
+	return atomic_load(&interrupted_at) > 0;
+}
+
+const char *listener_limit(const struct listener *listener)
+{
+	if (listener_interrupted())
+		return "interrupted";
+	return listener->late ? "time limit" : NULL;
+}
+
+double listener_seconds(const struct listener *listener)
+{
+	return now() - listener->start;
+}

@@ -1,0 +1,97 @@
+#include "base/arena.h"
+#include "base/number.h"
+#include "model/graph/op_mapping.h"
+
+/* The row of cores counts them through the whole machine unless it tells X from Y. */
+static const char *check_fanout(
+	struct arena *arena, const struct arch *arch, const struct mapping *mapping, int r)
+{
+	const struct level *level = &arch->levels[r];
+	const struct mapping_row *row = &mapping->rows[r];
+	int64_t x = 1, y = 1, most_x = level->fanout_x, most_y = level->fanout_y;
+	for (int l = 0; l < mapping->loop_count; l++) {
+		int64_t *product = row->spatial_y >> l & 1 ? &y : &x;
+		if (!number_mul(*product, row->spatial[l], product))
+			return "its spatial factors multiply to more than an int64_t";
+	}
+	if (r == arch->core && y == 1) {
+		most_x = level->instances;
+		most_y = 1;
+	}
+	if (x > most_x || y > most_y)
+		return arena_format(arena, "'%s' has %lld x %lld instances, not %lld x %lld",
+			level->name, (long long)most_x, (long long)most_y, (long long)x,
+			(long long)y);
+	return NULL;
+}
+
+static const char *check_factors(struct arena *arena, const struct workload *workload,
+	const struct op *op, const struct mapping *mapping, int l)
+{
+	int64_t units = op_units(workload, op, l), product = 1;
+	for (int r = 0; r < mapping->level_count; r++) {
+		const struct mapping_row *row = &mapping->rows[r];
+		if (!row->spatial[l] || !row->temporal[l])
+			return arena_format(arena, "a factor of '%s' is 0", op->loops[l].name);
+		if (!number_mul(product, row->spatial[l], &product) ||
+			!number_mul(product, row->temporal[l], &product) || units % product)
+			return arena_format(arena,
+				"the factors of '%s' do not divide its %lld units",
+				op->loops[l].name, (long long)units);
+	}
+	return NULL;
+}
+
+/* Temporal orders run innermost first: no output loop may be inside a reduction loop. */
+static const char *check_reductions(struct arena *arena, const struct arch *arch,
+	const struct op *op, const struct mapping *mapping)
+{
+	int split = 0;
+	for (int l = 0; l < op->loop_count; l++)
+		split += op->loops[l].reduction && mapping_split(arch, mapping, l) > 1;
+	if (split > 1)
+		return "more than one reduction is split over cores";
+	if (arch->lx < 0)
+		return NULL;
+	const struct mapping_row *row = &mapping->rows[arch->lx];
+	int inside = -1;
+	for (int i = 0; i < op->loop_count; i++) {
+		int l = row->temporal_order[i];
+		if (row->temporal[l] == 1)
+			continue;
+		if (!op->loops[l].reduction)
+			inside = l;
+		else if (inside >= 0)
+			return arena_format(arena,
+				"the tiles of the reduction '%s' run around those of '%s'",
+				op->loops[l].name, op->loops[inside].name);
+	}
+	return NULL;
+}
+
+static const char *check_homes(
+	struct arena *arena, const struct op *op, const struct mapping *mapping)
+{
+	for (int i = 0; i < op_operands(op) && i <= OP_READS_MOST; i++) {
+		if (!mapping->residency[i])
+			return arena_format(arena, "operand %d is kept nowhere", i);
+	}
+	return NULL;
+}
+
+const char *mapping_check(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping)
+{
+	if (mapping->loop_count != op->loop_count || mapping->level_count != arch->level_count)
+		return "it is a mapping of another op";
+	const char *why = NULL;
+	for (int l = 0; !why && l < op->loop_count; l++)
+		why = check_factors(arena, workload, op, mapping, l);
+	for (int r = 0; !why && r < arch->level_count; r++)
+		why = check_fanout(arena, arch, mapping, r);
+	if (!why)
+		why = check_reductions(arena, arch, op, mapping);
+	if (!why)
+		why = check_homes(arena, op, mapping);
+	return why;
+}

@@ -1,0 +1,115 @@
+#include "base/text.h"
+#include "model/machine/primitive.h"
+
+#include <math.h>
+
+/* A NaN is the greater and the lesser of any two, and -0 is below 0: no order of
+ * reducing changes the result. */
+static float greater(float a, float b)
+{
+	if (a == b)
+		return signbit(a) ? b : a;
+	return isnan(a) || a > b ? a : b;
+}
+
+static float lesser(float a, float b)
+{
+	if (a == b)
+		return signbit(a) ? a : b;
+	return isnan(a) || a < b ? a : b;
+}
+
+/* The machine's arithmetic and the reference's.  The machine takes transcendental functions in
+ * fp64 and rounds once: then the library's last bit all but never shows. */
+#define ARITHMETIC(word, machine, numbers)                                                         \
+	static float word##_kernel(float a, float b)                                               \
+	{                                                                                          \
+		return machine;                                                                    \
+	}                                                                                          \
+	static double word##_reference(double a, double b)                                         \
+	{                                                                                          \
+		return numbers;                                                                    \
+	}
+
+ARITHMETIC(add, a + b, a + b)
+ARITHMETIC(sub, a - b, a - b)
+ARITHMETIC(mul, a *b, a *b)
+ARITHMETIC(div, a / b, a / b)
+ARITHMETIC(maximum, greater(a, b), isnan(a) || isnan(b) ? NAN : fmax(a, b))
+ARITHMETIC(minimum, lesser(a, b), isnan(a) || isnan(b) ? NAN : fmin(a, b))
+ARITHMETIC(clone, a, a)
+ARITHMETIC(exp, (float)exp((double)a), exp(a))
+ARITHMETIC(log, (float)log((double)a), log(a))
+ARITHMETIC(rsqrt, (float)(1 / sqrt((double)a)), 1 / sqrt(a))
+ARITHMETIC(sqrt, sqrtf(a), sqrt(a))
+ARITHMETIC(reciprocal, 1 / a, 1 / a)
+ARITHMETIC(neg, -a, -a)
+ARITHMETIC(abs, fabsf(a), fabs(a))
+ARITHMETIC(relu, a <= 0 ? 0 : a, a < 0 ? 0 : a)
+ARITHMETIC(sigmoid, (float)(1 / (1 + exp((double)-a))), 1 / (1 + exp(-a)))
+ARITHMETIC(silu, (float)((double)a / (1 + exp((double)-a))), a / (1 + exp(-a)))
+ARITHMETIC(tanh, (float)tanh((double)a), tanh(a))
+ARITHMETIC(gelu, (float)(0.5 * (double)a * (1 + erf((double)a * 0.70710678118654752440))),
+	a / 2 * (1 + erf(a / sqrt(2))))
+
+#define ROW(word, arithmetic)                                                                      \
+	.name = #word, .work = 1, .kernel = arithmetic##_kernel, .reference = arithmetic##_reference
+#define MAP(word, operands) ROW(word, word), .kind = OP_MAP, .arity = operands
+#define REDUCTION(word, arithmetic) ROW(word, arithmetic), .kind = OP_REDUCE, .arity = 1
+
+const struct primitive primitive_einsum = {ROW(einsum, add), .kind = OP_EINSUM, .arity = 1,
+	.summary = "out[..] = sum(k) a[..] * b[..]", .unit = UNIT_MAC, .partial = &primitive_sum,
+	.rounds = true};
+
+const struct primitive primitive_add = {MAP(add, 2), .sign = '+'};
+const struct primitive primitive_sub = {MAP(sub, 2), .sign = '-',
+	.constant_first = "nothing can be subtracted from a constant; write neg(..), and add in an "
+			  "op of its own"};
+const struct primitive primitive_mul = {MAP(mul, 2), .sign = '*'};
+const struct primitive primitive_div = {MAP(div, 2), .sign = '/',
+	.constant_first = "a constant cannot be divided; write reciprocal(..), and mul in an op of "
+			  "its own"};
+const struct primitive primitive_maximum = {MAP(maximum, 2)};
+const struct primitive primitive_minimum = {MAP(minimum, 2)};
+const struct primitive primitive_clone = {MAP(clone, 1)};
+const struct primitive primitive_exp = {MAP(exp, 1)};
+const struct primitive primitive_log = {MAP(log, 1)};
+const struct primitive primitive_rsqrt = {MAP(rsqrt, 1)};
+const struct primitive primitive_sqrt = {MAP(sqrt, 1)};
+const struct primitive primitive_reciprocal = {MAP(reciprocal, 1)};
+const struct primitive primitive_neg = {MAP(neg, 1)};
+const struct primitive primitive_abs = {MAP(abs, 1)};
+const struct primitive primitive_relu = {MAP(relu, 1)};
+const struct primitive primitive_sigmoid = {MAP(sigmoid, 1)};
+const struct primitive primitive_silu = {MAP(silu, 1)};
+const struct primitive primitive_tanh = {MAP(tanh, 1)};
+const struct primitive primitive_gelu = {MAP(gelu, 1)};
+
+const struct primitive primitive_sum = {
+	REDUCTION(sum, add), .partial = &primitive_sum, .rounds = true};
+const struct primitive primitive_max = {REDUCTION(max, maximum), .type = "amax", .start = -INFINITY,
+	.partial = &primitive_max, .pairwise = &primitive_maximum};
+const struct primitive primitive_min = {REDUCTION(min, minimum), .type = "amin", .start = INFINITY,
+	.partial = &primitive_min, .pairwise = &primitive_minimum};
+const struct primitive primitive_mean = {
+	REDUCTION(mean, add), .partial = &primitive_sum, .mean = true, .rounds = true};
+
+const struct primitive primitive_restickify = {ROW(restickify, clone), .kind = OP_RESTICKIFY,
+	.arity = 1, .summary = "the same elements in another device layout"};
+const struct primitive primitive_broadcast = {ROW(broadcast, clone), .kind = OP_BROADCAST,
+	.arity = 1, .summary = "from HBM of one rank to HBM of all, in the same layout"};
+const struct primitive primitive_opaque = {ROW(opaque, clone), .kind = OP_OPAQUE, .arity = 1,
+	.summary = "{opaque: name, reads: [..], writes: [..]}"};
+
+const struct primitive *primitive_find(const char *name)
+{
+	for (int i = 0; primitives[i]; i++)
+		if (text_equal(primitives[i]->name, name))
+			return primitives[i];
+	return NULL;
+}
+
+bool primitive_joins(const struct primitive *primitive)
+{
+	return primitive->partial == primitive;
+}

@@ -1,0 +1,93 @@
+/*
+ * The house keeps its rules: scripts/layers passes, and a copy of the tree with a forbidden include, a
+ * missing page or a second file that starts threads does not; each folder of src says in a short
+ * page what it contains and what it may include.
+ */
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/shell.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+/* `change` is done in a copy of src, solvers; what scripts/layers says of it. */
+static struct ended layers_after(struct arena *arena, const char *change)
+{
+	const char *folder = shell_folder(arena);
+	struct ended ended = shell(arena,
+		"cp -R src solvers '%s' && (cd '%s' && { %s; }) && scripts/layers '%s'", folder, folder,
+		change, folder);
+	shell_remove(folder);
+	return ended;
+}
+
+static void the_tree_keeps_the_rules(void **state)
+{
+	struct arena *arena = arena_open();
+	struct ended ended = layers_after(arena, "true");
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	arena_close(arena);
+}
+
+static void violations_are_found(void **state)
+{
+	static const struct {
+		const char *change, *says;
+	} rows[] = {
+		{"echo '#include \"cost/graph/cost.h\"' >>src/sim/graph/sim.c",
+			"sim may not include cost/graph/cost.h"},
+		{"echo '#include \"search/drive/drive.h\"' >>src/model/graph/plan.h",
+			"model may not include search/drive/drive.h"},
+		{"echo '#include \"model/graph/plan.h\"' >>src/model/nest/shape.h",
+			"the family nest may not include model/graph/plan.h"},
+		{"echo '#include \"model/graph/plan.h\"' >>src/search/drive/frontier.h",
+			"the family drive may not include model/graph/plan.h"},
+		{"mkdir -p solvers/joint/inner && echo >solvers/joint/inner/own.h && "
+		 "echo '#include \"solvers/joint/inner/own.h\"' >>solvers/divide/spyre.c",
+			"solvers/joint/inner/own.h is private to solvers/joint"},
+		{"echo '#pragma omp parallel' >>src/cost/nest/nest.c", "starting threads"},
+		{"echo '#include <glpk.h>' >>solvers/map/ilp.c", "<glpk.h>"},
+		{"echo 'void f(void) { printf(\"\"); }' >>src/report/run/folder.c",
+			"printing to stdout"},
+		{"rm src/search/README.md", "src/search/README.md"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct arena *arena = arena_open();
+		struct ended ended = layers_after(arena, rows[i].change);
+		if (!ended.status || !strstr(ended.err, rows[i].says))
+			fail_msg("after %s:\n%s", rows[i].change, ended.err);
+		arena_close(arena);
+	}
+}
+
+static void each_folder_has_a_short_page(void **state)
+{
+	struct arena *arena = arena_open();
+	struct ended folders = shell(arena, "find src -mindepth 1 -type d | LC_ALL=C sort");
+	char *list = arena_text(arena, folders.out), *rest = NULL;
+	for (char *folder = strtok_r(list, "\n", &rest); folder;
+		folder = strtok_r(NULL, "\n", &rest)) {
+		struct ended page = shell(arena, "cat %s/README.md", folder);
+		struct ended links = shell(arena,
+			"cd %s && grep -o ']([^)]*)' README.md | tr -d '])(' | sed 's/#.*//' | xargs -r ls",
+			folder);
+		if (page.status || strncmp(page.out, "# ", 2) || !strstr(page.out, "\nIncludes: "))
+			fail_msg("%s has no page that says what it may include", folder);
+		if (links.status)
+			fail_msg("%s/README.md: %s", folder, links.err);
+		assert_in_range(strlen(page.out), 80, 2000);
+	}
+	arena_close(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tree_keeps_the_rules),
+		cmocka_unit_test(violations_are_found),
+		cmocka_unit_test(each_folder_has_a_short_page),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "tests/support/csv.h"
+#include "tests/support/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+/*
+ * A solver is one file: the program lxplore_toys is lxplore and tests/toys/, a solver named `toy`
+ * in each stage, which nothing else of it knows.
+ */
+#define TOYS "$(dirname $LXPLORE)/tests/lxplore_toys "
+#define GRAPH "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
+
+/* The frontier of an exploration in which it takes part. */
+static const char *explore(const char *words)
+{
+	struct ended ended = shell(arena, TOYS "explore -q --format csv -o %s %s", folder, words);
+	if (ended.status != 0)
+		fail_msg("%s: %s", words, ended.err);
+	return ended.out;
+}
+
+/* Every point is its. */
+static void expect_all(const char *csv, const char *solver)
+{
+	assert_non_null(csv_cell(arena, csv, 1, "solver"));
+	for (int row = 1; csv_cell(arena, csv, row, "solver"); row++)
+		assert_string_equal(csv_cell(arena, csv, row, "solver"), solver);
+}
+
+static long first(const char *csv, const char *column)
+{
+	return strtol(csv_cell(arena, csv, 1, column), NULL, 10);
+}
+
+static void every_stage_lists_one(void **state)
+{
+	static const char *const stages[] = {
+		"divide", "place", "map", "joint", "project", "broadcast", "scatter"};
+	struct ended ended = shell(arena, TOYS "list solvers");
+	assert_int_equal(ended.status, 0);
+	for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+		assert_non_null(strstr(ended.out, arena_format(arena, "\n%s/toy ", stages[s])));
+	assert_null(strstr(shell(arena, "$LXPLORE list solvers").out, "toy"));
+}
+
+/* All ops on one core; and nobody else divides. */
+static void a_graph_is_divided_by_it(void **state)
+{
+	const char *csv = explore(GRAPH " --solver divide=toy --solver place=greedy");
+	expect_all(csv, "divide/toy place/greedy");
+	for (int row = 1; csv_cell(arena, csv, row, "cores"); row++)
+		assert_string_equal(csv_cell(arena, csv, row, "cores"), "1");
+}
+
+/* What enumerates begins with its divisions, and in the order of names it was named last. */
+static void other_divisions_begin_with_its_own(void **state)
+{
+	const char *csv = explore(GRAPH " --solver divide=exhaustive --solver divide=toy "
+					"--solver place=greedy --cores 4");
+	assert_null(strstr(csv, "spyre"));
+	const char *offered = strstr(folder_text("run.json"), "\"offered\": ");
+	assert_non_null(offered);
+	assert_in_range(strtol(offered + 11, NULL, 10), 20, 1000);
+}
+
+/* One buffer, the largest, from address 0. */
+static void a_graph_is_placed_by_it(void **state)
+{
+	const char *words = GRAPH " --solver place=toy --solver divide=toy --objective latency";
+	const char *csv = explore(words);
+	expect_all(csv, "divide/toy place/toy");
+	assert_int_equal(first(csv, "lx_peak_bytes"), 512 * 1024 * 2);
+}
+
+static void a_packing_is_placed_by_it(void **state)
+{
+	folder_put("b.csv", "id,lower,upper,size\na,0,4,8\nb,0,4,16\n");
+	struct ended ended = shell(arena,
+		TOYS "place %s/b.csv --capacity 64 --spill --solver toy --format csv", folder);
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "b,0,4,16,0"));
+	assert_non_null(strstr(ended.out, "a,0,4,8,\n"));
+}
+
+/* It starts from the published division, and the first op runs on one core. */
+static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
+{
+	const char *words = GRAPH " --solver joint=toy --solver place=greedy --cores 4";
+	const char *csv = explore(words);
+	expect_all(csv, "joint/toy place/greedy");
+	assert_non_null(strstr(folder_text("plans/point-001.yaml"), "joint/toy"));
+	struct ended ended = shell(arena, TOYS "score %s", words);
+	assert_int_equal(ended.status, 0);
+	struct ended without = shell(arena, TOYS "score " GRAPH " --solver place=greedy --cores 4");
+	assert_string_not_equal(ended.out, without.out);
+}
+
+static void a_problem_is_mapped_by_it(void **state)
+{
+	const char *csv = explore("specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
+				  "--solver map=toy --objective hbm_bytes");
+	expect_all(csv, "map/toy");
+}
+
+static void a_recurrence_is_projected_by_it(void **state)
+{
+	const char *csv = explore("specs/space_time/matmul.yaml --solver project=toy");
+	expect_all(csv, "project/toy");
+	assert_string_equal(csv_cell(arena, csv, 1, "mapping"),
+		"allocation: [[1, 0, 0], [0, 1, 0]], schedule: [[1, 1, 2]]");
+}
+
+static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
+{
+	expect_all(explore("specs/broadcasts/weights_16MiB.yaml --solver broadcast=toy "
+			   "--objective rounds --budget 2"),
+		"broadcast/toy");
+	folder_put("scatter.yaml",
+		"broadcast:\n"
+		"  name: rows\n"
+		"  op: 'tscatter %group, %src : (!pto.group<8, 256x1024xf16>, "
+		"!pto.memref<2048x1024xf16>)'\n"
+		"  tile: {rows: 32, cols: 1024}\n");
+	expect_all(explore(arena_format(arena, "%s/scatter.yaml --solver scatter=toy", folder)),
+		"scatter/toy");
+}
+
+/* Who is named and cannot be asked is refused. */
+static void one_plan_is_made_by_one_solver_of_each_stage(void **state)
+{
+	struct ended ended = shell(arena, TOYS "score " GRAPH " --solver divide=toy");
+	assert_int_equal(ended.status, 0);
+	assert_non_null(strstr(ended.out, "\"cores\": 1"));
+	ended = shell(arena, TOYS "score " GRAPH " --solver divide=exhaustive");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err,
+		"divide/exhaustive divides one op of a plan at a time; only explore asks it"));
+	ended = shell(arena, TOYS "score " GRAPH " --solver place=toy --solver place=greedy");
+	assert_int_equal(ended.status, 1);
+	assert_non_null(strstr(ended.err, "one solver of each stage"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_stage_lists_one),
+		TEST(a_graph_is_divided_by_it),
+		TEST(other_divisions_begin_with_its_own),
+		TEST(a_graph_is_placed_by_it),
+		TEST(a_packing_is_placed_by_it),
+		TEST(a_graph_is_divided_and_placed_jointly_by_it),
+		TEST(a_problem_is_mapped_by_it),
+		TEST(a_recurrence_is_projected_by_it),
+		TEST(a_tensor_is_broadcast_and_scattered_by_it),
+		TEST(one_plan_is_made_by_one_solver_of_each_stage),
+	};
+	return cmocka_run_group_tests_name("toys", tests, NULL, NULL);
+}
