@@ -1,6 +1,7 @@
 #include "solvers/place/start.h"
 
 #include "base/arena.h"
+#include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
 #include "solvers/place/orders.h"
 #include "solvers/place/packing.h"
@@ -27,8 +28,32 @@ static double key_of(const struct items *items, size_t i, int key)
 	}
 }
 
+const struct placement *start_hinted(struct run *run, const struct packing *packing)
+{
+	for (size_t i = 0; i < packing->count; i++)
+		if (!packing->buffers[i].has_hint)
+			return NULL;
+	if (!packing->count)
+		return NULL;
+	struct placement *placement = packing_open(run, packing);
+	for (size_t i = 0; i < packing->count; i++)
+		placement->addresses[i] = packing->buffers[i].hint;
+	packing_note(packing, placement);
+	return packing_check(packing, placement).a < 0 ? placement : NULL;
+}
+
+/* The lower of two; NULL: none. */
+static const struct placement *lower(const struct packing *packing, const struct placement *a,
+	const struct placement *b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return placement_peak(packing, a) <= placement_peak(packing, b) ? a : b;
+}
+
 const struct placement *start_layout(struct run *run, const struct packing *packing)
 {
+	const struct placement *hinted = start_hinted(run, packing);
 	struct arena *arena = arena_open();
 	struct items *items = items_make(packing, arena);
 	struct orders *orders = orders_make(run, items, arena);
@@ -50,10 +75,10 @@ const struct placement *start_layout(struct run *run, const struct packing *pack
 	}
 	arena_close(arena);
 	if (best > (double)packing->capacity)
-		return NULL;
+		return hinted;
 	packing_note(packing, placement);
 	for (size_t i = 0; i < packing->count; i++)
 		if (placement->addresses[i] == UNPLACED)
-			return NULL;
-	return placement;
+			return hinted;
+	return lower(packing, hinted, placement);
 }
