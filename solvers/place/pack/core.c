@@ -38,7 +38,7 @@ static void drop_orphans(const struct reducing *reducing, bool *set)
 				continue;
 			for (size_t k = 0; k < child->parent_count && set[i]; k++)
 				set[i] = set[child->parents[k]] ||
-					 !pack_may_take(packing, (int)i, child->parents[k]);
+					 !packing_may_take(packing, i, (size_t)child->parents[k]);
 			again |= !set[i];
 		}
 	}

@@ -29,7 +29,7 @@ static bool is_chosen(const struct asking *asking, int i)
 
 static bool may_take(const struct asking *asking, int child, int parent)
 {
-	return is_chosen(asking, parent) && pack_may_take(asking->question->packing, child, parent);
+	return is_chosen(asking, parent) && packing_may_take(asking->question->packing, (size_t)child, (size_t)parent);
 }
 
 static bool is_over(struct asking *asking)
@@ -143,45 +143,15 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 	return status;
 }
 
-/* Do they share bytes in the first step of `child`, unlawfully? */
-static bool shares(const struct asking *asking, size_t c, size_t j)
-{
-	const struct packing *packing = asking->question->packing;
-	const struct buffer *child = &packing->buffers[c], *other = &packing->buffers[j];
-	int64_t at = asking->placement->addresses[c], beside = asking->placement->addresses[j];
-	if (j == c || beside == UNPLACED || !child->size || !other->size ||
-		child->start >= child->end || other->start > child->start ||
-		other->end <= child->start || at >= beside + other->size ||
-		beside >= at + child->size)
-		return false;
-	return at != beside ||
-	       (!may_take(asking, (int)c, (int)j) && !may_take(asking, (int)j, (int)c));
-}
-
-static bool lies_on_parent(const struct asking *asking, size_t c)
-{
-	const struct buffer *child = &asking->question->packing->buffers[c];
-	const int64_t *addresses = asking->placement->addresses;
-	for (size_t k = 0; k < child->parent_count; k++)
-		if (addresses[child->parents[k]] == addresses[c] &&
-			may_take(asking, (int)c, child->parents[k]))
-			return true;
-	return false;
-}
-
-/* An open choice that the placement found does not keep: of a child, or of who is at the head of
- * the shape it is in; -1: all is lawful. */
+/* A child whose open choice the placement does not keep, or the head of its shape; -1: it is lawful. */
 static int find_unlawful(const struct asking *asking)
 {
 	const struct packing *packing = asking->question->packing;
-	for (size_t c = 0; c < packing->count; c++) {
-		int head = pack_head(asking->takes, packing->count, (int)c);
-		if (asking->takes[head] != TAKES_OPEN)
-			continue;
-		bool good = !packing->buffers[c].must_take_over || lies_on_parent(asking, c);
-		for (size_t j = 0; j < packing->count && good; j++)
-			good = !shares(asking, c, j);
-		if (!good)
+	struct packing_fault fault = packing_check(packing, asking->placement);
+	int buffers[] = {fault.a, fault.b};
+	for (int k = 0; k < 2; k++) {
+		int head = buffers[k] < 0 ? -1 : pack_head(asking->takes, packing->count, buffers[k]);
+		if (head >= 0 && asking->takes[head] == TAKES_OPEN)
 			return head;
 	}
 	return -1;
@@ -239,9 +209,9 @@ static enum pack_status solve_choices(struct asking *asking)
 	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
 		asking->question->capacity, asking->takes, arena);
 	struct rooms rooms = {0};
-	if (shapes.why) {
+	if (shapes.culprit >= 0) {
 		status = PACK_NEVER;
-		asking->answer.hardest = asking->question->packing->buffers[shapes.a[0]].start;
+		asking->answer.hardest = asking->question->packing->buffers[shapes.culprit].start;
 	} else {
 		rooms = pack_rooms(&shapes, arena);
 	}
