@@ -1,16 +1,11 @@
 #include "solvers/map/exact/branches.h"
 
 #include "base/array.h"
+#include "solvers/map/exact/options.h"
 #include "solvers/map/exact/skew.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
-
-/* What it is worth to find the places of all dataspaces, and residencies weighed for a tick of the
- * budget. */
-enum { PLACES_TICKS = 16, WEIGHED_PER_TICK = 1024 };
 
 static const struct nest_search *search_of(const struct outer_branches *choices)
 {

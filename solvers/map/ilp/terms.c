@@ -1,6 +1,7 @@
 #include "solvers/map/ilp/terms.h"
 
 #include "base/arena.h"
+#include "solvers/map/ilp/options.h"
 
 #include <math.h>
 
@@ -22,8 +23,6 @@ struct ilp_window {
 struct ilp_moves {
 	int loop[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* -1: none */
 };
-
-enum { WINDOW_CHOICES_MOST = 128 };
 
 void ilp_add_bound(const struct ilp_compact *compact, struct ilp_line *line, int row, int d,
 	double coefficient)
@@ -70,14 +69,14 @@ static uint64_t inside(const struct ilp_frame *frame, int j)
 	return rows_of(frame, false, 0, frame->nest.tiling[j] + 1);
 }
 
-struct choices {
+struct divisor_choice {
 	int count, dimensions[SHAPE_DIMENSIONS_MOST];
 	int64_t divisors[SHAPE_DIMENSIONS_MOST];
 	double words;
 };
 
 /* The next choice of divisors of the extents; false after the last. */
-static bool next_choice(const struct ilp_frame *frame, struct choices *choices)
+static bool next_choice(const struct ilp_frame *frame, struct divisor_choice *choices)
 {
 	for (int i = 0; i < choices->count; i++) {
 		int64_t extent = frame->shape->dimensions[choices->dimensions[i]].extent;
@@ -94,7 +93,7 @@ static bool next_choice(const struct ilp_frame *frame, struct choices *choices)
 	return false;
 }
 
-static double words_of(const struct shape_rank *rank, const struct choices *choices)
+static double words_of(const struct shape_rank *rank, const struct divisor_choice *choices)
 {
 	double words = 1;
 	for (int i = 0; i < choices->count; i++)
@@ -104,13 +103,13 @@ static double words_of(const struct shape_rank *rank, const struct choices *choi
 }
 
 static void fill_window(struct ilp_compact *compact, struct ilp_window *window,
-	const struct shape_rank *rank, struct choices *choices)
+	const struct shape_rank *rank, struct divisor_choice *choices)
 {
 	const struct ilp_frame *frame = compact->frame;
 	struct milp *milp = compact->milp;
 	struct array(struct choice {
 		int column;
-		struct choices of;
+		struct divisor_choice of;
 	}) list = {0};
 	int parted = 0;
 	for (int n = 0; n < choices->count; n++) {
@@ -145,7 +144,7 @@ static void fill_window(struct ilp_compact *compact, struct ilp_window *window,
 
 /* Too many choices: a column that is no less than any of the dimensions' products alone. */
 static void estimate_window(struct ilp_compact *compact, struct ilp_window *window,
-	const struct shape_rank *rank, const struct choices *choices)
+	const struct shape_rank *rank, const struct divisor_choice *choices)
 {
 	int column = milp_column(compact->milp, 0, INFINITY, false, 0);
 	ilp_line_add(&window->line, column, 1);
@@ -158,7 +157,7 @@ static void estimate_window(struct ilp_compact *compact, struct ilp_window *wind
 }
 
 static const struct ilp_line *window_line(
-	struct ilp_compact *compact, int t, int r, uint64_t rows, struct choices *choices)
+	struct ilp_compact *compact, int t, int r, uint64_t rows, struct divisor_choice *choices)
 {
 	for (size_t i = 0; i < compact->windows.count; i++) {
 		const struct ilp_window *window = compact->windows.at[i];
@@ -170,11 +169,11 @@ static const struct ilp_line *window_line(
 	*window = (struct ilp_window){
 		.space = t, .rank = r, .rows = rows, .line = {.arena = compact->arena}};
 	*array_add(compact->arena, &compact->windows) = window;
-	struct choices counted = *choices;
+	struct divisor_choice counted = *choices;
 	int count = 1;
-	while (count <= WINDOW_CHOICES_MOST && next_choice(compact->frame, &counted))
+	while (count <= ILP_WINDOW_CHOICES_MOST && next_choice(compact->frame, &counted))
 		count++;
-	if (count <= WINDOW_CHOICES_MOST)
+	if (count <= ILP_WINDOW_CHOICES_MOST)
 		fill_window(compact, window, rank, choices);
 	else
 		estimate_window(compact, window, rank, choices);
@@ -186,7 +185,7 @@ void ilp_add_tile(struct ilp_compact *compact, struct ilp_line *line, int t, uin
 	const struct ilp_frame *frame = compact->frame;
 	const struct dataspace *space = &frame->shape->spaces[t];
 	for (int r = 0; r < space->rank_count; r++) {
-		struct choices choices = {0};
+		struct divisor_choice choices = {0};
 		bool scaled = false;
 		for (int d = 0; d < frame->dimension_count; d++) {
 			if (!space->ranks[r].coefficient[d] || !frame->prime_count[d])
