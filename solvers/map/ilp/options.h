@@ -10,8 +10,6 @@
 		"million simplex iterations times rows of one run: some seconds")                  \
 	OPTION(ILP_GAP_PERMILLE, 2, 0, 1000, "gap at which a program counts as solved")            \
 	OPTION(ILP_CHAINS_FREE_MOST, 6, 1, 16, "levels free to keep a dataspace: 2^6 chains")      \
-	OPTION(ILP_WINDOW_CHOICES_MOST, 128, 1, 1 << 16,                                           \
-		"choices of divisors of a rank that get a column each, else it is estimated")      \
 	OPTION(ILP_FIRST_PERCENT, -750, -5000, 0,                                                  \
 		"x of the first tangent of a cost; what a gate shuts is below it by 1, where all " \
 		"tangents are below 0")                                                            \
