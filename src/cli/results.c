@@ -4,7 +4,6 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "model/nest/nest_score.h"
-#include "report/run/folder.h"
 #include "report/run/pareto.h"
 
 #include <inttypes.h>
@@ -100,7 +99,7 @@ static void tell_points(const struct folder *folder, const struct results_texts 
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
 		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,
@@ -118,8 +117,7 @@ int results_end(struct arena *arena, struct folder *folder, const struct results
 		status = tell_nothing(arena, texts, explored, record);
 	else if (!request->quiet)
 		tell_points(folder, texts, explored, record);
-	return command_end(
-		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	return command_end(explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,
@@ -129,8 +127,8 @@ struct run_record results_record(struct arena *arena, const struct arguments *ar
 		.version = LXPLORE_VERSION,
 		.source_count = inputs->source_count,
 		.sources = inputs->sources,
-		.seed = inputs->exploration.seed,
-		.objectives = &inputs->exploration.objectives,
+		.seed = inputs->exploration.wishes.seed,
+		.objectives = &inputs->exploration.wishes.objectives,
 		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),

@@ -1,7 +1,7 @@
 #include "tests/support/compiled.h"
 
 #include "base/arena.h"
-#include "report/run/folder.h"
+#include "report/run/folder_files.h"
 #include "tests/support/shell.h"
 #include "tests/test.h"
 
@@ -14,7 +14,8 @@ const char *compiled_run(struct arena *arena, struct text *program, long count)
 		text_add(program, "\tproject_%ld();\n", n);
 	text_add(program, "\treturn 0;\n}\n");
 	const char *folder = shell_folder(arena);
-	assert_null(folder_write(arena, folder, "all.c", text_read(program), program->length));
+	const char *path = arena_format(arena, "%s/all.c", folder);
+	assert_null(file_write(arena, path, text_read(program), program->length));
 	struct ended built = shell(arena,
 		"${CC:-gcc} -std=c17 -O1 -fopenmp-simd -ffp-contract=off -Wall -Werror -o %s/all "
 		"%s/all.c -lm",

@@ -26,14 +26,14 @@ int folder_tear_down(void **state)
 	return 0;
 }
 
-const char *folder_path(const char *name)
+const char *run_folder_path(const char *name)
 {
 	return arena_format(arena, "%s/%s", folder, name);
 }
 
 const char *folder_put(const char *name, const char *text)
 {
-	const char *path = folder_path(name);
+	const char *path = run_folder_path(name);
 	FILE *file = fopen(path, "wb");
 	assert_non_null(file);
 	fputs(text, file);
@@ -43,12 +43,12 @@ const char *folder_put(const char *name, const char *text)
 
 bool folder_has(const char *name)
 {
-	return text_of_file(arena, folder_path(name)) != NULL;
+	return text_of_file(arena, run_folder_path(name)) != NULL;
 }
 
 const char *folder_text(const char *name)
 {
-	const char *text = text_of_file(arena, folder_path(name));
+	const char *text = text_of_file(arena, run_folder_path(name));
 	if (!text)
 		fail_msg("there is no %s", name);
 	return text;

@@ -14,7 +14,7 @@ extern const char *folder;
 int folder_set_up(void **state);
 int folder_tear_down(void **state);
 
-const char *folder_path(const char *name);
+const char *run_folder_path(const char *name);
 
 /* Writes a file; its path. */
 const char *folder_put(const char *name, const char *text);

@@ -66,7 +66,7 @@ static void what_exact_proves_is_verified(void **state)
 	};
 	for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
 		folder_put("problem.yaml", arena_format(arena, "problem:\n%s", problems[p]));
-		const char *specs = arena_format(arena, MACHINE " %s", folder_path("problem.yaml"));
+		const char *specs = arena_format(arena, MACHINE " %s", run_folder_path("problem.yaml"));
 		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
 			expect_proof(specs, arena_format(arena, "--solver map=exact %s", ways[w]));
 	}
@@ -138,7 +138,7 @@ static void a_bound_that_is_met_is_verified(void **state)
 		"  instance: {C: 16, M: 16, P: 4}\n";
 	const char *machine = text_of_file(arena, "specs/arch/gemmini.yaml");
 	const char *specs = arena_format(arena, "%s %s specs/constraints/weight_stationary.yaml",
-		folder_path("machine.yaml"), folder_put("problem.yaml", problem));
+		run_folder_path("machine.yaml"), folder_put("problem.yaml", problem));
 	for (int size = 300; size < 304; size++) {
 		const char *words = arena_format(arena, "sizeKB: %d", size);
 		folder_put("machine.yaml", replaced(machine, "sizeKB: 256", words));
@@ -163,7 +163,7 @@ static void expect_refused(const char *specs, const struct change *change)
 	folder_put("changed.yaml",
 		replaced(folder_text("certificate.yaml"), change->from, change->to));
 	struct ended ended = check(specs, "changed.yaml");
-	const char *place = arena_format(arena, "%s:", folder_path("changed.yaml"));
+	const char *place = arena_format(arena, "%s:", run_folder_path("changed.yaml"));
 	if (ended.status != change->status || !strstr(ended.err, change->why) ||
 		!strstr(ended.err, place))
 		fail_msg("'%s' -> '%s' should give '%s', status %d; it gives %d, %s%s",
@@ -258,7 +258,7 @@ static void other_specs_are_told(void **state)
 	folder_put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
 	folder_put("machine.yaml", text_of_file(arena, MACHINE));
 	const char *specs = arena_format(arena, "%s specs/problems/gemm_16.yaml %s",
-		folder_path("machine.yaml"), folder_path("keep.yaml"));
+		run_folder_path("machine.yaml"), run_folder_path("keep.yaml"));
 	assert_int_equal(explore(arena_format(arena, "%s --solver map=exact", specs)).status, 0);
 	assert_int_equal(check(specs, "certificate.yaml").status, 0);
 	assert_int_equal(check(SMALL, "certificate.yaml").status, 0); /* the same bytes */
@@ -310,7 +310,7 @@ static void layers_of_networks_are_verified(void **state)
 		"  - {name: wide, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n"
 		"  - {name: tall, shape: gemm, instance: {M: 4, N: 4, K: 12}}\n"
 		"  - {name: again, shape: gemm, instance: {M: 8, N: 4, K: 6}}\n");
-	const char *specs = arena_format(arena, MACHINE " %s", folder_path("network.yaml"));
+	const char *specs = arena_format(arena, MACHINE " %s", run_folder_path("network.yaml"));
 	struct ended ended = explore(arena_format(arena, "%s --solver map=exact", specs));
 	if (ended.status)
 		fail_msg("%s", ended.err);

@@ -140,8 +140,8 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 	nest_cost_finish(&residencies->view, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
-	expansion->choice.bound =
-		nest_cost_value(&residencies->view, &cost, search_of(choices)->objectives.at[0]);
+	expansion->choice.bound = nest_cost_value(
+		&residencies->view, &cost, search_of(choices)->wishes.objectives.at[0]);
 	*array_add(expansion->arena, &expansion->list) = expansion->choice;
 }
 
@@ -236,7 +236,7 @@ static bool has_few_free(const struct space *space, int most)
 /* Those of the spatial bounds for which every dataspace has a home. */
 static void weigh_spatial(struct run *run, struct outer_branches *choices)
 {
-	const struct objectives *objectives = &search_of(choices)->objectives;
+	const struct objectives *objectives = &search_of(choices)->wishes.objectives;
 	struct arena *scratch = arena_open();
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
@@ -268,12 +268,12 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	choices->spatial =
 		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);
 	choices->at = arena_array(arena, struct outer_spatial, choices->spatial.count);
-	choices->least =
-		arena_array(arena, double, choices->spatial.count * search->objectives.count);
+	choices->least = arena_array(
+		arena, double, choices->spatial.count * search->wishes.objectives.count);
 	weigh_spatial(run, choices);
 	choices->complete = choices->spatial.complete &&
 			    has_few_free(search->space, choices->free_most) && run_go_on(run, 0);
-	choices->floor = nest_floor(search, search->objectives.at[0]);
+	choices->floor = nest_floor(search, search->wishes.objectives.at[0]);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;
