@@ -227,7 +227,7 @@ static struct nest_search search_of(const struct setting *setting, struct object
 		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
 	search.space = setting->space;
 	search.wishes.objectives = objectives;
-	search.solver = solver_find(STAGE_MAP, solver);
+	search.solver = solver ? solver_find(STAGE_MAP, solver) : NULL;
 	search.wishes.budget = budget;
 	search.wishes.seed = 1;
 	search.wishes.asker.jobs = jobs;
