@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "model/nest/nest_mapping.h"
-#include "report/run/json_text.h"
 #include "report/nest/mapspace_check_report.h"
+#include "report/run/json_text.h"
 
 static const char *const kind_names[] = {
 	[SHORTAGE_FACTORS] = "factors",
@@ -41,7 +41,7 @@ static json_t *make_reason(
 
 static json_t *make_conflict(struct arena *arena, const struct mapspace_check *check)
 {
-	const struct conflict *conflict = &check->conflict;
+	const struct infeasible_set *conflict = &check->conflict;
 	json_t *members = json_array();
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		const struct constraint *member = &conflict->members.at[i];
