@@ -29,18 +29,18 @@ static const char *const mode_names[] = {"strict", "compatible", NULL};
 static void set_defaults(struct exploration *exploration)
 {
 	*exploration = (struct exploration){
-		.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
-					  OBJECTIVE_CORES}},
+		.wishes.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
+						 OBJECTIVE_CORES}},
 		.vary_k_fast = true,
 		.vary_clones = true,
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
-		.simulate = SIMULATE_ALL,
-		.simulate_budget = SIMULATE_BUDGET,
+		.wishes.simulate = SIMULATE_ALL,
+		.wishes.simulate_budget = SIMULATE_BUDGET,
 		.joint_ticks = JOINT_TICKS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
-		.seed = 1,
+		.wishes.seed = 1,
 	};
 }
 
@@ -126,13 +126,13 @@ static void read_search(
 	exploration->vary_clones &= !clones;
 
 	struct objective_scope scope = {.arena = reading->arena, .diag = reading->diag};
-	objectives_read(&search, &exploration->objectives, &scope);
+	objectives_read(&search, &exploration->wishes.objectives, &scope);
 	read_solvers(reading, read_node(&search, "solver", OPTIONAL), inputs);
-	int64_t budget = 0, seed = (int64_t)exploration->seed;
+	int64_t budget = 0, seed = (int64_t)exploration->wishes.seed;
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
-		exploration->budget = (uint64_t)budget;
+		exploration->wishes.budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
-		exploration->seed = (uint64_t)seed;
+		exploration->wishes.seed = (uint64_t)seed;
 	const struct node *epsilon = read_node(&search, "epsilon", OPTIONAL);
 	if (epsilon)
 		diag_error(reading->diag, epsilon->span,
@@ -180,9 +180,9 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 {
 	struct exploration *exploration = &inputs->exploration;
 	struct planning *planning = &exploration->planning;
-	int64_t cores = planning->cores, seed = (int64_t)exploration->seed;
-	int64_t budget = (int64_t)exploration->budget;
-	int64_t events = (int64_t)exploration->simulate_budget;
+	int64_t cores = planning->cores, seed = (int64_t)exploration->wishes.seed;
+	int64_t budget = (int64_t)exploration->wishes.budget;
+	int64_t events = (int64_t)exploration->wishes.simulate_budget;
 	int mode = !planning->strict, counting = 0, simulate = SIMULATE_ALL;
 	network_limits_refuse(arguments, "a workload graph", diag);
 	option_integer(arguments, "cores", 1, planning->machine_cores, diag, &cores);
@@ -207,12 +207,12 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	inputs->cores_given |= option_find(arguments, "cores") != NULL;
 	planning->cores = (int)cores;
 	planning->strict = mode == 0;
-	exploration->seed = (uint64_t)seed;
-	exploration->budget = (uint64_t)budget;
-	exploration->simulate_budget = (uint64_t)events;
-	exploration->simulate = (enum simulate)simulate;
+	exploration->wishes.seed = (uint64_t)seed;
+	exploration->wishes.budget = (uint64_t)budget;
+	exploration->wishes.simulate_budget = (uint64_t)events;
+	exploration->wishes.simulate = (enum simulate)simulate;
 	struct objective_scope scope = {.arena = arena, .diag = diag};
-	objectives_take(arguments, &exploration->objectives, &scope);
+	objectives_take(arguments, &exploration->wishes.objectives, &scope);
 	take_solvers(arguments, inputs, arena, diag);
 }
 
@@ -414,7 +414,7 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 		.joint = joint,
 		.place = exploration->place.at[0],
 		.joint_ticks = exploration->joint_ticks,
-		.seed = exploration->seed,
+		.seed = exploration->wishes.seed,
 	};
 	return recipe_plan(&recipe, arena);
 }

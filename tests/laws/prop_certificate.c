@@ -40,7 +40,8 @@ static void open_case(struct problem_case *out, struct arena *arena, struct rand
 	struct domain *domain = nest_domain_free(arena, &out->nest);
 	domain->imperfect = 0;
 	out->search = nest_domain_search(arena, domain, counting);
-	out->search.objectives = (struct objectives){2, {OBJECTIVE_HBM_BYTES, OBJECTIVE_ACCESSES}};
+	out->search.wishes.objectives =
+		(struct objectives){2, {OBJECTIVE_HBM_BYTES, OBJECTIVE_ACCESSES}};
 	out->completions = completions_make(arena, out->search.space);
 	out->frame = floor_frame_make(&out->search, out->completions);
 }

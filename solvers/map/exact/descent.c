@@ -146,10 +146,9 @@ static void count_once(struct nest_descent *descent, void *user)
 		struct nest_count fills = counts.at[view->frame->level[outside->boundary]][t];
 		fills.reads = 0;
 		add_count(view, t, outside->boundary, &fills, &sums);
-		for (int g = 0; g < view->frame->group_count; g++)
-			for (int i = 0; i < METER_LANES; i++)
-				if (!outside->tried || sums.at[g][i] < outside->sums[t].at[g][i])
-					outside->sums[t].at[g][i] = sums.at[g][i];
+		if (!outside->tried)
+			outside->sums[t] = sums;
+		nest_sums_lower(view->frame, &outside->sums[t], &sums);
 	}
 	outside->tried++;
 }
@@ -201,7 +200,7 @@ static void cut_anew(struct nest_descent *descent)
 {
 	double excluded = descent->cut.excluded;
 	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
-		&nest_descent_search(descent)->objectives, descent->slack);
+		&nest_descent_search(descent)->wishes.objectives, descent->slack);
 	descent->cut.excluded = excluded;
 }
 
@@ -263,8 +262,8 @@ static void go_on(
 	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
 		return;
 	descend(descent, level->j - 1, left, &next,
-		nest_cost_value(
-			&descent->view, &cost, nest_descent_search(descent)->objectives.at[0]));
+		nest_cost_value(&descent->view, &cost,
+			nest_descent_search(descent)->wishes.objectives.at[0]));
 }
 
 static void leave_open(struct nest_descent *descent, double bound)

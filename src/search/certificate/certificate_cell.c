@@ -35,7 +35,7 @@ bool target_beats(
 
 static bool beaten(const struct walk *walk, const struct score *score)
 {
-	return target_beats(walk->target, &walk->walker->search->objectives, score);
+	return target_beats(walk->target, &walk->walker->search->wishes.objectives, score);
 }
 
 static bool going(const struct walk *walk)
@@ -47,9 +47,9 @@ static void spend(struct walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	walker->steps++;
-	bool asked = walker->stop && walker->steps % STEPS_UNASKED == 0;
+	bool asked = walker->steps % STEPS_UNASKED == 0;
 	if ((walker->budget && walker->steps > walker->budget) ||
-		(asked && walker->stop(walker->user)))
+		(asked && stopper_stops(&walker->stopper)))
 		walk->verdict = CELL_STOPPED;
 }
 

@@ -1,8 +1,8 @@
 #ifndef SEARCH_CERTIFICATE_CELL_H
 #define SEARCH_CERTIFICATE_CELL_H
 
-#include "search/nest/cells.h"
 #include "search/certificate/certificate_floor.h"
+#include "search/nest/cells.h"
 
 /*
  * Whether every mapping of a cell is beaten, by a plain depth-first walk: from the outermost
@@ -38,8 +38,7 @@ struct cell_walker {
 	uint64_t budget;                          /* steps; 0: any number */
 	uint64_t steps;                           /* bounds and evaluations */
 	uint64_t evaluated;
-	bool (*stop)(void *user); /* asked now and then; NULL: never */
-	void *user;
+	struct stopper stopper; /* asked now and then */
 };
 
 struct cell_walker cell_walker_open(const struct nest_search *search, uint64_t budget);
