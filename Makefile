@@ -212,9 +212,11 @@ $(foreach folder,$(TEST_FOLDERS) reference bench,$(eval $(call test_program,$(fo
 $(OUT)/tests/unit.program: | $(TOYS)
 
 comma := ,
-# test_long_graphs counts calls, as the work of passes over long graphs.
+# test_long_graphs counts calls, as the work of passes over long graphs; test_folder_faults lets calls
+# of the system fail.
 $(OUT)/tests/unit.program: private LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%, \
-	op_operand op_operands tensor_home text_equal plan_lx)
+	op_operand op_operands tensor_home text_equal plan_lx \
+	open write fsync close mkdir chmod rename renameat2 linkat unlink rmdir lstat flock)
 
 # Every header compiles alone; includes point downwards.
 headers: $(patsubst %.h,$(OUT)/headers/%.ok,$(HEADERS))

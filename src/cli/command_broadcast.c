@@ -4,12 +4,10 @@
 #include "base/fatal.h"
 #include "cli/listener.h"
 #include "model/transfer/broadcast_check.h"
-#include "report/run/folder.h"
 #include "report/run/pareto.h"
 #include "cli/results.h"
 #include "report/transfer/broadcast_report.h"
 #include "report/transfer/broadcast_trace.h"
-#include "results.h"
 #include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>

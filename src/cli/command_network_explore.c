@@ -3,12 +3,7 @@
 #include "cli/command_network.h"
 #include "cli/inputs_request.h"
 #include "cli/listener.h"
-#include "command.h"
-#include "command_network.h"
-#include "inputs_request.h"
-#include "listener.h"
 #include "report/nest/network_results.h"
-#include "report/run/folder.h"
 #include "report/run/pareto.h"
 #include "cli/results.h"
 #include "cli/results_certificate.h"
@@ -142,7 +137,7 @@ static void tell_end(const struct network_explored *explored, const struct run_r
 		explored->total.complete ? ", nothing better is left" : "",
 		explored->total.effort.simulated, explored->sums.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 static void print_results(struct arena *arena, const struct network_explored *explored,

@@ -305,8 +305,8 @@ static struct score score_of(const struct nest_view *view, struct nest_cost *cos
 	struct score score = {.feasible = true,
 		.cycles = cost->cycles < 0x1p62 ? (int64_t)cost->cycles : INT64_MAX / 2,
 		.energy_pj = cost->energy_pj};
-	for (size_t k = 0; k < search->objectives.count; k++) {
-		enum objective objective = search->objectives.at[k];
+	for (size_t k = 0; k < search->wishes.objectives.count; k++) {
+		enum objective objective = search->wishes.objectives.at[k];
 		double words = floor(nest_cost_value(view, cost, objective));
 		if (objective == OBJECTIVE_HBM_BYTES)
 			score.hbm_bytes = (int64_t)fmin(words, 0x1p62);

@@ -33,7 +33,7 @@ struct uneven_branches uneven_branches_make(
 	struct run *run, struct arena *arena, const struct nest_frame *frame)
 {
 	const struct nest_search *search = frame->search;
-	struct uneven_branches branches = {.floor = nest_floor(search, search->objectives.at[0])};
+	struct uneven_branches branches = {.floor = nest_floor(search, search->wishes.objectives.at[0])};
 	branches.spatial = spatial_bounds_find(
 		run, arena, frame, NULL, search->space->free_count <= FREE_MOST ? SPATIAL_MOST : 0);
 	branches.at = arena_array(arena, struct uneven_branch, branches.spatial.count);
@@ -43,7 +43,7 @@ struct uneven_branches uneven_branches_make(
 		branches.at[s].spatial = s;
 		uneven_branch_view(frame, &branches, s, 0, view);
 		struct score bound = uneven_bound_anywhere(view);
-		branches.at[s].bound = objective_value(search->objectives.at[0], &bound);
+		branches.at[s].bound = objective_value(search->wishes.objectives.at[0], &bound);
 		branches.count++;
 	}
 	arena_close(scratch);
