@@ -141,10 +141,10 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 	struct nest_search search = nest_domain_search(arena, domain, counting);
 	if (!space_factors_count(search.space))
 		return;
-	search.objectives.count = 0;
+	search.wishes.objectives.count = 0;
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
 		if (nest->hierarchy.levels[i].storage)
-			search.objectives.at[search.objectives.count++] = OBJECTIVE_ACCESSES + i;
+			search.wishes.objectives.at[search.wishes.objectives.count++] = OBJECTIVE_ACCESSES + i;
 	struct nest_frame frame = nest_frame_make(&search);
 	frame.uneven = true;
 	struct whole whole = {.arena = arena, .random = random, .nest = nest, .frame = &frame};
