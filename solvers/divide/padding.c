@@ -24,7 +24,7 @@ static bool only_here(const struct iteration *iteration, int operand, int dim, i
  * largest divisor is `cores` itself, and more elements only lengthen the span.
  */
 static bool pad(struct iteration *padded, int operand, int loop, int64_t *splits, int64_t limit,
-	int64_t cores, struct padding *out)
+	int64_t cores, struct span_padding *out)
 {
 	int64_t first = padded->size[loop] + 1, last = number_align_up(first, cores);
 	int64_t grain = padded->stick[loop] ? padded->stick[loop] : 1;
@@ -35,16 +35,16 @@ static bool pad(struct iteration *padded, int operand, int loop, int64_t *splits
 		splits[loop] = split;
 		if (iteration_span(padded, operand, splits) > limit)
 			continue;
-		*out = (struct padding){loop, size * grain, size, split};
+		*out = (struct span_padding){loop, size * grain, size, split};
 		return true;
 	}
 	return false;
 }
 
-struct padding padding_find(struct arena *arena, const struct iteration *iteration, int operand,
-	const int64_t *least, int64_t limit, int64_t cores)
+struct span_padding padding_find(struct arena *arena, const struct iteration *iteration,
+	int operand, const int64_t *least, int64_t limit, int64_t cores)
 {
-	struct padding best = {.loop = -1};
+	struct span_padding best = {.loop = -1};
 	int dim = iteration_span_dim(iteration, operand, least);
 	if (dim < 0)
 		return best;
@@ -63,7 +63,7 @@ struct padding padding_find(struct arena *arena, const struct iteration *iterati
 			splits[k] = least[k];
 			others *= k == l ? 1 : least[k];
 		}
-		struct padding found;
+		struct span_padding found;
 		if (pad(padded, operand, l, splits, limit, number_max(cores / others, 1), &found) &&
 			(!best.extent || found.extent - iteration->range[l] <
 						 best.extent - iteration->range[best.loop]))

@@ -8,7 +8,7 @@
  * the limit: the least larger size with a divisor that is large enough.  769
  * sticks are prime and cannot be shared at all; 770 can be, 2, 5, 7, ... ways.
  */
-struct padding {
+struct span_padding {
 	int loop;       /* the loop that makes the span, padded or not; -1: none does */
 	int64_t extent; /* elements after padding; 0: no padding of it helps */
 	int64_t size;   /* the same, in sticks of a stick loop */
@@ -16,7 +16,7 @@ struct padding {
 };
 
 /* `least`: the division that the other loops need anyway. */
-struct padding padding_find(struct arena *arena, const struct iteration *iteration, int operand,
-	const int64_t *least, int64_t limit, int64_t cores);
+struct span_padding padding_find(struct arena *arena, const struct iteration *iteration,
+	int operand, const int64_t *least, int64_t limit, int64_t cores);
 
 #endif

@@ -30,7 +30,7 @@ static void complain_of_span(const struct op_division *d, const struct two_pass 
 	const struct iteration *iteration = d->iteration;
 	const char *op = iteration->op->name, *tensor = iteration_tensor(iteration, operand)->name;
 	int64_t span = iteration_span(iteration, operand, splits);
-	struct padding padding =
+	struct span_padding padding =
 		padding_find(arena, iteration, operand, made->least.splits, d->limit, d->cores);
 	const char *remedy = "", *dimension = "";
 	if (padding.loop >= 0) {

@@ -11,7 +11,7 @@
  * combination of the ops' flips is planned, and the one that leaves the fewest
  * output bytes outside LX wins, the first of equals.
  */
-struct search {
+struct flip_search {
 	struct run *run;
 	const struct problem *problem;
 	const struct solver *place;
@@ -21,7 +21,7 @@ struct search {
 	bool cut;
 };
 
-static void score_leaf(struct search *search)
+static void score_leaf(struct flip_search *search)
 {
 	const struct problem *problem = search->problem;
 	struct arena *arena = run_arena(search->run);
@@ -42,7 +42,7 @@ static void score_leaf(struct search *search)
 	}
 }
 
-static void search_from(struct search *search, size_t o)
+static void search_from(struct flip_search *search, size_t o)
 {
 	if (o == search->problem->workload->op_count) {
 		score_leaf(search);
@@ -88,7 +88,7 @@ static void dimflip_run(struct run *run, const struct problem *problem)
 {
 	struct arena *arena = run_arena(run);
 	size_t op_count = problem->workload->op_count;
-	struct search search = {
+	struct flip_search search = {
 		.run = run,
 		.problem = problem,
 		.place = problem->place,

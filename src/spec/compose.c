@@ -32,14 +32,14 @@ struct builder {
 #define COMPLAIN(b, ...) diag_error((b)->diag, __VA_ARGS__)
 #define END(b, ...) (COMPLAIN(b, __VA_ARGS__), (b)->ended = true)
 
-static bool next(struct builder *b, struct step *step)
+static bool next(struct builder *b, struct yaml_step *step)
 {
 	if (!b->ended && !stepper_next(&b->steps, step))
 		b->ended = true;
 	return !b->ended;
 }
 
-static const struct node *compose_node(struct builder *b, const struct step *step);
+static const struct node *compose_node(struct builder *b, const struct yaml_step *step);
 
 /* Adds what a child brings to the size of its parent; refuses what explodes. */
 static void weigh(struct builder *b, struct node *parent, const struct node *child)
@@ -56,7 +56,7 @@ static void weigh(struct builder *b, struct node *parent, const struct node *chi
 		END(b, at, "nested more than %d deep once aliases are followed", SPEC_DEPTH_MOST);
 }
 
-static void close_span(struct node *node, const struct step *end, bool flow)
+static void close_span(struct node *node, const struct yaml_step *end, bool flow)
 {
 	if (!flow)
 		return;
@@ -68,7 +68,7 @@ static void compose_list(struct builder *b, struct node *list, bool flow)
 {
 	struct array(const struct node *) items = {0};
 	struct arena_mark mark = arena_mark(b->scratch);
-	struct step step;
+	struct yaml_step step;
 	list->kind = NODE_LIST;
 	while (next(b, &step) && step.type != YAML_SEQUENCE_END_EVENT) {
 		const struct node *item = compose_node(b, &step);
@@ -289,7 +289,7 @@ static void freeze_map(struct builder *b, struct node *map, const struct entries
 	index_keys(b, map);
 }
 
-static const char *merge_word_of(const struct step *step)
+static const char *merge_word_of(const struct yaml_step *step)
 {
 	if (step->type != YAML_SCALAR_EVENT || step->quoted)
 		return NULL;
@@ -302,7 +302,7 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 {
 	struct entries entries = {0};
 	struct arena_mark mark = arena_mark(b->scratch);
-	struct step step;
+	struct yaml_step step;
 	map->kind = NODE_MAP;
 	while (next(b, &step) && step.type != YAML_MAPPING_END_EVENT) {
 		struct span key_span = step.span;
@@ -326,7 +326,7 @@ static void compose_map(struct builder *b, struct node *map, bool flow)
 	arena_release(b->scratch, mark);
 }
 
-static void complain_undefined(struct builder *b, const struct step *step)
+static void complain_undefined(struct builder *b, const struct yaml_step *step)
 {
 	const char *near = NULL;
 	if (!diag_full(b->diag)) {
@@ -343,7 +343,7 @@ static void complain_undefined(struct builder *b, const struct step *step)
 		step->anchor, near);
 }
 
-static const struct node *follow(struct builder *b, const struct step *step)
+static const struct node *follow(struct builder *b, const struct yaml_step *step)
 {
 	struct node *copy = arena_new(b->arena, struct node);
 	*copy = (struct node){.kind = NODE_MAP, .text = "", .span = step->span, .weight = 1};
@@ -363,7 +363,7 @@ static const struct node *follow(struct builder *b, const struct step *step)
 	return copy;
 }
 
-static int open_anchor(struct builder *b, const struct step *step)
+static int open_anchor(struct builder *b, const struct yaml_step *step)
 {
 	int number = names_find(&b->names, step->anchor);
 	if (number < 0) {
@@ -375,7 +375,7 @@ static int open_anchor(struct builder *b, const struct step *step)
 	return number;
 }
 
-static const struct node *compose_node(struct builder *b, const struct step *step)
+static const struct node *compose_node(struct builder *b, const struct yaml_step *step)
 {
 	if (step->type == YAML_ALIAS_EVENT)
 		return follow(b, step);
@@ -405,7 +405,7 @@ static bool is_nothing(const struct node *node)
 
 static const struct node *compose_document(struct builder *b)
 {
-	struct step step;
+	struct yaml_step step;
 	if (!next(b, &step) || !next(b, &step))
 		return NULL;
 	const struct node *root = NULL;

@@ -47,7 +47,7 @@ static const char *copied(struct arena *arena, const yaml_char_t *text)
 	return text ? arena_text(arena, (const char *)text) : NULL;
 }
 
-static void simplify_tag(struct step *step)
+static void simplify_tag(struct yaml_step *step)
 {
 	static const char standard[] = "tag:yaml.org,2002:";
 	if (!step->tag)
@@ -66,7 +66,7 @@ static void simplify_tag(struct step *step)
 }
 
 /* An anchor or tag stands before the text of a scalar; its span is that of the text. */
-static void take_scalar(struct stepper *s, const yaml_event_t *event, struct step *step)
+static void take_scalar(struct stepper *s, const yaml_event_t *event, struct yaml_step *step)
 {
 	const char *value = (const char *)event->data.scalar.value;
 	size_t length = event->data.scalar.length;
@@ -81,10 +81,10 @@ static void take_scalar(struct stepper *s, const yaml_event_t *event, struct ste
 		step->span.column = step->span.end_column - (int)utf8_count(value, length);
 }
 
-bool stepper_next(struct stepper *s, struct step *step)
+bool stepper_next(struct stepper *s, struct yaml_step *step)
 {
 	yaml_event_t event;
-	*step = (struct step){0};
+	*step = (struct yaml_step){0};
 	if (!yaml_parser_parse(&s->parser, &event)) {
 		problem_report(s);
 		return false;

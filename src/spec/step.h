@@ -12,7 +12,7 @@
  */
 struct arena;
 
-struct step {
+struct yaml_step {
 	yaml_event_type_t type;
 	const char *anchor, *tag; /* NULL when none is written */
 	const char *text;         /* of a scalar */
@@ -35,6 +35,6 @@ void stepper_close(struct stepper *stepper);
 struct span stepper_span(const struct stepper *stepper, yaml_mark_t from, yaml_mark_t to);
 
 /* False after complaining about what is no YAML: there is no next step. */
-bool stepper_next(struct stepper *stepper, struct step *step);
+bool stepper_next(struct stepper *stepper, struct yaml_step *step);
 
 #endif

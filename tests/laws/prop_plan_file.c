@@ -9,6 +9,7 @@
 #include "tests/support/complaints.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_plan.h"
+#include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -77,7 +78,7 @@ static const struct workload *add_clones(
 		int from = workload->tensors[tensor].producer + 1;
 		int before =
 			from + (int)random_below(random, workload->op_count + 1 - (size_t)from);
-		workload = workload_with_move(arena, workload, MOVE_CLONE, tensor, before);
+		workload = workload_with_clone(arena, workload, tensor, before);
 	}
 	return workload;
 }

@@ -235,7 +235,7 @@ static int find_use(const struct plan *plan, int tensor, int step)
 struct plan *random_evictions(struct random *random, const struct plan *given, struct arena *arena)
 {
 	int count = given->residency_count;
-	struct plan *plan = plan_with_room(arena, given, 4 * count);
+	struct plan *plan = plan_with_moves(arena, given, NULL, 0);
 	int64_t alignment = plan->arch->levels[plan->arch->lx].alignment, top = 0;
 	for (int i = 0; i < count; i++) {
 		struct residency stay = plan->residencies[i];
@@ -250,14 +250,18 @@ struct plan *random_evictions(struct random *random, const struct plan *given, s
 			int use = find_use(plan, stay.tensor, stay.from + 1);
 			if (use < 0)
 				break;
-			int away = plan_add_evict(arena, plan, stay.tensor, use);
+			struct plan_wish wish = {
+				.kind = MOVE_EVICT, .tensor = stay.tensor, .before = use};
+			plan = plan_with_moves(arena, plan, &wish, 1);
 			if (top + stay.size <= arch_lx_capacity(plan->arch)) {
 				stay.address = top;
 				top = number_align_up(top + stay.size, alignment);
 			}
 			if (random_below(random, 4) == 0)
 				break;
-			plan_add_reload(arena, plan, away, use + 1, &stay);
+			int away = (int)plan->workload->tensor_count - 1;
+			wish = (struct plan_wish){MOVE_RELOAD, away, use + 1, stay};
+			plan = plan_with_moves(arena, plan, &wish, 1);
 		}
 	}
 	return plan;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/graph/workload_move.h"
 
 #include <string.h>
 
@@ -90,4 +91,17 @@ int64_t op_points(const struct op *op)
 	for (int l = 0; l < op->loop_count; l++)
 		product *= op->loops[l].extent;
 	return op_is_tiled(op) ? product : 0;
+}
+
+const struct workload *workload_with_clone(
+	struct arena *arena, const struct workload *workload, int tensor, int before)
+{
+	struct growing growing = growing_open(arena, workload, 1);
+	const char *name = growing_name(&growing, MOVE_CLONE, tensor);
+	while ((int)growing.taken < before)
+		growing_take(&growing);
+	growing_move(&growing, MOVE_CLONE, tensor, (int)workload->tensor_count, name);
+	while (!growing_is_whole(&growing))
+		growing_take(&growing);
+	return growing.workload;
 }

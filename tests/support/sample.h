@@ -24,4 +24,9 @@ void sample_lay_out(struct workload *workload, int operand, enum dtype dtype, co
 /* Points of an op's loops, at each of which it computes once; 0 for opaque ops and broadcasts. */
 int64_t op_points(const struct op *op);
 
+/* The graph with a clone of a tensor right before an op, its last tensor, which ops from there on
+ * read instead. */
+const struct workload *workload_with_clone(
+	struct arena *arena, const struct workload *workload, int tensor, int before);
+
 #endif

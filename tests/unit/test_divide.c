@@ -192,7 +192,7 @@ static void prime_stick_counts_ask_for_one_more_stick(void **state)
 	const struct iteration *i =
 		sample(*state, OP_EINSUM, "mk,kn->mn", "mnk", EXTENTS(8, 769 * 64, 4096));
 	int64_t least[] = {1, 1, 1};
-	struct padding padding = padding_find(*state, i, 1, least, LIMIT, 32);
+	struct span_padding padding = padding_find(*state, i, 1, least, LIMIT, 32);
 	assert_int_equal(padding.loop, 1);
 	assert_int_equal(padding.size, 770);
 	assert_int_equal(padding.extent, 770 * 64);
@@ -204,7 +204,7 @@ static void padding_knows_when_it_cannot_help(void **state)
 {
 	const struct iteration *i = sample(*state, OP_MAP, "mn->mn", "mn", EXTENTS(65536, 65536));
 	int64_t least[] = {1, 1};
-	struct padding padding = padding_find(*state, i, 0, least, LIMIT, 4);
+	struct span_padding padding = padding_find(*state, i, 0, least, LIMIT, 4);
 	assert_int_equal(padding.loop, 1);
 	assert_int_equal(padding.extent, 0);
 }
@@ -216,7 +216,7 @@ static void padding_of_elements_takes_the_least_size_that_divides(void **state)
 		sample(*state, OP_MAP, "bcn->bcn", "bcn", EXTENTS(64, 1021, 8192));
 	int64_t least[] = {1, 1, 1};
 	assert_int_equal(iteration_span(i, 0, least), 1021 * MIB);
-	struct padding padding = padding_find(*state, i, 0, least, LIMIT, 32);
+	struct span_padding padding = padding_find(*state, i, 0, least, LIMIT, 32);
 	assert_int_equal(padding.loop, 1);
 	assert_int_equal(padding.extent, 1022);
 	assert_int_equal(padding.split, 14);

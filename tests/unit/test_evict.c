@@ -42,9 +42,12 @@ static struct moved move(void)
 	assert_string_equal(plan->workload->tensors[A].name, "a");
 	struct residency stay = plan->residencies[0];
 	stay.address = 1024;
-	moved.plan = plan_with_room(moved.arena, plan, 2);
-	moved.away = plan_add_evict(moved.arena, moved.plan, A, 2);
-	moved.back = plan_add_reload(moved.arena, moved.plan, moved.away, 4, &stay);
+	moved.plan = plan_with_moves(moved.arena, plan,
+		(struct plan_wish[]){{.kind = MOVE_EVICT, .tensor = A, .before = 2},
+			{.kind = MOVE_RELOAD, .tensor = A, .before = 3, .stay = stay}},
+		2);
+	moved.away = (int)plan->workload->tensor_count;
+	moved.back = moved.away + 1;
 	return moved;
 }
 
@@ -161,9 +164,10 @@ static void a_reload_from_another_place_is_stale(void **state)
 static void what_was_reloaded_leaves_for_nothing(void **state)
 {
 	struct moved moved = move();
-	struct plan *plan = plan_with_room(moved.arena, moved.plan, 1);
+	struct plan_wish wish = {.kind = MOVE_EVICT, .tensor = moved.back, .before = 5};
+	struct plan *plan = plan_with_moves(moved.arena, moved.plan, &wish, 1);
 	struct plan_cost cost;
-	int again = plan_add_evict(moved.arena, plan, moved.back, 5);
+	int again = moved.back + 1;
 	assert_int_equal(tensor_home(plan->workload, again), moved.away);
 	assert_int_equal(plan_check(plan, moved.arena).count, 0);
 	assert_true(cost_plan(plan, moved.arena, &cost));

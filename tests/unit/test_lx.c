@@ -4,6 +4,7 @@
 #include "model/graph/workload_move.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/lx_views.h"
+#include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 
@@ -340,9 +341,8 @@ static void a_clone_takes_over_the_readers_behind_it(void **state)
 {
 	struct bench bench = set_up(softmax_yaml, 1);
 	int x = workload_tensor(bench.workload, "x");
-	const struct workload *with =
-		workload_with_move(bench.arena, bench.workload, MOVE_CLONE, x, 1);
-	const struct workload *twice = workload_with_move(bench.arena, with, MOVE_CLONE, x, 0);
+	const struct workload *with = workload_with_clone(bench.arena, bench.workload, x, 1);
+	const struct workload *twice = workload_with_clone(bench.arena, with, x, 0);
 	assert_int_equal(with->op_count, 6);
 	int clone = (int)with->tensor_count - 1;
 	assert_string_equal(with->tensors[clone].name, "clone_x");

@@ -72,12 +72,12 @@ static struct odometer tile_odometer(const struct footprint *footprint)
 	return odometer;
 }
 
-struct box {
+struct walk_box {
 	struct walk_interval sides[LAYOUT_RANK_MOST]; /* of the joint dimensions */
 	int side_count;
 };
 
-static struct box find_box(
+static struct walk_box find_box(
 	const struct footprint *footprint, const int64_t *slots, const int64_t *tiles)
 {
 	int64_t chunks[OP_LOOPS_MOST];
@@ -85,7 +85,7 @@ static struct box find_box(
 		int l = __builtin_ctz(rest);
 		chunks[l] = slots[l] * footprint->nest->loops[l].tiles + tiles[l];
 	}
-	struct box box = {.side_count = 0};
+	struct walk_box box = {.side_count = 0};
 	for (int d = 0; d < footprint->dim_count; d++)
 		if (footprint->dims[d].loop < 0)
 			box.sides[box.side_count++] =
@@ -93,7 +93,7 @@ static struct box find_box(
 	return box;
 }
 
-static bool boxes_equal(const struct box *a, const struct box *b)
+static bool boxes_equal(const struct walk_box *a, const struct walk_box *b)
 {
 	for (int i = 0; i < a->side_count; i++)
 		if (a->sides[i].first != b->sides[i].first ||
@@ -102,7 +102,7 @@ static bool boxes_equal(const struct box *a, const struct box *b)
 	return true;
 }
 
-static int64_t box_sticks(const struct box *box, bool *fits)
+static int64_t box_sticks(const struct walk_box *box, bool *fits)
 {
 	int64_t sticks = 1;
 	for (int i = 0; i < box->side_count; i++)
@@ -119,7 +119,7 @@ int64_t walk_sum(const struct footprint *footprint, const int64_t *slots, bool *
 	do {
 		odometer_start(&slot);
 		do {
-			struct box box = find_box(footprint, slot.at, tile.at);
+			struct walk_box box = find_box(footprint, slot.at, tile.at);
 			sum = checked_add(fits, sum, box_sticks(&box, fits));
 		} while (odometer_next(&slot));
 	} while (odometer_next(&tile));
@@ -139,7 +139,7 @@ static void step_back(
 	}
 }
 
-static bool box_is_new(const struct box *boxes, int count, const struct box *box)
+static bool box_is_new(const struct walk_box *boxes, int count, const struct walk_box *box)
 {
 	for (int i = 0; i < count; i++)
 		if (boxes_equal(&boxes[i], box))
@@ -158,15 +158,15 @@ struct footprint_fetch walk_fetch(const struct footprint *footprint,
 	if (!odometer_start(&tile))
 		return fetch;
 	do {
-		struct box boxes[LOOPNEST_CORES_MOST];
+		struct walk_box boxes[LOOPNEST_CORES_MOST];
 		int count = 0;
 		int64_t before[OP_LOOPS_MOST];
 		step_back(footprint, moved, tile.at, before);
 		odometer_start(&slot);
 		do {
-			struct box box = find_box(footprint, slot.at, tile.at);
+			struct walk_box box = find_box(footprint, slot.at, tile.at);
 			if (moved) {
-				struct box old = find_box(footprint, slot.at, before);
+				struct walk_box old = find_box(footprint, slot.at, before);
 				if (boxes_equal(&old, &box))
 					continue;
 			}
@@ -191,7 +191,7 @@ int64_t walk_largest(const struct footprint *footprint)
 	do {
 		odometer_start(&slot);
 		do {
-			struct box box = find_box(footprint, slot.at, tile.at);
+			struct walk_box box = find_box(footprint, slot.at, tile.at);
 			largest = number_max(largest, box_sticks(&box, &fits));
 		} while (odometer_next(&slot));
 	} while (odometer_next(&tile));

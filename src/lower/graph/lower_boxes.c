@@ -1,7 +1,7 @@
 #include "lower/graph/lower_boxes.h"
 
 void projection_make(const struct workload *workload, const struct op *op, int operand,
-	struct projection *projection)
+	struct operand_projection *projection)
 {
 	const struct access *access = op_operand(op, operand);
 	projection->operand = operand;
@@ -22,7 +22,7 @@ void projection_make(const struct workload *workload, const struct op *op, int o
 	}
 }
 
-static void host_box(const struct projection *projection, const struct tiling *tiling,
+static void host_box(const struct operand_projection *projection, const struct step_tiling *tiling,
 	const struct tile *tile, int core, int64_t *low, int64_t *high)
 {
 	for (int h = 0; h < projection->layout->host_rank; h++)
@@ -36,7 +36,7 @@ static void host_box(const struct projection *projection, const struct tiling *t
 	}
 }
 
-void projection_box(const struct projection *projection, const struct tiling *tiling,
+void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,
 	const struct tile *tile, int core, struct region *box)
 {
 	int64_t low[LAYOUT_HOST_RANK_MOST], high[LAYOUT_HOST_RANK_MOST];
@@ -55,7 +55,8 @@ void projection_box(const struct projection *projection, const struct tiling *ti
 	}
 }
 
-bool projection_begins_at_sticks(const struct projection *projection, const struct tiling *tiling)
+bool projection_begins_at_sticks(
+	const struct operand_projection *projection, const struct step_tiling *tiling)
 {
 	int stick = projection->layout->stick_dim, per_stick = projection->layout->per_stick;
 	if (stick < 0)
@@ -74,7 +75,8 @@ bool projection_begins_at_sticks(const struct projection *projection, const stru
  * Boxes of two classes differ at their start when every dimension has at most
  * one divided loop and all begin at sticks.
  */
-bool projection_may_meet(const struct projection *projection, const struct tiling *tiling)
+bool projection_may_meet(
+	const struct operand_projection *projection, const struct step_tiling *tiling)
 {
 	int divided[LAYOUT_HOST_RANK_MOST] = {0};
 	for (int i = 0; i < projection->term_count; i++) {

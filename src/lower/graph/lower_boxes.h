@@ -8,7 +8,7 @@
  * array is affine in the loops, so a tile's elements lie between two host
  * coordinates in every dimension; the sticks around them are its box.
  */
-struct projection {
+struct operand_projection {
 	int operand, tensor;
 	const struct layout *layout;
 	const struct access *access;
@@ -21,15 +21,17 @@ struct projection {
 };
 
 void projection_make(const struct workload *workload, const struct op *op, int operand,
-	struct projection *projection);
-void projection_box(const struct projection *projection, const struct tiling *tiling,
+	struct operand_projection *projection);
+void projection_box(const struct operand_projection *projection, const struct step_tiling *tiling,
 	const struct tile *tile, int core, struct region *box);
 
 /* Do all tiles begin at the first element of a stick? */
-bool projection_begins_at_sticks(const struct projection *projection, const struct tiling *tiling);
+bool projection_begins_at_sticks(
+	const struct operand_projection *projection, const struct step_tiling *tiling);
 
 /* Can two classes of cores (tiling_group of the projection's loops) have one box? */
-bool projection_may_meet(const struct projection *projection, const struct tiling *tiling);
+bool projection_may_meet(
+	const struct operand_projection *projection, const struct step_tiling *tiling);
 
 bool region_equal(const struct region *a, const struct region *b); /* of one tensor */
 struct region region_whole(const struct layout *layout, int tensor);

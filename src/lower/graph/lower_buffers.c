@@ -18,7 +18,8 @@ static bool take(struct reserve *reserve, int64_t size, int64_t *address)
 }
 
 /* Of all tiles and cores, one by one. */
-static int64_t search_largest(const struct step_state *step, const struct projection *projection)
+static int64_t search_largest(
+	const struct step_state *step, const struct operand_projection *projection)
 {
 	struct tile tile = {0};
 	int64_t largest = 0;
@@ -36,7 +37,8 @@ static int64_t search_largest(const struct step_state *step, const struct projec
  * Where all tiles begin at whole sticks no box is larger than that of the first
  * tile on core 0: only last units are cut short.
  */
-static int64_t largest_box(const struct step_state *step, const struct projection *projection)
+static int64_t largest_box(
+	const struct step_state *step, const struct operand_projection *projection)
 {
 	static const struct tile first;
 	struct region box;
@@ -46,7 +48,7 @@ static int64_t largest_box(const struct step_state *step, const struct projectio
 	return box.sticks;
 }
 
-static bool changes(const struct step_state *step, const struct projection *projection)
+static bool changes(const struct step_state *step, const struct operand_projection *projection)
 {
 	for (uint32_t m = projection->loops; m; m &= m - 1) {
 		if (step->tiling.factor[__builtin_ctz(m)] > 1)
@@ -55,7 +57,7 @@ static bool changes(const struct step_state *step, const struct projection *proj
 	return false;
 }
 
-static bool take_slots(const struct step_state *step, const struct projection *projection,
+static bool take_slots(const struct step_state *step, const struct operand_projection *projection,
 	int64_t unit, int count, struct reserve *reserve, struct slots *slots)
 {
 	int64_t size;
@@ -69,7 +71,7 @@ static bool take_slots(const struct step_state *step, const struct projection *p
 	return true;
 }
 
-static bool take_buffers(const struct step_state *step, const struct projection *projection,
+static bool take_buffers(const struct step_state *step, const struct operand_projection *projection,
 	struct reserve *reserve, struct slots *slots)
 {
 	int count = changes(step, projection) ? SLOTS_MOST : 1;
@@ -79,7 +81,7 @@ static bool take_buffers(const struct step_state *step, const struct projection 
 static bool take_accumulators(
 	const struct step_state *step, struct reserve *reserve, struct output *output)
 {
-	const struct projection *projection = &output->projection;
+	const struct operand_projection *projection = &output->projection;
 	int count = step->tiling.passes > 1;
 	if (output->ring)
 		count = changes(step, projection) ? SLOTS_MOST : 1;

@@ -55,7 +55,7 @@ static bool begins_in(
  */
 int64_t clone_arrival(const struct clone *clone, const struct region *box, int core)
 {
-	const struct tiling *tiling = &clone->tiling;
+	const struct step_tiling *tiling = &clone->tiling;
 	int64_t number = 0, weight = 1;
 	if (core >= tiling->cores)
 		return -1;

@@ -1,7 +1,7 @@
 #include "lower/graph/lower_step.h"
 
 /* A box that a core sends from its slice of what is evicted. */
-static bool send(struct lowering *lowering, const struct projection *projection,
+static bool send(struct lowering *lowering, const struct operand_projection *projection,
 	const struct slices *slices, int core)
 {
 	const struct step_state *step = &lowering->step;
@@ -25,7 +25,7 @@ bool evict_lower(struct lowering *lowering)
 	const struct workload *workload = lowering->plan->workload;
 	const struct residency *stay =
 		plan_lx(lowering->plan, step->op->reads[0].tensor, step->number);
-	struct projection *projection = &step->output.projection;
+	struct operand_projection *projection = &step->output.projection;
 	struct grouping *classes = &step->output.classes;
 	if (workload->tensors[step->op->writes[0].tensor].copy_of)
 		return true;

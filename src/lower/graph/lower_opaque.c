@@ -5,7 +5,7 @@
  * array of at most half the reserve.  Chunks take turns in two slots, through
  * all operands.
  */
-struct chunk {
+struct opaque_chunk {
 	struct region box;
 	int dim; /* the slab is `most` thick in it, 1 in the dims before, whole behind */
 	int64_t most;
@@ -17,10 +17,10 @@ static int64_t slot_sticks(const struct arch *arch)
 }
 
 /* The first chunk of a tensor; most is 0 if not even a stick has room. */
-static struct chunk chunk_first(const struct workload *workload, int tensor, int64_t sticks)
+static struct opaque_chunk chunk_first(const struct workload *workload, int tensor, int64_t sticks)
 {
 	const struct layout *layout = &workload->tensors[tensor].layout;
-	struct chunk chunk = {.box = region_whole(layout, tensor), .dim = layout->rank - 2};
+	struct opaque_chunk chunk = {.box = region_whole(layout, tensor), .dim = layout->rank - 2};
 	int64_t inside = 1;
 	while (chunk.dim > 0 && inside * layout->size[chunk.dim] <= sticks)
 		inside *= layout->size[chunk.dim--];
@@ -32,7 +32,7 @@ static struct chunk chunk_first(const struct workload *workload, int tensor, int
 	return chunk;
 }
 
-static bool chunk_next(const struct workload *workload, struct chunk *chunk)
+static bool chunk_next(const struct workload *workload, struct opaque_chunk *chunk)
 {
 	const int64_t *size = workload->tensors[chunk->box.tensor].layout.size;
 	struct region *box = &chunk->box;
@@ -56,7 +56,7 @@ int64_t opaque_size(const struct plan *plan, int step)
 	for (int i = 0; i < op_operands(op); i++) {
 		int t = op_operand(op, i)->tensor;
 		const struct layout *layout = &plan->workload->tensors[t].layout;
-		struct chunk chunk = chunk_first(plan->workload, t, sticks);
+		struct opaque_chunk chunk = chunk_first(plan->workload, t, sticks);
 		int64_t chunks =
 			chunk.most ? number_ceil_div(layout->size[chunk.dim], chunk.most) : 0;
 		for (int d = 0; d < chunk.dim; d++)
@@ -143,7 +143,7 @@ bool opaque_lower(struct lowering *lowering)
 	if (!check_opaque(lowering, sticks))
 		return false;
 	for (int i = 0; i < op_operands(step->op); i++) {
-		struct chunk chunk =
+		struct opaque_chunk chunk =
 			chunk_first(plan->workload, op_operand(step->op, i)->tensor, sticks);
 		do
 			add_chunk(lowering, i, &chunk.box, addresses, &turn, users);

@@ -6,31 +6,32 @@
  * Point 11 of model/graph/plan.h: chunk by chunk, row by row of tiles, inside each coordinate of the
  * other dimensions.
  */
-struct slide {
+struct staging_slide {
 	const struct layout *layout;
 	struct sliding sliding;
 	const struct staging *staging;
 	struct region box; /* the chunk, of what is read */
 };
 
-static void cut(struct slide *slide, int d, int64_t most)
+static void cut(struct staging_slide *slide, int d, int64_t most)
 {
 	int64_t left = slide->layout->size[d] - slide->box.first[d];
 	slide->box.count[d] = (int32_t)number_min(most, left);
 }
 
-static void measure(struct slide *slide)
+static void measure(struct staging_slide *slide)
 {
 	slide->box.sticks = 1;
 	for (int d = 0; d < slide->box.rank; d++)
 		slide->box.sticks *= slide->box.count[d];
 }
 
-static struct slide slide_first(
+static struct staging_slide slide_first(
 	const struct workload *workload, int tensor, const struct staging *staging)
 {
 	const struct layout *layout = &workload->tensors[tensor].layout;
-	struct slide slide = {layout, sliding_make(layout), staging, region_whole(layout, tensor)};
+	struct staging_slide slide = {
+		layout, sliding_make(layout), staging, region_whole(layout, tensor)};
 	if (staging_is_whole(&slide.sliding, staging))
 		return slide;
 	for (int d = 0; d < slide.box.rank; d++)
@@ -43,7 +44,7 @@ static struct slide slide_first(
 }
 
 /* Moves on in one dimension; false at its end, where it begins anew. */
-static bool advance(struct slide *slide, int d, int64_t most)
+static bool advance(struct staging_slide *slide, int d, int64_t most)
 {
 	struct region *box = &slide->box;
 	box->first[d] += box->count[d];
@@ -54,7 +55,7 @@ static bool advance(struct slide *slide, int d, int64_t most)
 	return moved;
 }
 
-static bool slide_next(struct slide *slide)
+static bool slide_next(struct staging_slide *slide)
 {
 	const struct sliding *sliding = &slide->sliding;
 	bool moved = advance(slide, sliding->stick_dim, slide->staging->sticks);
@@ -151,7 +152,7 @@ bool staging_lower(struct lowering *lowering)
 		return false;
 	for (int k = 0; k < STAGING_MOST; k++)
 		users[k] = -1;
-	struct slide slide = slide_first(
+	struct staging_slide slide = slide_first(
 		plan->workload, step->op->reads[0].tensor, plan->steps[step->number].staging);
 	do {
 		if (is_full(lowering))

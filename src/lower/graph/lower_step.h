@@ -43,7 +43,7 @@ struct held {
 
 /* Where a read operand comes from. */
 struct supply {
-	struct projection projection;
+	struct operand_projection projection;
 	struct grouping classes;
 	bool may_meet;        /* several classes can ask for one box */
 	bool fetched;         /* by transfers of this step */
@@ -55,7 +55,7 @@ struct supply {
 };
 
 struct output {
-	struct projection projection;
+	struct operand_projection projection;
 	struct grouping classes; /* several cores in a class: a split reduction */
 	bool ring;
 	bool resident;
@@ -73,7 +73,7 @@ struct output {
 struct step_state {
 	int number;
 	const struct op *op;
-	struct tiling tiling;
+	struct step_tiling tiling;
 	struct tile tile;
 	const int64_t *counts; /* of the latest compute, by loop; NULL: none yet */
 	int64_t computes;      /* core 0's of the tile before; core c's is c later */
@@ -84,8 +84,8 @@ struct step_state {
 /* A clone into LX, until its phase ends: which transfer brought which tile. */
 struct clone {
 	int tensor; /* its output */
-	struct tiling tiling;
-	struct projection projection;
+	struct step_tiling tiling;
+	struct operand_projection projection;
 	struct grouping classes;
 	int64_t *arrived; /* [tile * class count + class] */
 };
@@ -120,7 +120,7 @@ struct transfer *hbm_transfer(
 bool buffers_place(struct lowering *lowering);
 
 /* The cores of the mask must hold the box. */
-bool slices_open(struct lowering *lowering, const struct projection *projection,
+bool slices_open(struct lowering *lowering, const struct operand_projection *projection,
 	const struct residency *stay, struct slices *slices);
 bool slices_hold(struct lowering *lowering, const struct slices *slices, const struct region *box,
 	uint64_t mask);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 static void divide_loop(
-	const struct plan *plan, int step, int l, int64_t divisor, struct tiling *tiling)
+	const struct plan *plan, int step, int l, int64_t divisor, struct step_tiling *tiling)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -22,7 +22,8 @@ static void divide_loop(
 }
 
 /* False when the tiles cannot be counted. */
-static bool order_loops(const struct mapping_row *row, const struct op *op, struct tiling *tiling)
+static bool order_loops(
+	const struct mapping_row *row, const struct op *op, struct step_tiling *tiling)
 {
 	tiling->tiles = tiling->passes = 1;
 	for (int i = 0; i < tiling->loop_count; i++) {
@@ -37,7 +38,7 @@ static bool order_loops(const struct mapping_row *row, const struct op *op, stru
 }
 
 const char *tiling_make(
-	const struct plan *plan, int step, struct arena *arena, struct tiling *tiling)
+	const struct plan *plan, int step, struct arena *arena, struct step_tiling *tiling)
 {
 	const struct mapping *mapping = &plan->steps[step].mapping;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -61,7 +62,7 @@ const char *tiling_make(
 	return NULL;
 }
 
-uint32_t tile_next(const struct tiling *tiling, struct tile *tile)
+uint32_t tile_next(const struct step_tiling *tiling, struct tile *tile)
 {
 	uint32_t moved = 0;
 	tile->number++;
@@ -77,7 +78,7 @@ uint32_t tile_next(const struct tiling *tiling, struct tile *tile)
 	return 0;
 }
 
-static bool starts_alike(const struct tiling *tiling, uint32_t loops, int a, int b)
+static bool starts_alike(const struct step_tiling *tiling, uint32_t loops, int a, int b)
 {
 	for (uint32_t m = loops; m; m &= m - 1) {
 		int l = __builtin_ctz(m);
@@ -87,7 +88,7 @@ static bool starts_alike(const struct tiling *tiling, uint32_t loops, int a, int
 	return true;
 }
 
-void tiling_group(const struct tiling *tiling, uint32_t loops, struct grouping *grouping)
+void tiling_group(const struct step_tiling *tiling, uint32_t loops, struct grouping *grouping)
 {
 	grouping->count = 0;
 	for (int c = 0; c < tiling->cores; c++) {

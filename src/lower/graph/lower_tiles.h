@@ -7,7 +7,7 @@
  * The loops of one step: which elements a core computes in each of its tiles.
  * Tiles are walked like the digits of a number, the innermost loop fastest.
  */
-struct tiling {
+struct step_tiling {
 	int cores, loop_count;
 	int64_t tiles;  /* of one core */
 	int64_t passes; /* tiles in a row that work on one output tile */
@@ -27,19 +27,19 @@ struct tile {
 /* NULL, or why the step's mapping cannot be carried out. */
 struct arena;
 const char *tiling_make(
-	const struct plan *plan, int step, struct arena *arena, struct tiling *tiling);
+	const struct plan *plan, int step, struct arena *arena, struct step_tiling *tiling);
 
 /* Goes to the next tile; answers which loops moved, a bit each, 0 after the last tile. */
-uint32_t tile_next(const struct tiling *tiling, struct tile *tile);
+uint32_t tile_next(const struct step_tiling *tiling, struct tile *tile);
 
 static inline int64_t tile_first(
-	const struct tiling *tiling, const struct tile *tile, int core, int l)
+	const struct step_tiling *tiling, const struct tile *tile, int core, int l)
 {
 	return tiling->start[core][l] + tile->at[l] * tiling->span[l];
 }
 
 static inline int64_t tile_count(
-	const struct tiling *tiling, const struct tile *tile, int core, int l)
+	const struct step_tiling *tiling, const struct tile *tile, int core, int l)
 {
 	return number_min(tiling->span[l], tiling->extent[l] - tile_first(tiling, tile, core, l));
 }
@@ -52,7 +52,7 @@ struct grouping {
 	uint64_t mask[PROGRAM_CORES_MOST];
 };
 
-void tiling_group(const struct tiling *tiling, uint32_t loops, struct grouping *grouping);
+void tiling_group(const struct step_tiling *tiling, uint32_t loops, struct grouping *grouping);
 
 /* for (uint64_t m = mask; m; m &= m - 1) use(least_core(m)); */
 static inline int least_core(uint64_t mask)

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-bool slices_open(struct lowering *lowering, const struct projection *projection,
+bool slices_open(struct lowering *lowering, const struct operand_projection *projection,
 	const struct residency *stay, struct slices *slices)
 {
 	const struct step_state *step = &lowering->step;

@@ -16,7 +16,7 @@ enum {
 	EXTENT_MOST = INT32_MAX, /* factors of a mapping count a loop's units in 32 bits */
 };
 
-struct dimension {
+struct named_extent {
 	const char *name;
 	int64_t extent;
 	struct span span;
@@ -39,7 +39,7 @@ struct sketch {
 
 struct draft {
 	const struct reading *reading;
-	struct array(struct dimension) dimensions;
+	struct array(struct named_extent) dimensions;
 	struct array(struct tensor) tensors;
 	struct array(struct sketch) sketches; /* one per tensor */
 	struct array(struct op) ops;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parser {
+struct einsum_parser {
 	struct arena *arena;
 	const char *text;
 	size_t at;
@@ -24,21 +24,21 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static char look(struct parser *p)
+static char look(struct einsum_parser *p)
 {
 	while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\n')
 		p->at++;
 	return p->text[p->at];
 }
 
-static bool fail_at(struct parser *p, size_t at, size_t end, const char *text)
+static bool fail_at(struct einsum_parser *p, size_t at, size_t end, const char *text)
 {
 	*p->fault = (struct einsum_fault){at, end, text};
 	return false;
 }
 
 /* Complains about what comes next: a character, or the end. */
-static bool fail_next(struct parser *p, const char *wanted)
+static bool fail_next(struct einsum_parser *p, const char *wanted)
 {
 	char c = look(p);
 	size_t end = p->at + 1;
@@ -52,7 +52,7 @@ static bool fail_next(struct parser *p, const char *wanted)
 			p->text + p->at, wanted));
 }
 
-static bool take(struct parser *p, char wanted)
+static bool take(struct einsum_parser *p, char wanted)
 {
 	if (look(p) != wanted)
 		return false;
@@ -60,7 +60,7 @@ static bool take(struct parser *p, char wanted)
 	return true;
 }
 
-static bool take_word(struct parser *p, struct word *out)
+static bool take_word(struct einsum_parser *p, struct word *out)
 {
 	if (!is_letter(look(p)))
 		return false;
@@ -73,7 +73,7 @@ static bool take_word(struct parser *p, struct word *out)
 	return true;
 }
 
-static bool parse_digits(struct parser *p, int64_t *out)
+static bool parse_digits(struct einsum_parser *p, int64_t *out)
 {
 	size_t at = p->at;
 	int64_t value = 0;
@@ -86,7 +86,7 @@ static bool parse_digits(struct parser *p, int64_t *out)
 }
 
 /* "2*p", "2p", "p*2", "p", "3" */
-static bool parse_term(struct parser *p, int sign, struct einsum_term *term)
+static bool parse_term(struct einsum_parser *p, int sign, struct einsum_term *term)
 {
 	struct word word = {0};
 	int64_t factor = 1;
@@ -113,7 +113,7 @@ static bool parse_term(struct parser *p, int sign, struct einsum_term *term)
 	return true;
 }
 
-static bool parse_index(struct parser *p, struct einsum_index *index)
+static bool parse_index(struct einsum_parser *p, struct einsum_index *index)
 {
 	int sign = look(p) == '-' ? -1 : 1;
 	index->at = p->at;
@@ -136,7 +136,8 @@ static bool parse_index(struct parser *p, struct einsum_index *index)
 }
 
 /* What follows a tensor's name. */
-static bool parse_indices(struct parser *p, struct word tensor, struct einsum_operand *operand)
+static bool parse_indices(
+	struct einsum_parser *p, struct word tensor, struct einsum_operand *operand)
 {
 	operand->tensor = tensor;
 	operand->at = tensor.at;
@@ -158,7 +159,7 @@ static bool parse_indices(struct parser *p, struct word tensor, struct einsum_op
 	return true;
 }
 
-static bool parse_operand(struct parser *p, struct einsum_operand *operand)
+static bool parse_operand(struct einsum_parser *p, struct einsum_operand *operand)
 {
 	struct word tensor;
 	if (!take_word(p, &tensor))
@@ -166,7 +167,7 @@ static bool parse_operand(struct parser *p, struct einsum_operand *operand)
 	return parse_indices(p, tensor, operand);
 }
 
-static bool parse_number(struct parser *p, double *out)
+static bool parse_number(struct einsum_parser *p, double *out)
 {
 	char *end;
 	size_t at = p->at;
@@ -178,7 +179,7 @@ static bool parse_number(struct parser *p, double *out)
 }
 
 /* One factor of a map: a tensor, or its one constant. */
-static bool parse_factor(struct parser *p, struct einsum *op, bool *is_constant)
+static bool parse_factor(struct einsum_parser *p, struct einsum *op, bool *is_constant)
 {
 	char c = look(p);
 	struct word word;
@@ -203,7 +204,7 @@ static bool parse_factor(struct parser *p, struct einsum *op, bool *is_constant)
 
 /* The second factor of a map of two; `first_constant` tells what the first one was. */
 static bool parse_second(
-	struct parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
+	struct einsum_parser *p, struct einsum *op, size_t at, size_t end, bool first_constant)
 {
 	bool second_constant;
 	if (!parse_factor(p, op, &second_constant))
@@ -213,7 +214,7 @@ static bool parse_second(
 	return fail_at(p, at, end, op->primitive->constant_first);
 }
 
-static bool parse_product(struct parser *p, struct einsum *op)
+static bool parse_product(struct einsum_parser *p, struct einsum *op)
 {
 	do {
 		if (op->read_count == OP_READS_MOST)
@@ -227,7 +228,7 @@ static bool parse_product(struct parser *p, struct einsum *op)
 }
 
 /* A product of more than two tensors is an einsum that reduces nothing. */
-static bool parse_rest(struct parser *p, struct einsum *op)
+static bool parse_rest(struct einsum_parser *p, struct einsum *op)
 {
 	if (op->primitive != &primitive_mul || op->has_constant || !take(p, '*'))
 		return true;
@@ -236,7 +237,7 @@ static bool parse_rest(struct parser *p, struct einsum *op)
 }
 
 /* "x[m] + y[m]", "x[m] * 2", "x[m]" */
-static bool parse_infix(struct parser *p, struct einsum *op)
+static bool parse_infix(struct einsum_parser *p, struct einsum *op)
 {
 	bool first_constant;
 	look(p);
@@ -254,14 +255,14 @@ static bool parse_infix(struct parser *p, struct einsum *op)
 	return !first_constant || fail_next(p, "one of + - * /");
 }
 
-static const char *pairwise_hint(struct parser *p, const struct primitive *reduction)
+static const char *pairwise_hint(struct einsum_parser *p, const struct primitive *reduction)
 {
 	return reduction->pairwise ? arena_format(p->arena, "; of two tensors take %s(a, b)",
 					     reduction->pairwise->name)
 				   : "";
 }
 
-static bool parse_reduction(struct parser *p, struct word name, struct einsum *op)
+static bool parse_reduction(struct einsum_parser *p, struct word name, struct einsum *op)
 {
 	do {
 		struct word dimension;
@@ -293,7 +294,7 @@ static bool parse_reduction(struct parser *p, struct word name, struct einsum *o
 	return true;
 }
 
-static bool parse_arguments(struct parser *p, struct word name, struct einsum *op)
+static bool parse_arguments(struct einsum_parser *p, struct word name, struct einsum *op)
 {
 	bool first_constant, second;
 	int arity = op->primitive->arity;
@@ -321,7 +322,7 @@ static bool is_prefix(const struct primitive *primitive)
 
 /* The names that may stand in a place, restickify first; `prefix` before an operand, else before
  * a bracket. */
-static const char *const *list_names(struct parser *p, bool prefix)
+static const char *const *list_names(struct einsum_parser *p, bool prefix)
 {
 	int count = 0, most = 2;
 	while (primitives[most - 2])
@@ -335,7 +336,7 @@ static const char *const *list_names(struct parser *p, bool prefix)
 	return names;
 }
 
-static bool find_function(struct parser *p, struct word name, struct einsum *op)
+static bool find_function(struct einsum_parser *p, struct word name, struct einsum *op)
 {
 	op->primitive = primitive_find(name.text);
 	if (op->primitive && (op->primitive->kind == OP_MAP || op->primitive->kind == OP_REDUCE))
@@ -348,7 +349,7 @@ static bool find_function(struct parser *p, struct word name, struct einsum *op)
 }
 
 /* "restickify x[m,k]", "broadcast x[m,k]" */
-static bool parse_copy(struct parser *p, struct word name, struct einsum *op)
+static bool parse_copy(struct einsum_parser *p, struct word name, struct einsum *op)
 {
 	op->primitive = primitive_find(name.text);
 	if (op->primitive && is_prefix(op->primitive))
@@ -360,7 +361,7 @@ static bool parse_copy(struct parser *p, struct word name, struct einsum *op)
 		    : fail_next(p, "'[', '(' or an operation");
 }
 
-static bool parse_right(struct parser *p, struct einsum *op)
+static bool parse_right(struct einsum_parser *p, struct einsum *op)
 {
 	struct word name;
 	look(p);
@@ -386,7 +387,7 @@ static bool parse_right(struct parser *p, struct einsum *op)
 bool einsum_parse(
 	struct arena *arena, const char *text, struct einsum *out, struct einsum_fault *fault)
 {
-	struct parser p = {arena, text, 0, fault};
+	struct einsum_parser p = {arena, text, 0, fault};
 	memset(out, 0, sizeof *out);
 	if (!parse_operand(&p, &out->output))
 		return false;
@@ -402,7 +403,7 @@ bool einsum_parse(
 bool einsum_parse_operand(struct arena *arena, const char *text, struct einsum_operand *out,
 	struct einsum_fault *fault)
 {
-	struct parser p = {arena, text, 0, fault};
+	struct einsum_parser p = {arena, text, 0, fault};
 	struct word tensor;
 	memset(out, 0, sizeof *out);
 	if (!take_word(&p, &tensor))

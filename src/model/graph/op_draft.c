@@ -43,7 +43,7 @@ static bool add_use(struct op_draft *draft_op, struct word word, bool reduction)
 	int d = find_dimension(draft_op, word);
 	if (d < 0)
 		return false;
-	struct dimension *dimension = &draft_op->draft->dimensions.at[d];
+	struct named_extent *dimension = &draft_op->draft->dimensions.at[d];
 	dimension->used = true;
 	if (find_use(draft_op, d) >= 0) {
 		diag_error(diag_of(draft_op), word_span(draft_op, word),

@@ -5,7 +5,7 @@
 #include "model/graph/users.h"
 #include "model/packing/buffer.h"
 
-struct check {
+struct plan_checking {
 	const struct plan *plan;
 	struct arena *arena;
 	struct users users;
@@ -13,21 +13,21 @@ struct check {
 	bool broken_staging; /* of some broadcast: nothing can be said about its place */
 };
 
-static void add_fault(struct check *check, int step, int residency, const char *why)
+static void add_fault(struct plan_checking *check, int step, int residency, const char *why)
 {
 	if (why)
 		*array_add(check->arena, &check->faults) =
 			(struct plan_fault){step, residency, why};
 }
 
-static const char *name_of(const struct check *check, int tensor)
+static const char *name_of(const struct plan_checking *check, int tensor)
 {
 	return check->plan->workload->tensors[tensor].name;
 }
 
 /* Steps divide over cores and tile at LX; a mapping that asks for more promises too much. */
 static const char *check_rows(
-	const struct check *check, const struct op *op, const struct mapping *mapping)
+	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {
 	const struct arch *arch = check->plan->arch;
 	for (int r = 0; r < mapping->level_count; r++) {
@@ -47,7 +47,7 @@ static const char *check_rows(
 }
 
 /* A move is what it is called. */
-static const char *check_move(const struct check *check, int i, const struct op *op)
+static const char *check_move(const struct plan_checking *check, int i, const struct op *op)
 {
 	const struct plan *plan = check->plan;
 	const char *from = name_of(check, op->reads[0].tensor);
@@ -62,7 +62,7 @@ static const char *check_move(const struct check *check, int i, const struct op 
 
 /* Its ranks, its tiles; their addresses are checked with those of tensors. */
 static const char *check_broadcast(
-	const struct check *check, const struct op *op, const struct step *step)
+	const struct plan_checking *check, const struct op *op, const struct step *step)
 {
 	const struct plan *plan = check->plan;
 	const struct layout *layout = &plan->workload->tensors[op->reads[0].tensor].layout;
@@ -77,7 +77,7 @@ static const char *check_broadcast(
 	return why ? why : staging_check(check->arena, layout, step->staging);
 }
 
-static void check_step(struct check *check, int i)
+static void check_step(struct plan_checking *check, int i)
 {
 	const struct plan *plan = check->plan;
 	const struct step *step = &plan->steps[i];
@@ -110,7 +110,7 @@ static void check_step(struct check *check, int i)
 	add_fault(check, i, -1, why);
 }
 
-static void check_steps(struct check *check)
+static void check_steps(struct plan_checking *check)
 {
 	const struct plan *plan = check->plan;
 	if (plan->cores < 1 || plan->cores > arch_cores(plan->arch))
@@ -128,7 +128,7 @@ static void check_steps(struct check *check)
 }
 
 /* The first op that uses a tensor in HBM whatever happens; NULL. */
-static const struct op *find_hbm_user(const struct check *check, int tensor)
+static const struct op *find_hbm_user(const struct plan_checking *check, int tensor)
 {
 	const struct users *users = &check->users;
 	for (size_t i = users->first[tensor]; i < users->first[tensor + 1]; i++) {
@@ -140,7 +140,7 @@ static const struct op *find_hbm_user(const struct check *check, int tensor)
 }
 
 /* A tensor stays where it is for all of its life. */
-static const char *check_steps_of(const struct check *check, const struct residency *stay)
+static const char *check_steps_of(const struct plan_checking *check, const struct residency *stay)
 {
 	int from, to;
 	users_life(&check->users, stay->tensor, &from, &to);
@@ -151,7 +151,7 @@ static const char *check_steps_of(const struct check *check, const struct reside
 		stay->place == PLACE_LX ? "LX" : "HBM", stay->from, stay->to);
 }
 
-static const char *check_life(const struct check *check, const struct residency *stay)
+static const char *check_life(const struct plan_checking *check, const struct residency *stay)
 {
 	const struct workload *workload = check->plan->workload;
 	if (workload->tensors[stay->tensor].role == TENSOR_INPUT)
@@ -165,7 +165,7 @@ static const char *check_life(const struct check *check, const struct residency 
 	return check_steps_of(check, stay);
 }
 
-static const char *check_slice(const struct check *check, const struct residency *stay)
+static const char *check_slice(const struct plan_checking *check, const struct residency *stay)
 {
 	const struct layout *layout = &check->plan->workload->tensors[stay->tensor].layout;
 	const char *why = view_check(check->arena, layout, &stay->view);
@@ -184,7 +184,7 @@ static const char *check_slice(const struct check *check, const struct residency
 }
 
 /* The op writes each element where it read the parent's, and nowhere else reads the parent. */
-static const char *check_in_place(const struct check *check, const struct residency *stay)
+static const char *check_in_place(const struct plan_checking *check, const struct residency *stay)
 {
 	const struct workload *workload = check->plan->workload;
 	const struct tensor *child = &workload->tensors[stay->tensor];
@@ -209,7 +209,7 @@ static const char *check_in_place(const struct check *check, const struct reside
 		       : arena_format(check->arena, "'%s' has another layout", parent->name);
 }
 
-static bool is_stay_of_plan(const struct check *check, const struct residency *stay)
+static bool is_stay_of_plan(const struct plan_checking *check, const struct residency *stay)
 {
 	int tensors = (int)check->plan->workload->tensor_count;
 	return stay->tensor >= 0 && stay->tensor < tensors && stay->in_place_of >= -1 &&
@@ -218,7 +218,7 @@ static bool is_stay_of_plan(const struct check *check, const struct residency *s
 }
 
 /* Whether it can take part in the packing. */
-static bool check_stay(struct check *check, int i)
+static bool check_stay(struct plan_checking *check, int i)
 {
 	const struct residency *stay = &check->plan->residencies[i], *before = stay - 1;
 	const char *why = NULL;
@@ -264,7 +264,7 @@ struct tenants {
 	struct placement placement;
 };
 
-static void add_stays(struct check *check, struct tenants *tenants)
+static void add_stays(struct plan_checking *check, struct tenants *tenants)
 {
 	const struct plan *plan = check->plan;
 	int *in_place_of = tenants->placement.in_place_of;
@@ -287,7 +287,7 @@ static void add_stays(struct check *check, struct tenants *tenants)
 	}
 }
 
-static void add_tiles(const struct check *check, struct tenants *tenants)
+static void add_tiles(const struct plan_checking *check, struct tenants *tenants)
 {
 	for (int step = 0; step < check->plan->step_count; step++) {
 		const struct staging *staging = check->plan->steps[step].staging;
@@ -312,7 +312,7 @@ static int count_tiles(const struct plan *plan)
 }
 
 static const char *name_tenant(
-	const struct check *check, const struct tenants *tenants, size_t b, bool other)
+	const struct plan_checking *check, const struct tenants *tenants, size_t b, bool other)
 {
 	const struct plan *plan = check->plan;
 	if (b < tenants->stay_count)
@@ -327,7 +327,7 @@ static const char *name_tenant(
 		other ? "'" : "");
 }
 
-static void check_packing(struct check *check, const int *stays, size_t count)
+static void check_packing(struct plan_checking *check, const int *stays, size_t count)
 {
 	const struct plan *plan = check->plan;
 	size_t most = count + (size_t)count_tiles(plan);
@@ -365,7 +365,7 @@ static void check_packing(struct check *check, const int *stays, size_t count)
 	add_fault(check, is_stay ? -1 : tenants.steps[fault.a], is_stay ? stays[fault.a] : -1, why);
 }
 
-static void check_stays(struct check *check)
+static void check_stays(struct plan_checking *check)
 {
 	int *stays = arena_array(check->arena, int, check->plan->residency_count);
 	size_t count = 0;
@@ -379,7 +379,7 @@ static void check_stays(struct check *check)
 
 struct plan_faults plan_check(const struct plan *plan, struct arena *arena)
 {
-	struct check check = {
+	struct plan_checking check = {
 		.plan = plan, .arena = arena, .users = users_make(arena, plan->workload)};
 	check_steps(&check);
 	check_stays(&check);

@@ -5,83 +5,127 @@
 #include "model/graph/move.h"
 #include "model/graph/workload_move.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-struct plan *plan_with_room(struct arena *arena, const struct plan *plan, int moves)
+/* A wish, and what becomes of it. */
+struct granted {
+	const struct plan_wish *wish;
+	int tensor; /* its number */
+	const char *name;
+};
+
+struct moving {
+	const struct plan *given;
+	struct plan *plan;
+	struct growing growing;
+	int *stays; /* by tensor: its residency, plus 1 */
+};
+
+/* By step; of one step as the header says. */
+static int compare_granted(const void *left, const void *right)
 {
-	struct plan *copy = arena_copy(arena, plan, sizeof *plan);
-	copy->workload = workload_copy(arena, plan->workload, (size_t)moves);
-	copy->steps = arena_array(arena, struct step, plan->step_count + moves);
-	copy->residencies = arena_array(arena, struct residency, plan->residency_count + moves);
-	memcpy(copy->steps, plan->steps, (size_t)plan->step_count * sizeof *copy->steps);
-	memcpy(copy->residencies, plan->residencies,
-		(size_t)plan->residency_count * sizeof *copy->residencies);
-	return copy;
+	const struct granted *a = left, *b = right;
+	if (a->wish->before != b->wish->before)
+		return a->wish->before < b->wish->before ? -1 : 1;
+	if (a->wish->kind != b->wish->kind)
+		return a->wish->kind == MOVE_EVICT ? -1 : 1;
+	int order = a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
+	return a->wish->kind == MOVE_EVICT ? -order : order;
 }
 
-static struct residency *find_stay(struct plan *plan, int tensor)
+static struct granted *grant(struct moving *moving, const struct plan_wish *wishes, size_t count)
 {
-	for (int i = 0; i < plan->residency_count; i++)
-		if (plan->residencies[i].tensor == tensor)
-			return &plan->residencies[i];
-	return NULL;
-}
-
-/* The op, its step, and everybody's new step numbers; the stay of its output is the caller's. */
-static struct residency *add_move(
-	struct arena *arena, struct plan *plan, enum move_kind kind, int tensor, int before)
-{
-	/* The copy is the plan's own: nobody else sees it yet. */
-	struct workload *workload = (struct workload *)plan->workload;
-	struct step *step = &plan->steps[before];
-	size_t behind = (size_t)(plan->step_count - before);
-	int bundle = plan->steps[before < plan->step_count ? before : before - 1].bundle;
-	workload_add_move(arena, workload, kind, tensor, before);
-	memmove(step + 1, step, behind * sizeof *step);
-	*step = (struct step){.bundle = bundle};
-	plan->step_count++;
-	for (int s = before; s < plan->step_count; s++)
-		plan->steps[s].op = s;
-	for (int i = 0; i < plan->residency_count; i++) {
-		struct residency *stay = &plan->residencies[i];
-		stay->from += stay->from >= before;
-		stay->to += stay->to > before;
+	struct growing *growing = &moving->growing;
+	struct granted *granted = arena_array(growing->arena, struct granted, count);
+	for (size_t i = 0; i < count; i++) {
+		int tensor = (int)(moving->given->workload->tensor_count + i);
+		const char *name = growing_name(growing, wishes[i].kind, wishes[i].tensor);
+		granted[i] = (struct granted){&wishes[i], tensor, name};
+		growing_reserve(growing, name, tensor);
 	}
-	struct residency *stay = &plan->residencies[plan->residency_count++];
-	*stay = (struct residency){.tensor = (int)workload->tensor_count - 1,
-		.from = before,
-		.to = before + 1,
-		.in_place_of = -1};
-	/* The move is the last that uses the tensor, and all behind it use what it makes. */
-	struct residency *old = find_stay(plan, tensor);
-	if (old && old->to > stay->to)
-		stay->to = old->to;
-	if (old)
-		old->to = before + 1;
-	return stay;
+	qsort(granted, count, sizeof *granted, compare_granted);
+	return granted;
 }
 
-int plan_add_evict(struct arena *arena, struct plan *plan, int tensor, int before)
+/* The given stays, by the steps that they will have. */
+static void copy_stays(struct moving *moving, const struct granted *granted, size_t count)
 {
-	const struct residency *left = find_stay(plan, tensor);
-	if (!left || left->place != PLACE_LX)
+	const struct plan *given = moving->given;
+	int *steps = arena_array(moving->growing.arena, int, given->step_count);
+	for (int step = 0, before = 0; step < given->step_count; step++) {
+		while (before < (int)count && granted[before].wish->before <= step)
+			before++;
+		steps[step] = step + before;
+	}
+	for (int i = 0; i < given->residency_count; i++) {
+		struct residency *stay = &moving->plan->residencies[i];
+		*stay = given->residencies[i];
+		stay->from = steps[stay->from];
+		stay->to = steps[stay->to - 1] + 1;
+		moving->stays[stay->tensor] = i + 1;
+	}
+}
+
+/* The move is the last that uses the tensor, and all behind it use what it makes. */
+static void add_move(struct moving *moving, const struct granted *granted, int bundle)
+{
+	struct plan *plan = moving->plan;
+	const struct plan_wish *wish = granted->wish;
+	int step = plan->step_count++, tensor = moving->growing.now[wish->tensor];
+	int number = granted->tensor - (int)moving->given->workload->tensor_count;
+	int slot = moving->given->residency_count + number;
+	struct residency *stay = &plan->residencies[slot], none = {.to = 0};
+	struct residency *old =
+		moving->stays[tensor] ? &plan->residencies[moving->stays[tensor] - 1] : &none;
+	if (wish->kind == MOVE_EVICT && old->place != PLACE_LX)
 		BUG("tensor %d is not in LX", tensor);
-	struct view view = left->view;
-	struct residency *stay = add_move(arena, plan, MOVE_EVICT, tensor, before);
-	plan->steps[before].mapping =
-		move_mapping(plan->arch, plan->workload, &plan->workload->ops[before], &view);
-	return stay->tensor;
+	*stay = (struct residency){.tensor = granted->tensor,
+		.from = step,
+		.to = (int)number_max(step + 1, old->to),
+		.in_place_of = -1};
+	if (wish->kind == MOVE_RELOAD) {
+		stay->place = PLACE_LX;
+		stay->view = wish->stay.view;
+		stay->address = wish->stay.address;
+		stay->size = wish->stay.size;
+	}
+	old->to = step + 1;
+	moving->stays[granted->tensor] = slot + 1;
+	growing_move(&moving->growing, wish->kind, tensor, granted->tensor, granted->name);
+	plan->steps[step] = (struct step){.op = step,
+		.bundle = bundle,
+		.mapping = move_mapping(plan->arch, moving->growing.workload,
+			&moving->growing.workload->ops[step],
+			wish->kind == MOVE_EVICT ? &old->view : &stay->view)};
 }
 
-int plan_add_reload(struct arena *arena, struct plan *plan, int tensor, int before,
-	const struct residency *place)
+struct plan *plan_with_moves(
+	struct arena *arena, const struct plan *given, const struct plan_wish *wishes, size_t count)
 {
-	struct residency *stay = add_move(arena, plan, MOVE_RELOAD, tensor, before);
-	stay->place = PLACE_LX;
-	stay->view = place->view;
-	stay->address = place->address;
-	stay->size = place->size;
-	plan->steps[before].mapping = move_mapping(
-		plan->arch, plan->workload, &plan->workload->ops[before], &place->view);
-	return stay->tensor;
+	int moves = (int)count, steps = given->step_count;
+	struct plan *plan = arena_copy(arena, given, sizeof *given);
+	struct moving moving = {.given = given,
+		.plan = plan,
+		.growing = growing_open(arena, given->workload, count),
+		.stays = arena_array(arena, int, given->workload->tensor_count + count)};
+	plan->workload = moving.growing.workload;
+	plan->steps = arena_array(arena, struct step, steps + moves);
+	plan->residencies = arena_array(arena, struct residency, given->residency_count + moves);
+	const struct granted *granted = grant(&moving, wishes, count);
+	copy_stays(&moving, granted, count);
+	plan->step_count = 0;
+	for (int o = 0, i = 0; o <= steps; o++) {
+		int bundle = given->steps[o < steps ? o : o - 1].bundle;
+		for (; i < moves && granted[i].wish->before == o; i++)
+			add_move(&moving, &granted[i], bundle);
+		if (o == steps)
+			break;
+		growing_take(&moving.growing);
+		plan->steps[plan->step_count] = given->steps[o];
+		plan->steps[plan->step_count].op = plan->step_count;
+		plan->step_count++;
+	}
+	plan->residency_count = given->residency_count + moves;
+	return plan;
 }

@@ -8,21 +8,21 @@
  * tensor has one stay for all of its life; it still has afterwards, with new
  * tensors for the later stays.  A move takes the bundle of the step before
  * which it is put, or of the last one, and is divided as the slices lie.
- *
- * Adding needs room: plan_with_room answers a copy that can take so many moves.
  */
-struct arena;
-struct plan *plan_with_room(struct arena *arena, const struct plan *plan, int moves);
+struct plan_wish {
+	enum move_kind kind;   /* MOVE_EVICT or MOVE_RELOAD */
+	int tensor;            /* of the given plan: what it is by then is moved */
+	int before;            /* right before this step of the given plan */
+	struct residency stay; /* of a reload: view, address and size in LX */
+};
 
 /*
- * Right before step `before` a tensor leaves LX; all who use it from there on
- * use its copy in HBM, whose number is the answer.
+ * The plan with its moves.  Wish i makes tensor i behind those of the given plan, which all who
+ * use the tensor from there on use.  Of those before one step, evictions come first, the last
+ * wish first, then reloads in order.
  */
-int plan_add_evict(struct arena *arena, struct plan *plan, int tensor, int before);
-
-/* Right before step `before` a tensor in HBM comes into LX, where the stay says;
- * all who use it from there on use the new tensor, whose number is the answer. */
-int plan_add_reload(struct arena *arena, struct plan *plan, int tensor, int before,
-	const struct residency *stay);
+struct arena;
+struct plan *plan_with_moves(
+	struct arena *arena, const struct plan *plan, const struct plan_wish *wishes, size_t count);
 
 #endif

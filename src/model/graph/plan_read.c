@@ -47,12 +47,13 @@ static void read_stay(struct plan_reading *file, const struct node *node, int te
 		stay.in_place_of = plan_find_version(file, stay.in_place_of, stay.from);
 	reader_done(&map);
 	size_t order = file->stays.count;
-	*array_add(file->reading->arena, &file->stays) = (struct stay){stay, node->span, order};
+	*array_add(file->reading->arena, &file->stays) =
+		(struct written_stay){stay, node->span, order};
 }
 
 static int compare_stays(const void *left, const void *right)
 {
-	const struct stay *a = left, *b = right;
+	const struct written_stay *a = left, *b = right;
 	if (a->residency.tensor != b->residency.tensor)
 		return a->residency.tensor < b->residency.tensor ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;

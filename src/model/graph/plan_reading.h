@@ -11,7 +11,7 @@
 /* The one after it has a number, too. */
 enum { BUNDLE_MOST = INT32_MAX - 1 };
 
-struct stay {
+struct written_stay {
 	struct residency residency;
 	struct span span;
 	size_t order; /* in the file */
@@ -33,7 +33,7 @@ struct plan_reading {
 		struct version) versions; /* by origin, then producer, once all steps are read */
 	struct array(struct step) steps;
 	struct array(struct span) step_spans;
-	struct array(struct stay) stays;
+	struct array(struct written_stay) stays;
 };
 
 #define WRONG(file, span, ...) diag_error((file)->reading->diag, span, __VA_ARGS__)

@@ -5,25 +5,6 @@
 
 #include <string.h>
 
-/* `growing` knows names sooner than the workload; NULL. */
-static bool has_name(
-	const struct workload *workload, const struct growing *growing, const char *name)
-{
-	if (growing)
-		return growing_has_name(growing, name);
-	return workload_op(workload, name) >= 0 || workload_tensor(workload, name) >= 0;
-}
-
-static const char *free_name(struct arena *arena, const struct workload *workload,
-	const struct growing *growing, enum move_kind kind, int tensor)
-{
-	const char *origin = workload->tensors[tensor_origin(workload, tensor)].name;
-	const char *name = arena_format(arena, "%s_%s", move_names[kind], origin);
-	for (int i = 2; has_name(workload, growing, name); i++)
-		name = arena_format(arena, "%s_%s_%d", move_names[kind], origin, i);
-	return name;
-}
-
 int workload_copy_in_hbm(const struct workload *workload, int tensor)
 {
 	int producer = workload->tensors[tensor].producer;
@@ -63,7 +44,8 @@ static struct op make_move(struct arena *arena, enum move_kind kind, const struc
 	return op;
 }
 
-struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room)
+static struct workload *workload_copy(
+	struct arena *arena, const struct workload *workload, size_t room)
 {
 	struct workload *copy = arena_copy(arena, workload, sizeof *workload);
 	struct tensor *tensors = arena_array(arena, struct tensor, workload->tensor_count + room);
@@ -89,36 +71,6 @@ static struct tensor moved_tensor(const struct workload *workload, enum move_kin
 		.span = from->span};
 }
 
-void workload_add_move(
-	struct arena *arena, struct workload *copy, enum move_kind kind, int tensor, int before)
-{
-	/* The arrays are the copy's own: nobody else sees them yet. */
-	struct tensor *tensors = (struct tensor *)copy->tensors;
-	struct op *ops = (struct op *)copy->ops;
-	const char *name = free_name(arena, copy, NULL, kind, tensor);
-	int to = (int)copy->tensor_count;
-	tensors[to] = moved_tensor(copy, kind, tensor, before, name);
-	copy->tensor_count++;
-	for (int t = 0; t < to; t++)
-		tensors[t].producer += tensors[t].producer >= before;
-	memmove(&ops[before + 1], &ops[before], (copy->op_count - (size_t)before) * sizeof *ops);
-	copy->op_count++;
-	ops[before] = make_move(arena, kind, &tensors[tensor], tensor, to, name);
-	for (size_t o = (size_t)before + 1; o < copy->op_count; o++) {
-		for (int i = 0; i < ops[o].read_count; i++)
-			if (ops[o].reads[i].tensor == tensor)
-				ops[o].reads[i].tensor = to;
-	}
-}
-
-const struct workload *workload_with_move(struct arena *arena, const struct workload *workload,
-	enum move_kind kind, int tensor, int before)
-{
-	struct workload *copy = workload_copy(arena, workload, 1);
-	workload_add_move(arena, copy, kind, tensor, before);
-	return copy;
-}
-
 struct growing growing_open(struct arena *arena, const struct workload *workload, size_t room)
 {
 	struct growing growing = {.arena = arena,
@@ -136,7 +88,7 @@ struct growing growing_open(struct arena *arena, const struct workload *workload
 	return growing;
 }
 
-/* The arrays are the copy's own, as above. */
+/* The arrays are the copy's own: nobody else sees them yet. */
 static struct op *next_op(struct growing *growing)
 {
 	return (struct op *)&growing->workload->ops[growing->workload->op_count++];
@@ -175,7 +127,12 @@ void growing_move(
 
 const char *growing_name(const struct growing *growing, enum move_kind kind, int tensor)
 {
-	return free_name(growing->arena, growing->workload, growing, kind, tensor);
+	const struct workload *workload = growing->workload;
+	const char *origin = workload->tensors[tensor_origin(workload, tensor)].name;
+	const char *name = arena_format(growing->arena, "%s_%s", move_names[kind], origin);
+	for (int i = 2; growing_has_name(growing, name); i++)
+		name = arena_format(growing->arena, "%s_%s_%d", move_names[kind], origin, i);
+	return name;
 }
 
 void growing_reserve(struct growing *growing, const char *name, int tensor)

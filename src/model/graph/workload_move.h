@@ -5,10 +5,8 @@
 #include "model/graph/workload.h"
 
 /*
- * The same graph with one op more: a copy of `tensor` in the same layout,
- * right before op `before`, which every op from there on reads instead.  The
- * move is op number `before`, its output the last tensor; other tensors keep
- * their numbers.  Move and output are called "clone_<tensor>", "evict_<tensor>"
+ * Moves put into a graph: copies of a tensor in the same layout, right before an op, which every
+ * op from there on reads instead.  Move and output are called "clone_<tensor>", "evict_<tensor>"
  * or "reload_<tensor>" after the tensor's origin, with a number behind if there
  * is one already.
  *
@@ -16,14 +14,12 @@
  * it or because it is a clone of a graph input: then the output is that copy.
  */
 struct arena;
-const struct workload *workload_with_move(struct arena *arena, const struct workload *workload,
-	enum move_kind kind, int tensor, int before);
 
 /* The tensor in HBM that holds the same sticks, though nobody evicted it; -1. */
 int workload_copy_in_hbm(const struct workload *workload, int tensor);
 
 /*
- * Many moves in one pass: the graph is written anew from its first op to its last, by turns an op
+ * All moves in one pass: the graph is written anew from its first op to its last, by turns an op
  * of the graph and a move behind those that are there.  Ops of the graph read what the moves
  * made of their tensors.  It is whole when growing_is_whole; until then tensors whose ops have not
  * had their turn have the producers of the graph that was given.
@@ -50,10 +46,5 @@ const char *growing_name(const struct growing *growing, enum move_kind kind, int
 void growing_reserve(struct growing *growing, const char *name, int tensor);
 bool growing_has_name(const struct growing *growing, const char *name);
 bool growing_is_whole(const struct growing *growing);
-
-/* For one: a copy with room for so many, and one more in it. */
-struct workload *workload_copy(struct arena *arena, const struct workload *workload, size_t room);
-void workload_add_move(
-	struct arena *arena, struct workload *copy, enum move_kind kind, int tensor, int before);
 
 #endif

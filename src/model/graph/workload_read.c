@@ -8,7 +8,7 @@ static void read_dimensions(struct draft *draft, const struct node *map)
 	struct arena *arena = draft->reading->arena;
 	for (size_t i = 0; map && i < map->count; i++) {
 		const struct node_entry *entry = &map->entries[i];
-		struct dimension dimension = {
+		struct named_extent dimension = {
 			.name = entry->key, .extent = 1, .span = entry->key_span};
 		const char *what = arena_format(arena, "dimension '%s'", entry->key);
 		node_integer(draft->reading, entry->value, what, 1, EXTENT_MOST, &dimension.extent);

@@ -2,12 +2,12 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/nest/domain.h"
 #include "model/machine/mapping_notation.h"
+#include "model/nest/domain.h"
 
 #include <inttypes.h>
 
-struct choices {
+struct listed_choices {
 	struct arena *arena;
 	const struct arch *arch;
 	const struct shape *shape;
@@ -25,12 +25,12 @@ static bool runs_along_y(const struct mapping *mapping, int r, int d)
 	return mapping->rows[r].spatial_y >> d & 1;
 }
 
-static bool loops_in_both(const struct choices *of, int r, bool spatial, int d)
+static bool loops_in_both(const struct listed_choices *of, int r, bool spatial, int d)
 {
 	return bound_of(of->mapping, r, spatial, d) > 1 && bound_of(of->other, r, spatial, d) > 1;
 }
 
-static json_t *make_bound(const struct choices *of, int r, bool spatial, int d)
+static json_t *make_bound(const struct listed_choices *of, int r, bool spatial, int d)
 {
 	int64_t bound = bound_of(of->mapping, r, spatial, d);
 	int64_t last =
@@ -41,7 +41,8 @@ static json_t *make_bound(const struct choices *of, int r, bool spatial, int d)
 }
 
 /* Of spatial loops those along one axis at a time: between axes there is no order. */
-static void add_order(struct text *text, const struct choices *of, int r, bool spatial, bool y)
+static void add_order(
+	struct text *text, const struct listed_choices *of, int r, bool spatial, bool y)
 {
 	const struct mapping_row *row = &of->mapping->rows[r];
 	for (int i = of->mapping->loop_count - 1; i >= 0; i--) {
@@ -55,7 +56,7 @@ static void add_order(struct text *text, const struct choices *of, int r, bool s
 	}
 }
 
-static json_t *make_loops(const struct choices *of, int r, bool spatial)
+static json_t *make_loops(const struct listed_choices *of, int r, bool spatial)
 {
 	json_t *object = json_object();
 	struct text order = text_open(of->arena);
@@ -75,7 +76,7 @@ static json_t *make_loops(const struct choices *of, int r, bool spatial)
 	return object;
 }
 
-static json_t *make_kept(const struct choices *of, int r)
+static json_t *make_kept(const struct listed_choices *of, int r)
 {
 	struct text text = text_open(of->arena);
 	for (int t = 0; t < of->shape->space_count; t++)
@@ -95,7 +96,7 @@ static bool has_loops(const struct mapping *mapping, int r)
 json_t *nest_choices(struct arena *arena, const struct arch *arch, const struct shape *shape,
 	const struct mapping *mapping, const struct mapping *other)
 {
-	const struct choices of = {arena, arch, shape, mapping, other};
+	const struct listed_choices of = {arena, arch, shape, mapping, other};
 	json_t *root = json_object();
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct level *level = &arch->levels[r];

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* A number or a word that either side has. */
-struct row {
+struct diff_row {
 	const char *path;
 	json_t *a, *b; /* NULL: that side has none */
 };
 
-struct rows {
+struct diff_rows {
 	struct arena *arena;
 	bool counts;
-	struct array(struct row) rows;
+	struct array(struct diff_row) rows;
 };
 
 /* Names of things that only hold others: a path is as clear without them. */
@@ -84,11 +84,11 @@ static bool is_leaf(const json_t *value)
 	return value && !json_is_object(value) && !json_is_array(value);
 }
 
-static void compare(struct rows *rows, const char *path, json_t *a, json_t *b);
+static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b);
 
 /* The parts of one side, in its order.  `second`: it is B, and what A has too is compared already. */
 static void compare_parts(
-	struct rows *rows, const char *path, json_t *whole, json_t *other, bool second)
+	struct diff_rows *rows, const char *path, json_t *whole, json_t *other, bool second)
 {
 	const char *key;
 	json_t *value;
@@ -110,25 +110,26 @@ static void compare_parts(
 	}
 }
 
-static void compare(struct rows *rows, const char *path, json_t *a, json_t *b)
+static void compare(struct diff_rows *rows, const char *path, json_t *a, json_t *b)
 {
 	if (is_leaf(a) || is_leaf(b)) {
-		*array_add(rows->arena, &rows->rows) = (struct row){path, a, b};
+		*array_add(rows->arena, &rows->rows) = (struct diff_row){path, a, b};
 		return;
 	}
 	compare_parts(rows, path, a, b, false);
 	compare_parts(rows, path, b, a, true);
 }
 
-static bool is_equal(const struct row *row)
+static bool is_equal(const struct diff_row *row)
 {
 	return row->a && row->b && json_equal(row->a, row->b);
 }
 
 /* The rows to be shown. */
-static struct rows find_rows(struct arena *arena, const struct diff *diff, bool counts, bool all)
+static struct diff_rows find_rows(
+	struct arena *arena, const struct diff *diff, bool counts, bool all)
 {
-	struct rows rows = {.arena = arena, .counts = counts};
+	struct diff_rows rows = {.arena = arena, .counts = counts};
 	size_t kept = 0;
 	compare(&rows, "", counts ? diff->a.counts : diff->a.choices,
 		counts ? diff->b.counts : diff->b.choices);
@@ -139,7 +140,7 @@ static struct rows find_rows(struct arena *arena, const struct diff *diff, bool 
 	return rows;
 }
 
-static bool find_ratio(const struct rows *rows, const struct row *row, double *ratio)
+static bool find_ratio(const struct diff_rows *rows, const struct diff_row *row, double *ratio)
 {
 	if (!rows->counts || !json_is_number(row->a) || !json_is_number(row->b) ||
 		json_number_value(row->a) == 0)
@@ -164,14 +165,14 @@ static void widen(int *width, const char *text)
 		*width = length;
 }
 
-static void add_table(struct text *text, const char *title, const struct rows *rows)
+static void add_table(struct text *text, const char *title, const struct diff_rows *rows)
 {
 	struct arena *arena = text->arena;
 	int widths[3] = {16, 12, 12};
 	if (!rows->rows.count)
 		return;
 	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct row *row = &rows->rows.at[i];
+		const struct diff_row *row = &rows->rows.at[i];
 		widen(&widths[0], row->path);
 		widen(&widths[1], value_text(arena, row->a));
 		widen(&widths[2], value_text(arena, row->b));
@@ -179,7 +180,7 @@ static void add_table(struct text *text, const char *title, const struct rows *r
 	text_add(text, "\n%-*s  %*s  %*s%s\n", widths[0], title, widths[1], "A", widths[2], "B",
 		rows->counts ? "     B / A" : "");
 	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct row *row = &rows->rows.at[i];
+		const struct diff_row *row = &rows->rows.at[i];
 		double ratio;
 		text_add(text, "%-*s  %*s  %*s", widths[0], row->path, widths[1],
 			value_text(arena, row->a), widths[2], value_text(arena, row->b));
@@ -205,8 +206,8 @@ static void add_side(struct text *text, const char *letter, const struct diff_si
 const char *diff_text(struct arena *arena, const struct diff *diff)
 {
 	struct text text = text_open(arena);
-	struct rows choices = find_rows(arena, diff, false, diff->all);
-	struct rows counts = find_rows(arena, diff, true, diff->all);
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
 	add_side(&text, "A", &diff->a);
 	add_side(&text, "B", &diff->b);
 	if (diff->counting)
@@ -218,10 +219,10 @@ const char *diff_text(struct arena *arena, const struct diff *diff)
 	return text_read(&text);
 }
 
-static void add_csv_rows(struct text *text, const struct rows *rows)
+static void add_csv_rows(struct text *text, const struct diff_rows *rows)
 {
 	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct row *row = &rows->rows.at[i];
+		const struct diff_row *row = &rows->rows.at[i];
 		double ratio;
 		text_add(text, rows->counts ? "count," : "choice,");
 		csv_field(text, row->path);
@@ -239,19 +240,19 @@ static void add_csv_rows(struct text *text, const struct rows *rows)
 const char *diff_csv(struct arena *arena, const struct diff *diff)
 {
 	struct text text = text_open(arena);
-	struct rows choices = find_rows(arena, diff, false, diff->all);
-	struct rows counts = find_rows(arena, diff, true, diff->all);
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
 	text_add(&text, "kind,what,a,b,ratio\n");
 	add_csv_rows(&text, &choices);
 	add_csv_rows(&text, &counts);
 	return text_read(&text);
 }
 
-static json_t *make_list(const struct rows *rows)
+static json_t *make_list(const struct diff_rows *rows)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < rows->rows.count; i++) {
-		const struct row *row = &rows->rows.at[i];
+		const struct diff_row *row = &rows->rows.at[i];
 		double ratio;
 		json_t *object =
 			json_pack("{s:s, s:O?, s:O?}", "what", row->path, "a", row->a, "b", row->b);
@@ -264,8 +265,8 @@ static json_t *make_list(const struct rows *rows)
 
 const char *diff_json(struct arena *arena, const struct diff *diff)
 {
-	struct rows choices = find_rows(arena, diff, false, diff->all);
-	struct rows counts = find_rows(arena, diff, true, diff->all);
+	struct diff_rows choices = find_rows(arena, diff, false, diff->all);
+	struct diff_rows counts = find_rows(arena, diff, true, diff->all);
 	json_t *root = json_pack("{s:b, s:s, s:s}", "equal", diff_equal(arena, diff), "a",
 		diff->a.name, "b", diff->b.name);
 	if (diff->counting)

@@ -2,15 +2,15 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "report/run/json_text.h"
 #include "report/nest/nest_report.h"
+#include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
 #include "search/graph/op_nest.h"
 
 #include <jansson.h>
 
 /* What is printed: the model's numbers, or the simulator's. */
-struct shown {
+struct shown_score {
 	const struct outcome *outcome;
 	const struct counts *counts;
 	bool simulated;
@@ -26,8 +26,8 @@ static json_t *make_bytes(const int64_t bytes[TRAFFIC_COUNT])
 	return object;
 }
 
-static json_t *make_level(
-	const struct shown *of, int level, int64_t utilized, enum traffic first, enum traffic end)
+static json_t *make_level(const struct shown_score *of, int level, int64_t utilized,
+	enum traffic first, enum traffic end)
 {
 	const struct level *at = &of->outcome->plan->arch->levels[level];
 	json_t *bytes = json_object();
@@ -39,7 +39,7 @@ static json_t *make_level(
 		bytes);
 }
 
-static json_t *make_levels(const struct shown *of)
+static json_t *make_levels(const struct shown_score *of)
 {
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
@@ -80,7 +80,7 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 }
 
 /* The op as a nest on this machine: words of elements instead of bytes of sticks. */
-static void add_nest(json_t *object, const struct shown *of, int step)
+static void add_nest(json_t *object, const struct shown_score *of, int step)
 {
 	struct op_nest *nest = arena_new(of->arena, struct op_nest);
 	op_nest_make(of->outcome->plan, step, of->arena, nest);
@@ -113,7 +113,7 @@ static void add_staging(json_t *object, const struct staging *staging)
 }
 
 /* What ranks exchange, where there are several. */
-static void add_ranks(json_t *root, const struct shown *of)
+static void add_ranks(json_t *root, const struct shown_score *of)
 {
 	const struct plan *plan = of->outcome->plan;
 	int ranks = workload_ranks(plan->workload, plan->arch);
@@ -126,7 +126,7 @@ static void add_ranks(json_t *root, const struct shown *of)
 		root, "staging_bytes", json_integer(of->outcome->cost.score.buffer_bytes));
 }
 
-static json_t *make_ops(const struct shown *of)
+static json_t *make_ops(const struct shown_score *of)
 {
 	const struct plan *plan = of->outcome->plan;
 	json_t *list = json_array();
@@ -153,7 +153,7 @@ static json_t *make_ops(const struct shown *of)
 	return list;
 }
 
-static json_t *make_tensors(const struct shown *of, const struct recipe_result *made)
+static json_t *make_tensors(const struct shown_score *of, const struct recipe_result *made)
 {
 	const struct plan *plan = of->outcome->plan;
 	json_t *object = json_object();
@@ -217,7 +217,7 @@ json_t *score_json_value(struct arena *arena, const struct outcome *outcome,
 {
 	const struct score *score = &outcome->cost.score;
 	const struct sim_result *sim = &outcome->sim;
-	struct shown of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
+	struct shown_score of = {outcome, from_simulator ? &sim->counts : &outcome->cost.counts,
 		from_simulator, arena};
 	int64_t cycles = from_simulator ? sim->cycles : score->cycles;
 	int64_t hbm = counts_total(of.counts, TRAFFIC_HBM_READ) +

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct gathering {
+struct buffer_gathering {
 	const struct lx_graph *graph;
 	size_t count;
 	struct buffer *buffers;
@@ -20,7 +20,7 @@ struct gathering {
 
 /* How far the first opaque op from each step on is, and steps in which a tensor lives that must
  * live in LX. */
-static void look_ahead(struct gathering *gathering)
+static void look_ahead(struct buffer_gathering *gathering)
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct workload *workload = graph->workload;
@@ -46,14 +46,14 @@ static void look_ahead(struct gathering *gathering)
 }
 
 /* An opaque op at work while the tensor lives; NULL if there is none. */
-static const struct op *find_opaque(const struct gathering *gathering, int from, int to)
+static const struct op *find_opaque(const struct buffer_gathering *gathering, int from, int to)
 {
 	int o = gathering->opaque[from];
 	return o < to ? &gathering->graph->workload->ops[o] : NULL;
 }
 
 /* Whether a tensor lives while one does that must live in LX. */
-static bool stands_in_way(const struct gathering *gathering, int t)
+static bool stands_in_way(const struct buffer_gathering *gathering, int t)
 {
 	int from, to;
 	users_life(&gathering->graph->users, t, &from, &to);
@@ -62,7 +62,7 @@ static bool stands_in_way(const struct gathering *gathering, int t)
 
 /* NULL if the op's output may live in LX, under *view. */
 static const char *check_output(
-	const struct gathering *gathering, const struct op *op, int t, struct view *view)
+	const struct buffer_gathering *gathering, const struct op *op, int t, struct view *view)
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct workload *workload = graph->workload;
@@ -94,7 +94,7 @@ static const char *check_output(
 	return NULL;
 }
 
-static void add_buffer(struct gathering *gathering, int t, const struct view *view)
+static void add_buffer(struct buffer_gathering *gathering, int t, const struct view *view)
 {
 	const struct tensor *tensor = &gathering->graph->workload->tensors[t];
 	int from, to;
@@ -121,7 +121,7 @@ static bool reads_where_it_writes(const struct workload *workload, const struct 
 }
 
 static bool is_parent(
-	const struct gathering *gathering, const struct op *op, size_t child, size_t b)
+	const struct buffer_gathering *gathering, const struct op *op, size_t child, size_t b)
 {
 	const struct workload *workload = gathering->graph->workload;
 	const struct buffer *ours = &gathering->buffers[child], *buffer = &gathering->buffers[b];
@@ -132,7 +132,7 @@ static bool is_parent(
 	       reads_where_it_writes(workload, op, parent);
 }
 
-static void find_parents(struct gathering *gathering, size_t child)
+static void find_parents(struct buffer_gathering *gathering, size_t child)
 {
 	const struct lx_graph *graph = gathering->graph;
 	const struct op *op =
@@ -156,7 +156,7 @@ static void find_parents(struct gathering *gathering, size_t child)
 struct lx_buffers lx_buffers(const struct lx_graph *graph)
 {
 	const struct workload *workload = graph->workload;
-	struct gathering gathering = {
+	struct buffer_gathering gathering = {
 		.graph = graph,
 		.buffers = arena_array(graph->arena, struct buffer, workload->tensor_count),
 		.tensors = arena_array(graph->arena, int, workload->tensor_count),

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fitting {
+struct clone_fitting {
 	int64_t bytes; /* on each core */
 	struct view view;
 };
 
 /* Can the input be cloned, and at what price?  The answer is why not. */
 static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses *uses,
-	int64_t budget, struct fitting *out)
+	int64_t budget, struct clone_fitting *out)
 {
 	const struct tensor *tensor = &graph->workload->tensors[t];
 	const char *why;
@@ -48,7 +48,7 @@ static const char *fit(const struct lx_graph *graph, int t, const struct lx_uses
 }
 
 /* A clone to be, in the order of inputs. */
-struct clone {
+struct wanted_clone {
 	int tensor, before; /* its first reader */
 	int number;         /* of the clone among tensors */
 	const char *name;
@@ -58,7 +58,7 @@ struct clone {
 /* Before the op that reads them first, in the order of inputs. */
 static int compare_clones(const void *left, const void *right)
 {
-	const struct clone *a = left, *b = right;
+	const struct wanted_clone *a = left, *b = right;
 	if (a->before != b->before)
 		return a->before < b->before ? -1 : 1;
 	return a->number < b->number ? -1 : a->number > b->number;
@@ -66,14 +66,15 @@ static int compare_clones(const void *left, const void *right)
 
 struct cloning {
 	struct lx_graph *graph;
-	struct array(struct clone) clones;
+	struct array(struct wanted_clone) clones;
 };
 
-static void want(struct cloning *cloning, int tensor, int before, const struct fitting *fitting)
+static void want(
+	struct cloning *cloning, int tensor, int before, const struct clone_fitting *fitting)
 {
 	struct lx_graph *graph = cloning->graph;
 	size_t number = graph->workload->tensor_count + cloning->clones.count;
-	*array_add(graph->arena, &cloning->clones) = (struct clone){
+	*array_add(graph->arena, &cloning->clones) = (struct wanted_clone){
 		.tensor = tensor, .before = before, .number = (int)number, .view = fitting->view};
 }
 
@@ -82,7 +83,7 @@ static void copy_inputs(struct cloning *cloning)
 	struct lx_graph *graph = cloning->graph;
 	struct arena *arena = graph->arena;
 	const struct workload *from = graph->workload;
-	struct clone *clones = cloning->clones.at;
+	struct wanted_clone *clones = cloning->clones.at;
 	size_t count = cloning->clones.count, c = 0;
 	struct growing growing = growing_open(arena, from, count);
 	struct mapping *mappings = arena_array(arena, struct mapping, from->op_count + count);
@@ -122,7 +123,7 @@ void lx_clone_inputs(struct lx_graph *graph)
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		if (workload->tensors[t].producer >= 0)
 			continue;
-		struct fitting fitting = {0};
+		struct clone_fitting fitting = {0};
 		graph->reasons[t] = "it is a graph input";
 		if (!wanted || stopper_stops(&graph->planning->stopper))
 			continue;

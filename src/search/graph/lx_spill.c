@@ -104,58 +104,30 @@ const struct residence_part *lx_spill_first(const struct lx_layout *layout, size
 	return part->from == layout->buffers.packing.buffers[buffer].start ? part : NULL;
 }
 
-/* Where the graph's ops are in the plan by now. */
-struct moving {
-	struct arena *arena;
-	const struct lx_layout *layout;
-	struct plan *plan;
-	int *steps; /* by op of the graph */
-	int op_count;
-};
-
-static void make_way(struct moving *moving, int step)
-{
-	for (int o = 0; o < moving->op_count; o++)
-		moving->steps[o] += moving->steps[o] >= step;
-}
-
-/* Brings a part of a life into the plan; answers what the tensor is afterwards. */
-static int move_part(struct moving *moving, int tensor, const struct residence_part *part)
-{
-	const struct buffer *buffer = &moving->layout->buffers.packing.buffers[part->buffer];
-	if (part->from > buffer->start) {
-		int step = moving->steps[part->from];
-		struct residency stay = {.view = moving->layout->buffers.views[part->buffer],
-			.address = part->address,
-			.size = buffer->size};
-		tensor = plan_add_reload(moving->arena, moving->plan, tensor, step, &stay);
-		make_way(moving, step);
-	}
-	if (part->to < buffer->end) {
-		int step = moving->steps[part->to - 1] + 1;
-		tensor = plan_add_evict(moving->arena, moving->plan, tensor, step);
-		make_way(moving, step);
-	}
-	return tensor;
-}
-
 struct plan *lx_spill_move(
 	const struct plan *plan, const struct lx_layout *layout, struct arena *arena)
 {
 	const struct placement *placement = layout->placement;
-	struct moving moving = {.arena = arena,
-		.layout = layout,
-		.plan = plan_with_room(arena, plan, 2 * (int)placement->part_count),
-		.steps = arena_array(arena, int, plan->step_count),
-		.op_count = plan->step_count};
-	for (int o = 0; o < moving.op_count; o++)
-		moving.steps[o] = o;
-	int tensor = -1;
+	struct plan_wish *wishes =
+		arena_array(arena, struct plan_wish, 2 * (int)placement->part_count);
+	size_t count = 0;
 	for (size_t k = 0; k < placement->part_count; k++) {
 		const struct residence_part *part = &placement->parts[k];
-		if (k == 0 || part[-1].buffer != part->buffer)
-			tensor = layout->buffers.tensors[part->buffer];
-		tensor = move_part(&moving, tensor, part);
+		const struct buffer *buffer = &layout->buffers.packing.buffers[part->buffer];
+		struct plan_wish wish = {.tensor = layout->buffers.tensors[part->buffer],
+			.stay = {.view = layout->buffers.views[part->buffer],
+				.address = part->address,
+				.size = buffer->size}};
+		if (part->from > buffer->start) {
+			wish.kind = MOVE_RELOAD;
+			wish.before = (int)part->from;
+			wishes[count++] = wish;
+		}
+		if (part->to < buffer->end) {
+			wish.kind = MOVE_EVICT;
+			wish.before = (int)part->to;
+			wishes[count++] = wish;
+		}
 	}
-	return moving.plan;
+	return plan_with_moves(arena, plan, wishes, count);
 }

@@ -25,7 +25,7 @@ struct vector {
 
 struct vectors array(struct vector);
 
-struct search {
+struct tile_search {
 	struct arena *arena;
 	struct traffic_op traffic;
 	struct loopnest *nest; /* of the traffic */
@@ -44,7 +44,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Every number of tiles that some choice of factors gives, ascending. */
-static struct divisors list_tile_counts(const struct search *search)
+static struct divisors list_tile_counts(const struct tile_search *search)
 {
 	int64_t *list = arena_array(search->arena, int64_t, 1);
 	size_t count = 1;
@@ -70,8 +70,8 @@ static struct divisors list_tile_counts(const struct search *search)
 }
 
 /* Factors of loops l, l + 1, .. whose product is `rest`, lexicographically. */
-static void list_vectors(
-	const struct search *search, int l, int64_t rest, struct vector *open, struct vectors *out)
+static void list_vectors(const struct tile_search *search, int l, int64_t rest, struct vector *open,
+	struct vectors *out)
 {
 	if (l == search->nest->loop_count) {
 		if (rest != 1)
@@ -124,7 +124,7 @@ static bool permute(int *list, int count)
 }
 
 /* Loops that move the same operands can change places: only one of these orders counts. */
-static bool is_canonical(const struct search *search, const int *list, int count)
+static bool is_canonical(const struct tile_search *search, const int *list, int count)
 {
 	for (int i = 0; i < count; i++)
 		for (int j = i + 1; j < count; j++)
@@ -135,7 +135,7 @@ static bool is_canonical(const struct search *search, const int *list, int count
 }
 
 /* Tiled loops of a kind, ascending, then, at *end, the whole ones. */
-static int list_loops(const struct search *search, bool reductions, int *list, int *tiled)
+static int list_loops(const struct tile_search *search, bool reductions, int *list, int *tiled)
 {
 	int count = 0;
 	for (int whole = 0; whole < 2; whole++) {
@@ -150,7 +150,7 @@ static int list_loops(const struct search *search, bool reductions, int *list, i
 	return count;
 }
 
-static bool price(struct search *search, int64_t *best, int *order)
+static bool price(struct tile_search *search, int64_t *best, int *order)
 {
 	int64_t hbm;
 	search->evaluations++;
@@ -164,7 +164,7 @@ static bool price(struct search *search, int64_t *best, int *order)
 }
 
 /* The least order of the fewest HBM bytes for the tiles that are set. */
-static int64_t find_order(struct search *search, int *order)
+static int64_t find_order(struct tile_search *search, int *order)
 {
 	int outer[OP_LOOPS_MOST], inner_tiled, outer_tiled;
 	int *inner = search->nest->order;
@@ -187,19 +187,19 @@ static int64_t find_order(struct search *search, int *order)
 	return best;
 }
 
-static bool is_faster(const struct search *search, int64_t cycles)
+static bool is_faster(const struct tile_search *search, int64_t cycles)
 {
 	size_t count = search->records.count;
 	return count == 0 || cycles < search->records.at[count - 1].cycles;
 }
 
-static void set_tiles(struct search *search, const int64_t *tiles)
+static void set_tiles(struct tile_search *search, const int64_t *tiles)
 {
 	for (int l = 0; l < search->nest->loop_count; l++)
 		loopnest_tile(search->nest, l, tiles ? tiles[l] : 1);
 }
 
-static void try_vector(struct search *search, const struct vector *vector, int64_t tile_count)
+static void try_vector(struct tile_search *search, const struct vector *vector, int64_t tile_count)
 {
 	struct record record = {.tile_count = tile_count};
 	int64_t room;
@@ -227,14 +227,14 @@ static void try_vector(struct search *search, const struct vector *vector, int64
 }
 
 /* Cycles of the step if everything overlapped; 0: not countable. */
-static int64_t find_bound(struct search *search)
+static int64_t find_bound(struct tile_search *search)
 {
 	int64_t cycles;
 	set_tiles(search, NULL);
 	return streaming_bound(&search->traffic, search->best_hbm, &cycles) ? cycles : 0;
 }
 
-static bool is_settled(struct search *search)
+static bool is_settled(struct tile_search *search)
 {
 	if (search->records.count == 0 || search->best_hbm > search->least_hbm)
 		return false;
@@ -242,7 +242,7 @@ static bool is_settled(struct search *search)
 	return !is_faster(search, bound + bound / 8);
 }
 
-static const struct record *choose(struct search *search)
+static const struct record *choose(struct tile_search *search)
 {
 	size_t count = search->records.count, i = 0;
 	if (count == 0)
@@ -272,7 +272,7 @@ static uint32_t find_signature(const struct traffic_op *traffic, int l)
 }
 
 static bool open_search(
-	struct search *search, const struct stream_question *question, struct arena *arena)
+	struct tile_search *search, const struct stream_question *question, struct arena *arena)
 {
 	search->arena = arena;
 	search->room = arch_stream_capacity(question->arch);
@@ -292,7 +292,7 @@ static bool open_search(
 	return streaming_least(&search->traffic, &search->least_hbm);
 }
 
-static void try_all(struct search *search)
+static void try_all(struct tile_search *search)
 {
 	struct divisors counts = list_tile_counts(search);
 	struct vectors vectors = {0};
@@ -309,7 +309,7 @@ static void try_all(struct search *search)
 struct stream_answer stream_tiles(const struct stream_question *question, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
-	struct search *search = arena_new(arena, struct search);
+	struct tile_search *search = arena_new(arena, struct tile_search);
 	struct stream_answer answer = {.least_room = INT64_MAX};
 	const struct record *record = NULL;
 	if (open_search(search, question, arena)) {

@@ -60,11 +60,11 @@ static void check_home(struct audit *audit, const struct box *box)
 }
 
 /* Which of its memories a rank has to do with in a transfer. */
-struct part {
+struct audit_part {
 	bool hbm, lx;
 };
 
-static struct part find_part(struct audit *audit)
+static struct audit_part find_part(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct op *op = program_broadcast(audit->program, instruction);
@@ -75,15 +75,15 @@ static struct part find_part(struct audit *audit)
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, FAULT_IN_HBM,
 			instruction->transfer->hbm.address, "there is no rank %d", to);
 	if (op && instruction->engine == ENGINE_DMA_IN)
-		return (struct part){root, root};
-	return (struct part){to == audit->rank, root};
+		return (struct audit_part){root, root};
+	return (struct audit_part){to == audit->rank, root};
 }
 
 static bool run_transfer(struct audit *audit)
 {
 	const struct instruction *instruction = audit->instruction;
 	const struct transfer *transfer = instruction->transfer;
-	struct part part = find_part(audit);
+	struct audit_part part = find_part(audit);
 	bool in = instruction->engine == ENGINE_DMA_IN, right = true;
 	size_t tensors = audit->program->workload->tensor_count;
 	struct box hbm, lx[PROGRAM_CORES_MOST];
@@ -127,11 +127,12 @@ static void complain_box(struct audit *audit, int core, const struct operand_box
 }
 
 /* The boxes of a compute. */
-struct boxes {
+struct audit_boxes {
 	struct box reads[OP_READS_MOST], write, accumulator;
 };
 
-static bool make_reads(struct audit *audit, const struct op *op, int core, struct boxes *boxes)
+static bool make_reads(
+	struct audit *audit, const struct op *op, int core, struct audit_boxes *boxes)
 {
 	const struct compute *compute = audit->instruction->compute;
 	bool right = true;
@@ -175,7 +176,8 @@ static bool check_written(struct audit *audit, const struct op *op, int core)
 	return true;
 }
 
-static bool make_written(struct audit *audit, const struct op *op, int core, struct boxes *boxes)
+static bool make_written(
+	struct audit *audit, const struct op *op, int core, struct audit_boxes *boxes)
 {
 	const struct compute *compute = audit->instruction->compute;
 	const struct operand_box *write = compute->write;
@@ -206,7 +208,7 @@ static bool run_compute(struct audit *audit)
 	const struct compute *compute = audit->instruction->compute;
 	const struct op *op = &audit->program->workload->ops[compute->op];
 	int core = __builtin_ctzll(audit->instruction->mask);
-	struct boxes boxes;
+	struct audit_boxes boxes;
 	if (op->primitive->kind != OP_OPAQUE && !touch_loops(op, compute)) {
 		fault_add(audit->faults, FAULT_BOUNDS, audit->current, core, 0,
 			"the tile's loops leave those of the op");

@@ -4,7 +4,7 @@
 #include "base/random.h"
 
 /* Of one op: sums[l][i] is the sum of the numbers of loop l's indices below i. */
-struct table {
+struct cover_table {
 	bool known;
 	uint64_t *sums[OP_LOOPS_MOST];
 };
@@ -12,7 +12,7 @@ struct table {
 struct cover {
 	const struct workload *workload;
 	struct arena *arena;
-	struct table *tables;
+	struct cover_table *tables;
 };
 
 struct cover *cover_open(const struct workload *workload, struct arena *arena)
@@ -20,14 +20,14 @@ struct cover *cover_open(const struct workload *workload, struct arena *arena)
 	struct cover *cover = arena_new(arena, struct cover);
 	cover->workload = workload;
 	cover->arena = arena;
-	cover->tables = arena_array(arena, struct table, workload->op_count);
+	cover->tables = arena_array(arena, struct cover_table, workload->op_count);
 	return cover;
 }
 
-static const struct table *find_table(struct cover *cover, int number)
+static const struct cover_table *find_table(struct cover *cover, int number)
 {
 	const struct op *op = &cover->workload->ops[number];
-	struct table *table = &cover->tables[number];
+	struct cover_table *table = &cover->tables[number];
 	if (table->known)
 		return table;
 	table->known = true;
@@ -46,7 +46,7 @@ static const struct table *find_table(struct cover *cover, int number)
 uint64_t cover_part(struct cover *cover, const struct compute *compute)
 {
 	const struct op *op = &cover->workload->ops[compute->op];
-	const struct table *table = find_table(cover, compute->op);
+	const struct cover_table *table = find_table(cover, compute->op);
 	uint64_t part = 1;
 	for (int l = 0; l < op->loop_count; l++) {
 		const uint64_t *sums = table->sums[l];
@@ -60,7 +60,7 @@ uint64_t cover_part(struct cover *cover, const struct compute *compute)
 uint64_t cover_whole(struct cover *cover, int number)
 {
 	const struct op *op = &cover->workload->ops[number];
-	const struct table *table = find_table(cover, number);
+	const struct cover_table *table = find_table(cover, number);
 	uint64_t whole = 1;
 	for (int l = 0; l < op->loop_count; l++) {
 		if (table->sums[l])

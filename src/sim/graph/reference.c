@@ -79,7 +79,7 @@ void reference_inputs(const struct workload *workload, uint64_t seed, bool small
 }
 
 /* An op's arrays as fp64, and where the loops stand in each. */
-struct walk {
+struct reference_walk {
 	const struct op *op;
 	double *reads[OP_READS_MOST], *write;
 	int64_t at[OP_READS_MOST + 1]; /* linear index of each operand, the output last */
@@ -95,7 +95,7 @@ static double *widen(const struct tensor *tensor, void *array, struct arena *are
 }
 
 /* What one point of the nest contributes, into the output's element. */
-static void visit(const struct walk *walk)
+static void visit(const struct reference_walk *walk)
 {
 	const struct op *op = walk->op;
 	double *out = &walk->write[walk->at[op->read_count]];
@@ -114,7 +114,7 @@ static void visit(const struct walk *walk)
 	}
 }
 
-static void run_loops(struct walk *walk, int l)
+static void run_loops(struct reference_walk *walk, int l)
 {
 	const struct op *op = walk->op;
 	if (l == op->loop_count) {
@@ -146,7 +146,7 @@ static void run_op(
 	int t = op->writes[0].tensor;
 	const struct tensor *output = &workload->tensors[t];
 	int64_t count = count_elements(output);
-	struct walk walk = {.op = op};
+	struct reference_walk walk = {.op = op};
 	arrays[t] = allot(output, arena);
 	struct arena_mark mark = arena_mark(arena);
 	for (int o = 0; o <= op->read_count; o++)

@@ -12,7 +12,7 @@ enum {
 	HBM = PROGRAM_CORES_MOST, /* the memory behind those of the cores */
 };
 
-struct cell {
+struct shadow_cell {
 	struct content content;
 	uint32_t writer;  /* RACE_NOBODY: it was there before the program */
 	uint32_t readers; /* since then */
@@ -23,8 +23,8 @@ struct shadow {
 	struct race *race;
 	struct faults *faults;
 	struct arena *arena;
-	struct cell **pages[PROGRAM_CORES_MOST + 1]; /* NULL: never touched */
-	int64_t sizes[PROGRAM_CORES_MOST + 1];       /* in pages */
+	struct shadow_cell **pages[PROGRAM_CORES_MOST + 1]; /* NULL: never touched */
+	int64_t sizes[PROGRAM_CORES_MOST + 1];              /* in pages */
 	size_t input_count;
 	int *inputs; /* graph inputs by address in HBM */
 };
@@ -85,9 +85,9 @@ static struct content find_input(const struct shadow *shadow, int64_t address)
 	return (struct content){.tensor = tensor, .stick = stick};
 }
 
-static struct cell *open_page(struct shadow *shadow, int memory, int64_t page)
+static struct shadow_cell *open_page(struct shadow *shadow, int memory, int64_t page)
 {
-	struct cell *cells = arena_array(shadow->arena, struct cell, PAGE_CELLS);
+	struct shadow_cell *cells = arena_array(shadow->arena, struct shadow_cell, PAGE_CELLS);
 	for (int64_t i = 0; i < PAGE_CELLS; i++) {
 		int64_t address = (page * PAGE_CELLS + i) * STICK_BYTES;
 		cells[i].writer = RACE_NOBODY;
@@ -98,14 +98,14 @@ static struct cell *open_page(struct shadow *shadow, int memory, int64_t page)
 	return cells;
 }
 
-static struct cell *find_cell(struct shadow *shadow, int core, int64_t address)
+static struct shadow_cell *find_cell(struct shadow *shadow, int core, int64_t address)
 {
 	int memory = core == FAULT_IN_HBM ? HBM : core;
 	int64_t page = address / (PAGE_CELLS * STICK_BYTES);
 	if (!shadow->pages[memory])
 		shadow->pages[memory] =
-			arena_array(shadow->arena, struct cell *, shadow->sizes[memory]);
-	struct cell **at = &shadow->pages[memory][page];
+			arena_array(shadow->arena, struct shadow_cell *, shadow->sizes[memory]);
+	struct shadow_cell **at = &shadow->pages[memory][page];
 	if (!*at)
 		*at = open_page(shadow, memory, page);
 	return &(*at)[address / STICK_BYTES % PAGE_CELLS];
@@ -170,7 +170,7 @@ static bool check_since(struct shadow *shadow, int core, int64_t address, int si
 bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
 	const struct content *expected, uint64_t *part)
 {
-	struct cell *cell = find_cell(shadow, core, address);
+	struct shadow_cell *cell = find_cell(shadow, core, address);
 	const struct content *found = &cell->content;
 	*part = found->part;
 	check_order(shadow, core, address, cell->writer, "reads", "writes");
@@ -184,7 +184,7 @@ bool shadow_read(struct shadow *shadow, int core, int64_t address, int since,
 
 void shadow_write(struct shadow *shadow, int core, int64_t address, const struct content *content)
 {
-	struct cell *cell = find_cell(shadow, core, address);
+	struct shadow_cell *cell = find_cell(shadow, core, address);
 	check_order(shadow, core, address, cell->writer, "overwrites", "writes");
 	check_order(shadow, core, address, race_find_unordered(shadow->race, cell->readers),
 		"overwrites", "reads");

@@ -14,7 +14,7 @@ const char *const sim_mode_names[] = {"count", "identity", "data", NULL};
 
 enum { STUCK_MOST = 8, EVENTS_UNASKED = 256 };
 
-struct run {
+struct machine_run {
 	const struct program *program;
 	const struct sim_options *options;
 	struct order order;
@@ -32,7 +32,7 @@ struct run {
 };
 
 /* Memories for every rank; none after a fault, when nothing can be said about them. */
-static void open_ranks(struct run *run, struct arena *arena)
+static void open_ranks(struct machine_run *run, struct arena *arena)
 {
 	const struct program *program = run->program;
 	struct audit **audits = arena_array(arena, struct audit *, program->ranks);
@@ -51,7 +51,7 @@ static void open_ranks(struct run *run, struct arena *arena)
 		run->data[r] = data_open(program, r, run->options, arena);
 }
 
-static void open_run(struct run *run, struct sim_result *result, struct arena *arena)
+static void open_run(struct machine_run *run, struct sim_result *result, struct arena *arena)
 {
 	const struct program *program = run->program;
 	run->order = order_make(program, arena);
@@ -74,7 +74,7 @@ static void open_run(struct run *run, struct sim_result *result, struct arena *a
 }
 
 /* One walk over the program while its parts come in the order of memory. */
-static void prepare(struct run *run)
+static void prepare(struct machine_run *run)
 {
 	for (uint32_t i = 0; i < run->order.count; i++) {
 		machine_add(run->machine, &run->program->instructions[i]);
@@ -83,7 +83,7 @@ static void prepare(struct run *run)
 }
 
 /* What was cut off counts only what it did. */
-static void tally_again(struct run *run, struct arena *arena)
+static void tally_again(struct machine_run *run, struct arena *arena)
 {
 	run->tally = tally_make(run->program, arena);
 	for (uint32_t i = 0; i < run->order.count; i++) {
@@ -92,7 +92,7 @@ static void tally_again(struct run *run, struct arena *arena)
 	}
 }
 
-static const int64_t *find_step_ends(const struct run *run, struct arena *arena)
+static const int64_t *find_step_ends(const struct machine_run *run, struct arena *arena)
 {
 	const int64_t *ticks = machine_step_ends(run->machine);
 	int64_t *cycles = arena_array(arena, int64_t, run->program->step_count);
@@ -102,7 +102,7 @@ static const int64_t *find_step_ends(const struct run *run, struct arena *arena)
 }
 
 /* Those that wait for nothing are ready at once. */
-static void start_first(struct run *run)
+static void start_first(struct machine_run *run)
 {
 	for (uint32_t i = 0; i < run->order.count; i++) {
 		if (run->order.nodes[i].waiting == 0)
@@ -111,7 +111,7 @@ static void start_first(struct run *run)
 }
 
 /* Whoever waited for i alone waits only for i's end now. */
-static void release_successors(struct run *run, uint32_t i, int64_t end)
+static void release_successors(struct machine_run *run, uint32_t i, int64_t end)
 {
 	struct order *order = &run->order;
 	const struct instruction *instructions = run->program->instructions;
@@ -128,7 +128,7 @@ static void release_successors(struct run *run, uint32_t i, int64_t end)
 }
 
 /* What the instruction finds and leaves in memory. */
-static void examine(struct run *run, struct event event)
+static void examine(struct machine_run *run, struct event event)
 {
 	uint32_t i = event.instruction;
 	const struct instruction *instruction = &run->program->instructions[i];
@@ -153,7 +153,7 @@ static void examine(struct run *run, struct event event)
 		data_run(run->data[broadcast->root], instruction);
 }
 
-static void execute(struct run *run, struct event event)
+static void execute(struct machine_run *run, struct event event)
 {
 	uint32_t i = event.instruction;
 	int64_t end = machine_run(run->machine, i, event.time);
@@ -168,7 +168,7 @@ static void execute(struct run *run, struct event event)
 }
 
 /* True when nothing was cut off. */
-static bool run_events(struct run *run)
+static bool run_events(struct machine_run *run)
 {
 	uint64_t most = run->options->steps_most ? run->options->steps_most : UINT64_MAX;
 	while (run->heap.count > 0) {
@@ -181,7 +181,7 @@ static bool run_events(struct run *run)
 	return true;
 }
 
-static void explain_deadlock(struct run *run, struct arena *arena)
+static void explain_deadlock(struct machine_run *run, struct arena *arena)
 {
 	uint32_t stuck[STUCK_MOST];
 	int count = order_stuck(run->program, &run->order, run->done, arena, STUCK_MOST, stuck);
@@ -201,7 +201,7 @@ static void explain_deadlock(struct run *run, struct arena *arena)
 		count > STUCK_MOST ? "others, which wait for " : "", stuck[0]);
 }
 
-static void end_ranks(struct run *run)
+static void end_ranks(struct machine_run *run)
 {
 	for (int r = 0; r < run->program->ranks; r++) {
 		run->faults.rank = r;
@@ -213,7 +213,7 @@ struct sim_result sim_run(
 	const struct program *program, const struct sim_options *options, struct arena *arena)
 {
 	struct sim_result result = {0};
-	struct run run = {.program = program, .options = options};
+	struct machine_run run = {.program = program, .options = options};
 	open_run(&run, &result, arena);
 	prepare(&run);
 	start_first(&run);
@@ -231,7 +231,8 @@ struct sim_result sim_run(
 	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
 	result.step_ends = find_step_ends(&run, arena);
 	result.counts = run.tally.counts;
-	result.energy_pj = counts_energy(&run.tally.counts, run.program->arch, run.program->workload);
+	result.energy_pj =
+		counts_energy(&run.tally.counts, run.program->arch, run.program->workload);
 	result.lx_peak_bytes = run.tally.lx_peak;
 	result.tiles_computed = run.audits ? audit_sampled(run.audits[0]) : 0;
 	result.trace = run.trace;
