@@ -5,9 +5,9 @@
 #include "cli/command_space_time.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
-#include "report/run/pareto.h"
-#include "report/run/run_json.h"
 #include "cli/results.h"
+#include "report/graph/graph_run.h"
+#include "report/run/pareto.h"
 #include "search/engine/parallel.h"
 #include "search/graph/evaluate.h"
 
@@ -70,7 +70,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	const struct frontier *frontier = &explored.frontier;
 	struct results_texts texts = {
 		.plans = arena_array(arena, const char *, frontier->count),
-		.run = run_json(arena, &record, &explored),
+		.run = graph_run_json(arena, &record, &explored),
 		.pareto = pareto_csv(arena, inputs.arch, frontier),
 		.table = pareto_table(arena, inputs.arch, frontier),
 		.what = "plan",

@@ -3,11 +3,11 @@
 #include "cli/command_nest.h"
 #include "cli/inputs_request.h"
 #include "cli/listener.h"
+#include "cli/results.h"
+#include "cli/results_certificate.h"
 #include "report/nest/mapspace_check_report.h"
 #include "report/nest/nest_results.h"
 #include "report/run/pareto.h"
-#include "cli/results.h"
-#include "cli/results_certificate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,8 +55,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		diag_print(homes, stderr);
 	}
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	record.objectives = &search.wishes.objectives;
-	record.hierarchy = search.hierarchy;
+	record.objectives = nest_objectives_texts(arena, &search);
 	record.counting = counting_names[search.counting];
 	if (results_certificate(
 		    arena, folder, "certificate.yaml", NULL, &record, &search, &explored))

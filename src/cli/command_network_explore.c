@@ -3,6 +3,8 @@
 #include "cli/command_network.h"
 #include "cli/inputs_request.h"
 #include "cli/listener.h"
+#include "cli/results.h"
+#include "cli/results_certificate.h"
 #include "command.h"
 #include "command_network.h"
 #include "inputs_request.h"
@@ -10,8 +12,6 @@
 #include "report/nest/network_results.h"
 #include "report/run/folder.h"
 #include "report/run/pareto.h"
-#include "cli/results.h"
-#include "cli/results_certificate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static bool make_searches(struct arena *arena, const struct inputs *inputs,
 	return good;
 }
 
-static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
-	const struct network_explored *explored)
+static void write_layers(struct arena *arena, struct folder *folder,
+	const struct run_record *record, const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
 	for (size_t l = 0; l < network->layer_count; l++) {
@@ -199,8 +199,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	if (limits.any)
 		chosen = sums_within(&explored.sums, limits.cycles, limits.energy);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	record.objectives = &search.wishes.objectives;
-	record.hierarchy = searches[0]->hierarchy;
+	record.objectives = nest_objectives_texts(arena, searches[0]);
 	record.counting = counting_names[searches[0]->counting];
 	write_results(arena, folder, &record, &explored, chosen);
 	print_results(arena, &explored, &record, request->format, &nets->limits, chosen);

@@ -45,8 +45,8 @@ struct folder *results_open(
 {
 	const struct option_value *output = option_find(arguments, "output");
 	struct folder *folder = NULL;
-	const char *why = folder_open(
-		arena, output ? output->text : default_folder(arena, name), &folder);
+	const char *why =
+		folder_open(arena, output ? output->text : default_folder(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
@@ -66,8 +66,8 @@ void results_refusals(struct arena *arena, const struct explored *explored)
 		fprintf(stderr, "  %s\n", lines[i]);
 }
 
-static void write_files(struct arena *arena, struct folder *folder,
-	const struct results_texts *texts, size_t count)
+static void write_files(
+	struct arena *arena, struct folder *folder, const struct results_texts *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		folder_add(folder, pareto_plan_path(arena, i), texts->plans[i]);
@@ -129,7 +129,7 @@ struct run_record results_record(struct arena *arena, const struct arguments *ar
 		.source_count = inputs->source_count,
 		.sources = inputs->sources,
 		.seed = inputs->exploration.wishes.seed,
-		.objectives = &inputs->exploration.wishes.objectives,
+		.objectives = objectives_texts(arena, &inputs->exploration.wishes.objectives),
 		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),

@@ -128,7 +128,7 @@ static bool check_values(struct check *check, size_t i, const struct score *scor
 		if (value != point->values[k])
 			return reject(check, point->span, "point %zu has %s %.17g, not %.17g",
 				i + 1,
-				objective_text(
+				nest_objective_text(
 					check->arena, objectives->at[k], check->search->hierarchy),
 				value, point->values[k]);
 	}
@@ -311,7 +311,8 @@ static const char *values_text(struct check *check, const struct score *score)
 	struct text text = text_open(check->arena);
 	for (size_t k = 0; k < objectives->count; k++)
 		text_add(&text, "%s%s %.17g", k ? ", " : "",
-			objective_text(check->arena, objectives->at[k], check->search->hierarchy),
+			nest_objective_text(
+				check->arena, objectives->at[k], check->search->hierarchy),
 			objective_value(objectives->at[k], score));
 	return text_read(&text);
 }
