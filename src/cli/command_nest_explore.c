@@ -19,7 +19,7 @@ static void tell_conflict(
 	struct diag *silent = diag_open(arena);
 	struct mapspace_check check =
 		mapspace_check(nest->domain, nest->constraints, stopper, silent, arena);
-	if (!check.contradictory && check.feasible.verdict == FEASIBILITY_NONE)
+	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
 		fputs(mapspace_conflict_text(arena, &check), stderr);
 }
 

@@ -40,7 +40,7 @@ int command_network_check(struct arena *arena, const struct arguments *arguments
 		struct mapspace_check_report report = {.check = &check};
 		if (diag_errors(diag) != errors)
 			diag_note(diag, layer->span, "for layer '%s'", layer->name);
-		if (!check.contradictory && check.feasible.verdict == FEASIBILITY_FITS) {
+		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
 		}

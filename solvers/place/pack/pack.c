@@ -107,19 +107,19 @@ static enum pack_order order_of(const struct starts *starts, uint64_t start)
 			       : orders[start % ORDERS];
 }
 
-static enum pack_status start_search(
+static enum verdict start_search(
 	struct asking *asking, struct starts *starts, uint64_t start, int64_t *addresses)
 {
 	const struct room *room = starts->room;
 	struct pack_search *search = starts->search;
 	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
 	bool returns = starts->returns || start % RETURN_STARTS == RETURN_STARTS - 1;
-	enum pack_status status = pack_search_run(search, asking->run, (uint64_t)starts->failures,
+	enum verdict status = pack_search_run(search, asking->run, (uint64_t)starts->failures,
 		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
 		order_of(starts, start), returns);
 	asking->answer.nodes += pack_search_nodes(search) - before;
 	asking->answer.restarts++;
-	for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
+	for (int i = 0; status == VERDICT_YES && i < room->item_count; i++)
 		if (room->items[i].shape >= 0)
 			addresses[room->items[i].shape] = pack_search_address(search, i);
 	return status;
@@ -138,9 +138,9 @@ static bool begin_round(struct starts *starts)
 }
 
 /* The next start of its round. */
-static enum pack_status next_start(struct asking *asking, struct starts *starts, int64_t *addresses)
+static enum verdict next_start(struct asking *asking, struct starts *starts, int64_t *addresses)
 {
-	enum pack_status status = start_search(asking, starts, starts->count, addresses);
+	enum verdict status = start_search(asking, starts, starts->count, addresses);
 	if (starts->count++ % 4 == 3 && !starts->returns)
 		starts->failures *= 1.3;
 	return status;
@@ -180,27 +180,27 @@ static struct searches open_searches(
 }
 
 /* Of the room filled up, until it is known not to fit. */
-static enum pack_status search_filled(struct asking *asking, struct searches *searches,
-	uint64_t start, double failures, int64_t *addresses)
+static enum verdict search_filled(struct asking *asking, struct searches *searches, uint64_t start,
+	double failures, int64_t *addresses)
 {
 	struct starts *filled = &searches->filled;
 	if (!filled->search || filled->is_over ||
 		nodes_of(filled) * searches->filled_part > nodes_of(&searches->plain))
-		return PACK_UNKNOWN;
+		return VERDICT_OPEN;
 	filled->failures = failures;
-	enum pack_status status = start_search(asking, filled, start % 4, addresses);
-	if (status != PACK_NEVER)
+	enum verdict status = start_search(asking, filled, start % 4, addresses);
+	if (status != VERDICT_NO)
 		return status;
 	filled->is_over = true;
-	return PACK_UNKNOWN;
+	return VERDICT_OPEN;
 }
 
-static enum pack_status search_returning(
+static enum verdict search_returning(
 	struct asking *asking, struct searches *searches, int64_t *addresses)
 {
 	struct starts *returning = &searches->returning;
-	enum pack_status status = PACK_UNKNOWN;
-	while (status == PACK_UNKNOWN && searches->is_joined && !is_over(asking)) {
+	enum verdict status = VERDICT_OPEN;
+	while (status == VERDICT_OPEN && searches->is_joined && !is_over(asking)) {
 		uint64_t own = nodes_of(returning);
 		uint64_t others = nodes_of(&searches->plain) + nodes_of(&searches->filled);
 		if (others < RETURN_AFTER || own > others)
@@ -216,7 +216,7 @@ static enum pack_status search_returning(
 }
 
 /* A turn of each. */
-static enum pack_status search_in_turn(
+static enum verdict search_in_turn(
 	struct asking *asking, struct searches *searches, int64_t *addresses)
 {
 	struct starts *plain = &searches->plain;
@@ -224,22 +224,22 @@ static enum pack_status search_in_turn(
 		pack_search_forget(searches->filled.search);
 	uint64_t start = plain->count;
 	double failures = plain->failures;
-	enum pack_status status = next_start(asking, plain, addresses);
-	if (status == PACK_UNKNOWN && !is_over(asking))
+	enum verdict status = next_start(asking, plain, addresses);
+	if (status == VERDICT_OPEN && !is_over(asking))
 		status = search_filled(asking, searches, start, failures, addresses);
-	if (status == PACK_UNKNOWN)
+	if (status == VERDICT_OPEN)
 		status = search_returning(asking, searches, addresses);
 	return status;
 }
 
-static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
+static enum verdict search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	struct searches searches = open_searches(asking, room, arena);
-	enum pack_status status = PACK_UNKNOWN;
-	while (status == PACK_UNKNOWN && !is_over(asking))
+	enum verdict status = VERDICT_OPEN;
+	while (status == VERDICT_OPEN && !is_over(asking))
 		status = search_in_turn(asking, &searches, addresses);
-	if (status != PACK_FITS)
+	if (status != VERDICT_YES)
 		asking->answer.hardest = hardest_step(shapes, room, searches.plain.search);
 	return status;
 }
@@ -288,26 +288,26 @@ static int find_unlawful(const struct asking *asking)
 	return -1;
 }
 
-static enum pack_status solve_choices(struct asking *asking);
+static enum verdict solve_choices(struct asking *asking);
 
 /* Every choice of one child. */
-static enum pack_status decide(struct asking *asking, int child)
+static enum verdict decide(struct asking *asking, int child)
 {
 	const struct buffer *buffer = &asking->question->packing->buffers[child];
-	enum pack_status all = PACK_NEVER;
+	enum verdict all = VERDICT_NO;
 	for (size_t k = 0; k <= buffer->parent_count; k++) {
 		bool is_parent = k < buffer->parent_count;
 		if (is_parent ? !may_take(asking, child, buffer->parents[k])
 			      : buffer->must_take_over)
 			continue;
 		asking->takes[child] = is_parent ? buffer->parents[k] : TAKES_NOBODYS;
-		enum pack_status status = solve_choices(asking);
-		if (status == PACK_FITS)
+		enum verdict status = solve_choices(asking);
+		if (status == VERDICT_YES)
 			return status;
-		if (status == PACK_UNKNOWN)
+		if (status == VERDICT_OPEN)
 			all = status;
 		if (is_over(asking))
-			return PACK_UNKNOWN;
+			return VERDICT_OPEN;
 	}
 	asking->takes[child] = TAKES_OPEN;
 	return all;
@@ -333,28 +333,28 @@ static void write_placement(
 	}
 }
 
-static enum pack_status solve_choices(struct asking *asking)
+static enum verdict solve_choices(struct asking *asking)
 {
 	struct arena *arena = arena_open();
-	enum pack_status status = PACK_FITS;
+	enum verdict status = VERDICT_YES;
 	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
 		asking->question->capacity, asking->takes, arena);
 	struct rooms rooms = {0};
 	if (shapes.why) {
-		status = PACK_NEVER;
+		status = VERDICT_NO;
 		asking->answer.hardest = asking->question->packing->buffers[shapes.a[0]].start;
 	} else {
 		rooms = pack_rooms(&shapes, arena);
 	}
 	if (rooms.too_large) {
-		status = PACK_UNKNOWN;
+		status = VERDICT_OPEN;
 		asking->answer.is_too_large = true;
 	}
 	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
-	for (size_t r = 0; status == PACK_FITS && r < rooms.count; r++)
+	for (size_t r = 0; status == VERDICT_YES && r < rooms.count; r++)
 		status = search_room(asking, &shapes, &rooms.at[r], arena, addresses);
 	int child = -1;
-	if (status == PACK_FITS) {
+	if (status == VERDICT_YES) {
 		write_placement(asking, &shapes, addresses);
 		child = find_unlawful(asking);
 	}
@@ -396,10 +396,10 @@ struct pack_answer pack(struct run *run, const struct pack_question *question, s
 	asking.placement->count = count;
 	asking.placement->addresses = arena_array(arena, int64_t, count);
 	asking.placement->in_place_of = arena_array(arena, int, count);
-	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : PACK_NEVER;
-	if (asking.answer.status == PACK_FITS)
+	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : VERDICT_NO;
+	if (asking.answer.status == VERDICT_YES)
 		asking.answer.placement = asking.placement;
-	if (asking.answer.status == PACK_NEVER && question->explain) {
+	if (asking.answer.status == VERDICT_NO && question->explain) {
 		struct pack_core core = pack_core_find(run, question, &asking.answer, arena);
 		asking.answer.core_count = core.count;
 		asking.answer.core = core.buffers;

@@ -167,18 +167,18 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 		.explain = true};
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
 	spilling->work += answer.nodes;
-	if (answer.status == PACK_FITS) {
+	if (answer.status == VERDICT_YES) {
 		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
 		return;
 	}
 	int *all = arena_array(spilling->arena, int, question.packing.count);
 	for (size_t r = 0; r < question.packing.count; r++)
 		all[r] = (int)r;
-	bool core = answer.status == PACK_NEVER && answer.core_count;
+	bool core = answer.status == VERDICT_NO && answer.core_count;
 	*array_add(spilling->arena, &spilling->cuts) =
 		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
 			core ? answer.core_count : question.packing.count);
-	if (answer.status == PACK_UNKNOWN)
+	if (answer.status == VERDICT_OPEN)
 		*array_add(spilling->arena, &spilling->undecided) =
 			(struct undecided){kept, gain_of(spilling, kept), nodes};
 }
@@ -197,13 +197,13 @@ static void ask_master(struct spilling *spilling)
 	spilling->known = NULL;
 	spilling->known_gain = 0;
 	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
-	if (answer.status == MILP_INFEASIBLE)
+	if (answer.status == PROOF_INFEASIBLE)
 		spilling->rest_most = 0;
 	else if (answer.bound > -INFINITY)
 		spilling->rest_most = number_min(spilling->rest_most, bound_of(spilling, &answer));
-	spilling->spent |= answer.status == MILP_FAILED;
+	spilling->spent |= answer.status == PROOF_NONE;
 	bound(spilling);
-	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
+	if (answer.status == PROOF_OPTIMAL && !is_done(spilling)) {
 		const bool *kept = read_kept(spilling, answer.values);
 		if (gain_of(spilling, kept) > spilling->climb.best.gain)
 			decide(spilling, kept, SPILL_MASTER_NODES);

@@ -120,7 +120,7 @@ static bool load(struct solving *solving)
 	for (size_t r = 0; r < milp->rows.count && holds; r++)
 		holds = load_row(solving, r, &packed);
 	if (!holds)
-		solving->answer.status = MILP_INFEASIBLE;
+		solving->answer.status = PROOF_INFEASIBLE;
 	return holds;
 }
 
@@ -156,7 +156,7 @@ static bool relax(struct solving *solving)
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
 		if (!goes_on(solving, solving->problem)) {
-			solving->answer.status = MILP_NOTHING;
+			solving->answer.status = PROOF_BUDGET;
 			return false;
 		}
 	}
@@ -165,8 +165,8 @@ static bool relax(struct solving *solving)
 		solving->answer.bound = glp_get_obj_val(solving->problem);
 		return true;
 	}
-	solving->answer.status = end == 0 && status == GLP_NOFEAS ? MILP_INFEASIBLE : MILP_FAILED;
-	if (solving->answer.status == MILP_FAILED)
+	solving->answer.status = end == 0 && status == GLP_NOFEAS ? PROOF_INFEASIBLE : PROOF_NONE;
+	if (solving->answer.status == PROOF_NONE)
 		hear(solving, "the linear relaxation has no optimum");
 	return false;
 }
@@ -232,13 +232,13 @@ static void search(struct solving *solving)
 	int status = glp_mip_status(solving->problem);
 	bool point = status == GLP_OPT || status == GLP_FEAS;
 	if (end == 0 && status == GLP_NOFEAS) {
-		answer->status = MILP_INFEASIBLE;
+		answer->status = PROOF_INFEASIBLE;
 	} else if ((end == 0 && status == GLP_OPT) || (end == GLP_EMIPGAP && point)) {
-		answer->status = MILP_OPTIMAL;
+		answer->status = PROOF_OPTIMAL;
 	} else if (end == GLP_ESTOP) {
-		answer->status = point ? MILP_FOUND : MILP_NOTHING;
+		answer->status = point ? PROOF_BOUND : PROOF_BUDGET;
 	} else {
-		answer->status = MILP_FAILED;
+		answer->status = PROOF_NONE;
 		hear(solving, "a node of the search could not be solved");
 	}
 	if (!point)
@@ -254,7 +254,7 @@ static void search(struct solving *solving)
 static void know(struct solving *solving)
 {
 	struct milp_answer *answer = &solving->answer;
-	answer->status = MILP_OPTIMAL;
+	answer->status = PROOF_OPTIMAL;
 	answer->value = answer->bound = glp_get_obj_coef(solving->problem, 0);
 	read_values(solving);
 	answer->values = solving->values;
@@ -297,11 +297,11 @@ struct milp_answer milp_solve(
 	if (!setjmp(solving->failed))
 		solve_all(solving);
 	else
-		solving->answer = (struct milp_answer){.status = MILP_FAILED, .bound = -INFINITY};
+		solving->answer = (struct milp_answer){.status = PROOF_NONE, .bound = -INFINITY};
 	glp_free_env();
 	if (shared)
 		pthread_mutex_unlock(&alone);
-	if (solving->answer.status == MILP_FAILED) {
+	if (solving->answer.status == PROOF_NONE) {
 		*array_add(arena, &solving->said) = 0;
 		solving->answer.fault = solving->said.at;
 	}

@@ -1,6 +1,8 @@
 #ifndef SEARCH_MILP_H
 #define SEARCH_MILP_H
 
+#include "model/machine/proof.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,16 +75,10 @@ struct milp_wishes {
 	void (*found)(void *user, const double *values);
 };
 
-enum milp_status {
-	MILP_OPTIMAL,    /* within the gap */
-	MILP_FOUND,      /* ended by go_on, with a point */
-	MILP_NOTHING,    /* ended by go_on, without one */
-	MILP_INFEASIBLE, /* there is no point */
-	MILP_FAILED,     /* unbounded, numerically stuck, out of memory: see `fault` */
-};
-
 struct milp_answer {
-	enum milp_status status;
+	/* PROOF_OPTIMAL: within the gap; PROOF_BOUND, PROOF_BUDGET: ended by go_on, with a point or
+	 * without; PROOF_INFEASIBLE: there is no point; PROOF_NONE: it failed, see `fault` */
+	enum proof_status status;
 	double value;         /* of the point, if there is one */
 	const double *values; /* by column; NULL */
 	double bound;         /* no point is below but for milp_margin; -INFINITY: none known */

@@ -12,7 +12,7 @@ bool milp_has_cbc(void)
 struct milp_answer milp_solve_cbc(
 	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena)
 {
-	return (struct milp_answer){.status = MILP_FAILED,
+	return (struct milp_answer){.status = PROOF_NONE,
 		.bound = -INFINITY,
 		.fault = "this lxplore was built without CBC"};
 }
@@ -154,15 +154,15 @@ static void take_answer(struct asking *asking, Cbc_Model *model)
 {
 	struct milp_answer *answer = &asking->answer;
 	bool optimal = Cbc_isProvenOptimal(model);
-	answer->status = asking->has_point ? MILP_FOUND : MILP_NOTHING;
+	answer->status = asking->has_point ? PROOF_BOUND : PROOF_BUDGET;
 	if (optimal && asking->has_point) {
-		answer->status = MILP_OPTIMAL;
+		answer->status = PROOF_OPTIMAL;
 		answer->bound = fmax(
 			answer->bound, fmin(Cbc_getBestPossibleObjValue(model), answer->value));
 	} else if (Cbc_isProvenInfeasible(model) && !asking->has_point) {
-		answer->status = MILP_INFEASIBLE;
+		answer->status = PROOF_INFEASIBLE;
 	} else if (Cbc_isAbandoned(model) || Cbc_isContinuousUnbounded(model)) {
-		answer->status = MILP_FAILED;
+		answer->status = PROOF_NONE;
 		answer->fault =
 			"CBC finds the linear relaxation unbounded, or is numerically stuck";
 	} else if (Cbc_getBestPossibleObjValue(model) > -1e49) {
@@ -177,7 +177,7 @@ static bool ask(struct asking *asking, int nodes)
 	Cbc_setLogLevel(model, 0);
 	bool ended = !load(asking, model);
 	if (ended) {
-		asking->answer.status = MILP_INFEASIBLE;
+		asking->answer.status = PROOF_INFEASIBLE;
 	} else {
 		start_from(asking, model);
 		/* Preprocessed, some programs lose their optimum (CBC 2.10). */
@@ -190,8 +190,8 @@ static bool ask(struct asking *asking, int nodes)
 		asking->answer.nodes += (uint64_t)number_max(Cbc_getNodeCount(model), 0);
 		take_point(asking, model);
 		take_answer(asking, model);
-		ended = asking->answer.status != MILP_FOUND &&
-			asking->answer.status != MILP_NOTHING;
+		ended = asking->answer.status != PROOF_BOUND &&
+			asking->answer.status != PROOF_BUDGET;
 	}
 	Cbc_deleteModel(model);
 	return ended;
@@ -203,10 +203,10 @@ struct milp_answer milp_solve_cbc(
 	struct asking asking = {.milp = milp,
 		.wishes = wishes,
 		.arena = arena,
-		.answer = {.status = MILP_NOTHING, .bound = -INFINITY},
+		.answer = {.status = PROOF_BUDGET, .bound = -INFINITY},
 		.values = arena_array(arena, double, milp->columns.count)};
 	if (bounds_cross(milp)) {
-		asking.answer.status = MILP_FAILED;
+		asking.answer.status = PROOF_NONE;
 		asking.answer.fault = "the bounds of a column cross";
 		return asking.answer;
 	}

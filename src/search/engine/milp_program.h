@@ -44,7 +44,7 @@ struct milp_packed milp_packed_make(const struct milp *milp, struct arena *arena
 /* How many they are. */
 int milp_pack(const struct milp *milp, size_t row, struct milp_packed *packed);
 
-/* Whether CBC was there when this was built, and its answer; MILP_FAILED without it. */
+/* Whether CBC was there when this was built, and its answer; PROOF_NONE without it. */
 bool milp_has_cbc(void);
 struct milp_answer milp_solve_cbc(
 	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena);

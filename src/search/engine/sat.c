@@ -334,7 +334,7 @@ static bool decide(struct sat *sat)
 	return false;
 }
 
-enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user)
+enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user)
 {
 	enum { RESTART_CONFLICTS = 100 };
 	struct lesson lesson = {0};
@@ -347,7 +347,7 @@ enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ti
 				undo(sat, 0);
 			}
 			if (!decide(sat))
-				return SAT_MET;
+				return VERDICT_YES;
 			continue;
 		}
 		if (!sat->marks.count)
@@ -360,9 +360,9 @@ enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ti
 		int reason = lesson.count > 1 ? keep(sat, lesson.at, lesson.count) : NO_REASON;
 		set(sat, lesson.at[0], reason);
 		if (go_on && !go_on(user, lesson.count))
-			return SAT_STOPPED;
+			return VERDICT_OPEN;
 	}
-	return SAT_NEVER;
+	return VERDICT_NO;
 }
 
 bool sat_value(const struct sat *sat, int literal)
