@@ -4,19 +4,14 @@
 #include "base/fatal.h"
 #include "cli/listener.h"
 #include "model/transfer/broadcast_check.h"
-#include "report/run/folder.h"
 #include "report/run/pareto.h"
 #include "cli/results.h"
 #include "report/transfer/broadcast_report.h"
 #include "report/transfer/broadcast_trace.h"
-#include "results.h"
 #include "search/transfer/broadcast_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* Bytes that `simulate` and `check` move at most: 1 GiB with what follows each of them. */
-#define DATA_BYTES ((int64_t)1 << 30)
 
 static double clock_ns(const struct inputs *inputs)
 {
@@ -50,7 +45,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.wishes.seed,
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
@@ -74,7 +69,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	}
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
-	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.wishes.seed, NULL, arena);
+	broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed, NULL, arena);
 	command_print(broadcast_text(arena, &outcome, clock_ns(inputs), true));
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }

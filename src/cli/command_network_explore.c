@@ -3,15 +3,10 @@
 #include "cli/command_network.h"
 #include "cli/inputs_request.h"
 #include "cli/listener.h"
+#include "report/nest/network_results.h"
+#include "report/run/pareto.h"
 #include "cli/results.h"
 #include "cli/results_certificate.h"
-#include "command.h"
-#include "command_network.h"
-#include "inputs_request.h"
-#include "listener.h"
-#include "report/nest/network_results.h"
-#include "report/run/folder.h"
-#include "report/run/pareto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,8 +31,8 @@ static bool make_searches(struct arena *arena, const struct inputs *inputs,
 	return good;
 }
 
-static void write_layers(struct arena *arena, struct folder *folder,
-	const struct run_record *record, const struct network_explored *explored)
+static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
+	const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
 	for (size_t l = 0; l < network->layer_count; l++) {
@@ -142,7 +137,7 @@ static void tell_end(const struct network_explored *explored, const struct run_r
 		explored->total.complete ? ", nothing better is left" : "",
 		explored->total.effort.simulated, explored->sums.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 static void print_results(struct arena *arena, const struct network_explored *explored,

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cli/inputs_objectives.h"
-#include "inputs_objectives.h"
 #include "search/drive/solver.h"
 
 #include <stdio.h>

@@ -7,12 +7,8 @@
 #include "cli/inputs.h"
 #include "cli/inputs_network.h"
 #include "cli/inputs_objectives.h"
-#include "inputs.h"
-#include "inputs_network.h"
-#include "inputs_objectives.h"
 #include "model/nest/shape.h"
 #include "model/graph/workload_read.h"
-#include "model/nest/shape.h"
 #include "search/drive/solver.h"
 
 #include <string.h>

@@ -2,9 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "command.h"
 #include "report/run/folder_files.h"
-#include "report/run/folder.h"
 #include "search/engine/parallel.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "model/nest/nest_score.h"
-#include "report/run/folder.h"
 #include "report/run/pareto.h"
 
 #include <inttypes.h>
@@ -100,7 +99,7 @@ static void tell_points(const struct folder *folder, const struct results_texts 
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
 		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_path(folder));
+		folder_name(folder));
 }
 
 int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,

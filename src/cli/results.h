@@ -5,9 +5,6 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
-#include "command.h"
-#include "inputs.h"
-#include "listener.h"
 #include "report/run/folder.h"
 #include "report/run/run_json.h"
 

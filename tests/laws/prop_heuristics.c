@@ -284,7 +284,7 @@ static void offers_keep_every_rule(void **state)
 static void run_padded(struct run *run, const struct problem *problem)
 {
 	struct nest_offers offers = nest_offers_open(run, problem->nest);
-	uneven_padded(run, problem->nest, &offers, 400);
+	uneven_padded(run, problem->nest, &offers, 400, 0);
 	nest_offers_close(&offers);
 }
 

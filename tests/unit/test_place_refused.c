@@ -168,7 +168,7 @@ static const struct {
 	{"small.csv --capacity 1KiB -q > /dev/full",
 		"lxplore: cannot write to stdout: No space left on device\n", 4},
 	{"small.csv --capacity 1KiB -q -o no/out.csv",
-		"lxplore: cannot write 'no/out.csv.tmp': No such file or directory\n", 4},
+		"lxplore: cannot write 'no/out.csv': No such file or directory\n", 4},
 	{"small.csv --check", "small.csv: error: it has no column 'offset' to check\n", 2},
 };
 

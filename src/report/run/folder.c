@@ -28,7 +28,7 @@ struct folder {
 	const char *old;    /* and of that of the run before, where two renames are needed */
 	const char *inside; /* and of new folders inside it */
 	struct stat facts;  /* its owner and mode */
-	bool locked;
+	int lock;           /* the folder as it was opened; -1: not locked */
 	struct array(struct folder_file) files;
 };
 
@@ -78,15 +78,18 @@ static const char *lock(struct folder *folder)
 		int at = open(folder->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (at < 0)
 			return NULL;
-		folder->locked = flock(at, LOCK_EX | LOCK_NB) == 0;
-		if (!folder->locked && errno == EWOULDBLOCK)
-			return arena_format(folder->arena,
-				"another run of lxplore is writing to '%s'; give this one a folder "
-				"of its own, or wait",
-				folder->path);
-		/* a run that ended just now has put another folder in its place */
-		if (!folder->locked || fstat(at, &opened) != 0 ||
-			stat(folder->place, &folder->facts) != 0 ||
+		if (flock(at, LOCK_EX | LOCK_NB) != 0) {
+			bool taken = errno == EWOULDBLOCK;
+			close(at);
+			return !taken ? NULL
+				      : arena_format(folder->arena,
+						"another run of lxplore is writing to '%s'; give "
+						"this one a folder of its own, or wait",
+						folder->path);
+		}
+		folder->lock = at;
+		/* a run that ended just now may have put another folder in its place */
+		if (fstat(at, &opened) != 0 || stat(folder->place, &folder->facts) != 0 ||
 			(opened.st_dev == folder->facts.st_dev &&
 				opened.st_ino == folder->facts.st_ino))
 			return NULL;
@@ -104,7 +107,7 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 		length--;
 	path = arena_format(arena, "%.*s", (int)length, path);
 	const char *why = folder_parents(arena, path);
-	*folder = (struct folder){.arena = arena, .path = path};
+	*folder = (struct folder){.arena = arena, .path = path, .lock = -1};
 	folder->place = why ? NULL : find_place(arena, path);
 	if (folder->place) {
 		name_places(folder);
@@ -117,7 +120,7 @@ const char *folder_open(struct arena *arena, const char *path, struct folder **o
 	return why ? why : lock(folder);
 }
 
-const char *folder_path(const struct folder *folder)
+const char *folder_name(const struct folder *folder)
 {
 	return folder->path;
 }
@@ -178,7 +181,7 @@ static const char *exchange(const struct folder *folder, const char *fresh)
 
 static void sweep(struct folder *folder)
 {
-	if (!folder->locked)
+	if (folder->lock < 0)
 		return;
 	folder_sweep(folder->arena, folder->fresh, folder->place);
 	folder_sweep(folder->arena, folder->old, folder->place);
@@ -205,8 +208,11 @@ static bool put_beside(struct folder *folder, const char **why)
 /* File by file; the table names all others, and is there last. */
 static const char *move_files(struct folder *folder, const char *fresh)
 {
-	unlink(arena_format(folder->arena, "%s/pareto.csv", folder->place));
-	folder_clear(folder->arena, folder->place, NULL);
+	const char *table = arena_format(folder->arena, "%s/pareto.csv", folder->place);
+	if ((unlink(table) != 0 && errno != ENOENT) ||
+		!folder_clear(folder->arena, folder->place, NULL))
+		return arena_format(folder->arena, "cannot remove the run before from '%s'",
+			folder->path);
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < folder->files.count; i++) {
 			const char *name = folder->files.at[i].name;
@@ -246,5 +252,7 @@ const char *folder_close(struct folder *folder)
 	if (!put_beside(folder, &why))
 		why = put_inside(folder);
 	sweep(folder);
+	if (folder->lock >= 0)
+		close(folder->lock);
 	return why;
 }

@@ -16,17 +16,18 @@
 struct arena;
 struct folder;
 
-/* Makes the folder and its parents, and keeps other processes out of it until the program ends;
- * NULL, or why not. */
+/* Makes the folder and its parents, and keeps other processes out of it until it is closed; NULL,
+ * or why not. */
 const char *folder_open(struct arena *arena, const char *path, struct folder **out);
 
 /* As it was given. */
-const char *folder_path(const struct folder *folder);
+const char *folder_name(const struct folder *folder);
 
 /* A file of the run; `name` may have one folder in front ("plans/a.yaml").  Kept, not copied. */
 void folder_add(struct folder *folder, const char *name, const char *text);
 
-/* Puts the files that were added in the place of the run before; NULL, or why not. */
+/* Puts the files that were added in the place of the run before; NULL, or why not.  It is called
+ * once. */
 const char *folder_close(struct folder *folder);
 
 #endif

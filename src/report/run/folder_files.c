@@ -122,6 +122,11 @@ static const char *make_folder(struct arena *arena, const char *path)
 
 const char *folder_parents(struct arena *arena, const char *path)
 {
+	const char *last = strrchr(path, '/');
+	struct stat facts;
+	if (!last || (stat(arena_format(arena, "%.*s", (int)(last - path) + 1, path), &facts) == 0 &&
+			     S_ISDIR(facts.st_mode)))
+		return NULL;
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		const char *why =
 			make_folder(arena, arena_format(arena, "%.*s", (int)(slash - path), path));
@@ -174,27 +179,29 @@ struct walk {
 	int links;
 };
 
-/* The next entry's name inside the folder, and what it is; NULL at the end. */
-static const char *next(
-	const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
-{
-	for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-		const char *name = entry->d_name;
-		if (text_equal(name, ".") || text_equal(name, ".."))
-			continue;
-		if (*at)
-			name = arena_format(walk->arena, "%s/%s", at, name);
-		else
-			name = arena_text(walk->arena, name);
-		if (lstat(arena_format(walk->arena, "%s/%s", walk->path, name), facts) == 0)
-			return name;
-	}
-	return NULL;
-}
-
 static DIR *open_at(const struct walk *walk, const char *at)
 {
 	return opendir(arena_format(walk->arena, "%s/%s", walk->path, at));
+}
+
+/* The next entry's name inside the folder, and what it is, all 0 if that is not known; NULL at the
+ * end, where errno is 0 if there really are no more. */
+static const char *next(
+	const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
+{
+	const struct dirent *entry;
+	const char *name;
+	do {
+		errno = 0;
+		entry = readdir(folder);
+		if (!entry)
+			return NULL;
+		name = entry->d_name;
+	} while (text_equal(name, ".") || text_equal(name, ".."));
+	name = arena_format(walk->arena, "%s%s%s", at, *at ? "/" : "", name);
+	if (lstat(arena_format(walk->arena, "%s/%s", walk->path, name), facts) != 0)
+		*facts = (struct stat){0};
+	return name;
 }
 
 /* `plans` and `layers` are made only for what follows into them. */
@@ -222,6 +229,7 @@ static bool link_all(struct walk *walk, const char *at)
 					       chmod(to, facts.st_mode & 07777) == 0)) &&
 			       link_all(walk, name);
 	}
+	good &= errno == 0;
 	if (folder)
 		closedir(folder);
 	return good;
@@ -241,29 +249,32 @@ static bool other_has(const struct walk *walk, const char *name, const struct st
 	       there.st_dev == facts->st_dev && there.st_ino == facts->st_ino;
 }
 
-static void clear_all(const struct walk *walk, const char *at)
+static bool clear_all(const struct walk *walk, const char *at)
 {
 	DIR *folder = open_at(walk, at);
 	struct stat facts;
-	if (!folder)
-		return;
-	for (const char *name; (name = next(walk, folder, at, &facts));) {
+	bool good = folder != NULL;
+	for (const char *name; folder && (name = next(walk, folder, at, &facts));) {
 		const char *path = arena_format(walk->arena, "%s/%s", walk->path, name);
+		good &= facts.st_mode != 0;
 		if (S_ISDIR(facts.st_mode)) {
-			clear_all(walk, name);
+			good &= clear_all(walk, name);
 			if (walk->other || is_run_folder(name))
 				rmdir(path);
 		} else if (is_run_file(name) || other_has(walk, name, &facts)) {
-			unlink(path);
+			good &= unlink(path) == 0;
 		}
 	}
-	closedir(folder);
+	good &= errno == 0;
+	if (folder)
+		closedir(folder);
+	return good;
 }
 
-void folder_clear(struct arena *arena, const char *path, const char *kept)
+bool folder_clear(struct arena *arena, const char *path, const char *kept)
 {
 	struct walk walk = {.arena = arena, .path = path, .other = kept};
-	clear_all(&walk, "");
+	return clear_all(&walk, "");
 }
 
 /* Whether a name goes on as folder_create has it: "-PROCESS-NUMBER". */

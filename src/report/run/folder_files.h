@@ -28,8 +28,9 @@ const char *folder_parents(struct arena *arena, const char *path);
 /* Gives all files of the user in one folder a second name in another; false if that cannot be. */
 bool folder_link(struct arena *arena, const char *from, const char *to);
 
-/* Removes the files of runs; of others those that the folder `kept` has, too, if there is one. */
-void folder_clear(struct arena *arena, const char *path, const char *kept);
+/* Removes the files of runs; of others those that the folder `kept` has, too, if there is one.
+ * False where one of them stays. */
+bool folder_clear(struct arena *arena, const char *path, const char *kept);
 
 /* Clears and removes what folder_create made from the same start before, however a program ended;
  * files of the user that `kept` does not have stay where they are. */

@@ -1,7 +1,7 @@
 #ifndef SEARCH_CERTIFICATE_CELL_H
 #define SEARCH_CERTIFICATE_CELL_H
 
-#include "search/certificate/certificate_orders.h"
+#include "search/certificate/certificate_floor.h"
 #include "search/nest/cells.h"
 
 /*
@@ -35,7 +35,6 @@ struct cell_walker {
 	struct arena *arena, *scratch;
 	struct completions *completions;
 	struct floor_frame frame;
-	struct orders **orders[ARCH_LEVELS_MOST]; /* by level, mask of busy loops */
 	uint64_t budget;                          /* steps; 0: any number */
 	uint64_t steps;                           /* bounds and evaluations */
 	uint64_t evaluated;

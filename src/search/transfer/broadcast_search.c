@@ -14,9 +14,8 @@ enum {
 	MESSAGES_KEPT = 1 << 12,
 	PROVEN_SEGMENTS = 8, /* solvers that prove take no more in a time that anyone waits */
 };
-#define DATA_BYTES ((int64_t)1 << 26)
 
-struct ways {
+struct broadcast_ways {
 	const struct broadcast_search *search;
 	struct arena *arena;
 	struct array(const struct broadcast *) list;
@@ -89,7 +88,7 @@ static bool lay(
 	return chunks <= CHUNKS_TRIED;
 }
 
-static void add_way(struct ways *ways, const struct broadcast *variant)
+static void add_way(struct broadcast_ways *ways, const struct broadcast *variant)
 {
 	struct broadcast *own = arena_copy(ways->arena, variant, sizeof *own);
 	int64_t *offsets = arena_array(ways->arena, int64_t, variant->offset_count + 1);
@@ -99,7 +98,7 @@ static void add_way(struct ways *ways, const struct broadcast *variant)
 	*array_add(ways->arena, &ways->list) = own;
 }
 
-static void add_orders(struct ways *ways, struct broadcast *variant)
+static void add_orders(struct broadcast_ways *ways, struct broadcast *variant)
 {
 	const int64_t *shape = broadcast_block(variant);
 	bool tails = shape[3] % variant->tile.rows || shape[4] % variant->tile.cols;
@@ -116,7 +115,7 @@ static int64_t halve(int64_t count, int64_t unit)
 	return count <= unit ? 0 : number_align_up(number_ceil_div(count, 2), unit);
 }
 
-static void add_tiles(struct ways *ways)
+static void add_tiles(struct broadcast_ways *ways)
 {
 	struct broadcast variant = *ways->search->broadcast;
 	int64_t offsets[TILES_MOST + 1] = {0}, all = 0,
@@ -146,7 +145,7 @@ static int64_t next_segments(int64_t segments)
 	return segments & (segments - 1) ? segments / 3 * 4 : segments / 2 * 3;
 }
 
-static void add_algorithm(struct ways *ways, const struct solver *solver)
+static void add_algorithm(struct broadcast_ways *ways, const struct solver *solver)
 {
 	struct broadcast variant = *ways->search->broadcast;
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
@@ -165,7 +164,7 @@ static void add_algorithm(struct ways *ways, const struct solver *solver)
 
 static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 {
-	struct ways *ways = self;
+	struct broadcast_ways *ways = self;
 	const struct broadcast_search *search = ways->search;
 	enum stage stage;
 	if (round > 1)
@@ -186,7 +185,8 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 
 static void run(void *self, size_t i, struct slot *slot)
 {
-	struct broadcast_found found = {.outcome.broadcast = ((struct ways *)self)->list.at[i]};
+	struct broadcast_found found = {
+		.outcome.broadcast = ((struct broadcast_ways *)self)->list.at[i]};
 	drive_offer(slot, &found.common);
 }
 
@@ -232,7 +232,7 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
  * again. */
 static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
-	const struct wishes *wishes = &((struct ways *)self)->search->wishes;
+	const struct wishes *wishes = &((struct broadcast_ways *)self)->search->wishes;
 	struct broadcast_outcome outcome = ((struct broadcast_found *)found)->outcome;
 	const struct broadcast *broadcast = outcome.broadcast;
 	if (last && outcome.schedule)
@@ -242,7 +242,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
 	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
 		return NULL;
-	broadcast_execute(&outcome, last ? DATA_BYTES : 0, wishes->seed, NULL, slot->scratch);
+	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
 	found->execution = outcome.execution;
 	if (!found->execution.agrees && !found->execution.fault)
 		found->execution.fault = "the counts differ";
@@ -275,7 +275,7 @@ static const struct broadcast_outcome *price_given(
 
 struct explored broadcast_explore(const struct broadcast_search *search, struct arena *arena)
 {
-	struct ways ways = {.search = search, .arena = arena};
+	struct broadcast_ways ways = {.search = search, .arena = arena};
 	const struct broadcast_outcome *given = price_given(search, arena);
 	struct explored explored = drive_explore(&broadcasts, &ways, &search->wishes, arena);
 	explored.more = given;

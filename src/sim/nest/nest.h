@@ -2,6 +2,7 @@
 #define SIM_NEST_H
 
 #include "base/stopper.h"
+#include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
 
 /*
@@ -17,10 +18,8 @@
  * word of what is only read; twice that below the home, where a tile is built beside the old one.
  * 8 bytes per word of a dataspace whose home is written in several instances.
  * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
- * than NEST_SIM_BYTES_MOST is refused before anything is taken.
+ * than EXECUTION_BYTES_MOST is refused before anything is taken.
  */
-enum { NEST_SIM_BYTES_MOST = 1 << 30 };
-
 /* What a test has go wrong, once, to see that it is found. */
 enum nest_sim_fault {
 	NEST_SIM_SOUND,

@@ -12,7 +12,7 @@ static void run_toy(struct run *run, const struct problem *problem)
 		for (int step = topology->ranks - 1; step > 0; step--)
 			*array_add(arena, &messages) = (struct message){
 				round++, topology->root, broadcast_rank(topology, step), chunk, 1};
-	broadcast_offer(run, schedule_make(arena, "toy", synthesis, &messages));
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver broadcast_toy_solver = {

@@ -10,7 +10,7 @@ static void run_toy(struct run *run, const struct problem *problem)
 	for (int step = topology->ranks - 1; step > 0; step--)
 		*array_add(run_arena(run), &messages) = (struct message){
 			round++, topology->root, broadcast_rank(topology, step), step, 1};
-	scatter_offer(run, "toy", synthesis, &messages);
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver scatter_toy_solver = {
