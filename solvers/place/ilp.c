@@ -124,8 +124,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 		run_prove(run, PROOF_INFEASIBLE, 0);
 		return;
 	}
-	struct milp_wishes wishes = {
-		.backend = problem->milp, .user = &asking, .go_on = go_on, .found = found};
+	struct milp_wishes wishes = {.user = &asking, .go_on = go_on, .found = found};
 	struct milp_answer answer = milp_solve(asking.program->milp, &wishes, run_arena(run));
 	if (answer.values)
 		found(&asking, answer.values);

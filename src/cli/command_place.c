@@ -117,8 +117,7 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 static bool ask(struct arena *arena, const struct place_request *request, struct listener *listener,
 	struct place_report *report)
 {
-	struct problem problem = {
-		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
+	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
 	struct asker asker = listener_asker(listener, request->jobs);
 	asker.stopper.stop = listener_wait;
 	struct answer answer =
@@ -219,8 +218,6 @@ static const struct option options[] = {
 	{"check", 0, NULL, "whether the offsets of the table are right", false},
 	{"solver", 0, "NAME", "exact, or boxes for more than 5000 buffers; lxplore list solvers",
 		false},
-	{"milp", 0, "glpk|cbc",
-		"what solves the integer programs of --spill and ilp (default glpk)", false},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true},
 	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
 	{"budget", 0, "N", "at most N nodes; of a certificate, forks of its proof", false},

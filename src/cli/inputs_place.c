@@ -3,8 +3,8 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/inputs.h"
-#include "search/engine/parallel.h"
 #include "search/drive/solver.h"
+#include "search/engine/parallel.h"
 #include "spec/file.h"
 #include "spec/reader.h"
 
@@ -109,18 +109,6 @@ static void check_options(const struct arguments *arguments, struct diag *diag)
 			"place wants one CSV of buffers, '-' for standard input");
 }
 
-static void read_milp(
-	const struct arguments *arguments, struct diag *diag, struct place_request *out)
-{
-	static const char *const names[] = {"glpk", "cbc", NULL};
-	int backend = MILP_GLPK;
-	option_word(arguments, "milp", names, diag, &backend);
-	out->milp = (enum milp_backend)backend;
-	if (!milp_has(out->milp))
-		diag_error(diag, option_find(arguments, "milp")->span,
-			"this lxplore was built without CBC");
-}
-
 bool place_request_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct place_request *out)
 {
@@ -147,7 +135,6 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 	option_integer(arguments, "time-limit", 1, 1000000000, diag, &out->seconds);
 	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
 	option_word(arguments, "format", format_names, diag, &format);
-	read_milp(arguments, diag, out);
 	read_solver(arguments, diag, out);
 	out->jobs = (int)jobs;
 	out->budget = (uint64_t)budget;

@@ -163,73 +163,6 @@ static void threads_do_not_meet(void **state)
 	}
 }
 
-/* Up to 12 columns in up to 6 rows, half of them knapsacks; some without a point. */
-static struct milp *drawn(struct arena *arena, struct random *random)
-{
-	struct milp *milp = milp_make(arena);
-	int columns = 1 + (int)random_below(random, 12), rows = (int)random_below(random, 7);
-	for (int c = 0; c < columns; c++) {
-		double least = (double)random_below(random, 3) - 1;
-		milp_column(milp, least, least + (double)random_below(random, 4),
-			random_below(random, 4) > 0, (double)random_below(random, 41) - 20);
-	}
-	for (int r = 0; r < rows; r++) {
-		bool room = random_below(random, 2);
-		milp_row(milp, room ? -INFINITY : (double)random_below(random, 9) - 4,
-			(double)random_below(random, 20) + 4);
-		for (int c = 0; c < columns; c++)
-			if (random_below(random, 3))
-				milp_entry(
-					milp, c, (double)random_below(random, 15) - (room ? 0 : 7));
-	}
-	return milp;
-}
-
-/* GLPK and CBC know nothing of each other. */
-static void both_have_one_answer(void **state)
-{
-	uint64_t seed = draws_seed(1);
-	struct random random = random_open(seed, 0);
-	int infeasible = 0;
-	if (!milp_has(MILP_CBC))
-		skip();
-	for (long i = 0; i < draws(60); i++) {
-		struct arena *arena = arena_open();
-		struct milp *milp = drawn(arena, &random);
-		struct milp_answer glpk = milp_solve(milp, &(struct milp_wishes){0}, arena);
-		struct milp_wishes wishes = {.backend = MILP_CBC};
-		struct milp_answer cbc = milp_solve(milp, &wishes, arena);
-		struct milp_answer again = milp_solve(milp, &wishes, arena);
-		if (glpk.status != cbc.status || fabs(glpk.value - cbc.value) > 1e-5)
-			print_message("draw %ld of seed %ju: %d %.9g and %d %.9g\n", i,
-				(uintmax_t)seed, (int)glpk.status, glpk.value, (int)cbc.status,
-				cbc.value);
-		assert_int_equal(glpk.status, cbc.status);
-		assert_int_equal(again.iterations, cbc.iterations);
-		infeasible += cbc.status == PROOF_INFEASIBLE;
-		if (cbc.status == PROOF_OPTIMAL) {
-			assert_true(fabs(glpk.value - cbc.value) < 1e-5);
-			assert_true(cbc.bound <= cbc.value && cbc.bound > cbc.value - 1e-5);
-			assert_memory_equal(again.values, cbc.values,
-				(size_t)milp_size(milp).columns * sizeof(double));
-		}
-		arena_close(arena);
-	}
-	assert_true(infeasible > 0);
-}
-
-/* Without CBC that is the answer; with it, what is never asked for is not searched. */
-static void cbc_is_told_or_there(void **state)
-{
-	struct arena *arena = arena_open();
-	struct milp_wishes wishes = {.backend = MILP_CBC, .go_on = never};
-	struct milp_answer answer = milp_solve(knapsack(arena), &wishes, arena);
-	assert_int_equal(answer.status, milp_has(MILP_CBC) ? PROOF_BUDGET : PROOF_NONE);
-	assert_true(milp_has(MILP_CBC) || answer.fault);
-	assert_true(milp_has(MILP_GLPK) && isinf(answer.bound));
-	arena_close(arena);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,8 +171,6 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_is_told),
 		cmocka_unit_test(errors_are_answers),
 		cmocka_unit_test(threads_do_not_meet),
-		cmocka_unit_test(both_have_one_answer),
-		cmocka_unit_test(cbc_is_told_or_there),
 	};
 	return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

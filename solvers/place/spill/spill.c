@@ -23,9 +23,8 @@ struct spilling {
 	struct spill_climb climb; /* has the best */
 	struct array(struct spill_cut) cuts;
 	struct array(struct undecided) undecided;
-	int64_t most;      /* no set gains more */
-	int64_t rest_most; /* no set that was not looked at gains more */
-	enum milp_backend backend;
+	int64_t most;         /* no set gains more */
+	int64_t rest_most;    /* no set that was not looked at gains more */
 	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
 	struct spill_master master;
@@ -186,12 +185,8 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 static void ask_master(struct spilling *spilling)
 {
 	struct arena *arena = arena_open();
-	struct milp_wishes wishes = {.backend = spilling->backend,
-		.user = spilling,
-		.go_on = go_on,
-		.found = found,
-		.known = known,
-		.covers = true};
+	struct milp_wishes wishes = {
+		.user = spilling, .go_on = go_on, .found = found, .known = known, .covers = true};
 	spilling->master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	spilling->known = NULL;
@@ -233,7 +228,7 @@ static bool ask_again(struct spilling *spilling)
 void spill_run(struct run *run, const struct problem *problem)
 {
 	struct arena *arena = arena_open();
-	struct spilling spilling = {.run = run, .arena = arena, .backend = problem->milp};
+	struct spilling spilling = {.run = run, .arena = arena};
 	spilling.model = spill_model_make(arena, problem->packing, SPILL_ENTRIES_MOST);
 	if (!spilling.model) {
 		run_complain(run, true, -1, "the weights add up to more than 2^63 - 1");

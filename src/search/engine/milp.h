@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 /*
- * Mixed-integer linear programs, minimised by GLPK, or by CBC where that was there when this was
- * built:
+ * Mixed-integer linear programs, minimised by GLPK:
  *
  *	struct milp *milp = milp_make(arena);
  *	int x = milp_column(milp, 0, 4, true, -1);
@@ -52,13 +51,7 @@ struct milp_size {
 };
 struct milp_size milp_size(const struct milp *milp);
 
-enum milp_backend { MILP_GLPK, MILP_CBC };
-bool milp_has(enum milp_backend backend);
-
 struct milp_wishes {
-	/* CBC takes no memory limit, cuts as it likes, counts its nodes, not its memory, and asks
-	 * go_on only between solves from the root of more and more nodes. */
-	enum milp_backend backend;
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
 	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
@@ -83,7 +76,7 @@ struct milp_answer {
 	const double *values; /* by column; NULL */
 	double bound;         /* no point is below but for milp_margin; -INFINITY: none known */
 	uint64_t iterations, nodes;
-	const char *fault; /* in GLPK's words, or those about CBC */
+	const char *fault; /* in GLPK's words */
 };
 
 /* The program must have a column.  The answer lives in the arena. */

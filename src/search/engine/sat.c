@@ -28,7 +28,6 @@ struct sat {
 	struct array(int) trail, marks; /* literals in the order set; where levels begin */
 	size_t head;                    /* of the trail, up to which all is passed on */
 	double bump;
-	uint64_t conflicts;
 	bool broken;
 };
 
@@ -353,7 +352,6 @@ enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks
 		if (!sat->marks.count)
 			break;
 		size_t level = learn(sat, number, &lesson);
-		sat->conflicts++;
 		left -= left > 0;
 		sat->bump *= 1.05;
 		undo(sat, level);
@@ -368,9 +366,4 @@ enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks
 bool sat_value(const struct sat *sat, int literal)
 {
 	return value(sat, literal) > 0;
-}
-
-uint64_t sat_conflicts(const struct sat *sat)
-{
-	return sat->conflicts;
 }

@@ -33,6 +33,5 @@ void sat_at_most_one(struct sat *sat, const int *literals, size_t count);
 enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user);
 
 bool sat_value(const struct sat *sat, int literal); /* after VERDICT_YES */
-uint64_t sat_conflicts(const struct sat *sat);
 
 #endif
