@@ -129,7 +129,7 @@ endef
 $(OUT)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
 $(OUT)/sources.stamp: FORCE
-	$(call stamp,$(LIBRARY_SOURCES))
+	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))
 $(OUT)/support.stamp: FORCE
 	$(call stamp,$(TEST_SUPPORT))
 
@@ -140,7 +140,7 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
-# The program with a solver more in each stage and two primitives more, for tests/unit/test_toys.c.
+# The program with a solver more in each stage, two primitives and a kind of input more, for tests/unit/test_toys.c.
 TOY_SOURCES := $(sort $(wildcard tests/toys/*/*.c))
 TOYS := $(OUT)/tests/lxplore_toys
 $(OUT)/toy_solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) scripts/solver-table
@@ -150,6 +150,12 @@ KIND_SOURCES := $(filter src/constraints/%,$(LIBRARY_SOURCES))
 $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constraint-table
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
+INPUT_KINDS := $(filter src/cli/kind_%,$(COMMAND_SOURCES))
+$(OUT)/input_kinds.c: $(OUT)/sources.stamp $(INPUT_KINDS) scripts/kind-table
+	@scripts/kind-table $(INPUT_KINDS) > $@
+$(OUT)/toy_kinds.c: $(OUT)/sources.stamp $(INPUT_KINDS) $(TOY_SOURCES) scripts/kind-table
+	@scripts/kind-table $(INPUT_KINDS) $(TOY_SOURCES) > $@
+
 PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
 $(OUT)/toy_primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) $(TOY_SOURCES) scripts/primitive-table
 	@scripts/primitive-table $(PRIMITIVE_SOURCES) $(TOY_SOURCES) > $@
@@ -157,7 +163,8 @@ $(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive
 	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
 
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
-$(TABLES) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: %.o: %.c $(OUT)/flags.stamp
+$(TABLES) $(OUT)/input_kinds.o $(OUT)/toy_kinds.o $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: \
+		%.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -168,10 +175,11 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
+$(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(OUT)/input_kinds.o $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o $(LIBRARY)
+$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o \
+		$(OUT)/toy_kinds.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
@@ -185,7 +193,8 @@ $(call object,$(RUNNABLE)): $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/src/cli/main_inside.o: src/cli/main.c $(OUT)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -Dmain=main_inside -Wno-missing-prototypes $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES)))
+INSIDE_fuzz := $(OUT)/src/cli/main_inside.o $(call object,$(filter-out src/cli/main.c,$(COMMAND_SOURCES))) \
+	$(OUT)/input_kinds.o
 
 define test_program
 $(OUT)/tests/$(1).stamp: FORCE

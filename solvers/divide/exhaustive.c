@@ -18,7 +18,7 @@
  * are independent, so there is no run over all ops: problem->op == -1 is a
  * mistake of the caller.
  */
-struct walk {
+struct division_walk {
 	struct run *run;
 	const struct problem *problem;
 	const struct iteration *iteration;
@@ -29,7 +29,7 @@ struct walk {
 	int offers;
 };
 
-static bool spans_fit(const struct walk *walk)
+static bool spans_fit(const struct division_walk *walk)
 {
 	for (int i = 0; i < walk->iteration->operand_count; i++)
 		if (iteration_span(walk->iteration, i, walk->splits) > walk->limit)
@@ -47,7 +47,7 @@ static void offer(struct run *run, const struct problem *problem, const int64_t 
 }
 
 /* Once `reduces`, no other reduction loop is split. */
-static void visit(struct walk *walk, int l, int64_t used, bool reduces)
+static void visit(struct division_walk *walk, int l, int64_t used, bool reduces)
 {
 	const struct op *op = walk->iteration->op;
 	if (l == op->loop_count) {
@@ -77,7 +77,7 @@ static void run_exhaustive(struct run *run, const struct problem *problem)
 	const struct planning *planning = problem->planning;
 	const struct op *op = &problem->workload->ops[problem->op];
 	const char *why = NULL;
-	struct walk walk = {
+	struct division_walk walk = {
 		.run = run,
 		.problem = problem,
 		.limit = core_row_span(planning, op, planning->strict),

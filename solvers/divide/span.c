@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 
-struct choice {
+struct span_choice {
 	bool found;
 	int64_t span;
 	int64_t splits[OP_LOOPS_MOST];
@@ -18,7 +18,7 @@ struct combining {
 	int loops[OP_LOOPS_MOST];
 	struct divisors divisors[OP_LOOPS_MOST];
 	int64_t splits[OP_LOOPS_MOST];
-	struct choice within, above;
+	struct span_choice within, above;
 	uint64_t tried;
 };
 
@@ -26,7 +26,7 @@ static void weigh(struct combining *c)
 {
 	c->tried++;
 	int64_t span = iteration_span(c->iteration, c->operand, c->splits);
-	struct choice *choice = span <= c->limit ? &c->within : &c->above;
+	struct span_choice *choice = span <= c->limit ? &c->within : &c->above;
 	bool better = span <= c->limit ? span > choice->span : span < choice->span;
 	if (choice->found && !better)
 		return;
@@ -93,7 +93,7 @@ static void shorten(struct arena *arena, struct span_search *search,
 		gather(arena, &c, loops);
 		combine(&c, 0, cores_used(iteration, search->splits, loops));
 		search->tried += c.tried;
-		const struct choice *choice = c.within.found ? &c.within : &c.above;
+		const struct span_choice *choice = c.within.found ? &c.within : &c.above;
 		search->considered |= loops;
 		for (int l = 0; l < iteration->loop_count; l++)
 			search->splits[l] = choice->splits[l];

@@ -14,7 +14,7 @@
  * a mapping never does: a split that our machine cannot run is not taken over.
  * Where no ring can combine a reduction, only a span limit divides it.
  */
-struct dividing {
+struct op_division {
 	struct run *run;
 	const struct problem *problem;
 	const struct iteration *iteration;
@@ -23,8 +23,8 @@ struct dividing {
 	bool combines; /* what is left of a divided reduction can become one */
 };
 
-static void complain_of_span(
-	const struct dividing *d, const struct two_pass *made, int operand, const int64_t *splits)
+static void complain_of_span(const struct op_division *d, const struct two_pass *made, int operand,
+	const int64_t *splits)
 {
 	struct arena *arena = run_arena(d->run);
 	const struct iteration *iteration = d->iteration;
@@ -56,7 +56,7 @@ static void complain_of_span(
 		op, span, tensor, dimension, d->limit, remedy);
 }
 
-static void complain_of_reductions(const struct dividing *d, const struct two_pass *made)
+static void complain_of_reductions(const struct op_division *d, const struct two_pass *made)
 {
 	struct arena *arena = run_arena(d->run);
 	const char *names = "";
@@ -72,7 +72,7 @@ static void complain_of_reductions(const struct dividing *d, const struct two_pa
 }
 
 /* What was read back, unless storing doubled a split: then what was meant. */
-static void take(const struct dividing *d, const struct two_pass *made, int64_t *splits)
+static void take(const struct op_division *d, const struct two_pass *made, int64_t *splits)
 {
 	const struct op *op = d->iteration->op;
 	int64_t cores = 1;
@@ -97,7 +97,7 @@ static void take(const struct dividing *d, const struct two_pass *made, int64_t 
 	}
 }
 
-static void divide(struct dividing *d, int64_t *splits)
+static void divide(struct op_division *d, int64_t *splits)
 {
 	struct arena *arena = run_arena(d->run);
 	const struct planning *planning = d->problem->planning;
@@ -137,7 +137,7 @@ static void run_spyre(struct run *run, const struct problem *problem)
 		if (!run_go_on(run, 1))
 			return;
 		int64_t splits[OP_LOOPS_MOST];
-		struct dividing d = {
+		struct op_division d = {
 			.run = run,
 			.problem = problem,
 			.op = o,

@@ -7,8 +7,7 @@
  * (old value / new value)^(1/T).  T falls geometrically over what is left of the chain's budget;
  * where nothing changes any more the chain starts anew, warm, from a mapping drawn.
  */
-static const double warm = 0.5, cold = 0.002;
-enum { STILL = 300 }; /* moves without a change of the value */
+OPTIONS(ANNEAL_OPTIONS)
 
 /* In (0, 1]. */
 static double draw_chance(struct random *random)
@@ -17,14 +16,15 @@ static double draw_chance(struct random *random)
 }
 
 /* From one start until nothing changes; `n` counts the moves of the chain. */
-static bool cool(struct nest_chain *chain, struct nest_trial *at, uint64_t *n)
+static bool cool(struct local_chain *chain, struct local_trial *at, uint64_t *n)
 {
-	double left = fmax((double)chain->evaluations - (double)*n, STILL);
-	for (uint64_t still = 0, first = *n; still < STILL; ++*n) {
-		struct nest_trial next = *at;
+	const double warm = WARM_PERMILLE / 1000.0, cold = COLD_PERMILLE / 1000.0;
+	double left = fmax((double)chain->evaluations - (double)*n, STILL_MOVES);
+	for (uint64_t still = 0, first = *n; still < STILL_MOVES; ++*n) {
+		struct local_trial next = *at;
 		double temperature = warm * pow(cold / warm, fmin((double)(*n - first) / left, 1));
-		if (!nest_moves_step(&chain->moves, &chain->random, &next.mapping) ||
-			!nest_chain_price(chain, &next))
+		if (!map_moves_step(&chain->moves, &chain->random, &next.mapping) ||
+			!local_chain_price(chain, &next))
 			return false;
 		double worse = next.value - at->value, chance = draw_chance(&chain->random);
 		bool taken = worse <= -temperature * log(chance);
@@ -37,13 +37,13 @@ static bool cool(struct nest_chain *chain, struct nest_trial *at, uint64_t *n)
 
 static void run_anneal(struct run *run, const struct problem *problem)
 {
-	struct nest_chain chain = nest_chain_open(run, problem);
-	struct nest_trial at;
+	struct local_chain chain = local_chain_open(run, problem);
+	struct local_trial at;
 	uint64_t n = 0;
-	bool good = nest_chain_start(&chain, false, &at);
+	bool good = local_chain_start(&chain, false, &at);
 	while (good && cool(&chain, &at, &n))
-		good = nest_chain_start(&chain, true, &at);
-	nest_chain_close(&chain);
+		good = local_chain_start(&chain, true, &at);
+	local_chain_close(&chain);
 }
 
 const struct solver map_anneal_solver = {

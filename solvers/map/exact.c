@@ -5,6 +5,7 @@
 #include "solvers/map/exact/ask.h"
 #include "solvers/map/exact/branches.h"
 #include "solvers/map/exact/descent.h"
+#include "solvers/map/exact/options.h"
 #include "solvers/map/uneven/search.h"
 
 #include <math.h>
@@ -19,26 +20,13 @@
  * Choices are searched in rounds, a round in parts that know of each other's mappings only
  * when it ends; the size of rounds and parts depends on nothing but their number.
  */
-enum { PARTS_MOST = 16, PART_CHOICES_MOST = 64 };
-
-/* Chains of annealing before the proof begins: how many at most, and how many that agree are enough;
- * mappings that each looks at; the part of the budget for all of them; choices of factors below
- * which a proof is quicker without. */
-enum {
-	WARM_CHAINS = 16,
-	WARM_AGREED = 2,
-	WARM_TICKS = 3000,
-	WARM_PART = 8,
-	WARM_FACTORS = 1000000
-};
-
-struct task {
+struct round_task {
 	struct outer_branch choice;
 	struct order_book *book; /* of orders, for its residency */
 };
 
-struct part {
-	struct array(struct task) tasks;
+struct round_part {
+	struct array(struct round_task) tasks;
 	struct frontier kept;
 	double open; /* of the first objective: nothing that is left undone is below */
 	double each[OBJECTIVE_COUNT]; /* and of each */
@@ -61,7 +49,7 @@ struct hunt {
 	struct outer_branch_list list;           /* of the last ones */
 	size_t listed;                           /* choices taken of these */
 	bool stopped;                            /* before it knew the next ones */
-	struct part parts[PARTS_MOST];
+	struct round_part parts[PARTS_MOST];
 };
 
 static double least(double a, double b)
@@ -77,7 +65,7 @@ static void lower(double *each, const struct hunt *hunt, uint32_t spatial)
 }
 
 static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
-	const struct task *task, struct part *part)
+	const struct round_task *task, struct round_part *part)
 {
 	struct mapping mapping;
 	outer_branch_set(hunt->choices, &task->choice, &mapping);
@@ -97,7 +85,7 @@ static void search_choice(const struct hunt *hunt, struct nest_descent *descent,
 static void search_part(struct run *run, void *context, size_t i)
 {
 	struct hunt *hunt = context;
-	struct part *part = &hunt->parts[i];
+	struct round_part *part = &hunt->parts[i];
 	struct arena *scratch = arena_open();
 	struct nest_descent *descent = arena_new(scratch, struct nest_descent);
 	descent->run = run;
@@ -132,7 +120,8 @@ static struct order_book *find_book(struct hunt *hunt, const struct outer_branch
 }
 
 /* The next choice that nothing found excludes; false if there is none, or when it is to stop. */
-static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut, struct task *out)
+static bool next_choice(
+	struct hunt *hunt, struct run *run, struct nest_cut *cut, struct round_task *out)
 {
 	const struct outer_branches *choices = hunt->choices;
 	bool single = hunt->search->wishes.objectives.count == 1;
@@ -175,10 +164,10 @@ static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_
 {
 	struct nest_cut cut = nest_cut_make(
 		hunt->arena, &hunt->offers.kept, &hunt->search->wishes.objectives, hunt->slack);
-	struct task task;
+	struct round_task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
-		hunt->parts[i] = (struct part){.open = INFINITY, .cut = INFINITY};
+		hunt->parts[i] = (struct round_part){.open = INFINITY, .cut = INFINITY};
 	for (size_t i = 0; i < parts; i++)
 		set_all(hunt->parts[i].each, INFINITY);
 	for (; count < parts * choices && next_choice(hunt, run, &cut, &task); count++)
@@ -190,7 +179,7 @@ static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_
 static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
 {
 	for (size_t i = 0; i < parts; i++) {
-		const struct part *part = &hunt->parts[i];
+		const struct round_part *part = &hunt->parts[i];
 		for (size_t p = 0; p < part->kept.count; p++)
 			frontier_add(&hunt->offers.kept, run_arena(run), part->kept.points[p]);
 		hunt->open = least(hunt->open, part->open);
@@ -217,7 +206,7 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 			return false;
 		if (parts < PARTS_MOST)
 			parts *= 2;
-		else if (choices < PART_CHOICES_MOST)
+		else if (choices < PART_BRANCHES_MOST)
 			choices *= 2;
 	}
 }

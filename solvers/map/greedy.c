@@ -8,33 +8,32 @@
  * a mapping better is made, until none does.  Then it starts anew, by turns from a few random
  * moves away from the best mapping of the chain and from a mapping drawn.
  */
-enum { KICKS = 4, NEARBY = 4 }; /* one start in so many is drawn */
+OPTIONS(GREEDY_OPTIONS)
 
-static void shuffle(struct random *random, struct nest_move *moves, size_t count)
+static void shuffle(struct random *random, struct map_move *moves, size_t count)
 {
 	for (size_t i = count; i > 1; i--) {
 		size_t k = (size_t)random_below(random, i);
-		struct nest_move kept = moves[i - 1];
+		struct map_move kept = moves[i - 1];
 		moves[i - 1] = moves[k];
 		moves[k] = kept;
 	}
 }
 
 /* One better mapping among those a move away; *better says whether there is one. */
-static bool improve(struct nest_chain *chain, struct nest_trial *at, bool *better)
+static bool improve(struct local_chain *chain, struct local_trial *at, bool *better)
 {
 	struct arena_mark mark = arena_mark(chain->arena);
 	size_t count;
-	struct nest_move *moves =
-		nest_moves_list(&chain->moves, &at->mapping, chain->arena, &count);
+	struct map_move *moves = map_moves_list(&chain->moves, &at->mapping, chain->arena, &count);
 	bool good = true;
 	*better = false;
 	shuffle(&chain->random, moves, count);
 	for (size_t i = 0; i < count && good && !*better; i++) {
-		struct nest_trial next = *at;
-		if (!nest_move(&chain->moves, &moves[i], &next.mapping))
+		struct local_trial next = *at;
+		if (!map_move(&chain->moves, &moves[i], &next.mapping))
 			continue;
-		good = nest_chain_price(chain, &next);
+		good = local_chain_price(chain, &next);
 		*better = good && next.value < at->value;
 		if (*better)
 			*at = next;
@@ -43,7 +42,7 @@ static bool improve(struct nest_chain *chain, struct nest_trial *at, bool *bette
 	return good;
 }
 
-static bool descend(struct nest_chain *chain, struct nest_trial *at)
+static bool descend(struct local_chain *chain, struct local_trial *at)
 {
 	bool good = true;
 	for (bool better = true; good && better;)
@@ -51,18 +50,18 @@ static bool descend(struct nest_chain *chain, struct nest_trial *at)
 	return good;
 }
 
-static bool kick(struct nest_chain *chain, struct nest_trial *at)
+static bool kick(struct local_chain *chain, struct local_trial *at)
 {
 	for (int i = 0; i < KICKS; i++)
-		nest_moves_step(&chain->moves, &chain->random, &at->mapping);
-	return nest_chain_price(chain, at);
+		map_moves_step(&chain->moves, &chain->random, &at->mapping);
+	return local_chain_price(chain, at);
 }
 
 static void run_greedy(struct run *run, const struct problem *problem)
 {
-	struct nest_chain chain = nest_chain_open(run, problem);
-	struct nest_trial best = {.value = INFINITY}, at;
-	bool good = nest_chain_start(&chain, false, &at);
+	struct local_chain chain = local_chain_open(run, problem);
+	struct local_trial best = {.value = INFINITY}, at;
+	bool good = local_chain_start(&chain, false, &at);
 	for (int start = 1; good; start++) {
 		good = descend(&chain, &at);
 		if (at.value <= best.value)
@@ -70,9 +69,9 @@ static void run_greedy(struct run *run, const struct problem *problem)
 		at = best;
 		if (good)
 			good = start % NEARBY ? kick(&chain, &at)
-					      : nest_chain_start(&chain, true, &at);
+					      : local_chain_start(&chain, true, &at);
 	}
-	nest_chain_close(&chain);
+	local_chain_close(&chain);
 }
 
 const struct solver map_greedy_solver = {

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "solvers/map/ilp/compact.h"
+#include "solvers/map/ilp/options.h"
 
 #include <math.h>
 
@@ -9,11 +10,7 @@
  * a point whose mapping does not do is refused.  What the last round leaves is a bound where
  * the program is a lower estimate of everything that it counts.
  */
-enum { ROUNDS_MOST = 12 };
-
-/* Simplex iterations times rows of one run, some seconds. */
-#define WORK_MOST 6e7
-#define GAP 2e-3
+static const double all_work = ILP_WORK_MILLIONS * 1e6;
 
 struct rounds {
 	struct run *run;
@@ -54,11 +51,11 @@ static void found(void *user, const double *values)
 	struct rounds *rounds = user;
 	struct ilp_point point;
 	struct mapping mapping;
-	enum nest_verdict verdict = NEST_FACTORS;
+	struct offer_price price = {.verdict = NEST_FACTORS};
 	ilp_compact_read(rounds->compact, values, &point);
 	if (ilp_point_mapping(rounds->frame, &point, &mapping))
-		rounds->spent |= !nest_offers_try(rounds->offers, &mapping, &verdict);
-	rounds->fits = verdict == NEST_FITS;
+		rounds->spent |= !nest_offers_price(rounds->offers, &mapping, &price);
+	rounds->fits = price.verdict == NEST_FITS;
 	if (best(rounds) < rounds->best) {
 		rounds->best = best(rounds);
 		rounds->point = point;
@@ -91,7 +88,8 @@ static struct milp_answer solve_round(
 	if (near)
 		ilp_compact_stay(compact, near);
 	rounds->work_most = rounds->work + work;
-	struct milp_wishes wishes = {.gap = GAP, .user = rounds, .go_on = go_on, .found = found};
+	struct milp_wishes wishes = {
+		.gap = ILP_GAP_PERMILLE / 1000.0, .user = rounds, .go_on = go_on, .found = found};
 	struct milp_answer answer = milp_solve(compact->milp, &wishes, rounds->arena);
 	if (!answer.values)
 		return answer;
@@ -120,8 +118,8 @@ static void claim(struct rounds *rounds, double bound)
 /* The whole program. */
 static void solve_whole(struct rounds *rounds, bool prove)
 {
-	double bound = 0, most = prove ? WORK_MOST / 2 : WORK_MOST / 4;
-	for (int round = 0; round < ROUNDS_MOST && !rounds->spent; round++) {
+	double bound = 0, most = prove ? all_work / 2 : all_work / 4;
+	for (int round = 0; round < ILP_ROUNDS_MOST && !rounds->spent; round++) {
 		double before = rounds->best;
 		struct milp_answer answer = solve_round(rounds, NULL, (most - rounds->work) / 2);
 		if (answer.bound > -INFINITY && !rounds->cuts.refused.count)
@@ -147,8 +145,8 @@ static bool better_near(struct rounds *rounds, struct ilp_near near)
 	double before = rounds->best;
 	struct ilp_point point = rounds->point;
 	near.point = &point;
-	if (!rounds->spent && rounds->work < WORK_MOST)
-		solve_round(rounds, &near, (WORK_MOST - rounds->work) / 8);
+	if (!rounds->spent && rounds->work < all_work)
+		solve_round(rounds, &near, (all_work - rounds->work) / 8);
 	return rounds->best < before;
 }
 
@@ -180,7 +178,7 @@ static bool improve(struct rounds *rounds)
 static void solve_all(struct rounds *rounds, bool alone)
 {
 	solve_whole(rounds, alone && is_bound(rounds->frame));
-	while (rounds->best < INFINITY && !rounds->spent && rounds->work < WORK_MOST &&
+	while (rounds->best < INFINITY && !rounds->spent && rounds->work < all_work &&
 		improve(rounds))
 		;
 }

@@ -11,11 +11,11 @@ static bool enumerate(struct nest_offers *offers, struct mapping *mapping)
 	uint64_t rests = space_rest_count(space, mapping);
 	uint64_t residencies = space_residency_count(space), unfit = 0;
 	for (uint64_t r = 0; r < rests; r++) {
-		enum nest_verdict verdict;
+		struct offer_price price;
 		space_rest(space, r, mapping);
-		if (!nest_offers_try(offers, mapping, &verdict))
+		if (!nest_offers_price(offers, mapping, &price))
 			return false;
-		unfit += verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART;
+		unfit += price.verdict == NEST_CAPACITY || price.verdict == NEST_SUMS_APART;
 		if (r + 1 == residencies && unfit == residencies)
 			return true;
 	}

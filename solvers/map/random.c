@@ -2,7 +2,7 @@
 #include "search/nest/nest_offers.h"
 
 /* Whether a sequence of draws goes on: counts how many in a row came to nothing. */
-static bool goes_on(const struct patience *patience, const struct nest_price *price,
+static bool goes_on(const struct patience *patience, const struct offer_price *price,
 	uint64_t *no_better, uint64_t *unfit)
 {
 	bool fits = price->verdict == NEST_FITS && !price->broken;
@@ -22,7 +22,7 @@ static void run_random_draws(struct run *run, const struct problem *problem)
 	for (uint64_t n = problem->first; n < problem->end && good; n++) {
 		struct random random = random_open(search->wishes.seed, n);
 		struct mapping mapping = search->space->blank;
-		struct nest_price price;
+		struct offer_price price;
 		space_draw(search->space, &random, &mapping);
 		good = nest_offers_price(&offers, &mapping, &price) &&
 		       goes_on(&search->patience, &price, &no_better, &unfit);

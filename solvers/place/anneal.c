@@ -55,19 +55,6 @@ static const struct items *loosen(struct run *run, const struct items *items)
 	return changed ? items_with(items, parents, run_arena(run)) : items;
 }
 
-static void first_order(struct orders *orders, size_t *order, size_t count, bool by_size)
-{
-	const struct items *items = orders->items;
-	double *keys = arena_array(orders->arena, double, items->count);
-	for (size_t k = 0; k < count; k++) {
-		const struct item *item = &items->at[order[k]];
-		keys[order[k]] = by_size ? (double)item->size : -(double)item->life;
-		if (items->packing.goal != PACKING_SPILL && items_fixed(items, order[k]))
-			keys[order[k]] = INFINITY;
-	}
-	orders_sort(orders, order, count, keys);
-}
-
 /* One that reaches the top or is left out, if it is drawn soon; else any. */
 static size_t draw_item(struct run *run, const struct orders *orders, const size_t *order,
 	size_t count, const int64_t *addresses, double cost)
@@ -137,7 +124,7 @@ static void run_chain(struct run *run, void *context, size_t i)
 	struct orders *orders = orders_make(run, chain->items, arena);
 	size_t count, *order = orders_all(orders, &count);
 	chain->addresses = arena_array(arena, int64_t, chain->items->count);
-	first_order(orders, order, count, i / 2 % 2);
+	orders_by(orders, order, count, i / 2 % 2 ? ORDERS_SIZE : ORDERS_SHORT);
 	chain->cost = orders_try(orders, order, count, fit, INFINITY, 0);
 	if (chain->cost == INFINITY)
 		return;

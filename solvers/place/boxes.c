@@ -77,41 +77,12 @@ static void try_rows(struct boxes *boxes)
 	try_order(boxes, ORDERS_SKYLINE);
 }
 
-enum { BY_SIZE, BY_LIFE, BY_AREA, BY_START, BY_WORTH, KEYS };
-
-static double key_of(const struct boxes *boxes, size_t i, int key)
-{
-	const struct item *item = &boxes->items->at[i];
-	switch (key) {
-	case BY_SIZE:
-		return (double)item->size;
-	case BY_LIFE:
-		return (double)item->life;
-	case BY_AREA:
-		return item->area;
-	case BY_START:
-		return -(double)boxes->items->parts[item->first_part].first;
-	default:
-		return boxes->orders->losses[i] / fmax(item->area, 1);
-	}
-}
-
 /* Whether the work of looking for holes is within bounds, is known after the first pass. */
 static void try_holes(struct boxes *boxes)
 {
-	struct arena *arena = boxes->orders->arena;
-	double *keys = arena_array(arena, double, boxes->items->count);
-	bool all = boxes->packing->goal != PACKING_SPILL;
-	for (int key = 0; key < KEYS && !done(boxes) && !boxes->heavy; key++) {
-		if (key == BY_WORTH && all)
-			continue;
-		for (size_t k = 0; k < boxes->count; k++) {
-			size_t i = boxes->order[k];
-			keys[i] = key_of(boxes, i, key);
-			if (all && items_fixed(boxes->items, i))
-				keys[i] = INFINITY;
-		}
-		orders_sort(boxes->orders, boxes->order, boxes->count, keys);
+	int end = boxes->packing->goal == PACKING_SPILL ? ORDERS_WORTH + 1 : ORDERS_WORTH;
+	for (int key = ORDERS_SIZE; key < end && !done(boxes) && !boxes->heavy; key++) {
+		orders_by(boxes->orders, boxes->order, boxes->count, (enum orders_key)key);
 		for (int fit = SHELF_FIRST; fit <= SHELF_BEST; fit++) {
 			uint64_t before =
 				boxes->orders->shelf ? shelf_work(boxes->orders->shelf) : 0;

@@ -34,8 +34,14 @@ static void offer(struct run *run, const struct placement *placement, int64_t va
 
 static void find_fit(struct run *run, const struct packing *packing)
 {
+	const struct placement *hinted = start_hinted(run, packing);
+	if (hinted) {
+		offer(run, hinted, 0);
+		run_prove(run, PROOF_OPTIMAL, 0);
+		return;
+	}
 	struct pack_question question = {
-		.packing = packing, .capacity = packing->capacity, .joined = true, .explain = true};
+		.packing = packing, .capacity = packing->capacity, .explain = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
 	if (answer.status == VERDICT_YES) {
 		offer(run, answer.placement, 0);

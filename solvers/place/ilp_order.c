@@ -86,17 +86,9 @@ size_t order_pairs(const struct packing *packing, size_t most, struct arena *are
 
 /* --- units */
 
-static int64_t common_alignment(const struct packing *packing)
-{
-	int64_t common = 0;
-	for (size_t i = 0; i < packing->count; i++)
-		common = number_gcd(common, packing_step(packing, i));
-	return common ? common : 1;
-}
-
 static int64_t find_unit(const struct packing *packing)
 {
-	int64_t base = common_alignment(packing), common = 0;
+	int64_t base = packing_common_step(packing), common = 0;
 	for (size_t i = 0; i < packing->count; i++) {
 		const struct buffer *buffer = &packing->buffers[i];
 		common = number_gcd(common, number_ceil_div(buffer->size, base));

@@ -3,25 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "solvers/place/packing.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-struct moment {
-	int64_t time;
-	size_t buffer;
-	bool begins;
-};
-
-static int compare_moments(const void *left, const void *right)
-{
-	const struct moment *a = left, *b = right;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->begins != b->begins)
-		return a->begins ? 1 : -1;
-	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
-}
+#include "solvers/place/sections.h"
 
 static bool has_bytes(const struct buffer *buffer)
 {
@@ -68,32 +50,25 @@ static void link_children(struct items *items, bool must, struct arena *arena)
 	arena_release(arena, mark);
 }
 
-/* Sections of the lives of all buffers with bytes; [2 i] where i begins, [2 i + 1] where it ends. */
-static int *find_sections(struct items *items, struct arena *arena)
+/* In which sections each buffer with bytes lives. */
+static struct stay *find_sections(struct items *items, struct arena *arena)
 {
-	int *sections = arena_array(arena, int, 2 * items->buffer_count);
+	struct stay *stays = arena_array(arena, struct stay, items->buffer_count);
 	struct arena_mark mark = arena_mark(arena);
-	struct moment *moments = arena_array(arena, struct moment, 2 * items->buffer_count);
+	struct life *lives = arena_array(arena, struct life, items->buffer_count);
+	struct stay *found = arena_array(arena, struct stay, items->buffer_count);
 	size_t count = 0;
 	for (size_t i = 0; i < items->buffer_count; i++) {
 		const struct buffer *buffer = &items->packing.buffers[i];
-		if (!has_bytes(buffer))
-			continue;
-		moments[count++] = (struct moment){buffer->start, i, true};
-		moments[count++] = (struct moment){buffer->end, i, false};
+		if (has_bytes(buffer))
+			lives[count++] = (struct life){buffer->start, buffer->end};
 	}
-	if (count)
-		qsort(moments, count, sizeof *moments, compare_moments);
-	int section = 0;
-	bool ended = false;
-	for (size_t k = 0; k < count; k++) {
-		section += moments[k].begins && ended;
-		ended = !moments[k].begins;
-		sections[2 * moments[k].buffer + !moments[k].begins] = section + ended;
-	}
-	items->section_count = section + 1;
+	items->section_count = (int)number_max(1, sections_find(count, lives, found));
+	for (size_t i = items->buffer_count; i-- > 0;)
+		if (has_bytes(&items->packing.buffers[i]))
+			stays[i] = found[--count];
 	arena_release(arena, mark);
-	return sections;
+	return stays;
 }
 
 /* Of a multiple that no address reaches, there is 0. */
@@ -110,7 +85,7 @@ static void raise_step(struct item *item, int64_t step)
 }
 
 /* Adds a buffer to the item, which its parents are in already. */
-static void extend(struct items *items, const int *sections, struct item *item, size_t buffer)
+static void extend(struct items *items, const struct stay *stays, struct item *item, size_t buffer)
 {
 	const struct buffer *b = &items->packing.buffers[buffer];
 	const struct packing *packing = &items->packing;
@@ -119,8 +94,8 @@ static void extend(struct items *items, const int *sections, struct item *item, 
 	if (range) {
 		part.end = items->section_count;
 	} else if (has_bytes(b)) {
-		part.first = sections[2 * buffer];
-		part.end = sections[2 * buffer + 1];
+		part.first = stays[buffer].first;
+		part.end = stays[buffer].end;
 	}
 	if (item->part_count)
 		part.first = items->parts[item->first_part + item->part_count - 1].end;
@@ -142,7 +117,7 @@ static void extend(struct items *items, const int *sections, struct item *item, 
 static void make_items(struct items *items, struct arena *arena)
 {
 	const struct packing *packing = &items->packing;
-	int *sections = find_sections(items, arena);
+	struct stay *stays = find_sections(items, arena);
 	int *heirs = arena_array(arena, int, packing->count);
 	size_t parts = 0;
 	items->at = arena_array(arena, struct item, packing->count);
@@ -160,7 +135,7 @@ static void make_items(struct items *items, struct arena *arena)
 		struct item *item = &items->at[items->count];
 		*item = (struct item){.first_part = parts, .step = 1, .most = INT64_MAX};
 		for (int member = (int)i; member >= 0; member = heirs[member]) {
-			extend(items, sections, item, (size_t)member);
+			extend(items, stays, item, (size_t)member);
 			items->of[member] = (int)items->count;
 		}
 		parts += item->part_count;

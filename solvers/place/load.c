@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/wide.h"
+#include "solvers/place/packing.h"
 
 #include <stdlib.h>
 
@@ -17,21 +18,10 @@ static int compare_changes(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-/* What every address is a multiple of. */
-static int64_t common_step(const struct packing *packing)
-{
-	int64_t step = 0;
-	for (size_t i = 0; i < packing->count; i++) {
-		int64_t own = packing->buffers[i].alignment;
-		step = number_gcd(step, own ? own : packing->alignment);
-	}
-	return step ? step : 1;
-}
-
 /* The topmost of a step needs no padding: the most that any buffer's own is, is left out. */
 int64_t packing_load(const struct packing *packing, struct arena *arena)
 {
-	int64_t step = common_step(packing), least = 0, padding = 0;
+	int64_t step = packing_common_step(packing), least = 0, padding = 0;
 	struct arena_mark mark = arena_mark(arena);
 	struct change *changes = arena_array(arena, struct change, 2 * packing->count);
 	size_t count = 0;

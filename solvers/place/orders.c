@@ -123,6 +123,39 @@ void orders_sort(struct orders *orders, size_t *order, size_t count, const doubl
 	arena_release(orders->arena, mark);
 }
 
+static double key_of(const struct orders *orders, size_t i, enum orders_key key)
+{
+	const struct items *items = orders->items;
+	const struct item *item = &items->at[i];
+	if (items->packing.goal != PACKING_SPILL && items_fixed(items, i))
+		return INFINITY;
+	switch (key) {
+	case ORDERS_SIZE:
+		return (double)item->size;
+	case ORDERS_LIFE:
+		return (double)item->life;
+	case ORDERS_AREA:
+		return item->area;
+	case ORDERS_START:
+		return -(double)items->parts[item->first_part].first;
+	case ORDERS_WORTH:
+		return orders->losses[i] / fmax(item->area, 1);
+	case ORDERS_SHORT:
+		break;
+	}
+	return -(double)item->life;
+}
+
+void orders_by(struct orders *orders, size_t *order, size_t count, enum orders_key key)
+{
+	struct arena_mark mark = arena_mark(orders->arena);
+	double *keys = arena_array(orders->arena, double, orders->items->count);
+	for (size_t k = 0; k < count; k++)
+		keys[order[k]] = key_of(orders, order[k], key);
+	orders_sort(orders, order, count, keys);
+	arena_release(orders->arena, mark);
+}
+
 void orders_by_address(struct orders *orders, size_t *order, size_t count, const int64_t *addresses)
 {
 	struct arena_mark mark = arena_mark(orders->arena);

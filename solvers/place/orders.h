@@ -39,6 +39,17 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 /* Sorts by falling keys, by item; equal ones by number. */
 void orders_sort(struct orders *orders, size_t *order, size_t count, const double *keys);
 
+/* Sorts by a property of items, the most of it first; fixed items come first if all must be placed. */
+enum orders_key {
+	ORDERS_SIZE,
+	ORDERS_LIFE,
+	ORDERS_AREA,
+	ORDERS_START, /* the earliest */
+	ORDERS_WORTH, /* what is lost without it, for its area */
+	ORDERS_SHORT, /* the shortest life */
+};
+void orders_by(struct orders *orders, size_t *order, size_t count, enum orders_key key);
+
 /* Sorts by rising address, those without one last. */
 void orders_by_address(
 	struct orders *orders, size_t *order, size_t count, const int64_t *addresses);

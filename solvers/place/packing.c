@@ -112,6 +112,31 @@ int64_t packing_step(const struct packing *packing, size_t i)
 	return own ? own : packing->alignment;
 }
 
+int64_t packing_common_step(const struct packing *packing)
+{
+	int64_t step = 0;
+	for (size_t i = 0; i < packing->count; i++)
+		step = number_gcd(step, packing_step(packing, i));
+	return step ? step : 1;
+}
+
+int64_t packing_alone(const struct byte_range *ranges, size_t range_count, int64_t capacity,
+	int64_t size, int64_t step, int64_t fixed)
+{
+	int64_t address = number_max(fixed, 0);
+	if (size > capacity || address > capacity - size || address % step)
+		return UNPLACED;
+	for (size_t r = 0; r < range_count; r++) {
+		if (size == 0 || address + size <= ranges[r].from || ranges[r].to <= address)
+			continue;
+		int64_t up = number_ceil_div(ranges[r].to, step) * step;
+		if (fixed >= 0 || up > capacity - size)
+			return UNPLACED;
+		address = up;
+	}
+	return address;
+}
+
 int64_t packing_up(const struct packing *packing, size_t i, int64_t address)
 {
 	int64_t up, step = packing_step(packing, i);

@@ -32,6 +32,14 @@ bool packing_free(const struct packing *packing, const struct placement *placeme
 int64_t packing_step(const struct packing *packing, size_t i);
 int64_t packing_up(const struct packing *packing, size_t i, int64_t address);
 
+/* What all addresses are multiples of. */
+int64_t packing_common_step(const struct packing *packing);
+
+/* The lowest address of a multiple of `step` for so many bytes, beside reserved ranges (by address,
+ * apart) alone; or `fixed`, unless it is negative.  UNPLACED if there is none. */
+int64_t packing_alone(const struct byte_range *ranges, size_t range_count, int64_t capacity,
+	int64_t size, int64_t step, int64_t fixed);
+
 /* The same packing with the reserved ranges (packing_reserved) behind its buffers: fixed, and alive
  * in every step. */
 struct packing packing_with_reserved(const struct packing *packing, struct arena *arena);

@@ -144,12 +144,15 @@ const struct option_value *option_find(const struct arguments *arguments, const 
 	return NULL;
 }
 
-bool option_integer(const struct arguments *arguments, const char *name, int64_t least,
-	int64_t most, struct diag *diag, int64_t *out)
+bool option_integer(const struct arguments *arguments, const char *name, int64_t most,
+	struct diag *diag, int64_t *out)
 {
 	const struct option_value *value = option_find(arguments, name);
 	if (!value)
 		return true;
+	int64_t least = value->option->least;
+	if (!most)
+		most = value->option->most ? value->option->most : INT64_MAX;
 	char *end;
 	errno = 0;
 	long long number = strtoll(value->text, &end, 10);
@@ -169,12 +172,13 @@ bool option_integer(const struct arguments *arguments, const char *name, int64_t
 	return true;
 }
 
-bool option_word(const struct arguments *arguments, const char *name, const char *const *words,
-	struct diag *diag, int *out)
+bool option_word(
+	const struct arguments *arguments, const char *name, struct diag *diag, int *out)
 {
 	const struct option_value *value = option_find(arguments, name);
 	if (!value)
 		return true;
+	const char *const *words = value->option->words;
 	for (int i = 0; words[i]; i++)
 		if (text_equal(words[i], value->text)) {
 			*out = i;
@@ -188,15 +192,10 @@ bool option_word(const struct arguments *arguments, const char *name, const char
 	return false;
 }
 
-const char *option_help(struct arena *arena, const struct option *table)
+const char *option_usage(struct arena *arena, const struct option *option)
 {
-	struct text text = text_open(arena);
-	for (const struct option *option = table; option->name; option++) {
-		const char *left = arena_format(arena, "%s--%s%s%s",
-			option->letter ? arena_format(arena, "-%c, ", option->letter) : "    ",
-			option->name, option->argument ? " " : "",
-			option->argument ? option->argument : "");
-		text_add(&text, "  %-30s %s\n", left, option->help);
-	}
-	return text_read(&text);
+	return arena_format(arena, "%s--%s%s%s",
+		option->letter ? arena_format(arena, "-%c, ", option->letter) : "    ",
+		option->name, option->argument ? " " : "",
+		option->argument ? option->argument : "");
 }

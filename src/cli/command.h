@@ -1,5 +1,5 @@
-#ifndef COMMAND_H
-#define COMMAND_H
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
 
 #include "base/option.h"
 
@@ -26,16 +26,20 @@ struct command {
 	const char *name;
 	const char *usage;   /* "SPEC... -o DIR" */
 	const char *summary; /* one line */
-	const char *manual;  /* further lines of --help */
-	const struct option *options;
+	const char *manual;  /* further lines of --help and of the man page */
+	unsigned bit;        /* of the settings that are its options (cli/settings.h); 0: none */
 	int (*run)(struct arena *arena, const struct arguments *arguments, struct diag *diag);
 };
 
 extern const struct command command_explore, command_score, command_simulate, command_check,
-	command_place, command_diff, command_report, command_list;
+	command_diff, command_report, command_list, command_manual;
 
-/* `check --certificate`: whether what explore proved holds.  The answer is the exit status. */
-int command_certificate(struct arena *arena, const struct arguments *arguments, struct diag *diag);
+/* The commands one after the other, those of one kind of input last; NULL after the last. */
+const struct command *command_at(size_t i);
+const struct command *command_find(const char *name);
+
+/* The text of --help. */
+const char *command_help(struct arena *arena, const struct command *command);
 
 /* Prints what was collected; answers EXIT_INPUT. */
 int command_refuse(const struct diag *diag);
@@ -55,12 +59,7 @@ void command_write(struct arena *arena, const char *path, const char *text);
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
 extern const char *const format_names[];
 
-/* What `explore` was asked besides what the inputs say. */
-struct explore_request {
-	int jobs;
-	int64_t seconds; /* time limit; 0: none */
-	enum format format;
-	bool quiet;
-};
+/* `--format`, if it is given; false after complaining.  JSON is YAML as it stands. */
+bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out);
 
 #endif

@@ -1,101 +1,48 @@
-#include "base/arena.h"
-#include "cli/command.h"
-#include "cli/command_broadcast.h"
-#include "cli/command_network.h"
-#include "cli/command_space_time.h"
-#include "cli/inputs.h"
-#include "cli/listener.h"
+#include "cli/kind.h"
 #include "cli/results.h"
-#include "report/graph/graph_run.h"
-#include "report/run/pareto.h"
+#include "cli/settings.h"
 #include "search/engine/parallel.h"
-#include "search/graph/evaluate.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
-/* A plan that the specs bring is where the search starts, if it may. */
-static void take_start(struct inputs *inputs, struct arena *arena, struct diag *diag)
+static int explore_inputs(struct exploring *exploring, enum format format, bool quiet)
 {
-	struct exploration *exploration = &inputs->exploration;
-	struct recipe recipe = {.arch = exploration->arch,
-		.workload = exploration->workload,
-		.planning = exploration->planning,
-		.given = inputs->plan};
-	struct recipe_result made = recipe_plan(&recipe, arena);
-	const char *why = made.plan ? evaluate_cost(made.plan, arena).why : made.why;
-	if (inputs->plan->cores > exploration->planning.cores)
-		why = arena_format(arena, "it is for %d cores, the limit is %d",
-			inputs->plan->cores, exploration->planning.cores);
-	if (!why) {
-		exploration->start = inputs->plan;
-		return;
-	}
-	diag_warning(diag, inputs->plan_span, "the search starts without this plan: %s", why);
-	if (made.broken)
-		diag_note(diag, made.broken->span, "asked for here");
+	const struct inputs *inputs = exploring->inputs;
+	const struct explorer *explorer = &inputs->kind->explore;
+	int status = explorer->prepare ? explorer->prepare(exploring) : EXIT_FOUND;
+	if (status != EXIT_FOUND)
+		return status;
+	diag_print(inputs->diag, stderr);
+	exploring->folder =
+		results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
+	exploring->explored = explorer->run(exploring);
+	exploring->record = results_record(inputs, &exploring->listener);
+	if (!exploring->record.limit)
+		exploring->record.limit = exploring->explored.limit;
+	if (explorer->finish)
+		explorer->finish(exploring);
+	return results_end(exploring, format, quiet);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
 	struct inputs inputs;
-	int format = FORMAT_TEXT;
+	enum format format = FORMAT_TEXT;
+	bool quiet = option_find(arguments, "quiet") != NULL;
 	int64_t jobs = parallel_cores(), seconds = 0;
 	bool good = inputs_read(arena, arguments, diag, &inputs);
-	good &= option_integer(arguments, "jobs", 1, 1024, diag, &jobs);
-	good &= option_integer(arguments, "time-limit", 1, INT32_MAX, diag, &seconds);
-	good &= option_word(arguments, "format", format_names, diag, &format);
+	good &= option_integer(arguments, "jobs", 0, diag, &jobs);
+	good &= option_integer(arguments, "time-limit", 0, diag, &seconds);
+	good &= command_format(arguments, diag, &format);
 	if (!good)
 		return command_refuse(diag);
-	struct explore_request request = {
-		(int)jobs, seconds, (enum format)format, option_find(arguments, "quiet") != NULL};
-	if (inputs.space_time)
-		return command_space_time_explore(arena, arguments, &inputs, &request, diag);
-	if (inputs.broadcast)
-		return command_broadcast_explore(arena, arguments, &inputs, &request, diag);
-	if (inputs.network)
-		return command_network_explore(arena, arguments, &inputs, &request, diag);
-	if (inputs.nest)
-		return command_nest_explore(arena, arguments, &inputs, &request, diag);
-	if (inputs.plan)
-		take_start(&inputs, arena, diag);
-	diag_print(diag, stderr);
-	struct folder *folder = results_open(arena, arguments, inputs.workload->name);
-	struct listener listener = listener_open(seconds, request.quiet, "candidates");
-	inputs.exploration.wishes.asker = listener_asker(&listener, request.jobs);
-	struct explored explored = explore(&inputs.exploration, arena);
-
-	struct run_record record = results_record(arena, arguments, &inputs, &listener);
-	record.limit = record.limit ? record.limit : explored.limit;
-	const struct frontier *frontier = &explored.frontier;
-	struct results_texts texts = {
-		.plans = arena_array(arena, const char *, frontier->count),
-		.run = graph_run_json(arena, &record, &explored),
-		.pareto = pareto_csv(arena, inputs.arch, frontier),
-		.table = pareto_table(arena, inputs.arch, frontier),
-		.what = "plan",
-		.work = arena_format(arena, "%" PRIu64 " candidates", explored.effort.offered),
-	};
-	for (size_t i = 0; i < frontier->count; i++)
-		texts.plans[i] = frontier->points[i].key;
-	return results_end(arena, folder, &texts, &explored, &record, &request);
+	struct exploring exploring = {.arena = arena,
+		.inputs = &inputs,
+		.listener = listener_open(seconds, quiet, inputs.kind->explore.counted),
+		.wishes = inputs.wishes};
+	exploring.wishes.asker = listener_asker(&exploring.listener, (int)jobs);
+	return explore_inputs(&exploring, format, quiet);
 }
-
-static const struct option options[] = {
-	{"output", 'o', "DIR", "the results folder (default results/<workload>)", false},
-	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true},
-	INPUT_OPTIONS,
-	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)", false},
-	{"budget", 0, "N", "at most N candidates; of a network, mappings for each layer", false},
-	{"latency-budget", 0, "CYCLES|TIME", "of a network: the least energy within it", false},
-	{"energy-budget", 0, "PJ", "of a network: the least latency within it", false},
-	{"time-limit", 0, "S", "stop after S seconds; what was found is written", false},
-	{"simulate", 0, "all|frontier|none", "which candidates are executed (default all)", false},
-	{"simulate-budget", 0, "N", "events of one execution (default 1000000)", false},
-	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", false},
-	{"quiet", 'q', NULL, "no progress and no closing line", false},
-	{0},
-};
 
 const struct command command_explore = {
 	.name = "explore",
@@ -104,19 +51,23 @@ const struct command command_explore = {
 	.manual =
 		"Writes DIR/pareto.csv (one row per point), DIR/plans/ (a plan per point, which\n"
 		"score, simulate and check read) and DIR/run.json (what was run, and counters).\n"
-		"Of a problem's proof, DIR/certificate.yaml is what check --certificate verifies.\n"
-		"Of a network, plans name what each layer takes: DIR/layers.csv has the points of\n"
+		"The first Ctrl-C, or SIGTERM, ends the search and writes what is known so far.\n"
+		"\n"
+		"A plan, or a mapping of a problem, if the specs bring one, is where the search\n"
+		"starts; if it breaks a constraint or does not fit, a warning says why.\n"
+		"A graph with broadcasts: their staging tiles are tried, too (search: staging).\n"
+		"A problem: DIR/certificate.yaml is what check --certificate verifies.  Where\n"
+		"mappings are equal in all objectives, the one of least energy x latency that was\n"
+		"met is written; proofs are of the objectives alone.\n"
+		"A network: plans name what each layer takes; DIR/layers.csv has the points of\n"
 		"layers, DIR/layers/ their problems and mappings, which score and simulate read.\n"
-		"Of a broadcast, gather, scatter, reduce, put or get, tiles, orders of chunks and algorithms\n"
-		"are tried; plans are such operations.\n"
-		"Of recurrences and einsums (space_time), all projections of the ranges are looked at, or\n"
-		"all foldings onto an array; every point is executed beside the sequential order.\n"
-		"Of a graph with broadcasts, their staging tiles are tried, too (search: staging).\n"
-		"A plan, or a mapping of a problem, if the specs bring one, is where the search starts.\n"
-		"Of mappings of a problem that are equal in all objectives, the one of least energy x\n"
-		"latency that was met is the one that is written; proofs are of the objectives alone.\n"
-		"Ctrl-C, or SIGTERM, writes what is known so far.\n\n"
+		"A broadcast, gather, scatter, reduce, put or get: tiles, orders of chunks and\n"
+		"algorithms are tried; plans are such operations.\n"
+		"Recurrences and einsums (space_time): all projections of the ranges are looked\n"
+		"at, or all foldings onto an array; every point is executed beside the sequential\n"
+		"order.\n"
+		"\n"
 		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
-	.options = options,
+	.bit = OF_EXPLORE,
 	.run = run,
 };

@@ -1,78 +1,98 @@
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/kind.h"
 #include "constraints/kind.h"
-#include "model/machine/primitive.h"
-#include "search/drive/frontier.h"
-#include "search/drive/solver.h"
 
 #include <stdio.h>
 
-static void list_solvers(struct text *text)
+static const char *list_solvers(struct arena *arena)
 {
+	struct text text = text_open(arena);
 	for (size_t i = 0; solvers[i]; i++)
-		text_add(text, "%-18s %s\n",
-			arena_format(text->arena, "%s/%s", stage_names[solvers[i]->stage],
+		text_add(&text, "%-18s %s\n",
+			arena_format(arena, "%s/%s", stage_names[solvers[i]->stage],
 				solvers[i]->name),
 			solvers[i]->summary);
+	return text_read(&text);
 }
 
-static void list_objectives(struct text *text)
+static const char *list_objectives(struct arena *arena)
 {
+	struct text text = text_open(arena);
 	for (size_t i = 0; objective_names[i]; i++)
-		text_add(text, "%-14s %s\n", objective_names[i], objective_summaries[i]);
+		text_add(&text, "%-14s %s\n", objective_names[i], objective_summaries[i]);
+	return text_read(&text);
 }
 
-static void list_constraints(struct text *text)
+static const char *list_constraints(struct arena *arena)
 {
+	struct text text = text_open(arena);
 	for (size_t i = 0; constraint_kinds[i]; i++)
-		text_add(
-			text, "%-29s %s\n", constraint_kinds[i]->key, constraint_kinds[i]->summary);
+		text_add(&text, "%-29s %s\n", constraint_kinds[i]->key,
+			constraint_kinds[i]->summary);
+	return text_read(&text);
 }
 
-static void list_ops(struct text *text)
+static const char *list_kinds(struct arena *arena)
 {
-	for (int i = 0; primitives[i]; i++) {
-		const struct primitive *op = primitives[i];
-		const char *summary = op->summary             ? op->summary
-				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
-				      : op->arity == 2        ? "map of two operands"
-							      : "map of one operand";
-		text_add(text, "%-12s %s\n", op->name, summary);
-	}
+	struct text text = text_open(arena);
+	for (size_t i = 0; input_kinds[i]; i++)
+		text_add(&text, "%-12s %s\n", input_kinds[i]->name, input_kinds[i]->summary);
+	return text_read(&text);
+}
+
+static const struct list {
+	const char *name;
+	const char *(*make)(struct arena *arena);
+} lists[] = {
+	{"solvers", list_solvers},
+	{"constraints", list_constraints},
+	{"objectives", list_objectives},
+	{"kinds", list_kinds},
+};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+/* Ours, then those that kinds have. */
+static struct list list_at(size_t i)
+{
+	if (i < LISTS)
+		return lists[i];
+	i -= LISTS;
+	for (size_t k = 0; input_kinds[k]; k++)
+		if (input_kinds[k]->list && i-- == 0)
+			return (struct list){input_kinds[k]->list, input_kinds[k]->listed};
+	return (struct list){0};
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	static const char *const what[] = {"solvers", "constraints", "objectives", "ops", NULL};
-	static void (*const lists[])(struct text *) = {
-		list_solvers, list_constraints, list_objectives, list_ops};
+	struct array(const char *) names = {0};
+	struct text all = text_open(arena);
+	for (size_t i = 0; list_at(i).name; i++) {
+		text_add(&all, "%s%s", i ? ", " : "", list_at(i).name);
+		*array_add(arena, &names) = list_at(i).name;
+	}
+	*array_add(arena, &names) = NULL;
 	if (arguments->count != 1) {
-		fputs("lxplore: list wants one of: solvers, constraints, objectives, ops\n",
-			stderr);
+		fprintf(stderr, "lxplore: list wants one of: %s\n", text_read(&all));
 		return EXIT_INPUT;
 	}
-	struct text text = text_open(arena);
-	for (size_t i = 0; what[i]; i++)
-		if (text_equal(what[i], arguments->at[0])) {
-			lists[i](&text);
-			command_print(text_read(&text));
+	for (size_t i = 0; names.at[i]; i++)
+		if (text_equal(names.at[i], arguments->at[0])) {
+			command_print(list_at(i).make(arena));
 			return EXIT_FOUND;
 		}
-	const char *near = suggest(arguments->at[0], what);
+	const char *near = suggest(arguments->at[0], names.at);
 	diag_error(diag, arguments->spans[0], "there is no list of '%s'%s%s%s", arguments->at[0],
-		near ? "; did you mean '" : "; solvers, constraints, objectives, ops",
-		near ? near : "", near ? "'?" : "");
+		near ? "; did you mean '" : "; ", near ? near : text_read(&all), near ? "'?" : "");
 	return command_refuse(diag);
 }
 
-static const struct option options[] = {{0}};
-
 const struct command command_list = {
 	.name = "list",
-	.usage = "solvers|constraints|objectives|ops",
+	.usage = "solvers|constraints|objectives|kinds|ops",
 	.summary = "lists what there is to choose from",
 	.manual = "",
-	.options = options,
 	.run = run,
 };

@@ -96,13 +96,10 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	return EXIT_FOUND;
 }
 
-static const struct option options[] = {{0}};
-
 const struct command command_report = {
 	.name = "report",
 	.usage = "DIR",
 	.summary = "prints the table of a results folder",
 	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote.\n",
-	.options = options,
 	.run = run,
 };

@@ -1,58 +1,43 @@
-#ifndef INPUTS_H
-#define INPUTS_H
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
 
 #include "base/option.h"
-#include "model/graph/planning.h"
 #include "report/run/run_json.h"
 #include "search/drive/candidate.h"
-#include "search/graph/explore.h"
-#include "spec/reader.h"
+#include "search/drive/wishes.h"
+#include "spec/sheet.h"
 
 /*
- * Everything that the spec files and the options of one command say, read,
- * checked and put together.  Precedence: built-in default, environment, `search:`
- * of the specs, command line.
+ * Everything that the spec files and the options of one command say, read, checked and put
+ * together.  Precedence: built-in default, environment, `search:` of the specs, command line.
  */
+struct input_kind;
+struct solver;
+struct hierarchy;
+
+/* A solver that is to be asked. */
+struct choice {
+	const struct solver *solver;
+	struct span span;
+	bool line; /* the command line says so; these come last */
+};
+
 struct inputs {
+	struct arena *arena;
+	struct diag *diag;
+	const struct arguments *arguments;
+	const struct input_kind *kind;
+	const void *own; /* what the kind read */
 	struct reading reading;
-	const struct nest_inputs *nest; /* of a `problem:`; NULL: a graph, and the rest holds */
-	const struct network_inputs *network;       /* of a `network:`; NULL likewise */
-	const struct space_time_inputs *space_time; /* of a `space_time:` likewise */
-	const struct broadcast_inputs *broadcast;   /* of a `broadcast:`; NULL likewise */
-	const struct arch *arch;
-	const struct workload *workload;
-	const struct plan *plan; /* of a `plan:` key; NULL without one */
-	struct span plan_span;
-	struct exploration
-		exploration; /* of a problem or network: objectives, budgets, seed, simulate */
-	bool cores_given;    /* by the spec or the command line: only that many */
-	struct {
-		bool divide, place, joint;
-	} chosen; /* stages of a graph whose solvers the user named */
+	struct reader search; /* of `search:`; its map is NULL where there is none */
+	struct wishes wishes;
+	size_t choice_count;
+	const struct choice *choices;
 	size_t source_count;
 	const struct run_source *sources;
 };
 
-/* Options that all commands share which read specs; to be put into their
- * tables.  (The formatter takes the last row for a block.) */
-/* clang-format off */
-#define INPUT_OPTIONS                                                                              \
-	{"cores", 'c', "N", "use at most N cores (also SENCORES, search: cores)", false},          \
-	{"solver", 0, "STAGE=NAME",                                                                \
-		"only this solver of a stage; may be repeated (lxplore list solvers)", true},      \
-	{"mode", 0, "strict|compatible",                                                           \
-		"strict (default): an unsatisfied span is an error; compatible: a warning",        \
-		false},                                                                            \
-	{"counting", 0, "exact|timeloop", "of a problem's accesses (default exact)", false},       \
-	{"imperfect", 0, "all|DIM,..",                                                             \
-		"dimensions of a problem whose factors need not divide", false},                   \
-	{"epsilon", 0, "E",                                                                        \
-		"a proof of a problem may end with points worse than the best by this part", \
-		false},                                                                            \
-	{"seed", 's', "S", "of everything random (default 1)", false}
-/* clang-format on */
-
-/* False after complaining to `diag`. */
+/* The files of the arguments, of the kind whose key they have; false after complaining. */
 bool inputs_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct inputs *out);
 
@@ -64,20 +49,29 @@ bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
 	const struct node *const *files, struct diag *diag, struct inputs *out);
 
 /* A solver of a stage by name; NULL after complaining, with the nearest one. */
-struct solver;
 const struct solver *inputs_solver(
 	enum stage stage, const char *name, struct span span, struct diag *diag);
 
-/* Whether the plan of the specs, if there is one, keeps all constraints; complains. */
-bool inputs_check_plan(const struct inputs *inputs, struct diag *diag);
+/* --- for kinds, while they read */
 
-/* The plan of the specs, or the one that the default settings make. */
-struct recipe_result;
-struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *arena);
+/* The settings that all kinds have, and refusals of those that are for others: objectives (of a
+ * problem with its hierarchy), solvers, budget, seed, what is executed.  Then the kind reads its own,
+ * and inputs_settings_done complains about keys that nobody read. */
+void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy);
+void inputs_settings_done(struct inputs *inputs);
 
-/* Prints all that was collected and what the division complained about, at the
- * ops that it means, to stderr; false when there is no plan. */
-bool inputs_believe(
-	const struct inputs *inputs, const struct recipe_result *made, struct diag *diag);
+/* The value of a setting, `search:` before the command line; *out stays where neither says it. */
+void inputs_count(struct inputs *inputs, const char *name, uint64_t *out);
+void inputs_word(struct inputs *inputs, const char *name, int *out);
+
+/* The same as a node to read, the command line's if it says it, and what messages call it; NULL. */
+const struct node *inputs_node(struct inputs *inputs, const char *name, const char **what);
+
+/* Whether the setting was given on the command line. */
+bool inputs_given(const struct inputs *inputs, const char *name);
+
+/* A complaint where keys are there that do not go with this kind: "a 'plan' stands beside a
+ * 'problem'". */
+void inputs_refuse_keys(struct inputs *inputs, struct sheet *sheet, const char *const *keys);
 
 #endif

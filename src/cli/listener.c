@@ -1,5 +1,7 @@
 #include "cli/listener.h"
 
+#include "cli/command.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -136,6 +138,13 @@ const char *listener_limit(const struct listener *listener)
 	if (listener_interrupted())
 		return "interrupted";
 	return listener->late ? "time limit" : NULL;
+}
+
+int listener_status(bool stopped)
+{
+	if (listener_interrupted())
+		return EXIT_INTERRUPTED;
+	return stopped ? EXIT_NOTHING : EXIT_IMPOSSIBLE;
 }
 
 double listener_seconds(const struct listener *listener)

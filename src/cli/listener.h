@@ -1,5 +1,5 @@
-#ifndef LISTENER_H
-#define LISTENER_H
+#ifndef CLI_LISTENER_H
+#define CLI_LISTENER_H
 
 #include "search/drive/asker.h"
 
@@ -49,6 +49,9 @@ bool listener_interrupted(void);
 
 /* "interrupted", "time limit", or NULL: nothing cut the search short. */
 const char *listener_limit(const struct listener *listener);
+
+/* The exit status of a search that could not begin, as it was stopped or cannot be. */
+int listener_status(bool stopped);
 
 double listener_seconds(const struct listener *listener);
 

@@ -1,64 +1,21 @@
 #include "base/arena.h"
-#include "base/fatal.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "report/run/folder_files.h"
+#include "cli/settings.h"
 #include "search/engine/parallel.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
-
-static const struct command *const commands[] = {
-	&command_explore,
-	&command_score,
-	&command_simulate,
-	&command_check,
-	&command_place,
-	&command_diff,
-	&command_report,
-	&command_list,
-	NULL,
-};
-
-int command_refuse(const struct diag *diag)
-{
-	diag_print(diag, stderr);
-	return EXIT_INPUT;
-}
-
-int command_end(const char *fault, int status)
-{
-	if (!fault)
-		return status;
-	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
-	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
-}
-
-void command_print(const char *text)
-{
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-		fatal("cannot write to stdout: %s", strerror(errno));
-}
-
-void command_write(struct arena *arena, const char *path, const char *text)
-{
-	const char *why = file_write(arena, path, text, strlen(text));
-	if (why)
-		fatal("%s", why);
-}
 
 static void print_help(struct arena *arena)
 {
 	struct text text = text_open(arena);
 	text_add(&text, "lxplore explores how to run tensor programs on tiled accelerators.\n\n");
 	text_add(&text, "usage: lxplore COMMAND [OPTION...] [FILE...]\n\n");
-	for (size_t i = 0; commands[i]; i++)
-		text_add(&text, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	const struct command *at;
+	for (size_t i = 0; (at = command_at(i)); i++)
+		text_add(&text, "  %-10s %s\n", at->name, at->summary);
 	text_add(&text,
 		"\nlxplore COMMAND --help tells more; lxplore --version the version.\n"
 		"Spec files are YAML and may come in any number and order.\n"
@@ -67,29 +24,14 @@ static void print_help(struct arena *arena)
 	command_print(text_read(&text));
 }
 
-static void print_command_help(struct arena *arena, const struct command *command)
-{
-	command_print(arena_format(arena, "%s\n\nusage: lxplore %s %s\n\n%s%s%s", command->summary,
-		command->name, command->usage, option_help(arena, command->options),
-		command->manual[0] ? "\n" : "", command->manual));
-}
-
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (text_equal(commands[i]->name, name))
-			return commands[i];
-	return NULL;
-}
-
 static int complain_unknown(struct arena *arena, const char *name)
 {
-	const char *names[sizeof commands / sizeof *commands];
-	size_t count = 0;
-	for (; commands[count]; count++)
-		names[count] = commands[count]->name;
-	names[count] = NULL;
-	const char *near = suggest(name, names);
+	struct array(const char *) names = {0};
+	const struct command *at;
+	for (size_t i = 0; (at = command_at(i)); i++)
+		*array_add(arena, &names) = at->name;
+	*array_add(arena, &names) = NULL;
+	const char *near = suggest(name, names.at);
 	fprintf(stderr, "lxplore: unknown command '%s'%s\n", name,
 		near ? arena_format(arena, "; did you mean '%s'?", near)
 		     : "; lxplore --help lists them");
@@ -104,9 +46,9 @@ static int run(struct arena *arena, int argc, char **argv)
 	}
 	if (text_equal(argv[1], "--help") || text_equal(argv[1], "-h") ||
 		text_equal(argv[1], "help")) {
-		const struct command *command = argc > 2 ? find_command(argv[2]) : NULL;
+		const struct command *command = argc > 2 ? command_find(argv[2]) : NULL;
 		if (command)
-			print_command_help(arena, command);
+			command_print(command_help(arena, command));
 		else
 			print_help(arena);
 		return EXIT_FOUND;
@@ -115,18 +57,19 @@ static int run(struct arena *arena, int argc, char **argv)
 		command_print("lxplore " LXPLORE_VERSION "\n");
 		return EXIT_FOUND;
 	}
-	const struct command *command = find_command(argv[1]);
+	const struct command *command = command_find(argv[1]);
 	if (!command)
 		return complain_unknown(arena, argv[1]);
 
 	for (int i = 2; i < argc; i++)
 		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
-			print_command_help(arena, command);
+			command_print(command_help(arena, command));
 			return EXIT_FOUND;
 		}
 	struct diag *diag = diag_open(arena);
 	struct arguments arguments;
-	if (!option_parse(arena, command->options, argc - 2, argv + 2, diag, &arguments))
+	const struct option *options = settings_of(arena, command->bit);
+	if (!option_parse(arena, options, argc - 2, argv + 2, diag, &arguments))
 		return command_refuse(diag);
 	return command->run(arena, &arguments, diag);
 }

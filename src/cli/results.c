@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "model/nest/nest_score.h"
+#include "report/run/folder.h"
 #include "report/run/pareto.h"
 
 #include <inttypes.h>
@@ -44,95 +45,116 @@ struct folder *results_open(
 {
 	const struct option_value *output = option_find(arguments, "output");
 	struct folder *folder = NULL;
-	const char *why =
-		folder_open(arena, output ? output->text : default_folder(arena, name), &folder);
+	const char *why = folder_open(
+		arena, output ? output->text : default_folder(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
 }
 
-void results_close(struct folder *folder)
+static size_t count_points(const struct exploring *exploring)
 {
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	return explorer->points ? explorer->points(exploring)
+				: exploring->explored.frontier.count;
+}
+
+/* The folder takes the place of that of the run before. */
+static void write_files(const struct exploring *exploring, const struct result_texts *texts)
+{
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	struct folder *folder = exploring->folder;
+	for (size_t i = 0; i < count_points(exploring); i++) {
+		const char *text = explorer->plan(exploring, i);
+		if (text)
+			folder_add(folder, pareto_plan_path(exploring->arena, i), text);
+	}
+	folder_add(folder, "run.json", texts->run);
+	folder_add(folder, "pareto.csv", texts->pareto);
 	const char *why = folder_close(folder);
 	if (why)
 		fatal("%s", why);
 }
 
-void results_refusals(struct arena *arena, const struct explored *explored)
+static int tell_nothing(const struct exploring *exploring)
 {
-	const char **lines = refusals_lines(&explored->refusals, arena);
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	const struct explored *explored = &exploring->explored;
+	const char *limit = exploring->record.limit, *why;
+	bool certain = explorer->none ? explored->complete : !limit;
+	if (explorer->nothing)
+		why = explorer->nothing(exploring, &certain);
+	else
+		why = arena_format(exploring->arena, "no %s was found%s", explorer->found,
+			certain && explorer->none ? explorer->none : "");
+	fprintf(stderr, "lxplore: %s%s%s\n", why, limit ? ": " : "", limit ? limit : "");
+	const char **lines = refusals_lines(&explored->refusals, exploring->arena);
 	for (size_t i = 0; i < explored->refusals.count; i++)
 		fprintf(stderr, "  %s\n", lines[i]);
+	return certain ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
 }
 
-static void write_files(
-	struct arena *arena, struct folder *folder, const struct results_texts *texts, size_t count)
+/* A proof that ended with a gap. */
+static void tell_gap(const struct exploring *exploring)
 {
-	for (size_t i = 0; i < count; i++)
-		folder_add(folder, pareto_plan_path(arena, i), texts->plans[i]);
-	folder_add(folder, "run.json", texts->run);
-	folder_add(folder, "pareto.csv", texts->pareto);
-	results_close(folder);
-}
-
-static int tell_nothing(struct arena *arena, const struct results_texts *texts,
-	const struct explored *explored, const struct run_record *record)
-{
-	bool proven = texts->none ? explored->complete : !record->limit;
-	fprintf(stderr, "lxplore: no %s was found%s%s%s\n", texts->what,
-		proven && texts->none ? texts->none : "", record->limit ? ": " : "",
-		record->limit ? record->limit : "");
-	results_refusals(arena, explored);
-	return proven ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
-}
-
-static void tell_points(const struct folder *folder, const struct results_texts *texts,
-	const struct explored *explored, const struct run_record *record)
-{
-	const struct point *first = &explored->frontier.points[0];
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	const struct frontier *frontier = &exploring->explored.frontier;
+	if (!explorer->none || !frontier->count)
+		return;
+	const struct point *first = &frontier->points[0];
 	const struct found *found = first->payload;
-	double value = objective_value(explored->frontier.objectives.at[0], &first->score);
-	if (texts->none && found->proof == PROOF_BOUND)
+	double value = objective_value(frontier->objectives.at[0], &first->score);
+	if (found->proof == PROOF_BOUND)
 		fprintf(stderr, "lxplore: no %s is better than the first by more than %.2f %%\n",
-			texts->what, 100 * found->gap / value);
+			explorer->found, 100 * found->gap / value);
+}
+
+static void tell_points(const struct exploring *exploring, const char *work, size_t count)
+{
+	const struct run_record *record = &exploring->record;
+	tell_gap(exploring);
 	fprintf(stderr,
 		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-		texts->work, explored->effort.simulated, explored->frontier.count, record->seconds,
+		work, exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
-		folder_name(folder));
+		folder_name(exploring->folder));
 }
 
-int results_end(struct arena *arena, struct folder *folder, const struct results_texts *texts,
-	const struct explored *explored, const struct run_record *record,
-	const struct explore_request *request)
+int results_end(const struct exploring *exploring, enum format format, bool quiet)
 {
+	const struct explorer *explorer = &exploring->inputs->kind->explore;
+	const struct explored *explored = &exploring->explored;
+	struct result_texts texts = explorer->texts(exploring);
+	size_t count = count_points(exploring);
 	int status = EXIT_FOUND;
-	write_files(arena, folder, texts, explored->frontier.count);
-	command_print(request->format == FORMAT_TEXT  ? texts->table
-		      : request->format == FORMAT_CSV ? texts->pareto
-						      : texts->run);
+	write_files(exploring, &texts);
+	command_print(format == FORMAT_TEXT  ? texts.table
+		      : format == FORMAT_CSV ? texts.pareto
+					     : texts.run);
 	if (explored->complaint)
 		fprintf(stderr, "lxplore: %s\n", explored->complaint);
-	if (!explored->frontier.count)
-		status = tell_nothing(arena, texts, explored, record);
-	else if (!request->quiet)
-		tell_points(folder, texts, explored, record);
-	return command_end(explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	if (!count)
+		status = tell_nothing(exploring);
+	else if (explorer->judge)
+		status = explorer->judge(exploring);
+	if (count && !quiet)
+		tell_points(exploring, texts.work, count);
+	return command_end(
+		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
-struct run_record results_record(struct arena *arena, const struct arguments *arguments,
-	const struct inputs *inputs, const struct listener *listener)
+struct run_record results_record(const struct inputs *inputs, const struct listener *listener)
 {
 	struct run_record record = {
 		.version = LXPLORE_VERSION,
 		.source_count = inputs->source_count,
 		.sources = inputs->sources,
-		.seed = inputs->exploration.wishes.seed,
-		.objectives = objectives_texts(arena, &inputs->exploration.wishes.objectives),
+		.seed = inputs->wishes.seed,
+		.objectives = objectives_texts(inputs->arena, &inputs->wishes.objectives),
 		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),
 	};
-	record.options = list_options(arena, arguments, &record.option_count);
+	record.options = list_options(inputs->arena, inputs->arguments, &record.option_count);
 	return record;
 }

@@ -19,7 +19,7 @@ struct key {
 	bool adds_up;
 };
 
-static const struct key keys[] = {
+static const struct key known_keys[] = {
 	{"architecture", UNREAD, false},
 	{"workload", UNREAD, false},
 	{"problem", UNREAD, false},
@@ -49,7 +49,7 @@ static const struct key keys[] = {
 	{"ART_summary", NOTED, false},
 	{"sparse_optimizations", SPARSE, false},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
+enum { KEYS = sizeof known_keys / sizeof *known_keys, KEYS_MOST = KEYS + 16 };
 
 static const char top[] = "the file";
 
@@ -61,7 +61,9 @@ struct given {
 struct sheet {
 	struct arena *arena;
 	struct diag *diag;
-	struct given given[KEYS];
+	int key_count;
+	struct key keys[KEYS_MOST];
+	struct given given[KEYS_MOST];
 	struct array(struct node_entry) unknown;
 	struct variables *variables;
 	struct unread unread;
@@ -72,17 +74,25 @@ struct sheet *sheet_open(struct arena *arena, struct diag *diag)
 	struct sheet *sheet = arena_new(arena, struct sheet);
 	sheet->arena = arena;
 	sheet->diag = diag;
+	sheet->key_count = KEYS;
+	memcpy(sheet->keys, known_keys, sizeof known_keys);
 	return sheet;
 }
 
-static int find_key(const char *name)
+static int find_key(const struct sheet *sheet, const char *name)
 {
 	if (text_equal(name, "arch"))
 		name = "architecture";
-	for (int k = 0; k < KEYS; k++)
-		if (text_equal(keys[k].name, name))
+	for (int k = 0; k < sheet->key_count; k++)
+		if (text_equal(sheet->keys[k].name, name))
 			return k;
 	return -1;
+}
+
+void sheet_know(struct sheet *sheet, const char *key)
+{
+	if (find_key(sheet, key) < 0 && sheet->key_count < KEYS_MOST)
+		sheet->keys[sheet->key_count++] = (struct key){key, UNREAD, false};
 }
 
 static void complain_unknown(struct sheet *sheet, const struct node_entry *entry, const char *near)
@@ -97,13 +107,13 @@ static void complain_unknown(struct sheet *sheet, const struct node_entry *entry
 /* Timeloop passes by what it does not know, and its users' files are full of it. */
 static void judge_unknown(struct sheet *sheet)
 {
-	const char *names[KEYS + 1] = {NULL}, *missing[KEYS + 1] = {NULL};
+	const char *names[KEYS_MOST + 1] = {NULL}, *missing[KEYS_MOST + 1] = {NULL};
 	size_t absent = 0;
 	bool lenient = sheet_has(sheet, "problem");
-	for (int k = 0; k < KEYS; k++) {
-		names[k] = keys[k].name;
+	for (int k = 0; k < sheet->key_count; k++) {
+		names[k] = sheet->keys[k].name;
 		if (!sheet->given[k].entry.value)
-			missing[absent++] = keys[k].name;
+			missing[absent++] = sheet->keys[k].name;
 	}
 	for (size_t i = 0; i < sheet->unknown.count; i++) {
 		const struct node_entry *entry = &sheet->unknown.at[i];
@@ -172,7 +182,7 @@ bool sheet_asks_for_sparsity(const struct node *node)
 
 static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 {
-	int k = find_key(entry->key);
+	int k = find_key(sheet, entry->key);
 	if (k < 0) {
 		*array_add(sheet->arena, &sheet->unknown) = *entry;
 		return;
@@ -180,14 +190,14 @@ static void add_entry(struct sheet *sheet, const struct node_entry *entry)
 	struct given *given = &sheet->given[k];
 	if (given->entry.value && is_empty_list(entry->value))
 		return;
-	if (keys[k].fate == SPARSE && sheet_asks_for_sparsity(entry->value)) {
+	if (sheet->keys[k].fate == SPARSE && sheet_asks_for_sparsity(entry->value)) {
 		diag_error(sheet->diag, entry->key_span,
 			"'%s' is not modelled: results would be those of dense data", entry->key);
 	} else if (!given->entry.value || is_empty_list(given->entry.value)) {
 		*given = (struct given){*entry, false};
-	} else if (keys[k].adds_up && can_add_up(given->entry.value, entry->value)) {
+	} else if (sheet->keys[k].adds_up && can_add_up(given->entry.value, entry->value)) {
 		given->entry.value = added_up(sheet->arena, given->entry.value, entry->value);
-	} else if (keys[k].fate == UNREAD || text_equal(entry->key, "variables")) {
+	} else if (sheet->keys[k].fate == UNREAD || text_equal(entry->key, "variables")) {
 		diag_error(sheet->diag, entry->key_span, "key '%s' is given twice", entry->key);
 		diag_note(sheet->diag, given->entry.key_span, "first given here");
 	}
@@ -226,13 +236,13 @@ struct reading sheet_reading(struct sheet *sheet)
 
 bool sheet_has(const struct sheet *sheet, const char *key)
 {
-	int k = find_key(key);
+	int k = find_key(sheet, key);
 	return k >= 0 && sheet->given[k].entry.value;
 }
 
 const struct node *sheet_find(struct sheet *sheet, const char *key)
 {
-	int k = find_key(key);
+	int k = find_key(sheet, key);
 	if (k < 0)
 		return NULL;
 	sheet->given[k].used = true;
@@ -243,16 +253,16 @@ void sheet_done(struct sheet *sheet)
 {
 	if (sheet->variables)
 		variables_check(sheet->variables, sheet->diag);
-	for (int k = 0; k < KEYS; k++) {
+	for (int k = 0; k < sheet->key_count; k++) {
 		const struct given *given = &sheet->given[k];
 		if (!given->entry.value || given->used)
 			continue;
-		if (keys[k].fate != UNREAD)
+		if (sheet->keys[k].fate != UNREAD)
 			unread_add(sheet->arena, &sheet->unread, &given->entry, top);
 		else
 			diag_error(sheet->diag, given->entry.key_span,
 				"'%s' is not read by this version; take it out to go on without it",
-				keys[k].name);
+				sheet->keys[k].name);
 	}
 }
 

@@ -28,6 +28,9 @@ struct sheet;
 
 struct sheet *sheet_open(struct arena *arena, struct diag *diag);
 
+/* A key that specs may have besides; before the first file. */
+void sheet_know(struct sheet *sheet, const char *key);
+
 /* Both complain. */
 void sheet_add_file(struct sheet *sheet, const char *path);
 void sheet_add(struct sheet *sheet, const struct node *root);

@@ -107,7 +107,7 @@ static void check_layout(const struct question *question, const struct did *did)
 	struct words words = {0};
 	words_add(input->arena, &words, "%s --check", put(input, "found.csv", did->out));
 	add_room(question, &words);
-	struct did check = do_command(input, &command_place, &words);
+	struct did check = do_command(input, command_find("place"), &words);
 	if (check.status != EXIT_FOUND)
 		fuzz_wrong("%s\nends with status %d of what was found by\n%s\n%s%s", check.line,
 			check.status, did->line, check.err, did->out);
@@ -121,7 +121,7 @@ static void check_proof(const struct question *question, const char *path)
 		return;
 	words_add(input->arena, &words, "%s --check-certificate %s", question->table, path);
 	add_room(question, &words);
-	struct did check = do_command(input, &command_place, &words);
+	struct did check = do_command(input, command_find("place"), &words);
 	if (check.status != EXIT_FOUND)
 		fuzz_wrong("%s\nends with status %d of a proof that was found\n%s%s", check.line,
 			check.status, check.err, check.out);
@@ -136,7 +136,7 @@ static bool try_table(const struct fuzz_input *input)
 		words_add(input->arena, &words, "--certificate %s", proof);
 	struct words again = words;
 	words_add(input->arena, &words, "--jobs 1");
-	struct did did = do_command(input, &command_place, &words);
+	struct did did = do_command(input, command_find("place"), &words);
 	if (did.status == EXIT_INPUT)
 		return false;
 	if (did.status == EXIT_FOUND)
@@ -144,7 +144,7 @@ static bool try_table(const struct fuzz_input *input)
 	check_proof(&question, proof);
 	if (draw_chance(input->random, 16)) {
 		words_add(input->arena, &again, "--jobs 2");
-		struct did twice = do_command(input, &command_place, &again);
+		struct did twice = do_command(input, command_find("place"), &again);
 		if (twice.status != did.status || !text_equal(twice.out, did.out))
 			fuzz_wrong("%s\nfinds other things with two jobs:\n%s%s", did.line, did.out,
 				twice.out);

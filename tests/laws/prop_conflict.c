@@ -93,7 +93,7 @@ static int try_all(struct arena *arena, const struct domain *machine,
 }
 
 static void expect_minimal(struct arena *arena, const struct domain *machine,
-	const struct conflict *conflict, long *tried)
+	const struct infeasible_set *conflict, long *tried)
 {
 	const struct constraints *members = &conflict->members;
 	assert_int_not_equal(try_all(arena, machine, members, conflict->chosen), 1);
@@ -131,7 +131,7 @@ static const struct domain *with_limits(struct arena *arena, const struct domain
 
 /* What is named of the machine is enough, and each of it is needed. */
 static void expect_machine(struct arena *arena, const struct domain *machine,
-	const struct conflict *conflict, long *tried)
+	const struct infeasible_set *conflict, long *tried)
 {
 	const uint32_t named[] = {conflict->sizes, conflict->fills, conflict->fanouts};
 	const struct domain *domain = with_limits(arena, machine, named[0], named[1], named[2]);
@@ -174,7 +174,7 @@ static void without_any_one_of_them_a_mapping_fits(void **state)
 		const struct domain *machine = draw_machine(&random, arena, &nest);
 		struct drawing drawing = {&random, arena, machine};
 		struct constraints constraints = draw_constraints(&drawing);
-		struct conflict conflict =
+		struct infeasible_set conflict =
 			conflict_find(machine, &constraints, FEASIBLE_WORK_MOST, NULL, arena);
 		assert_false(conflict.open);
 		if (conflict.found) {

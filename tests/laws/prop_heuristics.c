@@ -115,12 +115,12 @@ static void expect_member(const struct setting *setting, const struct mapping *m
 	*met += !open;
 }
 
-static struct nest_move wild_move(struct random *random, const struct space *space)
+static struct map_move wild_move(struct random *random, const struct space *space)
 {
 	int count = space->domain->shape->dimension_count;
-	return (struct nest_move){
-		.kind = (enum nest_move_kind)random_below(
-			random, space->free_count ? NEST_MOVE_KEEP + 1 : NEST_MOVE_KEEP),
+	return (struct map_move){
+		.kind = (enum map_move_kind)random_below(
+			random, space->free_count ? MAP_MOVE_KEEP + 1 : MAP_MOVE_KEEP),
 		.dimension = (int)random_below(random, (uint64_t)count),
 		.other = (int)random_below(random, (uint64_t)count),
 		.level = (int)random_below(random, (uint64_t)space->level_count),
@@ -145,28 +145,28 @@ static void moves_stay_inside(void **state)
 			arena_close(arena);
 			continue;
 		}
-		struct nest_moves moves = nest_moves_make(setting.space);
+		struct map_moves moves = map_moves_make(setting.space);
 		struct mapping at;
 		space_draw(setting.space, &random, &at);
-		struct mapping same = nest_moves_adopt(&moves, &at);
+		struct mapping same = map_moves_adopt(&moves, &at);
 		if (!same_mapping(setting.space, &at, &same))
 			fail_msg("seed %" PRIu64 " draw %ld: a mapping of the space is not kept",
 				seed, draw);
 		for (int step = 0; step < 10; step++) {
-			if (nest_moves_step(&moves, &random, &at))
+			if (map_moves_step(&moves, &random, &at))
 				expect_member(&setting, &at, "a step", seed, draw, &met);
-			struct nest_move move = wild_move(&random, setting.space);
-			nest_move(&moves, &move, &at);
+			struct map_move move = wild_move(&random, setting.space);
+			map_move(&moves, &move, &at);
 			expect_member(&setting, &at, "a wild move", seed, draw, &met);
 			size_t all;
-			struct nest_move *list = nest_moves_list(&moves, &at, arena, &all);
-			if (all && nest_move(&moves, &list[random_below(&random, all)], &at)) {
+			struct map_move *list = map_moves_list(&moves, &at, arena, &all);
+			if (all && map_move(&moves, &list[random_below(&random, all)], &at)) {
 				expect_member(&setting, &at, "a move", seed, draw, &met);
 				listed++;
 			}
 		}
 		/* Any mapping of the machine comes to the nearest of the space. */
-		same = nest_moves_adopt(&moves, &setting.nest.mapping);
+		same = map_moves_adopt(&moves, &setting.nest.mapping);
 		expect_member(&setting, &same, "an adopted mapping", seed, draw, &met);
 		arena_close(arena);
 	}
@@ -227,7 +227,7 @@ static struct nest_search search_of(const struct setting *setting, struct object
 		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
 	search.space = setting->space;
 	search.wishes.objectives = objectives;
-	search.solver = solver_find(STAGE_MAP, solver);
+	search.solver = solver ? solver_find(STAGE_MAP, solver) : NULL;
 	search.wishes.budget = budget;
 	search.wishes.seed = 1;
 	search.wishes.asker.jobs = jobs;

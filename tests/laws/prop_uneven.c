@@ -237,8 +237,8 @@ static const char *cut_one(struct cuts *cuts)
 	space_draw(cuts->of_padded.space, cuts->random, mapping);
 	if (nest_evaluate(cuts->of_padded.model, mapping, &of_padded, &before) != NEST_FITS)
 		return NULL;
-	struct nest_moves moves = nest_moves_make(cuts->of_real.space);
-	*mapping = nest_moves_adopt(&moves, mapping);
+	struct map_moves moves = map_moves_make(cuts->of_real.space);
+	*mapping = map_moves_adopt(&moves, mapping);
 	enum nest_verdict verdict = nest_evaluate(cuts->of_real.model, mapping, &of_real, &after);
 	double pj_before = moved_pj(cuts, &before), pj = moved_pj(cuts, &after);
 	cuts->mappings++;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/settings.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,7 +43,7 @@ struct did do_command(
 	struct diag *diag = diag_open(arena);
 	struct arguments arguments;
 	struct did did = {.line = line_of(input->arena, command, words)};
-	if (option_parse(arena, command->options, words->count, words->at, diag, &arguments))
+	if (option_parse(arena, settings_of(arena, command->bit), words->count, words->at, diag, &arguments))
 		did.status = command->run(arena, &arguments, diag);
 	else
 		did.status = command_refuse(diag);

@@ -7,10 +7,14 @@
 
 #include "tests/test.h"
 
+static const char *const counting[] = {"exact", "timeloop", NULL};
+
 static const struct option table[] = {
-	{"output", 'o', "DIR", "the folder", false},
-	{"solver", 0, "STAGE=NAME", "a solver", true},
-	{"quiet", 'q', NULL, "no words", false},
+	{"output", 'o', "DIR", "the folder", .type = OPTION_FOLDER},
+	{"jobs", 'j', "N", "threads", .least = 1, .most = 9},
+	{"counting", 0, "exact|timeloop", "of accesses", .words = counting},
+	{"solver", 0, "STAGE=NAME", "a solver", .many = true},
+	{"quiet", 'q', NULL, "no words", .type = OPTION_TEXT},
 	{0},
 };
 
@@ -88,22 +92,21 @@ static void a_flag_takes_no_value(void **state)
 static void a_number_outside_its_range_is_told(void **state)
 {
 	struct arguments got;
-	assert_true(PARSE(&got, "--output", "12x"));
+	assert_true(PARSE(&got, "--jobs", "12x"));
 	int64_t number = 5;
-	assert_false(option_integer(&got, "output", 1, 9, diag, &number));
+	assert_false(option_integer(&got, "jobs", 0, diag, &number));
 	assert_int_equal(number, 5);
-	assert_said("'--output' wants a whole number from 1 to 9, not '12x'");
+	assert_said("'--jobs' wants a whole number from 1 to 9, not '12x'");
 }
 
 static void a_word_that_is_none_is_told(void **state)
 {
-	static const char *const words[] = {"exact", "timeloop", NULL};
 	struct arguments got;
 	int word = 7;
-	assert_true(PARSE(&got, "--output", "exakt"));
-	assert_false(option_word(&got, "output", words, diag, &word));
+	assert_true(PARSE(&got, "--counting", "exakt"));
+	assert_false(option_word(&got, "counting", diag, &word));
 	assert_int_equal(word, 7);
-	assert_said("'--output' cannot be 'exakt'; did you mean 'exact'?");
+	assert_said("'--counting' cannot be 'exakt'; did you mean 'exact'?");
 }
 
 int main(void)

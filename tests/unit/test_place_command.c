@@ -25,6 +25,18 @@ static void rows_keep_their_form_and_get_an_offset(void **state)
 		"b.csv --capacity 8 -q", 0, "id,offset,lower,end,size\na,0,0,2,8\nb,0,3,3,8\n", "");
 }
 
+/* minimalloc's table with its own columns; the smallest in which hints can be seen. */
+static void hints_are_taken_if_they_are_a_layout(void **state)
+{
+	folder_put("b.csv", "id,lower,upper,size,gaps,hint\na,0,3,4,,4\nb,0,3,2,,1\n");
+	place_expect("b.csv --capacity 9 -q", 0,
+		"id,lower,upper,size,gaps,hint,offset\na,0,3,4,,4,4\nb,0,3,2,,1,1\n", "");
+	folder_put("b.csv", "id,lower,upper,size,hint\na,0,3,4,0\nb,0,3,4,3\n");
+	place_expect("b.csv --capacity 8 -q | grep -cE ',[04]$'", 0, "2\n", "");
+	folder_put("b.csv", "id,lower,upper,size,hint\na,0,3,4,-1\nb,0,3,4,\n");
+	place_expect("b.csv --minimize -q | grep -cE ',[04]$'", 0, "2\n", "");
+}
+
 static void an_empty_table_is_placed(void **state)
 {
 	folder_put("b.csv", PLACE_HEAD);
@@ -377,6 +389,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, place_open, folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_keep_their_form_and_get_an_offset),
+		TEST(hints_are_taken_if_they_are_a_layout),
 		TEST(an_empty_table_is_placed),
 		TEST(standard_input_is_a_table),
 		TEST(what_is_written_passes_the_check),

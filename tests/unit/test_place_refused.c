@@ -19,9 +19,9 @@ static const struct bad bads[] = {
 		"1:1: error: column 'size' is missing; a row has at least id, lower, upper, size\n"},
 	{"id,lower,upper,size,flavour\n",
 		"1:21: error: unknown column 'flavour'; columns are id, lower, upper, size, "
-		"alignment, in_place_parents, in_place, weight, uses, address, offset\n"},
-	{"id,lower,upper,size,gaps\n",
-		"1:21: error: gaps in a life are not read; give its pieces rows of their own, or "
+		"alignment, in_place_parents, in_place, weight, uses, address, hint, offset\n"},
+	{"id,lower,upper,size,gaps\na,0,9,8,\nb,0,9,8,3-5\n",
+		"3:9: error: gaps in a life are not read; give its pieces rows of their own, or "
 		"'uses'\n"},
 	{PLACE_HEAD "a,-9223372036854775808,1,5\nb,0,1.5,5\n",
 		"2:3: error: 'lower' of buffer 'a' is -9.223372037e+18; it can be "

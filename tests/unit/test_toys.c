@@ -9,8 +9,8 @@
 #include "tests/test.h"
 
 /*
- * A solver is one file: the program lxplore_toys is lxplore and tests/toys/, a solver named `toy`
- * in each stage, which nothing else of it knows.
+ * A solver, and a kind of input, is one file: the program lxplore_toys is lxplore and tests/toys/, a
+ * solver named `toy` in each stage and a kind `toy`, which nothing else of it knows.
  */
 #define TOYS "$(dirname $LXPLORE)/tests/lxplore_toys "
 #define GRAPH "specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml"
@@ -145,6 +145,46 @@ static void one_plan_is_made_by_one_solver_of_each_stage(void **state)
 	assert_non_null(strstr(ended.err, "one solver of each stage"));
 }
 
+/* A kind of input is one file: its key is recognised, its numbers are explored, results are written. */
+static void a_kind_is_recognised_explored_and_written(void **state)
+{
+	folder_put("toy.yaml", "toy: {count: 20}\nsearch: {step: 2, objectives: [latency]}\n");
+	const char *spec = arena_format(arena, "%s/toy.yaml", folder);
+	const char *csv = explore(spec);
+	assert_string_equal(csv, "point,cycles,hbm_bytes\n1,2,18\n");
+	assert_string_equal(folder_text("pareto.csv"), csv);
+	assert_string_equal(folder_text("plans/point-001.yaml"), "number: 018\n");
+	assert_non_null(strstr(folder_text("run.json"), "\"offered\": 10"));
+	csv = explore(arena_format(arena, "%s --step 7 --objective hbm_bytes --seed 3", spec));
+	assert_string_equal(csv, "point,cycles,hbm_bytes\n1,20,0\n");
+	struct ended ended = shell(arena, TOYS "explore %s -o %s", spec, folder);
+	assert_non_null(strstr(ended.err, "10 numbers, 0 executed, 1 on the frontier"));
+	assert_non_null(strstr(shell(arena, TOYS "list kinds").out, "toy"));
+	assert_null(strstr(shell(arena, "$LXPLORE list kinds").out, "toy"));
+}
+
+/* What is for other kinds is refused, and what is its own is refused by others. */
+static void settings_of_a_kind_are_its_own(void **state)
+{
+	folder_put("toy.yaml", "toy: {count: 20}\n");
+	struct ended ended = shell(arena, TOYS "explore %s/toy.yaml --epsilon 1", folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(
+		ended.err, "error: '--epsilon' is for problems and networks; this is a toy"));
+	ended = shell(arena, TOYS "explore " GRAPH " --step 3 -o %s", folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(
+		strstr(ended.err, "error: '--step' is for toys; this is a workload graph"));
+	ended = shell(arena, TOYS "score %s/toy.yaml", folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "error: a toy has no score"));
+	assert_non_null(strstr(shell(arena, TOYS "explore --help").out, "--step N"));
+	assert_non_null(strstr(shell(arena, TOYS "manual bash").out, "--step"));
+	ended = shell(arena, "$LXPLORE explore %s/toy.yaml", folder);
+	assert_int_equal(ended.status, 2);
+	assert_non_null(strstr(ended.err, "error: unknown key 'toy' at the top of the file"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 
 int main(void)
@@ -160,6 +200,8 @@ int main(void)
 		TEST(a_recurrence_is_projected_by_it),
 		TEST(a_tensor_is_broadcast_and_scattered_by_it),
 		TEST(one_plan_is_made_by_one_solver_of_each_stage),
+		TEST(a_kind_is_recognised_explored_and_written),
+		TEST(settings_of_a_kind_are_its_own),
 	};
 	return cmocka_run_group_tests_name("toys", tests, NULL, NULL);
 }

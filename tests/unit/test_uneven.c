@@ -90,6 +90,34 @@ static void a_budget_leaves_a_bound(void **state)
 	arena_close(arena);
 }
 
+struct heard {
+	int count;
+	double value, bound; /* the last ones */
+};
+
+static void hear(void *at, double value, double bound, uint64_t evaluated)
+{
+	struct heard *heard = at;
+	assert_true(bound <= value && value <= heard->value && bound >= heard->bound);
+	*heard = (struct heard){heard->count + 1, value, bound};
+}
+
+/* Who asks is told how far it is: the best gets better, and the bound rises. */
+static void the_gap_is_reported_while_it_runs(void **state)
+{
+	static const int64_t extents[] = {149, 61, 127};
+	struct arena *arena = arena_open();
+	struct heard heard = {.value = INFINITY};
+	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, true);
+	search.wishes.budget = 40000;
+	search.wishes.asker.stopper.listener = &heard;
+	search.wishes.asker.report = hear;
+	struct explored found = nest_explore(&search, arena);
+	assert_true(heard.count > 20);
+	assert_true(heard.value >= gemm_value(&found) && heard.bound > 0);
+	arena_close(arena);
+}
+
 static void extents_are_padded_to_smooth_ones(void **state)
 {
 	static const struct {
@@ -115,6 +143,7 @@ int main(void)
 		cmocka_unit_test(extents_are_padded_to_smooth_ones),
 		cmocka_unit_test(a_small_one_is_proven),
 		cmocka_unit_test(a_budget_leaves_a_bound),
+		cmocka_unit_test(the_gap_is_reported_while_it_runs),
 		cmocka_unit_test(no_padding_does_better),
 	};
 	return cmocka_run_group_tests_name("uneven factors", tests, NULL, NULL);

@@ -1,16 +1,11 @@
 #include "solvers/map/exact/branches.h"
 
 #include "base/array.h"
+#include "solvers/map/exact/options.h"
 #include "solvers/map/exact/skew.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
-
-/* What it is worth to find the places of all dataspaces, and residencies weighed for a tick of the
- * budget. */
-enum { PLACES_TICKS = 16, WEIGHED_PER_TICK = 1024 };
 
 static const struct nest_search *search_of(const struct outer_branches *choices)
 {
@@ -273,8 +268,8 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	choices->spatial =
 		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);
 	choices->at = arena_array(arena, struct outer_spatial, choices->spatial.count);
-	choices->least =
-		arena_array(arena, double, choices->spatial.count * search->wishes.objectives.count);
+	choices->least = arena_array(
+		arena, double, choices->spatial.count * search->wishes.objectives.count);
 	weigh_spatial(run, choices);
 	choices->complete = choices->spatial.complete &&
 			    has_few_free(search->space, choices->free_most) && run_go_on(run, 0);

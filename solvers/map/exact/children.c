@@ -1,10 +1,9 @@
 #include "solvers/map/exact/children.h"
 
 #include "base/arena.h"
+#include "solvers/map/exact/options.h"
 
 #include <string.h>
-
-enum { EDGES_PER_TICK = 16 };
 
 bool level_children_weigh(struct nest_descent *descent, struct level_children *level,
 	const struct nest_order *order, struct nest_cost *cost)

@@ -3,12 +3,11 @@
 #include "base/arena.h"
 #include "solvers/map/exact/children.h"
 #include "solvers/map/exact/links.h"
+#include "solvers/map/exact/options.h"
 #include "solvers/map/exact/skew.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { ARRANGEMENTS_COUNTED_MOST = 16 };
 
 /* Whether what runs along X, and along Y, has room. */
 static bool axes_fit(const struct nest_descent *descent, const struct tiling_level *level)
@@ -206,7 +205,7 @@ static void cut_anew(struct nest_descent *descent)
 
 static void try_mapping(struct nest_descent *descent, void *user)
 {
-	struct nest_price price;
+	struct offer_price price;
 	(void)user;
 	if (!nest_offers_price(&descent->offers, &descent->mapping, &price))
 		descent->stopped = true;

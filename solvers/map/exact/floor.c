@@ -1,13 +1,11 @@
 #include "solvers/map/exact/floor.h"
 
 #include "base/arena.h"
+#include "solvers/map/exact/options.h"
 
 #include <string.h>
 
-/* Ways to enter a level that are remembered. */
-enum { REMEMBERED_MOST = 4096 };
-
-struct entry {
+struct level_entry {
 	bool fits;
 	struct nest_sums sums;
 };
@@ -20,7 +18,7 @@ struct nest_floors {
 	int pattern_count;
 	uint32_t patterns[SHAPE_DIMENSIONS_MOST]; /* dataspaces that some innermost loop closes */
 	size_t ways;                              /* to enter a level */
-	struct entry **entries[ARCH_LEVELS_MOST]; /* by way; NULL: not known yet */
+	struct level_entry **entries[ARCH_LEVELS_MOST]; /* by way; NULL: not known yet */
 };
 
 /* A level, and who enters it. */
@@ -60,11 +58,11 @@ struct nest_floors *nest_floors_open(struct arena *arena, const struct level_fac
 	floors->ways = 1;
 	for (int t = 0; t < shape_of(floors)->space_count && floors->ways; t++) {
 		floors->ways *= (size_t)frame->count + 2;
-		if (floors->ways > REMEMBERED_MOST)
+		if (floors->ways > ENTRIES_REMEMBERED_MOST)
 			floors->ways = 0;
 	}
 	for (int j = 0; j < frame->count && floors->ways; j++)
-		floors->entries[j] = arena_array(arena, struct entry *, floors->ways);
+		floors->entries[j] = arena_array(arena, struct level_entry *, floors->ways);
 	return floors;
 }
 
@@ -143,7 +141,7 @@ static struct nest_sums weigh(const struct nest_floors *floors, const struct sil
 }
 
 static void find_least(struct nest_floors *floors, const struct sill *sill,
-	const struct nest_tiles *tiles, struct entry *entry)
+	const struct nest_tiles *tiles, struct level_entry *entry)
 {
 	size_t dimension_count = (size_t)shape_of(floors)->dimension_count;
 	bool whole = false;
@@ -167,13 +165,13 @@ static void find_least(struct nest_floors *floors, const struct sill *sill,
 }
 
 /* What enters a level, all of it at least. */
-static struct entry find_entry(
+static struct level_entry find_entry(
 	struct nest_floors *floors, struct arena *arena, const struct sill *sill)
 {
-	struct entry entry = {true, weigh(floors, sill, 0, NULL)};
+	struct level_entry entry = {true, weigh(floors, sill, 0, NULL)};
 	if (sill->j < 0 || !sill->entering)
 		return entry;
-	struct entry **known = floors->ways ? &floors->entries[sill->j][sill->way] : NULL;
+	struct level_entry **known = floors->ways ? &floors->entries[sill->j][sill->way] : NULL;
 	if (known && *known)
 		return **known;
 	const struct nest_tiles *tiles = nest_shelf_find(floors->shelf, arena, sill->j, sill->kept);
@@ -195,7 +193,7 @@ bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nes
 	}
 	for (int j = -1; j < view->frame->count; j++) {
 		struct sill sill = find_sill(floors, j);
-		struct entry entry = find_entry(floors, tiles, &sill);
+		struct level_entry entry = find_entry(floors, tiles, &sill);
 		if (!entry.fits)
 			return false;
 		nest_sums_add(view->frame, sums, &entry.sums, 1);

@@ -12,7 +12,7 @@ static int space_count(const struct nest_view *view)
 	return view->frame->search->shape->space_count;
 }
 
-static const struct nest_slide still = {
+static const struct window_slide still = {
 	.times = 1,
 	.pending = 1,
 	.rank = -1,
@@ -34,7 +34,7 @@ struct nest_label nest_label_first(const struct nest_view *view)
 }
 
 /* A window's crossings from `first` inwards, with `left` temporal iterations inside. */
-struct window {
+struct window_bound {
 	const struct nest_view *view;
 	int space, first;
 	const int64_t *left;
@@ -42,7 +42,7 @@ struct window {
 };
 
 /* Words of the union of tiles, as an instance with these spatial loops inside sees them. */
-static double united(const struct window *window, const double *loops, const double *inside)
+static double united(const struct window_bound *window, const double *loops, const double *inside)
 {
 	const struct nest_frame *frame = window->view->frame;
 	double words = 1;
@@ -57,7 +57,7 @@ static double united(const struct window *window, const double *loops, const dou
 	return words;
 }
 
-static double crossing(const struct window *window, const struct nest_slide *slide,
+static double crossing(const struct window_bound *window, const struct window_slide *slide,
 	const double *inside, double held)
 {
 	double run = 0, lone = 0;
@@ -71,7 +71,7 @@ static double crossing(const struct window *window, const struct nest_slide *sli
 
 /* One more loop inside all those before; `outside` is the product of them. */
 static void slide_append(const struct nest_space *space, int d, double bound, double outside,
-	struct nest_slide *slide)
+	struct window_slide *slide)
 {
 	bool slides = space->paired >> d & 1;
 	if (!(space->relevant >> d & 1)) {
@@ -101,7 +101,7 @@ static void slide_append(const struct nest_space *space, int d, double bound, do
 }
 
 static void slide_over(const struct nest_view *view, int t, const struct nest_label *from,
-	const struct nest_order *order, const int64_t *bounds, struct nest_slide *slide)
+	const struct nest_order *order, const int64_t *bounds, struct window_slide *slide)
 {
 	const struct nest_space *space = &view->frame->spaces[t];
 	double outside = from->outside;
@@ -113,8 +113,8 @@ static void slide_over(const struct nest_view *view, int t, const struct nest_la
 }
 
 /* Adds what a window costs at least at crossing k. */
-static void weigh_crossing(const struct window *window, const struct nest_slide *slide, int k,
-	bool apart, struct nest_sums *sums)
+static void weigh_crossing(const struct window_bound *window, const struct window_slide *slide,
+	int k, bool apart, struct nest_sums *sums)
 {
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_crossing *to = &window->view->chains[window->space].crossings[k];
@@ -129,8 +129,8 @@ static void weigh_crossing(const struct window *window, const struct nest_slide 
 }
 
 /* And at all of them, the first perhaps without links. */
-static void weigh_slide(const struct window *window, const struct nest_slide *slide, bool apart,
-	struct nest_sums *sums)
+static void weigh_slide(const struct window_bound *window, const struct window_slide *slide,
+	bool apart, struct nest_sums *sums)
 {
 	int count = window->view->chains[window->space].crossing_count;
 	for (int k = window->first; k < count; k++, apart = false)
@@ -166,10 +166,10 @@ static struct busy find_busy(
 }
 
 /* The unions since the last loop with a rank to itself, whatever the order; nothing runs. */
-static struct nest_slide slide_lone(const struct nest_space *space, const struct nest_label *from,
-	const struct nest_slide *before, const struct busy *busy, const int64_t *bounds)
+static struct window_slide slide_lone(const struct nest_space *space, const struct nest_label *from,
+	const struct window_slide *before, const struct busy *busy, const int64_t *bounds)
 {
-	struct nest_slide slide = *before;
+	struct window_slide slide = *before;
 	if (busy->loops & space->alone) {
 		slide.lone_times = from->outside * busy->alone;
 		for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
@@ -190,8 +190,8 @@ static struct nest_slide slide_lone(const struct nest_space *space, const struct
 /* With the loops of one rank as the innermost ones, which go on with the run before if there are
  * no others. */
 static void slide_rank(const struct nest_space *space, const struct nest_label *from,
-	const struct nest_slide *before, const struct busy *busy, int rank, const int64_t *bounds,
-	struct nest_slide *slide)
+	const struct window_slide *before, const struct busy *busy, int rank, const int64_t *bounds,
+	struct window_slide *slide)
 {
 	uint32_t mine = busy->loops & space->own[rank];
 	bool on = mine == busy->loops && before->rank == rank;
@@ -211,14 +211,14 @@ static void slide_rank(const struct nest_space *space, const struct nest_label *
 
 /* The least of all orders for one window alone: irrelevant loops inside, and outside of them those
  * of one rank, unless no rank that slides is busy. */
-static void weigh_loose(const struct window *window, const struct nest_label *from,
+static void weigh_loose(const struct window_bound *window, const struct nest_label *from,
 	const struct nest_order *order, const int64_t *bounds, struct nest_sums *sums)
 {
 	const struct nest_frame *frame = window->view->frame;
 	const struct nest_space *space = &frame->spaces[window->space];
-	const struct nest_slide *before = &from->slides[window->space];
+	const struct window_slide *before = &from->slides[window->space];
 	struct busy busy = find_busy(space, order, bounds);
-	struct nest_slide slide = slide_lone(space, from, before, &busy, bounds);
+	struct window_slide slide = slide_lone(space, from, before, &busy, bounds);
 	struct nest_sums least;
 	uint32_t tried = 0;
 	for (uint32_t rest = busy.loops & space->paired; rest; rest &= rest - 1) {
@@ -270,7 +270,7 @@ static void weigh_plain(
 
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums)
 {
-	struct window window = {view, space, 0, view->temporal, false};
+	struct window_bound window = {view, space, 0, view->temporal, false};
 	nest_sums_add(view->frame, sums, &view->chains[space].base, 1);
 	if (view->frame->spaces[space].plain)
 		weigh_plain(view, space, 1, 0, sums);
@@ -298,12 +298,12 @@ void nest_label_weigh(const struct nest_view *view, const struct nest_label *fro
 		nest_sums_add(view->frame, sums, &from->counted[t], 1);
 		if (k == view->chains[t].crossing_count)
 			continue;
-		struct window window = {view, t, k, left, order->rough};
+		struct window_bound window = {view, t, k, left, order->rough};
 		if (order->loose) {
 			weigh_loose(&window, from, order, bounds, sums);
 			continue;
 		}
-		struct nest_slide slide = from->slides[t];
+		struct window_slide slide = from->slides[t];
 		slide_over(view, t, from, order, bounds, &slide);
 		int innermost = order->count ? order->at[0] : from->innermost;
 		bool here = view->chains[t].crossings[k].level == from->boundary - 1;
@@ -365,7 +365,7 @@ void nest_label_estimate(
 	int k = chain->next[label->boundary + 1];
 	if (k == chain->crossing_count || chain->crossings[k].level != label->boundary)
 		return;
-	struct window window = {view, space, k, left, false};
+	struct window_bound window = {view, space, k, left, false};
 	bool apart = view->frame->spaces[space].simple && !label->linked;
 	weigh_crossing(&window, &label->slides[space], k, apart, &label->counted[space]);
 }

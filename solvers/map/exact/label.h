@@ -21,7 +21,7 @@
  * loops over dimensions that have a rank to themselves: between two iterations of the innermost of
  * these, `lone_times` of them, the union counts.
  */
-struct nest_slide {
+struct window_slide {
 	double times, pending;             /* pending: irrelevant loops inside the run */
 	int rank;                          /* of the run; -1: none */
 	double run[SHAPE_DIMENSIONS_MOST]; /* its loops; 1 elsewhere */
@@ -38,7 +38,7 @@ struct nest_label {
 	double reload[SHAPE_SPACES_MOST];     /* and of these, outside a relevant one */
 	double passes,
 		load_cycles; /* of a systolic array, as far as what its PEs hold has crossed */
-	struct nest_slide slides[SHAPE_SPACES_MOST];
+	struct window_slide slides[SHAPE_SPACES_MOST];
 	struct nest_sums passed; /* crossings of plain dataspaces outside */
 	/* Crossings of windows outside and at the boundary, as the model counts them. */
 	struct nest_sums counted[SHAPE_SPACES_MOST];

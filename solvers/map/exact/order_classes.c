@@ -1,11 +1,12 @@
 #include "solvers/map/exact/order_classes.h"
 
 #include "base/array.h"
+#include "solvers/map/exact/options.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1), FELT_PER_TICK = 16 };
+enum { KEY_MOST = SHAPE_SPACES_MOST * (SHAPE_DIMENSIONS_MOST + 1) };
 
 /* Dataspaces that feel the order of a level, and those of them whose neighbours may hand on. */
 struct order_book {

@@ -1,9 +1,7 @@
 #include "solvers/map/exact/skew.h"
+#include "solvers/map/exact/options.h"
 
 #include <math.h>
-
-/* Loops of blocks with two axes, whose arrangements are all tried. */
-enum { TURNING_MOST = 10 };
 
 /* A spatial loop of the array. */
 struct turning {

@@ -3,7 +3,7 @@
 #include "base/array.h"
 
 /* All spatial bounds, dimension by dimension, innermost block first. */
-struct spread {
+struct spatial_walk {
 	struct run *run;
 	struct arena *arena;
 	const struct nest_frame *frame;
@@ -15,7 +15,7 @@ struct spread {
 	struct array(uint32_t) all;
 };
 
-static void keep(struct spread *spread)
+static void keep(struct spatial_walk *spread)
 {
 	if (spread->out->count == spread->most) {
 		spread->out->complete = false;
@@ -30,7 +30,7 @@ static void keep(struct spread *spread)
 /* The least bound from `bound` on that can stand where loops inside have `inside` iterations;
  * above `room` if there is none. */
 static int64_t next_bound(
-	const struct spread *spread, int d, int64_t inside, int64_t bound, int64_t room)
+	const struct spatial_walk *spread, int d, int64_t inside, int64_t bound, int64_t room)
 {
 	const struct nest_search *search = spread->frame->search;
 	bool imperfect = search->domain->imperfect >> d & 1;
@@ -41,7 +41,7 @@ static int64_t next_bound(
 }
 
 /* Dimensions from d on, of this one the fan-outs from number s on. */
-static void spread_over(struct spread *spread, int d, int s, int64_t inside)
+static void spread_over(struct spatial_walk *spread, int d, int s, int64_t inside)
 {
 	const struct nest_search *search = spread->frame->search;
 	if (d == search->shape->dimension_count) {
@@ -76,7 +76,7 @@ struct spatial_bounds spatial_bounds_find(struct run *run, struct arena *arena,
 {
 	const struct space *space = frame->search->space;
 	struct spatial_bounds out = {.complete = true};
-	struct spread spread = {.run = run,
+	struct spatial_walk spread = {.run = run,
 		.arena = arena,
 		.frame = frame,
 		.completions = completions,

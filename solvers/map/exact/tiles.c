@@ -1,11 +1,9 @@
 #include "solvers/map/exact/tiles.h"
 
 #include "base/array.h"
+#include "solvers/map/exact/options.h"
 
 #include <stdatomic.h>
-
-/* Tiles tried for one set of dataspaces; with more, nothing is known. */
-enum { TRIED_MOST = 100000 };
 
 struct nest_shelf {
 	const struct nest_frame *frame;
@@ -15,7 +13,7 @@ struct nest_shelf {
 };
 
 /* Tiles of one level, dimension by dimension. */
-struct filling {
+struct tile_search {
 	const struct nest_shelf *shelf;
 	struct arena *arena;
 	uint32_t kept;
@@ -67,7 +65,7 @@ int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, in
 	return shelf->parts[dimension][(size_t)place * count + (size_t)whole];
 }
 
-static bool fits(const struct filling *filling)
+static bool fits(const struct tile_search *filling)
 {
 	const struct nest_frame *frame = filling->shelf->frame;
 	double words = 0;
@@ -76,14 +74,14 @@ static bool fits(const struct filling *filling)
 	return words <= filling->size;
 }
 
-static void place(struct filling *filling, int d, size_t at)
+static void place(struct tile_search *filling, int d, size_t at)
 {
 	filling->place[d] = (uint16_t)at;
 	filling->extent[d] = (double)filling->shelf->completions->divisors[d].at[at];
 }
 
 /* Whether no extent can be the next larger one. */
-static bool is_largest(struct filling *filling)
+static bool is_largest(struct tile_search *filling)
 {
 	bool largest = true;
 	for (int n = 0; n < filling->count && largest; n++) {
@@ -98,7 +96,7 @@ static bool is_largest(struct filling *filling)
 	return largest;
 }
 
-static void keep(struct filling *filling)
+static void keep(struct tile_search *filling)
 {
 	filling->tiles++;
 	for (int d = 0; d < filling->shelf->frame->search->shape->dimension_count; d++)
@@ -106,7 +104,7 @@ static void keep(struct filling *filling)
 }
 
 /* Dimensions from n on; what they have now fits. */
-static void fill(struct filling *filling, int n)
+static void fill(struct tile_search *filling, int n)
 {
 	if (n == filling->count) {
 		if (is_largest(filling))
@@ -115,7 +113,7 @@ static void fill(struct filling *filling, int n)
 	}
 	int d = filling->dimensions[n];
 	size_t count = filling->shelf->completions->divisors[d].count, at = 0;
-	for (; at < count && filling->tried <= TRIED_MOST; at++) {
+	for (; at < count && filling->tried <= TILES_TRIED_MOST; at++) {
 		filling->tried++;
 		place(filling, d, at);
 		if (!fits(filling))
@@ -137,7 +135,7 @@ static const struct nest_tiles *find_tiles(
 	const struct shape *shape = frame->search->shape;
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
 	struct nest_tiles *tiles = arena_new(arena, struct nest_tiles);
-	struct filling filling = {
+	struct tile_search filling = {
 		.shelf = shelf, .arena = arena, .kept = kept, .size = (double)level->size};
 	uint32_t relevant = 0;
 	size_t most = 0;
@@ -161,7 +159,7 @@ static const struct nest_tiles *find_tiles(
 	}
 	if (fits(&filling))
 		fill(&filling, 0);
-	tiles->known = filling.tried <= TRIED_MOST;
+	tiles->known = filling.tried <= TILES_TRIED_MOST;
 	tiles->count = filling.tiles;
 	tiles->at = filling.all.at;
 	return tiles;

@@ -221,7 +221,7 @@ struct ilp_compact *ilp_compact_make(struct arena *arena, const struct ilp_frame
 	compact->frame = frame;
 	compact->scale = scale;
 	add_bounds(compact);
-	ilp_orders_open(&compact->orders, compact->milp, frame, 0);
+	ilp_orders_open(&compact->orders, compact->milp, frame);
 	tie_busy(compact);
 	add_chains(compact);
 	ilp_costs_add(compact, cuts);

@@ -13,7 +13,7 @@
  * dataspaces take whatever share they need: both are lower estimates, and the more tangents
  * the closer.
  *
- * Estimated: a window that goes on by a part of itself is taken to be fetched anew; in
+ * Estimated: the words of a window; where it goes on by a part of itself it is fetched anew; in
  * `edp`, and where sums may meet in space, second visits are estimated from the least
  * bound that makes one; a shared port and a level's blocks are taken to be used in full.
  * Left out: fill and drain, energy of networks, least utilization.
@@ -42,7 +42,7 @@ struct ilp_compact {
 	double scale;                  /* of the objective: the value of a good mapping */
 	double constant;               /* of the objective, times scale */
 	struct array(struct ilp_exponential) exponentials;
-	struct array(struct ilp_window *) windows;
+	struct array(struct ilp_window) windows;
 	struct ilp_moves *moves[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
 };
 

@@ -1,18 +1,14 @@
 #include "solvers/map/ilp/costs.h"
 
 #include "base/arena.h"
+#include "solvers/map/ilp/options.h"
 #include "solvers/map/ilp/terms.h"
 
 #include <math.h>
 
-/* No tangent touches below LEAST; what a gate shuts is below it by 1, where all tangents are
- * below 0.  Those at the start: of the objective, around its scale; of a share, below 1. */
-#define LEAST (-7.5)
-#define OBJECTIVE_LAST 1.0
-#define SHARE_FIRST (-4.0)
-#define STEP 1.0
-/* Closer to a tangent than this, relatively, nothing is learnt. */
-#define NEAR 1e-3
+#define LEAST (ILP_FIRST_PERCENT / 100.0)
+#define LAST (ILP_LAST_PERCENT / 100.0)
+#define SHARE_FIRST (ILP_SHARE_FIRST_PERCENT / 100.0)
 
 /* Whether a chain has p, and c (-1: the multipliers) directly inside it; c = p: has p. */
 static bool has_arc(const struct ilp_chain *chain, int c, int p)
@@ -55,7 +51,7 @@ static int add_exponential(struct ilp_compact *compact, const struct ilp_cuts *c
 	int power = ilp_line_column(compact->milp, line);
 	*array_add(compact->arena, &compact->exponentials) =
 		(struct ilp_exponential){*line, column, shift};
-	for (double x = first; x <= last; x += STEP)
+	for (double x = first; x <= last; x++)
 		ilp_tangent(compact->milp, column, power, x);
 	for (size_t i = 0; number < cuts->touches.count && i < cuts->touches.at[number].at.count;
 		i++) {
@@ -91,7 +87,7 @@ static void add_cost(const struct objective_part *part, struct ilp_line line, do
 	double most = fmax(line.constant, 0) + 3 * log(compact->frame->computes) + 1;
 	if (open)
 		gate(&line, open, most - LEAST + 1);
-	add_exponential(compact, part->cuts, &line, LEAST, OBJECTIVE_LAST);
+	add_exponential(compact, part->cuts, &line, LEAST, LAST);
 }
 
 /* A binary that is 1 where a line is above 0, and open if the gate (NULL: always) is. */
@@ -377,7 +373,8 @@ bool ilp_compact_learn(const struct ilp_compact *compact, const double *values, 
 	for (size_t i = 0; i < compact->exponentials.count; i++) {
 		const struct ilp_exponential *one = &compact->exponentials.at[i];
 		double x = ilp_line_value(&one->line, values);
-		if (x < LEAST || exp(x) - values[one->column] <= NEAR * exp(x))
+		if (x < LEAST ||
+			exp(x) - values[one->column] <= ILP_NEAR_PERMILLE / 1000.0 * exp(x))
 			continue;
 		*array_add(arena, &cuts->touches.at[i].at) = x + one->shift;
 		learnt = true;

@@ -1,6 +1,7 @@
 #include "solvers/map/ilp/frame.h"
 
 #include "base/arena.h"
+#include "solvers/map/ilp/options.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void find_chains(struct arena *arena, struct ilp_frame *frame, int t)
 	for (int i = 0; i < space->free_count; i++)
 		if (space->free[i].space == t)
 			free[free_count++] = 1u << space->free[i].row;
-	if (free_count > 6)
+	if (free_count > ILP_CHAINS_FREE_MOST)
 		return;
 	frame->chains[t] = arena_array(arena, struct ilp_chain, (size_t)1 << free_count);
 	for (uint32_t choice = 0; choice < 1u << free_count; choice++) {

@@ -30,9 +30,6 @@ struct ilp_frame {
 	struct ilp_chain *chains[SHAPE_SPACES_MOST];
 };
 
-/* A dataspace has at most this many chains. */
-enum { ILP_CHAINS_MOST = 64 };
-
 struct ilp_frame *ilp_frame_make(struct arena *arena, const struct nest_search *search);
 
 /* How often a prime divides a value. */

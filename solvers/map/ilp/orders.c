@@ -50,10 +50,9 @@ static void order_level(struct ilp_orders *orders, int j)
 			}
 }
 
-void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame,
-	uint32_t exactly)
+void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame)
 {
-	*orders = (struct ilp_orders){.milp = milp, .frame = frame, .exactly = exactly};
+	*orders = (struct ilp_orders){.milp = milp, .frame = frame};
 	for (int j = 0; j < frame->nest.count; j++) {
 		for (int d = 0; d < frame->dimension_count; d++) {
 			const struct factor_domain *factor =
@@ -76,26 +75,6 @@ static void at_least(struct milp *milp, int a, int b)
 	milp_entry(milp, b, -1);
 }
 
-/* A loop counts only with a cause: a relevant one that moved before, or is inside it. */
-static void count_only(struct ilp_orders *orders, int t, int j, int d, int before, int loop)
-{
-	struct milp *milp = orders->milp;
-	int causes[SHAPE_DIMENSIONS_MOST], count = 0;
-	for (int a = 0; a < orders->frame->dimension_count; a++) {
-		if (!(orders->frame->nest.spaces[t].relevant >> a & 1) || orders->busy[j][a] < 0)
-			continue;
-		int cause = causes[count++] = milp_column(milp, 0, 1, false, 0);
-		at_least(milp, orders->busy[j][a], cause);
-		at_least(milp, orders->inside[j][a][d], cause);
-	}
-	milp_row(milp, -INFINITY, 0);
-	milp_entry(milp, loop, 1);
-	if (before >= 0)
-		milp_entry(milp, before, -1);
-	for (int i = 0; i < count; i++)
-		milp_entry(milp, causes[i], -1);
-}
-
 static void count_level(
 	struct ilp_orders *orders, int t, int j, int before, int moved, struct ilp_counted *counted)
 {
@@ -108,8 +87,6 @@ static void count_level(
 		at_least(milp, moved, loop);
 		if (before >= 0)
 			at_least(milp, loop, before);
-		if (orders->exactly >> t & 1)
-			count_only(orders, t, j, d, before, loop);
 		for (int a = 0; a < orders->frame->dimension_count; a++) {
 			if (!(relevant >> a & 1) || orders->busy[j][a] < 0)
 				continue;

@@ -12,16 +12,13 @@
  */
 struct ilp_orders {
 	struct milp *milp;
-	uint32_t
-		exactly; /* dataspaces (a mask) for which no column below is above what it must be */
 	const struct ilp_frame *frame;
 	int busy[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* -1: the bound is 1 */
 	int inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST][SHAPE_DIMENSIONS_MOST]; /* -1 */
 	struct ilp_counted *counted[SHAPE_SPACES_MOST][ARCH_LEVELS_MOST];
 };
 
-void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame,
-	uint32_t exactly);
+void ilp_orders_open(struct ilp_orders *orders, struct milp *milp, const struct ilp_frame *frame);
 
 /*
  * What moves the tiles of dataspace t at storage level c.  A loop over a dimension that is irrelevant to t counts if a relevant one with a bound above 1

@@ -5,25 +5,19 @@
 #include <math.h>
 
 /*
- * Distinct indices of a rank in the loops of some rows: one column for each choice of its
- * dimensions' products, which add up to 1 and have the primes that the rows have.
- *
- * While all dimensions but one are in these rows in full or not at all, the logarithm of
- * a + product is convex in the logarithm of the product: no mixture of choices is below it.
- * So columns need to be binaries only where two dimensions have parts.
+ * Distinct indices of a rank that adds dimensions, in the loops of some rows: a column that is no
+ * less than the logarithm of any of the dimensions' products alone.  Binaries for each choice of
+ * these products are exact, but on convolutions no mapping found was better for them.
  */
 struct ilp_window {
-	int space, rank;
+	int space, rank, column;
 	uint64_t rows;
-	struct ilp_line line;
 };
 
 /* Repeats of tiles at a level: columns that are at least the logarithm of a bound that counts. */
 struct ilp_moves {
 	int loop[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* -1: none */
 };
-
-enum { WINDOW_CHOICES_MOST = 128 };
 
 void ilp_add_bound(const struct ilp_compact *compact, struct ilp_line *line, int row, int d,
 	double coefficient)
@@ -70,115 +64,23 @@ static uint64_t inside(const struct ilp_frame *frame, int j)
 	return rows_of(frame, false, 0, frame->nest.tiling[j] + 1);
 }
 
-struct choices {
-	int count, dimensions[SHAPE_DIMENSIONS_MOST];
-	int64_t divisors[SHAPE_DIMENSIONS_MOST];
-	double words;
-};
-
-/* The next choice of divisors of the extents; false after the last. */
-static bool next_choice(const struct ilp_frame *frame, struct choices *choices)
-{
-	for (int i = 0; i < choices->count; i++) {
-		int64_t extent = frame->shape->dimensions[choices->dimensions[i]].extent;
-		int64_t *divisor = &choices->divisors[i];
-		if (*divisor == extent) {
-			*divisor = 1;
-			continue;
-		}
-		do
-			++*divisor;
-		while (extent % *divisor);
-		return true;
-	}
-	return false;
-}
-
-static double words_of(const struct shape_rank *rank, const struct choices *choices)
-{
-	double words = 1;
-	for (int i = 0; i < choices->count; i++)
-		words += (double)rank->coefficient[choices->dimensions[i]] *
-			 (double)(choices->divisors[i] - 1);
-	return words;
-}
-
-static void fill_window(struct ilp_compact *compact, struct ilp_window *window,
-	const struct shape_rank *rank, struct choices *choices)
-{
-	const struct ilp_frame *frame = compact->frame;
-	struct milp *milp = compact->milp;
-	struct array(struct choice {
-		int column;
-		struct choices of;
-	}) list = {0};
-	int parted = 0;
-	for (int n = 0; n < choices->count; n++) {
-		int d = choices->dimensions[n];
-		parted += frame->prime_count[d] > 1 || frame->power[d][0] > 1;
-	}
-	do {
-		int column = milp_column(milp, 0, 1, parted > 1, 0);
-		*array_add(compact->arena, &list) = (struct choice){column, *choices};
-		ilp_line_add(&window->line, column, log(words_of(rank, choices)));
-	} while (next_choice(frame, choices));
-	milp_row(milp, 1, 1);
-	for (size_t i = 0; i < list.count; i++)
-		milp_entry(milp, list.at[i].column, 1);
-	for (int n = 0; n < choices->count; n++) {
-		int d = choices->dimensions[n];
-		for (int k = 0; k < frame->prime_count[d]; k++) {
-			int64_t prime = frame->prime[d][k];
-			milp_row(milp, 0, 0);
-			for (size_t i = 0; i < list.count; i++)
-				milp_entry(milp, list.at[i].column,
-					ilp_power(list.at[i].of.divisors[n], prime));
-			for (int r = 0; r < frame->row_count; r++)
-				for (int axis = 0; axis < ILP_AXES; axis++)
-					if (window->rows >> r & 1 &&
-						compact->copies[r][axis][d][k] >= 0)
-						milp_entry(
-							milp, compact->copies[r][axis][d][k], -1);
-		}
-	}
-}
-
-/* Too many choices: a column that is no less than any of the dimensions' products alone. */
-static void estimate_window(struct ilp_compact *compact, struct ilp_window *window,
-	const struct shape_rank *rank, const struct choices *choices)
-{
-	int column = milp_column(compact->milp, 0, INFINITY, false, 0);
-	ilp_line_add(&window->line, column, 1);
-	for (int i = 0; i < choices->count; i++) {
-		struct ilp_line least = {.arena = compact->arena};
-		ilp_line_add(&least, column, 1);
-		ilp_add_rows(compact, &least, window->rows, choices->dimensions[i], -1);
-		ilp_line_row(compact->milp, &least, 0, INFINITY);
-	}
-}
-
-static const struct ilp_line *window_line(
-	struct ilp_compact *compact, int t, int r, uint64_t rows, struct choices *choices)
+static int window_column(
+	struct ilp_compact *compact, int t, int r, uint64_t rows, uint32_t dimensions)
 {
 	for (size_t i = 0; i < compact->windows.count; i++) {
-		const struct ilp_window *window = compact->windows.at[i];
+		const struct ilp_window *window = &compact->windows.at[i];
 		if (window->space == t && window->rank == r && window->rows == rows)
-			return &window->line;
+			return window->column;
 	}
-	const struct shape_rank *rank = &compact->frame->shape->spaces[t].ranks[r];
-	struct ilp_window *window = arena_new(compact->arena, struct ilp_window);
-	*window = (struct ilp_window){
-		.space = t, .rank = r, .rows = rows, .line = {.arena = compact->arena}};
-	*array_add(compact->arena, &compact->windows) = window;
-	struct choices counted = *choices;
-	int count = 1;
-	while (count <= WINDOW_CHOICES_MOST && next_choice(compact->frame, &counted))
-		count++;
-	if (count <= WINDOW_CHOICES_MOST)
-		fill_window(compact, window, rank, choices);
-	else
-		estimate_window(compact, window, rank, choices);
-	return &window->line;
+	int column = milp_column(compact->milp, 0, INFINITY, false, 0);
+	*array_add(compact->arena, &compact->windows) = (struct ilp_window){t, r, column, rows};
+	for (; dimensions; dimensions &= dimensions - 1) {
+		struct ilp_line least = {.arena = compact->arena};
+		ilp_line_add(&least, column, 1);
+		ilp_add_rows(compact, &least, rows, __builtin_ctz(dimensions), -1);
+		ilp_line_row(compact->milp, &least, 0, INFINITY);
+	}
+	return column;
 }
 
 void ilp_add_tile(struct ilp_compact *compact, struct ilp_line *line, int t, uint64_t rows)
@@ -186,19 +88,14 @@ void ilp_add_tile(struct ilp_compact *compact, struct ilp_line *line, int t, uin
 	const struct ilp_frame *frame = compact->frame;
 	const struct dataspace *space = &frame->shape->spaces[t];
 	for (int r = 0; r < space->rank_count; r++) {
-		struct choices choices = {0};
-		bool scaled = false;
-		for (int d = 0; d < frame->dimension_count; d++) {
-			if (!space->ranks[r].coefficient[d] || !frame->prime_count[d])
-				continue;
-			scaled |= space->ranks[r].coefficient[d] > 1;
-			choices.divisors[choices.count] = 1;
-			choices.dimensions[choices.count++] = d;
-		}
-		if (choices.count == 1 && !scaled)
-			ilp_add_rows(compact, line, rows, choices.dimensions[0], 1);
-		else if (choices.count)
-			ilp_line_add_line(line, window_line(compact, t, r, rows, &choices), 1);
+		uint32_t dimensions = 0;
+		for (int d = 0; d < frame->dimension_count; d++)
+			if (space->ranks[r].coefficient[d] && frame->prime_count[d])
+				dimensions |= 1u << d;
+		if (dimensions & (dimensions - 1))
+			ilp_line_add(line, window_column(compact, t, r, rows, dimensions), 1);
+		else if (dimensions)
+			ilp_add_rows(compact, line, rows, __builtin_ctz(dimensions), 1);
 	}
 }
 

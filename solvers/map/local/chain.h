@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "search/nest/nest_offers.h"
 #include "solvers/map/local/moves.h"
+#include "solvers/map/local/options.h"
 
 /*
  * What one chain of a heuristic has: mappings of the space, random numbers of its own, its part
@@ -15,11 +16,11 @@
  * The first chain starts from search->start, if there is one; the others draw a mapping and
  * push loops outwards until it fits.
  */
-struct nest_chain {
+struct local_chain {
 	struct arena *arena; /* scratch memory of the chain */
 	const struct nest_search *search;
 	struct nest_offers offers;
-	struct nest_moves moves;
+	struct map_moves moves;
 	struct random random;
 	uint64_t number, count; /* of this chain; of them all */
 	uint64_t evaluations;   /* its part of the budget, about */
@@ -27,23 +28,23 @@ struct nest_chain {
 };
 
 /* A mapping and what it is worth: log of the weighted product; INFINITY if it does not fit. */
-struct nest_trial {
+struct local_trial {
 	struct mapping mapping;
 	double value;
 };
 
-struct nest_chain nest_chain_open(struct run *run, const struct problem *problem);
-void nest_chain_close(struct nest_chain *chain);
+struct local_chain local_chain_open(struct run *run, const struct problem *problem);
+void local_chain_close(struct local_chain *chain);
 
 /* False when the budget is spent. */
-bool nest_chain_price(struct nest_chain *chain, struct nest_trial *trial);
+bool local_chain_price(struct local_chain *chain, struct local_trial *trial);
 
 /* The same; what exceeds a level or a fan-out is pushed outwards, and priced anew, so many times
  * at most. */
-bool nest_chain_settle(struct nest_chain *chain, int most, struct nest_trial *trial);
+bool local_chain_settle(struct local_chain *chain, int most, struct local_trial *trial);
 
 /* A mapping that fits, where one can be found: the start of the chain, or `anew` one drawn.  False
  * when the budget is spent before. */
-bool nest_chain_start(struct nest_chain *chain, bool anew, struct nest_trial *trial);
+bool local_chain_start(struct local_chain *chain, bool anew, struct local_trial *trial);
 
 #endif

@@ -3,35 +3,33 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
+#include "solvers/map/local/options.h"
 
 #include <string.h>
 
-/* Tries to find a move that changes something; of a hundred moves, so many are of bounds, ... */
-enum { TRIES = 1000, BOUNDS = 60, SWAPS = 22, AXES = 6, ANEW = 3, EXCHANGES = 2 };
-
-static int dimension_count(const struct nest_moves *moves)
+static int dimension_count(const struct map_moves *moves)
 {
 	return moves->space->domain->shape->dimension_count;
 }
 
-static int64_t extent_of(const struct nest_moves *moves, int d)
+static int64_t extent_of(const struct map_moves *moves, int d)
 {
 	return moves->space->domain->shape->dimensions[d].extent;
 }
 
-static bool is_imperfect(const struct nest_moves *moves, int d)
+static bool is_imperfect(const struct map_moves *moves, int d)
 {
 	return moves->space->domain->imperfect >> d & 1;
 }
 
-static const struct factor_domain *domain_at(const struct nest_moves *moves, int i, int d)
+static const struct factor_domain *domain_at(const struct map_moves *moves, int i, int d)
 {
 	const struct tiling_level *level = &moves->space->levels[i];
 	const struct row_domain *row = &moves->space->domain->rows[level->row];
 	return level->spatial ? &row->spatial[d] : &row->temporal[d];
 }
 
-static bool has_axes(const struct nest_moves *moves, int i)
+static bool has_axes(const struct map_moves *moves, int i)
 {
 	const struct tiling_level *level = &moves->space->levels[i];
 	const struct nest_level *block = &moves->space->domain->hierarchy->levels[level->level];
@@ -39,26 +37,26 @@ static bool has_axes(const struct nest_moves *moves, int i)
 }
 
 static const uint32_t *bounds_at(
-	const struct nest_moves *moves, int i, const struct mapping *mapping)
+	const struct map_moves *moves, int i, const struct mapping *mapping)
 {
 	const struct tiling_level *level = &moves->space->levels[i];
 	const struct mapping_row *row = &mapping->rows[level->row];
 	return level->spatial ? row->spatial : row->temporal;
 }
 
-static uint8_t *order_at(const struct nest_moves *moves, int i, struct mapping *mapping)
+static uint8_t *order_at(const struct map_moves *moves, int i, struct mapping *mapping)
 {
 	const struct tiling_level *level = &moves->space->levels[i];
 	struct mapping_row *row = &mapping->rows[level->row];
 	return level->spatial ? row->spatial_order : row->temporal_order;
 }
 
-static uint32_t along_x(const struct nest_moves *moves, int i, const struct mapping *mapping)
+static uint32_t along_x(const struct map_moves *moves, int i, const struct mapping *mapping)
 {
 	return ~(uint32_t)mapping->rows[moves->space->levels[i].row].spatial_y;
 }
 
-static void find_primes(struct nest_moves *moves, int d)
+static void find_primes(struct map_moves *moves, int d)
 {
 	int64_t left = is_imperfect(moves, d) ? 6 : extent_of(moves, d);
 	for (int64_t p = 2; left > 1; p++) {
@@ -71,9 +69,9 @@ static void find_primes(struct nest_moves *moves, int d)
 	}
 }
 
-struct nest_moves nest_moves_make(const struct space *space)
+struct map_moves map_moves_make(const struct space *space)
 {
-	struct nest_moves moves = {.space = space};
+	struct map_moves moves = {.space = space};
 	for (int d = 0; d < dimension_count(&moves); d++) {
 		const struct factor_range *ranges = factors_ranges(space->factors[d]);
 		find_primes(&moves, d);
@@ -86,15 +84,14 @@ struct nest_moves nest_moves_make(const struct space *space)
 	return moves;
 }
 
-void nest_moves_bounds(
-	const struct nest_moves *moves, const struct mapping *mapping, int d, int64_t *bounds)
+void map_moves_bounds(
+	const struct map_moves *moves, const struct mapping *mapping, int d, int64_t *bounds)
 {
 	for (int i = 0; i < moves->space->level_count; i++)
 		bounds[i] = bounds_at(moves, i, mapping)[d];
 }
 
-int64_t nest_moves_prime(
-	const struct nest_moves *moves, struct random *random, int d, int64_t bound)
+int64_t map_moves_prime(const struct map_moves *moves, struct random *random, int d, int64_t bound)
 {
 	int count = moves->prime_count[d], at = (int)random_below(random, (uint64_t)count);
 	for (int i = 0; i < count && !is_imperfect(moves, d); i++) {
@@ -105,7 +102,8 @@ int64_t nest_moves_prime(
 	return moves->primes[d][at];
 }
 
-void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds)
+/* Bounds of a dimension, each 1 or more, to the nearest of the domain, those further in first. */
+static void mend(const struct map_moves *moves, int d, int64_t *bounds)
 {
 	const struct factors *factors = moves->space->factors[d];
 	int64_t left = extent_of(moves, d);
@@ -119,14 +117,14 @@ void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds)
 	}
 }
 
-struct mapping nest_moves_adopt(const struct nest_moves *moves, const struct mapping *mapping)
+struct mapping map_moves_adopt(const struct map_moves *moves, const struct mapping *mapping)
 {
 	const struct space *space = moves->space;
 	struct mapping out = space->blank;
 	for (int d = 0; d < dimension_count(moves); d++) {
 		int64_t bounds[FACTORS_LOOPS_MOST];
-		nest_moves_bounds(moves, mapping, d, bounds);
-		nest_moves_mend(moves, d, bounds);
+		map_moves_bounds(moves, mapping, d, bounds);
+		mend(moves, d, bounds);
 		space_set_factors(space, d, bounds, &out);
 	}
 	for (int i = 0; i < space->level_count; i++) {
@@ -141,8 +139,8 @@ struct mapping nest_moves_adopt(const struct nest_moves *moves, const struct map
 	return out;
 }
 
-void nest_moves_copy_order(
-	const struct nest_moves *moves, int level, const struct mapping *from, struct mapping *to)
+void map_moves_copy_order(
+	const struct map_moves *moves, int level, const struct mapping *from, struct mapping *to)
 {
 	struct mapping_row *out = &to->rows[moves->space->levels[level].row];
 	const struct mapping_row *in = &from->rows[moves->space->levels[level].row];
@@ -167,13 +165,13 @@ static void put_at_end(uint8_t *order, int count, int d, bool ahead)
 }
 
 /* Gives dimension d these bounds, and the levels that have others now their order. */
-static bool set_bounds(const struct nest_moves *moves, int d, const int64_t *bounds, bool ahead,
+static bool set_bounds(const struct map_moves *moves, int d, const int64_t *bounds, bool ahead,
 	struct mapping *mapping)
 {
 	const struct space *space = moves->space;
 	int64_t before[FACTORS_LOOPS_MOST];
 	bool changed = false;
-	nest_moves_bounds(moves, mapping, d, before);
+	map_moves_bounds(moves, mapping, d, before);
 	space_set_factors(space, d, bounds, mapping);
 	for (int i = 0; i < space->level_count; i++) {
 		if (bounds[i] == before[i])
@@ -192,22 +190,22 @@ static bool set_bounds(const struct nest_moves *moves, int d, const int64_t *bou
 }
 
 static bool move_bound(
-	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+	const struct map_moves *moves, const struct map_move *move, struct mapping *mapping)
 {
 	int d = move->dimension;
 	int64_t bounds[FACTORS_LOOPS_MOST];
-	nest_moves_bounds(moves, mapping, d, bounds);
+	map_moves_bounds(moves, mapping, d, bounds);
 	bounds[move->level] = move->bound;
 	wide others = 1, extent = extent_of(moves, d);
 	for (int i = 0; i < moves->space->level_count && others < extent; i++)
 		others *= i == move->from ? 1 : (wide)bounds[i];
 	bounds[move->from] = (int64_t)((extent + others - 1) / others);
-	nest_moves_mend(moves, d, bounds);
+	mend(moves, d, bounds);
 	return set_bounds(moves, d, bounds, move->ahead, mapping);
 }
 
 /* Gives a tiling level another order or other axes; false if the space has none such. */
-static bool arrange(const struct nest_moves *moves, int i, const uint8_t *order, uint32_t axis,
+static bool arrange(const struct map_moves *moves, int i, const uint8_t *order, uint32_t axis,
 	struct mapping *mapping)
 {
 	uint8_t before[SHAPE_DIMENSIONS_MOST];
@@ -219,7 +217,7 @@ static bool arrange(const struct nest_moves *moves, int i, const uint8_t *order,
 }
 
 static bool move_swap(
-	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+	const struct map_moves *moves, const struct map_move *move, struct mapping *mapping)
 {
 	uint8_t order[SHAPE_DIMENSIONS_MOST];
 	memcpy(order, order_at(moves, move->level, mapping), sizeof order);
@@ -231,19 +229,18 @@ static bool move_swap(
 	return arrange(moves, move->level, order, along_x(moves, move->level, mapping), mapping);
 }
 
-bool nest_move(
-	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping)
+bool map_move(const struct map_moves *moves, const struct map_move *move, struct mapping *mapping)
 {
 	const struct space *space = moves->space;
 	switch (move->kind) {
-	case NEST_MOVE_BOUND:
+	case MAP_MOVE_BOUND:
 		return move_bound(moves, move, mapping);
-	case NEST_MOVE_SWAP:
+	case MAP_MOVE_SWAP:
 		return move_swap(moves, move, mapping);
-	case NEST_MOVE_AXIS:
+	case MAP_MOVE_AXIS:
 		return arrange(moves, move->level, order_at(moves, move->level, mapping),
 			along_x(moves, move->level, mapping) ^ 1u << move->dimension, mapping);
-	case NEST_MOVE_KEEP:
+	case MAP_MOVE_KEEP:
 		mapping->residency[space->free[move->bit].space] ^= 1u
 								    << space->free[move->bit].row;
 		return true;
@@ -257,10 +254,10 @@ static int below(struct random *random, int bound)
 }
 
 /* A factor of one loop goes to another: mostly a prime, at times all of it. */
-static struct nest_move draw_bound(
-	const struct nest_moves *moves, struct random *random, const struct mapping *mapping)
+static struct map_move draw_bound(
+	const struct map_moves *moves, struct random *random, const struct mapping *mapping)
 {
-	struct nest_move move = {.kind = NEST_MOVE_BOUND, .ahead = below(random, 2)};
+	struct map_move move = {.kind = MAP_MOVE_BOUND, .ahead = below(random, 2)};
 	if (!moves->free_count)
 		return move;
 	int d = moves->free[below(random, moves->free_count)];
@@ -272,26 +269,26 @@ static struct nest_move draw_bound(
 	if (is_imperfect(moves, d) && below(random, 2))
 		move.bound += below(random, 2) ? 1 : -(move.bound > 1);
 	else if (give > 1)
-		move.bound *= below(random, 8) ? nest_moves_prime(moves, random, d, give) : give;
+		move.bound *= below(random, 8) ? map_moves_prime(moves, random, d, give) : give;
 	move.bound = number_min(move.bound, extent_of(moves, d));
 	return move;
 }
 
-static struct nest_move draw(
-	const struct nest_moves *moves, struct random *random, const struct mapping *mapping)
+static struct map_move draw(
+	const struct map_moves *moves, struct random *random, const struct mapping *mapping)
 {
 	const struct space *space = moves->space;
 	int kind = below(random, 100);
-	struct nest_move move = {.kind = NEST_MOVE_KEEP};
-	if (kind < BOUNDS)
+	struct map_move move = {.kind = MAP_MOVE_KEEP};
+	if (kind < BOUNDS_PERCENT)
 		return draw_bound(moves, random, mapping);
 	move.level = below(random, space->level_count);
 	move.dimension = below(random, dimension_count(moves));
 	move.other = below(random, dimension_count(moves));
-	if (kind < BOUNDS + SWAPS)
-		move.kind = NEST_MOVE_SWAP;
-	else if (kind < BOUNDS + SWAPS + AXES || !space->free_count)
-		move.kind = NEST_MOVE_AXIS;
+	if (kind < BOUNDS_PERCENT + SWAPS_PERCENT)
+		move.kind = MAP_MOVE_SWAP;
+	else if (kind < BOUNDS_PERCENT + SWAPS_PERCENT + AXES_PERCENT || !space->free_count)
+		move.kind = MAP_MOVE_AXIS;
 	else
 		move.bit = below(random, space->free_count);
 	return move;
@@ -299,27 +296,26 @@ static struct nest_move draw(
 
 /* Whether a draw can change anything. */
 static bool is_idle(
-	const struct nest_moves *moves, const struct nest_move *move, const struct mapping *mapping)
+	const struct map_moves *moves, const struct map_move *move, const struct mapping *mapping)
 {
 	const uint32_t *bounds = bounds_at(moves, move->level, mapping);
 	switch (move->kind) {
-	case NEST_MOVE_BOUND:
+	case MAP_MOVE_BOUND:
 		return move->from == move->level || move->bound == bounds[move->dimension] ||
 		       (move->bound > bounds[move->dimension] &&
 			       bounds_at(moves, move->from, mapping)[move->dimension] == 1);
-	case NEST_MOVE_SWAP:
+	case MAP_MOVE_SWAP:
 		return move->dimension == move->other || bounds[move->dimension] == 1 ||
 		       bounds[move->other] == 1;
-	case NEST_MOVE_AXIS:
+	case MAP_MOVE_AXIS:
 		return !has_axes(moves, move->level) || bounds[move->dimension] == 1;
-	case NEST_MOVE_KEEP:
+	case MAP_MOVE_KEEP:
 		return false;
 	}
 	return true;
 }
 
-static bool draw_anew(
-	const struct nest_moves *moves, struct random *random, struct mapping *mapping)
+static bool draw_anew(const struct map_moves *moves, struct random *random, struct mapping *mapping)
 {
 	int64_t bounds[FACTORS_LOOPS_MOST];
 	if (!moves->free_count)
@@ -330,10 +326,10 @@ static bool draw_anew(
 }
 
 /* A prime factor of another dimension goes the way back: what a level holds stays about as large. */
-static void give_back(const struct nest_moves *moves, struct random *random,
-	const struct nest_move *first, struct mapping *mapping)
+static void give_back(const struct map_moves *moves, struct random *random,
+	const struct map_move *first, struct mapping *mapping)
 {
-	struct nest_move move = {.kind = NEST_MOVE_BOUND,
+	struct map_move move = {.kind = MAP_MOVE_BOUND,
 		.from = first->level,
 		.level = first->from,
 		.ahead = below(random, 2)};
@@ -345,24 +341,24 @@ static void give_back(const struct nest_moves *moves, struct random *random,
 			continue;
 		move.dimension = d;
 		move.bound = bounds_at(moves, move.level, mapping)[d] *
-			     nest_moves_prime(moves, random, d, give);
-		if (nest_move(moves, &move, mapping))
+			     map_moves_prime(moves, random, d, give);
+		if (map_move(moves, &move, mapping))
 			return;
 	}
 }
 
-bool nest_moves_step(const struct nest_moves *moves, struct random *random, struct mapping *mapping)
+bool map_moves_step(const struct map_moves *moves, struct random *random, struct mapping *mapping)
 {
-	for (int i = 0; i < TRIES; i++) {
-		if (below(random, 100) < ANEW) {
+	for (int i = 0; i < MOVE_TRIES; i++) {
+		if (below(random, 100) < ANEW_PERCENT) {
 			if (draw_anew(moves, random, mapping))
 				return true;
 			continue;
 		}
-		struct nest_move move = draw(moves, random, mapping);
-		if (is_idle(moves, &move, mapping) || !nest_move(moves, &move, mapping))
+		struct map_move move = draw(moves, random, mapping);
+		if (is_idle(moves, &move, mapping) || !map_move(moves, &move, mapping))
 			continue;
-		if (move.kind == NEST_MOVE_BOUND && below(random, EXCHANGES) == 0)
+		if (move.kind == MAP_MOVE_BOUND && below(random, EXCHANGES) == 0)
 			give_back(moves, random, &move, mapping);
 		return true;
 	}
@@ -370,13 +366,13 @@ bool nest_moves_step(const struct nest_moves *moves, struct random *random, stru
 }
 
 struct list {
-	struct array(struct nest_move) of;
+	struct array(struct map_move) of;
 	struct arena *arena;
 };
 
 /* At a loop of bound 1 on either side of the others, where that may make a difference. */
-static void add_bound(const struct nest_moves *moves, const struct mapping *mapping,
-	struct nest_move move, struct list *list)
+static void add_bound(const struct map_moves *moves, const struct mapping *mapping,
+	struct map_move move, struct list *list)
 {
 	const uint32_t *bounds = bounds_at(moves, move.level, mapping);
 	bool busy = has_axes(moves, move.level);
@@ -388,12 +384,11 @@ static void add_bound(const struct nest_moves *moves, const struct mapping *mapp
 		*array_add(list->arena, &list->of) = move;
 }
 
-static void list_bounds(const struct nest_moves *moves, const struct mapping *mapping, int d,
+static void list_bounds(const struct map_moves *moves, const struct mapping *mapping, int d,
 	int from, int to, struct list *list)
 {
 	int64_t give = bounds_at(moves, from, mapping)[d], have = bounds_at(moves, to, mapping)[d];
-	struct nest_move move = {
-		.kind = NEST_MOVE_BOUND, .dimension = d, .from = from, .level = to};
+	struct map_move move = {.kind = MAP_MOVE_BOUND, .dimension = d, .from = from, .level = to};
 	int64_t most = number_min(domain_at(moves, to, d)->most, extent_of(moves, d));
 	for (int p = 0; p < moves->prime_count[d]; p++) {
 		int64_t prime = moves->primes[d][p];
@@ -415,23 +410,23 @@ static void list_bounds(const struct nest_moves *moves, const struct mapping *ma
 }
 
 static void list_places(
-	const struct nest_moves *moves, const struct mapping *mapping, int i, struct list *list)
+	const struct map_moves *moves, const struct mapping *mapping, int i, struct list *list)
 {
 	const uint32_t *bounds = bounds_at(moves, i, mapping);
 	for (int d = 0; d < dimension_count(moves); d++) {
 		if (bounds[d] == 1)
 			continue;
-		struct nest_move move = {.kind = NEST_MOVE_AXIS, .dimension = d, .level = i};
+		struct map_move move = {.kind = MAP_MOVE_AXIS, .dimension = d, .level = i};
 		if (has_axes(moves, i))
 			*array_add(list->arena, &list->of) = move;
-		move.kind = NEST_MOVE_SWAP;
+		move.kind = MAP_MOVE_SWAP;
 		for (move.other = d + 1; move.other < dimension_count(moves); move.other++)
 			if (bounds[move.other] > 1)
 				*array_add(list->arena, &list->of) = move;
 	}
 }
 
-struct nest_move *nest_moves_list(const struct nest_moves *moves, const struct mapping *mapping,
+struct map_move *map_moves_list(const struct map_moves *moves, const struct mapping *mapping,
 	struct arena *arena, size_t *count)
 {
 	struct list list = {.arena = arena};
@@ -444,7 +439,7 @@ struct nest_move *nest_moves_list(const struct nest_moves *moves, const struct m
 	for (int i = 0; i < levels; i++)
 		list_places(moves, mapping, i, &list);
 	for (int b = 0; b < moves->space->free_count; b++)
-		*array_add(arena, &list.of) = (struct nest_move){.kind = NEST_MOVE_KEEP, .bit = b};
+		*array_add(arena, &list.of) = (struct map_move){.kind = MAP_MOVE_KEEP, .bit = b};
 	*count = list.of.count;
 	return list.of.at;
 }

@@ -13,10 +13,10 @@
  *	axis   a loop of a fan-out turns from X to Y, or back
  *	keep   a level keeps a dataspace that it passed by, or the reverse
  */
-enum nest_move_kind { NEST_MOVE_BOUND, NEST_MOVE_SWAP, NEST_MOVE_AXIS, NEST_MOVE_KEEP };
+enum map_move_kind { MAP_MOVE_BOUND, MAP_MOVE_SWAP, MAP_MOVE_AXIS, MAP_MOVE_KEEP };
 
-struct nest_move {
-	enum nest_move_kind kind;
+struct map_move {
+	enum map_move_kind kind;
 	int dimension, other; /* of the loop; of the one it changes places with */
 	int level, from;      /* of space->levels: where; the loop that makes up for it */
 	int64_t bound;        /* new */
@@ -25,7 +25,7 @@ struct nest_move {
 	int bit;    /* of space->free */
 };
 
-struct nest_moves {
+struct map_moves {
 	const struct space *space;
 	int prime_count[SHAPE_DIMENSIONS_MOST];
 	int64_t primes[SHAPE_DIMENSIONS_MOST]
@@ -37,38 +37,32 @@ struct nest_moves {
 };
 
 /* The space must have factors. */
-struct nest_moves nest_moves_make(const struct space *space);
+struct map_moves map_moves_make(const struct space *space);
 
 /* The bounds of a dimension at space->levels. */
-void nest_moves_bounds(
-	const struct nest_moves *moves, const struct mapping *mapping, int d, int64_t *bounds);
+void map_moves_bounds(
+	const struct map_moves *moves, const struct mapping *mapping, int d, int64_t *bounds);
 
 /* A prime of the dimension's that divides a bound above 1; 2 or 3 where factors need not divide. */
-int64_t nest_moves_prime(
-	const struct nest_moves *moves, struct random *random, int d, int64_t bound);
-
-/* Bounds of a dimension, each 1 or more, to the nearest of the domain, those further in first. */
-void nest_moves_mend(const struct nest_moves *moves, int d, int64_t *bounds);
+int64_t map_moves_prime(const struct map_moves *moves, struct random *random, int d, int64_t bound);
 
 /* The mapping of the space that comes nearest to one of the same machine and shape. */
-struct mapping nest_moves_adopt(const struct nest_moves *moves, const struct mapping *mapping);
+struct mapping map_moves_adopt(const struct map_moves *moves, const struct mapping *mapping);
 
-/* The order and axes of a tiling level, as a wish: nest_moves_adopt makes the mapping one of the
+/* The order and axes of a tiling level, as a wish: map_moves_adopt makes the mapping one of the
  * space again. */
-void nest_moves_copy_order(
-	const struct nest_moves *moves, int level, const struct mapping *from, struct mapping *to);
+void map_moves_copy_order(
+	const struct map_moves *moves, int level, const struct mapping *from, struct mapping *to);
 
 /* False if nothing came of it. */
-bool nest_move(
-	const struct nest_moves *moves, const struct nest_move *move, struct mapping *mapping);
+bool map_move(const struct map_moves *moves, const struct map_move *move, struct mapping *mapping);
 
 /* Any move; at times all bounds of a dimension anew, so that every factorization is within reach.
  * False if none of many tries led anywhere. */
-bool nest_moves_step(
-	const struct nest_moves *moves, struct random *random, struct mapping *mapping);
+bool map_moves_step(const struct map_moves *moves, struct random *random, struct mapping *mapping);
 
 /* All moves from a mapping that change one prime factor or one place, *count of them. */
-struct nest_move *nest_moves_list(const struct nest_moves *moves, const struct mapping *mapping,
+struct map_move *map_moves_list(const struct map_moves *moves, const struct mapping *mapping,
 	struct arena *arena, size_t *count);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What is known of one dataspace while the levels are followed inwards. */
-struct flow {
+struct word_flow {
 	int t;
 	double words;                      /* all of it */
 	double whole;                      /* the part that no last round lets stay */
@@ -68,7 +68,7 @@ static bool may_stay_open(const struct nest_view *view, const struct uneven_part
 
 /* Loops of a chosen level: the run of those that do not move the dataspace, if one ends it. */
 static void follow_level(
-	const struct nest_view *view, const struct uneven_part *part, int j, struct flow *flow)
+	const struct nest_view *view, const struct uneven_part *part, int j, struct word_flow *flow)
 {
 	uint32_t relevant = space_of(view, flow->t)->relevant;
 	int dimension_count = view->frame->search->shape->dimension_count;
@@ -105,7 +105,7 @@ static bool moves_inside(const struct nest_view *view, const struct uneven_part 
 	return size && tile > (double)size;
 }
 
-static void pass(const struct nest_view *view, int k, struct flow *flow)
+static void pass(const struct nest_view *view, int k, struct word_flow *flow)
 {
 	int t = flow->t, c = view->chains[t].kept[k], p = view->chains[t].kept[k - 1];
 	uint32_t relevant = space_of(view, t)->relevant;
@@ -115,7 +115,7 @@ static void pass(const struct nest_view *view, int k, struct flow *flow)
 
 /* Whose ranks have one dimension each. */
 static void follow_plain(
-	const struct nest_view *view, const struct uneven_part *part, struct flow *flow)
+	const struct nest_view *view, const struct uneven_part *part, struct word_flow *flow)
 {
 	const struct shape *shape = view->frame->search->shape;
 	int t = flow->t, k = 1, last = view->chains[t].count - 1;
@@ -152,7 +152,7 @@ static void follow_plain(
 
 /* Whose tiles may overlap: every word enters once; a multiplier's word serves no more of them than
  * find the same sum of indices. */
-static void follow_sliding(const struct nest_view *view, struct flow *flow)
+static void follow_sliding(const struct nest_view *view, struct word_flow *flow)
 {
 	const struct shape *shape = view->frame->search->shape;
 	const struct nest_space *space = space_of(view, flow->t);
@@ -192,7 +192,8 @@ static void take(const struct nest_view *view, int t, int j, double reads, doubl
 	nest_sums_add(view->frame, sums, &here, 1);
 }
 
-static void read_only(const struct nest_view *view, const struct flow *flow, struct nest_sums *sums)
+static void read_only(
+	const struct nest_view *view, const struct word_flow *flow, struct nest_sums *sums)
 {
 	int last = view->chains[flow->t].count - 1;
 	for (int k = 0; k <= last; k++)
@@ -217,7 +218,8 @@ static double group_of(const struct nest_view *view, int t, int p, int c)
  * more than what enters: g[k + 1] - group * g[k] at least.  More groups cost updates and save
  * reads; a share of the reads small enough not to make that worth while is a bound for any g.
  */
-static void written(const struct nest_view *view, const struct flow *flow, struct nest_sums *sums)
+static void written(
+	const struct nest_view *view, const struct word_flow *flow, struct nest_sums *sums)
 {
 	int t = flow->t, last = view->chains[t].count - 1;
 	int home = view->chains[t].kept[0];
@@ -247,7 +249,7 @@ static void written(const struct nest_view *view, const struct flow *flow, struc
 static void add_space(
 	const struct nest_view *view, const struct uneven_part *part, int t, struct nest_sums *sums)
 {
-	struct flow flow = {.t = t};
+	struct word_flow flow = {.t = t};
 	bool plain = space_of(view, t)->plain, adds = view->frame->search->shape->spaces[t].written;
 	if (space_of(view, t)->silent)
 		return;

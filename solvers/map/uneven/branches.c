@@ -2,11 +2,9 @@
 
 #include "base/arena.h"
 #include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/options.h"
 
 #include <stdlib.h>
-
-/* BOUND_TICKS: what it is worth to bound one of them. */
-enum { SPATIAL_MOST = 500000, FREE_MOST = 24, BOUND_TICKS = 16 };
 
 bool uneven_branch_view(const struct nest_frame *frame, const struct uneven_branches *branches,
 	size_t i, uint64_t residency, struct nest_view *out)
@@ -33,9 +31,10 @@ struct uneven_branches uneven_branches_make(
 	struct run *run, struct arena *arena, const struct nest_frame *frame)
 {
 	const struct nest_search *search = frame->search;
-	struct uneven_branches branches = {.floor = nest_floor(search, search->wishes.objectives.at[0])};
-	branches.spatial = spatial_bounds_find(
-		run, arena, frame, NULL, search->space->free_count <= FREE_MOST ? SPATIAL_MOST : 0);
+	struct uneven_branches branches = {
+		.floor = nest_floor(search, search->wishes.objectives.at[0])};
+	branches.spatial = spatial_bounds_find(run, arena, frame, NULL,
+		search->space->free_count <= UNEVEN_FREE_MOST ? UNEVEN_SPATIAL_MOST : 0);
 	branches.at = arena_array(arena, struct uneven_branch, branches.spatial.count);
 	struct arena *scratch = arena_open();
 	struct nest_view *view = arena_new(scratch, struct nest_view);

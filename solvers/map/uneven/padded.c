@@ -5,21 +5,18 @@
 #include "base/number.h"
 #include "solvers/map/exact/ask.h"
 #include "solvers/map/local/moves.h"
+#include "solvers/map/uneven/options.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Extents of each dimension that are tried, paddings of all together, the part of them that the next
- * round gets, and the part of all ticks for what goes on from there, by turns. */
-enum { EXTENTS_MOST = 4, PADDINGS_MOST = 24, ROUNDS = 3, FEWER = 4, STEPS_SHARE = 4, TURNS = 3 };
-
-struct padding {
+struct padded_extents {
 	double grown; /* padded volume / real one; later the best value that came of it */
 	int64_t extents[SHAPE_DIMENSIONS_MOST];
 	const struct mapping *start; /* the best so far */
 };
 
-struct paddings array(struct padding);
+struct paddings array(struct padded_extents);
 
 int uneven_padded_extents(int64_t extent, int most, int64_t *out)
 {
@@ -38,7 +35,7 @@ int uneven_padded_extents(int64_t extent, int most, int64_t *out)
 
 static int by_growth(const void *a, const void *b)
 {
-	const struct padding *x = a, *y = b;
+	const struct padded_extents *x = a, *y = b;
 	if (x->grown != y->grown)
 		return x->grown < y->grown ? -1 : 1;
 	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
@@ -51,7 +48,7 @@ static int by_growth(const void *a, const void *b)
 static struct paddings find_paddings(struct arena *arena, const struct nest_search *search)
 {
 	struct paddings all = {0};
-	*array_add(arena, &all) = (struct padding){.grown = 1};
+	*array_add(arena, &all) = (struct padded_extents){.grown = 1};
 	for (int d = 0; d < search->shape->dimension_count; d++) {
 		int64_t extent = search->shape->dimensions[d].extent,
 			extents[EXTENTS_MOST] = {extent};
@@ -61,7 +58,7 @@ static struct paddings find_paddings(struct arena *arena, const struct nest_sear
 		struct paddings next = {0};
 		for (size_t i = 0; i < all.count; i++)
 			for (int k = 0; k < count; k++) {
-				struct padding *padding = array_add(arena, &next);
+				struct padded_extents *padding = array_add(arena, &next);
 				*padding = all.at[i];
 				padding->extents[d] = extents[k];
 				padding->grown *= (double)extents[k] / (double)extent;
@@ -74,7 +71,7 @@ static struct paddings find_paddings(struct arena *arena, const struct nest_sear
 }
 
 static struct nest_search pad(
-	struct arena *arena, const struct nest_search *search, const struct padding *padding)
+	struct arena *arena, const struct nest_search *search, const struct padded_extents *padding)
 {
 	struct nest_search padded = *search;
 	struct shape *shape = arena_copy(arena, search->shape, sizeof *shape);
@@ -103,12 +100,12 @@ static struct nest_search pad(
 /* The best value that came of them.  What is cut back may break a bound of the space: the nearest
  * mapping of the space takes its place. */
 static double take(
-	struct nest_offers *offers, const struct nest_moves *moves, const struct answer *answer)
+	struct nest_offers *offers, const struct map_moves *moves, const struct answer *answer)
 {
 	double best = INFINITY;
 	for (size_t i = 0; i < answer->candidate_count; i++) {
-		struct nest_price price;
-		struct mapping mapping = nest_moves_adopt(moves, answer->candidates[i].mappings);
+		struct offer_price price;
+		struct mapping mapping = map_moves_adopt(moves, answer->candidates[i].mappings);
 		if (nest_offers_price(offers, &mapping, &price) && price.verdict == NEST_FITS)
 			best = fmin(best, objective_value(offers->search->wishes.objectives.at[0],
 						  &price.score));
@@ -117,17 +114,17 @@ static double take(
 }
 
 /* All paddings, then those alone that did best, with as much for all of them together. */
-static void try_paddings(struct run *run, const struct nest_moves *moves,
-	struct nest_offers *offers, uint64_t ticks, double bound, struct arena *arena)
+static void try_paddings(struct run *run, const struct map_moves *moves, struct nest_offers *offers,
+	uint64_t ticks, double bound, struct arena *arena)
 {
 	const struct nest_search *search = offers->search;
 	struct paddings paddings = find_paddings(arena, search);
-	for (int round = 0; round < ROUNDS && paddings.count; round++) {
+	for (int round = 0; round < PADDING_ROUNDS && paddings.count; round++) {
 		for (size_t i = 0; i < paddings.count && run_go_on(run, 1); i++) {
-			struct padding *padding = &paddings.at[i];
+			struct padded_extents *padding = &paddings.at[i];
 			struct nest_search padded = pad(arena, search, padding);
 			struct answer answer = nest_ask(run, "exact", &padded, 0, 1,
-				ticks / ROUNDS / paddings.count + 1, arena);
+				ticks / PADDING_ROUNDS / paddings.count + 1, arena);
 			double value = take(offers, moves, &answer);
 			if (round == 0 || value < padding->grown)
 				padding->grown = value;
@@ -136,7 +133,7 @@ static void try_paddings(struct run *run, const struct nest_moves *moves,
 			run_report(run, nest_offers_best(offers), bound);
 		}
 		qsort(paddings.at, paddings.count, sizeof *paddings.at, by_growth);
-		paddings.count = (paddings.count + FEWER - 1) / FEWER;
+		paddings.count = (paddings.count + PADDINGS_FEWER - 1) / PADDINGS_FEWER;
 	}
 }
 
@@ -153,14 +150,14 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 		return;
 	struct arena *arena = arena_open();
 	struct nest_search uneven = *search;
-	struct nest_moves moves = nest_moves_make(search->space);
-	try_paddings(run, &moves, offers, ticks - ticks / STEPS_SHARE, bound, arena);
-	for (int turn = 0; turn < TURNS; turn++) {
+	struct map_moves moves = map_moves_make(search->space);
+	try_paddings(run, &moves, offers, ticks - ticks / LOCAL_SHARE, bound, arena);
+	for (int turn = 0; turn < LOCAL_TURNS; turn++) {
 		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
 		uneven.wishes.seed = search->wishes.seed + (uint64_t)turn;
-		struct answer answer =
-			nest_ask(run, name, &uneven, 0, 1, ticks / STEPS_SHARE / TURNS + 1, arena);
+		struct answer answer = nest_ask(
+			run, name, &uneven, 0, 1, ticks / LOCAL_SHARE / LOCAL_TURNS + 1, arena);
 		take(offers, &moves, &answer);
 		run_report(run, nest_offers_best(offers), bound);
 	}

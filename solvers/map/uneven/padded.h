@@ -6,7 +6,7 @@
 /*
  * Good mappings to begin with.  The extents are padded to the next ones with small prime factors;
  * the search over perfect factors maps the padded problem, and its loops are cut back to the real
- * extents (nest_moves_adopt), which does no work more.  From the best of these, and from the search's own start,
+ * extents (map_moves_adopt), which does no work more.  From the best of these, and from the search's own start,
  * other solvers go on step by step.  `ticks` is what all of it may cost; no mapping is below `bound`,
  * of the first objective, which is reported beside what is found.
  */

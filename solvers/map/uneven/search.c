@@ -5,19 +5,11 @@
 #include "search/nest/nest_offers.h"
 #include "solvers/map/uneven/bound.h"
 #include "solvers/map/uneven/branches.h"
+#include "solvers/map/uneven/options.h"
 #include "solvers/map/uneven/padded.h"
 
 #include <math.h>
 #include <string.h>
-
-enum {
-	BOUNDS_PER_TICK = 4,
-	LOOK_AFTER = 50000,
-	LOOK_AGAIN = 10,
-	LOOK_TIMES = 4,
-	REPORT_AFTER = 1000
-};
-#define BRANCH_BYTES_MOST (size_t)(1 << 29)
 
 /*
  * A part of the mapspace.  Behind it: by level from the outermost one inwards the chosen rests, by
@@ -33,7 +25,7 @@ struct branch {
 	uint32_t rests[];
 };
 
-struct tree {
+struct uneven_tree {
 	struct run *run;
 	struct arena *arena;
 	struct nest_offers offers;
@@ -56,7 +48,7 @@ struct tree {
 	uint64_t residency;
 };
 
-static int dimension_count(const struct tree *tree)
+static int dimension_count(const struct uneven_tree *tree)
 {
 	return tree->frame.search->shape->dimension_count;
 }
@@ -90,11 +82,11 @@ static void sift_down(struct branch **heap, size_t count)
 	}
 }
 
-static struct branch *new_branch(struct tree *tree)
+static struct branch *new_branch(struct uneven_tree *tree)
 {
 	if (tree->unused.count)
 		return tree->unused.at[--tree->unused.count];
-	if (tree->bytes + tree->branch_bytes > BRANCH_BYTES_MOST)
+	if (tree->bytes + tree->branch_bytes > (size_t)NODES_MIB_MOST << 20)
 		return NULL;
 	tree->bytes += tree->branch_bytes;
 	return arena_alloc(tree->arena, tree->branch_bytes);
@@ -102,12 +94,12 @@ static struct branch *new_branch(struct tree *tree)
 
 /* --- branches */
 
-static bool beaten(const struct tree *tree, const struct score *bound)
+static bool beaten(const struct uneven_tree *tree, const struct score *bound)
 {
 	return frontier_beats(&tree->offers.kept, bound, NULL);
 }
 
-static struct score bound_of(struct tree *tree)
+static struct score bound_of(struct uneven_tree *tree)
 {
 	if (++tree->bounds % BOUNDS_PER_TICK == 0)
 		tree->stopped |= !run_spend(tree->run, 1);
@@ -115,7 +107,7 @@ static struct score bound_of(struct tree *tree)
 }
 
 /* Keeps the part at hand for later, unless it is beaten or cannot fit. */
-static void push(struct tree *tree)
+static void push(struct uneven_tree *tree)
 {
 	const struct uneven_part *part = &tree->part;
 	int count = dimension_count(tree), levels = tree->frame.count;
@@ -148,14 +140,14 @@ static void push(struct tree *tree)
 	sift_up(tree->heap.at, tree->heap.count - 1);
 }
 
-static struct mapping_row *row_of(struct tree *tree, int j)
+static struct mapping_row *row_of(struct uneven_tree *tree, int j)
 {
 	const struct space *space = tree->frame.search->space;
 	return &tree->mapping.rows[space->levels[tree->frame.tiling[j]].row];
 }
 
 /* Puts a level's bounds and one of its orders into the mapping. */
-static void arrange_level(struct tree *tree, int j)
+static void arrange_level(struct uneven_tree *tree, int j)
 {
 	const struct space *space = tree->frame.search->space;
 	struct mapping_row *row = row_of(tree, j);
@@ -166,7 +158,7 @@ static void arrange_level(struct tree *tree, int j)
 	tree->part.order[j] = row->temporal_order;
 }
 
-static bool open_outer(struct tree *tree, uint32_t outer, uint64_t residency)
+static bool open_outer(struct uneven_tree *tree, uint32_t outer, uint64_t residency)
 {
 	tree->at_outer = outer;
 	tree->residency = residency;
@@ -176,7 +168,7 @@ static bool open_outer(struct tree *tree, uint32_t outer, uint64_t residency)
 }
 
 /* Makes a branch the part at hand. */
-static void restore(struct tree *tree, const struct branch *branch)
+static void restore(struct uneven_tree *tree, const struct branch *branch)
 {
 	struct uneven_part *part = &tree->part;
 	const uint32_t *in = branch->rests;
@@ -198,7 +190,7 @@ static void restore(struct tree *tree, const struct branch *branch)
 }
 
 /* All rests that `level` can leave, by the dimension of its innermost loop. */
-static void enter(struct tree *tree, int level)
+static void enter(struct uneven_tree *tree, int level)
 {
 	struct uneven_part *part = &tree->part;
 	int count = dimension_count(tree);
@@ -219,18 +211,13 @@ static void enter(struct tree *tree, int level)
 
 /* --- whole mappings */
 
-static void try_mapping(struct tree *tree)
-{
-	enum nest_verdict verdict;
-	tree->stopped |= !nest_offers_try(&tree->offers, &tree->mapping, &verdict);
-}
-
 /* Orders and axes of the spatial tiling levels from s on: neighbours may hand words on. */
-static void arrange_blocks(struct tree *tree, int s)
+static void arrange_blocks(struct uneven_tree *tree, int s)
 {
 	const struct space *space = tree->frame.search->space;
 	if (s == tree->outer.spatial.fanout_count) {
-		try_mapping(tree);
+		struct offer_price price;
+		tree->stopped |= !nest_offers_price(&tree->offers, &tree->mapping, &price);
 		return;
 	}
 	const struct tiling_level *level = &space->levels[tree->outer.spatial.fanouts[s]];
@@ -243,7 +230,7 @@ static void arrange_blocks(struct tree *tree, int s)
 
 /* --- what becomes of a part */
 
-static bool split(struct tree *tree)
+static bool split(struct uneven_tree *tree)
 {
 	struct uneven_part *part = &tree->part;
 	int widest = -1;
@@ -280,7 +267,7 @@ static int first_of(const struct uneven_part *part, int j, int count)
 }
 
 /* All orders of the level at hand, whose rests are chosen. */
-static void order(struct tree *tree)
+static void order(struct uneven_tree *tree)
 {
 	struct uneven_part *part = &tree->part;
 	const struct space *space = tree->frame.search->space;
@@ -304,7 +291,7 @@ static void order(struct tree *tree)
 }
 
 /* An outer branch, with every residency. */
-static void begin(struct tree *tree, uint32_t outer)
+static void begin(struct uneven_tree *tree, uint32_t outer)
 {
 	uint64_t count = space_residency_count(tree->frame.search->space);
 	for (uint64_t r = 0; r < count && !tree->stopped; r++) {
@@ -314,7 +301,7 @@ static void begin(struct tree *tree, uint32_t outer)
 	}
 }
 
-static void expand(struct tree *tree, const struct branch *branch)
+static void expand(struct uneven_tree *tree, const struct branch *branch)
 {
 	restore(tree, branch);
 	struct score bound = bound_of(tree);
@@ -329,7 +316,7 @@ static void expand(struct tree *tree, const struct branch *branch)
 }
 
 /* The least bound of all that is left. */
-static double least_bound(const struct tree *tree)
+static double least_bound(const struct uneven_tree *tree)
 {
 	double least = INFINITY;
 	if (tree->next_outer < tree->outer.count)
@@ -341,7 +328,7 @@ static double least_bound(const struct tree *tree)
 
 /* Better mappings to compare with, for some times what was spent already: what is soon searched
  * through needs none. */
-static void look_around(struct tree *tree, double bound)
+static void look_around(struct uneven_tree *tree, double bound)
 {
 	tree->look_at *= LOOK_AGAIN;
 	uneven_padded(tree->run, tree->frame.search, &tree->offers,
@@ -349,7 +336,7 @@ static void look_around(struct tree *tree, double bound)
 }
 
 /* Of objectives other than the first no bounds are kept. */
-static void prove_first(struct tree *tree, double first)
+static void prove_first(struct uneven_tree *tree, double first)
 {
 	const struct nest_search *search = tree->frame.search;
 	double bounds[OBJECTIVE_COUNT] = {first};
@@ -358,7 +345,7 @@ static void prove_first(struct tree *tree, double first)
 	run_prove_each(tree->run, bounds, search->wishes.objectives.count);
 }
 
-static void search(struct tree *tree)
+static void search(struct uneven_tree *tree)
 {
 	double bound = 0;
 	while (!tree->stopped && least_bound(tree) < INFINITY) {
@@ -397,7 +384,7 @@ static void search(struct tree *tree)
 void uneven_run(struct run *run, const struct problem *problem)
 {
 	const struct nest_search *nest = problem->nest;
-	struct tree tree = {.run = run, .arena = arena_open(), .look_at = LOOK_AFTER};
+	struct uneven_tree tree = {.run = run, .arena = arena_open(), .look_at = LOOK_AFTER};
 	tree.offers = nest_offers_open(run, nest);
 	tree.frame = nest_frame_make(nest);
 	tree.outer = uneven_branches_make(run, tree.arena, &tree.frame);

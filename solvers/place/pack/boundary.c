@@ -2,11 +2,9 @@
 
 #include "base/number.h"
 #include "solvers/place/pack/conflict.h"
+#include "solvers/place/pack/options.h"
 
 #include <string.h>
-
-/* Items on one side of a boundary, and different sums of their heights, at most. */
-enum { SIDE_MOST = 24, SUMS_MOST = 64 };
 
 /* Which items of one side are left, and what they can add up to, ascending. */
 struct side {
@@ -20,7 +18,7 @@ struct side {
 
 struct boundaries {
 	struct side *sides; /* of boundary t: 2t on the left, 2t + 1 on the right */
-	int64_t scratch[SUMS_MOST];
+	int64_t scratch[PACK_SUMS_MOST];
 };
 
 static void open_side(
@@ -47,7 +45,7 @@ static void open_side(
 	}
 	side->count = count;
 	side->left = ~UINT32_C(0);
-	side->sums = arena_array(arena, int64_t, count <= SIDE_MOST ? SUMS_MOST : 1);
+	side->sums = arena_array(arena, int64_t, count <= PACK_SIDE_MOST ? PACK_SUMS_MOST : 1);
 }
 
 struct boundaries *boundaries_open(const struct room *room, struct arena *arena)
@@ -74,7 +72,7 @@ static bool add_height(struct boundaries *boundaries, struct side *side, int64_t
 			raised++;
 		if (count && out[count - 1] == next)
 			continue;
-		if (count == SUMS_MOST)
+		if (count == PACK_SUMS_MOST)
 			return false;
 		out[count++] = next;
 	}
@@ -88,7 +86,7 @@ static void update(struct boundaries *boundaries, struct side *side, const struc
 	uint32_t left = 0;
 	for (int k = 0; k < side->count; k++)
 		left |= (uint32_t)(state->level[side->items[k]] != PLACED) << k;
-	if (side->count > SIDE_MOST || left == side->left)
+	if (side->count > PACK_SIDE_MOST || left == side->left)
 		return;
 	side->left = left;
 	side->sum_count = 1;

@@ -1,14 +1,13 @@
 #include "solvers/place/pack/conflict.h"
 
-#include <string.h>
+#include "solvers/place/pack/options.h"
 
-/* Words of the tables, at most. */
-enum { WORDS_MOST = 1 << 22 };
+#include <string.h>
 
 struct conflict *conflict_open(const struct room *room, struct arena *arena)
 {
 	size_t words = ((size_t)room->item_count + 63) / 64;
-	if (words * (size_t)room->section_count > WORDS_MOST)
+	if (words * (size_t)room->section_count > PACK_CONFLICT_WORDS_MOST)
 		return NULL;
 	struct conflict *conflict = arena_new(arena, struct conflict);
 	*conflict = (struct conflict){.room = room,

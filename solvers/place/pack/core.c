@@ -1,14 +1,11 @@
 #include "solvers/place/pack/core.h"
 
 #include "base/number.h"
+#include "solvers/place/pack/options.h"
 #include "solvers/place/pack/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A smaller set's proof may take so many nodes, and twice those of the first; all of them
- * together so many times that. */
-enum { NODES_LEAST = 2000, PROOFS_MOST = 40 };
 
 struct reducing {
 	struct run *run;
@@ -41,7 +38,7 @@ static void drop_orphans(const struct reducing *reducing, bool *set)
 				continue;
 			for (size_t k = 0; k < child->parent_count && set[i]; k++)
 				set[i] = set[child->parents[k]] ||
-					 !pack_may_take(packing, (int)i, child->parents[k]);
+					 !packing_may_take(packing, i, (size_t)child->parents[k]);
 			again |= !set[i];
 		}
 	}
@@ -137,9 +134,9 @@ struct pack_core pack_core_find(struct run *run, const struct pack_question *que
 	size_t count = question->packing->count;
 	struct arena *scratch = arena_open();
 	struct reducing reducing = {run, question->packing, question->capacity,
-		NODES_LEAST + 2 * proof->nodes, 0, arena_array(scratch, bool, count),
+		PACK_CORE_NODES_LEAST + 2 * proof->nodes, 0, arena_array(scratch, bool, count),
 		arena_array(scratch, bool, count), count};
-	reducing.left = reducing.nodes * PROOFS_MOST;
+	reducing.left = reducing.nodes * PACK_CORE_PROOFS_MOST;
 	struct pack_core core = {0, NULL};
 	if (find_window(&reducing, question->chosen, proof->hardest)) {
 		int *buffers = arena_array(arena, int, count);

@@ -1,8 +1,8 @@
 #include "solvers/place/pack/memo.h"
 
-#include <string.h>
+#include "solvers/place/pack/options.h"
 
-enum { BYTES_MOST = 1 << 25, ROWS_LEAST = 1 << 9 };
+#include <string.h>
 
 struct memo {
 	const struct state *state;
@@ -21,7 +21,7 @@ struct memo *memo_open(const struct state *state, struct arena *arena)
 	size_t words = state->conflict ? state->conflict->words : 0;
 	memo->state = state;
 	memo->arena = arena;
-	memo->rows = ROWS_LEAST;
+	memo->rows = PACK_MEMO_ROWS_FIRST;
 	memo->keys = arena_array(arena, struct memo_key, memo->rows);
 	memo->conflicts = arena_array(arena, uint64_t, memo->rows * words);
 	memo->first = arena_array(arena, int, room->section_count + 1);
@@ -82,7 +82,7 @@ static void grow(struct memo *memo, size_t words)
 {
 	struct memo old = *memo;
 	memo->rows *= 4;
-	if (memo->rows * (sizeof *memo->keys + words * sizeof(uint64_t)) > BYTES_MOST) {
+	if (memo->rows * (sizeof *memo->keys + words * sizeof(uint64_t)) > PACK_MEMO_BYTES_MOST) {
 		memo->rows = old.rows;
 		return;
 	}

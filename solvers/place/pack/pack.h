@@ -16,13 +16,10 @@ struct pack_question {
 	const bool *chosen;            /* by buffer; NULL: all of them */
 	int64_t capacity;              /* bytes; no more than the packing's */
 	uint64_t nodes;                /* at most so many; 0: no limit */
-	bool returns; /* all starts go back to where buffers were placed last: where one more layout
-	               * of very many is looked for, not the first or none.  Else some do */
-	bool joined; /* unless it returns: a search whose starts do joins after many nodes; where no
-	               * other question about this capacity follows */
-	bool varied; /* each start draws what its order of items goes by, and the room is not filled
-	              * up: where much of it is to spare */
-	bool explain; /* look for a small core if they do not fit */
+	bool returns; /* all starts are guided by the last solution: where one more layout of very
+	               * many is looked for, not the first or none.  Else some are */
+	bool varied;  /* each start draws the order of its items: where much room is to spare */
+	bool explain;         /* look for a small core if they do not fit */
 };
 
 struct pack_answer {

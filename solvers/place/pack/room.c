@@ -1,12 +1,10 @@
 #include "solvers/place/pack/room.h"
 
 #include "base/number.h"
+#include "solvers/place/pack/options.h"
 #include "solvers/place/sections.h"
 
 #include <stdlib.h>
-
-/* Of pairs, altogether; four bytes each. */
-enum { PAIRS_MOST = 20000000 };
 
 struct dividing {
 	const struct shapes *shapes;
@@ -96,7 +94,7 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 	for (int i = 0; i < room->item_count; i++) {
 		const struct item *item = &room->items[i];
 		*pairs += (size_t)(item->end - item->first);
-		if (*pairs > PAIRS_MOST)
+		if (*pairs > PACK_PAIRS_MOST)
 			return false;
 		for (int s = item->first; s < item->end; s++)
 			first[s + 2]++;
@@ -126,7 +124,7 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 					*pairs += 2;
 				}
 			}
-			if (*pairs > PAIRS_MOST)
+			if (*pairs > PACK_PAIRS_MOST)
 				return false;
 		}
 		for (int i = 0; !round && i < room->item_count; i++)

@@ -16,7 +16,7 @@ struct item {
 	int64_t align, low, high; /* of its address */
 	const int64_t *heights;   /* by section, from the first; NULL: its size in all */
 	int twin;                 /* an item before it that could be it; -1 */
-	int shape;                /* -1: reserved bytes; -2: a filling (filling.h) */
+	int shape;                /* -1: reserved bytes */
 };
 
 struct room {
@@ -46,15 +46,6 @@ struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena);
 static inline int64_t item_height(const struct item *item, int section)
 {
 	return item->heights ? item->heights[section - item->first] : item->size;
-}
-
-/* What all items of a section leave of it; negative if they are too high. */
-static inline int64_t room_spare(const struct room *room, int section)
-{
-	int64_t spare = room->height;
-	for (size_t k = room->section_first[section]; k < room->section_first[section + 1]; k++)
-		spare -= item_height(&room->items[room->lives[k]], section);
-	return spare;
 }
 
 /* How far another that meets the item must lie above its address. */

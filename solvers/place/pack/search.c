@@ -2,12 +2,10 @@
 
 #include "base/random.h"
 #include "solvers/place/pack/memo.h"
+#include "solvers/place/pack/options.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Open choices at a time; the stack holds no more. */
-enum { DEPTH_MOST = 10000 };
 
 enum outcome { DONE, FAILED, ENDED };
 
@@ -188,7 +186,7 @@ static enum outcome try_values(struct pack_search *search, int from, int to, int
 static enum outcome branch(struct pack_search *search, int from, int to, int s)
 {
 	size_t bottom = search->value_count;
-	if (search->depth == DEPTH_MOST)
+	if (search->depth == PACK_DEPTH_MOST)
 		return ENDED;
 	struct memo_key key = memo_key(search->memo, from, to);
 	if (memo_find(search->memo, key))
@@ -289,6 +287,7 @@ static double value_of(const struct item *item, enum pack_order order, struct po
 static bool start(struct pack_search *search, uint64_t seed, enum pack_order order)
 {
 	const struct room *room = search->room;
+	const double spread = PACK_NOISE_PERCENT / 100.0;
 	struct powers powers = {0};
 	search->random = random_open(seed, 1);
 	if (order == PACK_DRAWN)
@@ -298,7 +297,7 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 	for (int i = 0; i < room->item_count; i++) {
 		double noise = (double)random_below(&search->random, 1 << 20) / (1 << 20);
 		search->priority[i] =
-			value_of(&room->items[i], order, powers) * (0.8 + 0.4 * noise);
+			value_of(&room->items[i], order, powers) * (1 - spread + 2 * spread * noise);
 	}
 	return state_start(search->state);
 }

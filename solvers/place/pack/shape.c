@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "model/packing/packing_sums.h"
+#include "solvers/place/packing.h"
 
 #include <stdlib.h>
 
@@ -23,28 +24,10 @@ struct forming {
 	struct shapes shapes;
 };
 
-bool pack_may_take(const struct packing *packing, int child, int parent)
+static void reject(struct forming *forming, int buffer)
 {
-	const struct buffer *c = &packing->buffers[child], *p = &packing->buffers[parent];
-	bool declared = false;
-	for (size_t k = 0; k < c->parent_count; k++)
-		declared |= c->parents[k] == parent;
-	return declared && p->end == c->start + 1 && c->size <= p->size;
-}
-
-static int64_t alignment_of(const struct packing *packing, const struct buffer *buffer)
-{
-	int64_t alignment = buffer->alignment ? buffer->alignment : packing->alignment;
-	return alignment > 0 ? alignment : 1;
-}
-
-static void reject(struct forming *forming, const char *why, int a, int b)
-{
-	if (forming->shapes.why)
-		return;
-	forming->shapes.why = why;
-	forming->shapes.a[0] = a;
-	forming->shapes.a[1] = b;
+	if (forming->shapes.culprit < 0)
+		forming->shapes.culprit = buffer;
 }
 
 static bool is_chosen(const struct forming *forming, size_t i)
@@ -93,26 +76,6 @@ static int compare_in_order(const void *left, const void *right, void *context)
 	return (a > b) - (a < b);
 }
 
-/* The lowest address that is allowed beside the reserved bytes alone; UNPLACED. */
-static int64_t place_alone(
-	const struct forming *forming, int64_t size, int64_t align, int64_t fixed)
-{
-	int64_t address = fixed >= 0 ? fixed : 0;
-	if (size > forming->capacity || address > forming->capacity - size)
-		return UNPLACED;
-	for (size_t r = 0; r < forming->shapes.reserved_count; r++) {
-		struct byte_range range = forming->shapes.reserved[r];
-		if (size == 0 || address + size <= range.from || range.to <= address)
-			continue;
-		int64_t up = range.to % align ? align - range.to % align : 0;
-		if (fixed >= 0 || range.to > forming->capacity - size ||
-			up > forming->capacity - size - range.to)
-			return UNPLACED;
-		address = range.to + up;
-	}
-	return address;
-}
-
 /* Members of one shape that live at once must do so lawfully. */
 static void check_members(struct forming *forming, const int *members, size_t count)
 {
@@ -122,9 +85,11 @@ static void check_members(struct forming *forming, const int *members, size_t co
 			const struct buffer *a = &buffers[members[i]], *b = &buffers[members[j]];
 			if (a->start < b->end && b->start < a->end && a->start < a->end &&
 				b->start < b->end && a->size && b->size &&
-				!pack_may_take(forming->packing, members[i], members[j]) &&
-				!pack_may_take(forming->packing, members[j], members[i]))
-				reject(forming, "both would take one slot", members[i], members[j]);
+				!packing_may_take(forming->packing, (size_t)members[i],
+					(size_t)members[j]) &&
+				!packing_may_take(forming->packing, (size_t)members[j],
+					(size_t)members[i]))
+				reject(forming, members[i]);
 		}
 }
 
@@ -136,20 +101,18 @@ static void join_rules(
 	*fixed = -1;
 	for (size_t i = 0; i < count; i++) {
 		const struct buffer *buffer = &forming->packing->buffers[members[i]];
-		int64_t step = alignment_of(forming->packing, buffer);
+		int64_t step = packing_step(forming->packing, (size_t)members[i]);
 		int64_t times = step / number_gcd(*align, step);
 		if (*align > forming->capacity || !number_mul(*align, times, align))
 			*align = INT64_MAX; /* only address 0 is left */
 		if (!buffer->is_fixed)
 			continue;
 		if (*fixed >= 0 && *fixed != buffer->address)
-			reject(forming, "their fixed addresses differ", members[0], members[i]);
+			reject(forming, members[0]);
 		*fixed = buffer->address;
 		if (*fixed < 0)
-			reject(forming, "its fixed address is negative", members[i], -1);
+			reject(forming, members[i]);
 	}
-	if (*fixed >= 0 && *fixed % *align)
-		reject(forming, "its fixed address is not aligned", members[0], -1);
 }
 
 /* Heights and bounds in bytes; units come last. */
@@ -172,9 +135,10 @@ static void add_shape(struct forming *forming, const int *members, size_t count,
 			shapes->pieces[shapes->piece_count++] = (struct piece){
 				start, buffer->end, buffer->size, (int)shapes->count};
 	}
-	int64_t alone = place_alone(forming, size, align, fixed);
+	int64_t alone = packing_alone(shapes->reserved, shapes->reserved_count, forming->capacity,
+		size, align, fixed);
 	if (alone == UNPLACED)
-		reject(forming, "it fits nowhere, even alone", members[0], -1);
+		reject(forming, members[0]);
 	bool is_alone = shapes->piece_count == first;
 	for (size_t i = 0; i < count; i++) {
 		of[members[i]] = is_alone ? -1 : (int)shapes->count;
@@ -266,7 +230,7 @@ struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int
 {
 	struct forming forming = {packing, chosen, takes, capacity, arena,
 		arena_array(arena, int, packing->count), arena_array(arena, int, packing->count), 0,
-		{.a = {-1, -1}}};
+		{.culprit = -1}};
 	struct shapes *shapes = &forming.shapes;
 	int *of = arena_array(arena, int, packing->count);
 	int64_t *addresses = arena_array(arena, int64_t, packing->count);

@@ -28,10 +28,9 @@ struct shape {
 };
 
 struct shapes {
-	const char *why; /* not NULL: some buffer can lie nowhere, a[0] at fault, or two */
-	int a[2];        /* -1: none */
-	int64_t unit;    /* bytes; addresses, heights and the room are counted in it */
-	int64_t room;    /* units that a section holds */
+	int culprit;  /* a buffer that can lie nowhere, perhaps because of another; -1: none */
+	int64_t unit; /* bytes; addresses, heights and the room are counted in it */
+	int64_t room; /* units that a section holds */
 	size_t count, piece_count;
 	struct shape *at;
 	struct piece *pieces;
@@ -44,9 +43,6 @@ struct shapes {
 /* Of the chosen buffers (NULL: all) below this capacity. */
 struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int64_t capacity,
 	const int *takes, struct arena *arena);
-
-/* Could buffer `child` lie on `parent` at all: declared, in its last step, no larger? */
-bool pack_may_take(const struct packing *packing, int child, int parent);
 
 /* Whose slot it is in the end that buffer i takes: the first at which `takes` is negative. */
 int pack_head(const int *takes, size_t count, int i);

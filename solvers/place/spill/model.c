@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "model/packing/packing_sums.h"
+#include "solvers/place/packing.h"
 #include "solvers/place/spill/rows.h"
 
 #include <stdlib.h>
@@ -21,44 +22,14 @@ struct making {
 	struct byte_range *reserved; /* by address, apart from each other */
 };
 
-static int64_t alignment_of(const struct packing *packing, const struct buffer *buffer)
-{
-	return buffer->alignment ? buffer->alignment : packing->alignment;
-}
-
-static bool fits_between(
-	const struct packing *packing, const struct buffer *buffer, int64_t from, int64_t to)
-{
-	int64_t alignment = alignment_of(packing, buffer), at = buffer->address;
-	if (!buffer->is_fixed && !number_add(from, (alignment - from % alignment) % alignment, &at))
-		return false;
-	return at >= from && at % alignment == 0 && buffer->size <= to && at <= to - buffer->size;
-}
-
-/* Is there an address for it, were it alone? */
-static bool has_place(const struct making *making, const struct buffer *buffer)
-{
-	const struct packing *packing = making->model->packing;
-	int64_t from = 0;
-	for (size_t i = 0; i < making->range_count && buffer->size; i++) {
-		if (fits_between(packing, buffer, from, making->reserved[i].from))
-			return true;
-		from = making->reserved[i].to;
-	}
-	return fits_between(packing, buffer, from, packing->capacity);
-}
-
 /* All addresses are multiples of it. */
 static int64_t find_grain(const struct packing *packing)
 {
-	int64_t grain = 0;
-	for (size_t b = 0; b < packing->count; b++) {
-		const struct buffer *buffer = &packing->buffers[b];
-		grain = number_gcd(grain, alignment_of(packing, buffer));
-		if (buffer->is_fixed && buffer->address > 0)
-			grain = number_gcd(grain, buffer->address);
-	}
-	return number_max(grain, 1);
+	int64_t grain = packing_common_step(packing);
+	for (size_t b = 0; b < packing->count; b++)
+		if (packing->buffers[b].is_fixed && packing->buffers[b].address > 0)
+			grain = number_gcd(grain, packing->buffers[b].address);
+	return grain;
 }
 
 static struct spill_item *add_item(
@@ -118,9 +89,12 @@ static bool add_savings(const struct buffer *buffer, int64_t *savings)
 static void add_buffer(struct making *making, int b, int64_t savings)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
-	bool placeable = has_place(making, buffer);
+	int64_t alone = packing_alone(making->reserved, making->range_count,
+		making->model->packing->capacity, buffer->size,
+		packing_step(making->model->packing, (size_t)b),
+		buffer->is_fixed ? buffer->address : UNPLACED);
 	making->whole[b] = -1;
-	if (!placeable || (!savings && !making->hands_over[b]))
+	if (alone == UNPLACED || (!savings && !making->hands_over[b]))
 		return;
 	making->model->total += savings;
 	if (!buffer->use_count || buffer->parent_count || making->is_parent[b]) {

@@ -147,19 +147,16 @@ static enum channel_kind kind_of(const struct channel *channel, int rows)
 	return moves ? CHANNEL_WIRE : CHANNEL_CHAIN;
 }
 
-/* A value that is only handed on, in the step that makes it, to lanes of one vector unit. */
-static bool is_shared(const struct facts_work *work, int dependence)
+bool projection_shares(
+	const struct projection *projection, uint32_t copies, int stream, const int64_t *move)
 {
-	const struct projection *projection = work->projection;
-	const struct channel *channel = &work->facts->channels[dependence];
 	bool shared = false;
 	for (int r = 0; r < projection->space_count; r++) {
-		if (channel->move[r] && !projection->lanes[r])
+		if (move[r] && !projection->lanes[r])
 			return false;
-		shared |= channel->move[r] != 0;
+		shared |= move[r] != 0;
 	}
-	return shared && !channel->delay &&
-	       work->copies >> work->recurrence->dependences[dependence].stream & 1;
+	return shared && copies >> stream & 1;
 }
 
 static bool find_channels(struct facts_work *work)
@@ -187,7 +184,8 @@ static bool find_channels(struct facts_work *work)
 		int64_t *registers = &facts->registers[dependence->stream];
 		*registers = number_max(*registers, channel->delay);
 		bool wire = projection->wires >> dependence->stream & 1;
-		if (is_shared(work, d)) {
+		if (!channel->delay && projection_shares(projection, work->copies,
+					       dependence->stream, channel->move)) {
 			channel->kind = CHANNEL_SHARED;
 			wire = true;
 		}

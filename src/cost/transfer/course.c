@@ -43,14 +43,13 @@ static int *find_hops(const struct broadcast *b, const struct topology *topology
 
 struct course course_open(const struct broadcast *b, const struct topology *topology)
 {
-	bool split = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
 	return (struct course){
 		.broadcast = b,
 		.ticks = copying_ticks(&b->copying),
 		.grid = find_grid(b, broadcast_path(b)),
 		.element = element_bytes(b->source.element),
 		.hops = find_hops(b, topology),
-		.legs = split ? b->ranks : 1,
+		.legs = operation_splits(b->operation) ? b->ranks : 1,
 	};
 }
 

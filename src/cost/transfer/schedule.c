@@ -32,8 +32,6 @@ bool schedule_price(const struct send_schedule *schedule, const struct copy_tick
 	wide end = begin, root_end = begin, sent = 0;
 	int64_t largest = begin_bytes;
 	bool pulls = operation_pulls(schedule->operation);
-	bool split =
-		schedule->operation == OPERATION_SCATTER || schedule->operation == OPERATION_GATHER;
 	int round = 0;
 	for (size_t i = 0; i < schedule->message_count; i++) {
 		const struct message *message = &schedule->messages[i];
@@ -51,8 +49,9 @@ bool schedule_price(const struct send_schedule *schedule, const struct copy_tick
 		sent += size;
 		largest = number_max(largest, size);
 	}
-	root_end += split ? own_time(ticks, 1, begin_bytes, element)
-			  : own_time(ticks, schedule->chunks, bytes, element);
+	root_end += operation_splits(schedule->operation)
+			    ? own_time(ticks, 1, begin_bytes, element)
+			    : own_time(ticks, schedule->chunks, bytes, element);
 	end = root_end > end ? root_end : end;
 	if (end > INT64_MAX || sent > INT64_MAX || largest > INT64_MAX / 2)
 		return false;

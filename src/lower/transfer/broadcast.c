@@ -125,8 +125,7 @@ static const struct copy_leg *list_legs(const struct copy_draft *draft, int64_t 
 {
 	const struct broadcast *b = draft->broadcast;
 	bool pulls = operation_pulls(b->operation);
-	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
-	*count = wide ? b->ranks : 1;
+	*count = operation_splits(b->operation) ? b->ranks : 1;
 	struct copy_leg *legs = arena_array(draft->arena, struct copy_leg, *count);
 	for (int r = 0; r < *count; r++) {
 		int64_t shift = r * broadcast_block(b)[3];

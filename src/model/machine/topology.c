@@ -146,3 +146,48 @@ int topology_before(const struct topology *topology, const int *distances, int t
 	}
 	return -1;
 }
+
+struct routes routes_open(const struct topology *topology, struct arena *arena)
+{
+	return (struct routes){topology, arena, arena_array(arena, int *, topology->ranks)};
+}
+
+static const int *distances_from(struct routes *routes, int rank)
+{
+	int **distances = &routes->distances[rank];
+	if (!*distances) {
+		*distances = arena_array(routes->arena, int, routes->topology->ranks);
+		topology_distances(routes->topology, rank, *distances);
+	}
+	return *distances;
+}
+
+int routes_hops(struct routes *routes, int from, int to)
+{
+	if (from == to)
+		return 0;
+	if (topology_link(routes->topology, from, to) >= 0)
+		return 1;
+	return distances_from(routes, from)[to];
+}
+
+int routes_last(struct routes *routes, int from, int *to)
+{
+	if (from == *to)
+		return -1;
+	int before = routes_hops(routes, from, *to) == 1
+			     ? from
+			     : topology_before(routes->topology, distances_from(routes, from), *to);
+	int link = before < 0 ? -1 : topology_link(routes->topology, before, *to);
+	*to = before;
+	return link;
+}
+
+int topology_ways(const struct topology *topology, int rank, bool entering)
+{
+	const int *first = entering ? &topology->back_first[rank] : &topology->first[rank];
+	int count = first[1] - first[0];
+	if (topology->ports == PORTS_ONE)
+		return count > 1 ? 1 : count;
+	return count * topology->channels;
+}

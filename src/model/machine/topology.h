@@ -55,4 +55,21 @@ void topology_distances_to(const struct topology *topology, int to, int *out);
 /* The rank before `to` on a shortest way from `from`, of several the least; -1: there is none. */
 int topology_before(const struct topology *topology, const int *distances, int to);
 
+/* Shortest ways between ranks, of which those from a rank are found when they are asked for. */
+struct routes {
+	const struct topology *topology;
+	struct arena *arena;
+	int **distances; /* by rank that they lead from; NULL: not yet */
+};
+struct routes routes_open(const struct topology *topology, struct arena *arena);
+
+/* Links on the way; -1: there is none. */
+int routes_hops(struct routes *routes, int from, int to);
+
+/* The last link of the way to *to, which becomes the rank before it; -1: there is none. */
+int routes_last(struct routes *routes, int from, int *to);
+
+/* Messages that enter or leave a rank at a time. */
+int topology_ways(const struct topology *topology, int rank, bool entering);
+
 #endif

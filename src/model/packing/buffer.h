@@ -27,6 +27,8 @@ struct buffer {
 	int64_t alignment;   /* of its address, > 0; 0: the packing's */
 	bool is_fixed;       /* it may only lie at `address` */
 	int64_t address;
+	bool has_hint; /* it may well lie at `hint` */
+	int64_t hint;
 	/*
 	 * What is saved by keeping it: with no uses, `weight` for its whole life.  With uses, `weight`
 	 * for each transfer that does not happen: a read that finds it since the use before, and one

@@ -16,6 +16,8 @@
  *	weight             what is saved by keeping it; empty: its size
  *	uses               when it is written and read, `w3;r5;r9`
  *	address            the one where it has to lie
+ *	hint               a suggested address; empty or -1: none
+ *	gaps               steps of its life without bytes, which are not read: must be empty
  *	offset             where it lies: ADDRESS, empty: nowhere, or FROM-TO@ADDRESS;.. in parts
  *
  * A parent that does not end in the child's first step, or is smaller, gets a warning and

@@ -28,6 +28,8 @@ static const struct spelling spellings[] = {
 	{"weight", COLUMN_WEIGHT},
 	{"uses", COLUMN_USES},
 	{"address", COLUMN_ADDRESS},
+	{"hint", COLUMN_HINT},
+	{"gaps", COLUMN_GAPS},
 	{"offset", COLUMN_OFFSET},
 };
 enum { SPELLINGS = sizeof spellings / sizeof *spellings };
@@ -76,13 +78,10 @@ static void complain_column(struct packing_reading *r, const char *name, struct 
 	if (near)
 		diag_error(r->reading.diag, span, "unknown column '%s'; did you mean '%s'?", name,
 			near);
-	else if (text_equal(name, "gaps"))
-		diag_error(r->reading.diag, span,
-			"gaps in a life are not read; give its pieces rows of their own, or 'uses'");
 	else
 		diag_error(r->reading.diag, span,
 			"unknown column '%s'; columns are id, lower, upper, size, alignment, "
-			"in_place_parents, in_place, weight, uses, address, offset",
+			"in_place_parents, in_place, weight, uses, address, hint, offset",
 			name);
 }
 
@@ -245,6 +244,18 @@ static void read_address(struct packing_reading *r, struct buffer *buffer)
 			buffer->name, buffer->address, alignment);
 }
 
+/* minimalloc's two columns that are of little use here: a hint may be -1, and gaps are refused. */
+static void read_hint_and_gaps(struct packing_reading *r, struct buffer *buffer)
+{
+	int64_t hint = -1;
+	read_optional(r, COLUMN_HINT, true, -1, PACKING_BYTES_MOST, &hint);
+	buffer->has_hint = hint >= 0;
+	buffer->hint = hint;
+	if (packing_cell(r, COLUMN_GAPS))
+		diag_error(r->reading.diag, packing_cell_span(r, COLUMN_GAPS),
+			"gaps in a life are not read; give its pieces rows of their own, or 'uses'");
+}
+
 static void read_in_place(struct packing_reading *r, struct buffer *buffer)
 {
 	static const char *const words[] = {"may", "must", NULL};
@@ -277,6 +288,7 @@ static void read_row(struct packing_reading *r)
 	buffer->weight = buffer->size;
 	read_optional(r, COLUMN_WEIGHT, false, 0, INT64_MAX, &buffer->weight);
 	read_address(r, buffer);
+	read_hint_and_gaps(r, buffer);
 	read_in_place(r, buffer);
 	if (packing_cell(r, COLUMN_USES))
 		packing_read_uses(r, buffer);

@@ -51,7 +51,7 @@ struct recurrence {
 	int stream_count, dependence_count;
 	struct stream streams[RECURRENCE_STREAMS_MOST];
 	struct dependence dependences[RECURRENCE_DEPENDENCES_MOST];
-	bool has_bodies; /* as the user wrote them; else they are made up (recurrence_invent.h) */
+	bool has_bodies; /* as the user wrote them; else they are made up (recurrence_term.h) */
 };
 
 /*
@@ -67,7 +67,6 @@ struct projection {
 	int64_t lanes[RECURRENCE_LOOPS_MOST];
 	uint32_t shuffles; /* by stream: registers may move from lane to lane */
 	uint32_t wires;    /* by stream: values may be used in the step that makes them */
-	bool unchecked; /* NoCheckTime: steps without a point compute garbage, outputs excepted */
 	/* By loop: its value from the space and time rows, numbered as they nest (space first), then
 	 * the loops; NULL: none is given.  In the order of `reverse_order`. */
 	const struct term *reverse[RECURRENCE_LOOPS_MOST];

@@ -14,4 +14,11 @@ const struct term *recurrence_read(struct arena *arena, const struct recurrence 
 const struct term *recurrence_inside(
 	struct arena *arena, const struct recurrence *recurrence, const int64_t *vector);
 
+/*
+ * Bodies for a recurrence of which only the dependences are known, so that it can be executed: a
+ * value is a sum over the loops that differs from point to point, and a part of every value that it
+ * depends on, no two parts alike.  Values stay small; a value from a wrong place is noticed.
+ */
+void recurrence_invent(struct arena *arena, struct recurrence *recurrence);
+
 #endif

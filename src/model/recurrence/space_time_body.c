@@ -1,11 +1,9 @@
-#include "model/recurrence/space_time_body.h"
+#include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/recurrence_einsum.h"
 #include "model/recurrence/recurrence_equations.h"
-#include "model/recurrence/recurrence_invent.h"
-#include "model/recurrence/space_time_einsum.h"
+#include "model/recurrence/recurrence_term.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "model/recurrence/space_time_call.h"
+#include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -259,8 +259,7 @@ static bool parse_flag(struct transform_text *call)
 			!expect(call, ':', "after SpaceTimeTransform") || !(name = take_word(call)))
 			return false;
 	}
-	call->projection->unchecked = text_equal(name, "NoCheckTime");
-	if (!call->projection->unchecked && !text_equal(name, "CheckTime"))
+	if (!text_equal(name, "NoCheckTime") && !text_equal(name, "CheckTime"))
 		return refuse(call, from, call->at, "this is neither CheckTime nor NoCheckTime");
 	return true;
 }
@@ -283,7 +282,6 @@ bool space_time_call(const struct reading *reading, const struct node *text,
 	if (!text_equal(name, "space_time_transform"))
 		return refuse(&call, from, call.at, "space_time_transform is expected here");
 	out->span = text->span;
-	out->unchecked = true; /* as T2S has it unless told otherwise */
 	if (!expect(&call, '(', "after space_time_transform") ||
 		!parse_sources(&call, loops, &count) ||
 		!expect(&call, ',', "after the source loops") || !parse_rows(&call, count) ||

@@ -1,9 +1,8 @@
-#include "model/recurrence/space_time_einsum.h"
+#include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/graph/einsum.h"
-#include "model/recurrence/recurrence_einsum.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
-#include "model/recurrence/space_time_limits.h"
+#include "model/recurrence/space_time_read.h"
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/recurrence/space_time_body.h"
 
 /* Streams by name, as bits. */
 static bool node_streams(const struct reading *reading, const struct node *list, const char *key,

@@ -1,9 +1,7 @@
+#include "model/recurrence/space_time_read.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/recurrence/recurrence_fold.h"
-#include "model/recurrence/space_time_body.h"
-#include "model/recurrence/space_time_call.h"
-#include "model/recurrence/space_time_limits.h"
 
 #include <string.h>
 
@@ -142,7 +140,6 @@ static bool read_projection(struct reader *map, struct space_time *out)
 	bool good = read_matrices(map, out);
 	bool checked = true;
 	read_bool(map, "check_time", OPTIONAL, &checked);
-	projection->unchecked = !checked;
 	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
 		read_node(map, later[i], OPTIONAL);
 	return good;

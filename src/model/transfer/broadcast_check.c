@@ -185,7 +185,7 @@ static bool has_room(const struct broadcast *b, const struct rank_tensor *own)
 static void check_tensors(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
-	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
+	bool wide = operation_splits(b->operation);
 	const struct rank_tensor *own = broadcast_own(b), *written = &b->destinations[0];
 	size_t count;
 	const struct rank_tensor *group = broadcast_group(b, &count), *like = wide ? group : own;

@@ -14,6 +14,11 @@ bool operation_pulls(enum operation operation)
 	       operation == OPERATION_GET;
 }
 
+bool operation_splits(enum operation operation)
+{
+	return operation == OPERATION_GATHER || operation == OPERATION_SCATTER;
+}
+
 bool operation_is_pair(enum operation operation)
 {
 	return operation == OPERATION_PUT || operation == OPERATION_GET;

@@ -32,6 +32,8 @@ enum operation {
 extern const char *const operation_names[]; /* "broadcast", ..; NULL ends them */
 
 bool operation_pulls(enum operation operation);
+bool operation_splits(
+	enum operation operation); /* each rank has a block of its own: gather, scatter */
 bool operation_is_pair(enum operation operation); /* between two ranks: put, get */
 
 /* One result out of two elements; in integers it wraps around. */

@@ -41,7 +41,7 @@ static json_t *make_reason(
 
 static json_t *make_conflict(struct arena *arena, const struct mapspace_check *check)
 {
-	const struct conflict *conflict = &check->conflict;
+	const struct infeasible_set *conflict = &check->conflict;
 	json_t *members = json_array();
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		const struct constraint *member = &conflict->members.at[i];

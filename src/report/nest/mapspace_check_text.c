@@ -122,7 +122,7 @@ const char *shortage_text(
 
 const char *const *conflict_machine(struct arena *arena, const struct mapspace_check *check)
 {
-	const struct conflict *conflict = &check->conflict;
+	const struct infeasible_set *conflict = &check->conflict;
 	enum { MOST = 3 * ARCH_LEVELS_MOST + SHAPE_DIMENSIONS_MOST };
 	const char **list = arena_array(arena, const char *, MOST + 1);
 	int count = 0;
@@ -164,7 +164,7 @@ static void add_reasons(struct text *text, const struct mapspace_check *check)
 
 static void add_conflict(struct text *text, const struct mapspace_check *check)
 {
-	const struct conflict *conflict = &check->conflict;
+	const struct infeasible_set *conflict = &check->conflict;
 	size_t chosen = 0;
 	for (size_t i = 0; i < conflict->members.count; i++)
 		chosen += conflict->chosen[i];

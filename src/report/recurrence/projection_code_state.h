@@ -1,6 +1,7 @@
 #ifndef REPORT_PROJECTION_CODE_STATE_H
 #define REPORT_PROJECTION_CODE_STATE_H
 
+#include "base/array.h"
 #include "base/text.h"
 #include "report/recurrence/projection_code.h"
 
@@ -12,7 +13,8 @@ struct code {
 	const struct projection *projection;
 	const struct projection_facts *facts;
 	struct reverse reverse;
-	const char *loops[RECURRENCE_LOOPS_MOST];    /* names in C */
+	struct array(const char *) taken;            /* names in C, of all that has one */
+	const char *loops[RECURRENCE_LOOPS_MOST];    /* likewise */
 	const char *rows[2 * RECURRENCE_LOOPS_MOST]; /* space, then time */
 	const char *streams[RECURRENCE_STREAMS_MOST];
 	const char *shifted; /* a register while all shift */
@@ -24,10 +26,12 @@ struct code {
 };
 
 /* A name of the user's as an identifier that is still free. */
-const char *code_name(const struct code *code, const char *name);
+const char *code_name(struct code *code, const char *name);
 
 /* A line at the depth that is open. */
-void code_line(struct code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define code_line(code, ...)                                                                       \
+	(code_indent(code), text_add(&(code)->text, __VA_ARGS__), text_add(&(code)->text, "\n"))
+void code_indent(struct code *code);
 
 /* A part of a sum: `by` times a name; a constant, "0" when it is alone. */
 void code_part(struct text *text, int64_t by, const char *name);

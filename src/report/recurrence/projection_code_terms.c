@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 static const char *const taken[] = {"auto", "break", "case", "char", "const", "continue", "default",
 	"do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int",
@@ -18,19 +16,13 @@ static bool is_used(const struct code *code, const char *name)
 	for (int i = 0; taken[i]; i++)
 		if (text_equal(taken[i], name))
 			return true;
-	for (int i = 0; i < RECURRENCE_LOOPS_MOST; i++)
-		if (code->loops[i] && text_equal(code->loops[i], name))
-			return true;
-	for (int i = 0; i < 2 * RECURRENCE_LOOPS_MOST; i++)
-		if (code->rows[i] && text_equal(code->rows[i], name))
-			return true;
-	for (int i = 0; i < RECURRENCE_STREAMS_MOST; i++)
-		if (code->streams[i] && text_equal(code->streams[i], name))
+	for (size_t i = 0; i < code->taken.count; i++)
+		if (text_equal(code->taken.at[i], name))
 			return true;
 	return false;
 }
 
-const char *code_name(const struct code *code, const char *name)
+const char *code_name(struct code *code, const char *name)
 {
 	char *own =
 		arena_format(code->arena, "%s%s", *name >= '0' && *name <= '9' ? "_" : "", name);
@@ -40,24 +32,14 @@ const char *code_name(const struct code *code, const char *name)
 			*at = '_';
 	while (is_used(code, own))
 		own = arena_format(code->arena, "%s_", own);
+	*array_add(code->arena, &code->taken) = own;
 	return own;
 }
 
-void code_line(struct code *code, const char *format, ...)
+void code_indent(struct code *code)
 {
-	va_list arguments;
-	char *made;
-	va_start(arguments, format);
-	int length = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
-	made = arena_alloc(code->arena, (size_t)length + 1);
-	va_start(arguments, format);
-	vsnprintf(made, (size_t)length + 1, format, arguments);
-	va_end(arguments);
 	for (int i = 0; i < code->depth; i++)
 		text_add(&code->text, "\t");
-	text_bytes(&code->text, made, (size_t)length);
-	text_add(&code->text, "\n");
 }
 
 void code_part(struct text *text, int64_t by, const char *name)
@@ -95,8 +77,6 @@ const char *code_pe(const struct code *code, const int64_t *move)
 	}
 	return text_read(&text);
 }
-
-static void add_term(struct code *code, struct text *text, const struct term *term);
 
 /* Whether any point reads a stream at this distance. */
 static bool is_read(const struct code *code, const struct term *term)
@@ -141,26 +121,26 @@ static void add_stream(struct code *code, struct text *text, const struct term *
 		text_add(text, "%s_now%s", name, code_pe(code, move));
 }
 
-static const char *const signs[] = {[TERM_ADD] = "+",
-	[TERM_SUBTRACT] = "-",
-	[TERM_MULTIPLY] = "*",
-	[TERM_DIVIDE] = "/",
-	[TERM_EQUAL] = "==",
-	[TERM_UNEQUAL] = "!=",
-	[TERM_LESS] = "<",
-	[TERM_AT_MOST] = "<=",
-	[TERM_AND] = "&&",
-	[TERM_OR] = "||"};
-
-static void add_pair(struct code *code, struct text *text, const char *before,
-	const struct term *term, const char *between)
-{
-	text_add(text, "%s", before);
-	add_term(code, text, term->of[0]);
-	text_add(text, "%s", between);
-	add_term(code, text, term->of[1]);
-	text_add(text, ")");
-}
+/* What stands before the parts of a term, and between them; a parenthesis ends it. */
+static const struct {
+	const char *before, *between[2];
+} operators[] = {[TERM_NEGATE] = {"-(", {0}},
+	[TERM_NOT] = {"!(", {0}},
+	[TERM_ADD] = {"(", {" + "}},
+	[TERM_SUBTRACT] = {"(", {" - "}},
+	[TERM_MULTIPLY] = {"(", {" * "}},
+	[TERM_DIVIDE] = {"(", {" / "}},
+	[TERM_FLOOR] = {"floor(", {" / "}},
+	[TERM_REMAINDER] = {"remainder_of(", {", "}},
+	[TERM_MIN] = {"least_of(", {", "}},
+	[TERM_MAX] = {"most_of(", {", "}},
+	[TERM_EQUAL] = {"(", {" == "}},
+	[TERM_UNEQUAL] = {"(", {" != "}},
+	[TERM_LESS] = {"(", {" < "}},
+	[TERM_AT_MOST] = {"(", {" <= "}},
+	[TERM_AND] = {"(", {" && "}},
+	[TERM_OR] = {"(", {" || "}},
+	[TERM_SELECT] = {"(", {" ? ", " : "}}};
 
 static void add_term(struct code *code, struct text *text, const struct term *term)
 {
@@ -177,38 +157,14 @@ static void add_term(struct code *code, struct text *text, const struct term *te
 	case TERM_STREAM:
 		add_stream(code, text, term);
 		return;
-	case TERM_NEGATE:
-	case TERM_NOT:
-		text_add(text, "%s(", term->kind == TERM_NOT ? "!" : "-");
-		add_term(code, text, term->of[0]);
-		text_add(text, ")");
-		return;
-	case TERM_SELECT:
-		text_add(text, "(");
-		add_term(code, text, term->of[0]);
-		text_add(text, " ? ");
-		add_term(code, text, term->of[1]);
-		text_add(text, " : ");
-		add_term(code, text, term->of[2]);
-		text_add(text, ")");
-		return;
-	case TERM_FLOOR:
-		add_pair(code, text, "floor(", term, " / ");
-		return;
-	case TERM_REMAINDER:
-		add_pair(code, text, "remainder_of(", term, ", ");
-		return;
-	case TERM_MIN:
-	case TERM_MAX:
-		add_pair(code, text, term->kind == TERM_MIN ? "least_of(" : "most_of(", term, ", ");
-		return;
 	default:
 		break;
 	}
-	text_add(text, "(");
-	add_term(code, text, term->of[0]);
-	text_add(text, " %s ", signs[term->kind]);
-	add_term(code, text, term->of[1]);
+	text_add(text, "%s", operators[term->kind].before);
+	for (int i = 0; i < 3 && term->of[i]; i++) {
+		text_add(text, "%s", i ? operators[term->kind].between[i - 1] : "");
+		add_term(code, text, term->of[i]);
+	}
 	text_add(text, ")");
 }
 

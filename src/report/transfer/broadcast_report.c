@@ -14,12 +14,10 @@ static json_int_t to_cycles(const struct broadcast_outcome *outcome, int64_t tic
 
 static void add_execution(json_t *object, const struct execution *execution)
 {
-	json_object_set_new(object, "executed", json_string(sim_mode_names[execution->mode]));
-	json_object_set_new(object, "finished", json_boolean(execution->finished));
-	json_object_set_new(object, "steps", json_integer((json_int_t)execution->events));
-	json_object_set_new(object, "agrees", json_boolean(execution->agrees));
-	if (execution->fault)
-		json_object_set_new(object, "fault", json_string(execution->fault));
+	json_object_update_new(object,
+		json_pack("{s:s, s:b, s:I, s:b, s:s*}", "executed", sim_mode_names[execution->mode],
+			"finished", execution->finished, "steps", (json_int_t)execution->events,
+			"agrees", execution->agrees, "fault", execution->fault));
 }
 
 static void add_published(json_t *object, const struct broadcast_outcome *outcome)
@@ -30,13 +28,12 @@ static void add_published(json_t *object, const struct broadcast_outcome *outcom
 	json_t *offsets = json_array();
 	for (size_t i = 0; i < b->offset_count; i++)
 		json_array_append_new(offsets, json_integer((json_int_t)b->offsets[i]));
-	json_object_set_new(object, "chunks", json_integer((json_int_t)counts->chunks));
-	json_object_set_new(object, "loads", json_integer((json_int_t)counts->loads));
-	json_object_set_new(object, "stores", json_integer((json_int_t)counts->stores));
-	json_object_set_new(object, "flags", json_integer((json_int_t)counts->flags));
-	json_object_set_new(object, "bytes_loaded", json_integer((json_int_t)counts->bytes_loaded));
-	json_object_set_new(object, "bytes_stored", json_integer((json_int_t)counts->bytes_stored));
-	json_object_set_new(object, "offsets", offsets);
+	json_object_update_new(object,
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "chunks",
+			(json_int_t)counts->chunks, "loads", (json_int_t)counts->loads, "stores",
+			(json_int_t)counts->stores, "flags", (json_int_t)counts->flags,
+			"bytes_loaded", (json_int_t)counts->bytes_loaded, "bytes_stored",
+			(json_int_t)counts->bytes_stored, "offsets", offsets));
 	if (counts->combines)
 		json_object_set_new(object, "combines", json_integer((json_int_t)counts->combines));
 	json_object_set_new(object, "cycles_by_tiles",

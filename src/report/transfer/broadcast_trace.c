@@ -9,8 +9,8 @@ struct trace_drawing {
 	struct text text;
 	const struct broadcast_outcome *outcome;
 	double us_per_tick;
-	bool *named;     /* by link: its thread has a name */
-	int **distances; /* by rank that something comes from, once asked for */
+	bool *named; /* by link: its thread has a name */
+	struct routes routes;
 };
 
 static void add_event(struct trace_drawing *drawing, const char *name, int64_t process,
@@ -25,23 +25,14 @@ static void add_way(struct trace_drawing *drawing, const char *name, int from, i
 	int64_t start, int64_t end)
 {
 	const struct topology *topology = drawing->outcome->topology;
-	struct arena *arena = drawing->text.arena;
-	int **distances = &drawing->distances[from];
-	if (!*distances) {
-		*distances = arena_array(arena, int, topology->ranks);
-		topology_distances(topology, from, *distances);
-	}
-	for (int at = to; at != from;) {
-		int before =
-			(*distances)[at] == 1 ? from : topology_before(topology, *distances, at);
-		int link = topology_link(topology, before, at);
+	for (int after = to, link; (link = routes_last(&drawing->routes, from, &to)) >= 0;
+		after = to) {
 		if (!drawing->named[link]) {
 			drawing->named[link] = true;
 			trace_thread(&drawing->text, topology->ranks, link,
-				arena_format(arena, "%d > %d", before, at));
+				arena_format(drawing->text.arena, "%d > %d", to, after));
 		}
 		add_event(drawing, name, topology->ranks, link, start, end, json_object());
-		at = before;
 	}
 }
 
@@ -130,8 +121,7 @@ const char *broadcast_trace_json(struct arena *arena, const struct broadcast_out
 	struct copy_ticks ticks = copying_ticks(&outcome->broadcast->copying);
 	struct trace_drawing drawing = {trace_open(arena), outcome,
 		clock_ns / 1e3 / (double)ticks.per_cycle,
-		arena_array(arena, bool, topology->link_count + 1),
-		arena_array(arena, int *, topology->ranks)};
+		arena_array(arena, bool, topology->link_count + 1), routes_open(topology, arena)};
 	for (int r = 0; r < topology->ranks; r++)
 		trace_process(&drawing.text, r, arena_format(arena, "rank %d", r));
 	trace_process(&drawing.text, topology->ranks, "links");

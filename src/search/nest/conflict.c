@@ -12,7 +12,7 @@ struct filter {
 	const struct hierarchy *hierarchy;
 	uint64_t work_most;
 	struct factors_store *store;
-	struct conflict *conflict;
+	struct infeasible_set *conflict;
 
 	/* what is not asked for */
 	uint32_t any_size, any_fill, any_fanout, any_extent;
@@ -72,7 +72,7 @@ static bool is_needed(struct filter *filter, uint32_t *mask, int bit)
 
 static void filter_constraints(struct filter *filter)
 {
-	struct conflict *conflict = filter->conflict;
+	struct infeasible_set *conflict = filter->conflict;
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		conflict->chosen[i] = false;
 		enum verdict verdict = ask(filter);
@@ -84,7 +84,7 @@ static void filter_constraints(struct filter *filter)
 }
 
 /* Dimensions whose bounds a member sets. */
-static uint32_t bounded_dimensions(const struct conflict *conflict)
+static uint32_t bounded_dimensions(const struct infeasible_set *conflict)
 {
 	uint32_t dimensions = 0;
 	for (size_t i = 0; i < conflict->members.count; i++)
@@ -97,7 +97,7 @@ static uint32_t bounded_dimensions(const struct conflict *conflict)
 /* Whether something that is asked for gets better with larger bounds. */
 static bool wants_more(const struct filter *filter)
 {
-	const struct conflict *conflict = filter->conflict;
+	const struct infeasible_set *conflict = filter->conflict;
 	for (size_t i = 0; i < conflict->members.count; i++)
 		if (conflict->chosen[i] && conflict->members.at[i].part == PART_MACHINE)
 			return true;
@@ -106,7 +106,7 @@ static bool wants_more(const struct filter *filter)
 
 static void filter_machine(struct filter *filter)
 {
-	struct conflict *conflict = filter->conflict;
+	struct infeasible_set *conflict = filter->conflict;
 	for (int i = 0; i < filter->hierarchy->level_count; i++) {
 		const struct nest_level *level = &filter->hierarchy->levels[i];
 		if (level->size && level->least_utilization > 0 &&
@@ -178,10 +178,11 @@ static struct constraints split(struct arena *arena, const struct constraints *c
 	return (struct constraints){members.count, members.at};
 }
 
-struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
-	uint64_t work_most, const struct stopper *stopper, struct arena *arena)
+struct infeasible_set conflict_find(const struct domain *machine,
+	const struct constraints *constraints, uint64_t work_most, const struct stopper *stopper,
+	struct arena *arena)
 {
-	struct conflict conflict = {.members = split(arena, constraints)};
+	struct infeasible_set conflict = {.members = split(arena, constraints)};
 	conflict.chosen = arena_array(arena, bool, conflict.members.count);
 	for (size_t i = 0; i < conflict.members.count; i++)
 		conflict.chosen[i] = true;

@@ -14,7 +14,7 @@
  * What of the machine and the problem takes part is found in the same way
  * afterwards: sizes of levels, how full they must be, fan-outs, extents.
  */
-struct conflict {
+struct infeasible_set {
 	bool found;
 	bool open; /* a question was too hard: the set may be larger than it must be */
 	struct constraints members;     /* as given, factors and kept dataspaces one by one */
@@ -27,7 +27,8 @@ struct conflict {
 /* `machine`: a domain that no constraint has narrowed.  Constraints that contradict each other alone are not for this: constraints_narrow tells them.
  * found is false if a mapping fits, or if that could not be decided.  `stopper` NULL: to the end. */
 struct arena;
-struct conflict conflict_find(const struct domain *machine, const struct constraints *constraints,
-	uint64_t work_most, const struct stopper *stopper, struct arena *arena);
+struct infeasible_set conflict_find(const struct domain *machine,
+	const struct constraints *constraints, uint64_t work_most, const struct stopper *stopper,
+	struct arena *arena);
 
 #endif

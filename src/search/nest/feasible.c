@@ -9,7 +9,7 @@ struct span_of_values {
 	int64_t least, most;
 };
 
-struct question {
+struct feasible_question {
 	const struct domain *domain;
 	const struct space *space;
 	bool homes; /* what homes hold depends on every bound */
@@ -17,23 +17,23 @@ struct question {
 	struct span_of_values spans[SHAPE_DIMENSIONS_MOST][FACTORS_LOOPS_MOST];
 	struct tilings tilings[SHAPE_DIMENSIONS_MOST];
 	int order[SHAPE_DIMENSIONS_MOST]; /* dimensions, fewest tilings first */
-	struct work work;
+	struct tilings_work work;
 	struct mapping mapping;
 	struct arena *arena;
 };
 
-static const struct nest_level *level_of(const struct question *question, int loop)
+static const struct nest_level *level_of(const struct feasible_question *question, int loop)
 {
 	return &question->domain->hierarchy->levels[question->space->levels[loop].level];
 }
 
-static const struct row_domain *row_of(const struct question *question, int loop)
+static const struct row_domain *row_of(const struct feasible_question *question, int loop)
 {
 	return &question->domain->rows[question->space->levels[loop].row];
 }
 
 /* Tiles of levels that can be full, and all instances; exactly where more may be needed, too. */
-static void find_watches(struct question *question)
+static void find_watches(struct feasible_question *question)
 {
 	bool busy = question->domain->least_parallelism > 0;
 	question->homes = fit_minds_homes(question->domain);
@@ -51,7 +51,8 @@ static void find_watches(struct question *question)
 
 /* --- limits, for values of which only the span is known */
 
-static int64_t words_of(const struct question *question, int loop, uint32_t spaces, bool most)
+static int64_t words_of(
+	const struct feasible_question *question, int loop, uint32_t spaces, bool most)
 {
 	const struct shape *shape = question->domain->shape;
 	int64_t extents[SHAPE_DIMENSIONS_MOST], sum = 0;
@@ -63,7 +64,7 @@ static int64_t words_of(const struct question *question, int loop, uint32_t spac
 	return sum;
 }
 
-static bool tile_can_fit(const struct question *question, int loop)
+static bool tile_can_fit(const struct feasible_question *question, int loop)
 {
 	const struct nest_level *level = level_of(question, loop);
 	const struct row_domain *row = row_of(question, loop);
@@ -77,7 +78,7 @@ static bool tile_can_fit(const struct question *question, int loop)
 		       level->least_utilization * (double)level->size;
 }
 
-static int64_t instances(const struct question *question, int loop, bool most)
+static int64_t instances(const struct feasible_question *question, int loop, bool most)
 {
 	int64_t product = 1;
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
@@ -86,7 +87,7 @@ static int64_t instances(const struct question *question, int loop, bool most)
 	return product;
 }
 
-static bool block_can_fit(const struct question *question, int loop)
+static bool block_can_fit(const struct feasible_question *question, int loop)
 {
 	const struct nest_level *block = level_of(question, loop);
 	for (int d = 0; d < question->domain->shape->dimension_count; d++)
@@ -95,7 +96,7 @@ static bool block_can_fit(const struct question *question, int loop)
 	return instances(question, loop, false) <= fit_mul(block->fanout_x, block->fanout_y);
 }
 
-static bool can_be_busy(const struct question *question)
+static bool can_be_busy(const struct feasible_question *question)
 {
 	const struct hierarchy *hierarchy = question->domain->hierarchy;
 	int64_t all = fit_mul(hierarchy->compute_mesh_x, hierarchy->compute_mesh_y), busy = 1;
@@ -108,7 +109,7 @@ static bool can_be_busy(const struct question *question)
 	return (double)busy >= question->domain->least_parallelism * (double)all;
 }
 
-static bool can_fit(const struct question *question, int loop)
+static bool can_fit(const struct feasible_question *question, int loop)
 {
 	if (question->watches[loop] == WATCH_NOT)
 		return true;
@@ -116,7 +117,7 @@ static bool can_fit(const struct question *question, int loop)
 						     : tile_can_fit(question, loop);
 }
 
-static bool all_can_fit(const struct question *question)
+static bool all_can_fit(const struct feasible_question *question)
 {
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		if (!can_fit(question, loop))
@@ -128,7 +129,7 @@ static bool all_can_fit(const struct question *question)
 
 static bool has_room(void *context, int dimension, int loop, int64_t value)
 {
-	struct question *question = context;
+	struct feasible_question *question = context;
 	struct span_of_values *span = &question->spans[dimension][loop], kept = *span;
 	*span = (struct span_of_values){value, value};
 	bool room = can_fit(question, loop);
@@ -137,7 +138,7 @@ static bool has_room(void *context, int dimension, int loop, int64_t value)
 }
 
 /* Bounds that are all as small as they may be. */
-static struct tilings least_bounds(const struct question *question, int dimension)
+static struct tilings least_bounds(const struct feasible_question *question, int dimension)
 {
 	int64_t *bounds = arena_array(question->arena, int64_t, FACTORS_LOOPS_MOST);
 	int64_t *values = arena_array(question->arena, int64_t, FACTORS_LOOPS_MOST), inside = 1;
@@ -149,13 +150,13 @@ static struct tilings least_bounds(const struct question *question, int dimensio
 		inside = fit_mul(inside, bounds[loop]);
 		values[loop] = spatial ? bounds[loop] : inside;
 	}
-	struct tiling *tiling = arena_new(question->arena, struct tiling);
-	*tiling = (struct tiling){values, bounds};
+	struct dimension_tiling *tiling = arena_new(question->arena, struct dimension_tiling);
+	*tiling = (struct dimension_tiling){values, bounds};
 	return (struct tilings){1, tiling, true};
 }
 
 /* False if no bounds make up the extent. */
-static bool find_span(struct question *question, int dimension, bool any_extent)
+static bool find_span(struct feasible_question *question, int dimension, bool any_extent)
 {
 	struct span_of_values *spans = question->spans[dimension];
 	int64_t extent = question->domain->shape->dimensions[dimension].extent;
@@ -183,7 +184,7 @@ static bool find_span(struct question *question, int dimension, bool any_extent)
 
 /* --- all dimensions */
 
-static bool fits(struct question *question)
+static bool fits(struct feasible_question *question)
 {
 	const struct shape *shape = question->domain->shape;
 	struct fit_words words = {.homes = false};
@@ -202,7 +203,7 @@ static bool fits(struct question *question)
 }
 
 /* Dimensions order[from ...] are left: their spans are all that is known of them. */
-static enum verdict complete(struct question *question, int from)
+static enum verdict complete(struct feasible_question *question, int from)
 {
 	question->work.done++;
 	if (work_is_out(&question->work))
@@ -217,7 +218,7 @@ static enum verdict complete(struct question *question, int from)
 		spans[loop] = question->spans[d][loop];
 	enum verdict verdict = VERDICT_NO;
 	for (size_t i = 0; i < question->tilings[d].count && verdict == VERDICT_NO; i++) {
-		const struct tiling *tiling = &question->tilings[d].at[i];
+		const struct dimension_tiling *tiling = &question->tilings[d].at[i];
 		for (int loop = 0; loop < question->space->level_count; loop++)
 			question->spans[d][loop].least = question->spans[d][loop].most =
 				tiling->values[loop];
@@ -229,7 +230,7 @@ static enum verdict complete(struct question *question, int from)
 	return verdict;
 }
 
-static void sort_dimensions(struct question *question)
+static void sort_dimensions(struct feasible_question *question)
 {
 	for (int d = 0; d < question->domain->shape->dimension_count; d++) {
 		int i = d;
@@ -241,7 +242,7 @@ static void sort_dimensions(struct question *question)
 	}
 }
 
-static enum verdict answer(struct question *question, uint32_t any_extent)
+static enum verdict answer(struct feasible_question *question, uint32_t any_extent)
 {
 	int count = question->domain->shape->dimension_count;
 	for (int d = 0; d < count; d++)
@@ -266,7 +267,7 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 	uint32_t any_extent, uint64_t work_most)
 {
 	struct arena *arena = arena_open();
-	struct question *question = arena_new(arena, struct question);
+	struct feasible_question *question = arena_new(arena, struct feasible_question);
 	question->domain = domain;
 	question->space = space_make_from(store, arena, domain);
 	question->work.most = work_most;

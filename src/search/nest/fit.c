@@ -106,20 +106,20 @@ static bool level_holds(const struct nest_level *level, int i, const struct fit_
 
 /* For each set of dataspaces: whether the levels so far can give a home to just these, what the
  * last of them keeps then, and which set had one before. */
-struct home {
+struct fit_home {
 	bool met;
 	uint16_t kept, before;
 };
 
 static void pass_level(const struct domain *domain, int level, const struct fit_words *words,
-	const struct home *before, struct home *out)
+	const struct fit_home *before, struct fit_home *out)
 {
 	const struct nest_level *at = &domain->hierarchy->levels[level];
 	const struct row_domain *row = &domain->rows[at->row];
 	uint32_t all = (1u << domain->shape->space_count) - 1;
 	uint32_t most = at->storage ? all & ~row->bypass : 0;
 	for (uint32_t set = 0; set <= all; set++)
-		out[set] = (struct home){0};
+		out[set] = (struct fit_home){0};
 	for (uint32_t kept = most;; kept = (kept - 1) & most) { /* all subsets */
 		bool holds = (row->keep & ~kept) == 0 &&
 			     (words->homes || level_holds(at, level, words, kept, all));
@@ -127,7 +127,7 @@ static void pass_level(const struct domain *domain, int level, const struct fit_
 			if (before[set].met && !out[set | kept].met &&
 				(!words->homes || level_holds(at, level, words, kept, set)))
 				out[set | kept] =
-					(struct home){true, (uint16_t)kept, (uint16_t)set};
+					(struct fit_home){true, (uint16_t)kept, (uint16_t)set};
 		if (!kept)
 			return;
 	}
@@ -138,10 +138,10 @@ static void pass_level(const struct domain *domain, int level, const struct fit_
 bool fit_residency(
 	const struct domain *domain, const struct fit_words *words, struct mapping *mapping)
 {
-	struct home homes[ARCH_LEVELS_MOST + 1][SETS];
+	struct fit_home homes[ARCH_LEVELS_MOST + 1][SETS];
 	int count = domain->hierarchy->level_count, spaces = domain->shape->space_count;
 	for (uint32_t set = 0; set < 1u << spaces; set++)
-		homes[0][set] = (struct home){.met = set == 0};
+		homes[0][set] = (struct fit_home){.met = set == 0};
 	for (int k = 0; k < count; k++)
 		pass_level(domain, words->homes ? count - 1 - k : k, words, homes[k], homes[k + 1]);
 	uint32_t set = (1u << spaces) - 1;
@@ -150,7 +150,7 @@ bool fit_residency(
 	for (int t = 0; t < spaces; t++)
 		mapping->residency[t] = 0;
 	for (int k = count - 1; k >= 0; k--) {
-		const struct home *home = &homes[k + 1][set];
+		const struct fit_home *home = &homes[k + 1][set];
 		int level = words->homes ? count - 1 - k : k;
 		for (int t = 0; t < spaces; t++)
 			if (home->kept >> t & 1)

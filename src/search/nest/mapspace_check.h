@@ -16,9 +16,9 @@ struct mapspace_check {
 	const struct domain *domain; /* as the constraints narrow it */
 	bool contradictory;          /* they contradict each other; nothing else is known then */
 	struct feasible feasible;
-	struct shortages shortages; /* of VERDICT_NO */
-	struct conflict conflict;   /* the same */
-	const char **explained;     /* by member of the conflict: what it asks, in a sentence */
+	struct shortages shortages;     /* of VERDICT_NO */
+	struct infeasible_set conflict; /* the same */
+	const char **explained;         /* by member of the conflict: what it asks, in a sentence */
 
 	/* What there is to choose: by the machine's levels alone, with the constraints, and with
 	 * loops no longer than their fan-out, too.  NULL where that was not counted to the end. */

@@ -29,12 +29,12 @@ static bool add(
 }
 
 /* Keeps what fits, meets the constraints, and nothing kept beats. */
-static struct nest_price look(struct nest_offers *offers, const struct mapping *mapping)
+static struct offer_price look(struct nest_offers *offers, const struct mapping *mapping)
 {
 	struct nest_counts counts;
 	struct nest_score score;
 	enum nest_verdict verdict = nest_evaluate(offers->search->model, mapping, &counts, &score);
-	struct nest_price price = {
+	struct offer_price price = {
 		.verdict = verdict, .level = score.level, .dimension = score.dimension};
 	if (verdict != NEST_FITS)
 		return price;
@@ -63,10 +63,10 @@ struct nest_offers nest_offers_resume(
 	return offers;
 }
 
-static struct nest_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
+static struct offer_price evaluate(struct nest_offers *offers, const struct mapping *mapping)
 {
 	run_evaluated(offers->run, 1);
-	struct nest_price price = look(offers, mapping);
+	struct offer_price price = look(offers, mapping);
 	bool unknown = price.verdict == NEST_OVERFLOW || price.verdict == NEST_UNCOUNTABLE;
 	if (unknown && !offers->uncounted)
 		offers->uncounted = keeps_constraints(offers, mapping);
@@ -74,7 +74,7 @@ static struct nest_price evaluate(struct nest_offers *offers, const struct mappi
 }
 
 bool nest_offers_price(
-	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price)
+	struct nest_offers *offers, const struct mapping *mapping, struct offer_price *price)
 {
 	if (!run_spend(offers->run, 1))
 		return false;
@@ -86,16 +86,6 @@ void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping
 {
 	run_spend(offers->run, 1);
 	evaluate(offers, mapping);
-}
-
-bool nest_offers_try(
-	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict)
-{
-	struct nest_price price;
-	if (!nest_offers_price(offers, mapping, &price))
-		return false;
-	*verdict = price.verdict;
-	return true;
 }
 
 double nest_offers_best(const struct nest_offers *offers)

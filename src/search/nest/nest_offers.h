@@ -26,20 +26,18 @@ struct nest_offers nest_offers_open(struct run *run, const struct nest_search *s
 struct nest_offers nest_offers_resume(
 	struct run *run, const struct nest_search *search, const struct frontier *kept);
 
-/* Charges one tick; false when the budget is spent, and nothing is evaluated then. */
-bool nest_offers_try(
-	struct nest_offers *offers, const struct mapping *mapping, enum nest_verdict *verdict);
-
-/* The same, and what came of it: the score if it fits. */
-struct nest_price {
+/* What came of a mapping: the score if it fits. */
+struct offer_price {
 	enum nest_verdict verdict;
 	int level, dimension; /* where the verdict applies; -1: nowhere in particular */
 	bool kept;            /* nothing beat it before */
 	bool broken; /* nothing would, but it breaks a constraint that is not in the space */
 	struct score score;
 };
+
+/* Charges one tick; false when the budget is spent, and nothing is evaluated then. */
 bool nest_offers_price(
-	struct nest_offers *offers, const struct mapping *mapping, struct nest_price *price);
+	struct nest_offers *offers, const struct mapping *mapping, struct offer_price *price);
 
 /* What another solver has found: the same, but it is evaluated even if there is to be an end. */
 void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping);

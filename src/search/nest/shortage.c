@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-struct finding {
+struct shortage_search {
 	const struct domain *domain;
 	const struct space *space;
 	uint64_t work_most;
@@ -26,7 +26,8 @@ static struct shortage blank(enum shortage_kind kind)
 }
 
 /* A machine with one limit as it is and all others lifted, or as they are. */
-static struct relaxed *others(struct finding *finding, const struct shortage *kept, bool lifted)
+static struct relaxed *others(
+	struct shortage_search *finding, const struct shortage *kept, bool lifted)
 {
 	struct relaxed *relaxed = relaxed_open(finding->arena, finding->domain);
 	for (int i = 0; lifted && i < relaxed->hierarchy.level_count; i++) {
@@ -74,8 +75,8 @@ static void set(struct relaxed *relaxed, const struct shortage *limit, int64_t v
 	}
 }
 
-static bool fits(struct finding *finding, const struct shortage *limit, int64_t value, bool lifted,
-	struct mapping *witness)
+static bool fits(struct shortage_search *finding, const struct shortage *limit, int64_t value,
+	bool lifted, struct mapping *witness)
 {
 	struct arena_mark mark = arena_mark(finding->arena);
 	struct relaxed *relaxed = others(finding, limit, lifted);
@@ -98,8 +99,8 @@ static int64_t most_of(enum shortage_kind kind)
 }
 
 /* The least value above `given` that fits; -1 if none does. */
-static int64_t least_that_fits(
-	struct finding *finding, const struct shortage *limit, bool lifted, struct mapping *witness)
+static int64_t least_that_fits(struct shortage_search *finding, const struct shortage *limit,
+	bool lifted, struct mapping *witness)
 {
 	int64_t low = limit->given, high = most_of(limit->kind); /* low does not fit, high does */
 	if (!fits(finding, limit, high, lifted, witness))
@@ -122,7 +123,8 @@ static int64_t least_that_fits(
 }
 
 /* The most below `given` that can be had; -1 if nothing can. */
-static int64_t most_that_fits(struct finding *finding, const struct shortage *limit, bool lifted)
+static int64_t most_that_fits(
+	struct shortage_search *finding, const struct shortage *limit, bool lifted)
 {
 	int64_t low = 0, high = limit->given; /* low fits, high does not */
 	if (!fits(finding, limit, low, lifted, NULL))
@@ -139,7 +141,7 @@ static int64_t most_that_fits(struct finding *finding, const struct shortage *li
 
 /* The tile of a level under a mapping. */
 static void take_tile(
-	const struct finding *finding, const struct mapping *mapping, struct shortage *out)
+	const struct shortage_search *finding, const struct mapping *mapping, struct shortage *out)
 {
 	const struct shape *shape = finding->domain->shape;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -177,7 +179,7 @@ static uint32_t find_kept(const struct domain *domain, int level)
 }
 
 /* The smallest tile of a level, if it is too large: each dimension's least, which go together. */
-static void find_smallest_tile(struct finding *finding, struct shortage *limit)
+static void find_smallest_tile(struct shortage_search *finding, struct shortage *limit)
 {
 	struct relaxed *relaxed = others(finding, limit, true);
 	const struct space *space =
@@ -215,7 +217,8 @@ static bool are_bounds_tied(const struct domain *domain)
 	return false;
 }
 
-static void add_limit(struct finding *finding, enum shortage_kind kind, int level, int64_t given)
+static void add_limit(
+	struct shortage_search *finding, enum shortage_kind kind, int level, int64_t given)
 {
 	struct shortage limit = blank(kind);
 	limit.level = level;
@@ -240,7 +243,7 @@ static void add_limit(struct finding *finding, enum shortage_kind kind, int leve
 }
 
 /* What no machine would help with. */
-static bool add_impossible(struct finding *finding)
+static bool add_impossible(struct shortage_search *finding)
 {
 	const struct domain *domain = finding->domain;
 	for (int d = 0; d < domain->shape->dimension_count; d++)
@@ -267,7 +270,7 @@ static bool add_impossible(struct finding *finding)
 struct shortages shortages_find(const struct domain *domain, uint64_t work_most,
 	const struct stopper *stopper, struct arena *arena)
 {
-	struct finding finding = {.domain = domain,
+	struct shortage_search finding = {.domain = domain,
 		.work_most = work_most,
 		.arena = arena,
 		.store = {.arena = arena_open()}};

@@ -80,7 +80,7 @@ static bool may_hand_on(const struct space *space, const struct tiling_level *le
  * What can be told apart at one level under given factors.  Loops of bound above 1
  * are busy, the others idle.
  */
-struct loops {
+struct free_loops {
 	struct order_parts parts;
 	int busy, idle; /* of the free ones */
 	uint8_t busy_loops[SHAPE_DIMENSIONS_MOST], idle_loops[SHAPE_DIMENSIONS_MOST];
@@ -103,7 +103,7 @@ static int busy_among(const uint32_t *bounds, const uint8_t *loops, int count)
 
 /* Where X ends and Y begins. */
 static void find_splits(const struct space *space, const struct tiling_level *level,
-	const uint32_t *bounds, struct loops *loops)
+	const uint32_t *bounds, struct free_loops *loops)
 {
 	const struct nest_level *block = block_of(space, level);
 	int count = space->domain->shape->dimension_count, split = row_of(space, level)->split;
@@ -136,11 +136,11 @@ static const uint32_t *bounds_of(const struct mapping *mapping, const struct til
 	return level->spatial ? row->spatial : row->temporal;
 }
 
-static struct loops find_loops(
+static struct free_loops find_loops(
 	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
 {
 	const uint32_t *bounds = bounds_of(mapping, level);
-	struct loops loops = {.parts = parts_of(space, level), .orders = 1, .splits = 1};
+	struct free_loops loops = {.parts = parts_of(space, level), .orders = 1, .splits = 1};
 	for (int d = 0; d < space->domain->shape->dimension_count; d++) {
 		if (loops.parts.given >> d & 1)
 			continue;
@@ -158,7 +158,7 @@ static struct loops find_loops(
 }
 
 /* Permutation number `order` of the free busy loops. */
-static void permute(struct loops *loops, uint64_t order)
+static void permute(struct free_loops *loops, uint64_t order)
 {
 	for (int left = loops->busy; left > 1; left--) {
 		int pick = left - 1 - (int)(order % (uint64_t)left);
@@ -178,7 +178,7 @@ static int append(uint8_t *order, int count, const uint8_t *loops, int added)
 
 /* Gives one level its order, and split number `split` of it. */
 static void place(const struct space *space, const struct tiling_level *level,
-	const struct loops *loops, int split, struct mapping *mapping)
+	const struct free_loops *loops, int split, struct mapping *mapping)
 {
 	struct mapping_row *row = &mapping->rows[level->row];
 	int busy = loops->busy, idle = 0, n = 0; /* before the free idle loops, or the split */
@@ -207,14 +207,14 @@ static void place(const struct space *space, const struct tiling_level *level,
 uint64_t space_level_count(
 	const struct space *space, const struct tiling_level *level, const struct mapping *mapping)
 {
-	struct loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = find_loops(space, level, mapping);
 	return loops.orders * (uint64_t)loops.splits;
 }
 
 void space_level_arrange(const struct space *space, const struct tiling_level *level,
 	uint64_t index, struct mapping *mapping)
 {
-	struct loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = find_loops(space, level, mapping);
 	permute(&loops, index / (uint64_t)loops.splits);
 	place(space, level, &loops, (int)(index % (uint64_t)loops.splits), mapping);
 }
@@ -222,7 +222,7 @@ void space_level_arrange(const struct space *space, const struct tiling_level *l
 bool space_set_axes(const struct space *space, const struct tiling_level *level, uint32_t along_x,
 	struct mapping *mapping)
 {
-	struct loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = find_loops(space, level, mapping);
 	int split = __builtin_popcount(along_x), first = 0;
 	for (int i = 0; i < loops.busy; i++) /* those along X before the others */
 		if (along_x >> loops.busy_loops[i] & 1) {
@@ -255,7 +255,7 @@ static int among(const uint8_t *loops, int count, uint32_t mask)
 void space_level_follow(const struct space *space, const struct tiling_level *level,
 	const uint8_t *order, uint32_t along_x, struct mapping *mapping)
 {
-	struct loops loops = find_loops(space, level, mapping);
+	struct free_loops loops = find_loops(space, level, mapping);
 	const uint32_t *bounds = bounds_of(mapping, level);
 	uint32_t busy = 0, free = 0, axes[2] = {along_x, ~along_x};
 	uint8_t wished[SHAPE_DIMENSIONS_MOST];
@@ -285,7 +285,7 @@ void space_set_orders(const struct space *space, struct mapping *mapping)
 	for (int i = 0; i < space->level_count; i++) {
 		if (space->levels[i].spatial)
 			continue;
-		struct loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
 		place(space, &space->levels[i], &loops, 0, mapping);
 	}
 }
@@ -308,7 +308,7 @@ uint64_t space_rest_count(const struct space *space, const struct mapping *mappi
 {
 	uint64_t count = space_residency_count(space);
 	for (int i = 0; i < space->level_count; i++) {
-		struct loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
 		if (__builtin_mul_overflow(count, loops.orders, &count) ||
 			__builtin_mul_overflow(count, (uint64_t)loops.splits, &count))
 			return UINT64_MAX;
@@ -324,7 +324,7 @@ void space_rest(const struct space *space, uint64_t index, struct mapping *mappi
 	set_residency(space, bits, mapping);
 	index /= kept;
 	for (int i = 0; i < space->level_count; i++) {
-		struct loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
 		uint64_t split = index % (uint64_t)loops.splits;
 		index /= (uint64_t)loops.splits;
 		permute(&loops, index % loops.orders);
@@ -342,7 +342,7 @@ void space_draw_rest(const struct space *space, struct random *random, struct ma
 		bits[i] = random_next(random);
 	set_residency(space, bits, mapping);
 	for (int i = 0; i < space->level_count; i++) {
-		struct loops loops = find_loops(space, &space->levels[i], mapping);
+		struct free_loops loops = find_loops(space, &space->levels[i], mapping);
 		permute(&loops, random_below(random, loops.orders));
 		int split = (int)random_below(random, (uint64_t)loops.splits);
 		place(space, &space->levels[i], &loops, split, mapping);

@@ -14,9 +14,9 @@ struct partial {
 
 struct partials array(struct partial);
 
-struct finding {
+struct tilings_walk {
 	const struct tilings_question *question;
-	struct work *work;
+	struct tilings_work *work;
 	struct arena *arena;
 	int64_t extent;
 	const struct factors *factors;
@@ -29,7 +29,7 @@ struct finding {
 
 /* An unwatched temporal loop that may have any bound takes what the loops inside it leave.  With
  * imperfect factors only as the last loop: what it leaves is then 1 whatever it gets. */
-static int find_sink(const struct finding *finding)
+static int find_sink(const struct tilings_walk *finding)
 {
 	const struct space *space = finding->question->space;
 	for (int loop = finding->loop_count - 1; loop > finding->last_tile; loop--) {
@@ -48,8 +48,8 @@ static int find_sink(const struct finding *finding)
 }
 
 /* Whatever completes b completes a, with values no greater. */
-static bool dominates(
-	const struct finding *finding, int loop, const struct partial *a, const struct partial *b)
+static bool dominates(const struct tilings_walk *finding, int loop, const struct partial *a,
+	const struct partial *b)
 {
 	const enum watch *watches = finding->question->watches;
 	bool absorbed = loop < finding->sink &&
@@ -68,7 +68,7 @@ static bool dominates(
 	return true;
 }
 
-static bool is_dominated(const struct finding *finding, int loop, const struct partials *kept,
+static bool is_dominated(const struct tilings_walk *finding, int loop, const struct partials *kept,
 	const struct partial *candidate)
 {
 	for (size_t i = 0; i < kept->count; i++)
@@ -78,7 +78,7 @@ static bool is_dominated(const struct finding *finding, int loop, const struct p
 }
 
 /* Adds what is inside `loop` with one bound of it; what it makes superfluous goes. */
-static void keep(struct finding *finding, int loop, struct partials *kept,
+static void keep(struct tilings_walk *finding, int loop, struct partials *kept,
 	const struct partial *inner, int64_t bound, int64_t left)
 {
 	const struct tilings_question *question = finding->question;
@@ -110,14 +110,15 @@ static void keep(struct finding *finding, int loop, struct partials *kept,
 	*array_add(finding->arena, kept) = candidate;
 }
 
-bool work_is_out(struct work *work)
+bool work_is_out(struct tilings_work *work)
 {
 	work->stopped = work->stopped || stopper_stops(work->stopper);
 	return work->stopped || work->done > work->most;
 }
 
 /* All bounds of one loop after each of what is inside it. */
-static struct partials pass_loop(struct finding *finding, int loop, const struct partials *inner)
+static struct partials pass_loop(
+	struct tilings_walk *finding, int loop, const struct partials *inner)
 {
 	struct partials kept = {0};
 	bool least = finding->question->watches[loop] != WATCH_EXACT && !finding->exact_tiles;
@@ -136,7 +137,7 @@ static struct partials pass_loop(struct finding *finding, int loop, const struct
 }
 
 /* Smaller values first; their logarithms, as they multiply. */
-static double weight(const struct tiling *tiling, int count)
+static double weight(const struct dimension_tiling *tiling, int count)
 {
 	double sum = 0;
 	for (int i = 0; i < count; i++)
@@ -148,7 +149,7 @@ static double weight(const struct tiling *tiling, int count)
 struct weighed {
 	double weight;
 	size_t number;
-	struct tiling tiling;
+	struct dimension_tiling tiling;
 };
 
 static int by_weight(const void *a, const void *b)
@@ -159,14 +160,14 @@ static int by_weight(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-static struct tilings sorted(const struct finding *finding, const struct partials *found)
+static struct tilings sorted(const struct tilings_walk *finding, const struct partials *found)
 {
 	struct weighed *list = arena_array(finding->arena, struct weighed, found->count);
 	struct tilings tilings = {found->count,
-		arena_array(finding->arena, struct tiling, found->count),
+		arena_array(finding->arena, struct dimension_tiling, found->count),
 		!work_is_out(finding->work)};
 	for (size_t i = 0; i < found->count; i++) {
-		struct tiling tiling = {found->at[i].values, found->at[i].bounds};
+		struct dimension_tiling tiling = {found->at[i].values, found->at[i].bounds};
 		list[i] = (struct weighed){weight(&tiling, finding->loop_count), i, tiling};
 	}
 	if (found->count)
@@ -177,10 +178,10 @@ static struct tilings sorted(const struct finding *finding, const struct partial
 }
 
 struct tilings tilings_find(
-	const struct tilings_question *question, struct work *work, struct arena *arena)
+	const struct tilings_question *question, struct tilings_work *work, struct arena *arena)
 {
 	const struct space *space = question->space;
-	struct finding finding = {
+	struct tilings_walk finding = {
 		.question = question,
 		.work = work,
 		.arena = arena,

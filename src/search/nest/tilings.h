@@ -18,23 +18,23 @@ enum watch {
 
 /* Per tiling level of the space: its spatial bound, or the extent of the tile with its temporal
  * loops inside; 0 where nobody watches. */
-struct tiling {
+struct dimension_tiling {
 	const int64_t *values, *bounds;
 };
 
 struct tilings {
 	size_t count;
-	struct tiling *at; /* smaller ones first */
-	bool complete;     /* false: work ran out before all were found */
+	struct dimension_tiling *at; /* smaller ones first */
+	bool complete;               /* false: work ran out before all were found */
 };
 
 /* Work that may still be done: one for each choice tried.  None any more if the stopper says so. */
-struct work {
+struct tilings_work {
 	uint64_t done, most;
 	const struct stopper *stopper;
 	bool stopped;
 };
-bool work_is_out(struct work *work);
+bool work_is_out(struct tilings_work *work);
 
 struct tilings_question {
 	const struct space *space;
@@ -46,6 +46,6 @@ struct tilings_question {
 	void *context;
 };
 struct tilings tilings_find(
-	const struct tilings_question *question, struct work *work, struct arena *arena);
+	const struct tilings_question *question, struct tilings_work *work, struct arena *arena);
 
 #endif

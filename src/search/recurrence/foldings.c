@@ -212,31 +212,24 @@ static bool follow(
 	return true;
 }
 
-/* What lanes of one vector unit alone hand on to each other needs none. */
-static bool is_shared(const struct folding_draft *making, const struct dependence *dependence)
-{
-	const struct projection *projection = &making->out->spec.projection;
-	bool shared = recurrence_copies(&making->out->spec.recurrence) >> dependence->stream & 1;
-	for (int r = 0; r < projection->space_count; r++)
-		shared = shared && (projection->lanes[r] || !dependence->vector[making->space[r]]);
-	return shared;
-}
-
 /* What is used in the step that makes it needs a wire; false: there are not so many. */
 static bool take_wires(const struct folding_draft *making, const int64_t *inner)
 {
 	const struct space_time *spec = making->spec;
 	const struct recurrence *recurrence = &making->out->spec.recurrence;
 	struct projection *projection = &making->out->spec.projection;
-	uint32_t declared = projection->wires;
+	uint32_t declared = projection->wires, copies = recurrence_copies(recurrence);
 	int count = 0;
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
-		int64_t delay = 0, outside = 0;
+		int64_t delay = 0, outside = 0, move[RECURRENCE_LOOPS_MOST];
+		for (int r = 0; r < projection->space_count; r++)
+			move[r] = dependence->vector[making->space[r]];
 		number_dot(inner, dependence->vector, recurrence->loop_count, &delay);
 		for (int i = 0; i + 1 < making->folding->time_count; i++)
 			outside |= dependence->vector[making->folding->time[i]];
-		if (delay || outside || is_shared(making, dependence))
+		if (delay || outside ||
+			projection_shares(projection, copies, dependence->stream, move))
 			continue;
 		projection->wires |= UINT32_C(1) << dependence->stream;
 		count += !(declared >> dependence->stream & 1);

@@ -14,21 +14,19 @@ static int find_wires(const struct projections *space, const struct allocation *
 	uint32_t copies =
 		projection_has_lanes(&spec->projection) ? recurrence_copies(recurrence) : 0;
 	uint32_t declared = spec->projection.wires;
+	struct projection rows = spec->projection;
 	int count = 0;
+	rows.space_count = space->rows;
 	for (int d = 0; d < recurrence->dependence_count; d++) {
 		const struct dependence *dependence = &recurrence->dependences[d];
-		int64_t delay = 0, move = 0;
-		bool shared = false, far = false;
+		int64_t delay = 0, move[RECURRENCE_LOOPS_MOST] = {0};
 		number_dot(schedule->vector, dependence->vector, recurrence->loop_count, &delay);
 		if (delay)
 			continue;
-		for (int r = 0; r < space->rows; r++) {
+		for (int r = 0; r < space->rows; r++)
 			number_dot(allocation->rows[r], dependence->vector, recurrence->loop_count,
-				&move);
-			shared |= move && spec->projection.lanes[r];
-			far |= move && !spec->projection.lanes[r];
-		}
-		if (copies >> dependence->stream & 1 && shared && !far)
+				&move[r]);
+		if (projection_shares(&rows, copies, dependence->stream, move))
 			continue;
 		*wires |= UINT32_C(1) << dependence->stream;
 		count += !(declared >> dependence->stream & 1);

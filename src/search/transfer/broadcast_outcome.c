@@ -61,19 +61,7 @@ struct transfer_bound {
 	int64_t latency, most;
 };
 
-/* By rank: messages that enter or leave it at a time. */
-static int64_t *count_ways(const struct topology *topology, bool entering, struct arena *arena)
-{
-	int64_t *ways = arena_array(arena, int64_t, topology->ranks);
-	for (size_t l = 0; l < topology->link_count; l++)
-		ways[entering ? topology->links[l].to : topology->links[l].from] +=
-			topology->channels;
-	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
-		ways[r] = number_min(ways[r], 1);
-	return ways;
-}
-
-/* So many bytes go by so many ways. */
+/* Bytes that go by a number of ways. */
 static void pass_through(struct transfer_bound *bound, int64_t ways, int64_t bytes)
 {
 	if (ways && bytes)
@@ -91,7 +79,7 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	struct arena *arena)
 {
 	bool pulls = operation_pulls(b->operation), pair = operation_is_pair(b->operation);
-	bool all = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
+	bool all = operation_splits(b->operation);
 	bool to_root = all || b->operation == OPERATION_REDUCE;
 	int *distances = arena_array(arena, int, topology->ranks);
 	int64_t others = pair ? b->peer != b->root : b->ranks - 1, doublings = 0;
@@ -108,17 +96,16 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	bound.most = remote ? ticks->in_latency + time_of(block, ticks->in_rate)
 			    : ticks->out_latency + time_of(block, ticks->out_rate);
 	find_distances(b, topology, distances);
-	const int64_t *others_ways = count_ways(topology, !pulls, arena);
-	const int64_t *own_ways = count_ways(topology, pulls, arena);
 	for (int r = 0; r < topology->ranks; r++) {
 		if (r == topology->root || (pair && r != b->peer))
 			continue;
 		bound.most =
 			number_max(bound.most, bound.latency + distances[r] * ticks->link_latency);
-		pass_through(&bound, others_ways[r], block);
+		pass_through(&bound, topology_ways(topology, r, !pulls), block);
 	}
 	if (to_root)
-		pass_through(&bound, own_ways[topology->root], all ? others * block : block);
+		pass_through(&bound, topology_ways(topology, topology->root, pulls),
+			all ? others * block : block);
 	while (topology->ports == PORTS_ONE && !pair && (1 << doublings) < topology->ranks)
 		doublings++;
 	bound.most = number_max(bound.most, doublings * (bound.latency + ticks->link_latency));
@@ -163,17 +150,14 @@ static int64_t block_bytes(const struct broadcast *b)
 
 bool broadcast_stage(const struct broadcast *broadcast, enum stage *out)
 {
-	bool split = broadcast->operation == OPERATION_SCATTER ||
-		     broadcast->operation == OPERATION_GATHER;
-	*out = split ? STAGE_SCATTER : STAGE_BROADCAST;
+	*out = operation_splits(broadcast->operation) ? STAGE_SCATTER : STAGE_BROADCAST;
 	return !operation_is_pair(broadcast->operation);
 }
 
 /* What a schedule moves: each chunk of a gather or scatter is the block of a rank. */
 static int64_t moved_bytes(const struct broadcast *b)
 {
-	bool split = b->operation == OPERATION_SCATTER || b->operation == OPERATION_GATHER;
-	return block_bytes(b) * (split ? b->ranks : 1);
+	return block_bytes(b) * (operation_splits(b->operation) ? b->ranks : 1);
 }
 
 /* A pull is what a push over links turned around is, turned around. */

@@ -100,16 +100,6 @@ static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 	return chunks == synthesis->chunks;
 }
 
-/* Chunks that may enter or leave a rank in a round. */
-static int links_of(const struct topology *topology, int rank, bool entering)
-{
-	const int *first = entering ? &topology->back_first[rank] : &topology->first[rank];
-	int count = first[1] - first[0];
-	if (topology->ports == PORTS_ONE)
-		return count > 1 ? 1 : count;
-	return count * topology->channels;
-}
-
 /* What a relay leads to, while it is found: all but the relay, part by part. */
 struct relay {
 	const struct topology *topology;
@@ -225,12 +215,13 @@ struct rounds_bound rounds_bound(const struct synthesis *synthesis, struct arena
 			continue;
 		alone = number_max(alone, distances[r]);
 		raise_to(&bound,
-			distances[r] - 1 + number_ceil_div(chunks, links_of(topology, r, true)),
+			distances[r] - 1 +
+				number_ceil_div(chunks, topology_ways(topology, r, true)),
 			"latency");
 	}
 	for (int q = 0; topology->ports == PORTS_ONE && (1 << q) < topology->ranks; q++)
 		alone = number_max(alone, q + 1);
-	int leaving = links_of(topology, topology->root, false);
+	int leaving = topology_ways(topology, topology->root, false);
 	raise_to(&bound, number_ceil_div(chunks, leaving) - 1 + alone, "spread");
 	const bool *between = find_between(topology, distances, arena);
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)

@@ -52,8 +52,7 @@ struct copy_machine {
 	int64_t *free; /* by stream: when that one may begin */
 	int64_t *link_free;
 	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
-	int **distances, **before; /* by rank, once asked for; the rank before each on its way, or
-				      -1: not yet */
+	struct routes routes;
 	struct copy_time **trace;
 };
 
@@ -63,43 +62,6 @@ static int64_t bytes_time(int64_t bytes, struct ratio rate)
 		return 0;
 	wide work = (wide)bytes * rate.den;
 	return (int64_t)(work / rate.num) + (work % rate.num != 0);
-}
-
-static const int *distances_from(struct copy_machine *machine, int rank)
-{
-	const struct topology *topology = machine->run.program->topology;
-	if (!machine->distances[rank]) {
-		machine->distances[rank] = arena_array(machine->run.arena, int, topology->ranks);
-		topology_distances(topology, rank, machine->distances[rank]);
-	}
-	return machine->distances[rank];
-}
-
-/* Links on the way; -1: there is none. */
-static int hops_between(struct copy_machine *machine, int from, int to)
-{
-	if (from == to)
-		return 0;
-	if (topology_link(machine->run.program->topology, from, to) >= 0)
-		return 1;
-	return distances_from(machine, from)[to];
-}
-
-/* The rank before `to` on the way. */
-static int rank_before(struct copy_machine *machine, int from, int to)
-{
-	const struct topology *topology = machine->run.program->topology;
-	if (topology_link(topology, from, to) >= 0)
-		return from;
-	if (!machine->before[from]) {
-		machine->before[from] = arena_array(machine->run.arena, int, topology->ranks);
-		for (int r = 0; r < topology->ranks; r++)
-			machine->before[from][r] = -1;
-	}
-	int *before = &machine->before[from][to];
-	if (*before < 0)
-		*before = topology_before(topology, distances_from(machine, from), to);
-	return *before;
 }
 
 /* What a transfer needs: how long, between which ranks. */
@@ -128,7 +90,7 @@ static bool find_need(struct copy_machine *machine, size_t s,
 	need->to = load ? own : other;
 	need->time = load ? ticks->in_latency : ticks->out_latency;
 	if (other != own) {
-		int hops = hops_between(machine, need->from, need->to);
+		int hops = routes_hops(&machine->routes, need->from, need->to);
 		if (hops < 0) {
 			copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
 				"no way leads from rank %d to rank %d", need->from, need->to);
@@ -143,17 +105,6 @@ static bool find_need(struct copy_machine *machine, size_t s,
 	return true;
 }
 
-/* The links of the way, one by one from its end; -1 after the last. */
-static int last_link(struct copy_machine *machine, int from, int *to)
-{
-	if (*to == from || hops_between(machine, from, *to) < 0)
-		return -1;
-	int before = rank_before(machine, from, *to);
-	int link = topology_link(machine->run.program->topology, before, *to);
-	*to = before;
-	return link;
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -166,7 +117,7 @@ static int64_t ways_free(struct copy_machine *machine, int from, int to)
 	int rank = to, link;
 	if (from == to)
 		return 0;
-	while ((link = last_link(machine, from, &rank)) >= 0)
+	while ((link = routes_last(&machine->routes, from, &rank)) >= 0)
 		at = later(at, machine->link_free[link]);
 	if (machine->sends)
 		at = later(at, later(machine->sends[from], machine->receives[to]));
@@ -178,7 +129,7 @@ static void take_ways(struct copy_machine *machine, const struct transfer_need *
 	int rank = need->to, link;
 	if (need->from == need->to)
 		return;
-	while ((link = last_link(machine, need->from, &rank)) >= 0)
+	while ((link = routes_last(&machine->routes, need->from, &rank)) >= 0)
 		machine->link_free[link] = end;
 	if (machine->sends)
 		machine->sends[need->from] = machine->receives[need->to] = end;
@@ -209,7 +160,7 @@ static void notify(struct copy_machine *machine, size_t s, int signal, int64_t s
 {
 	const struct copy_program *program = machine->run.program;
 	int from = program->streams[s].rank, to = program->signals[signal];
-	int hops = hops_between(machine, from, to);
+	int hops = routes_hops(&machine->routes, from, to);
 	if (hops < 0) {
 		copy_fault(&machine->run, COPY_LINK, s, machine->next[s],
 			"no way leads from rank %d to rank %d", from, to);
@@ -325,8 +276,7 @@ static struct copy_machine open_machine(
 		.next = arena_array(arena, size_t, program->stream_count),
 		.free = arena_array(arena, int64_t, program->stream_count),
 		.link_free = arena_array(arena, int64_t, topology->link_count),
-		.distances = arena_array(arena, int *, topology->ranks),
-		.before = arena_array(arena, int *, topology->ranks),
+		.routes = routes_open(topology, arena),
 	};
 	if (topology->ports == PORTS_ONE) {
 		machine.sends = arena_array(arena, int64_t, topology->ranks);

@@ -1,0 +1,25 @@
+#ifndef CLI_CERTIFICATE_H
+#define CLI_CERTIFICATE_H
+
+#include "cli/command.h"
+#include "report/run/folder.h"
+#include "report/run/run_json.h"
+#include "search/nest/nest_search.h"
+
+/*
+ * Certificates of what explore proved of a problem, or of a layer of a network.
+ */
+
+/* `check --certificate`: whether what explore proved holds.  The answer is the exit status. */
+int certificate_check_command(
+	struct arena *arena, const struct arguments *arguments, struct diag *diag);
+
+/*
+ * Adds the certificate of what an exploration proved to the results.  `layer`: of a network; NULL:
+ * of a problem.  False where nothing is proven that a certificate covers.
+ */
+bool certificate_write(struct arena *arena, struct folder *folder, const char *name,
+	const char *layer, const struct run_record *record, const struct nest_search *search,
+	const struct explored *explored);
+
+#endif

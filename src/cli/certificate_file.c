@@ -1,0 +1,281 @@
+#include "cli/certificate_file.h"
+
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/objectives.h"
+#include "model/nest/nest_mapping.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct span span_of(const struct reader *map, const char *key)
+{
+	const struct node *node = node_find(map->map, key);
+	return node ? node->span : map->map->span;
+}
+
+/* To the last digit. */
+static bool take_real(
+	struct certificate_file *file, const struct node *node, const char *what, double *out)
+{
+	char *end = NULL;
+	double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
+	if (!end || end == node->text || *end || !isfinite(value) || value < 0)
+		return reading_refuse(&file->reading, node,
+			"%s is a number of 0 or more, as explore wrote it", what);
+	*out = value;
+	return true;
+}
+
+static bool read_real(
+	struct certificate_file *file, struct reader *map, const char *key, double *out)
+{
+	const struct node *node = read_node(map, key, REQUIRED);
+	return node && take_real(file, node, reader_place(map, key), out);
+}
+
+static bool read_hash(
+	struct certificate_file *file, struct reader *map, const char *key, uint64_t *out)
+{
+	const char *text = NULL;
+	if (!read_text(map, key, REQUIRED, &text))
+		return false;
+	if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+		return reading_refuse(&file->reading, node_find(map->map, key),
+			"%s is a hash of 16 hexadecimal digits", reader_place(map, key));
+	*out = strtoull(text, NULL, 16);
+	return true;
+}
+
+static bool read_count(struct reader *map, const char *key, uint64_t *out)
+{
+	int64_t value = 0;
+	bool good = read_integer(map, key, REQUIRED, 0, INT64_MAX, &value);
+	*out = (uint64_t)value;
+	return good;
+}
+
+static void read_sources(struct certificate_file *file)
+{
+	const struct node *list = read_list(&file->reader, "specs", REQUIRED);
+	struct array(struct certificate_source) sources = {0};
+	for (size_t i = 0; list && i < list->count; i++) {
+		struct certificate_source source = {.span = list->items[i]->span};
+		struct reader map;
+		if (!reader_open(&map, &file->reading, list->items[i], "spec"))
+			continue;
+		read_text(&map, "path", REQUIRED, &source.path);
+		read_hash(file, &map, "fnv1a", &source.hash);
+		reader_done(&map);
+		*array_add(file->reading.arena, &sources) = source;
+	}
+	file->certificate->sources = sources.at;
+	file->certificate->source_count = sources.count;
+}
+
+bool certificate_file_open(
+	struct arena *arena, const char *path, struct diag *diag, struct certificate_file *out)
+{
+	const struct node *root = node_read_file(arena, path, diag);
+	struct reader file;
+	int64_t version = 0;
+	int counting = 0;
+	*out = (struct certificate_file){.reading = {.arena = arena, .diag = diag},
+		.certificate = arena_new(arena, struct certificate)};
+	if (!root || !reader_open(&file, &out->reading, root, "file"))
+		return false;
+	const struct node *map = read_map(&file, "certificate", REQUIRED);
+	reader_done(&file);
+	if (!map || !reader_open(&out->reader, &out->reading, map, "certificate"))
+		return false;
+	struct certificate *certificate = out->certificate;
+	read_integer(&out->reader, "version", REQUIRED, 1, 1, &version);
+	read_text(&out->reader, "program", REQUIRED, &certificate->program);
+	read_text(&out->reader, "layer", OPTIONAL, &certificate->layer);
+	read_sources(out);
+	read_hash(out, &out->reader, "problem", &certificate->problem);
+	if (read_word(&out->reader, "counting", REQUIRED, counting_names, &counting))
+		certificate->counting = (enum counting)counting;
+	certificate->problem_span = span_of(&out->reader, "problem");
+	return !diag_failed(diag);
+}
+
+static void read_objectives(struct certificate_file *file, const struct nest_search *search)
+{
+	struct certificate *certificate = file->certificate;
+	struct objective_scope scope = {
+		file->reading.arena, file->reading.diag, SUBJECT_PROBLEM, search->hierarchy};
+	const struct node *list = read_list(&file->reader, "objectives", REQUIRED);
+	for (size_t i = 0; list && i < list->count; i++) {
+		const char *name;
+		if (node_text(&file->reading, list->items[i], "an objective", &name))
+			objectives_add(
+				&certificate->objectives, name, list->items[i]->span, &scope);
+	}
+	for (size_t k = 0; k < certificate->objectives.count; k++)
+		if (!nest_objective(certificate->objectives.at[k]))
+			reading_refuse(&file->reading, list, "a problem has no objective '%s'",
+				objective_names[certificate->objectives.at[k]]);
+	if (list && !list->count)
+		reading_refuse(&file->reading, list, "there is no objective");
+}
+
+static void read_claim(struct certificate_file *file)
+{
+	static const char *const claims[] = {"optimal", "bound", NULL};
+	struct certificate *certificate = file->certificate;
+	int claim = 0;
+	read_word(&file->reader, "claim", REQUIRED, claims, &claim);
+	read_real(file, &file->reader, "epsilon", &certificate->epsilon);
+	certificate->claim = claim ? PROOF_BOUND : PROOF_OPTIMAL;
+	if (claim) {
+		read_real(file, &file->reader, "bound", &certificate->bound);
+		read_real(file, &file->reader, "gap", &certificate->gap);
+	}
+	certificate->claim_span = span_of(&file->reader, "claim");
+	certificate->bound_span = span_of(&file->reader, "bound");
+	certificate->gap_span = span_of(&file->reader, "gap");
+}
+
+static const double *read_values(
+	struct certificate_file *file, struct reader *map, const struct certificate *certificate)
+{
+	const struct node *list = read_list(map, "values", REQUIRED);
+	size_t count = certificate->objectives.count;
+	double *values = arena_array(file->reading.arena, double, count);
+	if (list && list->count != count)
+		reading_refuse(&file->reading, list, "there are %zu values of %zu objectives",
+			list->count, count);
+	for (size_t k = 0; list && k < list->count && k < count; k++)
+		take_real(file, list->items[k], "a value", &values[k]);
+	return values;
+}
+
+static void read_points(struct certificate_file *file)
+{
+	struct certificate *certificate = file->certificate;
+	const struct node *list = read_list(&file->reader, "points", REQUIRED);
+	struct array(struct certificate_point) points = {0};
+	for (size_t i = 0; list && i < list->count; i++) {
+		struct certificate_point point = {.mapping = "", .span = list->items[i]->span};
+		struct reader map;
+		if (!reader_open(&map, &file->reading, list->items[i], "point"))
+			continue;
+		read_integer(&map, "cycles", REQUIRED, 0, INT64_MAX, &point.cycles);
+		read_real(file, &map, "energy_pj", &point.energy_pj);
+		point.values = read_values(file, &map, certificate);
+		read_text(&map, "mapping", REQUIRED, &point.mapping);
+		reader_done(&map);
+		*array_add(file->reading.arena, &points) = point;
+	}
+	certificate->points = points.at;
+	certificate->point_count = points.count;
+	certificate->points_span = span_of(&file->reader, "points");
+}
+
+static bool is_spatial(const struct nest_search *search, const struct mapping *mapping)
+{
+	for (int r = 0; r < mapping->level_count; r++)
+		for (int d = 0; d < mapping->loop_count; d++)
+			if (mapping->rows[r].temporal[d] > 1)
+				return false;
+	for (int t = 0; t < search->shape->space_count; t++)
+		if (mapping->residency[t] != nest_mapping_storages(search->arch))
+			return false;
+	return true;
+}
+
+static void read_spatial(struct certificate_file *file, const struct nest_search *search,
+	struct reader *map, struct cell *out)
+{
+	struct arena *arena = file->reading.arena;
+	struct mapping mapping;
+	const char *text;
+	if (!read_text(map, "spatial", REQUIRED, &text))
+		return;
+	const char *why =
+		nest_mapping_parse_part(arena, search->arch, search->shape, text, &mapping);
+	if (!why && !is_spatial(search, &mapping))
+		why = "spatial bounds are all that a choice has here";
+	if (why)
+		reading_refuse(&file->reading, node_find(map->map, "spatial"), "%s", why);
+	else
+		out->spatial = cell_of(arena, search->space, &mapping).spatial;
+}
+
+static bool read_line(struct certificate_file *file, const struct nest_search *search,
+	const struct node *node, struct certificate_line *out)
+{
+	struct reader map;
+	*out = (struct certificate_line){.opened = 1, .span = node->span};
+	if (!reader_open(&map, &file->reading, node, "cell"))
+		return false;
+	out->extent = node_find(node, "spatial") ? LINE_CELL
+		      : node_find(node, "keep")  ? LINE_RESIDENCY
+						 : LINE_SPACE;
+	if (out->extent == LINE_CELL)
+		read_spatial(file, search, &map, &out->cell);
+	if (out->extent != LINE_SPACE)
+		read_count(&map, "keep", &out->cell.residency);
+	if (out->extent != LINE_CELL)
+		read_count(&map, "opened", &out->opened);
+	if (file->certificate->objectives.count == 1)
+		read_real(file, &map, "least", &out->least);
+	reader_done(&map);
+	return true;
+}
+
+/* What the bits of `keep` mean is what they mean in this space. */
+static void read_residency(struct certificate_file *file, const struct nest_search *search)
+{
+	const struct node *list = read_list(&file->reader, "residency", REQUIRED);
+	bool same = list && (int)list->count == search->space->free_count;
+	for (size_t k = 0; same && k < list->count; k++)
+		same = list->items[k]->kind == NODE_SCALAR &&
+		       text_equal(list->items[k]->text,
+			       certificate_residency(file->reading.arena, search, (int)k));
+	if (list && !same)
+		reading_refuse(&file->reading, list,
+			"'residency' lists what the constraints leave free to be kept, in the order "
+			"of explore");
+}
+
+static void read_cells(struct certificate_file *file, const struct nest_search *search)
+{
+	struct certificate *certificate = file->certificate;
+	const struct node *list = read_list(&file->reader, "cells", REQUIRED);
+	struct array(struct certificate_line) lines = {0};
+	struct certificate_line line;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (read_line(file, search, list->items[i], &line))
+			*array_add(file->reading.arena, &lines) = line;
+	certificate->lines = lines.at;
+	certificate->line_count = lines.count;
+}
+
+static void read_choices(struct certificate_file *file)
+{
+	struct certificate *certificate = file->certificate;
+	const struct node *node = read_map(&file->reader, "choices", REQUIRED);
+	struct reader map;
+	certificate->choices_span = span_of(&file->reader, "choices");
+	if (!node || !reader_open(&map, &file->reading, node, "choices"))
+		return;
+	read_count(&map, "all", &certificate->choices);
+	read_count(&map, "opened", &certificate->opened);
+	read_count(&map, "rest", &certificate->rest);
+	reader_done(&map);
+}
+
+bool certificate_file_read(struct certificate_file *file, const struct nest_search *search)
+{
+	read_objectives(file, search);
+	read_claim(file);
+	read_points(file);
+	read_choices(file);
+	read_residency(file, search);
+	read_cells(file, search);
+	reader_done(&file->reader);
+	return !diag_failed(file->reading.diag);
+}

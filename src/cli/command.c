@@ -1,0 +1,89 @@
+#include "cli/command.h"
+
+#include "base/arena.h"
+#include "base/fatal.h"
+#include "base/text.h"
+#include "cli/kind.h"
+#include "cli/settings.h"
+#include "report/run/folder_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
+
+static const struct command *const commands[] = {
+	&command_explore,
+	&command_score,
+	&command_simulate,
+	&command_check,
+	&command_diff,
+	&command_report,
+	&command_list,
+	&command_manual,
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+const struct command *command_at(size_t i)
+{
+	if (i < COMMANDS)
+		return commands[i];
+	i -= COMMANDS;
+	for (size_t k = 0; input_kinds[k]; k++)
+		if (input_kinds[k]->command && i-- == 0)
+			return input_kinds[k]->command;
+	return NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+	const struct command *at;
+	for (size_t i = 0; (at = command_at(i)); i++)
+		if (text_equal(at->name, name))
+			return at;
+	return NULL;
+}
+
+const char *command_help(struct arena *arena, const struct command *command)
+{
+	return arena_format(arena, "%s\n\nusage: lxplore %s %s\n\n%s%s%s", command->summary,
+		command->name, command->usage, settings_help(arena, command->bit),
+		command->manual[0] && command->bit ? "\n" : "", command->manual);
+}
+
+bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out)
+{
+	int format = (int)*out;
+	bool good = option_word(arguments, "format", diag, &format);
+	*out = (enum format)format;
+	return good;
+}
+
+int command_refuse(const struct diag *diag)
+{
+	diag_print(diag, stderr);
+	return EXIT_INPUT;
+}
+
+int command_end(const char *fault, int status)
+{
+	if (!fault)
+		return status;
+	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
+	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
+}
+
+void command_print(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+		fatal("cannot write to stdout: %s", strerror(errno));
+}
+
+void command_write(struct arena *arena, const char *path, const char *text)
+{
+	const char *why = file_write(arena, path, text, strlen(text));
+	if (why)
+		fatal("%s", why);
+}

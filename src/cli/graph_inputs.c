@@ -1,0 +1,244 @@
+#include "cli/graph_inputs.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/kind.h"
+#include "constraints/constraints.h"
+#include "constraints/kind.h"
+#include "model/graph/plan_file.h"
+#include "model/graph/workload_read.h"
+#include "model/machine/arch_read.h"
+#include "search/graph/lx_staging.h"
+#include "search/graph/recipe.h"
+
+#include <stdio.h>
+
+enum { JOINT_TICKS = 2000, PLACE_TICKS_OF_MANY = 10000 };
+
+static void set_defaults(struct exploration *exploration)
+{
+	*exploration = (struct exploration){
+		.vary_k_fast = true,
+		.vary_clones = true,
+		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
+		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
+		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
+		.joint_ticks = JOINT_TICKS,
+		.place_ticks = PLACE_TICKS_OF_MANY,
+	};
+}
+
+/* The first choice of a stage leaves nobody else in play; divide and joint are chosen together.  What
+ * the command line names stands in place of what the specs do. */
+static void choose(const struct inputs *inputs, struct graph_inputs *own)
+{
+	struct exploration *exploration = &own->exploration;
+	bool place = false, divide = false, line = false;
+	for (size_t i = 0; i < inputs->choice_count; i++) {
+		const struct choice *choice = &inputs->choices[i];
+		enum stage stage = choice->solver->stage;
+		if (choice->line && !line)
+			place = divide = false;
+		line = choice->line;
+		if (stage == STAGE_PLACE && !place)
+			exploration->place.count = 0;
+		if (stage != STAGE_PLACE && !divide) {
+			exploration->divide.count = exploration->joint.count = 0;
+			own->chosen.divide = own->chosen.joint = false;
+		}
+		place |= stage == STAGE_PLACE;
+		divide |= stage != STAGE_PLACE;
+		own->chosen.place |= stage == STAGE_PLACE;
+		own->chosen.divide |= stage == STAGE_DIVIDE;
+		own->chosen.joint |= stage == STAGE_JOINT;
+		portfolio_add(stage == STAGE_DIVIDE  ? &exploration->divide
+			      : stage == STAGE_PLACE ? &exploration->place
+						     : &exploration->joint,
+			choice->solver);
+	}
+}
+
+static bool has_key(const struct inputs *inputs, const char *key)
+{
+	return inputs->search.map && node_find(inputs->search.map, key);
+}
+
+static void read_settings(struct inputs *inputs, struct graph_inputs *own)
+{
+	struct exploration *exploration = &own->exploration;
+	struct planning *planning = &exploration->planning;
+	int all = planning->cores;
+	planning_environment(planning, inputs->diag);
+	if (inputs->search.map)
+		planning_read(&inputs->search, planning);
+	exploration->vary_k_fast = !has_key(inputs, "k_fast");
+	exploration->vary_clones = !has_key(inputs, "clone_split");
+	inputs_settings(inputs, NULL);
+	choose(inputs, own);
+	inputs_settings_done(inputs);
+	int64_t cores = planning->cores;
+	int mode = !planning->strict;
+	option_integer(inputs->arguments, "cores", planning->machine_cores, inputs->diag, &cores);
+	option_word(inputs->arguments, "mode", inputs->diag, &mode);
+	own->cores_given = cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
+	planning->cores = (int)cores;
+	planning->strict = mode == 0;
+}
+
+/* What the specs ask of single ops and tensors. */
+static void read_constraints(
+	struct inputs *inputs, struct graph_inputs *own, const struct node *const *lists)
+{
+	const struct constraint_context context = {
+		.reading = &inputs->reading, .arch = own->arch, .workload = own->workload};
+	struct constraints *constraints = arena_new(inputs->arena, struct constraints);
+	*constraints = constraints_read(&context, lists);
+	constraints_agree_on_graph(constraints, inputs->diag);
+	own->exploration.planning.constraints = constraints;
+}
+
+static void set_cores(struct graph_inputs *own)
+{
+	struct exploration *exploration = &own->exploration;
+	exploration->core_count = 1;
+	exploration->cores[0] = exploration->planning.cores;
+	if (!own->cores_given)
+		exploration->core_count =
+			explore_cores(exploration->planning.cores, exploration->cores);
+}
+
+bool graph_inputs_check_plan(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct constraints *constraints = own->exploration.planning.constraints;
+	for (size_t i = 0; own->plan && i < constraints->count; i++) {
+		const struct constraint *constraint = &constraints->at[i];
+		const char *why =
+			constraint->kind->check_plan(constraint, own->plan, inputs->arena);
+		if (why)
+			diag_error(inputs->diag, constraint->span, "%s", why);
+	}
+	return !diag_failed(inputs->diag);
+}
+
+/* What a graph needs and no file has. */
+static void complain_missing(
+	const struct inputs *inputs, const struct node *arch, const struct node *workload)
+{
+	if (!arch)
+		diag_error(inputs->diag, (struct span){0},
+			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
+	if (!workload)
+		diag_error(inputs->diag, (struct span){0},
+			"no file has a 'workload', 'network', 'problem' or 'broadcast'; specs/workloads/ and "
+			"specs/problems/ have examples");
+}
+
+bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
+{
+	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
+	struct exploration *exploration = &own->exploration;
+	const struct node *arch = sheet_find(sheet, "architecture");
+	const struct node *workload = sheet_find(sheet, "workload");
+	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
+	sheet_done(sheet);
+	complain_missing(inputs, arch, workload);
+	if (arch)
+		own->arch = arch_read(&inputs->reading, arch);
+	if (workload)
+		own->workload = workload_read(&inputs->reading, workload);
+	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
+		return false;
+
+	set_defaults(exploration);
+	exploration->planning = planning_default(own->arch);
+	read_settings(inputs, own);
+	if (own->workload)
+		read_constraints(inputs, own, constraints);
+	if (diag_failed(inputs->diag) || !own->workload)
+		return false;
+	own->arch = planning_arch(inputs->arena, own->arch, &exploration->planning);
+	if (!broadcasts_fit(own->arch, own->workload, inputs->diag))
+		return false;
+	if (workload_has_broadcast(own->workload))
+		exploration->planning.menus = staging_menus(own->arch, own->workload,
+			exploration->planning.staging_tiles, inputs->arena);
+	exploration->arch = own->arch;
+	exploration->workload = own->workload;
+	set_cores(own);
+	if (plan) {
+		own->plan = plan_read(&inputs->reading, plan, own->arch, own->workload);
+		own->plan_span = plan->span;
+	}
+	inputs->own = own;
+	return true;
+}
+
+/* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */
+static const char *find_surplus(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	const struct portfolio *divide = &exploration->divide;
+	for (size_t i = 0; own->chosen.divide && i < divide->count; i++)
+		if (divide->at[i]->sharing == SHARING_ENUMERATION)
+			return arena_format(inputs->arena,
+				"%s divides one op of a plan at a time; only explore asks it",
+				solver_label(inputs->arena, divide->at[i]));
+	if ((own->chosen.divide && divide->count > 1) ||
+		(own->chosen.place && exploration->place.count > 1) ||
+		(own->chosen.joint && exploration->joint.count > 1))
+		return "one plan is made by one solver of each stage; only explore asks several";
+	return NULL;
+}
+
+struct recipe_result graph_inputs_plan(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	const struct exploration *exploration = &own->exploration;
+	if (own->plan) {
+		struct plan *copy = arena_copy(inputs->arena, own->plan, sizeof *copy);
+		return (struct recipe_result){.plan = copy};
+	}
+	const char *why = find_surplus(inputs);
+	if (why)
+		return (struct recipe_result){.why = why};
+	const struct solver *joint = NULL;
+	if (own->chosen.joint)
+		joint = exploration->joint.at[0];
+	else if (exploration->planning.co_optimize)
+		joint = solver_for(STAGE_JOINT, FOR_GRAPHS);
+	struct recipe recipe = {
+		.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.divide = explore_dividers(exploration).at[0],
+		.joint = joint,
+		.place = exploration->place.at[0],
+		.joint_ticks = exploration->joint_ticks,
+		.seed = inputs->wishes.seed,
+	};
+	return recipe_plan(&recipe, inputs->arena);
+}
+
+bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_result *made)
+{
+	const struct graph_inputs *own = inputs->own;
+	struct diag *diag = inputs->diag;
+	for (size_t i = 0; i < made->complaint_count; i++) {
+		const struct complaint *complaint = &made->complaints[i];
+		struct span span = {0};
+		if (complaint->op >= 0)
+			span = own->workload->ops[complaint->op].span;
+		if (complaint->error)
+			diag_error(diag, span, "%s", complaint->text);
+		else
+			diag_warning(diag, span, "%s", complaint->text);
+	}
+	if (!made->plan && !diag_failed(diag))
+		diag_error(diag, made->broken ? made->broken->span : (struct span){0}, "%s",
+			made->why);
+	diag_print(diag, stderr);
+	return made->plan != NULL;
+}

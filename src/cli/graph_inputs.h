@@ -1,0 +1,37 @@
+#ifndef CLI_GRAPH_INPUTS_H
+#define CLI_GRAPH_INPUTS_H
+
+#include "cli/inputs.h"
+#include "search/graph/explore.h"
+#include "search/graph/recipe.h"
+
+/*
+ * A workload graph: `architecture`, `workload`, and what may come with them: `plan`, `constraints`,
+ * `search` with the settings of planning.
+ */
+struct graph_inputs {
+	const struct arch *arch;
+	const struct workload *workload;
+	const struct plan *plan; /* of a `plan:` key; NULL without one */
+	struct span plan_span;
+	struct exploration exploration; /* without the wishes, which are in the inputs */
+	bool cores_given;               /* by the spec or the command line: only that many */
+	struct {
+		bool divide, place, joint;
+	} chosen; /* stages whose solvers the user named */
+};
+
+/* Into inputs->own; false after complaining. */
+bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet);
+
+/* Whether the plan of the specs, if there is one, keeps all constraints; complains. */
+bool graph_inputs_check_plan(const struct inputs *inputs);
+
+/* The plan of the specs, or the one that the default settings make. */
+struct recipe_result graph_inputs_plan(const struct inputs *inputs);
+
+/* Prints all that was collected and what the division complained about, at the
+ * ops that it means, to stderr; false when there is no plan. */
+bool graph_inputs_believe(const struct inputs *inputs, const struct recipe_result *made);
+
+#endif

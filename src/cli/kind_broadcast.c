@@ -1,0 +1,184 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/kind.h"
+#include "model/machine/arch_read.h"
+#include "model/transfer/broadcast_check.h"
+#include "report/transfer/broadcast_report.h"
+#include "report/transfer/broadcast_trace.h"
+#include "search/transfer/broadcast_search.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A `broadcast:`, and what may come with it: `architecture`, `search`. */
+struct broadcast_inputs {
+	const struct broadcast *broadcast;
+	struct ratio clock_hz;       /* of the architecture; 1 GHz without */
+	const struct solver *solver; /* of --solver broadcast=NAME; NULL: all */
+};
+
+/* Whether the operation has such a solver's stage; complains. */
+static bool has_stage(const struct inputs *inputs, const struct broadcast *broadcast,
+	enum stage wanted, struct span span)
+{
+	enum stage stage;
+	const char *name = operation_names[broadcast->operation];
+	if (!broadcast_stage(broadcast, &stage))
+		diag_error(inputs->diag, span,
+			"a %s has no algorithms: one rank sends to another", name);
+	else if (wanted != STAGE_COUNT && stage != wanted)
+		diag_error(inputs->diag, span, "a %s has the one stage '%s', not '%s'", name,
+			stage_names[stage], stage_names[wanted]);
+	return !diag_failed(inputs->diag);
+}
+
+/* The algorithm of the broadcast itself must be one, and so must those that are asked for. */
+static void check_algorithms(
+	struct inputs *inputs, struct broadcast_inputs *own, const struct node *node)
+{
+	const struct broadcast *broadcast = own->broadcast;
+	enum stage stage;
+	for (size_t i = 0; i < inputs->choice_count; i++) {
+		const struct choice *choice = &inputs->choices[i];
+		if (has_stage(inputs, broadcast, choice->solver->stage, choice->span))
+			own->solver = choice->solver;
+	}
+	if (!broadcast->algorithm)
+		return;
+	struct span span = node_find(node, "algorithm")->span;
+	if (has_stage(inputs, broadcast, STAGE_COUNT, span) && broadcast_stage(broadcast, &stage))
+		inputs_solver(stage, broadcast->algorithm, span, inputs->diag);
+}
+
+static bool read(struct inputs *inputs, struct sheet *sheet)
+{
+	struct broadcast_inputs *own = arena_new(inputs->arena, struct broadcast_inputs);
+	const struct node *node = sheet_find(sheet, "broadcast");
+	const struct node *machine = sheet_find(sheet, "architecture");
+	sheet_done(sheet);
+	const struct arch *arch = machine ? arch_read(&inputs->reading, machine) : NULL;
+	if (machine && !arch)
+		return false;
+	own->clock_hz = arch ? arch->clock_hz : (struct ratio){1000000000, 1};
+	own->broadcast = broadcast_read(&inputs->reading, node, arch);
+	inputs_settings(inputs, NULL);
+	inputs_settings_done(inputs);
+	if (own->broadcast)
+		check_algorithms(inputs, own, node);
+	inputs->own = own;
+	return own->broadcast != NULL;
+}
+
+static double clock_ns(const struct inputs *inputs)
+{
+	const struct broadcast_inputs *own = inputs->own;
+	return 1e9 / ratio_double(own->clock_hz);
+}
+
+/* False after telling why it cannot be: rules that it breaks, or what is too large. */
+static bool price(const struct inputs *inputs, struct broadcast_outcome *out)
+{
+	const struct broadcast_inputs *own = inputs->own;
+	const struct broadcast *broadcast = own->broadcast;
+	const char *why = NULL;
+	if (broadcast_legal(broadcast, inputs->arena, inputs->diag))
+		why = broadcast_price(broadcast, NULL, inputs->arena, out);
+	if (why)
+		diag_error(inputs->diag, broadcast->spans.all, "this %s cannot be: %s",
+			operation_names[broadcast->operation], why);
+	diag_print(inputs->diag, stderr);
+	return !diag_failed(inputs->diag);
+}
+
+static int score(const struct inputs *inputs, enum format format, bool simulated)
+{
+	struct arena *arena = inputs->arena;
+	struct broadcast_outcome outcome;
+	struct broadcast_trace times;
+	const struct option_value *trace = option_find(inputs->arguments, "trace");
+	double clock = clock_ns(inputs);
+	if (!price(inputs, &outcome))
+		return EXIT_IMPOSSIBLE;
+	if (simulated)
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->wishes.seed,
+			trace ? &times : NULL, arena);
+	if (trace && outcome.execution.finished)
+		command_write(arena, trace->text,
+			broadcast_trace_json(arena, &outcome, &times, clock));
+	command_print(format == FORMAT_TEXT  ? broadcast_text(arena, &outcome, clock, simulated)
+		      : format == FORMAT_CSV ? broadcast_csv(arena, &outcome, clock, simulated)
+					     : broadcast_json(arena, &outcome, clock, simulated));
+	return simulated && !outcome.execution.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+/* Which rules it breaks, or what it is; it is executed. */
+static int check(const struct inputs *inputs, enum format format)
+{
+	return score(inputs, FORMAT_TEXT, true);
+}
+
+/* --- explore */
+
+static const char *name(const struct inputs *inputs)
+{
+	const struct broadcast_inputs *own = inputs->own;
+	return own->broadcast->name;
+}
+
+static int prepare(struct exploring *exploring)
+{
+	const struct inputs *inputs = exploring->inputs;
+	const struct broadcast_inputs *own = inputs->own;
+	if (broadcast_legal(own->broadcast, exploring->arena, inputs->diag))
+		return EXIT_FOUND;
+	diag_print(inputs->diag, stderr);
+	return EXIT_IMPOSSIBLE;
+}
+
+static struct explored run_search(struct exploring *exploring)
+{
+	const struct broadcast_inputs *own = exploring->inputs->own;
+	struct broadcast_search search = {exploring->wishes, own->broadcast, own->solver};
+	return broadcast_explore(&search, exploring->arena);
+}
+
+static const char *plan(const struct exploring *exploring, size_t i)
+{
+	return broadcast_plan_yaml(
+		exploring->arena, &exploring->explored.frontier.points[i]);
+}
+
+static struct result_texts texts(const struct exploring *exploring)
+{
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	double clock = clock_ns(exploring->inputs);
+	return (struct result_texts){
+		.run = broadcast_run_json(arena, &exploring->record, explored),
+		.pareto = broadcast_pareto_csv(arena, explored, clock),
+		.table = broadcast_table(arena, explored, clock),
+		.work = arena_format(arena, "%" PRIu64 " ways", explored->effort.evaluated),
+	};
+}
+
+const struct input_kind broadcast_kind = {
+	.name = "broadcast",
+	.noun = "a broadcast",
+	.plural = "broadcasts",
+	.summary = "broadcast: one operation between ranks (gather, scatter, reduce, put, get, too)",
+	.key = "broadcast",
+	.rank = 3,
+	.subject = SUBJECT_BROADCAST,
+	.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_BUFFER_BYTES, OBJECTIVE_LINK_BYTES}},
+	.stages = 1 << STAGE_BROADCAST | 1 << STAGE_SCATTER,
+	.read = read,
+	.explore = {.counted = "ways",
+		.found = "way to carry it out",
+		.name = name,
+		.prepare = prepare,
+		.run = run_search,
+		.plan = plan,
+		.texts = texts},
+	.score = score,
+	.check = check,
+};

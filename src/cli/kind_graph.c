@@ -1,0 +1,266 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/graph_inputs.h"
+#include "cli/kind.h"
+#include "model/machine/primitive.h"
+#include "model/nest/constraint.h"
+#include "report/graph/diff.h"
+#include "report/graph/graph_run.h"
+#include "report/graph/score_json.h"
+#include "report/graph/choices.h"
+#include "report/run/pareto.h"
+#include "report/graph/trace.h"
+#include "search/graph/evaluate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct simulation how_to_execute(const struct graph_inputs *own, const struct outcome *outcome)
+{
+	return (struct simulation){
+		.mode = evaluate_mode(own->workload, own->arch, &outcome->cost.score),
+		.steps_most = EVALUATE_STEPS_MOST};
+}
+
+/* --- score and simulate */
+
+static void execute(const struct inputs *inputs, bool trace, struct outcome *outcome)
+{
+	const struct graph_inputs *own = inputs->own;
+	struct simulation how = how_to_execute(own, outcome);
+	struct truth truth;
+	how.trace = trace;
+	if (how.mode == SIM_DATA) {
+		truth = evaluate_truth(
+			own->workload, own->arch, inputs->wishes.seed, inputs->arena);
+		how.truth = &truth;
+	}
+	evaluate_simulate(outcome, &how, inputs->arena);
+}
+
+static int score(const struct inputs *inputs, enum format format, bool simulated)
+{
+	struct arena *arena = inputs->arena;
+	const struct option_value *trace = option_find(inputs->arguments, "trace");
+	if (!graph_inputs_check_plan(inputs))
+		return command_refuse(inputs->diag);
+	struct recipe_result made = graph_inputs_plan(inputs);
+	if (!graph_inputs_believe(inputs, &made))
+		return EXIT_IMPOSSIBLE;
+	struct outcome outcome = evaluate_cost(made.plan, arena);
+	if (!outcome.why && simulated)
+		execute(inputs, trace != NULL, &outcome);
+	if (outcome.why) {
+		fprintf(stderr, "lxplore: %s\n", outcome.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	if (outcome.too_long) {
+		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		return EXIT_NOTHING;
+	}
+	if (trace)
+		command_write(arena, trace->text, trace_json(arena, &outcome));
+	command_print(format == FORMAT_TEXT  ? score_text(arena, &outcome, &made, simulated)
+		      : format == FORMAT_CSV ? score_csv(arena, &outcome, &made, simulated)
+					     : score_json(arena, &outcome, &made, simulated));
+	return simulated && !outcome.agrees ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+/* --- check */
+
+/* Runs the plan with identities in every stick, as far as memory allows: what is illegal shows. */
+static int check_plan(const struct inputs *inputs, const struct recipe_result *made)
+{
+	struct outcome outcome = evaluate_cost(made->plan, inputs->arena);
+	struct simulation how = how_to_execute(inputs->own, &outcome);
+	if (how.mode == SIM_DATA)
+		how.mode = SIM_IDENTITY;
+	if (!outcome.why)
+		evaluate_simulate(&outcome, &how, inputs->arena);
+	if (outcome.why) {
+		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.why);
+		return EXIT_IMPOSSIBLE;
+	}
+	if (outcome.too_long) {
+		fprintf(stderr, "lxplore: not executed: %s\n", outcome.too_long);
+		return EXIT_NOTHING;
+	}
+	for (int i = 0; i < outcome.sim.fault_count && i < SIM_FAULTS_MOST; i++)
+		fprintf(stderr, "lxplore: illegal plan: %s\n", outcome.sim.faults[i].text);
+	if (!outcome.agrees) {
+		if (!outcome.sim.fault_count)
+			fprintf(stderr, "lxplore: the simulator's counts are not the model's\n");
+		return EXIT_IMPOSSIBLE;
+	}
+	command_print(arena_format(inputs->arena,
+		"plan: %d steps, %" PRId64 " cycles, %" PRId64 " simulated, %" PRIu64
+		" events, no fault, counts agree%s\n",
+		made->plan->step_count, outcome.cost.score.cycles, outcome.sim.cycles,
+		outcome.sim.events,
+		how.mode == SIM_COUNT ? " (contents are not followed in more than 1 GiB of tensors)"
+				      : ""));
+	return EXIT_FOUND;
+}
+
+static int check(const struct inputs *inputs, enum format format)
+{
+	const struct graph_inputs *own = inputs->own;
+	if (!graph_inputs_check_plan(inputs))
+		return command_refuse(inputs->diag);
+	command_print(arena_format(inputs->arena,
+		"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
+		(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
+		own->workload->tensor_count));
+	struct recipe_result made = graph_inputs_plan(inputs);
+	if (!graph_inputs_believe(inputs, &made))
+		return EXIT_IMPOSSIBLE;
+	return check_plan(inputs, &made);
+}
+
+/* --- explore */
+
+static const char *name(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	return own->workload->name;
+}
+
+/* A plan that the specs bring is where the search starts, if it may. */
+static void take_start(const struct inputs *inputs, struct exploration *exploration)
+{
+	const struct graph_inputs *own = inputs->own;
+	struct recipe recipe = {.arch = exploration->arch,
+		.workload = exploration->workload,
+		.planning = exploration->planning,
+		.given = own->plan};
+	struct recipe_result made = recipe_plan(&recipe, inputs->arena);
+	const char *why = made.plan ? evaluate_cost(made.plan, inputs->arena).why : made.why;
+	if (own->plan->cores > exploration->planning.cores)
+		why = arena_format(inputs->arena, "it is for %d cores, the limit is %d",
+			own->plan->cores, exploration->planning.cores);
+	if (!why) {
+		exploration->start = own->plan;
+		return;
+	}
+	diag_warning(
+		inputs->diag, own->plan_span, "the search starts without this plan: %s", why);
+	if (made.broken)
+		diag_note(inputs->diag, made.broken->span, "asked for here");
+}
+
+static int prepare(struct exploring *exploring)
+{
+	const struct graph_inputs *own = exploring->inputs->own;
+	struct exploration *exploration =
+		arena_copy(exploring->arena, &own->exploration, sizeof own->exploration);
+	exploration->wishes = exploring->wishes;
+	if (own->plan)
+		take_start(exploring->inputs, exploration);
+	exploring->search = exploration;
+	return EXIT_FOUND;
+}
+
+static struct explored run_search(struct exploring *exploring)
+{
+	return explore(exploring->search, exploring->arena);
+}
+
+static const char *plan(const struct exploring *exploring, size_t i)
+{
+	return exploring->explored.frontier.points[i].key;
+}
+
+static struct result_texts texts(const struct exploring *exploring)
+{
+	const struct graph_inputs *own = exploring->inputs->own;
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	return (struct result_texts){
+		.run = graph_run_json(arena, &exploring->record, explored),
+		.pareto = pareto_csv(arena, own->arch, &explored->frontier),
+		.table = pareto_table(arena, own->arch, &explored->frontier),
+		.work = arena_format(arena, "%" PRIu64 " candidates", explored->effort.offered),
+	};
+}
+
+/* --- diff */
+
+static bool has_plan(const struct inputs *inputs)
+{
+	const struct graph_inputs *own = inputs->own;
+	graph_inputs_check_plan(inputs);
+	return own->plan != NULL;
+}
+
+/* The score without what it repeats of the plan. */
+static json_t *count_plan(
+	struct arena *arena, const struct outcome *outcome, const struct recipe_result *made)
+{
+	size_t i;
+	json_t *op, *root = score_json_value(arena, outcome, made, false);
+	json_object_del(root, "tensors");
+	json_array_foreach(json_object_get(root, "ops"), i, op)
+		json_object_del(op, "nest");
+	return root;
+}
+
+/* NULL, or why the plan cannot be priced. */
+static const char *fill_side(const struct inputs *inputs, struct diff_side *out)
+{
+	struct recipe_result made = graph_inputs_plan(inputs);
+	struct outcome outcome = evaluate_cost(made.plan, inputs->arena);
+	if (outcome.why)
+		return outcome.why;
+	out->choices = plan_choices(inputs->arena, made.plan);
+	out->counts = count_plan(inputs->arena, &outcome, &made);
+	return NULL;
+}
+
+static const char *compare(const struct inputs *a, const struct inputs *b, struct diff *diff)
+{
+	const char *why = fill_side(a, &diff->a);
+	return why ? why : fill_side(b, &diff->b);
+}
+
+/* --- list */
+
+static const char *list_ops(struct arena *arena)
+{
+	struct text text = text_open(arena);
+	for (int i = 0; primitives[i]; i++) {
+		const struct primitive *op = primitives[i];
+		const char *summary = op->summary             ? op->summary
+				      : op->kind == OP_REDUCE ? "reduction: out[..] = name(k) a[..]"
+				      : op->arity == 2        ? "map of two operands"
+							      : "map of one operand";
+		text_add(&text, "%-12s %s\n", op->name, summary);
+	}
+	return text_read(&text);
+}
+
+const struct input_kind graph_kind = {
+	.name = "graph",
+	.noun = "a workload graph",
+	.plural = "workload graphs",
+	.summary = "workload: ops over tensors, divided over cores and placed in their scratchpads",
+	.key = "workload",
+	.subject = SUBJECT_GRAPH,
+	.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
+				  OBJECTIVE_CORES}},
+	.stages = 1 << STAGE_DIVIDE | 1 << STAGE_PLACE | 1 << STAGE_JOINT,
+	.plan = "plan",
+	.list = "ops",
+	.read = graph_inputs_read,
+	.explore = {.counted = "candidates",
+		.found = "plan",
+		.name = name,
+		.prepare = prepare,
+		.run = run_search,
+		.plan = plan,
+		.texts = texts},
+	.score = score,
+	.check = check,
+	.has_plan = has_plan,
+	.compare = compare,
+	.listed = list_ops,
+};

@@ -1,0 +1,363 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/certificate.h"
+#include "cli/kind.h"
+#include "cli/nest_check.h"
+#include "cli/nest_request.h"
+#include "cost/nest/nest.h"
+#include "cost/nest/nest_array.h"
+#include "report/graph/choices.h"
+#include "report/graph/diff.h"
+#include "report/nest/mapspace_check_report.h"
+#include "report/nest/nest_report.h"
+#include "report/nest/nest_results.h"
+#include "sim/nest/nest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Words that a run holds grow with the tensors; numbers are computed up to here. */
+enum { DATA_COMPUTES_MOST = 20000000 };
+
+/* Steps x multipliers: minutes. */
+enum { STEPS_MOST = 100000000 };
+
+/* What stands against the mapping: a verdict, or a constraint that it breaks. */
+static const char *find_fault(
+	const struct nest_inputs *inputs, const struct nest_score *score, struct arena *arena)
+{
+	const char *why = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (!why)
+		why = constraints_check(
+			inputs->constraints, inputs->domain, inputs->mapping, arena);
+	return why;
+}
+
+/* Runs the nest and compares with the exact model, whatever counting was asked for. */
+static struct nest_run execute(
+	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	int64_t computes = 0;
+	bool small = shape_computes(inputs->shape, &computes) && computes <= DATA_COMPUTES_MOST;
+	struct nest_sim_options options = {
+		.data = small, .timing = true, .seed = seed, .steps_most = (uint64_t)steps_most};
+	const char *impossible = NULL;
+	if (nest_evaluate(model, inputs->mapping, counts, score) != NEST_FITS)
+		impossible = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
+	if (impossible) /* Timeloop's counting allows it */
+		return (struct nest_run){.wrong = impossible};
+	struct nest_sim sim =
+		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
+	struct nest_run run = {
+		.finished = sim.finished,
+		.agrees = sim.finished && sim.right && sim.verdict == score->verdict &&
+			  nest_counts_equal(inputs->hierarchy, inputs->shape, counts, &sim.counts),
+		.right = sim.right,
+		.data = small,
+		.wrong = sim.wrong,
+		.events = sim.events,
+		.cycles = sim.cycles,
+		.fill_cycles = sim.fill_cycles,
+		.drain_cycles = sim.drain_cycles,
+		.stall_cycles = sim.stall_cycles,
+	};
+	for (int i = 0; i < inputs->hierarchy->level_count; i++)
+		run.stall_by_level[i] = sim.stall_by_level[i];
+	return run;
+}
+
+/* Timeloop's counting has no meaning where factors do not divide: warned of, and counted exactly. */
+static enum counting find_counting(
+	const struct nest_inputs *inputs, struct arena *arena, struct diag *diag)
+{
+	bool perfect = true;
+	if (!inputs->mapping || inputs->counting == COUNTING_EXACT)
+		return inputs->counting;
+	nest_mapping_check(arena, inputs->arch, inputs->shape, inputs->mapping, &perfect);
+	if (!perfect)
+		diag_warning(diag, (struct span){0},
+			"factors do not divide: counted exactly, for Timeloop's counts are "
+			"averages cut to integers there");
+	return perfect ? COUNTING_TIMELOOP : COUNTING_EXACT;
+}
+
+/* Timeloop lets a home hold less than comes into its tile, and sums end in parts: warned of. */
+static void warn_homes(const struct nest_inputs *inputs, const struct mapping *mapping,
+	const char *what, struct arena *arena, struct diag *diag)
+{
+	const struct nest_model *timeloop =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_TIMELOOP);
+	const struct nest_model *exact =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, COUNTING_EXACT);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score score;
+	if (nest_evaluate(timeloop, mapping, counts, &score) != NEST_FITS)
+		return;
+	enum nest_verdict verdict = nest_evaluate(exact, mapping, counts, &score);
+	if (verdict == NEST_CAPACITY || verdict == NEST_SUMS_APART)
+		diag_warning(diag, (struct span){0},
+			"%s: Timeloop's counting allows it, but no machine can run it: %s", what,
+			nest_verdict_text(arena, inputs->hierarchy, inputs->shape, &score));
+}
+
+/* The mapping of the specs, counted. */
+static struct nest_report make_report(
+	const struct nest_inputs *inputs, enum counting counting, struct arena *arena)
+{
+	const struct nest_model *model =
+		nest_model_make(arena, inputs->hierarchy, inputs->shape, counting);
+	struct nest_counts *counts = arena_new(arena, struct nest_counts);
+	struct nest_score *score = arena_new(arena, struct nest_score);
+	nest_evaluate(model, inputs->mapping, counts, score);
+	struct nest_projection *projection = arena_new(arena, struct nest_projection);
+	bool projected = nest_verdict_counts(score->verdict) &&
+			 nest_array_project(model, inputs->mapping, counts, projection);
+	return (struct nest_report){
+		.arch = inputs->arch,
+		.hierarchy = inputs->hierarchy,
+		.shape = inputs->shape,
+		.mapping = inputs->mapping,
+		.counting = counting,
+		.counts = counts,
+		.score = score,
+		.why = find_fault(inputs, score, arena),
+		.counted = nest_verdict_counts(score->verdict),
+		.projection = projected ? projection : NULL,
+	};
+}
+
+/* --- score and simulate */
+
+static int explain(const struct inputs *inputs, const struct nest_report *report)
+{
+	if (report->why)
+		fprintf(stderr, "lxplore: infeasible: %s\n", report->why);
+	if (report->counted)
+		command_print(nest_explain(nest_model_make(inputs->arena, report->hierarchy,
+						   report->shape, report->counting),
+			report->mapping, inputs->arena));
+	return report->why ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+static int score(const struct inputs *inputs, enum format format, bool simulated)
+{
+	const struct nest_inputs *own = inputs->own;
+	struct arena *arena = inputs->arena;
+	struct diag *diag = inputs->diag;
+	int64_t steps_most = STEPS_MOST;
+	if (!own->mapping)
+		diag_error(diag, (struct span){0},
+			"no file has a 'mapping'; explore looks for good ones");
+	option_integer(inputs->arguments, "simulate-budget", 0, diag, &steps_most);
+	enum counting counting = find_counting(own, arena, diag);
+	if (diag_failed(diag))
+		return command_refuse(diag);
+	if (counting == COUNTING_TIMELOOP)
+		warn_homes(own, own->mapping, "the mapping", arena, diag);
+	diag_print(diag, stderr);
+
+	struct nest_report report = make_report(own, counting, arena);
+	if (inputs_given(inputs, "explain"))
+		return explain(inputs, &report);
+	struct nest_run run;
+	if (simulated && !report.why) {
+		run = execute(own, inputs->wishes.seed, steps_most, arena);
+		report.run = &run;
+	}
+	command_print(format == FORMAT_TEXT  ? nest_text(arena, &report)
+		      : format == FORMAT_CSV ? nest_csv(arena, &report)
+					     : nest_json(arena, &report));
+	if (report.run && !run.finished) {
+		fprintf(stderr, "lxplore: not executed: %s\n", run.wrong);
+		return EXIT_NOTHING;
+	}
+	return report.why || (report.run && !run.agrees) ? EXIT_IMPOSSIBLE : EXIT_FOUND;
+}
+
+static int check(const struct inputs *inputs, enum format format)
+{
+	const struct nest_inputs *own = inputs->own;
+	struct mapspace_check check = mapspace_check(
+		own->domain, own->constraints, NULL, inputs->diag, inputs->arena);
+	struct mapspace_check_report report = {.check = &check, .mapping = own->mapping != NULL};
+	if (report.mapping)
+		report.why = nest_check_faults(own, inputs->arena, inputs->diag);
+	if (report.mapping &&
+		find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
+		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
+	diag_print(inputs->diag, stderr);
+	command_print(format == FORMAT_TEXT  ? mapspace_check_text(inputs->arena, &report)
+		      : format == FORMAT_CSV ? mapspace_check_csv(inputs->arena, &report)
+					     : mapspace_check_json(inputs->arena, &report));
+	return report.mapping && report.why[0] ? EXIT_IMPOSSIBLE : nest_check_status(&check);
+}
+
+/* --- explore */
+
+static const char *name(const struct inputs *inputs)
+{
+	const struct nest_inputs *own = inputs->own;
+	return own->shape->name;
+}
+
+/* Why no mapping fits; contradictions of constraints have been told. */
+static void tell_conflict(struct exploring *exploring)
+{
+	const struct nest_inputs *own = exploring->inputs->own;
+	struct stopper stopper = {&exploring->listener, listener_stop};
+	struct diag *silent = diag_open(exploring->arena);
+	struct mapspace_check check = mapspace_check(
+		own->domain, own->constraints, &stopper, silent, exploring->arena);
+	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
+		fputs(mapspace_conflict_text(exploring->arena, &check), stderr);
+}
+
+static int prepare(struct exploring *exploring)
+{
+	const struct inputs *inputs = exploring->inputs;
+	if (!request_check(inputs->own, &inputs->wishes.objectives, inputs->diag))
+		return command_refuse(inputs->diag);
+	struct nest_search *search = arena_new(exploring->arena, struct nest_search);
+	exploring->search = search;
+	if (request_search(exploring->arena, inputs->own, &exploring->wishes, inputs->diag, search))
+		return EXIT_FOUND;
+	bool stopped = listener_stop(&exploring->listener);
+	diag_print(inputs->diag, stderr);
+	if (!stopped)
+		tell_conflict(exploring);
+	return listener_status(stopped);
+}
+
+static struct explored run_search(struct exploring *exploring)
+{
+	return nest_explore(exploring->search, exploring->arena);
+}
+
+static void finish(struct exploring *exploring)
+{
+	const struct nest_search *search = exploring->search;
+	const struct frontier *frontier = &exploring->explored.frontier;
+	struct run_record *record = &exploring->record;
+	for (size_t i = 0; i < frontier->count && search->counting == COUNTING_TIMELOOP; i++) {
+		const struct nest_found *found = frontier->points[i].payload;
+		struct diag *homes = diag_open(exploring->arena);
+		warn_homes(exploring->inputs->own, &found->mapping, frontier->points[i].key,
+			exploring->arena, homes);
+		diag_print(homes, stderr);
+	}
+	record->objectives = nest_objectives_texts(exploring->arena, search);
+	record->counting = counting_names[search->counting];
+	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL,
+		    record, search, &exploring->explored))
+		record->certificate = "certificate.yaml";
+}
+
+static const char *plan(const struct exploring *exploring, size_t i)
+{
+	return nest_plan_yaml(exploring->arena, exploring->search,
+		&exploring->explored.frontier.points[i]);
+}
+
+static struct result_texts texts(const struct exploring *exploring)
+{
+	const struct nest_search *search = exploring->search;
+	const struct explored *explored = &exploring->explored;
+	struct arena *arena = exploring->arena;
+	return (struct result_texts){
+		.run = nest_run_json(arena, &exploring->record, search, explored),
+		.pareto = nest_pareto_csv(arena, search, explored),
+		.table = nest_pareto_table(arena, search, explored),
+		.work = arena_format(arena, "%" PRIu64 " mappings evaluated%s, %" PRIu64 " offered",
+			explored->effort.evaluated,
+			explored->complete ? ", nothing better is left" : "",
+			explored->effort.offered),
+	};
+}
+
+/* --- diff */
+
+static bool has_plan(const struct inputs *inputs)
+{
+	const struct nest_inputs *own = inputs->own;
+	return own->mapping != NULL;
+}
+
+/* Both are about the same things, by name; their sizes may differ. */
+static const char *unlike(const struct inputs *a, const struct inputs *b)
+{
+	const struct nest_inputs *x = a->own, *y = b->own;
+	bool alike = x->arch->level_count == y->arch->level_count &&
+		     x->shape->dimension_count == y->shape->dimension_count &&
+		     x->shape->space_count == y->shape->space_count;
+	for (int r = 0; alike && r < x->arch->level_count; r++)
+		alike = text_equal(x->arch->levels[r].name, y->arch->levels[r].name);
+	for (int d = 0; alike && d < x->shape->dimension_count; d++)
+		alike = text_equal(x->shape->dimensions[d].name, y->shape->dimensions[d].name);
+	for (int t = 0; alike && t < x->shape->space_count; t++)
+		alike = text_equal(x->shape->spaces[t].name, y->shape->spaces[t].name);
+	return alike ? NULL
+		     : "have other levels, dimensions or dataspaces: there is nothing to compare";
+}
+
+static const char *compare(const struct inputs *a, const struct inputs *b, struct diff *diff)
+{
+	const struct nest_inputs *x = a->own, *y = b->own;
+	struct arena *arena = a->arena;
+	struct diag *diag = diag_open(arena);
+	enum counting counting = find_counting(x, arena, diag);
+	if (counting == COUNTING_TIMELOOP)
+		counting = find_counting(y, arena, diag);
+	diag_print(diag, stderr);
+	struct nest_report of_a = make_report(x, counting, arena);
+	struct nest_report of_b = make_report(y, counting, arena);
+	diff->counting = counting_names[counting];
+	diff->a.line = nest_mapping_print(arena, x->arch, x->shape, x->mapping);
+	diff->b.line = nest_mapping_print(arena, y->arch, y->shape, y->mapping);
+	diff->a.choices = nest_choices(arena, x->arch, x->shape, x->mapping, y->mapping);
+	diff->b.choices = nest_choices(arena, y->arch, y->shape, y->mapping, x->mapping);
+	diff->a.counts = nest_json_value(arena, &of_a);
+	diff->b.counts = nest_json_value(arena, &of_b);
+	return NULL;
+}
+
+static const struct nest_inputs *certified(
+	const struct inputs *inputs, const char *layer, struct span span)
+{
+	if (layer)
+		diag_error(inputs->diag, span, "this certificate is of layer '%s' of a network",
+			layer);
+	return layer ? NULL : inputs->own;
+}
+
+const struct input_kind nest_kind = {
+	.name = "problem",
+	.noun = "a problem",
+	.plural = "problems",
+	.summary = "problem: one loop nest on a hierarchy of memories, as Timeloop has it",
+	.key = "problem",
+	.rank = 1,
+	.subject = SUBJECT_PROBLEM,
+	.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
+	.stages = 1 << STAGE_MAP,
+	.plan = "mapping",
+	.read = nest_inputs_read,
+	.explore = {.counted = "mappings",
+		.found = "mapping",
+		.none = ", and there is none",
+		.name = name,
+		.prepare = prepare,
+		.run = run_search,
+		.finish = finish,
+		.plan = plan,
+		.texts = texts},
+	.score = score,
+	.check = check,
+	.has_plan = has_plan,
+	.unlike = unlike,
+	.compare = compare,
+	.certified = certified,
+};

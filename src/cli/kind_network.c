@@ -1,0 +1,323 @@
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/certificate.h"
+#include "cli/kind.h"
+#include "cli/nest_check.h"
+#include "cli/nest_request.h"
+#include "cli/network_inputs.h"
+#include "cli/results.h"
+#include "report/nest/mapspace_check_report.h"
+#include "report/nest/network_results.h"
+#include "report/run/folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* One exploration of a network. */
+struct networking {
+	struct network_search search;
+	struct network_explored explored;
+	/* What the limits ask of sums, and the point that keeps to them; SIZE_MAX: none is chosen. */
+	bool limited;
+	wide cycles, energy;
+	size_t chosen;
+};
+
+static const char *name(const struct inputs *inputs)
+{
+	const struct network_inputs *own = inputs->own;
+	return own->network->name;
+}
+
+/* The searches of all distinct layers; false when one of them cannot begin. */
+static bool make_searches(
+	struct exploring *exploring, const struct wishes *wishes, const struct nest_search **searches)
+{
+	const struct network_inputs *nets = exploring->inputs->own;
+	struct arena *arena = exploring->arena;
+	struct diag *diag = exploring->inputs->diag;
+	bool good = true;
+	for (size_t l = 0; l < nets->network->layer_count; l++) {
+		if (!nets->layers[l])
+			continue;
+		struct nest_search *search = arena_new(arena, struct nest_search);
+		if (!request_search(arena, nets->layers[l], wishes, diag, search)) {
+			diag_note(diag, nets->network->layers[l].span, "for layer '%s'",
+				nets->network->layers[l].name);
+			good = false;
+		}
+		searches[l] = search;
+	}
+	return good;
+}
+
+static int prepare(struct exploring *exploring)
+{
+	const struct inputs *inputs = exploring->inputs;
+	const struct network_inputs *own = inputs->own;
+	const struct network *network = own->network;
+	struct networking *networking = arena_new(exploring->arena, struct networking);
+	const struct nest_search **searches = arena_array(
+		exploring->arena, const struct nest_search *, network->layer_count);
+	struct wishes *wishes = &exploring->wishes;
+	wishes->asker.report = NULL;
+	wishes->asker.progress = listener_layers;
+	bool good = request_check(own->layers[0], &wishes->objectives, inputs->diag);
+	if (!network_objectives(&wishes->objectives, inputs->diag) || !good)
+		return command_refuse(inputs->diag);
+	good = make_searches(exploring, wishes, searches);
+	bool stopped = listener_stop(&exploring->listener);
+	if (!good) {
+		diag_print(inputs->diag, stderr);
+		return listener_status(stopped);
+	}
+	networking->search = (struct network_search){
+		.network = network,
+		.layers = searches,
+		.wishes = *wishes,
+		.hurry = {&exploring->listener, listener_hurry},
+	};
+	exploring->search = networking;
+	return EXIT_FOUND;
+}
+
+static struct explored run_search(struct exploring *exploring)
+{
+	const struct network_inputs *own = exploring->inputs->own;
+	const struct network_limits *limits = &own->limits;
+	struct networking *networking = exploring->search;
+	networking->explored = network_explore(&networking->search, exploring->arena);
+	networking->limited = limits->cycles >= 0 || limits->energy_pj >= 0;
+	networking->cycles = limits->cycles >= 0 ? limits->cycles : SUMS_NO_LIMIT;
+	networking->energy =
+		limits->energy_pj >= 0 ? network_energy(limits->energy_pj) : SUMS_NO_LIMIT;
+	networking->chosen = SIZE_MAX;
+	if (networking->limited)
+		networking->chosen = sums_within(
+			&networking->explored.sums, networking->cycles, networking->energy);
+	return networking->explored.total;
+}
+
+static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
+	const struct network_explored *explored)
+{
+	const struct network *network = explored->search->network;
+	for (size_t l = 0; l < network->layer_count; l++) {
+		size_t count = explored->layers[l].frontier.count;
+		if (network->layers[l].same_as != l)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			folder_add(folder, network_layer_path(arena, explored, l, i),
+				network_layer_yaml(arena, explored, l, i));
+		certificate_write(arena, folder,
+			arena_format(arena, "layers/%s.certificate.yaml", network->layers[l].name),
+			network->layers[l].name, record, explored->search->layers[l],
+			&explored->layers[l]);
+	}
+	folder_add(folder, "layers.csv", network_layers_csv(arena, explored));
+}
+
+static void finish(struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	const struct nest_search *first = networking->search.layers[0];
+	struct run_record *record = &exploring->record;
+	record->objectives = nest_objectives_texts(exploring->arena, first);
+	record->counting = counting_names[first->counting];
+	write_layers(exploring->arena, exploring->folder, record, &networking->explored);
+}
+
+static size_t points(const struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	return networking->explored.sums.count;
+}
+
+static const char *plan(const struct exploring *exploring, size_t i)
+{
+	const struct networking *networking = exploring->search;
+	if (!network_has_plan(&networking->explored, i, networking->chosen))
+		return NULL;
+	return network_plan_yaml(exploring->arena, &networking->explored, i);
+}
+
+/* "within 1000 cycles and 5 pJ" */
+static const char *limits_text(struct arena *arena, const struct network_limits *limits)
+{
+	const char *cycles = "", *energy = "";
+	if (limits->cycles >= 0)
+		cycles = arena_format(arena, "%" PRId64 " cycles", limits->cycles);
+	if (limits->energy_pj >= 0)
+		energy = arena_format(arena, "%.12g pJ", limits->energy_pj);
+	return arena_format(
+		arena, "within %s%s%s", cycles, *cycles && *energy ? " and " : "", energy);
+}
+
+static const char *point_text(
+	struct arena *arena, const struct network_explored *explored, size_t i)
+{
+	struct score score = network_point(explored, i, arena).score;
+	return arena_format(arena, "point %zu: %" PRId64 " cycles, %.12g pJ", i + 1, score.cycles,
+		score.energy_pj);
+}
+
+/* What is said of the frontier, and of the point that was chosen. */
+static const char *table(const struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	const struct network_inputs *own = exploring->inputs->own;
+	const struct network_explored *explored = &networking->explored;
+	struct arena *arena = exploring->arena;
+	size_t chosen = networking->chosen;
+	const char *all = network_table(arena, explored, chosen);
+	if (chosen == SIZE_MAX)
+		return all;
+	return arena_format(arena, "%s\n%s: %s\n%s", all, limits_text(arena, &own->limits),
+		point_text(arena, explored, chosen), network_choice_text(arena, explored, chosen));
+}
+
+static struct result_texts texts(const struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	const struct network *network = networking->search.network;
+	const struct network_explored *explored = &networking->explored;
+	const struct explored *total = &explored->total;
+	struct arena *arena = exploring->arena;
+	size_t chosen = networking->chosen;
+	return (struct result_texts){
+		.run = network_run_json(arena, &exploring->record, explored, chosen),
+		.pareto = network_pareto_csv(arena, explored, chosen),
+		.table = table(exploring),
+		.work = arena_format(arena,
+			"%zu layers, %zu of them solved, %" PRIu64 " mappings evaluated%s",
+			network->layer_count, network->distinct, total->effort.evaluated,
+			total->complete ? ", nothing better is left" : ""),
+	};
+}
+
+static const char *nothing(const struct exploring *exploring, bool *certain)
+{
+	const struct networking *networking = exploring->search;
+	const struct network_explored *explored = &networking->explored;
+	*certain = false;
+	for (size_t l = 0; l < networking->search.network->layer_count; l++)
+		*certain |= explored->layers[l].complete && !explored->layers[l].frontier.count;
+	return explored->missing;
+}
+
+/* Where nothing keeps to the limits: for certain, or as far as is known. */
+static int judge(const struct exploring *exploring)
+{
+	const struct networking *networking = exploring->search;
+	const struct network_inputs *own = exploring->inputs->own;
+	const struct network_explored *explored = &networking->explored;
+	struct arena *arena = exploring->arena;
+	if (!networking->limited || networking->chosen != SIZE_MAX)
+		return EXIT_FOUND;
+	/* Sums that were left out have substitutes that are not slower. */
+	bool proven = explored->total.complete &&
+		      (explored->sums.excess == 0 || networking->energy == SUMS_NO_LIMIT);
+	size_t nearest =
+		sums_nearest(&explored->sums, networking->cycles, networking->energy);
+	fprintf(stderr, "lxplore: %s %s; the nearest is %s\n",
+		proven ? "no choice of mappings keeps the network"
+		       : "none of the mappings that were found keep the network",
+		limits_text(arena, &own->limits), point_text(arena, explored, nearest));
+	return proven ? EXIT_IMPOSSIBLE : EXIT_NOTHING;
+}
+
+/* --- the other commands */
+
+static int score(const struct inputs *inputs, enum format format, bool simulated)
+{
+	diag_error(inputs->diag, (struct span){0},
+		"a network is explored or checked; of its results score and simulate read "
+		"the files in layers/");
+	return command_refuse(inputs->diag);
+}
+
+/* The worse of two: impossible, then undecided. */
+static enum exit_status worse(enum exit_status a, enum exit_status b)
+{
+	if (a == EXIT_IMPOSSIBLE || b == EXIT_IMPOSSIBLE)
+		return EXIT_IMPOSSIBLE;
+	return a == EXIT_NOTHING || b == EXIT_NOTHING ? EXIT_NOTHING : EXIT_FOUND;
+}
+
+static int check(const struct inputs *inputs, enum format format)
+{
+	const struct network_inputs *own = inputs->own;
+	const struct network *network = own->network;
+	struct diag *diag = inputs->diag;
+	enum exit_status status = EXIT_FOUND;
+	struct text text = text_open(inputs->arena);
+	for (size_t l = 0; l < network->layer_count; l++) {
+		const struct layer *layer = &network->layers[l];
+		if (layer->same_as != l) {
+			text_add(&text, "%s: as %s\n", layer->name,
+				network->layers[layer->same_as].name);
+			continue;
+		}
+		size_t errors = diag_errors(diag);
+		struct mapspace_check check = mapspace_check(own->layers[l]->domain,
+			own->layers[l]->constraints, NULL, diag, inputs->arena);
+		struct mapspace_check_report report = {.check = &check};
+		if (diag_errors(diag) != errors)
+			diag_note(diag, layer->span, "for layer '%s'", layer->name);
+		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
+			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
+			continue;
+		}
+		text_add(&text, "%s: %s", layer->name, mapspace_check_text(inputs->arena, &report));
+		status = worse(status, nest_check_status(&check));
+	}
+	text_add(&text, "%s: %zu layers, %zu of them different, %" PRId64 " with their counts\n",
+		network->name, network->layer_count, network->distinct,
+		network_occurrences(network));
+	diag_print(diag, stderr);
+	command_print(text_read(&text));
+	return status;
+}
+
+static const struct nest_inputs *certified(
+	const struct inputs *inputs, const char *layer, struct span span)
+{
+	const struct network_inputs *own = inputs->own;
+	const struct network *network = own->network;
+	if (!layer) {
+		diag_error(inputs->diag, span,
+			"this certificate is of a problem and not of a network");
+		return NULL;
+	}
+	for (size_t l = 0; l < network->layer_count; l++)
+		if (own->layers[l] && text_equal(network->layers[l].name, layer))
+			return own->layers[l];
+	diag_error(inputs->diag, span, "the network has no layer '%s' that is solved", layer);
+	return NULL;
+}
+
+const struct input_kind network_kind = {
+	.name = "network",
+	.noun = "a network",
+	.plural = "networks",
+	.summary = "network: layers, each a problem on the same machine, as one whole",
+	.key = "network",
+	.rank = 2,
+	.subject = SUBJECT_PROBLEM,
+	.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}},
+	.stages = 1 << STAGE_MAP,
+	.read = network_inputs_read,
+	.explore = {.counted = "mappings",
+		.name = name,
+		.prepare = prepare,
+		.run = run_search,
+		.finish = finish,
+		.points = points,
+		.plan = plan,
+		.texts = texts,
+		.nothing = nothing,
+		.judge = judge},
+	.score = score,
+	.check = check,
+	.certified = certified,
+};

@@ -1,0 +1,54 @@
+#ifndef CLI_NEST_INPUTS_H
+#define CLI_NEST_INPUTS_H
+
+#include "cli/inputs.h"
+#include "constraints/constraints.h"
+#include "model/nest/nest_score.h"
+#include "search/nest/nest_search.h"
+
+/*
+ * A problem for the loop-nest model: `problem`, `architecture`, and what may come
+ * with them: `ERT`, `mapping`, `constraints` in all forms, `search` or Timeloop's
+ * `mapper`.  Flags of constraints and mapping are in the hierarchy.
+ */
+struct nest_inputs {
+	const struct arch *arch;
+	const struct shape *shape;
+	const struct hierarchy *hierarchy;
+	const struct constraints *constraints; /* those of the mapping apart */
+	uint32_t
+		imperfect; /* bit d: factors of dimension d need not divide, whatever constraints say */
+	const struct domain *domain;   /* of the machine: no constraint narrows it yet */
+	const struct mapping *mapping; /* NULL: none given, or an empty list */
+	struct span mapping_span;
+	bool mapping_flags; /* it sets flags that no constraint sets */
+	enum counting counting;
+	double epsilon;           /* of proofs: how much worse than the best points may be */
+	const struct solver *solver; /* of the stage `map`; NULL: not chosen */
+	struct patience patience; /* of draws */
+	struct span patience_span;
+};
+
+/* Into inputs->own; false after complaining. */
+bool nest_inputs_read(struct inputs *inputs, struct sheet *sheet);
+
+/* The parts of it that networks share; all of these complain.  The machine with its energies: */
+const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading *reading);
+
+/* `mapper:` (NULL: none), `search:` and the options, up to inputs_settings_done; after the
+ * hierarchy, if there is one. */
+void nest_inputs_settings(
+	struct inputs *inputs, struct nest_inputs *own, const struct node *mapper);
+
+/* Constraints, the flags of a mapping (NULL: none), and the domain; into the hierarchy, too. */
+void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
+	const struct reading *reading, const struct node *const *lists, const struct node *mapping);
+
+/* When draws end by themselves: victory, timeout and sequences, under these names. */
+void nest_inputs_patience(
+	struct reader *reader, const char *const names[3], struct nest_inputs *inputs);
+
+/* Timeloop's `mapper:` as settings of ours; what has no meaning here gets one note. */
+void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const struct node *node);
+
+#endif

@@ -1,0 +1,247 @@
+#include "cli/settings.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/kind.h"
+#include "model/nest/nest_score.h"
+#include "search/drive/drive.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char *const mode_names[] = {"strict", "compatible", NULL};
+
+#define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
+#define WORD(names) .type = OPTION_WORD, .words = (names)
+
+/* In the order of --help.  What stands alone has a key and no option. */
+static const struct option table[] = {
+	{"output", 'o', "DIR", "the results folder (default results/NAME, after the input)",
+		.type = OPTION_FOLDER, .commands = OF_EXPLORE},
+	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true,
+		.key = "objectives", .words = objective_names, .commands = OF_EXPLORE},
+	{"cores", 'c', "N", "use at most N cores; explore then tries no other number (also SENCORES)",
+		.key = "cores", .type = OPTION_COUNT, .least = 1, .kinds = "graph",
+		.commands = OF_SPECS},
+	{"solver", 0, "STAGE=NAME",
+		"only this solver of a stage; may be repeated (lxplore list solvers)", true,
+		.key = "solver", .commands = OF_SPECS},
+	{"mode", 0, "strict|compatible",
+		"strict (default): a span that cannot be met is an error; compatible: a warning, as "
+		"published",
+		.key = "mode", WORD(mode_names), .kinds = "graph", .commands = OF_SPECS},
+	{"counting", 0, "exact|timeloop",
+		"how accesses are counted: exactly (default), or as Timeloop does",
+		.key = "counting", WORD(counting_names), .kinds = "problem network",
+		.commands = OF_SPECS},
+	{"imperfect", 0, "all|DIM,..",
+		"dimensions whose factors need not divide: the last round of a loop ends early",
+		.key = "imperfect", .kinds = "problem network", .commands = OF_SPECS},
+	{"epsilon", 0, "E",
+		"a proof may end with points that are worse than the best by this part",
+		.key = "epsilon", .kinds = "problem network", .commands = OF_SPECS},
+	{"seed", 's', "S", "of everything random (default 1)", .key = "seed", COUNT(0, INT64_MAX),
+		.commands = OF_SPECS | OF_PLACE},
+	{"jobs", 'j', "N", "threads; no influence on the results (default: all cores)",
+		COUNT(1, 1024), .commands = OF_EXPLORE},
+	{"budget", 0, "N", "at most N candidates; for a network, mappings of each layer",
+		.key = "budget", COUNT(1, INT64_MAX), .commands = OF_EXPLORE},
+	{"latency-budget", 0, "CYCLES|TIME",
+		"the point of each layer's frontier that gives the least energy within so many "
+		"cycles, or a time such as 2ms",
+		.key = "latency_budget", .kinds = "network", .commands = OF_EXPLORE},
+	{"energy-budget", 0, "PJ", "likewise the least latency within an energy, bare in pJ",
+		.key = "energy_budget", .kinds = "network", .commands = OF_EXPLORE},
+	{"time-limit", 0, "S", "stop after S seconds; what was found is written",
+		COUNT(1, INT32_MAX), .commands = OF_EXPLORE},
+	{"simulate", 0, "all|frontier|none", "which candidates are executed (default all)",
+		WORD(simulate_names), .commands = OF_EXPLORE},
+	{"simulate-budget", 0, "N", "events of one execution (default 1000000)",
+		COUNT(1, INT64_MAX), .kinds = "graph problem network broadcast",
+		.commands = OF_EXPLORE},
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)",
+		WORD(format_names), .commands = OF_EXPLORE | OF_DIFF},
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default json)",
+		WORD(format_names), .commands = OF_SCORE | OF_SIMULATE},
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)",
+		WORD(format_names), .kinds = "problem", .commands = OF_CHECK},
+	{"quiet", 'q', NULL, "no progress and no closing line", .commands = OF_EXPLORE | OF_PLACE},
+	{"explain", 0, NULL, "how each count comes about, instead of the counts",
+		.kinds = "problem", .commands = OF_SCORE},
+	{"code", 0, "FILE", "the transformed loops, as C that computes the recurrence",
+		.type = OPTION_FILE, .kinds = "recurrence", .commands = OF_SCORE},
+	{"trace", 't', "FILE",
+		"when every instruction ran, for Perfetto or chrome://tracing: a graph by cores and "
+		"engines, a broadcast by ranks, queues and links",
+		.type = OPTION_FILE, .kinds = "graph broadcast", .commands = OF_SIMULATE},
+	{"simulate-budget", 0, "N", "at most N steps x multipliers (default 100000000)",
+		COUNT(1, INT64_MAX), .kinds = "problem", .commands = OF_SIMULATE},
+	{"certificate", 0, "FILE",
+		"the certificate.yaml of a results folder, or a layer's: find out anew whether what "
+		"explore proved holds",
+		.type = OPTION_FILE, .commands = OF_CHECK},
+	{"budget", 0, "N",
+		"at most N bounds and mappings to check a certificate (default: any number)",
+		COUNT(1, INT64_MAX), .commands = OF_CHECK},
+	{"all", 'a', NULL, "show what is equal, too", .commands = OF_DIFF},
+
+	{"capacity", 0, "N", "bytes that there are: 1048576, 1MiB", .commands = OF_PLACE},
+	{"alignment", 0, "A", "of addresses, where the table says nothing else (default 1)",
+		.commands = OF_PLACE},
+	{"minimize", 0, NULL, "the least capacity that all fit into, with a proof or a bound",
+		.commands = OF_PLACE},
+	{"spill", 0, NULL,
+		"keep what saves most; the rest gets no offset, what is kept in parts FROM-TO@OFFSET "
+		"for each",
+		.commands = OF_PLACE},
+	{"check", 0, NULL,
+		"whether the offsets of the table are right; names the two that share bytes",
+		.commands = OF_PLACE},
+	{"solver", 0, "NAME", "exact, or boxes for more than 5000 buffers (lxplore list solvers)",
+		.commands = OF_PLACE},
+	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true,
+		.commands = OF_PLACE},
+	{"jobs", 'j', "N", "threads; no influence on the results of a budget (default: all cores)",
+		COUNT(1, 1024), .commands = OF_PLACE},
+	{"budget", 0, "N", "at most N nodes of the search; of a certificate, forks of its proof",
+		COUNT(1, INT64_MAX), .commands = OF_PLACE},
+	{"time-limit", 0, "S", "stop after S seconds", COUNT(1, INT32_MAX), .commands = OF_PLACE},
+	{"output", 'o', "FILE", "instead of standard output", .type = OPTION_FILE,
+		.commands = OF_PLACE},
+	{"svg", 0, "FILE", "a picture: addresses against time, the load, what is spilled",
+		.type = OPTION_FILE, .commands = OF_PLACE},
+	{"certificate", 0, "FILE", "if they do not fit: a proof that can be checked",
+		.type = OPTION_FILE, .commands = OF_PLACE},
+	{"check-certificate", 0, "FILE", "whether such a proof holds for this table and capacity",
+		.type = OPTION_FILE, .commands = OF_PLACE},
+	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)",
+		WORD(format_names), .commands = OF_PLACE},
+
+	{"k_fast", 0, "BOOL", "reductions of products split over neighbouring cores (default true)",
+		.key = "k_fast", .kinds = "graph"},
+	{"lx_planning", 0, "BOOL", "false keeps every tensor in HBM (also LX_PLANNING)",
+		.key = "lx_planning", .kinds = "graph"},
+	{"co_optimize", 0, "BOOL",
+		"score and simulate search splits and placement together (also "
+		"CO_OPTIMIZING_LX_PLANNING)",
+		.key = "co_optimize", .kinds = "graph"},
+	{"clone_split", 0, "readers|none|off",
+		"clones of inputs: divided like their readers (default), undivided, or not made",
+		.key = "clone_split", .kinds = "graph"},
+	{"lx_reserve", 0, "FRACTION|BYTES",
+		"what planners leave to streaming tiles (also DXP_LX_FRAC_AVAIL)",
+		.key = "lx_reserve", .kinds = "graph"},
+	{"span_limit", 0, "BYTES", "of a core's part of a tensor (default: the machine's)",
+		.key = "span_limit", .kinds = "graph"},
+	{"staging", 0, "BYTES", "of LX for the tiles of one broadcast, at most", .key = "staging",
+		.kinds = "graph"},
+	{"staging_tiles", 0, "1|2|3", "tiles of one broadcast (default: any number of them)",
+		.key = "staging_tiles", .kinds = "graph"},
+	{"eligible", 0, "NAME|[OP,..]",
+		"op types whose outputs may live in LX: published, extended, all (default), or a list",
+		.key = "eligible", .kinds = "graph"},
+	{"in_place", 0, "NAME|[OP,..]", "map types that may take the place of what they read",
+		.key = "in_place", .kinds = "graph"},
+	{"victory", 0, "N", "map=random ends after N mappings in a row that fit and are no better",
+		.key = "victory", COUNT(0, INT64_MAX), .kinds = "problem network"},
+	{"timeout", 0, "N", "map=random ends after N mappings in a row that do not fit",
+		.key = "timeout", COUNT(0, INT64_MAX), .kinds = "problem network"},
+	{"sequences", 0, "N", "sequences of draws, each with its part of the budget",
+		.key = "sequences", COUNT(0, INT64_MAX), .kinds = "problem network"},
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+const struct option *settings_at(size_t i)
+{
+	if (i < ROWS)
+		return &table[i];
+	i -= ROWS;
+	for (size_t k = 0; input_kinds[k]; k++)
+		for (const struct option *own = input_kinds[k]->settings; own && own->name; own++)
+			if (i-- == 0)
+				return own;
+	return NULL;
+}
+
+const struct option *settings_find(const char *name, unsigned commands)
+{
+	const struct option *at;
+	for (size_t i = 0; (at = settings_at(i)); i++)
+		if (at->commands & commands && text_equal(at->name, name))
+			return at;
+	return NULL;
+}
+
+const struct option *settings_find_key(const char *key)
+{
+	const struct option *at;
+	for (size_t i = 0; (at = settings_at(i)); i++)
+		if (at->key && text_equal(at->key, key))
+			return at;
+	return NULL;
+}
+
+const struct option *settings_of(struct arena *arena, unsigned command)
+{
+	struct array(struct option) options = {0};
+	const struct option *at;
+	for (size_t i = 0; (at = settings_at(i)); i++)
+		if (at->commands & command)
+			*array_add(arena, &options) = *at;
+	*array_add(arena, &options) = (struct option){0};
+	return options.at;
+}
+
+const char *settings_kinds(struct arena *arena, const struct option *setting)
+{
+	struct text text = text_open(arena);
+	int count = 0, all = 0;
+	for (size_t k = 0; setting->kinds && input_kinds[k]; k++)
+		all += kind_takes(input_kinds[k], setting);
+	for (size_t k = 0; setting->kinds && input_kinds[k]; k++)
+		if (kind_takes(input_kinds[k], setting))
+			text_add(&text, "%s%s",
+				!count++       ? ""
+				: count == all ? " and "
+					       : ", ",
+				input_kinds[k]->plural);
+	return count ? text_read(&text) : NULL;
+}
+
+/* Words from column FROM on, none beyond column 80 if it can be helped. */
+static void add_wrapped(struct text *text, const char *words)
+{
+	enum { FROM = 33, MOST = 80 };
+	int column = FROM;
+	while (*words) {
+		int length = (int)strcspn(words, " ");
+		if (column > FROM && column + 1 + length > MOST) {
+			text_add(text, "\n%*s", FROM, "");
+			column = FROM;
+		} else if (column > FROM) {
+			text_add(text, " ");
+			column++;
+		}
+		text_add(text, "%.*s", length, words);
+		column += length;
+		words += length + (words[length] == ' ');
+	}
+	text_add(text, "\n");
+}
+
+const char *settings_help(struct arena *arena, unsigned command)
+{
+	struct text text = text_open(arena);
+	const struct option *at;
+	for (size_t i = 0; (at = settings_at(i)); i++) {
+		if (!(at->commands & command))
+			continue;
+		const char *kinds = settings_kinds(arena, at);
+		text_add(&text, "  %-30s ", option_usage(arena, at));
+		add_wrapped(&text,
+			kinds ? arena_format(arena, "%s [%s]", at->help, kinds) : at->help);
+	}
+	return text_read(&text);
+}

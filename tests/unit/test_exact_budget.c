@@ -1,0 +1,57 @@
+#include "base/arena.h"
+#include "tests/support/gemm_request.h"
+
+#include "tests/test.h"
+
+/*
+ * What `exact` does before it has a mapping counts into its budget: on a machine with many levels
+ * one choice of spatial bounds has hundreds of thousands of residencies.
+ */
+static const char machine[] =
+	"architecture:\n"
+	"  version: 0.4\n"
+	"  nodes:\n"
+	"  - !Container {name: chip, attributes: {datawidth: 16, global_cycle_seconds: 1e-9}}\n"
+	"  - !Component {name: DRAM, class: DRAM, attributes: {width: 64}}\n"
+	"  - !Component {name: L5, class: SRAM, attributes: {depth: 65536, width: 64}}\n"
+	"  - !Component {name: L4, class: SRAM, attributes: {depth: 16384, width: 64}}\n"
+	"  - !Component {name: L3, class: SRAM, attributes: {depth: 4096, width: 64}}\n"
+	"  - !Component {name: L2, class: SRAM, attributes: {depth: 1024, width: 64}}\n"
+	"  - !Component {name: RF, class: regfile, attributes: {depth: 48}}\n"
+	"  - !Component {name: MAC, class: intmac}\n";
+
+static bool count_asked(void *asked)
+{
+	++*(long *)asked;
+	return false;
+}
+
+/* How often it asks whether to stop, as a measure of its work. */
+static long work_for(uint64_t budget)
+{
+	static const int64_t extents[] = {4, 4, 4};
+	struct arena *arena = arena_open();
+	long asked = 0;
+	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, false);
+	search.wishes.budget = budget;
+	search.wishes.asker.stopper.listener = &asked;
+	search.wishes.asker.stopper.stop = count_asked;
+	struct explored found = nest_explore(&search, arena);
+	assert_false(found.complete);
+	arena_close(arena);
+	return asked;
+}
+
+static void listing_residencies_counts_into_the_budget(void **state)
+{
+	long little = work_for(4), more = work_for(100);
+	assert_true(little > 0 && 4 * little < more);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listing_residencies_counts_into_the_budget),
+	};
+	return cmocka_run_group_tests_name("budget of the exact search", tests, NULL, NULL);
+}
