@@ -34,7 +34,7 @@ static const char *find_fault(
 }
 
 /* Runs the nest and compares with the exact model, whatever counting was asked for. */
-static struct nest_run execute(
+static struct nest_outcome execute(
 	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
 {
 	const struct nest_model *model =
@@ -49,10 +49,10 @@ static struct nest_run execute(
 	if (nest_evaluate(model, inputs->mapping, counts, score) != NEST_FITS)
 		impossible = nest_verdict_text(arena, inputs->hierarchy, inputs->shape, score);
 	if (impossible) /* Timeloop's counting allows it */
-		return (struct nest_run){.wrong = impossible};
+		return (struct nest_outcome){.wrong = impossible};
 	struct nest_sim sim =
 		nest_simulate(inputs->hierarchy, inputs->shape, inputs->mapping, &options, arena);
-	struct nest_run run = {
+	struct nest_outcome run = {
 		.finished = sim.finished,
 		.agrees = sim.finished && sim.right && sim.verdict == score->verdict &&
 			  nest_counts_equal(inputs->hierarchy, inputs->shape, counts, &sim.counts),
@@ -163,7 +163,7 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 	struct nest_report report = make_report(own, counting, arena);
 	if (inputs_given(inputs, "explain"))
 		return explain(inputs, &report);
-	struct nest_run run;
+	struct nest_outcome run;
 	if (simulated && !report.why) {
 		run = execute(own, inputs->wishes.seed, steps_most, arena);
 		report.run = &run;

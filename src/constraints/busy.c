@@ -1,9 +1,10 @@
-#include "constraints/busy.h"
-
 #include "base/arena.h"
 #include "base/number.h"
+#include "constraints/kind.h"
 
-bool busy_read(
+/* The part of the multipliers that must be busy, {min: 0.5} or 0.5; `utilization` and `parallelism`
+ * both mean it. */
+static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
 	const struct node *least = value->kind == NODE_MAP ? node_find(value, "min") : value;
@@ -18,7 +19,7 @@ bool busy_read(
 		"a least utilization is between 0 and 1, not %g", out->least);
 }
 
-void busy_narrow(struct domain *domain, const struct constraint *constraint, int self,
+static void narrow(struct domain *domain, const struct constraint *constraint, int self,
 	struct clashes *clashes)
 {
 	if (constraint->least <= domain->least_parallelism)
@@ -27,7 +28,7 @@ void busy_narrow(struct domain *domain, const struct constraint *constraint, int
 	domain->least_parallelism_by = self;
 }
 
-void busy_flag(struct hierarchy *hierarchy, const struct constraint *constraint)
+static void flag(struct hierarchy *hierarchy, const struct constraint *constraint)
 {
 	if (constraint->least > hierarchy->least_parallelism)
 		hierarchy->least_parallelism = constraint->least;
@@ -53,7 +54,7 @@ static int64_t busy(const struct domain *domain, const struct mapping *mapping)
 	return product;
 }
 
-const char *busy_check(const struct domain *domain, const struct constraint *constraint,
+static const char *check(const struct domain *domain, const struct constraint *constraint,
 	const struct mapping *mapping, struct arena *arena)
 {
 	int64_t used = busy(domain, mapping), all = multipliers(domain->arch);
@@ -63,9 +64,31 @@ const char *busy_check(const struct domain *domain, const struct constraint *con
 		(long long)used, (long long)all, constraint->least);
 }
 
-const char *busy_explain(
+static const char *explain(
 	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
 {
 	return arena_format(arena, "at least %g of the %lld multipliers are busy",
 		constraint->least, (long long)multipliers(domain->arch));
 }
+
+const struct constraint_kind constraint_parallelism = {
+	.key = "parallelism",
+	.summary = "{min: 0.5}: the least part of all multipliers that is busy",
+	.parts = 1u << PART_MACHINE,
+	.read = read,
+	.narrow = narrow,
+	.flag = flag,
+	.check = check,
+	.explain = explain,
+};
+
+const struct constraint_kind constraint_utilization = {
+	.key = "utilization",
+	.summary = "{min: 0.5}: the least part of all multipliers that is busy",
+	.parts = 1u << PART_MACHINE,
+	.read = read,
+	.narrow = narrow,
+	.flag = flag,
+	.check = check,
+	.explain = explain,
+};

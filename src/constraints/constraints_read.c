@@ -44,7 +44,7 @@ static const struct {
 enum { TYPES = sizeof types / sizeof *types };
 
 /* Constraints as they are found. */
-struct finding {
+struct constraint_finding {
 	struct constraint_context context;
 	bool architecture;
 	bool flags_only; /* of a mapping: what else stands there is read by others */
@@ -77,7 +77,7 @@ static bool holds_undivided(const struct constraint *constraint)
 
 /* No loops and no words where there is one instance, or nothing: all bounds are 1, and that may be
  * what is asked. */
-static void refuse_no_loops(struct finding *finding, const struct constraint *constraint)
+static void refuse_no_loops(struct constraint_finding *finding, const struct constraint *constraint)
 {
 	const struct reading *reading = finding->context.reading;
 	const struct arch *arch = finding->context.arch;
@@ -98,7 +98,7 @@ static void refuse_no_loops(struct finding *finding, const struct constraint *co
 			constraint->kind->key, text_read(&text));
 }
 
-static void add(struct finding *finding, const struct constraint_kind *kind,
+static void add(struct constraint_finding *finding, const struct constraint_kind *kind,
 	enum constraint_part part, const struct aim *aim, const struct node *value)
 {
 	struct constraint constraint = {
@@ -133,7 +133,7 @@ static const struct constraint_kind *kind_of(const char *key, enum constraint_pa
 }
 
 /* Says where a kind would belong that does not belong here. */
-static void refuse_part(struct finding *finding, const struct node_entry *entry,
+static void refuse_part(struct constraint_finding *finding, const struct node_entry *entry,
 	const struct constraint_kind *kind, enum constraint_part part)
 {
 	struct text text = text_open(finding->context.reading->arena);
@@ -147,7 +147,7 @@ static void refuse_part(struct finding *finding, const struct node_entry *entry,
 }
 
 /* The keys of a map that are kinds of a part; marks them as known. */
-static void read_part(struct finding *finding, struct reader *map, enum constraint_part part,
+static void read_part(struct constraint_finding *finding, struct reader *map, enum constraint_part part,
 	const struct aim *aim)
 {
 	const struct node *node = map->map;
@@ -178,7 +178,7 @@ static void refuse_sparse(const struct reading *reading, struct span span)
 }
 
 /* {spatial: .., temporal: .., dataspace: ..} */
-static void read_group(struct finding *finding, const struct node *node, const struct aim *aim)
+static void read_group(struct constraint_finding *finding, const struct node *node, const struct aim *aim)
 {
 	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
 	const struct reading *reading = finding->context.reading;
@@ -201,7 +201,7 @@ static void read_group(struct finding *finding, const struct node *node, const s
 }
 
 /* The type of a target; -1 after complaining. */
-static int read_type(struct finding *finding, struct reader *map)
+static int read_type(struct constraint_finding *finding, struct reader *map)
 {
 	const char *names[TYPES + 1] = {0}, *text;
 	const struct reading *reading = finding->context.reading;
@@ -237,7 +237,7 @@ static int read_type(struct finding *finding, struct reader *map)
 }
 
 /* `target:`, in constraints of the mapspace `name:` too. */
-static bool read_aim(struct finding *finding, struct reader *map, bool needed, struct aim *aim)
+static bool read_aim(struct constraint_finding *finding, struct reader *map, bool needed, struct aim *aim)
 {
 	const struct reading *reading = finding->context.reading;
 	struct nest_target target = {.row = -1, .block_row = -1};
@@ -254,7 +254,7 @@ static bool read_aim(struct finding *finding, struct reader *map, bool needed, s
 }
 
 /* Timeloop's formats may have keys that nothing reads; ours of graphs have none. */
-static void finish_map(const struct finding *finding, struct reader *map)
+static void finish_map(const struct constraint_finding *finding, struct reader *map)
 {
 	if (finding->context.workload)
 		reader_done(map);
@@ -263,7 +263,7 @@ static void finish_map(const struct finding *finding, struct reader *map)
 }
 
 /* {min: 0.5} beside the type */
-static void read_least(struct finding *finding, struct reader *map, const char *key)
+static void read_least(struct constraint_finding *finding, struct reader *map, const char *key)
 {
 	read_node(map, "min", REQUIRED);
 	if (node_find(map->map, "min"))
@@ -271,7 +271,7 @@ static void read_least(struct finding *finding, struct reader *map, const char *
 }
 
 /* {type: no_link_transfer, datatypes: [Inputs]} */
-static void read_flag(struct finding *finding, struct reader *map, int type, const struct aim *aim)
+static void read_flag(struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
 	const struct node *value = read_node(map, types[type].list, REQUIRED);
 	if (value)
@@ -279,7 +279,7 @@ static void read_flag(struct finding *finding, struct reader *map, int type, con
 }
 
 /* What a constraint of some type has in one map. */
-static void read_body(struct finding *finding, struct reader *map, int type, const struct aim *aim)
+static void read_body(struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
 	if (types[type].list)
 		read_flag(finding, map, type, aim);
@@ -291,7 +291,7 @@ static void read_body(struct finding *finding, struct reader *map, int type, con
 
 /* The kinds of one type: in the entry itself, and in `attributes:` or `constraints:` inside it.
  * `around` is the map with the target, mostly the entry itself. */
-static void read_typed(struct finding *finding, struct reader *map, struct reader *around,
+static void read_typed(struct constraint_finding *finding, struct reader *map, struct reader *around,
 	const struct node *nested)
 {
 	struct reader inner;
@@ -319,7 +319,7 @@ static void read_typed(struct finding *finding, struct reader *map, struct reade
 }
 
 /* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
-static void read_several(struct finding *finding, struct reader *around, const struct node *list)
+static void read_several(struct constraint_finding *finding, struct reader *around, const struct node *list)
 {
 	read_node(around, "target", OPTIONAL);
 	read_node(around, "name", OPTIONAL);
@@ -331,7 +331,7 @@ static void read_several(struct finding *finding, struct reader *around, const s
 	finish_map(finding, around);
 }
 
-static void read_one(struct finding *finding, const struct node *node)
+static void read_one(struct constraint_finding *finding, const struct node *node)
 {
 	struct reader map;
 	struct aim aim;
@@ -417,7 +417,7 @@ const struct node *const *constraints_lists(struct sheet *sheet, struct arena *a
 struct constraints constraints_read(
 	const struct constraint_context *context, const struct node *const *lists)
 {
-	struct finding finding = {.context = *context, .architecture = true};
+	struct constraint_finding finding = {.context = *context, .architecture = true};
 	const struct arch *arch = context->arch;
 	for (int r = 0; r < arch->level_count && !context->workload; r++) {
 		const struct aim aim = {
@@ -440,7 +440,7 @@ struct constraints constraints_read(
 struct constraints constraints_of_mapping(
 	const struct constraint_context *context, const struct node *mapping)
 {
-	struct finding finding = {.context = *context, .flags_only = true};
+	struct constraint_finding finding = {.context = *context, .flags_only = true};
 	for (size_t i = 0; mapping && mapping->kind == NODE_LIST && i < mapping->count; i++) {
 		struct reader map;
 		struct aim aim;

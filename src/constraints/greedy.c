@@ -15,7 +15,7 @@ struct share {
 };
 
 /* The best from what is left of every dimension on. */
-struct state {
+struct greedy_state {
 	bool last; /* its first step ends it */
 	int64_t left[SHAPE_DIMENSIONS_MOST];
 	int64_t capacity;
@@ -24,11 +24,11 @@ struct state {
 	struct share best;
 };
 
-struct table {
+struct greedy_table {
 	struct arena *arena;
 	int count;                      /* dimensions */
 	size_t state_count, slot_count; /* at most half of the slots are used; a power of two */
-	struct state **slots;
+	struct greedy_state **slots;
 };
 
 static bool is_more(struct share a, struct share b)
@@ -36,35 +36,35 @@ static bool is_more(struct share a, struct share b)
 	return a.num * b.den > b.num * a.den;
 }
 
-static struct state **find(const struct table *table, const int64_t *left, int64_t capacity)
+static struct greedy_state **find(const struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
 	uint64_t hash = (uint64_t)capacity;
 	for (int i = 0; i < table->count; i++)
 		hash = (hash ^ (uint64_t)left[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t size = (size_t)table->count * sizeof *left;
 	for (size_t at = hash >> 40;; at++) {
-		struct state **slot = &table->slots[at & (table->slot_count - 1)];
+		struct greedy_state **slot = &table->slots[at & (table->slot_count - 1)];
 		if (!*slot || ((*slot)->capacity == capacity && !memcmp((*slot)->left, left, size)))
 			return slot;
 	}
 }
 
-static void grow(struct table *table)
+static void grow(struct greedy_table *table)
 {
-	struct table larger = *table;
+	struct greedy_table larger = *table;
 	larger.slot_count *= 2;
-	larger.slots = arena_array(table->arena, struct state *, larger.slot_count);
+	larger.slots = arena_array(table->arena, struct greedy_state *, larger.slot_count);
 	for (size_t i = 0; i < table->slot_count; i++) {
-		struct state *state = table->slots[i];
+		struct greedy_state *state = table->slots[i];
 		if (state)
 			*find(&larger, state->left, state->capacity) = state;
 	}
 	*table = larger;
 }
 
-static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity);
+static struct greedy_state *best_from(struct greedy_table *table, const int64_t *left, int64_t capacity);
 
-static void try_rounds(struct state *state, int k)
+static void try_rounds(struct greedy_state *state, int k)
 {
 	int64_t size = state->left[k];
 	if (size <= state->capacity)
@@ -81,14 +81,14 @@ static void try_rounds(struct state *state, int k)
 }
 
 /* False when there are too many states. */
-static bool try_prime(struct table *table, struct state *state, int k, int64_t prime)
+static bool try_prime(struct greedy_table *table, struct greedy_state *state, int k, int64_t prime)
 {
 	if (prime > state->capacity)
 		return true;
 	int64_t left[SHAPE_DIMENSIONS_MOST];
 	memcpy(left, state->left, sizeof left);
 	left[k] /= prime;
-	const struct state *inner = best_from(table, left, state->capacity / prime);
+	const struct greedy_state *inner = best_from(table, left, state->capacity / prime);
 	if (!inner)
 		return false;
 	struct share share = {inner->best.num * prime, inner->best.den};
@@ -101,7 +101,7 @@ static bool try_prime(struct table *table, struct state *state, int k, int64_t p
 	return true;
 }
 
-static bool try_dimension(struct table *table, struct state *state, int k)
+static bool try_dimension(struct greedy_table *table, struct greedy_state *state, int k)
 {
 	try_rounds(state, k);
 	int64_t rest = state->left[k];
@@ -115,9 +115,9 @@ static bool try_dimension(struct table *table, struct state *state, int k)
 	return rest == 1 || try_prime(table, state, k, rest);
 }
 
-static struct state *best_from(struct table *table, const int64_t *left, int64_t capacity)
+static struct greedy_state *best_from(struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
-	struct state **slot = find(table, left, capacity);
+	struct greedy_state **slot = find(table, left, capacity);
 	if (*slot)
 		return *slot;
 	if (++table->state_count > STATES_MOST)
@@ -126,7 +126,7 @@ static struct state *best_from(struct table *table, const int64_t *left, int64_t
 		grow(table);
 		slot = find(table, left, capacity);
 	}
-	struct state *state = *slot = arena_new(table->arena, struct state);
+	struct greedy_state *state = *slot = arena_new(table->arena, struct greedy_state);
 	memcpy(state->left, left, sizeof state->left);
 	state->capacity = capacity;
 	state->which = -1;
@@ -140,16 +140,16 @@ static struct state *best_from(struct table *table, const int64_t *left, int64_t
 bool greedy_maximize(struct greedy *greedy, int64_t capacity)
 {
 	struct arena *scratch = arena_open();
-	struct table table = {.arena = scratch,
+	struct greedy_table table = {.arena = scratch,
 		.count = greedy->count,
 		.slot_count = SLOTS_FIRST,
-		.slots = arena_array(scratch, struct state *, SLOTS_FIRST)};
+		.slots = arena_array(scratch, struct greedy_state *, SLOTS_FIRST)};
 	int64_t left[SHAPE_DIMENSIONS_MOST] = {0};
 	for (int k = 0; k < greedy->count; k++) {
 		left[k] = greedy->sizes[k];
 		greedy->bounds[k] = 1;
 	}
-	const struct state *state = best_from(&table, left, capacity);
+	const struct greedy_state *state = best_from(&table, left, capacity);
 	bool found = state != NULL;
 	while (state && state->which >= 0) {
 		greedy->bounds[state->which] *= state->step;

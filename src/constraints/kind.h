@@ -6,11 +6,11 @@
 #include "spec/reader.h"
 
 /*
- * A kind of constraint is one file of this folder that defines
+ * A kind of constraint is defined in a file of this folder as
  *
  *	const struct constraint_kind constraint_<name> = {...};
  *
- * and the build finds it.  `read` takes the value of the key, `narrow` enters
+ * and the build finds it; kinds that differ in a word or two share a file.  `read` takes the value of the key, `narrow` enters
  * it into a domain, `check` holds a finished mapping against it, `explain` says
  * in a sentence what it asks.
  */

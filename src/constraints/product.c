@@ -7,25 +7,25 @@
 #include <string.h>
 
 /* One dimension's loops, innermost first. */
-struct chain {
+struct factor_chain {
 	const struct domain *domain;
 	int d;
 	int64_t extent;
 	int count;
-	struct link {
+	struct chain_link {
 		struct factor_domain bounds;
 		int row;
 		bool spatial;
 	} links[2 * ARCH_LEVELS_MOST];
 };
 
-static struct chain chain_of(const struct domain *domain, int d)
+static struct factor_chain chain_of(const struct domain *domain, int d)
 {
-	struct chain chain = {
+	struct factor_chain chain = {
 		.domain = domain, .d = d, .extent = domain->shape->dimensions[d].extent};
 	for (int r = domain->arch->level_count - 1; r >= 0; r--) {
-		chain.links[chain.count++] = (struct link){domain->rows[r].temporal[d], r, false};
-		chain.links[chain.count++] = (struct link){domain->rows[r].spatial[d], r, true};
+		chain.links[chain.count++] = (struct chain_link){domain->rows[r].temporal[d], r, false};
+		chain.links[chain.count++] = (struct chain_link){domain->rows[r].spatial[d], r, true};
 	}
 	return chain;
 }
@@ -69,12 +69,12 @@ static void complain(const struct domain *domain, const struct party *party,
 
 /* "M=4 at 'GLB' (temporal) x M>=2 at 'PE' (spatial)": the bounds that somebody set. */
 static const char *chain_text(
-	const struct chain *chain, struct arena *arena, bool least, struct party *party)
+	const struct factor_chain *chain, struct arena *arena, bool least, struct party *party)
 {
 	struct text text = text_open(arena);
 	const char *name = chain->domain->shape->dimensions[chain->d].name;
 	for (int i = chain->count - 1; i >= 0; i--) {
-		const struct link *link = &chain->links[i];
+		const struct chain_link *link = &chain->links[i];
 		const struct factor_domain *bounds = &link->bounds;
 		int who = least ? bounds->least_by : bounds->most_by;
 		join(party, who);
@@ -90,7 +90,7 @@ static const char *chain_text(
 	return text_read(&text);
 }
 
-static void add(const struct chain *chain, struct clashes *clashes, bool least, const char *why)
+static void add(const struct factor_chain *chain, struct clashes *clashes, bool least, const char *why)
 {
 	struct party party = {0};
 	const char *bounds = chain_text(chain, clashes->arena, least, &party);
@@ -101,7 +101,7 @@ static void add(const struct chain *chain, struct clashes *clashes, bool least, 
 }
 
 /* The product of all lower (upper) bounds, or more than any extent. */
-static int64_t product_of(const struct chain *chain, bool least)
+static int64_t product_of(const struct factor_chain *chain, bool least)
 {
 	int64_t product = 1;
 	for (int i = 0; i < chain->count; i++) {
@@ -113,7 +113,7 @@ static int64_t product_of(const struct chain *chain, bool least)
 }
 
 /* The one bound that has no divisor to choose, told with the nearest ones. */
-static bool refuse_divisor(const struct chain *chain, const struct link *link,
+static bool refuse_divisor(const struct factor_chain *chain, const struct chain_link *link,
 	const struct divisors *divisors, struct clashes *clashes)
 {
 	const struct factor_domain *bounds = &link->bounds;
@@ -163,7 +163,7 @@ static void add_link(const struct divisors *divisors, const struct factor_domain
 /* Whether the loops can make up the extent.  One that may have any bound makes up whatever the
  * others leave. */
 static bool some_product(
-	const struct chain *chain, const struct divisors *divisors, struct arena *arena)
+	const struct factor_chain *chain, const struct divisors *divisors, struct arena *arena)
 {
 	bool *now = arena_array(arena, bool, divisors->count);
 	bool *next = arena_array(arena, bool, divisors->count);
@@ -186,7 +186,7 @@ static bool some_product(
 	return some;
 }
 
-static void check_perfect(const struct chain *chain, struct clashes *clashes)
+static void check_perfect(const struct factor_chain *chain, struct clashes *clashes)
 {
 	struct divisors divisors = number_divisors(clashes->arena, chain->extent);
 	bool told = false;
@@ -203,7 +203,7 @@ static void check_perfect(const struct chain *chain, struct clashes *clashes)
 }
 
 /* From the inside outwards, a bound is at most what is left, rounded up. */
-static void check_imperfect(const struct chain *chain, struct clashes *clashes)
+static void check_imperfect(const struct factor_chain *chain, struct clashes *clashes)
 {
 	int64_t inside = 1;
 	bool fits = true;
@@ -280,7 +280,7 @@ static void check_fanout(const struct domain *domain, int r, struct clashes *cla
 void product_check(const struct domain *domain, struct clashes *clashes)
 {
 	for (int d = 0; d < domain->shape->dimension_count; d++) {
-		struct chain chain = chain_of(domain, d);
+		struct factor_chain chain = chain_of(domain, d);
 		if (domain->imperfect >> d & 1)
 			check_imperfect(&chain, clashes);
 		else

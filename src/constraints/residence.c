@@ -1,19 +1,38 @@
-#include "constraints/residence.h"
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "constraints/place.h"
 #include "model/nest/directive.h"
 
-bool residence_read(
+extern const struct constraint_kind constraint_keep, constraint_keep_only, constraint_bypass_only;
+
+/*
+ * What a level keeps and bypasses.  In a branch that stores nothing (row -1, branch
+ * arch.nothings[number]) the kinds say only that a dataspace goes that way.
+ */
+static bool read(
 	const struct constraint_context *context, const struct node *value, struct constraint *out)
 {
 	return directive_spaces(context->reading, value, context->shape, &out->spaces);
 }
 
-uint32_t residence_rest(const struct domain *domain, const struct constraint *constraint)
+/* The dataspaces to be kept and those to be bypassed. */
+struct residence {
+	uint32_t keep, bypass;
+};
+
+static struct residence residence_of(
+	const struct domain *domain, const struct constraint *constraint)
 {
-	return ((UINT32_C(1) << domain->shape->space_count) - 1) & ~constraint->spaces;
+	const struct constraint_kind *kind = constraint->kind;
+	uint32_t named = constraint->spaces;
+	uint32_t rest = ((UINT32_C(1) << domain->shape->space_count) - 1) & ~named;
+	if (kind == &constraint_keep)
+		return (struct residence){named, 0};
+	if (kind == &constraint_keep_only)
+		return (struct residence){named, rest};
+	if (kind == &constraint_bypass_only)
+		return (struct residence){rest, named};
+	return (struct residence){0, named};
 }
 
 static void keep_one(struct domain *domain, const struct constraint *constraint, int self, int t,
@@ -61,42 +80,46 @@ static void bypass_one(struct domain *domain, const struct constraint *constrain
 	row->keep_by[t] = self;
 }
 
-void residence_narrow(struct domain *domain, const struct constraint *constraint, int self,
-	uint32_t keep, uint32_t bypass, struct clashes *clashes)
+static void narrow(struct domain *domain, const struct constraint *constraint, int self,
+	struct clashes *clashes)
 {
+	struct residence residence = residence_of(domain, constraint);
 	if (constraint->row < 0)
 		return;
 	for (int t = 0; t < domain->shape->space_count; t++) {
-		if (keep >> t & 1)
+		if (residence.keep >> t & 1)
 			keep_one(domain, constraint, self, t, clashes);
-		if (bypass >> t & 1)
+		if (residence.bypass >> t & 1)
 			bypass_one(domain, constraint, self, t, clashes);
 	}
 }
 
-const char *residence_check(const struct domain *domain, const struct constraint *constraint,
-	uint32_t keep, uint32_t bypass, const struct mapping *mapping, struct arena *arena)
+static const char *check(const struct domain *domain, const struct constraint *constraint,
+	const struct mapping *mapping, struct arena *arena)
 {
+	struct residence residence = residence_of(domain, constraint);
 	if (constraint->row < 0)
 		return NULL;
 	const char *level = domain->arch->levels[constraint->row].name;
 	if (!domain_stores(domain->arch, constraint->row))
-		keep = 0;
+		residence.keep = 0;
 	for (int t = 0; t < domain->shape->space_count; t++) {
 		bool kept = mapping->residency[t] >> constraint->row & 1;
-		if (keep >> t & 1 && !kept)
+		if (residence.keep >> t & 1 && !kept)
 			return arena_format(arena, "'%s' bypasses %s, it must keep it", level,
 				domain->shape->spaces[t].name);
-		if (bypass >> t & 1 && kept)
+		if (residence.bypass >> t & 1 && kept)
 			return arena_format(arena, "'%s' keeps %s, it must bypass it", level,
 				domain->shape->spaces[t].name);
 	}
 	return NULL;
 }
 
-const char *residence_explain(const struct domain *domain, const struct constraint *constraint,
-	uint32_t keep, uint32_t bypass, struct arena *arena)
+static const char *explain(
+	const struct domain *domain, const struct constraint *constraint, struct arena *arena)
 {
+	struct residence residence = residence_of(domain, constraint);
+	uint32_t keep = residence.keep, bypass = residence.bypass;
 	struct text text = text_open(arena);
 	text_add(&text, "%s ", place_text(arena, domain, constraint));
 	if (keep)
@@ -108,3 +131,43 @@ const char *residence_explain(const struct domain *domain, const struct constrai
 		text_add(&text, "may keep what it likes");
 	return text_read(&text);
 }
+
+const struct constraint_kind constraint_keep = {
+	.key = "keep",
+	.summary = "dataspaces that the level must keep",
+	.parts = 1u << PART_DATASPACE,
+	.read = read,
+	.narrow = narrow,
+	.check = check,
+	.explain = explain,
+};
+
+const struct constraint_kind constraint_keep_only = {
+	.key = "keep_only",
+	.summary = "dataspaces that the level must keep; it bypasses all others",
+	.parts = 1u << PART_DATASPACE,
+	.read = read,
+	.narrow = narrow,
+	.check = check,
+	.explain = explain,
+};
+
+const struct constraint_kind constraint_bypass = {
+	.key = "bypass",
+	.summary = "dataspaces that the level must not keep",
+	.parts = 1u << PART_DATASPACE,
+	.read = read,
+	.narrow = narrow,
+	.check = check,
+	.explain = explain,
+};
+
+const struct constraint_kind constraint_bypass_only = {
+	.key = "bypass_only",
+	.summary = "dataspaces that the level must not keep; it keeps all others",
+	.parts = 1u << PART_DATASPACE,
+	.read = read,
+	.narrow = narrow,
+	.check = check,
+	.explain = explain,
+};

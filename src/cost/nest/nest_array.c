@@ -131,19 +131,19 @@ static void find_rate(struct counting_array *x, struct nest_projection *out)
 }
 
 /* Tiles that are loaded: how often, and for how long each time. */
-struct load {
+struct array_load {
 	int64_t moves, cycles;
 };
 
 /* Those that move more often come first. */
-static void add_load(struct load *loads, int count, struct load load)
+static void add_load(struct array_load *loads, int count, struct array_load load)
 {
 	for (; count > 0 && loads[count - 1].moves < load.moves; count--)
 		loads[count] = loads[count - 1];
 	loads[count] = load;
 }
 
-static int64_t wait_for_all(struct counting_array *x, const struct load *loads, int count)
+static int64_t wait_for_all(struct counting_array *x, const struct array_load *loads, int count)
 {
 	int64_t cycles = 0;
 	for (int i = 0; i < count; i++)
@@ -155,7 +155,7 @@ static int64_t wait_for_all(struct counting_array *x, const struct load *loads, 
 /* All are loaded before the first pass; before another, one moves only together with all those that
  * move more often. */
 static int64_t wait_for_rest(
-	struct counting_array *x, const struct load *loads, int count, int64_t pass)
+	struct counting_array *x, const struct array_load *loads, int count, int64_t pass)
 {
 	int64_t cycles = 0, together = 0;
 	for (int i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static int64_t wait_for_rest(
 static int find_passes(
 	struct counting_array *x, const struct nest_counts *counts, struct nest_projection *out)
 {
-	struct load loads[SHAPE_SPACES_MOST];
+	struct array_load loads[SHAPE_SPACES_MOST];
 	int last = x->loops->count, count = 0;
 	find_extents(x, out);
 	find_rate(x, out);
@@ -186,7 +186,7 @@ static int find_passes(
 			continue;
 		int64_t cycles = checked_mul(
 			&x->fits, counts->at[level][t].capacity, tiles_along(x, t, true));
-		add_load(loads, count++, (struct load){rounds_of(x, pace, false), cycles});
+		add_load(loads, count++, (struct array_load){rounds_of(x, pace, false), cycles});
 	}
 	out->passes = rounds_of(x, last, false);
 	out->steps = rounds_of(x, last, true);

@@ -114,7 +114,7 @@ static void derive_accesses(
 {
 	int space_count = model->shape->space_count;
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
-		const struct nest_price *price = &model->prices[i];
+		const struct level_price *price = &model->prices[i];
 		double instances = (double)number_max(counts->utilized[i], 1);
 		score->level_pj[i] = 0;
 		for (int first = 0; first < space_count; first += LANES) {
@@ -160,7 +160,7 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 	score->utilization = (double)counts->computes / (model->multipliers * cycles);
 	score->compute_pj = all;
 	for (int i = 0; i < level_count; i++) {
-		const struct nest_price *price = &model->prices[i];
+		const struct level_price *price = &model->prices[i];
 		double leak = price->leak_pj * leaking * (double)counts->utilized[price->gated_at];
 		double network =
 			model->priced_hops ? nest_network_pj(model, counting, counts, i) : 0;

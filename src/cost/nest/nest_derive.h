@@ -20,7 +20,7 @@ enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting
 /* May the ports of a level be too slow for so many words, given cycles x instances?  No sum of
  * doubles errs by the margin left. */
 static inline bool nest_may_wait(
-	const struct nest_price *price, double reads, double writes, double capacity)
+	const struct level_price *price, double reads, double writes, double capacity)
 {
 	double most = capacity * (1 - 0x1p-40), both = reads + writes;
 	return (reads > price->limit[0] * most) | (writes > price->limit[1] * most) |

@@ -4,7 +4,7 @@
 
 /* Everything of the tile but what is held of it. */
 static struct nest_entering without(
-	int ranks, const struct nest_box *tile, const struct nest_box *held)
+	int ranks, const struct tile_box *tile, const struct tile_box *held)
 {
 	struct nest_entering entering = {.any = true};
 	int partial = 0, rank = 0;
@@ -36,10 +36,10 @@ static struct nest_entering without(
 }
 
 struct nest_entering nest_entering_of(
-	int ranks, const struct nest_box *tile, const struct nest_box *old)
+	int ranks, const struct tile_box *tile, const struct tile_box *old)
 {
 	struct nest_entering entering = {.any = true};
-	struct nest_box held;
+	struct tile_box held;
 	bool meets = old != NULL;
 	for (int r = 0; r < ranks; r++) {
 		entering.low[r] = tile->low[r];

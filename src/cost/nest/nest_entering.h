@@ -14,13 +14,13 @@ struct nest_entering {
 	int64_t hole_low[SHAPE_RANKS_MOST], hole_width[SHAPE_RANKS_MOST];
 };
 
-struct nest_box {
+struct tile_box {
 	int64_t low[SHAPE_RANKS_MOST], width[SHAPE_RANKS_MOST];
 };
 
 /* *old may be NULL: nothing is held. */
 struct nest_entering nest_entering_of(
-	int ranks, const struct nest_box *tile, const struct nest_box *old);
+	int ranks, const struct tile_box *tile, const struct tile_box *old);
 
 int64_t nest_entering_words(int ranks, const struct nest_entering *entering, bool *fits);
 

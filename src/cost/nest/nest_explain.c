@@ -22,7 +22,7 @@ struct explanation {
 };
 
 /* One way that its words go, from a level to the next one inwards that keeps them. */
-struct passage {
+struct explained_passage {
 	int child, parent; /* child -1: the multipliers */
 	int pace;          /* innermost loop whose iterations are moves; loops->count: none */
 	int64_t moves, words, groups;
@@ -31,7 +31,7 @@ struct passage {
 };
 
 /* A window that slides: `steps` moves in a row keep `kept` words each. */
-struct window {
+struct explained_window {
 	int64_t steps, kept;
 };
 
@@ -76,10 +76,10 @@ static bool resets(const struct explanation *x, int child)
 	return child < 0 || x->model->hierarchy->levels[child].no_temporal_reuse >> x->t & 1;
 }
 
-static struct passage find_passage(const struct explanation *x, int child)
+static struct explained_passage find_passage(const struct explanation *x, int child)
 {
 	const struct nest_loops *loops = x->loops;
-	struct passage passage = {.child = child,
+	struct explained_passage passage = {.child = child,
 		.parent = parent_of(x, child),
 		.moves = 1,
 		.words = 1,
@@ -141,7 +141,7 @@ static void add_head(struct explanation *x)
 }
 
 /* "tile 4 x 6 = 24 words" */
-static void add_tile(struct explanation *x, const struct passage *passage)
+static void add_tile(struct explanation *x, const struct explained_passage *passage)
 {
 	if (passage->child < 0) {
 		text_add(&x->text, "    each multiplier uses one word at every step\n");
@@ -166,7 +166,7 @@ static void add_loop(struct explanation *x, const struct nest_loop *loop, int *c
 }
 
 /* Temporal loops around a child that leave its tile as it is, and those that move it. */
-static void add_moves(struct explanation *x, const struct passage *passage)
+static void add_moves(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_loops *loops = x->loops;
 	int count = 0;
@@ -191,7 +191,7 @@ static void add_moves(struct explanation *x, const struct passage *passage)
 }
 
 /* Children of one parent: which of them have words of their own. */
-static void add_sharing(struct explanation *x, const struct passage *passage)
+static void add_sharing(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_loops *loops = x->loops;
 	int64_t children = instances_of(x, passage->child) / instances_of(x, passage->parent);
@@ -234,13 +234,13 @@ static void add_sum(struct explanation *x, int64_t product, bool fits, int64_t c
 }
 
 /* Words that the children hand on among themselves. */
-static int64_t links_of(const struct explanation *x, const struct passage *passage)
+static int64_t links_of(const struct explanation *x, const struct explained_passage *passage)
 {
 	return passage->child < 0 ? 0 : x->counts->at[passage->child][x->t].links;
 }
 
 /* "fills at GLB = 8 moves x 4 words x 1 instance = 32" */
-static void add_product(struct explanation *x, const struct passage *passage, const char *what,
+static void add_product(struct explanation *x, const struct explained_passage *passage, const char *what,
 	int level, int64_t groups, int64_t counted)
 {
 	bool fits = passage->fits;
@@ -270,7 +270,7 @@ static void add_product(struct explanation *x, const struct passage *passage, co
 
 /* Words of a tile that are still in it one step of a loop later. */
 static int64_t kept_words(
-	const struct explanation *x, const struct passage *passage, const struct nest_loop *loop)
+	const struct explanation *x, const struct explained_passage *passage, const struct nest_loop *loop)
 {
 	const struct shape *shape = x->model->shape;
 	int64_t kept = 1;
@@ -288,15 +288,15 @@ static int64_t kept_words(
  * n steps in a row of a window of S words that keeps O of them enter S + (n - 1) (S - O) words.
  * The run is the pace and the loops of its dimension around it, as many as explain the count.
  */
-static bool find_window(const struct explanation *x, struct passage *passage, int64_t counted,
-	struct window *window)
+static bool find_window(const struct explanation *x, struct explained_passage *passage, int64_t counted,
+	struct explained_window *window)
 {
 	const struct nest_loops *loops = x->loops;
 	const struct nest_loop *pace = &loops->at[passage->pace];
 	if (!x->loops->perfect || passage->pace == loops->count || !passage->fits ||
 		resets(x, passage->child))
 		return false;
-	*window = (struct window){1, kept_words(x, passage, pace)};
+	*window = (struct explained_window){1, kept_words(x, passage, pace)};
 	for (int k = passage->pace; window->kept && k < loops->count; k++) {
 		if (loops->at[k].spatial || loops->at[k].dimension != pace->dimension)
 			continue;
@@ -315,9 +315,9 @@ static bool find_window(const struct explanation *x, struct passage *passage, in
 	return false;
 }
 
-static void explain_window(struct explanation *x, struct passage *passage, int64_t counted)
+static void explain_window(struct explanation *x, struct explained_passage *passage, int64_t counted)
 {
-	struct window window;
+	struct explained_window window;
 	if (!find_window(x, passage, counted, &window))
 		return;
 	text_add(&x->text, "    a step of %s keeps %" PRId64 " of its words: ",
@@ -330,7 +330,7 @@ static void explain_window(struct explanation *x, struct passage *passage, int64
 		passage->words - window.kept, passage->entering);
 }
 
-static void add_links(struct explanation *x, const struct passage *passage)
+static void add_links(struct explanation *x, const struct explained_passage *passage)
 {
 	int64_t links = links_of(x, passage);
 	if (links)
@@ -340,7 +340,7 @@ static void add_links(struct explanation *x, const struct passage *passage)
 			level_name(x, passage->child), links, level_name(x, passage->parent));
 }
 
-static void explain_reads(struct explanation *x, struct passage *passage)
+static void explain_reads(struct explanation *x, struct explained_passage *passage)
 {
 	if (passage->child >= 0) {
 		int64_t fills = x->counts->at[passage->child][x->t].fills;
@@ -358,7 +358,7 @@ static void explain_reads(struct explanation *x, struct passage *passage)
  * Every group drains by one update.  A sum comes back by one read, unless this is
  * the first visit: the rest of the updates.
  */
-static void explain_updates(struct explanation *x, const struct passage *passage)
+static void explain_updates(struct explanation *x, const struct explained_passage *passage)
 {
 	const struct nest_count *count = &x->counts->at[passage->parent][x->t];
 	const char *parent = level_name(x, passage->parent);
@@ -375,7 +375,7 @@ static void explain_updates(struct explanation *x, const struct passage *passage
 			parent);
 }
 
-static void add_passed(struct explanation *x, const struct passage *passage)
+static void add_passed(struct explanation *x, const struct explained_passage *passage)
 {
 	for (int i = passage->child + 1; i < passage->parent; i++)
 		if (passes(x, i))
@@ -386,7 +386,7 @@ static void add_passed(struct explanation *x, const struct passage *passage)
 			text_add(&x->text, "    %s is bypassed\n", level_name(x, i));
 }
 
-static void explain_passage(struct explanation *x, struct passage *passage)
+static void explain_passage(struct explanation *x, struct explained_passage *passage)
 {
 	text_add(&x->text, "  %s %s %s\n", level_name(x, passage->child),
 		x->space->written ? "<->" : "<-", level_name(x, passage->parent));
@@ -405,7 +405,7 @@ static void explain_space(struct explanation *x)
 	add_head(x);
 	int home = x->loops->home[x->t];
 	for (int child = -1; child < home;) {
-		struct passage passage = find_passage(x, child);
+		struct explained_passage passage = find_passage(x, child);
 		explain_passage(x, &passage);
 		child = passage.parent;
 	}

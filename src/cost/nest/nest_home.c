@@ -18,16 +18,16 @@ struct offsets {
 	int64_t last;   /* indices of the tile at the last of them: others have `tile` */
 };
 
-struct interval {
+struct index_interval {
 	int64_t low, high; /* both included */
 };
 
 struct intervals {
 	size_t count;
-	struct interval *at; /* ascending, apart */
+	struct index_interval *at; /* ascending, apart */
 };
 
-struct home {
+struct home_cover {
 	struct arena *arena; /* of intervals; NULL: there are none yet */
 	const struct shape *shape;
 	const struct dataspace *space;
@@ -87,7 +87,7 @@ static void find_offsets(const struct hierarchy *hierarchy, const struct mapping
 
 static int by_low(const void *a, const void *b)
 {
-	const struct interval *x = a, *y = b;
+	const struct index_interval *x = a, *y = b;
 	return (x->low > y->low) - (x->low < y->low);
 }
 
@@ -97,7 +97,7 @@ static void join(struct intervals *intervals)
 	size_t count = 0;
 	qsort(intervals->at, intervals->count, sizeof *intervals->at, by_low);
 	for (size_t i = 0; i < intervals->count; i++) {
-		struct interval *last = count ? &intervals->at[count - 1] : NULL;
+		struct index_interval *last = count ? &intervals->at[count - 1] : NULL;
 		if (last && intervals->at[i].low <= last->high + 1)
 			last->high = number_max(last->high, intervals->at[i].high);
 		else
@@ -108,7 +108,7 @@ static void join(struct intervals *intervals)
 
 /* The intervals of a rank that one dimension makes, everything else at 0. */
 static struct intervals list_places(
-	struct home *home, const struct offsets *offsets, int64_t coefficient)
+	struct home_cover *home, const struct offsets *offsets, int64_t coefficient)
 {
 	int first = 0;
 	int64_t reach = offsets->tile; /* of all loops before `first` together, without gaps */
@@ -121,7 +121,7 @@ static struct intervals list_places(
 		home->countable = false;
 		return (struct intervals){0};
 	}
-	struct intervals out = {.at = arena_array(home->arena, struct interval, places)};
+	struct intervals out = {.at = arena_array(home->arena, struct index_interval, places)};
 	for (int64_t n = 0; n < places; n++) {
 		int64_t begin = 0, rest = n;
 		for (int k = first; k < offsets->count; k++) {
@@ -132,7 +132,7 @@ static struct intervals list_places(
 			continue;
 		int64_t end = number_min(begin + reach, offsets->extent) - 1;
 		out.at[out.count++] =
-			(struct interval){checked_mul(&home->fits, coefficient, begin),
+			(struct index_interval){checked_mul(&home->fits, coefficient, begin),
 				checked_mul(&home->fits, coefficient, end)};
 	}
 	join(&out);
@@ -142,17 +142,17 @@ static struct intervals list_places(
 /* --- one rank */
 
 /* All sums of a number of one and a number of the other. */
-static struct intervals add_up(struct home *home, struct intervals a, struct intervals b)
+static struct intervals add_up(struct home_cover *home, struct intervals a, struct intervals b)
 {
 	struct intervals out = {0};
 	if (a.count * b.count > PAIRS_MOST) {
 		home->countable = false;
 		return out;
 	}
-	out.at = arena_array(home->arena, struct interval, a.count * b.count);
+	out.at = arena_array(home->arena, struct index_interval, a.count * b.count);
 	for (size_t i = 0; i < a.count; i++)
 		for (size_t k = 0; k < b.count; k++)
-			out.at[out.count++] = (struct interval){
+			out.at[out.count++] = (struct index_interval){
 				checked_add(&home->fits, a.at[i].low, b.at[k].low),
 				checked_add(&home->fits, a.at[i].high, b.at[k].high)};
 	join(&out);
@@ -161,9 +161,9 @@ static struct intervals add_up(struct home *home, struct intervals a, struct int
 
 /* Words that dimensions which move no other rank make, several of them, in several places. */
 static int64_t window_words(
-	struct home *home, const int64_t *coefficient, uint32_t own, int64_t wide)
+	struct home_cover *home, const int64_t *coefficient, uint32_t own, int64_t wide)
 {
-	struct interval first = {0, wide};
+	struct index_interval first = {0, wide};
 	struct intervals all = {1, &first};
 	int64_t words = 0;
 	if (!home->arena)
@@ -177,13 +177,13 @@ static int64_t window_words(
 	return words;
 }
 
-static int64_t reach_of(struct home *home, const int64_t *coefficient, int d, int64_t tile)
+static int64_t reach_of(struct home_cover *home, const int64_t *coefficient, int d, int64_t tile)
 {
 	return checked_mul(&home->fits, coefficient[d], tile - 1);
 }
 
 /* `own`: dimensions of the rank that are in no other. */
-static int64_t rank_words(struct home *home, const int64_t *coefficient, uint32_t own)
+static int64_t rank_words(struct home_cover *home, const int64_t *coefficient, uint32_t own)
 {
 	int64_t wide = 0; /* what dimensions that stand still add to every interval */
 	for (int d = 0; d < home->shape->dimension_count; d++) {
@@ -210,7 +210,7 @@ static int64_t rank_words(struct home *home, const int64_t *coefficient, uint32_
 
 /* --- all ranks */
 
-static int64_t words_at(struct home *home)
+static int64_t words_at(struct home_cover *home)
 {
 	int64_t words = 1;
 	for (int r = 0; r < home->space->rank_count && home->countable; r++) {
@@ -224,7 +224,7 @@ static int64_t words_at(struct home *home)
 }
 
 /* Dimensions of several ranks, and among them those that move some rank alone. */
-static void find_knots(const struct home *home, uint32_t *shared, uint32_t *alone)
+static void find_knots(const struct home_cover *home, uint32_t *shared, uint32_t *alone)
 {
 	uint32_t seen = 0;
 	*shared = *alone = 0;
@@ -240,7 +240,7 @@ static void find_knots(const struct home *home, uint32_t *shared, uint32_t *alon
 
 /* Places of the dimensions of several ranks, from `left` on: where such a dimension moves a rank
  * alone, no two of its places share a word. */
-static int64_t add_places(struct home *home, uint32_t left)
+static int64_t add_places(struct home_cover *home, uint32_t left)
 {
 	if (!left)
 		return words_at(home);
@@ -258,7 +258,7 @@ static int64_t add_places(struct home *home, uint32_t left)
 enum nest_verdict nest_home_words(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, int space, int level, int64_t *words)
 {
-	struct home home = {
+	struct home_cover home = {
 		.shape = shape, .space = &shape->spaces[space], .fits = true, .countable = true};
 	uint32_t shared, alone;
 	for (uint32_t left = home.space->relevant; left; left &= left - 1) {

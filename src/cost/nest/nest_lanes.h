@@ -97,7 +97,7 @@ NEST_PART lanes lanes_ceil(lanes x, double divisor, double inverse)
 
 /* Energy of accesses of whole blocks, ceil(words / divisor) of them. */
 NEST_PART lanes lanes_pj(
-	const struct nest_price *price, lanes reads, lanes fills, lanes updates, double divisor)
+	const struct level_price *price, lanes reads, lanes fills, lanes updates, double divisor)
 {
 	double inverse = 1 / divisor;
 	return lanes_ceil(reads, divisor, inverse) * price->pj[NEST_READ] +
@@ -106,7 +106,7 @@ NEST_PART lanes lanes_pj(
 }
 
 /* Accesses that the instances of a level make: those of a cluster share one. */
-NEST_PART double clusters_of(const struct nest_price *price, double instances)
+NEST_PART double clusters_of(const struct level_price *price, double instances)
 {
 	return instances < price->clusters ? instances : price->clusters;
 }

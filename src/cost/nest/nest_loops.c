@@ -32,7 +32,7 @@ static enum nest_verdict refuse(
 enum { FOURS = SHAPE_DIMENSIONS_MOST / 4 };
 
 /* Loops while they are gathered: what the bounds inside multiply to, by dimension. */
-struct gathering {
+struct loop_gathering {
 	struct nest_loops *loops;
 	int64_t inside[SHAPE_DIMENSIONS_MOST];
 	int64_t extent[SHAPE_DIMENSIONS_MOST];
@@ -43,7 +43,7 @@ struct gathering {
 
 /* One loop outside all so far.  A bound that goes a round beyond the extent fits nothing. */
 static void add_loop(
-	struct gathering *gathering, int dimension, int64_t bound, int level, bool spatial, bool y)
+	struct loop_gathering *gathering, int dimension, int64_t bound, int level, bool spatial, bool y)
 {
 	int64_t *inside = &gathering->inside[dimension];
 	/* Its last round begins inside the extent. */
@@ -59,7 +59,7 @@ static void add_loop(
 }
 
 static void add_block(
-	struct gathering *gathering, int dimension_count, const struct mapping_row *row, int level)
+	struct loop_gathering *gathering, int dimension_count, const struct mapping_row *row, int level)
 {
 	struct nest_loops *loops = gathering->loops;
 	int64_t fan[2] = {1, 1};
@@ -79,7 +79,7 @@ static void add_block(
 		loops->fan[level] = INT64_MAX;
 }
 
-static void take_extents(const struct gathering *gathering, int dimension_count, int64_t *out)
+static void take_extents(const struct loop_gathering *gathering, int dimension_count, int64_t *out)
 {
 	for (int d = 0; d < dimension_count; d++)
 		out[d] = number_min(gathering->inside[d], gathering->extent[d]);
@@ -161,7 +161,7 @@ enum nest_verdict nest_loops_make(const struct nest_model *model, const struct m
 	const struct hierarchy *hierarchy = model->hierarchy;
 	const struct shape *shape = model->shape;
 	int dimension_count = shape->dimension_count;
-	struct gathering gathering = {
+	struct loop_gathering gathering = {
 		.loops = loops, .dimensions = model->all_dimensions, .fits = true};
 	for (int d = 0; d < dimension_count; d++) {
 		gathering.inside[d] = 1;

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-static struct nest_price price_of(const struct hierarchy *hierarchy, int i, int space_count)
+static struct level_price price_of(const struct hierarchy *hierarchy, int i, int space_count)
 {
 	const struct nest_level *level = &hierarchy->levels[i];
 	const struct nest_level *gate = &hierarchy->levels[level->gated_at];
 	int64_t all = level->mesh_x * level->mesh_y, gates = gate->mesh_x * gate->mesh_y;
-	struct nest_price price = {
+	struct level_price price = {
 		.pj = {level->pj[NEST_READ], level->pj[NEST_FILL], level->pj[NEST_UPDATE]},
 		.leak_pj = level->leak_pj * (gates < all ? (double)all / (double)gates : 1),
 		.block_size = (double)level->block_size,

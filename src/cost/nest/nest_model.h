@@ -7,7 +7,7 @@
  * What does not depend on the mapping, found once, laid out for evaluation: one
  * cache line or two for each level.
  */
-struct nest_price {
+struct level_price {
 	double pj[NEST_ACTIONS]; /* per access of a block */
 	double leak_pj;          /* per cycle and utilized instance of the level gated_at */
 	double block_size;
@@ -53,7 +53,7 @@ struct nest_model {
 	double least_busy;      /* multipliers that must be */
 	int64_t network_cycles; /* of all levels: added to the cycles */
 	bool priced_hops;       /* some network's energy is given */
-	struct nest_price prices[ARCH_LEVELS_MOST];
+	struct level_price prices[ARCH_LEVELS_MOST];
 	struct nest_shape_of spaces[SHAPE_SPACES_MOST];
 	bool quick;           /* cost/nest/nest_quick.h counts mappings */
 	uint32_t slow_spaces; /* but for these */

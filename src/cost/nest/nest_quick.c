@@ -5,12 +5,12 @@
 #include "cost/nest/nest_quick_rows.h"
 
 /* Dataspaces at hand that a level keeps; that some level outside it keeps. */
-NEST_PART masks kept_at(const struct quick_state *state, const struct nest_price *price)
+NEST_PART masks kept_at(const struct quick_state *state, const struct level_price *price)
 {
 	return (state->residency & price->row_bit) == price->row_bit;
 }
 
-NEST_PART masks kept_outside(const struct quick_state *state, const struct nest_price *price)
+NEST_PART masks kept_outside(const struct quick_state *state, const struct level_price *price)
 {
 	return (state->residency & (price->row_bit - 1)) > 0;
 }
@@ -34,7 +34,7 @@ NEST_PART void go_inwards(
 	lanes alike = steps; /* instances that have the same indices of a dataspace */
 	masks homeless = ~(masks){0};
 	for (int i = model->hierarchy->level_count - 1; i >= 0; i--) {
-		const struct nest_price *price = &model->prices[i];
+		const struct level_price *price = &model->prices[i];
 		if (price->storage) {
 			lanes tile = all / around, filled = tile * run;
 			if (exact) {
@@ -103,7 +103,7 @@ NEST_PART void put_counts(struct nest_count *at, const int count, masks capacity
 NEST_PART void settle(const struct quick_state *state, int i, double held, double read,
 	double written, struct nest_score *score, struct nest_quick *out)
 {
-	const struct nest_price *price = &state->model->prices[i];
+	const struct level_price *price = &state->model->prices[i];
 	if ((held > price->size || held < price->least_size) && out->verdict == NEST_FITS) {
 		out->verdict = held > price->size ? NEST_CAPACITY : NEST_UTILIZATION;
 		score->level = i;
@@ -125,7 +125,7 @@ NEST_PART void go_outwards(struct quick_state *state, const int first, const int
 	const bool last = count <= LANES;
 	lanes served = all_lanes(state->steps), none = all_lanes(0);
 	for (int i = 0; i < model->hierarchy->level_count; i++) {
-		const struct nest_price *price = &model->prices[i];
+		const struct level_price *price = &model->prices[i];
 		double instances = state->instances[i], held = 0, read = 0, written = 0;
 		counts->utilized[i] = (int64_t)instances;
 		if (state->spread[i])

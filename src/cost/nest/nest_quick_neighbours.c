@@ -10,7 +10,7 @@ struct beside {
 	bool some;
 };
 
-struct block {
+struct quick_block {
 	int count;
 	struct beside beside[SHAPE_DIMENSIONS_MOST];
 };
@@ -18,7 +18,7 @@ struct block {
 /* Adds the neighbours of one axis: where a loop goes on, those before it fall back.  With a rank of
  * one dimension between them neighbours have nothing in common. */
 NEST_PART void find_neighbours(const struct quick_state *state, const struct nest_shape_of *space,
-	int i, uint32_t axis, struct block *block)
+	int i, uint32_t axis, struct quick_block *block)
 {
 	const struct mapping_row *row = &state->mapping->rows[state->model->prices[i].block_row];
 	lanes back = all_lanes(0);
@@ -39,13 +39,13 @@ NEST_PART void find_neighbours(const struct quick_state *state, const struct nes
 
 /* Neighbours that are `by` apart, in either direction, but not in the same place: all children
  * that take the same words have one, or some of them. */
-struct found {
+struct quick_found {
 	int all, some;
 };
 
-NEST_PART struct found find_apart(const struct block *block, const lanes *by)
+NEST_PART struct quick_found find_apart(const struct quick_block *block, const lanes *by)
 {
-	struct found found = {0};
+	struct quick_found found = {0};
 	if (no_lane(*by != 0))
 		return found;
 	for (int i = 0; i < block->count; i++) {
@@ -63,7 +63,7 @@ NEST_PART struct found find_apart(const struct block *block, const lanes *by)
  * Behind a level that is passed by Timeloop does not count who hands on, only how many
  * children a word goes to: as many as before where all of a group have a neighbour.
  */
-NEST_PART bool matters(struct found found, bool passed)
+NEST_PART bool matters(struct quick_found found, bool passed)
 {
 	if (passed)
 		return found.some > 1 || (found.some && found.all);
@@ -79,7 +79,7 @@ NEST_PART bool matters(struct found found, bool passed)
  * (which Timeloop, that looks for tiles alone, does not see).
  */
 NEST_PART bool block_hands_on(
-	const struct block *block, bool exact, bool passed, const struct quick_window *window)
+	const struct quick_block *block, bool exact, bool passed, const struct quick_window *window)
 {
 	for (int j = 0; j < window->shift_count; j++)
 		if (matters(find_apart(block, &window->shifts[j]), passed))
@@ -113,7 +113,7 @@ NEST_WIDE bool quick_may_hand_on(const struct quick_state *state, int t, int i, 
 	uint32_t spread = state->spread[i];
 	if (model->hierarchy->levels[i].no_link_transfer >> t & 1)
 		return false;
-	const struct nest_price *price = &model->prices[i];
+	const struct level_price *price = &model->prices[i];
 	uint32_t y = spread & state->mapping->rows[price->block_row].spatial_y;
 	/* Timeloop numbers the children without gaps, and lays them out in rows as long as the
 	 * fan-out. */
@@ -122,7 +122,7 @@ NEST_WIDE bool quick_may_hand_on(const struct quick_state *state, int t, int i, 
 		fan_x *= state->spatial[i][__builtin_ctz(left)];
 	if (!exact && y && fan_x != price->fanout_x)
 		return block_spans_shift(state, space, i, window);
-	struct block block;
+	struct quick_block block;
 	block.count = 0;
 	find_neighbours(state, space, i, spread & ~y, &block);
 	find_neighbours(state, space, i, y, &block);

@@ -13,7 +13,7 @@ NEST_PART bool read_rows(struct quick_state *state, const int vectors)
 	for (int v = 0; v < vectors; v++)
 		inside[v] = all_lanes(1);
 	for (int i = 0; i < level_count; i++) {
-		const struct nest_price *price = &model->prices[i];
+		const struct level_price *price = &model->prices[i];
 		const struct mapping_row *row = &state->mapping->rows[price->row];
 		const struct mapping_row *block = &state->mapping->rows[price->block_row];
 		uint32_t spread = nest_busy(block->spatial, vectors, all);
@@ -47,7 +47,7 @@ NEST_PART bool read_rows(struct quick_state *state, const int vectors)
 NEST_PART bool fan_out(struct quick_state *state, int i, const int vectors)
 {
 	const struct nest_model *model = state->model;
-	const struct nest_price *price = &model->prices[i];
+	const struct level_price *price = &model->prices[i];
 	uint32_t along_y = state->spread[i] & state->mapping->rows[price->block_row].spatial_y;
 	lanes bounds = all_lanes(1);
 	for (int v = 0; v < vectors; v++)

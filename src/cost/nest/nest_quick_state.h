@@ -47,7 +47,7 @@ static inline double quick_indices(const struct quick_state *state, int i, int d
 /* Is dataspace t kept at level i? */
 static inline bool quick_keeps(const struct quick_state *state, int i, int t)
 {
-	const struct nest_price *price = &state->model->prices[i];
+	const struct level_price *price = &state->model->prices[i];
 	return price->storage && state->mapping->residency[t] >> price->row & 1;
 }
 

@@ -70,14 +70,14 @@ NEST_PART bool window_is_paced(
 
 /* How far the loops inside fall back, the iterations of those from here outwards, and the words held
  * so far. */
-struct slide {
+struct quick_slide {
 	lanes back;
 	double steps, held;
 };
 
 /* Past the loops of one row; false at the first of another rank. */
 NEST_PART bool slide_past(const struct quick_state *state, const struct nest_shape_of *space, int i,
-	const bool exact, struct slide *slide, struct quick_window *window)
+	const bool exact, struct quick_slide *slide, struct quick_window *window)
 {
 	const struct nest_model *model = state->model;
 	const uint8_t *order = state->mapping->rows[model->prices[i].row].temporal_order;
@@ -114,7 +114,7 @@ NEST_PART bool slide_past(const struct quick_state *state, const struct nest_sha
 NEST_PART double window_slide(const struct quick_state *state, const struct nest_shape_of *space,
 	int i, double steps, const bool exact, struct quick_window *window)
 {
-	struct slide slide = {all_lanes(0), steps, 0};
+	struct quick_slide slide = {all_lanes(0), steps, 0};
 	window->shift_count = 0;
 	for (int l = i + 1; l < state->model->hierarchy->level_count; l++)
 		if (state->looped[l] && !slide_past(state, space, l, exact, &slide, window))

@@ -301,7 +301,7 @@ bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, 
 	bool links = nest_has_links(passage);
 	if (links && !find_mesh(slide, fits))
 		return false;
-	struct nest_box tile, old;
+	struct tile_box tile, old;
 	memcpy(tile.width, width, sizeof width);
 	memset(tile.low, 0, sizeof tile.low);
 	old = tile;

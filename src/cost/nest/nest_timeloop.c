@@ -120,7 +120,7 @@ static bool serve_level(const struct nest_model *model, const struct nest_loops 
 	const struct nest_level *level = &hierarchy->levels[i];
 	const struct dataspace *space = &model->shape->spaces[t];
 	bool whole = i == 0 || has(hierarchy->levels[i - 1].no_temporal_reuse, t);
-	struct nest_moves moves;
+	struct timeloop_moves moves;
 	nest_moves_find(loops, space, model->shape->dimension_count, i, whole, &moves);
 	struct nest_served *served = &stations[i].served;
 	if (!nest_block_serve(model, loops, space, i, &moves, !has(level->no_spatial_reuse, t),

@@ -66,7 +66,7 @@ void nest_served_whole(struct nest_served *served, double words)
  * in units of the greatest step that all loops of the block share, in a mixed
  * radix wide enough for differences of both signs.
  */
-struct place {
+struct child_place {
 	int64_t key, column, row;
 };
 
@@ -75,7 +75,7 @@ struct places {
 	bool priced;          /* hops are wanted */
 	double middle;        /* row, from 0, at which words enter the block */
 	int64_t *key;         /* by child */
-	struct place *scratch;
+	struct child_place *scratch;
 	int64_t unit[SHAPE_RANKS_MOST], reach[SHAPE_RANKS_MOST], radix[SHAPE_RANKS_MOST];
 };
 
@@ -119,7 +119,7 @@ static void find_places(const struct nest_loops *loops, const struct dataspace *
 
 /* The difference of keys that a move makes; false if no two children are that far apart. */
 static bool key_of_move(const struct places *places, const struct dataspace *space,
-	const struct nest_move *move, int64_t *out)
+	const struct timeloop_move *move, int64_t *out)
 {
 	*out = 0;
 	for (int r = 0; r < space->rank_count; r++) {
@@ -154,7 +154,7 @@ struct groups {
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct child_place *x = a, *y = b;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	if (x->column != y->column)
@@ -163,7 +163,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Of a word to all children of a group, columns one after the other and rows ascending. */
-static double hops_to(const struct places *places, const struct place *group, int64_t size)
+static double hops_to(const struct places *places, const struct child_place *group, int64_t size)
 {
 	double hops = 0;
 	for (int64_t from = 0, to; from < size; from = to) {
@@ -212,7 +212,7 @@ static struct groups group(struct places *places, int64_t count, bool shares)
 
 static void take_place(struct places *places, int64_t child, int64_t at)
 {
-	struct place *place = &places->scratch[at];
+	struct child_place *place = &places->scratch[at];
 	place->key = places->key[child];
 	place->column = places->priced ? child % places->width : 0;
 	place->row = places->priced ? child / places->width : 0;
@@ -247,7 +247,7 @@ static void serve_groups(
  * can have it.  Before an advance of j > 0 loop 0 advanced; before one of loop 0 came the
  * first tile of all or an advance of another loop.
  */
-static double follows_alike(const struct nest_moves *moves, int j)
+static double follows_alike(const struct timeloop_moves *moves, int j)
 {
 	int64_t words = moves->at[j].words;
 	if (j > 0)
@@ -260,12 +260,12 @@ static double follows_alike(const struct nest_moves *moves, int j)
 }
 
 static void serve_places(struct places *places, const struct dataspace *space,
-	const struct nest_moves *moves, bool shares, bool links, struct nest_served *out)
+	const struct timeloop_moves *moves, bool shares, bool links, struct nest_served *out)
 {
 	struct groups all = group_all(places, shares);
 	serve_groups(out, &all, moves->tile, 1);
 	for (int j = 0; j < moves->count; j++) {
-		const struct nest_move *move = &moves->at[j];
+		const struct timeloop_move *move = &moves->at[j];
 		if (!move->words)
 			continue;
 		double alike = links ? follows_alike(moves, j) : 0;
@@ -288,7 +288,7 @@ static void serve_places(struct places *places, const struct dataspace *space,
 enum { PLACES_ON_STACK = 1024 };
 
 bool nest_block_serve(const struct nest_model *model, const struct nest_loops *loops,
-	const struct dataspace *space, int block, const struct nest_moves *moves, bool shares,
+	const struct dataspace *space, int block, const struct timeloop_moves *moves, bool shares,
 	bool links, struct nest_served *out)
 {
 	const struct nest_level *level = &model->hierarchy->levels[block];
@@ -310,10 +310,10 @@ bool nest_block_serve(const struct nest_model *model, const struct nest_loops *l
 	if (!measure_places(loops, space, block, &places))
 		return false;
 	int64_t keys[PLACES_ON_STACK];
-	struct place scratch[PLACES_ON_STACK];
+	struct child_place scratch[PLACES_ON_STACK];
 	struct arena *arena = places.count > PLACES_ON_STACK ? arena_open() : NULL;
 	places.key = arena ? arena_array(arena, int64_t, places.count) : keys;
-	places.scratch = arena ? arena_array(arena, struct place, places.count) : scratch;
+	places.scratch = arena ? arena_array(arena, struct child_place, places.count) : scratch;
 	find_places(loops, space, block, &places);
 	serve_places(&places, space, moves, shares, links, out);
 	arena_close(arena);

@@ -40,7 +40,7 @@ double nest_served_delivered(const struct nest_served *served);
  * places do not fit an int64_t.  Allocates for blocks of more than 2048 children.
  */
 bool nest_block_serve(const struct nest_model *model, const struct nest_loops *loops,
-	const struct dataspace *space, int block, const struct nest_moves *moves, bool shares,
+	const struct dataspace *space, int block, const struct timeloop_moves *moves, bool shares,
 	bool links, struct nest_served *out);
 
 #endif

@@ -20,7 +20,7 @@ static bool equal_steps(const int64_t *a, const int64_t *b, int rank_count)
 }
 
 void nest_moves_find(const struct nest_loops *loops, const struct dataspace *space,
-	int dimension_count, int block, bool whole, struct nest_moves *out)
+	int dimension_count, int block, bool whole, struct timeloop_moves *out)
 {
 	static const int64_t still[SHAPE_RANKS_MOST];
 	int64_t extent[SHAPE_RANKS_MOST], inside[SHAPE_RANKS_MOST] = {0};
@@ -33,14 +33,14 @@ void nest_moves_find(const struct nest_loops *loops, const struct dataspace *spa
 	}
 	out->count = 0;
 	out->iterations = 0;
-	const struct nest_move *first = NULL;
+	const struct timeloop_move *first = NULL;
 	for (int l = loops->own[block]; l < loops->count; l++) {
 		const struct nest_loop *loop = &loops->at[l];
 		if (loop->spatial)
 			continue;
 		if (out->count == 0)
 			out->iterations = (double)(loop->bound - 1);
-		struct nest_move *move = &out->at[out->count++];
+		struct timeloop_move *move = &out->at[out->count++];
 		move->times = (double)loop->bound;
 		for (int r = 0; r < space->rank_count; r++) {
 			int64_t step = nest_step(space, r, loop);

@@ -24,22 +24,22 @@
  */
 enum { NEST_MOVES_MOST = 64 };
 
-struct nest_move {
+struct timeloop_move {
 	double times;                   /* advances of this loop */
 	int64_t words;                  /* that each brings */
 	int64_t step[SHAPE_RANKS_MOST]; /* tau */
 };
 
-struct nest_moves {
+struct timeloop_moves {
 	int64_t tile;      /* words */
 	int count;         /* temporal loops around the child */
 	double iterations; /* of the innermost of them, without the first: bound - 1; 0 if none */
-	struct nest_move at[NEST_MOVES_MOST]; /* innermost first */
+	struct timeloop_move at[NEST_MOVES_MOST]; /* innermost first */
 };
 
 /* `whole`: nothing is kept from one iteration to the next. */
 void nest_moves_find(const struct nest_loops *loops, const struct dataspace *space,
-	int dimension_count, int block, bool whole, struct nest_moves *out);
+	int dimension_count, int block, bool whole, struct timeloop_moves *out);
 
 /* The step of a loop in one rank. */
 static inline int64_t nest_step(

@@ -149,7 +149,7 @@ static bool find_children(struct crowd *crowd)
 /* --- sets */
 
 /* The tile of a child at one of the times; false if it has no work there. */
-static bool find_tile(const struct crowd *crowd, int n, int time, struct nest_box *tile)
+static bool find_tile(const struct crowd *crowd, int n, int time, struct tile_box *tile)
 {
 	int ranks = crowd->space->rank_count;
 	if (time >= crowd->turn.times)
@@ -181,7 +181,7 @@ static void find_sets(struct crowd *crowd)
 {
 	int ranks = crowd->space->rank_count;
 	for (int n = 0; n < crowd->count; n++) {
-		struct nest_box tile[NEST_TIMES];
+		struct tile_box tile[NEST_TIMES];
 		bool works[NEST_TIMES];
 		for (int time = 0; time < NEST_TIMES; time++)
 			works[time] = find_tile(crowd, n, time, &tile[time]);

@@ -8,7 +8,7 @@
 #define WRONG(draft, span, ...) diag_error((draft)->reading->diag, span, __VA_ARGS__)
 
 /* Where a node stands: in branch `branch` of !Parallel number `parallel`, or on the path. */
-struct place {
+struct node_place {
 	int parallel, branch;
 	bool direct; /* itself the branch */
 };
@@ -141,9 +141,9 @@ static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
 	refuse_meshes(draft, own, level);
 }
 
-static bool open_list(struct arch_draft *draft, const struct node *list, struct place place);
+static bool open_list(struct arch_draft *draft, const struct node *list, struct node_place place);
 
-static bool open_children(struct arch_draft *draft, struct reader *node, struct place place)
+static bool open_children(struct arch_draft *draft, struct reader *node, struct node_place place)
 {
 	const struct node *list = read_list(node, "nodes", REQUIRED);
 	return list && open_list(draft, list, place);
@@ -151,7 +151,7 @@ static bool open_children(struct arch_draft *draft, struct reader *node, struct 
 
 /* A container or a component, everything but what its attributes mean. */
 static bool open_level(
-	struct arch_draft *draft, const struct node *item, bool container, struct place place)
+	struct arch_draft *draft, const struct node *item, bool container, struct node_place place)
 {
 	if (!is_enabled(draft, item))
 		return true;
@@ -189,10 +189,10 @@ static bool open_level(
 	read_beside(&entry->node, level);
 	return !container || !node_find(item, "nodes") ||
 	       open_children(
-		       draft, &entry->node, (struct place){place.parallel, place.branch, false});
+		       draft, &entry->node, (struct node_place){place.parallel, place.branch, false});
 }
 
-static bool open_nothing(struct arch_draft *draft, const struct node *item, struct place place)
+static bool open_nothing(struct arch_draft *draft, const struct node *item, struct node_place place)
 {
 	struct reader node;
 	const char *name;
@@ -214,7 +214,7 @@ static bool open_nothing(struct arch_draft *draft, const struct node *item, stru
 	return true;
 }
 
-static bool open_parallel(struct arch_draft *draft, const struct node *item, struct place place)
+static bool open_parallel(struct arch_draft *draft, const struct node *item, struct node_place place)
 {
 	struct reader node;
 	const char *name;
@@ -235,13 +235,13 @@ static bool open_parallel(struct arch_draft *draft, const struct node *item, str
 		size_t scope = draft->scope.count;
 		alone.items = branch;
 		alone.count = 1;
-		good &= open_list(draft, &alone, (struct place){parallel, (int)i, true});
+		good &= open_list(draft, &alone, (struct node_place){parallel, (int)i, true});
 		draft->scope.count = scope;
 	}
 	return good;
 }
 
-static bool open_group(struct arch_draft *draft, const struct node *item, struct place place)
+static bool open_group(struct arch_draft *draft, const struct node *item, struct node_place place)
 {
 	struct reader node;
 	const char *name;
@@ -249,12 +249,12 @@ static bool open_group(struct arch_draft *draft, const struct node *item, struct
 		return false;
 	read_text(&node, "name", OPTIONAL, &name);
 	bool good =
-		open_children(draft, &node, (struct place){place.parallel, place.branch, false});
+		open_children(draft, &node, (struct node_place){place.parallel, place.branch, false});
 	reader_done(&node);
 	return good;
 }
 
-static bool open_list(struct arch_draft *draft, const struct node *list, struct place place)
+static bool open_list(struct arch_draft *draft, const struct node *list, struct node_place place)
 {
 	bool good = true;
 	for (size_t i = 0; i < list->count; i++) {
@@ -292,7 +292,7 @@ static bool open_list(struct arch_draft *draft, const struct node *list, struct 
 
 bool arch_nodes_open(struct arch_draft *draft, const struct node *list)
 {
-	return open_list(draft, list, (struct place){0});
+	return open_list(draft, list, (struct node_place){0});
 }
 
 void arch_nodes_gate(struct arch_draft *draft)

@@ -22,7 +22,7 @@ struct waiting {
 	int64_t copies;
 };
 
-struct tree {
+struct tree_reading {
 	struct arch_draft *draft;
 	struct array(struct waiting) computes;
 	bool at_end;
@@ -46,7 +46,7 @@ static int64_t take_number(const char **text)
 }
 
 /* "PE[0..13]" is PE, 14 times. */
-static bool read_name(struct tree *tree, const struct node *node, const char *text,
+static bool read_name(struct tree_reading *tree, const struct node *node, const char *text,
 	const char **name, int64_t *copies)
 {
 	size_t length = strcspn(text, "[");
@@ -82,7 +82,7 @@ static bool read_name(struct tree *tree, const struct node *node, const char *te
 }
 
 /* meshX, meshY and the instances must agree; what is missing follows from the others. */
-static bool read_mesh(struct tree *tree, struct reader *map, int64_t instances,
+static bool read_mesh(struct tree_reading *tree, struct reader *map, int64_t instances,
 	const struct level *level, int64_t *x, int64_t *y)
 {
 	bool counted = read_integer(map, "instances", OPTIONAL, 1, INT32_MAX, &instances);
@@ -113,7 +113,7 @@ static bool read_mesh(struct tree *tree, struct reader *map, int64_t instances,
 
 /* What the level is more than the one outside it; a level that is wrong is passed over. */
 static void read_fanout(
-	struct tree *tree, struct reader *map, int64_t instances, struct level *level)
+	struct tree_reading *tree, struct reader *map, int64_t instances, struct level *level)
 {
 	int64_t x = 1, y = 1;
 	if (!read_mesh(tree, map, instances, level, &x, &y))
@@ -134,7 +134,7 @@ static void read_fanout(
 }
 
 static void leave_out(
-	struct tree *tree, const struct node *item, const char *device, const char *why)
+	struct tree_reading *tree, const struct node *item, const char *device, const char *why)
 {
 	diag_warning(tree->draft->reading->diag, node_find(item, "class")->span,
 		"a '%s' %s: '%s' is left out of the machine", device, why,
@@ -143,7 +143,7 @@ static void leave_out(
 
 /* False for a component that is no level. */
 static bool read_class(
-	struct tree *tree, struct reader *node, enum level_class *kind, const char **device)
+	struct tree_reading *tree, struct reader *node, enum level_class *kind, const char **device)
 {
 	static const char *const words[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage",
 		"smartbuffer_SRAM", "smartbuffer_RF", "mac", "intmac", "fpmac", "compute",
@@ -182,7 +182,7 @@ static bool read_class(
 
 /* Timeloop's own parser, which reads this form, knows no `<<`: what it would bring has its default. */
 static const struct node *without_merged(
-	struct tree *tree, const struct node *own, const char *what)
+	struct tree_reading *tree, const struct node *own, const char *what)
 {
 	struct arena *arena = tree->draft->reading->arena;
 	struct text list = text_open(arena);
@@ -209,7 +209,7 @@ static const struct node *without_merged(
 }
 
 /* A level with its own attributes, on so many instances. */
-static void add_level(struct tree *tree, const struct reader *node, const char *name,
+static void add_level(struct tree_reading *tree, const struct reader *node, const char *name,
 	const struct node *own, int64_t instances, enum level_class kind, const char *device)
 {
 	struct arch_draft *draft = tree->draft;
@@ -243,7 +243,7 @@ static bool is_of_component(const char *key)
 }
 
 /* Without `attributes` Timeloop looks for them in the component itself. */
-static const struct node *attributes_of(struct tree *tree, struct reader *node)
+static const struct node *attributes_of(struct tree_reading *tree, struct reader *node)
 {
 	struct arena *arena = tree->draft->reading->arena;
 	const struct node *item = node->map;
@@ -267,7 +267,7 @@ static const struct node *attributes_of(struct tree *tree, struct reader *node)
 	return without_merged(tree, parts[1], node->what);
 }
 
-static void open_local(struct tree *tree, const struct node *item)
+static void open_local(struct tree_reading *tree, const struct node *item)
 {
 	struct arch_draft *draft = tree->draft;
 	struct reader node;
@@ -300,7 +300,7 @@ static void open_local(struct tree *tree, const struct node *item)
 }
 
 /* Attributes of a subtree say nothing to its levels: Timeloop passes them by. */
-static void read_attributes(struct tree *tree, const struct node *attributes, const char *what)
+static void read_attributes(struct tree_reading *tree, const struct node *attributes, const char *what)
 {
 	struct arch_draft *draft = tree->draft;
 	struct reader map;
@@ -313,7 +313,7 @@ static void read_attributes(struct tree *tree, const struct node *attributes, co
 	*array_add(draft->reading->arena, &draft->clocks) = map.map;
 }
 
-static void open_subtree(struct tree *tree, const struct node *list)
+static void open_subtree(struct tree_reading *tree, const struct node *list)
 {
 	struct arch_draft *draft = tree->draft;
 	struct reader node;
@@ -362,7 +362,7 @@ static bool has_multiplier(const struct node *list)
 
 bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 {
-	struct tree tree = {.draft = draft,
+	struct tree_reading tree = {.draft = draft,
 		.has_multiplier = has_multiplier(list),
 		.copies = 1,
 		.mesh_x = 1,
@@ -380,7 +380,7 @@ bool arch_tree_open(struct arch_draft *draft, const struct node *list)
 
 /* The oldest form: levels are maps of attributes, the storages innermost first, and every one says
  * how many instances it has. */
-static void open_flat(struct tree *tree, const struct node *item, bool computes)
+static void open_flat(struct tree_reading *tree, const struct node *item, bool computes)
 {
 	struct arch_draft *draft = tree->draft;
 	struct arena *arena = draft->reading->arena;
@@ -414,7 +414,7 @@ static void open_flat(struct tree *tree, const struct node *item, bool computes)
 
 bool arch_flat_open(struct arch_draft *draft, struct reader *map)
 {
-	struct tree tree = {.draft = draft, .flat = true, .copies = 1, .mesh_x = 1, .mesh_y = 1};
+	struct tree_reading tree = {.draft = draft, .flat = true, .copies = 1, .mesh_x = 1, .mesh_y = 1};
 	size_t errors = diag_errors(draft->reading->diag);
 	const struct node *storages = read_list(map, "storage", REQUIRED);
 	const struct node *arithmetic = read_map(map, "arithmetic", REQUIRED);

@@ -14,7 +14,7 @@ static const char *const action_names[ACTIONS_MOST] = {"random_read", "read", "r
 	"random_update", "update", "random_write", "write", "leak", "mac_random", "mult_random",
 	"mac", "mult", "compute", NULL};
 
-struct table {
+struct ert_table {
 	int level;
 	double pj[ACTIONS_MOST]; /* by action_names; below 0: not listed */
 	double most;             /* of any action; 0 without one */
@@ -23,7 +23,7 @@ struct table {
 struct ert {
 	const struct reading *reading;
 	const struct arch *arch;
-	struct array(struct table) tables; /* of levels */
+	struct array(struct ert_table) tables; /* of levels */
 	struct names by_name;              /* whole names, to tables */
 	struct array(const char *) others; /* names of tables of no level */
 	bool named[ARCH_LEVELS_MOST];      /* levels that have a table */
@@ -46,7 +46,7 @@ static const char *level_name(struct arena *arena, const char *path)
 }
 
 /* The table of a name; NULL if no level of the machine has it. */
-static struct table *find_table(struct ert *ert, const char *path)
+static struct ert_table *find_table(struct ert *ert, const char *path)
 {
 	struct arena *arena = ert->reading->arena;
 	int r = arch_level(ert->arch, level_name(arena, path));
@@ -59,14 +59,14 @@ static struct table *find_table(struct ert *ert, const char *path)
 	if (known >= 0)
 		return &ert->tables.at[known];
 	names_add(arena, &ert->by_name, path, (int)ert->tables.count);
-	struct table *table = array_add(arena, &ert->tables);
-	*table = (struct table){.level = r};
+	struct ert_table *table = array_add(arena, &ert->tables);
+	*table = (struct ert_table){.level = r};
 	for (int a = 0; a < ACTIONS_MOST; a++)
 		table->pj[a] = -1;
 	return table;
 }
 
-static void add_action(struct table *table, const char *name, double pj)
+static void add_action(struct ert_table *table, const char *name, double pj)
 {
 	if (!table)
 		return;
@@ -78,7 +78,7 @@ static void add_action(struct table *table, const char *name, double pj)
 
 /* An action of the list form, or one set of arguments of the map form, which has its name. */
 static void read_action(
-	struct ert *ert, const struct node *node, const char *name, struct table *table)
+	struct ert *ert, const struct node *node, const char *name, struct ert_table *table)
 {
 	struct reader map;
 	double pj = 0;
@@ -100,7 +100,7 @@ static void read_listed_table(struct ert *ert, const struct node *node)
 	const char *path = NULL;
 	if (!reader_open(&map, ert->reading, node, "table"))
 		return;
-	struct table *table = NULL;
+	struct ert_table *table = NULL;
 	if (read_text(&map, "name", REQUIRED, &path))
 		table = find_table(ert, path);
 	const struct node *actions = read_list(&map, "actions", REQUIRED);
@@ -112,7 +112,7 @@ static void read_listed_table(struct ert *ert, const struct node *node)
 static void read_mapped_table(struct ert *ert, const struct node_entry *entry)
 {
 	const struct node *actions = entry->value;
-	struct table *table = find_table(ert, entry->key);
+	struct ert_table *table = find_table(ert, entry->key);
 	if (actions->kind != NODE_MAP) {
 		reading_refuse(ert->reading, actions,
 			"table '%s' in ERT is %s; a map of actions is expected", entry->key,
@@ -142,7 +142,7 @@ static void read_tables(struct ert *ert, const struct node *tables)
 }
 
 /* Of the first action that the table has of those asked for. */
-static bool find(const struct table *table, const char *const *names, double *pj)
+static bool find(const struct ert_table *table, const char *const *names, double *pj)
 {
 	for (; *names; names++)
 		for (int a = 0; action_names[a]; a++)
@@ -159,7 +159,7 @@ static const char *const updates[] = {"random_update", "random_write", "update",
 static const char *const leaks[] = {"leak", NULL};
 static const char *const computes[] = {"mac_random", "mult_random", "mac", "mult", "compute", NULL};
 
-static void apply_to_compute(const struct table *table, struct level *level)
+static void apply_to_compute(const struct ert_table *table, struct level *level)
 {
 	if (!find(table, computes, &level->pj.compute))
 		level->pj.compute = table->most;
@@ -168,7 +168,7 @@ static void apply_to_compute(const struct table *table, struct level *level)
 		level->timeloop_pj.origin = ENERGY_ERT;
 }
 
-static void apply_exact(const struct table *table, int64_t cluster_size, struct action_energies *pj)
+static void apply_exact(const struct ert_table *table, int64_t cluster_size, struct action_energies *pj)
 {
 	find(table, leaks, &pj->leak);
 	if (pj->origin == ENERGY_OF_LEVEL)
@@ -184,7 +184,7 @@ static void apply_exact(const struct table *table, int64_t cluster_size, struct 
 	pj->origin = ENERGY_ERT;
 }
 
-static void apply_timeloop(const struct table *table, struct action_energies *pj)
+static void apply_timeloop(const struct ert_table *table, struct action_energies *pj)
 {
 	if (pj->origin == ENERGY_OF_LEVEL)
 		return;
@@ -197,7 +197,7 @@ static void apply_timeloop(const struct table *table, struct action_energies *pj
 		pj->origin = ENERGY_ERT_PARTLY;
 }
 
-static void apply(const struct table *table, struct level *level)
+static void apply(const struct ert_table *table, struct level *level)
 {
 	if (level->kind == LEVEL_COMPUTE) {
 		apply_to_compute(table, level);

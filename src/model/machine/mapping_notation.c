@@ -127,7 +127,7 @@ const char *notation_print(
 }
 
 /* What parsing knows and has found so far. */
-struct parse {
+struct notation_parse {
 	struct arena *arena;
 	const struct mapping_notation *notation;
 	const char *at;
@@ -140,7 +140,7 @@ struct parse {
 };
 
 /* Up to a blank or one of `stops`, or what stands in quotes. */
-static const char *scan_name(struct parse *parse, const char *stops)
+static const char *scan_name(struct notation_parse *parse, const char *stops)
 {
 	parse->at += strspn(parse->at, " \t");
 	const char *end = *parse->at == '"' ? strchr(parse->at + 1, '"') : NULL;
@@ -152,7 +152,7 @@ static const char *scan_name(struct parse *parse, const char *stops)
 	return name;
 }
 
-static int find_level(struct parse *parse, const char *name)
+static int find_level(struct notation_parse *parse, const char *name)
 {
 	const struct arch *arch = parse->notation->arch;
 	int r = arch_level(arch, name);
@@ -168,7 +168,7 @@ static int find_level(struct parse *parse, const char *name)
 }
 
 static int find_word(
-	struct parse *parse, const char *name, const char *const *known, const char *what)
+	struct notation_parse *parse, const char *name, const char *const *known, const char *what)
 {
 	for (int i = 0; known[i]; i++)
 		if (text_equal(known[i], name))
@@ -180,7 +180,7 @@ static int find_word(
 	return -1;
 }
 
-struct factor {
+struct notation_factor {
 	uint32_t bound, last; /* last: 0 when not written */
 	bool along_y;
 };
@@ -197,7 +197,7 @@ static bool parse_count(const char *digits, uint32_t *out)
 }
 
 /* "n8", "n8@y", "k1=4", "M=4,3": the loop, -1 after complaining. */
-static int parse_factor(struct parse *parse, struct factor *factor)
+static int parse_factor(struct notation_parse *parse, struct notation_factor *factor)
 {
 	const struct mapping_notation *notation = parse->notation;
 	const char *word = scan_name(parse, " \t|");
@@ -240,14 +240,14 @@ static void set_order(uint8_t *order, const int *written, int count, int loop_co
 	}
 }
 
-static void parse_row(struct parse *parse, int r, bool spatial)
+static void parse_row(struct notation_parse *parse, int r, bool spatial)
 {
 	const struct mapping_notation *notation = parse->notation;
 	struct mapping_row *row = &parse->mapping.rows[r];
 	int written[OP_LOOPS_MOST], count = 0;
 	uint32_t seen = 0;
 	while (!scan_end(&parse->at) && !scan_text(&parse->at, "|")) {
-		struct factor factor = {1, 0, false};
+		struct notation_factor factor = {1, 0, false};
 		int l = parse_factor(parse, &factor);
 		if (l < 0)
 			return;
@@ -270,7 +270,7 @@ static void parse_row(struct parse *parse, int r, bool spatial)
 		notation->loop_count, !spatial);
 }
 
-static bool parse_places(struct parse *parse, uint32_t *residency)
+static bool parse_places(struct notation_parse *parse, uint32_t *residency)
 {
 	*residency = 0;
 	if (scan_text(&parse->at, "nowhere"))
@@ -284,7 +284,7 @@ static bool parse_places(struct parse *parse, uint32_t *residency)
 	return true;
 }
 
-static bool parse_operand(struct parse *parse, uint32_t residency)
+static bool parse_operand(struct notation_parse *parse, uint32_t residency)
 {
 	const struct mapping_notation *notation = parse->notation;
 	const char *name = scan_name(parse, " \t,:;|");
@@ -301,7 +301,7 @@ static bool parse_operand(struct parse *parse, uint32_t residency)
 	return true;
 }
 
-static void parse_keep(struct parse *parse)
+static void parse_keep(struct notation_parse *parse)
 {
 	const char *wanted = parse->notation->operands_wanted;
 	do {
@@ -325,7 +325,7 @@ static void parse_keep(struct parse *parse)
 }
 
 /* "core:", "LX spatial:", "keep" up to the end of the part. */
-static void parse_part(struct parse *parse)
+static void parse_part(struct notation_parse *parse)
 {
 	const char *name = scan_name(parse, " \t:|");
 	if (text_equal(name, "keep")) {
@@ -349,7 +349,7 @@ static void parse_part(struct parse *parse)
 }
 
 /* Last rounds depend on all bounds inside. */
-static void check_last_rounds(struct parse *parse)
+static void check_last_rounds(struct notation_parse *parse)
 {
 	const struct mapping_notation *notation = parse->notation;
 	for (int r = 0; r < notation->arch->level_count; r++)
@@ -370,7 +370,7 @@ static void check_last_rounds(struct parse *parse)
 const char *notation_parse(struct arena *arena, const struct mapping_notation *notation,
 	const char *text, struct mapping *out)
 {
-	struct parse *parse = arena_new(arena, struct parse);
+	struct notation_parse *parse = arena_new(arena, struct notation_parse);
 	parse->arena = arena;
 	parse->notation = notation;
 	parse->at = text;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* A hierarchy in the making, outermost level first; it is turned round at the end. */
-struct making {
+struct hierarchy_making {
 	struct arena *arena;
 	struct diag *diag;
 	const struct arch *arch;
@@ -26,7 +26,7 @@ static bool fans_out(const struct level *level)
 }
 
 /* One compute level, innermost, and a storage around it. */
-static bool find_compute(struct making *making)
+static bool find_compute(struct hierarchy_making *making)
 {
 	const struct arch *arch = making->arch;
 	int storages = 0;
@@ -63,7 +63,7 @@ static bool find_compute(struct making *making)
 	return making->compute >= 0 && storages && making->trivial >= 0;
 }
 
-static void take_scales(struct making *making, const struct level *level, struct nest_level *nest)
+static void take_scales(struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	const struct shape *shape = making->shape;
 	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
@@ -85,7 +85,7 @@ static void take_scales(struct making *making, const struct level *level, struct
 }
 
 /* The next level inwards; it keeps nothing and has no limits. */
-static struct nest_level *add_level(struct making *making, const char *name, int row)
+static struct nest_level *add_level(struct hierarchy_making *making, const char *name, int row)
 {
 	struct hierarchy *hierarchy = making->hierarchy;
 	if (hierarchy->level_count == ARCH_LEVELS_MOST) {
@@ -122,7 +122,7 @@ static struct ratio rate(struct ratio words)
 	return words.num ? words : (struct ratio){0, 1};
 }
 
-static void take_storage(struct making *making, const struct level *level, struct nest_level *nest)
+static void take_storage(struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	nest->storage = true;
 	nest->entries = level->entries;
@@ -152,7 +152,7 @@ static void take_storage(struct making *making, const struct level *level, struc
 			(long long)level->entries, level->multiple_buffering);
 }
 
-static void fan_out(struct making *making, const struct level *level)
+static void fan_out(struct hierarchy_making *making, const struct level *level)
 {
 	if (!number_mul(making->mesh_x, level->fanout_x, &making->mesh_x) ||
 		!number_mul(making->mesh_y, level->fanout_y, &making->mesh_y))
@@ -160,7 +160,7 @@ static void fan_out(struct making *making, const struct level *level)
 }
 
 /* In the older form the block below a level is what the next one inwards is more. */
-static void fill_block(struct making *making, int row)
+static void fill_block(struct hierarchy_making *making, int row)
 {
 	const struct level *level = &making->arch->levels[row];
 	struct hierarchy *hierarchy = making->hierarchy;
@@ -181,7 +181,7 @@ static void fill_block(struct making *making, int row)
 }
 
 /* In v0.4 what fans out has a level of its own around it, which keeps nothing. */
-static void add_fanout(struct making *making, int row)
+static void add_fanout(struct hierarchy_making *making, int row)
 {
 	const struct level *level = &making->arch->levels[row];
 	if (!fans_out(level))
@@ -201,7 +201,7 @@ static void add_fanout(struct making *making, int row)
 	fan_out(making, level);
 }
 
-static void add_row(struct making *making, int row)
+static void add_row(struct hierarchy_making *making, int row)
 {
 	const struct level *level = &making->arch->levels[row];
 	struct hierarchy *hierarchy = making->hierarchy;
@@ -231,7 +231,7 @@ static void turn_round(struct hierarchy *hierarchy)
 }
 
 /* A reduce ring joins the instances of the core level. */
-static void find_rings(struct making *making)
+static void find_rings(struct hierarchy_making *making)
 {
 	const struct arch *arch = making->arch;
 	struct hierarchy *hierarchy = making->hierarchy;
@@ -241,7 +241,7 @@ static void find_rings(struct making *making)
 					    hierarchy->levels[i].block_row == arch->core;
 }
 
-static void find_gates(struct making *making)
+static void find_gates(struct hierarchy_making *making)
 {
 	struct hierarchy *hierarchy = making->hierarchy;
 	const char *names[ARCH_LEVELS_MOST + 1] = {NULL};
@@ -266,14 +266,14 @@ static void find_gates(struct making *making)
 	}
 }
 
-static const char *block_name(const struct making *making, const struct nest_level *nest)
+static const char *block_name(const struct hierarchy_making *making, const struct nest_level *nest)
 {
 	return making->arch->levels[nest->block_row].name;
 }
 
 /* The blocks of the array, from the innermost level outwards; what stores or fans out otherwise
  * must not lie between them. */
-static void find_array(struct making *making)
+static void find_array(struct hierarchy_making *making)
 {
 	struct hierarchy *hierarchy = making->hierarchy;
 	const char *between = NULL;
@@ -309,7 +309,7 @@ struct hierarchy *hierarchy_make(
 	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
 {
 	struct hierarchy *hierarchy = arena_new(arena, struct hierarchy);
-	struct making making = {.arena = arena,
+	struct hierarchy_making making = {.arena = arena,
 		.diag = diag,
 		.arch = arch,
 		.shape = shape,

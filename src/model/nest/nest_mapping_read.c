@@ -29,7 +29,7 @@ struct bound {
 };
 
 /* What directives have said of one row's loops. */
-struct loops {
+struct read_loops {
 	bool bounded, ordered, split;
 	struct span span; /* of the directive that said it */
 	struct directive_order order;
@@ -44,7 +44,7 @@ struct directives {
 	struct mapping mapping;
 	struct span span;
 	/* [row][spatial] */
-	struct loops loops[ARCH_LEVELS_MOST][2];
+	struct read_loops loops[ARCH_LEVELS_MOST][2];
 	struct bound bounds[ARCH_LEVELS_MOST][2][SHAPE_DIMENSIONS_MOST];
 	/* [row][dataspace] */
 	bool placed[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
@@ -127,7 +127,7 @@ static void check_idle(struct directives *directives, const struct bound *bounds
 
 /* Dimensions that are not listed stand outside the listed ones. */
 static void set_order(
-	struct mapping_row *row, bool spatial, const struct loops *loops, int dimensions)
+	struct mapping_row *row, bool spatial, const struct read_loops *loops, int dimensions)
 {
 	const struct directive_order *listed = &loops->order;
 	int split = spatial && loops->split ? (int)loops->first_y : dimensions;
@@ -149,10 +149,10 @@ static void set_order(
 
 /* Factors, an order and a split are taken from the last directive that says any. */
 static void merge_loops(struct directives *directives, const struct nest_target *target,
-	bool spatial, const struct loops *said)
+	bool spatial, const struct read_loops *said)
 {
 	int r = spatial ? target->block_row : target->row;
-	struct loops *loops = &directives->loops[r][spatial];
+	struct read_loops *loops = &directives->loops[r][spatial];
 	bool again = (loops->bounded && said->bounded) || (loops->ordered && said->ordered) ||
 		     (loops->split && said->split);
 	if (again)
@@ -177,7 +177,7 @@ static void read_loops(struct directives *directives, struct reader *map,
 	const struct reading *reading = directives->reading;
 	const struct shape *shape = directives->shape;
 	struct bound idle[SHAPE_DIMENSIONS_MOST] = {0};
-	struct loops said = {.span = map->map->span};
+	struct read_loops said = {.span = map->map->span};
 	const struct constraint_factor *list = NULL;
 	int count = 0;
 	const struct node *factors = read_node(map, "factors", OPTIONAL);

@@ -142,7 +142,7 @@ static void add_counts(struct arena *arena, json_t *root, const struct nest_repo
 
 static void add_run(json_t *root, const struct nest_report *report)
 {
-	const struct nest_run *run = report->run;
+	const struct nest_outcome *run = report->run;
 	json_object_set_new(root, "finished", json_boolean(run->finished));
 	if (run->wrong)
 		json_object_set_new(root, "wrong", json_string(run->wrong));

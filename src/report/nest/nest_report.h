@@ -24,7 +24,7 @@
  * `run`.  Levels that only fan out are left out, and so are, as in Timeloop's statistics,
  * those that keep nothing and take no energy.
  */
-struct nest_run {
+struct nest_outcome {
 	bool finished; /* false: nothing else holds, and `wrong` says why */
 	bool agrees;   /* all integer counts are those of the exact model */
 	bool data;     /* numbers were computed */
@@ -46,7 +46,7 @@ struct nest_report {
 	const struct nest_score *score;
 	const char *why;                          /* infeasible; NULL if it can be carried out */
 	bool counted;                             /* counts and score hold, feasible or not */
-	const struct nest_run *run;               /* NULL: not executed */
+	const struct nest_outcome *run;               /* NULL: not executed */
 	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
 };
 

@@ -130,7 +130,7 @@ static void add_totals(struct text *text, const struct nest_report *report)
 
 static void add_run(struct text *text, const struct nest_report *report)
 {
-	const struct nest_run *run = report->run;
+	const struct nest_outcome *run = report->run;
 	if (!run->finished) {
 		text_add(text, "executed     no: %s\n", run->wrong);
 		return;

@@ -7,7 +7,7 @@
 /* Steps between two questions whether to stop. */
 enum { STEPS_UNASKED = 1 << 16 };
 
-struct walk {
+struct cell_walk {
 	struct cell_walker *walker;
 	const struct target *target;
 	struct mapping mapping;
@@ -33,17 +33,17 @@ bool target_beats(
 	return false;
 }
 
-static bool beaten(const struct walk *walk, const struct score *score)
+static bool beaten(const struct cell_walk *walk, const struct score *score)
 {
 	return target_beats(walk->target, &walk->walker->search->wishes.objectives, score);
 }
 
-static bool going(const struct walk *walk)
+static bool going(const struct cell_walk *walk)
 {
 	return walk->verdict == CELL_SEARCHED;
 }
 
-static void spend(struct walk *walk)
+static void spend(struct cell_walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	walker->steps++;
@@ -53,23 +53,23 @@ static void spend(struct walk *walk)
 		walk->verdict = CELL_STOPPED;
 }
 
-static int dimension_count(const struct walk *walk)
+static int dimension_count(const struct cell_walk *walk)
 {
 	return walk->walker->search->shape->dimension_count;
 }
 
-static const struct tiling_level *tiling_of(const struct walk *walk, int j)
+static const struct tiling_level *tiling_of(const struct cell_walk *walk, int j)
 {
 	const struct cell_walker *walker = walk->walker;
 	return &walker->search->space->levels[walker->completions->tiling[j]];
 }
 
-static uint32_t *bounds_of(struct walk *walk, int j)
+static uint32_t *bounds_of(struct cell_walk *walk, int j)
 {
 	return walk->mapping.rows[tiling_of(walk, j)->row].temporal;
 }
 
-static void try_mapping(struct walk *walk)
+static void try_mapping(struct cell_walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	const struct nest_search *search = walker->search;
@@ -95,7 +95,7 @@ static void try_mapping(struct walk *walk)
 }
 
 /* What is left goes to the innermost level, in every order that the space has there. */
-static void walk_innermost(struct walk *walk, const int64_t *left)
+static void walk_innermost(struct cell_walk *walk, const int64_t *left)
 {
 	const struct space *space = walk->walker->search->space;
 	const struct tiling_level *level = tiling_of(walk, 0);
@@ -109,11 +109,11 @@ static void walk_innermost(struct walk *walk, const int64_t *left)
 }
 
 static void walk_level(
-	struct walk *walk, int j, const int64_t *left, const struct floor_known *known);
+	struct cell_walk *walk, int j, const int64_t *left, const struct floor_known *known);
 
 /* The loops of level j that may be innermost there, with its bounds chosen. */
 static uint32_t find_innermost(
-	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
+	struct cell_walk *walk, int j, const int64_t *left, const struct floor_known *known)
 {
 	const uint32_t *bounds = bounds_of(walk, j);
 	uint32_t open = 0;
@@ -140,7 +140,7 @@ static uint8_t innermost_of(const struct mapping_row *row, int dimension_count)
 
 /* The orders of level j, its bounds chosen; `left` iterations stay inside. */
 static void walk_orders(
-	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
+	struct cell_walk *walk, int j, const int64_t *left, const struct floor_known *known)
 {
 	const struct space *space = walk->walker->search->space;
 	const struct tiling_level *level = tiling_of(walk, j);
@@ -177,7 +177,7 @@ static void walk_orders(
 
 /* Whether the bounds of level j chosen so far are too much already: loops that are not chosen yet
  * count as inside, which is never worse than to have them at this level. */
-static bool too_much(struct walk *walk, int j, const int64_t *rest, const struct floor_known *known)
+static bool too_much(struct cell_walk *walk, int j, const int64_t *rest, const struct floor_known *known)
 {
 	floor_loops_add(
 		&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL, 0, &walk->loops[j - 1]);
@@ -188,7 +188,7 @@ static bool too_much(struct walk *walk, int j, const int64_t *rest, const struct
 
 /* The bounds of level j, dimension d and those after it, which are 1; `rest` is what stays
  * inside. */
-static void walk_bounds(struct walk *walk, int j, int d, const int64_t *left, int64_t *rest,
+static void walk_bounds(struct cell_walk *walk, int j, int d, const int64_t *left, int64_t *rest,
 	const struct floor_known *known)
 {
 	const struct cell_walker *walker = walk->walker;
@@ -215,7 +215,7 @@ static void walk_bounds(struct walk *walk, int j, int d, const int64_t *left, in
 }
 
 static void walk_level(
-	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
+	struct cell_walk *walk, int j, const int64_t *left, const struct floor_known *known)
 {
 	int64_t rest[SHAPE_DIMENSIONS_MOST];
 	if (j == 0) {
@@ -233,7 +233,7 @@ static void walk_level(
  * windows, which takes a spatial loop over a dimension that shares a rank; in Timeloop's
  * counting multipliers hand on whatever they have, and networks cost energy by the way that words
  * go; a systolic array hands on, too; and flags may do anything. */
-static bool places_matter(const struct walk *walk, const struct tiling_level *level)
+static bool places_matter(const struct cell_walk *walk, const struct tiling_level *level)
 {
 	const struct floor_frame *frame = &walk->walker->frame;
 	const uint32_t *bounds = walk->mapping.rows[level->row].spatial;
@@ -248,7 +248,7 @@ static bool places_matter(const struct walk *walk, const struct tiling_level *le
 		       walk->walker->search->hierarchy->levels[level->level].systolic);
 }
 
-static bool axes_fit(const struct walk *walk, const struct tiling_level *level)
+static bool axes_fit(const struct cell_walk *walk, const struct tiling_level *level)
 {
 	const struct nest_level *block = &walk->walker->search->hierarchy->levels[level->level];
 	const struct mapping_row *row = &walk->mapping.rows[level->row];
@@ -259,7 +259,7 @@ static bool axes_fit(const struct walk *walk, const struct tiling_level *level)
 }
 
 /* Orders and axes of the fan-outs from tiling level i on, then the temporal loops. */
-static void walk_places(struct walk *walk, int i)
+static void walk_places(struct cell_walk *walk, int i)
 {
 	const struct space *space = walk->walker->search->space;
 	while (i < space->level_count && !space->levels[i].spatial)
@@ -285,7 +285,7 @@ static void walk_places(struct walk *walk, int i)
 }
 
 /* Nothing of the cell fits: not even tiles of one iteration. */
-static bool nothing_fits(const struct walk *walk)
+static bool nothing_fits(const struct cell_walk *walk)
 {
 	static const int64_t once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -300,7 +300,7 @@ enum cell_verdict cell_check(struct cell_walker *walker, const struct cell *cell
 	const struct target *target, struct mapping *witness)
 {
 	const struct shape *shape = walker->search->shape;
-	struct walk walk;
+	struct cell_walk walk;
 	struct floor_known known;
 	walk.walker = walker;
 	walk.target = target;

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-struct check {
+struct certificate_checker {
 	const struct certificate *certificate;
 	const struct nest_search *search;
 	const struct certificate_checking *checking;
@@ -26,7 +26,7 @@ struct check {
 };
 
 __attribute__((format(printf, 3, 4))) static bool reject(
-	struct check *check, struct span span, const char *format, ...)
+	struct certificate_checker *check, struct span span, const char *format, ...)
 {
 	char text[1024];
 	va_list list;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static bool reject(
 	return false;
 }
 
-static bool is_problem(struct check *check)
+static bool is_problem(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	uint64_t hash = certificate_problem_hash(check->search);
@@ -57,7 +57,7 @@ static bool is_problem(struct check *check)
 }
 
 /* A point's mapping as the space has it. */
-static bool in_space(struct check *check, const struct mapping *mapping)
+static bool in_space(struct certificate_checker *check, const struct mapping *mapping)
 {
 	const struct space *space = check->search->space;
 	const struct domain *domain = space->domain;
@@ -83,7 +83,7 @@ static bool in_space(struct check *check, const struct mapping *mapping)
 }
 
 /* What speaks against a point; NULL.  *score: what it really has. */
-static const char *judge_mapping(struct check *check, const struct certificate_point *point,
+static const char *judge_mapping(struct certificate_checker *check, const struct certificate_point *point,
 	struct score *score, const char **line)
 {
 	const struct nest_search *search = check->search;
@@ -112,7 +112,7 @@ static const char *judge_mapping(struct check *check, const struct certificate_p
 	return NULL;
 }
 
-static bool check_values(struct check *check, size_t i, const struct score *score)
+static bool check_values(struct certificate_checker *check, size_t i, const struct score *score)
 {
 	const struct certificate_point *point = &check->certificate->points[i];
 	const struct objectives *objectives = &check->certificate->objectives;
@@ -135,7 +135,7 @@ static bool check_values(struct check *check, size_t i, const struct score *scor
 	return true;
 }
 
-static bool check_points(struct check *check)
+static bool check_points(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	struct frontier frontier = frontier_open(certificate->objectives);
@@ -166,7 +166,7 @@ static bool is_number(double value)
 	return isfinite(value) && value >= 0;
 }
 
-static bool check_claim(struct check *check)
+static bool check_claim(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	size_t count = certificate->objectives.count;
@@ -212,7 +212,7 @@ static int compare_lines(const void *a, const void *b, void *context)
 }
 
 /* Lines sorted and told apart; which of them are of the space is asked later. */
-static bool check_lines(struct check *check)
+static bool check_lines(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	void *space = (void *)check->search->space;
@@ -243,7 +243,7 @@ static bool check_lines(struct check *check)
 }
 
 /* The line that speaks of a cell; NULL: it belongs to the rest. */
-static struct certificate_line *find_line(struct check *check, const struct cell *cell)
+static struct certificate_line *find_line(struct certificate_checker *check, const struct cell *cell)
 {
 	if (!check->lines.count)
 		return NULL;
@@ -262,7 +262,7 @@ static struct certificate_line *find_line(struct check *check, const struct cell
 	return found ? &check->lines.at[low] : NULL;
 }
 
-static bool check_cover(struct check *check)
+static bool check_cover(struct certificate_checker *check)
 {
 	const struct certificate *certificate = check->certificate;
 	struct certificate_result *result = check->result;
@@ -297,7 +297,7 @@ static bool check_cover(struct check *check)
 	return true;
 }
 
-static const char *cell_text(struct check *check, const struct cell *cell)
+static const char *cell_text(struct certificate_checker *check, const struct cell *cell)
 {
 	struct mapping mapping;
 	cell_set(check->search->space, cell, &mapping);
@@ -305,7 +305,7 @@ static const char *cell_text(struct check *check, const struct cell *cell)
 		check->arena, check->search->arch, check->search->shape, &mapping);
 }
 
-static const char *values_text(struct check *check, const struct score *score)
+static const char *values_text(struct certificate_checker *check, const struct score *score)
 {
 	const struct objectives *objectives = &check->certificate->objectives;
 	struct text text = text_open(check->arena);
@@ -318,7 +318,7 @@ static const char *values_text(struct check *check, const struct score *score)
 }
 
 /* A mapping that nothing of the certificate beats. */
-static bool reject_cell(struct check *check, const struct cell *cell,
+static bool reject_cell(struct certificate_checker *check, const struct cell *cell,
 	const struct certificate_line *line, const struct mapping *witness)
 {
 	const struct certificate *certificate = check->certificate;
@@ -346,7 +346,7 @@ static bool reject_cell(struct check *check, const struct cell *cell,
 
 static bool visit(const struct cell *cell, void *user)
 {
-	struct check *check = user;
+	struct certificate_checker *check = user;
 	const struct certificate *certificate = check->certificate;
 	const struct certificate_line *line = find_line(check, cell);
 	struct certificate_result *result = check->result;
@@ -376,7 +376,7 @@ struct certificate_result certificate_check(
 	const struct certificate_checking *checking, struct arena *arena)
 {
 	struct certificate_result result = {.answer = VERDICT_YES};
-	struct check check = {.cells = cells_make(arena, checking->search->space),
+	struct certificate_checker check = {.cells = cells_make(arena, checking->search->space),
 		.certificate = checking->certificate,
 		.search = checking->search,
 		.checking = checking,

@@ -262,19 +262,19 @@ static void read_only(const struct floor_cell *cell, const struct floor_loops *l
  * is also what fills level k + 1: all is linear in the e(k).  Each lies between what the loops known
  * so far ask for and what arrives from inside, so the least is found at one of both ends.
  */
-struct sums {
+struct least_sums {
 	int count;                                                    /* levels */
 	double low[ARCH_LEVELS_MOST + 1], high[ARCH_LEVELS_MOST + 1]; /* e(1) .. e(count) */
 	double group[ARCH_LEVELS_MOST + 1];                           /* G(1) .. G(count) */
 	double fresh[ARCH_LEVELS_MOST]; /* words of an instance, all instances together */
 };
 
-static struct sums find_sums(
+static struct least_sums find_sums(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t)
 {
 	const struct shape *shape = cell->frame->search->shape;
 	uint32_t relevant = shape->spaces[t].relevant;
-	struct sums sums = {.count = cell->kept_count[t]};
+	struct least_sums sums = {.count = cell->kept_count[t]};
 	double macs = cell->steps * cell->multipliers;
 	for (int k = 1; k <= sums.count; k++) {
 		int outer = cell->kept[t][k - 1], at = k < sums.count ? cell->kept[t][k] : -1;
@@ -302,7 +302,7 @@ static struct sums find_sums(
 	return sums;
 }
 
-static void sums_exact(const struct sums *sums, double *reads)
+static void sums_exact(const struct least_sums *sums, double *reads)
 {
 	double shift = -sums->fresh[0];
 	for (int k = 0; k < sums->count; k++) {
@@ -313,7 +313,7 @@ static void sums_exact(const struct sums *sums, double *reads)
 }
 
 /* Energy of all levels at the best end of every e(k). */
-static double sums_pj(const struct floor_cell *cell, const struct sums *sums, int t)
+static double sums_pj(const struct floor_cell *cell, const struct least_sums *sums, int t)
 {
 	const int *kept = cell->kept[t];
 	double inner = 0, pj = 0; /* of r(k) for all k >= i */
@@ -333,7 +333,7 @@ static double sums_pj(const struct floor_cell *cell, const struct sums *sums, in
 static double written(const struct floor_cell *cell, const struct floor_loops *loops, int j, int t,
 	struct least *least)
 {
-	struct sums sums = find_sums(cell, loops, j, t);
+	struct least_sums sums = find_sums(cell, loops, j, t);
 	double reads[ARCH_LEVELS_MOST], pj = 0;
 	if (!cell->frame->timeloop)
 		sums_exact(&sums, reads);

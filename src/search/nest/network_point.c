@@ -3,14 +3,14 @@
 #include "base/arena.h"
 
 /* Adds so many occurrences of a layer's point. */
-struct tally {
+struct layer_tally {
 	struct score score;
 	struct execution execution;
 	wide energy, sim_energy;
 	double busy; /* cycles x utilization */
 };
 
-static void add_execution(struct tally *tally, const struct execution *of, int64_t times)
+static void add_execution(struct layer_tally *tally, const struct execution *of, int64_t times)
 {
 	struct execution *execution = &tally->execution;
 	execution->finished &= of->finished;
@@ -29,7 +29,7 @@ static void add_execution(struct tally *tally, const struct execution *of, int64
 }
 
 /* What is added fits: network_explore saw to it. */
-static void add_point(struct tally *tally, const struct point *point, int64_t times)
+static void add_point(struct layer_tally *tally, const struct point *point, int64_t times)
 {
 	const struct nest_found *found = point->payload;
 	const struct score *score = &point->score;
@@ -84,7 +84,7 @@ struct network_point network_point(
 {
 	size_t layers = explored->search->network->layer_count;
 	int64_t **taken = arena_array(arena, int64_t *, layers);
-	struct tally tally = {.score = {.feasible = true},
+	struct layer_tally tally = {.score = {.feasible = true},
 		.execution = {.finished = true, .mode = SIM_DATA, .agrees = true}};
 	for (size_t l = 0; l < layers; l++)
 		taken[l] = arena_array(arena, int64_t, explored->layers[l].frontier.count);

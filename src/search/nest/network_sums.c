@@ -113,34 +113,34 @@ static struct sums_point plus(struct sums_point a, struct sums_point b)
 }
 
 /* The values of a step that are added up, and their numbers in it. */
-struct operand {
+struct sums_operand {
 	size_t count;
 	const struct sums_point *at;
 	const struct origin *numbers; /* .left; NULL: 0, 1, 2, ... */
 	double excess;
 };
 
-static uint32_t number_of(const struct operand *operand, uint32_t i)
+static uint32_t number_of(const struct sums_operand *operand, uint32_t i)
 {
 	return operand->numbers ? operand->numbers[i].left : i;
 }
 
 /* A copy of at most `most`: others may know the step's sums by number. */
-static struct operand open_operand(const struct sums_step *step, size_t most, struct arena *scratch)
+static struct sums_operand open_operand(const struct sums_step *step, size_t most, struct arena *scratch)
 {
 	if (step->count <= most)
-		return (struct operand){step->count, step->at, NULL, step->excess};
+		return (struct sums_operand){step->count, step->at, NULL, step->excess};
 	struct sums_step copy = *step;
 	copy.at = arena_copy(scratch, step->at, step->count * sizeof *step->at);
 	copy.origins = arena_array(scratch, struct origin, step->count);
 	for (size_t i = 0; i < step->count; i++)
 		copy.origins[i].left = (uint32_t)i;
 	thin(&copy, most);
-	return (struct operand){copy.count, copy.at, copy.origins, copy.excess};
+	return (struct sums_operand){copy.count, copy.at, copy.origins, copy.excess};
 }
 
 /* All sums of two steps in the order of x, of which those stay whose y is below all before. */
-static void merge(struct maker *maker, const struct operand *rows, const struct operand *columns,
+static void merge(struct maker *maker, const struct sums_operand *rows, const struct sums_operand *columns,
 	bool swapped, struct sums_step *out, struct arena *scratch)
 {
 	struct head *heap = arena_array(scratch, struct head, rows->count);
@@ -179,8 +179,8 @@ static size_t add(struct maker *maker, size_t left, size_t right)
 	struct arena *scratch = arena_open();
 	struct sums_step step = {.part = -1, .left = left, .right = right, .own = arena_open()};
 	const struct sums_step *steps = maker->steps.at;
-	struct operand a = open_operand(&steps[left], SIZE_MAX, scratch);
-	struct operand b = open_operand(&steps[right], SIZE_MAX, scratch);
+	struct sums_operand a = open_operand(&steps[left], SIZE_MAX, scratch);
+	struct sums_operand b = open_operand(&steps[right], SIZE_MAX, scratch);
 	for (size_t most = maker->most; a.count * b.count > FORMED_MOST; most /= 2) {
 		a = open_operand(&steps[left], most, scratch);
 		b = open_operand(&steps[right], most, scratch);
@@ -323,12 +323,12 @@ struct sums sums_make(
 
 /* --- which points a sum is of */
 
-struct use {
+struct point_use {
 	uint32_t sum;
 	int64_t times;
 };
 
-struct uses array(struct use);
+struct uses array(struct point_use);
 
 static void use(struct arena *arena, struct uses *uses, uint32_t sum, int64_t times)
 {
@@ -337,7 +337,7 @@ static void use(struct arena *arena, struct uses *uses, uint32_t sum, int64_t ti
 			uses->at[i].times += times;
 			return;
 		}
-	*array_add(arena, uses) = (struct use){sum, times};
+	*array_add(arena, uses) = (struct point_use){sum, times};
 }
 
 void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struct arena *scratch)
@@ -348,7 +348,7 @@ void sums_choice(const struct sums *sums, size_t i, int64_t *const *taken, struc
 	for (size_t s = sums->step_count; s-- > 0;) {
 		const struct sums_step *step = &sums->steps[s];
 		for (size_t u = 0; u < uses[s].count; u++) {
-			struct use of = uses[s].at[u];
+			struct point_use of = uses[s].at[u];
 			struct origin origin = step->origins[of.sum];
 			if (step->part >= 0) {
 				taken[step->part][origin.left] += of.times;

@@ -35,7 +35,7 @@ static int next_step(struct nest_run *run)
 
 struct phase {
 	struct nest_run *run;
-	struct nest_moves *moves;
+	struct nest_sim_moves *moves;
 	int changed; /* the loop that went on, or NEST_START, NEST_END */
 };
 

@@ -3,20 +3,20 @@
 #include "sim/nest/nest_homes.h"
 
 /* The loops of one dimension, innermost first; a level's temporal loop and that of its block. */
-struct factor {
+struct checked_factor {
 	int64_t bound, inside; /* inside: the product of the bounds further in */
 	int level;
 	bool spatial;
 };
 
-struct factors {
+struct checked_factors {
 	int count;
-	struct factor at[2 * ARCH_LEVELS_MOST];
+	struct checked_factor at[2 * ARCH_LEVELS_MOST];
 };
 
 /* False if the product does not fit, or a bound is 0. */
 static bool list_factors(const struct hierarchy *hierarchy, const struct mapping *mapping, int d,
-	struct factors *out)
+	struct checked_factors *out)
 {
 	int64_t inside = 1;
 	out->count = 0;
@@ -26,7 +26,7 @@ static bool list_factors(const struct hierarchy *hierarchy, const struct mapping
 			level->block_row < 0 ? 1 : mapping->rows[level->block_row].spatial[d],
 			mapping->rows[level->row].temporal[d]};
 		for (int k = 0; k < 2; k++) {
-			out->at[out->count++] = (struct factor){bounds[k], inside, i, k == 0};
+			out->at[out->count++] = (struct checked_factor){bounds[k], inside, i, k == 0};
 			if (bounds[k] < 1 || !number_mul(inside, bounds[k], &inside))
 				return false;
 		}
@@ -35,7 +35,7 @@ static bool list_factors(const struct hierarchy *hierarchy, const struct mapping
 }
 
 /* No loop is longer than it must be, and the outermost is as long. */
-static bool make_extent(const struct factors *factors, int64_t extent)
+static bool make_extent(const struct checked_factors *factors, int64_t extent)
 {
 	for (int k = 0; k < factors->count; k++) {
 		int64_t needed = number_ceil_div(extent, factors->at[k].inside);
@@ -66,14 +66,14 @@ static bool fit_fanout(
 
 /* Words of the tile of the first instance at the first step, which no tile exceeds. */
 static bool size_tile(
-	const struct shape *shape, int t, const struct factors *factors, int level, int64_t *words)
+	const struct shape *shape, int t, const struct checked_factors *factors, int level, int64_t *words)
 {
 	const struct dataspace *space = &shape->spaces[t];
 	*words = 1;
 	for (int r = 0; r < space->rank_count; r++) {
 		int64_t side = 1;
 		for (int d = 0; d < shape->dimension_count; d++) {
-			const struct factor *own = &factors[d].at[2 * level + 1];
+			const struct checked_factor *own = &factors[d].at[2 * level + 1];
 			int64_t span =
 				number_min(own->inside * own->bound, shape->dimensions[d].extent);
 			int64_t reach;
@@ -100,16 +100,16 @@ static bool is_home(
 
 /* All that the first instance of a level ever has in its tile. */
 static enum nest_verdict size_home(
-	const struct shape *shape, int t, const struct factors *factors, int level, int64_t *words)
+	const struct shape *shape, int t, const struct checked_factors *factors, int level, int64_t *words)
 {
 	struct nest_reach reaches[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < shape->dimension_count; d++) {
-		const struct factor *own = &factors[d].at[2 * level + 1];
+		const struct checked_factor *own = &factors[d].at[2 * level + 1];
 		struct nest_reach *reach = &reaches[d];
 		*reach = (struct nest_reach){.extent = shape->dimensions[d].extent};
 		reach->tile = number_min(own->inside * own->bound, reach->extent);
 		for (int k = factors[d].count - 1; k > 2 * level + 1; k--) {
-			const struct factor *factor = &factors[d].at[k];
+			const struct checked_factor *factor = &factors[d].at[k];
 			if (factor->spatial || factor->bound == 1)
 				continue;
 			reach->bound[reach->count] = factor->bound;
@@ -124,7 +124,7 @@ static enum nest_verdict size_home(
 
 /* The innermost level that does not take its tiles has the verdict, unless a number does not fit. */
 static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const struct shape *shape,
-	const struct mapping *mapping, const struct factors *factors, struct nest_counts *counts)
+	const struct mapping *mapping, const struct checked_factors *factors, struct nest_counts *counts)
 {
 	enum nest_verdict verdict = NEST_FITS;
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -154,17 +154,17 @@ static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const st
 }
 
 /* How many of the tuples of spatial (or temporal) indices of levels >= `level` exist. */
-static int64_t count_tuples(const struct factors *factors, int64_t extent, int level, bool spatial)
+static int64_t count_tuples(const struct checked_factors *factors, int64_t extent, int level, bool spatial)
 {
 	int64_t whole[2 * ARCH_LEVELS_MOST + 1] = {1}, tuples = 0;
 	for (int k = 0; k < factors->count; k++) {
-		const struct factor *factor = &factors->at[k];
+		const struct checked_factor *factor = &factors->at[k];
 		bool counts = factor->spatial == spatial && factor->level >= level;
 		whole[k + 1] = whole[k] * (counts ? factor->bound : 1);
 	}
 	int64_t left = extent;
 	for (int k = factors->count - 1; k >= 0; k--) {
-		const struct factor *factor = &factors->at[k];
+		const struct checked_factor *factor = &factors->at[k];
 		if (factor->spatial != spatial || factor->level < level)
 			continue;
 		int64_t rounds = number_min(factor->bound, number_ceil_div(left, factor->inside));
@@ -175,7 +175,7 @@ static int64_t count_tuples(const struct factors *factors, int64_t extent, int l
 }
 
 static bool list_all(const struct hierarchy *hierarchy, const struct shape *shape,
-	const struct mapping *mapping, struct factors *factors)
+	const struct mapping *mapping, struct checked_factors *factors)
 {
 	for (int d = 0; d < shape->dimension_count; d++) {
 		if (!list_factors(hierarchy, mapping, d, &factors[d]) ||
@@ -198,7 +198,7 @@ static bool has_home(const struct hierarchy *hierarchy, const struct mapping *ma
 enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct mapping *mapping, struct nest_counts *counts)
 {
-	struct factors factors[SHAPE_DIMENSIONS_MOST];
+	struct checked_factors factors[SHAPE_DIMENSIONS_MOST];
 	int64_t computes;
 	if (shape_writes_overlap(shape))
 		return NEST_UNCOUNTABLE;
@@ -240,7 +240,7 @@ enum nest_verdict nest_check(const struct hierarchy *hierarchy, const struct sha
 int64_t nest_check_work(
 	const struct hierarchy *hierarchy, const struct shape *shape, const struct mapping *mapping)
 {
-	struct factors factors;
+	struct checked_factors factors;
 	int64_t work = 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
 		list_factors(hierarchy, mapping, d, &factors);

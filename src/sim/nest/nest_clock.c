@@ -9,7 +9,7 @@ enum port { PORT_READ, PORT_WRITE, PORT_SHARED, PORTS };
 enum { TICKS_MOST = 1 << 20, SCALE = 1 << 16 };
 
 /* Of one instance in the transfer under way: units of a word / scale. */
-struct load {
+struct port_load {
 	uint64_t transfer; /* the last one that it was part of */
 	int64_t units[PORTS];
 };
@@ -23,7 +23,7 @@ struct gate {
 	struct ratio rates[PORTS];
 	int64_t scale;                    /* units of a word whose share is 1 */
 	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
-	struct load *loads;               /* by instance; NULL: no limits */
+	struct port_load *loads;               /* by instance; NULL: no limits */
 	int64_t most[PORTS];              /* units, in the transfer under way */
 	int64_t waited;                   /* ticks since the last step */
 	int64_t stalled;
@@ -88,7 +88,7 @@ struct nest_clock *nest_clock_open(
 		for (int t = 0; t < SHAPE_SPACES_MOST; t++)
 			gate->share[t] = llround(level->rate_scale[t] * (double)gate->scale);
 		if (level->read_rate.num || level->write_rate.num || level->shared_rate.num)
-			gate->loads = arena_array(arena, struct load, instances[i]);
+			gate->loads = arena_array(arena, struct port_load, instances[i]);
 	}
 	return clock;
 }
@@ -106,9 +106,9 @@ void nest_clock_charge(struct nest_clock *clock, int level, int64_t instance, in
 	if (!gate->loads)
 		return;
 	clock->overflow |= !number_mul(words, gate->share[space], &units);
-	struct load *load = &gate->loads[instance];
+	struct port_load *load = &gate->loads[instance];
 	if (load->transfer != clock->transfer)
-		*load = (struct load){.transfer = clock->transfer};
+		*load = (struct port_load){.transfer = clock->transfer};
 	enum port port = action == NEST_READ ? PORT_READ : PORT_WRITE;
 	clock->overflow |= !number_add(load->units[port], units, &load->units[port]) ||
 			   !number_add(load->units[PORT_SHARED], units, &load->units[PORT_SHARED]);

@@ -6,7 +6,7 @@
 enum { BITS_MOST = 1 << 28, TILES_MOST = 1 << 26 };
 
 /* Ranks that have dimensions in common, directly or through others, marked together. */
-struct sheet {
+struct home_sheet {
 	const struct shape *shape;
 	const struct dataspace *space;
 	const struct nest_reach *reaches;
@@ -26,7 +26,7 @@ static uint32_t dimensions_of(const struct dataspace *space, int r)
 	return dimensions;
 }
 
-static void mark_tile(struct sheet *sheet, int rank, int64_t place)
+static void mark_tile(struct home_sheet *sheet, int rank, int64_t place)
 {
 	while (rank < sheet->space->rank_count && !(sheet->ranks >> rank & 1))
 		rank++;
@@ -49,7 +49,7 @@ static void mark_tile(struct sheet *sheet, int rank, int64_t place)
 }
 
 /* All tuples of the loops of dimensions from d on, from loop k of it inwards. */
-static void go_through(struct sheet *sheet, int d, int k)
+static void go_through(struct home_sheet *sheet, int d, int k)
 {
 	while (d < sheet->shape->dimension_count &&
 		(!(sheet->dimensions >> d & 1) || k == sheet->reaches[d].count)) {
@@ -70,7 +70,7 @@ static void go_through(struct sheet *sheet, int d, int k)
 	sheet->low[d] = before;
 }
 
-static bool mark_ranks(struct sheet *sheet)
+static bool mark_ranks(struct home_sheet *sheet)
 {
 	int64_t bits = 1;
 	for (int r = 0; r < sheet->space->rank_count; r++) {
@@ -101,7 +101,7 @@ enum nest_verdict nest_homes_mark(
 	uint32_t done = 0;
 	*words = 1;
 	for (int first = 0; first < shape->spaces[space].rank_count; first++) {
-		struct sheet sheet = {
+		struct home_sheet sheet = {
 			.shape = shape, .space = &shape->spaces[space], .reaches = reaches};
 		if (done >> first & 1)
 			continue;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct nest_moves {
+struct nest_sim_moves {
 	struct nest_run *run;
 	struct nest_groups all, unlinked; /* by child of one parent instance */
 	struct nest_words *sets;          /* what each of them moves */
@@ -14,7 +14,7 @@ struct nest_moves {
 	int64_t *giver; /* the neighbour that a linked child takes from */
 };
 
-struct nest_moves *nest_moves_open(struct nest_run *run)
+struct nest_sim_moves *nest_moves_open(struct nest_run *run)
 {
 	int64_t most = 1;
 	for (int i = 0; i < run->hierarchy->level_count; i++) {
@@ -23,7 +23,7 @@ struct nest_moves *nest_moves_open(struct nest_run *run)
 				most = number_max(most, run->stores[i][t]->feed.children);
 		}
 	}
-	struct nest_moves *moves = arena_new(run->arena, struct nest_moves);
+	struct nest_sim_moves *moves = arena_new(run->arena, struct nest_sim_moves);
 	moves->run = run;
 	nest_groups_open(&moves->all, most, run->arena);
 	nest_groups_open(&moves->unlinked, most, run->arena);
@@ -39,7 +39,7 @@ static bool renews(const struct nest_store *store, int64_t instance)
 	return store->refetch && !store->stays[instance];
 }
 
-void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int changed)
+void nest_moves_plan(struct nest_sim_moves *moves, struct nest_store *store, int changed)
 {
 	int64_t instances = site_of(moves->run, store->level)->instances;
 	store->moving = !store->home && changed <= store->pace;
@@ -60,7 +60,7 @@ void nest_moves_plan(struct nest_moves *moves, struct nest_store *store, int cha
  * Levels that only count what passes: one `first` (and one `second`, if it is none of
  * NEST_ACTIONS) per word for each of their instances above a member of the group.
  */
-static void count_passing(struct nest_moves *moves, const struct nest_store *store,
+static void count_passing(struct nest_sim_moves *moves, const struct nest_store *store,
 	const struct nest_groups *groups, int64_t parent, int64_t leader, bool leader_only,
 	enum nest_action first, enum nest_action second)
 {
@@ -96,7 +96,7 @@ static double add_up(const struct nest_store *store, const struct nest_groups *g
 }
 
 static void drain_group(
-	struct nest_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+	struct nest_sim_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
 {
 	struct nest_run *run = moves->run;
 	struct nest_store *parent = store->feed.parent;
@@ -125,7 +125,7 @@ static void drain_group(
 	}
 }
 
-void nest_moves_drain(struct nest_moves *moves, struct nest_store *store)
+void nest_moves_drain(struct nest_sim_moves *moves, struct nest_store *store)
 {
 	const struct nest_feed *feed = &store->feed;
 	int64_t instances = site_of(moves->run, store->level)->instances;
@@ -145,7 +145,7 @@ void nest_moves_drain(struct nest_moves *moves, struct nest_store *store)
 
 /* The neighbour, one step in X or Y, that entered the same words the last time; -1: none. */
 static int64_t find_giver(
-	struct nest_moves *moves, const struct nest_store *store, int64_t first, int64_t n)
+	struct nest_sim_moves *moves, const struct nest_store *store, int64_t first, int64_t n)
 {
 	const struct nest_site *site = site_of(moves->run, store->level);
 	int64_t width = site->block_x, height = site->block / width;
@@ -164,7 +164,7 @@ static int64_t find_giver(
 
 /* Chooses between serving everybody from the parent and letting neighbours hand on. */
 static const struct nest_groups *choose_groups(
-	struct nest_moves *moves, const struct nest_store *store, int64_t first)
+	struct nest_sim_moves *moves, const struct nest_store *store, int64_t first)
 {
 	const struct nest_feed *feed = &store->feed;
 	bool any = false;
@@ -219,7 +219,7 @@ static void copy_words(struct nest_store *store, int64_t instance, const struct 
 }
 
 /* Whether the words are where they are to be taken from. */
-static bool find_words(struct nest_moves *moves, const struct nest_store *store, int64_t instance,
+static bool find_words(struct nest_sim_moves *moves, const struct nest_store *store, int64_t instance,
 	const struct nest_words *set, const struct nest_store *giver, int64_t giver_instance)
 {
 	if (nest_words_inside(store->ranks, set, &giver->held[giver_instance]))
@@ -232,7 +232,7 @@ static bool find_words(struct nest_moves *moves, const struct nest_store *store,
 	return false;
 }
 
-static void fill_read_group(struct nest_moves *moves, struct nest_store *store,
+static void fill_read_group(struct nest_sim_moves *moves, struct nest_store *store,
 	const struct nest_groups *groups, int64_t parent_instance, int64_t leader)
 {
 	struct nest_run *run = moves->run;
@@ -251,7 +251,7 @@ static void fill_read_group(struct nest_moves *moves, struct nest_store *store,
 }
 
 static void fill_linked(
-	struct nest_moves *moves, struct nest_store *store, int64_t first, int64_t n)
+	struct nest_sim_moves *moves, struct nest_store *store, int64_t first, int64_t n)
 {
 	struct nest_run *run = moves->run;
 	const struct nest_words *set = &moves->sets[n];
@@ -267,7 +267,7 @@ static void fill_linked(
 
 /* A sum that the parent has returns to the leader; everything else starts without. */
 static void fill_written_group(
-	struct nest_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+	struct nest_sim_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
 {
 	struct nest_run *run = moves->run;
 	struct nest_store *parent = store->feed.parent;
@@ -303,7 +303,7 @@ static void fill_written_group(
 }
 
 /* The new tiles take the place of the old ones. */
-static void turn_over(struct nest_moves *moves, struct nest_store *store, int64_t first)
+static void turn_over(struct nest_sim_moves *moves, struct nest_store *store, int64_t first)
 {
 	for (int64_t n = 0; n < store->feed.children; n++) {
 		int64_t instance = first + n;
@@ -323,7 +323,7 @@ static void turn_over(struct nest_moves *moves, struct nest_store *store, int64_
 }
 
 /* What a test has go wrong with a fill. */
-static void break_fill(struct nest_moves *moves, struct nest_store *store, int64_t first)
+static void break_fill(struct nest_sim_moves *moves, struct nest_store *store, int64_t first)
 {
 	int64_t before = -1;
 	for (int64_t n = 0; n < store->feed.children; n++) {
@@ -339,7 +339,7 @@ static void break_fill(struct nest_moves *moves, struct nest_store *store, int64
 	}
 }
 
-static void fill_children(struct nest_moves *moves, struct nest_store *store, int64_t parent)
+static void fill_children(struct nest_sim_moves *moves, struct nest_store *store, int64_t parent)
 {
 	struct nest_run *run = moves->run;
 	const struct nest_feed *feed = &store->feed;
@@ -366,7 +366,7 @@ static void fill_children(struct nest_moves *moves, struct nest_store *store, in
 	turn_over(moves, store, first);
 }
 
-void nest_moves_fill(struct nest_moves *moves, struct nest_store *store)
+void nest_moves_fill(struct nest_sim_moves *moves, struct nest_store *store)
 {
 	int64_t parents = site_of(moves->run, store->level)->instances / store->feed.children;
 	for (int64_t parent = 0; parent < parents; parent++)

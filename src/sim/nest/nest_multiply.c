@@ -19,7 +19,7 @@ struct crew {
 };
 
 /* One dataspace as the multipliers see it. */
-struct operand {
+struct nest_operand {
 	const struct nest_feed *feed;
 	int space;
 	int64_t base[SHAPE_RANKS_MOST]; /* the word at this step, without shift */
@@ -36,7 +36,7 @@ struct operand {
 struct nest_multipliers {
 	struct nest_run *run;
 	int operand_count, read_count; /* those that are read come first */
-	struct operand operands[SHAPE_SPACES_MOST];
+	struct nest_operand operands[SHAPE_SPACES_MOST];
 	int64_t furthest[SHAPE_DIMENSIONS_MOST]; /* the largest shift */
 };
 
@@ -52,7 +52,7 @@ static void find_shift(struct nest_run *run, int t, int64_t n, int64_t shift[])
 	}
 }
 
-static void find_crews(struct nest_run *run, struct operand *operand)
+static void find_crews(struct nest_run *run, struct nest_operand *operand)
 {
 	const struct nest_feed *feed = operand->feed;
 	int64_t count = site_of(run, MULTIPLIERS)->instances, crew_count = 0;
@@ -88,7 +88,7 @@ static void find_crews(struct nest_run *run, struct operand *operand)
 	arena_release(run->arena, mark);
 }
 
-static void link_array(struct nest_run *run, struct operand *operand)
+static void link_array(struct nest_run *run, struct nest_operand *operand)
 {
 	if (!run->array || operand->feed->parent->level < run->hierarchy->array_end - 1)
 		return;
@@ -109,7 +109,7 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 		for (int t = 0; t < run->shape->space_count; t++) {
 			if (run->shape->spaces[t].written != (written == 1))
 				continue;
-			struct operand *operand =
+			struct nest_operand *operand =
 				&multipliers->operands[multipliers->operand_count++];
 			multipliers->read_count += !written;
 			operand->space = t;
@@ -127,7 +127,7 @@ struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
 	return multipliers;
 }
 
-static void miss(struct nest_run *run, const struct operand *operand, const struct crew *crew)
+static void miss(struct nest_run *run, const struct nest_operand *operand, const struct crew *crew)
 {
 	const struct nest_store *parent = operand->feed->parent;
 	struct nest_words word = {.hull.words = 1, .count = 1};
@@ -142,7 +142,7 @@ static void miss(struct nest_run *run, const struct operand *operand, const stru
 }
 
 /* Finds the word of a crew that begins its work at this step. */
-static void begin(struct nest_run *run, struct operand *operand, struct crew *crew, int64_t n)
+static void begin(struct nest_run *run, struct nest_operand *operand, struct crew *crew, int64_t n)
 {
 	const struct nest_store *parent = operand->feed->parent;
 	const struct nest_box *held = &parent->held[crew->parent];
@@ -165,7 +165,7 @@ static void begin(struct nest_run *run, struct operand *operand, struct crew *cr
 }
 
 /* Levels on the way that only count: whether the word of multiplier n passes anew. */
-static void pass(struct nest_run *run, struct operand *operand, struct crew *crew, int64_t n)
+static void pass(struct nest_run *run, struct nest_operand *operand, struct crew *crew, int64_t n)
 {
 	const struct nest_feed *feed = operand->feed;
 	bool written = feed->parent->written;
@@ -183,7 +183,7 @@ static void pass(struct nest_run *run, struct operand *operand, struct crew *cre
 
 /* Takes the word that the PE before has at this step, whether there is work with it or not; false
  * if there is none. */
-static bool hand_on(struct nest_run *run, struct operand *operand, int64_t n)
+static bool hand_on(struct nest_run *run, struct nest_operand *operand, int64_t n)
 {
 	int64_t from = operand->partner ? operand->partner[n] : -1;
 	if (from < 0 || operand->latched[from] != run->step)
@@ -194,7 +194,7 @@ static bool hand_on(struct nest_run *run, struct operand *operand, int64_t n)
 	return true;
 }
 
-static double read_word(struct nest_run *run, struct operand *operand, int64_t n)
+static double read_word(struct nest_run *run, struct nest_operand *operand, int64_t n)
 {
 	const struct nest_store *parent = operand->feed->parent;
 	struct crew *crew = &operand->crews[operand->crew[n]];
@@ -216,7 +216,7 @@ static double read_word(struct nest_run *run, struct operand *operand, int64_t n
 
 /* To the sum of the crew; in an array by way of the PEs after it.  One without work only hands on
  * what it was given. */
-static void give_sum(struct operand *operand, int64_t n, double product)
+static void give_sum(struct nest_operand *operand, int64_t n, double product)
 {
 	double *to = &operand->crews[operand->crew[n]].sum;
 	if (operand->partner && operand->partner[n] >= 0)
@@ -228,7 +228,7 @@ static void give_sum(struct operand *operand, int64_t n, double product)
 	*to += product;
 }
 
-static void add_product(struct nest_run *run, struct operand *operand, int64_t n, double product)
+static void add_product(struct nest_run *run, struct nest_operand *operand, int64_t n, double product)
 {
 	struct crew *crew = &operand->crews[operand->crew[n]];
 	if (crew->step != run->step) {
@@ -241,7 +241,7 @@ static void add_product(struct nest_run *run, struct operand *operand, int64_t n
 }
 
 /* The sum of a crew goes to its level, once what is there has come to be added. */
-static void update(struct nest_run *run, struct operand *operand, struct crew *crew)
+static void update(struct nest_run *run, struct nest_operand *operand, struct crew *crew)
 {
 	const struct nest_feed *feed = operand->feed;
 	struct nest_store *parent = feed->parent;
@@ -286,7 +286,7 @@ static void find_bases(struct nest_multipliers *multipliers)
 {
 	const struct nest_run *run = multipliers->run;
 	for (int k = 0; k < multipliers->operand_count; k++) {
-		struct operand *operand = &multipliers->operands[k];
+		struct nest_operand *operand = &multipliers->operands[k];
 		const struct dataspace *space = &run->shape->spaces[operand->space];
 		for (int r = 0; r < space->rank_count; r++) {
 			operand->base[r] = 0;
@@ -300,7 +300,7 @@ static void find_bases(struct nest_multipliers *multipliers)
 void nest_multipliers_step(struct nest_multipliers *multipliers)
 {
 	struct nest_run *run = multipliers->run;
-	struct operand *operands = multipliers->operands;
+	struct nest_operand *operands = multipliers->operands;
 	bool all = all_work(multipliers);
 	find_bases(multipliers);
 	for (int64_t n = 0; n < site_of(run, MULTIPLIERS)->instances; n++) {
