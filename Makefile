@@ -37,13 +37,6 @@ FLAGS := -std=c17 -D_GNU_SOURCE -DLXPLORE_VERSION='"$(VERSION)"' -Isrc -I. -fope
 	$(WARNINGS) $(MODE_FLAGS_$(MODE))
 LIBS := -lyaml -lconfig -ljansson -lglpk -lgmp -lm
 
-# CBC beside GLPK, where it is installed; CBC=no leaves it out.
-CBC ?= $(shell pkg-config --exists cbc 2>/dev/null && echo yes || echo no)
-ifeq ($(CBC),yes)
-CBC_FLAGS := -DHAVE_CBC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags cbc))
-LIBS += $(shell pkg-config --libs cbc)
-endif
-
 COMMAND_SOURCES := $(sort $(wildcard src/cli/*.c))
 LIBRARY_SOURCES := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c solvers/*/*.c solvers/*/*/*.c)))
 HEADERS := $(sort $(wildcard src/*/*.h src/*/*/*.h solvers/*/*.h solvers/*/*/*.h))
@@ -135,10 +128,6 @@ endef
 
 $(OUT)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS))
-$(OUT)/cbc.stamp: FORCE
-	$(call stamp,$(CBC_FLAGS))
-$(OUT)/src/search/engine/milp_cbc.o: $(OUT)/cbc.stamp
-$(OUT)/src/search/engine/milp_cbc.o: FLAGS += $(CBC_FLAGS)
 $(OUT)/sources.stamp: FORCE
 	$(call stamp,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))
 $(OUT)/support.stamp: FORCE

@@ -200,7 +200,7 @@ static const struct send_schedule *read_answer(struct rounds_question *q, struct
 	return schedule_make(arena, q->synthesis, &messages);
 }
 
-static enum sat_status ask(struct rounds_question *q)
+static enum verdict ask(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	q->sat = sat_make(q->arena);
@@ -242,13 +242,13 @@ static void run_exact(struct run *run, const struct problem *problem)
 			.distances = distances};
 		bool small = synthesis->chunks * bound <=
 			     LITERALS_MOST / (int64_t)(topology->link_count + 1);
-		enum sat_status status = small ? ask(&question) : SAT_STOPPED;
-		if (status == SAT_MET)
+		enum verdict status = small ? ask(&question) : VERDICT_OPEN;
+		if (status == VERDICT_YES)
 			best = read_answer(&question, arena);
 		arena_close(question.arena);
-		if (status == SAT_STOPPED)
+		if (status == VERDICT_OPEN)
 			break;
-		bound += status == SAT_NEVER;
+		bound += status == VERDICT_NO;
 	}
 	if (best)
 		broadcast_offer(run, best);

@@ -129,11 +129,11 @@ static void solve_whole(struct rounds *rounds, bool prove)
 						milp_margin(
 							milp_size(rounds->compact->milp).columns,
 							answer.bound)));
-		if (answer.status == MILP_INFEASIBLE && !rounds->cuts.refused.count && prove) {
+		if (answer.status == PROOF_INFEASIBLE && !rounds->cuts.refused.count && prove) {
 			claim(rounds, INFINITY);
 			return;
 		}
-		if (answer.status != MILP_OPTIMAL || rounds->best >= before)
+		if (answer.status != PROOF_OPTIMAL || rounds->best >= before)
 			break;
 	}
 	if (prove)

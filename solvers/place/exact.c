@@ -43,10 +43,10 @@ static void find_fit(struct run *run, const struct packing *packing)
 	struct pack_question question = {
 		.packing = packing, .capacity = packing->capacity, .explain = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
-	if (answer.status == PACK_FITS) {
+	if (answer.status == VERDICT_YES) {
 		offer(run, answer.placement, 0);
 		run_prove(run, PROOF_OPTIMAL, 0);
-	} else if (answer.status == PACK_NEVER) {
+	} else if (answer.status == VERDICT_NO) {
 		run_prove(run, PROOF_INFEASIBLE, 0);
 		if (answer.core_count)
 			run_core(run, answer.core_count, answer.core);
@@ -90,13 +90,13 @@ static int64_t find_grain(const struct packing *packing)
 }
 
 /* Starts that return find layouts sooner; the others find sooner that there is none. */
-static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes, bool returns)
+static enum verdict ask(struct peak *peak, int64_t capacity, uint64_t nodes, bool returns)
 {
 	struct pack_question question = {
 		.packing = peak->packing, .capacity = capacity, .nodes = nodes, .returns = returns};
 	struct arena *arena = arena_open();
 	struct pack_answer answer = pack(peak->run, &question, arena);
-	if (answer.status == PACK_FITS) {
+	if (answer.status == VERDICT_YES) {
 		peak->value = placement_peak(peak->packing, answer.placement);
 		arena_adopt(run_arena(peak->run), arena);
 		offer(peak->run, answer.placement, peak->value);
@@ -104,9 +104,9 @@ static enum pack_status ask(struct peak *peak, int64_t capacity, uint64_t nodes,
 		peak->hardest = answer.hardest;
 		arena_close(arena);
 	}
-	if (answer.status == PACK_NEVER)
+	if (answer.status == VERDICT_NO)
 		peak->bound = capacity + peak->grain;
-	if (answer.status != PACK_UNKNOWN)
+	if (answer.status != VERDICT_OPEN)
 		run_report(peak->run, (double)peak->value, (double)peak->bound);
 	peak->is_over = answer.is_too_large || !run_spend(peak->run, 1);
 	return answer.status;
@@ -161,18 +161,18 @@ static bool search_round(struct peak *peak, uint64_t nodes)
 	static const int64_t eighths[] = {0, 2, 5};
 	/* What fits into no capacity is not found by raising the bound. */
 	if (peak->value > peak->packing->capacity)
-		return ask(peak, peak->packing->capacity, nodes, false) == PACK_FITS;
+		return ask(peak, peak->packing->capacity, nodes, false) == VERDICT_YES;
 	int64_t before = peak->value;
 	for (size_t k = 0; k < sizeof eighths / sizeof *eighths && goes_on(peak);) {
-		enum pack_status status = ask(peak, between(peak, eighths[k]), nodes, k > 0);
-		if (status == PACK_FITS)
+		enum verdict status = ask(peak, between(peak, eighths[k]), nodes, k > 0);
+		if (status == VERDICT_YES)
 			break;
-		k += status == PACK_UNKNOWN;
-		if (k == 1 && status == PACK_UNKNOWN && goes_on(peak))
+		k += status == VERDICT_OPEN;
+		if (k == 1 && status == VERDICT_OPEN && goes_on(peak))
 			raise_bound(peak, nodes);
 	}
 	while (peak->value < before && goes_on(peak))
-		if (ask(peak, between(peak, 7), nodes, true) != PACK_FITS)
+		if (ask(peak, between(peak, 7), nodes, true) != VERDICT_YES)
 			break;
 	return peak->value < before;
 }

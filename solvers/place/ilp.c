@@ -70,17 +70,17 @@ static double bound_of(const struct asking *asking, double bound)
 static void conclude(struct asking *asking, const struct milp_answer *answer)
 {
 	const struct packing *packing = asking->program->packing;
-	if (answer->status == MILP_FAILED)
+	if (answer->status == PROOF_NONE)
 		run_complain(asking->run, false, -1, "ilp: GLPK gave up: %s", answer->fault);
 	if (asking->found || packing->goal == PACKING_SPILL)
 		packing_offer(asking->run, packing, asking->best);
-	if (answer->status == MILP_INFEASIBLE && !asking->found) {
+	if (answer->status == PROOF_INFEASIBLE && !asking->found) {
 		run_prove(asking->run, PROOF_INFEASIBLE, 0);
 		return;
 	}
 	if (packing->goal == PACKING_FIT)
 		return;
-	double bound = answer->status == MILP_FAILED ? -INFINITY : answer->bound;
+	double bound = answer->status == PROOF_NONE ? -INFINITY : answer->bound;
 	bound = bound_of(asking, bound);
 	if (asking->found)
 		run_prove(asking->run, asking->value <= bound ? PROOF_OPTIMAL : PROOF_BOUND, bound);
@@ -124,8 +124,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 		run_prove(run, PROOF_INFEASIBLE, 0);
 		return;
 	}
-	struct milp_wishes wishes = {
-		.backend = problem->milp, .user = &asking, .go_on = go_on, .found = found};
+	struct milp_wishes wishes = {.user = &asking, .go_on = go_on, .found = found};
 	struct milp_answer answer = milp_solve(asking.program->milp, &wishes, run_arena(run));
 	if (answer.values)
 		found(&asking, answer.values);

@@ -74,12 +74,12 @@ static struct clipped clip(const struct window *window, const bool *movable, int
 	return clipped;
 }
 
-static enum pack_status ask(struct run *run, struct window *window, const struct packing *packing)
+static enum verdict ask(struct run *run, struct window *window, const struct packing *packing)
 {
 	struct pack_question question = {
 		.packing = packing, .capacity = packing->capacity, .nodes = window->nodes};
 	if (window->bound > window->packing->capacity || packing->count > window->most)
-		return PACK_UNKNOWN;
+		return VERDICT_OPEN;
 	struct arena *arena = arena_open();
 	struct pack_answer answer = pack(run, &question, arena);
 	window->spent += answer.nodes + 1;
@@ -92,19 +92,19 @@ void peak_bound(struct run *run, struct window *window)
 	const struct packing *packing = window->packing;
 	struct arena *arena = arena_open();
 	const bool *movable = find_movable(packing, arena);
-	enum pack_status status = PACK_FITS;
+	enum verdict status = VERDICT_YES;
 	int64_t from = window->step, to = from + 1;
 	bool is_all = false;
-	while (status == PACK_FITS && !is_all) {
+	while (status == VERDICT_YES && !is_all) {
 		struct arena_mark mark = arena_mark(arena);
 		struct clipped clipped = clip(window, movable, from, to, arena);
 		is_all = clipped.is_all;
 		do {
 			clipped.packing.capacity = window->bound - clipped.bottom;
 			status = ask(run, window, &clipped.packing);
-			if (status == PACK_NEVER)
+			if (status == VERDICT_NO)
 				window->bound += window->grain;
-		} while (status == PACK_NEVER);
+		} while (status == VERDICT_NO);
 		arena_release(arena, mark);
 		int64_t width = to - from, left = window->grows_left ? (width + 1) / 2 : 0;
 		if (!number_add(from, -left, &from) || !number_add(to, width - left, &to))

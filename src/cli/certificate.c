@@ -93,17 +93,17 @@ static void show_progress(void *listener, uint64_t done, uint64_t choices)
 static int tell(const struct certificate_result *result, const struct nest_search *search,
 	const struct certificate *certificate, enum format format, struct arena *arena, struct diag *diag)
 {
-	if (result->answer == CERTIFICATE_REJECTED)
+	if (result->answer == VERDICT_NO)
 		diag_error(diag, result->span, "rejected: %s", result->why);
 	diag_print(diag, stderr);
 	command_print(format == FORMAT_TEXT
 			      ? certificate_report_text(arena, search, certificate, result)
 			      : certificate_report_json(arena, search, certificate, result));
-	if (result->answer == CERTIFICATE_UNDECIDED && listener_interrupted())
+	if (result->answer == VERDICT_OPEN && listener_interrupted())
 		return EXIT_INTERRUPTED;
-	return result->answer == CERTIFICATE_HOLDS      ? EXIT_FOUND
-	       : result->answer == CERTIFICATE_REJECTED ? EXIT_IMPOSSIBLE
-							: EXIT_NOTHING;
+	return result->answer == VERDICT_YES  ? EXIT_FOUND
+	       : result->answer == VERDICT_NO ? EXIT_IMPOSSIBLE
+					      : EXIT_NOTHING;
 }
 
 static int check(struct arena *arena, const struct arguments *arguments,

@@ -5,6 +5,7 @@
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/diff.h"
+#include "report/graph/graph_run.h"
 #include "report/graph/score_json.h"
 #include "report/graph/choices.h"
 #include "report/run/pareto.h"
@@ -175,7 +176,7 @@ static struct result_texts texts(const struct exploring *exploring)
 	const struct explored *explored = &exploring->explored;
 	struct arena *arena = exploring->arena;
 	return (struct result_texts){
-		.run = run_json(arena, &exploring->record, explored),
+		.run = graph_run_json(arena, &exploring->record, explored),
 		.pareto = pareto_csv(arena, own->arch, &explored->frontier),
 		.table = pareto_table(arena, own->arch, &explored->frontier),
 		.work = arena_format(arena, "%" PRIu64 " candidates", explored->effort.offered),

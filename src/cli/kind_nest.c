@@ -212,7 +212,7 @@ static void tell_conflict(struct exploring *exploring)
 	struct diag *silent = diag_open(exploring->arena);
 	struct mapspace_check check = mapspace_check(
 		own->domain, own->constraints, &stopper, silent, exploring->arena);
-	if (!check.contradictory && check.feasible.verdict == FEASIBILITY_NONE)
+	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
 		fputs(mapspace_conflict_text(exploring->arena, &check), stderr);
 }
 
@@ -249,8 +249,7 @@ static void finish(struct exploring *exploring)
 			exploring->arena, homes);
 		diag_print(homes, stderr);
 	}
-	record->objectives = &search->wishes.objectives;
-	record->hierarchy = search->hierarchy;
+	record->objectives = nest_objectives_texts(exploring->arena, search);
 	record->counting = counting_names[search->counting];
 	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL,
 		    record, search, &exploring->explored))

@@ -122,8 +122,7 @@ static void finish(struct exploring *exploring)
 	const struct networking *networking = exploring->search;
 	const struct nest_search *first = networking->search.layers[0];
 	struct run_record *record = &exploring->record;
-	record->objectives = &networking->search.wishes.objectives;
-	record->hierarchy = first->hierarchy;
+	record->objectives = nest_objectives_texts(exploring->arena, first);
 	record->counting = counting_names[first->counting];
 	write_layers(exploring->arena, exploring->folder, record, &networking->explored);
 }
@@ -265,7 +264,7 @@ static int check(const struct inputs *inputs, enum format format)
 		struct mapspace_check_report report = {.check = &check};
 		if (diag_errors(diag) != errors)
 			diag_note(diag, layer->span, "for layer '%s'", layer->name);
-		if (!check.contradictory && check.feasible.verdict == FEASIBILITY_FITS) {
+		if (!check.contradictory && check.feasible.verdict == VERDICT_YES) {
 			text_add(&text, "%s: fits, %s mappings\n", layer->name, check.narrowed.all);
 			continue;
 		}

@@ -83,9 +83,9 @@ static void take_proof(struct place_report *report, const struct answer *answer)
 {
 	const struct packing *packing = report->packing;
 	report->nodes = answer->ticks;
-	report->outcome = report->placement                    ? PLACE_FOUND
-			  : answer->status == PROOF_INFEASIBLE ? PLACE_NEVER
-							       : PLACE_UNDECIDED;
+	report->outcome = report->placement                    ? VERDICT_YES
+			  : answer->status == PROOF_INFEASIBLE ? VERDICT_NO
+							       : VERDICT_OPEN;
 	report->core_count = report->placement ? 0 : answer->core_count;
 	report->core = answer->core;
 	if (!report->placement)
@@ -102,7 +102,7 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 	if (packing->goal == PACKING_SPILL ||
 		place_report_load(report) <= packing_room(arena, packing))
 		return false;
-	report->outcome = PLACE_NEVER;
+	report->outcome = VERDICT_NO;
 	report->method = "load";
 	report->core_by_load = true;
 	report->core_from = load->steps[load->most].from;
@@ -120,7 +120,7 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	struct place_report *report)
 {
 	struct problem problem = {
-		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
+		.stage = STAGE_PLACE, .packing = report->packing};
 	struct asker asker = listener_asker(listener, request->jobs);
 	asker.stopper.stop = listener_wait;
 	struct answer answer =
@@ -133,7 +133,7 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	}
 	take_best(report, &answer);
 	take_proof(report, &answer);
-	if (report->outcome == PLACE_NEVER)
+	if (report->outcome == VERDICT_NO)
 		packing_proof_core(arena, listener, report);
 	report->limit = listener_limit(listener);
 	if (!report->limit && answer.cut)
@@ -175,8 +175,8 @@ static int tell_end(
 		fprintf(stderr, "%s\n", place_report_line(arena, report));
 	if (listener_interrupted())
 		return EXIT_INTERRUPTED;
-	return report->outcome == PLACE_FOUND   ? EXIT_FOUND
-	       : report->outcome == PLACE_NEVER ? EXIT_IMPOSSIBLE
+	return report->outcome == VERDICT_YES   ? EXIT_FOUND
+	       : report->outcome == VERDICT_NO ? EXIT_IMPOSSIBLE
 						: EXIT_NOTHING;
 }
 
@@ -192,11 +192,11 @@ static int place(struct arena *arena, const struct place_request *request)
 		return EXIT_INPUT;
 	write_layout(arena, request, &report);
 	packing_write_picture(arena, request, &report);
-	if (request->certificate && report.outcome == PLACE_NEVER)
+	if (request->certificate && report.outcome == VERDICT_NO)
 		packing_proof_write(arena, request, &listener, &report);
 	else if (request->certificate)
 		fprintf(stderr, "lxplore: no certificate: %s\n",
-			report.outcome == PLACE_FOUND ? "they fit" : "it is not decided");
+			report.outcome == VERDICT_YES ? "they fit" : "it is not decided");
 	return tell_end(arena, request, &report);
 }
 

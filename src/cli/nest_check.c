@@ -33,9 +33,9 @@ enum exit_status nest_check_status(const struct mapspace_check *check)
 	if (check->contradictory)
 		return EXIT_IMPOSSIBLE;
 	switch (check->feasible.verdict) {
-	case FEASIBILITY_FITS:
+	case VERDICT_YES:
 		return EXIT_FOUND;
-	case FEASIBILITY_NONE:
+	case VERDICT_NO:
 		return EXIT_IMPOSSIBLE;
 	default:
 		return EXIT_NOTHING;

@@ -54,9 +54,9 @@ static const struct domain *narrow(const struct nest_inputs *inputs,
 	if (!constraints_narrow(inputs->constraints, domain, diag))
 		return NULL;
 	struct feasible feasible = feasible_find_from(store, domain, 0, FEASIBLE_WORK_MOST);
-	if (feasible.verdict == FEASIBILITY_FITS)
+	if (feasible.verdict == VERDICT_YES)
 		*start = arena_copy(arena, &feasible.witness, sizeof feasible.witness);
-	if (feasible.verdict != FEASIBILITY_NONE)
+	if (feasible.verdict != VERDICT_NO)
 		return domain;
 	diag_error(diag, inputs->shape->span, "no mapping fits the machine and the constraints");
 	return NULL;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "search/nest/nest_search.h"
 
 #include <string.h>
 
@@ -20,8 +21,8 @@ void objectives_add_level(struct objectives *objectives, int level, struct span 
 	const struct objective_scope *scope)
 {
 	enum objective objective = (enum objective)(OBJECTIVE_ACCESSES + level);
-	add(objectives, objective, objective_text(scope->arena, objective, scope->hierarchy), span,
-		scope->diag);
+	add(objectives, objective, nest_objective_text(scope->arena, objective, scope->hierarchy),
+		span, scope->diag);
 }
 
 static void add_accesses(struct objectives *objectives, const char *name, struct span span,

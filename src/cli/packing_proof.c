@@ -3,8 +3,8 @@
 #include "cli/packing_proof.h"
 #include "cli/unfit_file.h"
 #include "cli/listener.h"
-#include "report/run/folder.h"
 #include "report/packing/unfit_yaml.h"
+#include "report/run/folder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ int packing_check_offsets(
 	struct place_report report = {.file = &request->file,
 		.packing = packing,
 		.has_capacity = request->has_capacity,
-		.outcome = PLACE_FOUND,
+		.outcome = VERDICT_YES,
 		.placement = placement,
 		.load = load_curve(arena, packing, NULL),
 		.method = "check"};

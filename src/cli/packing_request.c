@@ -109,17 +109,6 @@ static void check_options(const struct arguments *arguments, struct diag *diag)
 			"place wants one CSV of buffers, '-' for standard input");
 }
 
-static void read_milp(
-	const struct arguments *arguments, struct diag *diag, struct place_request *out)
-{
-	int backend = MILP_GLPK;
-	option_word(arguments, "milp", diag, &backend);
-	out->milp = (enum milp_backend)backend;
-	if (!milp_has(out->milp))
-		diag_error(diag, option_find(arguments, "milp")->span,
-			"this lxplore was built without CBC");
-}
-
 bool place_request_read(struct arena *arena, const struct arguments *arguments, struct diag *diag,
 	struct place_request *out)
 {
@@ -146,7 +135,6 @@ bool place_request_read(struct arena *arena, const struct arguments *arguments, 
 	option_integer(arguments, "time-limit", 0, diag, &out->seconds);
 	option_integer(arguments, "seed", 0, diag, &seed);
 	command_format(arguments, diag, &out->format);
-	read_milp(arguments, diag, out);
 	read_solver(arguments, diag, out);
 	out->jobs = (int)jobs;
 	out->budget = (uint64_t)budget;

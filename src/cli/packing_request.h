@@ -4,7 +4,6 @@
 #include "base/option.h"
 #include "cli/command.h"
 #include "model/packing/packing_file.h"
-#include "search/engine/milp.h"
 
 /*
  * What `lxplore place` is asked: a table of buffers, and options.
@@ -18,7 +17,6 @@ struct place_request {
 	int64_t seconds; /* 0: no limit */
 	int jobs;        /* threads */
 	uint64_t seed;
-	enum milp_backend milp; /* what solves integer programs */
 	bool quiet;
 	enum format format;
 	const char *output, *svg, *certificate,

@@ -150,7 +150,7 @@ struct run_record results_record(const struct inputs *inputs, const struct liste
 		.source_count = inputs->source_count,
 		.sources = inputs->sources,
 		.seed = inputs->wishes.seed,
-		.objectives = &inputs->wishes.objectives,
+		.objectives = objectives_texts(inputs->arena, &inputs->wishes.objectives),
 		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),

@@ -12,7 +12,6 @@
 #include <string.h>
 
 static const char *const mode_names[] = {"strict", "compatible", NULL};
-static const char *const milp_names[] = {"glpk", "cbc", NULL};
 
 #define COUNT(from, to) .type = OPTION_COUNT, .least = (from), .most = (to)
 #define WORD(names) .type = OPTION_WORD, .words = (names)
@@ -102,10 +101,6 @@ static const struct option table[] = {
 		.commands = OF_PLACE},
 	{"solver", 0, "NAME", "exact, or boxes for more than 5000 buffers (lxplore list solvers)",
 		.commands = OF_PLACE},
-	{"milp", 0, "glpk|cbc",
-		"what solves the integer programs of --spill and of the solver ilp (default glpk); "
-		"cbc where it was there when lxplore was built",
-		WORD(milp_names), .commands = OF_PLACE},
 	{"reserve", 0, "FROM-TO", "bytes that no buffer may touch; may be repeated", true,
 		.commands = OF_PLACE},
 	{"jobs", 'j', "N", "threads; no influence on the results of a budget (default: all cores)",

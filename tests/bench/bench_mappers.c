@@ -178,7 +178,7 @@ static void print_layer(struct table *table, const struct layer *layer, uint64_t
 		return;
 	}
 	struct feasible feasible = feasible_find(request.domain, FEASIBLE_WORK_MOST);
-	if (feasible.verdict == FEASIBILITY_FITS)
+	if (feasible.verdict == VERDICT_YES)
 		request.start = &feasible.witness;
 	table->proof = run(&request, "exact", (uint64_t)setting("PROOF", 4000000), 1);
 	printf("\n%s\n", layer->name);

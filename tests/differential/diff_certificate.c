@@ -93,19 +93,19 @@ static bool draw_space(struct drawn *drawn, const struct nest_case_options *opti
 	return nest_space_is_small(drawn->search.space, MAPPINGS_MOST);
 }
 
-static void expect(struct drawn *drawn, const struct certificate *certificate,
-	enum certificate_answer answer, const char *what)
+static void expect(struct drawn *drawn, const struct certificate *certificate, enum verdict answer,
+	const char *what)
 {
 	struct certificate_checking checking = {
 		.certificate = certificate, .search = &drawn->search};
 	struct certificate_result result = certificate_check(&checking, drawn->arena);
-	(answer == CERTIFICATE_HOLDS ? drawn->held++ : drawn->rejected++);
+	(answer == VERDICT_YES ? drawn->held++ : drawn->rejected++);
 	if (result.answer != answer)
 		fail_msg("%s, %s counting, %s%s: %s should be %s: %s\n%s%s", drawn->seed,
 			counting_names[drawn->search.counting],
 			objective_names[drawn->search.wishes.objectives.at[0]],
 			drawn->search.wishes.objectives.count > 1 ? " ..." : "", what,
-			answer == CERTIFICATE_HOLDS ? "accepted" : "rejected",
+			answer == VERDICT_YES ? "accepted" : "rejected",
 			result.why ? result.why : "it is not",
 			nest_case_text(drawn->arena, &drawn->nest),
 			drawn->constraints ? drawn->constraints : "");
@@ -154,17 +154,17 @@ static void try_values(struct drawn *drawn)
 		struct certificate certificate = drawn->certificate;
 		struct certificate_point *point = copy_points(drawn, &certificate);
 		point->energy_pj = nextafter(point->energy_pj, side * INFINITY);
-		expect(drawn, &certificate, CERTIFICATE_REJECTED, "an energy one bit off");
+		expect(drawn, &certificate, VERDICT_NO, "an energy one bit off");
 		certificate = drawn->certificate;
 		point = copy_points(drawn, &certificate);
 		double values[OBJECTIVE_COUNT];
 		memcpy(values, point->values, certificate.objectives.count * sizeof *values);
 		values[0] = nextafter(values[0], side * INFINITY);
 		point->values = values;
-		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a value one bit off");
+		expect(drawn, &certificate, VERDICT_NO, "a value one bit off");
 		certificate = drawn->certificate;
 		copy_points(drawn, &certificate)->cycles += side;
-		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a cycle more or less");
+		expect(drawn, &certificate, VERDICT_NO, "a cycle more or less");
 	}
 }
 
@@ -181,14 +181,14 @@ static void try_points(struct drawn *drawn)
 	certificate.point_count--;
 	for (size_t i = 0; i < certificate.line_count; i++)
 		copy_lines(drawn, &certificate)[i].least = 0;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a point removed");
+	expect(drawn, &certificate, VERDICT_NO, "a point removed");
 
 	const struct legal *other = &drawn->all.at[random_below(drawn->random, drawn->all.count)];
 	if (count == 1 && value_of(drawn, other) > drawn->certificate.points[0].values[0] &&
 		drawn->search.wishes.objectives.count == 1) {
 		certificate = drawn->certificate;
 		*copy_points(drawn, &certificate) = point_of(drawn, other);
-		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a wrong optimum");
+		expect(drawn, &certificate, VERDICT_NO, "a wrong optimum");
 	}
 }
 
@@ -202,13 +202,13 @@ static void try_bound(struct drawn *drawn, double least)
 	certificate.bound = least;
 	*copy_points(drawn, &certificate) = point_of(drawn, other);
 	certificate.gap = value_of(drawn, other) - least;
-	expect(drawn, &certificate, CERTIFICATE_HOLDS, "the least value as the bound");
+	expect(drawn, &certificate, VERDICT_YES, "the least value as the bound");
 	certificate.bound = nextafter(least, INFINITY);
 	certificate.gap = value_of(drawn, other) - certificate.bound;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a bound one bit above the least");
+	expect(drawn, &certificate, VERDICT_NO, "a bound one bit above the least");
 	certificate.bound = least;
 	certificate.gap = nextafter(value_of(drawn, other) - least, -INFINITY);
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a gap one bit too small");
+	expect(drawn, &certificate, VERDICT_NO, "a gap one bit too small");
 }
 
 static double least_in(const struct drawn *drawn, const struct cell *cell)
@@ -232,11 +232,11 @@ static void try_least(struct drawn *drawn)
 	struct certificate_line *line = &lines[random_below(drawn->random, certificate.line_count)];
 	double least = least_in(drawn, &line->cell);
 	line->least = isfinite(least) ? least : 1e300;
-	expect(drawn, &certificate, CERTIFICATE_HOLDS, "the least of a choice");
+	expect(drawn, &certificate, VERDICT_YES, "the least of a choice");
 	if (!isfinite(least))
 		return;
 	line->least = nextafter(least, INFINITY);
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "one bit above the least of a choice");
+	expect(drawn, &certificate, VERDICT_NO, "one bit above the least of a choice");
 }
 
 /* Lines gone, twice, of no such choice. */
@@ -246,30 +246,30 @@ static void try_lines(struct drawn *drawn)
 	struct certificate certificate = drawn->certificate;
 	struct certificate_line *lines = copy_lines(drawn, &certificate);
 	lines[gone] = lines[--certificate.line_count];
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line removed");
+	expect(drawn, &certificate, VERDICT_NO, "a line removed");
 	certificate.opened--;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line removed and not counted");
+	expect(drawn, &certificate, VERDICT_NO, "a line removed and not counted");
 	certificate.rest++;
-	expect(drawn, &certificate, CERTIFICATE_HOLDS, "a line removed and left to the rest");
+	expect(drawn, &certificate, VERDICT_YES, "a line removed and left to the rest");
 
 	certificate = drawn->certificate;
 	lines = copy_lines(drawn, &certificate);
 	lines[certificate.line_count++] = lines[gone];
 	certificate.opened++;
 	certificate.rest--;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a line that stands twice");
+	expect(drawn, &certificate, VERDICT_NO, "a line that stands twice");
 	certificate = drawn->certificate;
 	lines = copy_lines(drawn, &certificate);
 	lines[gone].cell.residency = UINT64_C(1) << drawn->search.space->free_count;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a residency that there is not");
+	expect(drawn, &certificate, VERDICT_NO, "a residency that there is not");
 	certificate = drawn->certificate;
 	certificate.rest++;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a rest of one more");
+	expect(drawn, &certificate, VERDICT_NO, "a rest of one more");
 	certificate.choices++;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "a space of one more");
+	expect(drawn, &certificate, VERDICT_NO, "a space of one more");
 	certificate = drawn->certificate;
 	certificate.problem++;
-	expect(drawn, &certificate, CERTIFICATE_REJECTED, "another problem's hash");
+	expect(drawn, &certificate, VERDICT_NO, "another problem's hash");
 }
 
 /* One line for each residency, or for all, where there may be no more. */
@@ -279,11 +279,11 @@ static void try_groups(struct drawn *drawn, const struct explored *explored)
 	struct certificate *made = certificate_make(drawn->arena, &drawn->search, explored, most);
 	assert_true(made->line_count <= most);
 	drawn->grouped += made->lines[0].extent != LINE_CELL;
-	expect(drawn, made, CERTIFICATE_HOLDS, "lines for several choices");
+	expect(drawn, made, VERDICT_YES, "lines for several choices");
 	struct certificate_line *lines = copy_lines(drawn, made);
 	lines[0].opened += made->choices;
 	made->opened += made->choices;
-	expect(drawn, made, CERTIFICATE_REJECTED, "more opened than there are");
+	expect(drawn, made, VERDICT_NO, "more opened than there are");
 }
 
 static void check_draw(struct drawn *drawn)
@@ -296,7 +296,7 @@ static void check_draw(struct drawn *drawn)
 		return;
 	drawn->certificate = *made;
 	find_all(drawn);
-	expect(drawn, made, CERTIFICATE_HOLDS, "what exact proves");
+	expect(drawn, made, VERDICT_YES, "what exact proves");
 	if (!made->point_count)
 		return;
 	try_values(drawn);

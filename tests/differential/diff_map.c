@@ -57,7 +57,7 @@ static void differ(const struct map_question *question, uint64_t seed, long draw
 	show("exact", &best->frontier);
 	fail_msg("seed %" PRIu64 " draw %ld, %s counting, %s%s%s%s\n%s%s", seed, draw,
 		counting_names[question->counting],
-		objective_text(
+		nest_objective_text(
 			question->arena, question->objectives.at[0], &question->nest.hierarchy),
 		question->objectives.count > 1 ? " ..." : "", best->complete ? "" : ", not proven",
 		all->complete ? "" : ", not all counted",

@@ -353,8 +353,8 @@ static void certify(const struct failure *failure, struct random *random)
 	struct certificate_checking checking = {
 		.certificate = certificate, .search = &search, .budget = TICKS};
 	struct certificate_result result = certificate_check(&checking, arena);
-	tally.proven += result.answer == CERTIFICATE_HOLDS;
-	if (result.answer == CERTIFICATE_REJECTED)
+	tally.proven += result.answer == VERDICT_YES;
+	if (result.answer == VERDICT_NO)
 		refuted(failure, result.why, &proof, &proof);
 }
 

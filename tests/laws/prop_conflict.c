@@ -159,7 +159,7 @@ static const struct domain *draw_machine(
 		nest_case_draw(random, &options, nest);
 		nest_domain_limit(random, nest);
 		machine = nest_domain_free(arena, nest);
-	} while (feasible_find(machine, FEASIBLE_WORK_MOST).verdict != FEASIBILITY_FITS);
+	} while (feasible_find(machine, FEASIBLE_WORK_MOST).verdict != VERDICT_YES);
 	return machine;
 }
 

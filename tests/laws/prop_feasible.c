@@ -81,8 +81,8 @@ static void as_trying_every_mapping_says(void **state)
 		if (nest_space_is_small(space, MAPPINGS_MOST)) {
 			struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
 			bool any = nest_any_fits(space);
-			if ((feasible.verdict == FEASIBILITY_FITS) != any ||
-				feasible.verdict == FEASIBILITY_OPEN)
+			if ((feasible.verdict == VERDICT_YES) != any ||
+				feasible.verdict == VERDICT_OPEN)
 				fail_msg("draw %ld: %d, but %d\n%s", draw, feasible.verdict, any,
 					nest_case_text(arena, &nest));
 			if (any) {
@@ -133,11 +133,11 @@ static void a_larger_tile_may_leave_what_divides(void **state)
 	inner->spatial[1].least = 2;
 	inner->keep = 1;
 	struct feasible feasible = feasible_find(domain, FEASIBLE_WORK_MOST);
-	assert_int_equal(feasible.verdict, FEASIBILITY_FITS);
+	assert_int_equal(feasible.verdict, VERDICT_YES);
 	assert_int_equal(feasible.witness.rows[1].temporal[0], 3);
 	assert_int_equal(feasible.witness.rows[1].spatial[0], 4);
 	nest.hierarchy.levels[0].size = 2;
-	assert_int_equal(feasible_find(domain, FEASIBLE_WORK_MOST).verdict, FEASIBILITY_NONE);
+	assert_int_equal(feasible_find(domain, FEASIBLE_WORK_MOST).verdict, VERDICT_NO);
 	arena_close(arena);
 }
 

@@ -306,13 +306,13 @@ static void starts_that_vary_find_the_same(void **state)
 		int64_t at[BUFFERS_MOST] = {0};
 		varied = true;
 		solve(&asking, &problem, 0, (uint64_t)n, drawing.arena);
-		enum pack_status expected = try_all(&packing, at, 0) ? PACK_FITS : PACK_NEVER;
+		enum verdict expected = try_all(&packing, at, 0) ? VERDICT_YES : VERDICT_NO;
 		if (pack_answer.status != expected)
 			fail_msg("draw %ld: %d, but trying every address says %d", n,
 				(int)pack_answer.status, (int)expected);
-		if (expected == PACK_FITS)
+		if (expected == VERDICT_YES)
 			assert_int_equal(packing_check(&packing, pack_answer.placement).a, -1);
-		fits += expected == PACK_FITS;
+		fits += expected == VERDICT_YES;
 		arena_close(drawing.arena);
 	}
 	if (draws_are_many(count))
@@ -330,7 +330,7 @@ static void cores_do_not_fit_and_are_small(void **state)
 		varied = n & 1;
 		solve(&asking, &problem, 0, 1, drawing.arena);
 		struct pack_answer answer = pack_answer;
-		if (answer.status == PACK_NEVER && answer.core_count && !(n & 2)) {
+		if (answer.status == VERDICT_NO && answer.core_count && !(n & 2)) {
 			struct buffer buffers[BUFFERS_MOST];
 			int64_t at[BUFFERS_MOST] = {0};
 			for (size_t i = 0; i < answer.core_count; i++)

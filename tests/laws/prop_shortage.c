@@ -94,7 +94,7 @@ static void limits_are_the_least_that_do(void **state)
 		else
 			nest_domain_crowd(domain);
 		nest_domain_homes(&random, domain);
-		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == FEASIBILITY_NONE;
+		bool none = feasible_find(domain, FEASIBLE_WORK_MOST).verdict == VERDICT_NO;
 		struct shortages shortages = {0};
 		if (none && nest_space_is_small(space_make(arena, domain), MAPPINGS_MOST))
 			shortages = shortages_find(domain, FEASIBLE_WORK_MOST, NULL, arena);

@@ -76,7 +76,7 @@ static void check(struct family *family, const char *root, const char *folder, c
 				json_string(got->choices[c]));
 	if (checked.contradictory)
 		family_note(family, "clash", complaints_text(family->arena, run.diag));
-	else if (checked.feasible.verdict != FEASIBILITY_FITS)
+	else if (checked.feasible.verdict != VERDICT_YES)
 		family_note(family, "feasible", "no mapping was found that fits");
 	json_decref(record);
 }

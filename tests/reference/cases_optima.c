@@ -113,7 +113,7 @@ static void verify(
 	if (!certificate)
 		return;
 	struct certificate_result result = certificate_check(&checking, family->arena);
-	if (result.answer != CERTIFICATE_HOLDS)
+	if (result.answer != VERDICT_YES)
 		family_note(family, "certificate", result.why);
 }
 

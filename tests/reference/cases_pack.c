@@ -92,7 +92,7 @@ static void pack_at_load(struct run *run, const struct problem *problem)
 		.varied = true};
 	struct pack_answer answer = pack(run, &question, run_arena(run));
 	struct candidate candidate = {.stage = STAGE_PLACE, .placement = answer.placement};
-	if (answer.status == PACK_FITS)
+	if (answer.status == VERDICT_YES)
 		run_offer(run, &candidate,
 			(double)placement_peak(problem->packing, answer.placement));
 }

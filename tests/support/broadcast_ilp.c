@@ -155,7 +155,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 		add_limits(&program, t);
 	struct milp_wishes wishes = {.user = run, .go_on = go_on};
 	struct milp_answer answer = milp_solve(program.milp, &wishes, run_arena(run));
-	if (answer.status == MILP_FAILED) {
+	if (answer.status == PROOF_NONE) {
 		run_complain(run, false, -1, "ilp: GLPK gave up: %s", answer.fault);
 		return;
 	}

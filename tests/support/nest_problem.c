@@ -169,7 +169,7 @@ const char *nest_problem_text(const struct nest_problem *problem)
 	text_add(&text, "%s counting,", counting_names[problem->counting]);
 	for (size_t k = 0; k < problem->objectives.count; k++)
 		text_add(&text, " %s",
-			objective_text(problem->arena, problem->objectives.at[k],
+			nest_objective_text(problem->arena, problem->objectives.at[k],
 				&problem->nest.hierarchy));
 	text_add(&text, "\n%s%s\n", nest_case_text(problem->arena, &problem->nest),
 		problem->constraints);

@@ -66,7 +66,8 @@ static void what_exact_proves_is_verified(void **state)
 	};
 	for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
 		folder_put("problem.yaml", arena_format(arena, "problem:\n%s", problems[p]));
-		const char *specs = arena_format(arena, MACHINE " %s", run_folder_path("problem.yaml"));
+		const char *specs =
+			arena_format(arena, MACHINE " %s", run_folder_path("problem.yaml"));
 		for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
 			expect_proof(specs, arena_format(arena, "--solver map=exact %s", ways[w]));
 	}

@@ -333,7 +333,7 @@ static void a_bound_becomes_a_gap(void **state)
 	const struct found *found = explored.frontier.points[0].payload;
 	assert_false(explored.complete);
 	assert_int_equal(found->proof, PROOF_BOUND);
-	assert_true(found->bound == 4 && found->gap == 6);
+	assert_true(found->estimate == 10 && found->bound == 4 && found->gap == 6);
 	arena_close(arena);
 }
 

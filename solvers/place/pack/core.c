@@ -56,7 +56,7 @@ static bool try_set(struct reducing *reducing)
 	struct pack_answer answer = pack(reducing->run, &question, arena);
 	arena_close(arena);
 	reducing->left -= reducing->left < answer.nodes + 1 ? reducing->left : answer.nodes + 1;
-	if (answer.status != PACK_NEVER)
+	if (answer.status != VERDICT_NO)
 		return false;
 	memcpy(reducing->set, reducing->trial, reducing->count * sizeof *reducing->set);
 	return true;

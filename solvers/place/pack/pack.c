@@ -95,14 +95,14 @@ static void begin_round(struct restarts *restarts)
 	pack_search_forget(restarts->search);
 }
 
-static enum pack_status next_start(struct asking *asking, struct restarts *restarts)
+static enum verdict next_start(struct asking *asking, struct restarts *restarts)
 {
 	struct pack_search *search = restarts->search;
 	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
 	begin_round(restarts);
 	bool returns = restarts->guided ||
 		       restarts->start % PACK_RETURN_STARTS == PACK_RETURN_STARTS - 1;
-	enum pack_status status = pack_search_run(search, asking->run,
+	enum verdict status = pack_search_run(search, asking->run,
 		(uint64_t)restarts->failures, limit ? limit - asking->answer.nodes : 0,
 		run_random(asking->run, UINT64_MAX), order_of(restarts), returns);
 	asking->answer.nodes += pack_search_nodes(search) - before;
@@ -115,15 +115,15 @@ static enum pack_status next_start(struct asking *asking, struct restarts *resta
 
 /* A second search, guided and drawn, joins one without a limit, and gets as many nodes: a
  * layout that is not found by then it often finds sooner.  That there is none, the first proves. */
-static enum pack_status search_room(struct asking *asking, const struct shapes *shapes,
+static enum verdict search_room(struct asking *asking, const struct shapes *shapes,
 	const struct room *room, struct arena *arena, int64_t *addresses)
 {
 	const struct pack_question *question = asking->question;
 	struct restarts plain =
 		open_restarts(room, question->returns, question->varied, INFINITY, arena);
 	struct restarts joined = {0}, *turn = &plain;
-	enum pack_status status = PACK_UNKNOWN;
-	while (status == PACK_UNKNOWN && !is_over(asking)) {
+	enum verdict status = VERDICT_OPEN;
+	while (status == VERDICT_OPEN && !is_over(asking)) {
 		uint64_t nodes = pack_search_nodes(plain.search);
 		turn = &plain;
 		if (!question->nodes && !question->returns && nodes >= PACK_JOIN_NODES) {
@@ -135,9 +135,9 @@ static enum pack_status search_room(struct asking *asking, const struct shapes *
 		}
 		status = next_start(asking, turn);
 	}
-	if (status != PACK_FITS)
+	if (status != VERDICT_YES)
 		asking->answer.hardest = hardest_step(shapes, room, plain.search);
-	for (int i = 0; status == PACK_FITS && i < room->item_count; i++)
+	for (int i = 0; status == VERDICT_YES && i < room->item_count; i++)
 		if (room->items[i].shape >= 0)
 			addresses[room->items[i].shape] = pack_search_address(turn->search, i);
 	return status;
@@ -157,26 +157,26 @@ static int find_unlawful(const struct asking *asking)
 	return -1;
 }
 
-static enum pack_status solve_choices(struct asking *asking);
+static enum verdict solve_choices(struct asking *asking);
 
 /* Every choice of one child. */
-static enum pack_status decide(struct asking *asking, int child)
+static enum verdict decide(struct asking *asking, int child)
 {
 	const struct buffer *buffer = &asking->question->packing->buffers[child];
-	enum pack_status all = PACK_NEVER;
+	enum verdict all = VERDICT_NO;
 	for (size_t k = 0; k <= buffer->parent_count; k++) {
 		bool is_parent = k < buffer->parent_count;
 		if (is_parent ? !may_take(asking, child, buffer->parents[k])
 			      : buffer->must_take_over)
 			continue;
 		asking->takes[child] = is_parent ? buffer->parents[k] : TAKES_NOBODYS;
-		enum pack_status status = solve_choices(asking);
-		if (status == PACK_FITS)
+		enum verdict status = solve_choices(asking);
+		if (status == VERDICT_YES)
 			return status;
-		if (status == PACK_UNKNOWN)
+		if (status == VERDICT_OPEN)
 			all = status;
 		if (is_over(asking))
-			return PACK_UNKNOWN;
+			return VERDICT_OPEN;
 	}
 	asking->takes[child] = TAKES_OPEN;
 	return all;
@@ -202,28 +202,28 @@ static void write_placement(
 	}
 }
 
-static enum pack_status solve_choices(struct asking *asking)
+static enum verdict solve_choices(struct asking *asking)
 {
 	struct arena *arena = arena_open();
-	enum pack_status status = PACK_FITS;
+	enum verdict status = VERDICT_YES;
 	struct shapes shapes = pack_shapes(asking->question->packing, asking->question->chosen,
 		asking->question->capacity, asking->takes, arena);
 	struct rooms rooms = {0};
 	if (shapes.culprit >= 0) {
-		status = PACK_NEVER;
+		status = VERDICT_NO;
 		asking->answer.hardest = asking->question->packing->buffers[shapes.culprit].start;
 	} else {
 		rooms = pack_rooms(&shapes, arena);
 	}
 	if (rooms.too_large) {
-		status = PACK_UNKNOWN;
+		status = VERDICT_OPEN;
 		asking->answer.is_too_large = true;
 	}
 	int64_t *addresses = arena_array(arena, int64_t, shapes.count);
-	for (size_t r = 0; status == PACK_FITS && r < rooms.count; r++)
+	for (size_t r = 0; status == VERDICT_YES && r < rooms.count; r++)
 		status = search_room(asking, &shapes, &rooms.at[r], arena, addresses);
 	int child = -1;
-	if (status == PACK_FITS) {
+	if (status == VERDICT_YES) {
 		write_placement(asking, &shapes, addresses);
 		child = find_unlawful(asking);
 	}
@@ -265,10 +265,10 @@ struct pack_answer pack(struct run *run, const struct pack_question *question, s
 	asking.placement->count = count;
 	asking.placement->addresses = arena_array(arena, int64_t, count);
 	asking.placement->in_place_of = arena_array(arena, int, count);
-	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : PACK_NEVER;
-	if (asking.answer.status == PACK_FITS)
+	asking.answer.status = open_choices(&asking) ? solve_choices(&asking) : VERDICT_NO;
+	if (asking.answer.status == VERDICT_YES)
 		asking.answer.placement = asking.placement;
-	if (asking.answer.status == PACK_NEVER && question->explain) {
+	if (asking.answer.status == VERDICT_NO && question->explain) {
 		struct pack_core core = pack_core_find(run, question, &asking.answer, arena);
 		asking.answer.core_count = core.count;
 		asking.answer.core = core.buffers;

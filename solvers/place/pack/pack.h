@@ -1,13 +1,14 @@
 #ifndef PLACE_PACK_H
 #define PLACE_PACK_H
 
+#include "base/verdict.h"
 #include "model/packing/buffer.h"
 #include "search/drive/solver.h"
 
 /*
  * The exact packer, for whoever needs an answer about one set of buffers: `place/exact` for its
  * three goals, and the spill search for each set that it would keep.  Complete: without a limit it
- * ends with PACK_FITS or PACK_NEVER.  Charges its nodes to the run, and ends soon after the run
+ * ends with VERDICT_YES or VERDICT_NO.  Charges its nodes to the run, and ends soon after the run
  * does.
  */
 struct pack_question {
@@ -21,14 +22,12 @@ struct pack_question {
 	bool explain;         /* look for a small core if they do not fit */
 };
 
-enum pack_status { PACK_FITS, PACK_NEVER, PACK_UNKNOWN };
-
 struct pack_answer {
-	enum pack_status status;
-	bool is_too_large; /* PACK_UNKNOWN: more pairs of buffers that meet than the packer keeps */
+	enum verdict status;
+	bool is_too_large; /* VERDICT_OPEN: more pairs of buffers that meet than the packer keeps */
 	uint64_t nodes, restarts;
-	const struct placement *placement; /* PACK_FITS: of the chosen, the others are UNPLACED */
-	size_t core_count; /* PACK_NEVER and asked: few that do not fit, whatever else is there */
+	const struct placement *placement; /* VERDICT_YES: of the chosen, the others are UNPLACED */
+	size_t core_count; /* VERDICT_NO and asked: few that do not fit, whatever else is there */
 	const int *core;
 	int64_t hardest; /* unless it fits: a step at which it often failed */
 };

@@ -302,7 +302,7 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 	return state_start(search->state);
 }
 
-enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
+enum verdict pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
 	uint64_t nodes, uint64_t seed, enum pack_order order, bool returns)
 {
 	search->returns = returns;
@@ -312,11 +312,11 @@ enum pack_status pack_search_run(struct pack_search *search, struct run *run, ui
 	search->nodes_limit = nodes ? search->nodes + nodes : 0;
 	search->is_out = false;
 	if (!start(search, seed, order))
-		return PACK_NEVER;
+		return VERDICT_NO;
 	enum outcome outcome = solve_part(search, 0, search->room->section_count);
 	run_spend(run, search->nodes - search->charged);
 	search->charged = search->nodes;
-	return outcome == DONE ? PACK_FITS : outcome == FAILED ? PACK_NEVER : PACK_UNKNOWN;
+	return outcome == DONE ? VERDICT_YES : outcome == FAILED ? VERDICT_NO : VERDICT_OPEN;
 }
 
 void pack_search_forget(struct pack_search *search)

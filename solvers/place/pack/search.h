@@ -31,7 +31,7 @@ enum pack_order {
 	PACK_LONG_AND_LARGE,
 	PACK_DRAWN, /* by a power of the width, and a smaller one of the size */
 };
-enum pack_status pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
+enum verdict pack_search_run(struct pack_search *search, struct run *run, uint64_t failures,
 	uint64_t nodes, uint64_t seed, enum pack_order order, bool returns);
 
 /* All sections weigh the same again. */
@@ -39,7 +39,7 @@ void pack_search_forget(struct pack_search *search);
 
 uint64_t pack_search_nodes(const struct pack_search *search);
 
-/* After PACK_FITS: of item i, in units. */
+/* After VERDICT_YES: of item i, in units. */
 int64_t pack_search_address(const struct pack_search *search, int item);
 
 /* Where it failed most: the section with the greatest weight. */

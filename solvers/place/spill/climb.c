@@ -35,10 +35,10 @@ static bool try_trial(struct spill_climb *climb, uint64_t nodes)
 	struct spill_question question =
 		spill_question_make(arena, climb->model, climb->trial.kept);
 	struct pack_answer answer = ask(climb, &question, nodes, arena);
-	if (answer.status == PACK_FITS)
+	if (answer.status == VERDICT_YES)
 		keep(climb, &climb->trial, &question, answer.placement);
 	arena_close(arena);
-	return answer.status == PACK_FITS;
+	return answer.status == VERDICT_YES;
 }
 
 void spill_climb_keep(struct spill_climb *climb, const bool *kept,
@@ -129,7 +129,7 @@ static void ask_moves(struct spill_climb *climb)
 	struct spill_question question =
 		spill_question_make(arena, climb->model, climb->trial.kept);
 	struct pack_answer answer = ask(climb, &question, nodes, arena);
-	if (answer.status == PACK_FITS) {
+	if (answer.status == VERDICT_YES) {
 		spill_question_answer(&question, answer.placement, climb->trial_at);
 		keep_filled(climb);
 		spill_prices_scale(prices, SPILL_AFTER_SUCCESS_PERCENT);

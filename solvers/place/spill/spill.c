@@ -23,9 +23,8 @@ struct spilling {
 	struct spill_climb climb; /* has the best */
 	struct array(struct spill_cut) cuts;
 	struct array(struct undecided) undecided;
-	int64_t most;      /* no set gains more */
-	int64_t rest_most; /* no set that was not looked at gains more */
-	enum milp_backend backend;
+	int64_t most;         /* no set gains more */
+	int64_t rest_most;    /* no set that was not looked at gains more */
 	uint64_t work, share; /* of the master; how much more the climb gets */
 	bool spent;
 	struct spill_master master;
@@ -167,18 +166,18 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 		.explain = true};
 	struct pack_answer answer = pack(spilling->run, &asked, spilling->arena);
 	spilling->work += answer.nodes;
-	if (answer.status == PACK_FITS) {
+	if (answer.status == VERDICT_YES) {
 		spill_climb_keep(&spilling->climb, kept, &question, answer.placement);
 		return;
 	}
 	int *all = arena_array(spilling->arena, int, question.packing.count);
 	for (size_t r = 0; r < question.packing.count; r++)
 		all[r] = (int)r;
-	bool core = answer.status == PACK_NEVER && answer.core_count;
+	bool core = answer.status == VERDICT_NO && answer.core_count;
 	*array_add(spilling->arena, &spilling->cuts) =
 		spill_question_cut(spilling->arena, &question, core ? answer.core : all,
 			core ? answer.core_count : question.packing.count);
-	if (answer.status == PACK_UNKNOWN)
+	if (answer.status == VERDICT_OPEN)
 		*array_add(spilling->arena, &spilling->undecided) =
 			(struct undecided){kept, gain_of(spilling, kept), nodes};
 }
@@ -186,24 +185,20 @@ static void decide(struct spilling *spilling, const bool *kept, uint64_t nodes)
 static void ask_master(struct spilling *spilling)
 {
 	struct arena *arena = arena_open();
-	struct milp_wishes wishes = {.backend = spilling->backend,
-		.user = spilling,
-		.go_on = go_on,
-		.found = found,
-		.known = known,
-		.covers = true};
+	struct milp_wishes wishes = {
+		.user = spilling, .go_on = go_on, .found = found, .known = known, .covers = true};
 	spilling->master =
 		spill_master_make(arena, spilling->model, spilling->cuts.at, spilling->cuts.count);
 	spilling->known = NULL;
 	spilling->known_gain = 0;
 	struct milp_answer answer = milp_solve(spilling->master.milp, &wishes, arena);
-	if (answer.status == MILP_INFEASIBLE)
+	if (answer.status == PROOF_INFEASIBLE)
 		spilling->rest_most = 0;
 	else if (answer.bound > -INFINITY)
 		spilling->rest_most = number_min(spilling->rest_most, bound_of(spilling, &answer));
-	spilling->spent |= answer.status == MILP_FAILED;
+	spilling->spent |= answer.status == PROOF_NONE;
 	bound(spilling);
-	if (answer.status == MILP_OPTIMAL && !is_done(spilling)) {
+	if (answer.status == PROOF_OPTIMAL && !is_done(spilling)) {
 		const bool *kept = read_kept(spilling, answer.values);
 		if (gain_of(spilling, kept) > spilling->climb.best.gain)
 			decide(spilling, kept, SPILL_MASTER_NODES);
@@ -233,7 +228,7 @@ static bool ask_again(struct spilling *spilling)
 void spill_run(struct run *run, const struct problem *problem)
 {
 	struct arena *arena = arena_open();
-	struct spilling spilling = {.run = run, .arena = arena, .backend = problem->milp};
+	struct spilling spilling = {.run = run, .arena = arena};
 	spilling.model = spill_model_make(arena, problem->packing, SPILL_ENTRIES_MOST);
 	if (!spilling.model) {
 		run_complain(run, true, -1, "the weights add up to more than 2^63 - 1");

@@ -14,7 +14,8 @@ static const char *objectives_text(struct arena *arena, const struct nest_search
 	struct text text = text_open(arena);
 	for (size_t k = 0; k < certificate->objectives.count; k++)
 		text_add(&text, "%s%s", k ? ", " : "",
-			objective_text(arena, certificate->objectives.at[k], search->hierarchy));
+			nest_objective_text(
+				arena, certificate->objectives.at[k], search->hierarchy));
 	return text_read(&text);
 }
 

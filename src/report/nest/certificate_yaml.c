@@ -45,7 +45,7 @@ static void add_head(
 		certificate->problem, counting_names[certificate->counting]);
 	for (size_t k = 0; k < certificate->objectives.count; k++) {
 		text_add(text, "%s", k ? ", " : "");
-		add_word(text, objective_text(text->arena, certificate->objectives.at[k],
+		add_word(text, nest_objective_text(text->arena, certificate->objectives.at[k],
 				       search->hierarchy));
 	}
 	text_add(text, "]\n");

@@ -75,13 +75,11 @@ static json_t *make_sizes(const struct mapspace_check *check, const struct space
 static json_t *make_root(struct arena *arena, const struct mapspace_check_report *report)
 {
 	const struct mapspace_check *check = report->check;
-	enum feasibility verdict =
-		check->contradictory ? FEASIBILITY_NONE : check->feasible.verdict;
+	enum verdict verdict = check->contradictory ? VERDICT_NO : check->feasible.verdict;
 	json_t *root = json_object(), *mapspace = json_object(), *reasons = json_array();
 	json_object_set_new(root, "feasible",
-		verdict == FEASIBILITY_OPEN ? json_null()
-					    : json_boolean(verdict == FEASIBILITY_FITS));
-	if (verdict == FEASIBILITY_FITS)
+		verdict == VERDICT_OPEN ? json_null() : json_boolean(verdict == VERDICT_YES));
+	if (verdict == VERDICT_YES)
 		json_object_set_new(root, "witness",
 			json_string(nest_mapping_print(
 				arena, check->arch, check->shape, &check->feasible.witness)));

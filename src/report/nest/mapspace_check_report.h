@@ -27,7 +27,7 @@ const char *mapspace_check_text(struct arena *arena, const struct mapspace_check
 const char *mapspace_check_json(struct arena *arena, const struct mapspace_check_report *report);
 const char *mapspace_check_csv(struct arena *arena, const struct mapspace_check_report *report);
 
-/* Why nothing fits and what stands against each other, of FEASIBILITY_NONE. */
+/* Why nothing fits and what stands against each other, of VERDICT_NO. */
 const char *mapspace_conflict_text(struct arena *arena, const struct mapspace_check *check);
 
 /* Sentences that the forms share: why nothing fits; what of the machine takes part in a conflict

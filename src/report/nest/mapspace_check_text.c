@@ -253,11 +253,11 @@ const char *mapspace_check_text(struct arena *arena, const struct mapspace_check
 	const struct mapspace_check *check = report->check;
 	if (check->contradictory)
 		text_add(&text, "infeasible: constraints contradict each other\n");
-	else if (check->feasible.verdict == FEASIBILITY_FITS)
+	else if (check->feasible.verdict == VERDICT_YES)
 		text_add(&text, "feasible, for example: %s\n",
 			nest_mapping_print(
 				arena, check->arch, check->shape, &check->feasible.witness));
-	else if (check->feasible.verdict == FEASIBILITY_OPEN)
+	else if (check->feasible.verdict == VERDICT_OPEN)
 		text_add(&text, "whether any mapping fits was not decided in %" PRIu64 " steps\n",
 			check->feasible.work);
 	else

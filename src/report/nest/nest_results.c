@@ -93,7 +93,7 @@ static json_t *make_bounds(
 	json_t *object = json_object();
 	for (size_t k = 0; k < objectives->count; k++)
 		json_object_set_new(object,
-			objective_text(arena, objectives->at[k], search->hierarchy),
+			nest_objective_text(arena, objectives->at[k], search->hierarchy),
 			!explored->complete && bounds[k] > 0 ? json_real(bounds[k]) : json_null());
 	return object;
 }

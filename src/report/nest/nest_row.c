@@ -54,6 +54,7 @@ void nest_row_head(struct text *text, const struct nest_search *search)
 	for (size_t k = 0; k < objectives->count; k++)
 		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
 			text_add(text, ",%s",
-				objective_text(text->arena, objectives->at[k], search->hierarchy));
+				nest_objective_text(
+					text->arena, objectives->at[k], search->hierarchy));
 	text_add(text, "\n");
 }

@@ -1,5 +1,5 @@
-#include "report/run/json_text.h"
 #include "report/packing/place_report.h"
+#include "report/run/json_text.h"
 
 static void set_integer(json_t *object, const char *key, int64_t value)
 {
@@ -79,9 +79,9 @@ const char *place_report_json(struct arena *arena, const struct place_report *re
 {
 	static const char *const goals[] = {
 		[PACKING_SPILL] = "spill", [PACKING_FIT] = "fit", [PACKING_PEAK] = "minimize"};
-	static const char *const outcomes[] = {[PLACE_FOUND] = "found",
-		[PLACE_NEVER] = "does not fit",
-		[PLACE_UNDECIDED] = "undecided"};
+	static const char *const outcomes[] = {[VERDICT_YES] = "found",
+		[VERDICT_NO] = "does not fit",
+		[VERDICT_OPEN] = "undecided"};
 	json_t *root = json_object();
 	json_object_set_new(root, "goal", json_string(goals[report->packing->goal]));
 	json_object_set_new(root, "status", json_string(outcomes[report->outcome]));

@@ -1,32 +1,27 @@
 #ifndef REPORT_PLACE_REPORT_H
 #define REPORT_PLACE_REPORT_H
 
+#include "base/verdict.h"
+#include "model/machine/proof.h"
 #include "model/packing/packing_file.h"
 #include "model/packing/packing_sums.h"
-#include "model/machine/proof.h"
 
 /*
  * What came of placing buffers, as it is printed.
  */
-enum place_outcome {
-	PLACE_FOUND,     /* all fit, or what could be kept is */
-	PLACE_NEVER,     /* they do not fit: proven */
-	PLACE_UNDECIDED, /* neither */
-};
-
 struct place_report {
 	const struct packing_file *file;
 	const struct packing *packing;
 	bool has_capacity;
-	enum place_outcome outcome;
-	const struct placement *placement; /* PLACE_FOUND */
+	enum verdict outcome;
+	const struct placement *placement; /* VERDICT_YES */
 	struct load_curve load;            /* of all buffers */
 	enum proof_status proof;
 	int64_t bound;      /* PROOF_OPTIMAL, PROOF_BOUND: no peak is lower, or no more is saved */
 	const char *method; /* "place/exact" */
 	uint64_t nodes;
 	const char *limit; /* what cut the search short; NULL */
-	size_t core_count; /* PLACE_NEVER: buffers that do not fit even alone; 0: not known */
+	size_t core_count; /* VERDICT_NO: buffers that do not fit even alone; 0: not known */
 	const int *core;
 	bool core_by_load; /* they live at once, from `core_from` on until before `core_to` */
 	int64_t core_from, core_to;

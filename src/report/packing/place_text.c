@@ -74,7 +74,7 @@ static void add_none(struct text *text, const struct place_report *report)
 	text_add(text, "%zu buffer%s ", count, plural(count));
 	if (report->packing->goal == PACKING_SPILL)
 		text_add(text, "and nothing yet to keep of them");
-	else if (report->outcome == PLACE_UNDECIDED)
+	else if (report->outcome == VERDICT_OPEN)
 		text_add(text, "may or may not fit");
 	else
 		text_add(text, "%s not fit", count == 1 ? "does" : "do");
@@ -90,7 +90,7 @@ const char *place_report_line(struct arena *arena, const struct place_report *re
 	static void (*const lines[])(struct text *, const struct place_report *) = {
 		[PACKING_SPILL] = add_spill, [PACKING_FIT] = add_fit, [PACKING_PEAK] = add_peak};
 	struct text text = text_open(arena);
-	if (report->outcome == PLACE_FOUND)
+	if (report->outcome == VERDICT_YES)
 		lines[report->packing->goal](&text, report);
 	else
 		add_none(&text, report);

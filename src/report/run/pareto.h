@@ -1,7 +1,8 @@
 #ifndef REPORT_PARETO_H
 #define REPORT_PARETO_H
 
-#include "search/graph/explore.h"
+#include "model/machine/arch.h"
+#include "search/drive/drive.h"
 
 /*
  * The frontier as CSV (for programs: header always, columns only ever appended,

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 /* What every run.json begins with, whatever was explored. */
+struct arena;
 json_t *run_head(const struct run_record *record, struct arena *arena);
 
 /* Its `counters`, of every kind the same. */

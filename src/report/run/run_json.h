@@ -1,7 +1,7 @@
 #ifndef REPORT_RUN_JSON_H
 #define REPORT_RUN_JSON_H
 
-#include "search/graph/explore.h"
+#include "search/drive/drive.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,16 +22,11 @@ struct run_record {
 	size_t option_count;
 	const char *const *options; /* as given, "--seed=3"; --jobs left out */
 	uint64_t seed;
-	const struct objectives *objectives;
-	const struct hierarchy *hierarchy; /* of a problem; NULL for graphs */
-	const char *counting;              /* "exact" or "timeloop" */
+	const char *const *objectives; /* as texts; NULL ends them */
+	const char *counting;          /* "exact" or "timeloop" */
 	double seconds;          /* of wall clock, the one number that differs between equal runs */
 	const char *certificate; /* file of a proof that can be checked; NULL: there is none */
 	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
-
-struct arena;
-const char *run_json(
-	struct arena *arena, const struct run_record *record, const struct explored *explored);
 
 #endif

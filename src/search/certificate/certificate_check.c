@@ -33,7 +33,7 @@ __attribute__((format(printf, 3, 4))) static bool reject(
 	va_start(list, format);
 	vsnprintf(text, sizeof text, format, list);
 	va_end(list);
-	check->result->answer = CERTIFICATE_REJECTED;
+	check->result->answer = VERDICT_NO;
 	check->result->span = span;
 	check->result->why = arena_text(check->arena, text);
 	return false;
@@ -51,7 +51,7 @@ static bool is_problem(struct certificate_checker *check)
 			hash, certificate->problem);
 	if (certificate_covers(check->search))
 		return true;
-	check->result->answer = CERTIFICATE_UNDECIDED;
+	check->result->answer = VERDICT_OPEN;
 	check->result->why = "its factors need not divide, which certificates do not cover";
 	return false;
 }
@@ -128,7 +128,7 @@ static bool check_values(struct certificate_checker *check, size_t i, const stru
 		if (value != point->values[k])
 			return reject(check, point->span, "point %zu has %s %.17g, not %.17g",
 				i + 1,
-				objective_text(
+				nest_objective_text(
 					check->arena, objectives->at[k], check->search->hierarchy),
 				value, point->values[k]);
 	}
@@ -311,7 +311,8 @@ static const char *values_text(struct certificate_checker *check, const struct s
 	struct text text = text_open(check->arena);
 	for (size_t k = 0; k < objectives->count; k++)
 		text_add(&text, "%s%s %.17g", k ? ", " : "",
-			objective_text(check->arena, objectives->at[k], check->search->hierarchy),
+			nest_objective_text(
+				check->arena, objectives->at[k], check->search->hierarchy),
 			objective_value(objectives->at[k], score));
 	return text_read(&text);
 }
@@ -363,7 +364,7 @@ static bool visit(const struct cell *cell, void *user)
 	if (verdict == CELL_BEATEN)
 		return reject_cell(check, cell, line, &witness);
 	if (verdict == CELL_UNCOUNTED || verdict == CELL_STOPPED)
-		result->answer = CERTIFICATE_UNDECIDED;
+		result->answer = VERDICT_OPEN;
 	if (verdict == CELL_UNCOUNTED)
 		result->why = arena_format(check->arena, "\"%s\" has no counts",
 			nest_mapping_print(
@@ -374,7 +375,7 @@ static bool visit(const struct cell *cell, void *user)
 struct certificate_result certificate_check(
 	const struct certificate_checking *checking, struct arena *arena)
 {
-	struct certificate_result result = {.answer = CERTIFICATE_HOLDS};
+	struct certificate_result result = {.answer = VERDICT_YES};
 	struct certificate_checker check = {.cells = cells_make(arena, checking->search->space),
 		.certificate = checking->certificate,
 		.search = checking->search,

@@ -1,6 +1,7 @@
 #ifndef SEARCH_CERTIFICATE_CHECK_H
 #define SEARCH_CERTIFICATE_CHECK_H
 
+#include "base/verdict.h"
 #include "search/certificate/certificate.h"
 
 /*
@@ -16,8 +17,6 @@
  * Nothing of a solver is used, and what the certificate says of its cells only asks for more:
  * the walk does not trust that the rest was rightly left out.
  */
-enum certificate_answer { CERTIFICATE_HOLDS, CERTIFICATE_REJECTED, CERTIFICATE_UNDECIDED };
-
 struct certificate_checking {
 	const struct certificate *certificate;
 	const struct nest_search
@@ -29,7 +28,7 @@ struct certificate_checking {
 };
 
 struct certificate_result {
-	enum certificate_answer answer;
+	enum verdict answer;
 	const char *why; /* of what does not hold; NULL */
 	struct span span;
 	uint64_t choices, done; /* cells of the space, and how many of them were decided */

@@ -1,8 +1,6 @@
 #ifndef SEARCH_CANDIDATE_H
 #define SEARCH_CANDIDATE_H
 
-#include "search/engine/milp.h"
-
 #include <stdint.h>
 
 /*
@@ -42,7 +40,6 @@ struct problem {
 	const struct planning *planning;          /* divide, joint */
 	int op;                                   /* divide: this op alone; -1 all */
 	const struct packing *packing;            /* place */
-	enum milp_backend milp;                   /* place: what solves integer programs */
 	const struct mapping *division;           /* joint: the mappings to start from, by op */
 	const struct solver *place;               /* joint: who places what it divides */
 	const struct nest_search *nest;           /* map: nest_search.h */

@@ -28,6 +28,7 @@ struct drive;
 /* A candidate, and the payload of a frontier point: the first member of the kind's own struct. */
 struct found {
 	const char *solver; /* "divide/spyre place/greedy", "map/linear"; "start" */
+	double estimate; /* of the first objective, before it is executed: today the model's value */
 	enum proof_status proof;
 	double bound; /* of PROOF_BOUND: of the first objective, or of what the solver minimises */
 	double gap;   /* of PROOF_BOUND: what it is above the bound */

@@ -1,7 +1,6 @@
 #include "search/drive/frontier.h"
 
 #include "base/arena.h"
-#include "model/nest/hierarchy.h"
 
 #include <string.h>
 
@@ -86,13 +85,12 @@ double objective_value(enum objective objective, const struct score *score)
 	return 0;
 }
 
-const char *objective_text(
-	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy)
+const char *const *objectives_texts(struct arena *arena, const struct objectives *objectives)
 {
-	if (objective < OBJECTIVE_ACCESSES)
-		return objective_names[objective];
-	return arena_format(
-		arena, "accesses:%s", hierarchy->levels[objective - OBJECTIVE_ACCESSES].name);
+	const char **texts = arena_array(arena, const char *, objectives->count + 1);
+	for (size_t i = 0; i < objectives->count; i++)
+		texts[i] = objective_names[objectives->at[i]];
+	return texts;
 }
 
 struct frontier frontier_open(struct objectives objectives)

@@ -13,7 +13,6 @@
  * looks at energy x latency: the least stays, whatever the objectives are.
  */
 struct arena;
-struct hierarchy;
 
 /* All are minimised. */
 enum objective {
@@ -51,9 +50,8 @@ struct objectives {
 /* All are minimised: cycles, pJ, bytes, words, and numbers of things. */
 double objective_value(enum objective objective, const struct score *score);
 
-/* "latency", "accesses:GLB"; `hierarchy` is a problem's, else NULL. */
-const char *objective_text(
-	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy);
+/* "latency", ..; NULL ends them.  Accesses have texts of their own (search/nest/nest_search.h). */
+const char *const *objectives_texts(struct arena *arena, const struct objectives *objectives);
 
 struct point {
 	struct score score;

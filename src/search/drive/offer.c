@@ -41,6 +41,7 @@ static void take(struct slot *slot, struct found *found)
 	if (why && atomic_load(&drive->stopped))
 		return; /* it was not finished */
 	slot->effort.offered++;
+	found->estimate = objective_value(drive->wishes->objectives.at[0], &point.score);
 	if (!why && drive->wishes->simulate == SIMULATE_ALL && kind->execute &&
 		!kind->executes_kept) {
 		why = kind->execute(drive->self, found, slot, false);

@@ -20,6 +20,7 @@
  *
  * in it; the build finds it.
  */
+struct arena;
 struct run;
 
 /* How the work of a solver is shared out between tasks, which know nothing of each other. */

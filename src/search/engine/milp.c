@@ -1,4 +1,7 @@
-#include "search/engine/milp_program.h"
+#include "search/engine/milp.h"
+
+#include "base/array.h"
+#include "base/fatal.h"
 
 #include <glpk.h>
 #include <math.h>
@@ -7,6 +10,121 @@
 
 /* Megabytes that GLPK gets, and simplex iterations between two questions. */
 enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
+
+/* What a row without columns may miss its bounds by, relatively. */
+#define ROW_TOLERANCE 1e-7
+
+struct column {
+	double least, most, cost;
+	bool integer;
+};
+
+struct row {
+	double least, most;
+	size_t first; /* of its entries */
+};
+
+struct entry {
+	int column;
+	double coefficient;
+};
+
+struct milp {
+	struct arena *arena;
+	struct array(struct column) columns;
+	struct array(struct row) rows;
+	struct array(struct entry) entries;
+};
+
+/* Entries of one row, from 1 as GLPK wants them; those of one column added up. */
+struct packed {
+	int *columns;
+	double *coefficients;
+	int *place; /* by column: where in the row; 0: not there */
+};
+
+struct milp *milp_make(struct arena *arena)
+{
+	struct milp *milp = arena_new(arena, struct milp);
+	milp->arena = arena;
+	return milp;
+}
+
+int milp_column(struct milp *milp, double least, double most, bool integer, double cost)
+{
+	*array_add(milp->arena, &milp->columns) = (struct column){least, most, cost, integer};
+	return (int)milp->columns.count - 1;
+}
+
+int milp_row(struct milp *milp, double least, double most)
+{
+	*array_add(milp->arena, &milp->rows) = (struct row){least, most, milp->entries.count};
+	return (int)milp->rows.count - 1;
+}
+
+void milp_entry(struct milp *milp, int column, double coefficient)
+{
+	if (!milp->rows.count || column < 0 || (size_t)column >= milp->columns.count)
+		BUG("no such row or column");
+	*array_add(milp->arena, &milp->entries) = (struct entry){column, coefficient};
+}
+
+void milp_cost(struct milp *milp, int column, double cost)
+{
+	milp->columns.at[column].cost += cost;
+}
+
+void milp_fix(struct milp *milp, int column, double value)
+{
+	milp->columns.at[column].least = milp->columns.at[column].most = value;
+}
+
+static struct packed open_packed(const struct milp *milp, struct arena *arena)
+{
+	size_t count = milp->columns.count + 1;
+	return (struct packed){arena_array(arena, int, count), arena_array(arena, double, count),
+		arena_array(arena, int, count)};
+}
+
+static int pack(const struct milp *milp, size_t r, struct packed *packed)
+{
+	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
+	int count = 0;
+	for (size_t k = milp->rows.at[r].first; k < end; k++) {
+		const struct entry *entry = &milp->entries.at[k];
+		int *place = &packed->place[entry->column];
+		if (!*place) {
+			*place = ++count;
+			packed->columns[count] = entry->column + 1;
+			packed->coefficients[count] = 0;
+		}
+		packed->coefficients[*place] += entry->coefficient;
+	}
+	for (int k = 1; k <= count; k++)
+		packed->place[packed->columns[k] - 1] = 0;
+	return count;
+}
+
+struct milp_size milp_size(const struct milp *milp)
+{
+	struct arena_mark mark = arena_mark(milp->arena);
+	struct packed packed = open_packed(milp, milp->arena);
+	struct milp_size size = {
+		.rows = (int)milp->rows.count, .columns = (int)milp->columns.count};
+	for (size_t c = 0; c < milp->columns.count; c++)
+		size.integers += milp->columns.at[c].integer;
+	for (size_t r = 0; r < milp->rows.count; r++)
+		size.entries += (size_t)pack(milp, r, &packed);
+	arena_release(milp->arena, mark);
+	return size;
+}
+
+double milp_margin(double mass, double value)
+{
+	return 2e-7 * (1 + mass + fabs(value));
+}
+
+/* --- GLPK */
 
 /* One call of milp_solve. */
 struct solving {
@@ -82,10 +200,10 @@ static void load_columns(struct solving *solving)
 }
 
 /* False if a row without such columns does not hold. */
-static bool load_row(struct solving *solving, size_t r, struct milp_packed *packed)
+static bool load_row(struct solving *solving, size_t r, struct packed *packed)
 {
 	const struct row *row = &solving->milp->rows.at[r];
-	int count = milp_pack(solving->milp, r, packed), kept = 0;
+	int count = pack(solving->milp, r, packed), kept = 0;
 	double constant = 0, size = 1;
 	for (int k = 1; k <= count; k++) {
 		int c = packed->columns[k] - 1;
@@ -100,7 +218,7 @@ static bool load_row(struct solving *solving, size_t r, struct milp_packed *pack
 	}
 	double least = row->least - constant, most = row->most - constant;
 	if (!kept)
-		return least <= MILP_ROW_TOLERANCE * size && most >= -MILP_ROW_TOLERANCE * size;
+		return least <= ROW_TOLERANCE * size && most >= -ROW_TOLERANCE * size;
 	int number = glp_add_rows(solving->problem, 1);
 	solving->rows = number;
 	glp_set_row_bnds(solving->problem, number, kind_of(least, most), least, most);
@@ -112,7 +230,7 @@ static bool load_row(struct solving *solving, size_t r, struct milp_packed *pack
 static bool load(struct solving *solving)
 {
 	const struct milp *milp = solving->milp;
-	struct milp_packed packed = milp_packed_make(milp, solving->arena);
+	struct packed packed = open_packed(milp, solving->arena);
 	bool holds = true;
 	solving->problem = glp_create_prob();
 	solving->number = arena_array(solving->arena, int, milp->columns.count);
@@ -120,7 +238,7 @@ static bool load(struct solving *solving)
 	for (size_t r = 0; r < milp->rows.count && holds; r++)
 		holds = load_row(solving, r, &packed);
 	if (!holds)
-		solving->answer.status = MILP_INFEASIBLE;
+		solving->answer.status = PROOF_INFEASIBLE;
 	return holds;
 }
 
@@ -156,7 +274,7 @@ static bool relax(struct solving *solving)
 	while (end == GLP_EITLIM) {
 		end = glp_simplex(solving->problem, &options);
 		if (!goes_on(solving, solving->problem)) {
-			solving->answer.status = MILP_NOTHING;
+			solving->answer.status = PROOF_BUDGET;
 			return false;
 		}
 	}
@@ -165,8 +283,8 @@ static bool relax(struct solving *solving)
 		solving->answer.bound = glp_get_obj_val(solving->problem);
 		return true;
 	}
-	solving->answer.status = end == 0 && status == GLP_NOFEAS ? MILP_INFEASIBLE : MILP_FAILED;
-	if (solving->answer.status == MILP_FAILED)
+	solving->answer.status = end == 0 && status == GLP_NOFEAS ? PROOF_INFEASIBLE : PROOF_NONE;
+	if (solving->answer.status == PROOF_NONE)
 		hear(solving, "the linear relaxation has no optimum");
 	return false;
 }
@@ -223,22 +341,21 @@ static void search(struct solving *solving)
 	options.msg_lev = GLP_MSG_ERR;
 	options.mip_gap = solving->wishes->gap;
 	options.cov_cuts = solving->wishes->covers ? GLP_ON : GLP_OFF;
-	if (solving->wishes->covers) {
+	if (solving->wishes->covers)
 		options.br_tech = GLP_BR_PCH;
-	}
 	options.cb_func = look;
 	options.cb_info = solving;
 	int end = glp_intopt(solving->problem, &options);
 	int status = glp_mip_status(solving->problem);
 	bool point = status == GLP_OPT || status == GLP_FEAS;
 	if (end == 0 && status == GLP_NOFEAS) {
-		answer->status = MILP_INFEASIBLE;
+		answer->status = PROOF_INFEASIBLE;
 	} else if ((end == 0 && status == GLP_OPT) || (end == GLP_EMIPGAP && point)) {
-		answer->status = MILP_OPTIMAL;
+		answer->status = PROOF_OPTIMAL;
 	} else if (end == GLP_ESTOP) {
-		answer->status = point ? MILP_FOUND : MILP_NOTHING;
+		answer->status = point ? PROOF_BOUND : PROOF_BUDGET;
 	} else {
-		answer->status = MILP_FAILED;
+		answer->status = PROOF_NONE;
 		hear(solving, "a node of the search could not be solved");
 	}
 	if (!point)
@@ -254,7 +371,7 @@ static void search(struct solving *solving)
 static void know(struct solving *solving)
 {
 	struct milp_answer *answer = &solving->answer;
-	answer->status = MILP_OPTIMAL;
+	answer->status = PROOF_OPTIMAL;
 	answer->value = answer->bound = glp_get_obj_coef(solving->problem, 0);
 	read_values(solving);
 	answer->values = solving->values;
@@ -280,8 +397,6 @@ static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 struct milp_answer milp_solve(
 	const struct milp *milp, const struct milp_wishes *wishes, struct arena *arena)
 {
-	if (wishes->backend == MILP_CBC)
-		return milp_solve_cbc(milp, wishes, arena);
 	struct solving *solving = arena_new(arena, struct solving);
 	bool shared = !glp_config("TLS");
 	solving->milp = milp;
@@ -297,11 +412,11 @@ struct milp_answer milp_solve(
 	if (!setjmp(solving->failed))
 		solve_all(solving);
 	else
-		solving->answer = (struct milp_answer){.status = MILP_FAILED, .bound = -INFINITY};
+		solving->answer = (struct milp_answer){.status = PROOF_NONE, .bound = -INFINITY};
 	glp_free_env();
 	if (shared)
 		pthread_mutex_unlock(&alone);
-	if (solving->answer.status == MILP_FAILED) {
+	if (solving->answer.status == PROOF_NONE) {
 		*array_add(arena, &solving->said) = 0;
 		solving->answer.fault = solving->said.at;
 	}

@@ -1,13 +1,14 @@
 #ifndef SEARCH_MILP_H
 #define SEARCH_MILP_H
 
+#include "model/machine/proof.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Mixed-integer linear programs, minimised by GLPK, or by CBC where that was there when this was
- * built:
+ * Mixed-integer linear programs, minimised by GLPK:
  *
  *	struct milp *milp = milp_make(arena);
  *	int x = milp_column(milp, 0, 4, true, -1);
@@ -50,13 +51,7 @@ struct milp_size {
 };
 struct milp_size milp_size(const struct milp *milp);
 
-enum milp_backend { MILP_GLPK, MILP_CBC };
-bool milp_has(enum milp_backend backend);
-
 struct milp_wishes {
-	/* CBC takes no memory limit, cuts as it likes, counts its nodes, not its memory, and asks
-	 * go_on only between solves from the root of more and more nodes. */
-	enum milp_backend backend;
 	double gap;    /* relative; 0: to the end */
 	int megabytes; /* that GLPK may take; 0: 1024 */
 	/* Rows of room for 0-1 columns: tightened by covers, and branches chosen by what those
@@ -73,21 +68,15 @@ struct milp_wishes {
 	void (*found)(void *user, const double *values);
 };
 
-enum milp_status {
-	MILP_OPTIMAL,    /* within the gap */
-	MILP_FOUND,      /* ended by go_on, with a point */
-	MILP_NOTHING,    /* ended by go_on, without one */
-	MILP_INFEASIBLE, /* there is no point */
-	MILP_FAILED,     /* unbounded, numerically stuck, out of memory: see `fault` */
-};
-
 struct milp_answer {
-	enum milp_status status;
+	/* PROOF_OPTIMAL: within the gap; PROOF_BOUND, PROOF_BUDGET: ended by go_on, with a point or
+	 * without; PROOF_INFEASIBLE: there is no point; PROOF_NONE: it failed, see `fault` */
+	enum proof_status status;
 	double value;         /* of the point, if there is one */
 	const double *values; /* by column; NULL */
 	double bound;         /* no point is below but for milp_margin; -INFINITY: none known */
 	uint64_t iterations, nodes;
-	const char *fault; /* in GLPK's words, or those about CBC */
+	const char *fault; /* in GLPK's words */
 };
 
 /* The program must have a column.  The answer lives in the arena. */

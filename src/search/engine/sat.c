@@ -28,7 +28,6 @@ struct sat {
 	struct array(int) trail, marks; /* literals in the order set; where levels begin */
 	size_t head;                    /* of the trail, up to which all is passed on */
 	double bump;
-	uint64_t conflicts;
 	bool broken;
 };
 
@@ -334,7 +333,7 @@ static bool decide(struct sat *sat)
 	return false;
 }
 
-enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user)
+enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user)
 {
 	enum { RESTART_CONFLICTS = 100 };
 	struct lesson lesson = {0};
@@ -347,30 +346,24 @@ enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ti
 				undo(sat, 0);
 			}
 			if (!decide(sat))
-				return SAT_MET;
+				return VERDICT_YES;
 			continue;
 		}
 		if (!sat->marks.count)
 			break;
 		size_t level = learn(sat, number, &lesson);
-		sat->conflicts++;
 		left -= left > 0;
 		sat->bump *= 1.05;
 		undo(sat, level);
 		int reason = lesson.count > 1 ? keep(sat, lesson.at, lesson.count) : NO_REASON;
 		set(sat, lesson.at[0], reason);
 		if (go_on && !go_on(user, lesson.count))
-			return SAT_STOPPED;
+			return VERDICT_OPEN;
 	}
-	return SAT_NEVER;
+	return VERDICT_NO;
 }
 
 bool sat_value(const struct sat *sat, int literal)
 {
 	return value(sat, literal) > 0;
-}
-
-uint64_t sat_conflicts(const struct sat *sat)
-{
-	return sat->conflicts;
 }

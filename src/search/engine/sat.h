@@ -1,6 +1,8 @@
 #ifndef SEARCH_SAT_H
 #define SEARCH_SAT_H
 
+#include "base/verdict.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,13 +28,10 @@ void sat_clause(struct sat *sat, const int *literals, size_t count);
 /* At most one of them. */
 void sat_at_most_one(struct sat *sat, const int *literals, size_t count);
 
-enum sat_status { SAT_MET, SAT_NEVER, SAT_STOPPED };
-
 /* `go_on` is asked after every conflict, with its clause's length as the ticks; NULL: to the
  * end. */
-enum sat_status sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user);
+enum verdict sat_solve(struct sat *sat, bool (*go_on)(void *user, uint64_t ticks), void *user);
 
-bool sat_value(const struct sat *sat, int literal); /* after SAT_MET */
-uint64_t sat_conflicts(const struct sat *sat);
+bool sat_value(const struct sat *sat, int literal); /* after VERDICT_YES */
 
 #endif

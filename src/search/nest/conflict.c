@@ -34,11 +34,11 @@ static struct domain *open_domain(const struct filter *filter, struct arena *are
 	return domain;
 }
 
-static enum feasibility ask(const struct filter *filter)
+static enum verdict ask(const struct filter *filter)
 {
 	struct arena *arena = arena_open();
 	struct domain *domain = open_domain(filter, arena);
-	enum feasibility verdict = FEASIBILITY_NONE;
+	enum verdict verdict = VERDICT_NO;
 	if (constraints_agree(
 		    &filter->conflict->members, filter->conflict->chosen, domain, arena)) {
 		struct relaxed *relaxed = relaxed_open(arena, domain);
@@ -62,11 +62,11 @@ static enum feasibility ask(const struct filter *filter)
 static bool is_needed(struct filter *filter, uint32_t *mask, int bit)
 {
 	*mask |= UINT32_C(1) << bit;
-	enum feasibility verdict = ask(filter);
-	if (verdict == FEASIBILITY_NONE)
+	enum verdict verdict = ask(filter);
+	if (verdict == VERDICT_NO)
 		return false;
 	*mask &= ~(UINT32_C(1) << bit);
-	filter->conflict->open |= verdict == FEASIBILITY_OPEN;
+	filter->conflict->open |= verdict == VERDICT_OPEN;
 	return true;
 }
 
@@ -75,11 +75,11 @@ static void filter_constraints(struct filter *filter)
 	struct infeasible_set *conflict = filter->conflict;
 	for (size_t i = 0; i < conflict->members.count; i++) {
 		conflict->chosen[i] = false;
-		enum feasibility verdict = ask(filter);
-		if (verdict == FEASIBILITY_NONE)
+		enum verdict verdict = ask(filter);
+		if (verdict == VERDICT_NO)
 			continue;
 		conflict->chosen[i] = true;
-		conflict->open |= verdict == FEASIBILITY_OPEN;
+		conflict->open |= verdict == VERDICT_OPEN;
 	}
 }
 
@@ -195,9 +195,9 @@ struct infeasible_set conflict_find(const struct domain *machine,
 		.hierarchy = machine->hierarchy,
 		.work_most = work_most,
 		.conflict = &conflict};
-	enum feasibility verdict = ask(&filter);
-	conflict.found = verdict == FEASIBILITY_NONE;
-	conflict.open = verdict == FEASIBILITY_OPEN;
+	enum verdict verdict = ask(&filter);
+	conflict.found = verdict == VERDICT_NO;
+	conflict.open = verdict == VERDICT_OPEN;
 	if (conflict.found) {
 		filter_constraints(&filter);
 		filter_machine(&filter);

@@ -203,21 +203,21 @@ static bool fits(struct feasible_question *question)
 }
 
 /* Dimensions order[from ...] are left: their spans are all that is known of them. */
-static enum feasibility complete(struct feasible_question *question, int from)
+static enum verdict complete(struct feasible_question *question, int from)
 {
 	question->work.done++;
 	if (work_is_out(&question->work))
-		return FEASIBILITY_OPEN;
+		return VERDICT_OPEN;
 	if (!all_can_fit(question))
-		return FEASIBILITY_NONE;
+		return VERDICT_NO;
 	if (from == question->domain->shape->dimension_count)
-		return fits(question) ? FEASIBILITY_FITS : FEASIBILITY_NONE;
+		return fits(question) ? VERDICT_YES : VERDICT_NO;
 	int d = question->order[from];
 	struct span_of_values spans[FACTORS_LOOPS_MOST];
 	for (int loop = 0; loop < question->space->level_count; loop++)
 		spans[loop] = question->spans[d][loop];
-	enum feasibility verdict = FEASIBILITY_NONE;
-	for (size_t i = 0; i < question->tilings[d].count && verdict == FEASIBILITY_NONE; i++) {
+	enum verdict verdict = VERDICT_NO;
+	for (size_t i = 0; i < question->tilings[d].count && verdict == VERDICT_NO; i++) {
 		const struct dimension_tiling *tiling = &question->tilings[d].at[i];
 		for (int loop = 0; loop < question->space->level_count; loop++)
 			question->spans[d][loop].least = question->spans[d][loop].most =
@@ -242,21 +242,21 @@ static void sort_dimensions(struct feasible_question *question)
 	}
 }
 
-static enum feasibility answer(struct feasible_question *question, uint32_t any_extent)
+static enum verdict answer(struct feasible_question *question, uint32_t any_extent)
 {
 	int count = question->domain->shape->dimension_count;
 	for (int d = 0; d < count; d++)
 		if (!find_span(question, d, any_extent >> d & 1))
-			return FEASIBILITY_NONE;
+			return VERDICT_NO;
 	if (!all_can_fit(question))
-		return FEASIBILITY_NONE;
+		return VERDICT_NO;
 	for (int d = 0; d < count; d++) {
 		struct tilings_question one = {
 			question->space, d, question->watches, has_room, question};
 		if (!(any_extent >> d & 1))
 			question->tilings[d] = tilings_find(&one, &question->work, question->arena);
 		if (!question->tilings[d].complete)
-			return FEASIBILITY_OPEN;
+			return VERDICT_OPEN;
 	}
 	sort_dimensions(question);
 	return complete(question, 0);
@@ -273,7 +273,7 @@ static struct feasible find_any(struct factors_store *store, const struct domain
 	question->work.most = work_most;
 	question->work.stopper = store ? &store->stopper : NULL;
 	question->arena = arena;
-	struct feasible feasible = {.verdict = FEASIBILITY_OPEN};
+	struct feasible feasible = {.verdict = VERDICT_OPEN};
 	if (question->space) {
 		question->mapping = question->space->blank;
 		find_watches(question);
@@ -319,7 +319,7 @@ struct feasible feasible_find_from(struct factors_store *store, const struct dom
 	uint32_t loops;
 	int row;
 	bool spatial, open = false;
-	if (feasible.verdict != FEASIBILITY_FITS ||
+	if (feasible.verdict != VERDICT_YES ||
 		!find_missing(domain, &feasible.witness, &row, &spatial, &loops))
 		return feasible;
 	uint64_t work = feasible.work;
@@ -336,13 +336,13 @@ struct feasible feasible_find_from(struct factors_store *store, const struct dom
 		factor->least = number_max(factor->least, 2);
 		feasible = feasible_find_from(store, with, any_extent, work_most - work);
 		work += feasible.work;
-		if (feasible.verdict == FEASIBILITY_FITS)
+		if (feasible.verdict == VERDICT_YES)
 			break;
-		open |= feasible.verdict == FEASIBILITY_OPEN;
+		open |= feasible.verdict == VERDICT_OPEN;
 	}
 	arena_close(arena);
 	if (!loops)
-		feasible.verdict = open ? FEASIBILITY_OPEN : FEASIBILITY_NONE;
+		feasible.verdict = open ? VERDICT_OPEN : VERDICT_NO;
 	feasible.work = work;
 	return feasible;
 }

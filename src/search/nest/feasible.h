@@ -1,6 +1,7 @@
 #ifndef SEARCH_FEASIBLE_H
 #define SEARCH_FEASIBLE_H
 
+#include "base/verdict.h"
 #include "search/nest/tilings.h"
 
 /*
@@ -13,11 +14,9 @@
  * back as soon as the least values of the dimensions that are left exceed a
  * limit.  The work is counted; past `work_most` the answer is open.
  */
-enum feasibility { FEASIBILITY_FITS, FEASIBILITY_NONE, FEASIBILITY_OPEN };
-
 struct feasible {
-	enum feasibility verdict;
-	struct mapping witness; /* of FEASIBILITY_FITS: one that fits */
+	enum verdict verdict;
+	struct mapping witness; /* of VERDICT_YES: one that fits */
 	uint64_t work;
 };
 

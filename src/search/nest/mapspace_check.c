@@ -46,7 +46,7 @@ struct mapspace_check mapspace_check(const struct domain *machine,
 	check.constrained = sizes_of(&store, domain, true);
 	check.narrowed = sizes_of(&store, domain, false);
 	check.feasible = feasible_find_from(&store, domain, 0, FEASIBLE_WORK_MOST);
-	if (check.feasible.verdict != FEASIBILITY_NONE)
+	if (check.feasible.verdict != VERDICT_NO)
 		return check;
 	check.shortages = shortages_find(domain, EXPLAIN_WORK_MOST, stopper, arena);
 	check.conflict = conflict_find(machine, constraints, EXPLAIN_WORK_MOST, stopper, arena);

@@ -16,7 +16,7 @@ struct mapspace_check {
 	const struct domain *domain; /* as the constraints narrow it */
 	bool contradictory;          /* they contradict each other; nothing else is known then */
 	struct feasible feasible;
-	struct shortages shortages;     /* of FEASIBILITY_NONE */
+	struct shortages shortages;     /* of VERDICT_NO */
 	struct infeasible_set conflict; /* the same */
 	const char **explained;         /* by member of the conflict: what it asks, in a sentence */
 

@@ -81,6 +81,11 @@ struct explored nest_explore(const struct nest_search *search, struct arena *are
 struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
 	const struct nest_score *score);
 
+/* "latency", "accesses:GLB" */
+const char *nest_objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy);
+const char *const *nest_objectives_texts(struct arena *arena, const struct nest_search *search);
+
 /* Whether an objective means anything for a problem. */
 bool nest_objective(enum objective objective);
 

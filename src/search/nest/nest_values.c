@@ -1,5 +1,7 @@
 #include "search/nest/nest_search.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 
 bool nest_objective(enum objective objective)
@@ -7,6 +9,24 @@ bool nest_objective(enum objective objective)
 	return objective == OBJECTIVE_LATENCY || objective == OBJECTIVE_ENERGY ||
 	       objective == OBJECTIVE_EDP || objective == OBJECTIVE_HBM_BYTES ||
 	       objective >= OBJECTIVE_ACCESSES;
+}
+
+const char *nest_objective_text(
+	struct arena *arena, enum objective objective, const struct hierarchy *hierarchy)
+{
+	if (objective < OBJECTIVE_ACCESSES)
+		return objective_names[objective];
+	return arena_format(
+		arena, "accesses:%s", hierarchy->levels[objective - OBJECTIVE_ACCESSES].name);
+}
+
+const char *const *nest_objectives_texts(struct arena *arena, const struct nest_search *search)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	const char **texts = arena_array(arena, const char *, objectives->count + 1);
+	for (size_t i = 0; i < objectives->count; i++)
+		texts[i] = nest_objective_text(arena, objectives->at[i], search->hierarchy);
+	return texts;
 }
 
 struct frontier nest_frontier(const struct nest_search *search)

@@ -81,15 +81,15 @@ static bool fits(struct shortage_search *finding, const struct shortage *limit, 
 	struct arena_mark mark = arena_mark(finding->arena);
 	struct relaxed *relaxed = others(finding, limit, lifted);
 	set(relaxed, limit, value);
-	struct feasible feasible = {.verdict = FEASIBILITY_OPEN};
+	struct feasible feasible = {.verdict = VERDICT_OPEN};
 	if (!finding->open)
 		feasible = feasible_find_from(
 			&finding->store, &relaxed->domain, 0, finding->work_most);
 	arena_release(finding->arena, mark);
-	finding->open |= feasible.verdict == FEASIBILITY_OPEN;
-	if (feasible.verdict == FEASIBILITY_FITS && witness)
+	finding->open |= feasible.verdict == VERDICT_OPEN;
+	if (feasible.verdict == VERDICT_YES && witness)
 		*witness = feasible.witness;
-	return feasible.verdict == FEASIBILITY_FITS;
+	return feasible.verdict == VERDICT_YES;
 }
 
 /* Beyond any tile that can be counted; beyond any fan-out that a mapping asks for. */
