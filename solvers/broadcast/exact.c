@@ -94,7 +94,7 @@ static void add_arrival(struct rounds_question *q, int64_t chunk, int rank, int 
 }
 
 /*
- * At most so many of them: more(i, n) holds where more than n of the first i + 1 do.  (C. Sinz,
+ * At most this many of them: more(i, n) holds where more than n of the first i + 1 do.  (C. Sinz,
  * Towards an optimal CNF encoding of Boolean cardinality constraints, 2005.)
  */
 static void add_at_most(struct rounds_question *q, const int *literals, size_t count, int most)

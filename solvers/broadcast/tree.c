@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 
-/* A rank's next message: so many chunks went to all children, this child comes next. */
+/* A rank's next message: this many chunks went to all children, this child comes next. */
 struct sender {
 	int64_t chunk;
 	int child;

@@ -40,7 +40,7 @@ struct order_program {
 /* How many pairs of buffers, or buffers and ranges, meet; no more than `most` + 1. */
 size_t order_pairs(const struct packing *packing, size_t most, struct arena *arena);
 
-/* NULL if a buffer that must be placed cannot be, whatever lies elsewhere: *culprit is it.  All
+/* NULL if a buffer that must be placed cannot be with nothing elsewhere: *culprit is it.  All
  * parents must be lawful. */
 struct order_program *order_program_make(
 	const struct packing *packing, struct arena *arena, size_t *culprit);

@@ -71,7 +71,7 @@ static struct stay *find_sections(struct items *items, struct arena *arena)
 	return stays;
 }
 
-/* Of a multiple that no address reaches, there is 0. */
+/* Where no address reaches a multiple: 0. */
 static void raise_step(struct item *item, int64_t step)
 {
 	int64_t both;

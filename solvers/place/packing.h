@@ -35,7 +35,7 @@ int64_t packing_up(const struct packing *packing, size_t i, int64_t address);
 /* What all addresses are multiples of. */
 int64_t packing_common_step(const struct packing *packing);
 
-/* The lowest address of a multiple of `step` for so many bytes, beside reserved ranges (by address,
+/* The lowest address of a multiple of `step` for this many bytes, beside reserved ranges (by address,
  * apart) alone; or `fixed`, unless it is negative.  UNPLACED if there is none. */
 int64_t packing_alone(const struct byte_range *ranges, size_t range_count, int64_t capacity,
 	int64_t size, int64_t step, int64_t fixed);

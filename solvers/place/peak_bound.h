@@ -10,7 +10,7 @@
  * to the window; a buffer that then lives in all of it may as well lie at the bottom, since all
  * else is above it or below, and its bytes are taken off the capacity.
  *
- * `grain` is what the least peak is a multiple of.  Each question gets so many nodes; the first
+ * `grain` is what the least peak is a multiple of.  Each question gets this many nodes; the first
  * that is not decided is the last.  The bound stays at most a grain above the packing's capacity.
  */
 struct window {

@@ -15,7 +15,7 @@ struct taken {
 	int count, capacity;
 };
 
-/* What is asked of one set: room for so many bytes. */
+/* What is asked of one set: room for this many bytes. */
 struct look {
 	const struct taken *taken;
 	int64_t size;

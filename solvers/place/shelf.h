@@ -7,7 +7,7 @@
  * First fit and best fit for many items.  A tree over the sections keeps, of every range of
  * sections that is a node, which bytes are taken somewhere in it, and which are taken
  * throughout, each as few long intervals as there can be.  An item's free addresses are looked
- * up in the nodes that make up its life and those above: some log(sections), whatever lives beside
+ * up in the nodes that make up its life and those above: some log(sections), independent of what lives beside
  * it.  Cost of an item: about log^2, more where many small gaps are passed over.
  */
 struct shelf;

@@ -5,7 +5,7 @@
 
 /*
  * Items on top of each other: each lies on the highest of what was put before it and lives with
- * it.  Holes below are not looked for, so that an item costs log(sections) whatever is there.
+ * it.  Holes below are not looked for, so that an item costs log(sections).
  * Put in the order of the addresses of a packing, none comes to lie higher than it did there.  For
  * items without fixed addresses, and no reserved ranges.
  */

@@ -10,7 +10,7 @@
  * surrogate or past U+10FFFF.  `left` > 0. */
 size_t utf8_read(const char *at, size_t left, uint32_t *character);
 
-/* Characters in so many bytes; a broken byte counts as one. */
+/* Characters in this many bytes; a broken byte counts as one. */
 size_t utf8_count(const char *bytes, size_t length);
 
 /* Columns that a terminal gives to it: 0, 1 or 2. */

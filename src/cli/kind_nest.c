@@ -33,7 +33,7 @@ static const char *find_fault(
 	return why;
 }
 
-/* Runs the nest and compares with the exact model, whatever counting was asked for. */
+/* Runs the nest and compares with the exact model under each counting. */
 static struct nest_outcome execute(
 	const struct nest_inputs *inputs, uint64_t seed, int64_t steps_most, struct arena *arena)
 {

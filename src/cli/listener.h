@@ -25,7 +25,7 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 
 bool listener_stop(void *listener);
 
-/* It as who asks for a search on so many threads, with progress and gaps shown. */
+/* The asker of a search on this many threads, with progress and gaps shown. */
 struct asker listener_asker(struct listener *listener, int jobs);
 
 /* The same, and shows how long it has been, where nothing else is shown. */

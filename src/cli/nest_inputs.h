@@ -17,7 +17,7 @@ struct nest_inputs {
 	const struct hierarchy *hierarchy;
 	const struct constraints *constraints; /* those of the mapping apart */
 	uint32_t
-		imperfect; /* bit d: factors of dimension d need not divide, whatever constraints say */
+		imperfect; /* bit d: factors of dimension d need not divide, even where constraints say so */
 	const struct domain *domain;   /* of the machine: no constraint narrows it yet */
 	const struct mapping *mapping; /* NULL: none given, or an empty list */
 	struct span mapping_span;

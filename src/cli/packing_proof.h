@@ -15,12 +15,12 @@ int packing_check_certificate(
 void packing_write_picture(struct arena *arena, const struct place_request *request,
 	const struct place_report *report);
 
-/* Of buffers that do not fit: fewer of them that do not either, as far as a proof of that is
+/* For buffers that do not fit: fewer of them that do not either, as far as a proof of that is
  * soon found. */
 void packing_proof_core(
 	struct arena *arena, struct listener *listener, struct place_report *report);
 
-/* Of buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
+/* For buffers that do not fit: the certificate that was asked for.  A reason on stderr, if there is
  * none to be had. */
 void packing_proof_write(struct arena *arena, const struct place_request *request,
 	struct listener *listener, const struct place_report *report);

@@ -30,7 +30,7 @@ static const char *const *list_options(
 	return texts;
 }
 
-/* One folder below results/, whatever a workload or problem is called. */
+/* One folder below results/ for any name of a workload or problem. */
 static const char *default_folder(struct arena *arena, const char *name)
 {
 	char *own = arena_copy(arena, name, strlen(name) + 1);

@@ -49,7 +49,7 @@ static const struct option table[] = {
 	{"budget", 0, "N", "at most N candidates; for a network, mappings of each layer",
 		.key = "budget", COUNT(1, INT64_MAX), .commands = OF_EXPLORE},
 	{"latency-budget", 0, "CYCLES|TIME",
-		"the point of each layer's frontier that gives the least energy within so many "
+		"the point of each layer's frontier that gives the least energy within this many "
 		"cycles, or a time such as 2ms",
 		.key = "latency_budget", .kinds = "network", .commands = OF_EXPLORE},
 	{"energy-budget", 0, "PJ", "likewise the least latency within an energy, bare in pJ",

@@ -120,7 +120,7 @@ static void narrow_group(struct domain *domain, const struct constraint *constra
 	}
 	if (!greedy_maximize(&greedy, capacity_left(domain, constraint))) {
 		clash_add(clashes, self, -1, constraint->span,
-			"there are too many ways to maximize so many dimensions at %s: split the "
+			"there are too many ways to maximize all dimensions at %s: split the "
 			"list",
 			place_text(clashes->arena, domain, constraint));
 		return;

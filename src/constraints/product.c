@@ -160,7 +160,7 @@ static void add_link(const struct divisors *divisors, const struct factor_domain
 		}
 }
 
-/* Whether the loops can make up the extent.  One that may have any bound makes up whatever the
+/* Whether the loops can make up the extent.  One that may have any bound makes up what the
  * others leave. */
 static bool some_product(
 	const struct factor_chain *chain, const struct divisors *divisors, struct arena *arena)

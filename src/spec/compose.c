@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "spec/step.h"
 
-enum { INDEX_FROM = 12 }; /* maps of so many keys are found by hashing */
+enum { INDEX_FROM = 12 }; /* maps of this many keys are found by hashing */
 
 struct anchor {
 	const char *name;

@@ -12,9 +12,9 @@
 
 /*
  * How good the mappings are that solvers find, at equal evaluations and at equal time of one
- * thread: energy x latency above the proven optimum, in percent, or so many times the optimum, the median of
+ * thread: energy x latency above the proven optimum, in percent, or as multiples of the optimum, the median of
  * three seeds; in brackets above what `exact` proved as a bound where its budget was not enough.  A solver
- * gets so many evaluations for a time as it made in a second before, and the time it took is
+ * gets as many evaluations for a time as it made in a second before, and the time it took is
  * measured.  Where the constraints leave an easy start, all solvers have it, as explore does.
  *
  * LAYERS= how many layers, EVALUATIONS= the most evaluations, PROOF= the budget of the proof, in

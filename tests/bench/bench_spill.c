@@ -9,8 +9,8 @@
 
 /*
  * Which buffers to keep, one weight for each: what is lost, the least that must be, and the gap
- * relative to what is kept, in at most so many seconds (SECONDS) of one thread; of several threads
- * (JOBS), in so many seconds on the wall.  Random packings of SEED, SEED + 1, ...; and the tables
+ * relative to what is kept, in at most SECONDS seconds of one thread; of several threads
+ * (JOBS), in that many seconds on the wall.  Random packings of SEED, SEED + 1, ...; and the tables
  * A to D of the directory PLACEMENTS.
  */
 static double seconds_most, started;

@@ -12,7 +12,7 @@
 
 /*
  * Random einsums, as recurrences, give what naive loops over all their points give: in the
- * sequential order, and on the array of whatever legal projection a draw meets.
+ * sequential order, and on the array of each legal projection that a draw meets.
  */
 enum { LOOPS = RANDOM_RECURRENCE_LOOPS, POINTS_MOST = 256, READS_MOST = 3 };
 

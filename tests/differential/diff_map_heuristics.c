@@ -34,7 +34,7 @@ static struct {
 	long proven, bounded; /* searches that ended so */
 } tally;
 
-/* Of a mapspace, a solver and what it needs. */
+/* A mapspace, a solver and what it needs. */
 struct question {
 	const struct nest_problem *problem;
 	const char *solver;

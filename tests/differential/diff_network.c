@@ -132,7 +132,7 @@ static bool keeps(struct sums_point at, wide x_most, wide y_most)
 	       (y_most == SUMS_NO_LIMIT || at.y <= y_most);
 }
 
-/* Of all choices that keep to the limits none is better, and if there is one it is found. */
+/* No choice that keeps to the limits is better, and if there is one it is found. */
 static int compare_limits(const struct sums *sums, const struct all *all, struct random *random)
 {
 	int misses = 0;

@@ -123,7 +123,7 @@ static int compare(const struct tiling *a, const struct tiling *b, int loop_coun
 	}
 }
 
-/* Of the op in one tile. */
+/* The cost of the op in one tile. */
 static int64_t find_bound(const struct all *all, int64_t hbm)
 {
 	const struct stream_question *q = all->question;

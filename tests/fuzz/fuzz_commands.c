@@ -1,7 +1,7 @@
 /*
  * Whole runs of the program on changed specs: read, check, score, explore with any mapper, execute,
  * write plans and certificates and read them again.  The specs are those of specs/ and the small
- * ones of tests/fuzz.  What is read must be scored as it is executed, whatever is found must hold
+ * ones of tests/fuzz.  What is read must be scored as it is executed, all that is found must hold
  * when it is read again, and one thread must write what two write.
  *
  *	N=100000 SEED=7 fuzz_commands     more inputs, or others
@@ -301,7 +301,7 @@ static void score_and_simulate(const struct trial *trial, const struct words *wo
 	if (score.status != EXIT_FOUND || !is_small(score.out))
 		return;
 	struct did simulate = do_command(trial->input, &command_simulate, words);
-	/* Of equations only their execution tells whether they give an output one value. */
+	/* Only the execution of equations tells whether they give an output one value. */
 	if (strstr(simulate.err, "an output gets two values at one place"))
 		return;
 	if (simulate.status != EXIT_FOUND && simulate.status != EXIT_NOTHING)

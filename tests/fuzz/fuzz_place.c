@@ -1,5 +1,5 @@
 /*
- * `place` on changed tables of buffers: whatever the table says, it ends; a layout that it prints is
+ * `place` on changed tables of buffers: it ends with every table; a layout that it prints is
  * right when it is read again, a proof that it writes holds, and two threads find what one finds.
  *
  *	N=100000 SEED=7 fuzz_place     more inputs, or others

@@ -191,7 +191,7 @@ static const char *repeated(
 	return text_read(&text);
 }
 
-/* A sum of so many guarded reads, in pairs of pairs: wide, but not high. */
+/* A sum of this many guarded reads, in pairs of pairs: wide, but not high. */
 static const char *balanced(struct arena *arena, int height)
 {
 	const char *tree = "select(i == 0, 0, a(i - 1))";

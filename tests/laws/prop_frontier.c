@@ -36,7 +36,7 @@ static bool equal(const struct point *a, const struct point *b)
 	return no_worse(a, b) && no_worse(b, a);
 }
 
-/* Of two equal ones. */
+/* The first of two equal ones stays. */
 static bool stays(const struct point *a, const struct point *b, bool thrifty)
 {
 	double x = objective_value(OBJECTIVE_EDP, &a->score);

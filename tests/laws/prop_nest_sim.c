@@ -144,7 +144,7 @@ static int64_t time_on(struct arena *arena, const struct nest_case *nest, struct
 	return simulate(arena, &other, (struct nest_sim_options){.timing = true}).cycles;
 }
 
-/* Of ports: the model pays every network's latency, the machine those that words pass. */
+/* Ports: the model pays every network's latency, the machine those that words pass. */
 static bool below_model(
 	struct arena *arena, const struct nest_case *nest, const struct nest_sim *sim)
 {

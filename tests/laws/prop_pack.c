@@ -206,7 +206,7 @@ static struct packing mirrored(struct arena *arena, const struct packing *packin
 	return other;
 }
 
-/* Addresses and sizes, all but the alignments of one byte, so many times. */
+/* Addresses and sizes, all but the alignments of one byte, multiplied. */
 static struct packing scaled(struct arena *arena, const struct packing *packing, int64_t times)
 {
 	struct packing other = *packing;

@@ -167,7 +167,7 @@ static bool fetches_whole(
 	return true;
 }
 
-/* Of an op that reads a tensor twice a reload saves a transfer more. */
+/* Where an op reads a tensor twice, a reload saves a transfer more. */
 static bool reads_once(const struct workload *workload)
 {
 	for (size_t o = 0; o < workload->op_count; o++)

@@ -14,7 +14,7 @@
 #include "tests/test.h"
 
 /*
- * Searches of mappings that someone stops: they end soon after, whatever they were at, and
+ * Searches of mappings that someone stops: they end soon after at any point, and
  * what they say then is true.  Asking is counted, no clock is read; who never asks again is killed.
  */
 enum {
@@ -150,14 +150,14 @@ struct met {
 	long bounds, each, optima, nothing;
 };
 
-/* Of the first objective. */
+/* The bound of the first objective. */
 static double best(const struct explored *explored)
 {
 	const struct frontier *frontier = &explored->frontier;
 	return objective_value(frontier->objectives.at[0], &frontier->points[0].score);
 }
 
-/* Of several objectives: no point of the frontier is below what is said of each alone. */
+/* With several objectives, no point of the frontier is below what is said of each alone. */
 static void expect_bounds(
 	const struct explored *part, const struct frontier *whole, struct met *met)
 {

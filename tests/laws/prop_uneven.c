@@ -12,7 +12,7 @@
 
 /*
  * Laws of the exact search over factors that need not divide.  From the outermost level inwards,
- * whatever ranges of a level's rests are looked at, no part of a mapping promises more
+ * in all ranges of a level's rests that are looked at, no part of a mapping promises more
  * energy, cycles or words than the whole mapping costs, in both countings; and every mapping is
  * among the steps that the search takes.  A bound that promises a tenth more is seen to break
  * the law.

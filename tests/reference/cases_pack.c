@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /*
- * Family placement: eleven instances that fill their capacity.  Each is placed in so many nodes at
+ * Family placement: eleven instances that fill their capacity.  Each is placed within this many nodes at
  * most, from each of some seeds, and the layouts are lawful; so are those of J and D in less, where
  * starts have to return.  The least peak of C is found and proven.  Those of D and J are their
  * loads: from one of some seeds on, the packer places them there.

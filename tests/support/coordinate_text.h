@@ -5,7 +5,7 @@
 
 /*
  * Coordinates as algebra systems print them: sums, products and quotients of
- * integers, loops, floor(x) and Mod(x, m), in whatever order and with whatever
+ * integers, loops, floor(x) and Mod(x, m), in any order and with any
  * parentheses.  Two texts of one function are equal.
  */
 bool coordinate_text_tells(

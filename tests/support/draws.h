@@ -20,7 +20,7 @@ uint64_t draws_seed(uint64_t by_default);
 /* One of [0, bound), where bounds are signed. */
 int64_t draw_below(struct random *random, int64_t bound);
 
-/* True once in so many times. */
+/* True once in this many times. */
 bool draw_chance(struct random *random, int64_t one_in);
 
 void draw_shuffle(struct random *random, uint8_t *list, int count);

@@ -14,7 +14,7 @@ bool family_open(struct family *family, const char *name, const char *root, cons
 	char path[1024];
 	snprintf(path, sizeof path, "%s/%s", root, folder);
 	*family = (struct family){.tally = {.family = name}};
-	setvbuf(stdout, NULL, _IOLBF, 0); /* whatever ends the program, failures so far are out */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* failures so far are out however the program ends */
 	if (access(path, R_OK | X_OK) == 0)
 		return true;
 	printf("%s: skipped, no %s\n", name, path);

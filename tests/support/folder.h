@@ -24,7 +24,7 @@ bool folder_has(const char *name);
 /* Runs a command in the folder, where $program is the program under test. */
 struct ended folder_run(const char *command);
 
-/* Of a file; the test fails if there is none. */
+/* The text of a file; the test fails if there is none. */
 const char *folder_text(const char *name);
 
 #endif

@@ -19,11 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child takes so many inputs, so that leaks are seen and memory is given back; an input may take
- * so many seconds of processors. */
+/* A child takes this many inputs, so that leaks are seen and memory is given back; an input may take
+ * this many seconds of processors. */
 enum { BATCH = 500, SECONDS_MOST = 60, FINDINGS_MOST = 20, TOLD_EACH = 10000 };
 
-/* Of the children and their parent. */
+/* Processors' time of the children and their parent. */
 struct shared {
 	long next, past; /* input under way, or the next; inputs that were read */
 	bool under_way;
@@ -156,7 +156,7 @@ static void tell_finding(struct run *run, int status)
 	arena_close(arena);
 }
 
-/* Of long runs, now and then. */
+/* Progress of long runs, now and then. */
 static void tell_progress(struct run *run)
 {
 	long done = run->shared->next - run->first;

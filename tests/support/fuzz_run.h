@@ -7,13 +7,13 @@
 
 /*
  * Many inputs, each drawn, used and judged in a child process.  A child that dies of a signal, a
- * sanitizer, a leak, an exit or an input of more than so many seconds is a finding: what it said is
+ * sanitizer, a leak, an exit or an input of more than this many seconds is a finding: what it said is
  * printed with the number of the input, its files are kept, and a new child goes on behind it.
  *
  *	N       inputs of a program
  *	SEED    other inputs
  *	FIRST   number of the first input, to repeat one with N=1
- *	KEEP    its files, whatever comes of it
+ *	KEEP    its files, also without a finding
  */
 struct arena;
 

@@ -17,7 +17,7 @@ struct naive_answer {
 	uint64_t nodes;
 };
 
-/* Of the chosen buffers, NULL: all; gives up after so many nodes.  Below 32 buffers. */
+/* For the chosen buffers, NULL: all; gives up after this many nodes.  Below 32 buffers. */
 struct naive_answer naive_place(
 	const struct packing *packing, const bool *chosen, bool any, uint64_t nodes);
 

@@ -32,7 +32,7 @@ enum nest_rule {
 	RULE_LINK_WRAP,      /* the last in a row has the first as its neighbour */
 	RULE_LINK_MESH,      /* neighbours are those with the next number */
 	RULE_LINK_FEWER,     /* links even if nothing is saved */
-	RULE_LINK_PACE,      /* whatever the pace */
+	RULE_LINK_PACE,      /* at any pace */
 	RULE_LINK_SERVED,    /* what was handed on is read at the parent as well */
 	RULE_FIRST_VISIT,    /* first visits read zeros */
 	RULE_RETURN_ALL,     /* a returning sum goes to every instance of the group */

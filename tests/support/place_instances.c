@@ -12,7 +12,7 @@ struct rectangle {
 struct cutting {
 	struct random *random;
 	const struct perfect_options *options;
-	int rivals; /* the largest of so many drawn rectangles is cut next */
+	int rivals; /* the largest of this many drawn rectangles is cut next */
 	size_t count;
 	struct rectangle *at;
 };

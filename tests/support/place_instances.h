@@ -17,7 +17,7 @@ struct arena;
  * the box's height, its alignment the grain, of which all sizes are multiples.
  */
 struct perfect_options {
-	size_t count;          /* rectangles, >= 1; so many only if the box has room for them */
+	size_t count;          /* rectangles, >= 1; this many only if the box has room for them */
 	int64_t steps, height; /* of the box; the height in grains */
 	int64_t grain;         /* bytes, > 0 */
 	int wheels;            /* cuts into five, percent of all cuts */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a box: the numbers of points by time, one loop after the other, each as a running sum over a
+/* For a box: the numbers of points by time, one loop after the other, each as a running sum over a
  * window of the ones before. */
 static int64_t widest_of_box(const struct recurrence *recurrence, const int64_t *schedule,
 	int64_t steps, struct arena *arena)

@@ -25,7 +25,7 @@ struct random_options {
 const struct workload *random_workload(
 	struct random *random, const struct random_options *options, struct arena *arena);
 
-/* Of a new random workload, on up to `cores` cores of the architecture. */
+/* A plan of a new random workload, on up to `cores` cores of the architecture. */
 struct plan *random_plan(struct random *random, const struct random_options *options,
 	const struct arch *arch, int cores, struct arena *arena);
 

@@ -8,7 +8,7 @@
 /*
  * Carries out a small program one instruction after the other in memories that
  * hold names instead of data: a granule of one stick knows whose stick it holds
- * and who used it.  Asserts that whatever is read is there, that conflicting
+ * and who used it.  Asserts that what is read is there, that conflicting
  * uses are ordered, that LX is used where an allotment says so, and that a
  * compute's boxes hold what its elements need.
  */

@@ -196,7 +196,7 @@ static const struct level *level_with(
 	return arch ? &arch->levels[1] : NULL;
 }
 
-/* Of several words for one thing Timeloop takes the one that it asks for first. */
+/* Where several words say one thing, Timeloop takes the one that it asks for first. */
 static void words_count_in_timeloops_order(void **state)
 {
 	static const struct {

@@ -73,7 +73,7 @@ static void what_exact_proves_is_verified(void **state)
 	}
 }
 
-/* A line for each choice, or one for all: so many mappings were all looked at. */
+/* A line for each choice, or one for all: how many mappings were looked at. */
 static void what_was_enumerated_is_verified(void **state)
 {
 	expect_proof(SMALL, "--solver map=linear");

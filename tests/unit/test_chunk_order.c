@@ -12,7 +12,7 @@
 
 enum { MOST = 7 };
 
-/* The two queues with so many tiles. */
+/* The two queues with this many tiles. */
 static int64_t time_of(
 	const struct chunk_job *jobs, const int64_t *order, int64_t count, int64_t tiles)
 {

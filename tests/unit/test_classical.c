@@ -55,7 +55,7 @@ static const char closure[] = "space_time:\n"
 			      "  allocation: [[0, 0, 1]]\n"
 			      "  search: {schedule: [-%d, %d]}\n";
 
-/* Legal, of so many PEs and cycles; executed, every value that of the sequential order. */
+/* Legal, with this many PEs and cycles; executed, every value that of the sequential order. */
 static struct projection_facts expect_array(
 	struct arena *arena, const struct space_time *spec, int64_t pes, int64_t cycles)
 {

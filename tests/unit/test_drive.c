@@ -254,7 +254,7 @@ static void what_is_executed_is_what_is_wished(void **state)
 	arena_close(arena);
 }
 
-/* Of column 5: a candidate in each row, one more of round 2, and the point that is kept. */
+/* Column 5: a candidate in each row, one more of round 2, and the point that is kept. */
 static void a_disagreement_is_told_and_counted(void **state)
 {
 	struct arena *arena = arena_open();

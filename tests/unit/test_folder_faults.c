@@ -262,7 +262,7 @@ static int strike_each_call(enum system system, enum fate fate)
 			assert_string_equal(strays(), "");
 			return n;
 		}
-		/* the next run finds its way, whatever was left */
+		/* the next run finds its way, past what was left */
 		assert_int_equal(write_second_run(GOES_WELL, 0), UNTOUCHED);
 		if (!text_equal(contents(), new) || *strays())
 			fail_msg("call %d: the run after has\n%s%s", n, contents(), strays());

@@ -138,7 +138,7 @@ static void rows_without_links_are_kept_free(void **state)
 	arena_close(arena);
 }
 
-/* Of all projections those that keep to the limits, one by one. */
+/* All projections that keep to the limits, one by one. */
 static void searches_keep_to_the_array(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ static bool has_ranks(const char *path)
 }
 
 /* Every graph in specs/workloads is explored: each row ran, and as the model
- * says.  By default only so many candidates each; N=100000 explores to the
+ * says.  By default only some candidates each; N=100000 explores to the
  * end. */
 static void explored_rows_agree(void **state)
 {

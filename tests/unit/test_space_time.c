@@ -57,7 +57,7 @@ static void a_wrong_reverse_is_shown(void **state)
 	arena_close(arena);
 }
 
-/* The rows' own names hold in it, whatever comes first in the file. */
+/* The rows' own names hold in it, in any order of the file. */
 static void a_reverse_names_rows_as_the_spec_does(void **state)
 {
 	(void)state;

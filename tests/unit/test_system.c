@@ -42,7 +42,7 @@ static void expect_no_threads(const struct ended *ended)
 		fail_msg("status %d\n%s%s", ended->status, ended->out, ended->err);
 }
 
-/* There are some dozens of tasks; the stacks of so many threads are more than all of the memory. */
+/* There are some dozens of tasks; the stacks of that many threads are more than all of the memory. */
 static void threads_without_memory_end_with_status_4(void **state)
 {
 	if (is_skipped(SANITIZED, "limits of memory: built with a sanitizer"))
@@ -74,7 +74,7 @@ static void threads_beyond_the_limit_end_with_status_4(void **state)
 	expect_no_threads(&ended);
 }
 
-/* Of the main thread, and of the others. */
+/* Stack of the main thread, and of the others. */
 static void stacks_do_not_depend_on_limits(void **state)
 {
 	if (is_skipped(SANITIZED, "limits of stacks: built with a sanitizer"))

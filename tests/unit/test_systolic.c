@@ -27,7 +27,7 @@
  */
 enum { M, N, K };
 
-/* Of each dataflow: what lies along rows and columns, and runs in time. */
+/* For each dataflow: what lies along rows and columns, and runs in time. */
 static const int rows[] = {M, K, K}, columns[] = {N, N, M}, inside[] = {K, M, N};
 
 /* A product on an array of R rows and C columns; all of it in DRAM. */

@@ -10,7 +10,7 @@
 /*
  * What the exact search fixes first: which levels keep what, and all spatial bounds.
  *
- * Spatial bounds are listed at once, those of the least bound first, whatever is kept;
+ * Spatial bounds are listed at once, those of the least bound first, for all that is kept;
  * given these, dataspaces do not ask each other where they are kept, but for
  * room: so residencies are only made of those that nothing found excludes.  Of plain dataspaces
  * what they need room for bounds them, too (floor.h).

@@ -5,7 +5,7 @@
 #include "solvers/map/exact/cost.h"
 
 /*
- * What the mappings found so far exclude: whatever costs at least as much as one of them in
+ * What the mappings found so far exclude: all that costs at least as much as one of them in
  * every objective.  With a slack above 1, also what costs no more than that factor less.
  */
 struct nest_cut {

@@ -165,7 +165,7 @@ static uint64_t count_arrangements(const struct nest_descent *descent, uint64_t 
 	return all;
 }
 
-/* What windows that cross the label's boundary cost outside: whatever the loops inside
+/* What windows that cross the label's boundary cost outside for all loops inside
  * will be, here they are all at the innermost level. */
 static void count_outside(
 	struct nest_descent *descent, const int64_t *left, struct nest_label *label)

@@ -125,7 +125,7 @@ static bool look_outside(const struct nest_floors *floors, const struct sill *si
 	return true;
 }
 
-/* What all that enters costs, those that are closed so many times as much. */
+/* What all that enters costs, those that are closed this many times as much. */
 static struct nest_sums weigh(const struct nest_floors *floors, const struct sill *sill,
 	uint32_t closed, const double *times)
 {

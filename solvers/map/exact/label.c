@@ -165,7 +165,7 @@ static struct busy find_busy(
 	return busy;
 }
 
-/* The unions since the last loop with a rank to itself, whatever the order; nothing runs. */
+/* The unions since the last loop with a rank to itself, in any order; nothing runs. */
 static struct window_slide slide_lone(const struct nest_space *space, const struct nest_label *from,
 	const struct window_slide *before, const struct busy *busy, const int64_t *bounds)
 {

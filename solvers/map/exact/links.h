@@ -18,7 +18,7 @@ bool nest_links_possible(const struct nest_view *view, const struct mapping *map
 	const struct nest_label *label, const int64_t *left, int space);
 
 /* The same where the children are multipliers, which hand on every operand in Timeloop's counting:
- * whether blocks further outwards than the one next to them matter, whatever the loops. */
+ * whether blocks further outwards than the one next to them matter, for all loops. */
 bool nest_links_around_multipliers(const struct nest_view *view, int space);
 
 #endif

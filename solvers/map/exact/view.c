@@ -141,7 +141,7 @@ static void clear(const struct nest_view *view, struct nest_sums *sums)
 	memset(sums, 0, (size_t)view->frame->group_count * sizeof sums->at[0]);
 }
 
-/* Of one temporal tile: the words that all instances of a level want of it, each of them what
+/* The words of one temporal tile that all instances of a level want of it, each of them what
  * its children want together. */
 static double spread_words(const struct nest_view *view, int t, int j)
 {

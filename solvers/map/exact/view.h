@@ -45,7 +45,7 @@ struct nest_chain {
 	int next[ARCH_LEVELS_MOST + 1]; /* [j + 1]: the first crossing at boundary j or inside */
 	double words;                   /* plain: product of the relevant temporal bounds */
 	bool sags;
-	/* Exact counting: what the home holds, whatever the temporal loops are; 0: its tile at least,
+	/* Exact counting: what the home holds, under all temporal loops; 0: its tile at least,
 	 * of windows.  `apart`: sums would end in several instances of it. */
 	double home_words;
 	bool apart;
@@ -77,7 +77,7 @@ struct nest_view {
 	/*
 	 * Uneven factors only.  Of the spatial loops between storage level j - 1 and j (`count`: those
 	 * around them all) the outermost one with a bound above 1, and the product of those inside
-	 * it; 1 without one.  And the largest bound of a spatial loop outside level j: so many
+	 * it; 1 without one.  And the largest bound of a spatial loop outside level j: that many
 	 * instances have work.
 	 */
 	int64_t edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];

@@ -10,7 +10,7 @@
  * row of loops.  Counts of accesses are products of bounds, so their logarithms are sums of
  * columns; which loops count for which dataspace is orders.h's.  The objective is a sum
  * of exponentials, made linear by tangents (line.h), and so are capacities, of which
- * dataspaces take whatever share they need: both are lower estimates, and the more tangents
+ * dataspaces take the share they need: both are lower estimates, and the more tangents
  * the closer.
  *
  * Estimated: the words of a window; where it goes on by a part of itself it is fetched anew; in

@@ -39,7 +39,7 @@ void local_chain_close(struct local_chain *chain);
 /* False when the budget is spent. */
 bool local_chain_price(struct local_chain *chain, struct local_trial *trial);
 
-/* The same; what exceeds a level or a fan-out is pushed outwards, and priced anew, so many times
+/* The same; what exceeds a level or a fan-out is pushed outwards, and priced anew, this many times
  * at most. */
 bool local_chain_settle(struct local_chain *chain, int most, struct local_trial *trial);
 

@@ -10,7 +10,7 @@
  * last rounds of a dimension of its own: where one has a single iteration of the loop that moves the
  * tile, what it touches may stay.
  *
- * A systolic array adds cycles (cost/nest/nest_array.h), whatever the temporal loops are: PEs hold
+ * A systolic array adds cycles (cost/nest/nest_array.h), under all temporal loops: PEs hold
  * no more than fits, so that tiles of a dataspace move as often as all of its words need, and every
  * word is loaded once; what they do not hold comes at its rate.
  */

@@ -4,7 +4,7 @@
 #include "solvers/map/exact/spatial.h"
 #include "solvers/map/exact/view.h"
 
-/* The outer branches where factors need not divide: all spatial bounds, with a bound on whatever
+/* The outer branches where factors need not divide: all spatial bounds, with a bound on what
  * follows, those of the least bound first. */
 struct uneven_branch {
 	double bound; /* of the first objective */

@@ -44,7 +44,7 @@ static int by_growth(const void *a, const void *b)
 	return 0;
 }
 
-/* Dimension by dimension; of each prefix only so many paddings that grow least. */
+/* Dimension by dimension; of each prefix only this many paddings that grow least. */
 static struct paddings find_paddings(struct arena *arena, const struct nest_search *search)
 {
 	struct paddings all = {0};

@@ -13,11 +13,11 @@
  * dimension is open, and any rest will do; afterwards rests divide one another.
  *
  * Which rests can a level leave?  All divisors of what is left to it; for an open dimension
- * whatever makes the extent up.  All of those that have the same number of rounds outside count:
+ * what makes the extent up.  All of those that have the same number of rounds outside count:
  * the smallest is mostly the best, but a larger one leaves a shorter last round, in which a tile
  * may stay where it is.
  *
- * Storage levels are numbered from 0, the innermost; level `count` stands for whatever fans out
+ * Storage levels are numbered from 0, the innermost; level `count` stands for what fans out
  * around them all.
  */
 struct uneven_part {

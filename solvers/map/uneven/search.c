@@ -39,7 +39,7 @@ struct uneven_tree {
 	uint64_t look_at, report_at; /* bounds */
 	bool stopped;
 
-	/* Of the branch at hand. */
+	/* For the branch at hand. */
 	struct nest_view view;
 	struct uneven_part part;
 	struct mapping mapping;
@@ -335,7 +335,7 @@ static void look_around(struct uneven_tree *tree, double bound)
 		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK, bound);
 }
 
-/* Of objectives other than the first no bounds are kept. */
+/* No bounds are kept of objectives other than the first. */
 static void prove_first(struct uneven_tree *tree, double first)
 {
 	const struct nest_search *search = tree->frame.search;

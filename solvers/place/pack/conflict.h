@@ -35,7 +35,7 @@ static inline struct because because_boundary(int t)
 	return because_sections(t - 1, t + 1);
 }
 
-/* Of a section left empty: also what could lift its items. */
+/* For a section left empty: also what could lift its items. */
 static inline struct because because_empty(int s)
 {
 	return (struct because){BECAUSE_EMPTY, s, s + 1};

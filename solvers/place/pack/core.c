@@ -26,7 +26,7 @@ static uint64_t distance_to(const struct buffer *buffer, int64_t step)
 }
 
 /* A child that must take over can be kept if a parent comes in; a set that must not fit with
- * whatever else comes has it only together with all of them. */
+ * all else that comes has it only together with all of them. */
 static void drop_orphans(const struct reducing *reducing, bool *set)
 {
 	const struct packing *packing = reducing->packing;

@@ -16,7 +16,7 @@ struct memo_key {
 
 struct memo *memo_open(const struct state *state, struct arena *arena);
 
-/* Of what is left in sections [from, to), which nothing left reaches out of. */
+/* The key of what is left in sections [from, to), which nothing left reaches out of. */
 struct memo_key memo_key(const struct memo *memo, int from, int to);
 
 /* Has this failed?  Then the conflict is the one it failed with. */

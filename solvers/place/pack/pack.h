@@ -15,7 +15,7 @@ struct pack_question {
 	const struct packing *packing; /* its goal does not matter */
 	const bool *chosen;            /* by buffer; NULL: all of them */
 	int64_t capacity;              /* bytes; no more than the packing's */
-	uint64_t nodes;                /* at most so many; 0: no limit */
+	uint64_t nodes;                /* at most this many; 0: no limit */
 	bool returns; /* all starts are guided by the last solution: where one more layout of very
 	               * many is looked for, not the first or none.  Else some are */
 	bool varied;  /* each start draws the order of its items: where much room is to spare */
@@ -27,7 +27,7 @@ struct pack_answer {
 	bool is_too_large; /* VERDICT_OPEN: more pairs of buffers that meet than the packer keeps */
 	uint64_t nodes, restarts;
 	const struct placement *placement; /* VERDICT_YES: of the chosen, the others are UNPLACED */
-	size_t core_count; /* VERDICT_NO and asked: few that do not fit, whatever else is there */
+	size_t core_count; /* VERDICT_NO and asked: few that do not fit, even alone */
 	const int *core;
 	int64_t hardest; /* unless it fits: a step at which it often failed */
 };

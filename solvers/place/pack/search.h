@@ -19,7 +19,7 @@ struct pack_search;
 struct pack_search *pack_search_open(const struct room *room, struct arena *arena);
 
 /*
- * Goes on, from a new start, until so many failures (0: to the end); nodes are charged to the run
+ * Goes on, from a new start, until this many failures (0: to the end); nodes are charged to the run
  * and counted.  What it learned is kept from one call to the next.  The order says which items
  * are tried first, the seed how strictly, and what is drawn; before all others, if it returns, one
  * that was placed last where it is to stand now.

@@ -40,7 +40,7 @@ struct shapes {
 	const struct byte_range *reserved; /* by address, apart, in units */
 };
 
-/* Of the chosen buffers (NULL: all) below this capacity. */
+/* The shape of the chosen buffers (NULL: all) below this capacity. */
 struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int64_t capacity,
 	const int *takes, struct arena *arena);
 

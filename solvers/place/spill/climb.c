@@ -98,7 +98,7 @@ static int row_at(const struct spill_model *model, int64_t time)
 	return low;
 }
 
-/* The trial packs at these addresses: whatever else has room finds its place by first fit, where
+/* The trial packs at these addresses: all else that has room finds its place by first fit, where
  * nothing is handed over. */
 static void keep_filled(struct spill_climb *climb)
 {

@@ -31,7 +31,7 @@ struct spill_climb spill_climb_start(
 void spill_climb_keep(struct spill_climb *climb, const bool *kept,
 	const struct spill_question *question, const struct placement *placement);
 
-/* Keeps this set as the best if it gains more and packs within so many nodes. */
+/* Keeps this set as the best if it gains more and packs within this many nodes. */
 void spill_climb_try(struct spill_climb *climb, const bool *kept, uint64_t nodes);
 
 /* Some moves, and a question to the packer if they led beyond the best. */

@@ -65,7 +65,7 @@ struct spill_model {
 
 struct arena;
 
-/* At most so many entries of rows: rows of little load are left out.  NULL: the weights add up to
+/* At most this many entries of rows: rows of little load are left out.  NULL: the weights add up to
  * more than an int64_t. */
 struct spill_model *spill_model_make(
 	struct arena *arena, const struct packing *packing, size_t entries_most);

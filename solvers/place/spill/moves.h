@@ -36,7 +36,7 @@ struct spill_moves spill_moves_make(
 	struct run *run, struct arena *arena, const struct spill_model *model);
 
 /*
- * From `now`, at most so many, cooling down.  If sets on the way gained more than the least, the
+ * From `now`, at most this many, cooling down.  If sets on the way gained more than the least, the
  * best of them is `now` in the end: by gain less prices, and by how much it gains above the least.
  * For the chance that a set packs falls by a factor with each full row's price more, and what is
  * won then is what it gains above the least.

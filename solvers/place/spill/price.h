@@ -30,7 +30,7 @@ double spill_prices_change(
 /* This row was too hard to fill. */
 void spill_prices_raise(struct spill_prices *prices, int row);
 
-/* All prices become so many hundredths of what they are. */
+/* All prices become this many hundredths of what they are. */
 void spill_prices_scale(struct spill_prices *prices, int percent);
 
 /* What a full row costs, on average. */

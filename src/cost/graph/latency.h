@@ -26,7 +26,7 @@ bool latency_phase(const struct plan *plan, const struct counts *counts, struct 
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);
 
-/* Cycles that HBM takes for so many bytes. */
+/* Cycles that HBM takes for this many bytes. */
 int64_t latency_hbm(const struct arch *arch, int64_t read, int64_t written, bool *fits);
 
 /* What one core does, summed over ops before it is divided by rates. */

@@ -154,7 +154,7 @@ static void count_eviction(const struct traffic_op *traffic, const int64_t *slot
 		footprint_sum(&traffic->operands[1], traffic->nest.all, slots, fits), fits);
 }
 
-/* Of the cores with the same slots, is it the least? */
+/* Is it the least of the cores with the same slots? */
 static bool is_least(const struct loopnest *nest, const int64_t *slots, int64_t core)
 {
 	int64_t least = 0;
@@ -163,7 +163,7 @@ static bool is_least(const struct loopnest *nest, const int64_t *slots, int64_t 
 	return core == least;
 }
 
-/* Of all cores, or with the slots of one core. */
+/* Bytes of all cores, or of those with the slots of one core. */
 static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_t core,
 	struct step_count *out)
 {

@@ -9,7 +9,7 @@
  *
  * A mapping keeps ux x uy PEs busy.  Words that PEs side by side share, and sums that they make
  * together, go from one to the next in a cycle: along such an axis each PE works a cycle later
- * than the one before, and the last one so many cycles after the first:
+ * than the one before, and the last one this many cycles after the first:
  *
  *	skew = (ux - 1 if something is shared along X) + (uy - 1 if something is along Y)
  *

@@ -17,7 +17,7 @@ enum nest_verdict nest_derive_counting(const struct nest_model *model, enum coun
 enum nest_verdict nest_derive_rest(const struct nest_model *model, enum counting counting,
 	const struct nest_counts *counts, uint32_t waits, struct nest_score *score);
 
-/* May the ports of a level be too slow for so many words, given cycles x instances?  No sum of
+/* May the ports of a level be too slow for this many words, given cycles x instances?  No sum of
  * doubles errs by the margin left. */
 static inline bool nest_may_wait(
 	const struct level_price *price, double reads, double writes, double capacity)

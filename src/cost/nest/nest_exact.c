@@ -273,7 +273,7 @@ static int64_t empty_indices(const struct exact *x, const struct way *way, int l
 	       empty_indices(x, way, into.parent, pace);
 }
 
-/* Of those indices, the ones where level and its parents come anew, but not for the first time: a
+/* Those indices where level and its parents come anew, but not for the first time: a
  * sum comes back with them, to one instance of each group. */
 static int64_t empty_again(const struct exact *x, const struct way *way, int level)
 {

@@ -45,7 +45,7 @@ static bool is_shared(const struct sum *sum, const struct nest_digit *digit)
 
 /* --- one dimension */
 
-/* Words of a box of so many indices of dimension d: its part of the product. */
+/* Words of a box of this many indices of dimension d: its part of the product. */
 static int64_t box(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t words = 1;
@@ -59,7 +59,7 @@ static int64_t box(const struct sum *sum, int d, int64_t indices)
 	return words;
 }
 
-/* The same of the cover's boxes in so many indices. */
+/* The same of the cover's boxes in this many indices. */
 static int64_t covered(const struct sum *sum, int d, int64_t indices)
 {
 	int64_t width = sum->cover < 0 ? 1 : sum->passage->loops->tile[sum->cover][d];

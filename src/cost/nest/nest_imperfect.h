@@ -6,7 +6,7 @@
 /*
  * What moves under imperfect factors, for dataspaces whose ranks have one
  * dimension each: dimensions clip independently, so that sums over steps and
- * instances are products over dimensions.  O(loops^2) each, whatever the extents.
+ * instances are products over dimensions.  O(loops^2) each, for all extents.
  *
  * `cover` is a level at or inside the child (-1: the multipliers): words are those
  * that its tiles cover, since a box of strided ranks has words that the boxes inside

@@ -69,7 +69,7 @@ NEST_PART double lanes_product(lanes x)
 	return x[0] * x[1] * (x[2] * x[3]);
 }
 
-/* Of four bounds: as the low bits of 2^52 + x. */
+/* Four bounds, as the low bits of 2^52 + x. */
 NEST_PART lanes lanes_of_bounds(const uint32_t *bounds)
 {
 	typedef uint32_t words __attribute__((vector_size(16)));

@@ -23,7 +23,7 @@ struct quick_state {
 
 	/* Found on the way inwards. */
 	double steps;
-	/* Of the four dataspaces at hand: */
+	/* For the four dataspaces at hand: */
 	masks residency;
 	lanes tiles[ARCH_LEVELS_MOST];  /* W(i) */
 	lanes filled[ARCH_LEVELS_MOST]; /* words that an instance takes from its parent */

@@ -213,7 +213,7 @@ static bool count_rest(const struct nest_slide *slide, const int64_t *by, int le
 	return true;
 }
 
-/* What follows on what so many times: keeps those that neighbours can make good. */
+/* What follows on what, and how often: keeps those that neighbours can make good. */
 static bool note_shift(struct nest_slide *slide, const struct nest_entering *before,
 	const struct nest_entering *now, int64_t times, bool *fits)
 {

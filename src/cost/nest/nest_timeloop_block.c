@@ -162,7 +162,7 @@ static int compare_places(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Of a word to all children of a group, columns one after the other and rows ascending. */
+/* Cost of a word to all children of a group, columns one after the other and rows ascending. */
 static double hops_to(const struct places *places, const struct child_place *group, int64_t size)
 {
 	double hops = 0;

@@ -242,7 +242,7 @@ static void add_times(struct crowd *crowd, int64_t *sum, int64_t times, int64_t 
 	*sum = checked_add(crowd->fits, *sum, checked_mul(crowd->fits, times, words));
 }
 
-/* One context of all dimensions, met so many times. */
+/* One context of all dimensions, and how often it is met. */
 static void look(struct crowd *crowd, int64_t times)
 {
 	bool served[NEST_CHILDREN_MOST];

@@ -24,7 +24,7 @@ struct facts_work {
 	int64_t matrix[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* P, then s */
 };
 
-/* Of a row over the box: each coefficient takes its loop's end that makes it least. */
+/* The least of a row over the box: each coefficient takes the end of its loop that makes it least. */
 static bool find_bounds(const struct recurrence *recurrence, const int64_t *row, struct bounds *out)
 {
 	*out = (struct bounds){0, 1};

@@ -86,7 +86,7 @@ static struct times time_copies(const struct course *course, int64_t staging)
 	};
 }
 
-/* One chunk of a reduction, from its first load until its store is known of, through so many
+/* One chunk of a reduction, from its first load until its store is known of, through this many
  * tiles beside the one that adds up. */
 static wide reduce_chunk(const struct course *course, int64_t bytes, int64_t staging)
 {
@@ -104,7 +104,7 @@ static wide reduce_chunk(const struct course *course, int64_t bytes, int64_t sta
 	return pipeline.stored + ticks->sync + course_store(ticks, &own, bytes) + ticks->sync;
 }
 
-/* Of chunks that are alike the times are, too. */
+/* Chunks that are alike take the same time. */
 static struct times time_reduction(const struct course *course, int64_t staging)
 {
 	const struct grid *grid = &course->grid;
@@ -132,7 +132,7 @@ static struct times time_reduction(const struct course *course, int64_t staging)
 	return times;
 }
 
-/* Chunks that one rank reads or writes in its own memory, one after the other or through so many
+/* Chunks that one rank reads or writes in its own memory, one after the other or through this many
  * tiles. */
 static struct course own_course(const struct course *course)
 {
@@ -143,7 +143,7 @@ static struct course own_course(const struct course *course)
 	return own;
 }
 
-/* What a handshake adds to the end of an operation, which is known of at `end`, with so many tiles
+/* What a handshake adds to the end of an operation, which is known of at `end`, with this many tiles
  * (0: as many as chunks). */
 static wide add_handshake(const struct course *course, int64_t staging, wide end)
 {

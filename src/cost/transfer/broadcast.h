@@ -55,7 +55,7 @@ bool broadcast_time(const struct broadcast *broadcast, const struct topology *to
 int64_t broadcast_time_of(const struct broadcast *broadcast, const struct topology *topology,
 	int64_t staging, const int64_t *sizes, int64_t count);
 
-/* L of so many bytes, of a broadcast. */
+/* L of this many bytes of a broadcast. */
 int64_t broadcast_load_time(const struct broadcast *broadcast, int64_t bytes);
 
 #endif

@@ -17,7 +17,7 @@ static bool take(struct reserve *reserve, int64_t size, int64_t *address)
 	return true;
 }
 
-/* Of all tiles and cores, one by one. */
+/* All tiles and cores, one by one. */
 static int64_t search_largest(
 	const struct step_state *step, const struct operand_projection *projection)
 {

@@ -36,7 +36,7 @@
  * buffers in chunks of whole sticks: DMA_IN, then a COMPUTE that has this one
  * read and no write; or a COMPUTE that has one write and no read, then
  * DMA_OUT.  Those computes stand for what nobody knows: they take no time and
- * no counts, their loops are empty, and what they write is whatever the
+ * no counts, their loops are empty, and what they write is what the
  * reference says.  By point 8 of model/graph/plan.h only HBM bytes count.
  */
 enum engine {

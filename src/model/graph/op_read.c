@@ -102,7 +102,7 @@ static bool check_reductions(const struct op_draft *draft_op, const struct einsu
 	return good;
 }
 
-/* Of two indices, the first of an output: one dimension, or 0. */
+/* The first of an output's two indices: one dimension, or 0. */
 static bool indices_alike(const struct einsum_index *to, const struct einsum_index *from)
 {
 	const struct einsum_term *a = &to->terms[0], *b = &from->terms[0];

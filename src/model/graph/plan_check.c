@@ -127,7 +127,7 @@ static void check_steps(struct plan_checking *check)
 		check_step(check, i);
 }
 
-/* The first op that uses a tensor in HBM whatever happens; NULL. */
+/* The first op that uses a tensor in HBM in any case; NULL. */
 static const struct op *find_hbm_user(const struct plan_checking *check, int tensor)
 {
 	const struct users *users = &check->users;

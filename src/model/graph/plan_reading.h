@@ -38,7 +38,7 @@ struct plan_reading {
 
 #define WRONG(file, span, ...) diag_error((file)->reading->diag, span, __VA_ARGS__)
 
-/* Of a key that the map has. */
+/* The value of a key that the map has. */
 struct span plan_span_of(const struct reader *map, const char *key);
 
 /* A tensor of the workload or of a move so far; -1 after complaining. */

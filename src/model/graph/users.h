@@ -18,7 +18,7 @@ struct users {
 	const struct user *at;
 };
 
-/* Of the workload as it is now; a move that is put in makes it another one. */
+/* The users in the workload as it is now; a move that is put in makes another workload. */
 struct users users_make(struct arena *arena, const struct workload *workload);
 
 /* Ops [from, to) between which a tensor is used: first use to last use + 1; 0, 0 if nothing uses it. */

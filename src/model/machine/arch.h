@@ -18,7 +18,7 @@
  * that says where it comes from, "assumed: ..." when nobody measured it.
  */
 enum { ARCH_LEVELS_MOST = 24, ARCH_CORES_MOST = 64 };
-/* Of the scratchpad of a machine for graphs, in bytes. */
+/* The scratchpad of a machine for graphs, in bytes. */
 #define ARCH_LX_MOST (INT64_C(64) << 30)
 
 enum level_class {
@@ -85,7 +85,7 @@ struct level {
 	struct ratio read_words, write_words, shared_words; /* per cycle; 0: unlimited */
 	struct action_energies pj;                          /* under `exact` counting */
 	struct action_energies timeloop_pj; /* under `timeloop` counting: Timeloop's own */
-	bool dram;                          /* `technology: DRAM`, whatever the class */
+	bool dram;                          /* `technology: DRAM`, with any class */
 	bool reduces;                       /* `reduction_supported`; without it, all but DRAM */
 	int64_t fill_cycles, drain_cycles;  /* latency of the network to the level; 0 */
 	double hop_pj, router_pj;           /* of that network, per word; 0 */

@@ -12,11 +12,11 @@
 /* `clock`, or Timeloop's `global_cycle_seconds`; false if neither is there or it is wrong. */
 bool attributes_clock(struct reader *attributes, struct ratio *hertz);
 
-/* Of a container in a machine for graphs: what concerns the machine as a whole. */
+/* Attributes of a container in a machine for graphs that concern the machine as a whole. */
 void attributes_container(struct reader *attributes, struct arch *arch);
 
 /*
- * Of levels, in machines for graphs and in Timeloop's; either has attributes of its
+ * Attributes of levels, in machines for graphs and in Timeloop's; either has attributes of its
  * own beside those that both have.
  */
 void attributes_storage(

@@ -130,7 +130,7 @@ static const char *written_at(const struct node *map, struct span span)
 	return "";
 }
 
-/* Of two words for one thing Timeloop takes the one it asks for first. */
+/* Where two words say one thing, Timeloop takes the one that it asks for first. */
 static void choose(struct arch_draft *draft, const struct node *own, struct node_entry *first,
 	const struct node_entry *second, const char *what)
 {

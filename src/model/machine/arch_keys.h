@@ -17,7 +17,7 @@ bool arch_key_for_graphs(const char *key);
 void arch_keys_open(struct arch_draft *draft, const struct node *own, const char *what,
 	struct span span, struct reader *attributes);
 
-/* Attributes that arithmetic has used are of use, whatever their names. */
+/* Attributes that arithmetic has used are of use under any name. */
 void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes);
 
 /*

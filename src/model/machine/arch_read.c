@@ -115,7 +115,7 @@ static void check_given_once(struct arch_draft *draft, int r)
 	}
 }
 
-/* Of a machine for graphs. */
+/* For a machine that runs graphs. */
 static void read_clock(struct arch_draft *draft, struct span span)
 {
 	bool found = false;

@@ -208,7 +208,7 @@ static const struct node *without_merged(
 	return map;
 }
 
-/* A level with its own attributes, on so many instances. */
+/* A level with its own attributes, on this many instances. */
 static void add_level(struct tree_reading *tree, const struct reader *node, const char *name,
 	const struct node *own, int64_t instances, enum level_class kind, const char *device)
 {

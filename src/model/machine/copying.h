@@ -43,7 +43,7 @@ struct copying {
 };
 
 /*
- * The same in whole ticks of `per_cycle` in a cycle: so many that every byte and latency is a
+ * The same in whole ticks of `per_cycle` in a cycle, enough that every byte and latency is a
  * whole number of them, or COPY_TICKS_MOST, where times round up.
  */
 enum { COPY_TICKS_MOST = 1 << 20 };

@@ -141,7 +141,7 @@ static void read_tables(struct ert *ert, const struct node *tables)
 	}
 }
 
-/* Of the first action that the table has of those asked for. */
+/* The energy of the first action asked for that the table has. */
 static bool find(const struct ert_table *table, const char *const *names, double *pj)
 {
 	for (; *names; names++)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What became of a candidate on its simulator, of whatever kind it is.
+ * What became of a candidate of any kind on its simulator.
  *
  *	SIM_COUNT     times and counts alone
  *	SIM_IDENTITY  every stick of memory has a name that is checked (sim/graph/sim.h)

@@ -16,9 +16,9 @@ struct score {
 	int64_t lx_peak_bytes; /* highest resident address in use on any core */
 	int64_t cores;         /* of the widest step */
 	int64_t computes;
-	/* Of a problem: words read, filled and updated at the levels that an objective names. */
+	/* For a problem: words read, filled and updated at the levels that an objective names. */
 	int64_t accesses[ARCH_LEVELS_MOST];
-	/* Of a projection: PEs, registers of all of them, places where values enter or leave, and the
+	/* For a projection: PEs, registers of all of them, places where values enter or leave, and the
 	 * steps that all channels of a PE take through the array.  Of a broadcast: bytes over links,
 	 * of staging, and rounds.  Of a graph: bytes over links, and the most of staging in a step. */
 	int64_t pes, registers, ports, wire, link_bytes, buffer_bytes, rounds;

@@ -80,7 +80,7 @@ struct hierarchy {
 	double compute_pj;        /* per multiply-add */
 	double least_parallelism; /* utilization / parallelism constraint, 0 */
 	double clock_ns;          /* of a cycle */
-	/* Of the multipliers, and of all, with the levels' names where they differ. */
+	/* The rows of the multipliers, and of all, with the levels' names where they differ. */
 	const char *compute_energy_source, *energy_source;
 };
 

@@ -46,7 +46,7 @@ const char *nest_mapping_parse_part(struct arena *arena, const struct arch *arch
  * Timeloop's directives: a list of maps with `target`, `type` and, of a
  *
  *	temporal     factors, permutation (innermost first)
- *	spatial      the same and split: so many entries of the permutation run along X
+ *	spatial      the same and split: this many entries of the permutation run along X
  *	bypass       keep, bypass (also `dataspace`, `datatype` and `bypassing`)
  *
  * Their values read as model/nest/directive.h says.  Imperfect bounds must tell how long the last
@@ -70,7 +70,7 @@ struct nest_target {
 	const char *name;
 };
 
-/* A name, or Timeloop's number of a level: 0 is the innermost storage, and in v0.4 whatever fans out
+/* A name, or Timeloop's number of a level: 0 is the innermost storage, and in v0.4 what fans out
  * has a level around it.  False after complaining, with the levels that there are. */
 bool nest_target_read(const struct reading *reading, const struct node *node,
 	const struct arch *arch, struct nest_target *out);

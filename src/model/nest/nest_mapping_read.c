@@ -53,7 +53,7 @@ struct directives {
 
 #define WRONG(directives, span, ...) diag_error((directives)->reading->diag, span, __VA_ARGS__)
 
-/* Of what is said twice Timeloop takes the last. */
+/* Where something is said twice, Timeloop takes the last. */
 static void warn_twice(
 	const struct directives *directives, struct span span, struct span first, const char *what)
 {

@@ -31,7 +31,7 @@ struct nest_projection {
 	int64_t rate;      /* cycles that a step takes */
 	int64_t steps;     /* of a pass, the longest */
 	int64_t passes;
-	int64_t skew_cycles; /* of a pass: the last PE begins so many after the first */
+	int64_t skew_cycles; /* of a pass: the last PE begins this many after the first */
 	int64_t load_cycles; /* that all passes together wait for their tiles */
 	bool overlap;        /* passes follow one another: skew only once */
 	int loop_count;      /* of a pass, the innermost first: space before time */

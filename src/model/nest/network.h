@@ -17,7 +17,7 @@
  *	  - {name: more, count: 4, shape: conv, instance: {C: 16, M: 16, R: 3, P: 32}}
  *
  * A layer has the keys of a `problem:` (model/nest/shape.h), and `name` and `count`; its `shape` may
- * be a word, a key of `shapes`.  Layers of equal shape and extents are one problem, whatever
+ * be a word, a key of `shapes`.  Layers of equal shape and extents are one problem under any
  * they are called.  Nothing flows from one to the next: they are independent.
  */
 enum { NETWORK_LAYERS_MOST = 4096, NETWORK_NAME_MOST = 100 };
@@ -42,10 +42,10 @@ struct network {
 /* NULL after complaining. */
 const struct network *network_read(const struct reading *reading, const struct node *node);
 
-/* Of all layers together. */
+/* Sums over all layers. */
 int64_t network_occurrences(const struct network *network);
 
-/* What a layer takes, so many times: a point of its frontier. */
+/* What a layer takes, times its count: a point of its frontier. */
 struct layer_choice {
 	const char *layer;
 	int64_t count;

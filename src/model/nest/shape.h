@@ -35,7 +35,7 @@ struct dataspace {
 	int rank_count;
 	struct shape_rank ranks[SHAPE_RANKS_MOST];
 	uint32_t relevant; /* bit d: some rank has a coefficient for dimension d */
-	int64_t word_bits; /* of an element; 0: whatever a level's words are */
+	int64_t word_bits; /* of an element; 0: as wide as the level's words */
 	struct span span;
 };
 

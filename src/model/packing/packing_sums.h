@@ -8,7 +8,7 @@
  */
 struct arena;
 
-/* From a step on, so many bytes live. */
+/* From a step on, this many bytes live. */
 struct load_step {
 	int64_t from, bytes;
 };

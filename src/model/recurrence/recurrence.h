@@ -63,7 +63,7 @@ struct projection {
 	int64_t space[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST]; /* by row, then loop */
 	int64_t time[RECURRENCE_LOOPS_MOST][RECURRENCE_LOOPS_MOST];
 	const char *space_names[RECURRENCE_LOOPS_MOST], *time_names[RECURRENCE_LOOPS_MOST];
-	/* By row of space: lanes of one vector unit, which work in lock step, at most so many; 0: PEs. */
+	/* By row of space: lanes of one vector unit, which work in lock step, at most this many; 0: PEs. */
 	int64_t lanes[RECURRENCE_LOOPS_MOST];
 	uint32_t shuffles; /* by stream: registers may move from lane to lane */
 	uint32_t wires;    /* by stream: values may be used in the step that makes them */
@@ -94,7 +94,7 @@ struct space_time {
 	struct projection_range space_range, time_range;
 	bool by_vectors; /* allocations with one projection vector each, of vector_range */
 	struct projection_range vector_range;
-	int wires_most; /* a search may use so many beside those declared */
+	int wires_most; /* a search may use this many beside those declared */
 	int64_t reach;  /* a value moves at most so far in each axis of space a step; 0: any */
 	int64_t array[RECURRENCE_LOOPS_MOST]; /* PEs along each axis that there are; 0: any */
 	uint32_t stays;                       /* by stream: it must not move */

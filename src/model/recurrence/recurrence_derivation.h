@@ -21,7 +21,7 @@ struct derivation {
 /* Keeps the reason; false. */
 bool derivation_refuse(struct derivation *to, const char *why);
 
-/* Of a loop, without what is shifted in before. */
+/* The values of a loop, without what is shifted in before. */
 int64_t derivation_steps(const struct derivation *to, int loop);
 
 /* The one loop of a unit vector; -1. */

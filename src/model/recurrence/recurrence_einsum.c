@@ -169,7 +169,7 @@ static bool derive_load(struct derivation *to, const struct recurrence_load *loa
 	const struct term *inside = recurrence_inside(arena, recurrence, shift);
 	const struct term *beside = term_make(arena, TERM_LESS,
 		term_number(arena, (double)along->least), term_loop(arena, load->along), NULL);
-	/* Of a shorter operand nothing comes in at first. */
+	/* Nothing of a shorter operand comes in at first. */
 	const struct term *there = term_make(arena, TERM_LESS, sum_of(arena, &entering),
 		term_number(arena, (double)(along->least + along->extent)), NULL);
 	const struct term *body =

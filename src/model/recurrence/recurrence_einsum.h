@@ -54,7 +54,7 @@ struct recurrence_einsum {
 	int streams[SHAPE_SPACES_MOST]; /* what comes out: the stream of each operand's name */
 };
 
-/* Of a recurrence that has loops, which are all that a place is made of, and nothing else.  False
+/* For a recurrence that has loops, which are all that a place is made of, and nothing else.  False
  * and *why if it is none; then the recurrence is of no use. */
 bool recurrence_einsum(struct arena *arena, struct recurrence_einsum *einsum,
 	struct recurrence *recurrence, const char **why);
@@ -80,7 +80,7 @@ bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 bool recurrence_einsum_sum(
 	const struct primitive *primitive, bool has_constant, enum term_kind *out);
 
-/* Of such an op of a graph, for recurrence_einsum: loop l is loop l, operands are as the op's. */
+/* For such an op of a graph, as recurrence_einsum: loop l is loop l, operands are as the op's. */
 bool recurrence_einsum_of_op(struct arena *arena, const struct workload *workload,
 	const struct op *op, struct recurrence_einsum *einsum, struct recurrence *out,
 	const char **why);

@@ -4,7 +4,7 @@
 #include "model/recurrence/recurrence.h"
 
 /*
- * A large array on a small one: each row of space that is a loop runs over at most so many PEs.
+ * A large array on a small one: each row of space that is a loop runs over at most that many PEs.
  *
  * In tiles (locally parallel, globally sequential) neighbours stay neighbours, and tiles of the
  * array follow each other: the loop is split, its outer part becomes the outermost loop of time, and
@@ -21,7 +21,7 @@ struct fold {
 	int64_t sizes[RECURRENCE_LOOPS_MOST]; /* PEs along each row of space */
 };
 
-/* Of a spec whose allocation and schedule are known; false and *why where a row of space is no
+/* For a spec whose allocation and schedule are known; false and *why where a row of space is no
  * loop, or there are too many loops. */
 bool recurrence_fold(
 	struct arena *arena, const struct fold *fold, struct space_time *spec, const char **why);

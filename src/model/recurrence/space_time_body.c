@@ -173,7 +173,7 @@ static bool read_equations(
 	return recurrence_equations(map->reading, equations, out);
 }
 
-/* Of the problem, or the op of the graph, that stands beside. */
+/* The einsum of the problem, or of the graph's op, that stands beside. */
 static bool take_beside(struct reader *map, const struct space_time_beside *beside,
 	struct recurrence_einsum *einsum, struct recurrence *out)
 {

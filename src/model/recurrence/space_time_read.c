@@ -85,7 +85,7 @@ static bool read_matrices(struct reader *map, struct space_time *out)
 	return good;
 }
 
-/* Of the rows that are given, or else of those that a search will make. */
+/* The limits of the rows that are given, or else of those that a search will make. */
 static void read_row_names(struct reader *map, struct space_time *out)
 {
 	struct projection *projection = &out->projection;

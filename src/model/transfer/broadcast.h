@@ -86,7 +86,7 @@ struct broadcast {
 	enum chunk_order order;
 	/*
 	 * How the tensor reaches the ranks: NULL, as the published operation does; else a solver
-	 * of the stage `broadcast`, with the tensor in so many segments that ranks send on
+	 * of the stage `broadcast`, with the tensor in this many segments that ranks send on
 	 */
 	const char *algorithm;
 	int64_t segments;

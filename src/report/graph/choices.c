@@ -40,7 +40,7 @@ static json_t *make_bound(const struct listed_choices *of, int r, bool spatial, 
 	return json_string(arena_format(of->arena, "%" PRId64 ",%" PRId64, bound, last));
 }
 
-/* Of spatial loops those along one axis at a time: between axes there is no order. */
+/* Spatial loops are listed along one axis at a time: between axes there is no order. */
 static void add_order(
 	struct text *text, const struct listed_choices *of, int r, bool spatial, bool y)
 {

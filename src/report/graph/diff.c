@@ -56,7 +56,7 @@ static size_t find_turn(const json_t *list, size_t at)
 	return turn;
 }
 
-/* The element of a list that has a name, after so many others that have it; NULL if none. */
+/* The element of a list that has a name, after this many others that have it; NULL if none. */
 static json_t *find_element(const json_t *list, const char *name, size_t turn)
 {
 	size_t i;

@@ -84,7 +84,7 @@ static json_t *make_points(const struct explored *explored)
 	return list;
 }
 
-/* Of each objective alone; null where none is known, and where nothing better is left. */
+/* Bounds of each objective alone; null where none is known, and where nothing better is left. */
 static json_t *make_bounds(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {

@@ -15,7 +15,7 @@
  *	layers/            of each point of each distinct layer a problem with its mapping, which
  *	                   score, simulate and check read; LAYER.certificate.yaml is of its proof
  *	plans/             of a point of the network what each layer takes; where there are more
- *	                   points than NETWORK_PLANS_MOST, of so many and some, `plan` is empty in
+ *	                   points than NETWORK_PLANS_MOST, of which, `plan` is empty in
  *	                   the rows of the others
  *	run.json           what was run, counters of each layer and of all, what was solved once
  */

@@ -6,7 +6,7 @@
 /*
  * A results folder, which holds one run as a whole.  The files of a run are written into a new
  * folder beside it, and the two change places in one system call (renameat2, RENAME_EXCHANGE):
- * whatever ends the program or fills the disk leaves the run before or the new one.  Where a system
+ * an end of the program or a full disk leaves the run before or the new one.  Where a system
  * cannot exchange folders, two renames do it.  The folder where the program itself runs, a mounted
  * one, and one whose parent is not ours stay, and files move into it one after the other, the table
  * pareto.csv last, which the run before has lost first: it then has one run or none.

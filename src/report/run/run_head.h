@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-/* What every run.json begins with, whatever was explored. */
+/* What every run.json begins with. */
 struct arena;
 json_t *run_head(const struct run_record *record, struct arena *arena);
 

@@ -16,7 +16,7 @@
  * below which it left nothing; where there are more than `lines_most`, a line stands for all cells of one
  * residency, or for all of the space.  A bound excluded the rest.
  */
-#define CERTIFICATE_EPSILON 1e-12 /* sums of doubles, in whatever order, differ by less */
+#define CERTIFICATE_EPSILON 1e-12 /* sums of doubles in different orders differ by less */
 
 enum { CERTIFICATE_LINES_MOST = 4096 }; /* what specs may hold (spec/node.h) with room to spare */
 
@@ -64,7 +64,7 @@ struct certificate {
 	struct span problem_span, claim_span, bound_span, gap_span, points_span, choices_span;
 };
 
-/* Of the problem that the specs compile to: shape, machine, domain, constraints, counting. */
+/* Hash of the problem that the specs compile to: shape, machine, domain, constraints, counting. */
 uint64_t certificate_problem_hash(const struct nest_search *search);
 
 /* What bit k of a residency says, where the domain leaves it free: "GLB A". */

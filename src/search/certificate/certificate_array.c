@@ -52,7 +52,7 @@ static double skew_of(const struct floor_cell *cell)
 	return skew;
 }
 
-/* Words that a PE loads.  Those of a plain dataspace are each loaded once, or so many tiles of at
+/* Words that a PE loads.  Those of a plain dataspace are each loaded once, or this many tiles of at
  * least one iteration; so are windows. */
 static double loads_of(const struct floor_cell *cell, int t, int at, double moves)
 {

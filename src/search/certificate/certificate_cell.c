@@ -231,7 +231,7 @@ static void walk_level(
 
 /* Whether orders and axes of a block can change a count.  They do by links: neighbours hand on
  * windows, which takes a spatial loop over a dimension that shares a rank; in Timeloop's
- * counting multipliers hand on whatever they have, and networks cost energy by the way that words
+ * counting multipliers hand on all they have, and networks cost energy by the way that words
  * go; a systolic array hands on, too; and flags may do anything. */
 static bool places_matter(const struct cell_walk *walk, const struct tiling_level *level)
 {

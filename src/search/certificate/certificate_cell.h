@@ -17,7 +17,7 @@ struct target {
 	double epsilon;
 };
 
-/* Of a mapping, or of a floor. */
+/* The value of a mapping, or of a floor. */
 bool target_beats(const struct target *target, const struct objectives *objectives,
 	const struct score *score);
 

@@ -65,7 +65,7 @@ struct floor_loops {
 struct floor_loops floor_loops_none(const struct floor_cell *cell);
 
 /* Adds the loops of one more level, of which `left` iterations stay inside; `order` innermost
- * first, of which so many loops with bounds above 1 are known: around them each dataspace has the
+ * first, of which this many loops with bounds above 1 are known: around them each dataspace has the
  * order that is best for it. */
 void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer,
 	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,

@@ -8,11 +8,11 @@
  *
  * A dimension that has a rank of a dataspace to itself moves its tiles to disjoint places, at
  * every level inside its loop.  So take the innermost known loop over such a dimension: in each of
- * its iterations, `times` of them counting the loops around it, whatever the loops inside touch
+ * its iterations, `times` of them counting the loops around it, for any loops inside
  * enters every level inside anew.
  *
  * The words that a rank has for a set of indices, X of each dimension d, are at least 1 + sum
- * (X(d) - 1), whatever the coefficients: sums of two sets of integers are at least as many as both
+ * (X(d) - 1), for all coefficients: sums of two sets of integers are at least as many as both
  * together, less one.
  *
  * All of it is exact where ranks are of one dimension and all loops outside a level are known.  For
@@ -20,7 +20,7 @@
  * layer of specs/proofs.md it left 0.2 to 3 % fewer bounds to find and took a quarter longer.
  */
 
-/* Of dataspace t into all instances of storage level `at` together, the loops outside level j
+/* Words of dataspace t into all instances of storage level `at` together, the loops outside level j
  * known; at = -1: the multipliers, without what they could keep. */
 double words_entering(
 	const struct floor_cell *cell, const struct floor_loops *loops, int j, int t, int at);

@@ -198,7 +198,7 @@ static void run_rounds(struct drive *drive)
 	}
 }
 
-/* Of points whose solver said nothing itself. */
+/* For points whose solver said nothing itself. */
 static void note_proof(struct explored *explored)
 {
 	for (size_t i = 0; i < explored->frontier.count; i++) {

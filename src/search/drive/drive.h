@@ -82,7 +82,7 @@ struct slot {
  * called alone.
  */
 struct kind {
-	/* Offers what is known before all work; whatever stops the rest, the result is no worse. */
+	/* Offers what is known before all work, so that a stop leaves a result no worse than that. */
 	void (*start)(void *self, struct slot *slot);
 	/* Makes the tasks of round 1, 2, ..; false: there is no such round. */
 	bool (*tasks)(void *self, int round, struct drive *drive, size_t *count);
@@ -134,7 +134,7 @@ void drive_nest(struct slot *slot, const struct explored *explored);
 /* Whether to stop; by any thread.  The parameter is a struct drive, as of callbacks. */
 bool drive_stops(void *drive);
 
-/* Of the rounds before. */
+/* The frontier of the rounds before. */
 const struct frontier *drive_frontier(const struct drive *drive);
 
 /* What one asks who is asked to carry out a task. */

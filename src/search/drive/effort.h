@@ -7,7 +7,7 @@
 struct effort {
 	uint64_t evaluated; /* candidates priced, solvers' inner steps included */
 	uint64_t ticks;     /* of solvers: evaluations and bounds */
-	/* Of proofs: choices opened, bounds made, labels kept to go on from. */
+	/* Counters of proofs: choices opened, bounds made, labels kept to go on from. */
 	uint64_t states, edges, labels;
 	uint64_t offered;     /* candidates */
 	uint64_t refused;     /* offers that cannot be carried out */

@@ -10,7 +10,7 @@
  * The points of which none is beaten in every objective by another.  Order and
  * contents depend on the set of points offered, never on the order of offers:
  * of points equal in all objectives the one with the least key stays.  A thrifty frontier first
- * looks at energy x latency: the least stays, whatever the objectives are.
+ * looks at energy x latency: the least stays, for all objectives.
  */
 struct arena;
 

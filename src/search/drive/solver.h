@@ -82,7 +82,7 @@ void portfolio_add(struct portfolio *portfolio, const struct solver *solver);
 struct arena *run_arena(struct run *run);        /* lives as long as the answer */
 bool run_spend(struct run *run, uint64_t ticks); /* false once the budget is spent */
 
-/* For work that no budget counts, about as much as so many ticks: false once it is to stop.  All
+/* For work that no budget counts, about as much as this many ticks: false once it is to stop.  All
  * that may take long asks one or the other often. */
 bool run_go_on(struct run *run, uint64_t ticks);
 
@@ -122,11 +122,11 @@ void run_report(struct run *run, double value, double bound);
 
 void run_prove(struct run *run, enum proof_status status, double bound);
 
-/* Of several objectives: for every mapping some offer is worse by no more than this factor in
+/* For several objectives: for every mapping some offer is worse by no more than this factor in
  * each of them. */
 void run_prove_within(struct run *run, double factor);
 
-/* Of several objectives: no mapping is below these, in each alone. */
+/* For several objectives: no mapping is below these, in each alone. */
 void run_prove_each(struct run *run, const double *bounds, size_t count);
 
 /* A part of the space that the proof had to look into, done, as the stage `map` names them

@@ -61,7 +61,7 @@ struct milp_wishes {
 	 * only what is better is looked for. */
 	const double *(*known)(void *user);
 	void *user;
-	/* After some more simplex iterations over so many rows; false ends the search.  NULL: to
+	/* After some more simplex iterations over this many rows; false ends the search.  NULL: to
 	 * the end. */
 	bool (*go_on)(void *user, uint64_t iterations, int rows);
 	/* Every better point that turns up, by column; NULL: nobody asks. */

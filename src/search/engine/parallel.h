@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * The one place that starts threads, by OpenMP.  Their stacks have 8 MiB, whatever the environment and the
+ * The one place that starts threads, by OpenMP.  Their stacks have 8 MiB under any environment and the
  * limits of the process say.  Threads that cannot be had end the program (base/fatal.h).
  *
  * parallel_each calls run(context, i, thread) for every i below

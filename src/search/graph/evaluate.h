@@ -35,7 +35,7 @@ struct outcome {
 /*
  * What a workload computes, by the plain loop nests of sim/graph/reference.h; made
  * once and shared.  Tensors are found by name, so it serves every plan of the
- * workload, whatever clones the passes added.  Every rank has inputs of its own.
+ * workload without the clones that passes added.  Every rank has inputs of its own.
  */
 struct truth {
 	const struct workload *workload;

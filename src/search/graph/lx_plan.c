@@ -7,7 +7,7 @@
 #include "search/graph/lx_spill.h"
 #include "search/graph/lx_staging.h"
 
-/* Of a solver without an answer: everything stays in HBM. */
+/* For a solver without an answer: everything stays in HBM. */
 static const struct placement *place_nothing(size_t count, struct arena *arena)
 {
 	struct placement *placement = arena_new(arena, struct placement);

@@ -10,7 +10,7 @@
 
 /*
  * What is worth trying for each broadcast, in at most 4096 chunks: whole tensors, and halves of
- * halves of their rows and sticks, in one, two or three tiles, or in so many as `tiles` says if it
+ * halves of their rows and sticks, in one, two or three tiles, or in as many as `tiles` says if it
  * is not 0 (as there are chunks, if those are fewer).  Of options that take as many bytes the
  * fastest, and only those that are faster than all that take fewer.
  */

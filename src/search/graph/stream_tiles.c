@@ -7,9 +7,9 @@
 
 /*
  * Tilings are tried by ascending number of tiles, then passes, then factors.
- * Of those with the fewest HBM bytes so far only the ones that are faster than
+ * Among those with the fewest HBM bytes so far, only the ones that are faster than
  * all before are worth keeping: the answer is the first that is fast enough, and
- * whatever that means, it is one of these.
+ * for every meaning of that, it is one of these.
  */
 struct record {
 	int64_t tiles[OP_LOOPS_MOST];

@@ -38,7 +38,7 @@ struct cells {
 };
 struct cells cells_make(struct arena *arena, const struct space *space);
 
-/* UINT64_MAX: that many or more, or so many that spatial bounds have to be tried more than
+/* UINT64_MAX: that many or more, or too many, so that spatial bounds have to be tried more than
  * `tries_most` times, one at a time, to count them (some 10^7 take a second); 0: any number. */
 uint64_t cells_count(const struct cells *cells, uint64_t tries_most);
 bool cells_have(const struct cells *cells, const struct cell *cell);

@@ -44,7 +44,7 @@ static size_t quotient_state(const struct factors *factors, int64_t left)
 	return factors->left_count - (size_t)(m / k);
 }
 
-/* Of the first divisor that is not below `least`; left_count if all are. */
+/* The index of the first divisor that is not below `least`; left_count if all are. */
 static size_t divisor_state(const struct factors *factors, int64_t least)
 {
 	size_t low = 0, high = factors->left_count;

@@ -25,7 +25,7 @@ struct fit_words {
  * a level with loops or a fan-out. */
 bool fit_minds_homes(const struct domain *domain);
 
-/* Of a mapping whose bounds are all set: the homes. */
+/* The homes of a mapping whose bounds are all set. */
 void fit_homes(const struct domain *domain, const struct mapping *mapping, struct fit_words *out);
 
 /* Gives every level a set of dataspaces, and every dataspace a level. */
@@ -35,7 +35,7 @@ bool fit_residency(
 /* Words of a tile with these extents; INT64_MAX if they are more. */
 int64_t fit_words(const struct shape *shape, int space, const int64_t *extents);
 
-/* Of numbers >= 0; INT64_MAX if they are more. */
+/* The sum of numbers >= 0; INT64_MAX if it is more. */
 int64_t fit_add(int64_t a, int64_t b);
 int64_t fit_mul(int64_t a, int64_t b);
 

@@ -137,7 +137,7 @@ static void offer(struct slot *slot, const struct mapping *mapping, const char *
 	drive_offer(slot, &found.common);
 }
 
-/* Before all work: whatever ends the search, its result is no worse. */
+/* Offered before all work, so that the search ends with nothing worse. */
 static void take_start(void *self, struct slot *slot)
 {
 	const struct nest_search *search = ((struct nest_driver *)self)->search;

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 
-/* Adds so many occurrences of a layer's point. */
+/* Adds this many occurrences of a layer's point. */
 struct layer_tally {
 	struct score score;
 	struct execution execution;

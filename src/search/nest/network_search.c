@@ -67,7 +67,7 @@ static struct sums_part part_of(
 		explored->search->network->layers[l].count, frontier->count, points};
 }
 
-/* Cycles, bytes and words of everything at once must fit an int64_t, energies 2^126, whatever is
+/* Cycles, bytes and words of everything at once must fit an int64_t, energies 2^126, for any
  * taken. */
 static bool totals_fit(const struct network_explored *explored)
 {

@@ -18,7 +18,7 @@
  * Without a solver layers are proven.  They run in parallel, each in one thread,
  * or one after the other in all threads where they are fewer; the results are the same.  When
  * `stop` says so, layers that did not begin are searched for some hundred mappings only, and once
- * `hurry` does, not even so many.
+ * `hurry` does, even fewer.
  */
 struct network_search {
 	struct wishes wishes; /* of all layers together; who asks is told of the layers */
@@ -28,7 +28,7 @@ struct network_search {
 	struct stopper hurry; /* asked after a stop */
 };
 
-/* Sums of the frontier that are kept: more than anybody reads, and so many that all of their
+/* Sums of the frontier that are kept: more than anybody reads, and few enough that all of their
  * choices together remain a table. */
 enum { NETWORK_SUMS_MOST = 1 << 14, NETWORK_CHOICES_MOST = 1 << 19 };
 

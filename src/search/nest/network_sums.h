@@ -13,7 +13,7 @@
  * frontier has of all choices the sums that no other is below in one and not above in the other.
  *
  * It is made part by part, occurrence by occurrence, and of the sums so far only those are kept
- * that no other beats: whatever is added, they stay the better ones.  Whole numbers have no
+ * that no other beats: after any addition they stay the better ones.  Whole numbers have no
  * rounding, so that no order of adding changes a result.  Parts of a count above some hundreds are
  * doubled up first.
  *

@@ -38,7 +38,7 @@ struct shortages {
 	bool open; /* a question was too hard: one may be missing, or its `enough` */
 };
 
-/* Of a domain without a mapping that fits.  Empty where only two or more limits together would
+/* Shortages of a domain without a mapping that fits.  Empty where only two or more limits together would
  * have to be larger.  `stopper` NULL: to the end. */
 struct arena;
 struct shortages shortages_find(const struct domain *domain, uint64_t work_most,

@@ -75,7 +75,7 @@ const struct space *space_listed(struct arena *arena, const struct space *space)
 /*
  * How many there are of each choice, in decimal digits.  Counted as Timeloop counts its mapspace:
  * factors, the product over dimensions; orders, (dimensions that no permutation places)! for every
- * tiling level, whatever their bounds (InitLoopPermutationSpace of its mapspaces/uber.cpp), where
+ * tiling level, for all bounds (InitLoopPermutationSpace of its mapspaces/uber.cpp), where
  * the temporal loops of the innermost tiling level and a fan-out along one axis without a
  * permutation have one order; splits, dimensions + 1 for every fan-out whose split is not given; residency, 2 for each free
  * bit.

@@ -87,7 +87,7 @@ struct free_loops {
 	uint64_t orders;
 	int splits;
 
-	/* A split by entries of the order: so many of the free ones along X, of them at least
+	/* A split by entries of the order: this many of the free ones along X, of them at least
 	 * `least` busy ones.  -1: the split lies elsewhere. */
 	int free_along_x, least;
 	int entries_along_x; /* -1: depends on the choice */

@@ -17,7 +17,7 @@ static const char *digits(struct arena *arena, const mpz_t number)
 }
 
 /* Loops of tiling level i whose order Timeloop's mapspace leaves open: all that no permutation
- * gives, whatever their bounds.  Those of the innermost tiling level have one order there, and so
+ * gives, for all bounds.  Those of the innermost tiling level have one order there, and so
  * have those of a fan-out along one axis if none is given. */
 static int open_loops(const struct space *space, int i)
 {

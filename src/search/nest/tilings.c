@@ -23,12 +23,12 @@ struct tilings_walk {
 	int loop_count;
 	int last_tile; /* the outermost loop whose tile is watched; -1 */
 	bool exact_tiles;
-	int sink; /* a free loop outside all watched tiles, which takes whatever is left; or -1 */
+	int sink; /* a free loop outside all watched tiles, which takes what is left; or -1 */
 	bool divides;
 };
 
 /* An unwatched temporal loop that may have any bound takes what the loops inside it leave.  With
- * imperfect factors only as the last loop: what it leaves is then 1 whatever it gets. */
+ * imperfect factors only as the last loop: what it leaves is then always 1. */
 static int find_sink(const struct tilings_walk *finding)
 {
 	const struct space *space = finding->question->space;

@@ -38,7 +38,7 @@ struct unfit_limits {
 struct packing packing_of_some(
 	struct arena *arena, const struct packing *packing, size_t count, const int *buffers);
 
-/* Looks for a proof that not all buffers fit.  False: none was found in so many forks. */
+/* Looks for a proof that not all buffers fit.  False: none was found within this many forks. */
 bool unfit_prove(const struct packing *packing, const struct unfit_limits *limits,
 	struct arena *arena, struct unfit_proof *out);
 
@@ -47,7 +47,7 @@ bool unfit_prove(const struct packing *packing, const struct unfit_limits *limit
 size_t unfit_shrink(const struct packing *packing, size_t count, int *buffers,
 	const struct unfit_limits *limits);
 
-/* Whether it is a proof, as far as so many forks tell. */
+/* Whether it is a proof, as far as this many forks tell. */
 struct unfit_checked {
 	bool decided;    /* false: there are more forks, or it was asked to stop */
 	const char *why; /* why it is none; NULL */

@@ -212,7 +212,7 @@ static bool follow(
 	return true;
 }
 
-/* What is used in the step that makes it needs a wire; false: there are not so many. */
+/* What is used in the step that makes it needs a wire; false: there are not enough. */
 static bool take_wires(const struct folding_draft *making, const int64_t *inner)
 {
 	const struct space_time *spec = making->spec;

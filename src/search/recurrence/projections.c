@@ -12,7 +12,7 @@ struct vectors {
 	size_t count;
 };
 
-/* Whether to go on with a listing of which this is step n; so many steps take no time to speak of. */
+/* Whether to go on with a listing of which this is step n; that many steps take no time to speak of. */
 enum { LISTED_UNASKED = 256, LISTED_TICKS = 64 };
 
 static bool goes_on(struct projections *space, size_t n)

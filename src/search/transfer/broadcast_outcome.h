@@ -27,7 +27,7 @@ struct broadcast_outcome {
 	struct score score;                   /* cycles, link_bytes, buffer_bytes, rounds */
 	int64_t ticks;
 	int64_t bound;        /* cycles that no way over these links is below */
-	int64_t rounds_bound; /* rounds that no schedule of so many segments is below; 0: as
+	int64_t rounds_bound; /* rounds that no schedule of this many segments is below; 0: as
 				 published */
 	struct execution execution;
 };

@@ -86,7 +86,7 @@ static struct sort_entry *list_exchanges(const struct tour *tour, struct arena *
 	return exchanges;
 }
 
-/* Of the places chosen, those whose load is no less than their store from the last to the first,
+/* Those of the places chosen whose load is no less than their store from the last to the first,
  * then the others from the first to the last. */
 static void exchange_all(struct tour *tour, const bool *chosen)
 {

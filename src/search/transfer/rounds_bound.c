@@ -82,7 +82,7 @@ static bool augment(struct chunk_flow *flow, int to)
 	return true;
 }
 
-/* Whether so many rounds are enough for all chunks to flow to a rank. */
+/* Whether this many rounds are enough for all chunks to flow to a rank. */
 static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 {
 	struct arena *arena = arena_open();

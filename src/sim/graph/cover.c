@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 
-/* Of one op: sums[l][i] is the sum of the numbers of loop l's indices below i. */
+/* For one op: sums[l][i] is the sum of the numbers of loop l's indices below i. */
 struct cover_table {
 	bool known;
 	uint64_t *sums[OP_LOOPS_MOST];

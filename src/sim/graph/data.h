@@ -11,7 +11,7 @@
 struct arena;
 struct data;
 
-/* Of one rank; each draws inputs of its own (reference.h). */
+/* The data of one rank; each draws inputs of its own (reference.h). */
 struct data *data_open(const struct program *program, int rank, const struct sim_options *options,
 	struct arena *arena);
 void data_run(struct data *data, const struct instruction *instruction);

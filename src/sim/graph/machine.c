@@ -86,7 +86,7 @@ static struct pace find_pace(int64_t ticks, int64_t work, struct ratio rate)
 	return (struct pace){(int64_t)num, rate.num};
 }
 
-/* Joined with what makes a time of so many cycles whole. */
+/* Joined with what makes a time of this many cycles whole. */
 static int64_t refine_time(int64_t ticks, struct ratio cycles)
 {
 	int64_t joined;

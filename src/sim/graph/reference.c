@@ -195,7 +195,7 @@ double reference_ulps(const struct workload *workload, const struct op *op)
 	return 1 + ldexp(2 * sqrt(reduced_elements(op)), fraction_bits[dtype] - 23);
 }
 
-/* Every element goes up or down by so many units of its own last place. */
+/* Every element goes up or down by this many units of its own last place. */
 static void move(const struct workload *workload, const struct op *op, uint64_t seed, void *array)
 {
 	int t = op->writes[0].tensor;

@@ -11,7 +11,7 @@
  * Executes a program on the machine: engines with in-order queues, one HBM
  * shared by all, LX ports, the reduce ring, byte-addressed memories.  It counts
  * bytes and cycles from what it moves; nothing comes from the analytical model.
- * Of several ranks each has memories of its own, in which all that happens to it is followed; the
+ * With several ranks, each has memories of its own, in which all that happens to it is followed; the
  * clock is one for all of them, since between broadcasts they do the same.
  * Deterministic: ties go to the lower instruction, then the lower core.
  *

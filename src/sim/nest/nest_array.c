@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A PE takes something from another, so many PEs away. */
+/* A PE takes something from another, this many PEs away. */
 struct hop {
 	int64_t from, distance;
 	struct hop *next;
@@ -165,7 +165,7 @@ static void add_hop(struct nest_array *array, int64_t to, int64_t from, int64_t 
 	array->hops[to] = hop;
 }
 
-/* Of multiplier n of an array whose crews are given: the one before or after it. */
+/* The neighbour before or after multiplier n of an array whose crews are given. */
 static int64_t find_partner(
 	struct nest_array *array, int t, const int64_t *crew, bool sums, int64_t n)
 {

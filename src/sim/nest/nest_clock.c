@@ -8,7 +8,7 @@
 enum port { PORT_READ, PORT_WRITE, PORT_SHARED, PORTS };
 enum { TICKS_MOST = 1 << 20, SCALE = 1 << 16 };
 
-/* Of one instance in the transfer under way: units of a word / scale. */
+/* What one instance moves in the transfer under way: units of a word / scale. */
 struct port_load {
 	uint64_t transfer; /* the last one that it was part of */
 	int64_t units[PORTS];

@@ -5,7 +5,7 @@
 
 /*
  * When things happen.  All instances go in step, so one clock is enough; it runs in ticks,
- * a cycle being so many of them that every rate takes a whole number per word (rounded up where
+ * a cycle being enough of them that every rate takes a whole number per word (rounded up where
  * that would be more than 2^20).
  *
  * - A transfer is what one level moves at one move step, in one direction.  It takes each port
@@ -45,7 +45,7 @@ void nest_clock_transfer(struct nest_clock *clock, int level, enum nest_transfer
 /* Level's tiles have changed: its next window begins. */
 void nest_clock_turn(struct nest_clock *clock, int level);
 
-/* Work stops for so many cycles, because of a level. */
+/* Work stops for this many cycles, because of a level. */
 void nest_clock_wait(struct nest_clock *clock, int level, int64_t cycles);
 
 /* The multipliers have done a step. */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of a row at a point. */
+/* The value of a row at a point. */
 static bool row_value(
 	const struct visits *visits, const int64_t *row, const int64_t *point, int64_t *out)
 {

@@ -294,7 +294,7 @@ static struct copy_machine open_machine(
 	return machine;
 }
 
-/* Of the rank with the most. */
+/* The most of any rank. */
 static int64_t staging_bytes(const struct copy_program *program, struct arena *arena)
 {
 	int64_t *sums = arena_array(arena, int64_t, program->topology->ranks), most = 0;
