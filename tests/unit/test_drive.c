@@ -118,7 +118,7 @@ static void merge(void *self, void *left)
 	((struct grid *)self)->merged += left != NULL;
 }
 
-static const struct kind grids = {
+static const struct drive_kind grids = {
 	.start = start,
 	.tasks = make_tasks,
 	.wants = count_wants,
@@ -356,7 +356,7 @@ static void run_inner(void *self, size_t i, struct slot *slot)
 
 static void steps_nest(void **state)
 {
-	static const struct kind nested = {.tasks = make_inner, .run = run_inner};
+	static const struct drive_kind nested = {.tasks = make_inner, .run = run_inner};
 	struct arena *arena = arena_open();
 	for (int jobs = 1; jobs <= 2; jobs++) {
 		struct grid inner[3] = {{.wrong_x = -1, .proves = true},

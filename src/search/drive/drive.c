@@ -35,7 +35,7 @@ struct asker drive_asker(struct drive *drive)
 		.report = report};
 }
 
-static struct frontier open_frontier(const struct kind *kind, const struct wishes *wishes)
+static struct frontier open_frontier(const struct drive_kind *kind, const struct wishes *wishes)
 {
 	struct frontier frontier = frontier_open(wishes->objectives);
 	frontier.thrifty = kind->thrifty;
@@ -86,7 +86,7 @@ static const char *keep_first(struct arena *arena, const char *known, const char
 void drive_merge(struct drive *drive, struct slot *slot)
 {
 	struct explored *explored = drive->explored;
-	const struct kind *kind = drive->kind;
+	const struct drive_kind *kind = drive->kind;
 	struct arena *arena = drive->arena;
 	bool kept = slot->left;
 	merge_proof(explored, slot);
@@ -157,7 +157,7 @@ static void task_done(void *context, size_t i)
  * be limited. */
 static size_t limit(struct drive *drive, struct slot *slots, size_t count)
 {
-	const struct kind *kind = drive->kind;
+	const struct drive_kind *kind = drive->kind;
 	uint64_t budget = kind->counts_offers ? drive->wishes->budget : 0;
 	uint64_t left = budget - drive->explored->effort.offered;
 	for (size_t i = 0; i < count && budget; i++) {
@@ -217,7 +217,7 @@ static void note_proof(struct explored *explored)
 }
 
 struct explored drive_explore(
-	const struct kind *kind, void *self, const struct wishes *wishes, struct arena *arena)
+	const struct drive_kind *kind, void *self, const struct wishes *wishes, struct arena *arena)
 {
 	struct explored explored = {.frontier = open_frontier(kind, wishes), .complete = true};
 	struct drive drive = {.kind = kind,

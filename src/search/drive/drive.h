@@ -81,7 +81,7 @@ struct slot {
  * slot are called on any thread and change nothing but the slot and the candidate; the others are
  * called alone.
  */
-struct kind {
+struct drive_kind {
 	/* Offers what is known before all work, so that a stop leaves a result no worse than that. */
 	void (*start)(void *self, struct slot *slot);
 	/* Makes the tasks of round 1, 2, ..; false: there is no such round. */
@@ -113,8 +113,8 @@ struct kind {
 	bool thrifty;       /* its frontier is (frontier.h) */
 };
 
-struct explored drive_explore(
-	const struct kind *kind, void *self, const struct wishes *wishes, struct arena *arena);
+struct explored drive_explore(const struct drive_kind *kind, void *self,
+	const struct wishes *wishes, struct arena *arena);
 
 /* --- for kinds, while it runs */
 

@@ -8,7 +8,7 @@
 /* An exploration while it runs: drive.c has the rounds, offer.c what a task does, last.c the last
  * round. */
 struct drive {
-	const struct kind *kind;
+	const struct drive_kind *kind;
 	void *self;
 	const struct wishes *wishes;
 	struct explored *explored;

@@ -14,7 +14,7 @@ void drive_count(struct slot *slot, const struct execution *execution)
 void drive_judge(struct slot *slot, const struct found *found)
 {
 	const struct drive *drive = slot->drive;
-	const struct kind *kind = drive->kind;
+	const struct drive_kind *kind = drive->kind;
 	if (!execution_disagrees(&found->execution))
 		return;
 	slot->effort.disagreed++;
@@ -35,7 +35,7 @@ static void refuse(struct slot *slot, const char *why)
 static void take(struct slot *slot, struct found *found)
 {
 	struct drive *drive = slot->drive;
-	const struct kind *kind = drive->kind;
+	const struct drive_kind *kind = drive->kind;
 	struct point point = {0};
 	const char *why = kind->price(drive->self, found, slot, &point.score);
 	if (why && atomic_load(&drive->stopped))

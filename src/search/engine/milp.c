@@ -14,26 +14,26 @@ enum { MEGABYTES = 1024, ITERATIONS_AT_ONCE = 200 };
 /* What a row without columns may miss its bounds by, relatively. */
 #define ROW_TOLERANCE 1e-7
 
-struct column {
+struct program_column {
 	double least, most, cost;
 	bool integer;
 };
 
-struct row {
+struct program_row {
 	double least, most;
 	size_t first; /* of its entries */
 };
 
-struct entry {
+struct program_entry {
 	int column;
 	double coefficient;
 };
 
 struct milp {
 	struct arena *arena;
-	struct array(struct column) columns;
-	struct array(struct row) rows;
-	struct array(struct entry) entries;
+	struct array(struct program_column) columns;
+	struct array(struct program_row) rows;
+	struct array(struct program_entry) entries;
 };
 
 /* Entries of one row, from 1 as GLPK wants them; those of one column added up. */
@@ -52,13 +52,15 @@ struct milp *milp_make(struct arena *arena)
 
 int milp_column(struct milp *milp, double least, double most, bool integer, double cost)
 {
-	*array_add(milp->arena, &milp->columns) = (struct column){least, most, cost, integer};
+	*array_add(milp->arena, &milp->columns) =
+		(struct program_column){least, most, cost, integer};
 	return (int)milp->columns.count - 1;
 }
 
 int milp_row(struct milp *milp, double least, double most)
 {
-	*array_add(milp->arena, &milp->rows) = (struct row){least, most, milp->entries.count};
+	*array_add(milp->arena, &milp->rows) =
+		(struct program_row){least, most, milp->entries.count};
 	return (int)milp->rows.count - 1;
 }
 
@@ -66,7 +68,7 @@ void milp_entry(struct milp *milp, int column, double coefficient)
 {
 	if (!milp->rows.count || column < 0 || (size_t)column >= milp->columns.count)
 		BUG("no such row or column");
-	*array_add(milp->arena, &milp->entries) = (struct entry){column, coefficient};
+	*array_add(milp->arena, &milp->entries) = (struct program_entry){column, coefficient};
 }
 
 void milp_cost(struct milp *milp, int column, double cost)
@@ -91,7 +93,7 @@ static int pack(const struct milp *milp, size_t r, struct packed *packed)
 	size_t end = r + 1 < milp->rows.count ? milp->rows.at[r + 1].first : milp->entries.count;
 	int count = 0;
 	for (size_t k = milp->rows.at[r].first; k < end; k++) {
-		const struct entry *entry = &milp->entries.at[k];
+		const struct program_entry *entry = &milp->entries.at[k];
 		int *place = &packed->place[entry->column];
 		if (!*place) {
 			*place = ++count;
@@ -177,7 +179,7 @@ static void load_columns(struct solving *solving)
 	double constant = 0;
 	int count = 0;
 	for (size_t c = 0; c < milp->columns.count; c++) {
-		const struct column *column = &milp->columns.at[c];
+		const struct program_column *column = &milp->columns.at[c];
 		if (column->least == column->most)
 			constant += column->cost * column->least;
 		else
@@ -187,7 +189,7 @@ static void load_columns(struct solving *solving)
 		glp_add_cols(problem, count);
 	glp_set_obj_coef(problem, 0, constant);
 	for (size_t c = 0; c < milp->columns.count; c++) {
-		const struct column *column = &milp->columns.at[c];
+		const struct program_column *column = &milp->columns.at[c];
 		int number = solving->number[c];
 		if (!number)
 			continue;
@@ -202,7 +204,7 @@ static void load_columns(struct solving *solving)
 /* False if a row without such columns does not hold. */
 static bool load_row(struct solving *solving, size_t r, struct packed *packed)
 {
-	const struct row *row = &solving->milp->rows.at[r];
+	const struct program_row *row = &solving->milp->rows.at[r];
 	int count = pack(solving->milp, r, packed), kept = 0;
 	double constant = 0, size = 1;
 	for (int k = 1; k <= count; k++) {

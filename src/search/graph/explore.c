@@ -241,7 +241,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	return outcome->why;
 }
 
-static const struct kind graphs = {
+static const struct drive_kind graphs = {
 	.tasks = make_tasks,
 	.wants = count_wants,
 	.run = run,

@@ -11,19 +11,19 @@
  * all before are worth keeping: the answer is the first that is fast enough, and
  * for every meaning of that, it is one of these.
  */
-struct record {
+struct tile_record {
 	int64_t tiles[OP_LOOPS_MOST];
 	int order[OP_LOOPS_MOST];
 	int64_t cycles, tile_count;
 };
 
-struct vector {
+struct tile_vector {
 	int64_t tiles[OP_LOOPS_MOST];
 	int64_t passes;
 	size_t rank; /* lexicographic, among those of as many tiles */
 };
 
-struct vectors array(struct vector);
+struct tile_vectors array(struct tile_vector);
 
 struct tile_search {
 	struct arena *arena;
@@ -34,7 +34,7 @@ struct tile_search {
 	int64_t room, least_room;
 	int64_t least_hbm, best_hbm;
 	uint64_t evaluations;
-	struct array(struct record) records;
+	struct array(struct tile_record) records;
 };
 
 static int by_number(const void *a, const void *b)
@@ -70,8 +70,8 @@ static struct divisors list_tile_counts(const struct tile_search *search)
 }
 
 /* Factors of loops l, l + 1, .. whose product is `rest`, lexicographically. */
-static void list_vectors(const struct tile_search *search, int l, int64_t rest, struct vector *open,
-	struct vectors *out)
+static void list_vectors(const struct tile_search *search, int l, int64_t rest,
+	struct tile_vector *open, struct tile_vectors *out)
 {
 	if (l == search->nest->loop_count) {
 		if (rest != 1)
@@ -96,7 +96,7 @@ static void list_vectors(const struct tile_search *search, int l, int64_t rest, 
 
 static int by_passes(const void *a, const void *b)
 {
-	const struct vector *x = a, *y = b;
+	const struct tile_vector *x = a, *y = b;
 	if (x->passes != y->passes)
 		return x->passes < y->passes ? -1 : 1;
 	return (x->rank > y->rank) - (x->rank < y->rank);
@@ -199,9 +199,10 @@ static void set_tiles(struct tile_search *search, const int64_t *tiles)
 		loopnest_tile(search->nest, l, tiles ? tiles[l] : 1);
 }
 
-static void try_vector(struct tile_search *search, const struct vector *vector, int64_t tile_count)
+static void try_vector(
+	struct tile_search *search, const struct tile_vector *vector, int64_t tile_count)
 {
-	struct record record = {.tile_count = tile_count};
+	struct tile_record record = {.tile_count = tile_count};
 	int64_t room;
 	set_tiles(search, vector->tiles);
 	memcpy(record.tiles, vector->tiles, sizeof record.tiles);
@@ -242,7 +243,7 @@ static bool is_settled(struct tile_search *search)
 	return !is_faster(search, bound + bound / 8);
 }
 
-static const struct record *choose(struct tile_search *search)
+static const struct tile_record *choose(struct tile_search *search)
 {
 	size_t count = search->records.count, i = 0;
 	if (count == 0)
@@ -295,9 +296,9 @@ static bool open_search(
 static void try_all(struct tile_search *search)
 {
 	struct divisors counts = list_tile_counts(search);
-	struct vectors vectors = {0};
+	struct tile_vectors vectors = {0};
 	for (size_t i = 0; i < counts.count && !is_settled(search); i++) {
-		struct vector open = {.passes = 1};
+		struct tile_vector open = {.passes = 1};
 		vectors.count = 0;
 		list_vectors(search, 0, counts.at[i], &open, &vectors);
 		qsort(vectors.at, vectors.count, sizeof *vectors.at, by_passes);
@@ -311,7 +312,7 @@ struct stream_answer stream_tiles(const struct stream_question *question, struct
 	struct arena_mark mark = arena_mark(arena);
 	struct tile_search *search = arena_new(arena, struct tile_search);
 	struct stream_answer answer = {.least_room = INT64_MAX};
-	const struct record *record = NULL;
+	const struct tile_record *record = NULL;
 	if (open_search(search, question, arena)) {
 		try_all(search);
 		record = choose(search);

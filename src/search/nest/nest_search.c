@@ -282,7 +282,7 @@ static bool share_work(void *self, int round, struct drive *drive, size_t *count
 	return true;
 }
 
-static const struct kind problems = {
+static const struct drive_kind problems = {
 	.start = take_start,
 	.tasks = share_work,
 	.run = run_task,

@@ -158,7 +158,7 @@ static void run(void *self, size_t i, struct slot *slot)
 		run_layer(layers, i, slot);
 }
 
-static const struct kind networks = {.tasks = make_tasks, .run = run, .runs_late = true};
+static const struct drive_kind networks = {.tasks = make_tasks, .run = run, .runs_late = true};
 
 void network_layers(struct network_explored *explored, struct arena *arena)
 {

@@ -126,7 +126,8 @@ static uint32_t number_of(const struct sums_operand *operand, uint32_t i)
 }
 
 /* A copy of at most `most`: others may know the step's sums by number. */
-static struct sums_operand open_operand(const struct sums_step *step, size_t most, struct arena *scratch)
+static struct sums_operand open_operand(
+	const struct sums_step *step, size_t most, struct arena *scratch)
 {
 	if (step->count <= most)
 		return (struct sums_operand){step->count, step->at, NULL, step->excess};
@@ -140,8 +141,9 @@ static struct sums_operand open_operand(const struct sums_step *step, size_t mos
 }
 
 /* All sums of two steps in the order of x, of which those stay whose y is below all before. */
-static void merge(struct maker *maker, const struct sums_operand *rows, const struct sums_operand *columns,
-	bool swapped, struct sums_step *out, struct arena *scratch)
+static void merge(struct maker *maker, const struct sums_operand *rows,
+	const struct sums_operand *columns, bool swapped, struct sums_step *out,
+	struct arena *scratch)
 {
 	struct head *heap = arena_array(scratch, struct head, rows->count);
 	struct array(struct sums_point) values = {0};

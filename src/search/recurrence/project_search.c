@@ -310,7 +310,7 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 	return NULL;
 }
 
-static const struct kind recurrences = {
+static const struct drive_kind recurrences = {
 	.tasks = make_task,
 	.run = run,
 	.price = price,

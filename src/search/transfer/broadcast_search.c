@@ -242,14 +242,15 @@ static const char *execute(void *self, struct found *found, struct slot *slot, b
 		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
 	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
 		return NULL;
-	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
+	broadcast_execute(
+		&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
 	found->execution = outcome.execution;
 	if (!found->execution.agrees && !found->execution.fault)
 		found->execution.fault = "the counts differ";
 	return NULL;
 }
 
-static const struct kind broadcasts = {
+static const struct drive_kind broadcasts = {
 	.tasks = list_ways,
 	.run = run,
 	.price = price,

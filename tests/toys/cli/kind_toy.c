@@ -74,7 +74,7 @@ static const char *key(void *self, const struct found *found, struct arena *aren
 		arena, "%03" PRId64, ((const struct toy_found *)found)->number);
 }
 
-static const struct kind toys = {
+static const struct drive_kind toys = {
 	.tasks = tasks,
 	.run = run,
 	.price = price,
