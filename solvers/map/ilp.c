@@ -6,9 +6,8 @@
 
 /*
  * The compact integer program, solved a few times.  Every point on the way is made a mapping
- * and evaluated by the model; after each round the estimates touch at the point found, and
- * a point whose mapping does not do is refused.  What the last round leaves is a bound where
- * the program is a lower estimate of everything that it counts.
+ * and evaluated by the model; after each round the estimates touch at the point found.  What the
+ * last round leaves is a bound where the program is a lower estimate of everything that it counts.
  */
 static const double all_work = ILP_WORK_MILLIONS * 1e6;
 
@@ -22,7 +21,6 @@ struct rounds {
 	double scale;
 	double work, work_most; /* work_most: of this round */
 	bool spent;
-	bool fits;              /* the last point is a mapping that does */
 	double best;            /* of the first objective */
 	struct ilp_point point; /* that has it */
 };
@@ -51,11 +49,10 @@ static void found(void *user, const double *values)
 	struct rounds *rounds = user;
 	struct ilp_point point;
 	struct mapping mapping;
-	struct offer_price price = {.verdict = NEST_FACTORS};
+	struct offer_price price;
 	ilp_compact_read(rounds->compact, values, &point);
 	if (ilp_point_mapping(rounds->frame, &point, &mapping))
 		rounds->spent |= !nest_offers_price(rounds->offers, &mapping, &price);
-	rounds->fits = price.verdict == NEST_FITS;
 	if (best(rounds) < rounds->best) {
 		rounds->best = best(rounds);
 		rounds->point = point;
@@ -94,10 +91,7 @@ static struct milp_answer solve_round(
 	if (!answer.values)
 		return answer;
 	found(rounds, answer.values);
-	bool learnt = ilp_compact_learn(compact, answer.values, rounds->arena, &rounds->cuts);
-	if (!rounds->fits && !learnt)
-		ilp_compact_read(
-			compact, answer.values, array_add(rounds->arena, &rounds->cuts.refused));
+	ilp_compact_learn(compact, answer.values, rounds->arena, &rounds->cuts);
 	return answer;
 }
 
@@ -122,14 +116,14 @@ static void solve_whole(struct rounds *rounds, bool prove)
 	for (int round = 0; round < ILP_ROUNDS_MOST && !rounds->spent; round++) {
 		double before = rounds->best;
 		struct milp_answer answer = solve_round(rounds, NULL, (most - rounds->work) / 2);
-		if (answer.bound > -INFINITY && !rounds->cuts.refused.count)
+		if (answer.bound > -INFINITY)
 			bound = fmax(bound,
 				ilp_compact_value(rounds->compact,
 					answer.bound -
 						milp_margin(
 							milp_size(rounds->compact->milp).columns,
 							answer.bound)));
-		if (answer.status == PROOF_INFEASIBLE && !rounds->cuts.refused.count && prove) {
+		if (answer.status == PROOF_INFEASIBLE && prove) {
 			claim(rounds, INFINITY);
 			return;
 		}

@@ -2,26 +2,22 @@
 #include "base/number.h"
 #include "model/packing/packing_sums.h"
 #include "solvers/place/load.h"
+#include "solvers/place/options.h"
 #include "solvers/place/pack/pack.h"
 #include "solvers/place/packing.h"
-#include "solvers/place/peak_bound.h"
 #include "solvers/place/spill/spill.h"
 #include "solvers/place/start.h"
 
-/* Nodes for a capacity in the first round of a search for the least peak; four times as many in
- * each round after. */
-enum { ROUND_NODES = 3000, ROUND_TIMES = 4 };
-
-/* Windows that may raise the bound get so large a part of the nodes for a capacity, each question
- * about one so small a part.  Only that around the hardest step may hold more buffers. */
-enum { WINDOWS_PART = 2, WINDOW_PART = 32, WINDOW_MOST = 40 };
+/* The search for the least peak; pack/options.h and spill/options.h have those of its parts. */
+#define EXACT_OPTIONS(OPTION)                                                                        \
+	OPTION(EXACT_ROUND_NODES, 3000, 1, 1 << 30, "nodes for a capacity in the first round")       \
+	OPTION(EXACT_ROUND_TIMES, 4, 2, 100, "times as many in each round after")
+OPTIONS(EXACT_OPTIONS)
 
 /* What is known about the least peak: it is in [bound, value], and a multiple of the grain. */
 struct peak {
 	struct run *run;
 	const struct packing *packing;
-	int64_t hardest; /* a step at which the last capacity that was not enough often failed */
-	size_t turn;     /* the next buffer to look at where it begins */
 	int64_t grain, bound, value; /* value: no layout yet if beyond the capacity */
 	bool is_over;
 };
@@ -101,7 +97,6 @@ static enum verdict ask(struct peak *peak, int64_t capacity, uint64_t nodes, boo
 		arena_adopt(run_arena(peak->run), arena);
 		offer(peak->run, answer.placement, peak->value);
 	} else {
-		peak->hardest = answer.hardest;
 		arena_close(arena);
 	}
 	if (answer.status == VERDICT_NO)
@@ -127,30 +122,6 @@ static int64_t between(const struct peak *peak, int64_t eighths)
 	return peak->bound + number_min(up, grains - 1) * peak->grain;
 }
 
-/* By what lives around the step at which it was hardest, and where buffers begin, in turns. */
-static void raise_bound(struct peak *peak, uint64_t nodes)
-{
-	const struct packing *packing = peak->packing;
-	struct window window = {.packing = packing,
-		.step = peak->hardest,
-		.grows_left = true,
-		.most = packing->count,
-		.bound = peak->bound,
-		.grain = peak->grain,
-		.nodes = nodes / WINDOW_PART};
-	for (size_t k = 0; k <= packing->count && goes_on(peak); k++) {
-		peak_bound(peak->run, &window);
-		peak->bound = window.bound;
-		peak->is_over |= !run_spend(peak->run, 1);
-		if (window.spent > nodes / WINDOWS_PART)
-			break;
-		window.step = packing->buffers[peak->turn++ % packing->count].start;
-		window.grows_left = false;
-		window.most = WINDOW_MOST;
-	}
-	run_report(peak->run, (double)peak->value, (double)peak->bound);
-}
-
 /*
  * A tight capacity is hardly harder than a loose one, until there is none.  So the bound comes
  * first, then what is well below the best so far; below what fits, one goes on in small steps.
@@ -168,8 +139,6 @@ static bool search_round(struct peak *peak, uint64_t nodes)
 		if (status == VERDICT_YES)
 			break;
 		k += status == VERDICT_OPEN;
-		if (k == 1 && status == VERDICT_OPEN && goes_on(peak))
-			raise_bound(peak, nodes);
 	}
 	while (peak->value < before && goes_on(peak))
 		if (ask(peak, between(peak, 7), nodes, true) != VERDICT_YES)
@@ -190,9 +159,9 @@ static void find_peak(struct run *run, const struct packing *packing)
 		offer(run, start, peak.value);
 		run_report(run, (double)peak.value, (double)peak.bound);
 	}
-	for (uint64_t nodes = ROUND_NODES; goes_on(&peak);)
+	for (uint64_t nodes = EXACT_ROUND_NODES; goes_on(&peak);)
 		if (!search_round(&peak, nodes))
-			nodes *= ROUND_TIMES;
+			nodes *= EXACT_ROUND_TIMES;
 	if (peak.value <= packing->capacity)
 		run_prove(run, peak.bound >= peak.value ? PROOF_OPTIMAL : PROOF_BOUND,
 			(double)number_min(peak.bound, peak.value));

@@ -178,37 +178,6 @@ static int copies_of(const struct ilp_compact *compact, const struct ilp_point *
 	return along ? ilp_power(point->bounds[r][d], compact->frame->prime[d][k]) : 0;
 }
 
-/* One of the copies must be another number: a binary for fewer of them, one for more. */
-static void refuse(struct ilp_compact *compact, const struct ilp_point *point)
-{
-	const struct ilp_frame *frame = compact->frame;
-	struct array(int) others = {0};
-	for (int r = 0; r < frame->row_count; r++)
-		for (int axis = 0; axis < ILP_AXES; axis++)
-			for (int d = 0; d < frame->dimension_count; d++)
-				for (int k = 0; k < frame->prime_count[d]; k++) {
-					int column = compact->copies[r][axis][d][k];
-					if (column < 0)
-						continue;
-					int now = copies_of(compact, point, r, axis, d, k);
-					int power = frame->power[d][k];
-					int fewer = milp_column(compact->milp, 0, now > 0, true, 0);
-					int more =
-						milp_column(compact->milp, 0, now < power, true, 0);
-					milp_row(compact->milp, -INFINITY, power);
-					milp_entry(compact->milp, column, 1);
-					milp_entry(compact->milp, fewer, power - now + 1);
-					milp_row(compact->milp, 0, INFINITY);
-					milp_entry(compact->milp, column, 1);
-					milp_entry(compact->milp, more, -now - 1);
-					*array_add(compact->arena, &others) = fewer;
-					*array_add(compact->arena, &others) = more;
-				}
-	milp_row(compact->milp, 1, INFINITY);
-	for (size_t i = 0; i < others.count; i++)
-		milp_entry(compact->milp, others.at[i], 1);
-}
-
 struct ilp_compact *ilp_compact_make(struct arena *arena, const struct ilp_frame *frame,
 	const struct ilp_cuts *cuts, double scale)
 {
@@ -225,8 +194,6 @@ struct ilp_compact *ilp_compact_make(struct arena *arena, const struct ilp_frame
 	tie_busy(compact);
 	add_chains(compact);
 	ilp_costs_add(compact, cuts);
-	for (size_t i = 0; i < cuts->refused.count; i++)
-		refuse(compact, &cuts->refused.at[i]);
 	return compact;
 }
 

@@ -16,13 +16,12 @@
  * Estimated: the words of a window; where it goes on by a part of itself it is fetched anew; in
  * `edp`, and where sums may meet in space, second visits are estimated from the least
  * bound that makes one; a shared port and a level's blocks are taken to be used in full.
- * Left out: fill and drain, energy of networks, least utilization.
+ * Left out: fill and drain, energy of networks, least utilization, what homes hold in loops outside.
  */
 struct ilp_cuts {
 	/* By number of an exponential: where tangents shall touch, besides those at the start;
 	 * logarithms, of the objective's own units. */
 	struct array(struct ilp_touches { struct array(double) at; }) touches;
-	struct array(struct ilp_point) refused; /* points that shall not come again */
 };
 
 struct ilp_exponential {
@@ -66,9 +65,8 @@ double ilp_compact_value(const struct ilp_compact *compact, double value);
 void ilp_compact_read(
 	const struct ilp_compact *compact, const double *values, struct ilp_point *point);
 
-/* Tangents that touch at a point, for the next program.  True if one was new: if it was not as
- * good as there before. */
-bool ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
+/* Tangents that touch at a point, for the next program. */
+void ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
 	struct ilp_cuts *cuts);
 
 #endif

@@ -236,72 +236,6 @@ static void add_capacity(struct ilp_compact *compact, const struct ilp_cuts *cut
 	close_shares(compact, &shares);
 }
 
-/* Rows of loops outside storage level j: temporal ones, or those of blocks that have no ring. */
-static uint64_t rows_outside(const struct ilp_frame *frame, int j, bool spatial)
-{
-	const struct nest_search *search = frame->search;
-	uint64_t rows = 0;
-	for (int r = 0; r < frame->row_count; r++) {
-		bool ring = search->hierarchy->levels[search->space->levels[r].level].ring;
-		if (!ilp_inside(frame, r, j) && ilp_spatial(frame, r) == spatial &&
-			!(spatial && ring))
-			rows |= UINT64_C(1) << r;
-	}
-	return rows;
-}
-
-/* The chains whose outermost level is j; false if there is none. */
-static bool home_line(
-	struct ilp_compact *compact, int t, int j, struct ilp_line *line, bool *always)
-{
-	const struct ilp_frame *frame = compact->frame;
-	int count = 0;
-	for (int i = 0; i < frame->chain_count[t]; i++) {
-		const struct ilp_chain *chain = &frame->chains[t][i];
-		if (chain->at[chain->count - 1] != j)
-			continue;
-		count++;
-		if (compact->chain[t])
-			ilp_line_add(line, compact->chain[t][i], 1);
-	}
-	*always = count == frame->chain_count[t];
-	return count > 0;
-}
-
-/* A home that others may have outside of them: alone, all that it holds must fit, and no sum is
- * made of parts in several instances. */
-static void add_home(struct ilp_compact *compact, int t, int j)
-{
-	const struct ilp_frame *frame = compact->frame;
-	const struct nest_level *level = &frame->search->hierarchy->levels[frame->nest.level[j]];
-	uint64_t temporal = rows_outside(frame, j, false), blocks = rows_outside(frame, j, true);
-	struct ilp_line words = {.arena = compact->arena}, open = words, parts = words;
-	bool always;
-	if (!(temporal | blocks) || !home_line(compact, t, j, &open, &always))
-		return;
-	if (level->size && frame->nest.spaces[t].plain) {
-		ilp_add_tile(compact, &words, t, (UINT64_C(2) << frame->nest.tiling[j]) - 1);
-		for (uint32_t left = frame->nest.spaces[t].relevant; left; left &= left - 1)
-			ilp_add_rows(compact, &words, temporal, __builtin_ctz(left), 1);
-		words.constant -= log((double)level->size + 0.5);
-		if (!always)
-			gate(&words, &open, log(frame->words[t]) + 1);
-		ilp_line_row(compact->milp, &words, -INFINITY, 0);
-	}
-	if (!frame->shape->spaces[t].written)
-		return;
-	double most = 1;
-	for (int d = 0; d < frame->dimension_count; d++)
-		if (!(frame->nest.spaces[t].relevant >> d & 1)) {
-			ilp_add_rows(compact, &parts, blocks, d, 1);
-			most += log((double)frame->shape->dimensions[d].extent);
-		}
-	parts.constant -= 0.5; /* at least log 2 where there are some */
-	if (!always)
-		gate(&parts, &open, most);
-	ilp_line_row(compact->milp, &parts, -INFINITY, 0);
-}
-
 /* What a port carries in the cycles there are: the read one, the write one, or both. */
 static void add_port(struct ilp_compact *compact, const struct ilp_cuts *cuts, int j, int port,
 	struct ratio rate)
@@ -358,16 +292,11 @@ void ilp_costs_add(struct ilp_compact *compact, const struct ilp_cuts *cuts)
 	add_objective(compact, cuts);
 	for (int j = 0; j < compact->frame->nest.count; j++)
 		add_capacity(compact, cuts, j);
-	for (int t = 0; t < compact->frame->shape->space_count && !compact->frame->nest.timeloop;
-		t++)
-		for (int j = 0; j < compact->frame->nest.count; j++)
-			add_home(compact, t, j);
 }
 
-bool ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
+void ilp_compact_learn(const struct ilp_compact *compact, const double *values, struct arena *arena,
 	struct ilp_cuts *cuts)
 {
-	bool learnt = false;
 	while (cuts->touches.count < compact->exponentials.count)
 		array_add(arena, &cuts->touches);
 	for (size_t i = 0; i < compact->exponentials.count; i++) {
@@ -377,7 +306,5 @@ bool ilp_compact_learn(const struct ilp_compact *compact, const double *values, 
 			exp(x) - values[one->column] <= ILP_NEAR_PERMILLE / 1000.0 * exp(x))
 			continue;
 		*array_add(arena, &cuts->touches.at[i].at) = x + one->shift;
-		learnt = true;
 	}
-	return learnt;
 }

@@ -309,7 +309,7 @@ static const struct shape *read_shape(struct reader *map, const struct node *sha
 	const struct node *ops = may_lack ? node_find(map->map, "ops") : NULL;
 	if (ops)
 		SHAPE_WRONG(draft, ops->span,
-			"'ops', several operations in one draft, and 'node-type' in a mapping are "
+			"'ops', several operations in one problem, and 'node-type' in a mapping are "
 			"TileFlow's and not read; give the dimensions, data_spaces and instance of "
 			"one of them");
 	if (ops && !node_find(map->map, "dimensions"))
