@@ -21,8 +21,8 @@ struct toy_found {
 };
 
 static const struct option toy_settings[] = {
-	{"step", 0, "N", "every Nth number alone (default 1)", .key = "step",
-		.type = OPTION_COUNT, .least = 1, .kinds = "toy", .commands = OF_EXPLORE},
+	{"step", 0, "N", "every Nth number alone (default 1)", .key = "step", .type = OPTION_COUNT,
+		.least = 1, .kinds = "toy", .commands = OF_EXPLORE},
 	{0},
 };
 
@@ -70,8 +70,7 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 
 static const char *key(void *self, const struct found *found, struct arena *arena)
 {
-	return arena_format(
-		arena, "%03" PRId64, ((const struct toy_found *)found)->number);
+	return arena_format(arena, "%03" PRId64, ((const struct toy_found *)found)->number);
 }
 
 static const struct drive_kind toys = {
@@ -98,8 +97,8 @@ static struct explored run_search(struct exploring *exploring)
 
 static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return arena_format(exploring->arena, "number: %s\n",
-		exploring->explored.frontier.points[i].key);
+	return arena_format(
+		exploring->arena, "number: %s\n", exploring->explored.frontier.points[i].key);
 }
 
 static struct result_texts texts(const struct exploring *exploring)
