@@ -57,15 +57,20 @@ static void a_graph_is_divided_by_it(void **state)
 		assert_string_equal(csv_cell(arena, csv, row, "cores"), "1");
 }
 
+static long offered(void)
+{
+	const char *at = strstr(folder_text("run.json"), "\"offered\": ");
+	assert_non_null(at);
+	return strtol(at + 11, NULL, 10);
+}
+
 /* What enumerates begins with its divisions, and in the order of names it was named last. */
 static void other_divisions_begin_with_its_own(void **state)
 {
 	const char *csv = explore(GRAPH " --solver divide=exhaustive --solver divide=toy "
 					"--solver place=greedy --cores 4");
 	assert_null(strstr(csv, "spyre"));
-	const char *offered = strstr(folder_text("run.json"), "\"offered\": ");
-	assert_non_null(offered);
-	assert_in_range(strtol(offered + 11, NULL, 10), 20, 1000);
+	assert_in_range(offered(), 20, 1000);
 }
 
 /* One buffer, the largest, from address 0. */
@@ -100,6 +105,13 @@ static void a_graph_is_divided_and_placed_jointly_by_it(void **state)
 	assert_string_not_equal(ended.out, without.out);
 }
 
+/* Two clone settings with each of them. */
+static void who_is_named_is_asked_beside_a_joint_solver(void **state)
+{
+	explore(GRAPH " --solver joint=toy --solver place=toy --solver place=greedy --cores 4");
+	assert_int_equal(offered(), 4);
+}
+
 static void a_problem_is_mapped_by_it(void **state)
 {
 	const char *csv = explore("specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
@@ -120,12 +132,11 @@ static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
 	expect_all(explore("specs/broadcasts/weights_16MiB.yaml --solver broadcast=toy "
 			   "--objective rounds --budget 2"),
 		"broadcast/toy");
-	folder_put("scatter.yaml",
-		"broadcast:\n"
-		"  name: rows\n"
-		"  op: 'tscatter %group, %src : (!pto.group<8, 256x1024xf16>, "
-		"!pto.memref<2048x1024xf16>)'\n"
-		"  tile: {rows: 32, cols: 1024}\n");
+	folder_put("scatter.yaml", "broadcast:\n"
+				   "  name: rows\n"
+				   "  op: 'tscatter %group, %src : (!pto.group<8, 256x1024xf16>, "
+				   "!pto.memref<2048x1024xf16>)'\n"
+				   "  tile: {rows: 32, cols: 1024}\n");
 	expect_all(explore(arena_format(arena, "%s/scatter.yaml --solver scatter=toy", folder)),
 		"scatter/toy");
 }
@@ -173,8 +184,7 @@ static void settings_of_a_kind_are_its_own(void **state)
 		ended.err, "error: '--epsilon' is for problems and networks; this is a toy"));
 	ended = shell(arena, TOYS "explore " GRAPH " --step 3 -o %s", folder);
 	assert_int_equal(ended.status, 2);
-	assert_non_null(
-		strstr(ended.err, "error: '--step' is for toys; this is a workload graph"));
+	assert_non_null(strstr(ended.err, "error: '--step' is for toys; this is a workload graph"));
 	ended = shell(arena, TOYS "score %s/toy.yaml", folder);
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "error: a toy has no score"));
@@ -196,6 +206,7 @@ int main(void)
 		TEST(a_graph_is_placed_by_it),
 		TEST(a_packing_is_placed_by_it),
 		TEST(a_graph_is_divided_and_placed_jointly_by_it),
+		TEST(who_is_named_is_asked_beside_a_joint_solver),
 		TEST(a_problem_is_mapped_by_it),
 		TEST(a_recurrence_is_projected_by_it),
 		TEST(a_tensor_is_broadcast_and_scattered_by_it),

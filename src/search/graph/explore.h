@@ -16,7 +16,8 @@
  *
  *	round 1  the start; for every core count and clone setting, every solver that divides
  *	         graphs x every placement solver x K-fast on, off; and every solver of the stage
- *	         `joint`, from the first division
+ *	         `joint`, from the first division and with the first placement solver, or with all
+ *	         where nothing else asks them
  *	round 2  of a graph with broadcasts: every point of that frontier with less and less LX
  *	         for staging tiles
  *	round 3  where a solver enumerates the divisions of an op: from every point of the

@@ -84,11 +84,13 @@ static void add_candidates(struct tasks *tasks, const struct exploration *explor
 			add_divided(tasks, exploration, recipe, arena);
 		}
 	recipe.divide = dividers.at[0];
-	recipe.place = exploration->place.at[0];
-	for (size_t j = 0; j < exploration->joint.count; j++) {
-		recipe.joint = exploration->joint.at[j];
-		add_task(tasks, arena, recipe, recipe.joint);
-	}
+	size_t places = exploration->divide.count ? 1 : exploration->place.count;
+	for (size_t j = 0; j < exploration->joint.count; j++)
+		for (size_t p = 0; p < places; p++) {
+			recipe.joint = exploration->joint.at[j];
+			recipe.place = exploration->place.at[p];
+			add_task(tasks, arena, recipe, recipe.joint);
+		}
 }
 
 static void add_start(
