@@ -54,6 +54,10 @@ const struct solver *inputs_solver(
 
 /* --- for kinds, while they read */
 
+/* The one solver that was named, on the command line rather than in the specs; `usual` if none
+ * was.  Complains of a second one. */
+const struct solver *inputs_one_solver(const struct inputs *inputs, const struct solver *usual);
+
 /* The settings that all kinds have, and refusals of those that are for others: objectives (of a
  * problem with its hierarchy), solvers, budget, seed, what is executed.  Then the kind reads its own,
  * and inputs_settings_done complains about keys that nobody read. */

@@ -184,6 +184,20 @@ static void take_solvers(struct inputs *inputs, struct choices *choices)
 	}
 }
 
+const struct solver *inputs_one_solver(const struct inputs *inputs, const struct solver *usual)
+{
+	const struct choice *chosen = NULL;
+	for (size_t i = 0; i < inputs->choice_count; i++) {
+		const struct choice *choice = &inputs->choices[i];
+		if (chosen && chosen->line == choice->line && chosen->solver != choice->solver)
+			diag_error(inputs->diag, choice->span,
+				"%s is searched by one solver: '%s' or '%s'", inputs->kind->noun,
+				chosen->solver->name, choice->solver->name);
+		chosen = choice;
+	}
+	return chosen ? chosen->solver : usual;
+}
+
 /* --- all of it */
 
 void inputs_settings(struct inputs *inputs, const struct hierarchy *hierarchy)

@@ -14,7 +14,7 @@
 struct broadcast_inputs {
 	const struct broadcast *broadcast;
 	struct ratio clock_hz;       /* of the architecture; 1 GHz without */
-	const struct solver *solver; /* of --solver broadcast=NAME; NULL: all */
+	struct portfolio solvers;    /* of --solver broadcast=NAME; none: the usual ones */
 };
 
 /* Whether the operation has such a solver's stage; complains. */
@@ -40,8 +40,10 @@ static void check_algorithms(
 	enum stage stage;
 	for (size_t i = 0; i < inputs->choice_count; i++) {
 		const struct choice *choice = &inputs->choices[i];
+		if (choice->line && (!i || !choice[-1].line))
+			own->solvers.count = 0; /* the command line's stand in place of the specs' */
 		if (has_stage(inputs, broadcast, choice->solver->stage, choice->span))
-			own->solver = choice->solver;
+			portfolio_add(&own->solvers, choice->solver);
 	}
 	if (!broadcast->algorithm)
 		return;
@@ -138,7 +140,7 @@ static int prepare(struct exploring *exploring)
 static struct explored run_search(struct exploring *exploring)
 {
 	const struct broadcast_inputs *own = exploring->inputs->own;
-	struct broadcast_search search = {exploring->wishes, own->broadcast, own->solver};
+	struct broadcast_search search = {exploring->wishes, own->broadcast, own->solvers};
 	return broadcast_explore(&search, exploring->arena);
 }
 

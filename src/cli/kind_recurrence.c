@@ -54,11 +54,9 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 		beside.workload = workload_read(reading, workload);
 	if (!diag_failed(inputs->diag))
 		space_time_read(reading, node, &beside, &own->spec);
-	own->solver =
-		solver_for(STAGE_PROJECT, own->spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES);
 	inputs_settings(inputs, NULL);
-	for (size_t i = 0; i < inputs->choice_count; i++)
-		own->solver = inputs->choices[i].solver;
+	own->solver = inputs_one_solver(inputs,
+		solver_for(STAGE_PROJECT, own->spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES));
 	inputs_settings_done(inputs);
 	inputs->own = own;
 	return true;

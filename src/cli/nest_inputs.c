@@ -91,8 +91,7 @@ void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const 
 	if (mapper && !node_is_empty(mapper))
 		nest_inputs_mapper(inputs, own, mapper);
 	inputs_settings(inputs, own->hierarchy);
-	for (size_t i = 0; i < inputs->choice_count; i++)
-		own->solver = inputs->choices[i].solver;
+	own->solver = inputs_one_solver(inputs, own->solver);
 	if (inputs->search.map)
 		nest_inputs_patience(&inputs->search, patience, own);
 	inputs_word(inputs, "counting", &counting);

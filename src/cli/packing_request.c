@@ -78,6 +78,11 @@ static void read_solver(
 	if (strncmp(name, "place=", 6) == 0)
 		name += 6;
 	out->solver = inputs_solver(STAGE_PLACE, name, value->span, diag);
+	for (size_t i = 0; i < arguments->option_count; i++)
+		if (arguments->options[i].option == value->option &&
+			!text_equal(arguments->options[i].text, value->text))
+			diag_error(diag, value->span, "one solver places a table: '%s' or '%s'",
+				arguments->options[i].text, value->text);
 }
 
 static bool excludes(

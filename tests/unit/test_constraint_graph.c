@@ -60,7 +60,7 @@ static struct explored explored_under(
 		.core_count = 1,
 		.cores = {CORES},
 		.vary_clones = true,
-		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
+		.place = {1, {solver_find(STAGE_PLACE, "greedy")}},
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
 		.wishes.simulate = SIMULATE_NONE,

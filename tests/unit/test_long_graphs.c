@@ -302,7 +302,7 @@ static void an_exploration_ends_amid_its_candidates(void **state)
 		.wishes.objectives = {1, {OBJECTIVE_EDP}},
 		.core_count = 2,
 		.cores = {1, 32},
-		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
+		.place = {1, {solver_find(STAGE_PLACE, "greedy")}},
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.wishes.simulate = SIMULATE_ALL,
 		.wishes.asker.jobs = 1,

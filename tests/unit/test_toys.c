@@ -142,6 +142,26 @@ static void a_tensor_is_broadcast_and_scattered_by_it(void **state)
 }
 
 /* Who is named and cannot be asked is refused. */
+static void a_second_solver_is_asked_or_refused(void **state)
+{
+	static const char *const one[] = {
+		"explore specs/arch/three_level.yaml specs/problems/gemm_16.yaml "
+		"--solver map=toy --solver map=random",
+		"explore specs/space_time/matmul.yaml --solver project=toy "
+		"--solver project=exhaustive",
+		"place b.csv --capacity 9 --solver toy --solver greedy"};
+	for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+		struct ended ended = shell(arena, TOYS "%s", one[i]);
+		assert_int_equal(ended.status, 2);
+		assert_non_null(strstr(ended.err, "one solver"));
+	}
+	const char *both = explore("specs/broadcasts/weights_16MiB.yaml --solver broadcast=toy "
+				   "--solver broadcast=chain --simulate none "
+				   "--objective latency,rounds,buffer_bytes,link_bytes");
+	assert_non_null(strstr(both, "broadcast/chain"));
+	assert_null(strstr(both, "broadcast/binomial"));
+}
+
 static void one_plan_is_made_by_one_solver_of_each_stage(void **state)
 {
 	struct ended ended = shell(arena, TOYS "score " GRAPH " --solver divide=toy");
@@ -210,6 +230,7 @@ int main(void)
 		TEST(a_problem_is_mapped_by_it),
 		TEST(a_recurrence_is_projected_by_it),
 		TEST(a_tensor_is_broadcast_and_scattered_by_it),
+		TEST(a_second_solver_is_asked_or_refused),
 		TEST(one_plan_is_made_by_one_solver_of_each_stage),
 		TEST(a_kind_is_recognised_explored_and_written),
 		TEST(settings_of_a_kind_are_its_own),

@@ -69,11 +69,6 @@ struct portfolio portfolio_for(enum stage stage, unsigned purposes)
 	return portfolio;
 }
 
-struct portfolio portfolio_of(const struct solver *solver)
-{
-	return (struct portfolio){1, {solver}};
-}
-
 void portfolio_add(struct portfolio *portfolio, const struct solver *solver)
 {
 	for (size_t i = 0; i < portfolio->count; i++)

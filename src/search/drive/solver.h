@@ -74,7 +74,6 @@ struct portfolio {
 	const struct solver *at[PORTFOLIO_MOST];
 };
 struct portfolio portfolio_for(enum stage stage, unsigned purposes); /* any of them */
-struct portfolio portfolio_of(const struct solver *solver);          /* it alone */
 
 /* Each at most once. */
 void portfolio_add(struct portfolio *portfolio, const struct solver *solver);

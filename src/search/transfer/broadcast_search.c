@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "search/drive/solver.h"
 
 #include <inttypes.h>
 
@@ -169,13 +168,14 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 	enum stage stage;
 	if (round > 1)
 		return false;
-	if (!search->solver) {
+	if (!search->solvers.count) {
 		add_way(ways, search->broadcast);
 		add_tiles(ways);
 	}
 	if (broadcast_stage(search->broadcast, &stage)) {
-		const struct portfolio asked = search->solver ? portfolio_of(search->solver)
-							      : portfolio_for(stage, FOR_SCHEDULES);
+		const struct portfolio asked = search->solvers.count
+						       ? search->solvers
+						       : portfolio_for(stage, FOR_SCHEDULES);
 		for (size_t s = 0; s < asked.count; s++)
 			add_algorithm(ways, asked.at[s]);
 	}

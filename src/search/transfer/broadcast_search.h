@@ -2,6 +2,7 @@
 #define SEARCH_BROADCAST_SEARCH_H
 
 #include "search/drive/drive.h"
+#include "search/drive/solver.h"
 #include "search/transfer/broadcast_outcome.h"
 
 /*
@@ -15,8 +16,8 @@
 struct broadcast_search {
 	struct wishes wishes;
 	const struct broadcast *broadcast; /* legal */
-	const struct solver
-		*solver; /* its schedules alone; NULL: the usual ones, and as published */
+	/* Whose schedules are asked for, alone; none: those of the usual ones, and as published. */
+	struct portfolio solvers;
 };
 
 /* The payload of a frontier point; its outcome has no order, and no large schedule. */
