@@ -17,15 +17,6 @@ static struct score score_of(const struct schedule *schedule, const struct alloc
 		.wire = to->wire};
 }
 
-/* Whether all that is wanted is known before the facts are; ports are not. */
-static bool scores_early(const struct objectives *objectives)
-{
-	for (size_t i = 0; i < objectives->count; i++)
-		if (objectives->at[i] == OBJECTIVE_PORTS)
-			return false;
-	return true;
-}
-
 static bool fits(const struct project_search *search, const struct projection *projection,
 	bool ports, struct score *score)
 {
@@ -41,7 +32,8 @@ static void project_run(struct run *run, const struct problem *problem)
 	struct arena *arena = run_arena(run);
 	struct projections space = projections_list(search->spec, run, arena);
 	struct frontier frontier = frontier_open(search->wishes.objectives);
-	bool early = scores_early(&search->wishes.objectives), unknown = false;
+	/* all that is wanted is known before the facts are, but for ports */
+	bool early = !objectives_have(&search->wishes.objectives, OBJECTIVE_PORTS), unknown = false;
 	if (space.stopped)
 		return;
 	if (space.why) {

@@ -13,14 +13,6 @@ struct folds {
 	bool ports, stopped;
 };
 
-static bool has_ports(const struct objectives *objectives)
-{
-	bool has = false;
-	for (size_t i = 0; i < objectives->count; i++)
-		has |= objectives->at[i] == OBJECTIVE_PORTS;
-	return has;
-}
-
 static bool look_at(void *user, const struct folding *folding)
 {
 	struct folds *folds = user;
@@ -49,7 +41,7 @@ static void project_run(struct run *run, const struct problem *problem)
 	struct folds folds = {.run = run,
 		.search = search,
 		.frontier = frontier_open(search->wishes.objectives),
-		.ports = has_ports(&search->wishes.objectives)};
+		.ports = objectives_have(&search->wishes.objectives, OBJECTIVE_PORTS)};
 	if (!search->spec->folds) {
 		run_complain(run, true, -1,
 			"there is nothing to fold: search: {fold: tiles} with an einsum and an array");

@@ -47,6 +47,14 @@ bool objective_applies(enum objective objective, enum subject subject)
 	}
 }
 
+bool objectives_have(const struct objectives *objectives, enum objective objective)
+{
+	for (size_t i = 0; i < objectives->count; i++)
+		if (objectives->at[i] == objective)
+			return true;
+	return false;
+}
+
 double objective_value(enum objective objective, const struct score *score)
 {
 	if (objective >= OBJECTIVE_ACCESSES)

@@ -47,6 +47,8 @@ struct objectives {
 	enum objective at[OBJECTIVE_COUNT];
 };
 
+bool objectives_have(const struct objectives *objectives, enum objective objective);
+
 /* All are minimised: cycles, pJ, bytes, words, and numbers of things. */
 double objective_value(enum objective objective, const struct score *score);
 

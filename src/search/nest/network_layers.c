@@ -1,4 +1,4 @@
-#include "search/nest/network_layers.h"
+#include "search/nest/network_search.h"
 
 #include "base/arena.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 #include "search/nest/network_search.h"
 
 #include "base/arena.h"
-#include "search/nest/network_layers.h"
 
 #include <math.h>
 

@@ -43,6 +43,9 @@ struct network_explored {
 
 struct network_explored network_explore(const struct network_search *search, struct arena *arena);
 
+/* Its first part, the layers: fills in `layers` and `total`. */
+void network_layers(struct network_explored *explored, struct arena *arena);
+
 /* A point of the network's frontier. */
 struct network_point {
 	struct score score; /* sums; utilization as of one mapping */
