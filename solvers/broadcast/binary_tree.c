@@ -14,9 +14,7 @@ static void run_binary_tree(struct run *run, const struct problem *problem)
 	parents[topology->root] = -1;
 	for (int step = 1; step < topology->ranks; step++)
 		parents[broadcast_rank(topology, step)] = broadcast_rank(topology, (step - 1) / 2);
-	if (run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
-		broadcast_offer(
-			run, tree_schedule(run_arena(run), "binary_tree", synthesis, parents));
+	tree_offer(run, synthesis, parents);
 }
 
 const struct solver broadcast_binary_tree_solver = {

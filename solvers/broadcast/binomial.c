@@ -15,9 +15,7 @@ static void run_binomial(struct run *run, const struct problem *problem)
 				*array_add(run_arena(run), &messages) =
 					(struct message){round, broadcast_rank(topology, step),
 						broadcast_rank(topology, step + have), chunk, 1};
-	if (run_spend(run, messages.count))
-		broadcast_offer(
-			run, schedule_make(run_arena(run), "binomial", synthesis, &messages));
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver broadcast_binomial_solver = {

@@ -3,14 +3,14 @@
 #include "base/arena.h"
 
 /* A way over links that meets every rank once, found by going first where fewest ways lead on. */
-struct way {
+struct rank_path {
 	const struct topology *topology;
 	struct run *run;
 	bool *met;
 	int *parents;
 };
 
-static int ways_on(const struct way *way, int rank)
+static int ways_on(const struct rank_path *way, int rank)
 {
 	const struct topology *topology = way->topology;
 	int count = 0;
@@ -20,7 +20,7 @@ static int ways_on(const struct way *way, int rank)
 }
 
 /* The unmet neighbour with the fewest ways on, after those of `least` ways and number `after`. */
-static int next_rank(const struct way *way, int rank, int *least, int after)
+static int next_rank(const struct rank_path *way, int rank, int *least, int after)
 {
 	const struct topology *topology = way->topology;
 	int best = -1, best_ways = 0;
@@ -36,7 +36,7 @@ static int next_rank(const struct way *way, int rank, int *least, int after)
 	return best;
 }
 
-static bool go_on(struct way *way, int rank, int met)
+static bool go_on(struct rank_path *way, int rank, int met)
 {
 	int least = -1, next = -1;
 	if (met == way->topology->ranks)
@@ -56,13 +56,12 @@ static void run_chain(struct run *run, const struct problem *problem)
 	const struct synthesis *synthesis = problem->synthesis;
 	const struct topology *topology = synthesis->topology;
 	struct arena *arena = run_arena(run);
-	struct way way = {topology, run, arena_array(arena, bool, topology->ranks),
+	struct rank_path way = {topology, run, arena_array(arena, bool, topology->ranks),
 		arena_array(arena, int, topology->ranks)};
 	way.met[topology->root] = true;
 	way.parents[topology->root] = -1;
-	if (go_on(&way, topology->root, 1) &&
-		run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
-		broadcast_offer(run, tree_schedule(arena, "chain", synthesis, way.parents));
+	if (go_on(&way, topology->root, 1))
+		tree_offer(run, synthesis, way.parents);
 }
 
 const struct solver broadcast_chain_solver = {

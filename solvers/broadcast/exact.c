@@ -1,8 +1,8 @@
 #include "solvers/broadcast/tree.h"
 
 #include "base/arena.h"
-#include "search/transfer/rounds_bound.h"
 #include "search/engine/sat.h"
+#include "search/transfer/rounds_bound.h"
 #include "search/transfer/schedule_best.h"
 
 /*
@@ -15,7 +15,7 @@
  * Chunks are alike, so chunk c + 1 does not leave the root before chunk c has.  From the bound on
  * upwards, the first T that can be met is the optimum.
  */
-struct question {
+struct rounds_question {
 	const struct synthesis *synthesis;
 	struct run *run;
 	struct arena *arena;
@@ -25,20 +25,20 @@ struct question {
 	int *there, *sent; /* literals; -1: it cannot be */
 };
 
-static int *there(struct question *q, int64_t chunk, int rank, int round)
+static int *there(struct rounds_question *q, int64_t chunk, int rank, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	return &q->there[(chunk * topology->ranks + rank) * (q->rounds + 1) + round];
 }
 
-static int *sent(struct question *q, int64_t chunk, size_t link, int round)
+static int *sent(struct rounds_question *q, int64_t chunk, size_t link, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	return &q->sent[(chunk * (int64_t)topology->link_count + (int64_t)link) * q->rounds +
 			round];
 }
 
-static void add_variables(struct question *q)
+static void add_variables(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	int64_t chunks = q->synthesis->chunks;
@@ -62,7 +62,7 @@ static void add_variables(struct question *q)
 }
 
 /* The ways that bring a chunk in a round, and what each of them needs. */
-static void add_arrival(struct question *q, int64_t chunk, int rank, int round)
+static void add_arrival(struct rounds_question *q, int64_t chunk, int rank, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	int before = *there(q, chunk, rank, round), after = *there(q, chunk, rank, round + 1);
@@ -97,7 +97,7 @@ static void add_arrival(struct question *q, int64_t chunk, int rank, int round)
  * At most so many of them: more(i, n) holds where more than n of the first i + 1 do.  (C. Sinz,
  * Towards an optimal CNF encoding of Boolean cardinality constraints, 2005.)
  */
-static void add_at_most(struct question *q, const int *literals, size_t count, int most)
+static void add_at_most(struct rounds_question *q, const int *literals, size_t count, int most)
 {
 	int *more = arena_array(q->arena, int, count *(size_t)most);
 	if (most == 1 || count <= (size_t)most) {
@@ -122,7 +122,7 @@ static void add_at_most(struct question *q, const int *literals, size_t count, i
 }
 
 /* One chunk a channel and, where there is one port, one a sender and a receiver. */
-static void add_limits(struct question *q, int round)
+static void add_limits(struct rounds_question *q, int round)
 {
 	const struct topology *topology = q->synthesis->topology;
 	int64_t chunks = q->synthesis->chunks;
@@ -151,7 +151,7 @@ static void add_limits(struct question *q, int round)
 }
 
 /* left(c, t): the root has sent chunk c in one of the first t + 1 rounds. */
-static void add_order(struct question *q)
+static void add_order(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	int64_t chunks = q->synthesis->chunks;
@@ -186,7 +186,7 @@ static bool go_on(void *user, uint64_t ticks)
 	return run_spend(user, ticks);
 }
 
-static const struct send_schedule *read_answer(struct question *q, struct arena *arena)
+static const struct send_schedule *read_answer(struct rounds_question *q, struct arena *arena)
 {
 	const struct topology *topology = q->synthesis->topology;
 	struct messages messages = {0};
@@ -197,10 +197,10 @@ static const struct send_schedule *read_answer(struct question *q, struct arena 
 					*array_add(q->arena, &messages) =
 						(struct message){t, topology->links[l].from,
 							topology->links[l].to, c, 1};
-	return schedule_make(arena, "exact", q->synthesis, &messages);
+	return schedule_make(arena, q->synthesis, &messages);
 }
 
-static enum sat_status ask(struct question *q)
+static enum sat_status ask(struct rounds_question *q)
 {
 	const struct topology *topology = q->synthesis->topology;
 	q->sat = sat_make(q->arena);
@@ -235,7 +235,7 @@ static void run_exact(struct run *run, const struct problem *problem)
 	int *distances = arena_array(arena, int, topology->ranks);
 	topology_distances(topology, topology->root, distances);
 	while (!best || best->rounds > bound) {
-		struct question question = {.synthesis = synthesis,
+		struct rounds_question question = {.synthesis = synthesis,
 			.run = run,
 			.arena = arena_open(),
 			.rounds = (int)bound,

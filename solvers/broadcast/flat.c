@@ -8,16 +8,14 @@ static void run_flat(struct run *run, const struct problem *problem)
 	struct arena *arena = run_arena(run);
 	struct messages messages = {0};
 	int round = 0;
-	if (topology->first[topology->root + 1] - topology->first[topology->root] !=
-		topology->ranks - 1)
+	if (!broadcast_fans(topology))
 		return;
 	for (int64_t chunk = 0; chunk < synthesis->chunks; chunk++)
 		for (int r = 0; r < topology->ranks; r++)
 			if (r != topology->root)
 				*array_add(arena, &messages) =
 					(struct message){round++, topology->root, r, chunk, 1};
-	if (run_spend(run, messages.count))
-		broadcast_offer(run, schedule_make(arena, "flat", synthesis, &messages));
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver broadcast_flat_solver = {

@@ -7,14 +7,11 @@ static void run_parallel(struct run *run, const struct problem *problem)
 	const struct synthesis *synthesis = problem->synthesis;
 	const struct topology *topology = synthesis->topology;
 	int *parents = arena_array(run_arena(run), int, topology->ranks);
-	if (topology->ports == PORTS_ONE ||
-		topology->first[topology->root + 1] - topology->first[topology->root] !=
-			topology->ranks - 1)
+	if (topology->ports == PORTS_ONE || !broadcast_fans(topology))
 		return;
 	for (int r = 0; r < topology->ranks; r++)
 		parents[r] = r == topology->root ? -1 : topology->root;
-	if (run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
-		broadcast_offer(run, tree_schedule(run_arena(run), "parallel", synthesis, parents));
+	tree_offer(run, synthesis, parents);
 }
 
 const struct solver broadcast_parallel_solver = {

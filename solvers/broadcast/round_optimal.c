@@ -39,7 +39,7 @@ static int first_chunk(const struct circulant *c, int rank)
 }
 
 /* Skips not yet used as the last of a way, in a list from the largest down; -1 ends it. */
-struct ways {
+struct skip_ways {
 	const struct circulant *c;
 	int target; /* the rank, once around */
 	int before; /* where the way found last ends */
@@ -47,7 +47,7 @@ struct ways {
 	int received[SKIPS_MOST + 1];
 };
 
-static void take_out(struct ways *ways, int skip)
+static void take_out(struct skip_ways *ways, int skip)
 {
 	int next = ways->next[skip], previous = ways->previous[skip];
 	ways->next[previous] = next;
@@ -56,7 +56,7 @@ static void take_out(struct ways *ways, int skip)
 }
 
 /* Finds for round k, and those after it, the farthest way that ends early enough. */
-static int find_ways(struct ways *ways, int at, int skip, int k)
+static int find_ways(struct skip_ways *ways, int at, int skip, int k)
 {
 	const struct circulant *c = ways->c;
 	for (; skip >= 0; skip = ways->next[skip]) {
@@ -79,7 +79,7 @@ static int find_ways(struct ways *ways, int at, int skip, int k)
 /* By round: the chunk that the rank receives, q less where it comes in the q rounds after. */
 static void find_received(const struct circulant *c, int rank, int *out)
 {
-	struct ways ways = {.c = c, .target = c->ranks + rank, .before = 2 * c->ranks};
+	struct skip_ways ways = {.c = c, .target = c->ranks + rank, .before = 2 * c->ranks};
 	int first = first_chunk(c, rank), head = c->q + 1;
 	for (int k = head; k >= 0; k--) {
 		ways.next[k] = k - 1;
@@ -117,9 +117,7 @@ static void run_round_optimal(struct run *run, const struct problem *problem)
 				broadcast_rank(topology, to), number_min(chunk, chunks - 1), 1};
 		}
 	}
-	if (run_spend(run, messages.count))
-		broadcast_offer(
-			run, schedule_make(run_arena(run), "round_optimal", synthesis, &messages));
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver broadcast_round_optimal_solver = {

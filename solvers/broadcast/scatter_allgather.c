@@ -3,13 +3,13 @@
 #include "base/arena.h"
 
 /* The tensor in one part for each rank; part p belongs to the rank p after the root. */
-struct parts {
+struct tensor_parts {
 	const struct synthesis *synthesis;
 	struct arena *arena;
 	struct messages messages;
 };
 
-static void send(struct parts *parts, int round, int from, int to, int first, int end)
+static void send(struct tensor_parts *parts, int round, int from, int to, int first, int end)
 {
 	const struct topology *topology = parts->synthesis->topology;
 	int64_t chunks = parts->synthesis->chunks, ranks = topology->ranks;
@@ -20,7 +20,7 @@ static void send(struct parts *parts, int round, int from, int to, int first, in
 }
 
 /* Who holds parts [first, end) sends the second half on; how many rounds that takes. */
-static int scatter(struct parts *parts, int round, int first, int end)
+static int scatter(struct tensor_parts *parts, int round, int first, int end)
 {
 	int middle = first + (end - first + 1) / 2;
 	if (end - first == 1)
@@ -33,7 +33,7 @@ static int scatter(struct parts *parts, int round, int first, int end)
 
 /* In round k the rank p after the root hands on part p - k.  What the scatter left with a rank
  * beside its own part is not sent to it again, and so the root is sent nothing. */
-static void gather(struct parts *parts, int round, bool *const *has)
+static void gather(struct tensor_parts *parts, int round, bool *const *has)
 {
 	int ranks = parts->synthesis->topology->ranks;
 	for (int k = 0; k < ranks - 1; k++)
@@ -59,7 +59,7 @@ static void run_scatter_allgather(struct run *run, const struct problem *problem
 {
 	const struct synthesis *synthesis = problem->synthesis;
 	int ranks = synthesis->topology->ranks;
-	struct parts parts = {synthesis, run_arena(run), {0}};
+	struct tensor_parts parts = {synthesis, run_arena(run), {0}};
 	if (!broadcast_full(synthesis->topology) || ranks < 2)
 		return;
 	bool **has = arena_array(parts.arena, bool *, ranks);
@@ -67,9 +67,7 @@ static void run_scatter_allgather(struct run *run, const struct problem *problem
 		has[r] = arena_array(parts.arena, bool, ranks);
 	mark(has, 0, ranks);
 	gather(&parts, scatter(&parts, 0, 0, ranks), has);
-	if (run_spend(run, parts.messages.count))
-		broadcast_offer(run, schedule_make(parts.arena, "scatter_allgather", synthesis,
-					     &parts.messages));
+	messages_offer(run, problem, &parts.messages);
 }
 
 const struct solver broadcast_scatter_allgather_solver = {

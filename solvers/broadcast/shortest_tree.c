@@ -12,8 +12,7 @@ static void run_shortest_tree(struct run *run, const struct problem *problem)
 	topology_distances(topology, topology->root, distances);
 	for (int r = 0; r < topology->ranks; r++)
 		parents[r] = topology_before(topology, distances, r);
-	if (run_spend(run, (uint64_t)topology->ranks * (uint64_t)synthesis->chunks))
-		broadcast_offer(run, tree_schedule(arena, "shortest_tree", synthesis, parents));
+	tree_offer(run, synthesis, parents);
 }
 
 const struct solver broadcast_shortest_tree_solver = {

@@ -9,7 +9,7 @@ struct sender {
 	int64_t came; /* chunks that were there before the round */
 };
 
-struct tree {
+struct send_tree {
 	const struct synthesis *synthesis;
 	int *first, *next; /* by rank: its first child, and its parent's child after it; -1: none */
 	struct sender *senders;
@@ -17,7 +17,7 @@ struct tree {
 	struct messages messages;
 };
 
-static void send(struct tree *tree, int round, int from)
+static void send(struct send_tree *tree, int round, int from)
 {
 	struct sender *sender = &tree->senders[from];
 	*array_add(tree->arena, &tree->messages) =
@@ -30,7 +30,7 @@ static void send(struct tree *tree, int round, int from)
 }
 
 /* All messages of a round; what they bring is there in the next. */
-static bool send_all(struct tree *tree, int round)
+static bool send_all(struct send_tree *tree, int round)
 {
 	const struct topology *topology = tree->synthesis->topology;
 	size_t before = tree->messages.count;
@@ -50,7 +50,7 @@ static bool send_all(struct tree *tree, int round)
 }
 
 /* Children in the order in which ranks follow the root. */
-static void list_children(struct tree *tree, const int *parents)
+static void list_children(struct send_tree *tree, const int *parents)
 {
 	const struct topology *topology = tree->synthesis->topology;
 	for (int r = 0; r < topology->ranks; r++)
@@ -64,30 +64,32 @@ static void list_children(struct tree *tree, const int *parents)
 		tree->senders[r].child = tree->first[r];
 }
 
-const struct send_schedule *tree_schedule(struct arena *arena, const char *algorithm,
-	const struct synthesis *synthesis, const int *parents)
+void tree_offer(struct run *run, const struct synthesis *synthesis, const int *parents)
 {
 	int ranks = synthesis->topology->ranks;
-	struct tree tree = {.synthesis = synthesis,
+	struct arena *arena = run_arena(run);
+	struct send_tree tree = {.synthesis = synthesis,
 		.first = arena_array(arena, int, ranks),
 		.next = arena_array(arena, int, ranks),
 		.senders = arena_array(arena, struct sender, ranks),
 		.arena = arena};
+	if (!run_spend(run, (uint64_t)ranks * (uint64_t)synthesis->chunks))
+		return;
 	list_children(&tree, parents);
 	tree.senders[synthesis->topology->root].came = synthesis->chunks;
 	for (int round = 0; send_all(&tree, round);)
 		round++;
-	return schedule_make(arena, algorithm, synthesis, &tree.messages);
+	broadcast_offer(run, schedule_make(arena, synthesis, &tree.messages));
 }
 
-void scatter_offer(struct run *run, const char *algorithm, const struct synthesis *synthesis,
-	const struct messages *messages)
+void messages_offer(struct run *run, const struct problem *problem, const struct messages *messages)
 {
-	const struct send_schedule *schedule =
-		schedule_make(run_arena(run), algorithm, synthesis, messages);
-	struct send_schedule *scatter = arena_copy(run_arena(run), schedule, sizeof *scatter);
-	scatter->operation = OPERATION_SCATTER;
-	broadcast_offer(run, scatter);
+	struct send_schedule schedule =
+		*schedule_make(run_arena(run), problem->synthesis, messages);
+	if (problem->stage == STAGE_SCATTER)
+		schedule.operation = OPERATION_SCATTER;
+	if (run_spend(run, messages->count))
+		broadcast_offer(run, arena_copy(run_arena(run), &schedule, sizeof schedule));
 }
 
 void broadcast_offer(struct run *run, const struct send_schedule *schedule)
@@ -100,6 +102,12 @@ void broadcast_offer(struct run *run, const struct send_schedule *schedule)
 int broadcast_rank(const struct topology *topology, int step)
 {
 	return (topology->root + step) % topology->ranks;
+}
+
+bool broadcast_fans(const struct topology *topology)
+{
+	const int *first = &topology->first[topology->root];
+	return first[1] - first[0] == topology->ranks - 1;
 }
 
 bool broadcast_full(const struct topology *topology)

@@ -10,21 +10,22 @@
  * channels.
  */
 
-/* parents[root] is -1; every other rank's is before it on its way to the root. */
-const struct send_schedule *tree_schedule(struct arena *arena, const char *algorithm,
-	const struct synthesis *synthesis, const int *parents);
+/* Offers what goes down a tree, if the budget lasts: parents[root] is -1; every other rank's is
+ * before it on its way to the root. */
+void tree_offer(struct run *run, const struct synthesis *synthesis, const int *parents);
+
+/* Offers messages that answer a problem of the stage `broadcast` or `scatter`, likewise. */
+void messages_offer(
+	struct run *run, const struct problem *problem, const struct messages *messages);
 
 /* Offers a schedule; its value is its rounds. */
 void broadcast_offer(struct run *run, const struct send_schedule *schedule);
 
-/* Messages of a scatter. */
-void scatter_offer(struct run *run, const char *algorithm, const struct synthesis *synthesis,
-	const struct messages *messages);
-
 /* The rank that is `step` after the root, around. */
 int broadcast_rank(const struct topology *topology, int step);
 
-/* Whether each rank has a link to each other. */
+/* Whether each rank has a link to each other; whether the root has one to each other. */
 bool broadcast_full(const struct topology *topology);
+bool broadcast_fans(const struct topology *topology);
 
 #endif

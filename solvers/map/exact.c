@@ -71,7 +71,7 @@ static double least(double a, double b)
 
 static void lower(double *each, const struct hunt *hunt, uint32_t spatial)
 {
-	size_t count = hunt->search->objectives.count;
+	size_t count = hunt->search->wishes.objectives.count;
 	for (size_t k = 0; k < count; k++)
 		each[k] = least(each[k], hunt->choices->least[spatial * count + k]);
 }
@@ -135,7 +135,7 @@ static struct order_book *find_book(struct hunt *hunt, const struct outer_branch
 static bool next_choice(struct hunt *hunt, struct run *run, struct nest_cut *cut, struct task *out)
 {
 	const struct outer_branches *choices = hunt->choices;
-	bool single = hunt->search->objectives.count == 1;
+	bool single = hunt->search->wishes.objectives.count == 1;
 	while (hunt->listed == hunt->list.count) {
 		if (hunt->spread == choices->count || hunt->stopped)
 			return false;
@@ -174,7 +174,7 @@ static void set_all(double *each, double value)
 static size_t fill_round(struct hunt *hunt, struct run *run, size_t parts, size_t choices)
 {
 	struct nest_cut cut = nest_cut_make(
-		hunt->arena, &hunt->offers.kept, &hunt->search->objectives, hunt->slack);
+		hunt->arena, &hunt->offers.kept, &hunt->search->wishes.objectives, hunt->slack);
 	struct task task;
 	size_t count = 0;
 	for (size_t i = 0; i < parts; i++)
@@ -204,7 +204,8 @@ static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
 static double best_value(const struct hunt *hunt)
 {
 	const struct frontier *kept = &hunt->offers.kept;
-	return kept->count ? objective_value(hunt->search->objectives.at[0], &kept->points[0].score)
+	return kept->count ? objective_value(
+				     hunt->search->wishes.objectives.at[0], &kept->points[0].score)
 			   : INFINITY;
 }
 
@@ -245,8 +246,9 @@ static double anneal(struct hunt *hunt, struct run *run, uint64_t chain, uint64_
  * them as matter agree on the best. */
 static void warm_up(struct hunt *hunt, struct run *run)
 {
-	uint64_t budget = hunt->search->budget, ticks = WARM_TICKS;
-	int agreed = 0, enough = hunt->search->objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
+	uint64_t budget = hunt->search->wishes.budget, ticks = WARM_TICKS;
+	int agreed = 0,
+	    enough = hunt->search->wishes.objectives.count == 1 ? WARM_AGREED : WARM_CHAINS;
 	if (budget && budget / WARM_PART < ticks * WARM_CHAINS)
 		ticks = budget / WARM_PART / WARM_CHAINS;
 	bool none = hunt->choices->complete && !hunt->choices->count;
@@ -262,7 +264,7 @@ static void warm_up(struct hunt *hunt, struct run *run)
  * the slack below, and what is open is not below its choices; of the first more is known. */
 static void prove_each(struct hunt *hunt, struct run *run, double first)
 {
-	const struct objectives *objectives = &hunt->search->objectives;
+	const struct objectives *objectives = &hunt->search->wishes.objectives;
 	const struct frontier *kept = &hunt->offers.kept;
 	if (hunt->listed < hunt->list.count)
 		lower(hunt->each, hunt, hunt->list.at[hunt->listed].spatial);
@@ -284,7 +286,7 @@ static void prove(struct hunt *hunt, struct run *run, bool complete)
 {
 	double best = best_value(hunt);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
-	bool single = hunt->search->objectives.count == 1;
+	bool single = hunt->search->wishes.objectives.count == 1;
 	complete &= hunt->choices->complete;
 	if (!hunt->choices->complete)
 		bound = least(bound, hunt->choices->floor);

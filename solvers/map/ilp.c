@@ -44,7 +44,7 @@ static double best(const struct rounds *rounds)
 	const struct frontier *kept = &rounds->offers->kept;
 	double least = INFINITY;
 	for (size_t i = 0; i < kept->count; i++)
-		least = fmin(least, objective_value(rounds->frame->search->objectives.at[0],
+		least = fmin(least, objective_value(rounds->frame->search->wishes.objectives.at[0],
 					    &kept->points[i].score));
 	return least;
 }
@@ -208,9 +208,10 @@ static void run_ilp(struct run *run, const struct problem *problem)
 	const struct nest_search *search = problem->nest;
 	struct nest_offers offers = nest_offers_open(run, search);
 	bool spent = false;
-	for (size_t i = 0; i < search->objectives.count && !spent; i++) {
+	for (size_t i = 0; i < search->wishes.objectives.count && !spent; i++) {
 		struct nest_search alone = *search;
-		alone.objectives = (struct objectives){1, {part_of(&search->objectives, i)}};
+		alone.wishes.objectives =
+			(struct objectives){1, {part_of(&search->wishes.objectives, i)}};
 		struct rounds rounds = {.run = run, .offers = &offers, .arena = arena_open()};
 		rounds.frame = ilp_frame_make(rounds.arena, &alone);
 		rounds.scale = ilp_guess(rounds.frame);
@@ -219,7 +220,7 @@ static void run_ilp(struct run *run, const struct problem *problem)
 			run_complain(run, false, -1,
 				"ilp: a dataspace may be kept at no level, or at too many of them");
 		else
-			solve_all(&rounds, search->objectives.count == 1);
+			solve_all(&rounds, search->wishes.objectives.count == 1);
 		spent = rounds.spent;
 		arena_close(rounds.arena);
 	}

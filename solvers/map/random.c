@@ -20,7 +20,7 @@ static void run_random_draws(struct run *run, const struct problem *problem)
 	uint64_t no_better = 0, unfit = 0;
 	bool good = true;
 	for (uint64_t n = problem->first; n < problem->end && good; n++) {
-		struct random random = random_open(search->seed, n);
+		struct random random = random_open(search->wishes.seed, n);
 		struct mapping mapping = search->space->blank;
 		struct nest_price price;
 		space_draw(search->space, &random, &mapping);

@@ -40,8 +40,8 @@ static void project_run(struct run *run, const struct problem *problem)
 	const struct project_search *search = problem->projections;
 	struct arena *arena = run_arena(run);
 	struct projections space = projections_list(search->spec, run, arena);
-	struct frontier frontier = frontier_open(search->objectives);
-	bool early = scores_early(&search->objectives), unknown = false;
+	struct frontier frontier = frontier_open(search->wishes.objectives);
+	bool early = scores_early(&search->wishes.objectives), unknown = false;
 	if (space.stopped)
 		return;
 	if (space.why) {
@@ -76,14 +76,15 @@ static void project_run(struct run *run, const struct problem *problem)
 			struct candidate candidate = {
 				.stage = STAGE_PROJECT, .projection = projection};
 			run_offer(run, arena_copy(arena, &candidate, sizeof candidate),
-				objective_value(search->objectives.at[0], &score));
+				objective_value(search->wishes.objectives.at[0], &score));
 		}
 	if (unknown)
 		run_complain(run, false, -1,
 			"of some projections it is not known whether they are legal");
 	else if (frontier.count)
 		run_prove(run, PROOF_OPTIMAL,
-			objective_value(search->objectives.at[0], &frontier.points[0].score));
+			objective_value(
+				search->wishes.objectives.at[0], &frontier.points[0].score));
 	else
 		run_prove(run, PROOF_INFEASIBLE, 0);
 }

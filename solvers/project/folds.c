@@ -37,7 +37,7 @@ static bool look_at(void *user, const struct folding *folding)
 		const char *key = arena_format(arena, "%zu", folds->frontier.count);
 		frontier_add(&folds->frontier, arena, (struct point){score, key, NULL});
 		run_offer(folds->run, arena_copy(arena, &candidate, sizeof candidate),
-			objective_value(folds->search->objectives.at[0], &score));
+			objective_value(folds->search->wishes.objectives.at[0], &score));
 	}
 	arena_close(scratch);
 	return !folds->stopped;
@@ -48,8 +48,8 @@ static void project_run(struct run *run, const struct problem *problem)
 	const struct project_search *search = problem->projections;
 	struct folds folds = {.run = run,
 		.search = search,
-		.frontier = frontier_open(search->objectives),
-		.ports = has_ports(&search->objectives)};
+		.frontier = frontier_open(search->wishes.objectives),
+		.ports = has_ports(&search->wishes.objectives)};
 	if (!search->spec->folds) {
 		run_complain(run, true, -1,
 			"there is nothing to fold: search: {fold: tiles} with an einsum and an array");
@@ -59,7 +59,8 @@ static void project_run(struct run *run, const struct problem *problem)
 		return;
 	if (folds.frontier.count)
 		run_prove(run, PROOF_OPTIMAL,
-			objective_value(search->objectives.at[0], &folds.frontier.points[0].score));
+			objective_value(
+				search->wishes.objectives.at[0], &folds.frontier.points[0].score));
 	else
 		run_prove(run, PROOF_INFEASIBLE, 0);
 }

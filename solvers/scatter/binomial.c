@@ -20,8 +20,7 @@ static void run_binomial(struct run *run, const struct problem *problem)
 				(struct message){round, broadcast_rank(topology, step),
 					broadcast_rank(topology, step + half), step + half,
 					number_min(half, topology->ranks - step - half)};
-	if (run_spend(run, messages.count))
-		scatter_offer(run, "binomial", synthesis, &messages);
+	messages_offer(run, problem, &messages);
 }
 
 const struct solver scatter_binomial_solver = {

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 /* Chunks on their shortest ways, those with the farthest to go first. */
-struct ways {
+struct chunk_ways {
 	const struct topology *topology;
 	int *distances, *parents;
 	int *at;                     /* by chunk: the rank that has it */
@@ -12,7 +12,7 @@ struct ways {
 };
 
 /* The rank after the chunk's on its way. */
-static int next_on_way(const struct ways *ways, int chunk)
+static int next_on_way(const struct chunk_ways *ways, int chunk)
 {
 	int rank = broadcast_rank(ways->topology, chunk);
 	while (ways->parents[rank] != ways->at[chunk])
@@ -20,7 +20,7 @@ static int next_on_way(const struct ways *ways, int chunk)
 	return rank;
 }
 
-static bool takes(struct ways *ways, int from, int to)
+static bool takes(struct chunk_ways *ways, int from, int to)
 {
 	const struct topology *topology = ways->topology;
 	int link = topology_link(topology, from, to);
@@ -33,7 +33,7 @@ static bool takes(struct ways *ways, int from, int to)
 	return true;
 }
 
-static void list_order(struct ways *ways)
+static void list_order(struct chunk_ways *ways)
 {
 	const struct topology *topology = ways->topology;
 	int count = 0;
@@ -44,7 +44,8 @@ static void list_order(struct ways *ways)
 }
 
 /* One round; false once all have come. */
-static bool send_round(struct ways *ways, struct arena *arena, int round, struct messages *messages)
+static bool send_round(
+	struct chunk_ways *ways, struct arena *arena, int round, struct messages *messages)
 {
 	const struct topology *topology = ways->topology;
 	size_t before = messages->count;
@@ -70,7 +71,7 @@ static void run_shortest_tree(struct run *run, const struct problem *problem)
 	const struct topology *topology = synthesis->topology;
 	struct arena *arena = run_arena(run);
 	int ranks = topology->ranks;
-	struct ways ways = {topology, arena_array(arena, int, ranks),
+	struct chunk_ways ways = {topology, arena_array(arena, int, ranks),
 		arena_array(arena, int, ranks), arena_array(arena, int, ranks),
 		arena_array(arena, int, ranks), arena_array(arena, int, ranks),
 		arena_array(arena, int, ranks), arena_array(arena, int, topology->link_count + 1)};
@@ -83,7 +84,7 @@ static void run_shortest_tree(struct run *run, const struct problem *problem)
 	list_order(&ways);
 	for (int round = 0; run_spend(run, (uint64_t)ranks); round++)
 		if (!send_round(&ways, arena, round, &messages)) {
-			scatter_offer(run, "shortest_tree", synthesis, &messages);
+			messages_offer(run, problem, &messages);
 			break;
 		}
 }

@@ -18,7 +18,7 @@ enum {
 
 enum severity { ERROR, WARNING, NOTE };
 
-struct message {
+struct diag_message {
 	enum severity severity;
 	struct span at;
 	const char *text;
@@ -26,7 +26,7 @@ struct message {
 
 struct diag {
 	struct arena *arena;
-	struct array(struct message) messages;
+	struct array(struct diag_message) messages;
 	size_t errors, warnings;
 	bool dropping; /* the last error or warning was not kept: nor are its notes */
 };
@@ -73,10 +73,10 @@ static bool same_span(struct span a, struct span b)
 	return same_source(a.source, b.source) && a.line == b.line && a.column == b.column;
 }
 
-static bool is_known(const struct diag *diag, struct message message)
+static bool is_known(const struct diag *diag, struct diag_message message)
 {
 	for (size_t i = 0; i < diag->messages.count; i++) {
-		const struct message *other = &diag->messages.at[i];
+		const struct diag_message *other = &diag->messages.at[i];
 		if (other->severity == message.severity && same_span(other->at, message.at) &&
 			text_equal(other->text, message.text))
 			return true;
@@ -104,7 +104,7 @@ static void add(
 		vsnprintf(text, (size_t)length + 1, format, again);
 	}
 	va_end(again);
-	struct message message = {severity, at, clean(diag->arena, text)};
+	struct diag_message message = {severity, at, clean(diag->arena, text)};
 	if (severity != NOTE) {
 		diag->dropping = is_known(diag, message);
 		if (diag->dropping)
@@ -142,7 +142,7 @@ void diag_note(struct diag *diag, struct span at, const char *format, ...)
 void diag_take(struct diag *diag, const struct diag *other)
 {
 	for (size_t i = 0; i < other->messages.count; i++) {
-		struct message message = other->messages.at[i];
+		struct diag_message message = other->messages.at[i];
 		if (is_known(diag, message))
 			continue;
 		diag->errors += message.severity == ERROR;
@@ -248,7 +248,7 @@ static void print_line(struct span at, FILE *stream)
 	arena_close(scratch);
 }
 
-static void print_message(const struct message *message, FILE *stream)
+static void print_message(const struct diag_message *message, FILE *stream)
 {
 	static const char *const names[] = {"error", "warning", "note"};
 	struct span at = message->at;

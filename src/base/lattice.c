@@ -144,7 +144,7 @@ bool lattice_has_digits(
 	return known == all;
 }
 
-struct walk {
+struct lattice_search {
 	const struct lattice *lattice;
 	const int64_t *most;
 	int64_t steps;
@@ -152,7 +152,7 @@ struct walk {
 	void *user;
 };
 
-static bool visit_inside(struct walk *walk, const int64_t *g, bool positive)
+static bool visit_inside(struct lattice_search *walk, const int64_t *g, bool positive)
 {
 	if (!positive)
 		return true;
@@ -163,7 +163,7 @@ static bool visit_inside(struct walk *walk, const int64_t *g, bool positive)
 }
 
 /* `positive`: some earlier coefficient is positive and none before that is not zero. */
-static bool walk_row(struct walk *walk, int row, const int64_t *g, bool positive)
+static bool walk_row(struct lattice_search *walk, int row, const int64_t *g, bool positive)
 {
 	const struct lattice *lattice = walk->lattice;
 	if (row == lattice->rank)
@@ -188,7 +188,7 @@ static bool walk_row(struct walk *walk, int row, const int64_t *g, bool positive
 bool lattice_walk(const struct lattice *lattice, const int64_t *most, int64_t steps,
 	bool (*visit)(void *user, const int64_t *g), void *user)
 {
-	struct walk walk = {lattice, most, steps, visit, user};
+	struct lattice_search walk = {lattice, most, steps, visit, user};
 	int64_t zero[LATTICE_MOST] = {0};
 	return walk_row(&walk, 0, zero, false);
 }

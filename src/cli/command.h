@@ -28,6 +28,7 @@ struct command {
 	const char *summary; /* one line */
 	const char *manual;  /* further lines of --help */
 	const struct option *options;
+	bool reads_specs; /* its arguments are spec files, folders of them, or patterns */
 	int (*run)(struct arena *arena, const struct arguments *arguments, struct diag *diag);
 };
 

@@ -13,9 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Bytes that `simulate` and `check` move at most: 1 GiB with what follows each of them. */
-#define DATA_BYTES ((int64_t)1 << 30)
-
 static double clock_ns(const struct inputs *inputs)
 {
 	return 1e9 / ratio_double(inputs->broadcast->clock_hz);
@@ -48,7 +45,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
 	if (simulated)
-		broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed,
+		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
 		command_write(arena, trace->text,
@@ -72,7 +69,7 @@ int command_broadcast_check(struct arena *arena, const struct arguments *argumen
 	}
 	if (!price(arena, inputs, diag, &outcome))
 		return EXIT_IMPOSSIBLE;
-	broadcast_execute(&outcome, DATA_BYTES, inputs->exploration.seed, NULL, arena);
+	broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->exploration.wishes.seed, NULL, arena);
 	command_print(broadcast_text(arena, &outcome, clock_ns(inputs), true));
 	return outcome.execution.agrees ? EXIT_FOUND : EXIT_IMPOSSIBLE;
 }
@@ -81,7 +78,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
 	const struct broadcast *broadcast = inputs->broadcast->broadcast;
-	struct exploration wishes = inputs->exploration;
+	struct wishes wishes = inputs->exploration.wishes;
 	if (!broadcast_legal(broadcast, arena, diag)) {
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
@@ -90,7 +87,7 @@ int command_broadcast_explore(struct arena *arena, const struct arguments *argum
 	struct folder *folder = results_open(arena, arguments, broadcast->name);
 	struct listener listener = listener_open(request->seconds, request->quiet, "ways");
 	wishes.asker = listener_asker(&listener, request->jobs);
-	struct broadcast_search search = {broadcast, &wishes, inputs->broadcast->solver};
+	struct broadcast_search search = {wishes, broadcast, inputs->broadcast->solver};
 	struct explored explored = broadcast_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
 	record.limit = record.limit ? record.limit : explored.limit;

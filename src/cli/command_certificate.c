@@ -134,7 +134,7 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	if (!option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget) ||
 		!option_word(arguments, "format", format_names, diag, &format))
 		return command_refuse(diag);
-	if (!request_search(arena, nest, &inputs->exploration, diag, &search)) {
+	if (!request_search(arena, nest, &inputs->exploration.wishes, diag, &search)) {
 		diag_print(diag, stderr);
 		return EXIT_IMPOSSIBLE;
 	}
@@ -146,12 +146,11 @@ static int check(struct arena *arena, const struct arguments *arguments,
 	if (!certificate_file_read(file, &search))
 		return command_refuse(diag);
 	struct listener listener = listener_open(0, false, "choices");
-	search.objectives = file->certificate->objectives;
+	search.wishes.objectives = file->certificate->objectives;
 	struct certificate_checking checking = {.certificate = file->certificate,
 		.search = &search,
 		.budget = (uint64_t)budget,
-		.listener = &listener,
-		.stop = listener_stop,
+		.stopper = {&listener, listener_stop},
 		.progress = show_progress};
 	struct certificate_result result = certificate_check(&checking, arena);
 	return tell(&result, &search, file->certificate, format, arena, diag);

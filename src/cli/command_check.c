@@ -116,5 +116,6 @@ const struct command command_check = {
 		"rejected, with the reason; 3 when the budget ended first.  A proof among factors that\n"
 		"need not divide (--imperfect) has no certificate.\n",
 	.options = options,
+	.reads_specs = true,
 	.run = run,
 };

@@ -206,5 +206,6 @@ const struct command command_diff = {
 		"ops' mappings, steps and bundles, the tensors' stays; then times and bytes.\n"
 		"Exit status, as of diff: 0 no difference, 1 some, 2 the input is wrong.\n",
 	.options = options,
+	.reads_specs = true,
 	.run = run,
 };

@@ -8,8 +8,8 @@
 #include "report/run/pareto.h"
 #include "report/run/run_json.h"
 #include "cli/results.h"
-#include "search/graph/evaluate.h"
 #include "search/engine/parallel.h"
+#include "search/graph/evaluate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	diag_print(diag, stderr);
 	struct folder *folder = results_open(arena, arguments, inputs.workload->name);
 	struct listener listener = listener_open(seconds, request.quiet, "candidates");
-	inputs.exploration.asker = listener_asker(&listener, request.jobs);
+	inputs.exploration.wishes.asker = listener_asker(&listener, request.jobs);
 	struct explored explored = explore(&inputs.exploration, arena);
 
 	struct run_record record = results_record(arena, arguments, &inputs, &listener);
@@ -118,5 +118,6 @@ const struct command command_explore = {
 		"Ctrl-C, or SIGTERM, writes what is known so far.\n\n"
 		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
 	.options = options,
+	.reads_specs = true,
 	.run = run,
 };

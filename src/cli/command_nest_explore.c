@@ -27,11 +27,11 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 	const struct inputs *inputs, const struct explore_request *request, struct diag *diag)
 {
 	const struct nest_inputs *nest = inputs->nest;
-	if (!request_check(nest, &inputs->exploration.objectives, diag))
+	if (!request_check(nest, &inputs->exploration.wishes.objectives, diag))
 		return command_refuse(diag);
 	struct nest_search search;
 	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
-	struct exploration wishes = inputs->exploration;
+	struct wishes wishes = inputs->exploration.wishes;
 	wishes.asker = listener_asker(&listener, request->jobs);
 	if (!request_search(arena, nest, &wishes, diag, &search)) {
 		struct stopper stopper = {&listener, listener_stop};
@@ -55,7 +55,7 @@ int command_nest_explore(struct arena *arena, const struct arguments *arguments,
 		diag_print(homes, stderr);
 	}
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	record.objectives = &search.objectives;
+	record.objectives = &search.wishes.objectives;
 	record.hierarchy = search.hierarchy;
 	record.counting = counting_names[search.counting];
 	if (results_certificate(

@@ -13,7 +13,7 @@
 
 /* The searches of all distinct layers; false when one of them cannot begin. */
 static bool make_searches(struct arena *arena, const struct inputs *inputs,
-	const struct exploration *wishes, const struct nest_search **searches, struct diag *diag)
+	const struct wishes *wishes, const struct nest_search **searches, struct diag *diag)
 {
 	const struct network_inputs *nets = inputs->network;
 	bool good = true;
@@ -165,7 +165,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 {
 	const struct network_inputs *nets = inputs->network;
 	struct listener listener = listener_open(request->seconds, request->quiet, "mappings");
-	struct exploration wishes = inputs->exploration;
+	struct wishes wishes = inputs->exploration.wishes;
 	wishes.asker = listener_asker(&listener, request->jobs);
 	wishes.asker.report = NULL;
 	wishes.asker.progress = listener_layers;
@@ -185,9 +185,8 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	struct network_search search = {
 		.network = nets->network,
 		.layers = searches,
-		.objectives = wishes.objectives,
-		.asker = wishes.asker,
-		.hurry = listener_hurry,
+		.wishes = wishes,
+		.hurry = {&listener, listener_hurry},
 	};
 	struct network_explored explored = network_explore(&search, arena);
 	struct limits limits = find_limits(&nets->limits);
@@ -195,7 +194,7 @@ int command_network_explore(struct arena *arena, const struct arguments *argumen
 	if (limits.any)
 		chosen = sums_within(&explored.sums, limits.cycles, limits.energy);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	record.objectives = &search.objectives;
+	record.objectives = &search.wishes.objectives;
 	record.hierarchy = searches[0]->hierarchy;
 	record.counting = counting_names[searches[0]->counting];
 	write_results(arena, folder, &record, &explored, chosen);

@@ -120,7 +120,7 @@ static bool ask(struct arena *arena, const struct place_request *request, struct
 	struct problem problem = {
 		.stage = STAGE_PLACE, .packing = report->packing, .milp = request->milp};
 	struct asker asker = listener_asker(listener, request->jobs);
-	asker.stop = listener_wait;
+	asker.stopper.stop = listener_wait;
 	struct answer answer =
 		solve_for(&asker, request->solver, &problem, request->budget, request->seed, arena);
 	bool refused = false;

@@ -21,7 +21,7 @@ static void execute(
 		.trace = trace};
 	if (how.mode == SIM_DATA) {
 		truth = evaluate_truth(
-			inputs->workload, inputs->arch, inputs->exploration.seed, arena);
+			inputs->workload, inputs->arch, inputs->exploration.wishes.seed, arena);
 		how.truth = &truth;
 	}
 	evaluate_simulate(outcome, &how, arena);
@@ -65,8 +65,8 @@ static int report(
 	if (!good)
 		return command_refuse(diag);
 	if (inputs.nest)
-		return command_nest_score(
-			arena, arguments, inputs.nest, inputs.exploration.seed, simulated, diag);
+		return command_nest_score(arena, arguments, inputs.nest,
+			inputs.exploration.wishes.seed, simulated, diag);
 	struct recipe_result made = inputs_plan(&inputs, arena);
 	if (!inputs_believe(&inputs, &made, diag))
 		return EXIT_IMPOSSIBLE;
@@ -131,6 +131,7 @@ const struct command command_score = {
 	.summary = "the analytical model of a plan",
 	.manual = "Without a plan file, of the plan that the default settings make.\n",
 	.options = score_options,
+	.reads_specs = true,
 	.run = score,
 };
 
@@ -143,5 +144,6 @@ const struct command command_simulate = {
 		"the run shows a fault, its counts are not the model's, or a result is off by more\n"
 		"than its op may be (specs/README.md); 3 when it would be too long.\n",
 	.options = simulate_options,
+	.reads_specs = true,
 	.run = simulate,
 };

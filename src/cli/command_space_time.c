@@ -15,11 +15,8 @@ static struct project_search open_search(const struct inputs *inputs)
 {
 	const struct exploration *exploration = &inputs->exploration;
 	return (struct project_search){.spec = &inputs->space_time->spec,
-		.objectives = exploration->objectives,
-		.solver = inputs->space_time->solver,
-		.simulate = exploration->simulate,
-		.budget = exploration->budget,
-		.seed = exploration->seed};
+		.wishes = exploration->wishes,
+		.solver = inputs->space_time->solver};
 }
 
 /* The projection that the specs give; false after complaining when they leave a part open. */
@@ -136,11 +133,11 @@ int command_space_time_explore(struct arena *arena, const struct arguments *argu
 	struct project_search search = open_search(inputs);
 	struct folder *folder = results_open(arena, arguments, "space_time");
 	struct listener listener = listener_open(request->seconds, request->quiet, "projections");
-	search.asker = listener_asker(&listener, request->jobs);
+	search.wishes.asker = listener_asker(&listener, request->jobs);
 	diag_print(diag, stderr);
 	struct explored explored = project_explore(&search, arena);
 	struct run_record record = results_record(arena, arguments, inputs, &listener);
-	if (!explored.complete && !record.limit && search.budget)
+	if (!explored.complete && !record.limit && search.wishes.budget)
 		record.limit = "budget";
 	const struct frontier *frontier = &explored.frontier;
 	struct results_texts texts = {

@@ -29,18 +29,18 @@ static const char *const mode_names[] = {"strict", "compatible", NULL};
 static void set_defaults(struct exploration *exploration)
 {
 	*exploration = (struct exploration){
-		.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
-					  OBJECTIVE_CORES}},
+		.wishes.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
+						 OBJECTIVE_CORES}},
 		.vary_k_fast = true,
 		.vary_clones = true,
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.place = portfolio_for(STAGE_PLACE, FOR_GRAPHS),
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
-		.simulate = SIMULATE_ALL,
-		.simulate_budget = SIMULATE_BUDGET,
+		.wishes.simulate = SIMULATE_ALL,
+		.wishes.simulate_budget = SIMULATE_BUDGET,
 		.joint_ticks = JOINT_TICKS,
 		.place_ticks = PLACE_TICKS_OF_MANY,
-		.seed = 1,
+		.wishes.seed = 1,
 	};
 }
 
@@ -126,13 +126,13 @@ static void read_search(
 	exploration->vary_clones &= !clones;
 
 	struct objective_scope scope = {.arena = reading->arena, .diag = reading->diag};
-	objectives_read(&search, &exploration->objectives, &scope);
+	objectives_read(&search, &exploration->wishes.objectives, &scope);
 	read_solvers(reading, read_node(&search, "solver", OPTIONAL), inputs);
-	int64_t budget = 0, seed = (int64_t)exploration->seed;
+	int64_t budget = 0, seed = (int64_t)exploration->wishes.seed;
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
-		exploration->budget = (uint64_t)budget;
+		exploration->wishes.budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
-		exploration->seed = (uint64_t)seed;
+		exploration->wishes.seed = (uint64_t)seed;
 	const struct node *epsilon = read_node(&search, "epsilon", OPTIONAL);
 	if (epsilon)
 		diag_error(reading->diag, epsilon->span,
@@ -180,9 +180,9 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 {
 	struct exploration *exploration = &inputs->exploration;
 	struct planning *planning = &exploration->planning;
-	int64_t cores = planning->cores, seed = (int64_t)exploration->seed;
-	int64_t budget = (int64_t)exploration->budget;
-	int64_t events = (int64_t)exploration->simulate_budget;
+	int64_t cores = planning->cores, seed = (int64_t)exploration->wishes.seed;
+	int64_t budget = (int64_t)exploration->wishes.budget;
+	int64_t events = (int64_t)exploration->wishes.simulate_budget;
 	int mode = !planning->strict, counting = 0, simulate = SIMULATE_ALL;
 	network_limits_refuse(arguments, "a workload graph", diag);
 	option_integer(arguments, "cores", 1, planning->machine_cores, diag, &cores);
@@ -207,12 +207,12 @@ static void take_options(const struct arguments *arguments, struct inputs *input
 	inputs->cores_given |= option_find(arguments, "cores") != NULL;
 	planning->cores = (int)cores;
 	planning->strict = mode == 0;
-	exploration->seed = (uint64_t)seed;
-	exploration->budget = (uint64_t)budget;
-	exploration->simulate_budget = (uint64_t)events;
-	exploration->simulate = (enum simulate)simulate;
+	exploration->wishes.seed = (uint64_t)seed;
+	exploration->wishes.budget = (uint64_t)budget;
+	exploration->wishes.simulate_budget = (uint64_t)events;
+	exploration->wishes.simulate = (enum simulate)simulate;
 	struct objective_scope scope = {.arena = arena, .diag = diag};
-	objectives_take(arguments, &exploration->objectives, &scope);
+	objectives_take(arguments, &exploration->wishes.objectives, &scope);
 	take_solvers(arguments, inputs, arena, diag);
 }
 
@@ -279,6 +279,19 @@ bool inputs_check_plan(const struct inputs *inputs, struct diag *diag)
 	return !diag_failed(diag);
 }
 
+/* What the specs are about is missing; a key that is read beside it shows what it should be. */
+static void tell_missing(const struct sheet *sheet, struct diag *diag)
+{
+	static const char *const of_problems[] = {"mapper", "mapping", "ERT", "energy"};
+	diag_error(diag, (struct span){0},
+		"no file has a 'workload', 'network', 'problem' or 'broadcast'; specs/workloads/ and "
+		"specs/problems/ have examples");
+	for (size_t i = 0; i < sizeof of_problems / sizeof *of_problems; i++)
+		if (sheet_has(sheet, of_problems[i]))
+			diag_note(diag, sheet_place(sheet, of_problems[i]),
+				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
+}
+
 static bool read_sheet(struct sheet *sheet, struct arena *arena, const struct arguments *arguments,
 	struct diag *diag, struct inputs *out)
 {
@@ -309,14 +322,13 @@ static bool read_sheet(struct sheet *sheet, struct arena *arena, const struct ar
 	const struct node *search = sheet_find(sheet, "search");
 	const struct node *plan = sheet_find(sheet, "plan");
 	const struct node *const *constraints = constraints_lists(sheet, arena);
-	sheet_done(sheet);
+	if (workload)
+		sheet_done(sheet); /* else it is not known yet what reads the other keys */
 	if (!arch)
 		diag_error(diag, (struct span){0},
 			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
 	if (!workload)
-		diag_error(diag, (struct span){0},
-			"no file has a 'workload', 'network', 'problem' or 'broadcast'; specs/workloads/ and "
-			"specs/problems/ have examples");
+		tell_missing(sheet, diag);
 	if (arch)
 		out->arch = arch_read(&out->reading, arch);
 	if (workload)
@@ -414,7 +426,7 @@ struct recipe_result inputs_plan(const struct inputs *inputs, struct arena *aren
 		.joint = joint,
 		.place = exploration->place.at[0],
 		.joint_ticks = exploration->joint_ticks,
-		.seed = exploration->seed,
+		.seed = exploration->wishes.seed,
 	};
 	return recipe_plan(&recipe, arena);
 }

@@ -50,10 +50,10 @@ static void take_solver(
 static void read_search(struct draft *draft, const struct node *node)
 {
 	struct reader search;
-	int64_t budget = 0, seed = (int64_t)draft->exploration->seed;
+	int64_t budget = 0, seed = (int64_t)draft->exploration->wishes.seed;
 	if (!node || !reader_open(&search, draft->reading, node, "search"))
 		return;
-	objectives_read(&search, &draft->exploration->objectives, &draft->scope);
+	objectives_read(&search, &draft->exploration->wishes.objectives, &draft->scope);
 	const struct node *solver = read_map(&search, "solver", OPTIONAL);
 	for (size_t i = 0; solver && i < solver->count; i++) {
 		const struct node_entry *entry = &solver->entries[i];
@@ -62,9 +62,9 @@ static void read_search(struct draft *draft, const struct node *node)
 			take_solver(draft, entry->key, name, entry->value->span);
 	}
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
-		draft->exploration->budget = (uint64_t)budget;
+		draft->exploration->wishes.budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
-		draft->exploration->seed = (uint64_t)seed;
+		draft->exploration->wishes.seed = (uint64_t)seed;
 	reader_done(&search);
 }
 
@@ -74,8 +74,9 @@ static void take_options(struct draft *draft, const struct arguments *arguments)
 		"cores", "mode", "counting", "imperfect", "epsilon", "explain", NULL};
 	struct exploration *exploration = draft->exploration;
 	struct diag *diag = draft->reading->diag;
-	int64_t seed = (int64_t)exploration->seed, budget = (int64_t)exploration->budget;
-	int64_t steps = (int64_t)exploration->simulate_budget;
+	int64_t seed = (int64_t)exploration->wishes.seed,
+		budget = (int64_t)exploration->wishes.budget;
+	int64_t steps = (int64_t)exploration->wishes.simulate_budget;
 	int simulate = SIMULATE_ALL;
 	for (size_t i = 0; others[i]; i++)
 		if (option_find(arguments, others[i]))
@@ -86,11 +87,11 @@ static void take_options(struct draft *draft, const struct arguments *arguments)
 	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
 	option_integer(arguments, "simulate-budget", 1, INT64_MAX, diag, &steps);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
-	exploration->seed = (uint64_t)seed;
-	exploration->budget = (uint64_t)budget;
-	exploration->simulate_budget = (uint64_t)steps;
-	exploration->simulate = (enum simulate)simulate;
-	objectives_take(arguments, &exploration->objectives, &draft->scope);
+	exploration->wishes.seed = (uint64_t)seed;
+	exploration->wishes.budget = (uint64_t)budget;
+	exploration->wishes.simulate_budget = (uint64_t)steps;
+	exploration->wishes.simulate = (enum simulate)simulate;
+	objectives_take(arguments, &exploration->wishes.objectives, &draft->scope);
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
 		const char *equals = strchr(value->text, '=');
@@ -138,7 +139,7 @@ const struct broadcast_inputs *broadcast_inputs_read(struct sheet *sheet,
 		return NULL;
 	inputs->clock_hz = arch ? arch->clock_hz : (struct ratio){1000000000, 1};
 	inputs->broadcast = broadcast_read(reading, node, arch);
-	exploration->objectives = (struct objectives){
+	exploration->wishes.objectives = (struct objectives){
 		3, {OBJECTIVE_LATENCY, OBJECTIVE_BUFFER_BYTES, OBJECTIVE_LINK_BYTES}};
 	read_search(&draft, search);
 	take_options(&draft, arguments);

@@ -159,13 +159,13 @@ void nest_inputs_mapper(const struct reading *reading, const struct node *node,
 	read_text(&mapper, "version", OPTIONAL, &version);
 	struct objective_scope scope = {
 		reading->arena, reading->diag, SUBJECT_PROBLEM, inputs->hierarchy};
-	read_metrics(&mapper, "optimization_metric", &exploration->objectives, &scope);
-	read_metrics(&mapper, "optimization_metrics", &exploration->objectives, &scope);
+	read_metrics(&mapper, "optimization_metric", &exploration->wishes.objectives, &scope);
+	read_metrics(&mapper, "optimization_metrics", &exploration->wishes.objectives, &scope);
 	read_algorithm(&mapper, inputs);
 	if (read_integer(
 		    &mapper, spelling(&mapper, "search_size"), OPTIONAL, 0, INT64_MAX, &size) &&
 		size > 0)
-		exploration->budget = (uint64_t)size;
+		exploration->wishes.budget = (uint64_t)size;
 	const struct solver *solver =
 		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
 	note_unused(&mapper, !inputs->solver || (solver && solver->sharing == SHARING_DRAWS));

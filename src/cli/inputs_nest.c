@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/inputs_objectives.h"
 #include "model/machine/arch_read.h"
-#include "model/nest/directive.h"
 #include "model/machine/ert.h"
+#include "model/nest/directive.h"
 #include "model/nest/nest_mapping.h"
 
 #include <stdlib.h>
@@ -131,12 +131,12 @@ static void read_search(const struct reading *reading, const struct node *node,
 	if (!node || !reader_open(&search, reading, node, "search"))
 		return;
 	struct objective_scope scope = objective_scope(inputs, reading);
-	objectives_read(&search, &exploration->objectives, &scope);
+	objectives_read(&search, &exploration->wishes.objectives, &scope);
 	read_solver(reading, read_node(&search, "solver", OPTIONAL), inputs);
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
-		exploration->budget = (uint64_t)budget;
+		exploration->wishes.budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
-		exploration->seed = (uint64_t)seed;
+		exploration->wishes.seed = (uint64_t)seed;
 	nest_inputs_patience(&search, (const char *[]){"victory", "timeout", "sequences"}, inputs);
 	if (read_word(&search, "counting", OPTIONAL, counting_names, &counting))
 		inputs->counting = (enum counting)counting;
@@ -165,9 +165,10 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	struct exploration *exploration, const struct reading *reading)
 {
 	struct diag *diag = reading->diag;
-	int64_t seed = (int64_t)exploration->seed, budget = (int64_t)exploration->budget;
-	int64_t events = (int64_t)exploration->simulate_budget;
-	int counting = (int)inputs->counting, simulate = (int)exploration->simulate;
+	int64_t seed = (int64_t)exploration->wishes.seed,
+		budget = (int64_t)exploration->wishes.budget;
+	int64_t events = (int64_t)exploration->wishes.simulate_budget;
+	int counting = (int)inputs->counting, simulate = (int)exploration->wishes.simulate;
 	refuse_options(arguments, inputs->limits, diag);
 	if (inputs->limits)
 		network_limits_take(arguments, reading, inputs->hierarchy, inputs->limits);
@@ -179,17 +180,17 @@ static void take_options(const struct arguments *arguments, struct nest_inputs *
 	take_imperfect(arguments, inputs, reading);
 	take_epsilon(arguments, inputs, diag);
 	struct objective_scope scope = objective_scope(inputs, reading);
-	objectives_take(arguments, &exploration->objectives, &scope);
+	objectives_take(arguments, &exploration->wishes.objectives, &scope);
 	const struct option_value *solver = option_find(arguments, "solver");
 	if (solver && strncmp(solver->text, "map=", 4) != 0)
 		diag_error(diag, solver->span,
 			"a problem has the one stage 'map'; '--solver' wants map=NAME");
 	else if (solver)
 		inputs->solver = solver->text + 4;
-	exploration->seed = (uint64_t)seed;
-	exploration->budget = (uint64_t)budget;
-	exploration->simulate_budget = (uint64_t)events;
-	exploration->simulate = (enum simulate)simulate;
+	exploration->wishes.seed = (uint64_t)seed;
+	exploration->wishes.budget = (uint64_t)budget;
+	exploration->wishes.simulate_budget = (uint64_t)events;
+	exploration->wishes.simulate = (enum simulate)simulate;
 	inputs->counting = (enum counting)counting;
 }
 
@@ -197,7 +198,8 @@ void nest_inputs_wishes(struct nest_inputs *inputs, const struct reading *readin
 	const struct arguments *arguments, const struct node *mapper, const struct node *search,
 	struct exploration *exploration)
 {
-	exploration->objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	exploration->wishes.objectives =
+		(struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
 	if (mapper && !node_is_empty(mapper))
 		nest_inputs_mapper(reading, mapper, inputs, exploration);
 	read_search(reading, search, inputs, exploration);

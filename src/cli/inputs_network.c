@@ -198,7 +198,7 @@ const struct network_inputs *network_inputs_read(struct sheet *sheet, const stru
 		common.imperfect = UINT32_MAX;
 	if (!common.hierarchy)
 		return NULL;
-	check_objectives(&inputs->limits, &exploration->objectives, diag);
+	check_objectives(&inputs->limits, &exploration->wishes.objectives, diag);
 	const struct network *network = inputs->network;
 	const struct nest_inputs **layers =
 		arena_array(arena, const struct nest_inputs *, network->layer_count);

@@ -112,7 +112,7 @@ static void take_start(const struct nest_inputs *inputs, struct nest_search *sea
 }
 
 /* Proofs over perfect factors go on until they are made. */
-static uint64_t budget_of(const struct nest_inputs *inputs, const struct exploration *wishes)
+static uint64_t budget_of(const struct nest_inputs *inputs, const struct wishes *wishes)
 {
 	const struct solver *solver =
 		inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL;
@@ -122,10 +122,9 @@ static uint64_t budget_of(const struct nest_inputs *inputs, const struct explora
 }
 
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
-	const struct exploration *wishes, struct diag *diag, struct nest_search *out)
+	const struct wishes *wishes, struct diag *diag, struct nest_search *out)
 {
-	struct factors_store store = {
-		.arena = arena, .stopper = {wishes->asker.listener, wishes->asker.stop}};
+	struct factors_store store = {.arena = arena, .stopper = wishes->asker.stopper};
 	const struct mapping *start = NULL;
 	const struct hierarchy *hierarchy = unflag(inputs, arena, diag);
 	const struct domain *domain =
@@ -148,17 +147,13 @@ bool request_search(struct arena *arena, const struct nest_inputs *inputs,
 		.counting = inputs->counting,
 		.model = nest_model_make(arena, hierarchy, inputs->shape, inputs->counting),
 		.exact = nest_model_make(arena, hierarchy, inputs->shape, COUNTING_EXACT),
-		.objectives = wishes->objectives,
+		.wishes = *wishes,
 		.solver = inputs->solver ? solver_find(STAGE_MAP, inputs->solver) : NULL,
 		.start = start,
-		.simulate = wishes->simulate,
-		.simulate_budget = wishes->simulate_budget,
-		.budget = budget_of(inputs, wishes),
 		.patience = inputs->patience,
-		.seed = wishes->seed,
 		.epsilon = inputs->epsilon,
-		.asker = wishes->asker,
 	};
+	out->wishes.budget = budget_of(inputs, wishes);
 	take_start(inputs, out, arena, diag);
 	return true;
 }

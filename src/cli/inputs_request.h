@@ -16,6 +16,6 @@ bool request_check(
  * precedes it.  False when the constraints leave no mapping, or when it is stopped before it is
  * known what there is to choose from: that is told then. */
 bool request_search(struct arena *arena, const struct nest_inputs *inputs,
-	const struct exploration *wishes, struct diag *diag, struct nest_search *out);
+	const struct wishes *wishes, struct diag *diag, struct nest_search *out);
 
 #endif

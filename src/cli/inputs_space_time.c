@@ -43,10 +43,10 @@ static void read_search(const struct reading *reading, const struct node *node,
 	struct reader search;
 	struct objective_scope scope = {
 		.arena = reading->arena, .diag = reading->diag, .subject = SUBJECT_SPACE_TIME};
-	int64_t budget = 0, seed = (int64_t)exploration->seed;
+	int64_t budget = 0, seed = (int64_t)exploration->wishes.seed;
 	if (!node || !reader_open(&search, reading, node, "search"))
 		return;
-	objectives_read(&search, &exploration->objectives, &scope);
+	objectives_read(&search, &exploration->wishes.objectives, &scope);
 	const struct node *stages = read_map(&search, "solver", OPTIONAL);
 	for (size_t i = 0; stages && i < stages->count; i++) {
 		const struct node_entry *entry = &stages->entries[i];
@@ -55,9 +55,9 @@ static void read_search(const struct reading *reading, const struct node *node,
 			take_solver(inputs, entry->key, name, entry->value->span, reading->diag);
 	}
 	if (read_integer(&search, "budget", OPTIONAL, 1, INT64_MAX, &budget))
-		exploration->budget = (uint64_t)budget;
+		exploration->wishes.budget = (uint64_t)budget;
 	if (read_integer(&search, "seed", OPTIONAL, 0, INT64_MAX, &seed))
-		exploration->seed = (uint64_t)seed;
+		exploration->wishes.seed = (uint64_t)seed;
 	reader_done(&search);
 }
 
@@ -67,16 +67,17 @@ static void take_options(const struct reading *reading, const struct arguments *
 	struct diag *diag = reading->diag;
 	struct objective_scope scope = {
 		.arena = reading->arena, .diag = diag, .subject = SUBJECT_SPACE_TIME};
-	int64_t seed = (int64_t)exploration->seed, budget = (int64_t)exploration->budget;
+	int64_t seed = (int64_t)exploration->wishes.seed,
+		budget = (int64_t)exploration->wishes.budget;
 	int simulate = SIMULATE_ALL;
 	refuse_options(arguments, diag);
 	option_integer(arguments, "seed", 0, INT64_MAX, diag, &seed);
 	option_integer(arguments, "budget", 1, INT64_MAX, diag, &budget);
 	option_word(arguments, "simulate", simulate_names, diag, &simulate);
-	exploration->seed = (uint64_t)seed;
-	exploration->budget = (uint64_t)budget;
-	exploration->simulate = (enum simulate)simulate;
-	objectives_take(arguments, &exploration->objectives, &scope);
+	exploration->wishes.seed = (uint64_t)seed;
+	exploration->wishes.budget = (uint64_t)budget;
+	exploration->wishes.simulate = (enum simulate)simulate;
+	objectives_take(arguments, &exploration->wishes.objectives, &scope);
 	for (size_t i = 0; i < arguments->option_count; i++) {
 		const struct option_value *value = &arguments->options[i];
 		if (!text_equal(value->option->name, "solver"))
@@ -114,7 +115,7 @@ const struct space_time_inputs *space_time_inputs_read(struct sheet *sheet,
 	struct space_time_inputs *inputs = arena_new(reading->arena, struct space_time_inputs);
 	static const char *const others[] = {"network", "plan", "mapping"};
 	inputs->solver = solver_for(STAGE_PROJECT, FOR_RECURRENCES);
-	exploration->objectives =
+	exploration->wishes.objectives =
 		(struct objectives){3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		const struct node *other = sheet_find(sheet, others[i]);

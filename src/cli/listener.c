@@ -121,8 +121,7 @@ struct listener listener_open(int64_t limit_seconds, bool quiet, const char *wha
 struct asker listener_asker(struct listener *listener, int jobs)
 {
 	return (struct asker){.jobs = jobs,
-		.listener = listener,
-		.stop = listener_stop,
+		.stopper = {listener, listener_stop},
 		.report = listener_gap,
 		.progress = listener_progress};
 }

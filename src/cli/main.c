@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/spec_files.h"
 #include "report/run/folder_files.h"
 #include "search/engine/parallel.h"
 
@@ -61,7 +62,8 @@ static void print_help(struct arena *arena)
 		text_add(&text, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	text_add(&text,
 		"\nlxplore COMMAND --help tells more; lxplore --version the version.\n"
-		"Spec files are YAML and may come in any number and order.\n"
+		"Spec files are YAML and may come in any number and order; a folder means its\n"
+		"*.yaml files.\n"
 		"Exit status: 0 done, 1 impossible or illegal, 2 wrong input, 3 nothing found,\n"
 		"4 the system failed, 130 interrupted (what was found is written).\n");
 	command_print(text_read(&text));
@@ -128,7 +130,9 @@ static int run(struct arena *arena, int argc, char **argv)
 	struct arguments arguments;
 	if (!option_parse(arena, command->options, argc - 2, argv + 2, diag, &arguments))
 		return command_refuse(diag);
-	return command->run(arena, &arguments, diag);
+	if (command->reads_specs)
+		spec_files(arena, &arguments, diag);
+	return diag_failed(diag) ? command_refuse(diag) : command->run(arena, &arguments, diag);
 }
 
 struct call {

@@ -117,8 +117,7 @@ int results_end(struct arena *arena, struct folder *folder, const struct results
 		status = tell_nothing(arena, texts, explored, record);
 	else if (!request->quiet)
 		tell_points(folder, texts, explored, record);
-	return command_end(
-		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	return command_end(explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
 struct run_record results_record(struct arena *arena, const struct arguments *arguments,
@@ -128,8 +127,8 @@ struct run_record results_record(struct arena *arena, const struct arguments *ar
 		.version = LXPLORE_VERSION,
 		.source_count = inputs->source_count,
 		.sources = inputs->sources,
-		.seed = inputs->exploration.seed,
-		.objectives = &inputs->exploration.objectives,
+		.seed = inputs->exploration.wishes.seed,
+		.objectives = &inputs->exploration.wishes.objectives,
 		.counting = counting_names[COUNTING_EXACT],
 		.seconds = listener_seconds(listener),
 		.limit = listener_limit(listener),

@@ -37,8 +37,8 @@ static void print_size(const struct milp *milp)
 static void solve_with(struct nest_search *search, const char *solver, enum objective objective,
 	struct arena *arena)
 {
-	search->solver = solver;
-	search->objectives = (struct objectives){1, {objective}};
+	search->solver = solver_find(STAGE_MAP, solver);
+	search->wishes.objectives = (struct objectives){1, {objective}};
 	double start = (double)clock();
 	struct explored explored = nest_explore(search, arena);
 	double seconds = ((double)clock() - start) / CLOCKS_PER_SEC;
@@ -71,10 +71,10 @@ static void answer(const struct question *question)
 		arena_close(arena);
 		return;
 	}
-	search.simulate = SIMULATE_NONE;
-	search.budget = NEST_BUDGET;
-	search.asker.jobs = 1;
-	search.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
+	search.wishes.simulate = SIMULATE_NONE;
+	search.wishes.budget = NEST_BUDGET;
+	search.wishes.asker.jobs = 1;
+	search.wishes.objectives = (struct objectives){1, {OBJECTIVE_EDP}};
 	const struct ilp_frame *frame = ilp_frame_make(arena, &search);
 	struct ilp_cuts cuts = {0};
 	print_size(ilp_compact_make(arena, frame, &cuts, ilp_guess(frame))->milp);

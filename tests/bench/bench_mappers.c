@@ -88,8 +88,8 @@ static struct ended_run run(
 	struct arena *arena = arena_open();
 	struct nest_search search = *request;
 	search.solver = solver_find(STAGE_MAP, solver);
-	search.budget = budget ? budget : 1;
-	search.seed = seed;
+	search.wishes.budget = budget ? budget : 1;
+	search.wishes.seed = seed;
 	double start = seconds();
 	struct explored explored = nest_explore(&search, arena);
 	struct ended_run outcome = {.value = INFINITY,
@@ -168,9 +168,9 @@ static void print_layer(struct table *table, const struct layer *layer, uint64_t
 	struct arena *arena = arena_open();
 	struct diag *diag = diag_open(arena);
 	struct nest_search request = {.counting = COUNTING_EXACT,
-		.objectives = {1, {OBJECTIVE_EDP}},
-		.simulate = SIMULATE_NONE,
-		.asker.jobs = 1};
+		.wishes.objectives = {1, {OBJECTIVE_EDP}},
+		.wishes.simulate = SIMULATE_NONE,
+		.wishes.asker.jobs = 1};
 	const char *paths[] = {layer->arch, layer->constraints};
 	if (!nest_request_read(arena, diag, paths, 2, problem_text(arena, layer), &request)) {
 		printf("%s\n%s", layer->name, complaints_text(arena, diag));

@@ -54,7 +54,7 @@ static struct timed ask(struct arena *arena, const struct packing *packing, cons
 	struct problem problem = {.stage = STAGE_PLACE, .packing = question};
 	double start = seconds();
 	struct limit limit = {start + most};
-	struct asker asker = {.jobs = 1, .listener = &limit, .stop = is_late};
+	struct asker asker = {.jobs = 1, .stopper = {&limit, is_late}};
 	struct timed timed = {
 		solve_for(&asker, solver_find(STAGE_PLACE, solver), &problem, 0, seed, arena), 0};
 	timed.seconds = seconds() - start;

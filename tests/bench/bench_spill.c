@@ -38,7 +38,7 @@ static const struct solver solver = {.stage = STAGE_PLACE, .name = "spill", .run
 static void answer(struct arena *arena, const char *name, const struct packing *packing)
 {
 	struct problem problem = {.stage = STAGE_PLACE, .packing = packing};
-	struct asker asker = {.jobs = jobs, .stop = is_late};
+	struct asker asker = {.jobs = jobs, .stopper.stop = is_late};
 	double all = 0;
 	for (size_t i = 0; i < packing->count; i++)
 		all += (double)packing->buffers[i].weight;

@@ -41,7 +41,7 @@ static struct explored search_for(struct arena *arena, const char *arch, const i
 	bool imperfect, uint64_t budget)
 {
 	struct nest_search search = gemm_request(arena, &arch, 1, NULL, extents, imperfect);
-	search.budget = budget;
+	search.wishes.budget = budget;
 	return nest_explore(&search, arena);
 }
 

@@ -87,7 +87,7 @@ static bool draw_space(struct drawn *drawn, const struct nest_case_options *opti
 	enum counting counting =
 		random_below(drawn->random, 2) ? COUNTING_EXACT : COUNTING_TIMELOOP;
 	drawn->search = nest_domain_search(drawn->arena, domain, counting);
-	drawn->search.objectives =
+	drawn->search.wishes.objectives =
 		wishes[random_below(drawn->random, sizeof wishes / sizeof *wishes)];
 	drawn->search.solver = solver_find(STAGE_MAP, "exact");
 	return nest_space_is_small(drawn->search.space, MAPPINGS_MOST);
@@ -103,8 +103,8 @@ static void expect(struct drawn *drawn, const struct certificate *certificate,
 	if (result.answer != answer)
 		fail_msg("%s, %s counting, %s%s: %s should be %s: %s\n%s%s", drawn->seed,
 			counting_names[drawn->search.counting],
-			objective_names[drawn->search.objectives.at[0]],
-			drawn->search.objectives.count > 1 ? " ..." : "", what,
+			objective_names[drawn->search.wishes.objectives.at[0]],
+			drawn->search.wishes.objectives.count > 1 ? " ..." : "", what,
 			answer == CERTIFICATE_HOLDS ? "accepted" : "rejected",
 			result.why ? result.why : "it is not",
 			nest_case_text(drawn->arena, &drawn->nest),
@@ -113,12 +113,12 @@ static void expect(struct drawn *drawn, const struct certificate *certificate,
 
 static double value_of(const struct drawn *drawn, const struct legal *legal)
 {
-	return objective_value(drawn->search.objectives.at[0], &legal->score);
+	return objective_value(drawn->search.wishes.objectives.at[0], &legal->score);
 }
 
 static struct certificate_point point_of(const struct drawn *drawn, const struct legal *legal)
 {
-	const struct objectives *objectives = &drawn->search.objectives;
+	const struct objectives *objectives = &drawn->search.wishes.objectives;
 	double *values = arena_array(drawn->arena, double, objectives->count);
 	for (size_t k = 0; k < objectives->count; k++)
 		values[k] = objective_value(objectives->at[k], &legal->score);
@@ -185,7 +185,7 @@ static void try_points(struct drawn *drawn)
 
 	const struct legal *other = &drawn->all.at[random_below(drawn->random, drawn->all.count)];
 	if (count == 1 && value_of(drawn, other) > drawn->certificate.points[0].values[0] &&
-		drawn->search.objectives.count == 1) {
+		drawn->search.wishes.objectives.count == 1) {
 		certificate = drawn->certificate;
 		*copy_points(drawn, &certificate) = point_of(drawn, other);
 		expect(drawn, &certificate, CERTIFICATE_REJECTED, "a wrong optimum");
@@ -305,7 +305,7 @@ static void check_draw(struct drawn *drawn)
 		try_lines(drawn);
 		try_groups(drawn, &explored);
 	}
-	if (drawn->search.objectives.count > 1)
+	if (drawn->search.wishes.objectives.count > 1)
 		return;
 	double least = INFINITY;
 	for (size_t i = 0; i < drawn->all.count; i++)

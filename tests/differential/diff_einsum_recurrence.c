@@ -5,6 +5,7 @@
 #include "sim/recurrence/systolic.h"
 #include "tests/support/draws.h"
 #include "tests/support/random_recurrence.h"
+#include "tests/support/shape_recurrence.h"
 #include "tests/test.h"
 
 #include <string.h>
@@ -289,7 +290,7 @@ static void convolution_is_as_written_by_hand(void **state)
 	struct recurrence recurrence;
 	int streams[SHAPE_SPACES_MOST];
 	const char *why;
-	assert_true(recurrence_of_shape(arena, &shape, &recurrence, streams, &why));
+	assert_true(shape_recurrence(arena, &shape, &recurrence, streams, &why));
 	assert_int_equal(recurrence.dependence_count, 6);
 	expect_vector(&recurrence, 0, "X", 1, 0, -1, 0);
 	expect_vector(&recurrence, 1, "X", 0, 1, 0, -1);

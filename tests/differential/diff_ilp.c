@@ -48,10 +48,10 @@ static struct explored search_map(const struct domain *domain, enum counting cou
 	enum objective objective, const char *solver, struct arena *arena)
 {
 	struct nest_search search = nest_domain_search(arena, domain, counting);
-	search.objectives = (struct objectives){1, {objective}};
+	search.wishes.objectives = (struct objectives){1, {objective}};
 	search.solver = solver_find(STAGE_MAP, solver);
 	if (solver[0] != 'l')
-		search.budget = TICKS;
+		search.wishes.budget = TICKS;
 	return nest_explore(&search, arena);
 }
 
@@ -234,9 +234,9 @@ static void a_program_that_is_wrong_is_noticed(void **state)
 		struct domain *domain = nest_domain_free(arena, &dear);
 		struct nest_search search = nest_domain_search(arena, domain, COUNTING_EXACT);
 		search.model = nest_model_make(arena, &nest.hierarchy, &nest.shape, COUNTING_EXACT);
-		search.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
+		search.wishes.objectives = (struct objectives){1, {OBJECTIVE_ENERGY}};
 		search.solver = solver_find(STAGE_MAP, "ilp");
-		search.budget = TICKS;
+		search.wishes.budget = TICKS;
 		struct explored wrong = nest_explore(&search, arena);
 		struct explored right = search_map(nest_domain_free(arena, &nest), COUNTING_EXACT,
 			OBJECTIVE_ENERGY, "ilp", arena);

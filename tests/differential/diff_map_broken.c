@@ -34,10 +34,10 @@ static struct frontier find(
 {
 	struct nest_search search = map_question_search(question);
 	struct problem problem = {.stage = STAGE_MAP, .nest = &search, .end = 1};
-	struct frontier frontier = frontier_open(search.objectives);
+	struct frontier frontier = frontier_open(search.wishes.objectives);
 	exact_fault = fault;
-	struct answer answer =
-		solve(&broken_exact_solver, &problem, search.budget, search.seed, question->arena);
+	struct answer answer = solve(&broken_exact_solver, &problem, search.wishes.budget,
+		search.wishes.seed, question->arena);
 	*complete = answer.status == PROOF_OPTIMAL;
 	for (size_t i = 0; i < answer.candidate_count; i++) {
 		struct nest_counts counts;

@@ -56,13 +56,13 @@ static struct nest_search search_of(const struct question *question)
 	struct nest_search search =
 		nest_problem_search(question->problem, question->solver, question->budget);
 	if (question->jobs <= 1) {
-		search.asker.stop = has_asked_enough;
-		search.asker.listener = arena_new(question->problem->arena, int);
+		search.wishes.asker.stopper.stop = has_asked_enough;
+		search.wishes.asker.stopper.listener = arena_new(question->problem->arena, int);
 	}
-	search.seed = question->seed;
+	search.wishes.seed = question->seed;
 	search.start = question->start;
 	search.epsilon = question->epsilon;
-	search.asker.jobs = question->jobs ? question->jobs : 1;
+	search.wishes.asker.jobs = question->jobs ? question->jobs : 1;
 	return search;
 }
 

@@ -86,7 +86,7 @@ static bool is_small(const struct recurrence *recurrence)
 static bool judge(struct arena *arena, const struct space_time *spec, const char *body)
 {
 	const struct recurrence *recurrence = &spec->recurrence;
-	struct project_search search = {.spec = spec, .seed = 7};
+	struct project_search search = {.spec = spec, .wishes.seed = 7};
 	struct project_found found = {.spec = spec,
 		.projection = spec->projection,
 		.facts = projection_facts(recurrence, &spec->projection, spec)};
@@ -163,12 +163,12 @@ static void changed_searches_end(void **state)
 		const char *body = mutated_text(arena, &random, searched[i % 3]);
 		if (read_spec(arena, body, &spec) && is_searchable(&spec)) {
 			struct project_search search = {.spec = &spec,
-				.objectives = {3,
+				.wishes.objectives = {3,
 					{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_PORTS}},
 				.solver = solver_for(
 					STAGE_PROJECT, spec.folds ? FOR_FOLDINGS : FOR_RECURRENCES),
-				.simulate = SIMULATE_ALL,
-				.budget = 500};
+				.wishes.simulate = SIMULATE_ALL,
+				.wishes.budget = 500};
 			struct explored explored = project_explore(&search, arena);
 			if (explored.effort.disagreed)
 				fail_msg("%s\n%s", explored.fault, body);

@@ -226,11 +226,11 @@ static struct nest_search search_of(const struct setting *setting, struct object
 	struct nest_search search =
 		nest_domain_search(setting->arena, setting->domain, COUNTING_EXACT);
 	search.space = setting->space;
-	search.objectives = objectives;
+	search.wishes.objectives = objectives;
 	search.solver = solver_find(STAGE_MAP, solver);
-	search.budget = budget;
-	search.seed = 1;
-	search.asker.jobs = jobs;
+	search.wishes.budget = budget;
+	search.wishes.seed = 1;
+	search.wishes.asker.jobs = jobs;
 	return search;
 }
 
@@ -369,7 +369,7 @@ static void threads_change_nothing(void **state)
 				&setting, objectives, heuristics[h], 25000, 1); /* 3 chains */
 			struct explored alone = nest_explore(&search, arena);
 			for (int j = 0; j < 2; j++) {
-				search.asker.jobs = jobs[j];
+				search.wishes.asker.jobs = jobs[j];
 				struct explored shared = nest_explore(&search, arena);
 				expect_same(&alone, &shared, heuristics[h], jobs[j]);
 			}
@@ -384,7 +384,7 @@ static uint64_t count_draws(const struct nest_search *search, uint64_t first, ui
 	double best = INFINITY;
 	uint64_t no_better = 0, unfit = 0;
 	for (uint64_t n = first; n < end; n++) {
-		struct random random = random_open(search->seed, n);
+		struct random random = random_open(search->wishes.seed, n);
 		struct mapping mapping;
 		struct nest_counts counts;
 		struct nest_score score;

@@ -73,8 +73,9 @@ static struct nest_search large_search(struct arena *arena, const char *text, bo
 {
 	static const char *const paths[] = {"specs/arch/eyeriss.yaml"};
 	struct diag *diag = diag_open(arena);
-	struct nest_search search = {
-		.objectives = {1, {OBJECTIVE_EDP}}, .seed = 1, .asker.jobs = 1};
+	struct nest_search search = {.wishes.objectives = {1, {OBJECTIVE_EDP}},
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 1};
 	if (!nest_request_read(arena, diag, paths, 1, text, &search))
 		fail_msg("%s", complaints_text(arena, diag));
 	struct domain *domain = arena_copy(arena, search.domain, sizeof *domain);
@@ -88,7 +89,7 @@ static void expect_soon(const struct nest_search *search, const char *name, uint
 {
 	struct arena *arena = arena_open();
 	struct person person = {.patience = patience};
-	struct asker asker = {.jobs = 1, .listener = &person, .stop = stop};
+	struct asker asker = {.jobs = 1, .stopper = {&person, stop}};
 	struct problem problem = {.stage = STAGE_MAP, .nest = search, .first = 0, .end = 1};
 	if (solver_find(STAGE_MAP, name)->sharing == SHARING_ENUMERATION ||
 		solver_find(STAGE_MAP, name)->sharing == SHARING_DRAWS)
@@ -177,9 +178,8 @@ static void expect_truth(struct map_question *question, struct random *random, s
 	struct person person = {.patience = UINT64_MAX};
 	struct nest_search search = map_question_search(question);
 	search.solver = solver_find(STAGE_MAP, "exact");
-	search.budget = WHOLE_MOST; /* ticks */
-	search.asker.listener = &person;
-	search.asker.stop = stop;
+	search.wishes.budget = WHOLE_MOST; /* ticks */
+	search.wishes.asker.stopper = (struct stopper){&person, stop};
 	struct explored whole = nest_explore(&search, question->arena);
 	if (!whole.complete || !whole.frontier.count)
 		return;

@@ -86,7 +86,7 @@ static void compare(struct family *family, const char *folder, const json_t *rec
 		family_note(family, "proof", "none within the budget");
 		return;
 	}
-	enum objective objective = search->objectives.at[0];
+	enum objective objective = search->wishes.objectives.at[0];
 	double value = objective_value(objective, &explored->frontier.points[0].score);
 	double expected = json_number_value(
 		json_object_get(json_object_get(record, "best"), metrics[objective]));
@@ -153,12 +153,12 @@ static void check(struct family *family, const char *root, const char *folder, c
 	struct request request = {.arena = family->arena,
 		.diag = diag_open(family->arena),
 		.search = {.counting = COUNTING_TIMELOOP,
-			.objectives = {1, {asked_for(family, path)}},
+			.wishes.objectives = {1, {asked_for(family, path)}},
 			.solver = solver_find(STAGE_MAP, "exact"),
-			.simulate = SIMULATE_FRONTIER,
-			.simulate_budget = EXECUTED_MOST,
-			.budget = BUDGET,
-			.asker.jobs = 1}};
+			.wishes.simulate = SIMULATE_FRONTIER,
+			.wishes.simulate_budget = EXECUTED_MOST,
+			.wishes.budget = BUDGET,
+			.wishes.asker.jobs = 1}};
 	if (!record || !read_all(&request, path)) {
 		family_note(family, "refused", complaints_text(family->arena, request.diag));
 	} else {

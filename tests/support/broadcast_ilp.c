@@ -122,7 +122,7 @@ static const struct send_schedule *read_answer(
 						(struct message){t, topology->links[l].from,
 							topology->links[l].to, c, 1};
 			}
-	return schedule_make(run_arena(p->run), "ilp", p->synthesis, &messages);
+	return schedule_make(run_arena(p->run), p->synthesis, &messages);
 }
 
 static bool go_on(void *user, uint64_t iterations, int rows)

@@ -13,11 +13,11 @@ struct nest_search gemm_request(struct arena *arena, const char *const *paths, s
 {
 	struct diag *diag = diag_open(arena);
 	struct nest_search search = {.counting = COUNTING_EXACT,
-		.objectives = {1, {OBJECTIVE_EDP}},
+		.wishes.objectives = {1, {OBJECTIVE_EDP}},
 		.solver = solver_find(STAGE_MAP, "exact"),
-		.simulate = SIMULATE_NONE,
-		.seed = 1,
-		.asker.jobs = 1};
+		.wishes.simulate = SIMULATE_NONE,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 1};
 	const char *text = arena_format(arena,
 		"%s"
 		"problem:\n"

@@ -80,7 +80,7 @@ struct nest_search map_question_search(const struct map_question *question)
 {
 	struct nest_search search =
 		nest_domain_search(question->arena, question->domain, question->counting);
-	search.objectives = question->objectives;
+	search.wishes.objectives = question->objectives;
 	return search;
 }
 

@@ -193,8 +193,8 @@ struct nest_search nest_domain_search(
 		.space = space_make(arena, domain),
 		.counting = counting,
 		.model = nest_model_make(arena, domain->hierarchy, domain->shape, counting),
-		.simulate = SIMULATE_NONE,
-		.budget = 100000000,
-		.asker.jobs = 1,
+		.wishes.simulate = SIMULATE_NONE,
+		.wishes.budget = 100000000,
+		.wishes.asker.jobs = 1,
 	};
 }

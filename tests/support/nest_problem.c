@@ -154,12 +154,12 @@ struct nest_search nest_problem_search(
 		.counting = problem->counting,
 		.model = nest_model_make(
 			problem->arena, &nest->hierarchy, &nest->shape, problem->counting),
-		.objectives = problem->objectives,
+		.wishes.objectives = problem->objectives,
 		.solver = solver_find(STAGE_MAP, solver),
-		.simulate = SIMULATE_NONE,
-		.budget = budget,
-		.seed = 1,
-		.asker.jobs = 1,
+		.wishes.simulate = SIMULATE_NONE,
+		.wishes.budget = budget,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 1,
 	};
 }
 

@@ -35,8 +35,8 @@ void schedule_executed(struct arena *arena, const struct send_schedule *schedule
 		schedule_run(schedule, topology, &ticks, bytes, 1, true, 1, arena);
 	assert_true(schedule_price(schedule, &ticks, bytes, 1, &cost));
 	if (run.fault)
-		fail_msg("%s of a %s over %d ranks: %s", schedule->algorithm,
-			operation_names[schedule->operation], schedule->ranks, run.fault);
+		fail_msg("a %s over %d ranks: %s", operation_names[schedule->operation],
+			schedule->ranks, run.fault);
 	assert_int_equal(run.rounds, cost.rounds);
 	assert_int_equal(run.ticks, cost.ticks);
 	assert_int_equal(run.link_bytes, cost.link_bytes);

@@ -189,13 +189,13 @@ static struct explored explore_block(int64_t lx_capacity, int64_t staging_bytes,
 	struct exploration exploration = {
 		.arch = ranks_arch(test_arena, &machine),
 		.workload = workload_given(test_arena, block),
-		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
+		.wishes.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_LX_PEAK}},
 		.core_count = 2,
 		.cores = {1, 2},
 		.place = portfolio_of(solver_find(STAGE_PLACE, "bestfit")),
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
-		.seed = 1,
-		.asker.jobs = jobs,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = jobs,
 	};
 	exploration.planning = planning_default(exploration.arch);
 	exploration.planning.lx_capacity = lx_capacity;

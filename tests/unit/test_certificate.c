@@ -258,7 +258,7 @@ static void other_specs_are_told(void **state)
 	folder_put("keep.yaml", text_of_file(arena, "specs/constraints/keep_all.yaml"));
 	folder_put("machine.yaml", text_of_file(arena, MACHINE));
 	const char *specs = arena_format(arena, "%s specs/problems/gemm_16.yaml %s",
-		run_folder_path("machine.yaml"), folder_path("keep.yaml"));
+		run_folder_path("machine.yaml"), run_folder_path("keep.yaml"));
 	assert_int_equal(explore(arena_format(arena, "%s --solver map=exact", specs)).status, 0);
 	assert_int_equal(check(specs, "certificate.yaml").status, 0);
 	assert_int_equal(check(SMALL, "certificate.yaml").status, 0); /* the same bytes */

@@ -64,7 +64,7 @@ static struct projection_facts expect_array(
 	assert_int_equal(facts.fault, PROJECTION_FINE);
 	assert_int_equal(facts.pes, pes);
 	assert_int_equal(facts.cycles, cycles);
-	struct project_search search = {.spec = spec, .seed = 3};
+	struct project_search search = {.spec = spec, .wishes.seed = 3};
 	struct project_found found = {.spec = spec, .projection = spec->projection, .facts = facts};
 	project_execute(&search, &found, arena);
 	assert_true(found.common.execution.finished && found.common.execution.agrees);
@@ -206,9 +206,9 @@ static void expect_least(struct arena *arena, const struct space_time *spec, int
 	int64_t pes, int64_t cycles)
 {
 	struct project_search search = {.spec = spec,
-		.objectives = {1, {OBJECTIVE_LATENCY}},
+		.wishes.objectives = {1, {OBJECTIVE_LATENCY}},
 		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
-		.simulate = SIMULATE_ALL};
+		.wishes.simulate = SIMULATE_ALL};
 	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
 	assert_true(1 + (most + 1) * (spec->recurrence.loops[0].extent - 1) > cycles);

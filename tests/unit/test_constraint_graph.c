@@ -56,17 +56,17 @@ static struct explored explored_under(
 		.arch = test->arch,
 		.workload = test->workload,
 		.planning = planning_default(test->arch),
-		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES}},
+		.wishes.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_HBM_BYTES}},
 		.core_count = 1,
 		.cores = {CORES},
 		.vary_clones = true,
 		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
 		.joint = portfolio_for(STAGE_JOINT, FOR_GRAPHS),
-		.simulate = SIMULATE_NONE,
+		.wishes.simulate = SIMULATE_NONE,
 		.joint_ticks = 2000,
-		.seed = 1,
-		.asker.jobs = 2,
+		.wishes.seed = 1,
+		.wishes.asker.jobs = 2,
 	};
 	exploration.planning.constraints = constraints;
 	return explore(&exploration, test->arena);

@@ -60,7 +60,7 @@ static int64_t run(struct arena *arena, const struct space_time *spec, const str
 	struct projection_facts facts =
 		projection_facts(&spec->recurrence, &spec->projection, spec);
 	struct project_found found = {.spec = spec, .projection = spec->projection, .facts = facts};
-	struct project_search search = {.spec = spec, .seed = 9};
+	struct project_search search = {.spec = spec, .wishes.seed = 9};
 	assert_int_equal(facts.fault, PROJECTION_FINE);
 	project_execute(&search, &found, arena);
 	assert_true(found.common.execution.finished && found.common.execution.agrees);
@@ -70,8 +70,10 @@ static int64_t run(struct arena *arena, const struct space_time *spec, const str
 		const struct recurrence_output *output = &found.execution.outputs[i];
 		double sum = 0;
 		for (int64_t k = 0; k < shape->k; k++)
-			sum += input(&spec->recurrence, &search.seed, "A", output->place[0], k) *
-			       input(&spec->recurrence, &search.seed, "B", k, output->place[1]);
+			sum += input(&spec->recurrence, &search.wishes.seed, "A", output->place[0],
+				       k) *
+			       input(&spec->recurrence, &search.wishes.seed, "B", k,
+				       output->place[1]);
 		assert_true(output->value == sum);
 	}
 	return found.execution.cycles;

@@ -94,24 +94,17 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	return NULL;
 }
 
-static void carry_out(struct grid *grid, const struct cell_found *cell, struct execution *out)
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
-	bool wrong = (int)cell->x == grid->wrong_x;
-	*out = (struct execution){.finished = true, .agrees = !wrong, .cycles = 7, .events = 3};
-}
-
-static const char *execute(void *self, struct found *found, struct slot *slot)
-{
-	atomic_fetch_add(&((struct grid *)self)->executions, 1);
-	carry_out(self, (struct cell_found *)found, &found->execution);
+	struct grid *grid = self;
+	bool wrong = (int)((struct cell_found *)found)->x == grid->wrong_x;
+	atomic_fetch_add(last ? &grid->last : &grid->executions, 1);
+	found->execution = (struct execution){.finished = true,
+		.agrees = !wrong,
+		.cycles = 7,
+		.events = 3,
+		.mode = last ? SIM_DATA : SIM_COUNT};
 	return NULL;
-}
-
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
-{
-	atomic_fetch_add(&((struct grid *)self)->last, 1);
-	carry_out(self, (struct cell_found *)found, out);
-	out->mode = SIM_DATA;
 }
 
 static const char *key(void *self, const struct found *found, struct arena *arena)
@@ -135,28 +128,15 @@ static const struct kind grids = {
 	.key = key,
 	.size = sizeof(struct cell_found),
 	.merge = merge,
-	.repeat = repeat,
-};
-
-struct wishes {
-	enum simulate simulate;
-	uint64_t budget;
-	struct asker asker;
+	.counts_offers = true,
 };
 
 static struct explored explore_grid(
 	struct grid *grid, const struct wishes *wishes, struct arena *arena)
 {
-	struct drive_request request = {
-		.kind = &grids,
-		.self = grid,
-		.frontier = frontier_open(
-			(struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}}),
-		.simulate = wishes->simulate,
-		.budget = wishes->budget,
-		.asker = &wishes->asker,
-	};
-	return drive_explore(&request, arena);
+	struct wishes asked = *wishes;
+	asked.objectives = (struct objectives){2, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY}};
+	return drive_explore(&grids, grid, &asked, arena);
 }
 
 /* All that a result says. */
@@ -329,7 +309,7 @@ static void a_stop_leaves_what_was_found(void **state)
 		for (int jobs = 1; jobs <= 3; jobs++) {
 			struct grid grid = {.wrong_x = -1, .starts = true, .proves = true};
 			struct person person = {.patience = patience};
-			struct wishes wishes = {.asker = {jobs, &person, says_stop, NULL, look}};
+			struct wishes wishes = {.asker = {jobs, {&person, says_stop}, NULL, look}};
 			struct explored explored = explore_grid(&grid, &wishes, arena);
 			assert_true(explored.stopped);
 			assert_true(explored.frontier.count > 0);
@@ -382,9 +362,8 @@ static void steps_nest(void **state)
 		struct grid inner[3] = {{.wrong_x = -1, .proves = true},
 			{.wrong_x = 4, .proves = true}, {.wrong_x = 3, .proves = jobs == 1}};
 		struct grid outer = {.inner = inner};
-		struct asker asker = {.jobs = jobs};
-		struct drive_request request = {.kind = &nested, .self = &outer, .asker = &asker};
-		struct explored explored = drive_explore(&request, arena);
+		struct wishes wishes = {.asker.jobs = jobs};
+		struct explored explored = drive_explore(&nested, &outer, &wishes, arena);
 		assert_int_equal(explored.effort.offered, 3 * (SIDE * SIDE + SIDE));
 		assert_int_equal(explored.effort.disagreed, 2 * (SIDE + 2));
 		assert_string_equal(

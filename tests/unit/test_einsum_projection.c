@@ -12,11 +12,11 @@
 static struct explored explore_all(struct arena *arena, const struct space_time *spec)
 {
 	struct project_search search = {.spec = spec,
-		.objectives = {4,
+		.wishes.objectives = {4,
 			{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS, OBJECTIVE_PORTS}},
 		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
-		.simulate = SIMULATE_ALL,
-		.asker = {.jobs = 1}};
+		.wishes.simulate = SIMULATE_ALL,
+		.wishes.asker = {.jobs = 1}};
 	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
 	assert_int_equal(explored.effort.disagreed, 0);

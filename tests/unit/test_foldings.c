@@ -28,11 +28,11 @@ static struct space_time product_spec(
 static struct project_search open_search(const struct space_time *spec)
 {
 	return (struct project_search){.spec = spec,
-		.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
+		.wishes.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
 		.solver = solver_find(STAGE_PROJECT, "folds"),
-		.simulate = SIMULATE_ALL,
-		.seed = 9,
-		.asker = {.jobs = 1}};
+		.wishes.simulate = SIMULATE_ALL,
+		.wishes.seed = 9,
+		.wishes.asker = {.jobs = 1}};
 }
 
 /* What is in memory depends on the tensor's name alone. */

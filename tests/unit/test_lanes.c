@@ -46,7 +46,7 @@ static void the_published_lanes_need_a_shuffle(void **state)
 		"'k' needs 11 lanes, a vector unit has 8");
 	expect_fault(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n", NULL, PROJECTION_FINE, NULL);
 	struct space_time spec = space_time_alone(arena, CONVOLUTION "  lanes: 11\n  shuffle: Z\n");
-	struct project_search search = {.spec = &spec, .seed = 3};
+	struct project_search search = {.spec = &spec, .wishes.seed = 3};
 	struct project_found found = {.spec = &spec,
 		.projection = spec.projection,
 		.facts = projection_facts(&spec.recurrence, &spec.projection, &spec)};
@@ -83,7 +83,7 @@ static void lanes_have_operands_in_common(void **state)
 		"needs at least one, or 'wires: [C]' if a wire may carry it within the step");
 	struct space_time spec =
 		space_time_alone(arena, PRODUCT PLACED "  schedule: [1, 0, 1]\n  lanes: 8\n");
-	struct project_search search = {.spec = &spec, .seed = 3};
+	struct project_search search = {.spec = &spec, .wishes.seed = 3};
 	struct project_found found = {.spec = &spec,
 		.projection = spec.projection,
 		.facts = projection_facts(&spec.recurrence, &spec.projection, &spec)};
@@ -163,15 +163,16 @@ static void searches_keep_to_the_array(void **state)
 				"1}\n%s",
 				limits[i]));
 		struct project_search search = {.spec = &spec,
-			.objectives = {3, {OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
+			.wishes.objectives = {3,
+				{OBJECTIVE_LATENCY, OBJECTIVE_PES, OBJECTIVE_REGISTERS}},
 			.solver = solver_find(STAGE_PROJECT, "exhaustive"),
-			.simulate = SIMULATE_ALL,
-			.asker = {.jobs = 1}};
+			.wishes.simulate = SIMULATE_ALL,
+			.wishes.asker = {.jobs = 1}};
 		struct explored explored = project_explore(&search, arena);
 		assert_true(explored.complete);
 		assert_int_equal(explored.effort.refused, 0);
 		assert_int_equal(explored.effort.disagreed, 0);
-		struct frontier all = frontier_open(search.objectives);
+		struct frontier all = frontier_open(search.wishes.objectives);
 		for (int n = 0; n < 64 * 27; n++) {
 			struct projection projection = spec.projection;
 			int64_t left = n, wires = 0;

@@ -299,17 +299,17 @@ static void an_exploration_ends_amid_its_candidates(void **state)
 	struct exploration exploration = {.arch = recipe.arch,
 		.workload = recipe.workload,
 		.planning = recipe.planning,
-		.objectives = {1, {OBJECTIVE_EDP}},
+		.wishes.objectives = {1, {OBJECTIVE_EDP}},
 		.core_count = 2,
 		.cores = {1, 32},
 		.place = portfolio_of(solver_find(STAGE_PLACE, "greedy")),
 		.divide = portfolio_for(STAGE_DIVIDE, FOR_GRAPHS | FOR_OPS),
-		.simulate = SIMULATE_ALL,
-		.asker.jobs = 1,
-		.asker.stop = stop};
+		.wishes.simulate = SIMULATE_ALL,
+		.wishes.asker.jobs = 1,
+		.wishes.asker.stopper.stop = stop};
 	for (uint64_t patience = 0; patience < 20000; patience = 2 * patience + 100) {
 		struct person person = {.patience = patience};
-		exploration.asker.listener = &person;
+		exploration.wishes.asker.stopper.listener = &person;
 		struct explored explored = explore(&exploration, arena);
 		assert_true(explored.stopped);
 		assert_in_range(person.asked, patience + 1, patience + 3);

@@ -157,7 +157,7 @@ static void a_budget_does_not_cut_the_only_layout(void **state)
 	for (int s = 0; s < 6; s++) {
 		struct arena *arena = arena_open();
 		bool stops = s >= 3;
-		struct asker asker = {.stop = stops ? says_stop : NULL};
+		struct asker asker = {.stopper.stop = stops ? says_stop : NULL};
 		struct answer answer = solve_for(
 			&asker, solver_find(STAGE_PLACE, names[s % 3]), &problem, 1, 1, arena);
 		assert_int_equal(answer.cut, stops);

@@ -5,8 +5,8 @@
  */
 #include "base/arena.h"
 #include "cost/transfer/schedule.h"
-#include "search/transfer/rounds_bound.h"
 #include "search/drive/solver.h"
+#include "search/transfer/rounds_bound.h"
 #include "sim/transfer/schedule.h"
 #include "tests/support/algorithm_rounds.h"
 #include "tests/support/broadcast_ilp.h"
@@ -257,7 +257,7 @@ static void an_integer_program_ends_when_asked(void **state)
 		topology_make(arena, TOPOLOGY_BIDIRECTIONAL_RING, PORTS_ALL, 8, 0, 0), 6};
 	const struct problem problem = {.stage = STAGE_BROADCAST, .synthesis = &synthesis};
 	struct person person = {.patience = 40};
-	const struct asker asker = {.listener = &person, .stop = wants_to_stop};
+	const struct asker asker = {.stopper = {&person, wants_to_stop}};
 	struct answer answer = solve_for(&asker, &broadcast_ilp_solver, &problem, 0, 1, arena);
 	assert_true(answer.stopped && person.asked < 60);
 	assert_true(answer.status == PROOF_BOUND && answer.candidate_count == 1);
@@ -316,7 +316,7 @@ static void wrong_schedules_show(void **state)
 		*array_add(arena, &messages) = (struct message){0, 0, 1, 0, 1};
 		*array_add(arena, &messages) = rows[i].message;
 		struct schedule_result run =
-			schedule_run(schedule_make(arena, "wrong", &synthesis, &messages),
+			schedule_run(schedule_make(arena, &synthesis, &messages),
 				synthesis.topology, &ticks, 8, 1, true, 1, arena);
 		if (!run.fault || !strstr(run.fault, rows[i].why))
 			fail_msg("row %zu: %s", i, run.fault ? run.fault : "no fault");

@@ -4,8 +4,8 @@
  * are scatters as gathers; and what is wrong with them shows.
  */
 #include "base/arena.h"
-#include "search/transfer/rounds_bound.h"
 #include "search/drive/solver.h"
+#include "search/transfer/rounds_bound.h"
 #include "sim/transfer/schedule.h"
 #include "tests/support/schedule_case.h"
 
@@ -198,8 +198,7 @@ static void wrong_schedules_show(void **state)
 		struct messages messages = {0};
 		for (int m = 0; m < 4 && rows[i].messages[m].count; m++)
 			*array_add(arena, &messages) = rows[i].messages[m];
-		struct send_schedule schedule =
-			*schedule_make(arena, "drawn", &synthesis, &messages);
+		struct send_schedule schedule = *schedule_make(arena, &synthesis, &messages);
 		schedule.operation = rows[i].operation;
 		struct schedule_result run =
 			schedule_run(&schedule, synthesis.topology, &ticks, 12, 1, true, 1, arena);

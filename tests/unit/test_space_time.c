@@ -32,7 +32,7 @@ static void the_published_call_is_projected(void **state)
 	assert_int_equal(facts.cycles, 4);
 	assert_int_equal(facts.channels[0].move[0], 1);
 	assert_int_equal(facts.channels[0].delay, 1);
-	struct project_search search = {.spec = &spec, .seed = 1};
+	struct project_search search = {.spec = &spec, .wishes.seed = 1};
 	struct project_found found = {.spec = &spec, .projection = spec.projection, .facts = facts};
 	project_execute(&search, &found, arena);
 	assert_true(found.common.execution.agrees);
@@ -206,7 +206,7 @@ static void folds_compute_the_same(void **state)
 				       rows[i].fold));
 		struct projection_facts facts =
 			projection_facts(&spec.recurrence, &spec.projection, &spec);
-		struct project_search search = {.spec = &spec, .seed = 5};
+		struct project_search search = {.spec = &spec, .wishes.seed = 5};
 		struct project_found found = {
 			.spec = &spec, .projection = spec.projection, .facts = facts};
 		assert_int_equal(facts.fault, PROJECTION_FINE);
@@ -261,9 +261,9 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 		"  dependences: {A: [0, 1, 0], B: [1, 0, 0], C: [0, 0, 1]}\n"
 		"  search: {allocation: [-1, 1], schedule: [1, 2], rows: 2}\n");
 	struct project_search search = {.spec = &spec,
-		.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
+		.wishes.objectives = {2, {OBJECTIVE_LATENCY, OBJECTIVE_PES}},
 		.solver = solver_find(STAGE_PROJECT, "exhaustive"),
-		.simulate = SIMULATE_ALL};
+		.wishes.simulate = SIMULATE_ALL};
 	struct explored explored = project_explore(&search, arena);
 	assert_true(explored.complete);
 	static const int64_t expected[][2] = {{10, 16}, {16, 7}};
@@ -274,7 +274,7 @@ static void the_matrix_product_is_searched_to_the_end(void **state)
 		assert_int_equal(explored.frontier.points[i].score.pes, expected[i][1]);
 		assert_true(found->common.execution.agrees);
 	}
-	search.budget = 3;
+	search.wishes.budget = 3;
 	explored = project_explore(&search, arena);
 	assert_false(explored.complete);
 	arena_close(arena);

@@ -13,6 +13,7 @@
 #include "tests/support/map_question.h"
 #include "tests/support/nest_domain.h"
 #include "tests/support/nest_line.h"
+#include "tests/support/shape_recurrence.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -202,7 +203,7 @@ static void a_pass_is_the_projection_of_a_recurrence(void **state)
 			nest_array_project(model_of(arena, nest), &nest->mapping, &counts, &pass));
 		assert_int_equal(pass.passes, 1);
 		struct shape shape = shape_of(nest, &pass);
-		if (!recurrence_of_shape(arena, &shape, &recurrence, streams, &why))
+		if (!shape_recurrence(arena, &shape, &recurrence, streams, &why))
 			fail_msg("%s", why);
 		struct projection projection = projection_of(&pass);
 		struct projection_facts facts = projection_facts(&recurrence, &projection, NULL);

@@ -29,7 +29,7 @@ static struct explored search_for(
 	struct arena *arena, const int64_t *extents, bool imperfect, uint64_t budget)
 {
 	struct nest_search search = gemm_request(arena, NULL, 0, machine, extents, imperfect);
-	search.budget = budget;
+	search.wishes.budget = budget;
 	return nest_explore(&search, arena);
 }
 

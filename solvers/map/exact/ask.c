@@ -6,11 +6,11 @@ struct answer nest_ask(struct run *run, const char *solver, const struct nest_se
 	if (!space_factors_count(search->space))
 		return (struct answer){.status = PROOF_NONE};
 	struct nest_search asked = *search;
-	asked.budget = ticks;
+	asked.wishes.budget = ticks;
 	struct problem problem = {
 		.stage = STAGE_MAP, .nest = &asked, .first = chain, .end = chains};
-	struct answer answer =
-		run_ask(run, solver_find(STAGE_MAP, solver), &problem, ticks, search->seed, arena);
+	struct answer answer = run_ask(
+		run, solver_find(STAGE_MAP, solver), &problem, ticks, search->wishes.seed, arena);
 	run_spend(run, answer.ticks);
 	run_evaluated(run, answer.evaluated);
 	return answer;

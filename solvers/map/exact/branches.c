@@ -236,8 +236,8 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 	nest_cost_finish(&residencies->view, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
-	expansion->choice.bound =
-		nest_cost_value(&residencies->view, &cost, search_of(choices)->objectives.at[0]);
+	expansion->choice.bound = nest_cost_value(
+		&residencies->view, &cost, search_of(choices)->wishes.objectives.at[0]);
 	*array_add(expansion->arena, &expansion->list) = expansion->choice;
 }
 
@@ -329,7 +329,7 @@ static bool has_few_free(const struct space *space, int most)
 static void weigh_spread(struct run *run, const struct spread *spread)
 {
 	struct outer_branches *choices = spread->choices;
-	const struct objectives *objectives = &search_of(choices)->objectives;
+	const struct objectives *objectives = &search_of(choices)->wishes.objectives;
 	struct arena *scratch = arena_open();
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
@@ -369,10 +369,10 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	spread_over(&spread, 0, 0, search->shape->dimensions[0].extent);
 	choices->bounds = spread.all.at;
 	choices->at = arena_array(arena, struct nest_spread, spread.count);
-	choices->least = arena_array(arena, double, spread.count * search->objectives.count);
+	choices->least = arena_array(arena, double, spread.count * search->wishes.objectives.count);
 	weigh_spread(run, &spread);
 	choices->complete &= run_go_on(run, 0);
-	choices->floor = nest_floor(search, search->objectives.at[0]);
+	choices->floor = nest_floor(search, search->wishes.objectives.at[0]);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);
 	return choices;

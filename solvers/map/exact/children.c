@@ -74,7 +74,7 @@ static void keep_child(struct nest_descent *descent, struct level_children *leve
 		return;
 	struct level_child *child = array_add(descent->scratch, &level->children);
 	child->value = nest_cost_value(
-		&descent->view, &cost, nest_descent_search(descent)->objectives.at[0]);
+		&descent->view, &cost, nest_descent_search(descent)->wishes.objectives.at[0]);
 	child->class = level->class;
 	memcpy(child->option, level->option, sizeof child->option);
 }

@@ -201,7 +201,7 @@ static void cut_anew(struct nest_descent *descent)
 {
 	double excluded = descent->cut.excluded;
 	descent->cut = nest_cut_make(run_arena(descent->run), &descent->offers.kept,
-		&nest_descent_search(descent)->objectives, descent->slack);
+		&nest_descent_search(descent)->wishes.objectives, descent->slack);
 	descent->cut.excluded = excluded;
 }
 
@@ -263,8 +263,8 @@ static void go_on(
 	if (nest_cut_excludes(&descent->cut, &descent->view, &cost))
 		return;
 	descend(descent, level->j - 1, left, &next,
-		nest_cost_value(
-			&descent->view, &cost, nest_descent_search(descent)->objectives.at[0]));
+		nest_cost_value(&descent->view, &cost,
+			nest_descent_search(descent)->wishes.objectives.at[0]));
 }
 
 static void leave_open(struct nest_descent *descent, double bound)

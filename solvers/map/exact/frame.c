@@ -57,8 +57,8 @@ static void add_objectives(struct nest_frame *frame)
 {
 	const struct nest_search *search = frame->search;
 	const unsigned all = 1u << NEST_READ | 1u << NEST_FILL | 1u << NEST_UPDATE;
-	for (size_t k = 0; k < search->objectives.count; k++) {
-		enum objective objective = search->objectives.at[k];
+	for (size_t k = 0; k < search->wishes.objectives.count; k++) {
+		enum objective objective = search->wishes.objectives.at[k];
 		int wanted = objective == OBJECTIVE_HBM_BYTES ? frame->level[frame->count - 1]
 							      : (int)objective - OBJECTIVE_ACCESSES;
 		for (int j = 0; j < frame->count; j++) {

@@ -212,7 +212,7 @@ static void refuse(struct ilp_compact *compact, const struct ilp_point *point)
 struct ilp_compact *ilp_compact_make(struct arena *arena, const struct ilp_frame *frame,
 	const struct ilp_cuts *cuts, double scale)
 {
-	enum objective objective = frame->search->objectives.at[0];
+	enum objective objective = frame->search->wishes.objectives.at[0];
 	if (objective != OBJECTIVE_LATENCY && !ilp_counts_accesses(objective))
 		return NULL;
 	struct ilp_compact *compact = arena_new(arena, struct ilp_compact);
@@ -265,7 +265,7 @@ void ilp_compact_stay(struct ilp_compact *compact, const struct ilp_near *near)
 
 double ilp_compact_value(const struct ilp_compact *compact, double value)
 {
-	if (compact->frame->search->objectives.at[0] == OBJECTIVE_LATENCY)
+	if (compact->frame->search->wishes.objectives.at[0] == OBJECTIVE_LATENCY)
 		return exp(value);
 	return (value + compact->constant) * compact->scale;
 }

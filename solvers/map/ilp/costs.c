@@ -175,7 +175,7 @@ static void add_objective(struct ilp_compact *compact, const struct ilp_cuts *cu
 {
 	const struct ilp_frame *frame = compact->frame;
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
-	enum objective objective = frame->search->objectives.at[0];
+	enum objective objective = frame->search->wishes.objectives.at[0];
 	struct objective_part part = {compact, cuts, objective == OBJECTIVE_EDP};
 	if (objective == OBJECTIVE_LATENCY) {
 		struct ilp_line line = {.arena = compact->arena};

@@ -112,7 +112,7 @@ bool ilp_counts_accesses(enum objective objective)
 
 double ilp_price(const struct ilp_frame *frame, int j, enum nest_action action)
 {
-	enum objective objective = frame->search->objectives.at[0];
+	enum objective objective = frame->search->wishes.objectives.at[0];
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->nest.level[j]];
 	if (objective == OBJECTIVE_HBM_BYTES)
 		return j == frame->nest.count - 1 ? (double)level->word_bits / 8 : 0;
@@ -158,7 +158,7 @@ bool ilp_may_run_along(const struct ilp_frame *frame, int row, int d, enum ilp_a
 double ilp_guess(const struct ilp_frame *frame)
 {
 	const struct hierarchy *hierarchy = frame->search->hierarchy;
-	enum objective objective = frame->search->objectives.at[0];
+	enum objective objective = frame->search->wishes.objectives.at[0];
 	double value = objective == OBJECTIVE_LATENCY;
 	double multipliers = (double)hierarchy->compute_mesh_x * (double)hierarchy->compute_mesh_y;
 	if (objective == OBJECTIVE_ENERGY || objective == OBJECTIVE_EDP)

@@ -14,7 +14,7 @@ static double draw_part(struct random *random)
 
 static void set_weights(struct nest_chain *chain)
 {
-	size_t count = chain->search->objectives.count;
+	size_t count = chain->search->wishes.objectives.count;
 	double sum = 0;
 	for (size_t i = 0; i < count; i++) {
 		chain->weights[i] = draw_part(&chain->random);
@@ -36,10 +36,10 @@ struct nest_chain nest_chain_open(struct run *run, const struct problem *problem
 		.search = search,
 		.offers = nest_offers_open(run, search),
 		.moves = nest_moves_make(search->space),
-		.random = random_open(search->seed, problem->first),
+		.random = random_open(search->wishes.seed, problem->first),
 		.number = problem->first,
 		.count = problem->end,
-		.evaluations = search->budget / problem->end,
+		.evaluations = search->wishes.budget / problem->end,
 	};
 	set_weights(&chain);
 	return chain;
@@ -53,7 +53,7 @@ void nest_chain_close(struct nest_chain *chain)
 
 static double value_of(const struct nest_chain *chain, const struct score *score)
 {
-	const struct objectives *objectives = &chain->search->objectives;
+	const struct objectives *objectives = &chain->search->wishes.objectives;
 	double value = 0;
 	for (size_t i = 0; i < objectives->count; i++)
 		value += chain->weights[i] * log1p(objective_value(objectives->at[i], score));

@@ -107,7 +107,7 @@ struct uneven_choices uneven_choices_make(
 	const struct nest_search *search = frame->search;
 	const struct space *space = search->space;
 	struct uneven_choices choices = {.complete = space->free_count <= FREE_MOST,
-		.floor = nest_floor(search, search->objectives.at[0])};
+		.floor = nest_floor(search, search->wishes.objectives.at[0])};
 	for (int i = 0; i < space->level_count; i++)
 		if (space->levels[i].spatial)
 			choices.tiling[choices.spatial_count++] = i;
@@ -123,7 +123,7 @@ struct uneven_choices uneven_choices_make(
 		choices.at[s].bounds = spread.all.at + s * width;
 		uneven_choice_view(frame, &choices, &choices.at[s], 0, &view);
 		struct score bound = uneven_view_bound_anywhere(&view);
-		choices.at[s].bound = objective_value(search->objectives.at[0], &bound);
+		choices.at[s].bound = objective_value(search->wishes.objectives.at[0], &bound);
 	}
 	choices.complete &= run_go_on(run, 0);
 	if (choices.count)

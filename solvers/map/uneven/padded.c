@@ -110,8 +110,8 @@ static double take(
 		struct nest_price price;
 		struct mapping mapping = nest_moves_adopt(moves, answer->candidates[i].mappings);
 		if (nest_offers_price(offers, &mapping, &price) && price.verdict == NEST_FITS)
-			best = fmin(best,
-				objective_value(offers->search->objectives.at[0], &price.score));
+			best = fmin(best, objective_value(offers->search->wishes.objectives.at[0],
+						  &price.score));
 	}
 	return best;
 }
@@ -157,7 +157,7 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 	for (int turn = 0; turn < TURNS; turn++) {
 		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
-		uneven.seed = search->seed + (uint64_t)turn;
+		uneven.wishes.seed = search->wishes.seed + (uint64_t)turn;
 		struct answer answer =
 			nest_ask(run, name, &uneven, 0, 1, ticks / STEPS_SHARE / TURNS + 1, arena);
 		take(offers, &moves, &answer);

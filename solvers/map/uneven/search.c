@@ -123,7 +123,7 @@ static void push(struct tree *tree)
 		tree->stopped = true;
 		return;
 	}
-	branch->bound = objective_value(tree->frame.search->objectives.at[0], &bound);
+	branch->bound = objective_value(tree->frame.search->wishes.objectives.at[0], &bound);
 	branch->number = tree->branches++;
 	branch->choice = tree->choice;
 	branch->residency = tree->residency;
@@ -356,9 +356,9 @@ static void prove_first(struct tree *tree, double first)
 {
 	const struct nest_search *search = tree->frame.search;
 	double bounds[OBJECTIVE_COUNT] = {first};
-	for (size_t k = 1; k < search->objectives.count; k++)
-		bounds[k] = nest_floor(search, search->objectives.at[k]);
-	run_prove_each(tree->run, bounds, search->objectives.count);
+	for (size_t k = 1; k < search->wishes.objectives.count; k++)
+		bounds[k] = nest_floor(search, search->wishes.objectives.at[k]);
+	run_prove_each(tree->run, bounds, search->wishes.objectives.count);
 }
 
 static void search(struct tree *tree)
@@ -387,7 +387,7 @@ static void search(struct tree *tree)
 		run_prove(tree->run, PROOF_NONE, 0);
 	else if (!tree->stopped && tree->choices.complete)
 		run_prove(tree->run, PROOF_OPTIMAL, 0);
-	else if (tree->frame.search->objectives.count == 1)
+	else if (tree->frame.search->wishes.objectives.count == 1)
 		run_prove(tree->run, PROOF_BOUND, bound);
 	else
 		prove_first(tree, bound);

@@ -14,7 +14,7 @@ const char *const channel_names[] = {"stationary", "systolic", "wire", "chain", 
 /* Coefficients tried while points that meet are looked for. */
 static const int64_t walk_steps = 20000000;
 
-struct work {
+struct facts_work {
 	const struct recurrence *recurrence;
 	const struct projection *projection;
 	struct projection_facts *facts;
@@ -41,7 +41,7 @@ static bool find_bounds(const struct recurrence *recurrence, const int64_t *row,
 
 /* Time of the rows as one number: an inner row runs through all its extent at each step of the
  * next outer one. */
-static bool flatten(struct work *work)
+static bool flatten(struct facts_work *work)
 {
 	struct projection_facts *facts = work->facts;
 	int loops = work->recurrence->loop_count;
@@ -104,7 +104,7 @@ static void narrow(struct recurrence *box, const struct term *term, bool holds)
 
 /* The first consumer of a dependence; false: there is none, or it takes too long to find. */
 static bool find_consumer(
-	struct work *work, const struct dependence *dependence, struct grid_point *out)
+	struct facts_work *work, const struct dependence *dependence, struct grid_point *out)
 {
 	struct recurrence inside = {.loop_count = work->recurrence->loop_count};
 	const struct recurrence *recurrence = work->recurrence;
@@ -148,7 +148,7 @@ static enum channel_kind kind_of(const struct channel *channel, int rows)
 }
 
 /* A value that is only handed on, in the step that makes it, to lanes of one vector unit. */
-static bool is_shared(const struct work *work, int dependence)
+static bool is_shared(const struct facts_work *work, int dependence)
 {
 	const struct projection *projection = work->projection;
 	const struct channel *channel = &work->facts->channels[dependence];
@@ -162,7 +162,7 @@ static bool is_shared(const struct work *work, int dependence)
 	       work->copies >> work->recurrence->dependences[dependence].stream & 1;
 }
 
-static bool find_channels(struct work *work)
+static bool find_channels(struct facts_work *work)
 {
 	const struct recurrence *recurrence = work->recurrence;
 	const struct projection *projection = work->projection;
@@ -204,7 +204,7 @@ static bool find_channels(struct work *work)
 /* In a box: the pair of points that meet whose later one comes first, then whose earlier one
  * does. */
 struct meeting {
-	struct work *work;
+	struct facts_work *work;
 	bool found;
 	struct grid_point a, b;
 };
@@ -240,7 +240,7 @@ static bool meet(void *user, const int64_t *g)
 	return true;
 }
 
-static bool find_conflict(struct work *work)
+static bool find_conflict(struct facts_work *work)
 {
 	struct lattice kernel;
 	int64_t most[RECURRENCE_LOOPS_MOST];
@@ -265,7 +265,7 @@ static bool find_conflict(struct work *work)
 }
 
 /* The PE of a point, numbered through the box of PEs, and its time from the first. */
-static int64_t pe_of(const struct work *work, const int64_t *point)
+static int64_t pe_of(const struct facts_work *work, const int64_t *point)
 {
 	int64_t pe = 0;
 	for (int r = 0; r < work->projection->space_count; r++) {
@@ -276,7 +276,7 @@ static int64_t pe_of(const struct work *work, const int64_t *point)
 	return pe;
 }
 
-static int64_t time_of(const struct work *work, const int64_t *point)
+static int64_t time_of(const struct facts_work *work, const int64_t *point)
 {
 	int64_t time = 0;
 	number_dot(work->facts->schedule, point, work->recurrence->loop_count, &time);
@@ -291,7 +291,7 @@ static bool mark(uint64_t *bits, int64_t at)
 }
 
 /* `later` meets a point before it. */
-static void meet_earlier(struct work *work, const struct grid_point *later)
+static void meet_earlier(struct facts_work *work, const struct grid_point *later)
 {
 	struct projection_facts *facts = work->facts;
 	struct grid_point earlier;
@@ -305,7 +305,7 @@ static void meet_earlier(struct work *work, const struct grid_point *later)
 }
 
 /* A domain with a condition, point by point. */
-static bool count_points(struct work *work)
+static bool count_points(struct facts_work *work)
 {
 	const struct recurrence *recurrence = work->recurrence;
 	struct projection_facts *facts = work->facts;
@@ -338,7 +338,7 @@ static bool count_points(struct work *work)
 	return true;
 }
 
-static bool count_box(struct work *work)
+static bool count_box(struct facts_work *work)
 {
 	struct projection_facts *facts = work->facts;
 	int loops = work->recurrence->loop_count, spaces = work->projection->space_count;
@@ -357,7 +357,7 @@ static bool count_box(struct work *work)
 }
 
 /* The steps of the reverse transform at one point; false where a loop comes out wrong. */
-static bool turns_back(const struct work *work, const int64_t *point, int *wrong)
+static bool turns_back(const struct facts_work *work, const int64_t *point, int *wrong)
 {
 	const struct projection *projection = work->projection;
 	int loops = work->recurrence->loop_count, rows = projection->space_count;
@@ -380,7 +380,7 @@ static bool turns_back(const struct work *work, const int64_t *point, int *wrong
 	return true;
 }
 
-static bool check_reverse(struct work *work)
+static bool check_reverse(struct facts_work *work)
 {
 	struct grid_point point;
 	int wrong = -1;
@@ -398,7 +398,7 @@ static bool check_reverse(struct work *work)
 	return true;
 }
 
-static bool find_vectors(struct work *work)
+static bool find_vectors(struct facts_work *work)
 {
 	struct lattice kernel;
 	struct projection_facts *facts = work->facts;
@@ -418,7 +418,7 @@ static bool find_vectors(struct work *work)
 
 /* Vector units, and pairs of one and a step in which it has a point: rows that are no lanes, then
  * these and time. */
-static void count_units(struct work *work)
+static void count_units(struct facts_work *work)
 {
 	struct projection_facts *facts = work->facts;
 	const struct recurrence *recurrence = work->recurrence;
@@ -446,7 +446,7 @@ static void count_units(struct work *work)
 		lattice_images(units.space_count + 1, recurrence->loop_count, rows, work->extents);
 }
 
-static bool find_facts(struct work *work)
+static bool find_facts(struct facts_work *work)
 {
 	struct projection_facts *facts = work->facts;
 	const struct projection *projection = work->projection;
@@ -475,7 +475,7 @@ struct projection_facts projection_facts(const struct recurrence *recurrence,
 	const struct projection *projection, const struct space_time *limits)
 {
 	struct projection_facts facts = {.dependence = -1, .axis = -1, .causal = true};
-	struct work work = {.recurrence = recurrence,
+	struct facts_work work = {.recurrence = recurrence,
 		.projection = projection,
 		.facts = &facts,
 		.copies = recurrence_copies(recurrence)};

@@ -3,7 +3,7 @@
 #include "cost/recurrence/projection.h"
 
 /* PEs by stream and by dependence that have a port for it. */
-struct ports {
+struct array_ports {
 	const struct recurrence *recurrence;
 	int64_t cells, pe, count;
 	uint64_t *seen; /* by port kind, then PE */
@@ -12,7 +12,7 @@ struct ports {
 
 enum { CELLS_MOST = 1 << 28 };
 
-static void open_port(struct ports *ports, int kind)
+static void open_port(struct array_ports *ports, int kind)
 {
 	int64_t at = kind * ports->cells + ports->pe;
 	ports->count += !(ports->seen[at / 64] >> (at % 64) & 1);
@@ -20,7 +20,7 @@ static void open_port(struct ports *ports, int kind)
 }
 
 /* The inputs that a term reads at the point: of a select only the part that is taken. */
-static void visit_inputs(struct ports *ports, const struct term *term)
+static void visit_inputs(struct array_ports *ports, const struct term *term)
 {
 	if (!term)
 		return;
@@ -38,7 +38,7 @@ static void visit_inputs(struct ports *ports, const struct term *term)
 		visit_inputs(ports, term->of[i]);
 }
 
-static void visit_point(struct ports *ports)
+static void visit_point(struct array_ports *ports)
 {
 	const struct recurrence *recurrence = ports->recurrence;
 	int64_t producer[RECURRENCE_LOOPS_MOST];
@@ -66,7 +66,7 @@ static void visit_point(struct ports *ports)
 int64_t projection_ports(const struct recurrence *recurrence, const struct projection *projection,
 	const struct projection_facts *facts)
 {
-	struct ports ports = {.recurrence = recurrence, .cells = 1};
+	struct array_ports ports = {.recurrence = recurrence, .cells = 1};
 	int64_t kinds = recurrence->stream_count + recurrence->dependence_count, all;
 	for (int r = 0; r < projection->space_count; r++)
 		if (!number_mul(ports.cells, facts->space[r].extent, &ports.cells))

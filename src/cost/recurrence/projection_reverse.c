@@ -7,7 +7,7 @@
 
 enum { LOOPS = RECURRENCE_LOOPS_MOST, ROWS = 2 * RECURRENCE_LOOPS_MOST };
 
-struct work {
+struct reverse_work {
 	const struct recurrence *recurrence;
 	int row_count;
 	int64_t rows[ROWS][LOOPS]; /* of the projection: space, then time */
@@ -20,7 +20,7 @@ struct mix {
 	int64_t loops[LOOPS], rows[ROWS];
 };
 
-static int count_unknown(const struct work *work, const int64_t *loops, int *last)
+static int count_unknown(const struct reverse_work *work, const int64_t *loops, int *last)
 {
 	int count = 0;
 	for (int i = 0; i < work->recurrence->loop_count; i++)
@@ -44,7 +44,7 @@ static bool combine(int64_t *a, int64_t x, const int64_t *b, int64_t y, int coun
 }
 
 /* Gauss and Jordan on the unknown columns; known ones come along. */
-static bool eliminate(const struct work *work, struct mix *mixes)
+static bool eliminate(const struct reverse_work *work, struct mix *mixes)
 {
 	int done = 0;
 	for (int i = 0; i < work->recurrence->loop_count; i++) {
@@ -73,7 +73,7 @@ static bool eliminate(const struct work *work, struct mix *mixes)
 	return true;
 }
 
-static struct reverse_step *add_step(struct work *work, enum reverse_kind kind, int loop)
+static struct reverse_step *add_step(struct reverse_work *work, enum reverse_kind kind, int loop)
 {
 	struct reverse_step *step = &work->out->steps[work->out->step_count++];
 	*step = (struct reverse_step){.kind = kind, .loop = loop, .sign = 1, .divisor = 1};
@@ -82,7 +82,7 @@ static struct reverse_step *add_step(struct work *work, enum reverse_kind kind, 
 }
 
 /* The one unknown loop of a mix. */
-static void divide(struct work *work, const struct mix *mix, int loop)
+static void divide(struct reverse_work *work, const struct mix *mix, int loop)
 {
 	int64_t by = mix->loops[loop], sign = by < 0 ? -1 : 1;
 	struct reverse_step *step = add_step(work, REVERSE_DIVIDE, loop);
@@ -96,7 +96,7 @@ static void divide(struct work *work, const struct mix *mix, int loop)
 }
 
 /* A row of its own, else any combination; prefers what divides by one. */
-static bool divide_some(struct work *work, bool *fits)
+static bool divide_some(struct reverse_work *work, bool *fits)
 {
 	struct mix mixes[ROWS] = {0};
 	int loop = -1;
@@ -120,7 +120,7 @@ static bool divide_some(struct work *work, bool *fits)
 }
 
 /* The unknown loops of a row, those that step farthest first; 0 if they are no digits. */
-static int find_digits(const struct work *work, const int64_t *row, int *digits)
+static int find_digits(const struct reverse_work *work, const int64_t *row, int *digits)
 {
 	int count = 0;
 	for (int i = 0; i < work->recurrence->loop_count; i++) {
@@ -143,7 +143,7 @@ static int find_digits(const struct work *work, const int64_t *row, int *digits)
 }
 
 /* Digits of a row, from zero up: those with negative steps are counted from their end. */
-static bool take_digits(struct work *work, int r, const int *digits, int count)
+static bool take_digits(struct reverse_work *work, int r, const int *digits, int count)
 {
 	const int64_t *row = work->rows[r];
 	int64_t constant = 0;
@@ -176,7 +176,7 @@ static bool take_digits(struct work *work, int r, const int *digits, int count)
 	return own != 0;
 }
 
-static bool take_some_digits(struct work *work, bool *fits)
+static bool take_some_digits(struct reverse_work *work, bool *fits)
 {
 	for (int r = 0; r < work->row_count; r++) {
 		int digits[LOOPS], count = find_digits(work, work->rows[r], digits);
@@ -188,7 +188,7 @@ static bool take_some_digits(struct work *work, bool *fits)
 	return false;
 }
 
-static void scan_one(struct work *work)
+static void scan_one(struct reverse_work *work)
 {
 	int best = -1;
 	for (int i = 0; i < work->recurrence->loop_count; i++)
@@ -200,7 +200,7 @@ static void scan_one(struct work *work)
 }
 
 /* A row holds of itself where one division by one was made from it alone. */
-static uint32_t find_checks(const struct work *work)
+static uint32_t find_checks(const struct reverse_work *work)
 {
 	uint32_t checked = (UINT32_C(1) << work->row_count) - 1;
 	for (int k = 0; k < work->out->step_count; k++) {
@@ -221,7 +221,7 @@ struct reverse projection_reverse(
 	const struct recurrence *recurrence, const struct projection *projection)
 {
 	struct reverse out = {0};
-	struct work work = {.recurrence = recurrence, .out = &out};
+	struct reverse_work work = {.recurrence = recurrence, .out = &out};
 	for (int r = 0; r < projection->space_count; r++)
 		memcpy(work.rows[work.row_count++], projection->space[r], sizeof *work.rows);
 	for (int r = 0; r < projection->time_count; r++)

@@ -72,7 +72,7 @@ static void write_flag(struct writer *writer, enum copy_kind kind, int flag)
 }
 
 /* The program while it is written. */
-struct draft {
+struct copy_draft {
 	const struct broadcast *broadcast;
 	struct arena *arena;
 	struct array(struct copy_stream) streams;
@@ -85,14 +85,14 @@ struct draft {
 };
 
 static void end_stream(
-	struct draft *draft, int rank, enum copy_queue queue, const struct writer *writer)
+	struct copy_draft *draft, int rank, enum copy_queue queue, const struct writer *writer)
 {
 	*array_add(draft->arena, &draft->streams) =
 		(struct copy_stream){rank, queue, writer->list.count, writer->list.at};
 }
 
 /* So many tiles of a rank, at the same places everywhere; the number of the first. */
-static int add_tiles(struct draft *draft, int64_t rank, int64_t count)
+static int add_tiles(struct copy_draft *draft, int64_t rank, int64_t count)
 {
 	const struct broadcast *b = draft->broadcast;
 	int first = (int)draft->tiles.count;
@@ -106,7 +106,7 @@ static int add_tiles(struct draft *draft, int64_t rank, int64_t count)
 	return first;
 }
 
-static void add_buffer(struct draft *draft, int64_t rank, const struct rank_tensor *tensor,
+static void add_buffer(struct copy_draft *draft, int64_t rank, const struct rank_tensor *tensor,
 	bool written, const char *name)
 {
 	struct copy_buffer *buffer = array_add(draft->arena, &draft->buffers);
@@ -116,21 +116,21 @@ static void add_buffer(struct draft *draft, int64_t rank, const struct rank_tens
 }
 
 /* Chunks out of one buffer into others. */
-struct leg {
+struct copy_leg {
 	int from, to, count; /* to, to + 1, .. */
 	int64_t load_shift, store_shift;
 };
 
-static const struct leg *list_legs(const struct draft *draft, int64_t *count)
+static const struct copy_leg *list_legs(const struct copy_draft *draft, int64_t *count)
 {
 	const struct broadcast *b = draft->broadcast;
 	bool pulls = operation_pulls(b->operation);
 	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
 	*count = wide ? b->ranks : 1;
-	struct leg *legs = arena_array(draft->arena, struct leg, *count);
+	struct copy_leg *legs = arena_array(draft->arena, struct copy_leg, *count);
 	for (int r = 0; r < *count; r++) {
 		int64_t shift = r * broadcast_block(b)[3];
-		legs[r] = (struct leg){.from = pulls ? 1 + r : 0,
+		legs[r] = (struct copy_leg){.from = pulls ? 1 + r : 0,
 			.to = pulls ? 0 : 1 + r,
 			.count = 1,
 			.load_shift = pulls ? 0 : shift,
@@ -144,7 +144,8 @@ static const struct leg *list_legs(const struct draft *draft, int64_t *count)
 /* Two flags of each tile. */
 enum { FULL, FREE, FLAGS_OF_TILE };
 
-static void write_load(struct writer *in, const struct leg *leg, int tile, int64_t chunk, int full)
+static void write_load(
+	struct writer *in, const struct copy_leg *leg, int tile, int64_t chunk, int full)
 {
 	write(in, (struct copy_instruction){.kind = COPY_LOAD,
 			  .buffer = leg->from,
@@ -154,7 +155,8 @@ static void write_load(struct writer *in, const struct leg *leg, int tile, int64
 	write_flag(in, COPY_SET, full);
 }
 
-static void write_store(struct writer *out, const struct leg *leg, int i, int tile, int64_t chunk)
+static void write_store(
+	struct writer *out, const struct copy_leg *leg, int i, int tile, int64_t chunk)
 {
 	write(out, (struct copy_instruction){.kind = COPY_STORE,
 			   .buffer = leg->to + i,
@@ -165,7 +167,7 @@ static void write_store(struct writer *out, const struct leg *leg, int i, int ti
 
 /* One tile: a flag after each store, all waited for at the end. */
 static void write_once(
-	struct draft *draft, const struct leg *leg, struct writer *in, struct writer *out)
+	struct copy_draft *draft, const struct copy_leg *leg, struct writer *in, struct writer *out)
 {
 	int flags = draft->flags, tile = 0;
 	draft->flags += FLAGS_OF_TILE;
@@ -179,14 +181,14 @@ static void write_once(
 }
 
 /* The chunks of all legs, one after the other, through the tiles in turn. */
-static void write_legs(struct draft *draft, const struct leg *legs, int64_t leg_count, int tiles,
-	struct writer *in, struct writer *out)
+static void write_legs(struct copy_draft *draft, const struct copy_leg *legs, int64_t leg_count,
+	int tiles, struct writer *in, struct writer *out)
 {
 	int64_t staging = draft->broadcast->staging, all = leg_count * draft->chunks;
 	int flags = draft->flags;
 	draft->flags += (int)staging * FLAGS_OF_TILE;
 	for (int64_t i = 0; i < all; i++) {
-		const struct leg *leg = &legs[i / draft->chunks];
+		const struct copy_leg *leg = &legs[i / draft->chunks];
 		int64_t turn = i % draft->chunks, chunk = draft->order ? draft->order[turn] : turn;
 		int tile = tiles + (int)(i % staging);
 		int full = flags + (int)(i % staging) * FLAGS_OF_TILE, free = full + FREE;
@@ -208,16 +210,16 @@ static int other_rank(const struct broadcast *b, int64_t i)
 	return (int)(i < b->root ? i : i + 1);
 }
 
-static void write_reduce(struct draft *draft, int tiles, struct writer *in, struct writer *out,
+static void write_reduce(struct copy_draft *draft, int tiles, struct writer *in, struct writer *out,
 	struct writer *vector)
 {
 	const struct broadcast *b = draft->broadcast;
 	int64_t staging = b->staging, others = b->ranks - 1, turn = 0;
 	int flags = draft->flags, done = flags + (int)staging * FLAGS_OF_TILE, stored = done + 1;
-	const struct leg result = {0};
+	const struct copy_leg result = {0};
 	draft->flags = stored + 1;
 	for (int64_t chunk = 0; chunk < draft->chunks; chunk++) {
-		const struct leg own = {.from = 1 + (int)b->root};
+		const struct copy_leg own = {.from = 1 + (int)b->root};
 		if (chunk)
 			write_flag(in, COPY_WAIT, stored);
 		write(in, (struct copy_instruction){.kind = COPY_LOAD,
@@ -225,7 +227,7 @@ static void write_reduce(struct draft *draft, int tiles, struct writer *in, stru
 				  .tile = tiles,
 				  .chunk = chunk});
 		for (int64_t i = 0; i < others; i++, turn++) {
-			const struct leg leg = {.from = 1 + other_rank(b, i)};
+			const struct copy_leg leg = {.from = 1 + other_rank(b, i)};
 			int slot = (int)(turn % staging), tile = tiles + 1 + slot;
 			int full = flags + slot * FLAGS_OF_TILE, free = full + FREE;
 			if (turn >= staging)
@@ -264,7 +266,7 @@ static int64_t group_count(const struct broadcast *b)
 }
 
 /* The root tells each rank; that loads what came. */
-static void write_readers(struct draft *draft, struct writer *out)
+static void write_readers(struct copy_draft *draft, struct writer *out)
 {
 	const struct broadcast *b = draft->broadcast;
 	for (int64_t i = 0; i < group_count(b); i++) {
@@ -289,7 +291,7 @@ static void write_readers(struct draft *draft, struct writer *out)
 }
 
 /* Each rank writes its block and tells the root. */
-static void write_writers(struct draft *draft)
+static void write_writers(struct copy_draft *draft)
 {
 	const struct broadcast *b = draft->broadcast;
 	*array_add(draft->arena, &draft->signals) = (int)b->root;
@@ -298,7 +300,8 @@ static void write_writers(struct draft *draft)
 		struct writer in = {.arena = draft->arena}, out = in;
 		if (rank == b->root)
 			continue;
-		struct leg leg = {.from = (int)draft->buffers.count, .to = 1 + (int)i, .count = 1};
+		struct copy_leg leg = {
+			.from = (int)draft->buffers.count, .to = 1 + (int)i, .count = 1};
 		add_buffer(draft, rank, &b->source, false, "block");
 		write_legs(draft, &leg, 1, add_tiles(draft, rank, b->staging), &in, &out);
 		if (b->handshake.notifies)
@@ -308,7 +311,7 @@ static void write_writers(struct draft *draft)
 	}
 }
 
-static void list_buffers(struct draft *draft)
+static void list_buffers(struct copy_draft *draft)
 {
 	const struct broadcast *b = draft->broadcast;
 	bool pulls = operation_pulls(b->operation), hands = shakes_hands(b);
@@ -326,13 +329,13 @@ static void list_buffers(struct draft *draft)
 	}
 }
 
-static void write_root(struct draft *draft, int tiles)
+static void write_root(struct copy_draft *draft, int tiles)
 {
 	const struct broadcast *b = draft->broadcast;
 	struct writer in = {.arena = draft->arena}, out = in, vector = in;
 	bool pulls = operation_pulls(b->operation);
 	int64_t leg_count;
-	const struct leg *legs = list_legs(draft, &leg_count);
+	const struct copy_leg *legs = list_legs(draft, &leg_count);
 	if (pulls && shakes_hands(b) && b->handshake.waits)
 		write_flag(&in, COPY_AWAIT, 0);
 	if (b->operation == OPERATION_REDUCE && b->ranks > 1)
@@ -352,7 +355,7 @@ static void write_root(struct draft *draft, int tiles)
 const struct copy_program *broadcast_lower(
 	const struct broadcast *broadcast, const int64_t *order, int64_t most, struct arena *arena)
 {
-	struct draft draft = {.broadcast = broadcast, .arena = arena, .order = order};
+	struct copy_draft draft = {.broadcast = broadcast, .arena = arena, .order = order};
 	const struct chunk *chunks = broadcast_chunks(
 		broadcast, most / (3 * broadcast->ranks + 5), arena, &draft.chunks);
 	if (!chunks)

@@ -73,7 +73,7 @@ struct copy_program {
 	const struct topology *topology;
 	struct copy_ticks ticks;
 	enum reduction reduction;          /* what COMBINE does */
-	const struct broadcast *broadcast; /* what it is to do; NULL: see struct copy_options */
+	const struct broadcast *broadcast; /* what it is to do; NULL: see sim/transfer/copy.h */
 	const struct handshake *handshake; /* of all signals; NULL: there are none */
 	int flag_count, buffer_count, tile_count, signal_count;
 	const int *signals; /* by signal: its rank */

@@ -14,6 +14,13 @@
 enum sim_mode { SIM_COUNT, SIM_IDENTITY, SIM_DATA };
 extern const char *const sim_mode_names[]; /* "count", "identity", "data" */
 
+/*
+ * Bytes that an execution with contents takes at most: the one that a command is about; each of the
+ * many of an exploration, which run on all cores at once, so that 16 of them take no more than that
+ * one.
+ */
+enum { EXECUTION_BYTES_MOST = 1 << 30, EXECUTION_BYTES_OF_MANY = 1 << 26 };
+
 struct execution {
 	bool finished; /* false: it was not wanted, too long, or ended by a fault */
 	bool agrees;   /* every count and every value is what the model and the reference say */

@@ -30,22 +30,36 @@ static bool linked(const struct topology *t, int from, int to)
 }
 
 /* Links by the rank that they leave, then by the one that they enter. */
-static void list_links(struct arena *arena, struct topology *t,
-	bool (*has)(const struct topology *t, int from, int to), const struct topology *of)
+static void list_links(struct arena *arena, struct topology *t)
 {
 	int ranks = t->ranks, *first = arena_array(arena, int, ranks + 1);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			first[from + 1] += has(of, from, to);
+			first[from + 1] += linked(t, from, to);
 	for (int r = 0; r < ranks; r++)
 		first[r + 1] += first[r];
 	struct link *links = arena_array(arena, struct link, first[ranks]);
 	for (int from = 0; from < ranks; from++)
 		for (int to = 0; to < ranks; to++)
-			if (has(of, from, to))
+			if (linked(t, from, to))
 				links[t->link_count++] = (struct link){from, to};
 	t->links = links;
 	t->first = first;
+}
+
+static void list_back(struct arena *arena, struct topology *t)
+{
+	int *first = arena_array(arena, int, t->ranks + 1);
+	int *next = arena_array(arena, int, t->ranks + 1);
+	struct link *back = arena_array(arena, struct link, t->link_count);
+	for (size_t l = 0; l < t->link_count; l++)
+		first[t->links[l].to + 1]++;
+	for (int r = 0; r < t->ranks; r++)
+		next[r + 1] = first[r + 1] += first[r];
+	for (size_t l = 0; l < t->link_count; l++)
+		back[next[t->links[l].to]++] = (struct link){t->links[l].to, t->links[l].from};
+	t->back = back;
+	t->back_first = first;
 }
 
 const struct topology *topology_make(struct arena *arena, enum topology_kind kind,
@@ -56,7 +70,8 @@ const struct topology *topology_make(struct arena *arena, enum topology_kind kin
 		.kind = kind, .ports = ports, .ranks = ranks, .root = root, .channels = 1};
 	t->columns = kind == TOPOLOGY_MESH ? columns : ranks;
 	t->rows = ranks / t->columns;
-	list_links(arena, t, linked, t);
+	list_links(arena, t);
+	list_back(arena, t);
 	return t;
 }
 
@@ -70,62 +85,64 @@ const struct topology *topology_of(
 	return t;
 }
 
-static bool linked_back(const struct topology *t, int from, int to)
-{
-	return topology_link(t, to, from) >= 0;
-}
-
 const struct topology *topology_reverse(struct arena *arena, const struct topology *topology)
 {
 	struct topology *t = arena_copy(arena, topology, sizeof *t);
-	t->link_count = 0;
-	list_links(arena, t, linked_back, topology);
+	t->links = topology->back;
+	t->first = topology->back_first;
+	t->back = topology->links;
+	t->back_first = topology->first;
 	return t;
 }
 
 int topology_link(const struct topology *topology, int from, int to)
 {
-	for (int l = topology->first[from]; l < topology->first[from + 1]; l++)
-		if (topology->links[l].to == to)
-			return l;
-	return -1;
+	int least = topology->first[from], end = topology->first[from + 1], last = end;
+	while (least < end) {
+		int middle = least + (end - least) / 2;
+		if (topology->links[middle].to < to)
+			least = middle + 1;
+		else
+			end = middle;
+	}
+	return least < last && topology->links[least].to == to ? least : -1;
 }
 
-/* Over links as they are, or the other way. */
-static void spread(const struct topology *topology, int start, bool back, int *out)
+/* Nearest first. */
+static void spread(
+	const struct link *links, const int *first, const struct topology *t, int start, int *out)
 {
-	int far = 0;
-	bool grew = true;
-	for (int r = 0; r < topology->ranks; r++)
-		out[r] = r == start ? 0 : -1;
-	for (; grew; far++) {
-		grew = false;
-		for (size_t l = 0; l < topology->link_count; l++) {
-			const struct link *link = &topology->links[l];
-			int from = back ? link->to : link->from, to = back ? link->from : link->to;
-			if (out[from] == far && out[to] < 0) {
-				out[to] = far + 1;
-				grew = true;
-			}
+	int queue[RANKS_MOST], count = 1;
+	for (int r = 0; r < t->ranks; r++)
+		out[r] = -1;
+	queue[0] = start;
+	out[start] = 0;
+	for (int at = 0; at < count; at++)
+		for (int l = first[queue[at]]; l < first[queue[at] + 1]; l++) {
+			int to = links[l].to;
+			if (out[to] >= 0)
+				continue;
+			out[to] = out[queue[at]] + 1;
+			queue[count++] = to;
 		}
-	}
 }
 
 void topology_distances(const struct topology *topology, int from, int *out)
 {
-	spread(topology, from, false, out);
+	spread(topology->links, topology->first, topology, from, out);
 }
 
 void topology_distances_to(const struct topology *topology, int to, int *out)
 {
-	spread(topology, to, true, out);
+	spread(topology->back, topology->back_first, topology, to, out);
 }
 
 int topology_before(const struct topology *topology, const int *distances, int to)
 {
-	for (int r = 0; r < topology->ranks; r++)
-		if (distances[to] > 0 && distances[r] == distances[to] - 1 &&
-			topology_link(topology, r, to) >= 0)
-			return r;
+	for (int l = topology->back_first[to]; l < topology->back_first[to + 1]; l++) {
+		int before = topology->back[l].to;
+		if (distances[to] > 0 && distances[before] == distances[to] - 1)
+			return before;
+	}
 	return -1;
 }

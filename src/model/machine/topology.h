@@ -26,6 +26,9 @@ struct topology {
 	size_t link_count;
 	const struct link *links;
 	const int *first; /* links of rank r: links[first[r]] .. links[first[r + 1] - 1] */
+	/* The same links turned around, by the rank that they enter, in the same manner. */
+	const struct link *back;
+	const int *back_first;
 };
 
 /* columns: of a mesh, else 0; it divides ranks.  1 <= ranks <= RANKS_MOST, 0 <= root < ranks.  Links

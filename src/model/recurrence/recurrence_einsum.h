@@ -70,12 +70,8 @@ bool recurrence_einsum_split(struct arena *arena, struct recurrence_einsum *eins
 /* Takes the loops of one step out of an einsum that is not derived yet. */
 void recurrence_einsum_squeeze(struct recurrence_einsum *einsum, struct recurrence *recurrence);
 
-/* Dimension d is loop d, dataspace t operand t but that the written one comes last; `streams` is by
- * dataspace.  The order is that of the dimensions. */
-bool recurrence_of_shape(struct arena *arena, const struct shape *shape, struct recurrence *out,
-	int *streams, const char **why);
-
-/* Its loops and operands alone, for recurrence_einsum. */
+/* The loops and operands of a problem, for recurrence_einsum: dimension d is loop d, dataspace t
+ * operand t but that the written one comes last.  The order is that of the dimensions. */
 bool recurrence_einsum_of_shape(struct arena *arena, const struct shape *shape,
 	struct recurrence_einsum *einsum, struct recurrence *out, const char **why);
 

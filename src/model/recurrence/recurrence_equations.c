@@ -9,7 +9,7 @@ struct equation {
 	const struct term *left, *right;
 };
 
-struct draft {
+struct equations_draft {
 	const struct reading *reading;
 	const struct node *text;
 	struct recurrence *recurrence;
@@ -20,7 +20,7 @@ struct draft {
 
 static int find_stream(void *user, const char *name)
 {
-	struct draft *draft = user;
+	struct equations_draft *draft = user;
 	struct recurrence *recurrence = draft->recurrence;
 	int at = recurrence_stream_named(recurrence, name);
 	if (at >= 0 || recurrence->stream_count == RECURRENCE_STREAMS_MOST)
@@ -30,7 +30,7 @@ static int find_stream(void *user, const char *name)
 	return recurrence->stream_count++;
 }
 
-static bool refuse(const struct draft *draft, size_t from, size_t to, const char *why)
+static bool refuse(const struct equations_draft *draft, size_t from, size_t to, const char *why)
 {
 	struct diag *diag = draft->reading->diag;
 	/* a complaint that is only counted needs no place in the text */
@@ -39,7 +39,8 @@ static bool refuse(const struct draft *draft, size_t from, size_t to, const char
 	return false;
 }
 
-static bool refuse_term(const struct draft *draft, const struct term *term, const char *why)
+static bool refuse_term(
+	const struct equations_draft *draft, const struct term *term, const char *why)
 {
 	return refuse(draft, term->from, term->to, why);
 }
@@ -76,7 +77,7 @@ static bool lists_loops(const struct recurrence *recurrence, const struct term *
 	return true;
 }
 
-static bool parse_line(struct draft *draft, size_t *at)
+static bool parse_line(struct equations_draft *draft, size_t *at)
 {
 	struct arena *arena = draft->reading->arena;
 	const char *text = draft->text->text;
@@ -144,8 +145,8 @@ struct dependence *recurrence_depend(struct arena *arena, struct recurrence *rec
 enum { READ_LOOKED_AT = 1000000, READS_LOOKED_AT = 20000000 };
 
 /* The first point that would read a stream outside the domain; false: none was found. */
-static bool reads_outside(
-	struct draft *draft, const int64_t *vector, const struct term *when, int64_t *point)
+static bool reads_outside(struct equations_draft *draft, const int64_t *vector,
+	const struct term *when, int64_t *point)
 {
 	const struct recurrence *recurrence = draft->recurrence;
 	if (!recurrence_first(recurrence, point))
@@ -175,7 +176,7 @@ static const char *point_text(
 
 /* The read of a recurrent stream with its indices by loop; NULL after complaining. */
 static const struct term *read_recurrent(
-	struct draft *draft, const struct term *term, const struct term *when)
+	struct equations_draft *draft, const struct term *term, const struct term *when)
 {
 	struct arena *arena = draft->reading->arena;
 	struct recurrence *recurrence = draft->recurrence;
@@ -224,7 +225,7 @@ static const struct term *read_recurrent(
 
 /* The body with its reads checked and put in the order of loops; NULL after complaining. */
 static const struct term *settle(
-	struct draft *draft, const struct term *term, const struct term *when)
+	struct equations_draft *draft, const struct term *term, const struct term *when)
 {
 	struct arena *arena = draft->reading->arena;
 	if (term->kind == TERM_STREAM) {
@@ -263,7 +264,7 @@ static const struct term *settle(
 }
 
 /* A select without an else may only be the whole of an output. */
-static bool check_selects(const struct draft *draft, const struct term *term, bool may)
+static bool check_selects(const struct equations_draft *draft, const struct term *term, bool may)
 {
 	if (!term)
 		return true;
@@ -306,7 +307,7 @@ static bool is_circular(const struct recurrence *recurrence, int at, int *states
 bool recurrence_equations(
 	const struct reading *reading, const struct node *text, struct recurrence *recurrence)
 {
-	struct draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
+	struct equations_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
 	const char *bytes = text->text;
 	bool good = true;
 	for (size_t at = 0; bytes[at];) {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct call {
+struct transform_text {
 	const struct reading *reading;
 	const struct node *text;
 	const struct recurrence *recurrence;
@@ -14,19 +14,19 @@ struct call {
 	size_t at;
 };
 
-static char look(struct call *call)
+static char look(struct transform_text *call)
 {
 	call->at += strspn(call->text->text + call->at, " \t\r\n");
 	return call->text->text[call->at];
 }
 
-static bool refuse(struct call *call, size_t from, size_t to, const char *why)
+static bool refuse(struct transform_text *call, size_t from, size_t to, const char *why)
 {
 	diag_error(call->reading->diag, node_part(call->text, from, to), "%s", why);
 	return false;
 }
 
-static bool take(struct call *call, char wanted)
+static bool take(struct transform_text *call, char wanted)
 {
 	if (look(call) != wanted)
 		return false;
@@ -34,7 +34,7 @@ static bool take(struct call *call, char wanted)
 	return true;
 }
 
-static bool expect(struct call *call, char wanted, const char *where)
+static bool expect(struct transform_text *call, char wanted, const char *where)
 {
 	char found = look(call);
 	if (found == wanted) {
@@ -51,7 +51,7 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-static const char *take_word(struct call *call)
+static const char *take_word(struct transform_text *call)
 {
 	look(call);
 	size_t from = call->at;
@@ -65,7 +65,7 @@ static const char *take_word(struct call *call)
 		call->reading->arena, "%.*s", (int)(call->at - from), call->text->text + from);
 }
 
-static bool parse_reverse(struct call *call, int loop)
+static bool parse_reverse(struct transform_text *call, int loop)
 {
 	const char *known[3 * RECURRENCE_LOOPS_MOST + 1];
 	struct term_names names = {.reading = call->reading, .loops = known};
@@ -94,7 +94,7 @@ static bool parse_reverse(struct call *call, int loop)
 bool space_time_reverse(const struct reading *reading, const struct node *text, size_t *at,
 	const struct recurrence *recurrence, int loop, struct projection *projection)
 {
-	struct call call = {reading, text, recurrence, projection, *at};
+	struct transform_text call = {reading, text, recurrence, projection, *at};
 	bool good = parse_reverse(&call, loop);
 	*at = call.at;
 	if (good && look(&call))
@@ -124,7 +124,7 @@ static void add_outer_loops(
 }
 
 /* {c, q} */
-static bool parse_sources(struct call *call, int *loops, int *count)
+static bool parse_sources(struct transform_text *call, int *loops, int *count)
 {
 	uint32_t seen = 0;
 	if (!expect(call, '{', "before the source loops"))
@@ -152,7 +152,7 @@ static bool parse_sources(struct call *call, int *loops, int *count)
 }
 
 /* {k, t} */
-static bool parse_rows(struct call *call, int most)
+static bool parse_rows(struct transform_text *call, int most)
 {
 	struct projection *projection = call->projection;
 	const char *names[RECURRENCE_LOOPS_MOST];
@@ -178,7 +178,7 @@ static bool parse_rows(struct call *call, int most)
 	return expect(call, '}', "after the destination loops");
 }
 
-static bool parse_entry(struct call *call, int64_t *out)
+static bool parse_entry(struct transform_text *call, int64_t *out)
 {
 	bool negative = take(call, '-');
 	look(call);
@@ -205,7 +205,7 @@ static bool parse_entry(struct call *call, int64_t *out)
 }
 
 /* {1, 1, 0, 1}: a row of all source loops for each destination loop. */
-static bool parse_matrix(struct call *call, const int *loops, int count)
+static bool parse_matrix(struct transform_text *call, const int *loops, int count)
 {
 	struct projection *projection = call->projection;
 	int rows = projection->space_count + 1;
@@ -227,7 +227,7 @@ static bool parse_matrix(struct call *call, const int *loops, int count)
 }
 
 /* {q, t, c, k - q} */
-static bool parse_reverses(struct call *call)
+static bool parse_reverses(struct transform_text *call)
 {
 	call->at++;
 	do {
@@ -247,7 +247,7 @@ static bool parse_reverses(struct call *call)
 	return expect(call, '}', "after the reverse transform");
 }
 
-static bool parse_flag(struct call *call)
+static bool parse_flag(struct transform_text *call)
 {
 	look(call);
 	size_t from = call->at;
@@ -268,7 +268,7 @@ static bool parse_flag(struct call *call)
 bool space_time_call(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct projection *out)
 {
-	struct call call = {reading, text, recurrence, out, 0};
+	struct transform_text call = {reading, text, recurrence, out, 0};
 	int loops[RECURRENCE_LOOPS_MOST], count = 0;
 	look(&call);
 	size_t from = call.at;

@@ -7,21 +7,21 @@
 
 #include <string.h>
 
-struct draft {
+struct einsum_draft {
 	const struct reading *reading;
 	const struct node *text;
 	const struct recurrence *recurrence;
 	uint32_t named; /* loops, as bits */
 };
 
-static bool refuse(const struct draft *draft, size_t at, size_t end, const char *why)
+static bool refuse(const struct einsum_draft *draft, size_t at, size_t end, const char *why)
 {
 	diag_error(draft->reading->diag, node_part(draft->text, at, end), "%s", why);
 	return false;
 }
 
 /* The loop of a word; -1 after complaining. */
-static int loop_of(struct draft *draft, const struct word *word)
+static int loop_of(struct einsum_draft *draft, const struct word *word)
 {
 	int loop = recurrence_loop_named(draft->recurrence, word->text);
 	if (loop >= 0) {
@@ -37,7 +37,7 @@ static int loop_of(struct draft *draft, const struct word *word)
 	return -1;
 }
 
-static bool read_operand(struct draft *draft, const struct einsum_operand *from,
+static bool read_operand(struct einsum_draft *draft, const struct einsum_operand *from,
 	struct recurrence_operand *to, uint32_t *loops)
 {
 	*to = (struct recurrence_operand){.name = from->tensor.text,
@@ -60,7 +60,7 @@ static bool read_operand(struct draft *draft, const struct einsum_operand *from,
 
 /* Every loop indexes the result or is reduced, and not both. */
 static bool check_loops(
-	struct draft *draft, const struct einsum *einsum, uint32_t written, uint32_t reduced)
+	struct einsum_draft *draft, const struct einsum *einsum, uint32_t written, uint32_t reduced)
 {
 	const struct recurrence *recurrence = draft->recurrence;
 	struct arena *arena = draft->reading->arena;
@@ -81,8 +81,8 @@ static bool check_loops(
 }
 
 /* A tensor has one rank. */
-static bool check_ranks(
-	struct draft *draft, const struct einsum *parsed, const struct recurrence_einsum *einsum)
+static bool check_ranks(struct einsum_draft *draft, const struct einsum *parsed,
+	const struct recurrence_einsum *einsum)
 {
 	for (int i = 0; i < einsum->operand_count - 1; i++)
 		for (int k = 0; k < i; k++)
@@ -99,7 +99,7 @@ static bool check_ranks(
 bool space_time_einsum(const struct reading *reading, const struct node *text,
 	const struct recurrence *recurrence, struct recurrence_einsum *einsum)
 {
-	struct draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
+	struct einsum_draft draft = {.reading = reading, .text = text, .recurrence = recurrence};
 	struct einsum *parsed = arena_new(reading->arena, struct einsum);
 	struct einsum_fault fault;
 	uint32_t written = 0, reduced = 0, read = 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parser {
+struct term_parser {
 	struct arena *arena;
 	const char *text;
 	size_t at;
@@ -17,7 +17,7 @@ struct parser {
 	struct term_fault *fault;
 };
 
-static const struct term *fail(struct parser *p, size_t from, size_t to, const char *text)
+static const struct term *fail(struct term_parser *p, size_t from, size_t to, const char *text)
 {
 	*p->fault = (struct term_fault){from, to, text};
 	return NULL;
@@ -33,14 +33,14 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static char look(struct parser *p)
+static char look(struct term_parser *p)
 {
 	while (p->text[p->at] == ' ' || p->text[p->at] == '\t')
 		p->at++;
 	return p->text[p->at];
 }
 
-static const struct term *fail_next(struct parser *p, const char *wanted)
+static const struct term *fail_next(struct term_parser *p, const char *wanted)
 {
 	char c = look(p);
 	size_t end = p->at + 1;
@@ -55,7 +55,7 @@ static const struct term *fail_next(struct parser *p, const char *wanted)
 }
 
 /* A sign such as "<=", or a word such as "and". */
-static bool take(struct parser *p, const char *sign)
+static bool take(struct term_parser *p, const char *sign)
 {
 	look(p);
 	size_t length = strlen(sign);
@@ -69,7 +69,7 @@ static bool take(struct parser *p, const char *sign)
 	return true;
 }
 
-static const char *take_word(struct parser *p)
+static const char *take_word(struct term_parser *p)
 {
 	if (!is_letter(look(p)))
 		return NULL;
@@ -79,7 +79,7 @@ static const char *take_word(struct parser *p)
 	return arena_format(p->arena, "%.*s", (int)(p->at - from), p->text + from);
 }
 
-static const struct term *make(struct parser *p, size_t from, enum term_kind kind,
+static const struct term *make(struct term_parser *p, size_t from, enum term_kind kind,
 	const struct term *a, const struct term *b, const struct term *c)
 {
 	int height = a->height;
@@ -96,7 +96,7 @@ static const struct term *make(struct parser *p, size_t from, enum term_kind kin
 }
 
 /* Sums and products of loops and whole numbers; false after a fault at the term. */
-static bool to_affine(struct parser *p, const struct term *term, struct loop_sum *out)
+static bool to_affine(struct term_parser *p, const struct term *term, struct loop_sum *out)
 {
 	struct loop_sum a, b;
 	*out = (struct loop_sum){0};
@@ -160,9 +160,9 @@ bool term_variable(const struct reading *reading, const char *name, double *out)
 	return node && node_number(reading, node, name, out);
 }
 
-static const struct term *parse_or(struct parser *p);
+static const struct term *parse_or(struct term_parser *p);
 
-static const struct term *parse_stream(struct parser *p, size_t from, const char *name)
+static const struct term *parse_stream(struct term_parser *p, size_t from, const char *name)
 {
 	struct loop_sum places[TERM_LOOPS_MOST];
 	int count = 0;
@@ -191,7 +191,7 @@ static const struct term *parse_stream(struct parser *p, size_t from, const char
 	return term;
 }
 
-static const struct term *parse_call(struct parser *p, size_t from, const char *name)
+static const struct term *parse_call(struct term_parser *p, size_t from, const char *name)
 {
 	bool select = text_equal(name, "select");
 	if (!select && !text_equal(name, "min") && !text_equal(name, "max"))
@@ -218,7 +218,7 @@ static const struct term *parse_call(struct parser *p, size_t from, const char *
 		of[0], of[1], of[2]);
 }
 
-static const struct term *parse_name(struct parser *p)
+static const struct term *parse_name(struct term_parser *p)
 {
 	size_t from = p->at;
 	const char *name = take_word(p);
@@ -241,7 +241,7 @@ static const struct term *parse_name(struct parser *p)
 		     : arena_format(p->arena, "'%s' is no loop and no variable", name));
 }
 
-static const struct term *parse_primary(struct parser *p)
+static const struct term *parse_primary(struct term_parser *p)
 {
 	char c = look(p);
 	size_t from = p->at;
@@ -268,7 +268,7 @@ static const struct term *parse_primary(struct parser *p)
 	return term;
 }
 
-static const struct term *parse_sign(struct parser *p)
+static const struct term *parse_sign(struct term_parser *p)
 {
 	look(p);
 	size_t from = p->at;
@@ -294,8 +294,8 @@ struct operator_sign {
 	bool swapped;
 };
 
-static const struct term *parse_level(struct parser *p, const struct operator_sign *signs,
-	const struct term *(*inner)(struct parser *))
+static const struct term *parse_level(struct term_parser *p, const struct operator_sign *signs,
+	const struct term *(*inner)(struct term_parser *))
 {
 	look(p);
 	size_t from = p->at;
@@ -315,7 +315,7 @@ static const struct term *parse_level(struct parser *p, const struct operator_si
 	return NULL;
 }
 
-static const struct term *parse_product(struct parser *p)
+static const struct term *parse_product(struct term_parser *p)
 {
 	static const struct operator_sign signs[] = {{"*", TERM_MULTIPLY, false},
 		{"//", TERM_FLOOR, false}, {"/", TERM_DIVIDE, false}, {"%", TERM_REMAINDER, false},
@@ -323,14 +323,14 @@ static const struct term *parse_product(struct parser *p)
 	return parse_level(p, signs, parse_sign);
 }
 
-static const struct term *parse_sum(struct parser *p)
+static const struct term *parse_sum(struct term_parser *p)
 {
 	static const struct operator_sign signs[] = {
 		{"+", TERM_ADD, false}, {"-", TERM_SUBTRACT, false}, {0}};
 	return parse_level(p, signs, parse_product);
 }
 
-static const struct term *parse_comparison(struct parser *p)
+static const struct term *parse_comparison(struct term_parser *p)
 {
 	static const struct operator_sign signs[] = {{"==", TERM_EQUAL, false},
 		{"!=", TERM_UNEQUAL, false}, {"<=", TERM_AT_MOST, false},
@@ -347,7 +347,7 @@ static const struct term *parse_comparison(struct parser *p)
 	return term;
 }
 
-static const struct term *parse_not(struct parser *p)
+static const struct term *parse_not(struct term_parser *p)
 {
 	look(p);
 	size_t from = p->at;
@@ -360,14 +360,14 @@ static const struct term *parse_not(struct parser *p)
 	return inner ? make(p, from, TERM_NOT, inner, NULL, NULL) : NULL;
 }
 
-static const struct term *parse_and(struct parser *p)
+static const struct term *parse_and(struct term_parser *p)
 {
 	static const struct operator_sign signs[] = {
 		{"&&", TERM_AND, false}, {"and", TERM_AND, false}, {0}};
 	return parse_level(p, signs, parse_not);
 }
 
-static const struct term *parse_or(struct parser *p)
+static const struct term *parse_or(struct term_parser *p)
 {
 	static const struct operator_sign signs[] = {
 		{"||", TERM_OR, false}, {"or", TERM_OR, false}, {0}};
@@ -377,7 +377,7 @@ static const struct term *parse_or(struct parser *p)
 const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault)
 {
-	struct parser p = {arena, text, *at, 0, names, fault};
+	struct term_parser p = {arena, text, *at, 0, names, fault};
 	const struct term *term = parse_or(&p);
 	*at = p.at;
 	return term;
@@ -386,7 +386,7 @@ const struct term *term_parse(struct arena *arena, const char *text, size_t *at,
 const struct term *term_parse_place(struct arena *arena, const char *text, size_t *at,
 	const struct term_names *names, struct term_fault *fault)
 {
-	struct parser p = {arena, text, *at, 0, names, fault};
+	struct term_parser p = {arena, text, *at, 0, names, fault};
 	look(&p);
 	size_t from = p.at;
 	const char *name = take_word(&p);

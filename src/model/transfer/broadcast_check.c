@@ -14,14 +14,14 @@
 const char *const broadcast_error_names[] = {BROADCAST_RULES(TEXT_OF_NAME) NULL};
 const char *const broadcast_error_messages[] = {BROADCAST_RULES(TEXT_OF_MESSAGE) NULL};
 
-struct check {
+struct rule_check {
 	const struct broadcast *broadcast;
 	struct arena *arena;
 	struct array(struct broadcast_fault) faults;
 };
 
-__attribute__((format(printf, 4, 5))) static void add(
-	struct check *check, enum broadcast_error error, struct span span, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void add(struct rule_check *check,
+	enum broadcast_error error, struct span span, const char *format, ...)
 {
 	char detail[256];
 	va_list arguments;
@@ -32,7 +32,7 @@ __attribute__((format(printf, 4, 5))) static void add(
 		(struct broadcast_fault){error, span, arena_text(check->arena, detail)};
 }
 
-static void check_types(struct check *check)
+static void check_types(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct rank_tensor *own = broadcast_own(b);
@@ -57,7 +57,7 @@ static void check_types(struct check *check)
 		}
 }
 
-static void check_tile(struct check *check)
+static void check_tile(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct staging_tile *tile = &b->tile;
@@ -77,7 +77,7 @@ static bool overlap(int64_t a, int64_t b, int64_t bytes)
 	return llabs(a - b) < bytes;
 }
 
-static void check_places(struct check *check)
+static void check_places(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	int64_t bytes = broadcast_tile_bytes(b);
@@ -113,7 +113,7 @@ static void check_places(struct check *check)
 			b->offset_count, broadcast_tiles(b));
 }
 
-static void check_call(struct check *check)
+static void check_call(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	if (b->source_rank != b->caller && !operation_pulls(b->operation))
@@ -182,7 +182,7 @@ static bool has_room(const struct broadcast *b, const struct rank_tensor *own)
 }
 
 /* The first of the group that differs from the first, or from the tensor of the root. */
-static void check_tensors(struct check *check)
+static void check_tensors(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	bool wide = b->operation == OPERATION_GATHER || b->operation == OPERATION_SCATTER;
@@ -226,7 +226,7 @@ static void check_tensors(struct check *check)
 }
 
 /* All that are read from must be waited for, and no more can be. */
-static void check_handshake(struct check *check)
+static void check_handshake(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct handshake *handshake = &b->handshake;
@@ -244,7 +244,7 @@ static void check_handshake(struct check *check)
 			"%" PRId64 " of %" PRId64 " are waited for", least, all);
 }
 
-static void check_path(struct check *check)
+static void check_path(struct rule_check *check)
 {
 	const struct broadcast *b = check->broadcast;
 	const struct staging_tile *tile = &b->tile;
@@ -278,7 +278,7 @@ static void check_path(struct check *check)
 const struct broadcast_fault *broadcast_check(
 	const struct broadcast *broadcast, struct arena *arena, size_t *count)
 {
-	struct check check = {.broadcast = broadcast, .arena = arena};
+	struct rule_check check = {.broadcast = broadcast, .arena = arena};
 	check_types(&check);
 	check_tile(&check);
 	check_places(&check);
@@ -301,7 +301,7 @@ static const char *replaced(
 }
 
 /* "TBROADCAST: .." of a gather is "TGATHER: ..", and its tensors are not all destinations. */
-static const char *message_of(const struct check *check, enum broadcast_error error)
+static const char *message_of(const struct rule_check *check, enum broadcast_error error)
 {
 	static const char *const names[] = {
 		"TBROADCAST", "TGATHER", "TSCATTER", "TREDUCE", "TPUT", "TGET"};
@@ -316,7 +316,7 @@ static const char *message_of(const struct check *check, enum broadcast_error er
 
 bool broadcast_legal(const struct broadcast *broadcast, struct arena *arena, struct diag *diag)
 {
-	struct check check = {.broadcast = broadcast, .arena = arena};
+	struct rule_check check = {.broadcast = broadcast, .arena = arena};
 	size_t count;
 	const struct broadcast_fault *faults = broadcast_check(broadcast, arena, &count);
 	for (size_t i = 0; i < count; i++)

@@ -10,14 +10,14 @@
 #include <strings.h>
 
 /* The line, and how far it is read. */
-struct parse {
+struct line_parse {
 	const struct reading *reading;
 	const struct node *node;
 	const char *at;
 	const char *example;
 };
 
-static bool refuse(struct parse *parse, const char *wanted)
+static bool refuse(struct line_parse *parse, const char *wanted)
 {
 	while (*parse->at == ' ')
 		parse->at++;
@@ -31,14 +31,14 @@ static bool refuse(struct parse *parse, const char *wanted)
 	return false;
 }
 
-static bool expect(struct parse *parse, const char *text)
+static bool expect(struct line_parse *parse, const char *text)
 {
 	return scan_text(&parse->at, text) ||
 	       refuse(parse, arena_format(parse->reading->arena, "'%s'", text));
 }
 
 /* %name */
-static bool read_operand(struct parse *parse)
+static bool read_operand(struct line_parse *parse)
 {
 	if (!scan_text(&parse->at, "%"))
 		return refuse(parse, "an operand such as '%group'");
@@ -50,7 +50,7 @@ static bool read_operand(struct parse *parse)
 }
 
 /* One of some words, of any case, up to '>'. */
-static bool read_one_of(struct parse *parse, const char *const *words, int *out)
+static bool read_one_of(struct line_parse *parse, const char *const *words, int *out)
 {
 	size_t length = strcspn(parse->at, " >");
 	for (int w = 0; words[w]; w++)
@@ -66,7 +66,7 @@ static bool read_one_of(struct parse *parse, const char *const *words, int *out)
 }
 
 /* 1x1x1x128x32xf32 */
-static bool read_shape(struct parse *parse, struct assembly_type *type)
+static bool read_shape(struct line_parse *parse, struct assembly_type *type)
 {
 	int64_t extents[BROADCAST_RANK];
 	int count = 0;
@@ -92,8 +92,8 @@ static bool read_shape(struct parse *parse, struct assembly_type *type)
 }
 
 /* {op = #pto.reduce_op<Sum>} */
-static bool read_attribute(
-	struct parse *parse, const char *key, const char *type, const char *const *words, int *out)
+static bool read_attribute(struct line_parse *parse, const char *key, const char *type,
+	const char *const *words, int *out)
 {
 	return expect(parse, "{") && expect(parse, key) && expect(parse, "=") &&
 	       expect(parse, arena_format(parse->reading->arena, "#pto.%s<", type)) &&
@@ -101,7 +101,7 @@ static bool read_attribute(
 }
 
 /* !pto.group<4, 128x32xf32> or !pto.memref<128x32xf32> */
-static bool read_type(struct parse *parse, int64_t *ranks, struct assembly_type *out)
+static bool read_type(struct line_parse *parse, int64_t *ranks, struct assembly_type *out)
 {
 	if (!expect(parse, ranks ? "!pto.group<" : "!pto.memref<"))
 		return false;
@@ -114,7 +114,7 @@ static bool read_type(struct parse *parse, int64_t *ranks, struct assembly_type 
 	return read_shape(parse, out) && expect(parse, ">");
 }
 
-static bool read_end(struct parse *parse)
+static bool read_end(struct line_parse *parse)
 {
 	return scan_end(&parse->at) || refuse(parse, "the end of the line");
 }
@@ -132,7 +132,7 @@ static const char *const examples[] = {
 };
 
 /* The name of the line is that of the operation behind a `t`. */
-static bool find_operation(struct parse *parse, enum operation *out)
+static bool find_operation(struct line_parse *parse, enum operation *out)
 {
 	const char *from = parse->at;
 	bool named = scan_text(&parse->at, "t");
@@ -150,7 +150,7 @@ static bool find_operation(struct parse *parse, enum operation *out)
 
 bool broadcast_parse(const struct reading *reading, const struct node *text, struct assembly *out)
 {
-	struct parse parse = {reading, text, text->text, NULL};
+	struct line_parse parse = {reading, text, text->text, NULL};
 	int reduction = REDUCTION_SUM;
 	*out = (struct assembly){0};
 	if (!find_operation(&parse, &out->operation) || !read_operand(&parse) ||
@@ -167,7 +167,7 @@ bool broadcast_parse(const struct reading *reading, const struct node *text, str
 }
 
 /* %signal, %value or %signal, 1 */
-static bool read_signal(struct parse *parse, int64_t *value)
+static bool read_signal(struct line_parse *parse, int64_t *value)
 {
 	if (!read_operand(parse) || !expect(parse, ","))
 		return false;
@@ -180,7 +180,7 @@ static bool read_signal(struct parse *parse, int64_t *value)
 	return true;
 }
 
-static bool read_signal_types(struct parse *parse)
+static bool read_signal_types(struct line_parse *parse)
 {
 	return expect(parse, ":") && expect(parse, "(") && expect(parse, "!pto.memref<i32>") &&
 	       expect(parse, ",") && expect(parse, "i32") && expect(parse, ")") && read_end(parse);
@@ -190,7 +190,7 @@ bool broadcast_parse_notify(
 	const struct reading *reading, const struct node *text, struct handshake *out)
 {
 	static const char *const ops[] = {"Set", "AtomicAdd", NULL};
-	struct parse parse = {reading, text, text->text,
+	struct line_parse parse = {reading, text, text->text,
 		"tnotify %signal, 1 {op = #pto.notify_op<Set>} : (!pto.memref<i32>, i32)"};
 	int op = NOTIFY_SET;
 	if (!expect(&parse, "tnotify") || !read_signal(&parse, &out->value) ||
@@ -203,7 +203,7 @@ bool broadcast_parse_notify(
 bool broadcast_parse_wait(
 	const struct reading *reading, const struct node *text, struct handshake *out)
 {
-	struct parse parse = {reading, text, text->text,
+	struct line_parse parse = {reading, text, text->text,
 		"twait %signal, 1 {cmp = #pto.cmp<EQ>} : (!pto.memref<i32>, i32)"};
 	int cmp = WAIT_EQ;
 	if (!expect(&parse, "twait") || !read_signal(&parse, &out->wanted) ||

@@ -1,14 +1,14 @@
 #include "base/arena.h"
 #include "model/machine/arch.h"
-#include "model/transfer/broadcast.h"
 #include "model/machine/topology.h"
+#include "model/transfer/broadcast.h"
 #include "spec/reader.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* What reading one broadcast knows so far. */
-struct draft {
+struct broadcast_draft {
 	const struct reading *reading;
 	struct broadcast *broadcast;
 	struct reader map;
@@ -18,7 +18,7 @@ struct draft {
 	int64_t block[BROADCAST_RANK], rows_of_all[BROADCAST_RANK];
 };
 
-static struct span span_of(struct draft *draft, struct reader *map, const char *key)
+static struct span span_of(struct broadcast_draft *draft, struct reader *map, const char *key)
 {
 	const struct node *node = read_node(map, key, OPTIONAL);
 	return node ? node->span : draft->broadcast->spans.all;
@@ -81,20 +81,20 @@ static void read_shape(struct reader *map, int64_t shape[BROADCAST_RANK])
 }
 
 /* The types of the line, by role: the line of a pull names what is read first. */
-static const struct assembly_type *line_type(const struct draft *draft, bool source)
+static const struct assembly_type *line_type(const struct broadcast_draft *draft, bool source)
 {
 	enum operation operation = draft->line.operation;
 	bool first = operation == OPERATION_GATHER || operation == OPERATION_REDUCE;
 	return &draft->line.types[source != first];
 }
 
-static bool is_typed(const struct draft *draft, bool source)
+static bool is_typed(const struct broadcast_draft *draft, bool source)
 {
 	return draft->op && line_type(draft, source)->given;
 }
 
 /* What the line says already must not be said otherwise. */
-static void check_line(struct draft *draft)
+static void check_line(struct broadcast_draft *draft)
 {
 	const struct broadcast *broadcast = draft->broadcast;
 	const struct assembly_type *type =
@@ -116,7 +116,7 @@ static void check_line(struct draft *draft)
 		diag_error(diag, operation->span, "'operation' is not that of 'op'");
 }
 
-static void read_operation(struct draft *draft)
+static void read_operation(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct reader *map = &draft->map;
@@ -137,13 +137,13 @@ static void read_operation(struct draft *draft)
 }
 
 /* A line that cannot be read may say what is missing: one complaint is enough. */
-static enum need unless_typed(const struct draft *draft)
+static enum need unless_typed(const struct broadcast_draft *draft)
 {
 	return draft->op && !draft->parsed ? OPTIONAL : REQUIRED;
 }
 
 /* The block of each rank; where all of them lie in one tensor, that has their rows. */
-static void read_tensor(struct draft *draft)
+static void read_tensor(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct rank_tensor *source = &broadcast->source;
@@ -170,8 +170,8 @@ static void read_tensor(struct draft *draft)
 	source->live = true;
 }
 
-static void read_tensor_map(
-	struct draft *draft, const struct node *node, const char *what, struct rank_tensor *tensor)
+static void read_tensor_map(struct broadcast_draft *draft, const struct node *node,
+	const char *what, struct rank_tensor *tensor)
 {
 	struct reader map;
 	if (!reader_open(&map, draft->reading, node, what))
@@ -186,8 +186,8 @@ static void read_tensor_map(
 }
 
 /* One for all, or by rank. */
-static const struct rank_tensor *read_tensors(
-	struct draft *draft, const char *key, const struct rank_tensor *given, size_t *count_out)
+static const struct rank_tensor *read_tensors(struct broadcast_draft *draft, const char *key,
+	const struct rank_tensor *given, size_t *count_out)
 {
 	const struct node *node = read_node(&draft->map, key, OPTIONAL);
 	size_t count = node && node->kind == NODE_LIST ? node->count : 1;
@@ -204,7 +204,7 @@ static const struct rank_tensor *read_tensors(
 }
 
 /* The one of a push lies on a rank of its own, the others are those of the ranks. */
-static void read_source(struct draft *draft)
+static void read_source(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct rank_tensor *source = &broadcast->source;
@@ -232,7 +232,7 @@ static void read_source(struct draft *draft)
 	reader_done(&own);
 }
 
-static void read_ranks(struct draft *draft)
+static void read_ranks(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct reader *map = &draft->map;
@@ -259,7 +259,7 @@ static void read_ranks(struct draft *draft)
 	broadcast->spans.peer = pair ? span_of(draft, map, "peer") : broadcast->spans.all;
 }
 
-static void read_destinations(struct draft *draft)
+static void read_destinations(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct rank_tensor given = broadcast->source;
@@ -279,7 +279,7 @@ static void read_destinations(struct draft *draft)
 }
 
 /* An assembly line, or `{op, value}` and `{cmp, value}`. */
-static void read_handshake(struct draft *draft)
+static void read_handshake(struct broadcast_draft *draft)
 {
 	struct handshake *handshake = &draft->broadcast->handshake;
 	const struct node *notify = read_node(&draft->map, "notify", OPTIONAL);
@@ -327,7 +327,7 @@ static void read_static(struct reader *map, struct staging_tile *tile)
 	}
 }
 
-static void read_tile(struct draft *draft)
+static void read_tile(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct staging_tile *tile = &broadcast->tile;
@@ -354,7 +354,7 @@ static void read_tile(struct draft *draft)
 }
 
 /* One behind the other where nothing else is said. */
-static void read_offsets(struct draft *draft)
+static void read_offsets(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	const struct node *list = read_list(&draft->map, "offsets", OPTIONAL);
@@ -380,7 +380,7 @@ static void read_offsets(struct draft *draft)
 			draft->reading, list->items[i], "an offset", 0, INT64_MAX / 2, &offsets[i]);
 }
 
-static void read_staging(struct draft *draft)
+static void read_staging(struct broadcast_draft *draft)
 {
 	static const char *const modes[] = {"single", "ping-pong", NULL};
 	struct broadcast *broadcast = draft->broadcast;
@@ -395,7 +395,7 @@ static void read_staging(struct draft *draft)
 	broadcast->spans.staging = span_of(draft, &draft->map, mode ? "mode" : "staging");
 }
 
-static void read_algorithm(struct draft *draft)
+static void read_algorithm(struct broadcast_draft *draft)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	int order = ORDER_SLIDING;
@@ -412,7 +412,7 @@ static void read_algorithm(struct draft *draft)
 			"tiles");
 }
 
-static void read_columns(struct draft *draft, const struct node *dims)
+static void read_columns(struct broadcast_draft *draft, const struct node *dims)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	const struct reading *reading = draft->reading;
@@ -445,7 +445,7 @@ static void read_columns(struct draft *draft, const struct node *dims)
 		broadcast->columns = (int)extent;
 }
 
-static void read_machine(struct draft *draft, const struct arch *arch)
+static void read_machine(struct broadcast_draft *draft, const struct arch *arch)
 {
 	struct broadcast *broadcast = draft->broadcast;
 	struct ratio clock = {1000000000, 1};
@@ -468,7 +468,7 @@ const struct broadcast *broadcast_read(
 	const struct reading *reading, const struct node *node, const struct arch *arch)
 {
 	struct broadcast *broadcast = arena_new(reading->arena, struct broadcast);
-	struct draft draft = {.reading = reading, .broadcast = broadcast};
+	struct broadcast_draft draft = {.reading = reading, .broadcast = broadcast};
 	size_t errors = diag_errors(reading->diag);
 	*broadcast = (struct broadcast){.name = "broadcast", .staging = 1, .segments = 1};
 	if (!reader_open(&draft.map, reading, node, "broadcast"))

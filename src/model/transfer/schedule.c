@@ -1,13 +1,12 @@
 #include "model/transfer/schedule.h"
 
-const struct send_schedule *schedule_make(struct arena *arena, const char *algorithm,
-	const struct synthesis *synthesis, const struct messages *messages)
+const struct send_schedule *schedule_make(
+	struct arena *arena, const struct synthesis *synthesis, const struct messages *messages)
 {
 	const struct topology *topology = synthesis->topology;
 	struct send_schedule *schedule = arena_new(arena, struct send_schedule);
 	struct message *sorted = arena_array(arena, struct message, messages->count + 1);
-	*schedule = (struct send_schedule){.algorithm = algorithm,
-		.ranks = topology->ranks,
+	*schedule = (struct send_schedule){.ranks = topology->ranks,
 		.root = topology->root,
 		.chunks = synthesis->chunks,
 		.message_count = messages->count,

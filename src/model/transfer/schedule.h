@@ -2,8 +2,8 @@
 #define MODEL_SCHEDULE_H
 
 #include "base/array.h"
-#include "model/transfer/collective.h"
 #include "model/machine/topology.h"
+#include "model/transfer/collective.h"
 
 /*
  * How chunks go from rank to rank over links, in rounds: what is sent in a round was there before
@@ -27,7 +27,6 @@ struct message {
 
 struct send_schedule {
 	enum operation operation;
-	const char *algorithm;
 	int ranks, root;
 	int64_t chunks;
 	int rounds;
@@ -44,8 +43,8 @@ struct synthesis {
 
 /* Messages in any order; the schedule has them by round, then as given. */
 struct messages array(struct message);
-const struct send_schedule *schedule_make(struct arena *arena, const char *algorithm,
-	const struct synthesis *synthesis, const struct messages *messages);
+const struct send_schedule *schedule_make(
+	struct arena *arena, const struct synthesis *synthesis, const struct messages *messages);
 
 /* The reduction that a broadcast is, turned around, or the gather of a scatter. */
 const struct send_schedule *schedule_reverse(

@@ -88,7 +88,7 @@ static json_t *make_points(const struct explored *explored)
 static json_t *make_bounds(
 	struct arena *arena, const struct nest_search *search, const struct explored *explored)
 {
-	const struct objectives *objectives = &search->objectives;
+	const struct objectives *objectives = &search->wishes.objectives;
 	const double *bounds = objectives->count > 1 ? explored->bounds : &explored->bound;
 	json_t *object = json_object();
 	for (size_t k = 0; k < objectives->count; k++)

@@ -39,7 +39,7 @@ void nest_row_add(struct text *text, const struct nest_search *search, size_t nu
 	/* a mapping may have commas, and never quotes */
 	const char *quote = strchr(row->mapping, ',') ? "\"" : "";
 	text_add(text, ",%s,%s%s%s,%s,,,,,,,", row->solver, quote, row->mapping, quote, row->plan);
-	const struct objectives *objectives = &search->objectives;
+	const struct objectives *objectives = &search->wishes.objectives;
 	for (size_t k = 0; k < objectives->count; k++)
 		if (objectives->at[k] >= OBJECTIVE_ACCESSES)
 			text_add(text, ",%" PRId64,
@@ -49,7 +49,7 @@ void nest_row_add(struct text *text, const struct nest_search *search, size_t nu
 
 void nest_row_head(struct text *text, const struct nest_search *search)
 {
-	const struct objectives *objectives = &search->objectives;
+	const struct objectives *objectives = &search->wishes.objectives;
 	text_add(text, "%s", pareto_header);
 	for (size_t k = 0; k < objectives->count; k++)
 		if (objectives->at[k] >= OBJECTIVE_ACCESSES)

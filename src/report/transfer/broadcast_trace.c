@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-struct drawing {
+struct trace_drawing {
 	struct text text;
 	const struct broadcast_outcome *outcome;
 	double us_per_tick;
@@ -13,16 +13,16 @@ struct drawing {
 	int **distances; /* by rank that something comes from, once asked for */
 };
 
-static void add_event(struct drawing *drawing, const char *name, int64_t process, int64_t thread,
-	int64_t start, int64_t end, json_t *arguments)
+static void add_event(struct trace_drawing *drawing, const char *name, int64_t process,
+	int64_t thread, int64_t start, int64_t end, json_t *arguments)
 {
 	trace_event(&drawing->text, name, process, thread, (double)start * drawing->us_per_tick,
 		(double)(end - start) * drawing->us_per_tick, arguments);
 }
 
 /* On every link of the way. */
-static void add_way(
-	struct drawing *drawing, const char *name, int from, int to, int64_t start, int64_t end)
+static void add_way(struct trace_drawing *drawing, const char *name, int from, int to,
+	int64_t start, int64_t end)
 {
 	const struct topology *topology = drawing->outcome->topology;
 	struct arena *arena = drawing->text.arena;
@@ -61,7 +61,7 @@ static const char *name_of(struct arena *arena, const struct copy_program *progr
 	}
 }
 
-static void add_instruction(struct drawing *drawing, const struct copy_program *program,
+static void add_instruction(struct trace_drawing *drawing, const struct copy_program *program,
 	const struct copy_stream *stream, size_t i, const struct copy_time *time)
 {
 	const struct copy_instruction *instruction = &stream->instructions[i];
@@ -82,7 +82,7 @@ static void add_instruction(struct drawing *drawing, const struct copy_program *
 		time->start, time->end);
 }
 
-static void add_program(struct drawing *drawing, const struct broadcast_trace *trace)
+static void add_program(struct trace_drawing *drawing, const struct broadcast_trace *trace)
 {
 	const struct copy_program *program = trace->program;
 	for (size_t s = 0; s < program->stream_count; s++) {
@@ -99,7 +99,7 @@ static void add_program(struct drawing *drawing, const struct broadcast_trace *t
 }
 
 /* A message takes the sender's queue out and the receiver's queue in. */
-static void add_schedule(struct drawing *drawing, const struct broadcast_trace *trace)
+static void add_schedule(struct trace_drawing *drawing, const struct broadcast_trace *trace)
 {
 	const struct send_schedule *schedule = drawing->outcome->schedule;
 	struct arena *arena = drawing->text.arena;
@@ -128,7 +128,7 @@ const char *broadcast_trace_json(struct arena *arena, const struct broadcast_out
 {
 	const struct topology *topology = outcome->topology;
 	struct copy_ticks ticks = copying_ticks(&outcome->broadcast->copying);
-	struct drawing drawing = {trace_open(arena), outcome,
+	struct trace_drawing drawing = {trace_open(arena), outcome,
 		clock_ns / 1e3 / (double)ticks.per_cycle,
 		arena_array(arena, bool, topology->link_count + 1),
 		arena_array(arena, int *, topology->ranks)};

@@ -20,14 +20,14 @@ const char *certificate_residency(struct arena *arena, const struct nest_search 
 static void add_points(struct arena *arena, const struct nest_search *search,
 	const struct frontier *frontier, struct certificate *out)
 {
-	size_t objective_count = search->objectives.count;
+	size_t objective_count = search->wishes.objectives.count;
 	struct certificate_point *points =
 		arena_array(arena, struct certificate_point, frontier->count);
 	for (size_t i = 0; i < frontier->count; i++) {
 		const struct point *point = &frontier->points[i];
 		double *values = arena_array(arena, double, objective_count);
 		for (size_t k = 0; k < objective_count; k++)
-			values[k] = objective_value(search->objectives.at[k], &point->score);
+			values[k] = objective_value(search->wishes.objectives.at[k], &point->score);
 		points[i] = (struct certificate_point){.mapping = point->key,
 			.cycles = point->score.cycles,
 			.energy_pj = point->score.energy_pj,
@@ -87,7 +87,7 @@ struct certificate *certificate_make(struct arena *arena, const struct nest_sear
 	const struct explored *explored, size_t lines_most)
 {
 	bool bound = !explored->complete && explored->bound > 0 && explored->frontier.count &&
-		     search->objectives.count == 1;
+		     search->wishes.objectives.count == 1;
 	bool near = !explored->complete && explored->within > 0;
 	if (!certificate_covers(search) || (!explored->complete && !bound && !near))
 		return NULL;
@@ -98,7 +98,7 @@ struct certificate *certificate_make(struct arena *arena, const struct nest_sear
 		return NULL;
 	out->problem = certificate_problem_hash(search);
 	out->counting = search->counting;
-	out->objectives = search->objectives;
+	out->objectives = search->wishes.objectives;
 	out->claim = bound ? PROOF_BOUND : PROOF_OPTIMAL;
 	out->epsilon = CERTIFICATE_EPSILON;
 	if (near)

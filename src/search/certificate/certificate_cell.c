@@ -35,7 +35,7 @@ bool target_beats(
 
 static bool beaten(const struct walk *walk, const struct score *score)
 {
-	return target_beats(walk->target, &walk->walker->search->objectives, score);
+	return target_beats(walk->target, &walk->walker->search->wishes.objectives, score);
 }
 
 static bool going(const struct walk *walk)
@@ -47,9 +47,9 @@ static void spend(struct walk *walk)
 {
 	struct cell_walker *walker = walk->walker;
 	walker->steps++;
-	bool asked = walker->stop && walker->steps % STEPS_UNASKED == 0;
+	bool asked = walker->steps % STEPS_UNASKED == 0;
 	if ((walker->budget && walker->steps > walker->budget) ||
-		(asked && walker->stop(walker->user)))
+		(asked && stopper_stops(&walker->stopper)))
 		walk->verdict = CELL_STOPPED;
 }
 
@@ -108,23 +108,6 @@ static void walk_innermost(struct walk *walk, const int64_t *left)
 	}
 }
 
-static const struct orders *orders_of(struct walk *walk, int j)
-{
-	struct cell_walker *walker = walk->walker;
-	uint32_t busy = 0;
-	for (int d = 0; d < dimension_count(walk); d++)
-		busy |= (uint32_t)(bounds_of(walk, j)[d] > 1) << d;
-	if (!walker->orders[j])
-		walker->orders[j] = arena_array(
-			walker->arena, struct orders *, (size_t)1 << dimension_count(walk));
-	struct orders **at = &walker->orders[j][busy];
-	if (!*at) {
-		struct orders found = orders_find(walker->arena, &walker->frame, j, &walk->mapping);
-		*at = arena_copy(walker->arena, &found, sizeof found);
-	}
-	return *at;
-}
-
 static void walk_level(
 	struct walk *walk, int j, const int64_t *left, const struct floor_known *known);
 
@@ -138,7 +121,7 @@ static uint32_t find_innermost(
 		if (bounds[d] <= 1)
 			continue;
 		floor_loops_add(
-			&walk->cell, &walk->loops[j], j, bounds, left, &d, 1, &walk->loops[j - 1]);
+			&walk->cell, &walk->loops[j], bounds, left, &d, 1, &walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 		spend(walk);
 		open |= (uint32_t)!beaten(walk, &floor) << d;
@@ -146,25 +129,35 @@ static uint32_t find_innermost(
 	return open;
 }
 
+/* The innermost loop of a row with a bound above 1; 0 without any. */
+static uint8_t innermost_of(const struct mapping_row *row, int dimension_count)
+{
+	for (int n = 0; n < dimension_count; n++)
+		if (row->temporal[row->temporal_order[n]] > 1)
+			return row->temporal_order[n];
+	return 0;
+}
+
 /* The orders of level j, its bounds chosen; `left` iterations stay inside. */
 static void walk_orders(
 	struct walk *walk, int j, const int64_t *left, const struct floor_known *known)
 {
 	const struct space *space = walk->walker->search->space;
-	const struct orders *orders = orders_of(walk, j);
+	const struct tiling_level *level = tiling_of(walk, j);
+	const struct mapping_row *row = &walk->mapping.rows[level->row];
 	uint32_t bounds[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < dimension_count(walk); d++)
-		bounds[d] = bounds_of(walk, j)[d];
+		bounds[d] = row->temporal[d];
+	uint64_t count = space_level_count(space, level, &walk->mapping);
 	uint32_t open = UINT32_MAX;
-	if (orders->count > 1)
+	if (count > 1)
 		open = find_innermost(walk, j, left, known);
-	for (size_t i = 0; i < orders->count && going(walk); i++) {
-		if (!(open >> orders->innermost[i] & 1))
-			continue;
-		const struct mapping_row *row = &walk->mapping.rows[tiling_of(walk, j)->row];
+	for (uint64_t i = 0; i < count && going(walk); i++) {
 		struct floor_known next = *known;
-		space_level_arrange(space, tiling_of(walk, j), orders->at[i], &walk->mapping);
-		floor_loops_add(&walk->cell, &walk->loops[j], j, bounds, left, row->temporal_order,
+		space_level_arrange(space, level, i, &walk->mapping);
+		if (!(open >> innermost_of(row, dimension_count(walk)) & 1))
+			continue;
+		floor_loops_add(&walk->cell, &walk->loops[j], bounds, left, row->temporal_order,
 			dimension_count(walk), &walk->loops[j - 1]);
 		struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 		spend(walk);
@@ -186,8 +179,8 @@ static void walk_orders(
  * count as inside, which is never worse than to have them at this level. */
 static bool too_much(struct walk *walk, int j, const int64_t *rest, const struct floor_known *known)
 {
-	floor_loops_add(&walk->cell, &walk->loops[j], j, bounds_of(walk, j), rest, NULL, 0,
-		&walk->loops[j - 1]);
+	floor_loops_add(
+		&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL, 0, &walk->loops[j - 1]);
 	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 	spend(walk);
 	return beaten(walk, &floor);

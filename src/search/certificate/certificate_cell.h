@@ -1,8 +1,8 @@
 #ifndef SEARCH_CERTIFICATE_CELL_H
 #define SEARCH_CERTIFICATE_CELL_H
 
+#include "search/certificate/certificate_floor.h"
 #include "search/nest/cells.h"
-#include "search/certificate/certificate_orders.h"
 
 /*
  * Whether every mapping of a cell is beaten, by a plain depth-first walk: from the outermost
@@ -35,12 +35,10 @@ struct cell_walker {
 	struct arena *arena, *scratch;
 	struct completions *completions;
 	struct floor_frame frame;
-	struct orders **orders[ARCH_LEVELS_MOST]; /* by level, mask of busy loops */
 	uint64_t budget;                          /* steps; 0: any number */
 	uint64_t steps;                           /* bounds and evaluations */
 	uint64_t evaluated;
-	bool (*stop)(void *user); /* asked now and then; NULL: never */
-	void *user;
+	struct stopper stopper; /* asked now and then */
 };
 
 struct cell_walker cell_walker_open(const struct nest_search *search, uint64_t budget);

@@ -356,7 +356,8 @@ static bool visit(const struct cell *cell, void *user)
 		target = (struct target){1, &least, certificate->epsilon};
 	enum cell_verdict verdict = cell_check(&check->walker, cell, &target, &witness);
 	if (check->checking->progress)
-		check->checking->progress(check->checking->listener, result->done, result->choices);
+		check->checking->progress(
+			check->checking->stopper.listener, result->done, result->choices);
 	result->done += verdict == CELL_EXCLUDED || verdict == CELL_SEARCHED;
 	result->excluded += verdict == CELL_EXCLUDED;
 	if (verdict == CELL_BEATEN)
@@ -384,8 +385,7 @@ struct certificate_result certificate_check(
 		!check_lines(&check) || !check_cover(&check))
 		return result;
 	check.walker = cell_walker_open(checking->search, checking->budget);
-	check.walker.stop = checking->stop;
-	check.walker.user = checking->listener;
+	check.walker.stopper = checking->stopper;
 	cells_each(&check.cells, visit, &check);
 	result.steps = check.walker.steps;
 	result.evaluated = check.walker.evaluated;

@@ -24,8 +24,7 @@ struct certificate_checking {
 		*search; /* space of the narrowed domain, model, constraints; of the
 					     certificate's counting and objectives */
 	uint64_t budget; /* steps: floors and evaluations; 0: any number */
-	void *listener;
-	bool (*stop)(void *listener);                                      /* NULL: never */
+	struct stopper stopper;
 	void (*progress)(void *listener, uint64_t done, uint64_t choices); /* NULL: none */
 };
 

@@ -150,7 +150,6 @@ struct floor_loops floor_loops_none(const struct floor_cell *cell)
 		loops.left[d] = cell->temporal[d];
 	for (int t = 0; t < shape->space_count; t++) {
 		loops.times[t] = 1;
-		loops.top[t] = cell->frame->completions->count - 1;
 		for (int d = 0; d < shape->dimension_count; d++)
 			loops.touched[t][d] = (double)cell->temporal[d];
 	}
@@ -172,37 +171,8 @@ static uint32_t loops_inside(
 	return inside | (busy & ~alone);
 }
 
-/* The innermost loops of a level over one rank that adds dimensions: from the first loop of the
- * dataspace outwards until one that is not over that rank. */
-static void find_turns(const struct floor_frame *frame, int t, const uint32_t *bounds,
-	const uint8_t *order, struct floor_loops *out, double outside)
-{
-	const struct shape *shape = frame->search->shape;
-	int rank = -1;
-	bool ended = false;
-	out->turns[t] = outside;
-	for (int d = 0; d < shape->dimension_count; d++)
-		out->turn[t][d] = (double)out->left[d];
-	for (int n = 0; n < shape->dimension_count; n++) {
-		int d = order[n], own = -1;
-		bool relevant = shape->spaces[t].relevant >> d & 1;
-		if (bounds[d] <= 1 || (!relevant && rank < 0))
-			continue;
-		for (int r = 0; r < shape->spaces[t].rank_count; r++)
-			if (frame->own[t][r] >> d & 1 && !(frame->alone[t] >> d & 1))
-				own = r;
-		ended |= own < 0 || (rank >= 0 && own != rank);
-		if (ended && rank < 0)
-			break;
-		rank = rank < 0 ? own : rank;
-		*(ended ? &out->turns[t] : &out->turn[t][d]) *= bounds[d];
-	}
-	if (rank < 0)
-		out->turns[t] = 0;
-}
-
 /* The innermost loop of a level that moves tiles to a disjoint place, if any does. */
-static void find_times(const struct floor_frame *frame, int t, int j, const uint32_t *bounds,
+static void find_times(const struct floor_frame *frame, int t, const uint32_t *bounds,
 	const uint8_t *order, int known, struct floor_loops *out, double outside)
 {
 	int count = frame->search->shape->dimension_count;
@@ -212,7 +182,6 @@ static void find_times(const struct floor_frame *frame, int t, int j, const uint
 	if (!(busy & frame->alone[t]))
 		return; /* it is further out, or there is none */
 	uint32_t inside = loops_inside(busy, frame->alone[t], order, known, count);
-	out->top[t] = j;
 	out->times[t] = outside;
 	for (int d = 0; d < count; d++) {
 		bool in = inside >> d & 1;
@@ -221,7 +190,7 @@ static void find_times(const struct floor_frame *frame, int t, int j, const uint
 	}
 }
 
-void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer,
 	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
 	struct floor_loops *out)
 {
@@ -234,12 +203,8 @@ void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *ou
 		out->left[d] = left[d];
 	}
 	out->loose = known < busy;
-	for (int t = 0; t < frame->search->shape->space_count; t++) {
-		find_times(frame, t, j, bounds, order, known, out, outer->outside);
-		out->turns[t] = 0;
-		if (order && !out->loose && !frame->plain[t])
-			find_turns(frame, t, bounds, order, out, outer->outside);
-	}
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		find_times(frame, t, bounds, order, known, out, outer->outside);
 }
 
 /* Least counts, and energies of one dataspace. */

@@ -57,22 +57,17 @@ struct floor_loops {
 	double outside; /* product of their bounds */
 	int64_t left[SHAPE_DIMENSIONS_MOST]; /* iterations inside */
 	/* By dataspace: iterations of the innermost disjoint move, the loops around counted; X of the
-	 * temporal loops inside it, of level top and those further in. */
+	 * temporal loops inside it. */
 	double times[SHAPE_SPACES_MOST];
 	double touched[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
-	int top[SHAPE_SPACES_MOST];
-	/* Turns of the innermost level's innermost loops over one rank that adds dimensions, 0 if
-	 * there are none; X of them and the loops inside. */
-	double turns[SHAPE_SPACES_MOST];
-	double turn[SHAPE_SPACES_MOST][SHAPE_DIMENSIONS_MOST];
 };
 
 struct floor_loops floor_loops_none(const struct floor_cell *cell);
 
-/* Adds the loops of one more level j, of which `left` iterations stay inside; `order` innermost
+/* Adds the loops of one more level, of which `left` iterations stay inside; `order` innermost
  * first, of which so many loops with bounds above 1 are known: around them each dataspace has the
  * order that is best for it. */
-void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer, int j,
+void floor_loops_add(const struct floor_cell *cell, const struct floor_loops *outer,
 	const uint32_t *bounds, const int64_t *left, const uint8_t *order, int known,
 	struct floor_loops *out);
 

@@ -11,7 +11,7 @@ const char *const simulate_names[] = {"all", "frontier", "none", NULL};
 bool drive_stops(void *at)
 {
 	struct drive *drive = at;
-	if (!atomic_load(&drive->stopped) && asker_stops(drive->request->asker))
+	if (!atomic_load(&drive->stopped) && stopper_stops(&drive->wishes->asker.stopper))
 		atomic_store(&drive->stopped, true);
 	return atomic_load(&drive->stopped);
 }
@@ -23,17 +23,23 @@ const struct frontier *drive_frontier(const struct drive *drive)
 
 static void report(void *at, double value, double bound, uint64_t evaluated)
 {
-	const struct asker *asker = ((struct drive *)at)->request->asker;
+	const struct asker *asker = &((struct drive *)at)->wishes->asker;
 	if (asker->report)
-		asker->report(asker->listener, value, bound, evaluated);
+		asker->report(asker->stopper.listener, value, bound, evaluated);
 }
 
 struct asker drive_asker(struct drive *drive)
 {
-	return (struct asker){.jobs = drive->request->asker->jobs,
-		.listener = drive,
-		.stop = drive_stops,
+	return (struct asker){.jobs = drive->wishes->asker.jobs,
+		.stopper = {drive, drive_stops},
 		.report = report};
+}
+
+static struct frontier open_frontier(const struct kind *kind, const struct wishes *wishes)
+{
+	struct frontier frontier = frontier_open(wishes->objectives);
+	frontier.thrifty = kind->thrifty;
+	return frontier;
 }
 
 struct slot drive_slot(struct drive *drive)
@@ -45,18 +51,18 @@ void drive_open(struct slot *slot, int thread)
 {
 	slot->arena = arena_open();
 	slot->scratch = slot->drive->scratch[thread];
-	slot->frontier = slot->drive->request->frontier;
+	slot->frontier = open_frontier(slot->drive->kind, slot->drive->wishes);
 }
 
 void drive_tell(struct drive *drive, size_t done, size_t count, const struct effort *effort)
 {
-	const struct asker *asker = drive->request->asker;
+	const struct asker *asker = &drive->wishes->asker;
 	struct effort sum = drive->explored->effort;
 	if (effort)
 		effort_add(&sum, effort);
 	if (asker->progress)
-		asker->progress(asker->listener, drive->round, done, count,
-			drive->request->kind->counts_offers ? sum.offered : sum.evaluated);
+		asker->progress(asker->stopper.listener, drive->round, done, count,
+			drive->kind->counts_offers ? sum.offered : sum.evaluated);
 	drive_stops(drive);
 }
 
@@ -80,12 +86,12 @@ static const char *keep_first(struct arena *arena, const char *known, const char
 void drive_merge(struct drive *drive, struct slot *slot)
 {
 	struct explored *explored = drive->explored;
-	const struct kind *kind = drive->request->kind;
+	const struct kind *kind = drive->kind;
 	struct arena *arena = drive->arena;
 	bool kept = slot->left;
 	merge_proof(explored, slot);
 	if (kind->merge)
-		kind->merge(drive->request->self, slot->left);
+		kind->merge(drive->self, slot->left);
 	if (!slot->arena)
 		return;
 	effort_add(&explored->effort, &slot->effort);
@@ -107,14 +113,13 @@ void drive_merge(struct drive *drive, struct slot *slot)
 
 static void start(struct drive *drive)
 {
-	const struct drive_request *request = drive->request;
 	struct slot slot = drive_slot(drive);
-	if (!request->kind->start)
+	if (!drive->kind->start)
 		return;
 	drive_open(&slot, 0);
 	slot.complete = true;
 	struct arena_mark mark = arena_mark(slot.scratch);
-	request->kind->start(request->self, &slot);
+	drive->kind->start(drive->self, &slot);
 	arena_release(slot.scratch, mark);
 	drive_merge(drive, &slot);
 }
@@ -130,13 +135,12 @@ static void run_task(void *context, size_t i, int thread)
 {
 	struct round *round = context;
 	struct drive *drive = round->drive;
-	const struct drive_request *request = drive->request;
 	struct slot *slot = &round->slots[i];
-	if (atomic_load(&drive->stopped) && !request->kind->runs_late)
+	if (atomic_load(&drive->stopped) && !drive->kind->runs_late)
 		return;
 	drive_open(slot, thread);
 	struct arena_mark mark = arena_mark(slot->scratch);
-	request->kind->run(request->self, i, slot);
+	drive->kind->run(drive->self, i, slot);
 	arena_release(slot->scratch, mark);
 }
 
@@ -153,10 +157,11 @@ static void task_done(void *context, size_t i)
  * be limited. */
 static size_t limit(struct drive *drive, struct slot *slots, size_t count)
 {
-	const struct drive_request *request = drive->request;
-	uint64_t left = request->budget - drive->explored->effort.offered;
-	for (size_t i = 0; i < count && request->budget; i++) {
-		uint64_t wants = request->kind->wants ? request->kind->wants(request->self, i) : 1;
+	const struct kind *kind = drive->kind;
+	uint64_t budget = kind->counts_offers ? drive->wishes->budget : 0;
+	uint64_t left = budget - drive->explored->effort.offered;
+	for (size_t i = 0; i < count && budget; i++) {
+		uint64_t wants = kind->wants ? kind->wants(drive->self, i) : 1;
 		if (wants > left) {
 			drive->explored->limit = "budget";
 			slots[i].most = left;
@@ -175,19 +180,18 @@ static void run_round(struct drive *drive, size_t count)
 	round.count = limit(drive, round.slots, count);
 	drive->round++;
 	struct parallel work = {&round, run_task, task_done};
-	parallel_each(&work, round.count, drive->request->asker->jobs);
+	parallel_each(&work, round.count, drive->wishes->asker.jobs);
 	for (size_t i = 0; i < round.count; i++)
 		drive_merge(drive, &round.slots[i]);
 }
 
 static void run_rounds(struct drive *drive)
 {
-	const struct drive_request *request = drive->request;
 	size_t count = 0;
 	for (int round = 1;; round++) {
-		bool late = atomic_load(&drive->stopped) && !request->kind->runs_late;
+		bool late = atomic_load(&drive->stopped) && !drive->kind->runs_late;
 		drive->explored->complete &= !late;
-		if (late || !request->kind->tasks(request->self, round, drive, &count))
+		if (late || !drive->kind->tasks(drive->self, round, drive, &count))
 			return;
 		if (count)
 			run_round(drive, count);
@@ -212,21 +216,26 @@ static void note_proof(struct explored *explored)
 	}
 }
 
-struct explored drive_explore(const struct drive_request *request, struct arena *arena)
+struct explored drive_explore(
+	const struct kind *kind, void *self, const struct wishes *wishes, struct arena *arena)
 {
-	struct explored explored = {.frontier = request->frontier, .complete = true};
-	struct drive drive = {
-		.request = request, .explored = &explored, .arena = arena, .own = arena_open()};
-	int jobs = request->asker->jobs > 1 ? request->asker->jobs : 1;
+	struct explored explored = {.frontier = open_frontier(kind, wishes), .complete = true};
+	struct drive drive = {.kind = kind,
+		.self = self,
+		.wishes = wishes,
+		.explored = &explored,
+		.arena = arena,
+		.own = arena_open()};
+	int jobs = wishes->asker.jobs > 1 ? wishes->asker.jobs : 1;
 	drive.scratch = arena_array(drive.own, struct arena *, jobs);
 	for (int i = 0; i < jobs; i++)
 		drive.scratch[i] = arena_open();
 	start(&drive);
 	run_rounds(&drive);
 	note_proof(&explored);
-	if (request->kind->finish)
-		request->kind->finish(request->self, &explored, arena);
-	if (request->simulate != SIMULATE_NONE && request->kind->repeat)
+	if (kind->finish)
+		kind->finish(self, &explored, arena);
+	if (wishes->simulate != SIMULATE_NONE && kind->execute)
 		drive_last(&drive);
 	for (int i = 0; i < jobs; i++)
 		arena_close(drive.scratch[i]);

@@ -3,10 +3,9 @@
 
 #include "model/machine/execution.h"
 #include "model/machine/proof.h"
-#include "search/drive/asker.h"
 #include "search/drive/effort.h"
 #include "search/drive/refusals.h"
-#include "search/drive/frontier.h"
+#include "search/drive/wishes.h"
 
 /*
  * The driver of every exploration.  A kind of input (graphs, problems, networks, recurrences,
@@ -25,10 +24,6 @@
  */
 struct arena;
 struct drive;
-
-/* Which candidates are executed where they are made; `frontier`: those of the last round alone. */
-enum simulate { SIMULATE_ALL, SIMULATE_FRONTIER, SIMULATE_NONE };
-extern const char *const simulate_names[];
 
 /* A candidate, and the payload of a frontier point: the first member of the kind's own struct. */
 struct found {
@@ -81,8 +76,9 @@ struct slot {
 };
 
 /*
- * A kind.  All but `tasks` and `run` may be NULL.  Functions with a slot are called on any thread
- * and change nothing but the slot and the candidate; the others are called alone.
+ * A kind of input, as the driver sees it.  All but `tasks` and `run` may be NULL.  Functions with a
+ * slot are called on any thread and change nothing but the slot and the candidate; the others are
+ * called alone.
  */
 struct kind {
 	/* Offers what is known before all work; whatever stops the rest, the result is no worse. */
@@ -95,9 +91,9 @@ struct kind {
 	/* NULL, or why the candidate cannot be carried out. */
 	const char *(*price)(
 		void *self, struct found *found, struct slot *slot, struct score *score);
-	/* Counts and times, into found->execution; NULL, or why it cannot be.  NULL in the table: what
-	 * is kept is executed in the last round only. */
-	const char *(*execute)(void *self, struct found *found, struct slot *slot);
+	/* Into found->execution: counts and times of what was just priced; or, in the last round, of
+	 * what was kept, as thoroughly as it can be.  NULL, or why it cannot be. */
+	const char *(*execute)(void *self, struct found *found, struct slot *slot, bool last);
 	/* Its plan as text: canonical. */
 	const char *(*key)(void *self, const struct found *found, struct arena *arena);
 	/* What messages call it; NULL: its key. */
@@ -109,22 +105,15 @@ struct kind {
 	void (*merge)(void *self, void *left);
 	/* After all rounds; may add points beside the frontier. */
 	void (*finish)(void *self, struct explored *explored, struct arena *arena);
-	/* The last execution of what was kept, into `out`; not finished where it was stopped. */
-	void (*repeat)(void *self, struct found *found, struct slot *slot, struct execution *out);
-	bool counts_offers; /* progress tells candidates offered; else those evaluated */
+	bool executes_kept; /* what is kept is executed in the last round, and nothing else */
+	bool counts_offers; /* budget and progress are about candidates offered; else its solvers
+			     * keep to the budget, and progress tells what they evaluated */
 	bool runs_late;     /* its tasks run even after a stop, and see to their end themselves */
+	bool thrifty;       /* its frontier is (frontier.h) */
 };
 
-struct drive_request {
-	const struct kind *kind;
-	void *self;
-	struct frontier frontier; /* empty: objectives, and how ties end */
-	enum simulate simulate;
-	uint64_t budget; /* candidates; 0: no limit */
-	const struct asker *asker;
-};
-
-struct explored drive_explore(const struct drive_request *request, struct arena *arena);
+struct explored drive_explore(
+	const struct kind *kind, void *self, const struct wishes *wishes, struct arena *arena);
 
 /* --- for kinds, while it runs */
 

@@ -8,7 +8,9 @@
 /* An exploration while it runs: drive.c has the rounds, offer.c what a task does, last.c the last
  * round. */
 struct drive {
-	const struct drive_request *request;
+	const struct kind *kind;
+	void *self;
+	const struct wishes *wishes;
 	struct explored *explored;
 	struct arena *arena;    /* of the result */
 	struct arena *own;      /* until it ends; what depends on threads is in here */

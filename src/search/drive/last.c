@@ -40,25 +40,24 @@ static void run(void *context, size_t i, int thread)
 {
 	struct last *last = context;
 	struct drive *drive = last->drive;
-	const struct drive_request *request = drive->request;
 	struct found *found = last->order[i]->payload;
 	struct slot *slot = &last->slots[i];
-	bool known = found->execution.finished;
-	bool tried = request->simulate == SIMULATE_ALL && request->kind->execute;
-	if (atomic_load(&drive->stopped) || (tried && !known))
+	const struct execution before = found->execution;
+	bool tried = drive->wishes->simulate == SIMULATE_ALL && !drive->kind->executes_kept;
+	if (atomic_load(&drive->stopped) || (tried && !before.finished))
 		return;
-	struct execution execution = {0};
+	found->execution = (struct execution){0};
 	*slot = drive_slot(drive);
 	drive_open(slot, thread);
 	struct arena_mark mark = arena_mark(slot->scratch);
-	request->kind->repeat(request->self, found, slot, &execution);
-	if (execution.finished || execution.fault || !atomic_load(&drive->stopped)) {
-		if (!known)
-			drive_count(slot, &execution);
-		if (execution.fault)
-			execution.fault = arena_text(slot->arena, execution.fault);
-		found->execution = execution;
-	}
+	drive->kind->execute(drive->self, found, slot, true);
+	struct execution *execution = &found->execution;
+	if (!execution->finished && !execution->fault && atomic_load(&drive->stopped))
+		*execution = before;
+	else if (!before.finished)
+		drive_count(slot, execution);
+	if (execution->fault)
+		execution->fault = arena_text(slot->arena, execution->fault);
 	arena_release(slot->scratch, mark);
 }
 
@@ -76,7 +75,7 @@ void drive_last(struct drive *drive)
 	struct parallel work = {&last, run, done};
 	list_points(&last, drive->own);
 	drive->round++;
-	parallel_each(&work, last.count, drive->request->asker->jobs);
+	parallel_each(&work, last.count, drive->wishes->asker.jobs);
 	struct slot judge = drive_slot(drive);
 	judge.arena = drive->arena;
 	for (size_t i = 0; i < last.count; i++)

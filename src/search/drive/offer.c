@@ -13,8 +13,8 @@ void drive_count(struct slot *slot, const struct execution *execution)
 
 void drive_judge(struct slot *slot, const struct found *found)
 {
-	const struct drive_request *request = slot->drive->request;
-	const struct kind *kind = request->kind;
+	const struct drive *drive = slot->drive;
+	const struct kind *kind = drive->kind;
 	if (!execution_disagrees(&found->execution))
 		return;
 	slot->effort.disagreed++;
@@ -22,7 +22,7 @@ void drive_judge(struct slot *slot, const struct found *found)
 		return;
 	const char *fault = found->execution.fault;
 	slot->fault = arena_format(slot->arena, "%s: %s",
-		(kind->label ? kind->label : kind->key)(request->self, found, slot->arena),
+		(kind->label ? kind->label : kind->key)(drive->self, found, slot->arena),
 		fault ? fault : "the counts of model and simulator differ");
 }
 
@@ -34,15 +34,16 @@ static void refuse(struct slot *slot, const char *why)
 
 static void take(struct slot *slot, struct found *found)
 {
-	const struct drive_request *request = slot->drive->request;
-	const struct kind *kind = request->kind;
+	struct drive *drive = slot->drive;
+	const struct kind *kind = drive->kind;
 	struct point point = {0};
-	const char *why = kind->price(request->self, found, slot, &point.score);
-	if (why && atomic_load(&slot->drive->stopped))
+	const char *why = kind->price(drive->self, found, slot, &point.score);
+	if (why && atomic_load(&drive->stopped))
 		return; /* it was not finished */
 	slot->effort.offered++;
-	if (!why && request->simulate == SIMULATE_ALL && kind->execute) {
-		why = kind->execute(request->self, found, slot);
+	if (!why && drive->wishes->simulate == SIMULATE_ALL && kind->execute &&
+		!kind->executes_kept) {
+		why = kind->execute(drive->self, found, slot, false);
 		if (!why)
 			drive_count(slot, &found->execution);
 	}
@@ -51,16 +52,16 @@ static void take(struct slot *slot, struct found *found)
 		return;
 	}
 	drive_judge(slot, found);
-	if (frontier_beats(drive_frontier(slot->drive), &point.score, NULL) ||
+	if (frontier_beats(drive_frontier(drive), &point.score, NULL) ||
 		frontier_beats(&slot->frontier, &point.score, "")) {
 		slot->effort.pruned++;
 		return;
 	}
-	point.key = kind->key(request->self, found, slot->scratch);
+	point.key = kind->key(drive->self, found, slot->scratch);
 	if (frontier_beats(&slot->frontier, &point.score, point.key))
 		return;
 	point.key = arena_text(slot->arena, point.key);
-	struct found *kept = kind->keep ? kind->keep(request->self, found, slot->arena)
+	struct found *kept = kind->keep ? kind->keep(drive->self, found, slot->arena)
 					: arena_copy(slot->arena, found, kind->size);
 	if (kept->execution.fault)
 		kept->execution.fault = arena_text(slot->arena, kept->execution.fault);
@@ -85,7 +86,7 @@ struct answer drive_ask(struct slot *slot, const struct solver *solver,
 {
 	struct asker asker = drive_asker(slot->drive);
 	struct answer answer = solve_for(&asker, solver, problem, ticks, seed, arena);
-	size_t objectives = slot->drive->request->frontier.objectives.count;
+	size_t objectives = slot->drive->wishes->objectives.count;
 	slot->effort.evaluated += answer.evaluated;
 	slot->effort.ticks += answer.ticks;
 	slot->effort.states += answer.effort.states;

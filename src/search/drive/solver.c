@@ -92,10 +92,10 @@ struct arena *run_arena(struct run *run)
 bool run_go_on(struct run *run, uint64_t ticks)
 {
 	run->silent += ticks;
-	if (run->answer.stopped || !run->asker->stop || run->silent < STOP_TICKS)
+	if (run->answer.stopped || !run->asker->stopper.stop || run->silent < STOP_TICKS)
 		return !run->answer.stopped;
 	run->silent = 0;
-	run->answer.stopped = run->asker->stop(run->asker->listener);
+	run->answer.stopped = stopper_stops(&run->asker->stopper);
 	run->answer.cut |= run->answer.stopped;
 	return !run->answer.stopped;
 }
@@ -259,7 +259,8 @@ void run_looked(struct run *run, struct effort_of_proof effort)
 void run_report(struct run *run, double value, double bound)
 {
 	if (run->asker->report)
-		run->asker->report(run->asker->listener, value, bound, run->answer.evaluated);
+		run->asker->report(
+			run->asker->stopper.listener, value, bound, run->answer.evaluated);
 }
 
 struct answer solve_for(const struct asker *asker, const struct solver *solver,
@@ -280,8 +281,7 @@ struct answer solve_for(const struct asker *asker, const struct solver *solver,
 struct answer run_ask(struct run *run, const struct solver *solver, const struct problem *problem,
 	uint64_t ticks, uint64_t seed, struct arena *arena)
 {
-	struct asker asker = {
-		.jobs = 1, .listener = run->asker->listener, .stop = run->asker->stop};
+	struct asker asker = {.jobs = 1, .stopper = run->asker->stopper};
 	return solve_for(&asker, solver, problem, ticks, seed, arena);
 }
 

@@ -25,9 +25,10 @@ enum sim_mode evaluate_mode(
 	for (size_t t = 0; t < workload->tensor_count; t++)
 		if (!number_add(bytes, workload->tensors[t].layout.bytes, &bytes))
 			return SIM_COUNT;
-	if (bytes > EVALUATE_IDENTITY_BYTES / ranks)
+	if (bytes > EXECUTION_BYTES_MOST / ranks)
 		return SIM_COUNT;
-	if (bytes > EVALUATE_DATA_BYTES / ranks || score->computes > EVALUATE_DATA_COMPUTES / ranks)
+	if (bytes > EXECUTION_BYTES_OF_MANY / ranks ||
+		score->computes > EVALUATE_DATA_COMPUTES / ranks)
 		return SIM_IDENTITY;
 	return SIM_DATA;
 }

@@ -70,13 +70,11 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 
 /*
  * What a run of a plan should be checked with: SIM_DATA up to
- * EVALUATE_DATA_COMPUTES scalar operations and EVALUATE_DATA_BYTES of tensors, of all ranks,
- * SIM_IDENTITY up to EVALUATE_IDENTITY_BYTES, SIM_COUNT above.  Both kinds of
+ * EVALUATE_DATA_COMPUTES scalar operations and EXECUTION_BYTES_OF_MANY of tensors, of all ranks,
+ * SIM_IDENTITY up to EXECUTION_BYTES_MOST, SIM_COUNT above.  Both kinds of
  * contents take memory in proportion to the tensors.
  */
 #define EVALUATE_DATA_COMPUTES INT64_C(200000000)
-#define EVALUATE_DATA_BYTES (INT64_C(64) << 20)
-#define EVALUATE_IDENTITY_BYTES (INT64_C(1) << 30)
 
 /* Instructions of a plan that a command executes: above that it would take minutes and more. */
 enum { EVALUATE_STEPS_MOST = 10000000 };

@@ -161,19 +161,6 @@ static void take_execution(
 			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
 }
 
-static const char *execute(void *self, struct found *found, struct slot *slot)
-{
-	const struct graph *graph = self;
-	struct trial *trial = (struct trial *)found;
-	struct stopper stopper = {slot->drive, drive_stops};
-	struct simulation how = {.mode = SIM_COUNT,
-		.steps_most = graph->exploration->simulate_budget,
-		.stopper = &stopper};
-	evaluate_simulate(&trial->outcome, &how, slot->scratch);
-	take_execution(&trial->outcome, &found->execution, slot->scratch);
-	return trial->outcome.why;
-}
-
 static const char *key(void *self, const struct found *found, struct arena *arena)
 {
 	struct text text = text_open(arena);
@@ -203,41 +190,55 @@ static void prepare_last(void *self, struct explored *explored, struct arena *ar
 {
 	struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
-	if (exploration->simulate == SIMULATE_NONE || asker_stops(&exploration->asker))
+	if (exploration->wishes.simulate == SIMULATE_NONE ||
+		stopper_stops(&exploration->wishes.asker.stopper))
 		return;
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		if (evaluate_mode(exploration->workload, exploration->arch,
 			    &explored->frontier.points[i].score) != SIM_DATA)
 			continue;
 		graph->truth = evaluate_truth(
-			exploration->workload, exploration->arch, exploration->seed, arena);
+			exploration->workload, exploration->arch, exploration->wishes.seed, arena);
 		return;
 	}
 }
 
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+/* The plan of what was kept is made again. */
+static bool restore(struct trial *trial, const struct found *found, struct slot *slot)
+{
+	trial->found = *(const struct plan_found *)found;
+	trial->made = make_plan(&trial->found.recipe, slot);
+	if (!trial->made.plan && !trial->made.stopped)
+		BUG("a plan cannot be made again: %s", trial->made.why);
+	if (trial->made.plan)
+		trial->outcome = evaluate_cost(trial->made.plan, slot->scratch);
+	return trial->made.plan;
+}
+
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
 	const struct graph *graph = self;
 	const struct exploration *exploration = graph->exploration;
-	struct recipe_result made = make_plan(&((struct plan_found *)found)->recipe, slot);
-	if (made.stopped)
-		return;
-	if (!made.plan)
-		BUG("a plan cannot be made again: %s", made.why);
+	struct trial restored, *trial = last ? &restored : (struct trial *)found;
+	if (last && !restore(&restored, found, slot))
+		return NULL;
+	struct outcome *outcome = &trial->outcome;
+	const struct score *score = &outcome->cost.score;
 	struct stopper stopper = {slot->drive, drive_stops};
-	struct outcome outcome = evaluate_cost(made.plan, slot->scratch);
-	const struct score *score = &outcome.cost.score;
 	struct simulation how = {
-		.mode = evaluate_mode(exploration->workload, exploration->arch, score),
+		.mode = last ? evaluate_mode(exploration->workload, exploration->arch, score)
+			     : SIM_COUNT,
 		.truth = &graph->truth,
-		.steps_most = exploration->simulate_budget,
+		.steps_most = exploration->wishes.simulate_budget,
 		.stopper = &stopper};
-	evaluate_simulate(&outcome, &how, slot->scratch);
-	take_execution(&outcome, out, slot->scratch);
-	if (out->finished && gap_is_large(exploration->arch, score->cycles, out->cycles)) {
-		const char *why = gap_explain(&outcome, slot->scratch);
-		out->why_longer = why ? arena_text(slot->arena, why) : NULL;
+	evaluate_simulate(outcome, &how, slot->scratch);
+	take_execution(outcome, &found->execution, slot->scratch);
+	if (last && found->execution.finished &&
+		gap_is_large(exploration->arch, score->cycles, found->execution.cycles)) {
+		const char *why = gap_explain(outcome, slot->scratch);
+		found->execution.why_longer = why ? arena_text(slot->arena, why) : NULL;
 	}
+	return outcome->why;
 }
 
 static const struct kind graphs = {
@@ -250,20 +251,11 @@ static const struct kind graphs = {
 	.label = label,
 	.keep = keep,
 	.finish = prepare_last,
-	.repeat = repeat,
 	.counts_offers = true,
 };
 
 struct explored explore(const struct exploration *exploration, struct arena *arena)
 {
 	struct graph graph = {.exploration = exploration, .arena = arena};
-	struct drive_request request = {
-		.kind = &graphs,
-		.self = &graph,
-		.frontier = frontier_open(exploration->objectives),
-		.simulate = exploration->simulate,
-		.budget = exploration->budget,
-		.asker = &exploration->asker,
-	};
-	return drive_explore(&request, arena);
+	return drive_explore(&graphs, &graph, &exploration->wishes, arena);
 }

@@ -30,22 +30,17 @@ struct arena;
 enum { EXPLORE_CORES_MOST = 16 };
 
 struct exploration {
+	struct wishes wishes;
 	const struct arch *arch;
 	const struct workload *workload;
 	struct planning planning; /* what a candidate does not vary */
-	struct objectives objectives;
 	const struct plan *start; /* made elsewhere, known to be legal: offered first; NULL */
 	size_t core_count;
 	int cores[EXPLORE_CORES_MOST];
 	bool vary_k_fast, vary_clones;
 	struct portfolio divide, place, joint; /* what takes part; one at least places */
-	enum simulate simulate;
-	uint64_t simulate_budget; /* events of one execution; 0: no limit */
-	uint64_t budget;          /* candidates; 0: no limit */
-	uint64_t joint_ticks;     /* of one joint search */
-	uint64_t place_ticks;     /* of one placement by a solver that proves; 0: the planning's */
-	uint64_t seed;
-	struct asker asker;
+	uint64_t joint_ticks;                  /* of one joint search */
+	uint64_t place_ticks; /* of one placement by a solver that proves; 0: the planning's */
 };
 
 /* The payload of a frontier point: enough to make its plan again, and what came of it. */

@@ -32,8 +32,7 @@ static const struct placement *ask(
 		.op = -1,
 		.packing = packing};
 	uint64_t ticks = solver->purposes & FOR_GRAPHS ? 0 : layout->graph.planning->place_ticks;
-	const struct stopper *stopper = &layout->graph.planning->stopper;
-	struct asker asker = {.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
+	struct asker asker = {.jobs = 1, .stopper = layout->graph.planning->stopper};
 	struct answer answer = solve_for(&asker, solver, &problem, ticks, 0, layout->graph.arena);
 	layout->ticks += answer.ticks;
 	layout->silent = NULL;

@@ -9,12 +9,6 @@
 #include "search/graph/lx_plan.h"
 #include "search/graph/stream.h"
 
-static struct asker asker_of(const struct recipe *recipe)
-{
-	const struct stopper *stopper = &recipe->planning.stopper;
-	return (struct asker){.jobs = 1, .listener = stopper->listener, .stop = stopper->stop};
-}
-
 /* A division of all ops, the last that the solver offers; NULL, and why not. */
 static const struct mapping *ask(const struct recipe *recipe, const struct solver *solver,
 	const struct mapping *from, struct recipe_result *result, struct arena *arena)
@@ -28,7 +22,7 @@ static const struct mapping *ask(const struct recipe *recipe, const struct solve
 		.division = from,
 		.place = recipe->place,
 	};
-	struct asker asker = asker_of(recipe);
+	struct asker asker = {.jobs = 1, .stopper = recipe->planning.stopper};
 	uint64_t ticks = solver->stage == STAGE_JOINT ? recipe->joint_ticks : 0;
 	struct answer answer = solve_for(&asker, solver, &problem, ticks, recipe->seed, arena);
 	result->ticks += answer.ticks;

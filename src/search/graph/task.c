@@ -23,7 +23,7 @@ static struct recipe recipe_make(
 		.planning = exploration->planning,
 		.place = place,
 		.joint_ticks = exploration->joint_ticks,
-		.seed = exploration->seed,
+		.seed = exploration->wishes.seed,
 	};
 	recipe.planning.cores = cores;
 	if (exploration->place_ticks)

@@ -59,7 +59,7 @@ static int64_t outer_bytes(const struct nest_search *search, const struct nest_c
 struct score nest_summary(const struct nest_search *search, const struct nest_counts *counts,
 	const struct nest_score *score)
 {
-	const struct objectives *objectives = &search->objectives;
+	const struct objectives *objectives = &search->wishes.objectives;
 	struct score summary = {
 		.feasible = score->verdict == NEST_FITS,
 		.cycles = score->cycles,
@@ -77,32 +77,34 @@ struct score nest_summary(const struct nest_search *search, const struct nest_co
 }
 
 /* Executes a mapping and compares with the exact model. */
-static void carry_out(const struct nest_search *search, const struct mapping *mapping, bool data,
-	struct slot *slot, struct execution *out)
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
+	const struct nest_search *search = ((struct nest_driver *)self)->search;
+	const struct mapping *mapping = &((struct nest_found *)found)->mapping;
+	struct execution *out = &found->execution;
 	struct nest_counts counts;
 	struct nest_score score;
-	struct nest_sim_options options = {.data = data,
-		.timing = data,
-		.seed = search->seed,
-		.steps_most = search->simulate_budget,
-		.stop = drive_stops,
-		.listener = slot->drive};
+	struct nest_sim_options options = {.data = last,
+		.timing = last,
+		.seed = search->wishes.seed,
+		.steps_most = search->wishes.simulate_budget,
+		.stopper = {slot->drive, drive_stops}};
 	bool counted = nest_evaluate(search->exact, mapping, &counts, &score) == NEST_FITS;
 	struct nest_sim sim =
 		nest_simulate(search->hierarchy, search->shape, mapping, &options, slot->scratch);
 	bool comparable = counted && sim.finished && sim.verdict == NEST_FITS;
 	*out = (struct execution){.finished = comparable, .events = sim.events};
 	if (!comparable)
-		return;
+		return NULL;
 	out->agrees = nest_counts_equal(search->hierarchy, search->shape, &counts, &sim.counts) &&
-		      (!data || sim.right);
+		      (!last || sim.right);
 	out->fault = out->agrees ? NULL : sim.wrong;
-	out->mode = data ? SIM_DATA : SIM_COUNT;
+	out->mode = last ? SIM_DATA : SIM_COUNT;
 	out->cycles = sim.cycles;
 	nest_derive(search->exact, &sim.counts, &score);
 	out->energy_pj = score.energy_pj;
 	out->hbm_bytes = outer_bytes(search, &sim.counts);
+	return NULL;
 }
 
 /* An offer is trusted in nothing. */
@@ -120,19 +122,6 @@ static const char *price(void *self, struct found *at, struct slot *slot, struct
 			slot->scratch, search->hierarchy, search->shape, &found->score);
 	*score = nest_summary(search, &found->counts, &found->score);
 	return NULL;
-}
-
-static const char *execute(void *self, struct found *found, struct slot *slot)
-{
-	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
-		false, slot, &found->execution);
-	return NULL;
-}
-
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
-{
-	carry_out(((struct nest_driver *)self)->search, &((struct nest_found *)found)->mapping,
-		true, slot, out);
 }
 
 static const char *key(void *self, const struct found *found, struct arena *arena)
@@ -180,7 +169,7 @@ static void run_task(void *self, size_t i, struct slot *slot)
 		.end = driver->tasks.at[i].end,
 	};
 	struct answer answer = drive_ask(slot, driver->solver, &problem, driver->tasks.at[i].ticks,
-		driver->search->seed, slot->scratch);
+		driver->search->wishes.seed, slot->scratch);
 	take_cells(driver->search, &answer, slot);
 	for (size_t k = 0; k < answer.candidate_count; k++)
 		offer(slot, answer.candidates[k].mappings, driver->solver_name);
@@ -258,7 +247,7 @@ static void share_chains(struct nest_driver *driver, uint64_t budget)
 /* What enumerates, its work shared out, if the budget is enough for the whole space. */
 static const struct solver *choose_solver(struct nest_driver *driver)
 {
-	return share_space(driver, driver->search->budget, true)
+	return share_space(driver, driver->search->wishes.budget, true)
 		       ? solver_sharing(STAGE_MAP, SHARING_ENUMERATION)
 		       : solver_for(STAGE_MAP, FOR_PROBLEMS);
 }
@@ -275,18 +264,18 @@ static bool share_work(void *self, int round, struct drive *drive, size_t *count
 	driver->solver_name = solver_label(driver->arena, driver->solver);
 	switch (driver->solver->sharing) {
 	case SHARING_NONE:
-		add_task(driver, 0, 1, search->budget);
+		add_task(driver, 0, 1, search->wishes.budget);
 		break;
 	case SHARING_ENUMERATION:
 		if (!driver->tasks.count)
-			share_space(driver, search->budget, false);
+			share_space(driver, search->wishes.budget, false);
 		break;
 	case SHARING_DRAWS:
-		share_draws(driver, any ? search->budget : 0);
+		share_draws(driver, any ? search->wishes.budget : 0);
 		break;
 	case SHARING_CHAINS:
 		if (any)
-			share_chains(driver, search->budget);
+			share_chains(driver, search->wishes.budget);
 		break;
 	}
 	*count = driver->tasks.count;
@@ -302,20 +291,13 @@ static const struct kind problems = {
 	.key = key,
 	.size = sizeof(struct nest_found),
 	.merge = merge,
-	.repeat = repeat,
+	.thrifty = true,
 };
 
 struct explored nest_explore(const struct nest_search *search, struct arena *arena)
 {
 	struct nest_driver driver = {.search = search, .arena = arena};
-	struct drive_request request = {
-		.kind = &problems,
-		.self = &driver,
-		.frontier = nest_frontier(search),
-		.simulate = search->simulate,
-		.asker = &search->asker,
-	};
-	struct explored explored = drive_explore(&request, arena);
+	struct explored explored = drive_explore(&problems, &driver, &search->wishes, arena);
 	explored.more = arena_copy(arena, &driver.cells, sizeof driver.cells);
 	return explored;
 }

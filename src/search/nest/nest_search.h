@@ -34,6 +34,9 @@ struct patience {
  * by the budget, it leaves a bound and a gap for a single objective.
  */
 struct nest_search {
+	/* simulate_budget: steps x instances of one execution; budget: mappings evaluated; of proofs:
+	 * ticks, 0: no limit */
+	struct wishes wishes;
 	const struct arch *arch;
 	const struct shape *shape;
 	const struct hierarchy *hierarchy;
@@ -43,19 +46,13 @@ struct nest_search {
 	enum counting counting;         /* asked for */
 	const struct nest_model *model; /* of that counting */
 	const struct nest_model *exact; /* what the simulator must agree with */
-	struct objectives objectives;
-	const struct solver *solver; /* of the stage; NULL: chosen as above */
+	const struct solver *solver;    /* of the stage; NULL: chosen as above */
 	/* Known to fit: offered first, and every solver begins with it as the best known.  NULL:
 	 * none is known. */
 	const struct mapping *start;
-	enum simulate simulate;
-	uint64_t simulate_budget; /* steps x instances of one execution; 0: no limit */
-	uint64_t budget;          /* mappings evaluated; of proofs: ticks, 0: no limit */
 	struct patience patience; /* of draws */
-	uint64_t seed;
 	double epsilon; /* of proofs: points may be worse than the best by this part, which is
 			 * below NEST_EPSILON_MOST */
-	struct asker asker;
 };
 
 enum { NEST_BUDGET = 1000000 }; /* what a search without a budget gets */

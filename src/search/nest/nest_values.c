@@ -11,7 +11,7 @@ bool nest_objective(enum objective objective)
 
 struct frontier nest_frontier(const struct nest_search *search)
 {
-	struct frontier frontier = frontier_open(search->objectives);
+	struct frontier frontier = frontier_open(search->wishes.objectives);
 	frontier.thrifty = true;
 	return frontier;
 }

@@ -26,29 +26,30 @@ struct layers {
 
 static uint64_t warm_budget(const struct nest_search *search)
 {
-	uint64_t most = search->budget / WARM_PART;
+	uint64_t most = search->wishes.budget / WARM_PART;
 	return most < WARM_BUDGET ? most : WARM_BUDGET;
 }
 
 static struct nest_search search_of(const struct layers *layers, size_t i, struct slot *slot)
 {
 	struct nest_search of = *layers->explored->search->layers[layers->order[i]];
-	of.asker = drive_asker(slot->drive);
-	of.asker.jobs = layers->inner_jobs;
+	of.wishes.asker = drive_asker(slot->drive);
+	of.wishes.asker.jobs = layers->inner_jobs;
 	return of;
 }
 
 /* For what no proof began with. */
 static void take_floor(const struct nest_search *search, struct explored *explored)
 {
-	explored->bound = nest_floor(search, search->objectives.at[0]);
+	explored->bound = nest_floor(search, search->wishes.objectives.at[0]);
 	for (size_t i = 0; i < explored->frontier.count && explored->bound > 0; i++) {
 		const struct point *point = &explored->frontier.points[i];
 		struct nest_found *found = point->payload;
 		found->common.proof = PROOF_BOUND;
 		found->common.bound = explored->bound;
 		found->common.gap =
-			objective_value(search->objectives.at[0], &point->score) - explored->bound;
+			objective_value(search->wishes.objectives.at[0], &point->score) -
+			explored->bound;
 	}
 }
 
@@ -56,14 +57,12 @@ static void take_floor(const struct nest_search *search, struct explored *explor
 static struct explored take_start(
 	const struct network_search *network, struct nest_search search, struct arena *arena)
 {
-	bool hurry = network->hurry && network->hurry(network->asker.listener);
-	uint64_t budget = hurry ? 1 : LATE_BUDGET;
+	uint64_t budget = stopper_stops(&network->hurry) ? 1 : LATE_BUDGET;
 	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
-	if (!search.budget || search.budget > budget)
-		search.budget = budget;
-	search.asker.listener = network->asker.listener;
-	search.asker.stop = network->hurry;
-	search.simulate = SIMULATE_NONE;
+	if (!search.wishes.budget || search.wishes.budget > budget)
+		search.wishes.budget = budget;
+	search.wishes.asker = (struct asker){search.wishes.asker.jobs, network->hurry, NULL, NULL};
+	search.wishes.simulate = SIMULATE_NONE;
 	return nest_explore(&search, arena);
 }
 
@@ -84,7 +83,7 @@ static struct explored prove(
 {
 	const char *finder = "start";
 	search.solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
-	search.budget -= warm_budget(&search);
+	search.wishes.budget -= warm_budget(&search);
 	if (warm->frontier.count) {
 		const struct nest_found *found = find_middle(&warm->frontier)->payload;
 		search.start = &found->mapping;
@@ -97,7 +96,7 @@ static struct explored prove(
 			found->common.solver = finder;
 	}
 	/* of a single objective the start was the best of all */
-	if (!explored.complete && search.objectives.count > 1)
+	if (!explored.complete && search.wishes.objectives.count > 1)
 		for (size_t i = 0; i < warm->frontier.count; i++)
 			frontier_add(&explored.frontier, arena, warm->frontier.points[i]);
 	return explored;
@@ -110,7 +109,7 @@ static void warm_up(struct layers *layers, size_t i, struct slot *slot)
 	if (search.solver || !budget || drive_stops(slot->drive))
 		return;
 	search.solver = solver_for(STAGE_MAP, FOR_STARTS);
-	search.budget = budget;
+	search.wishes.budget = budget;
 	layers->warm[i] = nest_explore(&search, slot->arena);
 	layers->warmed[i] = true;
 	drive_nest(slot, &layers->warm[i]);
@@ -132,7 +131,7 @@ static void run_layer(struct layers *layers, size_t i, struct slot *slot)
 		*out = prove(search, &layers->warm[i], slot->arena);
 	else
 		*out = nest_explore(&search, slot->arena);
-	if (stopped && search.objectives.count == 1)
+	if (stopped && search.wishes.objectives.count == 1)
 		take_floor(&search, out);
 	out->stopped |= stopped;
 	drive_nest(slot, out);
@@ -174,16 +173,12 @@ void network_layers(struct network_explored *explored, struct arena *arena)
 		if (network->layers[l].same_as == l)
 			layers.order[count++] = l;
 	/* one after the other in all threads where layers are fewer */
-	struct asker asker = search->asker;
-	bool beside = count >= (size_t)asker.jobs;
-	layers.inner_jobs = beside ? 1 : asker.jobs;
-	asker.jobs = beside ? asker.jobs : 1;
-	struct drive_request request = {.kind = &networks,
-		.self = &layers,
-		.frontier = frontier_open(search->objectives),
-		.simulate = SIMULATE_NONE,
-		.asker = &asker};
-	explored->total = drive_explore(&request, arena);
+	struct wishes wishes = search->wishes;
+	int jobs = wishes.asker.jobs;
+	bool beside = count >= (size_t)jobs;
+	layers.inner_jobs = beside ? 1 : jobs;
+	wishes.asker.jobs = beside ? jobs : 1;
+	explored->total = drive_explore(&networks, &layers, &wishes, arena);
 	for (size_t l = 0; l < network->layer_count; l++)
 		explored->layers[l] = explored->layers[network->layers[l].same_as];
 }

@@ -49,8 +49,8 @@ static double find_bound(const struct network_explored *explored)
 	double bound = 0;
 	for (size_t l = 0; l < network->layer_count; l++) {
 		const struct explored *layer = &explored->layers[l];
-		double value = objective_value(
-			explored->search->objectives.at[0], &layer->frontier.points[0].score);
+		double value = objective_value(explored->search->wishes.objectives.at[0],
+			&layer->frontier.points[0].score);
 		bound +=
 			(double)network->layers[l].count * (layer->complete ? value : layer->bound);
 	}
@@ -59,7 +59,7 @@ static double find_bound(const struct network_explored *explored)
 
 static void prove(const struct network_explored *explored, struct network_point *point)
 {
-	const struct objectives *objectives = &explored->search->objectives;
+	const struct objectives *objectives = &explored->search->wishes.objectives;
 	enum objective last = objectives->at[objectives->count - 1];
 	double value = objective_value(last, &point->score), bound = 0;
 	point->common.proof = PROOF_NONE;

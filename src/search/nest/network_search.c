@@ -54,7 +54,7 @@ wide network_value(enum objective objective, const struct score *score)
 static struct sums_part part_of(
 	const struct network_explored *explored, size_t l, struct arena *arena)
 {
-	const struct objectives *objectives = &explored->search->objectives;
+	const struct objectives *objectives = &explored->search->wishes.objectives;
 	const struct frontier *frontier = &explored->layers[l].frontier;
 	struct sums_point *points = arena_array(arena, struct sums_point, frontier->count);
 	bool edp = objectives->at[0] == OBJECTIVE_EDP;
@@ -128,8 +128,8 @@ struct network_explored network_explore(const struct network_search *search, str
 		.layers = arena_array(arena, struct explored, search->network->layer_count)};
 	network_layers(&explored, arena);
 	add_up(&explored, arena);
-	const enum objective *at = search->objectives.at;
-	bool both = search->objectives.count == 2 && at[0] != at[1] &&
+	const enum objective *at = search->wishes.objectives.at;
+	bool both = search->wishes.objectives.count == 2 && at[0] != at[1] &&
 		    (at[0] == OBJECTIVE_LATENCY || at[0] == OBJECTIVE_ENERGY) &&
 		    (at[1] == OBJECTIVE_LATENCY || at[1] == OBJECTIVE_ENERGY);
 	explored.least_edp = SIZE_MAX;

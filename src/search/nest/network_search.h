@@ -21,12 +21,11 @@
  * `hurry` does, not even so many.
  */
 struct network_search {
+	struct wishes wishes; /* of all layers together; who asks is told of the layers */
 	const struct network *network;
-	/* By layer; NULL where it is the same as one before.  Who asks is told here. */
+	/* By layer; NULL where it is the same as one before. */
 	const struct nest_search *const *layers;
-	struct objectives objectives;
-	struct asker asker;            /* progress: of the layers */
-	bool (*hurry)(void *listener); /* asked after `stop` said so; NULL: nobody is in a hurry */
+	struct stopper hurry; /* asked after a stop */
 };
 
 /* Sums of the frontier that are kept: more than anybody reads, and so many that all of their

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct making {
+struct folding_draft {
 	const struct space_time *spec;
 	const struct folding *folding;
 	struct arena *arena;
@@ -30,7 +30,7 @@ static bool is_split(const struct space_time *spec, const struct folding *foldin
 
 /* The loops of a folding after splitting; the part that runs in time is the tiles, or the loop itself
  * whose tiles are PEs. */
-static bool split_loops(struct making *making)
+static bool split_loops(struct folding_draft *making)
 {
 	const struct folding *folding = making->folding;
 	const char *why;
@@ -64,7 +64,7 @@ static bool sees(const struct recurrence_operand *operand, int loop)
 }
 
 /* Whether each PE has an element of its own, the same in all steps of the inner loop. */
-static bool is_stationary(const struct making *making, int operand)
+static bool is_stationary(const struct folding_draft *making, int operand)
 {
 	const struct recurrence_operand *of = &making->einsum->operands[operand];
 	bool stays = making->inner < 0 || !sees(of, making->inner);
@@ -75,7 +75,7 @@ static bool is_stationary(const struct making *making, int operand)
 
 /* Whether an operand that is read comes in at an edge: it is handed on along some row.  What no two
  * points share comes to each PE. */
-static bool has_edge(const struct making *making, int operand)
+static bool has_edge(const struct folding_draft *making, int operand)
 {
 	const struct recurrence *recurrence = &making->out->spec.recurrence;
 	bool handed_on = false, alone = true;
@@ -88,7 +88,7 @@ static bool has_edge(const struct making *making, int operand)
 }
 
 /* How operands go, and the order of the sum; the recurrence that follows. */
-static bool derive(struct making *making)
+static bool derive(struct folding_draft *making)
 {
 	const struct folding *folding = making->folding;
 	struct recurrence_einsum *einsum = making->einsum;
@@ -120,7 +120,7 @@ static bool derive(struct making *making)
 }
 
 /* Streams of the spec's recurrence, as bits, by name in the folded one. */
-static uint32_t carried_over(const struct making *making, uint32_t streams)
+static uint32_t carried_over(const struct folding_draft *making, uint32_t streams)
 {
 	const struct recurrence *from = &making->spec->recurrence;
 	const struct recurrence *to = &making->out->spec.recurrence;
@@ -133,7 +133,7 @@ static uint32_t carried_over(const struct making *making, uint32_t streams)
 	return out;
 }
 
-static void take_limits(struct making *making)
+static void take_limits(struct folding_draft *making)
 {
 	const struct space_time *spec = making->spec;
 	struct space_time *out = &making->out->spec;
@@ -155,7 +155,8 @@ static void take_limits(struct making *making)
 }
 
 /* One row of time after the other, each round when the array is empty. */
-static void drain(const struct making *making, const int64_t *inner, struct projection *projection)
+static void drain(
+	const struct folding_draft *making, const int64_t *inner, struct projection *projection)
 {
 	const struct folding *folding = making->folding;
 	for (int i = 0; i + 1 < folding->time_count; i++)
@@ -165,7 +166,7 @@ static void drain(const struct making *making, const int64_t *inner, struct proj
 }
 
 /* The least step of an outer loop with which a PE is free and all that the loop leads to is made. */
-static bool find_step(const struct making *making, const int64_t *schedule, int loop,
+static bool find_step(const struct folding_draft *making, const int64_t *schedule, int loop,
 	uint32_t outer, int64_t *step)
 {
 	const struct recurrence *recurrence = &making->out->spec.recurrence;
@@ -186,7 +187,8 @@ static bool find_step(const struct making *making, const int64_t *schedule, int 
 }
 
 /* All in one row: a PE computes without a pause wherever values are there in time. */
-static bool follow(const struct making *making, int64_t *schedule, struct projection *projection)
+static bool follow(
+	const struct folding_draft *making, int64_t *schedule, struct projection *projection)
 {
 	const struct folding *folding = making->folding;
 	const struct recurrence *recurrence = &making->out->spec.recurrence;
@@ -211,7 +213,7 @@ static bool follow(const struct making *making, int64_t *schedule, struct projec
 }
 
 /* What lanes of one vector unit alone hand on to each other needs none. */
-static bool is_shared(const struct making *making, const struct dependence *dependence)
+static bool is_shared(const struct folding_draft *making, const struct dependence *dependence)
 {
 	const struct projection *projection = &making->out->spec.projection;
 	bool shared = recurrence_copies(&making->out->spec.recurrence) >> dependence->stream & 1;
@@ -221,7 +223,7 @@ static bool is_shared(const struct making *making, const struct dependence *depe
 }
 
 /* What is used in the step that makes it needs a wire; false: there are not so many. */
-static bool take_wires(const struct making *making, const int64_t *inner)
+static bool take_wires(const struct folding_draft *making, const int64_t *inner)
 {
 	const struct space_time *spec = making->spec;
 	const struct recurrence *recurrence = &making->out->spec.recurrence;
@@ -246,7 +248,8 @@ bool folding_make(const struct space_time *spec, const struct folding *folding, 
 	struct folded *out)
 {
 	static const char *const time_names[] = {"t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"};
-	struct making making = {.spec = spec, .folding = folding, .arena = arena, .out = out};
+	struct folding_draft making = {
+		.spec = spec, .folding = folding, .arena = arena, .out = out};
 	int64_t inner[RECURRENCE_LOOPS_MOST] = {0};
 	*out = (struct folded){.spec = {.recurrence = *spec->loops}};
 	making.einsum = arena_copy(arena, spec->einsum, sizeof *spec->einsum);
@@ -271,7 +274,7 @@ bool folding_make(const struct space_time *spec, const struct folding *folding, 
 	return folding->drained || follow(&making, inner, projection);
 }
 
-struct walk {
+struct folding_walk {
 	const struct space_time *spec;
 	bool (*visit)(void *user, const struct folding *folding);
 	void *user;
@@ -279,7 +282,7 @@ struct walk {
 	uint32_t left; /* loops of time that are not placed yet */
 };
 
-static bool choose_time(struct walk *walk)
+static bool choose_time(struct folding_walk *walk)
 {
 	struct folding *folding = &walk->folding;
 	if (!walk->left)
@@ -314,7 +317,7 @@ static uint32_t find_time(const struct space_time *spec, const struct folding *f
 	return left;
 }
 
-static bool choose_wires(struct walk *walk)
+static bool choose_wires(struct folding_walk *walk)
 {
 	struct folding *folding = &walk->folding;
 	const struct projection *given = &walk->spec->projection;
@@ -333,7 +336,7 @@ static bool choose_wires(struct walk *walk)
 	return more;
 }
 
-static bool choose_rows(struct walk *walk, int row, uint32_t taken)
+static bool choose_rows(struct folding_walk *walk, int row, uint32_t taken)
 {
 	const struct space_time *spec = walk->spec;
 	struct folding *folding = &walk->folding;
@@ -357,7 +360,7 @@ static bool choose_rows(struct walk *walk, int row, uint32_t taken)
 bool foldings_visit(const struct space_time *spec,
 	bool (*visit)(void *user, const struct folding *folding), void *user)
 {
-	struct walk walk = {.spec = spec, .visit = visit, .user = user};
+	struct folding_walk walk = {.spec = spec, .visit = visit, .user = user};
 	bool more = true;
 	walk.folding.rows = spec->space_rows;
 	for (int pass = 0; more && pass < 2; pass++) {

@@ -131,7 +131,7 @@ void project_execute(
 	const struct project_search *search, struct project_found *found, struct arena *arena)
 {
 	const struct recurrence *recurrence = &found->spec->recurrence;
-	struct recurrence_inputs inputs = project_inputs(&search->seed);
+	struct recurrence_inputs inputs = project_inputs(&search->wishes.seed);
 	struct recurrence_values expected = sequential_run(recurrence, &inputs, arena);
 	found->obstacle = expected.fault;
 	found->large = expected.fault && !expected.values;
@@ -273,8 +273,8 @@ static void run(void *self, size_t i, struct slot *slot)
 {
 	const struct project_search *search = ((struct projects *)self)->search;
 	struct problem problem = {.stage = STAGE_PROJECT, .projections = search};
-	struct answer answer = drive_ask(
-		slot, search->solver, &problem, search->budget, search->seed, slot->scratch);
+	struct answer answer = drive_ask(slot, search->solver, &problem, search->wishes.budget,
+		search->wishes.seed, slot->scratch);
 	for (size_t k = 0; k < answer.candidate_count; k++) {
 		struct offered offered = {.candidate = &answer.candidates[k]};
 		drive_offer(slot, &offered.found.common);
@@ -303,11 +303,11 @@ static void add_classical(void *self, struct explored *explored, struct arena *a
 }
 
 /* What the array did is for reports; values of all points are many. */
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
 	project_execute(
 		((struct projects *)self)->search, (struct project_found *)found, slot->arena);
-	*out = found->execution;
+	return NULL;
 }
 
 static const struct kind recurrences = {
@@ -317,18 +317,12 @@ static const struct kind recurrences = {
 	.key = key,
 	.size = sizeof(struct project_found),
 	.finish = add_classical,
-	.repeat = repeat,
+	.execute = execute,
+	.executes_kept = true,
 };
 
 struct explored project_explore(const struct project_search *search, struct arena *arena)
 {
 	struct projects projects = {search, solver_label(arena, search->solver)};
-	struct drive_request request = {
-		.kind = &recurrences,
-		.self = &projects,
-		.frontier = frontier_open(search->objectives),
-		.simulate = search->simulate,
-		.asker = &search->asker,
-	};
-	return drive_explore(&request, arena);
+	return drive_explore(&recurrences, &projects, &search->wishes, arena);
 }

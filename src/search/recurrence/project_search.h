@@ -15,13 +15,11 @@
  * compared with the sequential order, value by value.
  */
 struct project_search {
+	/* budget: pairs of an allocation and a schedule that are looked at; seed: of the values of
+	 * inputs */
+	struct wishes wishes;
 	const struct space_time *spec;
-	struct objectives objectives;
 	const struct solver *solver; /* of the stage */
-	enum simulate simulate;
-	uint64_t budget; /* pairs of an allocation and a schedule that are looked at; 0: no limit */
-	uint64_t seed;   /* of the values of inputs */
-	struct asker asker;
 };
 
 /* The payload of a frontier point; common.execution agrees if every value is the sequential one, and

@@ -230,7 +230,7 @@ static void merge_classes(struct classes *classes, bool rows_count)
 }
 
 /* Sets of rows in rising order; `same` counts how often the last row was taken. */
-struct choice {
+struct row_choice {
 	struct projections *space;
 	const struct space_time *spec;
 	const struct vectors *vectors;
@@ -245,7 +245,7 @@ struct choice {
 	struct arena *arena;
 };
 
-static void choose_rows(struct choice *choice, int row, size_t from, int same)
+static void choose_rows(struct row_choice *choice, int row, size_t from, int same)
 {
 	if (row == choice->rows) {
 		struct allocation *to = array_add(choice->arena, &choice->classes);
@@ -299,7 +299,7 @@ static void count_pes(struct projections *space, struct classes *classes)
 }
 
 /* Each projection vector, up to its sign and length, has the rows that are orthogonal to it. */
-static void choose_vectors(struct choice *choice, const struct vectors *vectors)
+static void choose_vectors(struct row_choice *choice, const struct vectors *vectors)
 {
 	int loops = choice->spec->recurrence.loop_count;
 	for (size_t i = 0; i < vectors->count && goes_on(choice->space, i); i++) {
@@ -327,7 +327,7 @@ static void list_allocations(struct projections *space, struct arena *arena)
 {
 	const struct space_time *spec = space->spec;
 	int loops = spec->recurrence.loop_count;
-	struct choice choice = {
+	struct row_choice choice = {
 		.space = space, .spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
 	choice.limited = spec->reach != 0;
 	for (int r = 0; r < space->rows; r++) {

@@ -2,9 +2,9 @@
 
 #include "base/arena.h"
 #include "lower/transfer/broadcast.h"
+#include "search/drive/solver.h"
 #include "search/transfer/chunk_order.h"
 #include "search/transfer/rounds_bound.h"
-#include "search/drive/solver.h"
 
 #include <inttypes.h>
 
@@ -55,7 +55,7 @@ static int64_t time_of(int64_t bytes, struct ratio rate)
 }
 
 /* What no way over these links is below, while it is found. */
-struct bound {
+struct transfer_bound {
 	struct copy_ticks ticks;
 	struct ratio rate;
 	int64_t latency, most;
@@ -74,7 +74,7 @@ static int64_t *count_ways(const struct topology *topology, bool entering, struc
 }
 
 /* So many bytes go by so many ways. */
-static void pass_through(struct bound *bound, int64_t ways, int64_t bytes)
+static void pass_through(struct transfer_bound *bound, int64_t ways, int64_t bytes)
 {
 	if (ways && bytes)
 		bound->most = number_max(bound->most, bound->latency + bound->ticks.link_latency +
@@ -95,7 +95,7 @@ static int64_t find_bound(const struct broadcast *b, const struct topology *topo
 	bool to_root = all || b->operation == OPERATION_REDUCE;
 	int *distances = arena_array(arena, int, topology->ranks);
 	int64_t others = pair ? b->peer != b->root : b->ranks - 1, doublings = 0;
-	struct bound bound = {.ticks = copying_ticks(&b->copying)};
+	struct transfer_bound bound = {.ticks = copying_ticks(&b->copying)};
 	const struct copy_ticks *ticks = &bound.ticks;
 	bool remote = b->operation == OPERATION_PUT && others;
 	if (!block)

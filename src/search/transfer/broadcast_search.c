@@ -14,9 +14,8 @@ enum {
 	MESSAGES_KEPT = 1 << 12,
 	PROVEN_SEGMENTS = 8, /* solvers that prove take no more in a time that anyone waits */
 };
-#define DATA_BYTES ((int64_t)1 << 26)
 
-struct ways {
+struct broadcast_ways {
 	const struct broadcast_search *search;
 	struct arena *arena;
 	struct array(const struct broadcast *) list;
@@ -89,7 +88,7 @@ static bool lay(
 	return chunks <= CHUNKS_TRIED;
 }
 
-static void add_way(struct ways *ways, const struct broadcast *variant)
+static void add_way(struct broadcast_ways *ways, const struct broadcast *variant)
 {
 	struct broadcast *own = arena_copy(ways->arena, variant, sizeof *own);
 	int64_t *offsets = arena_array(ways->arena, int64_t, variant->offset_count + 1);
@@ -99,7 +98,7 @@ static void add_way(struct ways *ways, const struct broadcast *variant)
 	*array_add(ways->arena, &ways->list) = own;
 }
 
-static void add_orders(struct ways *ways, struct broadcast *variant)
+static void add_orders(struct broadcast_ways *ways, struct broadcast *variant)
 {
 	const int64_t *shape = broadcast_block(variant);
 	bool tails = shape[3] % variant->tile.rows || shape[4] % variant->tile.cols;
@@ -116,7 +115,7 @@ static int64_t halve(int64_t count, int64_t unit)
 	return count <= unit ? 0 : number_align_up(number_ceil_div(count, 2), unit);
 }
 
-static void add_tiles(struct ways *ways)
+static void add_tiles(struct broadcast_ways *ways)
 {
 	struct broadcast variant = *ways->search->broadcast;
 	int64_t offsets[TILES_MOST + 1] = {0}, all = 0,
@@ -146,7 +145,7 @@ static int64_t next_segments(int64_t segments)
 	return segments & (segments - 1) ? segments / 3 * 4 : segments / 2 * 3;
 }
 
-static void add_algorithm(struct ways *ways, const struct solver *solver)
+static void add_algorithm(struct broadcast_ways *ways, const struct solver *solver)
 {
 	struct broadcast variant = *ways->search->broadcast;
 	int64_t elements = 0, most = MESSAGES_TRIED / variant.ranks;
@@ -165,7 +164,7 @@ static void add_algorithm(struct ways *ways, const struct solver *solver)
 
 static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 {
-	struct ways *ways = self;
+	struct broadcast_ways *ways = self;
 	const struct broadcast_search *search = ways->search;
 	enum stage stage;
 	if (round > 1)
@@ -186,7 +185,8 @@ static bool list_ways(void *self, int round, struct drive *drive, size_t *count)
 
 static void run(void *self, size_t i, struct slot *slot)
 {
-	struct broadcast_found found = {.outcome.broadcast = ((struct ways *)self)->list.at[i]};
+	struct broadcast_found found = {
+		.outcome.broadcast = ((struct broadcast_ways *)self)->list.at[i]};
 	drive_offer(slot, &found.common);
 }
 
@@ -203,26 +203,6 @@ static const char *price(void *self, struct found *found, struct slot *slot, str
 	found->proof = score->cycles == outcome->bound ? PROOF_OPTIMAL : PROOF_BOUND;
 	found->bound = (double)outcome->bound;
 	found->gap = (double)(score->cycles - outcome->bound);
-	return NULL;
-}
-
-static void carry_out(struct ways *ways, struct broadcast_outcome *outcome, int64_t bytes,
-	struct arena *arena, struct execution *out)
-{
-	const struct exploration *wishes = ways->search->wishes;
-	*out = (struct execution){0};
-	if (wishes->simulate_budget && steps_of(outcome) > wishes->simulate_budget)
-		return;
-	broadcast_execute(outcome, bytes, wishes->seed, NULL, arena);
-	*out = outcome->execution;
-	if (!out->agrees && !out->fault)
-		out->fault = "the counts differ";
-}
-
-static const char *execute(void *self, struct found *found, struct slot *slot)
-{
-	struct broadcast_found *of = (struct broadcast_found *)found;
-	carry_out(self, &of->outcome, 0, slot->scratch, &found->execution);
 	return NULL;
 }
 
@@ -248,18 +228,25 @@ static struct found *keep(void *self, const struct found *found, struct arena *a
 	return &kept->common;
 }
 
-/* With bytes where they are few enough. */
-static void repeat(void *self, struct found *found, struct slot *slot, struct execution *out)
+/* In the last round with bytes where they are few enough; what was left out of a kept way is made
+ * again. */
+static const char *execute(void *self, struct found *found, struct slot *slot, bool last)
 {
-	const struct broadcast_outcome *kept = &((struct broadcast_found *)found)->outcome;
-	struct broadcast_outcome outcome = *kept;
-	if (kept->schedule)
-		outcome.topology = topology_of(slot->scratch, &kept->broadcast->copying,
-			(int)kept->broadcast->ranks, (int)kept->broadcast->root,
-			kept->broadcast->columns);
-	else
-		broadcast_price(kept->broadcast, NULL, slot->scratch, &outcome);
-	carry_out(self, &outcome, DATA_BYTES, slot->scratch, out);
+	const struct wishes *wishes = &((struct broadcast_ways *)self)->search->wishes;
+	struct broadcast_outcome outcome = ((struct broadcast_found *)found)->outcome;
+	const struct broadcast *broadcast = outcome.broadcast;
+	if (last && outcome.schedule)
+		outcome.topology = topology_of(slot->scratch, &broadcast->copying,
+			(int)broadcast->ranks, (int)broadcast->root, broadcast->columns);
+	else if (last)
+		broadcast_price(broadcast, NULL, slot->scratch, &outcome);
+	if (wishes->simulate_budget && steps_of(&outcome) > wishes->simulate_budget)
+		return NULL;
+	broadcast_execute(&outcome, last ? EXECUTION_BYTES_OF_MANY : 0, wishes->seed, NULL, slot->scratch);
+	found->execution = outcome.execution;
+	if (!found->execution.agrees && !found->execution.fault)
+		found->execution.fault = "the counts differ";
+	return NULL;
 }
 
 static const struct kind broadcasts = {
@@ -270,7 +257,7 @@ static const struct kind broadcasts = {
 	.key = key,
 	.label = label,
 	.keep = keep,
-	.repeat = repeat,
+	.counts_offers = true,
 };
 
 static const struct broadcast_outcome *price_given(
@@ -278,7 +265,7 @@ static const struct broadcast_outcome *price_given(
 {
 	struct broadcast_outcome *given = NULL, outcome;
 	struct arena *scratch = arena_open();
-	if (!broadcast_price(search->broadcast, &search->wishes->asker, scratch, &outcome)) {
+	if (!broadcast_price(search->broadcast, &search->wishes.asker, scratch, &outcome)) {
 		given = arena_new(arena, struct broadcast_outcome);
 		*given = keep_outcome(&outcome, arena);
 	}
@@ -288,18 +275,9 @@ static const struct broadcast_outcome *price_given(
 
 struct explored broadcast_explore(const struct broadcast_search *search, struct arena *arena)
 {
-	const struct exploration *wishes = search->wishes;
-	struct ways ways = {.search = search, .arena = arena};
-	struct drive_request request = {
-		.kind = &broadcasts,
-		.self = &ways,
-		.frontier = frontier_open(wishes->objectives),
-		.simulate = wishes->simulate,
-		.budget = wishes->budget,
-		.asker = &wishes->asker,
-	};
+	struct broadcast_ways ways = {.search = search, .arena = arena};
 	const struct broadcast_outcome *given = price_given(search, arena);
-	struct explored explored = drive_explore(&request, arena);
+	struct explored explored = drive_explore(&broadcasts, &ways, &search->wishes, arena);
 	explored.more = given;
 	return explored;
 }

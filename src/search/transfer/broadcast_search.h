@@ -1,7 +1,7 @@
 #ifndef SEARCH_BROADCAST_SEARCH_H
 #define SEARCH_BROADCAST_SEARCH_H
 
-#include "search/graph/explore.h"
+#include "search/drive/drive.h"
 #include "search/transfer/broadcast_outcome.h"
 
 /*
@@ -13,8 +13,8 @@
  *	with one that proves only if it is asked for alone, in at most eight
  */
 struct broadcast_search {
+	struct wishes wishes;
 	const struct broadcast *broadcast; /* legal */
-	const struct exploration *wishes;  /* objectives, simulate, budgets, seed, who asks */
 	const struct solver
 		*solver; /* its schedules alone; NULL: the usual ones, and as published */
 };

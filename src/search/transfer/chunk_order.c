@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /* Something to sort: by key, then by number. */
-struct entry {
+struct sort_entry {
 	int64_t key, number;
 };
 
 static int by_key(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct sort_entry *a = left, *b = right;
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
 	return (a->number > b->number) - (a->number < b->number);
@@ -21,15 +21,15 @@ static int by_key(const void *left, const void *right)
 
 const int64_t *order_johnson(const struct chunk_job *jobs, int64_t count, struct arena *arena)
 {
-	struct entry *entries = arena_array(arena, struct entry, count + 1);
+	struct sort_entry *entries = arena_array(arena, struct sort_entry, count + 1);
 	int64_t *order = arena_array(arena, int64_t, count + 1), first = 0;
 	for (int64_t i = 0; i < count; i++)
 		if (jobs[i].load < jobs[i].store)
-			entries[first++] = (struct entry){jobs[i].load, i};
+			entries[first++] = (struct sort_entry){jobs[i].load, i};
 	int64_t next = first;
 	for (int64_t i = 0; i < count; i++)
 		if (jobs[i].load >= jobs[i].store)
-			entries[next++] = (struct entry){-jobs[i].store, i};
+			entries[next++] = (struct sort_entry){-jobs[i].store, i};
 	qsort(entries, (size_t)first, sizeof *entries, by_key);
 	qsort(entries + first, (size_t)(count - first), sizeof *entries, by_key);
 	for (int64_t i = 0; i < count; i++)
@@ -44,8 +44,9 @@ const int64_t *order_johnson(const struct chunk_job *jobs, int64_t count, struct
  * by exchanging what follows places k and k + 1, at the least cost first.
  */
 struct tour {
-	int64_t count;                      /* with the one of nothing */
-	const struct entry *stores, *loads; /* sorted; the number of the one of nothing is -1 */
+	int64_t count; /* with the one of nothing */
+	const struct sort_entry *stores,
+		*loads; /* sorted; the number of the one of nothing is -1 */
 	int64_t *after, *cycle;
 };
 
@@ -72,14 +73,14 @@ static void exchange(struct tour *tour, int64_t place)
 }
 
 /* What it costs to exchange at each place, sorted. */
-static struct entry *list_exchanges(const struct tour *tour, struct arena *arena)
+static struct sort_entry *list_exchanges(const struct tour *tour, struct arena *arena)
 {
-	const struct entry *b = tour->stores, *a = tour->loads;
-	struct entry *exchanges = arena_array(arena, struct entry, tour->count);
+	const struct sort_entry *b = tour->stores, *a = tour->loads;
+	struct sort_entry *exchanges = arena_array(arena, struct sort_entry, tour->count);
 	for (int64_t k = 0; k + 1 < tour->count; k++) {
 		int64_t low = number_max(b[k].key, a[k].key);
 		int64_t high = number_min(b[k + 1].key, a[k + 1].key);
-		exchanges[k] = (struct entry){number_max(0, high - low), k};
+		exchanges[k] = (struct sort_entry){number_max(0, high - low), k};
 	}
 	qsort(exchanges, (size_t)(tour->count - 1), sizeof *exchanges, by_key);
 	return exchanges;
@@ -97,13 +98,13 @@ static void exchange_all(struct tour *tour, const bool *chosen)
 			exchange(tour, k);
 }
 
-static struct entry *sorted(
+static struct sort_entry *sorted(
 	const struct chunk_job *jobs, int64_t count, bool stores, struct arena *arena)
 {
-	struct entry *entries = arena_array(arena, struct entry, count + 1);
+	struct sort_entry *entries = arena_array(arena, struct sort_entry, count + 1);
 	for (int64_t i = 0; i < count; i++)
-		entries[i] = (struct entry){stores ? jobs[i].store : jobs[i].load, i};
-	entries[count] = (struct entry){0, -1};
+		entries[i] = (struct sort_entry){stores ? jobs[i].store : jobs[i].load, i};
+	entries[count] = (struct sort_entry){0, -1};
 	qsort(entries, (size_t)count + 1, sizeof *entries, by_key);
 	return entries;
 }
@@ -127,7 +128,7 @@ const int64_t *order_gilmore_gomory(
 		tour.after[k] = place[tour.loads[k].number + 1];
 		join(&tour, k, tour.after[k]);
 	}
-	const struct entry *exchanges = list_exchanges(&tour, arena);
+	const struct sort_entry *exchanges = list_exchanges(&tour, arena);
 	for (int64_t i = 0; i < count; i++) {
 		int64_t k = exchanges[i].number;
 		chosen[k] = join(&tour, k, k + 1);

@@ -8,35 +8,35 @@
  */
 enum { HOLD, SEND, RECEIVE, ROLES };
 
-struct edge {
+struct flow_edge {
 	int to;
 	int64_t left;
 };
 
-struct flow {
+struct chunk_flow {
 	const struct topology *topology;
 	struct arena *arena;
 	int rounds, nodes;
-	struct array(struct edge) edges;
+	struct array(struct flow_edge) edges;
 	struct array(int) * leaving; /* by node: edges */
 	int *came;                   /* by node: the edge of the way */
 };
 
-static int node(const struct flow *flow, int round, int rank, int role)
+static int node(const struct chunk_flow *flow, int round, int rank, int role)
 {
 	return (round * flow->topology->ranks + rank) * ROLES + role;
 }
 
-static void add_edge(struct flow *flow, int from, int to, int64_t capacity)
+static void add_edge(struct chunk_flow *flow, int from, int to, int64_t capacity)
 {
 	*array_add(flow->arena, &flow->leaving[from]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct edge){to, capacity};
+	*array_add(flow->arena, &flow->edges) = (struct flow_edge){to, capacity};
 	*array_add(flow->arena, &flow->leaving[to]) = (int)flow->edges.count;
-	*array_add(flow->arena, &flow->edges) = (struct edge){from, 0};
+	*array_add(flow->arena, &flow->edges) = (struct flow_edge){from, 0};
 }
 
 /* The edges of one more round. */
-static void add_round(struct flow *flow, int round)
+static void add_round(struct chunk_flow *flow, int round)
 {
 	const struct topology *topology = flow->topology;
 	int64_t port = topology->ports == PORTS_ONE ? 1 : INT32_MAX;
@@ -52,7 +52,7 @@ static void add_round(struct flow *flow, int round)
 }
 
 /* One more chunk from the root at first to a rank at the end; false if none can. */
-static bool augment(struct flow *flow, int to)
+static bool augment(struct chunk_flow *flow, int to)
 {
 	int *queue = arena_array(flow->arena, int, flow->nodes), head = 0, tail = 0;
 	int start = node(flow, 0, flow->topology->root, HOLD);
@@ -64,7 +64,7 @@ static bool augment(struct flow *flow, int to)
 		int at = queue[head++];
 		for (size_t i = 0; i < flow->leaving[at].count; i++) {
 			int number = flow->leaving[at].at[i];
-			const struct edge *edge = &flow->edges.at[number];
+			const struct flow_edge *edge = &flow->edges.at[number];
 			if (edge->left <= 0 || edge->to == start || flow->came[edge->to] >= 0)
 				continue;
 			flow->came[edge->to] = number;
@@ -86,7 +86,8 @@ static bool augment(struct flow *flow, int to)
 static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 {
 	struct arena *arena = arena_open();
-	struct flow flow = {.topology = synthesis->topology, .arena = arena, .rounds = rounds};
+	struct chunk_flow flow = {
+		.topology = synthesis->topology, .arena = arena, .rounds = rounds};
 	flow.nodes = (rounds + 1) * synthesis->topology->ranks * ROLES;
 	flow.leaving = arena_alloc_array(arena, (size_t)flow.nodes, sizeof *flow.leaving);
 	flow.came = arena_array(arena, int, flow.nodes);
@@ -102,47 +103,61 @@ static bool flows(const struct synthesis *synthesis, int rank, int rounds)
 /* Chunks that may enter or leave a rank in a round. */
 static int links_of(const struct topology *topology, int rank, bool entering)
 {
-	int count = 0;
-	for (size_t l = 0; l < topology->link_count; l++)
-		count += rank == (entering ? topology->links[l].to : topology->links[l].from);
+	const int *first = entering ? &topology->back_first[rank] : &topology->first[rank];
+	int count = first[1] - first[0];
 	if (topology->ports == PORTS_ONE)
 		return count > 1 ? 1 : count;
 	return count * topology->channels;
 }
 
-/* Marks all that is reached from a rank without going through another, or into marked ones. */
-static void mark_from(const struct topology *topology, int rank, int without, bool backwards,
-	int mark, int *marks)
+/* What a relay leads to, while it is found: all but the relay, part by part. */
+struct relay {
+	const struct topology *topology;
+	int rank;
+	int *marks; /* by rank: its part; 0: none yet */
+	int *queue; /* ranks that are marked */
+};
+
+static void mark_next(struct relay *relay, const struct link *links, const int *first, int at,
+	int mark, int *count)
 {
-	bool grew = rank != without;
-	if (grew)
-		marks[rank] = mark;
-	while (grew) {
-		grew = false;
-		for (size_t l = 0; l < topology->link_count; l++) {
-			int from = topology->links[l].from, to = topology->links[l].to;
-			bool on = marks[from] == mark && !marks[to] && to != without;
-			bool back =
-				backwards && marks[to] == mark && !marks[from] && from != without;
-			if (on || back) {
-				marks[on ? to : from] = mark;
-				grew = true;
-			}
-		}
+	for (int l = first[at]; l < first[at + 1]; l++) {
+		int to = links[l].to;
+		if (to == relay->rank || relay->marks[to])
+			continue;
+		relay->marks[to] = mark;
+		relay->queue[(*count)++] = to;
+	}
+}
+
+/* Marks a rank and all that links lead to from there, either way if they may be taken back. */
+static void mark_from(struct relay *relay, int from, bool backwards, int mark)
+{
+	const struct topology *topology = relay->topology;
+	int count = 1;
+	if (from == relay->rank)
+		return;
+	relay->marks[from] = mark;
+	relay->queue[0] = from;
+	for (int i = 0; i < count; i++) {
+		int at = relay->queue[i];
+		mark_next(relay, topology->links, topology->first, at, mark, &count);
+		if (backwards)
+			mark_next(relay, topology->back, topology->back_first, at, mark, &count);
 	}
 }
 
 /* Rounds after a chunk has come into a part in which all of it gets to know: by the way to its
- * farthest rank, and by doubling, with the rank outside too where it has several links in. */
-static int inside(
-	const struct topology *topology, int rank, const int *distances, const int *marks, int mark)
+ * farthest rank, and by doubling, with the relay too where it has several links into the part. */
+static int inside(const struct relay *relay, const int *distances, int mark)
 {
+	const struct topology *topology = relay->topology;
 	int far = 0, size = 0, links = 0, doublings = 0;
 	for (int r = 0; r < topology->ranks; r++) {
-		if (marks[r] != mark)
+		if (relay->marks[r] != mark)
 			continue;
 		far = distances[r] > far ? distances[r] : far;
-		links += topology_link(topology, rank, r) >= 0;
+		links += topology_link(topology, relay->rank, r) >= 0;
 		size++;
 	}
 	while ((1 << doublings) < size + (links > 1))
@@ -152,26 +167,42 @@ static int inside(
 }
 
 /* Rounds that a rank with one port needs at least to serve the parts that only it leads to. */
-static int64_t relay(
+static int64_t relay_rounds(
 	const struct synthesis *synthesis, int rank, const int *from_root, struct arena *arena)
 {
 	const struct topology *topology = synthesis->topology;
-	int *marks = arena_array(arena, int, topology->ranks);
+	struct arena_mark before = arena_mark(arena);
+	struct relay relay = {topology, rank, arena_array(arena, int, topology->ranks),
+		arena_array(arena, int, topology->ranks)};
 	int *distances = arena_array(arena, int, topology->ranks), parts = 0, least = 0;
-	mark_from(topology, topology->root, rank, false, 1, marks);
+	mark_from(&relay, topology->root, false, 1);
 	topology_distances(topology, rank, distances);
 	for (int r = 0; r < topology->ranks; r++) {
-		if (marks[r] || r == rank)
+		if (relay.marks[r] || r == rank)
 			continue;
 		int mark = 2 + parts++;
-		mark_from(topology, r, rank, true, mark, marks);
-		int rest = inside(topology, rank, distances, marks, mark);
+		mark_from(&relay, r, true, mark);
+		int rest = inside(&relay, distances, mark);
 		if (parts == 1 || rest < least)
 			least = rest;
 	}
-	if (!parts)
-		return 0;
-	return from_root[rank] + parts * synthesis->chunks + least;
+	arena_release(arena, before);
+	return parts ? from_root[rank] + parts * synthesis->chunks + least : 0;
+}
+
+/* The ranks that a shortest way to another one leads through: without any other rank all the rest
+ * is still reached, so that only these can be relays. */
+static bool *find_between(
+	const struct topology *topology, const int *distances, struct arena *arena)
+{
+	bool *between = arena_array(arena, bool, topology->ranks);
+	for (int r = 0; r < topology->ranks; r++) {
+		int before = topology_before(topology, distances, r);
+		if (before >= 0)
+			between[before] = true;
+	}
+	between[topology->root] = true;
+	return between;
 }
 
 static void raise_to(struct rounds_bound *bound, int64_t rounds, const char *why)
@@ -201,8 +232,10 @@ struct rounds_bound rounds_bound(const struct synthesis *synthesis, struct arena
 		alone = number_max(alone, q + 1);
 	int leaving = links_of(topology, topology->root, false);
 	raise_to(&bound, number_ceil_div(chunks, leaving) - 1 + alone, "spread");
+	const bool *between = find_between(topology, distances, arena);
 	for (int r = 0; topology->ports == PORTS_ONE && r < topology->ranks; r++)
-		raise_to(&bound, relay(synthesis, r, distances, arena), "relay");
+		if (between[r])
+			raise_to(&bound, relay_rounds(synthesis, r, distances, arena), "relay");
 	if (topology->ranks > FLOW_RANKS_MOST || chunks > FLOW_CHUNKS_MOST)
 		return bound;
 	for (int r = 0; r < topology->ranks; r++)

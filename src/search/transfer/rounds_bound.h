@@ -14,7 +14,8 @@
  *	flow       for each rank: the least number of rounds over which C chunks can flow to it from
  *	           the root, channels and ports taken once a round, and chunks waiting anywhere
  *
- * The flow is looked at where there are at most FLOW_RANKS_MOST ranks and FLOW_CHUNKS_MOST chunks.
+ * All but the flow take a time that grows with ranks times links at most, in a full topology with
+ * links alone.  The flow is looked at where there are at most FLOW_RANKS_MOST ranks and FLOW_CHUNKS_MOST chunks.
  */
 enum { FLOW_RANKS_MOST = 16, FLOW_CHUNKS_MOST = 64 };
 

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 
-struct reader {
+struct race_reader {
 	uint32_t instruction, next;
 };
 
@@ -20,7 +20,7 @@ struct race {
 	uint32_t current;
 	const uint32_t *clock; /* of the current instruction */
 	struct array(uint32_t *) spare;
-	struct array(struct reader) readers; /* number 0 is nobody */
+	struct array(struct race_reader) readers; /* number 0 is nobody */
 	uint32_t free_reader;
 };
 
@@ -139,7 +139,7 @@ uint32_t race_add_reader(struct race *race, uint32_t readers)
 		readers = next;
 	}
 	uint32_t added = take_reader(race);
-	race->readers.at[added] = (struct reader){race->current, kept};
+	race->readers.at[added] = (struct race_reader){race->current, kept};
 	return added;
 }
 

@@ -124,7 +124,7 @@ static void turn_array(struct nest_run *run, bool end)
 
 static bool is_to_stop(const struct nest_run *run)
 {
-	return run->options->stop && run->options->stop(run->options->listener);
+	return stopper_stops(&run->options->stopper);
 }
 
 /* False if it was to stop. */

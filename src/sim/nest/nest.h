@@ -1,6 +1,8 @@
 #ifndef SIM_NEST_H
 #define SIM_NEST_H
 
+#include "base/stopper.h"
+#include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
 
 /*
@@ -16,10 +18,8 @@
  * word of what is only read; twice that below the home, where a tile is built beside the old one.
  * 8 bytes per word of a dataspace whose home is written in several instances.
  * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
- * than NEST_SIM_BYTES_MOST is refused before anything is taken.
+ * than EXECUTION_BYTES_MOST is refused before anything is taken.
  */
-enum { NEST_SIM_BYTES_MOST = 1 << 30 };
-
 /* What a test has go wrong, once, to see that it is found. */
 enum nest_sim_fault {
 	NEST_SIM_SOUND,
@@ -39,8 +39,7 @@ struct nest_sim_options {
 	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
-	bool (*stop)(void *listener); /* asked at every step; NULL: nobody */
-	void *listener;
+	struct stopper stopper; /* asked at every step */
 };
 
 struct nest_sim {

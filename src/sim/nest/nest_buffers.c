@@ -58,10 +58,10 @@ static const char *size_run(struct nest_run *run)
 				bytes += size_store(run, run->stores[i][t]);
 		}
 	}
-	if (bytes <= NEST_SIM_BYTES_MOST)
+	if (bytes <= EXECUTION_BYTES_MOST)
 		return NULL;
 	return arena_format(run->arena, "the buffers need %.1f GiB, and at most %d are taken",
-		bytes / (1 << 30), NEST_SIM_BYTES_MOST >> 30);
+		bytes / (1 << 30), EXECUTION_BYTES_MOST >> 30);
 }
 
 static void buy_store(struct nest_run *run, struct nest_store *store)

@@ -8,7 +8,7 @@
  * what they need from the start.
  */
 
-/* NULL, or why that is refused: they need more than NEST_SIM_BYTES_MOST. */
+/* NULL, or why that is refused: they need more than EXECUTION_BYTES_MOST. */
 const char *nest_buffers_open(struct nest_run *run);
 
 #endif

@@ -204,10 +204,10 @@ const char *nest_run_lay_out(struct nest_run *run)
 			 sizeof(int64_t);
 	bytes += (double)site_of(run, MULTIPLIERS)->instances * run->shape->space_count *
 		 NEST_MULTIPLIER_BYTES;
-	if (bytes > NEST_SIM_BYTES_MOST)
+	if (bytes > EXECUTION_BYTES_MOST)
 		return arena_format(run->arena,
 			"the instances need %.1f GiB, and at most %d are taken", bytes / (1 << 30),
-			NEST_SIM_BYTES_MOST >> 30);
+			EXECUTION_BYTES_MOST >> 30);
 	lay_instances(run);
 	lay_stores(run);
 	return NULL;

@@ -10,7 +10,7 @@
  */
 enum { NEST_MULTIPLIER_BYTES = 512 }; /* of each, for each dataspace; about */
 
-/* NULL, or why that is refused: more instances than NEST_SIM_BYTES_MOST can take. */
+/* NULL, or why that is refused: more instances than EXECUTION_BYTES_MOST can take. */
 const char *nest_run_lay_out(struct nest_run *run);
 
 #endif

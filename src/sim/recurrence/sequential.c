@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
+struct point_run {
 	const struct recurrence *recurrence;
 	const struct recurrence_inputs *inputs;
 	int64_t points;
 	double *values;
-	bool *done; /* by stream and point */
-	const int64_t *point;
+	bool *done;   /* by stream and point */
 	bool lacking; /* a read of the open value found none: `wanted` */
 	int wanted_stream;
 	int64_t wanted[RECURRENCE_LOOPS_MOST];
@@ -30,7 +29,7 @@ int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *poi
 
 static double read_value(void *user, int stream, const int64_t *place)
 {
-	struct run *run = user;
+	struct point_run *run = user;
 	const struct recurrence *recurrence = run->recurrence;
 	if (recurrence->streams[stream].kind == STREAM_INPUT)
 		return run->inputs->read(run->inputs->user, stream, place);
@@ -49,22 +48,23 @@ static double read_value(void *user, int stream, const int64_t *place)
 	return 0;
 }
 
-struct task {
+struct open_value {
 	int stream;
 	int64_t point[RECURRENCE_LOOPS_MOST];
 };
 
 /* One value after those that it reads; the open ones wait on a stack. */
-static const char *compute(struct run *run, int stream, const int64_t *point, struct arena *arena)
+static const char *compute(
+	struct point_run *run, int stream, const int64_t *point, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
-	struct array(struct task) stack = {0};
+	struct array(struct open_value) stack = {0};
 	const char *fault = NULL;
-	struct task *first = array_add(arena, &stack);
+	struct open_value *first = array_add(arena, &stack);
 	first->stream = stream;
 	memcpy(first->point, point, sizeof first->point);
 	while (stack.count && !fault) {
-		struct task task = stack.at[stack.count - 1];
+		struct open_value task = stack.at[stack.count - 1];
 		int64_t at =
 			task.stream * run->points + recurrence_index(run->recurrence, task.point);
 		struct term_values values = {task.point, run, read_value};
@@ -76,7 +76,7 @@ static const char *compute(struct run *run, int stream, const int64_t *point, st
 		if (run->outside) {
 			fault = "a value is read outside the domain";
 		} else if (run->lacking) {
-			struct task *next = array_add(arena, &stack);
+			struct open_value *next = array_add(arena, &stack);
 			next->stream = run->wanted_stream;
 			memcpy(next->point, run->wanted, sizeof next->point);
 			if (stack.count >
@@ -113,21 +113,19 @@ bool recurrence_sort_outputs(struct recurrence_output *outputs, size_t count)
 	return true;
 }
 
-struct outputs array(struct recurrence_output);
-
-static void write_output(
-	struct run *run, int s, const int64_t *point, struct outputs *outputs, struct arena *arena)
+bool recurrence_write(const struct recurrence *recurrence, int stream,
+	const struct term_values *values, struct recurrence_outputs *outputs, struct arena *arena)
 {
-	const struct stream *stream = &run->recurrence->streams[s];
-	struct term_values values = {point, run, read_value};
-	if (!recurrence_writes(stream, point))
-		return;
+	const struct stream *to = &recurrence->streams[stream];
+	if (!recurrence_writes(to, values->point))
+		return false;
 	struct recurrence_output *output = array_add(arena, outputs);
-	output->stream = s;
-	for (int i = 0; i < stream->rank; i++)
+	output->stream = stream;
+	for (int i = 0; i < to->rank; i++)
 		output->place[i] =
-			loop_sum_value(&stream->place[i], run->recurrence->loop_count, point);
-	output->value = term_value(stream->body, &values);
+			loop_sum_value(&to->place[i], recurrence->loop_count, values->point);
+	output->value = term_value(to->body, values);
+	return true;
 }
 
 struct recurrence_values sequential_run(const struct recurrence *recurrence,
@@ -140,7 +138,7 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 		out.fault = "too many points to execute one by one";
 		return out;
 	}
-	struct run run = {.recurrence = recurrence,
+	struct point_run run = {.recurrence = recurrence,
 		.inputs = inputs,
 		.points = out.points,
 		.values = arena_array(arena, double, all),
@@ -153,12 +151,13 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 			if (recurrence->streams[s].kind == STREAM_RECURRENT)
 				out.fault = compute(&run, s, point, scratch);
 	arena_close(scratch);
-	struct outputs outputs = {0};
+	struct recurrence_outputs outputs = {0};
+	struct term_values here = {point, &run, read_value};
 	for (bool more = recurrence_first(recurrence, point); more && !out.fault;
 		more = recurrence_next(recurrence, point))
 		for (int s = 0; s < recurrence->stream_count; s++)
 			if (recurrence->streams[s].kind == STREAM_OUTPUT)
-				write_output(&run, s, point, &outputs, arena);
+				recurrence_write(recurrence, s, &here, &outputs, arena);
 	if (run.outside)
 		out.fault = "a value is read outside the domain";
 	if (!out.fault && !recurrence_sort_outputs(outputs.at, outputs.count))

@@ -1,6 +1,7 @@
 #ifndef SIM_SEQUENTIAL_H
 #define SIM_SEQUENTIAL_H
 
+#include "base/array.h"
 #include "model/recurrence/recurrence.h"
 
 /*
@@ -37,6 +38,11 @@ struct recurrence_values sequential_run(const struct recurrence *recurrence,
 
 /* The number of a point in the box, in lexicographic order. */
 int64_t recurrence_index(const struct recurrence *recurrence, const int64_t *point);
+
+/* Adds what an output gets at a point, worked out from `values` there; false: it gets nothing. */
+struct recurrence_outputs array(struct recurrence_output);
+bool recurrence_write(const struct recurrence *recurrence, int stream,
+	const struct term_values *values, struct recurrence_outputs *outputs, struct arena *arena);
 
 /* By stream, then place; false if one place gets two values. */
 bool recurrence_sort_outputs(struct recurrence_output *outputs, size_t count);

@@ -9,7 +9,7 @@
 
 enum { CELLS_MOST = 1 << 26, WIRES_DEEP_MOST = 20000, SHIFTS_MOST = 2000000000 };
 
-struct run {
+struct array_run {
 	const struct recurrence *recurrence;
 	const struct projection *projection;
 	const struct recurrence_inputs *inputs;
@@ -33,7 +33,7 @@ struct run {
 	struct arena *arena;
 };
 
-static bool fail(struct run *run, enum systolic_fault fault, int stream, const int64_t *point,
+static bool fail(struct array_run *run, enum systolic_fault fault, int stream, const int64_t *point,
 	const int64_t *other)
 {
 	size_t size = sizeof *point * (size_t)run->recurrence->loop_count;
@@ -49,7 +49,7 @@ static bool fail(struct run *run, enum systolic_fault fault, int stream, const i
 }
 
 /* How long the chain of each stream must be: the longest way in time to a reader. */
-static bool make_chains(struct run *run)
+static bool make_chains(struct array_run *run)
 {
 	const struct recurrence *recurrence = run->recurrence;
 	int64_t point[RECURRENCE_LOOPS_MOST], producer[RECURRENCE_LOOPS_MOST], made, used;
@@ -84,9 +84,9 @@ static bool make_chains(struct run *run)
 	return true;
 }
 
-static double make_value(struct run *run, int stream, int64_t index, int64_t pe);
+static double make_value(struct array_run *run, int stream, int64_t index, int64_t pe);
 
-static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
+static double read_wire(struct array_run *run, int stream, int64_t index, int64_t pe)
 {
 	struct systolic_result *result = run->result;
 	int64_t at = stream * result->points + index;
@@ -112,7 +112,7 @@ static double read_wire(struct run *run, int stream, int64_t index, int64_t pe)
 }
 
 /* Whether a value may come from another lane; counts it. */
-static bool cross_lanes(struct run *run, int stream, int64_t pe, int64_t delay)
+static bool cross_lanes(struct array_run *run, int stream, int64_t pe, int64_t delay)
 {
 	struct systolic_result *result = run->result;
 	const struct projection *projection = run->projection;
@@ -131,7 +131,7 @@ static bool cross_lanes(struct run *run, int stream, int64_t pe, int64_t delay)
 
 static double read_value(void *user, int stream, const int64_t *place)
 {
-	struct run *run = user;
+	struct array_run *run = user;
 	struct systolic_result *result = run->result;
 	if (run->recurrence->streams[stream].kind == STREAM_INPUT) {
 		result->input_reads++;
@@ -164,7 +164,7 @@ static double read_value(void *user, int stream, const int64_t *place)
 	return run->chains[stream][slot];
 }
 
-static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
+static double make_value(struct array_run *run, int stream, int64_t index, int64_t pe)
 {
 	int64_t point[RECURRENCE_LOOPS_MOST], at = stream * run->result->points + index;
 	struct term_values values = {point, run, read_value};
@@ -180,28 +180,18 @@ static double make_value(struct run *run, int stream, int64_t index, int64_t pe)
 	return run->values[at];
 }
 
-struct outputs array(struct recurrence_output);
-
-static void write_output(
-	struct run *run, int stream, const int64_t *point, int64_t pe, struct outputs *outputs)
+static void write_output(struct array_run *run, int stream, const int64_t *point, int64_t pe,
+	struct recurrence_outputs *outputs)
 {
-	const struct stream *output = &run->recurrence->streams[stream];
 	struct term_values values = {point, run, read_value};
-	if (!recurrence_writes(output, point))
-		return;
-	struct recurrence_output *to = array_add(run->arena, outputs);
-	to->stream = stream;
-	for (int i = 0; i < output->rank; i++)
-		to->place[i] =
-			loop_sum_value(&output->place[i], run->recurrence->loop_count, point);
 	run->point = point;
 	run->pe = pe;
-	to->value = term_value(output->body, &values);
-	run->result->output_writes++;
-	run->in_step++;
+	bool writes = recurrence_write(run->recurrence, stream, &values, outputs, run->arena);
+	run->result->output_writes += writes;
+	run->in_step += writes;
 }
 
-static void count_issue(struct run *run, int64_t pe)
+static void count_issue(struct array_run *run, int64_t pe)
 {
 	int64_t lane;
 	if (!run->has_lanes)
@@ -213,8 +203,8 @@ static void count_issue(struct run *run, int64_t pe)
 }
 
 /* All points of one step: their values, then what goes out, then the shift. */
-static void take_step(
-	struct run *run, const struct visit *visits, size_t count, struct outputs *outputs)
+static void take_step(struct array_run *run, const struct visit *visits, size_t count,
+	struct recurrence_outputs *outputs)
 {
 	const struct recurrence *recurrence = run->recurrence;
 	int64_t point[RECURRENCE_LOOPS_MOST], other[RECURRENCE_LOOPS_MOST];
@@ -246,7 +236,7 @@ static void take_step(
 }
 
 /* What the step made enters the chains; idle PEs shift in nothing. */
-static void shift(struct run *run, int64_t time, const struct visit *visits, size_t count)
+static void shift(struct array_run *run, int64_t time, const struct visit *visits, size_t count)
 {
 	for (int s = 0; s < run->recurrence->stream_count; s++) {
 		int64_t length = run->result->registers[s];
@@ -266,7 +256,7 @@ static void shift(struct run *run, int64_t time, const struct visit *visits, siz
 }
 
 /* Chains that are shifted in all steps: of PEs, each for as many steps as some has registers. */
-static int64_t count_shifts(const struct run *run)
+static int64_t count_shifts(const struct array_run *run)
 {
 	int64_t longest = 0, chains = 0, shifts = 0;
 	for (int s = 0; s < run->recurrence->stream_count; s++) {
@@ -279,10 +269,10 @@ static int64_t count_shifts(const struct run *run)
 	return shifts;
 }
 
-static void run_steps(struct run *run)
+static void run_steps(struct array_run *run)
 {
 	struct systolic_result *result = run->result;
-	struct outputs outputs = {0};
+	struct recurrence_outputs outputs = {0};
 	int64_t next = run->visits.count ? run->visits.at[0].time : 0;
 	memset(run->here, -1, sizeof *run->here * (size_t)run->visits.pe_count);
 	for (size_t i = 0, end; i < run->visits.count && result->fault == SYSTOLIC_FINE; i = end) {
@@ -312,7 +302,7 @@ static void run_steps(struct run *run)
 		fail(run, SYSTOLIC_OUTPUT, -1, NULL, NULL);
 }
 
-static int64_t count_pes(struct run *run)
+static int64_t count_pes(struct array_run *run)
 {
 	int64_t count = 0;
 	for (size_t i = 0; i < run->visits.count; i++)
@@ -325,7 +315,7 @@ struct systolic_result systolic_run(const struct recurrence *recurrence,
 	struct arena *arena)
 {
 	struct systolic_result result = {.stream = -1, .points = recurrence_box(recurrence)};
-	struct run run = {.recurrence = recurrence,
+	struct array_run run = {.recurrence = recurrence,
 		.projection = projection,
 		.inputs = inputs,
 		.visits = {.recurrence = recurrence, .projection = projection},

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/wide.h"
-#include "sim/transfer/copy_signal.h"
 #include "sim/transfer/copy_state.h"
 
 #include <inttypes.h>
@@ -47,25 +46,12 @@ int64_t copy_chunk_bytes(const struct copy_program *program, const struct chunk 
 	return copy_chunk_rows(chunk) * chunk->count[4] * element_bytes(program->element);
 }
 
-/* A flag that was set and not yet waited for: when it can be seen. */
-struct sight {
-	int64_t from;
-	struct sight *next;
-};
-
-struct flag {
-	struct sight *first, *last;
-	size_t setter, at; /* of the last set */
-};
-
-struct machine {
+struct copy_machine {
 	struct copy_run run;
 	size_t *next;  /* by stream: the instruction at its head */
 	int64_t *free; /* by stream: when that one may begin */
 	int64_t *link_free;
 	int64_t *sends, *receives; /* by rank: when its port is free; NULL: as many as links */
-	struct flag *flags;
-	struct sight *spare;
 	int **distances, **before; /* by rank, once asked for; the rank before each on its way, or
 				      -1: not yet */
 	struct copy_time **trace;
@@ -79,7 +65,7 @@ static int64_t bytes_time(int64_t bytes, struct ratio rate)
 	return (int64_t)(work / rate.num) + (work % rate.num != 0);
 }
 
-static const int *distances_from(struct machine *machine, int rank)
+static const int *distances_from(struct copy_machine *machine, int rank)
 {
 	const struct topology *topology = machine->run.program->topology;
 	if (!machine->distances[rank]) {
@@ -90,7 +76,7 @@ static const int *distances_from(struct machine *machine, int rank)
 }
 
 /* Links on the way; -1: there is none. */
-static int hops_between(struct machine *machine, int from, int to)
+static int hops_between(struct copy_machine *machine, int from, int to)
 {
 	if (from == to)
 		return 0;
@@ -100,7 +86,7 @@ static int hops_between(struct machine *machine, int from, int to)
 }
 
 /* The rank before `to` on the way. */
-static int rank_before(struct machine *machine, int from, int to)
+static int rank_before(struct copy_machine *machine, int from, int to)
 {
 	const struct topology *topology = machine->run.program->topology;
 	if (topology_link(topology, from, to) >= 0)
@@ -117,14 +103,14 @@ static int rank_before(struct machine *machine, int from, int to)
 }
 
 /* What a transfer needs: how long, between which ranks. */
-struct need {
+struct transfer_need {
 	int from, to; /* ranks; equal: no link */
 	int64_t time;
 };
 
 /* False after a fault: no way leads there. */
-static bool find_need(struct machine *machine, size_t s, const struct copy_instruction *instruction,
-	struct need *need)
+static bool find_need(struct copy_machine *machine, size_t s,
+	const struct copy_instruction *instruction, struct transfer_need *need)
 {
 	const struct copy_program *program = machine->run.program;
 	const struct copy_ticks *ticks = &program->ticks;
@@ -133,7 +119,7 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 	int own = program->streams[s].rank, other = own;
 	struct ratio rate = load ? ticks->in_rate : ticks->out_rate;
 	if (instruction->kind == COPY_COMBINE) {
-		*need = (struct need){
+		*need = (struct transfer_need){
 			own, own, ticks->combine_latency + bytes_time(bytes, ticks->combine_rate)};
 		return true;
 	}
@@ -158,7 +144,7 @@ static bool find_need(struct machine *machine, size_t s, const struct copy_instr
 }
 
 /* The links of the way, one by one from its end; -1 after the last. */
-static int last_link(struct machine *machine, int from, int *to)
+static int last_link(struct copy_machine *machine, int from, int *to)
 {
 	if (*to == from || hops_between(machine, from, *to) < 0)
 		return -1;
@@ -174,7 +160,7 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /* When links and ports of a transfer are free. */
-static int64_t ways_free(struct machine *machine, int from, int to)
+static int64_t ways_free(struct copy_machine *machine, int from, int to)
 {
 	int64_t at = 0;
 	int rank = to, link;
@@ -187,7 +173,7 @@ static int64_t ways_free(struct machine *machine, int from, int to)
 	return at;
 }
 
-static void take_ways(struct machine *machine, const struct need *need, int64_t end)
+static void take_ways(struct copy_machine *machine, const struct transfer_need *need, int64_t end)
 {
 	int rank = need->to, link;
 	if (need->from == need->to)
@@ -199,17 +185,17 @@ static void take_ways(struct machine *machine, const struct need *need, int64_t 
 }
 
 /* When the head of a stream can begin; -1: not until something else has happened. */
-static int64_t begins(struct machine *machine, size_t s)
+static int64_t begins(struct copy_machine *machine, size_t s)
 {
 	const struct copy_program *program = machine->run.program;
 	const struct copy_stream *stream = &program->streams[s];
 	const struct copy_instruction *head = &stream->instructions[machine->next[s]];
 	if (head->kind == COPY_WAIT) {
-		const struct sight *sight = machine->flags[head->flag].first;
-		return sight ? later(machine->free[s], sight->from) : -1;
+		int64_t seen = copy_flag_seen(machine->run.sync, head->flag);
+		return seen < 0 ? -1 : later(machine->free[s], seen);
 	}
 	if (head->kind == COPY_AWAIT)
-		return copy_signals_passes(machine->run.signals, head->flag, machine->free[s]);
+		return copy_signal_passes(machine->run.sync, head->flag, machine->free[s]);
 	if (head->kind != COPY_LOAD && head->kind != COPY_STORE)
 		return machine->free[s];
 	int other = program->buffers[head->buffer].rank;
@@ -218,40 +204,8 @@ static int64_t begins(struct machine *machine, size_t s)
 		ways_free(machine, load ? other : stream->rank, load ? stream->rank : other));
 }
 
-static void set_flag(struct machine *machine, size_t s, int number, int64_t at)
-{
-	struct flag *flag = &machine->flags[number];
-	struct sight *sight = machine->spare;
-	if (sight)
-		machine->spare = sight->next;
-	else
-		sight = arena_new(machine->run.arena, struct sight);
-	*sight = (struct sight){at + machine->run.program->ticks.sync, NULL};
-	if (flag->first)
-		flag->last->next = sight;
-	else
-		flag->first = sight;
-	flag->last = sight;
-	flag->setter = s;
-	flag->at = machine->next[s];
-	machine->run.result.flags++;
-	if (machine->run.order)
-		copy_order_set(machine->run.order, s, number);
-}
-
-static void wait_flag(struct machine *machine, size_t s, int number)
-{
-	struct flag *flag = &machine->flags[number];
-	struct sight *sight = flag->first;
-	flag->first = sight->next;
-	sight->next = machine->spare;
-	machine->spare = sight;
-	if (machine->run.order)
-		copy_order_wait(machine->run.order, s, number);
-}
-
 /* A signal takes no port, and no link from others. */
-static void notify(struct machine *machine, size_t s, int signal, int64_t start)
+static void notify(struct copy_machine *machine, size_t s, int signal, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
 	int from = program->streams[s].rank, to = program->signals[signal];
@@ -262,29 +216,16 @@ static void notify(struct machine *machine, size_t s, int signal, int64_t start)
 		return;
 	}
 	machine->free[s] = start + program->ticks.out_latency + hops * program->ticks.link_latency;
-	copy_signals_notify(machine->run.signals, signal, machine->free[s]);
-	if (machine->run.order)
-		copy_order_notify(machine->run.order, s, signal);
+	copy_signal_notify(machine->run.sync, signal, s, machine->free[s]);
 }
 
-/* That another notice more would have been too many is a matter of time, too. */
-static void await(struct machine *machine, size_t s, int signal)
-{
-	struct copy_run *run = &machine->run;
-	if (handshake_least(run->program->handshake, copy_signals_all(run->signals, signal)) < 0)
-		copy_fault(run, COPY_DEADLOCK, s, machine->next[s],
-			"may miss the value of signal %d that it waits for", signal);
-	else if (run->order)
-		copy_order_await(run->order, s, signal);
-}
-
-static void transfer(struct machine *machine, size_t s, const struct copy_instruction *instruction,
-	int64_t start)
+static void transfer(struct copy_machine *machine, size_t s,
+	const struct copy_instruction *instruction, int64_t start)
 {
 	const struct copy_program *program = machine->run.program;
 	struct copy_result *result = &machine->run.result;
 	int64_t bytes = copy_chunk_bytes(program, &program->chunks[instruction->chunk]);
-	struct need need;
+	struct transfer_need need;
 	if (instruction->kind == COPY_LOAD) {
 		result->loads++;
 		result->bytes_loaded += bytes;
@@ -302,25 +243,29 @@ static void transfer(struct machine *machine, size_t s, const struct copy_instru
 		copy_memory_run(&machine->run, s, machine->next[s], instruction);
 }
 
-static void run_head(struct machine *machine, size_t s, int64_t start)
+static void run_head(struct copy_machine *machine, size_t s, int64_t start)
 {
 	const struct copy_instruction *head =
 		&machine->run.program->streams[s].instructions[machine->next[s]];
 	machine->free[s] = start;
-	if (machine->run.order)
-		copy_order_step(machine->run.order, s);
+	copy_sync_step(machine->run.sync, s);
 	switch (head->kind) {
 	case COPY_SET:
-		set_flag(machine, s, head->flag, start);
+		copy_flag_set(machine->run.sync, head->flag, s, machine->next[s],
+			start + machine->run.program->ticks.sync);
+		machine->run.result.flags++;
 		break;
 	case COPY_WAIT:
-		wait_flag(machine, s, head->flag);
+		copy_flag_wait(machine->run.sync, head->flag, s);
 		break;
 	case COPY_NOTIFY:
 		notify(machine, s, head->flag, start);
 		break;
 	case COPY_AWAIT:
-		await(machine, s, head->flag);
+		/* That one more notice would have been too many is a matter of time, too. */
+		if (!copy_signal_await(machine->run.sync, head->flag, s))
+			copy_fault(&machine->run, COPY_DEADLOCK, s, machine->next[s],
+				"may miss the value of signal %d that it waits for", head->flag);
 		break;
 	case COPY_LOAD:
 	case COPY_STORE:
@@ -336,7 +281,7 @@ static void run_head(struct machine *machine, size_t s, int64_t start)
 }
 
 /* The stream whose head begins first, of several the first; false when none can. */
-static bool choose(struct machine *machine, size_t *stream, int64_t *start)
+static bool choose(struct copy_machine *machine, size_t *stream, int64_t *start)
 {
 	const struct copy_program *program = machine->run.program;
 	bool found = false;
@@ -353,7 +298,7 @@ static bool choose(struct machine *machine, size_t *stream, int64_t *start)
 	return found;
 }
 
-static bool all_ran(struct machine *machine)
+static bool all_ran(struct copy_machine *machine)
 {
 	const struct copy_program *program = machine->run.program;
 	bool all = true;
@@ -371,16 +316,15 @@ static bool all_ran(struct machine *machine)
 	return all;
 }
 
-static struct machine open_machine(
+static struct copy_machine open_machine(
 	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
 {
 	const struct topology *topology = program->topology;
-	struct machine machine = {
+	struct copy_machine machine = {
 		.run = {.program = program, .options = options, .arena = arena},
 		.next = arena_array(arena, size_t, program->stream_count),
 		.free = arena_array(arena, int64_t, program->stream_count),
 		.link_free = arena_array(arena, int64_t, topology->link_count),
-		.flags = arena_array(arena, struct flag, program->flag_count),
 		.distances = arena_array(arena, int *, topology->ranks),
 		.before = arena_array(arena, int *, topology->ranks),
 	};
@@ -415,13 +359,12 @@ static int64_t staging_bytes(const struct copy_program *program, struct arena *a
 struct copy_result copy_run(
 	const struct copy_program *program, const struct copy_options *options, struct arena *arena)
 {
-	struct machine machine = open_machine(program, options, arena);
+	struct copy_machine machine = open_machine(program, options, arena);
 	struct copy_run *run = &machine.run;
 	int64_t start = 0;
-	size_t s = 0;
-	run->signals = copy_signals_open(program, arena);
-	if (options->data && (run->memory = copy_memory_open(run)))
-		run->order = copy_order_open(run);
+	size_t s = 0, i = 0;
+	run->memory = options->data ? copy_memory_open(run) : NULL;
+	run->sync = copy_sync_open(program, run->memory, arena);
 	run->result.data = run->memory != NULL;
 	while (choose(&machine, &s, &start)) {
 		if (options->most && run->result.instructions == options->most)
@@ -430,9 +373,8 @@ struct copy_result copy_run(
 	}
 	run->result.finished = all_ran(&machine);
 	for (int f = 0; f < program->flag_count; f++)
-		if (machine.flags[f].first)
-			copy_fault(run, COPY_FLAG, machine.flags[f].setter, machine.flags[f].at,
-				"flag %d is set and never waited for", f);
+		if (copy_flag_left(run->sync, f, &s, &i))
+			copy_fault(run, COPY_FLAG, s, i, "flag %d is set and never waited for", f);
 	run->result.staging_bytes = staging_bytes(program, arena);
 	run->result.cycles = number_ceil_div(run->result.ticks, program->ticks.per_cycle);
 	run->result.trace = machine.trace;

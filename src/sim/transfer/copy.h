@@ -45,14 +45,14 @@ struct copy_fault {
 enum { COPY_FAULTS_MOST = 16 };
 
 struct copy_options {
-	bool data;          /* move bytes and look at every element; else count and time only */
+	/* Move bytes and look at every element; else count and time only.  At the end what the
+	 * program's broadcast says must be in each written buffer, or without a broadcast what is in
+	 * the first buffer that is not written. */
+	bool data;
 	uint64_t seed;      /* of the values */
 	uint64_t most;      /* instructions; 0: no limit */
-	int64_t bytes_most; /* of memory with `data`; 0: 1 GiB */
+	int64_t bytes_most; /* of memory with `data`; 0: EXECUTION_BYTES_MOST */
 	bool trace;         /* keep when each instruction ran */
-	/* what must be in each written buffer at the end, by buffer; NULL: what the program's
-	 * broadcast says, or without one the first buffer that is not written, everywhere */
-	const uint8_t *const *expected;
 };
 
 struct copy_time {

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
+#include "model/machine/execution.h"
 #include "sim/transfer/copy_combine.h"
 #include "sim/transfer/copy_expected.h"
 #include "sim/transfer/copy_state.h"
@@ -13,7 +14,7 @@
  */
 enum { UNIT_BYTES = 32 };
 
-struct unit {
+struct pad_unit {
 	struct copy_touch written, read[QUEUE_COUNT];
 };
 
@@ -21,11 +22,11 @@ struct pad {
 	int64_t bytes;
 	uint8_t *at;
 	bool *filled; /* by byte */
-	struct unit *units;
+	struct pad_unit *units;
 };
 
 /* The elements of a buffer, at their places. */
-struct place {
+struct held_buffer {
 	int64_t elements; /* up to the last of the shape */
 	uint8_t *at;
 	bool *filled;
@@ -37,8 +38,8 @@ struct place {
 
 struct copy_memory {
 	int element;
-	struct pad *pads;     /* by rank */
-	struct place *places; /* by buffer */
+	struct pad *pads;           /* by rank */
+	struct held_buffer *places; /* by buffer */
 };
 
 static int64_t reach(const struct copy_buffer *buffer)
@@ -80,7 +81,7 @@ static int64_t elements_of(const struct copy_buffer *buffer)
 
 static bool fits(const struct copy_run *run)
 {
-	int64_t most = run->options->bytes_most ? run->options->bytes_most : (int64_t)1 << 30;
+	int64_t most = run->options->bytes_most ? run->options->bytes_most : EXECUTION_BYTES_MOST;
 	int64_t total = 0;
 	int64_t each =
 		element_bytes(run->program->element) + 1 + (int64_t)sizeof(struct copy_touch);
@@ -100,7 +101,7 @@ static bool fits(const struct copy_run *run)
 	return total <= most;
 }
 
-static void fill(struct copy_run *run, int b, struct place *place)
+static void fill(struct copy_run *run, int b, struct held_buffer *place)
 {
 	const struct copy_buffer *buffer = &run->program->buffers[b];
 	struct random random = random_open(run->options->seed, (uint64_t)b);
@@ -129,7 +130,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 	struct copy_memory *memory = run->memory = arena_new(arena, struct copy_memory);
 	memory->element = element_bytes(program->element);
 	memory->pads = arena_array(arena, struct pad, program->topology->ranks);
-	memory->places = arena_array(arena, struct place, program->buffer_count);
+	memory->places = arena_array(arena, struct held_buffer, program->buffer_count);
 	for (int t = 0; t < program->tile_count; t++) {
 		const struct copy_tile *tile = &program->tiles[t];
 		struct pad *pad = &memory->pads[tile->rank];
@@ -139,10 +140,10 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 		struct pad *pad = &memory->pads[r];
 		pad->at = arena_alloc(arena, (size_t)pad->bytes);
 		pad->filled = arena_array(arena, bool, pad->bytes);
-		pad->units = arena_array(arena, struct unit, pad->bytes / UNIT_BYTES + 1);
+		pad->units = arena_array(arena, struct pad_unit, pad->bytes / UNIT_BYTES + 1);
 	}
 	for (int b = 0; b < program->buffer_count; b++) {
-		struct place *place = &memory->places[b];
+		struct held_buffer *place = &memory->places[b];
 		place->elements = reach(&program->buffers[b]);
 		place->at = arena_alloc(arena, (size_t)(place->elements * memory->element));
 		place->filled = arena_array(arena, bool, place->elements);
@@ -159,7 +160,7 @@ struct copy_memory *copy_memory_open(struct copy_run *run)
 }
 
 /* The instruction at hand. */
-struct step {
+struct memory_step {
 	struct copy_run *run;
 	size_t stream, i;
 	enum copy_queue queue;
@@ -167,20 +168,21 @@ struct step {
 	const struct copy_instruction *instruction;
 	const struct chunk *chunk;
 	const struct copy_buffer *buffer;
-	struct place *place;
+	struct held_buffer *place;
 };
 
 #define FAULT(step, kind, ...) copy_fault((step)->run, kind, (step)->stream, (step)->i, __VA_ARGS__)
 
-static bool before(const struct step *step, struct copy_touch touch)
+static bool before(const struct memory_step *step, struct copy_touch touch)
 {
-	return copy_order_before(step->run->order, touch, step->stream);
+	return copy_sync_before(step->run->sync, touch, step->stream);
 }
 
-static void touch_units(struct step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
+static void touch_units(
+	struct memory_step *step, struct pad *pad, int64_t from, int64_t bytes, bool write)
 {
 	for (int64_t u = from / UNIT_BYTES; u <= (from + bytes - 1) / UNIT_BYTES; u++) {
-		struct unit *unit = &pad->units[u];
+		struct pad_unit *unit = &pad->units[u];
 		bool ordered = before(step, unit->written);
 		for (int q = 0; write && q < QUEUE_COUNT; q++)
 			ordered &= before(step, unit->read[q]);
@@ -198,7 +200,7 @@ static void touch_units(struct step *step, struct pad *pad, int64_t from, int64_
 
 /* Bytes of a row of a tile; NULL after a fault. */
 static uint8_t *find_row(
-	struct step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
+	struct memory_step *step, int tile, int64_t row, int64_t bytes, bool write, bool **filled)
 {
 	const struct copy_tile *t = &step->run->program->tiles[tile];
 	struct pad *pad = &step->run->memory->pads[t->rank];
@@ -213,7 +215,7 @@ static uint8_t *find_row(
 	return &pad->at[from];
 }
 
-static void load_element(struct step *step, int64_t element, uint8_t *to, bool *filled)
+static void load_element(struct memory_step *step, int64_t element, uint8_t *to, bool *filled)
 {
 	int bytes = step->run->memory->element;
 	if (!step->place->filled[element])
@@ -229,7 +231,8 @@ static void load_element(struct step *step, int64_t element, uint8_t *to, bool *
 	memset(filled, true, (size_t)bytes);
 }
 
-static void store_element(struct step *step, int64_t element, const uint8_t *from, bool *filled)
+static void store_element(
+	struct memory_step *step, int64_t element, const uint8_t *from, bool *filled)
 {
 	int bytes = step->run->memory->element;
 	if (!filled[0])
@@ -250,7 +253,7 @@ static void store_element(struct step *step, int64_t element, const uint8_t *fro
 	step->place->written[element] = step->now;
 }
 
-static bool inside(const struct step *step)
+static bool inside(const struct memory_step *step)
 {
 	for (int d = 0; d < BROADCAST_RANK; d++) {
 		int64_t at = step->chunk->at[d] + (d == 3 ? step->instruction->shift : 0);
@@ -260,7 +263,7 @@ static bool inside(const struct step *step)
 	return true;
 }
 
-static void move(struct step *step)
+static void move(struct memory_step *step)
 {
 	const struct chunk *chunk = step->chunk;
 	int element = step->run->memory->element;
@@ -293,7 +296,7 @@ static void move(struct step *step)
 }
 
 /* Row by row: both tiles must be full, and nobody else may touch the first. */
-static void combine(struct step *step)
+static void combine(struct memory_step *step)
 {
 	int element = step->run->memory->element;
 	int64_t width = step->chunk->count[4], rows = copy_chunk_rows(step->chunk);
@@ -316,12 +319,12 @@ static void combine(struct step *step)
 void copy_memory_run(
 	struct copy_run *run, size_t stream, size_t i, const struct copy_instruction *instruction)
 {
-	struct step step = {
+	struct memory_step step = {
 		.run = run,
 		.stream = stream,
 		.i = i,
 		.queue = run->program->streams[stream].queue,
-		.now = copy_order_now(run->order, stream),
+		.now = copy_sync_now(run->sync, stream),
 		.instruction = instruction,
 		.chunk = &run->program->chunks[instruction->chunk],
 		.buffer = &run->program->buffers[instruction->buffer],
@@ -347,17 +350,14 @@ const uint8_t *copy_memory_given(
 	return &run->memory->places[buffer].given[place * run->memory->element];
 }
 
-/* What belongs into a buffer: the expectation, what the operation says, or the first buffer with
- * values. */
-static void find_expected(const struct copy_run *run, int b, int64_t i,
-	const int64_t at[BROADCAST_RANK], uint8_t *out)
+/* What belongs into a buffer: what the operation says, or the first buffer with values. */
+static void find_expected(
+	const struct copy_run *run, int b, const int64_t at[BROADCAST_RANK], uint8_t *out)
 {
 	const struct copy_program *program = run->program;
 	size_t bytes = (size_t)run->memory->element;
 	int first = 0;
-	if (run->options->expected) {
-		memcpy(out, &run->options->expected[b][(size_t)i * bytes], bytes);
-	} else if (program->broadcast) {
+	if (program->broadcast) {
 		copy_expected(run, b, at, out);
 	} else {
 		while (program->buffers[first].written)
@@ -369,14 +369,14 @@ static void find_expected(const struct copy_run *run, int b, int64_t i,
 static void check_buffer(struct copy_run *run, int b)
 {
 	const struct copy_buffer *buffer = &run->program->buffers[b];
-	const struct place *place = &run->memory->places[b];
+	const struct held_buffer *place = &run->memory->places[b];
 	int bytes = run->memory->element;
 	int64_t count = elements_of(buffer), missing = 0, wrong = 0, at[BROADCAST_RANK];
 	uint8_t expected[8];
 	for (int64_t i = 0; i < count; i++) {
 		unravel(buffer->shape, i, at);
 		int64_t element = place_of(buffer, at);
-		find_expected(run, b, i, at, expected);
+		find_expected(run, b, at, expected);
 		bool came = place->written[element].at;
 		missing += !came;
 		wrong += came && memcmp(&place->at[element * bytes], expected, (size_t)bytes) != 0;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct ranks {
+struct exchange {
 	const struct send_schedule *schedule;
 	const struct topology *topology;
 	const struct copy_ticks *ticks;
@@ -25,7 +25,7 @@ struct ranks {
 	struct schedule_result result;
 };
 
-static void divide(struct ranks *ranks, int64_t bytes, int element)
+static void divide(struct exchange *ranks, int64_t bytes, int element)
 {
 	int64_t chunks = ranks->schedule->chunks, elements = bytes / element, at = 0;
 	ranks->starts = arena_array(ranks->arena, int64_t, chunks + 1);
@@ -49,7 +49,8 @@ static bool has_at_first(const struct send_schedule *schedule, int rank, int64_t
 	}
 }
 
-static void open_rank(struct ranks *ranks, int r, int64_t bytes, bool data, struct random *random)
+static void open_rank(
+	struct exchange *ranks, int r, int64_t bytes, bool data, struct random *random)
 {
 	const struct send_schedule *schedule = ranks->schedule;
 	struct arena *arena = ranks->arena;
@@ -72,11 +73,11 @@ static void open_rank(struct ranks *ranks, int r, int64_t bytes, bool data, stru
 		ranks->given[r] = arena_copy(arena, ranks->bytes[r], (size_t)bytes + 1);
 }
 
-static struct ranks open_ranks(const struct send_schedule *schedule,
+static struct exchange open_ranks(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
 	bool data, uint64_t seed, struct arena *arena)
 {
-	struct ranks ranks = {
+	struct exchange ranks = {
 		.schedule = schedule, .topology = topology, .ticks = ticks, .arena = arena};
 	struct random random = random_open(seed, 0);
 	divide(&ranks, bytes, element);
@@ -102,7 +103,7 @@ static struct ranks open_ranks(const struct send_schedule *schedule,
 }
 
 /* NULL, or what the message does wrong. */
-static const char *take_ways(struct ranks *ranks, const struct message *message)
+static const char *take_ways(struct exchange *ranks, const struct message *message)
 {
 	int link = -1, round = message->round;
 	bool inside = message->from >= 0 && message->from < ranks->topology->ranks &&
@@ -126,7 +127,7 @@ static const char *take_ways(struct ranks *ranks, const struct message *message)
 	return NULL;
 }
 
-static const char *copy_chunk(struct ranks *ranks, const struct message *message, int64_t c)
+static const char *copy_chunk(struct exchange *ranks, const struct message *message, int64_t c)
 {
 	int there = ranks->came[message->from][c];
 	int64_t from = ranks->starts[c], to = ranks->starts[c + 1];
@@ -142,7 +143,7 @@ static const char *copy_chunk(struct ranks *ranks, const struct message *message
 }
 
 /* Nothing may come to a part that is sent on in the round or was before it. */
-static const char *add_chunk(struct ranks *ranks, const struct message *message, int64_t c)
+static const char *add_chunk(struct exchange *ranks, const struct message *message, int64_t c)
 {
 	int64_t from = ranks->starts[c], size = ranks->starts[c + 1] - from;
 	if (ranks->came[message->from][c] > message->round)
@@ -160,7 +161,7 @@ static const char *add_chunk(struct ranks *ranks, const struct message *message,
 	return NULL;
 }
 
-static const char *move(struct ranks *ranks, const struct message *message)
+static const char *move(struct exchange *ranks, const struct message *message)
 {
 	int64_t end = message->first + message->count;
 	const char *why = NULL;
@@ -185,13 +186,13 @@ static int64_t transfer(int64_t latency, int64_t bytes, struct ratio rate)
 	return latency + moving;
 }
 
-static int64_t load(const struct ranks *ranks, int64_t bytes)
+static int64_t load(const struct exchange *ranks, int64_t bytes)
 {
 	return transfer(ranks->ticks->in_latency, bytes, ranks->ticks->in_rate);
 }
 
 /* A send, and beside it the load of what is sent next; then the sum. */
-static int64_t time_of(const struct ranks *ranks, const struct message *message)
+static int64_t time_of(const struct exchange *ranks, const struct message *message)
 {
 	const struct copy_ticks *ticks = ranks->ticks;
 	struct ratio rate = ticks->link_rate.num ? ticks->link_rate : ticks->out_rate;
@@ -205,14 +206,14 @@ static int64_t time_of(const struct ranks *ranks, const struct message *message)
 }
 
 /* Whether a chunk is one that the root stores for itself. */
-static bool stores_own(const struct ranks *ranks, int64_t chunk)
+static bool stores_own(const struct exchange *ranks, int64_t chunk)
 {
 	enum operation operation = ranks->schedule->operation;
 	return chunk == 0 || operation == OPERATION_BROADCAST || operation == OPERATION_REDUCE;
 }
 
 /* The root's own buffer, behind all that it sends or gets. */
-static void store_own(struct ranks *ranks)
+static void store_own(struct exchange *ranks)
 {
 	const struct copy_ticks *ticks = ranks->ticks;
 	int64_t at = ranks->root_end;
@@ -239,7 +240,7 @@ static bool belongs(const struct send_schedule *schedule, int rank, int64_t chun
 }
 
 /* The bytes of a chunk at the end, out of what all had at first. */
-static bool is_right(struct ranks *ranks, int rank, int64_t chunk)
+static bool is_right(struct exchange *ranks, int rank, int64_t chunk)
 {
 	const struct send_schedule *schedule = ranks->schedule;
 	int64_t from = ranks->starts[chunk], size = ranks->starts[chunk + 1] - from;
@@ -254,7 +255,7 @@ static bool is_right(struct ranks *ranks, int rank, int64_t chunk)
 	return memcmp(right, &ranks->bytes[rank][from], (size_t)size) == 0;
 }
 
-static const char *find_wrong(struct ranks *ranks, int rank, int64_t chunk)
+static const char *find_wrong(struct exchange *ranks, int rank, int64_t chunk)
 {
 	const struct send_schedule *schedule = ranks->schedule;
 	struct arena_mark mark = arena_mark(ranks->arena);
@@ -273,7 +274,7 @@ static const char *find_wrong(struct ranks *ranks, int rank, int64_t chunk)
 	return right ? NULL : arena_format(ranks->arena, "rank %d has other bytes", rank);
 }
 
-static const char *find_missing(struct ranks *ranks)
+static const char *find_missing(struct exchange *ranks)
 {
 	const struct send_schedule *schedule = ranks->schedule;
 	const char *why = NULL;
@@ -287,7 +288,7 @@ struct schedule_result schedule_run(const struct send_schedule *schedule,
 	const struct topology *topology, const struct copy_ticks *ticks, int64_t bytes, int element,
 	bool data, uint64_t seed, struct arena *arena)
 {
-	struct ranks ranks =
+	struct exchange ranks =
 		open_ranks(schedule, topology, ticks, bytes, element, data, seed, arena);
 	int64_t begin = load(&ranks, ranks.starts[1]);
 	struct send_time *times = arena_array(arena, struct send_time, schedule->message_count + 1);
