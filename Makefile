@@ -151,7 +151,7 @@ $(OUT)/%.o: %.c $(OUT)/flags.stamp
 $(OUT)/solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) scripts/solver-table
 	@scripts/solver-table $(filter solvers/%,$(LIBRARY_SOURCES)) > $@
 
-# The program with a solver more in each stage, for tests/unit/test_toys.c.
+# The program with a solver more in each stage and two primitives more, for tests/unit/test_toys.c.
 TOY_SOURCES := $(sort $(wildcard tests/toys/*/*.c))
 TOYS := $(OUT)/tests/lxplore_toys
 $(OUT)/toy_solvers.c: $(OUT)/sources.stamp $(filter solvers/%,$(LIBRARY_SOURCES)) $(TOY_SOURCES) scripts/solver-table
@@ -162,11 +162,13 @@ $(OUT)/constraint_kinds.c: $(OUT)/sources.stamp $(KIND_SOURCES) scripts/constrai
 	@scripts/constraint-table $(KIND_SOURCES) > $@
 
 PRIMITIVE_SOURCES := $(filter src/model/machine/%,$(LIBRARY_SOURCES))
+$(OUT)/toy_primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) $(TOY_SOURCES) scripts/primitive-table
+	@scripts/primitive-table $(PRIMITIVE_SOURCES) $(TOY_SOURCES) > $@
 $(OUT)/primitives.c: $(OUT)/sources.stamp $(PRIMITIVE_SOURCES) scripts/primitive-table
 	@scripts/primitive-table $(PRIMITIVE_SOURCES) > $@
 
 TABLES := $(OUT)/solvers.o $(OUT)/constraint_kinds.o $(OUT)/primitives.o
-$(TABLES) $(OUT)/toy_solvers.o: %.o: %.c $(OUT)/flags.stamp
+$(TABLES) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o: %.o: %.c $(OUT)/flags.stamp
 	$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBRARY): $(call object,$(LIBRARY_SOURCES)) $(TABLES) $(OUT)/sources.stamp
@@ -180,7 +182,7 @@ $(SUPPORT): $(call object,$(TEST_SUPPORT)) $(OUT)/support.stamp
 $(PROGRAM): $(call object,$(COMMAND_SOURCES)) $(LIBRARY)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(LIBRARY)
+$(TOYS): $(call object,$(COMMAND_SOURCES) $(TOY_SOURCES)) $(OUT)/toy_solvers.o $(OUT)/toy_primitives.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 

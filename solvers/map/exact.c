@@ -201,14 +201,6 @@ static void merge_round(struct hunt *hunt, struct run *run, size_t parts)
 	}
 }
 
-static double best_value(const struct hunt *hunt)
-{
-	const struct frontier *kept = &hunt->offers.kept;
-	return kept->count ? objective_value(
-				     hunt->search->wishes.objectives.at[0], &kept->points[0].score)
-			   : INFINITY;
-}
-
 /* True if all has been searched. */
 static bool search_rounds(struct hunt *hunt, struct run *run)
 {
@@ -219,7 +211,8 @@ static bool search_rounds(struct hunt *hunt, struct run *run)
 			return !hunt->stopped;
 		bool go_on = run_parts(run, filled, search_part, hunt);
 		merge_round(hunt, run, filled);
-		run_report(run, best_value(hunt), least(best_value(hunt), find_open(hunt)));
+		run_report(run, nest_offers_best(&hunt->offers),
+			least(nest_offers_best(&hunt->offers), find_open(hunt)));
 		if (!go_on)
 			return false;
 		if (parts < PARTS_MOST)
@@ -255,7 +248,8 @@ static void warm_up(struct hunt *hunt, struct run *run)
 	if (!ticks || none || space_factors_count(hunt->search->space) < WARM_FACTORS)
 		return;
 	for (uint64_t c = 0; c < WARM_CHAINS && agreed < enough; c++) {
-		double before = best_value(hunt), found = anneal(hunt, run, c, ticks);
+		double before = nest_offers_best(&hunt->offers),
+		       found = anneal(hunt, run, c, ticks);
 		agreed = found == before ? agreed + 1 : found < before ? 1 : agreed;
 	}
 }
@@ -284,7 +278,7 @@ static void prove_each(struct hunt *hunt, struct run *run, double first)
 
 static void prove(struct hunt *hunt, struct run *run, bool complete)
 {
-	double best = best_value(hunt);
+	double best = nest_offers_best(&hunt->offers);
 	double bound = least(least(best, hunt->cut), complete ? INFINITY : find_open(hunt));
 	bool single = hunt->search->wishes.objectives.count == 1;
 	complete &= hunt->choices->complete;

@@ -22,6 +22,7 @@ struct kind {
 };
 
 static const struct kind spec = {"a spec", "name the YAML files in it", SPEC_BYTES_MOST, "1 MiB"};
+static const struct kind plan = {"a plan", "name the YAML files in it", PLAN_BYTES_MOST, "16 MiB"};
 static const struct kind table = {"a table", "name a CSV file", TABLE_BYTES_MOST, "64 MiB"};
 
 static void complain(
@@ -90,6 +91,14 @@ static int read_all(int file, size_t most, struct text *bytes)
 	return 0;
 }
 
+static const char plan_key[] = "plan:";
+
+/* A plan as lxplore writes it: its key is the first thing in the file. */
+static bool is_plan(const char *bytes, size_t length)
+{
+	return length >= sizeof plan_key && memcmp(bytes, plan_key, sizeof plan_key - 1) == 0;
+}
+
 static int read_open(int file, const struct kind *kind, struct source *source, struct arena *arena,
 	struct diag *diag)
 {
@@ -98,15 +107,16 @@ static int read_open(int file, const struct kind *kind, struct source *source, s
 		return errno;
 	if (S_ISDIR(facts.st_mode))
 		return EISDIR;
-	if (S_ISREG(facts.st_mode) && facts.st_size > (off_t)kind->most) {
-		complain_size(source, kind, facts.st_size, diag);
-		return 0;
-	}
 	struct arena *scratch = arena_open();
 	struct text bytes = text_open(scratch);
-	int error = read_all(file, kind->most, &bytes);
-	if (!error && bytes.length > kind->most)
-		complain_size(source, kind, 0, diag);
+	int error = read_all(file, sizeof plan_key - 1, &bytes);
+	if (kind == &spec && is_plan(text_read(&bytes), bytes.length))
+		kind = &plan;
+	bool large = S_ISREG(facts.st_mode) && facts.st_size > (off_t)kind->most;
+	if (!error && !large)
+		error = read_all(file, kind->most, &bytes);
+	if (!error && (large || bytes.length > kind->most))
+		complain_size(source, kind, large ? facts.st_size : 0, diag);
 	else if (!error)
 		set_bytes(arena, source, text_read(&bytes), bytes.length);
 	arena_close(scratch);
@@ -143,8 +153,9 @@ const struct source *file_of_text(
 {
 	struct source *source = arena_new(arena, struct source);
 	source->name = arena_text(arena, name);
-	if (length > SPEC_BYTES_MOST) {
-		complain_size(source, &spec, (int64_t)length, diag);
+	const struct kind *kind = is_plan(text, length) ? &plan : &spec;
+	if (length > kind->most) {
+		complain_size(source, kind, (int64_t)length, diag);
 		return NULL;
 	}
 	set_bytes(arena, source, text, length);

@@ -19,13 +19,14 @@
  * Under the top-level keys that Timeloop reads, a key given twice gets a note and
  * the first one counts, as in Timeloop; elsewhere it is an error.
  *
- * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST, nesting
- * over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
+ * Refused with a clear error, and quickly: files over SPEC_BYTES_MOST (written plans over
+ * PLAN_BYTES_MOST: a graph of one MiB has plans of several), nesting over SPEC_DEPTH_MOST, trees over SPEC_NODES_MOST nodes after aliases are
  * followed, an alias inside its own anchor, duplicate keys, a second document,
  * an empty file, invalid UTF-8, a folder, Jinja templates.
  */
 enum {
 	SPEC_BYTES_MOST = 1 << 20,
+	PLAN_BYTES_MOST = 1 << 24,
 	SPEC_DEPTH_MOST = 64,
 	SPEC_NODES_MOST = 1000000,
 };

@@ -14,6 +14,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
 #include "tests/support/mutable_program.h"
+#include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"
 #include "tests/support/workload_text.h"
 
@@ -207,7 +208,7 @@ static void runs_as_the_model_says(const struct drawn *drawn, struct met *met)
 	struct executed executed = execute_plan(drawn->plan, 7, true, drawn->arena);
 	if (executed.why)
 		fail_msg("%s: %s\n%s", drawn->where, executed.why,
-			executed.program ? program_print(drawn->arena, executed.program) : "");
+			executed.program ? program_text(drawn->arena, executed.program) : "");
 	compare_ranks(drawn, &executed);
 	if (is_caught(executed.program, drawn->arena))
 		fail_msg("%s: a fault with identities", drawn->where);
@@ -365,7 +366,7 @@ static void faults_are_caught(mutation *mutate, const char *what, uint64_t strea
 				if (!is_caught(&mutant->program, drawn.arena))
 					fail_msg("%s: %s: instruction %u is not caught\n%s",
 						drawn.where, what, i,
-						program_print(drawn.arena, &mutant->program));
+						program_text(drawn.arena, &mutant->program));
 			}
 			arena_release(drawn.arena, mark);
 		}

@@ -2,6 +2,7 @@
 #include "sim/graph/reference.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
+#include "tests/support/program_text.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"
 
@@ -87,7 +88,7 @@ static void check_identity(
 	struct sim_result identity = sim_run(program, &options, arena);
 	if (identity.fault_count > 0)
 		fail_msg("%s: %s\n%s", where, identity.faults[0].text,
-			program_print(arena, program));
+			program_text(arena, program));
 	assert_int_equal(identity.tiles_computed, count_computed(program));
 	assert_int_equal(identity.cycles, executed->result.cycles);
 }
@@ -103,7 +104,7 @@ static void run_plan(const struct plan *plan, uint64_t seed, const char *where,
 	}
 	outcome->run++;
 	if (executed.why)
-		fail_msg("%s: %s\n%s", where, executed.why, program_print(arena, program));
+		fail_msg("%s: %s\n%s", where, executed.why, program_text(arena, program));
 	compare_values(plan->workload, &executed.result, executed.expected, where);
 	check_identity(&executed, seed, where, arena);
 	double ratio = (double)executed.result.cycles / (double)executed.cost.score.cycles;

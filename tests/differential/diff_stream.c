@@ -35,15 +35,15 @@ static void price(struct all *all)
 	const struct stream_question *q = all->question;
 	const struct mapping_row *row = &all->mapping.rows[q->arch->lx];
 	struct tiling tiling = {.tiles = 1, .passes = 1};
-	struct streaming streaming;
+	struct traffic_op traffic;
 	int64_t room;
 	if (!cost_stream(q->arch, q->workload, q->op, &all->mapping, q->in_lx, &tiling.hbm, &room))
 		return;
 	if (room > arch_stream_capacity(q->arch))
 		return;
-	streaming_open(
-		&streaming, q->arch, q->workload, q->op, &all->mapping, q->in_lx, q->arriving);
-	assert_true(streaming_estimate(&streaming, tiling.hbm, &tiling.cycles));
+	traffic_open(&traffic, q->arch, q->workload, q->op, &all->mapping, q->in_lx);
+	traffic.arriving = q->arriving;
+	assert_true(streaming_estimate(&traffic, tiling.hbm, &tiling.cycles));
 	for (int i = 0; i < q->op->loop_count; i++) {
 		tiling.factors[i] = row->temporal[i];
 		tiling.order[i] = row->temporal_order[i];
@@ -128,12 +128,13 @@ static int64_t find_bound(const struct all *all, int64_t hbm)
 {
 	const struct stream_question *q = all->question;
 	struct mapping mapping = all->mapping;
-	struct streaming streaming;
+	struct traffic_op traffic;
 	int64_t bound;
 	for (int l = 0; l < q->op->loop_count; l++)
 		mapping.rows[q->arch->lx].temporal[l] = 1;
-	streaming_open(&streaming, q->arch, q->workload, q->op, &mapping, q->in_lx, q->arriving);
-	assert_true(streaming_bound(&streaming, hbm, &bound));
+	traffic_open(&traffic, q->arch, q->workload, q->op, &mapping, q->in_lx);
+	traffic.arriving = q->arriving;
+	assert_true(streaming_bound(&traffic, hbm, &bound));
 	return bound;
 }
 
@@ -173,9 +174,9 @@ static void check_step(const struct plan *plan, int step, struct random *random,
 	};
 	question.arriving = question.in_lx & (uint32_t)random_below(random, 1u << op->read_count);
 	struct all all = {.question = &question, .arena = arena, .mapping = *question.mapping};
-	struct streaming streaming;
-	streaming_open(&streaming, plan->arch, plan->workload, op, question.mapping, 0, 0);
-	all.whole = streaming.traffic.operands[op->read_count].joint;
+	struct traffic_op traffic;
+	traffic_open(&traffic, plan->arch, plan->workload, op, question.mapping, 0);
+	all.whole = traffic.operands[op->read_count].joint;
 	try_factors(&all, 0);
 	const struct tiling *best = find_best(&all);
 	struct stream_answer answer = stream_tiles(&question, arena);

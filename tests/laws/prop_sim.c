@@ -5,6 +5,7 @@
 #include "tests/support/mutable_program.h"
 #include "tests/support/naive_order.h"
 #include "tests/support/plan_text.h"
+#include "tests/support/program_text.h"
 
 #include <inttypes.h>
 
@@ -122,7 +123,7 @@ static bool is_caught(struct subject *subject, const struct program *mutant, str
 	assert_int_equal(caught, data.fault_count > 0);
 	if (!caught && !results_are_right(subject, &data))
 		fail_msg("a mutant goes wrong and nobody says so:\n%s",
-			program_print(arena, mutant));
+			program_text(arena, mutant));
 	return caught;
 }
 
@@ -132,7 +133,7 @@ static void must_catch(
 {
 	if (!is_caught(subject, &mutant->program, subject->arena))
 		fail_msg("instruction %u: %s: not caught\n%s", i, what,
-			program_print(subject->arena, &mutant->program));
+			program_text(subject->arena, &mutant->program));
 }
 
 /* Calls `mutate` for k = 0, 1, .. on fresh copies, as long as it finds something to change. */
@@ -339,7 +340,7 @@ static void check_order(struct subject *subject, const struct mutable_program *m
 	if (change != ORDER_REVERSED && caught != (change == ORDER_LOST))
 		fail_msg("%u %u: %s\n%s", i, j,
 			caught ? "does no harm, but is caught" : "not caught",
-			program_print(subject->arena, &mutant->program));
+			program_text(subject->arena, &mutant->program));
 }
 
 static uint32_t *make_origin(const struct subject *subject)

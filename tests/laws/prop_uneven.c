@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "solvers/map/local/moves.h"
-#include "solvers/map/uneven/steps.h"
-#include "solvers/map/uneven/view.h"
+#include "solvers/map/uneven/bound.h"
 #include "tests/support/draws.h"
 #include "tests/support/nest_domain.h"
 
@@ -31,7 +30,7 @@ struct whole {
 	const struct nest_frame *frame;
 	struct nest_counts counts;
 	struct nest_score score;
-	struct uneven_view view;
+	struct nest_view view;
 	struct uneven_part part;
 };
 
@@ -47,7 +46,7 @@ static int64_t words_at(const struct whole *whole, int i)
 
 static void expect_below(struct law *law, const struct whole *whole, const char *what)
 {
-	struct score bound = uneven_view_bound(&whole->view, &whole->part);
+	struct score bound = uneven_bound(&whole->view, &whole->part);
 	bool below = bound.energy_pj * law->by <= whole->score.energy_pj * (1 + 1e-9) &&
 		     (double)bound.cycles * law->by <= (double)whole->score.cycles;
 	for (int j = 0; j < whole->frame->count; j++) {
@@ -66,8 +65,7 @@ static void expect_below(struct law *law, const struct whole *whole, const char 
 static void expect_step(struct law *law, const struct whole *whole, int d, int first, int64_t rest)
 {
 	int64_t least = rest, most = rest;
-	if (!uneven_steps_clip(&whole->view, &whole->part, d, first, &least, &most) &&
-		!law->broken++)
+	if (!uneven_clip(&whole->view, &whole->part, d, first, &least, &most) && !law->broken++)
 		law->first = arena_format(whole->arena,
 			"level %d: no step leaves %" PRId64 " of dimension %d\n%s",
 			whole->part.level, rest, d, nest_case_text(whole->arena, whole->nest));
@@ -126,7 +124,7 @@ static void follow(struct law *law, struct whole *whole)
 		for (int d = 0; d < count; d++)
 			part->least[d] = part->most[d] = rest[d];
 		expect_below(law, whole, "one");
-		uneven_steps_choose(&whole->view, part);
+		uneven_choose(&whole->view, part);
 		for (int d = 0; d < count && row; d++)
 			if (part->bound[part->level][d] != row->temporal[d] && !law->broken++)
 				law->first = arena_format(whole->arena,
@@ -143,7 +141,12 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 	struct nest_search search = nest_domain_search(arena, domain, counting);
 	if (!space_factors_count(search.space))
 		return;
+	search.objectives.count = 0;
+	for (int i = 0; i < nest->hierarchy.level_count; i++)
+		if (nest->hierarchy.levels[i].storage)
+			search.objectives.at[search.objectives.count++] = OBJECTIVE_ACCESSES + i;
 	struct nest_frame frame = nest_frame_make(&search);
+	frame.uneven = true;
 	struct whole whole = {.arena = arena, .random = random, .nest = nest, .frame = &frame};
 	for (int n = 0; n < 40; n++) {
 		space_draw(search.space, random, &nest->mapping);
@@ -152,7 +155,7 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 		if (verdict != NEST_FITS)
 			continue;
 		law->mappings++;
-		uneven_view_make(&frame, &nest->mapping, &whole.view);
+		nest_view_make(&frame, &nest->mapping, &whole.view);
 		follow(law, &whole);
 	}
 }

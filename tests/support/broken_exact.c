@@ -3,7 +3,8 @@
 #include "base/arena.h"
 #include "solvers/map/exact/branches.h"
 #include "solvers/map/exact/descent.h"
-#include "solvers/map/uneven/choices.h"
+#include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/branches.h"
 #include "solvers/map/uneven/search.h"
 
 #include <math.h>
@@ -55,9 +56,9 @@ static void broken_descend(struct nest_descent *descent, double bound)
 		descent->cut.excluded = INFINITY;
 }
 
-static struct score broken_bound(const struct uneven_view *view, const struct uneven_part *part)
+static struct score broken_bound(const struct nest_view *view, const struct uneven_part *part)
 {
-	struct score score = uneven_view_bound(view, part);
+	struct score score = uneven_bound(view, part);
 	if (exact_fault != EXACT_BOUND)
 		return score;
 	score.cycles += score.cycles / 10;
@@ -68,11 +69,11 @@ static struct score broken_bound(const struct uneven_view *view, const struct un
 	return score;
 }
 
-static bool broken_view(const struct nest_frame *frame, const struct uneven_choices *choices,
-	const struct uneven_choice *choice, uint64_t residency, struct uneven_view *out)
+static bool broken_view(const struct nest_frame *frame, const struct uneven_branches *branches,
+	size_t i, uint64_t residency, struct nest_view *out)
 {
-	bool fits = uneven_choice_view(frame, choices, choice, residency, out);
-	return fits && !(exact_fault == EXACT_CHOICE && choice == choices->at);
+	bool fits = uneven_branch_view(frame, branches, i, residency, out);
+	return fits && !(exact_fault == EXACT_CHOICE && i == 0);
 }
 
 static uint64_t broken_count(
@@ -85,8 +86,8 @@ static uint64_t broken_count(
 /* The search as it is, calling these instead. */
 void broken_uneven_run(struct run *run, const struct problem *problem);
 #define uneven_run broken_uneven_run
-#define uneven_view_bound broken_bound
-#define uneven_choice_view broken_view
+#define uneven_bound broken_bound
+#define uneven_branch_view broken_view
 #define space_level_count broken_count
 #include "solvers/map/uneven/search.c"
 #undef space_level_count

@@ -3,6 +3,7 @@
 #include "search/graph/explore.h"
 #include "search/graph/lx_staging.h"
 #include "tests/support/executed.h"
+#include "tests/support/program_text.h"
 #include "tests/support/ranks_arch.h"
 #include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
@@ -105,7 +106,7 @@ static void counts_are_those_of_the_root(void **state)
 static void programs_name_ranks(void **state)
 {
 	struct executed run = run_alone(three_ranks("full"), alone, 1, 8, 1);
-	assert_string_equal(program_print(test_arena, run.program),
+	assert_string_equal(program_text(test_arena, run.program),
 		"0 in 0: w0[0+1 0+8] 0 > 0\n"
 		"1 out 0: w[0+1 0+8] 0 > rank 0 2048 after 0\n"
 		"2 out 0: w[0+1 0+8] 0 > rank 1 2048\n"

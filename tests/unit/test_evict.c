@@ -6,6 +6,7 @@
 #include "sim/graph/sim.h"
 #include "tests/support/mutable_program.h"
 #include "tests/support/plan_text.h"
+#include "tests/support/program_text.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ static void every_core_sends_its_slice(void **state)
 	assert_int_equal(count_instructions(program, 2, ENGINE_DMA_OUT), 2);
 	assert_int_equal(count_instructions(program, 2, ENGINE_COMPUTE), 0);
 	assert_int_equal(count_instructions(program, 4, ENGINE_DMA_IN), 2);
-	const char *text = program_print(moved.arena, program);
+	const char *text = program_text(moved.arena, program);
 	assert_non_null(strstr(text, "out 0: evict_a[0+2"));
 	assert_non_null(strstr(text, "out 1: evict_a[2+2"));
 	arena_close(moved.arena);

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "lower/graph/lower.h"
 #include "tests/support/plan_text.h"
+#include "tests/support/program_text.h"
 
 #include "tests/test.h"
 
@@ -411,7 +412,7 @@ static void lowers(void **state)
 		plan_text(arena, row->cores, row->workload, row->mappings, row->stays);
 	const char *why = NULL;
 	const struct program *program = lower_plan(plan, arena, &why);
-	assert_string_equal(program ? program_print(arena, program) : why, row->program);
+	assert_string_equal(program ? program_text(arena, program) : why, row->program);
 	if (!program) {
 		arena_close(arena);
 		return;

@@ -388,6 +388,23 @@ static void too_many_bytes_are_refused(void **state)
 		"f: error: has 1048577 bytes; a spec has at most 1048576 (1 MiB)\n");
 }
 
+/* Plans may be longer, but no more nested and of no more nodes. */
+static void too_many_bytes_of_a_plan_are_refused(void **state)
+{
+	const char *long_plan = repeated(*state, "# 56789\n", SPEC_BYTES_MOST / 8);
+	const char *fits = arena_format(*state, "plan: 1\n%s", long_plan);
+	assert_string_equal(read_back(*state, fits, strlen(fits)), "{plan: 1}");
+	const char *other = arena_format(*state, "plane: 1\n%s", long_plan);
+	assert_string_equal(read_back(*state, other, strlen(other)),
+		"f: error: has 1048585 bytes; a spec has at most 1048576 (1 MiB)\n");
+	const char *over = arena_format(
+		*state, "plan: 1\n%s", repeated(*state, "# 56789\n", PLAN_BYTES_MOST / 8));
+	assert_string_equal(read_back(*state, over, strlen(over)),
+		"f: error: has 16777224 bytes; a plan has at most 16777216 (16 MiB)\n");
+	const char *wide = arena_format(*state, "plan:\n%s", repeated(*state, "- [a]\n", 600000));
+	assert_non_null(strstr(read_back(*state, wide, strlen(wide)), "more than 1000000 nodes"));
+}
+
 static const char *read_path(struct arena *arena, const char *path)
 {
 	struct diag *diag = diag_open(arena);
@@ -482,6 +499,7 @@ int main(void)
 		TEST(a_merge_bomb_ends_at_once),
 		TEST(large_maps_are_searched_by_hashing),
 		TEST(too_many_bytes_are_refused),
+		TEST(too_many_bytes_of_a_plan_are_refused),
 		TEST(what_cannot_be_read_is_said),
 		TEST(parts_of_scalars_have_places),
 		TEST(an_alias_knows_both_places),

@@ -81,16 +81,21 @@ static const char evicted[] =
 	"    - {where: HBM, from: 6, to: 7}\n"
 	"  proof: {status: none}\n";
 
-static const struct plan *read_plan(struct arena *arena, const char *yaml, struct diag *diag)
+static const struct plan *read_plan_of(
+	struct arena *arena, const struct workload *workload, const char *yaml, struct diag *diag)
 {
 	struct sheet *sheet = sheet_open(arena, diag);
 	const struct node *root = node_read_text(arena, "p.yaml", yaml, strlen(yaml), diag);
-	const struct workload *workload = workload_given(arena, softmax_yaml);
 	if (!root)
 		return NULL;
 	sheet_add(sheet, root);
 	struct reading reading = sheet_reading(sheet);
 	return plan_read(&reading, sheet_find(sheet, "plan"), spyre_arch(arena, 32), workload);
+}
+
+static const struct plan *read_plan(struct arena *arena, const char *yaml, struct diag *diag)
+{
+	return read_plan_of(arena, workload_given(arena, softmax_yaml), yaml, diag);
 }
 
 static void a_plan_is_written_as_it_was_read(void **state)
@@ -102,6 +107,43 @@ static void a_plan_is_written_as_it_was_read(void **state)
 	struct text text = text_open(*state);
 	plan_write(plan, &text);
 	assert_string_equal(text_read(&text), stage4);
+}
+
+/* A chain of 8,000 ops: more than a MiB of plan. */
+static void plans_of_long_graphs_are_read(void **state)
+{
+	enum { OPS = 8000 };
+	const char *name = "a_tensor_with_a_long_name_as_converters_from_other_formats_make_them";
+	struct text spec = text_open(*state), steps = text_open(*state);
+	text_add(&spec, "workload:\n  dimensions: {m: 64}\n  ops:\n  - a0[m] = neg(x[m])\n");
+	for (int i = 0; i < OPS; i++) {
+		text_add(&spec, "  - {op: 'a%d[m] = neg(a%d[m])', name: %s_%d}\n", i + 1, i, name,
+			i);
+		text_add(&steps, "  - {op: %s_%d, bundle: 0, mapping: undivided}\n", name, i);
+	}
+	const struct workload *workload = workload_given(*state, text_read(&spec));
+	struct text text = text_open(*state);
+	text_add(&text,
+		"plan:\n  version: 1\n  workload: workload\n  architecture: spyre32\n  cores: 1\n  steps:\n"
+		"  - {op: a0, bundle: 0, mapping: undivided}\n%s"
+		"  bundles:\n  - {bundle: 0, arguments: [x",
+		text_read(&steps));
+	for (int i = 0; i <= OPS; i++)
+		text_add(&text, ", a%d", i);
+	text_add(&text, "]}\n  tensors:\n");
+	for (int i = 0; i <= OPS; i++)
+		text_add(&text, "    a%d:\n    - {where: HBM, from: %d, to: %d}\n", i, i,
+			i < OPS ? i + 2 : OPS + 1);
+	text_add(&text, "  proof: {status: none}\n");
+	assert_true(text.length > 5 * SPEC_BYTES_MOST / 4);
+	struct diag *diag = diag_open(*state);
+	const struct plan *plan = read_plan_of(*state, workload, text_read(&text), diag);
+	if (!plan)
+		fail_msg("%s", complaints_text(*state, diag));
+	assert_int_equal(plan->step_count, OPS + 1);
+	struct text again = text_open(*state);
+	plan_write(plan, &again);
+	assert_string_equal(text_read(&again), text_read(&text));
 }
 
 static void a_plan_means_what_it_says(void **state)
@@ -359,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_plan_is_written_as_it_was_read),
 		cmocka_unit_test(a_plan_means_what_it_says),
 		cmocka_unit_test(a_tensor_that_comes_back_has_three_stays),
+		cmocka_unit_test(plans_of_long_graphs_are_read),
 		cmocka_unit_test(what_is_wrong_with_moves_is_said),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(complaints_point_at_their_place),

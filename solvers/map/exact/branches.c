@@ -8,93 +8,22 @@
 
 enum { SPATIAL_MOST = 1000000, FREE_MOST = 12 /* of one dataspace */, FREE_ALL_MOST = 20 };
 
-/* What it is worth to find the places of all dataspaces. */
-enum { PLACES_TICKS = 16 };
-
-/* All spatial bounds, dimension by dimension. */
-struct spread {
-	struct run *run;
-	struct arena *arena;
-	struct outer_branches *choices;
-	int64_t fan[ARCH_LEVELS_MOST];
-	uint32_t bounds[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST];
-	struct array(uint32_t) all;
-	size_t count;
-};
+/* What it is worth to find the places of all dataspaces, and residencies weighed for a tick of the
+ * budget. */
+enum { PLACES_TICKS = 16, WEIGHED_PER_TICK = 1024 };
 
 static const struct nest_search *search_of(const struct outer_branches *choices)
 {
 	return choices->frame->search;
 }
 
-static void keep_spread(struct spread *spread)
-{
-	if (spread->count == SPATIAL_MOST) {
-		spread->choices->complete = false;
-		return;
-	}
-	spread->count++;
-	for (int s = 0; s < spread->choices->spatial_count; s++)
-		for (int d = 0; d < search_of(spread->choices)->shape->dimension_count; d++)
-			*array_add(spread->arena, &spread->all) = spread->bounds[s][d];
-}
-
-static void spread_over(struct spread *spread, int d, int s, int64_t left)
-{
-	const struct outer_branches *choices = spread->choices;
-	const struct nest_search *search = search_of(choices);
-	const struct shape *shape = search->shape;
-	if (d == shape->dimension_count) {
-		keep_spread(spread);
-		return;
-	}
-	if (s == choices->spatial_count) {
-		if (completions_make_up(
-			    choices->options->completions, choices->frame->count - 1, d, left))
-			spread_over(spread, d + 1, 0,
-				d + 1 < shape->dimension_count ? shape->dimensions[d + 1].extent
-							       : 1);
-		return;
-	}
-	const struct tiling_level *level = &search->space->levels[choices->tiling[s]];
-	const struct factor_domain *factor = &search->domain->rows[level->row].spatial[d];
-	const struct nest_level *block = &search->hierarchy->levels[level->level];
-	const struct divisors *divisors = &choices->options->completions->divisors[d];
-	int64_t fan = spread->fan[s];
-	for (size_t k = 0; k < divisors->count && run_go_on(spread->run, 1); k++) {
-		int64_t bound = divisors->at[k];
-		if (bound > factor->most || bound > block->fanout_x * block->fanout_y / fan)
-			break;
-		if (bound < factor->least || left % bound)
-			continue;
-		spread->bounds[s][d] = (uint32_t)bound;
-		spread->fan[s] = fan * bound;
-		spread_over(spread, d, s + 1, left / bound);
-		spread->fan[s] = fan;
-	}
-}
-
-static void set_spatial(
-	const struct outer_branches *choices, uint32_t spatial, struct mapping *mapping)
-{
-	const struct space *space = search_of(choices)->space;
-	int dimension_count = search_of(choices)->shape->dimension_count;
-	const uint32_t *bounds =
-		choices->bounds +
-		(size_t)spatial * (size_t)(choices->spatial_count * dimension_count);
-	*mapping = space->blank;
-	for (int s = 0; s < choices->spatial_count; s++)
-		for (int d = 0; d < dimension_count; d++)
-			mapping->rows[space->levels[choices->tiling[s]].row].spatial[d] = *bounds++;
-}
-
-void outer_branch_set(const struct outer_branches *choices, const struct outer_branch *choice,
+void outer_branch_set(const struct outer_branches *branches, const struct outer_branch *branch,
 	struct mapping *mapping)
 {
-	const struct space *space = search_of(choices)->space;
-	set_spatial(choices, choice->spatial, mapping);
+	const struct space *space = search_of(branches)->space;
+	spatial_bounds_set(&branches->spatial, space, branch->spatial, mapping);
 	for (int i = 0; i < space->free_count; i++)
-		if (choice->residency >> i & 1)
+		if (branch->residency >> i & 1)
 			mapping->residency[space->free[i].space] |= 1u << space->free[i].row;
 }
 
@@ -142,11 +71,9 @@ static void find_places(
 		if (!view->chains[t].count)
 			continue;
 		nest_label_start(view, t, &place->sums);
-		for (int g = 0; g < METER_GROUPS_MOST; g++)
-			for (int i = 0; i < METER_LANES; i++)
-				if (!places->count || place->sums.at[g][i] < places->least.at[g][i])
-					places->least.at[g][i] = place->sums.at[g][i];
-		places->count++;
+		if (!places->count++)
+			places->least = place->sums;
+		nest_sums_lower(view->frame, &places->least, &place->sums);
 	}
 }
 
@@ -155,7 +82,7 @@ static bool find_residencies(struct arena *arena, const struct outer_branches *c
 	uint32_t spatial, struct residencies *out)
 {
 	struct mapping mapping;
-	set_spatial(choices, spatial, &mapping);
+	spatial_bounds_set(&choices->spatial, search_of(choices)->space, spatial, &mapping);
 	out->choices = choices;
 	nest_view_spread(choices->frame, &mapping, &out->view);
 	bool good = true;
@@ -166,19 +93,14 @@ static bool find_residencies(struct arena *arena, const struct outer_branches *c
 	return good;
 }
 
-static void add(struct nest_sums *to, const struct nest_sums *more)
-{
-	for (int g = 0; g < METER_GROUPS_MOST; g++)
-		to->at[g] += more->at[g];
-}
-
 /* What the dataspaces from t on cost at least, added to what the others do. */
 static void weigh(const struct residencies *residencies, const struct nest_sums *so_far, int t,
 	struct nest_cost *out)
 {
 	out->sums = *so_far;
 	for (; t < search_of(residencies->choices)->shape->space_count; t++)
-		add(&out->sums, &residencies->places[t].least);
+		nest_sums_add(
+			residencies->view.frame, &out->sums, &residencies->places[t].least, 1);
 	out->array_cycles = residencies->view.skew_cycles;
 	nest_cost_finish(&residencies->view, out);
 }
@@ -187,7 +109,7 @@ static struct nest_sums base_of(const struct residencies *residencies)
 {
 	struct nest_sums base;
 	memset(&base, 0, sizeof base);
-	base.at[0][0] = residencies->view.cycles * residencies->view.multipliers *
+	base.at[0][0] = residencies->view.frame->macs *
 			search_of(residencies->choices)->hierarchy->compute_pj;
 	return base;
 }
@@ -200,22 +122,9 @@ struct expansion {
 	struct nest_floors *floors; /* NULL: there are windows */
 	struct outer_branch choice;
 	struct array(struct outer_branch) list;
+	uint64_t weighed; /* choices for some of the dataspaces */
+	bool stopped;
 };
-
-/* And no sums end apart. */
-static bool least_tiles_fit(const struct nest_view *view)
-{
-	int64_t one[SHAPE_DIMENSIONS_MOST];
-	for (int t = 0; t < view->frame->search->shape->space_count; t++)
-		if (view->chains[t].apart)
-			return false;
-	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
-		one[d] = 1;
-	for (int j = 0; j + 1 < view->frame->count; j++)
-		if (!nest_view_fits(view, j, one))
-			return false;
-	return nest_view_fits(view, view->frame->count - 1, view->temporal);
-}
 
 /* With all of a residency chosen: what nothing found excludes is listed. */
 static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
@@ -223,7 +132,7 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 	struct residencies *residencies = &expansion->residencies;
 	const struct outer_branches *choices = residencies->choices;
 	struct nest_cost cost = *so_far;
-	if (!least_tiles_fit(&residencies->view))
+	if (!nest_view_least_fits(&residencies->view))
 		return;
 	if (expansion->floors) {
 		run_go_on(expansion->run, PLACES_TICKS);
@@ -244,13 +153,17 @@ static void look_at(struct expansion *expansion, const struct nest_cost *so_far)
 static void expand(struct expansion *expansion, int t, const struct nest_sums *so_far)
 {
 	struct residencies *residencies = &expansion->residencies;
+	const struct outer_branches *choices = residencies->choices;
 	struct nest_cost cost;
-	if (!run_go_on(expansion->run, 1))
+	expansion->stopped |= !run_go_on(expansion->run, 1);
+	if (++expansion->weighed % WEIGHED_PER_TICK == 0)
+		expansion->stopped |= !run_spend(expansion->run, 1);
+	if (expansion->stopped)
 		return;
 	weigh(residencies, so_far, t, &cost);
 	if (nest_cut_excludes(expansion->cut, &residencies->view, &cost))
 		return;
-	if (t == search_of(residencies->choices)->shape->space_count) {
+	if (t == search_of(choices)->shape->space_count) {
 		look_at(expansion, &cost);
 		return;
 	}
@@ -258,7 +171,7 @@ static void expand(struct expansion *expansion, int t, const struct nest_sums *s
 	for (size_t p = 0; p < residencies->places[t].count; p++) {
 		const struct nest_place *place = &residencies->places[t].at[p];
 		struct nest_sums sums = *so_far;
-		add(&sums, &place->sums);
+		nest_sums_add(choices->frame, &sums, &place->sums, 1);
 		expansion->choice.residency = before | place->residency;
 		nest_view_keep(&residencies->view, t, place->kept);
 		expand(expansion, t + 1, &sums);
@@ -291,7 +204,7 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 		expand(expansion, 0, &base);
 	}
 	struct outer_branch_list list = {expansion->list.count, expansion->list.at, false};
-	if (!run_go_on(run, PLACES_TICKS))
+	if (expansion->stopped || !run_go_on(run, PLACES_TICKS))
 		list = (struct outer_branch_list){.stopped = true};
 	if (list.count)
 		qsort(list.at, list.count, sizeof *list.at, by_bound);
@@ -301,7 +214,7 @@ struct outer_branch_list outer_branches_expand(struct run *run, struct arena *ar
 
 static int by_spread(const void *a, const void *b)
 {
-	const struct nest_spread *x = a, *y = b;
+	const struct outer_spatial *x = a, *y = b;
 	if (x->bound != y->bound)
 		return x->bound < y->bound ? -1 : 1;
 	return (x->spatial > y->spatial) - (x->spatial < y->spatial);
@@ -326,14 +239,13 @@ static bool has_few_free(const struct space *space, int most)
 }
 
 /* Those of the spatial bounds for which every dataspace has a home. */
-static void weigh_spread(struct run *run, const struct spread *spread)
+static void weigh_spatial(struct run *run, struct outer_branches *choices)
 {
-	struct outer_branches *choices = spread->choices;
 	const struct objectives *objectives = &search_of(choices)->wishes.objectives;
 	struct arena *scratch = arena_open();
 	struct residencies *residencies = arena_new(scratch, struct residencies);
 	struct arena_mark mark = arena_mark(scratch);
-	for (uint32_t s = 0; s < spread->count && run_go_on(run, PLACES_TICKS); s++) {
+	for (uint32_t s = 0; s < choices->spatial.count && run_go_on(run, PLACES_TICKS); s++) {
 		if (find_residencies(scratch, choices, s, residencies)) {
 			struct nest_sums base = base_of(residencies);
 			struct nest_cost cost;
@@ -342,7 +254,7 @@ static void weigh_spread(struct run *run, const struct spread *spread)
 			for (size_t k = 0; k < objectives->count; k++)
 				values[k] = nest_cost_value(
 					&residencies->view, &cost, objectives->at[k]);
-			choices->at[choices->count++] = (struct nest_spread){values[0], s};
+			choices->at[choices->count++] = (struct outer_spatial){values[0], s};
 		}
 		arena_release(scratch, mark);
 	}
@@ -353,25 +265,19 @@ struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,
 	const struct nest_frame *frame, const struct level_factors *options)
 {
 	const struct nest_search *search = frame->search;
-	const struct space *space = search->space;
 	struct outer_branches *choices = arena_new(arena, struct outer_branches);
 	choices->frame = frame;
 	choices->options = options;
 	choices->shelf = frame->plain ? nest_shelf_make(arena, frame, options) : NULL;
 	choices->free_most = find_free_most(search);
-	choices->complete = has_few_free(space, choices->free_most);
-	for (int i = 0; i < space->level_count; i++)
-		if (space->levels[i].spatial)
-			choices->tiling[choices->spatial_count++] = i;
-	struct spread spread = {.run = run, .arena = arena, .choices = choices};
-	for (int s = 0; s < choices->spatial_count; s++)
-		spread.fan[s] = 1;
-	spread_over(&spread, 0, 0, search->shape->dimensions[0].extent);
-	choices->bounds = spread.all.at;
-	choices->at = arena_array(arena, struct nest_spread, spread.count);
-	choices->least = arena_array(arena, double, spread.count * search->wishes.objectives.count);
-	weigh_spread(run, &spread);
-	choices->complete &= run_go_on(run, 0);
+	choices->spatial =
+		spatial_bounds_find(run, arena, frame, options->completions, SPATIAL_MOST);
+	choices->at = arena_array(arena, struct outer_spatial, choices->spatial.count);
+	choices->least =
+		arena_array(arena, double, choices->spatial.count * search->wishes.objectives.count);
+	weigh_spatial(run, choices);
+	choices->complete = choices->spatial.complete &&
+			    has_few_free(search->space, choices->free_most) && run_go_on(run, 0);
 	choices->floor = nest_floor(search, search->wishes.objectives.at[0]);
 	if (choices->count)
 		qsort(choices->at, choices->count, sizeof *choices->at, by_spread);

@@ -5,6 +5,7 @@
 #include "solvers/map/exact/cut.h"
 #include "solvers/map/exact/floor.h"
 #include "solvers/map/exact/level_factors.h"
+#include "solvers/map/exact/spatial.h"
 
 /*
  * What the exact search fixes first: which levels keep what, and all spatial bounds.
@@ -20,7 +21,7 @@ struct outer_branch {
 	uint32_t spatial;
 };
 
-struct nest_spread {
+struct outer_spatial {
 	double bound;
 	uint32_t spatial;
 };
@@ -35,11 +36,9 @@ struct outer_branches {
 	struct nest_shelf *shelf; /* NULL: there are windows */
 	int free_most; /* places of a dataspace that may keep it or not; the rest do not */
 	size_t count;
-	struct nest_spread *at;
-	double *least;          /* of spatial choice s and objective k: [s * objectives + k] */
-	const uint32_t *bounds; /* of spatial choice s: by spatial tiling level, then dimension */
-	int spatial_count;
-	int tiling[ARCH_LEVELS_MOST]; /* the spatial tiling levels */
+	struct outer_spatial *at;
+	double *least; /* of spatial choice s and objective k: [s * objectives + k] */
+	struct spatial_bounds spatial;
 };
 
 struct outer_branches *outer_branches_make(struct run *run, struct arena *arena,

@@ -2,7 +2,7 @@
 #define MAP_EXACT_CUT_H
 
 #include "search/drive/frontier.h"
-#include "solvers/map/exact/label.h"
+#include "solvers/map/exact/cost.h"
 
 /*
  * What the mappings found so far exclude: whatever costs at least as much as one of them in

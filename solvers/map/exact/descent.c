@@ -146,10 +146,9 @@ static void count_once(struct nest_descent *descent, void *user)
 		struct nest_count fills = counts.at[view->frame->level[outside->boundary]][t];
 		fills.reads = 0;
 		add_count(view, t, outside->boundary, &fills, &sums);
-		for (int g = 0; g < view->frame->group_count; g++)
-			for (int i = 0; i < METER_LANES; i++)
-				if (!outside->tried || sums.at[g][i] < outside->sums[t].at[g][i])
-					outside->sums[t].at[g][i] = sums.at[g][i];
+		if (!outside->tried)
+			outside->sums[t] = sums;
+		nest_sums_lower(view->frame, &outside->sums[t], &sums);
 	}
 	outside->tried++;
 }

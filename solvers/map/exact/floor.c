@@ -90,14 +90,6 @@ static struct sill find_sill(const struct nest_floors *floors, int j)
 	return sill;
 }
 
-static void add(const struct nest_view *view, const struct nest_sums *price, double by,
-	struct nest_sums *sums)
-{
-	nest_lanes factor = {by, by, by, by};
-	for (int g = 0; g < view->frame->group_count; g++)
-		sums->at[g] += price->at[g] * factor;
-}
-
 /* The place of the largest divisor up to a value, which is at least 1. */
 static int place_below(const struct divisors *divisors, int place, int64_t value)
 {
@@ -144,8 +136,8 @@ static struct nest_sums weigh(const struct nest_floors *floors, const struct sil
 	for (uint32_t some = sill->entering; some; some &= some - 1) {
 		int t = __builtin_ctz(some);
 		double x = floors->view->chains[t].words;
-		add(floors->view, &sill->crossing[t]->price, closed >> t & 1 ? x * times[t] : x,
-			&sums);
+		nest_sums_add(floors->view->frame, &sums, &sill->crossing[t]->price,
+			closed >> t & 1 ? x * times[t] : x);
 	}
 	return sums;
 }
@@ -162,11 +154,9 @@ static void find_least(struct nest_floors *floors, const struct sill *sill,
 			continue;
 		for (int p = 0; p < floors->pattern_count && !whole; p++) {
 			struct nest_sums sums = weigh(floors, sill, floors->patterns[p], times);
-			for (int g = 0; g < floors->view->frame->group_count; g++)
-				entry->sums.at[g] =
-					entry->fits
-						? nest_lanes_smaller(entry->sums.at[g], sums.at[g])
-						: sums.at[g];
+			if (!entry->fits)
+				entry->sums = sums;
+			nest_sums_lower(floors->view->frame, &entry->sums, &sums);
 			entry->fits = true;
 		}
 	}
@@ -201,14 +191,14 @@ bool nest_floors_add(struct nest_floors *floors, struct arena *tiles, struct nes
 		if (view->chains[t].sags)
 			nest_label_start(view, t, sums);
 		else
-			add(view, &view->chains[t].base, 1, sums);
+			nest_sums_add(view->frame, sums, &view->chains[t].base, 1);
 	}
 	for (int j = -1; j < view->frame->count; j++) {
 		struct sill sill = find_sill(floors, j);
 		struct entry entry = find_entry(floors, tiles, &sill);
 		if (!entry.fits)
 			return false;
-		add(view, &entry.sums, 1, sums);
+		nest_sums_add(view->frame, sums, &entry.sums, 1);
 	}
 	return true;
 }

@@ -1,6 +1,8 @@
 #include "solvers/map/exact/frame.h"
 
 #include "cost/nest/nest_model.h"
+#include "search/certificate/certificate.h"
+
 /* Dimensions of extent 1 have no loops, and no part in ranks. */
 static struct nest_space describe(const struct dataspace *dataspace, const struct shape *shape)
 {
@@ -46,11 +48,13 @@ static void add_ports(struct nest_frame *frame)
 	frame->port_first = frame->meter_count;
 	const unsigned reads = 1u << NEST_READ, writes = 1u << NEST_FILL | 1u << NEST_UPDATE;
 	for (int j = 0; j < frame->count; j++) {
+		frame->port_of[j] = frame->meter_count;
 		const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
 		add_port(frame, j, reads, level->read_rate);
 		add_port(frame, j, writes, level->write_rate);
 		add_port(frame, j, reads | writes, level->shared_rate);
 	}
+	frame->port_of[frame->count] = frame->meter_count;
 }
 
 static void add_objectives(struct nest_frame *frame)
@@ -88,7 +92,11 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 	struct nest_frame frame = {.search = search,
 		.timeloop = search->counting == COUNTING_TIMELOOP,
 		.ways = search->counting == COUNTING_TIMELOOP && search->model->priced_hops,
-		.flagged = hierarchy_flagged(hierarchy)};
+		.uneven = !certificate_covers(search),
+		.flagged = hierarchy_flagged(hierarchy),
+		.macs = 1};
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		frame.macs *= (double)search->shape->dimensions[d].extent;
 	for (int i = 0; i < search->space->level_count; i++)
 		if (!search->space->levels[i].spatial) {
 			frame.level[frame.count] = search->space->levels[i].level;

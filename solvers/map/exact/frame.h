@@ -47,7 +47,9 @@ struct nest_frame {
 	/* Networks cost energy by the way that words go, in Timeloop's counting: orders and axes are
 	 * searched for it, but not all that may matter are known to be, so nothing is proven. */
 	bool ways;
+	bool uneven;  /* some factors need not divide */
 	bool flagged; /* some flag changes who serves whom: only MACs bound the cost then */
+	double macs;  /* all of them */
 	int count;    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */
 	int tiling[ARCH_LEVELS_MOST]; /* of the space: its temporal loops */
@@ -55,6 +57,8 @@ struct nest_frame {
 	struct nest_space spaces[SHAPE_SPACES_MOST];
 	bool plain;     /* all dataspaces are, none is silent */
 	int port_first; /* ports are the meters from here on */
+	int port_of[ARCH_LEVELS_MOST +
+		    1]; /* those of storage level j: port_of[j] .. port_of[j + 1] - 1 */
 	int meter_count;
 	int group_count;
 	struct nest_meter meters[METERS_MOST];
@@ -66,11 +70,23 @@ struct nest_frame nest_frame_make(const struct nest_search *search);
 /* Words of a dataspace's tile of these extents, by dimension. */
 double nest_frame_words(const struct nest_frame *frame, int space, const double *extents);
 
-static inline nest_lanes nest_lanes_smaller(nest_lanes a, nest_lanes b)
+/* Makes each meter no larger than another sum's. */
+static inline void nest_sums_lower(
+	const struct nest_frame *frame, struct nest_sums *to, const struct nest_sums *other)
 {
-	for (int i = 0; i < METER_LANES; i++)
-		a[i] = b[i] < a[i] ? b[i] : a[i];
-	return a;
+	for (int g = 0; g < frame->group_count; g++)
+		for (int i = 0; i < METER_LANES; i++)
+			to->at[g][i] =
+				other->at[g][i] < to->at[g][i] ? other->at[g][i] : to->at[g][i];
+}
+
+/* Adds price x factor, meter by meter. */
+static inline void nest_sums_add(const struct nest_frame *frame, struct nest_sums *to,
+	const struct nest_sums *price, double factor)
+{
+	nest_lanes by = {factor, factor, factor, factor};
+	for (int g = 0; g < frame->group_count; g++)
+		to->at[g] += price->at[g] * by;
 }
 
 static inline double nest_meter(const struct nest_sums *sums, int meter)

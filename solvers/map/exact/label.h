@@ -1,7 +1,7 @@
 #ifndef MAP_EXACT_LABEL_H
 #define MAP_EXACT_LABEL_H
 
-#include "solvers/map/exact/view.h"
+#include "solvers/map/exact/cost.h"
 
 /*
  * What is known of a mapping's cost when the temporal loops outside one boundary are
@@ -52,13 +52,6 @@ struct nest_order {
 	bool rough; /* bounds may still grow, and what is left shrink: none of that costs less */
 };
 
-/* What the cost is at least: all meters, and what follows. */
-struct nest_cost {
-	struct nest_sums sums;
-	double array_cycles; /* that a systolic array takes longer; set before the rest */
-	double cycles, energy_pj;
-};
-
 struct nest_label nest_label_first(const struct nest_view *view);
 
 /* At least what it costs to choose `bounds`, in this order, for the next level, with `left`
@@ -83,12 +76,5 @@ void nest_label_bound(const struct nest_view *view, const struct nest_label *lab
 
 /* What one dataspace costs at least, nothing chosen; adds to *sums. */
 void nest_label_start(const struct nest_view *view, int space, struct nest_sums *sums);
-
-/* Cycles and energy of the sums. */
-void nest_cost_finish(const struct nest_view *view, struct nest_cost *cost);
-
-/* The value of an objective. */
-double nest_cost_value(
-	const struct nest_view *view, const struct nest_cost *cost, enum objective objective);
 
 #endif

@@ -1,10 +1,16 @@
 #include "solvers/map/exact/view.h"
 
+#include "base/number.h"
 #include "cost/nest/nest_home.h"
 #include "solvers/map/exact/skew.h"
 #include "solvers/map/exact/windows.h"
 
 #include <string.h>
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
 
 static void hold_inside(struct nest_view *view, int j, const double *inside)
 {
@@ -14,36 +20,78 @@ static void hold_inside(struct nest_view *view, int j, const double *inside)
 }
 
 /* Walks the blocks from the multipliers outwards. */
-static void find_spatial(struct nest_view *view)
+static void find_inside(struct nest_view *view)
 {
 	const struct nest_search *search = view->frame->search;
-	const struct hierarchy *hierarchy = search->hierarchy;
 	int dimension_count = search->shape->dimension_count, j = 0;
-	double inside[SHAPE_DIMENSIONS_MOST], fan = 1, within[ARCH_LEVELS_MOST];
+	double inside[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < dimension_count; d++)
 		inside[d] = 1;
-	for (int i = 0; i < hierarchy->level_count; i++) {
-		for (int d = 0; d < dimension_count; d++) {
-			uint32_t bound = nest_spatial_bound(view, i, d);
-			inside[d] *= bound;
-			fan *= bound;
-		}
-		within[i] = fan;
+	for (int i = 0; i < search->hierarchy->level_count; i++) {
+		for (int d = 0; d < dimension_count; d++)
+			inside[d] *= nest_spatial_bound(view, i, d);
 		if (j < view->frame->count && view->frame->level[j] == i)
 			hold_inside(view, j++, inside);
 	}
-	view->multipliers = fan;
+	memcpy(view->inside[view->frame->count], inside, sizeof inside);
 	view->cycles = 1;
 	for (int d = 0; d < dimension_count; d++) {
-		view->temporal[d] = search->shape->dimensions[d].extent / (int64_t)inside[d];
+		view->temporal[d] =
+			number_ceil_div(search->shape->dimensions[d].extent, (int64_t)inside[d]);
 		view->cycles *= (double)view->temporal[d];
 	}
-	for (int i = 0; i < hierarchy->level_count; i++)
-		view->utilized[i] = fan / within[i];
-	view->direct = !view->frame->timeloop || within[0] == 1;
 }
 
-static void find_prices(struct nest_view *view)
+/* Uneven factors: of one dimension. */
+static void find_edges(struct nest_view *view, int d)
+{
+	const struct nest_frame *frame = view->frame;
+	int level_count = frame->search->hierarchy->level_count, i = 0;
+	int64_t inside = 1;
+	for (int j = 0; j <= frame->count; j++) {
+		view->edge[j][d] = view->within_edge[j][d] = 1;
+		for (; i < level_count && (j == frame->count || i <= frame->level[j]); i++) {
+			uint32_t bound = nest_spatial_bound(view, i, d);
+			if (bound > 1) {
+				view->edge[j][d] = bound;
+				view->within_edge[j][d] = inside;
+			}
+			inside *= bound;
+		}
+	}
+	double most = 1;
+	for (int j = frame->count; j >= 0; j--) {
+		view->apart[j][d] = most;
+		for (i = j < frame->count ? frame->level[j] : level_count - 1;
+			j > 0 && i > frame->level[j - 1]; i--)
+			most = larger(most, nest_spatial_bound(view, i, d));
+	}
+}
+
+/* Walks the blocks inwards.  Of loops whose factors need not divide only the largest of each
+ * dimension is sure to have all its instances at work. */
+static void find_instances(struct nest_view *view, double *instances)
+{
+	const struct nest_search *search = view->frame->search;
+	double most[SHAPE_DIMENSIONS_MOST], all = 1;
+	for (int d = 0; d < search->shape->dimension_count; d++)
+		most[d] = 1;
+	for (int i = search->hierarchy->level_count - 1; i >= 0; i--) {
+		double sure = 1;
+		instances[i] = all;
+		for (int d = 0; d < search->shape->dimension_count; d++) {
+			double bound = nest_spatial_bound(view, i, d);
+			sure *= most[d];
+			most[d] = larger(most[d], bound);
+			all *= bound;
+		}
+		view->utilized[i] = view->frame->uneven ? sure : instances[i];
+	}
+	view->multipliers = all;
+	view->direct = !view->frame->timeloop || all == instances[0];
+}
+
+static void find_prices(struct nest_view *view, const double *instances)
 {
 	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
 	view->leak_pj = 0;
@@ -60,11 +108,10 @@ static void find_prices(struct nest_view *view)
 	}
 	for (int j = 0; j < view->frame->count; j++) {
 		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
-		double instances = view->utilized[view->frame->level[j]];
 		double groups = (double)(level->mesh_x * level->mesh_y / level->cluster_size);
-		double clusters = groups > 1 ? groups : 1;
-		double share = instances < clusters ? 1 : clusters / instances;
-		view->instances[j] = instances;
+		double clusters = larger(groups, 1);
+		view->instances[j] = instances[view->frame->level[j]];
+		double share = view->instances[j] < clusters ? 1 : clusters / view->instances[j];
 		for (int a = 0; a < NEST_ACTIONS; a++)
 			view->pj[j][a] = level->pj[a] * share / (double)level->block_size;
 	}
@@ -76,15 +123,16 @@ void nest_view_add(const struct nest_view *view, int space, int j, enum nest_act
 	const struct nest_frame *frame = view->frame;
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
 	sums->at[0][0] += words * view->pj[j][action];
-	for (int m = 1; m < frame->meter_count; m++) {
-		const struct nest_meter *meter = &frame->meters[m];
-		if (meter->j != j || !(meter->actions >> action & 1))
-			continue;
-		double weight = meter->weight;
-		if (meter->rate.num)
-			weight = level->rate_scale[space] * (double)meter->rate.den /
-				 ((double)meter->rate.num * view->instances[j]);
-		sums->at[m / METER_LANES][m % METER_LANES] += words * weight;
+	for (int m = 1; m < frame->port_first; m++)
+		if (frame->meters[m].j == j)
+			sums->at[m / METER_LANES][m % METER_LANES] +=
+				words * frame->meters[m].weight;
+	for (int m = frame->port_of[j]; m < frame->port_of[j + 1]; m++) {
+		const struct nest_meter *port = &frame->meters[m];
+		if (port->actions >> action & 1)
+			sums->at[m / METER_LANES][m % METER_LANES] +=
+				words * (level->rate_scale[space] * (double)port->rate.den /
+						((double)port->rate.num * view->instances[j]));
 	}
 }
 
@@ -190,12 +238,8 @@ static void sum_up(const struct nest_view *view, struct nest_chain *chain)
 	clear(view, &sag);
 	for (int k = chain->crossing_count - 1; k >= 0; k--) {
 		struct nest_crossing *crossing = &chain->crossings[k];
-		for (int g = 0; g < view->frame->group_count; g++) {
-			rest.at[g] += crossing->price.at[g];
-			for (int i = 0; i < METER_LANES; i++)
-				if (rest.at[g][i] < sag.at[g][i])
-					sag.at[g][i] = rest.at[g][i];
-		}
+		nest_sums_add(view->frame, &rest, &crossing->price, 1);
+		nest_sums_lower(view->frame, &sag, &rest);
 		crossing->rest = rest;
 		crossing->sag = sag;
 	}
@@ -216,7 +260,7 @@ static void open_chain(struct nest_view *view, int t, uint32_t residency)
 	for (int j = frame->count - 1; j >= 0; j--)
 		if (residency >> frame->search->hierarchy->levels[frame->level[j]].row & 1)
 			chain->kept[chain->count++] = j;
-	bool counts = chain->count > 0 && !frame->spaces[t].silent;
+	bool counts = chain->count > 0 && !frame->spaces[t].silent && !frame->uneven;
 	if (counts)
 		chain->crossing_count = chain->count - view->direct;
 	for (int k = 0; k < chain->crossing_count; k++) {
@@ -250,7 +294,7 @@ static void find_home(struct nest_view *view, int space)
 	int home = frame->level[chain->kept[0]];
 	chain->apart =
 		nest_home_parts(search->hierarchy, search->shape, &view->mapping, space, home) > 1;
-	if (!frame->spaces[space].plain)
+	if (!frame->spaces[space].plain || frame->uneven)
 		return;
 	chain->home_words = view->spread[chain->kept[0]][space];
 	for (uint32_t left = frame->spaces[space].relevant; left; left &= left - 1)
@@ -265,7 +309,7 @@ void nest_view_keep(struct nest_view *view, int space, uint32_t residency)
 	open_chain(view, space, residency);
 	find_home(view, space);
 	nest_skew_keep(view, space);
-	if (!chain->count || frame->spaces[space].silent)
+	if (!chain->count || frame->spaces[space].silent || frame->uneven)
 		return;
 	if (!frame->spaces[space].plain)
 		nest_view_price_window(view, space);
@@ -281,8 +325,12 @@ void nest_view_spread(
 {
 	out->frame = frame;
 	out->mapping = *mapping;
-	find_spatial(out);
-	find_prices(out);
+	double instances[ARCH_LEVELS_MOST];
+	find_inside(out);
+	for (int d = 0; frame->uneven && d < frame->search->shape->dimension_count; d++)
+		find_edges(out, d);
+	find_instances(out, instances);
+	find_prices(out, instances);
 	out->skew_cycles = nest_skew_least(frame, &out->mapping);
 }
 
@@ -291,7 +339,7 @@ void nest_view_make(
 {
 	nest_view_spread(frame, mapping, out);
 	clear(out, &out->base);
-	out->base.at[0][0] = out->cycles * out->multipliers * frame->search->hierarchy->compute_pj;
+	out->base.at[0][0] = frame->macs * frame->search->hierarchy->compute_pj;
 	for (int t = 0; t < frame->search->shape->space_count; t++) {
 		nest_view_keep(out, t, mapping->residency[t]);
 		for (int g = 0; g < frame->group_count; g++)
@@ -316,7 +364,7 @@ bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left)
 			sum += chain->home_words;
 			continue;
 		}
-		if (frame->spaces[t].plain) {
+		if (frame->spaces[t].plain && !frame->uneven) {
 			double words = view->spread[j][t];
 			for (uint32_t own = frame->spaces[t].relevant; own; own &= own - 1)
 				words *= (double)left[__builtin_ctz(own)];
@@ -324,11 +372,31 @@ bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left)
 			continue;
 		}
 		double extents[SHAPE_DIMENSIONS_MOST];
-		for (int d = 0; d < search->shape->dimension_count; d++)
+		for (int d = 0; d < search->shape->dimension_count; d++) {
+			double extent = (double)search->shape->dimensions[d].extent;
 			extents[d] = (double)left[d] * view->inside[j][d];
+			extents[d] = extents[d] < extent ? extents[d] : extent;
+		}
 		sum += nest_frame_words(frame, t, extents);
 	}
 	return sum <= (double)level->size;
+}
+
+bool nest_view_least_fits(const struct nest_view *view)
+{
+	const struct nest_frame *frame = view->frame;
+	int64_t one[SHAPE_DIMENSIONS_MOST];
+	for (int t = 0; t < frame->search->shape->space_count; t++)
+		if (!view->chains[t].count || view->chains[t].apart)
+			return false;
+	for (int d = 0; d < SHAPE_DIMENSIONS_MOST; d++)
+		one[d] = 1;
+	for (int j = 0; j < frame->count; j++) {
+		bool outermost = j + 1 == frame->count && !frame->uneven;
+		if (!nest_view_fits(view, j, outermost ? view->temporal : one))
+			return false;
+	}
+	return true;
 }
 
 bool nest_view_may_hand_on(const struct nest_view *view, int space)

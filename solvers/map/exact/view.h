@@ -4,8 +4,8 @@
 #include "solvers/map/exact/frame.h"
 
 /*
- * One choice of residency and spatial bounds, compiled: what the temporal loops, still to
- * be chosen, will cost.
+ * An outer branch, compiled: residency and spatial bounds are chosen, and this is what the
+ * temporal loops, still to be chosen, will cost.
  *
  * A dataspace crosses from a level that keeps it to the next one inwards.  Of a plain
  * dataspace W temporal tiles x the loops that fetch them anew, X, cross; every meter is
@@ -14,6 +14,9 @@
  *
  * Prices of reads at the parent count what children share once.  Where neighbours may hand on
  * words (links) a window has two prices, the one without links being the higher.
+ *
+ * Where factors need not divide (frame->uneven) nothing is linear: crossings have no prices
+ * (uneven/bound.h counts them), and cycles and utilized instances are the least there can be.
  */
 struct nest_crossing {
 	int level;              /* the child; -1: the multipliers */
@@ -54,24 +57,35 @@ struct nest_chain {
 
 struct nest_view {
 	const struct nest_frame *frame;
-	struct mapping mapping; /* residency and spatial bounds set */
-	int64_t temporal[SHAPE_DIMENSIONS_MOST];
-	double cycles; /* of compute */
+	struct mapping mapping;                  /* residency and spatial bounds set */
+	int64_t temporal[SHAPE_DIMENSIONS_MOST]; /* iterations of its temporal loops together */
+	double cycles;                           /* of compute */
 	double network_cycles;
 	double skew_cycles; /* of a systolic array, in a pass, at least */
 	double multipliers;
-	double leak_pj; /* in a cycle */
-	double instances[ARCH_LEVELS_MOST];
-	double utilized[ARCH_LEVELS_MOST];         /* by level of the hierarchy */
+	double leak_pj;                            /* in a cycle */
+	double instances[ARCH_LEVELS_MOST];        /* by storage level, as spatial bounds say */
+	double utilized[ARCH_LEVELS_MOST];         /* that have work, by level of the hierarchy */
 	double pj[ARCH_LEVELS_MOST][NEST_ACTIONS]; /* per word */
 	bool direct;                               /* multipliers keep nothing from step to step */
-	double inside[ARCH_LEVELS_MOST][SHAPE_DIMENSIONS_MOST]; /* spatial loops inside a level */
-	double spread[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];     /* words that these loops span */
-	struct nest_sums base;                                  /* of all chains, and the MACs */
+	/* Spatial loops inside a storage level, and words that they span; [count]: all loops. */
+	double inside[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
+	double spread[ARCH_LEVELS_MOST][SHAPE_SPACES_MOST];
+	struct nest_sums base; /* of all chains, and the MACs */
 	struct nest_chain chains[SHAPE_SPACES_MOST];
+
+	/*
+	 * Uneven factors only.  Of the spatial loops between storage level j - 1 and j (`count`: those
+	 * around them all) the outermost one with a bound above 1, and the product of those inside
+	 * it; 1 without one.  And the largest bound of a spatial loop outside level j: so many
+	 * instances have work.
+	 */
+	int64_t edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
+	int64_t within_edge[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
+	double apart[ARCH_LEVELS_MOST + 1][SHAPE_DIMENSIONS_MOST];
 };
 
-/* For a mapping whose residency and spatial bounds are set; the bounds must divide. */
+/* For a mapping whose residency and spatial bounds are set. */
 void nest_view_make(
 	const struct nest_frame *frame, const struct mapping *mapping, struct nest_view *out);
 
@@ -92,8 +106,11 @@ void nest_view_add(const struct nest_view *view, int space, int j, enum nest_act
 	double words, struct nest_sums *sums);
 
 /* Whether the tiles of what a level keeps fit, with `left` temporal iterations inside the
- * boundary above it; homes with all that they hold. */
+ * boundary above it; homes with all that they hold, unless factors are uneven. */
 bool nest_view_fits(const struct nest_view *view, int j, const int64_t *left);
+
+/* Whether every dataspace has a home, no sums end apart there, and the least tiles fit. */
+bool nest_view_least_fits(const struct nest_view *view);
 
 /* Whether some block between two storage levels that keep a window has children along two-term
  * ranks of it, who may hand on words to each other. */

@@ -1,12 +1,11 @@
+#include "solvers/map/uneven/bound.h"
+
+#include "base/number.h"
+#include "solvers/map/exact/cost.h"
 #include "solvers/map/exact/skew.h"
-#include "solvers/map/uneven/array.h"
 
 #include <math.h>
-
-/* Sums of doubles err by less: a cycle or a word is not counted, energies that differ by less are
- * equal. */
-#define MARGIN (1 - 1e-9)
-#define ENERGY_MARGIN (1 + 1e-12)
+#include <string.h>
 
 /* What is known of one dataspace while the levels are followed inwards. */
 struct flow {
@@ -19,30 +18,24 @@ struct flow {
 	double multiplied;                 /* words between the innermost of them and multipliers */
 };
 
-struct least {
-	double reads[ARCH_LEVELS_MOST], writes[ARCH_LEVELS_MOST]; /* scaled, for the ports */
-	double words[ARCH_LEVELS_MOST];                           /* reads, fills and updates */
-	double pj;
-};
-
-static const struct nest_space *space_of(const struct uneven_view *view, int t)
+static const struct nest_space *space_of(const struct nest_view *view, int t)
 {
 	return &view->frame->spaces[t];
 }
 
-static double extent_of(const struct uneven_view *view, int d)
+static double extent_of(const struct nest_view *view, int d)
 {
 	return (double)view->frame->search->shape->dimensions[d].extent;
 }
 
-static double rounds(const struct uneven_view *view, const double *cut, uint32_t relevant, int j,
+static double rounds(const struct nest_view *view, const double *cut, uint32_t relevant, int j,
 	double words, double whole)
 {
 	double all = 1, least = 1;
 	for (int d = 0; d < view->frame->search->shape->dimension_count; d++) {
 		if (relevant >> d & 1)
 			continue;
-		double round = cut[d] * (double)view->inside[j][d];
+		double round = cut[d] * view->inside[j][d];
 		all *= fmax(view->apart[j][d], extent_of(view, d) / round);
 		least *= view->apart[j][d];
 	}
@@ -51,22 +44,22 @@ static double rounds(const struct uneven_view *view, const double *cut, uint32_t
 
 /* How much of one dimension may stay: the last round of a loop, where it is no more than half of
  * a round, can have a single iteration of one inside. */
-static double staying(const struct uneven_view *view, const struct uneven_part *part, int d)
+static double staying(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	double extent = extent_of(view, d), most = 0;
 	for (int j = view->frame->count - 1; j > part->level; j--) {
 		if (part->bound[j][d] <= 1)
 			continue;
-		double round = (double)part->rest[j][d] * (double)view->inside[j][d];
+		double round = (double)part->rest[j][d] * view->inside[j][d];
 		double last = extent - (ceil(extent / round) - 1) * round;
 		most = fmax(most, last <= round / 2 ? last : 0);
 	}
-	double round = (double)part->most[d] * (double)view->inside[part->level][d];
+	double round = (double)part->most[d] * view->inside[part->level][d];
 	return fmax(most, floor(fmin(extent / 3, round / 2)));
 }
 
 /* Whether all loops of a dimension may lie inside. */
-static bool may_stay_open(const struct uneven_view *view, const struct uneven_part *part, int d)
+static bool may_stay_open(const struct nest_view *view, const struct uneven_part *part, int d)
 {
 	int j = part->level;
 	return uneven_is_open(view, part, d) && view->edge[j][d] == 1 &&
@@ -75,7 +68,7 @@ static bool may_stay_open(const struct uneven_view *view, const struct uneven_pa
 
 /* Loops of a chosen level: the run of those that do not move the dataspace, if one ends it. */
 static void follow_level(
-	const struct uneven_view *view, const struct uneven_part *part, int j, struct flow *flow)
+	const struct nest_view *view, const struct uneven_part *part, int j, struct flow *flow)
 {
 	uint32_t relevant = space_of(view, flow->t)->relevant;
 	int dimension_count = view->frame->search->shape->dimension_count;
@@ -100,23 +93,21 @@ static void follow_level(
 
 /* Whether a level is too small for what a dataspace needs inside part->level: some loop between
  * them moves it. */
-static bool moves_inside(
-	const struct uneven_view *view, const struct uneven_part *part, int t, int c)
+static bool moves_inside(const struct nest_view *view, const struct uneven_part *part, int t, int c)
 {
 	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
 	double tile = 1;
 	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
 		int d = __builtin_ctz(left);
-		tile *= fmin(
-			extent_of(view, d), (double)part->least[d] * (double)view->inside[c][d]);
+		tile *= fmin(extent_of(view, d), (double)part->least[d] * view->inside[c][d]);
 	}
 	int64_t size = hierarchy->levels[view->frame->level[c]].size;
 	return size && tile > (double)size;
 }
 
-static void pass(const struct uneven_view *view, int k, struct flow *flow)
+static void pass(const struct nest_view *view, int k, struct flow *flow)
 {
-	int t = flow->t, c = view->chain[t][k], p = view->chain[t][k - 1];
+	int t = flow->t, c = view->chains[t].kept[k], p = view->chains[t].kept[k - 1];
 	uint32_t relevant = space_of(view, t)->relevant;
 	flow->served[k] = rounds(view, flow->cut, relevant, p, flow->words, flow->whole);
 	flow->entering[k] = rounds(view, flow->cut, relevant, c, flow->words, flow->whole);
@@ -124,10 +115,10 @@ static void pass(const struct uneven_view *view, int k, struct flow *flow)
 
 /* Whose ranks have one dimension each. */
 static void follow_plain(
-	const struct uneven_view *view, const struct uneven_part *part, struct flow *flow)
+	const struct nest_view *view, const struct uneven_part *part, struct flow *flow)
 {
 	const struct shape *shape = view->frame->search->shape;
-	int t = flow->t, k = 1, last = view->chain_count[t] - 1;
+	int t = flow->t, k = 1, last = view->chains[t].count - 1;
 	uint32_t relevant = space_of(view, t)->relevant;
 	flow->words = flow->whole = 1;
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -141,18 +132,18 @@ static void follow_plain(
 		if (j > part->level)
 			follow_level(view, part, j, flow);
 		else if ((part->first >= 0 && relevant >> part->first & 1) ||
-			 (k <= last && moves_inside(view, part, t, view->chain[t][k])))
+			 (k <= last && moves_inside(view, part, t, view->chains[t].kept[k])))
 			for (int d = 0; d < shape->dimension_count; d++)
 				flow->cut[d] = may_stay_open(view, part, d) ? INFINITY
 									    : (double)part->most[d];
-		for (; k <= last && view->chain[t][k] == j - 1; k++)
+		for (; k <= last && view->chains[t].kept[k] == j - 1; k++)
 			pass(view, k, flow);
 	}
 	for (; k <= last; k++)
 		pass(view, k, flow);
 	static const double once[SHAPE_DIMENSIONS_MOST] = {
 		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-	int innermost = view->chain[t][last];
+	int innermost = view->chains[t].kept[last];
 	flow->multiplied =
 		view->direct
 			? rounds(view, once, relevant, innermost, flow->words, flow->words)
@@ -161,11 +152,11 @@ static void follow_plain(
 
 /* Whose tiles may overlap: every word enters once; a multiplier's word serves no more of them than
  * find the same sum of indices. */
-static void follow_sliding(const struct uneven_view *view, struct flow *flow)
+static void follow_sliding(const struct nest_view *view, struct flow *flow)
 {
 	const struct shape *shape = view->frame->search->shape;
 	const struct nest_space *space = space_of(view, flow->t);
-	int last = view->chain_count[flow->t] - 1, innermost = view->chain[flow->t][last];
+	int last = view->chains[flow->t].count - 1, innermost = view->chains[flow->t].kept[last];
 	double macs = 1, group = 1;
 	flow->words = 1;
 	for (int r = 0; r < shape->spaces[flow->t].rank_count; r++) {
@@ -173,14 +164,14 @@ static void follow_sliding(const struct uneven_view *view, struct flow *flow)
 		for (uint32_t own = space->own[r]; own; own &= own - 1) {
 			int d = __builtin_ctz(own);
 			reach += extent_of(view, d) - 1;
-			most = fmax(most, (double)view->inside[innermost][d]);
+			most = fmax(most, view->inside[innermost][d]);
 		}
 		flow->words *= reach;
 		group /= most;
 	}
 	for (int d = 0; d < shape->dimension_count; d++) {
 		macs *= extent_of(view, d);
-		group *= (double)view->inside[innermost][d];
+		group *= view->inside[innermost][d];
 	}
 	if (view->frame->timeloop) /* averages are rounded */
 		flow->words = 0;
@@ -190,35 +181,33 @@ static void follow_sliding(const struct uneven_view *view, struct flow *flow)
 								  : flow->words;
 }
 
-static void take(const struct uneven_view *view, const struct flow *flow, int j, double reads,
-	double fills, double updates, struct least *least)
+static void take(const struct nest_view *view, int t, int j, double reads, double fills,
+	double updates, struct nest_sums *sums)
 {
-	const struct nest_level *level =
-		&view->frame->search->hierarchy->levels[view->frame->level[j]];
-	double scale = level->rate_scale[flow->t];
-	least->reads[j] += reads * scale;
-	least->writes[j] += (fills + updates) * scale;
-	least->words[j] += reads + fills + updates;
-	least->pj += reads * view->pj[j][NEST_READ] + fills * view->pj[j][NEST_FILL] +
-		     updates * view->pj[j][NEST_UPDATE];
+	struct nest_sums here;
+	memset(&here, 0, sizeof here);
+	nest_view_add(view, t, j, NEST_READ, reads, &here);
+	nest_view_add(view, t, j, NEST_FILL, fills, &here);
+	nest_view_add(view, t, j, NEST_UPDATE, updates, &here);
+	nest_sums_add(view->frame, sums, &here, 1);
 }
 
-static void read_only(const struct uneven_view *view, const struct flow *flow, struct least *least)
+static void read_only(const struct nest_view *view, const struct flow *flow, struct nest_sums *sums)
 {
-	int last = view->chain_count[flow->t] - 1;
+	int last = view->chains[flow->t].count - 1;
 	for (int k = 0; k <= last; k++)
-		take(view, flow, view->chain[flow->t][k],
+		take(view, flow->t, view->chains[flow->t].kept[k],
 			k < last ? flow->served[k + 1] : flow->multiplied,
-			k > 0 ? flow->entering[k] : 0, 0, least);
+			k > 0 ? flow->entering[k] : 0, 0, sums);
 }
 
 /* How many children at most enter the same words together. */
-static double group_of(const struct uneven_view *view, int t, int p, int c)
+static double group_of(const struct nest_view *view, int t, int p, int c)
 {
 	double group = 1;
 	for (int d = 0; d < view->frame->search->shape->dimension_count; d++)
 		if (!(space_of(view, t)->relevant >> d & 1))
-			group *= (double)view->inside[p][d] / (double)view->inside[c][d];
+			group *= view->inside[p][d] / view->inside[c][d];
 	return group;
 }
 
@@ -228,26 +217,26 @@ static double group_of(const struct uneven_view *view, int t, int p, int c)
  * more than what enters: g[k + 1] - group * g[k] at least.  More groups cost updates and save
  * reads; a share of the reads small enough not to make that worth while is a bound for any g.
  */
-static void written(const struct uneven_view *view, const struct flow *flow, struct least *least)
+static void written(const struct nest_view *view, const struct flow *flow, struct nest_sums *sums)
 {
-	int t = flow->t, last = view->chain_count[t] - 1;
-	int home = view->chain[t][0];
+	int t = flow->t, last = view->chains[t].count - 1;
+	int home = view->chains[t].kept[0];
 	double first = flow->words * group_of(view, t, view->frame->count, home);
 	double spared = 0; /* of a read at chain[k - 1], what the bound counts per group */
 	for (int k = 0; k <= last; k++) {
-		int j = view->chain[t][k];
+		int j = view->chains[t].kept[k];
 		double updates = k < last ? flow->served[k + 1] : flow->multiplied, fills = 0;
 		double reads = k == 0 ? fmax(updates - first, 0) : 0;
 		if (k == 1)
 			fills = fmax(flow->served[1] - first, 0);
-		take(view, flow, j, reads, fills, updates, least);
+		take(view, t, j, reads, fills, updates, sums);
 		double read_pj = view->pj[j][NEST_READ];
 		if (k > 0 && read_pj > 0) {
-			int parent = view->chain[t][k - 1];
+			int parent = view->chains[t].kept[k - 1];
 			double group = group_of(view, t, parent, j);
 			double worth = view->pj[parent][NEST_UPDATE] + spared;
 			double share = fmin(1, worth / (read_pj * group));
-			least->pj += share * read_pj * (updates - group * flow->served[k]);
+			sums->at[0][0] += share * read_pj * (updates - group * flow->served[k]);
 			spared = share * read_pj;
 		} else {
 			spared = 0;
@@ -255,84 +244,87 @@ static void written(const struct uneven_view *view, const struct flow *flow, str
 	}
 }
 
-static double port_cycles(double words, double instances, struct ratio rate)
-{
-	return rate.num ? words * (double)rate.den / (instances * (double)rate.num) : 0;
-}
-
-/* Without those of networks. */
-static double cycles_of(
-	const struct uneven_view *view, const struct least *least, double array_cycles)
-{
-	const struct hierarchy *hierarchy = view->frame->search->hierarchy;
-	double cycles = view->cycles + array_cycles, waiting = 0;
-	for (int j = 0; j < view->frame->count; j++) {
-		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
-		double all = view->instances[j], reads = least->reads[j], writes = least->writes[j];
-		waiting = fmax(waiting, port_cycles(reads, all, level->read_rate));
-		waiting = fmax(waiting, port_cycles(writes, all, level->write_rate));
-		waiting = fmax(waiting, port_cycles(reads + writes, all, level->shared_rate));
-	}
-	return fmax(cycles, ceil(waiting * MARGIN));
-}
-
-static double network_cycles_of(const struct hierarchy *hierarchy)
-{
-	double cycles = 0;
-	for (int i = 0; i < hierarchy->level_count; i++)
-		cycles += (double)(hierarchy->levels[i].fill_cycles +
-				   hierarchy->levels[i].drain_cycles);
-	return cycles;
-}
-
 static void add_space(
-	const struct uneven_view *view, const struct uneven_part *part, int t, struct least *least)
+	const struct nest_view *view, const struct uneven_part *part, int t, struct nest_sums *sums)
 {
 	struct flow flow = {.t = t};
-	bool plain = space_of(view, t)->plain, sums = view->frame->search->shape->spaces[t].written;
-	if (view->frame->flagged || (sums && !plain))
+	bool plain = space_of(view, t)->plain, adds = view->frame->search->shape->spaces[t].written;
+	if (space_of(view, t)->silent)
 		return;
 	if (plain)
 		follow_plain(view, part, &flow);
 	else
 		follow_sliding(view, &flow);
-	(sums ? written : read_only)(view, &flow, least);
+	(adds ? written : read_only)(view, &flow, sums);
 }
 
-static struct score score_of(
-	const struct uneven_view *view, const struct least *least, double array_cycles)
+/* Words of a dataspace for each tile that instances of a storage level may have at a time. */
+static double words_each(const struct nest_view *view, int t, int j)
+{
+	double words = 1;
+	for (uint32_t left = space_of(view, t)->relevant; left; left &= left - 1) {
+		int d = __builtin_ctz(left);
+		words *= extent_of(view, d) * view->inside[j][d] /
+			 view->inside[view->frame->count][d];
+	}
+	return words;
+}
+
+static double array_cycles(const struct nest_view *view)
+{
+	const struct nest_frame *frame = view->frame;
+	const struct hierarchy *hierarchy = frame->search->hierarchy;
+	double passes = 1, load = 0, rate = 1;
+	if (!hierarchy->array_end)
+		return 0;
+	for (int t = 0; t < frame->search->shape->space_count; t++) {
+		const struct nest_chain *chain = &view->chains[t];
+		if (!frame->spaces[t].plain)
+			continue;
+		rate = fmax(rate, chain->rate);
+		if (chain->held_at < 0)
+			continue;
+		double words = words_each(view, t, chain->held_at);
+		int64_t size = hierarchy->levels[frame->level[chain->held_at]].size;
+		if (size)
+			passes = fmax(passes, words / (double)size);
+		if (!frame->search->shape->spaces[t].written)
+			load += words * nest_skew_tiles(frame, &view->mapping, t, true);
+	}
+	double waits = view->cycles * (rate - 1);
+	if (hierarchy->array_overlaps)
+		return view->skew_cycles + waits;
+	return floor((passes * view->skew_cycles + load) * (1 - 1e-9)) + waits;
+}
+
+static struct score score_of(const struct nest_view *view, struct nest_cost *cost)
 {
 	const struct nest_search *search = view->frame->search;
-	const struct hierarchy *hierarchy = search->hierarchy;
-	double macs = 1, leaking = cycles_of(view, least, array_cycles);
-	double cycles = leaking + network_cycles_of(hierarchy);
-	leaking = view->frame->timeloop ? leaking : cycles;
-	for (int d = 0; d < search->shape->dimension_count; d++)
-		macs *= extent_of(view, d);
-	double pj = macs * hierarchy->compute_pj + least->pj;
-	for (int i = 0; i < hierarchy->level_count; i++)
-		pj += hierarchy->levels[i].leak_pj * leaking *
-		      view->utilized[hierarchy->levels[i].gated_at];
+	cost->sums.at[0][0] += view->frame->macs * search->hierarchy->compute_pj;
+	nest_cost_finish(view, cost);
 	struct score score = {.feasible = true,
-		.cycles = cycles < 0x1p62 ? (int64_t)cycles : INT64_MAX / 2,
-		.energy_pj = pj * ENERGY_MARGIN};
-	for (int j = 0; j < view->frame->count; j++) {
-		double words = floor(least->words[j] * MARGIN);
-		const struct nest_level *level = &hierarchy->levels[view->frame->level[j]];
-		score.accesses[view->frame->level[j]] = words < 0x1p53 ? (int64_t)words : 0;
-		if (j == view->frame->count - 1)
-			score.hbm_bytes =
-				(int64_t)fmin(words * (double)level->word_bits / 8, 0x1p62);
+		.cycles = cost->cycles < 0x1p62 ? (int64_t)cost->cycles : INT64_MAX / 2,
+		.energy_pj = cost->energy_pj};
+	for (size_t k = 0; k < search->wishes.objectives.count; k++) {
+		enum objective objective = search->wishes.objectives.at[k];
+		double words = floor(nest_cost_value(view, cost, objective));
+		if (objective == OBJECTIVE_HBM_BYTES)
+			score.hbm_bytes = (int64_t)fmin(words, 0x1p62);
+		if (objective >= OBJECTIVE_ACCESSES)
+			score.accesses[objective - OBJECTIVE_ACCESSES] =
+				(int64_t)fmin(words, 0x1p62);
 	}
 	return score;
 }
 
-struct score uneven_view_bound(const struct uneven_view *view, const struct uneven_part *part)
+struct score uneven_bound(const struct nest_view *view, const struct uneven_part *part)
 {
-	struct least least = {.pj = 0};
+	struct nest_cost cost;
+	memset(&cost.sums, 0, sizeof cost.sums);
 	for (int t = 0; t < view->frame->search->shape->space_count; t++)
-		add_space(view, part, t, &least);
-	return score_of(view, &least, uneven_array(view));
+		add_space(view, part, t, &cost.sums);
+	cost.array_cycles = array_cycles(view);
+	return score_of(view, &cost);
 }
 
 /* Bits of the space's free residency that are of a dataspace. */
@@ -344,28 +336,31 @@ static uint64_t free_bits(const struct space *space, int t)
 	return bits;
 }
 
-struct score uneven_view_bound_anywhere(struct uneven_view *view)
+struct score uneven_bound_anywhere(struct nest_view *view)
 {
 	const struct space *space = view->frame->search->space;
 	struct uneven_part part = {.level = view->frame->count, .first = -1};
-	struct least sum = {.pj = 0};
+	struct nest_cost cost;
+	memset(&cost.sums, 0, sizeof cost.sums);
 	for (int t = 0; t < view->frame->search->shape->space_count; t++) {
 		uint64_t all = free_bits(space, t), bits = all;
 		double least_pj = INFINITY;
 		for (bool more = true; more; bits = (bits - 1) & all) {
-			struct least least = {.pj = 0};
+			struct nest_sums sums;
+			uint32_t residency = space->blank.residency[t];
 			more = bits != 0;
-			view->mapping.residency[t] = space->blank.residency[t];
 			for (int i = 0; i < space->free_count; i++)
 				if (bits >> i & 1)
-					view->mapping.residency[t] |= 1u << space->free[i].row;
-			uneven_view_keep(view, t);
-			if (!view->chain_count[t])
+					residency |= 1u << space->free[i].row;
+			nest_view_keep(view, t, residency);
+			if (!view->chains[t].count)
 				continue;
-			add_space(view, &part, t, all ? &least : &sum);
-			least_pj = fmin(least_pj, least.pj);
+			memset(&sums, 0, sizeof sums);
+			add_space(view, &part, t, all ? &sums : &cost.sums);
+			least_pj = fmin(least_pj, nest_meter(&sums, 0));
 		}
-		sum.pj += least_pj;
+		cost.sums.at[0][0] += least_pj;
 	}
-	return score_of(view, &sum, nest_skew_least(view->frame, &view->mapping));
+	cost.array_cycles = view->skew_cycles;
+	return score_of(view, &cost);
 }

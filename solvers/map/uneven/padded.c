@@ -118,7 +118,7 @@ static double take(
 
 /* All paddings, then those alone that did best, with as much for all of them together. */
 static void try_paddings(struct run *run, const struct nest_moves *moves,
-	struct nest_offers *offers, uint64_t ticks, struct arena *arena)
+	struct nest_offers *offers, uint64_t ticks, double bound, struct arena *arena)
 {
 	const struct nest_search *search = offers->search;
 	struct paddings paddings = find_paddings(arena, search);
@@ -133,6 +133,7 @@ static void try_paddings(struct run *run, const struct nest_moves *moves,
 				padding->grown = value;
 			if (answer.candidate_count)
 				padding->start = answer.candidates[0].mappings;
+			run_report(run, nest_offers_best(offers), bound);
 		}
 		qsort(paddings.at, paddings.count, sizeof *paddings.at, by_growth);
 		paddings.count = (paddings.count + FEWER - 1) / FEWER;
@@ -146,14 +147,14 @@ static const struct mapping *best_of(const struct nest_offers *offers)
 }
 
 void uneven_padded(struct run *run, const struct nest_search *search, struct nest_offers *offers,
-	uint64_t ticks)
+	uint64_t ticks, double bound)
 {
 	if (!space_factors_count(search->space))
 		return;
 	struct arena *arena = arena_open();
 	struct nest_search uneven = *search;
 	struct nest_moves moves = nest_moves_make(search->space);
-	try_paddings(run, &moves, offers, ticks - ticks / STEPS_SHARE, arena);
+	try_paddings(run, &moves, offers, ticks - ticks / STEPS_SHARE, bound, arena);
 	for (int turn = 0; turn < TURNS; turn++) {
 		const char *name = turn == 0 ? "genetic" : "greedy";
 		uneven.start = best_of(offers) ? best_of(offers) : search->start;
@@ -161,6 +162,7 @@ void uneven_padded(struct run *run, const struct nest_search *search, struct nes
 		struct answer answer =
 			nest_ask(run, name, &uneven, 0, 1, ticks / STEPS_SHARE / TURNS + 1, arena);
 		take(offers, &moves, &answer);
+		run_report(run, nest_offers_best(offers), bound);
 	}
 	arena_close(arena);
 }

@@ -3,14 +3,20 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "search/nest/nest_offers.h"
-#include "solvers/map/uneven/choices.h"
+#include "solvers/map/uneven/bound.h"
+#include "solvers/map/uneven/branches.h"
 #include "solvers/map/uneven/padded.h"
-#include "solvers/map/uneven/steps.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10, LOOK_TIMES = 4 };
+enum {
+	BOUNDS_PER_TICK = 4,
+	LOOK_AFTER = 50000,
+	LOOK_AGAIN = 10,
+	LOOK_TIMES = 4,
+	REPORT_AFTER = 1000
+};
 #define BRANCH_BYTES_MOST (size_t)(1 << 29)
 
 /*
@@ -20,7 +26,7 @@ enum { BOUNDS_PER_TICK = 4, LOOK_AFTER = 50000, LOOK_AGAIN = 10, LOOK_TIMES = 4 
 struct branch {
 	double bound;
 	uint64_t number; /* as they came */
-	uint32_t choice;
+	uint32_t outer;
 	int8_t level, first;
 	uint64_t residency;
 	uint64_t orders[ARCH_LEVELS_MOST]; /* by level, of the space's arrangements */
@@ -32,21 +38,21 @@ struct tree {
 	struct arena *arena;
 	struct nest_offers offers;
 	struct nest_frame frame;
-	struct uneven_choices choices;
+	struct uneven_branches outer;
 	struct array(struct branch *) heap; /* the least bound first */
 	size_t branch_bytes, bytes;
 	struct array(struct branch *) unused;
-	size_t next_choice;
+	size_t next_outer;
 	uint64_t branches, bounds;
-	uint64_t look_at; /* bounds */
+	uint64_t look_at, report_at; /* bounds */
 	bool stopped;
 
 	/* Of the branch at hand. */
-	struct uneven_view view;
+	struct nest_view view;
 	struct uneven_part part;
 	struct mapping mapping;
 	uint64_t orders[ARCH_LEVELS_MOST];
-	uint32_t choice;
+	uint32_t at_outer;
 	uint64_t residency;
 };
 
@@ -105,7 +111,7 @@ static struct score bound_of(struct tree *tree)
 {
 	if (++tree->bounds % BOUNDS_PER_TICK == 0)
 		tree->stopped |= !run_spend(tree->run, 1);
-	return uneven_view_bound(&tree->view, &tree->part);
+	return uneven_bound(&tree->view, &tree->part);
 }
 
 /* Keeps the part at hand for later, unless it is beaten or cannot fit. */
@@ -113,7 +119,7 @@ static void push(struct tree *tree)
 {
 	const struct uneven_part *part = &tree->part;
 	int count = dimension_count(tree), levels = tree->frame.count;
-	if (part->level > 0 && !uneven_view_fits(&tree->view, part->level - 1, part->least))
+	if (part->level > 0 && !nest_view_fits(&tree->view, part->level - 1, part->least))
 		return;
 	struct score bound = bound_of(tree);
 	if (beaten(tree, &bound))
@@ -125,7 +131,7 @@ static void push(struct tree *tree)
 	}
 	branch->bound = objective_value(tree->frame.search->wishes.objectives.at[0], &bound);
 	branch->number = tree->branches++;
-	branch->choice = tree->choice;
+	branch->outer = tree->at_outer;
 	branch->residency = tree->residency;
 	branch->level = (int8_t)part->level;
 	branch->first = (int8_t)part->first;
@@ -160,12 +166,11 @@ static void arrange_level(struct tree *tree, int j)
 	tree->part.order[j] = row->temporal_order;
 }
 
-static bool open_choice(struct tree *tree, uint32_t choice, uint64_t residency)
+static bool open_outer(struct tree *tree, uint32_t outer, uint64_t residency)
 {
-	tree->choice = choice;
+	tree->at_outer = outer;
 	tree->residency = residency;
-	bool fits = uneven_choice_view(
-		&tree->frame, &tree->choices, &tree->choices.at[choice], residency, &tree->view);
+	bool fits = uneven_branch_view(&tree->frame, &tree->outer, outer, residency, &tree->view);
 	tree->mapping = tree->view.mapping;
 	return fits;
 }
@@ -176,12 +181,12 @@ static void restore(struct tree *tree, const struct branch *branch)
 	struct uneven_part *part = &tree->part;
 	const uint32_t *in = branch->rests;
 	int count = dimension_count(tree);
-	open_choice(tree, branch->choice, branch->residency);
+	open_outer(tree, branch->outer, branch->residency);
 	memcpy(tree->orders, branch->orders, sizeof tree->orders);
 	for (part->level = tree->frame.count; part->level > branch->level; part->level--) {
 		for (int d = 0; d < count; d++)
 			part->least[d] = *in++;
-		uneven_steps_choose(&tree->view, part);
+		uneven_choose(&tree->view, part);
 		if (part->level < tree->frame.count)
 			arrange_level(tree, part->level);
 	}
@@ -204,7 +209,7 @@ static void enter(struct tree *tree, int level)
 		for (int d = 0; d < count && some; d++) {
 			part->least[d] = 1;
 			part->most[d] = SHAPE_EXTENT_MOST;
-			some = uneven_steps_clip(
+			some = uneven_clip(
 				&tree->view, part, d, first, &part->least[d], &part->most[d]);
 		}
 		if (some && !tree->stopped)
@@ -224,11 +229,11 @@ static void try_mapping(struct tree *tree)
 static void arrange_blocks(struct tree *tree, int s)
 {
 	const struct space *space = tree->frame.search->space;
-	if (s == tree->choices.spatial_count) {
+	if (s == tree->outer.spatial.fanout_count) {
 		try_mapping(tree);
 		return;
 	}
-	const struct tiling_level *level = &space->levels[tree->choices.tiling[s]];
+	const struct tiling_level *level = &space->levels[tree->outer.spatial.fanouts[s]];
 	uint64_t count = space_level_count(space, level, &tree->mapping);
 	for (uint64_t i = 0; i < count && !tree->stopped; i++) {
 		space_level_arrange(space, level, i, &tree->mapping);
@@ -259,8 +264,7 @@ static bool split(struct tree *tree)
 	for (int upper = 0; upper < 2; upper++) {
 		part->least[d] = upper ? middle + 1 : least;
 		part->most[d] = upper ? most : middle;
-		if (uneven_steps_clip(
-			    &tree->view, part, d, part->first, &part->least[d], &part->most[d]))
+		if (uneven_clip(&tree->view, part, d, part->first, &part->least[d], &part->most[d]))
 			push(tree);
 	}
 	return true;
@@ -282,7 +286,7 @@ static void order(struct tree *tree)
 	const struct space *space = tree->frame.search->space;
 	int j = part->level, first = part->first;
 	const struct tiling_level *level = &space->levels[tree->frame.tiling[j]];
-	uneven_steps_choose(&tree->view, part);
+	uneven_choose(&tree->view, part);
 	for (int d = 0; d < dimension_count(tree); d++)
 		row_of(tree, j)->temporal[d] = (uint32_t)part->bound[j][d];
 	uint64_t count = space_level_count(space, level, &tree->mapping);
@@ -299,13 +303,13 @@ static void order(struct tree *tree)
 	}
 }
 
-/* A choice of spatial bounds, with every residency. */
-static void begin(struct tree *tree, uint32_t choice)
+/* An outer branch, with every residency. */
+static void begin(struct tree *tree, uint32_t outer)
 {
 	uint64_t count = space_residency_count(tree->frame.search->space);
 	for (uint64_t r = 0; r < count && !tree->stopped; r++) {
 		tree->stopped = !run_go_on(tree->run, 1);
-		if (open_choice(tree, choice, r))
+		if (open_outer(tree, outer, r))
 			enter(tree, tree->frame.count);
 	}
 }
@@ -320,7 +324,7 @@ static void expand(struct tree *tree, const struct branch *branch)
 		order(tree);
 		return;
 	}
-	uneven_steps_choose(&tree->view, &tree->part);
+	uneven_choose(&tree->view, &tree->part);
 	enter(tree, tree->frame.count - 1);
 }
 
@@ -328,8 +332,8 @@ static void expand(struct tree *tree, const struct branch *branch)
 static double least_bound(const struct tree *tree)
 {
 	double least = INFINITY;
-	if (tree->next_choice < tree->choices.count)
-		least = tree->choices.at[tree->next_choice].bound;
+	if (tree->next_outer < tree->outer.count)
+		least = tree->outer.at[tree->next_outer].bound;
 	if (tree->heap.count)
 		least = fmin(least, tree->heap.at[0]->bound);
 	return least;
@@ -337,18 +341,11 @@ static double least_bound(const struct tree *tree)
 
 /* Better mappings to compare with, for some times what was spent already: what is soon searched
  * through needs none. */
-static void look_around(struct tree *tree)
+static void look_around(struct tree *tree, double bound)
 {
 	tree->look_at *= LOOK_AGAIN;
 	uneven_padded(tree->run, tree->frame.search, &tree->offers,
-		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK);
-}
-
-static double best_kept(const struct tree *tree)
-{
-	const struct frontier *kept = &tree->offers.kept;
-	return kept->count ? objective_value(kept->objectives.at[0], &kept->points[0].score)
-			   : INFINITY;
+		LOOK_TIMES * tree->bounds / BOUNDS_PER_TICK, bound);
 }
 
 /* Of objectives other than the first no bounds are kept. */
@@ -365,13 +362,17 @@ static void search(struct tree *tree)
 {
 	double bound = 0;
 	while (!tree->stopped && least_bound(tree) < INFINITY) {
-		const struct uneven_choices *choices = &tree->choices;
+		const struct uneven_branches *outer = &tree->outer;
 		bound = least_bound(tree);
 		if (tree->bounds >= tree->look_at)
-			look_around(tree);
-		if (tree->next_choice < choices->count &&
-			choices->at[tree->next_choice].bound <= bound) {
-			begin(tree, (uint32_t)tree->next_choice++);
+			look_around(tree, bound);
+		if (tree->bounds >= tree->report_at) {
+			tree->report_at = tree->bounds + REPORT_AFTER;
+			run_report(tree->run, nest_offers_best(&tree->offers),
+				fmin(nest_offers_best(&tree->offers), bound));
+		}
+		if (tree->next_outer < outer->count && outer->at[tree->next_outer].bound <= bound) {
+			begin(tree, (uint32_t)tree->next_outer++);
 			continue;
 		}
 		struct branch *branch = tree->heap.at[0];
@@ -380,12 +381,12 @@ static void search(struct tree *tree)
 		expand(tree, branch);
 		*array_add(tree->arena, &tree->unused) = branch;
 	}
-	bound = fmin(best_kept(tree), tree->stopped ? bound : INFINITY);
-	if (!tree->choices.complete)
-		bound = fmin(bound, tree->choices.floor);
+	bound = fmin(nest_offers_best(&tree->offers), tree->stopped ? bound : INFINITY);
+	if (!tree->outer.complete)
+		bound = fmin(bound, tree->outer.floor);
 	if (tree->offers.uncounted || tree->frame.ways)
 		run_prove(tree->run, PROOF_NONE, 0);
-	else if (!tree->stopped && tree->choices.complete)
+	else if (!tree->stopped && tree->outer.complete)
 		run_prove(tree->run, PROOF_OPTIMAL, 0);
 	else if (tree->frame.search->wishes.objectives.count == 1)
 		run_prove(tree->run, PROOF_BOUND, bound);
@@ -399,7 +400,7 @@ void uneven_run(struct run *run, const struct problem *problem)
 	struct tree tree = {.run = run, .arena = arena_open(), .look_at = LOOK_AFTER};
 	tree.offers = nest_offers_open(run, nest);
 	tree.frame = nest_frame_make(nest);
-	tree.choices = uneven_choices_make(run, tree.arena, &tree.frame);
+	tree.outer = uneven_branches_make(run, tree.arena, &tree.frame);
 	size_t rests = (size_t)(dimension_count(&tree) * (tree.frame.count + 3));
 	tree.branch_bytes = sizeof(struct branch) + rests * sizeof(uint32_t);
 	search(&tree);

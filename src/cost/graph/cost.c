@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
-#include "cost/graph/energy.h"
 #include "cost/graph/latency.h"
 #include "cost/graph/streaming.h"
 #include "cost/graph/traffic.h"
@@ -29,10 +28,10 @@ bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *ou
 static const char *reject_step(const struct plan *plan, int step, struct arena *arena)
 {
 	const struct arch *arch = plan->arch;
-	struct streaming streaming = {.arch = arch};
+	struct traffic_op traffic;
 	int64_t room, most = arch_stream_capacity(arch);
-	traffic_open_step(&streaming.traffic, plan, step);
-	const struct op *op = streaming.traffic.op;
+	traffic_open_step(&traffic, plan, step);
+	const struct op *op = traffic.op;
 	if (!op_is_tiled(op))
 		return NULL;
 	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
@@ -40,7 +39,7 @@ static const char *reject_step(const struct plan *plan, int step, struct arena *
 		return arena_format(arena,
 			"op '%s' splits a reduction over cores, and no ring can combine it",
 			op->name);
-	if (!streaming_room(&streaming, &room) || room > most)
+	if (!streaming_room(&traffic, &room) || room > most)
 		return arena_format(arena,
 			"op '%s' has tile buffers of more than the %" PRId64
 			" bytes that LX keeps for them",
@@ -123,12 +122,12 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 	for (int i = 0; i < out->phase_count; i++)
 		if (!latency_phase(plan, &out->counts, arena, &out->phases[i]))
 			return false;
-	if (!latency_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
+	if (!plan_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
 		return false;
 	struct score *score = &out->score;
 	score->rejected = find_rejection(plan, arena);
 	score->feasible = !score->rejected;
-	score->energy_pj = energy_of(plan, &out->counts);
+	score->energy_pj = counts_energy(&out->counts, plan->arch, plan->workload);
 	score->lx_peak_bytes = find_peak(plan);
 	if (score->cycles > 0)
 		score->utilization = ideal_cycles(plan, &out->counts) / (double)score->cycles;
@@ -147,7 +146,7 @@ bool cost_score(const struct plan *plan, struct arena *arena, struct score *out)
 bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
 {
-	struct streaming streaming;
-	streaming_open(&streaming, arch, workload, op, mapping, in_lx, 0);
-	return streaming_hbm(&streaming, hbm_bytes) && streaming_room(&streaming, stream_bytes);
+	struct traffic_op traffic;
+	traffic_open(&traffic, arch, workload, op, mapping, in_lx);
+	return streaming_hbm(&traffic, hbm_bytes) && streaming_room(&traffic, stream_bytes);
 }

@@ -186,21 +186,3 @@ bool latency_phase(const struct plan *plan, const struct counts *counts, struct 
 	arena_release(arena, mark);
 	return fits;
 }
-
-bool latency_overhead(const struct plan *plan, int64_t *cycles)
-{
-	const struct arch *arch = plan->arch;
-	bool fits = true;
-	int64_t total = 0;
-	for (int step = 0; step < plan->step_count;) {
-		int64_t widest = 0;
-		int bundle = plan->steps[step].bundle;
-		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
-			widest =
-				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
-		total = checked_add(&fits, total, arch->bundle_cycles);
-		total = checked_add(&fits, total, checked_mul(&fits, widest, arch->core_cycles));
-	}
-	*cycles = total;
-	return fits;
-}

@@ -18,9 +18,6 @@ int latency_phases(const struct plan *plan, struct arena *arena, struct phase_co
 bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
 	struct phase_cost *phase);
 
-/* What all bundles of the plan cost. */
-bool latency_overhead(const struct plan *plan, int64_t *cycles);
-
 /*
  * Operations per cycle of the unit that an op runs on, on one core: the array for
  * einsums, the vector unit for the others.  0: unlimited.  A rate too large to be

@@ -1,7 +1,7 @@
 #include "cost/graph/loopnest.h"
 
-#include "base/fatal.h"
 #include "base/checked.h"
+#include "base/fatal.h"
 #include "model/graph/move.h"
 
 struct loopnest loopnest_make(const struct arch *arch, const struct workload *workload,

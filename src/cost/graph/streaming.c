@@ -3,23 +3,14 @@
 #include "base/checked.h"
 #include "cost/graph/latency.h"
 
-void streaming_open(struct streaming *streaming, const struct arch *arch,
-	const struct workload *workload, const struct op *op, const struct mapping *mapping,
-	uint32_t in_lx, uint32_t arriving)
+static bool is_in_lx(const struct traffic_op *traffic, int operand)
 {
-	streaming->arch = arch;
-	streaming->arriving = arriving;
-	traffic_open(&streaming->traffic, arch, workload, op, mapping, in_lx);
+	return traffic->in_lx >> operand & 1;
 }
 
-static bool is_in_lx(const struct streaming *streaming, int operand)
+static const struct footprint *output_of(const struct traffic_op *traffic)
 {
-	return streaming->traffic.in_lx >> operand & 1;
-}
-
-static const struct footprint *output_of(const struct streaming *streaming)
-{
-	return &streaming->traffic.operands[streaming->traffic.op->read_count];
+	return &traffic->operands[traffic->op->read_count];
 }
 
 static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
@@ -28,73 +19,71 @@ static bool in_bytes(int64_t sticks, bool *fits, int64_t *bytes)
 	return *fits;
 }
 
-bool streaming_hbm(const struct streaming *streaming, int64_t *bytes)
+bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes)
 {
-	const struct loopnest *nest = &streaming->traffic.nest;
-	int reads = streaming->traffic.op->read_count;
+	const struct loopnest *nest = &traffic->nest;
+	int reads = traffic->op->read_count;
 	bool fits = true;
 	int64_t sticks = 0;
 	for (int i = 0; i < reads; i++)
-		if (!is_in_lx(streaming, i))
+		if (!is_in_lx(traffic, i))
 			sticks = checked_add(&fits, sticks,
-				footprint_fetch(&streaming->traffic.operands[i], NULL, &fits)
-					.transfers);
-	if (!is_in_lx(streaming, reads))
+				footprint_fetch(&traffic->operands[i], NULL, &fits).transfers);
+	if (!is_in_lx(traffic, reads))
 		sticks = checked_add(&fits, sticks,
 			footprint_sum(
-				output_of(streaming), nest->all & ~nest->reductions, NULL, &fits));
+				output_of(traffic), nest->all & ~nest->reductions, NULL, &fits));
 	return in_bytes(sticks, &fits, bytes);
 }
 
-bool streaming_least(const struct streaming *streaming, int64_t *bytes)
+bool streaming_least(const struct traffic_op *traffic, int64_t *bytes)
 {
 	bool fits = true;
 	int64_t sticks = 0;
-	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
-		if (!is_in_lx(streaming, i))
-			sticks = checked_add(&fits, sticks,
-				footprint_least(&streaming->traffic.operands[i], &fits));
+	for (int i = 0; i <= traffic->op->read_count; i++)
+		if (!is_in_lx(traffic, i))
+			sticks = checked_add(
+				&fits, sticks, footprint_least(&traffic->operands[i], &fits));
 	return in_bytes(sticks, &fits, bytes);
 }
 
 /* Buffers begin at aligned addresses. */
-static int64_t buffer_bytes(const struct streaming *streaming, int64_t bytes, int count, bool *fits)
+static int64_t buffer_bytes(const struct traffic_op *traffic, int64_t bytes, int count, bool *fits)
 {
-	int64_t alignment = streaming->arch->levels[streaming->arch->lx].alignment;
+	int64_t alignment = traffic->arch->levels[traffic->arch->lx].alignment;
 	int64_t blocks = number_ceil_div(bytes, alignment);
 	return checked_mul(fits, checked_mul(fits, blocks, alignment), count);
 }
 
-static int64_t tile_buffer_bytes(const struct streaming *streaming, int operand, bool *fits)
+static int64_t tile_buffer_bytes(const struct traffic_op *traffic, int operand, bool *fits)
 {
-	const struct footprint *footprint = &streaming->traffic.operands[operand];
-	if (is_in_lx(streaming, operand))
+	const struct footprint *footprint = &traffic->operands[operand];
+	if (is_in_lx(traffic, operand))
 		return 0;
 	int64_t largest = checked_mul(fits, footprint_largest(footprint, fits), STICK_BYTES);
-	return buffer_bytes(streaming, largest, footprint_moves(footprint) ? 2 : 1, fits);
+	return buffer_bytes(traffic, largest, footprint_moves(footprint) ? 2 : 1, fits);
 }
 
 /* A ring still reads one accumulator while the next output tile begins in another. */
-static int64_t accumulator_bytes(const struct streaming *streaming, bool *fits)
+static int64_t accumulator_bytes(const struct traffic_op *traffic, bool *fits)
 {
-	const struct traffic_op *traffic = &streaming->traffic;
 	bool ring = loopnest_splits(&traffic->nest, traffic->nest.reductions) > 1;
 	if (!ring && traffic_passes(traffic, fits) == 1)
 		return 0;
-	int64_t largest = footprint_largest(output_of(streaming), fits);
-	return buffer_bytes(streaming, traffic_accumulator(traffic, largest, fits),
+	int64_t largest = footprint_largest(output_of(traffic), fits);
+	return buffer_bytes(traffic, traffic_accumulator(traffic, largest, fits),
 		ring && traffic_output_tiles(traffic, fits) > 1 ? 2 : 1, fits);
 }
 
-bool streaming_room(const struct streaming *streaming, int64_t *bytes)
+bool streaming_room(const struct traffic_op *traffic, int64_t *bytes)
 {
 	bool fits = true;
 	*bytes = 0;
-	if (streaming->traffic.moves || streaming->traffic.evicts)
+	if (traffic->moves || traffic->evicts)
 		return true;
-	for (int i = 0; i <= streaming->traffic.op->read_count; i++)
-		*bytes = checked_add(&fits, *bytes, tile_buffer_bytes(streaming, i, &fits));
-	*bytes = checked_add(&fits, *bytes, accumulator_bytes(streaming, &fits));
+	for (int i = 0; i <= traffic->op->read_count; i++)
+		*bytes = checked_add(&fits, *bytes, tile_buffer_bytes(traffic, i, &fits));
+	*bytes = checked_add(&fits, *bytes, accumulator_bytes(traffic, &fits));
 	return fits;
 }
 
@@ -104,65 +93,65 @@ struct step_time {
 };
 
 /* Bytes of the operands that come in, or that leave, with every core's first tile. */
-static int64_t first_bytes(const struct streaming *streaming, bool comes_in, bool *fits)
+static int64_t first_bytes(const struct traffic_op *traffic, bool comes_in, bool *fits)
 {
-	int reads = streaming->traffic.op->read_count;
+	int reads = traffic->op->read_count;
 	int64_t sticks = 0;
 	for (int i = comes_in ? 0 : reads; i < reads + !comes_in; i++)
-		if (!is_in_lx(streaming, i) || streaming->arriving >> i & 1)
+		if (!is_in_lx(traffic, i) || traffic->arriving >> i & 1)
 			sticks = checked_add(fits, sticks,
-				footprint_first(&streaming->traffic.operands[i], fits).transfers);
+				footprint_first(&traffic->operands[i], fits).transfers);
 	return checked_mul(fits, sticks, STICK_BYTES);
 }
 
-static int64_t arriving_sticks(const struct streaming *streaming, bool *fits)
+static int64_t arriving_sticks(const struct traffic_op *traffic, bool *fits)
 {
 	int64_t sticks = 0;
-	for (int i = 0; i < streaming->traffic.op->read_count; i++)
-		if (streaming->arriving >> i & 1)
-			sticks = checked_add(fits, sticks,
-				footprint_least(&streaming->traffic.operands[i], fits));
+	for (int i = 0; i < traffic->op->read_count; i++)
+		if (traffic->arriving >> i & 1)
+			sticks = checked_add(
+				fits, sticks, footprint_least(&traffic->operands[i], fits));
 	return sticks;
 }
 
-static struct step_time find_time(const struct streaming *streaming, int64_t hbm_bytes, bool *fits)
+static struct step_time find_time(const struct traffic_op *traffic, int64_t hbm_bytes, bool *fits)
 {
-	const struct arch *arch = streaming->arch;
-	const struct loopnest *nest = &streaming->traffic.nest;
+	const struct arch *arch = traffic->arch;
+	const struct loopnest *nest = &traffic->nest;
 	struct step_time time;
 	int64_t resources[RESOURCE_COUNT] = {0}, written = 0;
 	struct core_work work = {0};
-	latency_add(&work, arch, &streaming->traffic, 0, fits);
+	latency_add(&work, arch, traffic, 0, fits);
 	latency_raise(resources, arch, &work, fits);
-	if (!is_in_lx(streaming, streaming->traffic.op->read_count))
+	if (!is_in_lx(traffic, traffic->op->read_count))
 		written = checked_mul(fits, STICK_BYTES,
 			footprint_sum(
-				output_of(streaming), nest->all & ~nest->reductions, NULL, fits));
-	int64_t arriving = checked_mul(fits, arriving_sticks(streaming, fits), STICK_BYTES);
+				output_of(traffic), nest->all & ~nest->reductions, NULL, fits));
+	int64_t arriving = checked_mul(fits, arriving_sticks(traffic, fits), STICK_BYTES);
 	time.hbm =
 		latency_hbm(arch, checked_add(fits, hbm_bytes - written, arriving), written, fits);
 	time.cores = number_max(resources[RESOURCE_COMPUTE],
 		number_max(resources[RESOURCE_LX_READ], resources[RESOURCE_LX_WRITE]));
 	time.ring = resources[RESOURCE_RING];
-	time.first = latency_hbm(arch, first_bytes(streaming, true, fits), 0, fits);
-	time.last = latency_hbm(arch, 0, first_bytes(streaming, false, fits), fits);
+	time.first = latency_hbm(arch, first_bytes(traffic, true, fits), 0, fits);
+	time.last = latency_hbm(arch, 0, first_bytes(traffic, false, fits), fits);
 	return time;
 }
 
-bool streaming_bound(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles)
+bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
 {
 	bool fits = true;
-	struct step_time time = find_time(streaming, hbm_bytes, &fits);
+	struct step_time time = find_time(traffic, hbm_bytes, &fits);
 	*cycles = number_max(time.hbm, number_max(time.cores, time.ring));
 	return fits;
 }
 
-bool streaming_estimate(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles)
+bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles)
 {
 	bool fits = true;
-	struct step_time time = find_time(streaming, hbm_bytes, &fits);
-	int64_t outputs = traffic_output_tiles(&streaming->traffic, &fits);
-	int64_t tiles = checked_mul(&fits, outputs, traffic_passes(&streaming->traffic, &fits));
+	struct step_time time = find_time(traffic, hbm_bytes, &fits);
+	int64_t outputs = traffic_output_tiles(traffic, &fits);
+	int64_t tiles = checked_mul(&fits, outputs, traffic_passes(traffic, &fits));
 	if (!fits)
 		return false;
 	int64_t ring = time.ring / outputs;

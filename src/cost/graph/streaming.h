@@ -4,27 +4,17 @@
 #include "cost/graph/traffic.h"
 
 /*
- * What it costs to stream one op's operands through tile buffers, made for
- * asking again and again with other tiles: set them with loopnest_tile and in
+ * What it costs to stream one op's operands through tile buffers, to be asked
+ * again and again with other tiles: set them with loopnest_tile and in
  * traffic.nest.order.  All answer false when a count does not fit.
  */
-struct streaming {
-	const struct arch *arch;
-	struct traffic_op traffic;
-	uint32_t arriving; /* operands in LX that a clone of the same phase brings */
-};
-
-/* The footprints point into *streaming: it must stay where it is. */
-void streaming_open(struct streaming *streaming, const struct arch *arch,
-	const struct workload *workload, const struct op *op, const struct mapping *mapping,
-	uint32_t in_lx, uint32_t arriving);
 
 /* HBM bytes, and a bound below which no tiling comes. */
-bool streaming_hbm(const struct streaming *streaming, int64_t *bytes);
-bool streaming_least(const struct streaming *streaming, int64_t *bytes);
+bool streaming_hbm(const struct traffic_op *traffic, int64_t *bytes);
+bool streaming_least(const struct traffic_op *traffic, int64_t *bytes);
 
 /* LX bytes on one core, as cost_stream counts them.  Does not depend on the order. */
-bool streaming_room(const struct streaming *streaming, int64_t *bytes);
+bool streaming_room(const struct traffic_op *traffic, int64_t *bytes);
 
 /*
  * Cycles of the step when everything overlaps, and a nearer estimate: each
@@ -38,7 +28,7 @@ bool streaming_room(const struct streaming *streaming, int64_t *bytes);
  * HBM moves `hbm_bytes` and what clones of the same phase bring.  Cores and
  * ring are those of core 0.  Neither depends on the order otherwise.
  */
-bool streaming_bound(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
-bool streaming_estimate(const struct streaming *streaming, int64_t hbm_bytes, int64_t *cycles);
+bool streaming_bound(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
+bool streaming_estimate(const struct traffic_op *traffic, int64_t hbm_bytes, int64_t *cycles);
 
 #endif

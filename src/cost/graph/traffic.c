@@ -15,7 +15,8 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping,
 	uint32_t in_lx)
 {
-	*traffic = (struct traffic_op){.workload = workload, .op = op, .in_lx = in_lx};
+	*traffic =
+		(struct traffic_op){.arch = arch, .workload = workload, .op = op, .in_lx = in_lx};
 	if (op->primitive->kind == OP_BROADCAST) {
 		traffic->ranks = arch->ranks;
 		traffic->hops = staging_hops(arch, op->root);

@@ -9,17 +9,20 @@
  * lie in LX.  An opaque op has no nest.
  */
 struct traffic_op {
+	const struct arch *arch;
 	const struct workload *workload;
 	const struct op *op;
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
 	uint32_t in_lx;      /* bit i: operand i is resident */
+	uint32_t arriving;   /* of those: brought by a clone of the same phase */
 	bool moves;          /* a clone into LX: point 7 of model/graph/plan.h */
 	bool evicts;         /* point 10 */
 	int64_t ranks, hops; /* of a broadcast: point 11 */
 };
 
-/* The footprints point into *traffic: it must stay where it is. */
+/* An op, its share of the cores and its tiles, and the homes of its operands.  The footprints point
+ * into *traffic: it must stay where it is. */
 void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping,
 	uint32_t in_lx);

@@ -62,20 +62,8 @@ static bool check_coordinates(struct lowering *lowering)
 
 static bool count_overhead(struct lowering *lowering, int64_t *overhead)
 {
-	const struct plan *plan = lowering->plan;
-	*overhead = 0;
-	for (int s = 0; s < plan->step_count;) {
-		int bundle = plan->steps[s].bundle;
-		int64_t widest = 0, cycles;
-		for (; s < plan->step_count && plan->steps[s].bundle == bundle; s++)
-			widest = number_max(
-				widest, mapping_cores(plan->arch, &plan->steps[s].mapping));
-		if (!number_mul(widest, plan->arch->core_cycles, &cycles) ||
-			!number_add(cycles, plan->arch->bundle_cycles, &cycles) ||
-			!number_add(*overhead, cycles, overhead))
-			return refuse(lowering, "the bundles take more cycles than can be counted");
-	}
-	return true;
+	return plan_overhead(lowering->plan, overhead) ||
+	       refuse(lowering, "the bundles take more cycles than can be counted");
 }
 
 static bool lower_tiles(struct lowering *lowering)

@@ -39,6 +39,14 @@ bool counts_equal(const struct counts *a, const struct counts *b);
 /* Whether the totals over all steps and operands can be counted. */
 bool counts_fit(const struct counts *counts);
 
+/*
+ * Picojoules: every count times its entry of the architecture's table, added in a fixed order
+ * (steps, which are the ops in their order, operands, then the order of the enum), so that equal
+ * counts give equal sums.
+ */
+double counts_energy(
+	const struct counts *counts, const struct arch *arch, const struct workload *workload);
+
 /* Over all steps and operands, of counts that fit; else BUG. */
 int64_t counts_total(const struct counts *counts, enum traffic traffic);
 

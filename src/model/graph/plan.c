@@ -1,5 +1,7 @@
 #include "model/graph/plan.h"
 
+#include "base/number.h"
+
 /* The first stay that is not of a lower tensor. */
 static int first_stay(const struct plan *plan, int tensor)
 {
@@ -65,4 +67,22 @@ bool plan_is_move(const struct plan *plan, int step)
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
 	return op_copies_sticks(plan->workload, op) && plan_lx(plan, op->writes[0].tensor, step) &&
 	       !plan_lx(plan, op->reads[0].tensor, step);
+}
+
+bool plan_overhead(const struct plan *plan, int64_t *cycles)
+{
+	const struct arch *arch = plan->arch;
+	*cycles = 0;
+	for (int step = 0; step < plan->step_count;) {
+		int64_t widest = 0, bundle_cycles;
+		int bundle = plan->steps[step].bundle;
+		for (; step < plan->step_count && plan->steps[step].bundle == bundle; step++)
+			widest =
+				number_max(widest, mapping_cores(arch, &plan->steps[step].mapping));
+		if (!number_mul(widest, arch->core_cycles, &bundle_cycles) ||
+			!number_add(bundle_cycles, arch->bundle_cycles, &bundle_cycles) ||
+			!number_add(*cycles, bundle_cycles, cycles))
+			return false;
+	}
+	return true;
 }

@@ -1,12 +1,12 @@
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
 
-#include "model/machine/arch.h"
 #include "model/graph/op_mapping.h"
-#include "model/machine/proof.h"
 #include "model/graph/staging.h"
 #include "model/graph/view.h"
 #include "model/graph/workload.h"
+#include "model/machine/arch.h"
+#include "model/machine/proof.h"
 
 /*
  * A plan is everything that is decided about a workload: what runs when, on
@@ -109,6 +109,9 @@ const struct residency *plan_lx(const struct plan *plan, int tensor, int step);
 
 /* Whether a step uses an operand in HBM: not if it lies in LX, nor as a copy that is there anyway. */
 bool plan_is_argument(const struct plan *plan, int step, int operand);
+
+/* Cycles that all bundles of the plan cost (point 9); false when they cannot be counted. */
+bool plan_overhead(const struct plan *plan, int64_t *cycles);
 
 /* A clone that keeps every stick as it is, so that whole boxes of it can be moved. */
 bool op_copies_sticks(const struct workload *workload, const struct op *op);

@@ -1,13 +1,6 @@
 #include "model/graph/plan_file.h"
 #include "search/graph/lx_passes.h"
 
-/*
- * Bundles before anybody plans them: greedy in order, each with at most so many
- * distinct tensors in HBM; tensors in LX are no arguments of a bundle.  An
- * opaque op is the last of its bundle.  Moves and the op that they feed stay
- * together.
- */
-
 /* The end of what cannot be parted: moves and the op behind them. */
 static int find_end(const struct plan *plan, int first)
 {
@@ -16,7 +9,7 @@ static int find_end(const struct plan *plan, int first)
 	return first + 1;
 }
 
-static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
+void lx_bundle_steps(const struct lx_graph *graph, struct plan *plan)
 {
 	struct plan_arguments arguments = plan_arguments_open(plan, graph->arena);
 	int64_t most = graph->arch->bundle_tensors;
@@ -39,5 +32,3 @@ static void bundle_steps(const struct lx_graph *graph, struct plan *plan)
 		}
 	}
 }
-
-const struct lx_pass lx_bundle_pass = {.name = "bundle", .after = bundle_steps};

@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The published CloneInputNodesPass: a graph input that is read more than once
- * and fits the budget, the LX capacity at first, gets a clone right before its
- * first reader, and all readers read the clone.
- *
- * As published (CLONE_NONE) the clone is not divided, so on several cores it
- * never matches its readers and only costs a pass.  With CLONE_READERS it is
- * divided as they are; being a move it can leave a slice on several cores.
- */
 struct fitting {
 	int64_t bytes; /* on each core */
 	struct view view;
@@ -121,13 +112,13 @@ static void copy_inputs(struct cloning *cloning)
 	lx_graph_look(graph);
 }
 
-static void clone_inputs(struct lx_graph *graph)
+void lx_clone_inputs(struct lx_graph *graph)
 {
 	struct cloning cloning = {.graph = graph};
 	const struct workload *workload = graph->workload;
 	int64_t budget = graph->planning->lx_capacity;
 	bool wanted = graph->planning->clones != CLONE_OFF &&
-		      name_list_has(&graph->planning->eligible, "clone");
+		      name_list_has(&graph->planning->eligible, primitive_clone.name);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		if (workload->tensors[t].producer >= 0)
 			continue;
@@ -147,5 +138,3 @@ static void clone_inputs(struct lx_graph *graph)
 	if (cloning.clones.count && !stopper_stops(&graph->planning->stopper))
 		copy_inputs(&cloning);
 }
-
-const struct lx_pass lx_clone_pass = {.name = "clone", .before = clone_inputs};

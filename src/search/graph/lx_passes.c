@@ -1,13 +1,19 @@
 #include "search/graph/lx_passes.h"
 
-extern const struct lx_pass lx_clone_pass;
-extern const struct lx_pass lx_bundle_pass;
+#include "base/arena.h"
 
-const struct lx_pass *const lx_passes[] = {
-	&lx_clone_pass,
-	&lx_bundle_pass,
-	0,
-};
+struct lx_graph lx_graph_open(const struct arch *arch, const struct workload *workload,
+	const struct mapping *mappings, const struct planning *planning, struct arena *arena)
+{
+	struct lx_graph graph = {.arch = arch,
+		.planning = planning,
+		.arena = arena,
+		.workload = workload,
+		.mappings = mappings,
+		.reasons = arena_array(arena, const char *, workload->tensor_count)};
+	lx_graph_look(&graph);
+	return graph;
+}
 
 void lx_graph_look(struct lx_graph *graph)
 {

@@ -98,16 +98,8 @@ struct lx_layout lx_layout(const struct arch *arch, const struct workload *workl
 	const struct solver *solver, struct arena *arena)
 {
 	struct lx_layout layout = {
-		.graph = {.arch = arch,
-			.planning = planning,
-			.arena = arena,
-			.workload = workload,
-			.mappings = mappings,
-			.reasons = arena_array(arena, const char *, workload->tensor_count)}};
-	lx_graph_look(&layout.graph);
-	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
-		if ((*pass)->before)
-			(*pass)->before(&layout.graph);
+		.graph = lx_graph_open(arch, workload, mappings, planning, arena)};
+	lx_clone_inputs(&layout.graph);
 	if (stopper_stops(&planning->stopper)) {
 		layout.placement = place_nothing(0, arena);
 		return layout;
@@ -255,12 +247,7 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 	struct lx_plan_result result = {.why = check_mappings(arch, workload, mappings, arena)};
 	if (result.why)
 		return result;
-	struct lx_graph graph = {.arch = arch,
-		.planning = planning,
-		.arena = arena,
-		.workload = workload,
-		.mappings = mappings,
-		.reasons = arena_array(arena, const char *, workload->tensor_count)};
+	struct lx_graph graph;
 	if (planning->lx_planning && arch->lx >= 0) {
 		struct lx_layout layout =
 			lx_layout(arch, workload, mappings, planning, solver, arena);
@@ -277,7 +264,7 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		if (layout.placement->part_count)
 			result.plan = lx_spill_move(result.plan, &layout, arena);
 	} else {
-		lx_graph_look(&graph);
+		graph = lx_graph_open(arch, workload, mappings, planning, arena);
 		for (size_t t = 0; t < workload->tensor_count; t++)
 			graph.reasons[t] = "LX planning is off";
 		result.why = lx_staging_choose(&graph);
@@ -286,9 +273,7 @@ struct lx_plan_result lx_plan(const struct arch *arch, const struct workload *wo
 		lx_staging_stack(&graph, 0);
 		result.plan = make_plan(&graph, NULL, "none", arena);
 	}
-	for (const struct lx_pass *const *pass = lx_passes; *pass; pass++)
-		if ((*pass)->after)
-			(*pass)->after(&graph, result.plan);
+	lx_bundle_steps(&graph, result.plan);
 	collect_reasons(&graph, &result, arena);
 	return result;
 }

@@ -7,7 +7,7 @@
 /*
  * LX planning: a workload and its division in, a plan out.
  *
- *	passes before -> buffers -> placement solver -> checker -> plan -> passes after
+ *	clones of inputs -> buffers -> placement solver -> checker -> plan -> bundles
  *
  * The solver's layout is checked by packing_check; a layout that fails is a
  * bug of the solver and ends the program.  Staging tiles of broadcasts (lx_staging.h)

@@ -27,8 +27,8 @@ struct vectors array(struct vector);
 
 struct search {
 	struct arena *arena;
-	struct streaming streaming;
-	struct loopnest *nest; /* of the streaming */
+	struct traffic_op traffic;
+	struct loopnest *nest; /* of the traffic */
 	struct divisors factors[OP_LOOPS_MOST];
 	uint32_t signature[OP_LOOPS_MOST];
 	int64_t room, least_room;
@@ -154,7 +154,7 @@ static bool price(struct search *search, int64_t *best, int *order)
 {
 	int64_t hbm;
 	search->evaluations++;
-	if (!streaming_hbm(&search->streaming, &hbm))
+	if (!streaming_hbm(&search->traffic, &hbm))
 		return false;
 	if (hbm < *best) {
 		*best = hbm;
@@ -206,17 +206,17 @@ static void try_vector(struct search *search, const struct vector *vector, int64
 	set_tiles(search, vector->tiles);
 	memcpy(record.tiles, vector->tiles, sizeof record.tiles);
 	search->evaluations++;
-	if (!streaming_room(&search->streaming, &room))
+	if (!streaming_room(&search->traffic, &room))
 		return;
 	search->least_room = number_min(search->least_room, room);
 	if (room > search->room)
 		return;
 	if (search->best_hbm <= search->least_hbm &&
-		(!streaming_estimate(&search->streaming, search->best_hbm, &record.cycles) ||
+		(!streaming_estimate(&search->traffic, search->best_hbm, &record.cycles) ||
 			!is_faster(search, record.cycles)))
 		return;
 	int64_t hbm = find_order(search, record.order);
-	if (hbm > search->best_hbm || !streaming_estimate(&search->streaming, hbm, &record.cycles))
+	if (hbm > search->best_hbm || !streaming_estimate(&search->traffic, hbm, &record.cycles))
 		return;
 	if (hbm < search->best_hbm) {
 		search->best_hbm = hbm;
@@ -231,7 +231,7 @@ static int64_t find_bound(struct search *search)
 {
 	int64_t cycles;
 	set_tiles(search, NULL);
-	return streaming_bound(&search->streaming, search->best_hbm, &cycles) ? cycles : 0;
+	return streaming_bound(&search->traffic, search->best_hbm, &cycles) ? cycles : 0;
 }
 
 static bool is_settled(struct search *search)
@@ -277,10 +277,11 @@ static bool open_search(
 	search->arena = arena;
 	search->room = arch_stream_capacity(question->arch);
 	search->least_room = search->best_hbm = INT64_MAX;
-	streaming_open(&search->streaming, question->arch, question->workload, question->op,
-		question->mapping, question->in_lx, question->arriving);
-	const struct traffic_op *traffic = &search->streaming.traffic;
-	search->nest = &search->streaming.traffic.nest;
+	traffic_open(&search->traffic, question->arch, question->workload, question->op,
+		question->mapping, question->in_lx);
+	search->traffic.arriving = question->arriving;
+	const struct traffic_op *traffic = &search->traffic;
+	search->nest = &search->traffic.nest;
 	uint32_t whole = traffic->operands[traffic->op->read_count].joint;
 	for (int l = 0; l < search->nest->loop_count; l++) {
 		const struct loopnest_loop *loop = &search->nest->loops[l];
@@ -288,7 +289,7 @@ static bool open_search(
 			number_divisors(arena, whole >> l & 1 ? 1 : loop->units / loop->split);
 		search->signature[l] = find_signature(traffic, l);
 	}
-	return streaming_least(&search->streaming, &search->least_hbm);
+	return streaming_least(&search->traffic, &search->least_hbm);
 }
 
 static void try_all(struct search *search)

@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "constraints/constraints.h"
 
+#include <math.h>
+
 static bool keeps_constraints(const struct nest_offers *offers, const struct mapping *mapping)
 {
 	const struct nest_search *search = offers->search;
@@ -94,6 +96,13 @@ bool nest_offers_try(
 		return false;
 	*verdict = price.verdict;
 	return true;
+}
+
+double nest_offers_best(const struct nest_offers *offers)
+{
+	const struct frontier *kept = &offers->kept;
+	return kept->count ? objective_value(kept->objectives.at[0], &kept->points[0].score)
+			   : INFINITY;
 }
 
 void nest_offers_close(struct nest_offers *offers)

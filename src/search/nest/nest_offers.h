@@ -1,8 +1,8 @@
 #ifndef SEARCH_NEST_OFFERS_H
 #define SEARCH_NEST_OFFERS_H
 
-#include "search/nest/nest_search.h"
 #include "search/drive/solver.h"
+#include "search/nest/nest_search.h"
 
 /*
  * What solvers of the stage `map` share: a mapping is evaluated, and of those that fit
@@ -43,6 +43,9 @@ bool nest_offers_price(
 
 /* What another solver has found: the same, but it is evaluated even if there is to be an end. */
 void nest_offers_adopt(struct nest_offers *offers, const struct mapping *mapping);
+
+/* The least value of the first objective; INFINITY if nothing is kept. */
+double nest_offers_best(const struct nest_offers *offers);
 
 void nest_offers_close(struct nest_offers *offers);
 

@@ -21,6 +21,5 @@ struct tally {
 
 struct tally tally_make(const struct program *program, struct arena *arena);
 void tally_add(struct tally *tally, const struct instruction *instruction);
-double tally_energy(const struct tally *tally);
 
 #endif

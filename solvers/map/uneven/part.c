@@ -1,21 +1,34 @@
-#include "solvers/map/uneven/steps.h"
+#include "solvers/map/uneven/part.h"
 
 #include "base/number.h"
 
-static int64_t extent_of(const struct uneven_view *view, int d)
+static int64_t extent_of(const struct nest_view *view, int d)
 {
 	return view->frame->search->shape->dimensions[d].extent;
 }
 
-/* Temporal loops of this level and those inside, where a loop outside has fixed it. */
-static int64_t total(const struct uneven_view *view, const struct uneven_part *part, int d)
+bool uneven_is_open(const struct nest_view *view, const struct uneven_part *part, int d)
 {
-	return part->level == view->frame->count ? extent_of(view, d) / view->inside[part->level][d]
-						 : part->rest[part->level + 1][d];
+	uint32_t open = part->level == view->frame->count ? view->frame->search->domain->imperfect
+							  : part->open[part->level + 1];
+	return open >> d & 1;
+}
+
+int64_t uneven_cover(const struct nest_view *view, int j, int d)
+{
+	return number_ceil_div(extent_of(view, d), (int64_t)view->inside[j][d]);
+}
+
+/* Temporal loops of this level and those inside, where a loop outside has fixed it. */
+static int64_t total(const struct nest_view *view, const struct uneven_part *part, int d)
+{
+	return part->level == view->frame->count
+		       ? extent_of(view, d) / (int64_t)view->inside[part->level][d]
+		       : part->rest[part->level + 1][d];
 }
 
 static int64_t bound_of(
-	const struct uneven_view *view, const struct uneven_part *part, int d, int64_t rest)
+	const struct nest_view *view, const struct uneven_part *part, int d, int64_t rest)
 {
 	if (!uneven_is_open(view, part, d))
 		return total(view, part, d) / rest;
@@ -36,7 +49,7 @@ static int64_t next_divisor(int64_t n, int64_t value)
 	return n / other;
 }
 
-static struct factor_domain factor_of(const struct uneven_view *view, int j, int d)
+static struct factor_domain factor_of(const struct nest_view *view, int j, int d)
 {
 	const struct space *space = view->frame->search->space;
 	if (j == view->frame->count)
@@ -45,7 +58,7 @@ static struct factor_domain factor_of(const struct uneven_view *view, int j, int
 }
 
 /* Rests of an open dimension, all of which make up the extent. */
-static void clip_open(const struct uneven_view *view, const struct uneven_part *part, int d,
+static void clip_open(const struct nest_view *view, const struct uneven_part *part, int d,
 	int64_t *least, int64_t *most)
 {
 	int j = part->level;
@@ -58,8 +71,8 @@ static void clip_open(const struct uneven_view *view, const struct uneven_part *
 		*least = number_max(*least, all);
 }
 
-bool uneven_steps_clip(const struct uneven_view *view, const struct uneven_part *part, int d,
-	int first, int64_t *least, int64_t *most)
+bool uneven_clip(const struct nest_view *view, const struct uneven_part *part, int d, int first,
+	int64_t *least, int64_t *most)
 {
 	int j = part->level;
 	bool open = uneven_is_open(view, part, d);
@@ -89,7 +102,7 @@ bool uneven_steps_clip(const struct uneven_view *view, const struct uneven_part 
 	return *least && *least <= *most;
 }
 
-void uneven_steps_choose(const struct uneven_view *view, struct uneven_part *part)
+void uneven_choose(const struct nest_view *view, struct uneven_part *part)
 {
 	int j = part->level;
 	part->open[j] = 0;
