@@ -47,14 +47,17 @@ int command_refuse(const struct diag *diag);
  */
 int command_end(const char *fault, int status);
 
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
+extern const char *const format_names[];
+
+/* What a result is printed as where nobody says: text for people, JSON where it goes elsewhere. */
+enum format command_format(void);
+
 /* stdout, checked: a full disk is an error, a closed pipe an end. */
 void command_print(const char *text);
 
 /* Into a file; what cannot be written ends the program. */
 void command_write(struct arena *arena, const char *path, const char *text);
-
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
-extern const char *const format_names[];
 
 /* What `explore` was asked besides what the inputs say. */
 struct explore_request {

@@ -38,7 +38,7 @@ int command_broadcast_score(struct arena *arena, const struct arguments *argumen
 {
 	struct broadcast_outcome outcome;
 	struct broadcast_trace times;
-	int format = FORMAT_JSON;
+	int format = (int)command_format();
 	const struct option_value *trace = option_find(arguments, "trace");
 	if (!option_word(arguments, "format", format_names, diag, &format) || diag_failed(diag))
 		return command_refuse(diag);

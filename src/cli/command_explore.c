@@ -5,8 +5,7 @@
 #include "cli/command_space_time.h"
 #include "cli/inputs.h"
 #include "cli/listener.h"
-#include "report/run/pareto.h"
-#include "report/run/run_json.h"
+#include "report/graph/plan_results.h"
 #include "cli/results.h"
 #include "search/engine/parallel.h"
 #include "search/graph/evaluate.h"
@@ -70,9 +69,9 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 	const struct frontier *frontier = &explored.frontier;
 	struct results_texts texts = {
 		.plans = arena_array(arena, const char *, frontier->count),
-		.run = run_json(arena, &record, &explored),
-		.pareto = pareto_csv(arena, inputs.arch, frontier),
-		.table = pareto_table(arena, inputs.arch, frontier),
+		.run = plan_run_json(arena, &record, &explored),
+		.pareto = plan_pareto_csv(arena, inputs.arch, frontier),
+		.table = plan_pareto_table(arena, inputs.arch, frontier),
 		.what = "plan",
 		.work = arena_format(arena, "%" PRIu64 " candidates", explored.effort.offered),
 	};

@@ -131,7 +131,7 @@ struct nest_report command_nest_report(
 int command_nest_score(struct arena *arena, const struct arguments *arguments,
 	const struct nest_inputs *inputs, uint64_t seed, bool simulated, struct diag *diag)
 {
-	int format = FORMAT_JSON;
+	int format = (int)command_format();
 	int64_t steps_most = STEPS_MOST;
 	if (!inputs->mapping)
 		diag_error(diag, (struct span){0},

@@ -41,7 +41,7 @@ static int report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
 {
 	struct inputs inputs;
-	int format = FORMAT_JSON;
+	int format = (int)command_format();
 	bool good =
 		inputs_read(arena, arguments, diag, &inputs) && inputs_check_plan(&inputs, diag);
 	good &= option_word(arguments, "format", format_names, diag, &format);
@@ -104,7 +104,7 @@ static int simulate(struct arena *arena, const struct arguments *arguments, stru
 
 #define FORMAT_OPTION                                                                              \
 	{                                                                                          \
-		"format", 0, "text|csv|json|yaml", "of what is printed (default json)", false      \
+		"format", 0, "text|csv|json|yaml", "of what is printed (default text on a terminal, else json)", false      \
 	}
 
 static const struct option score_options[] = {

@@ -73,7 +73,7 @@ int command_space_time_score(struct arena *arena, const struct arguments *argume
 	struct project_search search = open_search(inputs);
 	const struct recurrence *recurrence = &search.spec->recurrence;
 	struct project_found found;
-	int format = FORMAT_JSON;
+	int format = (int)command_format();
 	bool good = option_word(arguments, "format", format_names, diag, &format);
 	if (!find_given(inputs, &found, diag) || !good)
 		return command_refuse(diag);

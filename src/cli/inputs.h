@@ -49,7 +49,8 @@ struct inputs {
 	{"epsilon", 0, "E",                                                                        \
 		"a proof of a problem may end with points worse than the best by this part", \
 		false},                                                                            \
-	{"seed", 's', "S", "of everything random (default 1)", false}
+	{"seed", 's', "S", "of everything random (default 1)", false},                             \
+	{"verbose", 'v', NULL, "show every note on what was read", false}
 /* clang-format on */
 
 /* False after complaining to `diag`. */

@@ -19,7 +19,7 @@ bool request_check(
 	if (inputs->solver)
 		solver = inputs_solver(STAGE_MAP, inputs->solver, (struct span){0}, diag);
 	if (solver && solver->sharing != SHARING_DRAWS && inputs->patience_span.source)
-		diag_note(diag, inputs->patience_span,
+		diag_remark(diag, inputs->patience_span,
 			"only map=%s ends by victory or timeout; map=%s does not",
 			solver_sharing(STAGE_MAP, SHARING_DRAWS)->name, inputs->solver);
 	return !diag_failed(diag);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
 
@@ -38,6 +39,11 @@ int command_end(const char *fault, int status)
 		return status;
 	fprintf(stderr, "lxplore: the simulator disagrees with the model: %s\n", fault);
 	return status == EXIT_INTERRUPTED ? status : EXIT_IMPOSSIBLE;
+}
+
+enum format command_format(void)
+{
+	return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_JSON;
 }
 
 void command_print(const char *text)
@@ -130,6 +136,8 @@ static int run(struct arena *arena, int argc, char **argv)
 	struct arguments arguments;
 	if (!option_parse(arena, command->options, argc - 2, argv + 2, diag, &arguments))
 		return command_refuse(diag);
+	if (!option_find(&arguments, "verbose"))
+		diag_fold_remarks(diag);
 	if (command->reads_specs)
 		spec_files(arena, &arguments, diag);
 	return diag_failed(diag) ? command_refuse(diag) : command->run(arena, &arguments, diag);

@@ -299,14 +299,14 @@ static void a_disk_that_is_full_leaves_one_run(void **state)
 static void a_folder_is_written_by_one_process_at_a_time(void **state)
 {
 	struct folder *first = NULL, *second = NULL;
-	const char *path = folder_path("out");
+	const char *path = run_folder_path("out");
 	assert_null(folder_open(arena, path, &first));
-	assert_string_equal(folder_open(arena, folder_path("out/"), &second),
+	assert_string_equal(folder_open(arena, run_folder_path("out/"), &second),
 		arena_format(arena,
 			"another run of lxplore is writing to '%s'; give this one a folder of its "
 			"own, or wait",
 			path));
-	assert_null(folder_open(arena, folder_path("other"), &second));
+	assert_null(folder_open(arena, run_folder_path("other"), &second));
 }
 
 /* Whoever works in a folder does not want another one in its place. */

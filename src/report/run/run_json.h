@@ -1,7 +1,7 @@
 #ifndef REPORT_RUN_JSON_H
 #define REPORT_RUN_JSON_H
 
-#include "search/graph/explore.h"
+#include "search/drive/drive.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,9 +29,5 @@ struct run_record {
 	const char *certificate; /* file of a proof that can be checked; NULL: there is none */
 	const char *limit;       /* what cut the run short; NULL: nothing did */
 };
-
-struct arena;
-const char *run_json(
-	struct arena *arena, const struct run_record *record, const struct explored *explored);
 
 #endif
