@@ -16,7 +16,7 @@ enum {
 	TAB = 8,
 };
 
-enum severity { ERROR, WARNING, NOTE };
+enum severity { ERROR, WARNING, NOTE, REMARK };
 
 struct diag_message {
 	enum severity severity;
@@ -28,6 +28,7 @@ struct diag {
 	struct arena *arena;
 	struct array(struct diag_message) messages;
 	size_t errors, warnings;
+	bool folds;    /* remarks are counted */
 	bool dropping; /* the last error or warning was not kept: nor are its notes */
 };
 
@@ -88,7 +89,9 @@ static void add(
 	struct diag *diag, enum severity severity, struct span at, const char *format, va_list list)
 {
 	if (severity == NOTE ? diag->dropping
-			     : (severity == ERROR ? diag->errors : diag->warnings) >= DIAG_MOST) {
+		: severity == REMARK
+			? false
+			: (severity == ERROR ? diag->errors : diag->warnings) >= DIAG_MOST) {
 		diag->errors += severity == ERROR;
 		diag->warnings += severity == WARNING;
 		diag->dropping = true;
@@ -137,6 +140,19 @@ void diag_note(struct diag *diag, struct span at, const char *format, ...)
 	va_start(list, format);
 	add(diag, NOTE, at, format, list);
 	va_end(list);
+}
+
+void diag_remark(struct diag *diag, struct span at, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	add(diag, REMARK, at, format, list);
+	va_end(list);
+}
+
+void diag_fold_remarks(struct diag *diag)
+{
+	diag->folds = true;
 }
 
 void diag_take(struct diag *diag, const struct diag *other)
@@ -250,7 +266,7 @@ static void print_line(struct span at, FILE *stream)
 
 static void print_message(const struct diag_message *message, FILE *stream)
 {
-	static const char *const names[] = {"error", "warning", "note"};
+	static const char *const names[] = {"error", "warning", "note", "note"};
 	struct span at = message->at;
 	fprintf(stream, "%s:", at.source ? at.source->name : "lxplore");
 	if (at.source && at.line > 0)
@@ -269,8 +285,16 @@ static void print_rest(size_t count, const char *what, FILE *stream)
 
 void diag_print(const struct diag *diag, FILE *stream)
 {
-	for (size_t i = 0; i < diag->messages.count; i++)
-		print_message(&diag->messages.at[i], stream);
+	size_t folded = 0;
+	for (size_t i = 0; i < diag->messages.count; i++) {
+		bool fold = diag->folds && diag->messages.at[i].severity == REMARK;
+		folded += fold;
+		if (!fold)
+			print_message(&diag->messages.at[i], stream);
+	}
+	if (folded)
+		fprintf(stream, "lxplore: %zu note%s on what was read; '-v' shows %s\n", folded,
+			folded == 1 ? "" : "s", folded == 1 ? "it" : "them");
 	print_rest(diag->errors, "error", stream);
 	print_rest(diag->warnings, "warning", stream);
 }

@@ -67,6 +67,13 @@ void diag_warning(struct diag *diag, struct span at, const char *format, ...)
 void diag_note(struct diag *diag, struct span at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A note that stands alone: what was read in a way that somebody may not expect. */
+void diag_remark(struct diag *diag, struct span at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* From here on remarks are printed as one line, which counts them. */
+void diag_fold_remarks(struct diag *diag);
+
 /* What was said to another one, as far as it was not said here at the same place. */
 void diag_take(struct diag *diag, const struct diag *other);
 

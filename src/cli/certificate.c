@@ -87,7 +87,9 @@ static void check_identity(const struct certificate *certificate, const struct i
 
 static void show_progress(void *listener, uint64_t done, uint64_t choices)
 {
-	listener_progress(listener, 1, (size_t)done, (size_t)choices, done);
+	listener_progress(listener,
+		&(struct progress){
+			.round = 1, .done = (size_t)done, .tasks = (size_t)choices, .count = done});
 }
 
 static int tell(const struct certificate_result *result, const struct nest_search *search,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const format_names[] = {"text", "csv", "json", "yaml", NULL};
 
@@ -51,6 +52,11 @@ const char *command_help(struct arena *arena, const struct command *command)
 	return arena_format(arena, "%s\n\nusage: lxplore %s %s\n\n%s%s%s", command->summary,
 		command->name, command->usage, settings_help(arena, command->bit),
 		command->manual[0] && command->bit ? "\n" : "", command->manual);
+}
+
+enum format command_usual_format(void)
+{
+	return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_JSON;
 }
 
 bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out)

@@ -27,6 +27,7 @@ struct command {
 	const char *usage;   /* "SPEC... -o DIR" */
 	const char *summary; /* one line */
 	const char *manual;  /* further lines of --help and of the man page */
+	bool reads_specs;    /* its arguments are spec files, folders of them, or patterns */
 	unsigned bit;        /* of the settings that are its options (cli/settings.h); 0: none */
 	int (*run)(struct arena *arena, const struct arguments *arguments, struct diag *diag);
 };
@@ -58,6 +59,9 @@ void command_write(struct arena *arena, const char *path, const char *text);
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_YAML };
 extern const char *const format_names[];
+
+/* What a result is printed as where nobody says: text for people, JSON where it goes elsewhere. */
+enum format command_usual_format(void);
 
 /* `--format`, if it is given; false after complaining.  JSON is YAML as it stands. */
 bool command_format(const struct arguments *arguments, struct diag *diag, enum format *out);

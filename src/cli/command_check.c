@@ -43,6 +43,7 @@ const struct command command_check = {
 		"better than claimed.  The counting is the certificate's.  Exit status 1 when it is\n"
 		"rejected, with the reason; 3 when the budget ended first.  A proof among factors that\n"
 		"need not divide (--imperfect) has no certificate.\n",
+	.reads_specs = true,
 	.bit = OF_CHECK,
 	.run = run,
 };

@@ -131,6 +131,7 @@ const struct command command_diff = {
 		"and the words that all instances together read, fill and update.  A graph: the\n"
 		"ops' mappings, steps and bundles, the tensors' stays; then times and bytes.\n"
 		"Exit status as diff has it: 0 no difference, 1 some, 2 the input is wrong.\n",
+	.reads_specs = true,
 	.bit = OF_DIFF,
 	.run = run,
 };

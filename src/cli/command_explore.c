@@ -68,6 +68,7 @@ const struct command command_explore = {
 		"order.\n"
 		"\n"
 		"example: lxplore explore specs/arch/spyre32.yaml specs/workloads/softmax_dim0.yaml\n",
+	.reads_specs = true,
 	.bit = OF_EXPLORE,
 	.run = run,
 };

@@ -2,97 +2,103 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/settings.h"
+#include "report/run/listing.h"
 #include "spec/file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Our own CSV: no quotes, no escapes, one line a row. */
 struct fields array(const char *);
 
-static struct fields split(struct arena *arena, const char *line, size_t length)
+/* A line of a CSV, RFC 4180 but for line ends in quotes, which ours has not. */
+static struct fields split(struct arena *arena, const char *line, const char *end)
 {
 	struct fields fields = {0};
-	for (size_t start = 0, i = 0; i <= length; i++)
-		if (i == length || line[i] == ',') {
-			*array_add(arena, &fields) =
-				arena_format(arena, "%.*s", (int)(i - start), line + start);
-			start = i + 1;
+	while (line <= end) {
+		struct text field = text_open(arena);
+		bool quoted = line < end && *line == '"';
+		for (line += quoted; line < end && (quoted || *line != ','); line++) {
+			if (quoted && *line == '"' && (line + 1 == end || line[1] != '"')) {
+				quoted = false;
+				continue;
+			}
+			line += quoted && *line == '"';
+			text_bytes(&field, line, 1);
 		}
+		*array_add(arena, &fields) = text_read(&field);
+		line++;
+	}
 	return fields;
 }
 
-struct column {
+/* What is shown of pareto.csv: a name there, and what the value is divided by; 0: as it stands. */
+static const struct column {
 	const char *name;
-	const char *title;
-	double scale; /* 0: as it stands */
-	int width;
-};
-
-static const struct column columns[] = {
-	{"point", "point", 0, 5},
-	{"latency_ns", "latency us", 1e-3, 11},
-	{"energy_pj", "energy uJ", 1e-6, 11},
-	{"hbm_bytes", "HBM bytes", 0, 12},
-	{"lx_peak_bytes", "LX peak", 0, 9},
-	{"cores", "cores", 0, 5},
-	{"utilization", "use %", 100, 7},
-	{"sim_ratio", "sim/model", 1, 9},
-	{"sim_agrees", "agrees", 0, 6},
-	{"executed", "executed", 0, 8},
-	{"proof", "proof", 0, 7},
-	{"solver", "solver", 0, 1},
+	double unit;
+} columns[] = {
+	{"point", 0},
+	{"latency_cycles", 0},
+	{"latency_ns", 1e3},
+	{"energy_pj", 1e6},
+	{"hbm_bytes", 0},
+	{"lx_peak_bytes", 0},
+	{"cores", 0},
+	{"pes", 0},
+	{"rounds", 0},
+	{"utilization", 0.01},
+	{"sim_ratio", 1},
+	{"sim_agrees", 0},
+	{"executed", 0},
+	{"proof", 0},
+	{"solver", 0},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void add_cell(struct text *text, const struct column *column, const char *cell)
-{
-	if (column->scale == 0 || !cell[0])
-		text_add(text, "  %*s", column->width, cell[0] ? cell : "-");
-	else
-		text_add(text, "  %*.3f", column->width, strtod(cell, NULL) * column->scale);
-}
+static const char *const titles[] = {"point", "cycles", "us", "uJ", "HBM bytes", "LX peak", "cores",
+	"PEs", "rounds", "use %", "sim/model", "agrees", "executed", "proof", "<solver", NULL};
+_Static_assert(sizeof titles / sizeof *titles == COLUMNS + 1, "a title for each column");
 
-static const char *table(struct arena *arena, const char *csv)
+static const char *show(struct arena *arena, const char *csv)
 {
-	struct text text = text_open(arena);
-	int place[COLUMNS];
-	size_t row = 0;
-	for (const char *line = csv; *line; row++) {
-		const char *end = strchr(line, '\n');
-		size_t length = end ? (size_t)(end - line) : strlen(line);
-		struct fields fields = split(arena, line, length);
-		for (int c = 0; c < COLUMNS; c++) {
-			if (row == 0) {
-				place[c] = -1;
-				for (size_t f = 0; f < fields.count; f++)
-					if (text_equal(fields.at[f], columns[c].name))
-						place[c] = (int)f;
-				text_add(&text, "  %*s", columns[c].width, columns[c].title);
-			} else {
-				bool there = place[c] >= 0 && (size_t)place[c] < fields.count;
-				add_cell(&text, &columns[c], there ? fields.at[place[c]] : "");
-			}
+	struct listing *listing = listing_open(arena, titles);
+	struct fields names = {0};
+	for (const char *line = csv; *line;) {
+		const char *end = line + strcspn(line, "\n");
+		struct fields fields = split(arena, line, end);
+		for (int c = 0; c < COLUMNS && names.count; c++) {
+			const char *cell = "";
+			for (size_t f = 0; f < names.count && f < fields.count; f++)
+				if (text_equal(names.at[f], columns[c].name))
+					cell = fields.at[f];
+			if (columns[c].unit > 0 && *cell)
+				listing_cell(listing, "%.3f", strtod(cell, NULL) / columns[c].unit);
+			else
+				listing_cell(listing, "%s", cell);
 		}
-		text_add(&text, "\n");
-		line += length + (end != NULL);
+		if (!names.count)
+			names = fields;
+		line = end + (*end == '\n');
 	}
-	return text_read(&text);
+	return listing_text(listing);
 }
 
 static int run(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	if (arguments->count != 1) {
-		fputs("lxplore: report wants one results folder\n", stderr);
-		return EXIT_INPUT;
-	}
-	const char *path = arena_format(arena, "%s/pareto.csv", arguments->at[0]);
+	enum format format = FORMAT_TEXT;
+	if (arguments->count != 1)
+		diag_error(diag, (struct span){0}, "report wants one results folder");
+	if (!command_format(arguments, diag, &format) || diag_failed(diag))
+		return command_refuse(diag);
+	/* JSON is YAML as it stands. */
+	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
+	const char *path = arena_format(
+		arena, "%s/%s", arguments->at[0], json ? "run.json" : "pareto.csv");
 	const struct source *source = file_read_table(arena, path, diag);
 	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);
-	command_print(
-		table(arena, arena_format(arena, "%.*s", (int)source->length, source->bytes)));
+	const char *text = arena_format(arena, "%.*s", (int)source->length, source->bytes);
+	command_print(format == FORMAT_TEXT ? show(arena, text) : text);
 	return EXIT_FOUND;
 }
 
@@ -101,5 +107,6 @@ const struct command command_report = {
 	.usage = "DIR",
 	.summary = "prints the table of a results folder",
 	.manual = "DIR is a folder that `lxplore explore -o DIR` wrote.\n",
+	.bit = OF_REPORT,
 	.run = run,
 };

@@ -6,7 +6,7 @@ static int report(
 	struct arena *arena, const struct arguments *arguments, struct diag *diag, bool simulated)
 {
 	struct inputs inputs;
-	enum format format = FORMAT_JSON;
+	enum format format = command_usual_format();
 	bool good = inputs_read(arena, arguments, diag, &inputs);
 	good &= command_format(arguments, diag, &format);
 	if (good && !inputs.kind->score)
@@ -33,6 +33,7 @@ const struct command command_score = {
 	.manual =
 		"Without a plan file, of the plan that the default settings make.  A problem: the\n"
 		"counts, time and energy of its mapping.  Exit status 1 when it cannot be.\n",
+	.reads_specs = true,
 	.bit = OF_SCORE,
 	.run = score,
 };
@@ -47,6 +48,7 @@ const struct command command_simulate = {
 		"Exit status 1 when the run shows a fault, its counts are not the model's, or a\n"
 		"result is off by more than its op may be (specs/README.md); 3 when it would be\n"
 		"too long.\n",
+	.reads_specs = true,
 	.bit = OF_SIMULATE,
 	.run = simulate,
 };

@@ -121,10 +121,11 @@ bool graph_inputs_check_plan(const struct inputs *inputs)
 	return !diag_failed(inputs->diag);
 }
 
-/* What a graph needs and no file has. */
-static void complain_missing(
-	const struct inputs *inputs, const struct node *arch, const struct node *workload)
+/* What a graph needs and no file has; a key that is read beside it shows what it should be. */
+static void complain_missing(const struct inputs *inputs, const struct sheet *sheet,
+	const struct node *arch, const struct node *workload)
 {
+	static const char *const of_problems[] = {"mapper", "mapping", "ERT", "energy"};
 	if (!arch)
 		diag_error(inputs->diag, (struct span){0},
 			"no file has an 'architecture'; specs/arch/spyre32.yaml is one");
@@ -132,6 +133,10 @@ static void complain_missing(
 		diag_error(inputs->diag, (struct span){0},
 			"no file has a 'workload', 'network', 'problem' or 'broadcast'; specs/workloads/ and "
 			"specs/problems/ have examples");
+	for (size_t i = 0; !workload && i < sizeof of_problems / sizeof *of_problems; i++)
+		if (sheet_has(sheet, of_problems[i]))
+			diag_note(inputs->diag, sheet_place(sheet, of_problems[i]),
+				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
 bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
@@ -142,8 +147,9 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	const struct node *workload = sheet_find(sheet, "workload");
 	const struct node *plan = sheet_find(sheet, "plan");
 	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
-	sheet_done(sheet);
-	complain_missing(inputs, arch, workload);
+	if (workload)
+		sheet_done(sheet); /* else it is not known yet what reads the other keys */
+	complain_missing(inputs, sheet, arch, workload);
 	if (arch)
 		own->arch = arch_read(&inputs->reading, arch);
 	if (workload)

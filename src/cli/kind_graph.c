@@ -5,10 +5,9 @@
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
 #include "report/graph/diff.h"
-#include "report/graph/graph_run.h"
+#include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
 #include "report/graph/choices.h"
-#include "report/run/pareto.h"
 #include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 
@@ -176,9 +175,9 @@ static struct result_texts texts(const struct exploring *exploring)
 	const struct explored *explored = &exploring->explored;
 	struct arena *arena = exploring->arena;
 	return (struct result_texts){
-		.run = graph_run_json(arena, &exploring->record, explored),
-		.pareto = pareto_csv(arena, own->arch, &explored->frontier),
-		.table = pareto_table(arena, own->arch, &explored->frontier),
+		.run = plan_run_json(arena, &exploring->record, explored),
+		.pareto = plan_pareto_csv(arena, own->arch, &explored->frontier),
+		.table = plan_pareto_table(arena, own->arch, &explored->frontier),
 		.work = arena_format(arena, "%" PRIu64 " candidates", explored->effort.offered),
 	};
 }

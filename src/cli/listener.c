@@ -71,21 +71,33 @@ void listener_clear(const struct listener *listener)
 		fputs("\r\033[K", stderr);
 }
 
-void listener_progress(void *at, int round, size_t done, size_t tasks, uint64_t count)
+static void tell_gap(double best, double bound)
+{
+	fprintf(stderr, "best %.6g, ", best);
+	if (bound > 0 && bound <= best)
+		fprintf(stderr, "gap %.2f %%, ", 100 * (best - bound) / best);
+}
+
+void listener_progress(void *at, const struct progress *progress)
 {
 	struct listener *listener = at;
 	double time = now();
-	if (!listener->terminal || (done < tasks && time - listener->shown < 0.1))
+	bool more = progress->done < progress->tasks;
+	if (!listener->terminal || (more && time - listener->shown < 0.1))
 		return;
 	listener->shown = time;
 	double spent = time - listener->start;
-	fprintf(stderr, "\r\033[Kround %d: %zu of %zu tasks, %" PRIu64 " %s, %.0f/s", round, done,
-		tasks, count, listener->what, spent > 0 ? (double)count / spent : 0);
-	if (done < tasks)
-		fprintf(stderr, ", at most %.0f s left in this round",
-			spent / (double)done * (double)(tasks - done));
+	fprintf(stderr, "\r\033[K");
+	if (progress->best > 0)
+		tell_gap(progress->best, progress->bound);
+	fprintf(stderr, "round %d: %zu of %zu tasks, %" PRIu64 " %s", progress->round,
+		progress->done, progress->tasks, progress->count, listener->what);
+	if (more)
+		fprintf(stderr, ", at most %.0f s left",
+			spent / (double)progress->done *
+				(double)(progress->tasks - progress->done));
 	else
-		fputs("\n", stderr);
+		fprintf(stderr, ", %.0f s\n", spent);
 }
 
 void listener_gap(void *at, double value, double bound, uint64_t count)
@@ -95,19 +107,18 @@ void listener_gap(void *at, double value, double bound, uint64_t count)
 	if (!listener->terminal || time - listener->shown < 0.1)
 		return;
 	listener->shown = time;
-	fprintf(stderr,
-		"\r\033[Kbest %.6g, nothing below %.6g: gap %.2f %%, %" PRIu64 " %s, %.0f s", value,
-		bound, 100 * (value - bound) / value, count, listener->what,
-		time - listener->start);
+	fprintf(stderr, "\r\033[K");
+	tell_gap(value, bound);
+	fprintf(stderr, "%" PRIu64 " %s, %.0f s", count, listener->what, time - listener->start);
 }
 
-void listener_layers(void *at, int round, size_t done, size_t layers, uint64_t count)
+void listener_layers(void *at, const struct progress *progress)
 {
 	const struct listener *listener = at;
-	if (listener->terminal && round == 2)
-		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s", done,
-			layers, count, listener->what, now() - listener->start,
-			done < layers ? "" : "\n");
+	if (listener->terminal && progress->round == 2)
+		fprintf(stderr, "\r\033[Klayer %zu of %zu done, %" PRIu64 " %s, %.0f s%s",
+			progress->done, progress->tasks, progress->count, listener->what,
+			now() - listener->start, progress->done < progress->tasks ? "" : "\n");
 }
 
 struct listener listener_open(int64_t limit_seconds, bool quiet, const char *what)

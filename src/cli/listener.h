@@ -34,10 +34,10 @@ bool listener_wait(void *listener);
 /* Whether the wish to stop is some time ago. */
 bool listener_hurry(void *listener);
 
-void listener_progress(void *listener, int round, size_t done, size_t tasks, uint64_t count);
+void listener_progress(void *listener, const struct progress *progress);
 
 /* The same of layers of a network, each of which is searched in two rounds. */
-void listener_layers(void *listener, int round, size_t done, size_t layers, uint64_t count);
+void listener_layers(void *listener, const struct progress *progress);
 
 /* How far a proof is: the best value, the least that is not excluded, mappings evaluated. */
 void listener_gap(void *listener, double value, double bound, uint64_t count);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/settings.h"
+#include "cli/spec_files.h"
 #include "search/engine/parallel.h"
 
 #include <signal.h>
@@ -18,7 +19,8 @@ static void print_help(struct arena *arena)
 		text_add(&text, "  %-10s %s\n", at->name, at->summary);
 	text_add(&text,
 		"\nlxplore COMMAND --help tells more; lxplore --version the version.\n"
-		"Spec files are YAML and may come in any number and order.\n"
+		"Spec files are YAML and may come in any number and order; a folder means its\n"
+		"*.yaml files.\n"
 		"Exit status: 0 done, 1 impossible or illegal, 2 wrong input, 3 nothing found,\n"
 		"4 the system failed, 130 interrupted (what was found is written).\n");
 	command_print(text_read(&text));
@@ -71,7 +73,11 @@ static int run(struct arena *arena, int argc, char **argv)
 	const struct option *options = settings_of(arena, command->bit);
 	if (!option_parse(arena, options, argc - 2, argv + 2, diag, &arguments))
 		return command_refuse(diag);
-	return command->run(arena, &arguments, diag);
+	if (!option_find(&arguments, "verbose"))
+		diag_fold_remarks(diag);
+	if (command->reads_specs)
+		spec_files(arena, &arguments, diag);
+	return diag_failed(diag) ? command_refuse(diag) : command->run(arena, &arguments, diag);
 }
 
 struct call {

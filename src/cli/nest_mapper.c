@@ -143,7 +143,7 @@ static void note_unused(struct reader *mapper, bool draws)
 			text_add(&text, "%s%s", text.length ? ", " : "", key);
 	}
 	if (text.length)
-		diag_note(mapper->reading->diag, mapper->map->span,
+		diag_remark(mapper->reading->diag, mapper->map->span,
 			"of the mapper these have no meaning here: %s", text_read(&text));
 }
 

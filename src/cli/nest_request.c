@@ -16,7 +16,7 @@ bool request_check(
 				objective_names[objectives->at[i]]);
 	if (inputs->solver && inputs->solver->sharing != SHARING_DRAWS &&
 		inputs->patience_span.source)
-		diag_note(diag, inputs->patience_span,
+		diag_remark(diag, inputs->patience_span,
 			"only map=%s ends by victory or timeout; map=%s does not",
 			solver_sharing(STAGE_MAP, SHARING_DRAWS)->name, inputs->solver->name);
 	return !diag_failed(diag);

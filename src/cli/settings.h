@@ -19,6 +19,7 @@ enum {
 	OF_CHECK = 1 << 3,
 	OF_DIFF = 1 << 4,
 	OF_PLACE = 1 << 5,
+	OF_REPORT = 1 << 6,
 	OF_SPECS = OF_EXPLORE | OF_SCORE | OF_SIMULATE | OF_CHECK | OF_DIFF,
 };
 

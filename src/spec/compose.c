@@ -430,7 +430,7 @@ const struct node *compose(struct arena *arena, const struct source *source, str
 	stepper_open(&b.steps, arena, source, diag);
 	const struct node *root = compose_document(&b);
 	if (b.again_count)
-		diag_note(diag, b.again.key_span,
+		diag_remark(diag, b.again.key_span,
 			b.again_count > 1 ? "key '%s' is given twice, and so are %zu more; the "
 					    "first counts, as in Timeloop"
 					  : "key '%s' is given twice; the first counts, as in "

@@ -240,6 +240,11 @@ bool sheet_has(const struct sheet *sheet, const char *key)
 	return k >= 0 && sheet->given[k].entry.value;
 }
 
+struct span sheet_place(const struct sheet *sheet, const char *key)
+{
+	return sheet->given[find_key(sheet, key)].entry.key_span;
+}
+
 const struct node *sheet_find(struct sheet *sheet, const char *key)
 {
 	int k = find_key(sheet, key);

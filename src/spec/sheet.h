@@ -45,6 +45,9 @@ const struct node *sheet_find(struct sheet *sheet, const char *key);
 /* Whether any file gives the key; does not mark it. */
 bool sheet_has(const struct sheet *sheet, const char *key);
 
+/* Where a key is given that sheet_has. */
+struct span sheet_place(const struct sheet *sheet, const char *key);
+
 void sheet_done(struct sheet *sheet);
 
 /* Whether a `sparse_optimizations:` asks for any; `{targets: []}` does not. */

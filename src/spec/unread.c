@@ -24,7 +24,7 @@ void unread_note(struct arena *arena, const struct unread *unread, struct diag *
 	if (count > LISTED_MOST)
 		text_add(&list, " and %zu more", count - LISTED_MOST);
 	if (count)
-		diag_note(diag, unread->keys.at[0].span, "not read, as in Timeloop: %s%s%s",
+		diag_remark(diag, unread->keys.at[0].span, "not read, as in Timeloop: %s%s%s",
 			text_read(&list),
 			unread->for_components ? "; Accelergy's plug-ins may know " : "",
 			!unread->for_components ? ""

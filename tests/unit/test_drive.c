@@ -295,10 +295,10 @@ static bool says_stop(void *at)
 	return atomic_fetch_add(&person->asked, 1) >= person->patience;
 }
 
-static void look(void *at, int round, size_t done, size_t tasks, uint64_t count)
+static void look(void *at, const struct progress *progress)
 {
-	assert_in_range(done, 1, tasks);
-	assert_true(count > 0);
+	assert_in_range(progress->done, 1, progress->tasks);
+	assert_true(progress->count > 0);
 }
 
 /* Whenever it is: what was known before is there, what was merged is true, and nothing is proven. */

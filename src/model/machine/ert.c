@@ -245,16 +245,16 @@ static void tell_rest(const struct ert *ert, struct span span)
 		diag_error(ert->reading->diag, span, "no table of the ERT names a level: %s%s",
 			others, hint);
 	else if (count && ert->others.count)
-		diag_note(ert->reading->diag, span,
+		diag_remark(ert->reading->diag, span,
 			"the ERT has no table for %s: energies there are built in; tables of no "
 			"level are skipped: %s%s",
 			list(arena, lacking, count), others, hint);
 	else if (count)
-		diag_note(ert->reading->diag, span,
+		diag_remark(ert->reading->diag, span,
 			"the ERT has no table for %s: energies there are built in",
 			list(arena, lacking, count));
 	else if (ert->others.count)
-		diag_note(ert->reading->diag, span, "tables of no level are skipped: %s", others);
+		diag_remark(ert->reading->diag, span, "tables of no level are skipped: %s", others);
 }
 
 const struct arch *ert_read(

@@ -281,7 +281,7 @@ static struct reader *open_shape(struct shape_draft *draft, struct reader *map,
 		found = shape_named_find(reading, written, shapes);
 	} else {
 		found = shape_named(reading, shape_named_default);
-		diag_note(reading->diag, map->map->span,
+		diag_remark(reading->diag, map->map->span,
 			"no shape is given: it is that of %s, as in Timeloop", shape_named_default);
 	}
 	return found && reader_open(inner, reading, found, "shape") ? inner : NULL;

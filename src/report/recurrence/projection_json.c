@@ -120,30 +120,21 @@ const char *projection_json(struct arena *arena, const struct project_found *fou
 const char *projection_pareto_csv(struct arena *arena, const struct explored *explored)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n", pareto_header);
+	pareto_head(&text);
+	text_add(&text, "\n");
 	for (size_t i = 0; i < explored->frontier.count; i++) {
 		const struct point *point = &explored->frontier.points[i];
-		const struct project_found *found = point->payload;
-		const struct score *score = &point->score;
-		text_add(&text, "%zu,%" PRId64 ",,,,,,,%.17g,", i + 1, score->cycles,
-			score->utilization);
-		if (found->common.execution.finished)
-			text_add(&text, "%" PRId64 ",,,%s,%.17g,data,",
-				found->common.execution.cycles,
-				found->common.execution.agrees ? "true" : "false",
-				score->cycles ? (double)found->common.execution.cycles /
-							(double)score->cycles
-					      : 1);
-		else
-			text_add(&text, ",,,,,,");
-		text_add(&text, "%s,%s,%s,", explored->complete ? "optimal" : "none",
-			explored->complete ? "0" : "", found->common.solver);
-		csv_field(&text, point->key);
-		text_add(&text, ",%s,%" PRId64 ",%" PRId64 ",", pareto_plan_path(arena, i),
-			score->pes, score->registers);
-		if (score->ports >= 0)
-			text_add(&text, "%" PRId64, score->ports);
-		text_add(&text, ",%" PRId64 ",,,\n", score->wire);
+		const struct found *found = point->payload;
+		struct pareto_row row = {
+			.groups = PARETO_USE | PARETO_CLOCKED | PARETO_ARRAY,
+			.score = &point->score,
+			.found = found,
+			.solver = found->solver,
+			.mapping = point->key,
+			.plan = pareto_plan_path(arena, i),
+		};
+		pareto_add(&text, i + 1, &row);
+		text_add(&text, "\n");
 	}
 	return text_read(&text);
 }

@@ -1,100 +1,112 @@
 #include "report/run/pareto.h"
 
 #include "base/arena.h"
-#include "base/text.h"
+#include "report/run/json_text.h"
 
 #include <inttypes.h>
 
-const char pareto_header[] =
-	"point,latency_cycles,latency_ns,energy_pj,edp,hbm_bytes,lx_peak_bytes,cores,utilization,"
-	"sim_cycles,sim_energy_pj,sim_hbm_bytes,sim_agrees,sim_ratio,executed,proof,gap,solver,"
-	"mapping,plan,pes,registers,ports,wire,link_bytes,buffer_bytes,rounds";
+/* The values of a row; a text that is NULL and a number that is not there are empty cells. */
+struct values {
+	int64_t number;
+	struct score score;
+	struct execution execution;
+	double nanoseconds, edp, ratio, gap;
+	const char *agrees, *executed, *proof, *solver, *mapping, *plan;
+};
+
+enum type { INTEGER, REAL, TEXT };
+
+#define AT(member) offsetof(struct values, member)
+static const struct column {
+	const char *name;
+	enum pareto_group group;
+	enum type type;
+	size_t at;
+	bool executed; /* empty unless an execution finished */
+} columns[] = {
+	{"point", PARETO_ALWAYS, INTEGER, AT(number), false},
+	{"latency_cycles", PARETO_ALWAYS, INTEGER, AT(score.cycles), false},
+	{"latency_ns", PARETO_TIME, REAL, AT(nanoseconds), false},
+	{"energy_pj", PARETO_ENERGY, REAL, AT(score.energy_pj), false},
+	{"edp", PARETO_ENERGY, REAL, AT(edp), false},
+	{"hbm_bytes", PARETO_ENERGY, INTEGER, AT(score.hbm_bytes), false},
+	{"lx_peak_bytes", PARETO_CORES, INTEGER, AT(score.lx_peak_bytes), false},
+	{"cores", PARETO_CORES, INTEGER, AT(score.cores), false},
+	{"utilization", PARETO_USE, REAL, AT(score.utilization), false},
+	{"sim_cycles", PARETO_CLOCKED, INTEGER, AT(execution.cycles), true},
+	{"sim_energy_pj", PARETO_ENERGY, REAL, AT(execution.energy_pj), true},
+	{"sim_hbm_bytes", PARETO_ENERGY, INTEGER, AT(execution.hbm_bytes), true},
+	{"sim_agrees", PARETO_ALWAYS, TEXT, AT(agrees), true},
+	{"sim_ratio", PARETO_CLOCKED, REAL, AT(ratio), true},
+	{"executed", PARETO_ALWAYS, TEXT, AT(executed), true},
+	{"proof", PARETO_ALWAYS, TEXT, AT(proof), false},
+	{"gap", PARETO_ALWAYS, REAL, AT(gap), false},
+	{"solver", PARETO_ALWAYS, TEXT, AT(solver), false},
+	{"mapping", PARETO_ALWAYS, TEXT, AT(mapping), false},
+	{"plan", PARETO_ALWAYS, TEXT, AT(plan), false},
+	{"pes", PARETO_ARRAY, INTEGER, AT(score.pes), false},
+	{"registers", PARETO_ARRAY, INTEGER, AT(score.registers), false},
+	{"ports", PARETO_ARRAY, INTEGER, AT(score.ports), false},
+	{"wire", PARETO_ARRAY, INTEGER, AT(score.wire), false},
+	{"link_bytes", PARETO_LINKS, INTEGER, AT(score.link_bytes), false},
+	{"buffer_bytes", PARETO_LINKS, INTEGER, AT(score.buffer_bytes), false},
+	{"rounds", PARETO_ROUNDS, INTEGER, AT(score.rounds), false},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 const char *pareto_plan_path(struct arena *arena, size_t i)
 {
 	return arena_format(arena, "plans/point-%03zu.yaml", i + 1);
 }
 
-/* Never below 1: the model is a lower bound of the machine. */
-static void add_row(struct text *text, const struct arch *arch, const struct point *point, size_t i)
+void pareto_head(struct text *text)
 {
-	const struct score *score = &point->score;
-	const struct found *found = point->payload;
+	for (int c = 0; c < COLUMNS; c++)
+		text_add(text, "%s%s", c ? "," : "", columns[c].name);
+}
+
+/* The ports of an array are not known where they are too many to count, and a gap only with a
+ * bound. */
+static bool applies(const struct column *column, const struct pareto_row *row)
+{
+	enum proof_status proof = row->found->proof;
+	if (column->at == AT(gap))
+		return proof == PROOF_OPTIMAL || proof == PROOF_BOUND;
+	if (column->at == AT(score.ports) && row->score->ports < 0)
+		return false;
+	return (row->groups & column->group) == (unsigned)column->group &&
+	       (!column->executed || row->found->execution.finished);
+}
+
+void pareto_add(struct text *text, size_t number, const struct pareto_row *row)
+{
+	const struct found *found = row->found;
 	const struct execution *execution = &found->execution;
-	text_add(text,
-		"%zu,%" PRId64 ",%.17g,%.17g,%.17g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,",
-		i + 1, score->cycles, arch_nanoseconds(arch, score->cycles), score->energy_pj,
-		score->energy_pj * (double)score->cycles, score->hbm_bytes, score->lx_peak_bytes,
-		score->cores, score->utilization);
-	if (execution->finished)
-		text_add(text, "%" PRId64 ",%.17g,%" PRId64 ",%s,%.17g,%s,", execution->cycles,
-			execution->energy_pj, execution->hbm_bytes,
-			execution->agrees ? "true" : "false",
-			execution_ratio(execution, score->cycles), execution_name(execution));
-	else
-		text_add(text, ",,,,,,");
-	text_add(text, "%s,", proof_names[found->proof]);
-	if (found->proof == PROOF_OPTIMAL)
-		text_add(text, "0,");
-	else if (found->proof == PROOF_BOUND)
-		text_add(text, "%.17g,", found->gap);
-	else
-		text_add(text, ",");
-	text_add(text, "%s,,%s,,,,,", found->solver, pareto_plan_path(text->arena, i));
-	if (score->buffer_bytes)
-		text_add(
-			text, "%" PRId64 ",%" PRId64 ",\n", score->link_bytes, score->buffer_bytes);
-	else
-		text_add(text, ",,\n");
-}
-
-const char *pareto_csv(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
-{
-	struct text text = text_open(arena);
-	text_add(&text, "%s\n", pareto_header);
-	for (size_t i = 0; i < frontier->count; i++)
-		add_row(&text, arch, &frontier->points[i], i);
-	return text_read(&text);
-}
-
-static const char *print_bytes(struct arena *arena, int64_t count)
-{
-	if (count < 10 << 10)
-		return arena_format(arena, "%" PRId64 " B", count);
-	if (count < 10 << 20)
-		return arena_format(arena, "%.1f KiB", (double)count / 1024);
-	return arena_format(arena, "%.1f MiB", (double)count / (1 << 20));
-}
-
-const char *pareto_table(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
-{
-	struct text text = text_open(arena);
-	text_add(&text, "%5s %12s %12s %11s %11s %5s %9s %9s  %s\n", "point", "latency", "energy",
-		"HBM", "LX peak", "cores", "sim/model", "executed", "solver");
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct point *point = &frontier->points[i];
-		const struct found *found = point->payload;
-		const struct execution *execution = &found->execution;
-		const char *sim = "-", *how = "-";
-		if (execution->finished) {
-			sim = arena_format(arena, "%.3f%s",
-				execution_ratio(execution, point->score.cycles),
-				execution->agrees ? "" : " !");
-			how = execution_name(execution);
-		}
-		text_add(&text, "%5zu %9.2f us %9.3f uJ %11s %11s %5" PRId64 " %9s %9s  %s\n",
-			i + 1, arch_nanoseconds(arch, point->score.cycles) / 1e3,
-			point->score.energy_pj / 1e6, print_bytes(arena, point->score.hbm_bytes),
-			print_bytes(arena, point->score.lx_peak_bytes), point->score.cores, sim,
-			how, found->solver);
+	const struct values values = {
+		.number = (int64_t)number,
+		.score = *row->score,
+		.execution = *execution,
+		.nanoseconds = row->nanoseconds,
+		.edp = row->score->energy_pj * (double)row->score->cycles,
+		.ratio = execution_ratio(execution, row->score->cycles),
+		.gap = found->proof == PROOF_BOUND ? found->gap : 0,
+		.agrees = execution->agrees ? "true" : "false",
+		.executed = execution_name(execution),
+		.proof = proof_names[found->proof],
+		.solver = row->solver,
+		.mapping = row->mapping,
+		.plan = row->plan,
+	};
+	for (int c = 0; c < COLUMNS; c++) {
+		const void *at = (const char *)&values + columns[c].at;
+		text_add(text, "%s", c ? "," : "");
+		if (!applies(&columns[c], row))
+			continue;
+		if (columns[c].type == INTEGER)
+			text_add(text, "%" PRId64, *(const int64_t *)at);
+		else if (columns[c].type == REAL)
+			text_add(text, "%.17g", *(const double *)at);
+		else
+			csv_field(text, *(const char *const *)at);
 	}
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct found *found = frontier->points[i].payload;
-		if (found->execution.why_longer)
-			text_add(&text, "point %zu, simulated against modelled: %s\n", i + 1,
-				found->execution.why_longer);
-	}
-	return text_read(&text);
 }

@@ -1,23 +1,40 @@
 #ifndef REPORT_PARETO_H
 #define REPORT_PARETO_H
 
+#include "base/text.h"
 #include "model/machine/arch.h"
 #include "search/drive/drive.h"
 
 /*
- * The frontier as CSV (for programs: header always, columns only ever appended,
- * doubles with 17 digits, a column that does not apply is empty) and as a
- * table (for people).
+ * pareto.csv of every kind of input: header always, columns only ever appended, doubles with 17
+ * digits.  A kind says which groups of columns apply to a row; the others are empty.
  */
-struct arena;
-extern const char pareto_header[]; /* of the CSV, without a line end */
+enum pareto_group {
+	PARETO_ALWAYS = 0,
+	PARETO_TIME = 1,    /* cycles have a length */
+	PARETO_ENERGY = 2,  /* and bytes of the outermost storage */
+	PARETO_CORES = 4,   /* and the scratchpads of cores */
+	PARETO_USE = 8,     /* of multipliers */
+	PARETO_CLOCKED = 16, /* an execution has cycles */
+	PARETO_ARRAY = 32,  /* of PEs */
+	PARETO_LINKS = 64,
+	PARETO_ROUNDS = 128,
+};
 
-const char *pareto_csv(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
-const char *pareto_table(
-	struct arena *arena, const struct arch *arch, const struct frontier *frontier);
+struct pareto_row {
+	unsigned groups;
+	const struct score *score;
+	const struct found *found;
+	double nanoseconds;
+	const char *solver, *mapping, *plan; /* mapping, plan: "" where there is none */
+};
+
+/* The header and a row, both without their line end: a kind may add columns. */
+void pareto_head(struct text *text);
+void pareto_add(struct text *text, size_t number, const struct pareto_row *row);
 
 /* The file of point i (from 0) inside the results folder. */
+struct arena;
 const char *pareto_plan_path(struct arena *arena, size_t i);
 
 #endif

@@ -120,35 +120,27 @@ const char *broadcast_text(struct arena *arena, const struct broadcast_outcome *
 	return text_read(&text);
 }
 
-static void add_row(struct text *text, const struct point *point, size_t number, double clock_ns)
-{
-	const struct broadcast_found *found = point->payload;
-	const struct broadcast_outcome *outcome = &found->outcome;
-	const struct execution *run = &found->common.execution;
-	const struct score *score = &point->score;
-	text_add(text, "%zu,%" PRId64 ",%.17g,,,,,,,", number, score->cycles,
-		(double)score->cycles * clock_ns);
-	if (run->finished)
-		text_add(text, "%" PRId64 ",,,%s,%.17g,%s,", run->cycles,
-			run->agrees ? "true" : "false", execution_ratio(run, score->cycles),
-			execution_name(run));
-	else
-		text_add(text, ",,,,,,");
-	text_add(text, "%s,%" PRId64 ",%s,", proof_names[found->common.proof],
-		score->cycles - outcome->bound, found->common.solver);
-	text_add(text, "%s,%s,,,,,%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
-		broadcast_way(text->arena, outcome->broadcast),
-		pareto_plan_path(text->arena, number - 1), score->link_bytes, score->buffer_bytes,
-		score->rounds);
-}
-
 const char *broadcast_pareto_csv(
 	struct arena *arena, const struct explored *explored, double clock_ns)
 {
 	struct text text = text_open(arena);
-	text_add(&text, "%s\n", pareto_header);
-	for (size_t i = 0; i < explored->frontier.count; i++)
-		add_row(&text, &explored->frontier.points[i], i + 1, clock_ns);
+	pareto_head(&text);
+	text_add(&text, "\n");
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct point *point = &explored->frontier.points[i];
+		const struct broadcast_found *found = point->payload;
+		struct pareto_row row = {
+			.groups = PARETO_TIME | PARETO_CLOCKED | PARETO_LINKS | PARETO_ROUNDS,
+			.score = &point->score,
+			.found = &found->common,
+			.nanoseconds = (double)point->score.cycles * clock_ns,
+			.solver = found->common.solver,
+			.mapping = broadcast_way(arena, found->outcome.broadcast),
+			.plan = pareto_plan_path(arena, i),
+		};
+		pareto_add(&text, i + 1, &row);
+		text_add(&text, "\n");
+	}
 	return text_read(&text);
 }
 

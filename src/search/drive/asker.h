@@ -6,19 +6,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How far an exploration is. */
+struct progress {
+	int round;
+	size_t done, tasks; /* of the round */
+	uint64_t count;     /* candidates, or mappings evaluated, so far */
+	double best;        /* least value of the first objective that was met; 0: none yet */
+	double bound;       /* no candidate is below; 0: not known */
+};
+
 /*
  * Who asks for a search: how many threads there are, who may stop it, and what to call now and
  * then, with the stopper's listener; NULL: nothing.
  *
  *	report    how far a proof is: the best value of the first objective and the least that is not
  *	          excluded; by one thread at a time
- *	progress  tasks of a round that are done, and candidates so far; by one thread at a time
+ *	progress  how far the exploration is; by one thread at a time
  */
 struct asker {
 	int jobs; /* 0: one */
 	struct stopper stopper;
 	void (*report)(void *listener, double value, double bound, uint64_t evaluated);
-	void (*progress)(void *listener, int round, size_t done, size_t tasks, uint64_t count);
+	void (*progress)(void *listener, const struct progress *progress);
 };
 
 #endif

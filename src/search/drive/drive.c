@@ -60,10 +60,30 @@ void drive_tell(struct drive *drive, size_t done, size_t count, const struct eff
 	struct effort sum = drive->explored->effort;
 	if (effort)
 		effort_add(&sum, effort);
+	struct progress progress = {.round = drive->round,
+		.done = done,
+		.tasks = count,
+		.count = drive->kind->counts_offers ? sum.offered : sum.evaluated,
+		.best = drive->best,
+		.bound = drive->bound};
 	if (asker->progress)
-		asker->progress(asker->stopper.listener, drive->round, done, count,
-			drive->kind->counts_offers ? sum.offered : sum.evaluated);
+		asker->progress(asker->stopper.listener, &progress);
 	drive_stops(drive);
+}
+
+/* The best point of a task, with its bound where that is about the first objective. */
+static void note_best(struct drive *drive, const struct slot *slot)
+{
+	if (!slot->frontier.count)
+		return;
+	const struct point *point = &slot->frontier.points[0];
+	const struct found *found = point->payload;
+	double value = objective_value(slot->frontier.objectives.at[0], &point->score);
+	bool bounded = found->proof == PROOF_BOUND && found->bound + found->gap == value;
+	if (slot->bound > 0 || bounded)
+		drive->bound = slot->bound > 0 ? slot->bound : found->bound;
+	if (drive->best <= 0 || value < drive->best)
+		drive->best = value;
 }
 
 /* What a task proved is worth nothing unless all did, and one that did not run proved nothing; a
@@ -150,6 +170,7 @@ static void task_done(void *context, size_t i)
 	if (!round->slots[i].arena)
 		return;
 	effort_add(&round->effort, &round->slots[i].effort);
+	note_best(round->drive, &round->slots[i]);
 	drive_tell(round->drive, ++round->done, round->count, &round->effort);
 }
 

@@ -16,6 +16,7 @@ struct drive {
 	struct arena *own;      /* until it ends; what depends on threads is in here */
 	struct arena **scratch; /* by thread: only memory, nothing of it reaches a result */
 	int round;
+	double best, bound; /* of the first objective, for progress */
 	atomic_bool stopped;
 };
 

@@ -1,0 +1,15 @@
+#ifndef CLI_SPEC_FILES_H
+#define CLI_SPEC_FILES_H
+
+#include "base/option.h"
+
+/*
+ * The files that the arguments of a command mean: a folder stands for its *.yaml files, a pattern
+ * that no shell has replaced ("specs/arch/e*.yaml") for what it matches, both in the order of names.
+ */
+struct arena;
+
+/* Replaces the arguments; complains of a folder and a pattern that mean no file. */
+void spec_files(struct arena *arena, struct arguments *arguments, struct diag *diag);
+
+#endif

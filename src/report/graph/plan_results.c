@@ -1,0 +1,121 @@
+#include "report/graph/plan_results.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/run/json_text.h"
+#include "report/run/pareto.h"
+#include "report/run/run_head.h"
+#include "report/run/listing.h"
+
+#include <inttypes.h>
+
+const char *plan_pareto_csv(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
+{
+	struct text text = text_open(arena);
+	pareto_head(&text);
+	text_add(&text, "\n");
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct point *point = &frontier->points[i];
+		const struct found *found = point->payload;
+		struct pareto_row row = {
+			.groups = PARETO_TIME | PARETO_ENERGY | PARETO_CORES | PARETO_USE |
+				  PARETO_CLOCKED | (point->score.buffer_bytes ? PARETO_LINKS : 0),
+			.score = &point->score,
+			.found = found,
+			.nanoseconds = arch_nanoseconds(arch, point->score.cycles),
+			.solver = found->solver,
+			.mapping = "",
+			.plan = pareto_plan_path(arena, i),
+		};
+		pareto_add(&text, i + 1, &row);
+		text_add(&text, "\n");
+	}
+	return text_read(&text);
+}
+
+static const char *print_bytes(struct arena *arena, int64_t count)
+{
+	if (count < 10 << 10)
+		return arena_format(arena, "%" PRId64 " B", count);
+	if (count < 10 << 20)
+		return arena_format(arena, "%.1f KiB", (double)count / 1024);
+	return arena_format(arena, "%.1f MiB", (double)count / (1 << 20));
+}
+
+const char *plan_pareto_table(
+	struct arena *arena, const struct arch *arch, const struct frontier *frontier)
+{
+	static const char *const titles[] = {"point", "latency", "energy", "HBM", "LX peak",
+		"cores", "sim/model", "executed", "<solver", NULL};
+	struct listing *listing = listing_open(arena, titles);
+	struct text text = text_open(arena);
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct point *point = &frontier->points[i];
+		const struct found *found = point->payload;
+		const struct execution *execution = &found->execution;
+		listing_cell(listing, "%zu", i + 1);
+		listing_cell(listing, "%.2f us", arch_nanoseconds(arch, point->score.cycles) / 1e3);
+		listing_cell(listing, "%.3f uJ", point->score.energy_pj / 1e6);
+		listing_cell(listing, "%s", print_bytes(arena, point->score.hbm_bytes));
+		listing_cell(listing, "%s", print_bytes(arena, point->score.lx_peak_bytes));
+		listing_cell(listing, "%" PRId64, point->score.cores);
+		if (execution->finished)
+			listing_cell(listing, "%.3f%s", execution_ratio(execution, point->score.cycles),
+				execution->agrees ? "" : " !");
+		else
+			listing_cell(listing, "-");
+		listing_cell(listing, "%s", execution->finished ? execution_name(execution) : "-");
+		listing_cell(listing, "%s", found->solver);
+	}
+	text_add(&text, "%s", listing_text(listing));
+	for (size_t i = 0; i < frontier->count; i++) {
+		const struct found *found = frontier->points[i].payload;
+		if (found->execution.why_longer)
+			text_add(&text, "point %zu, simulated against modelled: %s\n", i + 1,
+				found->execution.why_longer);
+	}
+	return text_read(&text);
+}
+
+static json_t *make_points(const struct explored *explored)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < explored->frontier.count; i++) {
+		const struct plan_found *found = explored->frontier.points[i].payload;
+		const struct execution *execution = &found->common.execution;
+		json_t *point = json_pack("{s:I, s:s, s:i, s:b}", "point", (json_int_t)i + 1,
+			"solver", found->common.solver, "cores_allowed",
+			found->recipe.planning.cores, "k_fast", found->recipe.planning.k_fast);
+		if (execution->finished)
+			json_object_set_new(
+				point, "executed", json_string(execution_name(execution)));
+		if (execution->finished && execution->mode == SIM_DATA)
+			json_object_set_new(
+				point, "worst_ulps", json_real_or_infinite(execution->worst_ulps));
+		if (execution->worst_tensor)
+			json_object_set_new(
+				point, "worst_tensor", json_string(execution->worst_tensor));
+		if (execution->off_tensor)
+			json_object_set_new(point, "off",
+				json_pack("{s:s, s:o, s:o}", "tensor", execution->off_tensor,
+					"ulps", json_real_or_infinite(execution->off_ulps),
+					"ulps_stated", json_real_or_infinite(execution->off_most)));
+		if (execution->why_longer)
+			json_object_set_new(
+				point, "sim_ratio_because", json_string(execution->why_longer));
+		json_array_append_new(list, point);
+	}
+	return list;
+}
+
+const char *plan_run_json(
+	struct arena *arena, const struct run_record *record, const struct explored *explored)
+{
+	json_t *root = run_head(record, arena);
+	json_object_set_new(root, "counters", run_counters(&explored->effort));
+	json_object_set_new(root, "points", make_points(explored));
+	json_object_set_new(root, "refusals",
+		run_texts(refusals_lines(&explored->refusals, arena), explored->refusals.count));
+	return run_dump(arena, root);
+}

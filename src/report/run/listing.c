@@ -1,0 +1,138 @@
+#include "report/run/listing.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { INDENT = 6, COLUMNS_MOST = 16 };
+
+struct listing {
+	struct arena *arena;
+	const char *const *titles;
+	size_t columns;
+	struct array(const char *) cells;
+};
+
+struct listing *listing_open(struct arena *arena, const char *const *titles)
+{
+	struct listing *listing = arena_new(arena, struct listing);
+	*listing = (struct listing){.arena = arena, .titles = titles};
+	while (titles[listing->columns])
+		listing->columns++;
+	return listing;
+}
+
+void listing_cell(struct listing *listing, const char *format, ...)
+{
+	char cell[256];
+	va_list list, again;
+	va_start(list, format);
+	va_copy(again, list);
+	int length = vsnprintf(cell, sizeof cell, format, list);
+	char *text = arena_alloc(listing->arena, (size_t)length + 1);
+	vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	va_end(list);
+	*array_add(listing->arena, &listing->cells) = text;
+}
+
+static bool is_left(const struct listing *listing, size_t column)
+{
+	return listing->titles[column][0] == '<';
+}
+
+/* Columns of a terminal. */
+static int width_of(const char *text)
+{
+	int width = 0;
+	size_t length = strlen(text);
+	for (size_t i = 0; i < length;) {
+		uint32_t c = 0;
+		size_t size = utf8_read(text + i, length - i, &c);
+		width += size ? utf8_width(c) : 1;
+		i += size ? size : 1;
+	}
+	return width;
+}
+
+/* Of each column, 0 where it is left out; answers that of a line without what is between cells, and
+ * how many cells it has. */
+static int measure(const struct listing *listing, int *widths, int *count)
+{
+	int sum = *count = 0;
+	for (size_t c = 0; c < listing->columns; c++) {
+		widths[c] = 0;
+		for (size_t i = c; i < listing->cells.count; i += listing->columns) {
+			int width = width_of(listing->cells.at[i]);
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+		int title = width_of(listing->titles[c] + is_left(listing, c));
+		if (widths[c] && title > widths[c])
+			widths[c] = title;
+		sum += widths[c];
+		*count += widths[c] > 0;
+	}
+	return sum;
+}
+
+/* The text in lines, cut at blanks where that can be. */
+static void add_below(struct text *text, const char *cell)
+{
+	while (*cell) {
+		size_t length = strlen(cell), most = LISTING_WIDTH - INDENT;
+		if (length > most) {
+			size_t cut = most;
+			while (cut > 0 && cell[cut] != ' ')
+				cut--;
+			length = cut ? cut : strcspn(cell, " ");
+		}
+		text_add(text, "%*s%.*s\n", INDENT, "", (int)length, cell);
+		cell += length + strspn(cell + length, " ");
+	}
+}
+
+static void add_line(struct text *text, const struct listing *listing, const char *const *cells,
+	const int *widths, size_t columns, int between)
+{
+	int blanks = 0;
+	for (size_t c = 0; c < columns; c++) {
+		const char *cell = cells[c];
+		if (!widths[c])
+			continue;
+		bool left = is_left(listing, c);
+		if (cell == listing->titles[c])
+			cell += left;
+		int room = widths[c] - width_of(cell);
+		if (*cell)
+			text_add(text, "%*s%s", blanks + (left ? 0 : room), "", cell);
+		blanks = (*cell ? (left ? room : 0) : blanks + widths[c]) + between;
+	}
+	text_add(text, "\n");
+}
+
+const char *listing_text(const struct listing *listing)
+{
+	int widths[COLUMNS_MOST], count;
+	struct text text = text_open(listing->arena);
+	size_t columns = listing->columns;
+	int width = measure(listing, widths, &count);
+	int between = width + 2 * (count - 1) <= LISTING_WIDTH ? 2 : 1;
+	bool below = width + count - 1 > LISTING_WIDTH;
+	if (below) {
+		columns--;
+		between = width - widths[columns] + 2 * (count - 2) <= LISTING_WIDTH ? 2 : 1;
+	}
+	add_line(&text, listing, listing->titles, widths, columns, between);
+	for (size_t i = 0; i + listing->columns <= listing->cells.count; i += listing->columns) {
+		add_line(&text, listing, &listing->cells.at[i], widths, columns, between);
+		if (below)
+			add_below(&text, listing->cells.at[i + columns]);
+	}
+	return text_read(&text);
+}
