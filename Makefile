@@ -87,16 +87,27 @@ cases: $(CASE_TESTS)
 bench: $(PROGRAM) $(BENCHES)
 	@scripts/bench $(PROGRAM) $(BENCHES)
 
-## make install     into DESTDIR and PREFIX (default /usr/local), with the man page and specs
-install: $(PROGRAM)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/lxplore
+SHARE := $(DESTDIR)$(PREFIX)/share
+MANUALS := $(OUT)/lxplore.1 $(OUT)/lxplore.bash $(OUT)/_lxplore
+$(OUT)/lxplore.1: FORM := man
+$(OUT)/lxplore.bash: FORM := bash
+$(OUT)/_lxplore: FORM := zsh
+$(MANUALS): $(PROGRAM)
+	$(PROGRAM) manual $(FORM) > $@
+
+## make install     into DESTDIR and PREFIX (default /usr/local), with man page, completions and specs
+install: $(PROGRAM) $(MANUALS)
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/lxplore \
+		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lxplore
-	install -m 644 scripts/lxplore.1 $(DESTDIR)$(PREFIX)/share/man/man1/lxplore.1
-	cp -R specs $(DESTDIR)$(PREFIX)/share/lxplore/
+	install -m 644 $(OUT)/lxplore.1 $(SHARE)/man/man1/lxplore.1
+	install -m 644 $(OUT)/lxplore.bash $(SHARE)/bash-completion/completions/lxplore
+	install -m 644 $(OUT)/_lxplore $(SHARE)/zsh/site-functions/_lxplore
+	cp -R specs $(SHARE)/lxplore/
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/lxplore $(DESTDIR)$(PREFIX)/share/man/man1/lxplore.1 \
-		$(DESTDIR)$(PREFIX)/share/lxplore
+	rm -rf $(DESTDIR)$(PREFIX)/bin/lxplore $(SHARE)/man/man1/lxplore.1 $(SHARE)/lxplore \
+		$(SHARE)/bash-completion/completions/lxplore $(SHARE)/zsh/site-functions/_lxplore
 
 ## make accept      rewrite the expected outputs that tests compare with; review the difference
 accept: $(PROGRAM) $(OUT)/tests/test_bad $(OUT)/tests/test_check

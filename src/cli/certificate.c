@@ -27,9 +27,11 @@ static struct arguments with_counting(
 		return with;
 	for (size_t i = 0; i < arguments->option_count; i++)
 		*array_add(arena, &values) = arguments->options[i];
+	struct option *setting = arena_new(arena, struct option);
+	*setting = *settings_find("counting", OF_CHECK);
+	setting->kinds = NULL; /* kinds without a counting have no certificates, which is told below */
 	*array_add(arena, &values) =
-		(struct option_value){.option = settings_find("counting", OF_CHECK),
-			.text = counting_names[counting]};
+		(struct option_value){.option = setting, .text = counting_names[counting]};
 	with.options = values.at;
 	with.option_count = values.count;
 	return with;

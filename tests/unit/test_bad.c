@@ -45,7 +45,7 @@ static struct bad describe(struct arena *arena, const char *name, const char *fi
 	const char *line = arena_format(arena, "%.*s", (int)length, text);
 	const char *program = strstr(line, "lxplore check");
 	if (strncmp(line, "# ", 2) != 0 || !program) {
-		line = arena_format(arena, "# lxplore check %s", files);
+		line = arena_format(arena, "# lxplore check -v %s", files);
 		program = line + 2;
 	}
 	bool impossible = strncmp(text + length, "\n# exit status 1\n", 17) == 0;

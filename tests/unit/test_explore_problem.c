@@ -158,9 +158,8 @@ static void what_a_problem_has_not_is_refused(void **state)
 		"energy, edp, hbm_bytes and accesses:LEVEL\n");
 	ended = explore(SMALL " --solver map=linaer");
 	assert_int_equal(ended.status, 2);
-	assert_string_equal(ended.err,
-		"lxplore: error: stage 'map' has no solver 'linaer'; did you "
-		"mean 'linear'?\n");
+	assert_non_null(strstr(
+		ended.err, "error: stage 'map' has no solver 'linaer'; did you mean 'linear'?\n"));
 	ended = explore(SMALL " --imperfect M,K,M");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err, "error: dimension 'M' is given twice"));

@@ -391,9 +391,9 @@ static const struct {
 	{"x: 1\n", "score --cores 4 " ALL,
 		"error: '--cores' is for workload graphs; this is a problem"},
 	{"x: 1\n", "simulate --trace t.json " ALL,
-		"error: '--trace' is for workload graphs; this is a problem"},
+		"error: '--trace' is for broadcasts and workload graphs; this is a problem"},
 	{"x: 1\n", "score --solver place=bestfit " ALL,
-		"error: a problem has the one stage 'map'; '--solver' wants map=NAME"},
+		"error: a problem has the one stage 'map', not 'place'"},
 	{"plan: {}\n", "score more.yaml " ALL,
 		"more.yaml:1:7: error: a 'plan' is of a workload; a problem has a 'mapping'"},
 	{"mapper: {optimization_metrics: [delay, enery]}\n", "score more.yaml " ALL,
@@ -469,7 +469,7 @@ static void a_mapper_is_read_and_what_means_nothing_noted(void **state)
 				  "  search_size: null\n"
 				  "  num_threads: 8\n"
 				  "  timeout: 0\n");
-	struct ended ended = run("score --counting timeloop mapper.yaml " ALL);
+	struct ended ended = run("score -v --counting timeloop mapper.yaml " ALL);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(
 		ended.err, "note: of the mapper these have no meaning here: num_threads, timeout"));
@@ -542,7 +542,7 @@ static void a_mapper_may_have_dashes(void **state)
 	}
 	folder_put("mapper.yaml", "mapper:\n  live-status: True\n  log-oaves: True\n"
 				  "  max-permutations-per-if-visit: 16\n  whoop: 1\n");
-	struct ended ended = run("score mapper.yaml " ALL);
+	struct ended ended = run("score -v mapper.yaml " ALL);
 	assert_int_equal(ended.status, 0);
 	assert_non_null(strstr(ended.err, "note: of the mapper these have no meaning here: "
 					  "live-status, max-permutations-per-if-visit, log-oaves"));

@@ -347,10 +347,10 @@ static void what_networks_cannot_have_is_refused(void **state)
 	expect("$program explore machine.yaml network.yaml out/layers/one-001.yaml 2>&1 "
 	       "| grep error >&2; exit 2",
 		2,
-		"out/layers/one-001.yaml:34:3: error: a 'problem' stands beside a 'network', which "
-		"has layers alone\n"
-		"out/layers/one-001.yaml:4:1: error: a 'mapping' stands beside a 'network', which "
-		"has layers alone\n");
+		"out/layers/one-001.yaml:34:3: error: a 'problem' stands beside a 'network'; a "
+		"run is about one of them\n"
+		"out/layers/one-001.yaml:4:1: error: a 'mapping' stands beside a 'network'; a "
+		"run is about one of them\n");
 	struct ended ended = folder_run(EXPLORE "--latency-budget 5pJ --energy-budget -1");
 	assert_int_equal(ended.status, 2);
 	assert_non_null(strstr(ended.err,
