@@ -402,7 +402,7 @@ static const struct {
 		"more.yaml:1:10: error: unknown key 'algoritm' in mapper; did you mean "
 		"'algorithm'?"},
 	{"search: {cores: 4}\n", "score more.yaml " ALL,
-		"more.yaml:1:10: error: unknown key 'cores' in search"},
+		"more.yaml:1:17: error: 'cores' is for workload graphs; this is a problem"},
 	{"sparse_optimizations: {targets: [{name: RF}]}\n", "score more.yaml " ALL,
 		"error: 'sparse_optimizations' is not modelled: results would be those of dense "
 		"data"},
