@@ -9,8 +9,8 @@
 #include "solvers/place/start.h"
 
 /* The search for the least peak; pack/options.h and spill/options.h have those of its parts. */
-#define EXACT_OPTIONS(OPTION)                                                                        \
-	OPTION(EXACT_ROUND_NODES, 3000, 1, 1 << 30, "nodes for a capacity in the first round")       \
+#define EXACT_OPTIONS(OPTION)                                                                      \
+	OPTION(EXACT_ROUND_NODES, 3000, 1, 1 << 30, "nodes for a capacity in the first round")     \
 	OPTION(EXACT_ROUND_TIMES, 4, 2, 100, "times as many in each round after")
 OPTIONS(EXACT_OPTIONS)
 

@@ -23,8 +23,8 @@ const struct placement *start_hinted(struct run *run, const struct packing *pack
 }
 
 /* The lower of two; NULL: none. */
-static const struct placement *lower(const struct packing *packing, const struct placement *a,
-	const struct placement *b)
+static const struct placement *lower(
+	const struct packing *packing, const struct placement *a, const struct placement *b)
 {
 	if (!a || !b)
 		return a ? a : b;
@@ -34,8 +34,7 @@ static const struct placement *lower(const struct packing *packing, const struct
 const struct placement *start_layout(struct run *run, const struct packing *packing)
 {
 	const struct placement *hinted = start_hinted(run, packing);
-	static const enum orders_key keys[] = {
-		ORDERS_LIFE, ORDERS_AREA, ORDERS_SIZE, ORDERS_START};
+	static const enum orders_key keys[] = {ORDERS_LIFE, ORDERS_AREA, ORDERS_SIZE, ORDERS_START};
 	struct arena *arena = arena_open();
 	struct items *items = items_make(packing, arena);
 	struct orders *orders = orders_make(run, items, arena);

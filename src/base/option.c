@@ -172,8 +172,7 @@ bool option_integer(const struct arguments *arguments, const char *name, int64_t
 	return true;
 }
 
-bool option_word(
-	const struct arguments *arguments, const char *name, struct diag *diag, int *out)
+bool option_word(const struct arguments *arguments, const char *name, struct diag *diag, int *out)
 {
 	const struct option_value *value = option_find(arguments, name);
 	if (!value)

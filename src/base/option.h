@@ -27,10 +27,10 @@ struct option {
 	char letter;          /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
-	bool many;           /* may be given more than once; else the last counts */
-	const char *key;     /* of the map `search:` in a spec; NULL: of the command line alone */
-	const char *kinds;   /* names of the kinds of input that it is for; NULL: all */
-	unsigned commands;   /* a bit for each command that takes it; 0: a key alone */
+	bool many;         /* may be given more than once; else the last counts */
+	const char *key;   /* of the map `search:` in a spec; NULL: of the command line alone */
+	const char *kinds; /* names of the kinds of input that it is for; NULL: all */
+	unsigned commands; /* a bit for each command that takes it; 0: a key alone */
 	enum option_type type;
 	int64_t least, most;      /* of OPTION_COUNT; most 0: no limit */
 	const char *const *words; /* what it can be, or be made of; NULL: there is no list */
@@ -65,8 +65,7 @@ bool option_integer(const struct arguments *arguments, const char *name, int64_t
 
 /* One of the words of its option, as its index.  False after complaining;
  * *out stays when the option was not given. */
-bool option_word(
-	const struct arguments *arguments, const char *name, struct diag *diag, int *out);
+bool option_word(const struct arguments *arguments, const char *name, struct diag *diag, int *out);
 
 /* "-o, --output DIR" */
 const char *option_usage(struct arena *arena, const struct option *option);

@@ -29,7 +29,8 @@ static struct arguments with_counting(
 		*array_add(arena, &values) = arguments->options[i];
 	struct option *setting = arena_new(arena, struct option);
 	*setting = *settings_find("counting", OF_CHECK);
-	setting->kinds = NULL; /* kinds without a counting have no certificates, which is told below */
+	setting->kinds =
+		NULL; /* kinds without a counting have no certificates, which is told below */
 	*array_add(arena, &values) =
 		(struct option_value){.option = setting, .text = counting_names[counting]};
 	with.options = values.at;
@@ -95,7 +96,8 @@ static void show_progress(void *listener, uint64_t done, uint64_t choices)
 }
 
 static int tell(const struct certificate_result *result, const struct nest_search *search,
-	const struct certificate *certificate, enum format format, struct arena *arena, struct diag *diag)
+	const struct certificate *certificate, enum format format, struct arena *arena,
+	struct diag *diag)
 {
 	if (result->answer == VERDICT_NO)
 		diag_error(diag, result->span, "rejected: %s", result->why);

@@ -13,8 +13,7 @@ static int explore_inputs(struct exploring *exploring, enum format format, bool 
 	if (status != EXIT_FOUND)
 		return status;
 	diag_print(inputs->diag, stderr);
-	exploring->folder =
-		results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
+	exploring->folder = results_open(inputs->arena, inputs->arguments, explorer->name(inputs));
 	exploring->explored = explorer->run(exploring);
 	exploring->record = results_record(inputs, &exploring->listener);
 	if (!exploring->record.limit)

@@ -11,8 +11,8 @@ static const char *list_solvers(struct arena *arena)
 	struct text text = text_open(arena);
 	for (size_t i = 0; solvers[i]; i++)
 		text_add(&text, "%-18s %s\n",
-			arena_format(arena, "%s/%s", stage_names[solvers[i]->stage],
-				solvers[i]->name),
+			arena_format(
+				arena, "%s/%s", stage_names[solvers[i]->stage], solvers[i]->name),
 			solvers[i]->summary);
 	return text_read(&text);
 }

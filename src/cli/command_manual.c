@@ -22,7 +22,8 @@ const struct command command_manual = {
 	.name = "manual",
 	.usage = "man|bash|zsh",
 	.summary = "prints the man page, or what a shell needs to complete commands",
-	.manual = "For bash: source <(lxplore manual bash).  For zsh, the file _lxplore of a folder of\n"
-		  "fpath.  make install puts all three where they are found.\n",
+	.manual =
+		"For bash: source <(lxplore manual bash).  For zsh, the file _lxplore of a folder of\n"
+		"fpath.  make install puts all three where they are found.\n",
 	.run = run,
 };

@@ -92,8 +92,8 @@ static int run(struct arena *arena, const struct arguments *arguments, struct di
 		return command_refuse(diag);
 	/* JSON is YAML as it stands. */
 	bool json = format == FORMAT_JSON || format == FORMAT_YAML;
-	const char *path = arena_format(
-		arena, "%s/%s", arguments->at[0], json ? "run.json" : "pareto.csv");
+	const char *path =
+		arena_format(arena, "%s/%s", arguments->at[0], json ? "run.json" : "pareto.csv");
 	const struct source *source = file_read_table(arena, path, diag);
 	if (!source || !file_check_characters(source, diag))
 		return command_refuse(diag);

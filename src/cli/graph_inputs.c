@@ -80,7 +80,8 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 	int mode = !planning->strict;
 	option_integer(inputs->arguments, "cores", planning->machine_cores, inputs->diag, &cores);
 	option_word(inputs->arguments, "mode", inputs->diag, &mode);
-	own->cores_given = cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
+	own->cores_given =
+		cores != all || has_key(inputs, "cores") || inputs_given(inputs, "cores");
 	planning->cores = (int)cores;
 	planning->strict = mode == 0;
 }

@@ -76,10 +76,8 @@ static bool read_sheet(struct inputs *inputs, struct sheet *sheet)
 bool inputs_read_files(struct arena *arena, const struct arguments *arguments,
 	const struct node *const *files, struct diag *diag, struct inputs *out)
 {
-	*out = (struct inputs){.arena = arena,
-		.diag = diag,
-		.arguments = arguments,
-		.wishes = default_wishes()};
+	*out = (struct inputs){
+		.arena = arena, .diag = diag, .arguments = arguments, .wishes = default_wishes()};
 	if (!arguments->count) {
 		diag_error(diag, (struct span){0},
 			"no spec file is given; try specs/arch/spyre32.yaml and a file of "

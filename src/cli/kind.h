@@ -36,7 +36,8 @@ struct result_texts {
 struct explorer {
 	const char *counted; /* what progress counts: "candidates" */
 	const char *found;   /* what was found, or not: "plan" */
-	const char *none;    /* said where it is proven that there is none; NULL: a limit alone tells */
+	const char
+		*none; /* said where it is proven that there is none; NULL: a limit alone tells */
 	/* What the results folder is called by default. */
 	const char *(*name)(const struct inputs *inputs);
 	/* Before the folder is made: EXIT_FOUND to go on; NULL: there is nothing to do. */
@@ -59,8 +60,8 @@ struct input_kind {
 	const char *noun;    /* what messages call one: "a workload graph" */
 	const char *plural;  /* "workload graphs" */
 	const char *summary; /* one line for `lxplore list kinds` */
-	const char *key;     /* whose presence in a spec makes it one of this kind; NULL: none does */
-	int rank;            /* of several kinds whose keys are there, the one of the highest rank */
+	const char *key; /* whose presence in a spec makes it one of this kind; NULL: none does */
+	int rank;        /* of several kinds whose keys are there, the one of the highest rank */
 	enum subject subject;          /* what its objectives are about */
 	struct objectives objectives;  /* those of the frontier, if nobody asks for others */
 	unsigned stages;               /* bits of those whose solvers may be chosen */
@@ -79,8 +80,7 @@ struct input_kind {
 	/* NULL, or why two inputs cannot be compared; NULL in the table: they always can. */
 	const char *(*unlike)(const struct inputs *a, const struct inputs *b);
 	/* The choices and counts of both; NULL, or why a plan is illegal. */
-	const char *(*compare)(
-		const struct inputs *a, const struct inputs *b, struct diff *diff);
+	const char *(*compare)(const struct inputs *a, const struct inputs *b, struct diff *diff);
 	/* The problem that a certificate is of, `layer` NULL or a network's; NULL after complaining. */
 	const struct nest_inputs *(*certified)(
 		const struct inputs *inputs, const char *layer, struct span span);

@@ -13,8 +13,8 @@
 /* A `broadcast:`, and what may come with it: `architecture`, `search`. */
 struct broadcast_inputs {
 	const struct broadcast *broadcast;
-	struct ratio clock_hz;       /* of the architecture; 1 GHz without */
-	struct portfolio solvers;    /* of --solver broadcast=NAME; none: the usual ones */
+	struct ratio clock_hz;    /* of the architecture; 1 GHz without */
+	struct portfolio solvers; /* of --solver broadcast=NAME; none: the usual ones */
 };
 
 /* Whether the operation has such a solver's stage; complains. */
@@ -24,8 +24,8 @@ static bool has_stage(const struct inputs *inputs, const struct broadcast *broad
 	enum stage stage;
 	const char *name = operation_names[broadcast->operation];
 	if (!broadcast_stage(broadcast, &stage))
-		diag_error(inputs->diag, span,
-			"a %s has no algorithms: one rank sends to another", name);
+		diag_error(inputs->diag, span, "a %s has no algorithms: one rank sends to another",
+			name);
 	else if (wanted != STAGE_COUNT && stage != wanted)
 		diag_error(inputs->diag, span, "a %s has the one stage '%s', not '%s'", name,
 			stage_names[stage], stage_names[wanted]);
@@ -41,7 +41,8 @@ static void check_algorithms(
 	for (size_t i = 0; i < inputs->choice_count; i++) {
 		const struct choice *choice = &inputs->choices[i];
 		if (choice->line && (!i || !choice[-1].line))
-			own->solvers.count = 0; /* the command line's stand in place of the specs' */
+			own->solvers.count =
+				0; /* the command line's stand in place of the specs' */
 		if (has_stage(inputs, broadcast, choice->solver->stage, choice->span))
 			portfolio_add(&own->solvers, choice->solver);
 	}
@@ -105,8 +106,8 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 		broadcast_execute(&outcome, EXECUTION_BYTES_MOST, inputs->wishes.seed,
 			trace ? &times : NULL, arena);
 	if (trace && outcome.execution.finished)
-		command_write(arena, trace->text,
-			broadcast_trace_json(arena, &outcome, &times, clock));
+		command_write(
+			arena, trace->text, broadcast_trace_json(arena, &outcome, &times, clock));
 	command_print(format == FORMAT_TEXT  ? broadcast_text(arena, &outcome, clock, simulated)
 		      : format == FORMAT_CSV ? broadcast_csv(arena, &outcome, clock, simulated)
 					     : broadcast_json(arena, &outcome, clock, simulated));
@@ -146,8 +147,7 @@ static struct explored run_search(struct exploring *exploring)
 
 static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return broadcast_plan_yaml(
-		exploring->arena, &exploring->explored.frontier.points[i]);
+	return broadcast_plan_yaml(exploring->arena, &exploring->explored.frontier.points[i]);
 }
 
 static struct result_texts texts(const struct exploring *exploring)
@@ -167,7 +167,8 @@ const struct input_kind broadcast_kind = {
 	.name = "broadcast",
 	.noun = "a broadcast",
 	.plural = "broadcasts",
-	.summary = "broadcast: one operation between ranks (gather, scatter, reduce, put, get, too)",
+	.summary =
+		"broadcast: one operation between ranks (gather, scatter, reduce, put, get, too)",
 	.key = "broadcast",
 	.rank = 3,
 	.subject = SUBJECT_BROADCAST,

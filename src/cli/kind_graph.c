@@ -4,17 +4,18 @@
 #include "cli/kind.h"
 #include "model/machine/primitive.h"
 #include "model/nest/constraint.h"
+#include "report/graph/choices.h"
 #include "report/graph/diff.h"
 #include "report/graph/plan_results.h"
 #include "report/graph/score_json.h"
-#include "report/graph/choices.h"
 #include "report/graph/trace.h"
 #include "search/graph/evaluate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct simulation how_to_execute(const struct graph_inputs *own, const struct outcome *outcome)
+static struct simulation how_to_execute(
+	const struct graph_inputs *own, const struct outcome *outcome)
 {
 	return (struct simulation){
 		.mode = evaluate_mode(own->workload, own->arch, &outcome->cost.score),
@@ -106,10 +107,9 @@ static int check(const struct inputs *inputs, enum format format)
 	const struct graph_inputs *own = inputs->own;
 	if (!graph_inputs_check_plan(inputs))
 		return command_refuse(inputs->diag);
-	command_print(arena_format(inputs->arena,
-		"specs: %s, %d cores; %s, %zu ops, %zu tensors\n", own->arch->name,
-		(int)arch_cores(own->arch), own->workload->name, own->workload->op_count,
-		own->workload->tensor_count));
+	command_print(arena_format(inputs->arena, "specs: %s, %d cores; %s, %zu ops, %zu tensors\n",
+		own->arch->name, (int)arch_cores(own->arch), own->workload->name,
+		own->workload->op_count, own->workload->tensor_count));
 	struct recipe_result made = graph_inputs_plan(inputs);
 	if (!graph_inputs_believe(inputs, &made))
 		return EXIT_IMPOSSIBLE;
@@ -141,8 +141,7 @@ static void take_start(const struct inputs *inputs, struct exploration *explorat
 		exploration->start = own->plan;
 		return;
 	}
-	diag_warning(
-		inputs->diag, own->plan_span, "the search starts without this plan: %s", why);
+	diag_warning(inputs->diag, own->plan_span, "the search starts without this plan: %s", why);
 	if (made.broken)
 		diag_note(inputs->diag, made.broken->span, "asked for here");
 }
@@ -244,8 +243,8 @@ const struct input_kind graph_kind = {
 	.summary = "workload: ops over tensors, divided over cores and placed in their scratchpads",
 	.key = "workload",
 	.subject = SUBJECT_GRAPH,
-	.objectives = {4, {OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES,
-				  OBJECTIVE_CORES}},
+	.objectives = {4,
+		{OBJECTIVE_LATENCY, OBJECTIVE_ENERGY, OBJECTIVE_HBM_BYTES, OBJECTIVE_CORES}},
 	.stages = 1 << STAGE_DIVIDE | 1 << STAGE_PLACE | 1 << STAGE_JOINT,
 	.plan = "plan",
 	.list = "ops",

@@ -181,13 +181,12 @@ static int score(const struct inputs *inputs, enum format format, bool simulated
 static int check(const struct inputs *inputs, enum format format)
 {
 	const struct nest_inputs *own = inputs->own;
-	struct mapspace_check check = mapspace_check(
-		own->domain, own->constraints, NULL, inputs->diag, inputs->arena);
+	struct mapspace_check check =
+		mapspace_check(own->domain, own->constraints, NULL, inputs->diag, inputs->arena);
 	struct mapspace_check_report report = {.check = &check, .mapping = own->mapping != NULL};
 	if (report.mapping)
 		report.why = nest_check_faults(own, inputs->arena, inputs->diag);
-	if (report.mapping &&
-		find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
+	if (report.mapping && find_counting(own, inputs->arena, inputs->diag) == COUNTING_TIMELOOP)
 		warn_homes(own, own->mapping, "the mapping", inputs->arena, inputs->diag);
 	diag_print(inputs->diag, stderr);
 	command_print(format == FORMAT_TEXT  ? mapspace_check_text(inputs->arena, &report)
@@ -210,8 +209,8 @@ static void tell_conflict(struct exploring *exploring)
 	const struct nest_inputs *own = exploring->inputs->own;
 	struct stopper stopper = {&exploring->listener, listener_stop};
 	struct diag *silent = diag_open(exploring->arena);
-	struct mapspace_check check = mapspace_check(
-		own->domain, own->constraints, &stopper, silent, exploring->arena);
+	struct mapspace_check check =
+		mapspace_check(own->domain, own->constraints, &stopper, silent, exploring->arena);
 	if (!check.contradictory && check.feasible.verdict == VERDICT_NO)
 		fputs(mapspace_conflict_text(exploring->arena, &check), stderr);
 }
@@ -251,15 +250,15 @@ static void finish(struct exploring *exploring)
 	}
 	record->objectives = nest_objectives_texts(exploring->arena, search);
 	record->counting = counting_names[search->counting];
-	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL,
-		    record, search, &exploring->explored))
+	if (certificate_write(exploring->arena, exploring->folder, "certificate.yaml", NULL, record,
+		    search, &exploring->explored))
 		record->certificate = "certificate.yaml";
 }
 
 static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return nest_plan_yaml(exploring->arena, exploring->search,
-		&exploring->explored.frontier.points[i]);
+	return nest_plan_yaml(
+		exploring->arena, exploring->search, &exploring->explored.frontier.points[i]);
 }
 
 static struct result_texts texts(const struct exploring *exploring)

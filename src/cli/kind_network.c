@@ -30,8 +30,8 @@ static const char *name(const struct inputs *inputs)
 }
 
 /* The searches of all distinct layers; false when one of them cannot begin. */
-static bool make_searches(
-	struct exploring *exploring, const struct wishes *wishes, const struct nest_search **searches)
+static bool make_searches(struct exploring *exploring, const struct wishes *wishes,
+	const struct nest_search **searches)
 {
 	const struct network_inputs *nets = exploring->inputs->own;
 	struct arena *arena = exploring->arena;
@@ -57,8 +57,8 @@ static int prepare(struct exploring *exploring)
 	const struct network_inputs *own = inputs->own;
 	const struct network *network = own->network;
 	struct networking *networking = arena_new(exploring->arena, struct networking);
-	const struct nest_search **searches = arena_array(
-		exploring->arena, const struct nest_search *, network->layer_count);
+	const struct nest_search **searches =
+		arena_array(exploring->arena, const struct nest_search *, network->layer_count);
 	struct wishes *wishes = &exploring->wishes;
 	wishes->asker.report = NULL;
 	wishes->asker.progress = listener_layers;
@@ -98,8 +98,8 @@ static struct explored run_search(struct exploring *exploring)
 	return networking->explored.total;
 }
 
-static void write_layers(struct arena *arena, struct folder *folder, const struct run_record *record,
-	const struct network_explored *explored)
+static void write_layers(struct arena *arena, struct folder *folder,
+	const struct run_record *record, const struct network_explored *explored)
 {
 	const struct network *network = explored->search->network;
 	for (size_t l = 0; l < network->layer_count; l++) {
@@ -217,8 +217,7 @@ static int judge(const struct exploring *exploring)
 	/* Sums that were left out have substitutes that are not slower. */
 	bool proven = explored->total.complete &&
 		      (explored->sums.excess == 0 || networking->energy == SUMS_NO_LIMIT);
-	size_t nearest =
-		sums_nearest(&explored->sums, networking->cycles, networking->energy);
+	size_t nearest = sums_nearest(&explored->sums, networking->cycles, networking->energy);
 	fprintf(stderr, "lxplore: %s %s; the nearest is %s\n",
 		proven ? "no choice of mappings keeps the network"
 		       : "none of the mappings that were found keep the network",

@@ -119,8 +119,7 @@ static bool find_overload(struct arena *arena, struct place_report *report)
 static bool ask(struct arena *arena, const struct place_request *request, struct listener *listener,
 	struct place_report *report)
 {
-	struct problem problem = {
-		.stage = STAGE_PLACE, .packing = report->packing};
+	struct problem problem = {.stage = STAGE_PLACE, .packing = report->packing};
 	struct asker asker = listener_asker(listener, request->jobs);
 	asker.stopper.stop = listener_wait;
 	struct answer answer =
@@ -175,9 +174,9 @@ static int tell_end(
 		fprintf(stderr, "%s\n", place_report_line(arena, report));
 	if (listener_interrupted())
 		return EXIT_INTERRUPTED;
-	return report->outcome == VERDICT_YES   ? EXIT_FOUND
+	return report->outcome == VERDICT_YES  ? EXIT_FOUND
 	       : report->outcome == VERDICT_NO ? EXIT_IMPOSSIBLE
-						: EXIT_NOTHING;
+					       : EXIT_NOTHING;
 }
 
 static int place(struct arena *arena, const struct place_request *request)

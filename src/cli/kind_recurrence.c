@@ -65,9 +65,8 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 static struct project_search open_search(const struct inputs *inputs, const struct wishes *wishes)
 {
 	const struct space_time_inputs *own = inputs->own;
-	return (struct project_search){.spec = &own->spec,
-		.wishes = *wishes,
-		.solver = own->solver};
+	return (struct project_search){
+		.spec = &own->spec, .wishes = *wishes, .solver = own->solver};
 }
 
 /* --- the projection that the specs give */
@@ -94,7 +93,8 @@ static bool is_legal(const struct inputs *inputs, const struct space_time *spec,
 	const struct project_found *found)
 {
 	struct diag *diag = inputs->diag;
-	const char *why = projection_fault_text(inputs->arena, spec, &found->projection, &found->facts);
+	const char *why =
+		projection_fault_text(inputs->arena, spec, &found->projection, &found->facts);
 	if (!why)
 		return true;
 	diag_error(diag, spec->projection.span, "%s", why);
@@ -112,10 +112,11 @@ static bool write_code(const struct inputs *inputs, const struct space_time *spe
 	const char *why = NULL;
 	if (!file)
 		return true;
-	const char *code =
-		projection_code(inputs->arena, &spec->recurrence, &found->projection, &found->facts, &why);
+	const char *code = projection_code(
+		inputs->arena, &spec->recurrence, &found->projection, &found->facts, &why);
 	if (!code) {
-		diag_error(inputs->diag, file->span, "there is no code for this projection: %s", why);
+		diag_error(
+			inputs->diag, file->span, "there is no code for this projection: %s", why);
 		return false;
 	}
 	command_write(inputs->arena, file->text, code);
@@ -194,8 +195,7 @@ static struct explored run_search(struct exploring *exploring)
 
 static const char *plan(const struct exploring *exploring, size_t i)
 {
-	return projection_plan_yaml(
-		exploring->arena, &exploring->explored.frontier.points[i]);
+	return projection_plan_yaml(exploring->arena, &exploring->explored.frontier.points[i]);
 }
 
 static struct result_texts texts(const struct exploring *exploring)

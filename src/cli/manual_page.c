@@ -80,8 +80,7 @@ static void add_command(struct text *text, const struct command *command)
 	for (const char *at = command->manual; *at;) {
 		size_t length = strcspn(at, "\n");
 		if (length)
-			add_escaped(text,
-				arena_format(text->arena, "%.*s", (int)length, at));
+			add_escaped(text, arena_format(text->arena, "%.*s", (int)length, at));
 		text_add(text, length ? "\n" : ".PP\n");
 		at += length + (at[length] == '\n');
 	}
@@ -113,8 +112,8 @@ static void add_setting(struct text *text, const struct option *setting)
 	if (setting->commands)
 		add_escaped(text, usage + strspn(usage, " "));
 	else
-		add_escaped(text,
-			arena_format(text->arena, "%s: %s", setting->key, setting->argument));
+		add_escaped(
+			text, arena_format(text->arena, "%s: %s", setting->key, setting->argument));
 	text_add(text, "\n");
 	add_escaped(text, arena_format(text->arena, "%s.%s", setting->help,
 				  scope_text(text->arena, setting)));

@@ -184,8 +184,8 @@ static void add_zsh_option(
 static void add_zsh_command(struct text *text, const struct command *command)
 {
 	const struct option *option;
-	text_add(text, "\t%s)\n\t\t_arguments -S '--help[the options of a command]'",
-		command->name);
+	text_add(
+		text, "\t%s)\n\t\t_arguments -S '--help[the options of a command]'", command->name);
 	for (size_t i = 0; (option = settings_at(i)); i++)
 		if (option->commands & command->bit)
 			add_zsh_option(text, command, option);

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "model/machine/arch_read.h"
-#include "model/nest/directive.h"
 #include "model/machine/ert.h"
+#include "model/nest/directive.h"
 #include "model/nest/nest_mapping.h"
 
 #include <stdlib.h>

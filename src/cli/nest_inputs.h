@@ -23,9 +23,9 @@ struct nest_inputs {
 	struct span mapping_span;
 	bool mapping_flags; /* it sets flags that no constraint sets */
 	enum counting counting;
-	double epsilon;           /* of proofs: how much worse than the best points may be */
+	double epsilon;              /* of proofs: how much worse than the best points may be */
 	const struct solver *solver; /* of the stage `map`; NULL: not chosen */
-	struct patience patience; /* of draws */
+	struct patience patience;    /* of draws */
 	struct span patience_span;
 };
 

@@ -54,8 +54,8 @@ static void read_energy(const struct reading *reading, const struct node *node, 
 		limits->energy_pj = value.real;
 }
 
-static void read_limits(struct inputs *inputs, const struct hierarchy *hierarchy,
-	struct network_limits *limits)
+static void read_limits(
+	struct inputs *inputs, const struct hierarchy *hierarchy, struct network_limits *limits)
 {
 	const char *what;
 	const struct node *latency = inputs_node(inputs, "latency-budget", &what);

@@ -1,8 +1,8 @@
+#include "cli/packing_proof.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "cli/packing_proof.h"
-#include "cli/unfit_file.h"
 #include "cli/listener.h"
+#include "cli/unfit_file.h"
 #include "report/packing/unfit_yaml.h"
 #include "report/run/folder.h"
 

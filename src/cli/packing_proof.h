@@ -1,8 +1,8 @@
 #ifndef CLI_PACKING_PROOF_H
 #define CLI_PACKING_PROOF_H
 
-#include "cli/packing_request.h"
 #include "cli/listener.h"
+#include "cli/packing_request.h"
 #include "report/packing/place_report.h"
 
 /* What `lxplore place` checks instead of searching; the answer is the exit status. */

@@ -3,8 +3,8 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/inputs.h"
-#include "search/engine/parallel.h"
 #include "search/drive/solver.h"
+#include "search/engine/parallel.h"
 #include "spec/file.h"
 #include "spec/reader.h"
 

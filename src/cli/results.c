@@ -45,8 +45,8 @@ struct folder *results_open(
 {
 	const struct option_value *output = option_find(arguments, "output");
 	struct folder *folder = NULL;
-	const char *why = folder_open(
-		arena, output ? output->text : default_folder(arena, name), &folder);
+	const char *why =
+		folder_open(arena, output ? output->text : default_folder(arena, name), &folder);
 	if (why)
 		fatal("%s", why);
 	return folder;
@@ -55,8 +55,7 @@ struct folder *results_open(
 static size_t count_points(const struct exploring *exploring)
 {
 	const struct explorer *explorer = &exploring->inputs->kind->explore;
-	return explorer->points ? explorer->points(exploring)
-				: exploring->explored.frontier.count;
+	return explorer->points ? explorer->points(exploring) : exploring->explored.frontier.count;
 }
 
 /* The folder takes the place of that of the run before. */
@@ -114,8 +113,8 @@ static void tell_points(const struct exploring *exploring, const char *work, siz
 	const struct run_record *record = &exploring->record;
 	tell_gap(exploring);
 	fprintf(stderr,
-		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n",
-		work, exploring->explored.effort.simulated, count, record->seconds,
+		"%s, %" PRIu64 " executed, %zu on the frontier, %.1f s%s%s; results in %s\n", work,
+		exploring->explored.effort.simulated, count, record->seconds,
 		record->limit ? ", cut short by: " : "", record->limit ? record->limit : "",
 		folder_name(exploring->folder));
 }
@@ -139,8 +138,7 @@ int results_end(const struct exploring *exploring, enum format format, bool quie
 		status = explorer->judge(exploring);
 	if (count && !quiet)
 		tell_points(exploring, texts.work, count);
-	return command_end(
-		explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
+	return command_end(explored->fault, listener_interrupted() ? EXIT_INTERRUPTED : status);
 }
 
 struct run_record results_record(const struct inputs *inputs, const struct listener *listener)

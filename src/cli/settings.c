@@ -22,7 +22,8 @@ static const struct option table[] = {
 		.type = OPTION_FOLDER, .commands = OF_EXPLORE},
 	{"objective", 0, "A,B,..", "what the frontier is over (lxplore list objectives)", true,
 		.key = "objectives", .words = objective_names, .commands = OF_EXPLORE},
-	{"cores", 'c', "N", "use at most N cores; explore then tries no other number (also SENCORES)",
+	{"cores", 'c', "N",
+		"use at most N cores; explore then tries no other number (also SENCORES)",
 		.key = "cores", .type = OPTION_COUNT, .least = 1, .kinds = "graph",
 		.commands = OF_SPECS},
 	{"solver", 0, "STAGE=NAME",
@@ -39,8 +40,7 @@ static const struct option table[] = {
 	{"imperfect", 0, "all|DIM,..",
 		"dimensions whose factors need not divide: the last round of a loop ends early",
 		.key = "imperfect", .kinds = "problem network", .commands = OF_SPECS},
-	{"epsilon", 0, "E",
-		"a proof may end with points that are worse than the best by this part",
+	{"epsilon", 0, "E", "a proof may end with points that are worse than the best by this part",
 		.key = "epsilon", .kinds = "problem network", .commands = OF_SPECS},
 	{"seed", 's', "S", "of everything random (default 1)", .key = "seed", COUNT(0, INT64_MAX),
 		.commands = OF_SPECS | OF_PLACE},
@@ -61,13 +61,13 @@ static const struct option table[] = {
 	{"simulate-budget", 0, "N", "events of one execution (default 1000000)",
 		COUNT(1, INT64_MAX), .kinds = "graph problem network broadcast",
 		.commands = OF_EXPLORE},
-	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)",
-		WORD(format_names), .commands = OF_EXPLORE | OF_DIFF},
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
+		.commands = OF_EXPLORE | OF_DIFF},
 	{"format", 0, "text|csv|json|yaml",
-		"of what is printed (default: text on a terminal, else json)",
-		WORD(format_names), .commands = OF_SCORE | OF_SIMULATE},
-	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)",
-		WORD(format_names), .kinds = "problem", .commands = OF_CHECK},
+		"of what is printed (default: text on a terminal, else json)", WORD(format_names),
+		.commands = OF_SCORE | OF_SIMULATE},
+	{"format", 0, "text|csv|json|yaml", "of what is printed (default text)", WORD(format_names),
+		.kinds = "problem", .commands = OF_CHECK},
 	{"quiet", 'q', NULL, "no progress and no closing line", .commands = OF_EXPLORE | OF_PLACE},
 	{"explain", 0, NULL, "how each count comes about, instead of the counts",
 		.kinds = "problem", .commands = OF_SCORE},
@@ -121,8 +121,8 @@ static const struct option table[] = {
 		.type = OPTION_FILE, .commands = OF_PLACE},
 	{"check-certificate", 0, "FILE", "whether such a proof holds for this table and capacity",
 		.type = OPTION_FILE, .commands = OF_PLACE},
-	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)",
-		WORD(format_names), .commands = OF_PLACE},
+	{"format", 0, "csv|text|json|yaml", "of what is printed (default csv)", WORD(format_names),
+		.commands = OF_PLACE},
 
 	{"k_fast", 0, "BOOL", "reductions of products split over neighbouring cores (default true)",
 		.key = "k_fast", .kinds = "graph"},
@@ -245,8 +245,8 @@ const char *settings_help(struct arena *arena, unsigned command)
 			continue;
 		const char *kinds = settings_kinds(arena, at);
 		text_add(&text, "  %-30s ", option_usage(arena, at));
-		add_wrapped(&text,
-			kinds ? arena_format(arena, "%s [%s]", at->help, kinds) : at->help);
+		add_wrapped(
+			&text, kinds ? arena_format(arena, "%s [%s]", at->help, kinds) : at->help);
 	}
 	return text_read(&text);
 }

@@ -37,8 +37,8 @@ static size_t add_folder(struct meant *meant, const char *path, struct span span
 		length--;
 	for (int i = 0; i < count; i++) {
 		add(meant,
-			arena_format(meant->arena, "%.*s/%s", (int)length, path,
-				entries[i]->d_name),
+			arena_format(
+				meant->arena, "%.*s/%s", (int)length, path, entries[i]->d_name),
 			span);
 		free(entries[i]);
 	}

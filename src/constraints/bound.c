@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "constraints/place.h"
-#include "model/nest/directive.h"
 #include "model/machine/mapping_notation.h"
+#include "model/nest/directive.h"
 
 struct range {
 	int64_t least, most;

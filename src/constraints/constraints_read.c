@@ -147,8 +147,8 @@ static void refuse_part(struct constraint_finding *finding, const struct node_en
 }
 
 /* The keys of a map that are kinds of a part; marks them as known. */
-static void read_part(struct constraint_finding *finding, struct reader *map, enum constraint_part part,
-	const struct aim *aim)
+static void read_part(struct constraint_finding *finding, struct reader *map,
+	enum constraint_part part, const struct aim *aim)
 {
 	const struct node *node = map->map;
 	finding->context.beside = node;
@@ -178,7 +178,8 @@ static void refuse_sparse(const struct reading *reading, struct span span)
 }
 
 /* {spatial: .., temporal: .., dataspace: ..} */
-static void read_group(struct constraint_finding *finding, const struct node *node, const struct aim *aim)
+static void read_group(
+	struct constraint_finding *finding, const struct node *node, const struct aim *aim)
 {
 	static const enum constraint_part parts[] = {PART_SPATIAL, PART_TEMPORAL, PART_DATASPACE};
 	const struct reading *reading = finding->context.reading;
@@ -237,7 +238,8 @@ static int read_type(struct constraint_finding *finding, struct reader *map)
 }
 
 /* `target:`, in constraints of the mapspace `name:` too. */
-static bool read_aim(struct constraint_finding *finding, struct reader *map, bool needed, struct aim *aim)
+static bool read_aim(
+	struct constraint_finding *finding, struct reader *map, bool needed, struct aim *aim)
 {
 	const struct reading *reading = finding->context.reading;
 	struct nest_target target = {.row = -1, .block_row = -1};
@@ -271,7 +273,8 @@ static void read_least(struct constraint_finding *finding, struct reader *map, c
 }
 
 /* {type: no_link_transfer, datatypes: [Inputs]} */
-static void read_flag(struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
+static void read_flag(
+	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
 	const struct node *value = read_node(map, types[type].list, REQUIRED);
 	if (value)
@@ -279,7 +282,8 @@ static void read_flag(struct constraint_finding *finding, struct reader *map, in
 }
 
 /* What a constraint of some type has in one map. */
-static void read_body(struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
+static void read_body(
+	struct constraint_finding *finding, struct reader *map, int type, const struct aim *aim)
 {
 	if (types[type].list)
 		read_flag(finding, map, type, aim);
@@ -291,8 +295,8 @@ static void read_body(struct constraint_finding *finding, struct reader *map, in
 
 /* The kinds of one type: in the entry itself, and in `attributes:` or `constraints:` inside it.
  * `around` is the map with the target, mostly the entry itself. */
-static void read_typed(struct constraint_finding *finding, struct reader *map, struct reader *around,
-	const struct node *nested)
+static void read_typed(struct constraint_finding *finding, struct reader *map,
+	struct reader *around, const struct node *nested)
 {
 	struct reader inner;
 	struct aim aim = the_machine;
@@ -319,7 +323,8 @@ static void read_typed(struct constraint_finding *finding, struct reader *map, s
 }
 
 /* Timeloop's `constraints: [{type: .., attributes: {..}}]` inside a target; they may be none. */
-static void read_several(struct constraint_finding *finding, struct reader *around, const struct node *list)
+static void read_several(
+	struct constraint_finding *finding, struct reader *around, const struct node *list)
 {
 	read_node(around, "target", OPTIONAL);
 	read_node(around, "name", OPTIONAL);

@@ -23,8 +23,7 @@ static bool read(
 
 /* The level whose flags a constraint sets: of its row, or with the block that its row is; NULL
  * when there is none. */
-static struct nest_level *level_of(
-	struct hierarchy *hierarchy, const struct constraint *constraint)
+static struct nest_level *level_of(struct hierarchy *hierarchy, const struct constraint *constraint)
 {
 	for (int i = 0; i < hierarchy->level_count; i++) {
 		struct nest_level *level = &hierarchy->levels[i];
@@ -40,7 +39,7 @@ static void flag(struct hierarchy *hierarchy, const struct constraint *constrain
 	const struct constraint_kind *kind = constraint->kind;
 	struct nest_level *level = level_of(hierarchy, constraint);
 	if (level)
-		*(kind == &constraint_no_coalesce             ? &level->no_coalesce
+		*(kind == &constraint_no_coalesce              ? &level->no_coalesce
 			: kind == &constraint_no_link_transfer ? &level->no_link_transfer
 			: kind == &constraint_rmw_first_update ? &level->rmw_first_update
 			: constraint->part == PART_SPATIAL     ? &level->no_spatial_reuse

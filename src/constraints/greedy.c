@@ -36,7 +36,8 @@ static bool is_more(struct share a, struct share b)
 	return a.num * b.den > b.num * a.den;
 }
 
-static struct greedy_state **find(const struct greedy_table *table, const int64_t *left, int64_t capacity)
+static struct greedy_state **find(
+	const struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
 	uint64_t hash = (uint64_t)capacity;
 	for (int i = 0; i < table->count; i++)
@@ -62,7 +63,8 @@ static void grow(struct greedy_table *table)
 	*table = larger;
 }
 
-static struct greedy_state *best_from(struct greedy_table *table, const int64_t *left, int64_t capacity);
+static struct greedy_state *best_from(
+	struct greedy_table *table, const int64_t *left, int64_t capacity);
 
 static void try_rounds(struct greedy_state *state, int k)
 {
@@ -115,7 +117,8 @@ static bool try_dimension(struct greedy_table *table, struct greedy_state *state
 	return rest == 1 || try_prime(table, state, k, rest);
 }
 
-static struct greedy_state *best_from(struct greedy_table *table, const int64_t *left, int64_t capacity)
+static struct greedy_state *best_from(
+	struct greedy_table *table, const int64_t *left, int64_t capacity)
 {
 	struct greedy_state **slot = find(table, left, capacity);
 	if (*slot)

@@ -1,8 +1,8 @@
 #ifndef CONSTRAINTS_KIND_H
 #define CONSTRAINTS_KIND_H
 
-#include "model/nest/domain.h"
 #include "model/graph/plan.h"
+#include "model/nest/domain.h"
 #include "spec/reader.h"
 
 /*

@@ -24,8 +24,10 @@ static struct factor_chain chain_of(const struct domain *domain, int d)
 	struct factor_chain chain = {
 		.domain = domain, .d = d, .extent = domain->shape->dimensions[d].extent};
 	for (int r = domain->arch->level_count - 1; r >= 0; r--) {
-		chain.links[chain.count++] = (struct chain_link){domain->rows[r].temporal[d], r, false};
-		chain.links[chain.count++] = (struct chain_link){domain->rows[r].spatial[d], r, true};
+		chain.links[chain.count++] =
+			(struct chain_link){domain->rows[r].temporal[d], r, false};
+		chain.links[chain.count++] =
+			(struct chain_link){domain->rows[r].spatial[d], r, true};
 	}
 	return chain;
 }
@@ -90,7 +92,8 @@ static const char *chain_text(
 	return text_read(&text);
 }
 
-static void add(const struct factor_chain *chain, struct clashes *clashes, bool least, const char *why)
+static void add(
+	const struct factor_chain *chain, struct clashes *clashes, bool least, const char *why)
 {
 	struct party party = {0};
 	const char *bounds = chain_text(chain, clashes->arena, least, &party);

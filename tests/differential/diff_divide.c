@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "model/graph/iteration.h"
 #include "tests/support/draws.h"
+#include "tests/support/lookups.h"
 #include "tests/support/sample.h"
 
 #include "tests/test.h"

@@ -87,8 +87,8 @@ static void check_identity(
 	struct sim_options options = {.mode = SIM_IDENTITY, .seed = seed, .small_integers = true};
 	struct sim_result identity = sim_run(program, &options, arena);
 	if (identity.fault_count > 0)
-		fail_msg("%s: %s\n%s", where, identity.faults[0].text,
-			program_text(arena, program));
+		fail_msg(
+			"%s: %s\n%s", where, identity.faults[0].text, program_text(arena, program));
 	assert_int_equal(identity.tiles_computed, count_computed(program));
 	assert_int_equal(identity.cycles, executed->result.cycles);
 }

@@ -103,8 +103,8 @@ static void follow(struct law *law, struct problem_case *problem, const struct s
 		floor = floor_score(&cell, loops, j - 1, &known);
 		expect_below(law, problem, &floor, score, j - 1, "order open");
 		for (int n = 1; n <= 2; n++) {
-			floor_loops_add(&cell, &loops[j], row->temporal, left,
-				row->temporal_order, n, &loops[j - 1]);
+			floor_loops_add(&cell, &loops[j], row->temporal, left, row->temporal_order,
+				n, &loops[j - 1]);
 			floor = floor_score(&cell, loops, j - 1, &known);
 			expect_below(law, problem, &floor, score, j - 1, "order partly known");
 		}

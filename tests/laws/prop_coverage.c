@@ -124,7 +124,7 @@ static const char *write_workload(struct arena *arena, const char *head, const c
 	bool opaque = *head == '{';
 	text_add(&text,
 		"workload:\n  dtype: %s\n  dimensions: {m: %d, n: %d, k: %d, h: %d}\n  tensors:\n",
-		dtype_name(dtype), shape->m, shape->n, shape->k, shape->h);
+		dtype_names[dtype], shape->m, shape->n, shape->k, shape->h);
 	text_add(&text, "    y: {}\n");
 	if (strstr(head, "single["))
 		text_add(&text, "    single: {layout: [m, sparse]}\n");

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "search/graph/lx_plan.h"
 #include "tests/support/draws.h"
+#include "tests/support/lookups.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/spyre.h"

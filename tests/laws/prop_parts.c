@@ -8,6 +8,7 @@
 #include "search/graph/stream.h"
 #include "tests/support/draws.h"
 #include "tests/support/executed.h"
+#include "tests/support/lookups.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"

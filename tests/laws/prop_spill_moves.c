@@ -181,8 +181,8 @@ static void what_prices_are(void **state)
 			assert_true(fabs(2 * some - none) < 1e-9 * none);
 			full += none;
 		}
-		assert_true(fabs(full - spill_prices_mean(&prices) * model->row_count) <
-			    1e-9 * full);
+		assert_true(
+			fabs(full - spill_prices_mean(&prices) * model->row_count) < 1e-9 * full);
 		arena_close(arena);
 	}
 }

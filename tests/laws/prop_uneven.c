@@ -144,7 +144,8 @@ static void follow_some(struct law *law, struct arena *arena, struct random *ran
 	search.wishes.objectives.count = 0;
 	for (int i = 0; i < nest->hierarchy.level_count; i++)
 		if (nest->hierarchy.levels[i].storage)
-			search.wishes.objectives.at[search.wishes.objectives.count++] = OBJECTIVE_ACCESSES + i;
+			search.wishes.objectives.at[search.wishes.objectives.count++] =
+				OBJECTIVE_ACCESSES + i;
 	struct nest_frame frame = nest_frame_make(&search);
 	frame.uneven = true;
 	struct whole whole = {.arena = arena, .random = random, .nest = nest, .frame = &frame};

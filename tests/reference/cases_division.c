@@ -7,6 +7,7 @@
 #include "tests/support/case_json.h"
 #include "tests/support/coordinate_text.h"
 #include "tests/support/family.h"
+#include "tests/support/lookups.h"
 #include "tests/support/spyre.h"
 
 #include <inttypes.h>

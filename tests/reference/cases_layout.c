@@ -1,5 +1,6 @@
 #include "model/machine/layout.h"
 #include "tests/support/case_graph.h"
+#include "tests/support/lookups.h"
 #include "tests/support/tally.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "tests/support/lookups.h"
 #include "tests/support/tally.h"
 
 #include <stdio.h>

@@ -43,7 +43,8 @@ struct did do_command(
 	struct diag *diag = diag_open(arena);
 	struct arguments arguments;
 	struct did did = {.line = line_of(input->arena, command, words)};
-	if (option_parse(arena, settings_of(arena, command->bit), words->count, words->at, diag, &arguments))
+	if (option_parse(arena, settings_of(arena, command->bit), words->count, words->at, diag,
+		    &arguments))
 		did.status = command->run(arena, &arguments, diag);
 	else
 		did.status = command_refuse(diag);

@@ -1,4 +1,5 @@
 #include "tests/support/naive_counts.h"
+#include "tests/support/lookups.h"
 
 #include "base/arena.h"
 #include "base/fatal.h"

@@ -1,8 +1,8 @@
 #ifndef SUPPORT_NEST_ALL_H
 #define SUPPORT_NEST_ALL_H
 
-#include "model/nest/domain.h"
 #include "model/graph/op_mapping.h"
+#include "model/nest/domain.h"
 
 /*
  * Every mapping of a domain by plain recursion: each bound of each loop, each order of all the

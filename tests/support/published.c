@@ -1,8 +1,8 @@
 #include "tests/support/published.h"
 
 #include "base/arena.h"
-#include "model/packing/buffer.h"
 #include "model/graph/op_mapping.h"
+#include "model/packing/buffer.h"
 #include "solvers/place/packing.h"
 
 #include <inttypes.h>

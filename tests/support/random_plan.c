@@ -1,4 +1,5 @@
 #include "tests/support/random_plan.h"
+#include "tests/support/lookups.h"
 
 #include "base/arena.h"
 #include "base/number.h"

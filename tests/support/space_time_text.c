@@ -1,8 +1,8 @@
 #include "tests/support/space_time_text.h"
 
 #include "base/arena.h"
-#include "model/nest/shape.h"
 #include "model/graph/workload_read.h"
+#include "model/nest/shape.h"
 #include "spec/node.h"
 #include "tests/support/complaints.h"
 

@@ -9,7 +9,8 @@
 
 /* Texts that contradict themselves, the machine or the problem, and all that is said of them,
  * each line from its column on. */
-#define MANY "M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4, "
+#define MANY                                                                                       \
+	"M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4 M4, "
 static const struct clash_case {
 	const char *yaml, *complaints;
 } clash_cases[] = {

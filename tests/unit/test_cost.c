@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cost/graph/cost.h"
+#include "tests/support/lookups.h"
 #include "tests/support/plan_text.h"
 #include "tests/support/sample.h"
 #include "tests/support/set_up.h"

@@ -2,6 +2,7 @@
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
 #include "search/drive/solver.h"
+#include "tests/support/lookups.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 

@@ -290,8 +290,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_is_over_the_simulation_budget_is_priced_and_counted, folder_set_up,
 			folder_tear_down),
-		cmocka_unit_test_setup_teardown(
-			every_plan_replays_with_the_score_of_its_row, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(every_plan_replays_with_the_score_of_its_row,
+			folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_number_of_threads_changes_no_byte, folder_set_up, folder_tear_down),
 		cmocka_unit_test_setup_teardown(

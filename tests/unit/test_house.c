@@ -16,8 +16,8 @@ static struct ended layers_after(struct arena *arena, const char *change)
 {
 	const char *folder = shell_folder(arena);
 	struct ended ended = shell(arena,
-		"cp -R src solvers '%s' && (cd '%s' && { %s; }) && scripts/layers '%s'", folder, folder,
-		change, folder);
+		"cp -R src solvers '%s' && (cd '%s' && { %s; }) && scripts/layers '%s'", folder,
+		folder, change, folder);
 	shell_remove(folder);
 	return ended;
 }

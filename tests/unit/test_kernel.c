@@ -62,7 +62,7 @@ static void check_store(const struct format *format, float value)
 	kernel_store(format->dtype, stored, value);
 	double got = decode(format, load_bits(format, stored));
 	if (isnan(expected) ? !isnan(got) : got != expected || !signbit(got) != !signbit(expected))
-		fail_msg("%s of %.17g: expected %.17g, got %.17g", dtype_name(format->dtype),
+		fail_msg("%s of %.17g: expected %.17g, got %.17g", dtype_names[format->dtype],
 			(double)value, expected, got);
 }
 

@@ -1,4 +1,5 @@
 #include "model/machine/layout.h"
+#include "tests/support/lookups.h"
 
 #include <string.h>
 
@@ -136,7 +137,7 @@ static void dtypes_have_names_and_sizes(void **state)
 {
 	enum dtype dtype;
 	for (int d = 0; d < DTYPE_COUNT; d++) {
-		assert_true(dtype_parse(dtype_name((enum dtype)d), &dtype));
+		assert_true(dtype_parse(dtype_names[d], &dtype));
 		assert_int_equal(dtype, d);
 		assert_int_equal(dtype_per_stick(dtype) * dtype_stored_bytes(dtype), STICK_BYTES);
 	}

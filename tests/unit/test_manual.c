@@ -77,8 +77,8 @@ static void bash_completes(void **state)
 	assert_string_equal(complete(arena, "lxplore exp", 1), "explore\n");
 	assert_string_equal(complete(arena, "lxplore explore --epsi", 2), "--epsilon\n");
 	assert_string_equal(complete(arena, "lxplore explore --simulate fr", 3), "frontier\n");
-	assert_string_equal(complete(arena, "lxplore explore specs/arch/eyer", 2),
-		"specs/arch/eyeriss.yaml\n");
+	assert_string_equal(
+		complete(arena, "lxplore explore specs/arch/eyer", 2), "specs/arch/eyeriss.yaml\n");
 	assert_string_equal(complete(arena, "lxplore place --solver firs", 3), "firstfit\n");
 	arena_close(arena);
 }

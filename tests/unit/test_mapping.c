@@ -2,6 +2,7 @@
 #include "base/random.h"
 #include "model/graph/op_mapping.h"
 #include "tests/support/draws.h"
+#include "tests/support/lookups.h"
 #include "tests/support/sample.h"
 #include "tests/support/spyre.h"
 

@@ -5,6 +5,7 @@
 #include "search/graph/recipe.h"
 #include "sim/graph/reference.h"
 #include "tests/support/executed.h"
+#include "tests/support/lookups.h"
 #include "tests/support/spyre.h"
 #include "tests/support/workload_text.h"
 

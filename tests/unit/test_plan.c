@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "model/graph/counts.h"
 #include "model/graph/plan.h"
-#include "model/machine/score.h"
 #include "model/graph/users.h"
+#include "model/machine/score.h"
 #include "tests/support/case_graph.h"
 #include "tests/support/spyre.h"
 

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "model/machine/arch.h"
 #include "model/graph/planning.h"
+#include "model/machine/arch.h"
 #include "spec/reader.h"
 #include "tests/support/complaints.h"
 #include "tests/support/spyre.h"

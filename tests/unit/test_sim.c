@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "lower/graph/lower.h"
-#include "sim/machine/kernel.h"
 #include "sim/graph/sim.h"
+#include "sim/machine/kernel.h"
 #include "tests/support/mutable_program.h"
 #include "tests/support/plan_text.h"
 

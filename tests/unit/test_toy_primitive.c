@@ -119,6 +119,15 @@ static void messages_know_it(void **state)
 	assert_has(ended.err, "a ring can do 'sum', 'max', 'min' and 'toyprod', not 'mean'");
 }
 
+/* A primitive has its row and its arithmetic in one file, and no other file knows its name. */
+static void one_file_names_a_primitive(void **state)
+{
+	struct ended ended = shell(arena,
+		"grep -rlE '\"gelu\"|[(]gelu,|primitive_gelu|GELU' src solvers scripts; "
+		"grep -cE '[(]gelu,' src/model/machine/primitives.c");
+	assert_string_equal(ended.out, "src/model/machine/primitives.c\n2\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_set_up, folder_tear_down)
 
 int main(void)
@@ -129,6 +138,7 @@ int main(void)
 		TEST(it_is_divided_and_computes_right_data),
 		TEST(it_is_reduced_by_a_ring_that_can),
 		TEST(messages_know_it),
+		TEST(one_file_names_a_primitive),
 	};
 	return cmocka_run_group_tests_name("a primitive more", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 	OPTION(WARM_CHAINS, 16, 0, 1024, "chains of annealing before the proof begins, at most")     \
 	OPTION(WARM_AGREED, 2, 1, 1024, "chains that agree on the best: it is mostly the optimum")   \
 	OPTION(WARM_TICKS, 3000, 1, 1 << 30, "mappings that each chain looks at")                    \
-	OPTION(WARM_PART, 8, 1, 1024, "all chains get one part of the budget in this many")            \
+	OPTION(WARM_PART, 8, 1, 1024, "all chains get one part of the budget in this many")          \
 	OPTION(WARM_FACTORS, 1000000, 0, 1 << 30,                                                    \
 		"choices of factors below which a proof is quicker without chains")                  \
 	OPTION(SPATIAL_MOST, 1000000, 1, 1 << 30, "spatial bounds that are listed: memory")          \

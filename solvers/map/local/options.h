@@ -12,7 +12,7 @@
 	OPTION(ANEW_PERCENT, 3, 1, 100,                                                            \
 		"steps that draw all bounds of a dimension, so that everything is within reach")   \
 	OPTION(EXCHANGES, 2, 1, 1000,                                                              \
-		"one factor in this many is exchanged for one of another dimension: tiles keep "    \
+		"one factor in this many is exchanged for one of another dimension: tiles keep "   \
 		"about their size")                                                                \
 	OPTION(START_MENDS, 100, 0, 1 << 20,                                                       \
 		"factors pushed outwards before another start is drawn")                           \

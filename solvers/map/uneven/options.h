@@ -20,8 +20,8 @@
 	OPTION(EXTENTS_MOST, 4, 1, 64, "padded extents of a dimension that are tried")             \
 	OPTION(PADDINGS_MOST, 24, 1, 10000, "paddings of all dimensions together")                 \
 	OPTION(PADDING_ROUNDS, 3, 1, 100, "rounds of paddings, each with as many ticks")           \
-	OPTION(PADDINGS_FEWER, 4, 2, 100, "the best one in this many goes on to the next round")     \
-	OPTION(LOCAL_SHARE, 4, 2, 100, "one part of the ticks in this many is for local search")     \
+	OPTION(PADDINGS_FEWER, 4, 2, 100, "the best one in this many goes on to the next round")   \
+	OPTION(LOCAL_SHARE, 4, 2, 100, "one part of the ticks in this many is for local search")   \
 	OPTION(LOCAL_TURNS, 3, 1, 100, "turns of it: genetic first, then greedy")
 
 OPTIONS(UNEVEN_OPTIONS)

@@ -29,7 +29,8 @@ static bool is_chosen(const struct asking *asking, int i)
 
 static bool may_take(const struct asking *asking, int child, int parent)
 {
-	return is_chosen(asking, parent) && packing_may_take(asking->question->packing, (size_t)child, (size_t)parent);
+	return is_chosen(asking, parent) &&
+	       packing_may_take(asking->question->packing, (size_t)child, (size_t)parent);
 }
 
 static bool is_over(struct asking *asking)
@@ -100,15 +101,14 @@ static enum verdict next_start(struct asking *asking, struct restarts *restarts)
 	struct pack_search *search = restarts->search;
 	uint64_t limit = asking->question->nodes, before = pack_search_nodes(search);
 	begin_round(restarts);
-	bool returns = restarts->guided ||
-		       restarts->start % PACK_RETURN_STARTS == PACK_RETURN_STARTS - 1;
-	enum verdict status = pack_search_run(search, asking->run,
-		(uint64_t)restarts->failures, limit ? limit - asking->answer.nodes : 0,
-		run_random(asking->run, UINT64_MAX), order_of(restarts), returns);
+	bool returns =
+		restarts->guided || restarts->start % PACK_RETURN_STARTS == PACK_RETURN_STARTS - 1;
+	enum verdict status = pack_search_run(search, asking->run, (uint64_t)restarts->failures,
+		limit ? limit - asking->answer.nodes : 0, run_random(asking->run, UINT64_MAX),
+		order_of(restarts), returns);
 	asking->answer.nodes += pack_search_nodes(search) - before;
 	asking->answer.restarts++;
-	if (restarts->start++ % PACK_PATIENT_STARTS == PACK_PATIENT_STARTS - 1 &&
-		!restarts->guided)
+	if (restarts->start++ % PACK_PATIENT_STARTS == PACK_PATIENT_STARTS - 1 && !restarts->guided)
 		restarts->failures *= PACK_PATIENT_PERCENT / 100.0;
 	return status;
 }
@@ -150,7 +150,8 @@ static int find_unlawful(const struct asking *asking)
 	struct packing_fault fault = packing_check(packing, asking->placement);
 	int buffers[] = {fault.a, fault.b};
 	for (int k = 0; k < 2; k++) {
-		int head = buffers[k] < 0 ? -1 : pack_head(asking->takes, packing->count, buffers[k]);
+		int head =
+			buffers[k] < 0 ? -1 : pack_head(asking->takes, packing->count, buffers[k]);
 		if (head >= 0 && asking->takes[head] == TAKES_OPEN)
 			return head;
 	}

@@ -19,7 +19,7 @@ struct pack_question {
 	bool returns; /* all starts are guided by the last solution: where one more layout of very
 	               * many is looked for, not the first or none.  Else some are */
 	bool varied;  /* each start draws the order of its items: where much room is to spare */
-	bool explain;         /* look for a small core if they do not fit */
+	bool explain; /* look for a small core if they do not fit */
 };
 
 struct pack_answer {

@@ -296,8 +296,8 @@ static bool start(struct pack_search *search, uint64_t seed, enum pack_order ord
 	search->depth = 0;
 	for (int i = 0; i < room->item_count; i++) {
 		double noise = (double)random_below(&search->random, 1 << 20) / (1 << 20);
-		search->priority[i] =
-			value_of(&room->items[i], order, powers) * (1 - spread + 2 * spread * noise);
+		search->priority[i] = value_of(&room->items[i], order, powers) *
+				      (1 - spread + 2 * spread * noise);
 	}
 	return state_start(search->state);
 }

@@ -85,10 +85,10 @@ static void check_members(struct forming *forming, const int *members, size_t co
 			const struct buffer *a = &buffers[members[i]], *b = &buffers[members[j]];
 			if (a->start < b->end && b->start < a->end && a->start < a->end &&
 				b->start < b->end && a->size && b->size &&
-				!packing_may_take(forming->packing, (size_t)members[i],
-					(size_t)members[j]) &&
-				!packing_may_take(forming->packing, (size_t)members[j],
-					(size_t)members[i]))
+				!packing_may_take(
+					forming->packing, (size_t)members[i], (size_t)members[j]) &&
+				!packing_may_take(
+					forming->packing, (size_t)members[j], (size_t)members[i]))
 				reject(forming, members[i]);
 		}
 }
@@ -135,8 +135,8 @@ static void add_shape(struct forming *forming, const int *members, size_t count,
 			shapes->pieces[shapes->piece_count++] = (struct piece){
 				start, buffer->end, buffer->size, (int)shapes->count};
 	}
-	int64_t alone = packing_alone(shapes->reserved, shapes->reserved_count, forming->capacity,
-		size, align, fixed);
+	int64_t alone = packing_alone(
+		shapes->reserved, shapes->reserved_count, forming->capacity, size, align, fixed);
 	if (alone == UNPLACED)
 		reject(forming, members[0]);
 	bool is_alone = shapes->piece_count == first;

@@ -305,8 +305,8 @@ void spill_moves_relax(struct run *run, const struct spill_model *model, struct 
 {
 	struct arena *arena = arena_open();
 	struct spill_moves moves = spill_moves_make(run, arena, model);
-	int64_t count = number_min(SPILL_RELAXED_MOVES * (int64_t)model->item_count,
-		SPILL_RELAXED_MOVES_MOST);
+	int64_t count = number_min(
+		SPILL_RELAXED_MOVES * (int64_t)model->item_count, SPILL_RELAXED_MOVES_MOST);
 	moves.prices = spill_prices_make(arena, &moves.now);
 	spill_prices_scale(&moves.prices, 0);
 	for (int k = 0; k < SPILL_RELAXED_STARTS; k++) {

@@ -15,8 +15,8 @@ struct spill_moves {
 	const struct spill_model *model;
 	struct spill_set now;
 	struct spill_prices prices;
-	struct spill_set pick;    /* the best of those passed, while annealing */
-	double *worth;            /* by item: gain for its area */
+	struct spill_set pick; /* the best of those passed, while annealing */
+	double *worth;         /* by item: gain for its area */
 	bool has_tied;
 	int64_t *pinned; /* by item: the last move that had to keep it */
 	int64_t move;

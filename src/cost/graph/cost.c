@@ -134,15 +134,6 @@ bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *o
 	return true;
 }
 
-bool cost_score(const struct plan *plan, struct arena *arena, struct score *out)
-{
-	struct plan_cost cost;
-	if (!cost_plan(plan, arena, &cost))
-		return false;
-	*out = cost.score;
-	return true;
-}
-
 bool cost_stream(const struct arch *arch, const struct workload *workload, const struct op *op,
 	const struct mapping *mapping, uint32_t in_lx, int64_t *hbm_bytes, int64_t *stream_bytes)
 {

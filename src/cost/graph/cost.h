@@ -6,7 +6,7 @@
 
 /*
  * The analytical model: pure, closed form, integers first.  `cost_counts`
- * fills what model/graph/plan.h says.  `cost_score` adds time and
+ * fills what model/graph/plan.h says.  `cost_plan` adds time and
  * energy:
  *
  *	phase   work of its steps added up by resource, cycles = ceil(work / rate)
@@ -30,7 +30,6 @@
 struct arena;
 
 bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out);
-bool cost_score(const struct plan *plan, struct arena *arena, struct score *out);
 
 /* The cycles of one phase by resource, for explanations. */
 enum resource {

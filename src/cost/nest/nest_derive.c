@@ -1,7 +1,7 @@
 #include "cost/nest/nest_derive.h"
 
-#include "base/wide.h"
 #include "base/checked.h"
+#include "base/wide.h"
 #include "cost/nest/nest_lanes.h"
 #include "cost/nest/nest_network.h"
 

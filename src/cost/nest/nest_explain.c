@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "base/text.h"
 #include "base/checked.h"
+#include "base/text.h"
 #include "cost/nest/nest_loops.h"
 #include "cost/nest/nest_slide.h"
 
@@ -240,8 +240,8 @@ static int64_t links_of(const struct explanation *x, const struct explained_pass
 }
 
 /* "fills at GLB = 8 moves x 4 words x 1 instance = 32" */
-static void add_product(struct explanation *x, const struct explained_passage *passage, const char *what,
-	int level, int64_t groups, int64_t counted)
+static void add_product(struct explanation *x, const struct explained_passage *passage,
+	const char *what, int level, int64_t groups, int64_t counted)
 {
 	bool fits = passage->fits;
 	int64_t instances = instances_of(x, level);
@@ -269,8 +269,8 @@ static void add_product(struct explanation *x, const struct explained_passage *p
 }
 
 /* Words of a tile that are still in it one step of a loop later. */
-static int64_t kept_words(
-	const struct explanation *x, const struct explained_passage *passage, const struct nest_loop *loop)
+static int64_t kept_words(const struct explanation *x, const struct explained_passage *passage,
+	const struct nest_loop *loop)
 {
 	const struct shape *shape = x->model->shape;
 	int64_t kept = 1;
@@ -288,8 +288,8 @@ static int64_t kept_words(
  * n steps in a row of a window of S words that keeps O of them enter S + (n - 1) (S - O) words.
  * The run is the pace and the loops of its dimension around it, as many as explain the count.
  */
-static bool find_window(const struct explanation *x, struct explained_passage *passage, int64_t counted,
-	struct explained_window *window)
+static bool find_window(const struct explanation *x, struct explained_passage *passage,
+	int64_t counted, struct explained_window *window)
 {
 	const struct nest_loops *loops = x->loops;
 	const struct nest_loop *pace = &loops->at[passage->pace];
@@ -315,7 +315,8 @@ static bool find_window(const struct explanation *x, struct explained_passage *p
 	return false;
 }
 
-static void explain_window(struct explanation *x, struct explained_passage *passage, int64_t counted)
+static void explain_window(
+	struct explanation *x, struct explained_passage *passage, int64_t counted)
 {
 	struct explained_window window;
 	if (!find_window(x, passage, counted, &window))

@@ -42,8 +42,8 @@ struct loop_gathering {
 };
 
 /* One loop outside all so far.  A bound that goes a round beyond the extent fits nothing. */
-static void add_loop(
-	struct loop_gathering *gathering, int dimension, int64_t bound, int level, bool spatial, bool y)
+static void add_loop(struct loop_gathering *gathering, int dimension, int64_t bound, int level,
+	bool spatial, bool y)
 {
 	int64_t *inside = &gathering->inside[dimension];
 	/* Its last round begins inside the extent. */
@@ -58,8 +58,8 @@ static void add_loop(
 	*inside *= bound;
 }
 
-static void add_block(
-	struct loop_gathering *gathering, int dimension_count, const struct mapping_row *row, int level)
+static void add_block(struct loop_gathering *gathering, int dimension_count,
+	const struct mapping_row *row, int level)
 {
 	struct nest_loops *loops = gathering->loops;
 	int64_t fan[2] = {1, 1};

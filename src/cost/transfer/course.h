@@ -2,8 +2,8 @@
 #define COST_COURSE_H
 
 #include "base/wide.h"
-#include "model/transfer/broadcast.h"
 #include "model/machine/topology.h"
+#include "model/transfer/broadcast.h"
 
 /*
  * The chunks of a sliding: bands of rows over each of `outer` slices, each cut into columns.

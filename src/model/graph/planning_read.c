@@ -1,6 +1,6 @@
 #include "base/number.h"
-#include "model/machine/arch_read.h"
 #include "model/graph/planning.h"
+#include "model/machine/arch_read.h"
 #include "spec/reader.h"
 
 /* The name of a list, or op types. */

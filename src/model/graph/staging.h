@@ -1,9 +1,9 @@
 #ifndef MODEL_STAGING_H
 #define MODEL_STAGING_H
 
+#include "model/graph/workload.h"
 #include "model/machine/arch.h"
 #include "model/transfer/broadcast.h"
-#include "model/graph/workload.h"
 
 /*
  * How the tensor of an op of kind broadcast goes through LX of core 0 of the root.  Of its device

@@ -1,8 +1,8 @@
 #ifndef MODEL_VIEW_H
 #define MODEL_VIEW_H
 
-#include "model/machine/layout.h"
 #include "model/graph/op_mapping.h"
+#include "model/machine/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -188,8 +188,8 @@ static bool open_level(
 		return true;
 	read_beside(&entry->node, level);
 	return !container || !node_find(item, "nodes") ||
-	       open_children(
-		       draft, &entry->node, (struct node_place){place.parallel, place.branch, false});
+	       open_children(draft, &entry->node,
+		       (struct node_place){place.parallel, place.branch, false});
 }
 
 static bool open_nothing(struct arch_draft *draft, const struct node *item, struct node_place place)
@@ -214,7 +214,8 @@ static bool open_nothing(struct arch_draft *draft, const struct node *item, stru
 	return true;
 }
 
-static bool open_parallel(struct arch_draft *draft, const struct node *item, struct node_place place)
+static bool open_parallel(
+	struct arch_draft *draft, const struct node *item, struct node_place place)
 {
 	struct reader node;
 	const char *name;
@@ -248,8 +249,8 @@ static bool open_group(struct arch_draft *draft, const struct node *item, struct
 	if (!reader_open(&node, draft->reading, item, item->tag))
 		return false;
 	read_text(&node, "name", OPTIONAL, &name);
-	bool good =
-		open_children(draft, &node, (struct node_place){place.parallel, place.branch, false});
+	bool good = open_children(
+		draft, &node, (struct node_place){place.parallel, place.branch, false});
 	reader_done(&node);
 	return good;
 }

@@ -88,7 +88,8 @@ static int choose_amount(
 			"'entries'",
 			attributes->what);
 	else if (count > 1)
-		diag_remark(attributes->reading->diag, read_node(attributes, keys[1], OPTIONAL)->span,
+		diag_remark(attributes->reading->diag,
+			read_node(attributes, keys[1], OPTIONAL)->span,
 			"%s has 'entries' and 'depth': 'entries' counts, as in Timeloop",
 			attributes->what);
 	return count ? first : -1;

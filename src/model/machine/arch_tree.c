@@ -300,7 +300,8 @@ static void open_local(struct tree_reading *tree, const struct node *item)
 }
 
 /* Attributes of a subtree say nothing to its levels: Timeloop passes them by. */
-static void read_attributes(struct tree_reading *tree, const struct node *attributes, const char *what)
+static void read_attributes(
+	struct tree_reading *tree, const struct node *attributes, const char *what)
 {
 	struct arch_draft *draft = tree->draft;
 	struct reader map;
@@ -414,7 +415,8 @@ static void open_flat(struct tree_reading *tree, const struct node *item, bool c
 
 bool arch_flat_open(struct arch_draft *draft, struct reader *map)
 {
-	struct tree_reading tree = {.draft = draft, .flat = true, .copies = 1, .mesh_x = 1, .mesh_y = 1};
+	struct tree_reading tree = {
+		.draft = draft, .flat = true, .copies = 1, .mesh_x = 1, .mesh_y = 1};
 	size_t errors = diag_errors(draft->reading->diag);
 	const struct node *storages = read_list(map, "storage", REQUIRED);
 	const struct node *arithmetic = read_map(map, "arithmetic", REQUIRED);

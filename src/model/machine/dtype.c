@@ -1,8 +1,5 @@
 #include "model/machine/dtype.h"
 
-#include "base/fatal.h"
-#include "base/text.h"
-
 #include <stddef.h>
 
 const char *const dtype_names[] = {
@@ -20,24 +17,6 @@ static const struct {
 	[DTYPE_INT64] = {8, 4},
 	[DTYPE_FP8] = {1, 1},
 };
-
-const char *dtype_name(enum dtype dtype)
-{
-	if ((unsigned)dtype >= DTYPE_COUNT)
-		BUG("no dtype %d", (int)dtype);
-	return dtype_names[dtype];
-}
-
-bool dtype_parse(const char *name, enum dtype *out)
-{
-	for (int d = 0; d < DTYPE_COUNT; d++) {
-		if (text_equal(name, dtype_names[d])) {
-			*out = (enum dtype)d;
-			return true;
-		}
-	}
-	return false;
-}
 
 int dtype_host_bytes(enum dtype dtype)
 {

@@ -23,8 +23,6 @@ enum dtype {
 	DTYPE_COUNT,
 };
 
-const char *dtype_name(enum dtype dtype);
-bool dtype_parse(const char *name, enum dtype *out);
 extern const char *const dtype_names[]; /* in the order of the enum, NULL ends them */
 
 int dtype_host_bytes(enum dtype dtype);   /* of one element in a host array */

@@ -24,9 +24,9 @@ struct ert {
 	const struct reading *reading;
 	const struct arch *arch;
 	struct array(struct ert_table) tables; /* of levels */
-	struct names by_name;              /* whole names, to tables */
-	struct array(const char *) others; /* names of tables of no level */
-	bool named[ARCH_LEVELS_MOST];      /* levels that have a table */
+	struct names by_name;                  /* whole names, to tables */
+	struct array(const char *) others;     /* names of tables of no level */
+	bool named[ARCH_LEVELS_MOST];          /* levels that have a table */
 };
 
 /*
@@ -168,7 +168,8 @@ static void apply_to_compute(const struct ert_table *table, struct level *level)
 		level->timeloop_pj.origin = ENERGY_ERT;
 }
 
-static void apply_exact(const struct ert_table *table, int64_t cluster_size, struct action_energies *pj)
+static void apply_exact(
+	const struct ert_table *table, int64_t cluster_size, struct action_energies *pj)
 {
 	find(table, leaks, &pj->leak);
 	if (pj->origin == ENERGY_OF_LEVEL)

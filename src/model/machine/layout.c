@@ -125,32 +125,6 @@ bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, cons
 	return true;
 }
 
-int64_t layout_stick(const struct layout *layout, const int64_t *host, int *lane)
-{
-	int64_t stick = 0;
-	*lane = 0;
-	for (int d = 0; d < layout->rank; d++) {
-		int h = layout->host_dim[d];
-		int64_t at = 0;
-		switch (layout->part[d]) {
-		case PART_SYNTHETIC:
-			break;
-		case PART_WHOLE:
-			at = host[h];
-			break;
-		case PART_STICK_OUTER:
-			at = host[h] / layout->per_stick;
-			break;
-		case PART_STICK_INNER:
-			*lane = (int)(host[h] % layout->per_stick);
-			break;
-		}
-		if (d + 1 < layout->rank)
-			stick = stick * layout->size[d] + at;
-	}
-	return stick;
-}
-
 bool layout_equal(const struct layout *a, const struct layout *b)
 {
 	if (stored_kind(a->dtype) != stored_kind(b->dtype) || a->rank != b->rank)

@@ -57,9 +57,6 @@ struct layout {
 bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,
 	int order_count, struct layout *out);
 
-/* Stick number [0, sticks) and lane of the element at host coordinates. */
-int64_t layout_stick(const struct layout *layout, const int64_t *host, int *lane);
-
 bool layout_equal(const struct layout *a, const struct layout *b); /* same bytes, same places */
 
 #endif

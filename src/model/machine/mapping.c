@@ -39,11 +39,6 @@ int64_t mapping_divisor(const struct arch *arch, const struct mapping *mapping, 
 	return divisor;
 }
 
-int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int l, int64_t core)
-{
-	return core / mapping_divisor(arch, mapping, l) % mapping_split(arch, mapping, l);
-}
-
 /* The same factors, and those above 1 in the same order. */
 static bool same_loops(const uint32_t *a_factors, const uint8_t *a_order, const uint32_t *b_factors,
 	const uint8_t *b_order, int count)

@@ -53,7 +53,6 @@ int64_t mapping_cores(const struct arch *arch, const struct mapping *mapping);
 /* Split of loop l over cores; slot(core) = core / divisor % split of it. */
 int64_t mapping_split(const struct arch *arch, const struct mapping *mapping, int l);
 int64_t mapping_divisor(const struct arch *arch, const struct mapping *mapping, int l);
-int64_t mapping_slot(const struct arch *arch, const struct mapping *mapping, int l, int64_t core);
 
 /* The same choices: where loops of factor 1 stand in an order makes no difference. */
 bool mapping_equal(const struct mapping *a, const struct mapping *b);

@@ -63,7 +63,8 @@ static bool find_compute(struct hierarchy_making *making)
 	return making->compute >= 0 && storages && making->trivial >= 0;
 }
 
-static void take_scales(struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+static void take_scales(
+	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	const struct shape *shape = making->shape;
 	const char *names[SHAPE_SPACES_MOST + 1] = {NULL};
@@ -122,7 +123,8 @@ static struct ratio rate(struct ratio words)
 	return words.num ? words : (struct ratio){0, 1};
 }
 
-static void take_storage(struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
+static void take_storage(
+	struct hierarchy_making *making, const struct level *level, struct nest_level *nest)
 {
 	nest->storage = true;
 	nest->entries = level->entries;

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/number.h"
-#include "model/nest/domain.h"
 #include "model/machine/mapping_notation.h"
+#include "model/nest/domain.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "model/machine/mapping_notation.h"
 #include "model/nest/directive.h"
 #include "model/nest/domain.h"
-#include "model/machine/mapping_notation.h"
 #include "model/nest/nest_mapping.h"
 #include "spec/reader.h"
 

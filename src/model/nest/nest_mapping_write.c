@@ -1,6 +1,6 @@
 #include "base/text.h"
-#include "model/nest/domain.h"
 #include "model/machine/mapping_notation.h"
+#include "model/nest/domain.h"
 #include "model/nest/nest_mapping.h"
 #include "spec/quote.h"
 

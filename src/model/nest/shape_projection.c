@@ -25,8 +25,8 @@ static struct span place_span(const struct factor_place *place)
 }
 
 /* One factor of a term into its dimension or its multiplier. */
-static bool multiply(struct shape_draft *draft, const char *word, struct factor_place place, int *dimension,
-	int64_t *multiplier)
+static bool multiply(struct shape_draft *draft, const char *word, struct factor_place place,
+	int *dimension, int64_t *multiplier)
 {
 	const char *digits = word;
 	int64_t number;
@@ -89,8 +89,8 @@ static void read_text_terms(
 		while (factor) {
 			at += strspn(text + at, " \t");
 			size_t length = strcspn(text + at, " \t*+");
-			const char *word = arena_format(
-				draft->reading->arena, "%.*s", (int)length, text + at);
+			const char *word =
+				arena_format(draft->reading->arena, "%.*s", (int)length, text + at);
 			if (!length) {
 				SHAPE_WRONG(draft, scalar->span,
 					"'%s' is no sum of dimensions with coefficients, such as "
@@ -98,8 +98,9 @@ static void read_text_terms(
 					text);
 				return;
 			}
-			good &= multiply(draft, word, (struct factor_place){scalar, at, at + length},
-				&dimension, &multiplier);
+			good &= multiply(draft, word,
+				(struct factor_place){scalar, at, at + length}, &dimension,
+				&multiplier);
 			at += length;
 			at += strspn(text + at, " \t");
 			factor = text[at] == '*';
@@ -125,8 +126,8 @@ static void read_term(struct shape_draft *draft, const struct node *list, struct
 		const char *word;
 		good &= node_text(draft->reading, list->items[i],
 				"a dimension or coefficient of a projection", &word) &&
-			multiply(draft, word, (struct factor_place){list->items[i], 0, 0}, &dimension,
-				&multiplier);
+			multiply(draft, word, (struct factor_place){list->items[i], 0, 0},
+				&dimension, &multiplier);
 	}
 	if (good)
 		add_term(draft, rank, dimension, multiplier, list->span);
@@ -174,8 +175,8 @@ static void check_rank(struct shape_draft *draft, const struct node *node, const
 		if (last > 0 &&
 			(!number_mul(last, rank->coefficient[d], &part) ||
 				!number_add(highest, part, &highest) || highest > INT64_MAX / 2)) {
-			SHAPE_WRONG(draft, node->span, "the indices of a rank of '%s' grow too large",
-				space);
+			SHAPE_WRONG(draft, node->span,
+				"the indices of a rank of '%s' grow too large", space);
 			return;
 		}
 	}

@@ -291,7 +291,8 @@ static void refuse_flattening(struct shape_draft *draft, struct reader *form)
 {
 	const struct node *flatten = read_node(form, "flatten", OPTIONAL);
 	if (flatten && (flatten->count || *flatten->text))
-		SHAPE_WRONG(draft, flatten->span, "'flatten' is not supported: dimensions stay apart");
+		SHAPE_WRONG(
+			draft, flatten->span, "'flatten' is not supported: dimensions stay apart");
 }
 
 static const struct shape *read_shape(struct reader *map, const struct node *shapes, bool may_lack)

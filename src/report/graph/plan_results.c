@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/run/json_text.h"
+#include "report/run/listing.h"
 #include "report/run/pareto.h"
 #include "report/run/run_head.h"
-#include "report/run/listing.h"
 
 #include <inttypes.h>
 
@@ -61,7 +61,8 @@ const char *plan_pareto_table(
 		listing_cell(listing, "%s", print_bytes(arena, point->score.lx_peak_bytes));
 		listing_cell(listing, "%" PRId64, point->score.cores);
 		if (execution->finished)
-			listing_cell(listing, "%.3f%s", execution_ratio(execution, point->score.cycles),
+			listing_cell(listing, "%.3f%s",
+				execution_ratio(execution, point->score.cycles),
 				execution->agrees ? "" : " !");
 		else
 			listing_cell(listing, "-");

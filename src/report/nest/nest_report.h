@@ -46,7 +46,7 @@ struct nest_report {
 	const struct nest_score *score;
 	const char *why;                          /* infeasible; NULL if it can be carried out */
 	bool counted;                             /* counts and score hold, feasible or not */
-	const struct nest_outcome *run;               /* NULL: not executed */
+	const struct nest_outcome *run;           /* NULL: not executed */
 	const struct nest_projection *projection; /* NULL: no systolic array, or not counted */
 };
 

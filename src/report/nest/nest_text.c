@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/nest/domain.h"
 #include "model/machine/mapping_notation.h"
+#include "model/nest/domain.h"
 #include "report/nest/nest_array_report.h"
 
 #include <inttypes.h>

@@ -38,10 +38,10 @@ static void name_places(struct folder *folder)
 {
 	const char *base = strrchr(folder->place, '/') + 1;
 	int length = (int)(base - folder->place);
-	folder->fresh = arena_format(
-		folder->arena, "%.*s.%s.lxplore-new", length, folder->place, base);
-	folder->old = arena_format(
-		folder->arena, "%.*s.%s.lxplore-old", length, folder->place, base);
+	folder->fresh =
+		arena_format(folder->arena, "%.*s.%s.lxplore-new", length, folder->place, base);
+	folder->old =
+		arena_format(folder->arena, "%.*s.%s.lxplore-old", length, folder->place, base);
 	folder->inside = arena_format(folder->arena, "%s/.lxplore-new", folder->place);
 }
 
@@ -55,17 +55,16 @@ static const char *find_place(struct arena *arena, const char *path)
 	if (!realpath(slash ? arena_format(arena, "%.*s", (int)(slash - path) + 1, path) : ".",
 		    whole))
 		return NULL;
-	return arena_format(arena, "%s/%s", text_equal(whole, "/") ? "" : whole,
-		slash ? slash + 1 : path);
+	return arena_format(
+		arena, "%s/%s", text_equal(whole, "/") ? "" : whole, slash ? slash + 1 : path);
 }
 
 /* Where a program ended between two renames, the folder has its name of before again. */
 static void restore(const struct folder *folder)
 {
 	struct stat facts;
-	const char *old = lstat(folder->place, &facts) == 0
-				  ? NULL
-				  : folder_find(folder->arena, folder->old);
+	const char *old =
+		lstat(folder->place, &facts) == 0 ? NULL : folder_find(folder->arena, folder->old);
 	if (old && rename(old, folder->place) != 0)
 		errno = 0; /* the new one is made without it */
 }
@@ -143,8 +142,8 @@ static const char *write_files(struct folder *folder, const char *into)
 		if (why)
 			return why;
 		if (!file_create(path, file->text, strlen(file->text), !many))
-			return arena_format(folder->arena, "cannot write '%s/%s': %s",
-				folder->path, file->name, strerror(errno));
+			return arena_format(folder->arena, "cannot write '%s/%s': %s", folder->path,
+				file->name, strerror(errno));
 	}
 	return NULL;
 }
@@ -211,8 +210,8 @@ static const char *move_files(struct folder *folder, const char *fresh)
 	const char *table = arena_format(folder->arena, "%s/pareto.csv", folder->place);
 	if ((unlink(table) != 0 && errno != ENOENT) ||
 		!folder_clear(folder->arena, folder->place, NULL))
-		return arena_format(folder->arena, "cannot remove the run before from '%s'",
-			folder->path);
+		return arena_format(
+			folder->arena, "cannot remove the run before from '%s'", folder->path);
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < folder->files.count; i++) {
 			const char *name = folder->files.at[i].name;

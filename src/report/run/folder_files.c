@@ -124,8 +124,9 @@ const char *folder_parents(struct arena *arena, const char *path)
 {
 	const char *last = strrchr(path, '/');
 	struct stat facts;
-	if (!last || (stat(arena_format(arena, "%.*s", (int)(last - path) + 1, path), &facts) == 0 &&
-			     S_ISDIR(facts.st_mode)))
+	if (!last ||
+		(stat(arena_format(arena, "%.*s", (int)(last - path) + 1, path), &facts) == 0 &&
+			S_ISDIR(facts.st_mode)))
 		return NULL;
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		const char *why =
@@ -186,8 +187,7 @@ static DIR *open_at(const struct walk *walk, const char *at)
 
 /* The next entry's name inside the folder, and what it is, all 0 if that is not known; NULL at the
  * end, where errno is 0 if there really are no more. */
-static const char *next(
-	const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
+static const char *next(const struct walk *walk, DIR *folder, const char *at, struct stat *facts)
 {
 	const struct dirent *entry;
 	const char *name;

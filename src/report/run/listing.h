@@ -23,7 +23,8 @@ struct listing;
 struct listing *listing_open(struct arena *arena, const char *const *titles);
 
 /* The next cell, row by row. */
-void listing_cell(struct listing *listing, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void listing_cell(struct listing *listing, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 const char *listing_text(const struct listing *listing);
 

@@ -11,12 +11,12 @@
  */
 enum pareto_group {
 	PARETO_ALWAYS = 0,
-	PARETO_TIME = 1,    /* cycles have a length */
-	PARETO_ENERGY = 2,  /* and bytes of the outermost storage */
-	PARETO_CORES = 4,   /* and the scratchpads of cores */
-	PARETO_USE = 8,     /* of multipliers */
+	PARETO_TIME = 1,     /* cycles have a length */
+	PARETO_ENERGY = 2,   /* and bytes of the outermost storage */
+	PARETO_CORES = 4,    /* and the scratchpads of cores */
+	PARETO_USE = 8,      /* of multipliers */
 	PARETO_CLOCKED = 16, /* an execution has cycles */
-	PARETO_ARRAY = 32,  /* of PEs */
+	PARETO_ARRAY = 32,   /* of PEs */
 	PARETO_LINKS = 64,
 	PARETO_ROUNDS = 128,
 };

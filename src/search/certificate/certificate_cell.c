@@ -177,10 +177,11 @@ static void walk_orders(
 
 /* Whether the bounds of level j chosen so far are too much already: loops that are not chosen yet
  * count as inside, which is never worse than to have them at this level. */
-static bool too_much(struct cell_walk *walk, int j, const int64_t *rest, const struct floor_known *known)
+static bool too_much(
+	struct cell_walk *walk, int j, const int64_t *rest, const struct floor_known *known)
 {
-	floor_loops_add(
-		&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL, 0, &walk->loops[j - 1]);
+	floor_loops_add(&walk->cell, &walk->loops[j], bounds_of(walk, j), rest, NULL, 0,
+		&walk->loops[j - 1]);
 	struct score floor = floor_score(&walk->cell, walk->loops, j - 1, known);
 	spend(walk);
 	return beaten(walk, &floor);

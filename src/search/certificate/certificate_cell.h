@@ -35,8 +35,8 @@ struct cell_walker {
 	struct arena *arena, *scratch;
 	struct completions *completions;
 	struct floor_frame frame;
-	uint64_t budget;                          /* steps; 0: any number */
-	uint64_t steps;                           /* bounds and evaluations */
+	uint64_t budget; /* steps; 0: any number */
+	uint64_t steps;  /* bounds and evaluations */
 	uint64_t evaluated;
 	struct stopper stopper; /* asked now and then */
 };

@@ -83,8 +83,8 @@ static bool in_space(struct certificate_checker *check, const struct mapping *ma
 }
 
 /* What speaks against a point; NULL.  *score: what it really has. */
-static const char *judge_mapping(struct certificate_checker *check, const struct certificate_point *point,
-	struct score *score, const char **line)
+static const char *judge_mapping(struct certificate_checker *check,
+	const struct certificate_point *point, struct score *score, const char **line)
 {
 	const struct nest_search *search = check->search;
 	struct mapping mapping;
@@ -243,7 +243,8 @@ static bool check_lines(struct certificate_checker *check)
 }
 
 /* The line that speaks of a cell; NULL: it belongs to the rest. */
-static struct certificate_line *find_line(struct certificate_checker *check, const struct cell *cell)
+static struct certificate_line *find_line(
+	struct certificate_checker *check, const struct cell *cell)
 {
 	if (!check->lines.count)
 		return NULL;

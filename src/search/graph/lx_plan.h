@@ -1,8 +1,8 @@
 #ifndef SEARCH_LX_PLAN_H
 #define SEARCH_LX_PLAN_H
 
-#include "search/graph/lx_buffers.h"
 #include "search/drive/solver.h"
+#include "search/graph/lx_buffers.h"
 
 /*
  * LX planning: a workload and its division in, a plan out.

@@ -1,8 +1,8 @@
 #ifndef SEARCH_OP_NEST_H
 #define SEARCH_OP_NEST_H
 
-#include "model/nest/nest_score.h"
 #include "model/graph/plan.h"
+#include "model/nest/nest_score.h"
 
 /*
  * One einsum of a plan as a nest on the same machine, counted exactly: the loops

@@ -17,9 +17,10 @@ enum { NEST_SEQUENCES_MOST = 1 << 16 };
 
 /* When a sequence of draws ends by itself, as a thread of Timeloop does; 0: it does not. */
 struct patience {
-	uint64_t victory;   /* mappings in a row that fit and are no better */
-	uint64_t timeout;   /* mappings in a row that do not fit */
-	uint64_t sequences; /* their number, each with its part of the budget; 0: one; up to the most */
+	uint64_t victory; /* mappings in a row that fit and are no better */
+	uint64_t timeout; /* mappings in a row that do not fit */
+	uint64_t
+		sequences; /* their number, each with its part of the budget; 0: one; up to the most */
 };
 
 /*

@@ -1,8 +1,8 @@
 #ifndef SEARCH_SPACE_H
 #define SEARCH_SPACE_H
 
-#include "model/nest/domain.h"
 #include "model/machine/mapping.h"
+#include "model/nest/domain.h"
 #include "search/nest/factors_store.h"
 
 /*

@@ -26,7 +26,8 @@ static bool list_factors(const struct hierarchy *hierarchy, const struct mapping
 			level->block_row < 0 ? 1 : mapping->rows[level->block_row].spatial[d],
 			mapping->rows[level->row].temporal[d]};
 		for (int k = 0; k < 2; k++) {
-			out->at[out->count++] = (struct checked_factor){bounds[k], inside, i, k == 0};
+			out->at[out->count++] =
+				(struct checked_factor){bounds[k], inside, i, k == 0};
 			if (bounds[k] < 1 || !number_mul(inside, bounds[k], &inside))
 				return false;
 		}
@@ -65,8 +66,8 @@ static bool fit_fanout(
 }
 
 /* Words of the tile of the first instance at the first step, which no tile exceeds. */
-static bool size_tile(
-	const struct shape *shape, int t, const struct checked_factors *factors, int level, int64_t *words)
+static bool size_tile(const struct shape *shape, int t, const struct checked_factors *factors,
+	int level, int64_t *words)
 {
 	const struct dataspace *space = &shape->spaces[t];
 	*words = 1;
@@ -99,8 +100,8 @@ static bool is_home(
 }
 
 /* All that the first instance of a level ever has in its tile. */
-static enum nest_verdict size_home(
-	const struct shape *shape, int t, const struct checked_factors *factors, int level, int64_t *words)
+static enum nest_verdict size_home(const struct shape *shape, int t,
+	const struct checked_factors *factors, int level, int64_t *words)
 {
 	struct nest_reach reaches[SHAPE_DIMENSIONS_MOST];
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -124,7 +125,8 @@ static enum nest_verdict size_home(
 
 /* The innermost level that does not take its tiles has the verdict, unless a number does not fit. */
 static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const struct shape *shape,
-	const struct mapping *mapping, const struct checked_factors *factors, struct nest_counts *counts)
+	const struct mapping *mapping, const struct checked_factors *factors,
+	struct nest_counts *counts)
 {
 	enum nest_verdict verdict = NEST_FITS;
 	for (int i = 0; i < hierarchy->level_count; i++) {
@@ -154,7 +156,8 @@ static enum nest_verdict check_tiles(const struct hierarchy *hierarchy, const st
 }
 
 /* How many of the tuples of spatial (or temporal) indices of levels >= `level` exist. */
-static int64_t count_tuples(const struct checked_factors *factors, int64_t extent, int level, bool spatial)
+static int64_t count_tuples(
+	const struct checked_factors *factors, int64_t extent, int level, bool spatial)
 {
 	int64_t whole[2 * ARCH_LEVELS_MOST + 1] = {1}, tuples = 0;
 	for (int k = 0; k < factors->count; k++) {

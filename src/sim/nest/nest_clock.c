@@ -23,7 +23,7 @@ struct gate {
 	struct ratio rates[PORTS];
 	int64_t scale;                    /* units of a word whose share is 1 */
 	int64_t share[SHAPE_SPACES_MOST]; /* units that a word of each dataspace takes */
-	struct port_load *loads;               /* by instance; NULL: no limits */
+	struct port_load *loads;          /* by instance; NULL: no limits */
 	int64_t most[PORTS];              /* units, in the transfer under way */
 	int64_t waited;                   /* ticks since the last step */
 	int64_t stalled;

@@ -95,8 +95,8 @@ static double add_up(const struct nest_store *store, const struct nest_groups *g
 	return sum;
 }
 
-static void drain_group(
-	struct nest_sim_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+static void drain_group(struct nest_sim_moves *moves, struct nest_store *store,
+	int64_t parent_instance, int64_t leader)
 {
 	struct nest_run *run = moves->run;
 	struct nest_store *parent = store->feed.parent;
@@ -219,8 +219,9 @@ static void copy_words(struct nest_store *store, int64_t instance, const struct 
 }
 
 /* Whether the words are where they are to be taken from. */
-static bool find_words(struct nest_sim_moves *moves, const struct nest_store *store, int64_t instance,
-	const struct nest_words *set, const struct nest_store *giver, int64_t giver_instance)
+static bool find_words(struct nest_sim_moves *moves, const struct nest_store *store,
+	int64_t instance, const struct nest_words *set, const struct nest_store *giver,
+	int64_t giver_instance)
 {
 	if (nest_words_inside(store->ranks, set, &giver->held[giver_instance]))
 		return true;
@@ -266,8 +267,8 @@ static void fill_linked(
 }
 
 /* A sum that the parent has returns to the leader; everything else starts without. */
-static void fill_written_group(
-	struct nest_sim_moves *moves, struct nest_store *store, int64_t parent_instance, int64_t leader)
+static void fill_written_group(struct nest_sim_moves *moves, struct nest_store *store,
+	int64_t parent_instance, int64_t leader)
 {
 	struct nest_run *run = moves->run;
 	struct nest_store *parent = store->feed.parent;

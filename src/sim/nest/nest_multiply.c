@@ -228,7 +228,8 @@ static void give_sum(struct nest_operand *operand, int64_t n, double product)
 	*to += product;
 }
 
-static void add_product(struct nest_run *run, struct nest_operand *operand, int64_t n, double product)
+static void add_product(
+	struct nest_run *run, struct nest_operand *operand, int64_t n, double product)
 {
 	struct crew *crew = &operand->crews[operand->crew[n]];
 	if (crew->step != run->step) {
