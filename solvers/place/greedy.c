@@ -16,12 +16,12 @@
  *
  * There is one layout, and no budget cuts it.
  */
-struct moment {
+struct greedy_moment {
 	int64_t time;
 	size_t buffer;
 };
 
-struct greedy {
+struct greedy_placer {
 	const struct packing *packing;
 	struct placement *placement;
 	size_t live_count;
@@ -31,13 +31,13 @@ struct greedy {
 
 static int compare_moments(const void *left, const void *right)
 {
-	const struct moment *a = left, *b = right;
+	const struct greedy_moment *a = left, *b = right;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
-static void remove_live(struct greedy *greedy, size_t buffer)
+static void remove_live(struct greedy_placer *greedy, size_t buffer)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < greedy->live_count; i++)
@@ -46,7 +46,7 @@ static void remove_live(struct greedy *greedy, size_t buffer)
 	greedy->live_count = kept;
 }
 
-static bool is_live(const struct greedy *greedy, size_t buffer)
+static bool is_live(const struct greedy_placer *greedy, size_t buffer)
 {
 	for (size_t i = 0; i < greedy->live_count; i++)
 		if (greedy->live[i] == buffer)
@@ -54,7 +54,7 @@ static bool is_live(const struct greedy *greedy, size_t buffer)
 	return false;
 }
 
-static void add_live(struct greedy *greedy, size_t buffer, int64_t address)
+static void add_live(struct greedy_placer *greedy, size_t buffer, int64_t address)
 {
 	const int64_t *addresses = greedy->placement->addresses;
 	size_t at = greedy->live_count++;
@@ -64,7 +64,7 @@ static void add_live(struct greedy *greedy, size_t buffer, int64_t address)
 	greedy->placement->addresses[buffer] = address;
 }
 
-static int64_t take_over(struct greedy *greedy, size_t child)
+static int64_t take_over(struct greedy_placer *greedy, size_t child)
 {
 	const struct buffer *buffer = &greedy->packing->buffers[child];
 	for (size_t k = 0; k < buffer->parent_count; k++) {
@@ -83,7 +83,7 @@ static int64_t take_over(struct greedy *greedy, size_t child)
 	return UNPLACED;
 }
 
-static int64_t find_block(const struct greedy *greedy, size_t buffer)
+static int64_t find_block(const struct greedy_placer *greedy, size_t buffer)
 {
 	const struct packing *packing = greedy->packing;
 	int64_t size = packing->buffers[buffer].size;
@@ -128,17 +128,17 @@ static void greedy_run(struct run *run, const struct problem *problem)
 		return;
 	struct arena *arena = run_arena(run);
 	size_t count = packing->count;
-	struct greedy greedy = {
+	struct greedy_placer greedy = {
 		.packing = packing,
 		.placement = packing_open(run, packing),
 		.live = arena_array(arena, size_t, count),
 		.handed_over = arena_array(arena, bool, count),
 	};
-	struct moment *starts = arena_array(arena, struct moment, count);
-	struct moment *ends = arena_array(arena, struct moment, count);
+	struct greedy_moment *starts = arena_array(arena, struct greedy_moment, count);
+	struct greedy_moment *ends = arena_array(arena, struct greedy_moment, count);
 	for (size_t i = 0; i < count; i++) {
-		starts[i] = (struct moment){packing->buffers[i].start, i};
-		ends[i] = (struct moment){packing->buffers[i].end, i};
+		starts[i] = (struct greedy_moment){packing->buffers[i].start, i};
+		ends[i] = (struct greedy_moment){packing->buffers[i].end, i};
 	}
 	if (count) {
 		qsort(starts, count, sizeof *starts, compare_moments);

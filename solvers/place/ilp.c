@@ -13,7 +13,7 @@
  */
 enum { PAIRS_MOST = 3000, BUFFERS_MOST = 400, ROWS_OF_A_TICK = 64 };
 
-struct asking {
+struct ilp_asking {
 	struct run *run;
 	const struct order_program *program;
 	struct placement *best, *draft;
@@ -23,7 +23,7 @@ struct asking {
 
 static bool go_on(void *user, uint64_t iterations, int rows)
 {
-	struct asking *asking = user;
+	struct ilp_asking *asking = user;
 	return run_spend(asking->run, 1 + iterations * (uint64_t)rows / ROWS_OF_A_TICK);
 }
 
@@ -37,7 +37,7 @@ static bool is_whole(const struct packing *packing, const struct placement *plac
 
 static void found(void *user, const double *values)
 {
-	struct asking *asking = user;
+	struct ilp_asking *asking = user;
 	const struct packing *packing = asking->program->packing;
 	order_program_read(asking->program, values, asking->draft);
 	packing_note(packing, asking->draft);
@@ -52,7 +52,7 @@ static void found(void *user, const double *values)
 }
 
 /* The program's bound in bytes or weights, which are whole. */
-static double bound_of(const struct asking *asking, double bound)
+static double bound_of(const struct ilp_asking *asking, double bound)
 {
 	const struct order_program *program = asking->program;
 	const struct packing *packing = program->packing;
@@ -67,7 +67,7 @@ static double bound_of(const struct asking *asking, double bound)
 	return fmax(bytes, (double)packing_load(packing, run_arena(asking->run)));
 }
 
-static void conclude(struct asking *asking, const struct milp_answer *answer)
+static void conclude(struct ilp_asking *asking, const struct milp_answer *answer)
 {
 	const struct packing *packing = asking->program->packing;
 	if (answer->status == PROOF_NONE)
@@ -114,7 +114,7 @@ static void ilp_run(struct run *run, const struct problem *problem)
 		packing_offer(run, packing, packing_open(run, packing));
 		return;
 	}
-	struct asking asking = {.run = run,
+	struct ilp_asking asking = {.run = run,
 		.program = order_program_make(packing, run_arena(run), &culprit),
 		.best = packing_open(run, packing),
 		.draft = packing_open(run, packing)};

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 /* A column times a factor, plus a constant. */
-struct term {
+struct ilp_term {
 	int column; /* -1: none */
 	double factor, constant;
 };
 
-struct item {
+struct ilp_item {
 	int64_t size; /* units */
 	double true_size;
 	int64_t least, most; /* address, units */
-	struct term address, keep;
+	struct ilp_term address, keep;
 };
 
 struct making {
@@ -27,30 +27,30 @@ struct making {
 	const struct packing *packing;
 	struct packing all; /* with reserved ranges */
 	struct arena *arena;
-	struct item *items;
-	struct term *below; /* [i * count + j]: i lies below j */
-	struct term top;
+	struct ilp_item *items;
+	struct ilp_term *below; /* [i * count + j]: i lies below j */
+	struct ilp_term top;
 	int64_t capacity; /* bytes: no more than all on top of each other take */
 	double padding;   /* units that the topmost may do without */
-	struct term *row;
+	struct ilp_term *row;
 	size_t row_count;
 };
 
-static struct term number(double constant)
+static struct ilp_term number(double constant)
 {
-	return (struct term){-1, 0, constant};
+	return (struct ilp_term){-1, 0, constant};
 }
 
-static struct term binary(struct making *making)
+static struct ilp_term binary(struct making *making)
 {
 	making->program->mass++;
-	return (struct term){milp_column(making->program->milp, 0, 1, true, 0), 1, 0};
+	return (struct ilp_term){milp_column(making->program->milp, 0, 1, true, 0), 1, 0};
 }
 
-static void plus(struct making *making, struct term term, double factor)
+static void plus(struct making *making, struct ilp_term term, double factor)
 {
 	making->row[making->row_count++] =
-		(struct term){term.column, term.factor * factor, term.constant * factor};
+		(struct ilp_term){term.column, term.factor * factor, term.constant * factor};
 }
 
 /* The terms so far add up to at least 0. */
@@ -148,7 +148,7 @@ static bool make_item(struct making *making, size_t i)
 {
 	struct order_program *program = making->program;
 	const struct buffer *buffer = &making->packing->buffers[i];
-	struct item *item = &making->items[i];
+	struct ilp_item *item = &making->items[i];
 	int64_t unit = program->unit, step = packing_step(making->packing, i);
 	step = number_max(step / unit, 1);
 	item->size = number_ceil_div(buffer->size, unit);
@@ -168,7 +168,7 @@ static bool make_item(struct making *making, size_t i)
 		(double)(item->most / step), step > 1, 0);
 	((int *)program->addresses)[i] = column;
 	program->mass += (double)(item->most / step);
-	item->address = (struct term){column, (double)step, 0};
+	item->address = (struct ilp_term){column, (double)step, 0};
 	item->keep = number(1);
 	((int *)program->keeps)[i] = -1;
 	if (making->packing->goal == PACKING_SPILL) {
@@ -184,7 +184,7 @@ static bool make_item(struct making *making, size_t i)
 static void make_range(struct making *making, size_t i)
 {
 	const struct buffer *range = &making->all.buffers[i];
-	struct item *item = &making->items[i];
+	struct ilp_item *item = &making->items[i];
 	item->least = item->most = range->address / making->program->unit;
 	item->size =
 		number_ceil_div(range->address + range->size, making->program->unit) - item->least;
@@ -205,9 +205,9 @@ static int64_t least_distance(const struct making *making, size_t low, size_t hi
 	return making->items[high].least - last;
 }
 
-static void address_above(struct making *making, size_t low, size_t high, struct term below)
+static void address_above(struct making *making, size_t low, size_t high, struct ilp_term below)
 {
-	const struct item *a = &making->items[low], *b = &making->items[high];
+	const struct ilp_item *a = &making->items[low], *b = &making->items[high];
 	int64_t distance = least_distance(making, low, high);
 	double far = (double)(a->most + distance - b->least);
 	plus(making, b->address, 1);
@@ -218,7 +218,7 @@ static void address_above(struct making *making, size_t low, size_t high, struct
 }
 
 /* At most as often as `limit` is. */
-static void no_more_than(struct making *making, struct term term, struct term limit)
+static void no_more_than(struct making *making, struct ilp_term term, struct ilp_term limit)
 {
 	plus(making, limit, 1);
 	plus(making, term, -1);
@@ -226,28 +226,28 @@ static void no_more_than(struct making *making, struct term term, struct term li
 }
 
 /* Whether i takes j's place, as a column; 0 if it may not. */
-static struct term take(const struct making *making, size_t i, size_t j)
+static struct ilp_term take(const struct making *making, size_t i, size_t j)
 {
 	if (i >= making->packing->count)
 		return number(0);
 	const struct buffer *buffer = &making->packing->buffers[i];
 	for (size_t k = 0; k < buffer->parent_count; k++)
 		if ((size_t)buffer->parents[k] == j)
-			return (struct term){making->program->takes[i][k], 1, 0};
+			return (struct ilp_term){making->program->takes[i][k], 1, 0};
 	return number(0);
 }
 
 static void make_pair(struct making *making, size_t i, size_t j)
 {
 	size_t count = making->all.count;
-	struct term *up = &making->below[i * count + j], *down = &making->below[j * count + i];
-	const struct item *a = &making->items[i], *b = &making->items[j];
-	struct term a_takes = take(making, i, j), b_takes = take(making, j, i);
+	struct ilp_term *up = &making->below[i * count + j], *down = &making->below[j * count + i];
+	const struct ilp_item *a = &making->items[i], *b = &making->items[j];
+	struct ilp_term a_takes = take(making, i, j), b_takes = take(making, j, i);
 	*up = binary(making);
 	bool plain = a->keep.column < 0 && b->keep.column < 0 && a_takes.column < 0 &&
 		     b_takes.column < 0;
 	if (plain) {
-		*down = (struct term){up->column, -1, 1};
+		*down = (struct ilp_term){up->column, -1, 1};
 	} else {
 		*down = binary(making);
 		plus(making, *up, 1);
@@ -276,12 +276,12 @@ static void make_takes(struct making *making, size_t i)
 {
 	struct order_program *program = making->program;
 	const struct buffer *child = &making->packing->buffers[i];
-	const struct item *c = &making->items[i];
+	const struct ilp_item *c = &making->items[i];
 	int *columns = arena_array(making->arena, int, child->parent_count);
 	program->takes[i] = columns;
 	for (size_t k = 0; k < child->parent_count; k++) {
-		const struct item *p = &making->items[child->parents[k]];
-		struct term takes = binary(making);
+		const struct ilp_item *p = &making->items[child->parents[k]];
+		struct ilp_term takes = binary(making);
 		columns[k] = takes.column;
 		double far = (double)number_max(c->most - p->least, p->most - c->least);
 		for (int side = -1; side <= 1; side += 2) {
@@ -297,7 +297,7 @@ static void make_takes(struct making *making, size_t i)
 	if (!child->must_take_over)
 		return;
 	for (size_t k = 0; k < child->parent_count; k++)
-		plus(making, (struct term){columns[k], 1, 0}, 1);
+		plus(making, (struct ilp_term){columns[k], 1, 0}, 1);
 	plus(making, c->keep, -1);
 	row_end(making, false);
 }
@@ -316,7 +316,7 @@ static void make_clique(struct making *making, const size_t *clique, size_t coun
 	size_t all = making->all.count;
 	for (size_t k = 0; k < count; k++) {
 		size_t j = clique[k];
-		const struct item *item = &making->items[j];
+		const struct ilp_item *item = &making->items[j];
 		plus(making, item->address, 1);
 		for (size_t l = 0; l < count; l++)
 			if (l != k)
@@ -381,7 +381,7 @@ static void make_goal(struct making *making)
 		weights += (double)packing->buffers[i].weight;
 	if (packing->goal == PACKING_PEAK) {
 		making->top =
-			(struct term){milp_column(program->milp, 0, capacity, false, 1), 1, 0};
+			(struct ilp_term){milp_column(program->milp, 0, capacity, false, 1), 1, 0};
 		program->mass += capacity;
 	}
 	for (size_t i = 0; i < packing->count; i++) {
@@ -419,9 +419,9 @@ struct order_program *order_program_make(
 		.all = all,
 		.arena = arena,
 		.capacity = enough(packing, arena),
-		.items = arena_array(arena, struct item, all.count),
-		.below = arena_array(arena, struct term, all.count * all.count),
-		.row = arena_array(arena, struct term, (all.count + 4) * (all.count + 4)),
+		.items = arena_array(arena, struct ilp_item, all.count),
+		.below = arena_array(arena, struct ilp_term, all.count * all.count),
+		.row = arena_array(arena, struct ilp_term, (all.count + 4) * (all.count + 4)),
 	};
 	for (size_t k = 0; k < all.count * all.count; k++)
 		making.below[k] = number(0);

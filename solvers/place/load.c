@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-struct change {
+struct load_change {
 	int64_t time;
 	wide bytes; /* more from this step on */
 };
 
 static int compare_changes(const void *left, const void *right)
 {
-	const struct change *a = left, *b = right;
+	const struct load_change *a = left, *b = right;
 	return (a->time > b->time) - (a->time < b->time);
 }
 
@@ -23,7 +23,7 @@ int64_t packing_load(const struct packing *packing, struct arena *arena)
 {
 	int64_t step = packing_common_step(packing), least = 0, padding = 0;
 	struct arena_mark mark = arena_mark(arena);
-	struct change *changes = arena_array(arena, struct change, 2 * packing->count);
+	struct load_change *changes = arena_array(arena, struct load_change, 2 * packing->count);
 	size_t count = 0;
 	for (size_t i = 0; i < packing->count; i++) {
 		const struct buffer *buffer = &packing->buffers[i];
@@ -34,8 +34,8 @@ int64_t packing_load(const struct packing *packing, struct arena *arena)
 		bool child = buffer->parent_count > 0;
 		if (buffer->start >= buffer->end || (child && buffer->start + 1 == buffer->end))
 			continue;
-		changes[count++] = (struct change){buffer->start + child, bytes};
-		changes[count++] = (struct change){buffer->end, -bytes};
+		changes[count++] = (struct load_change){buffer->start + child, bytes};
+		changes[count++] = (struct load_change){buffer->end, -bytes};
 	}
 	if (count)
 		qsort(changes, count, sizeof *changes, compare_changes);

@@ -97,14 +97,14 @@ double orders_try(struct orders *orders, const size_t *order, size_t count, int 
 	return cost > worst ? INFINITY : cost;
 }
 
-struct key {
+struct sort_key {
 	double value;
 	size_t item;
 };
 
 static int compare_keys(const void *left, const void *right)
 {
-	const struct key *a = left, *b = right;
+	const struct sort_key *a = left, *b = right;
 	if (a->value != b->value)
 		return a->value > b->value ? -1 : 1;
 	return (a->item > b->item) - (a->item < b->item);
@@ -113,9 +113,9 @@ static int compare_keys(const void *left, const void *right)
 void orders_sort(struct orders *orders, size_t *order, size_t count, const double *keys)
 {
 	struct arena_mark mark = arena_mark(orders->arena);
-	struct key *sorted = arena_array(orders->arena, struct key, count);
+	struct sort_key *sorted = arena_array(orders->arena, struct sort_key, count);
 	for (size_t k = 0; k < count; k++)
-		sorted[k] = (struct key){keys[order[k]], order[k]};
+		sorted[k] = (struct sort_key){keys[order[k]], order[k]};
 	if (count)
 		qsort(sorted, count, sizeof *sorted, compare_keys);
 	for (size_t k = 0; k < count; k++)

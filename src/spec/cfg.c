@@ -26,7 +26,7 @@ const char *__lsan_default_options(void)
 }
 #endif
 
-struct builder {
+struct cfg_builder {
 	struct arena *arena;
 	const struct source *source;
 	struct diag *diag;
@@ -91,7 +91,7 @@ bool cfg_is(const struct source *source)
 	return (end && text_equal(end, ".cfg")) || begins_with_setting(source);
 }
 
-static struct node *add_node(struct builder *b, enum node_kind kind, size_t from, size_t to)
+static struct node *add_node(struct cfg_builder *b, enum node_kind kind, size_t from, size_t to)
 {
 	struct node *node = arena_new(b->arena, struct node);
 	*node = (struct node){
@@ -100,7 +100,7 @@ static struct node *add_node(struct builder *b, enum node_kind kind, size_t from
 }
 
 /* Where the name of a setting stands, behind all that was composed; goes behind its ':' or '='. */
-static struct span find_name(struct builder *b, const config_setting_t *setting)
+static struct span find_name(struct cfg_builder *b, const config_setting_t *setting)
 {
 	const char *name = config_setting_name(setting);
 	size_t size = strlen(name);
@@ -130,7 +130,7 @@ static bool is_number(const config_setting_t *setting, const char *text)
 }
 
 /* A number as it is written, for a double has fewer digits; else as libconfig has it. */
-static const char *number_text(struct builder *b, const config_setting_t *setting, size_t from)
+static const char *number_text(struct cfg_builder *b, const config_setting_t *setting, size_t from)
 {
 	const char *text = b->text + from;
 	size_t length = strspn(text, "+-.0123456789abcdefxABCDEFX");
@@ -143,7 +143,7 @@ static const char *number_text(struct builder *b, const config_setting_t *settin
 	return arena_format(b->arena, "%lld", config_setting_get_int64(setting));
 }
 
-static const struct node *compose_scalar(struct builder *b, const config_setting_t *setting)
+static const struct node *compose_scalar(struct cfg_builder *b, const config_setting_t *setting)
 {
 	size_t from = skip(b->text, b->source->length, b->at);
 	struct node *node = add_node(b, NODE_SCALAR, from, from + 1);
@@ -173,7 +173,7 @@ static const struct node *compose_scalar(struct builder *b, const config_setting
 	return node;
 }
 
-static const struct node *compose_setting(struct builder *b, const config_setting_t *setting);
+static const struct node *compose_setting(struct cfg_builder *b, const config_setting_t *setting);
 
 static void weigh(struct node *parent, const struct node *child)
 {
@@ -182,7 +182,7 @@ static void weigh(struct node *parent, const struct node *child)
 		parent->height = child->height + 1;
 }
 
-static const struct node *compose_group(struct builder *b, const config_setting_t *setting)
+static const struct node *compose_group(struct cfg_builder *b, const config_setting_t *setting)
 {
 	size_t from = skip(b->text, b->source->length, b->at);
 	bool map = config_setting_is_group(setting), root = config_setting_is_root(setting);
@@ -216,7 +216,7 @@ static const struct node *compose_group(struct builder *b, const config_setting_
 	return node;
 }
 
-static const struct node *compose_setting(struct builder *b, const config_setting_t *setting)
+static const struct node *compose_setting(struct cfg_builder *b, const config_setting_t *setting)
 {
 	if (!config_setting_is_aggregate(setting))
 		return compose_scalar(b, setting);
@@ -234,14 +234,14 @@ static const struct node *compose_setting(struct builder *b, const config_settin
 	return node;
 }
 
-static bool refuse(const struct builder *b, size_t from, size_t to, const char *why)
+static bool refuse(const struct cfg_builder *b, size_t from, size_t to, const char *why)
 {
 	diag_error(b->diag, source_span(b->source, from, to), "%s", why);
 	return false;
 }
 
 /* What libconfig would read from elsewhere, take wrong, or take too long over. */
-static bool check_text(const struct builder *b)
+static bool check_text(const struct cfg_builder *b)
 {
 	size_t settings = 0, depth = 0, length = b->source->length;
 	if (length > CFG_BYTES_MOST)
@@ -269,7 +269,7 @@ static bool check_text(const struct builder *b)
 const struct node *cfg_compose(struct arena *arena, const struct source *source, struct diag *diag)
 {
 	struct arena *scratch = arena_open();
-	struct builder b = {.arena = arena,
+	struct cfg_builder b = {.arena = arena,
 		.source = source,
 		.diag = diag,
 		.text = arena_format(scratch, "%.*s", (int)source->length, source->bytes)};

@@ -253,7 +253,8 @@ int main(int argc, char **argv)
 	if (family_open(&family, "users/files", root ? root : "missing", "users")) {
 		family_each(&family, root, "users", is_record, check_case);
 		status = family_close(&family);
-		family_open(&family, "users/variants", root, "users");
+	}
+	if (family_open(&family, "users/variants", root ? root : "missing", "users/variants-base")) {
 		check_variants(&family, root);
 		status |= family_close(&family);
 	}

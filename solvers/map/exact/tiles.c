@@ -13,7 +13,7 @@ struct nest_shelf {
 };
 
 /* Tiles of one level, dimension by dimension. */
-struct tile_search {
+struct level_tile_search {
 	const struct nest_shelf *shelf;
 	struct arena *arena;
 	uint32_t kept;
@@ -65,7 +65,7 @@ int nest_shelf_part(const struct nest_shelf *shelf, int dimension, int place, in
 	return shelf->parts[dimension][(size_t)place * count + (size_t)whole];
 }
 
-static bool fits(const struct tile_search *filling)
+static bool fits(const struct level_tile_search *filling)
 {
 	const struct nest_frame *frame = filling->shelf->frame;
 	double words = 0;
@@ -74,14 +74,14 @@ static bool fits(const struct tile_search *filling)
 	return words <= filling->size;
 }
 
-static void place(struct tile_search *filling, int d, size_t at)
+static void place(struct level_tile_search *filling, int d, size_t at)
 {
 	filling->place[d] = (uint16_t)at;
 	filling->extent[d] = (double)filling->shelf->completions->divisors[d].at[at];
 }
 
 /* Whether no extent can be the next larger one. */
-static bool is_largest(struct tile_search *filling)
+static bool is_largest(struct level_tile_search *filling)
 {
 	bool largest = true;
 	for (int n = 0; n < filling->count && largest; n++) {
@@ -96,7 +96,7 @@ static bool is_largest(struct tile_search *filling)
 	return largest;
 }
 
-static void keep(struct tile_search *filling)
+static void keep(struct level_tile_search *filling)
 {
 	filling->tiles++;
 	for (int d = 0; d < filling->shelf->frame->search->shape->dimension_count; d++)
@@ -104,7 +104,7 @@ static void keep(struct tile_search *filling)
 }
 
 /* Dimensions from n on; what they have now fits. */
-static void fill(struct tile_search *filling, int n)
+static void fill(struct level_tile_search *filling, int n)
 {
 	if (n == filling->count) {
 		if (is_largest(filling))
@@ -135,7 +135,7 @@ static const struct nest_tiles *find_tiles(
 	const struct shape *shape = frame->search->shape;
 	const struct nest_level *level = &frame->search->hierarchy->levels[frame->level[j]];
 	struct nest_tiles *tiles = arena_new(arena, struct nest_tiles);
-	struct tile_search filling = {
+	struct level_tile_search filling = {
 		.shelf = shelf, .arena = arena, .kept = kept, .size = (double)level->size};
 	uint32_t relevant = 0;
 	size_t most = 0;

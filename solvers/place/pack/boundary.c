@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Which items of one side are left, and what they can add up to, ascending. */
-struct side {
+struct boundary_side {
 	int count;
 	const int *items;
 	const int64_t *heights;
@@ -17,12 +17,12 @@ struct side {
 };
 
 struct boundaries {
-	struct side *sides; /* of boundary t: 2t on the left, 2t + 1 on the right */
+	struct boundary_side *sides; /* of boundary t: 2t on the left, 2t + 1 on the right */
 	int64_t scratch[PACK_SUMS_MOST];
 };
 
 static void open_side(
-	struct side *side, const struct room *room, struct arena *arena, int t, bool is_right)
+	struct boundary_side *side, const struct room *room, struct arena *arena, int t, bool is_right)
 {
 	int s = is_right ? t : t - 1;
 	int count = 0;
@@ -31,7 +31,7 @@ static void open_side(
 		int64_t *heights = pass ? arena_array(arena, int64_t, count) : NULL;
 		count = 0;
 		for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-			const struct item *item = &room->items[room->lives[k]];
+			const struct pack_item *item = &room->items[room->lives[k]];
 			if (is_right ? item->first != t : item->end != t)
 				continue;
 			if (pass) {
@@ -51,7 +51,7 @@ static void open_side(
 struct boundaries *boundaries_open(const struct room *room, struct arena *arena)
 {
 	struct boundaries *boundaries = arena_new(arena, struct boundaries);
-	boundaries->sides = arena_array(arena, struct side, 2 * room->section_count);
+	boundaries->sides = arena_array(arena, struct boundary_side, 2 * room->section_count);
 	for (int t = 1; t < room->section_count; t++) {
 		open_side(&boundaries->sides[2 * t], room, arena, t, false);
 		open_side(&boundaries->sides[2 * t + 1], room, arena, t, true);
@@ -60,7 +60,7 @@ struct boundaries *boundaries_open(const struct room *room, struct arena *arena)
 }
 
 /* Each sum, and each with one more height. */
-static bool add_height(struct boundaries *boundaries, struct side *side, int64_t height)
+static bool add_height(struct boundaries *boundaries, struct boundary_side *side, int64_t height)
 {
 	int64_t *out = boundaries->scratch, *sums = side->sums;
 	int count = 0, plain = 0, raised = 0;
@@ -81,7 +81,7 @@ static bool add_height(struct boundaries *boundaries, struct side *side, int64_t
 	return true;
 }
 
-static void update(struct boundaries *boundaries, struct side *side, const struct state *state)
+static void update(struct boundaries *boundaries, struct boundary_side *side, const struct state *state)
 {
 	uint32_t left = 0;
 	for (int k = 0; k < side->count; k++)
@@ -99,7 +99,7 @@ static void update(struct boundaries *boundaries, struct side *side, const struc
 }
 
 /* The least height from `height` that is at most `slack` above a sum; PLACED. */
-static int64_t reach(const struct side *side, int64_t height, int64_t slack)
+static int64_t reach(const struct boundary_side *side, int64_t height, int64_t slack)
 {
 	if (!side->sum_count)
 		return height;
@@ -126,7 +126,7 @@ bool boundary_settle(struct state *state, int t)
 	int64_t height = lowest;
 	if (height - left <= left_slack && height - right <= right_slack)
 		return true;
-	struct side *sides = &state->boundaries->sides[2 * t];
+	struct boundary_side *sides = &state->boundaries->sides[2 * t];
 	update(state->boundaries, &sides[0], state);
 	update(state->boundaries, &sides[1], state);
 	for (int64_t before = -1; before != height;) {

@@ -24,7 +24,7 @@ struct conflict *conflict_open(const struct room *room, struct arena *arena)
 		uint64_t *around = conflict->around + words * (size_t)s;
 		int first = s, end = s + 1;
 		for (size_t k = room->section_first[s]; k < room->section_first[s + 1]; k++) {
-			const struct item *item = &room->items[room->lives[k]];
+			const struct pack_item *item = &room->items[room->lives[k]];
 			first = item->first < first ? item->first : first;
 			end = item->end > end ? item->end : end;
 		}

@@ -24,7 +24,7 @@ static void find_sections(struct dividing *dividing)
 		lives[p] = (struct life){shapes->pieces[p].start, shapes->pieces[p].end};
 	dividing->section_count = sections_find(shapes->piece_count, lives, dividing->pieces);
 	for (size_t i = 0; i < shapes->count; i++) {
-		const struct shape *shape = &shapes->at[i];
+		const struct pack_shape *shape = &shapes->at[i];
 		size_t last = shape->piece_first + shape->piece_count - 1;
 		dividing->spans[i] = (struct stay){
 			dividing->pieces[shape->piece_first].first, dividing->pieces[last].end};
@@ -35,7 +35,7 @@ static void find_sections(struct dividing *dividing)
 static int compare_shapes(const struct dividing *dividing, int a, int b)
 {
 	const struct stay *s = &dividing->spans[a], *t = &dividing->spans[b];
-	const struct shape *x = &dividing->shapes->at[a], *y = &dividing->shapes->at[b];
+	const struct pack_shape *x = &dividing->shapes->at[a], *y = &dividing->shapes->at[b];
 	if (s->first != t->first)
 		return s->first < t->first ? -1 : 1;
 	if (s->end != t->end)
@@ -65,7 +65,7 @@ static int compare_in_order(const void *left, const void *right, void *context)
 /* NULL for one piece.  Sections between two pieces do not exist: they touch. */
 static const int64_t *find_heights(const struct dividing *dividing, int shape)
 {
-	const struct shape *s = &dividing->shapes->at[shape];
+	const struct pack_shape *s = &dividing->shapes->at[shape];
 	struct stay span = dividing->spans[shape];
 	if (s->piece_count < 2)
 		return NULL;
@@ -82,7 +82,7 @@ static void add_reserved(const struct dividing *dividing, struct room *room)
 	for (size_t r = 0; r < dividing->shapes->reserved_count; r++) {
 		struct byte_range range = dividing->shapes->reserved[r];
 		room->items[room->item_count++] =
-			(struct item){0, room->section_count, range.to - range.from,
+			(struct pack_item){0, room->section_count, range.to - range.from,
 				range.to - range.from, 1, range.from, range.from, NULL, -1, -1};
 	}
 }
@@ -92,7 +92,7 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena)
 	size_t *first = arena_array(arena, size_t, room->section_count + 2);
 	size_t *meet_first = arena_array(arena, size_t, room->item_count + 2);
 	for (int i = 0; i < room->item_count; i++) {
-		const struct item *item = &room->items[i];
+		const struct pack_item *item = &room->items[i];
 		*pairs += (size_t)(item->end - item->first);
 		if (*pairs > PACK_PAIRS_MOST)
 			return false;
@@ -154,14 +154,14 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 	int first = dividing->spans[dividing->order[from]].first, before = -1;
 	room->section_count = end - first;
 	room->height = shapes->room;
-	room->items = arena_array(dividing->arena, struct item, to - from + shapes->reserved_count);
+	room->items = arena_array(dividing->arena, struct pack_item, to - from + shapes->reserved_count);
 	add_reserved(dividing, room);
 	for (size_t o = from; o < to; o++) {
 		int shape = dividing->order[o];
-		const struct shape *s = &shapes->at[shape];
+		const struct pack_shape *s = &shapes->at[shape];
 		struct stay span = dividing->spans[shape];
 		bool is_twin = before >= 0 && !compare_shapes(dividing, before, shape);
-		room->items[room->item_count] = (struct item){span.first - first, span.end - first,
+		room->items[room->item_count] = (struct pack_item){span.first - first, span.end - first,
 			s->height, number_max(s->height, s->clear), s->align, s->low, s->high,
 			find_heights(dividing, shape), is_twin ? room->item_count - 1 : -1, shape};
 		room->item_count++;

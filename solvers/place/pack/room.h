@@ -9,7 +9,7 @@
  * are numbered, and each item lives in a range of them.  Reserved bytes are items that live
  * always, the first of all; items are numbered by their first section.
  */
-struct item {
+struct pack_item {
 	int first, end;           /* sections */
 	int64_t size;             /* the greatest height */
 	int64_t clear;            /* what it needs free of reserved bytes */
@@ -22,7 +22,7 @@ struct item {
 struct room {
 	int item_count, section_count;
 	int64_t height; /* what a section holds */
-	struct item *items;
+	struct pack_item *items;
 	const size_t *section_first; /* items of section s: lives[section_first[s] ..[s + 1]) */
 	const int *lives;            /* in their order, so those that start in it come last */
 	const size_t *section_split; /* the first of those */
@@ -43,13 +43,13 @@ bool room_connect(struct room *room, size_t *pairs, struct arena *arena);
 
 struct rooms pack_rooms(const struct shapes *shapes, struct arena *arena);
 
-static inline int64_t item_height(const struct item *item, int section)
+static inline int64_t item_height(const struct pack_item *item, int section)
 {
 	return item->heights ? item->heights[section - item->first] : item->size;
 }
 
 /* How far another that meets the item must lie above its address. */
-static inline int64_t item_height_beside(const struct item *item, const struct item *other)
+static inline int64_t item_height_beside(const struct pack_item *item, const struct pack_item *other)
 {
 	if (other->shape == -1)
 		return item->clear;
@@ -63,7 +63,7 @@ static inline int64_t item_height_beside(const struct item *item, const struct i
 	return height;
 }
 
-static inline int64_t item_align(const struct item *item, int64_t address)
+static inline int64_t item_align(const struct pack_item *item, int64_t address)
 {
 	if (item->align == 1 || address % item->align == 0)
 		return address;

@@ -266,7 +266,7 @@ static struct powers draw_powers(struct random *random)
 	return (struct powers){1 + width, size};
 }
 
-static double value_of(const struct item *item, enum pack_order order, struct powers powers)
+static double value_of(const struct pack_item *item, enum pack_order order, struct powers powers)
 {
 	double width = item->end - item->first, size = (double)item->size;
 	switch (order) {

@@ -148,7 +148,7 @@ static void add_shape(struct forming *forming, const int *members, size_t count,
 	if (is_alone)
 		return;
 	int64_t high = forming->capacity - size;
-	shapes->at[shapes->count++] = (struct shape){.piece_first = first,
+	shapes->at[shapes->count++] = (struct pack_shape){.piece_first = first,
 		.piece_count = shapes->piece_count - first,
 		.clear = size,
 		.align = align,
@@ -213,7 +213,7 @@ static void count_in_units(struct shapes *shapes)
 		((struct byte_range *)shapes->reserved)[r].to /= unit;
 	}
 	for (size_t i = 0; i < shapes->count; i++) {
-		struct shape *shape = &shapes->at[i];
+		struct pack_shape *shape = &shapes->at[i];
 		shape->align = shape->align <= unit ? 1 : number_ceil_div(shape->align, unit);
 		shape->low /= unit;
 		shape->high /= unit;
@@ -241,7 +241,7 @@ struct shapes pack_shapes(const struct packing *packing, const bool *chosen, int
 	shapes->of = of;
 	shapes->addresses = addresses;
 	find_leaders(&forming);
-	shapes->at = arena_array(arena, struct shape, forming.order_count);
+	shapes->at = arena_array(arena, struct pack_shape, forming.order_count);
 	shapes->pieces = arena_array(arena, struct piece, forming.order_count);
 	if (forming.order_count)
 		qsort_r(forming.order, forming.order_count, sizeof *forming.order, compare_in_order,

@@ -20,7 +20,7 @@ struct piece {
 	int shape;
 };
 
-struct shape {
+struct pack_shape {
 	size_t piece_first, piece_count; /* by time; together without a gap */
 	int64_t height;                  /* the greatest */
 	int64_t clear;            /* the same with members that never live: of reserved bytes */
@@ -32,7 +32,7 @@ struct shapes {
 	int64_t unit; /* bytes; addresses, heights and the room are counted in it */
 	int64_t room; /* units that a section holds */
 	size_t count, piece_count;
-	struct shape *at;
+	struct pack_shape *at;
 	struct piece *pieces;
 	const int *of;            /* the shape of each buffer; -1 */
 	const int64_t *addresses; /* of buffers in no shape, bytes; UNPLACED: not chosen */

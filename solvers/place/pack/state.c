@@ -47,7 +47,7 @@ struct stretch {
 static bool lift(
 	struct state *state, int i, int64_t level, struct because because, struct stretch dirty)
 {
-	const struct item *item = &state->room->items[i];
+	const struct pack_item *item = &state->room->items[i];
 	level = level > item->high ? level : item_align(item, level);
 	if (level > item->high) {
 		for (int s = item->first; s < item->end; s++)
@@ -162,7 +162,7 @@ bool state_settle(struct state *state, bool good)
 bool state_place(struct state *state, int i, int section)
 {
 	const struct room *room = state->room;
-	const struct item *item = &room->items[i];
+	const struct pack_item *item = &room->items[i];
 	int64_t base = state->level[i];
 	bool good = true;
 	struct stretch dirty = {item->first, item->end};
@@ -209,7 +209,7 @@ bool state_undo(struct state *state, size_t trail_count)
 		state->low[change.index] = change.before;
 		if (change.kind == LEVEL_ROSE)
 			continue;
-		const struct item *item = &state->room->items[change.index];
+		const struct pack_item *item = &state->room->items[change.index];
 		for (int s = item->first; s < item->end; s++)
 			state->rest[s] += item_height(item, s);
 		for (int s = item->first + 1; s < item->end; s++)
@@ -218,7 +218,7 @@ bool state_undo(struct state *state, size_t trail_count)
 	return mattered;
 }
 
-static bool lives_in(const struct item *item, int s)
+static bool lives_in(const struct pack_item *item, int s)
 {
 	return item->first <= s && s < item->end;
 }
@@ -230,7 +230,7 @@ static int64_t lifted(const struct state *state, int i, int s)
 	int64_t lowest = PLACED;
 	for (size_t k = room->meet_first[i]; k < room->meet_first[i + 1]; k++) {
 		int j = room->meets[k];
-		const struct item *other = &room->items[j];
+		const struct pack_item *other = &room->items[j];
 		if (state->level[j] == PLACED || lives_in(other, s))
 			continue;
 		lowest = number_min(
@@ -244,7 +244,7 @@ static int64_t lifted(const struct state *state, int i, int s)
 static bool could_slide(const struct state *state, int i, int s, int64_t next)
 {
 	const struct room *room = state->room;
-	const struct item *item = &room->items[i];
+	const struct pack_item *item = &room->items[i];
 	int64_t top = state->floor[s] + item->clear;
 	if (next < top || item->low == item->high)
 		return false;
@@ -334,7 +334,7 @@ bool state_start(struct state *state)
 		soil(state, s);
 	}
 	for (int i = 0; i < room->item_count; i++) {
-		const struct item *item = &room->items[i];
+		const struct pack_item *item = &room->items[i];
 		state->level[i] = state->low[i] = item->low;
 		good = good && item->low <= item->high;
 		for (int s = item->first; s < item->end; s++)

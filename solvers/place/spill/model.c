@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-struct making {
+struct model_making {
 	struct arena *arena;
 	struct spill_model *model;
 	struct array(struct spill_item) items;
@@ -33,7 +33,7 @@ static int64_t find_grain(const struct packing *packing)
 }
 
 static struct spill_item *add_item(
-	struct making *making, int b, int64_t from, int64_t to, int64_t gain)
+	struct model_making *making, int b, int64_t from, int64_t to, int64_t gain)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
 	struct spill_item *item = array_add(making->arena, &making->items);
@@ -52,7 +52,7 @@ static int64_t weight_of(const struct buffer *buffer, size_t use)
 }
 
 /* From one use to each read that follows, and what each write made. */
-static void add_parts(struct making *making, int b)
+static void add_parts(struct model_making *making, int b)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
 	for (size_t u = 0, next = 0; u < buffer->use_count; u = next) {
@@ -86,7 +86,7 @@ static bool add_savings(const struct buffer *buffer, int64_t *savings)
 	return true;
 }
 
-static void add_buffer(struct making *making, int b, int64_t savings)
+static void add_buffer(struct model_making *making, int b, int64_t savings)
 {
 	const struct buffer *buffer = &making->model->packing->buffers[b];
 	int64_t alone = packing_alone(making->reserved, making->range_count,
@@ -114,7 +114,7 @@ static void add_buffer(struct making *making, int b, int64_t savings)
 	}
 }
 
-static bool add_items(struct making *making)
+static bool add_items(struct model_making *making)
 {
 	struct spill_model *model = making->model;
 	const struct packing *packing = model->packing;
@@ -138,7 +138,7 @@ static bool add_items(struct making *making)
 }
 
 /* Neighbours of one buffer share the step of the use between them. */
-static void join_neighbours(struct making *making)
+static void join_neighbours(struct model_making *making)
 {
 	for (size_t i = 1; i < making->items.count; i++) {
 		const struct spill_item *before = &making->items.at[i - 1];
@@ -150,7 +150,7 @@ static void join_neighbours(struct making *making)
 }
 
 /* A child may lie on a parent. */
-static void join_families(struct making *making)
+static void join_families(struct model_making *making)
 {
 	const struct packing *packing = making->model->packing;
 	for (size_t i = 0; i < making->items.count; i++) {
@@ -173,7 +173,7 @@ static void join_families(struct making *making)
 }
 
 /* Sizes and gains by what they have in common. */
-static void scale(struct making *making)
+static void scale(struct model_making *making)
 {
 	struct spill_model *model = making->model;
 	const struct packing *packing = model->packing;
@@ -206,7 +206,7 @@ struct spill_model *spill_model_make(
 	struct arena *arena, const struct packing *packing, size_t entries_most)
 {
 	struct spill_model *model = arena_new(arena, struct spill_model);
-	struct making making = {.arena = arena, .model = model, .grain = find_grain(packing)};
+	struct model_making making = {.arena = arena, .model = model, .grain = find_grain(packing)};
 	model->packing = packing;
 	making.reserved = packing_reserved(arena, packing, packing->capacity, &making.range_count);
 	if (!add_items(&making))

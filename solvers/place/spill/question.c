@@ -4,7 +4,7 @@
 
 struct residences array(struct spill_residence);
 
-struct asking {
+struct spill_asking {
 	struct arena *arena;
 	const struct spill_model *model;
 	const bool *kept;
@@ -32,7 +32,7 @@ static struct residences find_residences(
 	return residences;
 }
 
-static struct buffer buffer_of(const struct asking *asking, const struct spill_residence *residence)
+static struct buffer buffer_of(const struct spill_asking *asking, const struct spill_residence *residence)
 {
 	const struct spill_item *first = &asking->model->items[residence->first];
 	struct buffer buffer = asking->model->packing->buffers[first->buffer];
@@ -52,7 +52,7 @@ static struct buffer buffer_of(const struct asking *asking, const struct spill_r
 struct spill_question spill_question_make(
 	struct arena *arena, const struct spill_model *model, const bool *kept)
 {
-	struct asking asking = {.arena = arena,
+	struct spill_asking asking = {.arena = arena,
 		.model = model,
 		.kept = kept,
 		.residences = find_residences(arena, model, kept),

@@ -116,7 +116,8 @@ NEST_PART void settle(const struct quick_state *state, int i, double held, doubl
 			      << i;
 }
 
-/* From the innermost level outwards; `count` dataspaces, of which up to four are at hand. */
+/* From the innermost level outwards; `count` dataspaces, of which up to four are at hand.  Long, as
+ * the innermost loop of every search is compiled as one piece, its values in registers. */
 NEST_PART void go_outwards(struct quick_state *state, const int first, const int count,
 	const bool exact, struct nest_counts *counts, struct nest_score *score,
 	struct nest_quick *out)

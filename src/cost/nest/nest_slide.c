@@ -280,6 +280,8 @@ bool nest_has_links(const struct nest_passage *passage)
 
 /* --- over all steps */
 
+/* Long, as one walk over the loops carries what each rank has shifted by, and the boxes before and
+ * now: none of it means anything without the rest. */
 bool nest_slide_make(const struct nest_passage *passage, const int64_t *rounds, int parent,
 	struct nest_slide *slide, bool *fits)
 {

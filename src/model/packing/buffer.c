@@ -11,7 +11,7 @@
  */
 
 /* A stay: a buffer for its whole life, or for a part of it. */
-struct stay {
+struct buffer_stay {
 	int buffer;
 	int64_t from, to, address, size;
 	bool whole;
@@ -22,7 +22,7 @@ struct check {
 	const struct placement *placement;
 	struct arena *arena;
 	size_t count;
-	struct stay *stays; /* by address, the larger first */
+	struct buffer_stay *stays; /* by address, the larger first */
 	size_t *starts, *ends;
 	struct byte_range *reserved; /* by address, joined */
 	size_t reserved_count;
@@ -166,7 +166,7 @@ static void add_stay(
 	int64_t size = check->packing->buffers[buffer].size;
 	if (from < to && size > 0)
 		check->stays[check->count++] =
-			(struct stay){buffer, from, to, address, size, whole};
+			(struct buffer_stay){buffer, from, to, address, size, whole};
 }
 
 static struct packing_fault check_each(struct check *check)
@@ -199,7 +199,7 @@ static struct packing_fault check_each(struct check *check)
 
 static int by_place(const void *left, const void *right)
 {
-	const struct stay *a = left, *b = right;
+	const struct buffer_stay *a = left, *b = right;
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	if (a->size != b->size)
@@ -211,8 +211,8 @@ static int by_place(const void *left, const void *right)
 
 static int by_start(const void *left, const void *right, void *stays)
 {
-	const struct stay *a = (struct stay *)stays + *(const size_t *)left;
-	const struct stay *b = (struct stay *)stays + *(const size_t *)right;
+	const struct buffer_stay *a = (struct buffer_stay *)stays + *(const size_t *)left;
+	const struct buffer_stay *b = (struct buffer_stay *)stays + *(const size_t *)right;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
@@ -220,13 +220,13 @@ static int by_start(const void *left, const void *right, void *stays)
 
 static int by_end(const void *left, const void *right, void *stays)
 {
-	const struct stay *a = (struct stay *)stays + *(const size_t *)left;
-	const struct stay *b = (struct stay *)stays + *(const size_t *)right;
+	const struct buffer_stay *a = (struct buffer_stay *)stays + *(const size_t *)left;
+	const struct buffer_stay *b = (struct buffer_stay *)stays + *(const size_t *)right;
 	return (a->to > b->to) - (a->to < b->to);
 }
 
 /* Two that are there at once. */
-static const char *check_pair(const struct check *check, const struct stay *i, const struct stay *j)
+static const char *check_pair(const struct check *check, const struct buffer_stay *i, const struct buffer_stay *j)
 {
 	if (i->address >= j->address + j->size || j->address >= i->address + i->size)
 		return NULL;
@@ -240,7 +240,7 @@ static const char *check_pair(const struct check *check, const struct stay *i, c
 	return NULL;
 }
 
-static struct packing_fault pair(const struct stay *i, const struct stay *j, const char *why)
+static struct packing_fault pair(const struct buffer_stay *i, const struct buffer_stay *j, const char *why)
 {
 	bool first = i->buffer < j->buffer;
 	return (struct packing_fault){
@@ -252,11 +252,11 @@ static struct packing_fault pair(const struct stay *i, const struct stay *j, con
 static struct packing_fault check_beside(
 	const struct check *check, const struct ranks *there, size_t newcomer)
 {
-	const struct stay *stay = &check->stays[newcomer];
+	const struct buffer_stay *stay = &check->stays[newcomer];
 	bool apart = false;
 	for (size_t r = ranks_up_to(there, newcomer); r != SIZE_MAX && !apart;
 		r = r ? ranks_up_to(there, r - 1) : SIZE_MAX) {
-		const struct stay *other = &check->stays[r];
+		const struct buffer_stay *other = &check->stays[r];
 		const char *why = check_pair(check, stay, other);
 		if (why)
 			return pair(stay, other, why);
@@ -301,7 +301,7 @@ struct packing_fault packing_check(const struct packing *packing, const struct p
 	if (placement->count != packing->count)
 		return alone(0, "the placement is of another packing");
 	struct check check = {.packing = packing, .placement = placement, .arena = arena_open()};
-	check.stays = arena_array(check.arena, struct stay, packing->count + placement->part_count);
+	check.stays = arena_array(check.arena, struct buffer_stay, packing->count + placement->part_count);
 	join_reserved(&check);
 	struct packing_fault fault = check_each(&check);
 	if (fault.a < 0 && check.count)

@@ -26,7 +26,7 @@ enum {
 };
 
 /* A box of addresses, or a bar of what is spilled. */
-struct shape {
+struct svg_shape {
 	int buffer;
 	int64_t from, to, address; /* UNPLACED: a bar */
 	size_t lane;
@@ -35,7 +35,7 @@ struct shape {
 struct drawing {
 	struct text text;
 	const struct place_report *report;
-	struct array(struct shape) shapes;
+	struct array(struct svg_shape) shapes;
 	size_t left_out, lane_count;
 	int64_t first, last;       /* steps shown, half-open */
 	int64_t top;               /* addresses shown */
@@ -83,7 +83,7 @@ static void add_shape(struct drawing *d, int buffer, int64_t from, int64_t to, i
 {
 	if (from < to)
 		*array_add(d->text.arena, &d->shapes) =
-			(struct shape){buffer, from, to, address, 0};
+			(struct svg_shape){buffer, from, to, address, 0};
 }
 
 /* The stays of a buffer, and the steps between them. */
@@ -107,12 +107,12 @@ static void add_stays(struct drawing *d, const struct placement *placement, size
 
 struct ordering {
 	const struct buffer *buffers;
-	const struct shape *shapes;
+	const struct svg_shape *shapes;
 };
 
 static double area_of(const struct ordering *ordering, size_t i)
 {
-	const struct shape *shape = &ordering->shapes[i];
+	const struct svg_shape *shape = &ordering->shapes[i];
 	return (double)ordering->buffers[shape->buffer].size * (double)(shape->to - shape->from);
 }
 
@@ -148,7 +148,7 @@ static void limit_shapes(struct drawing *d)
 
 static int by_from(const void *left, const void *right)
 {
-	const struct shape *a = *(struct shape *const *)left, *b = *(struct shape *const *)right;
+	const struct svg_shape *a = *(struct svg_shape *const *)left, *b = *(struct svg_shape *const *)right;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
@@ -156,7 +156,7 @@ static int by_from(const void *left, const void *right)
 
 static int by_to(const void *left, const void *right)
 {
-	const struct shape *a = *(struct shape *const *)left, *b = *(struct shape *const *)right;
+	const struct svg_shape *a = *(struct svg_shape *const *)left, *b = *(struct svg_shape *const *)right;
 	return (a->to > b->to) - (a->to < b->to);
 }
 
@@ -164,13 +164,13 @@ static int by_to(const void *left, const void *right)
 static void choose_lanes(struct drawing *d)
 {
 	struct arena *arena = d->text.arena;
-	struct array(struct shape *) bars = {0};
+	struct array(struct svg_shape *) bars = {0};
 	for (size_t i = 0; i < d->shapes.count; i++)
 		if (d->shapes.at[i].address == UNPLACED)
 			*array_add(arena, &bars) = &d->shapes.at[i];
 	if (!bars.count)
 		return;
-	struct shape **ends = arena_copy(arena, bars.at, bars.count * sizeof *ends);
+	struct svg_shape **ends = arena_copy(arena, bars.at, bars.count * sizeof *ends);
 	qsort(bars.at, bars.count, sizeof *bars.at, by_from);
 	qsort(ends, bars.count, sizeof *ends, by_to);
 	struct ranks open = ranks_open(arena, bars.count);
@@ -316,7 +316,7 @@ static int shade_of(const struct drawing *d, int64_t size)
 	return shade < SHADES ? shade : SHADES - 1;
 }
 
-static void add_tooltip(struct drawing *d, const struct shape *shape)
+static void add_tooltip(struct drawing *d, const struct svg_shape *shape)
 {
 	const struct buffer *buffer = &d->report->packing->buffers[shape->buffer];
 	int parent = d->report->placement->in_place_of[shape->buffer];
@@ -335,7 +335,7 @@ static void add_tooltip(struct drawing *d, const struct shape *shape)
 	text_add(&d->text, "</title></rect>\n");
 }
 
-static void add_box(struct drawing *d, const struct shape *shape)
+static void add_box(struct drawing *d, const struct svg_shape *shape)
 {
 	const struct buffer *buffer = &d->report->packing->buffers[shape->buffer];
 	double x = x_of(d, shape->from), width = x_of(d, shape->to) - x;
@@ -355,7 +355,7 @@ static void add_box(struct drawing *d, const struct shape *shape)
 	text_add(&d->text, "</text>\n");
 }
 
-static void add_bar(struct drawing *d, const struct shape *shape)
+static void add_bar(struct drawing *d, const struct svg_shape *shape)
 {
 	double x = x_of(d, shape->from);
 	text_add(&d->text,

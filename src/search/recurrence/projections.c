@@ -323,56 +323,79 @@ static void choose_vectors(struct row_choice *choice, const struct vectors *vect
 	}
 }
 
+/* Whether rows have limits of their own, and whether they differ in them. */
+static void compare_rows(struct row_choice *choice)
+{
+	const struct space_time *spec = choice->spec;
+	choice->limited = spec->reach != 0;
+	for (int r = 0; r < choice->rows; r++) {
+		choice->limited |= spec->array[r] || spec->projection.lanes[r] ||
+				   spec->no_links[r] || spec->no_wires[r];
+		choice->ordered |= spec->array[r] != spec->array[0] ||
+				   spec->projection.lanes[r] != spec->projection.lanes[0] ||
+				   spec->no_links[r] != spec->no_links[0] ||
+				   spec->no_wires[r] != spec->no_wires[0];
+	}
+}
+
+/* The allocation that the spec gives. */
+static void choose_given(struct row_choice *choice)
+{
+	const struct space_time *spec = choice->spec;
+	memcpy(choice->draft.rows, spec->projection.space, sizeof choice->draft.rows);
+	for (int r = 0; r < choice->rows; r++) {
+		int64_t wire;
+		row_fits(spec, choice->draft.rows[r], &wire);
+		choice->draft.wire += spec->projection.lanes[r] ? 0 : wire;
+	}
+	choice->rows = 0;
+	choose_rows(choice, 0, 0, 0);
+	if (choice->classes.count)
+		lattice_kernel(choice->space->rows, spec->recurrence.loop_count,
+			choice->classes.at[0].rows, &choice->classes.at[0].kernel);
+}
+
+/* All sets of rows of the range; false where they are too many. */
+static bool choose_of_range(struct row_choice *choice)
+{
+	const struct space_time *spec = choice->spec;
+	struct vectors vectors =
+		list_vectors(&spec->space_range, spec->recurrence.loop_count, choice->arena);
+	int64_t sets = 1;
+	for (int r = 0; r < choice->rows; r++)
+		if (!number_mul(sets, (int64_t)vectors.count, &sets))
+			sets = INT64_MAX;
+	if (!vectors.count || sets > PROJECTION_ROWS_MOST)
+		return false;
+	choice->space->candidates *= (uint64_t)sets;
+	int64_t *wires = arena_array(choice->arena, int64_t, vectors.count);
+	for (size_t i = 0; i < vectors.count; i++)
+		if (!row_fits(spec, vectors.at[i], &wires[i]))
+			wires[i] = -1;
+	choice->vectors = &vectors;
+	choice->wires = wires;
+	choose_rows(choice, 0, 0, 0);
+	choice->vectors = NULL;
+	return true;
+}
+
 static void list_allocations(struct projections *space, struct arena *arena)
 {
 	const struct space_time *spec = space->spec;
-	int loops = spec->recurrence.loop_count;
 	struct row_choice choice = {
 		.space = space, .spec = spec, .rows = space->rows, .orders = 1, .arena = arena};
-	choice.limited = spec->reach != 0;
-	for (int r = 0; r < space->rows; r++) {
-		choice.limited |= spec->array[r] || spec->projection.lanes[r] ||
-				  spec->no_links[r] || spec->no_wires[r];
-		choice.ordered |= spec->array[r] != spec->array[0] ||
-				  spec->projection.lanes[r] != spec->projection.lanes[0] ||
-				  spec->no_links[r] != spec->no_links[0] ||
-				  spec->no_wires[r] != spec->no_wires[0];
-	}
+	compare_rows(&choice);
 	if (spec->has_space) {
-		memcpy(choice.draft.rows, spec->projection.space, sizeof choice.draft.rows);
-		for (int r = 0; r < space->rows; r++) {
-			int64_t wire;
-			row_fits(spec, choice.draft.rows[r], &wire);
-			choice.draft.wire += spec->projection.lanes[r] ? 0 : wire;
-		}
-		choice.rows = 0;
-		choose_rows(&choice, 0, 0, 0);
-		if (choice.classes.count)
-			lattice_kernel(space->rows, loops, choice.classes.at[0].rows,
-				&choice.classes.at[0].kernel);
+		choose_given(&choice);
 	} else if (spec->by_vectors) {
-		struct vectors vectors = list_vectors(&spec->vector_range, loops, arena);
+		struct vectors vectors =
+			list_vectors(&spec->vector_range, spec->recurrence.loop_count, arena);
 		choose_vectors(&choice, &vectors);
 		space->candidates *= choice.classes.count;
-	} else {
-		struct vectors vectors = list_vectors(&spec->space_range, loops, arena);
-		int64_t sets = 1;
-		for (int r = 0; r < space->rows; r++)
-			if (!number_mul(sets, (int64_t)vectors.count, &sets))
-				sets = INT64_MAX;
-		if (!vectors.count || sets > PROJECTION_ROWS_MOST) {
-			space->why = "there are too many allocations: narrow search: {allocation: "
-				     "[..], rows: ..}";
-			return;
-		}
-		space->candidates *= (uint64_t)sets;
-		int64_t *wires = arena_array(arena, int64_t, vectors.count);
-		for (size_t i = 0; i < vectors.count; i++)
-			if (!row_fits(spec, vectors.at[i], &wires[i]))
-				wires[i] = -1;
-		choice.vectors = &vectors;
-		choice.wires = wires;
-		choose_rows(&choice, 0, 0, 0);
+	} else if (!choose_of_range(&choice)) {
+		space->why = "there are too many allocations: narrow search: {allocation: "
+			     "[..], rows: ..}";
+		return;
 	}
 	if (space->stopped)
 		return;
