@@ -102,13 +102,14 @@ struct nest_frame nest_frame_make(const struct nest_search *search)
 			frame.level[frame.count] = search->space->levels[i].level;
 			frame.tiling[frame.count++] = i;
 		}
+	unsigned updates = hierarchy_update_flags(hierarchy);
 	frame.plain = true;
 	for (int t = 0; t < search->shape->space_count; t++) {
 		struct nest_space *space = &frame.spaces[t];
 		*space = describe(&search->shape->spaces[t], search->shape);
-		space->silent =
-			frame.flagged || (search->shape->spaces[t].written && !space->plain);
-		frame.plain &= space->plain && !space->silent;
+		space->silent = space->plain ? search->shape->spaces[t].written && updates >> t & 1
+					     : search->shape->spaces[t].written || frame.flagged;
+		frame.plain &= space->plain && !frame.flagged;
 	}
 	for (int j = 0; j < frame.count; j++) {
 		int row = search->space->levels[frame.tiling[j]].row;

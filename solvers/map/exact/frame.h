@@ -48,7 +48,7 @@ struct nest_frame {
 	 * searched for it, but not all that may matter are known to be, so nothing is proven. */
 	bool ways;
 	bool uneven;  /* some factors need not divide */
-	bool flagged; /* some flag changes who serves whom: only MACs bound the cost then */
+	bool flagged; /* some flag changes who serves whom: windows then bound no cost */
 	double macs;  /* all of them */
 	int count;    /* storage levels */
 	int level[ARCH_LEVELS_MOST];  /* of the hierarchy */

@@ -340,6 +340,15 @@ int hierarchy_level(const struct hierarchy *hierarchy, int row)
 	return -1;
 }
 
+unsigned hierarchy_update_flags(const struct hierarchy *hierarchy)
+{
+	unsigned flags = 0;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		flags |= hierarchy->levels[i].rmw_first_update | hierarchy->levels[i].no_coalesce |
+			 hierarchy->levels[i].no_temporal_reuse;
+	return flags;
+}
+
 bool hierarchy_flagged(const struct hierarchy *hierarchy)
 {
 	unsigned flags = 0;

@@ -99,4 +99,8 @@ int hierarchy_level(const struct hierarchy *hierarchy, int row);
 /* Whether some level has a flag for some dataspace. */
 bool hierarchy_flagged(const struct hierarchy *hierarchy);
 
+/* Bit t: some level has a flag that changes where sums of dataspace t are joined, so that a level may
+ * have fewer accesses with it than without. */
+unsigned hierarchy_update_flags(const struct hierarchy *hierarchy);
+
 #endif

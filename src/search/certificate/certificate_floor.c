@@ -37,7 +37,8 @@ struct floor_frame floor_frame_make(
 	struct floor_frame frame = {.search = search,
 		.completions = completions,
 		.timeloop = search->counting == COUNTING_TIMELOOP,
-		.flagged = hierarchy_flagged(search->hierarchy)};
+		.flagged = hierarchy_flagged(search->hierarchy),
+		.update_flags = hierarchy_update_flags(search->hierarchy)};
 	for (int t = 0; t < search->shape->space_count; t++)
 		describe(&frame, t);
 	return frame;
@@ -378,7 +379,7 @@ static double add_space(const struct floor_cell *cell, const struct floor_loops 
 	bool sums = frame->search->shape->spaces[t].written;
 	struct least least = {.reads = {0}};
 	double pj = 0;
-	if (frame->flagged || (sums && !frame->plain[t]))
+	if (frame->plain[t] ? sums && frame->update_flags >> t & 1 : sums || frame->flagged)
 		return 0;
 	if (sums) {
 		pj = written(cell, loops, j, t, &least);

@@ -15,7 +15,8 @@ struct floor_frame {
 	const struct nest_search *search;
 	const struct completions *completions;
 	bool timeloop;
-	bool flagged; /* some flag changes who serves whom: only MACs bound the cost */
+	unsigned update_flags; /* bit t: some flag changes how sums of dataspace t are joined */
+	bool flagged;          /* some flag changes who serves whom: windows then bound no cost */
 	bool plain
 		[SHAPE_SPACES_MOST]; /* ranks of one dimension, coefficient 1, none in two ranks */
 	uint32_t alone[SHAPE_SPACES_MOST], paired[SHAPE_SPACES_MOST]; /* dimensions of such ranks */

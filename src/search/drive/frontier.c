@@ -1,6 +1,7 @@
 #include "search/drive/frontier.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -97,7 +98,7 @@ const char *const *objectives_texts(struct arena *arena, const struct objectives
 {
 	const char **texts = arena_array(arena, const char *, objectives->count + 1);
 	for (size_t i = 0; i < objectives->count; i++)
-		texts[i] = objective_names[objectives->at[i]];
+		texts[i] = objective_names[number_min(objectives->at[i], OBJECTIVE_ACCESSES)];
 	return texts;
 }
 
