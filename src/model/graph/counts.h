@@ -2,6 +2,7 @@
 #define MODEL_COUNTS_H
 
 #include "model/graph/plan.h"
+#include "model/nest/nest_score.h"
 
 /*
  * What a plan does, on one rank (point 11 of model/graph/plan.h): integers per step and operand, totals
@@ -25,6 +26,9 @@ extern const char *const traffic_names[]; /* in the order of the enum, NULL ends
 struct step_count {
 	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
 	int64_t computes; /* scalar operations of all cores together */
+	/* What the inner nests (model/graph/inner_nest.h) do, all tiles and cores together, in words at the
+	 * levels of their hierarchy; NULL: the step has none. */
+	const struct nest_counts *nests;
 };
 
 /* By step.  What accumulators cost counts for the output operand. */

@@ -9,6 +9,18 @@ int64_t arch_cores(const struct arch *arch)
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
 }
 
+bool arch_moves_boxes(const struct arch *arch)
+{
+	return arch->lx >= 0 && arch->levels[arch->lx].boxes;
+}
+
+bool arch_array_is_ideal(const struct arch *arch, int compute)
+{
+	const struct level *unit = &arch->levels[compute];
+	struct ratio rate = compute == arch->compute ? unit->mac_rate : unit->vector_rate;
+	return rate.num > rate.den;
+}
+
 static const struct level *find_lx(const struct arch *arch)
 {
 	if (arch->lx < 0)

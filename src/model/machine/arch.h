@@ -57,9 +57,11 @@ struct level {
 	int64_t instances; /* in the whole machine */
 
 	/* storage; bytes are per instance */
-	int64_t capacity;         /* bytes; 0: unlimited */
-	int64_t reserve;          /* bytes at the top that planners leave to streaming tiles */
-	bool scratchpad;          /* buffers of plans may live here */
+	int64_t capacity; /* bytes; 0: unlimited */
+	int64_t reserve;  /* bytes at the top that planners leave to streaming tiles */
+	bool scratchpad;  /* buffers of plans may live here */
+	bool boxes; /* `transfer: box`: a tile that comes from outside moves whole; else what is new */
+	int64_t stick; /* bytes that tensors here are laid out and moved in; 0: words, row by row */
 	int64_t alignment;        /* of buffers, bytes; at least 1 */
 	int64_t word_bits;        /* of one word: bare bandwidths count words */
 	int64_t block_words;      /* words of a row, unless `width` says otherwise */
@@ -128,8 +130,9 @@ struct arch {
 	int level_count;
 	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
 
-	/* The levels that graphs use, by index; -1 when there is no such level. */
-	int hbm, core, lx, compute;
+	/* The levels that graphs use, by index; -1 when there is no such level.  Einsums run on
+	 * `compute`, maps and reductions on `vector`, which may be the same. */
+	int hbm, core, lx, compute, vector;
 
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
 	int64_t bundle_tensors; /* distinct HBM tensors in a bundle; 0: any number */
@@ -149,6 +152,14 @@ struct arch {
 	const struct source_note *notes;
 	struct span span;
 };
+
+/* Whether tensors reach the scratchpad in whole boxes (model/graph/plan.h); else everything from the
+ * home inwards is one nest. */
+bool arch_moves_boxes(const struct arch *arch);
+
+/* Whether a compute level stands right in the scratchpad, or has a rate above 1 and nothing inside:
+ * what it needs of a tile is read once, as if its registers had no end. */
+bool arch_array_is_ideal(const struct arch *arch, int compute);
 
 /* Cores of the machine: instances of the core level; 1 without one. */
 int64_t arch_cores(const struct arch *arch);

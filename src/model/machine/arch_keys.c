@@ -64,8 +64,8 @@ static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating
 static const char *const graph_keys[] = {"alignment", "bundle_overhead", "bundle_tensors", "clock",
 	"combine", "copy_in", "copy_out", "copy_sync", "core_overhead", "data_ring",
 	"fill_bandwidth", "link_energy_per_byte", "links", "mac_energy", "mac_rate", "ranks",
-	"read_energy_per_byte", "reduce_ring", "reserve", "scratchpad", "span_limit",
-	"vector_energy", "vector_rate", "write_energy_per_byte", NULL};
+	"read_energy_per_byte", "reduce_ring", "reserve", "scratchpad", "span_limit", "stick",
+	"transfer", "vector_energy", "vector_rate", "write_energy_per_byte", NULL};
 
 static bool is_among(const char *key, const char *const *keys)
 {

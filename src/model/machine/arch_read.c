@@ -259,11 +259,11 @@ static void read_level(struct arch_draft *draft, int r)
 static void find_roles(struct arch_draft *draft)
 {
 	struct arch *arch = draft->arch;
-	arch->hbm = arch->core = arch->lx = arch->compute = -1;
+	arch->hbm = arch->core = arch->lx = arch->compute = arch->vector = -1;
 	for (int r = 0; r < arch->level_count; r++) {
 		const struct level *level = &arch->levels[r];
 		if (level->kind == LEVEL_COMPUTE)
-			arch->compute = r;
+			arch->compute = arch->vector = r;
 		if (level->kind != LEVEL_STORAGE)
 			continue;
 		if (arch->hbm < 0 &&

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "model/machine/arch_attributes.h"
 #include "model/machine/arch_read.h"
+#include "model/machine/dtype.h"
 #include "model/machine/energy_builtin.h"
 
 #include <string.h>
@@ -190,6 +191,16 @@ static void read_bandwidths(
 	level->read_rate = level->write_rate = shared;
 }
 
+/* In what tensors move: whole boxes of tiles or what is new, sticks or words. */
+static void read_transfers(struct reader *attributes, struct level *level)
+{
+	static const char *const words[] = {"delta", "box", NULL};
+	int transfer = 0;
+	if (read_word(attributes, "transfer", OPTIONAL, words, &transfer))
+		level->boxes = transfer == 1;
+	read_size(attributes, "stick", OPTIONAL, STICK_BYTES, STICK_BYTES, &level->stick);
+}
+
 /* What only machines for graphs say of a storage. */
 static void read_for_graphs(struct reader *attributes, struct ratio hz, struct level *level)
 {
@@ -197,6 +208,7 @@ static void read_for_graphs(struct reader *attributes, struct ratio hz, struct l
 		arch_read_reserve(attributes, "reserve", level->capacity, &level->reserve);
 	read_bool(attributes, "scratchpad", OPTIONAL, &level->scratchpad);
 	read_alignment(attributes, level);
+	read_transfers(attributes, level);
 	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
 	bool reads = read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
 	bool writes =
