@@ -154,7 +154,8 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (arch)
 		own->arch = arch_read(&inputs->reading, arch);
 	if (workload)
-		own->workload = workload_read(&inputs->reading, workload);
+		own->workload = workload_read(
+			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
 		return false;
 
