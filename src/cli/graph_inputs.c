@@ -185,7 +185,8 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (arch)
 		own->arch = arch_read(&inputs->reading, arch);
 	if (workload)
-		own->workload = workload_read(&inputs->reading, workload);
+		own->workload = workload_read(
+			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
 	return read_rest(inputs, own, plan, constraints);
 }
 
