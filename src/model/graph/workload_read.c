@@ -126,6 +126,18 @@ static const struct workload *freeze(const struct draft *draft, const char *name
 	return workload;
 }
 
+const struct workload *draft_finish(struct draft *draft, const char *name,
+	const struct node *inputs, const struct node *outputs, size_t errors)
+{
+	/* roles need all ops: after an error they would only echo it */
+	if (diag_errors(draft->reading->diag) == errors) {
+		find_roles(draft, inputs, outputs);
+		check_uses(draft);
+		check_roots(draft);
+	}
+	return diag_errors(draft->reading->diag) == errors ? freeze(draft, name) : NULL;
+}
+
 /* For tensors that say nothing. */
 static void read_dtype(struct draft *draft, struct reader *reader, const struct level *home)
 {
@@ -159,11 +171,5 @@ const struct workload *workload_read(
 	const struct node *outputs = read_list(&reader, "outputs", OPTIONAL);
 	read_ops(&draft, read_list(&reader, "ops", REQUIRED));
 	reader_done(&reader);
-	/* roles need all ops: after an error they would only echo it */
-	if (diag_errors(reading->diag) == errors) {
-		find_roles(&draft, inputs, outputs);
-		check_uses(&draft);
-		check_roots(&draft);
-	}
-	return diag_errors(reading->diag) == errors ? freeze(&draft, name) : NULL;
+	return draft_finish(&draft, name, inputs, outputs, errors);
 }

@@ -27,8 +27,9 @@ extern const char *const dtype_names[]; /* in the order of the enum, NULL ends t
 
 int dtype_host_bytes(enum dtype dtype);   /* of one element in a host array */
 int dtype_stored_bytes(enum dtype dtype); /* of one element in a stick */
-/* The one that tensors have on a machine with words of so many bits: int8, fp16, fp32.  False: none. */
+int dtype_per_stick(enum dtype dtype);    /* STICK_BYTES / stored bytes */
+
+/* The type of a word of 8, 16 or 32 bits where nothing says it; false for other widths. */
 bool dtype_of_word(int64_t bits, enum dtype *out);
-int dtype_per_stick(enum dtype dtype); /* STICK_BYTES / stored bytes */
 
 #endif
