@@ -188,7 +188,8 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (arch)
 		own->arch = arch_read(&inputs->reading, arch);
 	if (workload)
-		own->workload = workload_read(&inputs->reading, workload);
+		own->workload = workload_read(
+			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
 	return read_rest(inputs, own, plan, constraints, NULL);
 }
 
@@ -207,9 +208,8 @@ bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const
 	sheet_done(sheet);
 	const struct shape *shape = shape_read(&inputs->reading, problem);
 	own->arch = arch;
-	if (shape && arch->hbm >= 0)
-		own->workload = workload_of_problem(
-			&inputs->reading, shape, arch->levels[arch->hbm].word_bits);
+	if (shape && arch_home(arch))
+		own->workload = workload_of_problem(&inputs->reading, shape, arch_home(arch));
 	inputs->kind = &graph_kind;
 	inputs->wishes.objectives = graph_kind.objectives;
 	if (!node_is_empty(mapper))

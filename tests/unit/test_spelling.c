@@ -87,7 +87,7 @@ static void constraints_of_its_mapspace_hold(void **state)
 		score(arena_format(arena, "%s %s", folder_put("mapping.yaml", mapping), held));
 	assert_int_equal(broken.status, 2);
 	assert_non_null(
-		strstr(broken.err, "held.yaml:3:45: error: 'core' (spatial) has K=2, not K=1"));
+		strstr(broken.err, "held.yaml:3:44: error: 'core' (spatial) has K=2, not K=1"));
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "model/graph/einsum.h"
 #include "model/graph/workload.h"
+#include "model/machine/arch.h"
 #include "spec/reader.h"
 
 /*
@@ -45,6 +46,7 @@ struct draft {
 	struct array(struct op) ops;
 	struct names dimension_names, tensor_names, op_names;
 	enum dtype dtype;
+	const struct level *linear; /* the home without sticks, where layouts are linear; NULL */
 };
 
 /* The nearest dimension or tensor as "; did you mean 'x'?", or "". */

@@ -9,6 +9,7 @@
 struct rewriting {
 	const struct reading *reading;
 	const struct shape *shape;
+	const struct level *home;
 	enum dtype dtype;
 	struct text op;
 };
@@ -207,7 +208,9 @@ static void fit_layouts(const struct rewriting *of, struct draft *draft)
 static const struct workload *read_op(
 	const struct rewriting *of, const struct reading *reading, const char *op, bool fit)
 {
-	struct draft draft = {.reading = reading, .dtype = of->dtype};
+	struct draft draft = {.reading = reading,
+		.dtype = of->dtype,
+		.linear = of->home->stick ? NULL : of->home};
 	const struct shape *shape = of->shape;
 	size_t errors = diag_errors(reading->diag);
 	for (int d = 0; d < shape->dimension_count; d++) {
@@ -231,16 +234,16 @@ static const struct workload *read_op(
 }
 
 const struct workload *workload_of_problem(
-	const struct reading *reading, const struct shape *shape, int64_t word_bits)
+	const struct reading *reading, const struct shape *shape, const struct level *home)
 {
-	struct rewriting of = {.reading = reading, .shape = shape};
+	struct rewriting of = {.reading = reading, .shape = shape, .home = home};
 	struct reading silent = *reading;
 	size_t errors = diag_errors(reading->diag);
-	if (!dtype_of_word(word_bits, &of.dtype))
-		diag_error(reading->diag, shape->span,
-			"the machine's words have %lld bits; where tiles move in boxes a problem's "
-			"elements have 8, 16 or 32, as 'datawidth' of the DRAM says",
-			(long long)word_bits);
+	if (!dtype_of_word(home->word_bits, &of.dtype))
+		diag_error(reading->diag, home->span,
+			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, 16 or "
+			"32",
+			(long long)home->word_bits, home->name, home->name);
 	check_extents(&of);
 	const char *op = write_op(&of);
 	if (diag_errors(reading->diag) != errors)

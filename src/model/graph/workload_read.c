@@ -138,19 +138,32 @@ const struct workload *draft_finish(struct draft *draft, const char *name,
 	return diag_errors(draft->reading->diag) == errors ? freeze(draft, name) : NULL;
 }
 
-const struct workload *workload_read(const struct reading *reading, const struct node *node)
+/* For tensors that say nothing. */
+static void read_dtype(struct draft *draft, struct reader *reader, const struct level *home)
+{
+	int dtype;
+	draft->dtype = DTYPE_FP16;
+	if (read_word(reader, "dtype", OPTIONAL, dtype_names, &dtype))
+		draft->dtype = (enum dtype)dtype;
+	else if (home && !dtype_of_word(home->word_bits, &draft->dtype))
+		diag_error(draft->reading->diag, home->span,
+			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, "
+			"16 or 32, or the workload a 'dtype'",
+			(long long)home->word_bits, home->name, home->name);
+}
+
+const struct workload *workload_read(
+	const struct reading *reading, const struct node *node, const struct level *home)
 {
 	struct reader reader;
-	struct draft draft = {.reading = reading, .dtype = DTYPE_FP16};
+	struct draft draft = {.reading = reading, .linear = home && !home->stick ? home : NULL};
 	size_t errors = diag_errors(reading->diag);
 	const char *name = "workload";
-	int dtype = DTYPE_FP16;
 	if (!reader_open(&reader, reading, node, "workload"))
 		return NULL;
 	read_text(&reader, "name", OPTIONAL, &name);
 	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
-	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype))
-		draft.dtype = (enum dtype)dtype;
+	read_dtype(&draft, &reader, home);
 	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);
 	if (tensors)
 		draft_read_tensors(&draft, tensors);
