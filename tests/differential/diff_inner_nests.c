@@ -133,9 +133,9 @@ static void compare_values(const struct plan *plan, const struct sim_result *res
 static void random_plans_carry_out_their_nests(void **state)
 {
 	static const struct random_options options = {
-		.elements_most = 20000, .legal = true, .opaque = true};
+		.elements_most = 4000, .legal = true, .opaque = true};
 	uint64_t seed = draws_seed(21);
-	long count = draws(200);
+	long count = draws(100);
 	struct met met = {0};
 	for (long i = 0; i < count; i++) {
 		struct arena *arena = arena_open();

@@ -2,6 +2,8 @@
 #include "base/number.h"
 #include "model/graph/inner_nest.h"
 #include "model/graph/op_mapping.h"
+#include "model/graph/op_shape.h"
+#include "model/nest/nest_mapping.h"
 
 /* The row of cores counts them through the whole machine unless it tells X from Y. */
 static const char *check_fanout(
@@ -33,7 +35,7 @@ static const char *check_factors(struct arena *arena, const struct arch *arch,
 	bool nest = op_has_inner_nest(arch, op);
 	for (int r = 0; r < mapping->level_count; r++) {
 		/* Of a nest, whose factors need not divide. */
-		bool inside = nest && (!arch_moves_boxes(arch) || r > arch->lx);
+		bool inside = nest && r > arch->lx;
 		bool loops_inside = inside || (nest && r == arch->hbm);
 		const struct mapping_row *row = &mapping->rows[r];
 		if (!row->spatial[l] || !row->temporal[l])
@@ -57,7 +59,7 @@ static const char *check_reductions(struct arena *arena, const struct arch *arch
 		split += op->loops[l].reduction && mapping_split(arch, mapping, l) > 1;
 	if (split > 1)
 		return "more than one reduction is split over cores";
-	if (arch->lx < 0 || !arch_moves_boxes(arch))
+	if (arch->lx < 0)
 		return NULL;
 	const struct mapping_row *row = &mapping->rows[arch->lx];
 	int inside = -1;
@@ -85,12 +87,27 @@ static const char *check_homes(
 	return NULL;
 }
 
+/* A whole nest is one of the op's loops, as that of a problem. */
+static const char *check_nest(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping)
+{
+	const struct shape *shape = shape_of_op(arena, arch, workload, op, NULL);
+	bool perfect;
+	const char *why = shape ? nest_mapping_check(arena, arch, shape, mapping, &perfect)
+				: "it is no loop nest that this machine can run";
+	for (int r = 0; !why && r < arch->level_count; r++)
+		why = check_fanout(arena, arch, mapping, r);
+	return why ? why : check_homes(arena, op, mapping);
+}
+
 const char *mapping_check(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping)
 {
 	if (mapping->loop_count != op->loop_count || mapping->level_count != arch->level_count)
 		return "it is a mapping of another op";
 	const char *why = NULL;
+	if (!arch_moves_boxes(arch))
+		return check_nest(arena, arch, workload, op, mapping);
 	for (int l = 0; !why && l < op->loop_count; l++)
 		why = check_factors(arena, arch, workload, op, mapping, l);
 	for (int r = 0; !why && r < arch->level_count; r++)

@@ -70,10 +70,9 @@ struct sim_result {
 	bool finished;        /* false: limit reached, or a fault stopped it */
 	const char *too_long; /* why its nests were not executed, and nothing else; NULL */
 	uint64_t events;      /* instructions that ran */
-	int64_t nest_tiles;   /* computes that are nests; */
-	int nests;            /* so many different ones were executed for their counts */
+	int64_t nest_tiles;   /* computes that carry a nest out */
+	int nests;            /* different ones, each executed once for its counts */
 	int64_t cycles;       /* of the reference clock, overheads included */
-	double energy_pj;
 	struct counts counts;
 	int tiles_computed;    /* SIM_IDENTITY: for real */
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */
