@@ -108,10 +108,8 @@ void drive_merge(struct drive *drive, struct slot *slot)
 	struct explored *explored = drive->explored;
 	const struct drive_kind *kind = drive->kind;
 	struct arena *arena = drive->arena;
-	bool kept = slot->left;
 	merge_proof(explored, slot);
-	if (kind->merge)
-		kind->merge(drive->self, slot->left);
+	bool kept = kind->merge ? kind->merge(drive->self, slot->left) : slot->left != NULL;
 	if (!slot->arena)
 		return;
 	effort_add(&explored->effort, &slot->effort);

@@ -102,16 +102,14 @@ static bool stops(const struct recipe *recipe, struct recipe_result *result)
 	return result->stopped;
 }
 
-struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+struct recipe_result recipe_lay_out(const struct recipe *recipe, struct arena *arena)
 {
-	struct recipe_result result = {0};
+	struct recipe_result result = {.mappings = recipe->mappings};
 	if (recipe->given) {
 		result.mappings = divisions_of(recipe->given, recipe->workload, arena);
-		result.plan = check_plan(arena_copy(arena, recipe->given, sizeof *recipe->given),
-			recipe, &result, arena);
+		result.plan = arena_copy(arena, recipe->given, sizeof *recipe->given);
 		return result;
 	}
-	result.mappings = recipe->mappings;
 	if (!result.mappings)
 		result.mappings = ask(recipe,
 			recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS),
@@ -127,11 +125,34 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
-	if (planned.plan &&
-		stream_plan(planned.plan, &recipe->planning.stopper, arena, &result.why) &&
-		!stops(recipe, &result))
-		result.plan = check_plan(planned.plan, recipe, &result, arena);
+	if (planned.plan)
+		result.choices = stream_ask(planned.plan, recipe->planning.published_tiles,
+			recipe->kept, &recipe->planning.stopper, arena, &result.why);
+	if (!stops(recipe, &result) && result.choices)
+		result.plan = planned.plan;
+	return result;
+}
+
+struct recipe_result recipe_tile(
+	const struct recipe *recipe, const struct recipe_result *laid_out, struct arena *arena)
+{
+	struct recipe_result result = *laid_out;
 	if (!result.plan)
+		return result;
+	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
+	plan->steps = arena_copy(
+		arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	if (result.choices)
+		stream_choose(plan, result.choices,
+			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
+	result.plan = check_plan(plan, recipe, &result, arena);
+	if (!result.plan && !recipe->given)
 		stops(recipe, &result);
 	return result;
+}
+
+struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
+{
+	struct recipe_result laid_out = recipe_lay_out(recipe, arena);
+	return recipe_tile(recipe, &laid_out, arena);
 }
