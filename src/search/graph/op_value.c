@@ -1,6 +1,7 @@
 #include "search/graph/op_value.h"
 
 #include "base/checked.h"
+#include "cost/graph/energy.h"
 #include "cost/graph/latency.h"
 #include "cost/graph/streaming.h"
 
@@ -23,7 +24,6 @@ static int64_t find_core_cycles(
 bool op_value_find(const struct traffic_op *traffic, const struct op_question *question,
 	struct op_value *out)
 {
-	const struct workload alone = {.op_count = 1, .ops = question->op};
 	struct step_count count;
 	struct counts counts = {1, &count};
 	bool fits = traffic_count(traffic, &count) && counts_fit(&counts);
@@ -32,7 +32,8 @@ bool op_value_find(const struct traffic_op *traffic, const struct op_question *q
 	int64_t read = counts_total(&counts, TRAFFIC_HBM_READ);
 	int64_t written = counts_total(&counts, TRAFFIC_HBM_WRITE);
 	out->hbm_bytes = checked_add(&fits, read, written);
-	out->energy_pj = counts_energy(&counts, question->arch, &alone);
+	out->energy_pj = energy_add(0, question->arch, question->op, &count,
+		traffic->inner ? traffic->inner->model : NULL);
 	out->cycles = number_max(find_core_cycles(traffic, question, &fits),
 		latency_hbm(question->arch, checked_add(&fits, read, question->moved_hbm), written,
 			&fits));
