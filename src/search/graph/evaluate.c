@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "cost/graph/energy.h"
 #include "lower/graph/lower.h"
 #include "sim/graph/reference.h"
 
@@ -150,6 +151,7 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 		options.rank_inputs = inputs;
 	outcome->mode = how->mode;
 	outcome->sim = sim_run(outcome->program, &options, arena);
+	outcome->sim_energy_pj = energy_of_counts(outcome->plan, &outcome->sim.counts, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
 			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);
