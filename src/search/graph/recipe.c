@@ -128,12 +128,13 @@ static const struct mapping *divide(
 }
 
 /* Streaming tiles, or whole nests. */
-static bool fill_steps(
-	struct plan *plan, const struct recipe *recipe, struct arena *arena, const char **why)
+static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct arena *arena,
+	struct recipe_result *result)
 {
-	const struct stopper *stopper = &recipe->planning.stopper;
-	return arch_moves_boxes(plan->arch) ? stream_plan(plan, stopper, arena, why)
-					    : nests_plan(plan, stopper, arena, why);
+	const struct nests_wanted wanted = {recipe->goal, recipe->planning.stopper};
+	if (arch_moves_boxes(plan->arch))
+		return stream_plan(plan, &wanted.stopper, arena, &result->why);
+	return nests_plan(plan, &wanted, arena, &result->ticks, &result->why);
 }
 
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
@@ -155,7 +156,7 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
-	if (planned.plan && fill_steps(planned.plan, recipe, arena, &result.why) &&
+	if (planned.plan && fill_steps(planned.plan, recipe, arena, &result) &&
 		!stops(recipe, &result))
 		result.plan = check_plan(planned.plan, recipe, &result, arena);
 	if (!result.plan)

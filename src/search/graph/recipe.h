@@ -3,6 +3,7 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
+#include "search/drive/frontier.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
+	enum objective goal; /* of each nest, where tiles do not move in boxes */
 	uint64_t joint_ticks; /* 0: no limit */
 	uint64_t seed;
 };
