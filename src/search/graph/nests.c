@@ -10,6 +10,7 @@
 #include "search/nest/nest_search.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The mapspace of one op. */
 struct mapspace {
@@ -19,8 +20,8 @@ struct mapspace {
 };
 
 /* What the machine's own constraints say of an op. */
-static struct constraints read_constraints(const struct arch *arch, const struct shape *shape,
-	struct diag *diag, struct arena *arena)
+static struct constraints read_constraints(
+	const struct arch *arch, const struct shape *shape, struct diag *diag, struct arena *arena)
 {
 	static const struct node *const none[] = {NULL};
 	struct reading *reading = arena_new(arena, struct reading);
@@ -57,8 +58,8 @@ static const char *open_mapspace(
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
 	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
-	struct domain *domain = domain_make(
-		arena, question->arch, space->nest.shape, space->nest.hierarchy);
+	struct domain *domain =
+		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
 	domain->whole_homes = true;
 	if (!constraints_narrow(&space->constraints, domain, silent))
 		return "the machine's constraints leave it no mapping";
@@ -68,22 +69,46 @@ static const char *open_mapspace(
 	return NULL;
 }
 
+/* The least of the first objective, then of the second. */
+static bool is_better(const struct nest_search *search, const double *a, const double *b)
+{
+	for (size_t k = 0; k < search->wishes.objectives.count; k++)
+		if (a[k] != b[k])
+			return a[k] < b[k];
+	return false;
+}
+
+static void price(const struct nest_search *search, const struct mapping *mapping, double *values)
+{
+	const struct objectives *objectives = &search->wishes.objectives;
+	struct nest_counts counts;
+	struct nest_score score;
+	nest_evaluate(search->model, mapping, &counts, &score);
+	struct score summary = nest_summary(search, &counts, &score);
+	for (size_t k = 0; k < objectives->count; k++)
+		values[k] = objective_value(objectives->at[k], &summary);
+}
+
 /* The best that the solver finds, or the witness that it began with. */
-static const struct mapping *ask(const struct nest_search *search, const struct nests_wanted *wanted,
-	uint64_t *ticks, struct arena *arena)
+static const struct mapping *ask(const struct nest_search *search,
+	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena)
 {
 	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
 	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
 	const struct solver *solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
 	struct answer answer = solve_for(&asker, solver, &problem, NEST_STEP_TICKS, 1, arena);
 	const struct mapping *best = search->start;
-	double least = 0;
+	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
 	*ticks += answer.ticks;
-	for (size_t i = 0; i < answer.candidate_count; i++)
-		if (!i || answer.values[i] < least) {
-			best = answer.candidates[i].mappings;
-			least = answer.values[i];
-		}
+	if (best)
+		price(search, best, least);
+	for (size_t i = 0; i < answer.candidate_count; i++) {
+		price(search, answer.candidates[i].mappings, values);
+		if (best && !is_better(search, values, least))
+			continue;
+		best = answer.candidates[i].mappings;
+		memcpy(least, values, sizeof values);
+	}
 	return best;
 }
 
@@ -107,7 +132,11 @@ static const struct mapping *find(const struct inner_question *question,
 	const struct nest_model *model = nest_model_make(
 		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
 	struct nest_search search = {
-		.wishes = {.objectives = {1, {wanted->objective}}, .seed = 1},
+		.wishes = {.objectives = {2,
+				   {wanted->objective, wanted->objective == OBJECTIVE_ENERGY
+							       ? OBJECTIVE_LATENCY
+							       : OBJECTIVE_ENERGY}},
+			.seed = 1},
 		.arch = question->arch,
 		.shape = mapspace.nest.shape,
 		.hierarchy = mapspace.nest.hierarchy,
@@ -125,8 +154,8 @@ static const struct mapping *find(const struct inner_question *question,
 }
 
 /* All that an answer depends on but the machine, as a text. */
-static const char *describe(const struct inner_question *question, const struct nests_wanted *wanted,
-	struct arena *arena)
+static const char *describe(const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena)
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
@@ -177,8 +206,8 @@ bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct are
 	return true;
 }
 
-const char *nests_home(const struct arch *arch, const struct workload *workload, const struct op *op,
-	uint32_t in_lx, struct arena *arena)
+const char *nests_home(const struct arch *arch, const struct workload *workload,
+	const struct op *op, uint32_t in_lx, struct arena *arena)
 {
 	struct arena *scratch = arena_open();
 	struct mapping blank = mapping_make(arch, op);

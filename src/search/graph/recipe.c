@@ -131,7 +131,7 @@ static const struct mapping *divide(
 static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct arena *arena,
 	struct recipe_result *result)
 {
-	const struct nests_wanted wanted = {recipe->goal, recipe->planning.stopper};
+	const struct nests_wanted wanted = {recipe->objective, recipe->planning.stopper};
 	if (arch_moves_boxes(plan->arch))
 		return stream_plan(plan, &wanted.stopper, arena, &result->why);
 	return nests_plan(plan, &wanted, arena, &result->ticks, &result->why);

@@ -25,8 +25,8 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	enum objective goal; /* of each nest, where tiles do not move in boxes */
-	uint64_t joint_ticks; /* 0: no limit */
+	enum objective objective; /* of each nest, where tiles do not move in boxes */
+	uint64_t joint_ticks;     /* 0: no limit */
 	uint64_t seed;
 };
 
