@@ -8,6 +8,7 @@
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_read.h"
+#include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/recipe.h"
 
@@ -140,24 +141,13 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
-bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
+/* Everything but the machine and the workload. */
+static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
+	const struct node *const *constraints)
 {
-	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
 	struct exploration *exploration = &own->exploration;
-	const struct node *arch = sheet_find(sheet, "architecture");
-	const struct node *workload = sheet_find(sheet, "workload");
-	const struct node *plan = sheet_find(sheet, "plan");
-	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
-	if (workload)
-		sheet_done(sheet); /* else it is not known yet what reads the other keys */
-	complain_missing(inputs, sheet, arch, workload);
-	if (arch)
-		own->arch = arch_read(&inputs->reading, arch);
-	if (workload)
-		own->workload = workload_read(&inputs->reading, workload);
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
 		return false;
-
 	set_defaults(exploration);
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
@@ -180,6 +170,43 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	}
 	inputs->own = own;
 	return true;
+}
+
+bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
+{
+	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
+	const struct node *arch = sheet_find(sheet, "architecture");
+	const struct node *workload = sheet_find(sheet, "workload");
+	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
+	if (workload)
+		sheet_done(sheet); /* else it is not known yet what reads the other keys */
+	complain_missing(inputs, sheet, arch, workload);
+	if (arch)
+		own->arch = arch_read(&inputs->reading, arch);
+	if (workload)
+		own->workload = workload_read(
+			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
+	return read_rest(inputs, own, plan, constraints);
+}
+
+bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const struct arch *arch)
+{
+	static const char *const keys[] = {"workload", NULL};
+	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
+	const struct node *problem = sheet_find(sheet, "problem");
+	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
+	inputs_refuse_keys(inputs, sheet, keys);
+	sheet_done(sheet);
+	const struct shape *shape = shape_read(&inputs->reading, problem);
+	own->arch = arch;
+	if (shape && arch->hbm >= 0)
+		own->workload = workload_of_problem(
+			&inputs->reading, shape, arch->levels[arch->hbm].word_bits);
+	inputs->kind = &graph_kind;
+	inputs->wishes.objectives = graph_kind.objectives;
+	return read_rest(inputs, own, plan, constraints);
 }
 
 /* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */

@@ -9,6 +9,11 @@ int64_t arch_cores(const struct arch *arch)
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
 }
 
+const struct level *arch_home(const struct arch *arch)
+{
+	return arch->hbm < 0 ? NULL : &arch->levels[arch->hbm];
+}
+
 bool arch_moves_boxes(const struct arch *arch)
 {
 	return arch->lx >= 0 && arch->levels[arch->lx].boxes;

@@ -162,6 +162,9 @@ bool arch_moves_boxes(const struct arch *arch);
  * what it needs of a tile is read once, as if its registers had no end. */
 bool arch_array_is_ideal(const struct arch *arch, int compute);
 
+/* The outermost storage, in which graphs find and leave their tensors; NULL without one. */
+const struct level *arch_home(const struct arch *arch);
+
 /* Cores of the machine: instances of the core level; 1 without one. */
 int64_t arch_cores(const struct arch *arch);
 
