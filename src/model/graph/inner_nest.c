@@ -82,7 +82,8 @@ struct inner_nest inner_nest_make(
 		return none;
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
-	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
+	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op),
+		question->op->primitive->unit != UNIT_MAC};
 	nest.hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
 	if (!nest.hierarchy)

@@ -54,7 +54,7 @@ static bool fits_boxes(const struct arch *arch, struct diag *diag)
 		bool around = r >= arch->lx || r == arch->hbm || level->kind != LEVEL_STORAGE;
 		path &= need(!level->parallel || r > arch->lx, level->span, diag,
 			"boxes do not go through a !Parallel; it must stand inside the scratchpad");
-		path &= need(!level->constraints, level->span, diag,
+		path &= need(!level->constraints || r > arch->lx, level->span, diag,
 			"the constraints beside its attributes are of nests; plans take those of a "
 			"'constraints' file");
 		path &= need(around || level->parallel, level->span, diag,
