@@ -102,45 +102,6 @@ static void add_start(
 	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
 }
 
-struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
-{
-	struct tasks tasks = {0};
-	if (exploration->start)
-		add_start(&tasks, exploration, arena);
-	for (size_t c = 0; c < exploration->core_count; c++) {
-		int cores = exploration->cores[c];
-		if (!exploration->vary_clones) {
-			add_candidates(
-				&tasks, exploration, cores, exploration->planning.clones, arena);
-		} else {
-			add_candidates(&tasks, exploration, cores, CLONE_OFF, arena);
-			add_candidates(&tasks, exploration, cores, CLONE_READERS, arena);
-		}
-	}
-	return tasks;
-}
-
-struct tasks tasks_staging(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
-{
-	const struct planning *planning = &exploration->planning;
-	struct tasks tasks = {0};
-	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
-	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
-		struct recipe recipe = found->recipe;
-		int64_t last = most;
-		recipe.given = NULL;
-		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
-			if (staging_limits_alike(planning, bytes, last))
-				continue;
-			recipe.planning.staging_bytes = last = bytes;
-			add_task(&tasks, arena, recipe, NULL);
-		}
-	}
-	return tasks;
-}
-
 /* One op of a plan takes all that it can be. */
 static void add_varied(struct tasks *tasks, const struct exploration *exploration,
 	const struct recipe *recipe, int op, struct arena *arena)
@@ -159,14 +120,66 @@ static void add_varied(struct tasks *tasks, const struct exploration *exploratio
 	}
 }
 
-struct tasks tasks_varying(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+/* Constraints of a problem may leave divisions of its one op that no other round comes near. */
+static void add_problem(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	struct recipe recipe =
+		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
+	struct mapping *undivided = arena_new(arena, struct mapping);
+	*undivided = mapping_make(exploration->arch, &exploration->workload->ops[0]);
+	recipe.planning.clones = CLONE_OFF;
+	recipe.mappings = undivided;
+	add_varied(tasks, exploration, &recipe, 0, arena);
+}
+
+struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
+	if (exploration->start)
+		add_start(&tasks, exploration, arena);
+	if (exploration->planning.constraints && exploration->planning.constraints->problem)
+		add_problem(&tasks, exploration, arena);
+	for (size_t c = 0; c < exploration->core_count; c++) {
+		int cores = exploration->cores[c];
+		if (!exploration->vary_clones) {
+			add_candidates(
+				&tasks, exploration, cores, exploration->planning.clones, arena);
+		} else {
+			add_candidates(&tasks, exploration, cores, CLONE_OFF, arena);
+			add_candidates(&tasks, exploration, cores, CLONE_READERS, arena);
+		}
+	}
+	return tasks;
+}
+
+struct tasks tasks_staging(
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
+{
+	const struct planning *planning = &exploration->planning;
+	struct tasks tasks = {0};
+	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
+	for (size_t i = 0; planning->menus && i < from->count; i++) {
+		struct recipe recipe = *from->at[i];
+		int64_t last = most;
+		recipe.given = NULL;
+		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
+			if (staging_limits_alike(planning, bytes, last))
+				continue;
+			recipe.planning.staging_bytes = last = bytes;
+			add_task(&tasks, arena, recipe, NULL);
+		}
+	}
+	return tasks;
+}
+
+struct tasks tasks_varying(
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
+{
+	struct tasks tasks = {0};
+	for (size_t i = 0; i < from->count; i++) {
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			add_varied(&tasks, exploration, &found->recipe, (int)op, arena);
+			add_varied(&tasks, exploration, from->at[i], (int)op, arena);
 	}
 	return tasks;
 }
