@@ -20,7 +20,7 @@ bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *sh
 			const struct nest_count *x = &a->at[i][t], *y = &b->at[i][t];
 			if (x->capacity != y->capacity || x->reads != y->reads ||
 				x->fills != y->fills || x->updates != y->updates ||
-				x->links != y->links)
+				x->links != y->links || x->drains != y->drains)
 				return false;
 		}
 	}
