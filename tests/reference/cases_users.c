@@ -254,7 +254,8 @@ int main(int argc, char **argv)
 		family_each(&family, root, "users", is_record, check_case);
 		status = family_close(&family);
 	}
-	if (family_open(&family, "users/variants", root ? root : "missing", "users/variants-base")) {
+	if (family_open(
+		    &family, "users/variants", root ? root : "missing", "users/variants-base")) {
 		check_variants(&family, root);
 		status |= family_close(&family);
 	}

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/machine/dtype.h"
 
 /* Levels in the order of the file. */
 enum { SYSTEM, HBM, CORE, LX, ARRAY, LEVELS };
@@ -42,6 +43,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 		.hbm = HBM,
 		.core = CORE,
 		.lx = LX,
+		.vector = ARRAY,
 		.compute = ARRAY,
 		.span_limit = 256 << 20,
 		.bundle_tensors = 6,
@@ -59,6 +61,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[HBM] = level("HBM", LEVEL_STORAGE, 1);
 	levels[HBM].device = "DRAM";
 	levels[HBM].alignment = 128;
+	levels[HBM].stick = STICK_BYTES;
 	levels[HBM].read_rate = levels[HBM].write_rate = ratio(2048, 15);
 	levels[HBM].shared_rate = true;
 	levels[HBM].read_pj = levels[HBM].write_pj = 162.5;
@@ -68,7 +71,7 @@ const struct arch *spyre_arch(struct arena *arena, int cores)
 	levels[LX].device = "SRAM";
 	levels[LX].capacity = 2 << 20;
 	levels[LX].reserve = (2 << 20) - 1677721;
-	levels[LX].scratchpad = true;
+	levels[LX].scratchpad = levels[LX].boxes = true;
 	levels[LX].alignment = 128;
 	levels[LX].read_rate = levels[LX].write_rate = levels[LX].fill_rate = ratio(128, 1);
 	levels[LX].read_pj = levels[LX].write_pj = 12.5;

@@ -21,8 +21,8 @@ struct boundaries {
 	int64_t scratch[PACK_SUMS_MOST];
 };
 
-static void open_side(
-	struct boundary_side *side, const struct room *room, struct arena *arena, int t, bool is_right)
+static void open_side(struct boundary_side *side, const struct room *room, struct arena *arena,
+	int t, bool is_right)
 {
 	int s = is_right ? t : t - 1;
 	int count = 0;
@@ -81,7 +81,8 @@ static bool add_height(struct boundaries *boundaries, struct boundary_side *side
 	return true;
 }
 
-static void update(struct boundaries *boundaries, struct boundary_side *side, const struct state *state)
+static void update(
+	struct boundaries *boundaries, struct boundary_side *side, const struct state *state)
 {
 	uint32_t left = 0;
 	for (int k = 0; k < side->count; k++)

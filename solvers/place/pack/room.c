@@ -154,16 +154,18 @@ static bool add_room(struct dividing *dividing, struct room *room, size_t from, 
 	int first = dividing->spans[dividing->order[from]].first, before = -1;
 	room->section_count = end - first;
 	room->height = shapes->room;
-	room->items = arena_array(dividing->arena, struct pack_item, to - from + shapes->reserved_count);
+	room->items =
+		arena_array(dividing->arena, struct pack_item, to - from + shapes->reserved_count);
 	add_reserved(dividing, room);
 	for (size_t o = from; o < to; o++) {
 		int shape = dividing->order[o];
 		const struct pack_shape *s = &shapes->at[shape];
 		struct stay span = dividing->spans[shape];
 		bool is_twin = before >= 0 && !compare_shapes(dividing, before, shape);
-		room->items[room->item_count] = (struct pack_item){span.first - first, span.end - first,
-			s->height, number_max(s->height, s->clear), s->align, s->low, s->high,
-			find_heights(dividing, shape), is_twin ? room->item_count - 1 : -1, shape};
+		room->items[room->item_count] = (struct pack_item){span.first - first,
+			span.end - first, s->height, number_max(s->height, s->clear), s->align,
+			s->low, s->high, find_heights(dividing, shape),
+			is_twin ? room->item_count - 1 : -1, shape};
 		room->item_count++;
 		before = shape;
 	}

@@ -49,7 +49,8 @@ static inline int64_t item_height(const struct pack_item *item, int section)
 }
 
 /* How far another that meets the item must lie above its address. */
-static inline int64_t item_height_beside(const struct pack_item *item, const struct pack_item *other)
+static inline int64_t item_height_beside(
+	const struct pack_item *item, const struct pack_item *other)
 {
 	if (other->shape == -1)
 		return item->clear;

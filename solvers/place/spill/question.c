@@ -32,7 +32,8 @@ static struct residences find_residences(
 	return residences;
 }
 
-static struct buffer buffer_of(const struct spill_asking *asking, const struct spill_residence *residence)
+static struct buffer buffer_of(
+	const struct spill_asking *asking, const struct spill_residence *residence)
 {
 	const struct spill_item *first = &asking->model->items[residence->first];
 	struct buffer buffer = asking->model->packing->buffers[first->buffer];

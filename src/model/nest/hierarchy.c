@@ -307,8 +307,9 @@ static void find_array(struct hierarchy_making *making)
 					     hierarchy->levels[i].multiple_buffering >= 2;
 }
 
-struct hierarchy *hierarchy_make(
-	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
+/* The rows outside a storage do not count, and neither do computes but one. */
+struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *arch,
+	struct machine_part part, const struct shape *shape, struct diag *diag)
 {
 	struct hierarchy *hierarchy = arena_new(arena, struct hierarchy);
 	struct hierarchy_making making = {.arena = arena,
@@ -321,7 +322,8 @@ struct hierarchy *hierarchy_make(
 		.errors = diag_errors(diag)};
 	if (!find_compute(&making))
 		return NULL;
-	for (int r = 0; r <= making.compute; r++)
+	making.compute = part.compute;
+	for (int r = part.from; r <= making.compute; r++)
 		add_row(&making, r);
 	turn_round(hierarchy);
 	find_gates(&making);
@@ -330,6 +332,13 @@ struct hierarchy *hierarchy_make(
 	hierarchy->clock_ns = 1e9 / ratio_double(arch->clock_hz);
 	hierarchy_price(hierarchy, arena, arch, COUNTING_EXACT);
 	return diag_errors(diag) == making.errors ? hierarchy : NULL;
+}
+
+struct hierarchy *hierarchy_make(
+	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag)
+{
+	struct machine_part whole = {.from = 0, .compute = arch->compute};
+	return hierarchy_make_part(arena, arch, whole, shape, diag);
 }
 
 int hierarchy_level(const struct hierarchy *hierarchy, int row)

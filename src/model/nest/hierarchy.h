@@ -89,6 +89,16 @@ struct hierarchy {
 struct hierarchy *hierarchy_make(
 	struct arena *arena, const struct arch *arch, const struct shape *shape, struct diag *diag);
 
+/* A part of a machine, by rows: from one instance of the storage `from` inwards to the multipliers of
+ * `compute`. */
+struct machine_part {
+	int from, compute;
+};
+
+/* The same of a part: of branches that do not lead to `compute` nothing is taken. */
+struct hierarchy *hierarchy_make_part(struct arena *arena, const struct arch *arch,
+	struct machine_part part, const struct shape *shape, struct diag *diag);
+
 /* Gives a machine the energies of a counting, and says where they come from. */
 void hierarchy_price(struct hierarchy *hierarchy, struct arena *arena, const struct arch *arch,
 	enum counting counting);

@@ -226,7 +226,8 @@ static int by_end(const void *left, const void *right, void *stays)
 }
 
 /* Two that are there at once. */
-static const char *check_pair(const struct check *check, const struct buffer_stay *i, const struct buffer_stay *j)
+static const char *check_pair(
+	const struct check *check, const struct buffer_stay *i, const struct buffer_stay *j)
 {
 	if (i->address >= j->address + j->size || j->address >= i->address + i->size)
 		return NULL;
@@ -240,7 +241,8 @@ static const char *check_pair(const struct check *check, const struct buffer_sta
 	return NULL;
 }
 
-static struct packing_fault pair(const struct buffer_stay *i, const struct buffer_stay *j, const char *why)
+static struct packing_fault pair(
+	const struct buffer_stay *i, const struct buffer_stay *j, const char *why)
 {
 	bool first = i->buffer < j->buffer;
 	return (struct packing_fault){
@@ -301,7 +303,8 @@ struct packing_fault packing_check(const struct packing *packing, const struct p
 	if (placement->count != packing->count)
 		return alone(0, "the placement is of another packing");
 	struct check check = {.packing = packing, .placement = placement, .arena = arena_open()};
-	check.stays = arena_array(check.arena, struct buffer_stay, packing->count + placement->part_count);
+	check.stays = arena_array(
+		check.arena, struct buffer_stay, packing->count + placement->part_count);
 	join_reserved(&check);
 	struct packing_fault fault = check_each(&check);
 	if (fault.a < 0 && check.count)

@@ -148,7 +148,8 @@ static void limit_shapes(struct drawing *d)
 
 static int by_from(const void *left, const void *right)
 {
-	const struct svg_shape *a = *(struct svg_shape *const *)left, *b = *(struct svg_shape *const *)right;
+	const struct svg_shape *a = *(struct svg_shape *const *)left,
+			       *b = *(struct svg_shape *const *)right;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
 	return (a->buffer > b->buffer) - (a->buffer < b->buffer);
@@ -156,7 +157,8 @@ static int by_from(const void *left, const void *right)
 
 static int by_to(const void *left, const void *right)
 {
-	const struct svg_shape *a = *(struct svg_shape *const *)left, *b = *(struct svg_shape *const *)right;
+	const struct svg_shape *a = *(struct svg_shape *const *)left,
+			       *b = *(struct svg_shape *const *)right;
 	return (a->to > b->to) - (a->to < b->to);
 }
 

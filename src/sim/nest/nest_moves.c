@@ -98,14 +98,16 @@ static void carry_out(struct nest_sim_moves *moves, struct nest_store *store,
 	struct nest_walk walk;
 	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
 		any = nest_walk_next(store->ranks, set, &walk)) {
-		double sum = 0;
+		double sum = run->arithmetic.neutral;
 		for (int64_t n = leader; n >= 0; n = moves->all.behind[n]) {
 			int64_t instance = first_child + n;
 			int64_t place = nest_store_place(store, &store->held[instance], walk.at);
 			if (!(store->state[instance][place] & WORD_SUM) || unread)
 				continue;
 			moves->read[n]++;
-			sum += run->tensors ? store->value[instance][place] : 0;
+			if (run->tensors)
+				sum = nest_arithmetic_join(
+					&run->arithmetic, sum, store->value[instance][place]);
 		}
 		int64_t place = nest_store_place(parent, &parent->held[parent_instance], walk.at);
 		met += (parent->state[parent_instance][place] & WORD_SUM) != 0;

@@ -1,0 +1,106 @@
+#include "model/graph/inner_nest.h"
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "model/graph/op_shape.h"
+#include "model/nest/nest_mapping.h"
+
+#include <string.h>
+
+int op_unit(const struct arch *arch, const struct op *op)
+{
+	return op->primitive->unit == UNIT_MAC ? arch->compute : arch->vector;
+}
+
+bool op_has_inner_nest(const struct arch *arch, const struct op *op)
+{
+	if (!op_is_tiled(op))
+		return false;
+	return !arch_moves_boxes(arch) || !arch_array_is_ideal(arch, op_unit(arch, op));
+}
+
+/* The extents of one tile, in whole units. */
+static const struct shape *cut_tile(
+	const struct inner_question *question, const struct shape *whole, struct arena *arena)
+{
+	const struct mapping_row *tiles = &question->mapping->rows[question->arch->lx];
+	struct shape *tile = arena_copy(arena, whole, sizeof *whole);
+	for (int l = 0; l < question->op->loop_count; l++) {
+		int64_t parts = mapping_split(question->arch, question->mapping, l);
+		int64_t units = op_units(question->workload, question->op, l);
+		tile->dimensions[l].extent = units / parts / tiles->temporal[l] *
+					     op_grain(question->workload, question->op, l);
+	}
+	return tile;
+}
+
+/* The rows inside the scratchpad, and its own, which the home's stands in for. */
+static struct mapping take_rows(const struct inner_question *question, const struct shape *shape)
+{
+	const struct arch *arch = question->arch;
+	const struct mapping *mapping = question->mapping;
+	struct mapping nest = nest_mapping_make(arch, shape);
+	for (int l = 0; l < shape->dimension_count; l++)
+		nest.rows[arch->hbm].temporal[l] = 1;
+	struct mapping_row *own = &nest.rows[arch->lx];
+	const struct mapping_row *home = &mapping->rows[arch->hbm];
+	memcpy(own->temporal, home->temporal, sizeof own->temporal);
+	memcpy(own->temporal_order, home->temporal_order, sizeof own->temporal_order);
+	for (int r = arch->lx + 1; r < arch->level_count; r++)
+		nest.rows[r] = mapping->rows[r];
+	for (int i = 0; i < shape->space_count; i++)
+		nest.residency[i] = (mapping->residency[i] & ~(1u << arch->hbm)) | 1u << arch->lx;
+	return nest;
+}
+
+/* Resident operands live in the scratchpad, the others in the home. */
+static struct mapping take_homes(const struct inner_question *question, const struct shape *shape)
+{
+	struct mapping nest = *question->mapping;
+	int lx = question->arch->lx;
+	for (int i = 0; i < shape->space_count; i++)
+		if (question->in_lx >> i & 1) /* no place outside it, either */
+			nest.residency[i] = (nest.residency[i] >> lx | 1u) << lx;
+		else
+			nest.residency[i] |= 1u << question->arch->hbm;
+	return nest;
+}
+
+struct inner_nest inner_nest_make(
+	const struct inner_question *question, struct arena *arena, const char **why)
+{
+	const struct arch *arch = question->arch;
+	struct inner_nest none = {0}, nest = none;
+	struct diag *silent = diag_open(arena);
+	bool boxes = arch_moves_boxes(arch);
+	*why = NULL;
+	if (!op_has_inner_nest(arch, question->op))
+		return none;
+	nest.shape = shape_of_op(arena, arch, question->workload, question->op, NULL);
+	*why = "it is no loop nest that an array can run";
+	if (!nest.shape)
+		return none;
+	if (boxes)
+		nest.shape = cut_tile(question, nest.shape, arena);
+	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
+	nest.hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
+	*why = "the machine is no hierarchy of levels for it";
+	if (!nest.hierarchy)
+		return none;
+	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
+	*why = NULL;
+	return nest;
+}
+
+struct inner_question inner_nest_question(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	struct inner_question question = {.arch = plan->arch,
+		.workload = plan->workload,
+		.op = op,
+		.mapping = &plan->steps[step].mapping};
+	for (int i = 0; op_is_tiled(op) && i < op_operands(op); i++)
+		if (plan_lx(plan, op_operand(op, i)->tensor, step))
+			question.in_lx |= 1u << i;
+	return question;
+}
