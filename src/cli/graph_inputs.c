@@ -2,9 +2,10 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/graph_problem.h"
 #include "cli/kind.h"
 #include "constraints/constraints.h"
-#include "constraints/kind.h"
+#include "constraints/graph.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_read.h"
@@ -88,14 +89,18 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 }
 
 /* What the specs ask of single ops and tensors. */
-static void read_constraints(
-	struct inputs *inputs, struct graph_inputs *own, const struct node *const *lists)
+static void read_constraints(struct inputs *inputs, struct graph_inputs *own,
+	const struct node *const *lists, const struct shape *problem)
 {
-	const struct constraint_context context = {
-		.reading = &inputs->reading, .arch = own->arch, .workload = own->workload};
+	const struct constraint_context context = {.reading = &inputs->reading,
+		.arch = own->arch,
+		.shape = problem,
+		.workload = own->workload};
 	struct constraints *constraints = arena_new(inputs->arena, struct constraints);
 	*constraints = constraints_read(&context, lists);
 	constraints_agree_on_graph(constraints, inputs->diag);
+	if (problem)
+		graph_problem_agree(inputs, own->arch, problem, constraints);
 	own->exploration.planning.constraints = constraints;
 }
 
@@ -114,11 +119,9 @@ bool graph_inputs_check_plan(const struct inputs *inputs)
 	const struct graph_inputs *own = inputs->own;
 	const struct constraints *constraints = own->exploration.planning.constraints;
 	for (size_t i = 0; own->plan && i < constraints->count; i++) {
-		const struct constraint *constraint = &constraints->at[i];
-		const char *why =
-			constraint->kind->check_plan(constraint, own->plan, inputs->arena);
+		const char *why = graph_check_one(constraints, i, own->plan, inputs->arena);
 		if (why)
-			diag_error(inputs->diag, constraint->span, "%s", why);
+			diag_error(inputs->diag, constraints->at[i].span, "%s", why);
 	}
 	return !diag_failed(inputs->diag);
 }
@@ -143,7 +146,7 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 
 /* Everything but the machine and the workload. */
 static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
-	const struct node *const *constraints)
+	const struct node *const *constraints, const struct shape *problem)
 {
 	struct exploration *exploration = &own->exploration;
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
@@ -152,7 +155,7 @@ static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const str
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
 	if (own->workload)
-		read_constraints(inputs, own, constraints);
+		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)
 		return false;
 	own->arch = planning_arch(inputs->arena, own->arch, &exploration->planning);
@@ -187,7 +190,7 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (workload)
 		own->workload = workload_read(
 			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
-	return read_rest(inputs, own, plan, constraints);
+	return read_rest(inputs, own, plan, constraints, NULL);
 }
 
 bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const struct arch *arch)
@@ -196,17 +199,26 @@ bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const
 	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
 	const struct node *problem = sheet_find(sheet, "problem");
 	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *mapping = sheet_find(sheet, "mapping");
+	const struct node *mapper = sheet_find(sheet, "mapper");
 	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
 	inputs_refuse_keys(inputs, sheet, keys);
+	if (plan && mapping)
+		diag_error(inputs->diag, mapping->span, "a 'mapping' stands beside a 'plan'");
 	sheet_done(sheet);
 	const struct shape *shape = shape_read(&inputs->reading, problem);
 	own->arch = arch;
-	if (shape && arch->hbm >= 0)
-		own->workload = workload_of_problem(
-			&inputs->reading, shape, arch->levels[arch->hbm].word_bits);
+	if (shape && arch_home(arch))
+		own->workload = workload_of_problem(&inputs->reading, shape, arch_home(arch));
 	inputs->kind = &graph_kind;
 	inputs->wishes.objectives = graph_kind.objectives;
-	return read_rest(inputs, own, plan, constraints);
+	if (!node_is_empty(mapper))
+		graph_problem_mapper(inputs, own, mapper);
+	if (!read_rest(inputs, own, plan, constraints, shape))
+		return false;
+	if (mapping && (mapping->kind != NODE_LIST || mapping->count))
+		graph_problem_mapping(inputs, own, shape, mapping);
+	return !diag_failed(inputs->diag);
 }
 
 /* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */

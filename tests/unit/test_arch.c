@@ -378,7 +378,8 @@ static void graphs_need_a_home_cores_and_lx(void **state)
 			NULL},
 		{HEAD SYSTEM PAD MAC, "its scratchpad is the outermost storage, and tensors need a "
 				      "home outside it"},
-		{HEAD SYSTEM DRAM CORES PAD MAC, "no scratchpad takes tiles as boxes"},
+		{HEAD SYSTEM DRAM CORES PAD MAC, NULL},
+		{HEAD SYSTEM DRAM MAC, NULL},
 		{HEAD SYSTEM DRAM CORES PAD, "no level computes"},
 		{HEAD SYSTEM DRAM MAC PAD, "a compute is not inside the scratchpad"},
 		{HEAD SYSTEM CORES DRAM PAD MAC, "its outermost storage is in several parts"},

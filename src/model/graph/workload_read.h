@@ -53,12 +53,13 @@ const struct workload *workload_read(
 
 /*
  * The workload of one op that a problem is on a machine whose tiles move in boxes: the dataspaces
- * are its tensors, in device layouts, of the type that a word of so many bits has; it writes the
- * read_write one, with the loops of that in its order, and sums over all others.  What a problem can
- * say and a workload cannot is an error at its line; NULL then.
+ * are its tensors, of the type that a word of the home has, in default layouts, or where the sticks of
+ * those do not fit each other in some that do.  The op writes the read_write one, with the loops of that
+ * in its order, and sums over all others.  What a problem can say and a workload cannot is an error at
+ * its line; NULL then.
  */
 struct shape;
 const struct workload *workload_of_problem(
-	const struct reading *reading, const struct shape *shape, int64_t word_bits);
+	const struct reading *reading, const struct shape *shape, const struct level *home);
 
 #endif

@@ -83,8 +83,5 @@ bool arch_fits_graphs(const struct arch *arch, struct diag *diag)
 	bool home = need(arch->hbm >= 0, arch->span, diag, "no level stores");
 	if (!compute || !home || !fits_home(arch, diag))
 		return false;
-	if (arch->lx >= 0 && !fits_scratchpad(arch, diag))
-		return false;
-	return need(arch_moves_boxes(arch), arch->span, diag,
-		"no scratchpad takes tiles as boxes, 'transfer: box'; it takes a 'problem'");
+	return arch->lx < 0 || fits_scratchpad(arch, diag);
 }

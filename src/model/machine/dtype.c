@@ -28,18 +28,13 @@ int dtype_stored_bytes(enum dtype dtype)
 	return dtype_bytes[dtype].stored;
 }
 
-bool dtype_of_word(int64_t bits, enum dtype *out)
-{
-	static const enum dtype words[] = {DTYPE_INT8, DTYPE_FP16, DTYPE_FP32};
-	for (int i = 0; i < 3; i++)
-		if (8 * dtype_stored_bytes(words[i]) == bits) {
-			*out = words[i];
-			return true;
-		}
-	return false;
-}
-
 int dtype_per_stick(enum dtype dtype)
 {
 	return STICK_BYTES / dtype_bytes[dtype].stored;
+}
+
+bool dtype_of_word(int64_t bits, enum dtype *out)
+{
+	*out = bits == 8 ? DTYPE_INT8 : bits == 32 ? DTYPE_FP32 : DTYPE_FP16;
+	return bits == 8 || bits == 16 || bits == 32;
 }
