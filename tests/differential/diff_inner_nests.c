@@ -1,10 +1,12 @@
 #include "base/arena.h"
+#include "cost/graph/cost.h"
 #include "cost/nest/nest.h"
 #include "lower/graph/lower.h"
 #include "sim/graph/reference.h"
 #include "sim/graph/sim.h"
 #include "tests/support/array_arch.h"
 #include "tests/support/draws.h"
+#include "tests/support/executed.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_plan.h"
 
@@ -175,10 +177,41 @@ static void random_plans_carry_out_their_nests(void **state)
 	assert_true(!draws_are_many(count) || (met.summed && met.rings && met.passes));
 }
 
+/* Whole ops on a machine without boxes: the model's counts, no fewer cycles, the reference's results. */
+static void whole_ops_are_nests(void **state)
+{
+	uint64_t seed = draws_seed(22);
+	long count = draws(150);
+	struct met met = {0};
+	for (long i = 0; i < count; i++) {
+		struct arena *arena = arena_open();
+		struct random random = random_open(seed, (uint64_t)i);
+		struct plan *plan = whole_plan(&random, whole_arch(arena), arena);
+		const char *where = arena_format(arena, "draw %ld of seed %" PRIu64, i, seed);
+		struct executed executed = execute_plan(plan, seed, true, arena);
+		if (executed.why)
+			fail_msg("%s: %s", where, executed.why);
+		compare_values(plan, &executed.result, seed, where, arena);
+		struct sim_options how = {.mode = SIM_IDENTITY, .seed = seed};
+		struct sim_result identity = sim_run(executed.program, &how, arena);
+		if (identity.fault_count)
+			fail_msg("%s: %s", where, identity.faults[0].text);
+		assert_int_equal(identity.cycles, executed.result.cycles);
+		met.run++;
+		met.nests += executed.result.nests;
+		met.shared += plan->residency_count;
+		arena_close(arena);
+	}
+	print_message("%ld plans run, %ld nests, %ld tensors in the scratchpad\n", met.run,
+		met.nests, met.shared);
+	assert_true(!draws_are_many(count) || met.shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_plans_carry_out_their_nests),
+		cmocka_unit_test(whole_ops_are_nests),
 	};
 	return cmocka_run_group_tests_name("nests inside tiles", tests, NULL, NULL);
 }
