@@ -30,17 +30,14 @@ static bool count_step(const struct plan *plan, int step, int64_t tiles, struct 
 	struct inner_question question = inner_nest_question(plan, step);
 	const char *why;
 	struct inner_nest nest = inner_nest_make(&question, arena, &why);
-	struct hierarchy *inside = arena_copy(arena, nest.hierarchy, sizeof *nest.hierarchy);
-	struct nest_level *lx = &inside->levels[inside->level_count - 1];
-	lx->read_rate = lx->write_rate = lx->shared_rate = (struct ratio){0, 1};
-	lx->size = 0; /* the chip has room for the tiles, whose words are not all as wide as LX's */
 	struct nest_counts one = {0};
-	const struct nest_model *model = nest_model_make(arena, inside, nest.shape, COUNTING_EXACT);
+	const struct nest_model *model =
+		nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT);
 	*all = (struct nest_counts){0};
 	if (nest_evaluate(model, &nest.mapping, &one, score) != NEST_FITS)
 		fail_msg("%s: %s: %s", question.op->name,
 			mapping_print(arena, plan->arch, question.op, question.mapping),
-			nest_verdict_text(arena, inside, nest.shape, score));
+			nest_verdict_text(arena, nest.hierarchy, nest.shape, score));
 	return nest_counts_add(all, &one, tiles);
 }
 
@@ -132,6 +129,19 @@ static void compare_values(const struct plan *plan, const struct sim_result *res
 	}
 }
 
+/* The model's counts of the whole plan, and no fewer cycles. */
+static void compare_cost(const struct plan *plan, const struct sim_result *result,
+	const char *where, struct arena *arena)
+{
+	struct plan_cost cost;
+	assert_true(cost_plan(plan, arena, &cost));
+	if (!counts_equal(&cost.counts, &result->counts))
+		fail_msg("%s: the model counts otherwise", where);
+	if (result->cycles < cost.score.cycles)
+		fail_msg("%s: %" PRId64 " cycles, %" PRId64 " in the model", where, result->cycles,
+			cost.score.cycles);
+}
+
 static void random_plans_carry_out_their_nests(void **state)
 {
 	static const struct random_options options = {
@@ -161,8 +171,10 @@ static void random_plans_carry_out_their_nests(void **state)
 			assert_true(result.finished);
 			for (int s = 0; s < plan->step_count && mode == SIM_DATA; s++)
 				check_step(plan, program, s, &result, where, &met, arena);
-			if (mode == SIM_DATA)
+			if (mode == SIM_DATA) {
 				compare_values(plan, &result, seed, where, arena);
+				compare_cost(plan, &result, where, arena);
+			}
 			met.run += mode == SIM_DATA;
 			met.nests += result.nests;
 			met.shared += result.nest_tiles - result.nests;

@@ -114,7 +114,7 @@ void array_draw_nests(struct random *random, struct plan *plan, struct arena *ar
 	}
 }
 
-static const struct workload *in_rows(const struct workload *workload, struct arena *arena)
+const struct workload *workload_in_rows(const struct workload *workload, struct arena *arena)
 {
 	struct workload *linear = arena_copy(arena, workload, sizeof *workload);
 	struct tensor *tensors = arena_copy(
@@ -172,7 +172,8 @@ struct plan *whole_plan(struct random *random, const struct arch *arch, struct a
 	static const struct random_options options = {
 		.elements_most = 3000, .legal = true, .opaque = true};
 	struct plan *plan = arena_new(arena, struct plan);
-	const struct workload *workload = in_rows(random_workload(random, &options, arena), arena);
+	const struct workload *workload =
+		workload_in_rows(random_workload(random, &options, arena), arena);
 	*plan = (struct plan){.arch = arch,
 		.workload = workload,
 		.cores = 1,
