@@ -36,7 +36,7 @@ static void divide(const struct nest_counts *all, int64_t times, struct nest_cou
 			const struct nest_count *count = &all->at[i][t];
 			out->at[i][t] = (struct nest_count){count->capacity / times,
 				count->reads / times, count->fills / times, count->updates / times,
-				count->links / times};
+				count->links / times, count->drains / times};
 		}
 	}
 }
