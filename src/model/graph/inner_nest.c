@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/number.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
@@ -66,6 +67,19 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
+/* What the scratchpad has left for the op; residents that it does not use lie there. */
+static void leave_room(const struct inner_question *question, struct hierarchy *hierarchy)
+{
+	int i = question->arch->lx < 0 ? -1 : hierarchy_level(hierarchy, question->arch->lx);
+	if (i < 0 || !question->room)
+		return;
+	struct nest_level *level = &hierarchy->levels[i];
+	level->entries = question->room / level->word_bits * 8 +
+			 question->room % level->word_bits * 8 / level->word_bits;
+	level->size = (int64_t)((double)level->entries / level->multiple_buffering);
+	level->no_room = level->size == 0;
+}
+
 struct inner_nest inner_nest_make(
 	const struct inner_question *question, struct arena *arena, const char **why)
 {
@@ -83,13 +97,40 @@ struct inner_nest inner_nest_make(
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
 	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
-	nest.hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
+	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
-	if (!nest.hierarchy)
+	if (!hierarchy)
 		return none;
+	if (question->op->flags)
+		hierarchy_set_flags(hierarchy, question->op->flags);
+	if (!boxes)
+		leave_room(question, hierarchy);
+	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;
 	return nest;
+}
+
+/* The scratchpad without residents that are no operands of the step; of two operands in one place one
+ * counts.  0: all of it. */
+static int64_t find_room(const struct plan *plan, int step, const struct op *op)
+{
+	int64_t others = 0, shared = 0;
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		bool is_operand = false;
+		if (stay->place != PLACE_LX || stay->from > step || stay->to <= step)
+			continue;
+		for (int k = 0; k < op_operands(op); k++)
+			is_operand |= op_operand(op, k)->tensor == stay->tensor;
+		if (!is_operand)
+			others += stay->size;
+		else if (stay->from == step && stay->in_place_of >= 0)
+			shared += stay->size;
+	}
+	if (others == shared)
+		return 0;
+	return number_max(1, plan->arch->levels[plan->arch->lx].capacity - others + shared);
 }
 
 struct inner_question inner_nest_question(const struct plan *plan, int step)
@@ -102,5 +143,7 @@ struct inner_question inner_nest_question(const struct plan *plan, int step)
 	for (int i = 0; op_is_tiled(op) && i < op_operands(op); i++)
 		if (plan_lx(plan, op_operand(op, i)->tensor, step))
 			question.in_lx |= 1u << i;
+	if (op_is_tiled(op) && !arch_moves_boxes(plan->arch))
+		question.room = find_room(plan, step, op);
 	return question;
 }

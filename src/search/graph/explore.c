@@ -324,6 +324,7 @@ struct explored explore(const struct exploration *exploration, struct arena *are
 	struct kept_tally tally = kept_tally(graph.kept);
 	explored.effort.asked = tally.asked;
 	explored.effort.known = tally.asked - tally.distinct;
+	explored.effort.evaluated += tally.work;
 	kept_close(graph.kept);
 	return explored;
 }

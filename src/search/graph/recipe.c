@@ -131,11 +131,12 @@ static const struct mapping *divide(
 static bool fill_steps(struct plan *plan, const struct recipe *recipe,
 	struct recipe_result *result, struct arena *arena)
 {
-	const struct stopper *stopper = &recipe->planning.stopper;
+	const struct nests_wanted wanted = {
+		recipe->objective, recipe->map, recipe->kept, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
-		return nests_plan(plan, stopper, arena, &result->why);
-	result->choices = stream_ask(plan, recipe->planning.published_tiles, recipe->kept, stopper,
-		arena, &result->why);
+		return nests_plan(plan, &wanted, arena, &result->why);
+	result->choices = stream_ask(plan, recipe->planning.published_tiles, &wanted, arena,
+		&result->why);
 	return result->choices;
 }
 
