@@ -42,6 +42,10 @@ static void choose(const struct inputs *inputs, struct graph_inputs *own)
 		if (choice->line && !line)
 			place = divide = false;
 		line = choice->line;
+		if (stage == STAGE_MAP) {
+			exploration->map = choice->solver;
+			continue;
+		}
 		if (stage == STAGE_PLACE && !place)
 			exploration->place.count = 0;
 		if (stage != STAGE_PLACE && !divide) {
@@ -298,6 +302,7 @@ struct recipe_result graph_inputs_plan(const struct inputs *inputs)
 		.divide = explore_dividers(exploration).at[0],
 		.joint = joint,
 		.place = exploration->place.at[0],
+		.map = exploration->map,
 		.joint_ticks = exploration->joint_ticks,
 		.seed = inputs->wishes.seed,
 	};

@@ -210,8 +210,10 @@ static void run_round(struct drive *drive, size_t count)
 		limited = !round.count || (round.slots[round.count - 1].most != UINT64_MAX &&
 			drive->explored->effort.offered == drive->wishes->budget);
 	}
-	if (limited)
+	if (limited) {
 		drive->explored->limit = "budget";
+		drive->explored->complete = false;
+	}
 }
 
 static void run_rounds(struct drive *drive)

@@ -254,7 +254,7 @@ static struct op_answer find(const struct op_question *question, const struct ne
 		return answer;
 	if (price_published(question, &published, arena, &first) && !question->by_rule &&
 		may_choose(question, arena))
-		front = op_map_front(question, arena);
+		front = op_map_front(question, OP_MAP_EVALUATIONS, arena);
 	answer.proven = front.proven;
 	answer.evaluations += front.evaluations;
 	choose_all(&first, &front, &answer);

@@ -74,8 +74,9 @@ struct op_answer {
 	struct op_option at[TILE_GOALS];
 };
 
-/* Tilings and orders that are priced for one answer, at most; the published tiles come on top. */
-enum { OP_MAP_EVALUATIONS = 20000 };
+/* Tilings and orders that are priced for one answer, at most; the published tiles come on top.  And where
+ * an op stands alone, to prove what is best. */
+enum { OP_MAP_EVALUATIONS = 20000, OP_ALL_EVALUATIONS = 10000000 };
 
 /* A tiling is as fast as the fastest if its estimate is no more than this part of it above: the estimate
  * itself is no nearer to what is executed. */
@@ -97,6 +98,7 @@ struct op_front {
 	size_t count;
 	const struct op_option *at;
 };
-struct op_front op_map_front(const struct op_question *question, struct arena *arena);
+struct op_front op_map_front(
+	const struct op_question *question, uint64_t evaluations_most, struct arena *arena);
 
 #endif

@@ -175,7 +175,9 @@ struct recipe_result recipe_tile(
 	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
 	plan->steps = arena_copy(
 		arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
-	if (result.choices)
+	if (result.choices && recipe->tiles)
+		stream_take(plan, 0, recipe->tiles);
+	else if (result.choices)
 		stream_choose(plan, result.choices,
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);
 	result.plan = check_plan(plan, recipe, &result, arena);

@@ -191,16 +191,27 @@ const struct stream_choices *stream_ask(const struct plan *plan, bool by_rule,
 	return choices;
 }
 
+struct op_front stream_front(
+	const struct plan *plan, int step, uint64_t evaluations_most, struct arena *arena)
+{
+	struct op_question question = question_of(plan, step, false, arena);
+	return op_map_front(&question, evaluations_most, arena);
+}
+
+void stream_take(struct plan *plan, int step, const struct op_option *option)
+{
+	set_tiles(plan, step, option->tiles, option->order);
+	if (option->nest)
+		op_map_nest(plan->arch, option->nest, &plan->steps[step].mapping);
+}
+
 void stream_choose(struct plan *plan, const struct stream_choices *choices, enum tile_goal goal)
 {
 	int reader = -1;
 	for (int step = plan->step_count - 1; step >= 0; step--) {
 		const struct op_answer *answer = choices->at[step];
 		if (answer) {
-			const struct op_option *option = &answer->at[answer->choice[goal]];
-			set_tiles(plan, step, option->tiles, option->order);
-			if (option->nest)
-				op_map_nest(plan->arch, option->nest, &plan->steps[step].mapping);
+			stream_take(plan, step, &answer->at[answer->choice[goal]]);
 			reader = step;
 		} else if (!op_is_tiled(op_at(plan, step))) {
 			reader = -1;
