@@ -63,8 +63,7 @@ static uint64_t hash_of(const void *key, size_t size)
 	return hash;
 }
 
-static const struct entry *find(
-	const struct entry *at, uint64_t hash, const void *key, size_t size)
+static const struct entry *find(const struct entry *at, uint64_t hash, const void *key, size_t size)
 {
 	while (at && (at->hash != hash || at->size != size || memcmp(at->key, key, size)))
 		at = at->before;

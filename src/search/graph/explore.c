@@ -123,8 +123,8 @@ static void offer(const struct graph *graph, const struct recipe *recipe, const 
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct recipe_result laid_out = lay_out(graph, recipe, slot);
-	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver},
-		.laid_out = &laid_out};
+	struct trial trial = {
+		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	slot->effort.evaluated += laid_out.ticks;
 	if (laid_out.cut)
 		slot->limit = "tick limit of the joint search";
@@ -145,8 +145,8 @@ static bool offer_all(const struct graph *graph, const struct recipe *recipe, co
 {
 	struct arena_mark mark = arena_mark(slot->scratch);
 	struct recipe_result laid_out = lay_out(graph, recipe, slot);
-	struct trial trial = {.found = {.recipe = *recipe, .common.solver = solver},
-		.laid_out = &laid_out};
+	struct trial trial = {
+		.found = {.recipe = *recipe, .common.solver = solver}, .laid_out = &laid_out};
 	struct op_front front = {.proven = !drive_stops(slot->drive)};
 	if (laid_out.plan)
 		front = stream_front(laid_out.plan, 0, OP_ALL_EVALUATIONS, slot->scratch);

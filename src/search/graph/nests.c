@@ -218,8 +218,8 @@ static const char *describe(const struct inner_question *question,
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
 	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
-		op_unit(question->arch, op),
-		arch_moves_boxes(question->arch) ? 0 : question->in_lx, question->room);
+		op_unit(question->arch, op), arch_moves_boxes(question->arch) ? 0 : question->in_lx,
+		question->room);
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(&text, " %" PRId64 "%s", extent_of(question, l),
 			op->loops[l].reduction ? "r" : "");
@@ -237,19 +237,17 @@ static const char *describe(const struct inner_question *question,
 	return text_read(&text);
 }
 
-const struct nest_answer *nests_find(const struct inner_question *question,
+const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena)
 {
 	const char *key = describe(question, wanted, arena);
 	size_t size = strlen(key) + 1;
-	const struct nest_answer *known =
-		wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
+	const struct nest_answer *known = wanted->kept ? kept_find(wanted->kept, key, size) : NULL;
 	if (known)
 		return known;
 	struct nest_answer answer = {0};
 	struct arena *scratch = arena_open();
-	const struct mapping *found =
-		find(question, wanted, &answer, scratch, &answer.why);
+	const struct mapping *found = find(question, wanted, &answer, scratch, &answer.why);
 	if (found)
 		answer.mapping = *found;
 	arena_close(scratch);
@@ -258,8 +256,8 @@ const struct nest_answer *nests_find(const struct inner_question *question,
 	return kept_add(wanted->kept, key, size, &answer, sizeof answer, answer.ticks);
 }
 
-bool nests_plan(struct plan *plan, const struct nests_wanted *asked, struct arena *arena,
-	const char **why)
+bool nests_plan(
+	struct plan *plan, const struct nests_wanted *asked, struct arena *arena, const char **why)
 {
 	struct nests_wanted wanted = *asked;
 	struct kept *own = wanted.kept ? NULL : kept_open();
@@ -271,7 +269,7 @@ bool nests_plan(struct plan *plan, const struct nests_wanted *asked, struct aren
 		struct inner_question question = inner_nest_question(plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
-		const struct nest_answer *answer = nests_find(&question, &wanted, arena);
+		const struct nest_answer *answer = nests_ask(&question, &wanted, arena);
 		plan->steps[step].mapping = answer->mapping;
 		found = !answer->why;
 		if (!found)

@@ -36,12 +36,12 @@ struct nest_answer {
 	uint64_t ticks;
 	struct mapping mapping; /* of the nest */
 };
-const struct nest_answer *nests_find(const struct inner_question *question,
+const struct nest_answer *nests_ask(const struct inner_question *question,
 	const struct nests_wanted *wanted, struct arena *arena);
 
 /* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
  * NULL: it can. */
-const char *nests_home(const struct arch *arch, const struct workload *workload, const struct op *op,
-	uint32_t in_lx, struct arena *arena);
+const char *nests_home(const struct arch *arch, const struct workload *workload,
+	const struct op *op, uint32_t in_lx, struct arena *arena);
 
 #endif

@@ -93,8 +93,8 @@ static int64_t as_fast(int64_t least)
 }
 
 /* Options in the order of tiles: the published ones, then the first that is as fast as any. */
-static const struct op_option *choose(enum tile_goal goal, const struct op_option *published,
-	const struct op_front *front)
+static const struct op_option *choose(
+	enum tile_goal goal, const struct op_option *published, const struct op_front *front)
 {
 	double best = worth(goal, &published->value);
 	int64_t least = published->value.estimate;
@@ -154,15 +154,14 @@ static bool may_choose(const struct op_question *question, struct arena *arena)
 }
 
 /* Each goal's tiles by the price with an ideal array. */
-static void choose_all(const struct op_option *published, const struct op_front *front,
-	struct op_answer *answer)
+static void choose_all(
+	const struct op_option *published, const struct op_front *front, struct op_answer *answer)
 {
 	answer->count = 0;
 	for (int goal = 0; goal < TILE_GOALS; goal++)
 		answer->choice[goal] = keep(answer,
-			goal == TILES_PUBLISHED
-				? published
-				: choose((enum tile_goal)goal, published, front));
+			goal == TILES_PUBLISHED ? published
+						: choose((enum tile_goal)goal, published, front));
 }
 
 static enum objective objective_of(enum tile_goal goal)
@@ -201,7 +200,7 @@ static bool add_nest(const struct op_question *question, const struct nests_want
 		.in_lx = question->in_lx};
 	memcpy(row->temporal, tiles->tiles, sizeof row->temporal);
 	memcpy(row->temporal_order, tiles->order, sizeof row->temporal_order);
-	const struct nest_answer *nest = nests_find(&inner, wanted, arena);
+	const struct nest_answer *nest = nests_ask(&inner, wanted, arena);
 	answer->why = nest->why;
 	if (nest->why)
 		return false;
@@ -241,8 +240,8 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	choose_all(&published, &front, answer);
 }
 
-static struct op_answer find(const struct op_question *question, const struct nests_wanted *wanted,
-	struct arena *arena)
+static struct op_answer find(
+	const struct op_question *question, const struct nests_wanted *wanted, struct arena *arena)
 {
 	struct stream_answer published = stream_tiles(question, arena);
 	struct op_answer answer = {.found = published.found,
@@ -265,8 +264,8 @@ static struct op_answer find(const struct op_question *question, const struct ne
 	return answer;
 }
 
-const struct op_answer *op_map(const struct nests_wanted *wanted,
-	const struct op_question *question, struct arena *arena)
+const struct op_answer *op_map(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena)
 {
 	size_t size;
 	const char *key = key_of(question, arena, &size);

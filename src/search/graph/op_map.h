@@ -45,7 +45,8 @@ struct op_question {
 	uint32_t in_lx;                /* bit i: operand i is resident */
 	uint32_t arriving;             /* of those: brought by a clone of the same phase */
 	bool by_rule;                  /* only the published tiles are wanted */
-	int64_t moved_hbm, moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
+	int64_t moved_hbm,
+		moved_fill; /* bytes of all moves of the phase: at HBM, into LX of core 0 */
 };
 
 /* What a tiling adds to a plan. */
@@ -84,8 +85,8 @@ enum { OP_MAP_AS_FAST = 64 };
 
 /* The answer, kept with what it depends on: shapes, layouts and homes, not names.  wanted->kept must be
  * there; nests of tiles are found as `wanted` says, for each goal in what it is for. */
-const struct op_answer *op_map(const struct nests_wanted *wanted,
-	const struct op_question *question, struct arena *arena);
+const struct op_answer *op_map(
+	const struct nests_wanted *wanted, const struct op_question *question, struct arena *arena);
 
 /* Gives a mapping the rows of a tile's nest. */
 void op_map_nest(const struct arch *arch, const struct mapping *nest, struct mapping *mapping);

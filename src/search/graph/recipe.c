@@ -128,15 +128,15 @@ static const struct mapping *divide(
 }
 
 /* What streaming tiles could be, or whole nests. */
-static bool fill_steps(struct plan *plan, const struct recipe *recipe,
-	struct recipe_result *result, struct arena *arena)
+static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
+	struct arena *arena)
 {
 	const struct nests_wanted wanted = {
 		recipe->objective, recipe->map, recipe->kept, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
 		return nests_plan(plan, &wanted, arena, &result->why);
-	result->choices = stream_ask(plan, recipe->planning.published_tiles, &wanted, arena,
-		&result->why);
+	result->choices =
+		stream_ask(plan, recipe->planning.published_tiles, &wanted, arena, &result->why);
 	return result->choices;
 }
 
@@ -173,8 +173,8 @@ struct recipe_result recipe_tile(
 	if (!result.plan)
 		return result;
 	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
-	plan->steps = arena_copy(
-		arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	plan->steps =
+		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
 	if (result.choices && recipe->tiles)
 		stream_take(plan, 0, recipe->tiles);
 	else if (result.choices)

@@ -27,12 +27,12 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	const struct solver *map;       /* of nests; NULL: as for problems */
-	enum objective objective;       /* of each nest, where tiles do not move in boxes */
+	const struct solver *map; /* of nests; NULL: as for problems */
+	enum objective objective; /* of each nest, where tiles do not move in boxes */
 	enum tile_goal goal; /* of streaming tiles, unless the planning wants the published ones */
 	const struct op_option *tiles; /* of the only step; NULL: by the goal */
-	struct kept *kept;   /* what is known of ops already; NULL: nothing */
-	uint64_t joint_ticks; /* 0: no limit */
+	struct kept *kept;             /* what is known of ops already; NULL: nothing */
+	uint64_t joint_ticks;          /* 0: no limit */
 	uint64_t seed;
 };
 
@@ -48,7 +48,8 @@ struct recipe_result {
 	const struct complaint *complaints; /* warnings and errors of the division */
 	size_t reason_count;
 	const struct lx_reason *reasons; /* why tensors stay in HBM */
-	const struct stream_choices *choices; /* of streaming tiles; NULL: of a plan made elsewhere */
+	const struct stream_choices
+		*choices; /* of streaming tiles; NULL: of a plan made elsewhere */
 };
 
 /* Everything in the result lives in the arena.  The plan has passed plan_check,

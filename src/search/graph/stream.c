@@ -13,8 +13,7 @@ static const struct op *op_at(const struct plan *plan, int step)
 	return &plan->workload->ops[plan->steps[step].op];
 }
 
-static void set_tiles(
-	struct plan *plan, int step, const uint32_t *tiles, const uint8_t *order)
+static void set_tiles(struct plan *plan, int step, const uint32_t *tiles, const uint8_t *order)
 {
 	struct mapping *mapping = &plan->steps[step].mapping;
 	struct mapping_row *row = &mapping->rows[plan->arch->lx];
@@ -38,10 +37,10 @@ static void find_moves(
 		traffic_open_step(move, plan, before, arena);
 		if (!traffic_count(move, &all) || !traffic_count_core(move, 0, &core))
 			continue;
-		question->moved_hbm = checked_add(
-			&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
-		question->moved_fill = checked_add(
-			&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
+		question->moved_hbm =
+			checked_add(&fits, question->moved_hbm, all.bytes[0][TRAFFIC_HBM_READ]);
+		question->moved_fill =
+			checked_add(&fits, question->moved_fill, core.bytes[0][TRAFFIC_LX_FILL]);
 	}
 	arena_release(arena, mark);
 }

@@ -206,9 +206,8 @@ struct tasks tasks_staging(
 	return tasks;
 }
 
-struct tasks tasks_varying(
-	const struct exploration *exploration, const struct recipes *from, bool once,
-	struct arena *arena)
+struct tasks tasks_varying(const struct exploration *exploration, const struct recipes *from,
+	bool once, struct arena *arena)
 {
 	struct tasks tasks = {0};
 	bool divides = arch_moves_boxes(exploration->arch);
