@@ -262,38 +262,13 @@ static bool read_op_map(struct draft *draft, const struct node *node, struct op 
 		draft_op.text = node_find(node, "op");
 		read_text(&reader, "type", OPTIONAL, &op->type);
 		good = good && read_notation(&draft_op);
-		if (good) {
+		if (good)
 			read_root(draft, &reader, op);
-			read_roles(draft, &reader, op);
-		} else {
+		else
 			read_node(&reader, "root", OPTIONAL);
-			read_node(&reader, "roles", OPTIONAL);
-		}
 	}
 	reader_done(&reader);
 	return good;
-}
-
-/* What constraints of the machine call each operand: reads in their order, then the output. */
-static void read_roles(struct draft *draft, struct reader *reader, struct op *op)
-{
-	const char *const *roles;
-	size_t count;
-	const struct node *node = read_node(reader, "roles", OPTIONAL);
-	if (!node || !read_texts(reader, "roles", OPTIONAL, &roles, &count))
-		return;
-	if ((int)count != op_operands(op)) {
-		diag_error(draft->reading->diag, node->span,
-			"the op has %d operands, its output last; there are %zu roles",
-			op_operands(op), count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < i; k++)
-			if (text_equal(roles[i], roles[k]))
-				diag_error(draft->reading->diag, node->span,
-					"two operands have the role '%s'", roles[i]);
-	op->roles = roles;
 }
 
 /* Unique, or the output's. */

@@ -139,8 +139,9 @@ static const struct mapping *ask(const struct nest_search *search,
 	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
 	const struct solver *solver =
 		wanted->solver ? wanted->solver : solver_for(STAGE_MAP, FOR_PROBLEMS);
+	uint64_t ticks = arch_moves_boxes(search->arch) ? NEST_TILE_TICKS : NEST_STEP_TICKS;
 	share(search, solver, &problem);
-	struct answer answer = solve_for(&asker, solver, &problem, NEST_STEP_TICKS, 1, arena);
+	struct answer answer = solve_for(&asker, solver, &problem, ticks, 1, arena);
 	const struct mapping *best = search->start;
 	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
 	out->ticks = answer.ticks;

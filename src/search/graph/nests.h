@@ -8,14 +8,14 @@
 /*
  * The nests of all steps of a plan, on a machine whose tiles do not move in boxes, once it is known what
  * is resident in the scratchpad: stage `map` is asked for the best of each op, in what the machine allows
- * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS ends with the best that
- * was found.
+ * the op's operands by their roles.  A proof that takes more than NEST_STEP_TICKS, of a tile NEST_TILE_TICKS,
+ * ends with the best that was found.
  *
  * False, and *why, when a step has no nest that fits.  The stopper (NULL: none) is asked for every step;
  * after a yes the other steps have none.  Answers are kept by all that they depend on: ops that are alike
  * are asked about once.
  */
-enum { NEST_STEP_TICKS = 200000 };
+enum { NEST_STEP_TICKS = 200000, NEST_TILE_TICKS = 5000 };
 
 struct arena;
 struct kept;
