@@ -214,7 +214,7 @@ static bool add_nest(const struct op_question *question, const struct nests_want
 	return !answer->why && op_value_find(traffic, question, &out->value);
 }
 
-/* The tiles that goals chose, each with the nest for each goal. */
+/* The tiles that goals chose, each with a nest of least energy x latency, and the one for its own goal. */
 static void choose_nests(const struct op_question *question, const struct nests_wanted *wanted,
 	struct arena *arena, struct op_answer *answer)
 {
@@ -225,6 +225,8 @@ static void choose_nests(const struct op_question *question, const struct nests_
 	for (size_t i = 0; i < ideal.count; i++)
 		for (int g = 0; g < (question->by_rule ? 1 : 3); g++) {
 			struct nests_wanted asked = *wanted;
+			if (g > 0 && ideal.choice[goals[g]] != i)
+				continue;
 			asked.objective = objective_of(goals[g]);
 			if (!add_nest(question, &asked, &ideal.at[i], arena, answer,
 				    &options[front.count]))
