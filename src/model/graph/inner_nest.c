@@ -6,6 +6,7 @@
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
+#include <math.h>
 #include <string.h>
 
 int op_unit(const struct arch *arch, const struct op *op)
@@ -17,7 +18,8 @@ bool op_has_inner_nest(const struct arch *arch, const struct op *op)
 {
 	if (!op_is_tiled(op))
 		return false;
-	return !arch_moves_boxes(arch) || !arch_array_is_ideal(arch, op_unit(arch, op));
+	return !arch_moves_boxes(arch) || (op->primitive->kind != OP_RESTICKIFY &&
+						  !arch_array_is_ideal(arch, op_unit(arch, op)));
 }
 
 /* The extents of one tile, in whole units. */
@@ -67,17 +69,19 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
-/* What the scratchpad has left for the op; residents that it does not use lie there. */
-static void leave_room(const struct inner_question *question, struct hierarchy *hierarchy)
+static void lift_ports(struct nest_level *scratchpad)
 {
-	int i = question->arch->lx < 0 ? -1 : hierarchy_level(hierarchy, question->arch->lx);
-	if (i < 0 || !question->room)
-		return;
-	struct nest_level *level = &hierarchy->levels[i];
-	level->entries = question->room / level->word_bits * 8 +
-			 question->room % level->word_bits * 8 / level->word_bits;
-	level->size = (int64_t)((double)level->entries / level->multiple_buffering);
-	level->no_room = level->size == 0;
+	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
+		(struct ratio){0, 1};
+}
+
+/* What others leave of the scratchpad, in its words. */
+static void limit_room(struct nest_level *scratchpad, int64_t bytes)
+{
+	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
+	scratchpad->entries = words;
+	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
+	scratchpad->no_room = scratchpad->size == 0;
 }
 
 struct inner_nest inner_nest_make(
@@ -103,8 +107,11 @@ struct inner_nest inner_nest_make(
 		return none;
 	if (question->op->flags)
 		hierarchy_set_flags(hierarchy, question->op->flags);
-	if (!boxes)
-		leave_room(question, hierarchy);
+	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
+	if (scratchpad >= 0 && boxes)
+		lift_ports(&hierarchy->levels[scratchpad]);
+	else if (scratchpad >= 0 && question->room)
+		limit_room(&hierarchy->levels[scratchpad], question->room);
 	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;

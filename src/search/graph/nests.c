@@ -1,11 +1,11 @@
 #include "search/graph/nests.h"
 
 #include "base/arena.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "constraints/constraints.h"
 #include "model/graph/inner_nest.h"
 #include "search/drive/solver.h"
+#include "search/engine/kept.h"
 #include "search/nest/feasible.h"
 #include "search/nest/nest_search.h"
 
@@ -69,59 +69,60 @@ static const char *open_mapspace(
 	return NULL;
 }
 
-/* The least of the first objective, then of the second. */
-static bool is_better(const struct nest_search *search, const double *a, const double *b)
-{
-	for (size_t k = 0; k < search->wishes.objectives.count; k++)
-		if (a[k] != b[k])
-			return a[k] < b[k];
-	return false;
-}
+/* What an answer is compared by: the objective, then energy x latency. */
+struct worth {
+	double first, then;
+};
 
-static void price(const struct nest_search *search, const struct mapping *mapping, double *values)
+static struct worth worth_of(
+	const struct nest_search *search, enum objective objective, const struct mapping *mapping)
 {
-	const struct objectives *objectives = &search->wishes.objectives;
 	struct nest_counts counts;
 	struct nest_score score;
 	nest_evaluate(search->model, mapping, &counts, &score);
 	struct score summary = nest_summary(search, &counts, &score);
-	for (size_t k = 0; k < objectives->count; k++)
-		values[k] = objective_value(objectives->at[k], &summary);
+	return (struct worth){
+		objective_value(objective, &summary), objective_value(OBJECTIVE_EDP, &summary)};
 }
 
-/* The best that the solver finds, or the witness that it began with. */
-static const struct mapping *ask(const struct nest_search *search,
-	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena)
+/* The best that the solver finds, or the witness that it began with.  A proof of one objective says
+ * nothing of the others, so the best in energy x latency is a candidate, too. */
+static const struct mapping *ask(
+	const struct nest_search *search, const struct nests_wanted *wanted, struct arena *arena)
 {
-	struct problem problem = {.stage = STAGE_MAP, .nest = search, .op = -1};
-	struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
-	const struct solver *solver = solver_for(STAGE_MAP, FOR_PROBLEMS);
-	struct answer answer = solve_for(&asker, solver, &problem, NEST_STEP_TICKS, 1, arena);
+	const enum objective asked[] = {wanted->objective, OBJECTIVE_EDP};
 	const struct mapping *best = search->start;
-	double least[OBJECTIVE_COUNT], values[OBJECTIVE_COUNT];
-	*ticks += answer.ticks;
-	if (best)
-		price(search, best, least);
-	for (size_t i = 0; i < answer.candidate_count; i++) {
-		price(search, answer.candidates[i].mappings, values);
-		if (best && !is_better(search, values, least))
-			continue;
-		best = answer.candidates[i].mappings;
-		memcpy(least, values, sizeof values);
+	struct worth least = best ? worth_of(search, wanted->objective, best) : (struct worth){0};
+	for (int k = 0; k < 1 + (wanted->objective != OBJECTIVE_EDP); k++) {
+		struct nest_search own = *search;
+		struct problem problem = {.stage = STAGE_MAP, .nest = &own, .op = -1};
+		struct asker asker = {.jobs = 1, .stopper = wanted->stopper};
+		own.wishes.objectives = (struct objectives){1, {asked[k]}};
+		struct answer answer = solve_for(&asker, solver_for(STAGE_MAP, FOR_PROBLEMS),
+			&problem, NEST_STEP_TICKS, 1, arena);
+		for (size_t i = 0; i < answer.candidate_count; i++) {
+			const struct mapping *other = answer.candidates[i].mappings;
+			struct worth worth = worth_of(search, wanted->objective, other);
+			if (best &&
+				(worth.first > least.first ||
+					(worth.first == least.first && worth.then >= least.then)))
+				continue;
+			best = other;
+			least = worth;
+		}
 	}
 	return best;
 }
 
 static const struct mapping *find(const struct inner_question *question,
-	const struct nests_wanted *wanted, uint64_t *ticks, struct arena *arena, const char **why)
+	const struct nests_wanted *wanted, struct arena *arena, const char **why)
 {
 	struct mapspace mapspace = {0};
 	*why = open_mapspace(question, &mapspace, arena);
 	if (*why)
 		return NULL;
 	struct factors_store store = {.arena = arena, .stopper = wanted->stopper};
-	struct feasible feasible =
-		feasible_find_from(&store, mapspace.domain, 0, FEASIBLE_WORK_MOST);
+	struct feasible feasible = feasible_find_from(&store, mapspace.domain, 0, NEST_STEP_TICKS);
 	*why = "no mapping fits the machine";
 	if (feasible.verdict == VERDICT_NO)
 		return NULL;
@@ -132,11 +133,7 @@ static const struct mapping *find(const struct inner_question *question,
 	const struct nest_model *model = nest_model_make(
 		arena, mapspace.nest.hierarchy, mapspace.nest.shape, COUNTING_EXACT);
 	struct nest_search search = {
-		.wishes = {.objectives = {2,
-				   {wanted->objective, wanted->objective == OBJECTIVE_ENERGY
-							       ? OBJECTIVE_LATENCY
-							       : OBJECTIVE_ENERGY}},
-			.seed = 1},
+		.wishes = {.budget = NEST_STEP_TICKS, .seed = 1},
 		.arch = question->arch,
 		.shape = mapspace.nest.shape,
 		.hierarchy = mapspace.nest.hierarchy,
@@ -148,7 +145,7 @@ static const struct mapping *find(const struct inner_question *question,
 		.exact = model,
 		.start = feasible.verdict == VERDICT_YES ? &feasible.witness : NULL,
 	};
-	const struct mapping *best = ask(&search, wanted, ticks, arena);
+	const struct mapping *best = ask(&search, wanted, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
 	return best;
 }
@@ -159,7 +156,7 @@ static const char *describe(const struct inner_question *question,
 {
 	struct text text = text_open(arena);
 	const struct op *op = question->op;
-	text_add(&text, "%d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
+	text_add(&text, "nest %d %d %" PRIu32 " %" PRId64, (int)wanted->objective,
 		op_unit(question->arch, op), question->in_lx, question->room);
 	for (int l = 0; l < op->loop_count; l++)
 		text_add(&text, " %" PRId64 "%s", op->loops[l].extent,
@@ -178,32 +175,45 @@ static const char *describe(const struct inner_question *question,
 	return text_read(&text);
 }
 
-bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
-	uint64_t *ticks, const char **why)
+/* Found before, or now. */
+static const struct mapping *recall(struct kept *kept, const struct inner_question *question,
+	const struct nests_wanted *wanted, struct arena *arena, const char **why)
 {
-	struct names known = {0};
-	for (int step = 0; step < plan->step_count && !stopper_stops(&wanted->stopper); step++) {
+	const char *key = describe(question, wanted, arena);
+	const struct mapping *known = kept_find(kept, key, strlen(key));
+	if (known)
+		return known;
+	struct arena *scratch = arena_open();
+	const struct mapping *found = find(question, wanted, scratch, why);
+	if (found)
+		found = stopper_stops(&wanted->stopper)
+				? arena_copy(
+					  arena, found, sizeof *found) /* it may not be the best */
+				: kept_add(kept, key, strlen(key), found, sizeof *found);
+	else
+		*why = arena_format(arena, "op '%s': %s", question->op->name, *why);
+	arena_close(scratch);
+	return found;
+}
+
+bool nests_plan(
+	struct plan *plan, const struct nests_wanted *wanted, struct arena *arena, const char **why)
+{
+	struct kept *own = wanted->kept ? NULL : kept_open();
+	bool good = true;
+	for (int step = 0; good && step < plan->step_count && !stopper_stops(&wanted->stopper);
+		step++) {
 		struct inner_question question = inner_nest_question(plan, step);
 		if (!op_is_tiled(question.op))
 			continue;
-		const char *key = describe(&question, wanted, arena);
-		int like = names_find(&known, key);
-		if (like >= 0) {
-			plan->steps[step].mapping = plan->steps[like].mapping;
-			continue;
-		}
-		struct arena *scratch = arena_open();
-		const struct mapping *found = find(&question, wanted, ticks, scratch, why);
+		const struct mapping *found =
+			recall(own ? own : wanted->kept, &question, wanted, arena, why);
+		good = found != NULL;
 		if (found)
 			plan->steps[step].mapping = *found;
-		else
-			*why = arena_format(arena, "op '%s': %s", question.op->name, *why);
-		arena_close(scratch);
-		if (!found)
-			return false;
-		names_add(arena, &known, key, step);
 	}
-	return true;
+	kept_close(own);
+	return good;
 }
 
 const char *nests_home(const struct arch *arch, const struct workload *workload,

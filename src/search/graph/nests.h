@@ -14,19 +14,21 @@
  * False, and *why, when a step has no nest that fits.  The stopper (NULL: none) is asked for every step;
  * after a yes the other steps have none.  Ops that are alike are asked about once.
  */
-enum { NEST_STEP_TICKS = 200000 };
+enum { NEST_STEP_TICKS = 20000 };
 
 struct arena;
+struct kept;
 struct nests_wanted {
 	enum objective objective; /* latency, energy, edp or hbm_bytes */
+	struct kept *kept;        /* answers of before; NULL: of this call alone */
 	struct stopper stopper;
 };
 bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct arena *arena,
-	uint64_t *ticks, const char **why);
+	const char **why);
 
 /* Why an op cannot have the operands of `in_lx` in the scratchpad, by what the machine says of their roles;
  * NULL: it can. */
-const char *nests_home(const struct arch *arch, const struct workload *workload, const struct op *op,
-	uint32_t in_lx, struct arena *arena);
+const char *nests_home(const struct arch *arch, const struct workload *workload,
+	const struct op *op, uint32_t in_lx, struct arena *arena);
 
 #endif
