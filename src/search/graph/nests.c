@@ -143,7 +143,9 @@ static const struct mapping *find(const struct inner_question *question,
 		.counting = COUNTING_EXACT,
 		.model = model,
 		.exact = model,
-		.start = feasible.verdict == VERDICT_YES ? &feasible.witness : NULL,
+		.start = feasible.verdict == VERDICT_YES
+				 ? arena_copy(arena, &feasible.witness, sizeof feasible.witness)
+				 : NULL,
 	};
 	const struct mapping *best = ask(&search, wanted, arena);
 	*why = best ? NULL : "no mapping was found that fits the machine";
