@@ -31,6 +31,23 @@ static struct constraints read_constraints(
 	return constraints_read(context, none);
 }
 
+/* A result may stay in the scratchpad wherever its sums are kept: it leaves for the storage that is marked
+ * as its place. */
+static void let_result_stay(const struct inner_question *question, struct constraints *constraints)
+{
+	uint32_t result = question->in_lx & 1u << question->op->read_count;
+	struct constraint *at = (struct constraint *)constraints->at;
+	for (size_t i = 0; i < constraints->count; i++) {
+		if (at[i].part != PART_DATASPACE || at[i].row != question->arch->lx)
+			continue;
+		if (text_equal(at[i].kind->key, "keep_only"))
+			at[i].spaces |= result;
+		else if (text_equal(at[i].kind->key, "bypass") ||
+			 text_equal(at[i].kind->key, "bypass_only"))
+			at[i].spaces &= ~result;
+	}
+}
+
 /* A resident operand has its home in the scratchpad.  False: it may not be kept there. */
 static bool place_homes(const struct inner_question *question, struct domain *domain)
 {
@@ -58,6 +75,7 @@ static const char *open_mapspace(
 	if (!space->nest.hierarchy)
 		return why ? why : "it has no nest";
 	space->constraints = read_constraints(question->arch, space->nest.shape, silent, arena);
+	let_result_stay(question, &space->constraints);
 	struct domain *domain =
 		domain_make(arena, question->arch, space->nest.shape, space->nest.hierarchy);
 	domain->whole_homes = true;
