@@ -5,7 +5,6 @@
 #include "search/graph/nests.h"
 #include "tests/support/complaints.h"
 #include "tests/support/nest_request.h"
-#include "tests/support/set_up.h"
 #include "tests/support/workload_text.h"
 
 #include <string.h>

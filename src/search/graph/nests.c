@@ -250,3 +250,29 @@ const char *nests_home(const struct arch *arch, const struct workload *workload,
 	arena_close(scratch);
 	return why;
 }
+
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena)
+{
+	struct workload *flagged = arena_copy(arena, workload, sizeof *workload);
+	struct op *ops = arena_copy(arena, workload->ops, workload->op_count * sizeof *ops);
+	flagged->ops = ops;
+	for (size_t o = 0; o < workload->op_count && !diag_failed(diag); o++) {
+		const char *why;
+		struct mapping blank = mapping_make(arch, &ops[o]);
+		struct inner_question question = {
+			.arch = arch, .workload = workload, .op = &ops[o], .mapping = &blank};
+		struct inner_nest nest = inner_nest_make(&question, arena, &why);
+		if (!nest.hierarchy)
+			continue;
+		struct constraints constraints = read_constraints(arch, nest.shape, diag, arena);
+		struct hierarchy *own = arena_copy(arena, nest.hierarchy, sizeof *own);
+		constraints_flag(&constraints, own);
+		if (!hierarchy_flagged(own))
+			continue;
+		struct nest_flags *flags = arena_new(arena, struct nest_flags);
+		hierarchy_take_flags(own, flags);
+		ops[o].flags = flags;
+	}
+	return flagged;
+}

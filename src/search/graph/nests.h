@@ -31,4 +31,10 @@ bool nests_plan(struct plan *plan, const struct nests_wanted *wanted, struct are
 const char *nests_home(const struct arch *arch, const struct workload *workload,
 	const struct op *op, uint32_t in_lx, struct arena *arena);
 
+/* The workload with the flags (no_reuse, ..) that the machine sets for each op, by roles.  Complains about
+ * constraints of the machine that no op of a graph understands. */
+struct diag;
+const struct workload *nests_flag(const struct arch *arch, const struct workload *workload,
+	struct diag *diag, struct arena *arena);
+
 #endif
