@@ -5,7 +5,6 @@
 #include "report/nest/nest_report.h"
 #include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
-#include "search/graph/op_nest.h"
 
 #include <jansson.h>
 
@@ -79,23 +78,21 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 			resource_names[slowest], "resource_cycles", resources));
 }
 
-/* The op as a nest on this machine: words of elements instead of bytes of sticks. */
+/* The mapping in one line of Timeloop's terms, which `mapping:` of the same op as a problem takes. */
 static void add_nest(json_t *object, const struct shown_score *of, int step)
 {
-	struct op_nest *nest = arena_new(of->arena, struct op_nest);
-	op_nest_make(of->outcome->plan, step, of->arena, nest);
-	if (!nest->shape)
+	const struct plan *plan = of->outcome->plan;
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	const struct shape *shape =
+		arch_moves_boxes(plan->arch) && op->primitive->kind == OP_EINSUM
+			? shape_of_op(of->arena, plan->arch, plan->workload, op, NULL)
+			: NULL;
+	if (!shape)
 		return;
-	struct nest_report report = {.arch = of->outcome->plan->arch,
-		.hierarchy = nest->hierarchy,
-		.shape = nest->shape,
-		.mapping = &nest->mapping,
-		.counts = &nest->counts};
+	struct mapping nest = box_nest(
+		plan->arch, plan->workload, op, shape, &plan->steps[step].mapping);
 	json_object_set_new(object, "nest",
-		json_pack("{s:s, s:I, s:o}", "mapping",
-			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
-			"computes", (json_int_t)nest->counts.computes, "levels",
-			nest_json_words(of->arena, &report)));
+		json_string(nest_mapping_print(of->arena, plan->arch, shape, &nest)));
 }
 
 /* The tiles that a broadcast goes through. */
