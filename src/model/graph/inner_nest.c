@@ -2,9 +2,11 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/number.h"
 #include "model/graph/op_shape.h"
 #include "model/nest/nest_mapping.h"
 
+#include <math.h>
 #include <string.h>
 
 int op_unit(const struct arch *arch, const struct op *op)
@@ -16,7 +18,8 @@ bool op_has_inner_nest(const struct arch *arch, const struct op *op)
 {
 	if (!op_is_tiled(op))
 		return false;
-	return !arch_moves_boxes(arch) || !arch_array_is_ideal(arch, op_unit(arch, op));
+	return !arch_moves_boxes(arch) || (op->primitive->kind != OP_RESTICKIFY &&
+						  !arch_array_is_ideal(arch, op_unit(arch, op)));
 }
 
 /* The extents of one tile, in whole units. */
@@ -66,6 +69,23 @@ static struct mapping take_homes(const struct inner_question *question, const st
 	return nest;
 }
 
+static void lift_ports(struct nest_level *scratchpad)
+{
+	scratchpad->read_rate = scratchpad->write_rate = scratchpad->shared_rate =
+		(struct ratio){0, 1};
+}
+
+/* What others leave of the scratchpad, in its words. */
+static void limit_room(struct nest_level *scratchpad, int64_t bytes)
+{
+	int64_t words = number_min(bytes, INT64_MAX / 8) * 8 / scratchpad->word_bits;
+	if (scratchpad->entries)
+		words = number_min(words, scratchpad->entries);
+	scratchpad->entries = words;
+	scratchpad->size = (int64_t)floor((double)words / scratchpad->multiple_buffering);
+	scratchpad->no_room = scratchpad->size == 0;
+}
+
 struct inner_nest inner_nest_make(
 	const struct inner_question *question, struct arena *arena, const char **why)
 {
@@ -83,13 +103,36 @@ struct inner_nest inner_nest_make(
 	if (boxes)
 		nest.shape = cut_tile(question, nest.shape, arena);
 	struct machine_part part = {boxes ? arch->lx : arch->hbm, op_unit(arch, question->op)};
-	nest.hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
+	struct hierarchy *hierarchy = hierarchy_make_part(arena, arch, part, nest.shape, silent);
 	*why = "the machine is no hierarchy of levels for it";
-	if (!nest.hierarchy)
+	if (!hierarchy)
 		return none;
+	int scratchpad = arch->lx < 0 ? -1 : hierarchy_level(hierarchy, arch->lx);
+	if (scratchpad >= 0 && boxes)
+		lift_ports(&hierarchy->levels[scratchpad]);
+	else if (scratchpad >= 0 && question->room)
+		limit_room(&hierarchy->levels[scratchpad], question->room);
+	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;
 	return nest;
+}
+
+/* The scratchpad without what lives there and is no operand; 0 where nothing does. */
+static int64_t find_room(const struct plan *plan, int step)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	int64_t others = 0;
+	for (int r = 0; r < plan->residency_count; r++) {
+		const struct residency *stay = &plan->residencies[r];
+		bool other = stay->place == PLACE_LX && step >= stay->from && step < stay->to;
+		for (int i = 0; i < op_operands(op); i++)
+			other &= op_operand(op, i)->tensor != stay->tensor;
+		if (other && !number_add(others, stay->size, &others))
+			others = INT64_MAX;
+	}
+	int64_t capacity = others ? plan->arch->levels[plan->arch->lx].capacity : 0;
+	return capacity ? number_max(1, capacity - others) : 0;
 }
 
 struct inner_question inner_nest_question(const struct plan *plan, int step)
@@ -102,5 +145,7 @@ struct inner_question inner_nest_question(const struct plan *plan, int step)
 	for (int i = 0; op_is_tiled(op) && i < op_operands(op); i++)
 		if (plan_lx(plan, op_operand(op, i)->tensor, step))
 			question.in_lx |= 1u << i;
+	if (op_is_tiled(op) && !arch_moves_boxes(plan->arch))
+		question.room = find_room(plan, step);
 	return question;
 }

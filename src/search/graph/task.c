@@ -154,14 +154,13 @@ struct tasks tasks_first(const struct exploration *exploration, struct arena *ar
 }
 
 struct tasks tasks_staging(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
 {
 	const struct planning *planning = &exploration->planning;
 	struct tasks tasks = {0};
 	int64_t most = planning->staging_bytes ? planning->staging_bytes : planning->lx_capacity;
-	for (size_t i = 0; planning->menus && i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
-		struct recipe recipe = found->recipe;
+	for (size_t i = 0; planning->menus && i < from->count; i++) {
+		struct recipe recipe = *from->at[i];
 		int64_t last = most;
 		recipe.given = NULL;
 		for (int64_t bytes = most / 2; bytes > 0; bytes /= 2) {
@@ -175,13 +174,12 @@ struct tasks tasks_staging(
 }
 
 struct tasks tasks_varying(
-	const struct exploration *exploration, const struct frontier *frontier, struct arena *arena)
+	const struct exploration *exploration, const struct recipes *from, struct arena *arena)
 {
 	struct tasks tasks = {0};
-	for (size_t i = 0; i < frontier->count; i++) {
-		const struct plan_found *found = frontier->points[i].payload;
+	for (size_t i = 0; i < from->count; i++) {
 		for (size_t op = 0; op < exploration->workload->op_count; op++)
-			add_varied(&tasks, exploration, &found->recipe, (int)op, arena);
+			add_varied(&tasks, exploration, from->at[i], (int)op, arena);
 	}
 	return tasks;
 }
