@@ -71,6 +71,12 @@ static void a_mapping_is_a_plan(void **state)
 	assert_int_equal(scored.status, 0);
 	assert_non_null(strstr(scored.out, "\"cycles\": 19613"));
 	assert_non_null(strstr(scored.out, "\"core: K2 M4 N2 | LX: N4\""));
+	/* and back */
+	const char *line = "\"HBM: N4 | core: K2 M4 N2 | LX: K256 N64 M128\"";
+	assert_non_null(strstr(scored.out, line));
+	struct ended again =
+		score(folder_put("line.yaml", arena_format(arena, "mapping: %s\n", line)));
+	assert_string_equal(again.out, scored.out);
 }
 
 static void constraints_of_its_mapspace_hold(void **state)

@@ -2,6 +2,10 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "model/graph/box_nest.h"
+#include "model/graph/inner_nest.h"
+#include "model/graph/op_shape.h"
+#include "model/nest/nest_mapping.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
@@ -79,7 +83,7 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 }
 
 /* The mapping in one line of Timeloop's terms, which `mapping:` of the same op as a problem takes. */
-static void add_nest(json_t *object, const struct shown_score *of, int step)
+static void add_mapping(json_t *object, const struct shown_score *of, int step)
 {
 	const struct plan *plan = of->outcome->plan;
 	const struct op *op = &plan->workload->ops[plan->steps[step].op];
@@ -89,10 +93,38 @@ static void add_nest(json_t *object, const struct shown_score *of, int step)
 			: NULL;
 	if (!shape)
 		return;
-	struct mapping nest = box_nest(
-		plan->arch, plan->workload, op, shape, &plan->steps[step].mapping);
-	json_object_set_new(object, "nest",
+	struct mapping nest =
+		box_nest(plan->arch, plan->workload, op, shape, &plan->steps[step].mapping);
+	json_object_set_new(object, "mapping",
 		json_string(nest_mapping_print(of->arena, plan->arch, shape, &nest)));
+}
+
+/* What its inner nests do, all tiles and cores together. */
+static void add_words(json_t *object, const struct shown_score *of, int step)
+{
+	const struct inner_question question = inner_nest_question(of->outcome->plan, step);
+	const struct nest_counts *counts = of->counts->steps[step].nests;
+	const char *why;
+	if (!counts)
+		return;
+	struct inner_nest nest = inner_nest_make(&question, of->arena, &why);
+	struct nest_report report = {.arch = question.arch,
+		.hierarchy = nest.hierarchy,
+		.shape = nest.shape,
+		.mapping = &nest.mapping,
+		.counts = counts};
+	json_object_set_new(object, "levels", nest_json_words(of->arena, &report));
+}
+
+static void add_nest(json_t *object, const struct shown_score *of, int step)
+{
+	json_t *nest = json_object();
+	add_mapping(nest, of, step);
+	add_words(nest, of, step);
+	if (json_object_size(nest))
+		json_object_set_new(object, "nest", nest);
+	else
+		json_decref(nest);
 }
 
 /* The tiles that a broadcast goes through. */
