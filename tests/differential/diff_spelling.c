@@ -247,6 +247,32 @@ static const char *plan_problem(const struct spelling_case *test, const char *ma
 	return why;
 }
 
+/* Loops over the PEs and their registers; the rest of a tile runs at the scratchpad. */
+static void fill_array(struct random *random, const struct plan *plan, struct mapping *mapping)
+{
+	const struct arch *arch = plan->arch;
+	const struct op *op = &plan->workload->ops[0];
+	struct mapping_row *pes = &mapping->rows[arch_level(arch, "PE")];
+	struct mapping_row *registers = &mapping->rows[arch_level(arch, "RF")];
+	int64_t room = arch->levels[arch_level(arch, "PE")].fanout_x;
+	for (int l = 0; l < op->loop_count; l++) {
+		int64_t tiles = mapping_split(arch, mapping, l) *
+				mapping->rows[arch->lx].temporal[l];
+		int64_t left = op_units(plan->workload, op, l) / tiles *
+			       op_grain(plan->workload, op, l);
+		int64_t across = 1 + draw_below(random, number_min(left, room));
+		left = number_ceil_div(left, across);
+		int64_t inside = 1 + draw_below(random, number_min(left, 4));
+		room /= across;
+		pes->spatial[l] = (uint32_t)across;
+		registers->temporal[l] = (uint32_t)inside;
+		mapping->rows[arch->hbm].temporal[l] =
+			(uint32_t)number_ceil_div(left, inside);
+	}
+	draw_shuffle(random, registers->temporal_order, op->loop_count);
+	draw_shuffle(random, mapping->rows[arch->hbm].temporal_order, op->loop_count);
+}
+
 /* A random division and tiling of the op, as the workload has it. */
 static const char *draw_step(
 	struct spelling_case *test, struct random *random, struct mapping *nest)
@@ -261,6 +287,8 @@ static const char *draw_step(
 		random, plan->arch, (int)arch_cores(plan->arch), plan->workload, op, arena);
 	if (mapping_check(arena, plan->arch, plan->workload, op, &mapping))
 		mapping = mapping_make(plan->arch, op);
+	if (test->described)
+		fill_array(random, plan, &mapping);
 	test->step = mapping_print(arena, plan->arch, op, &mapping);
 	*nest = box_nest(plan->arch, plan->workload, op, &test->shape, &mapping);
 	return NULL;

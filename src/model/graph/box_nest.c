@@ -139,11 +139,7 @@ static const char *fill_tile(struct arena *arena, const struct arch *arch,
 			(long long)wanted, arch->levels[arch->lx].name, (long long)left);
 	if (arch_array_is_ideal(arch, op_unit(arch, op)))
 		return NULL;
-	if (padded % inside)
-		return arena_format(arena,
-			"'%s' runs over %lld inside '%s', which does not divide a tile of %lld",
-			name, (long long)inside, arch->levels[arch->lx].name, (long long)padded);
-	out->rows[arch->hbm].temporal[l] = (uint32_t)(padded / inside);
+	out->rows[arch->hbm].temporal[l] = (uint32_t)number_ceil_div(padded, inside);
 	return NULL;
 }
 
