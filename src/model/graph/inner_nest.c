@@ -112,27 +112,34 @@ struct inner_nest inner_nest_make(
 		lift_ports(&hierarchy->levels[scratchpad]);
 	else if (scratchpad >= 0 && question->room)
 		limit_room(&hierarchy->levels[scratchpad], question->room);
+	if (question->op->flags)
+		hierarchy_set_flags(hierarchy, question->op->flags);
 	nest.hierarchy = hierarchy;
 	nest.mapping = boxes ? take_rows(question, nest.shape) : take_homes(question, nest.shape);
 	*why = NULL;
 	return nest;
 }
 
-/* The scratchpad without what lives there and is no operand; 0 where nothing does. */
-static int64_t find_room(const struct plan *plan, int step)
+/* The scratchpad without residents that are no operands of the step; of two operands in one place one
+ * counts.  0: all of it. */
+static int64_t find_room(const struct plan *plan, int step, const struct op *op)
 {
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	int64_t others = 0;
-	for (int r = 0; r < plan->residency_count; r++) {
-		const struct residency *stay = &plan->residencies[r];
-		bool other = stay->place == PLACE_LX && step >= stay->from && step < stay->to;
-		for (int i = 0; i < op_operands(op); i++)
-			other &= op_operand(op, i)->tensor != stay->tensor;
-		if (other && !number_add(others, stay->size, &others))
-			others = INT64_MAX;
+	int64_t others = 0, shared = 0;
+	for (int i = 0; i < plan->residency_count; i++) {
+		const struct residency *stay = &plan->residencies[i];
+		bool is_operand = false;
+		if (stay->place != PLACE_LX || stay->from > step || stay->to <= step)
+			continue;
+		for (int k = 0; k < op_operands(op); k++)
+			is_operand |= op_operand(op, k)->tensor == stay->tensor;
+		if (!is_operand)
+			others += stay->size;
+		else if (stay->from == step && stay->in_place_of >= 0)
+			shared += stay->size;
 	}
-	int64_t capacity = others ? plan->arch->levels[plan->arch->lx].capacity : 0;
-	return capacity ? number_max(1, capacity - others) : 0;
+	if (others == shared)
+		return 0;
+	return number_max(1, plan->arch->levels[plan->arch->lx].capacity - others + shared);
 }
 
 struct inner_question inner_nest_question(const struct plan *plan, int step)
@@ -146,6 +153,6 @@ struct inner_question inner_nest_question(const struct plan *plan, int step)
 		if (plan_lx(plan, op_operand(op, i)->tensor, step))
 			question.in_lx |= 1u << i;
 	if (op_is_tiled(op) && !arch_moves_boxes(plan->arch))
-		question.room = find_room(plan, step);
+		question.room = find_room(plan, step, op);
 	return question;
 }

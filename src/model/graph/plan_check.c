@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "model/graph/inner_nest.h"
 #include "model/graph/users.h"
 #include "model/packing/buffer.h"
 
@@ -25,19 +26,22 @@ static const char *name_of(const struct plan_checking *check, int tensor)
 	return check->plan->workload->tensors[tensor].name;
 }
 
-/* Steps divide over cores and tile at LX, where tiles move in boxes; a mapping that asks for more
- * promises too much. */
+/* Steps divide over cores and tile at LX, where tiles move in boxes, and have loops inside where a tile
+ * is a nest of its own; a mapping that asks for more promises too much. */
 static const char *check_rows(
 	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {
 	const struct arch *arch = check->plan->arch;
+	bool nest = op_has_inner_nest(arch, op);
 	if (!arch_moves_boxes(arch))
 		return NULL;
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct mapping_row *row = &mapping->rows[r];
 		for (int l = 0; l < mapping->loop_count; l++) {
-			if ((r == arch->core || row->spatial[l] == 1) &&
-				(r == arch->lx || row->temporal[l] == 1))
+			bool inside = nest && r > arch->lx;
+			bool loops = r == arch->lx || inside || (nest && r == arch->hbm);
+			if ((r == arch->core || inside || row->spatial[l] == 1) &&
+				(loops || row->temporal[l] == 1))
 				continue;
 			return arena_format(check->arena,
 				"loop '%s' has a factor at '%s'; a plan divides loops over the "

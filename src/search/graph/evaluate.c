@@ -12,9 +12,7 @@
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 {
 	struct outcome outcome = {.plan = plan, .worst_ulps = -1};
-	if (!arch_moves_boxes(plan->arch))
-		outcome.why = "whole nests of a graph are not priced yet";
-	else if (!cost_plan(plan, arena, &outcome.cost))
+	if (!cost_plan(plan, arena, &outcome.cost))
 		outcome.why = "a count does not fit into 64 bits";
 	else if (!outcome.cost.score.feasible)
 		outcome.why = outcome.cost.score.rejected;

@@ -128,14 +128,14 @@ static const struct mapping *divide(
 }
 
 /* What streaming tiles could be, or whole nests. */
-static bool fill_steps(struct plan *plan, const struct recipe *recipe,
-	struct recipe_result *result, struct arena *arena)
+static bool fill_steps(struct plan *plan, const struct recipe *recipe, struct recipe_result *result,
+	struct arena *arena)
 {
-	const struct stopper *stopper = &recipe->planning.stopper;
+	const struct nests_wanted wanted = {recipe->objective, recipe->planning.stopper};
 	if (!arch_moves_boxes(plan->arch))
-		return nests_plan(plan, stopper, arena, &result->why);
-	result->choices = stream_ask(plan, recipe->planning.published_tiles, recipe->kept, stopper,
-		arena, &result->why);
+		return nests_plan(plan, &wanted, arena, &result->ticks, &result->why);
+	result->choices = stream_ask(plan, recipe->planning.published_tiles, recipe->kept,
+		&wanted.stopper, arena, &result->why);
 	return result->choices;
 }
 
@@ -172,8 +172,8 @@ struct recipe_result recipe_tile(
 	if (!result.plan)
 		return result;
 	struct plan *plan = arena_copy(arena, result.plan, sizeof *plan);
-	plan->steps = arena_copy(
-		arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
+	plan->steps =
+		arena_copy(arena, plan->steps, (size_t)plan->step_count * sizeof *plan->steps);
 	if (result.choices)
 		stream_choose(plan, result.choices,
 			recipe->planning.published_tiles ? TILES_PUBLISHED : recipe->goal);

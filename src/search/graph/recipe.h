@@ -3,6 +3,7 @@
 
 #include "model/graph/plan.h"
 #include "model/graph/planning.h"
+#include "search/drive/frontier.h"
 #include "search/graph/stream.h"
 
 #include <stdbool.h>
@@ -26,9 +27,10 @@ struct recipe {
 	const struct solver *divide;    /* NULL: what divides graphs where nobody is named */
 	const struct solver *joint;     /* starts from that division; NULL: it stays */
 	const struct solver *place;
-	enum tile_goal goal;  /* of streaming tiles, unless the planning wants the published ones */
-	struct kept *kept;    /* what is known of ops already; NULL: nothing */
-	uint64_t joint_ticks; /* 0: no limit */
+	enum tile_goal goal; /* of streaming tiles, unless the planning wants the published ones */
+	enum objective objective; /* of each nest, where tiles do not move in boxes */
+	struct kept *kept;        /* what is known of ops already; NULL: nothing */
+	uint64_t joint_ticks;     /* 0: no limit */
 	uint64_t seed;
 };
 
@@ -44,7 +46,8 @@ struct recipe_result {
 	const struct complaint *complaints; /* warnings and errors of the division */
 	size_t reason_count;
 	const struct lx_reason *reasons; /* why tensors stay in HBM */
-	const struct stream_choices *choices; /* of streaming tiles; NULL: of a plan made elsewhere */
+	const struct stream_choices
+		*choices; /* of streaming tiles; NULL: of a plan made elsewhere */
 };
 
 /* Everything in the result lives in the arena.  The plan has passed plan_check,
