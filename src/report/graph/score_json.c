@@ -2,13 +2,10 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
-#include "model/graph/box_nest.h"
-#include "model/graph/inner_nest.h"
-#include "model/graph/op_shape.h"
-#include "model/nest/nest_mapping.h"
 #include "report/nest/nest_report.h"
 #include "report/run/json_text.h"
 #include "search/graph/lx_plan.h"
+#include "search/graph/op_nest.h"
 
 #include <jansson.h>
 
@@ -46,8 +43,9 @@ static json_t *make_levels(const struct shown_score *of)
 {
 	const struct arch *arch = of->outcome->plan->arch;
 	json_t *list = json_array();
-	json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
-					    TRAFFIC_LX_FILL, TRAFFIC_LINK));
+	if (arch->lx >= 0)
+		json_array_append_new(list, make_level(of, arch->lx, of->outcome->cost.score.cores,
+						    TRAFFIC_LX_FILL, TRAFFIC_LINK));
 	json_array_append_new(
 		list, make_level(of, arch->hbm, 1, TRAFFIC_HBM_READ, TRAFFIC_LX_FILL));
 	return list;
@@ -82,49 +80,31 @@ static void add_phase(json_t *object, const struct plan_cost *cost, int step)
 			resource_names[slowest], "resource_cycles", resources));
 }
 
-/* The mapping in one line of Timeloop's terms, which `mapping:` of the same op as a problem takes. */
-static void add_mapping(json_t *object, const struct shown_score *of, int step)
-{
-	const struct plan *plan = of->outcome->plan;
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	const struct shape *shape =
-		arch_moves_boxes(plan->arch) && op->primitive->kind == OP_EINSUM
-			? shape_of_op(of->arena, plan->arch, plan->workload, op, NULL)
-			: NULL;
-	if (!shape)
-		return;
-	struct mapping nest =
-		box_nest(plan->arch, plan->workload, op, shape, &plan->steps[step].mapping);
-	json_object_set_new(object, "mapping",
-		json_string(nest_mapping_print(of->arena, plan->arch, shape, &nest)));
-}
-
-/* What its inner nests do, all tiles and cores together. */
-static void add_words(json_t *object, const struct shown_score *of, int step)
-{
-	const struct inner_question question = inner_nest_question(of->outcome->plan, step);
-	const struct nest_counts *counts = of->counts->steps[step].nests;
-	const char *why;
-	if (!counts)
-		return;
-	struct inner_nest nest = inner_nest_make(&question, of->arena, &why);
-	struct nest_report report = {.arch = question.arch,
-		.hierarchy = nest.hierarchy,
-		.shape = nest.shape,
-		.mapping = &nest.mapping,
-		.counts = counts};
-	json_object_set_new(object, "levels", nest_json_words(of->arena, &report));
-}
-
+/* The nests of its computes, or, in an ideal array, the op as a nest on this machine: words of
+ * elements instead of bytes of sticks. */
 static void add_nest(json_t *object, const struct shown_score *of, int step)
 {
-	json_t *nest = json_object();
-	add_mapping(nest, of, step);
-	add_words(nest, of, step);
-	if (json_object_size(nest))
-		json_object_set_new(object, "nest", nest);
+	const struct plan *plan = of->outcome->plan;
+	const struct step_count *count = &of->counts->steps[step];
+	struct op_nest *nest = arena_new(of->arena, struct op_nest);
+	if (count->nests)
+		op_nest_inside(plan, step, count, of->arena, nest);
 	else
-		json_decref(nest);
+		op_nest_make(plan, step, of->arena, nest);
+	if (!nest->shape)
+		return;
+	struct nest_report report = {.arch = plan->arch,
+		.hierarchy = nest->hierarchy,
+		.shape = nest->shape,
+		.mapping = &nest->mapping,
+		.counts = &nest->counts,
+		.score = &nest->score};
+	json_object_set_new(object, "nest",
+		json_pack("{s:s, s:I, s:o}", "mapping",
+			nest_mapping_print(of->arena, report.arch, nest->shape, &nest->mapping),
+			"computes", (json_int_t)nest->counts.computes, "levels",
+			count->nests ? nest_json_levels(of->arena, &report)
+				     : nest_json_words(of->arena, &report)));
 }
 
 /* The tiles that a broadcast goes through. */

@@ -15,9 +15,9 @@
  *	levels   innermost first: name, instances, utilized_instances, bytes by kind
  *	ops      by step: name, type, cores, bundle, mapping, computes, bytes per
  *	         operand; for the model also the phase's cycles and its slowest resource; of
- *	         an op the `nest`: of an einsum whose tiles move in boxes its mapping as `mapping:` of a
- *	         problem has it (model/graph/box_nest.h), and the words that its inner nests
- *	         (model/graph/inner_nest.h) move at every level, of every operand
+ *	         an einsum the same as a `nest` on this machine: mapping, computes, and the
+ *	         words of every level and operand (search/graph/op_nest.h); where its computes
+ *	         are nests, these, with cycles and energies
  *	tensors  where each lies: place, address, size, from, to, in_place_of, or why not in LX
  *
  * A simulation adds: executed, finished, events, agrees, faults, worst_ulps; and where a tensor

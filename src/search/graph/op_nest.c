@@ -1,0 +1,141 @@
+#include "search/graph/op_nest.h"
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "cost/graph/energy.h"
+#include "model/graph/inner_nest.h"
+#include "model/graph/op_shape.h"
+#include "model/nest/nest_mapping.h"
+
+#include <string.h>
+
+/* The machine with its cores in one row, as the plan numbers them. */
+static const struct arch *in_one_row(const struct arch *arch, struct arena *arena)
+{
+	struct arch *flat = arena_copy(arena, arch, sizeof *arch);
+	struct level *core = &flat->levels[arch->core];
+	if (core->fanout_x == core->instances)
+		return arch;
+	for (int r = 0; r <= arch->core; r++)
+		flat->levels[r].fanout_x = flat->levels[r].fanout_y = 1;
+	core->fanout_x = core->instances;
+	return flat;
+}
+
+/* Iterations inside a tile: its elements, as far as the loop goes. */
+static int64_t tile_extent(
+	const struct plan *plan, const struct op *op, const struct mapping *mapping, int l)
+{
+	int64_t parts = mapping_split(plan->arch, mapping, l);
+	parts *= mapping->rows[plan->arch->lx].temporal[l];
+	int64_t units = op_units(plan->workload, op, l) / parts;
+	return number_min(op->loops[l].extent, units * op_grain(plan->workload, op, l));
+}
+
+static void set_residency(
+	const struct plan *plan, int step, const struct op *op, struct mapping *nest)
+{
+	const struct arch *arch = plan->arch;
+	for (int i = 0; i < op_operands(op); i++)
+		nest->residency[i] = plan_lx(plan, op_operand(op, i)->tensor, step)
+					     ? 1u << arch->lx
+					     : 1u << arch->lx | 1u << arch->hbm;
+}
+
+static struct mapping make_mapping(
+	const struct plan *plan, int step, const struct op *op, const struct shape *shape)
+{
+	const struct arch *arch = plan->arch;
+	const struct mapping *mapping = &plan->steps[step].mapping;
+	const struct mapping_row *tiles = &mapping->rows[arch->lx];
+	const struct mapping_row *cores = &mapping->rows[arch->core];
+	struct mapping nest = nest_mapping_make(arch, shape);
+	struct mapping_row *outer = &nest.rows[arch->hbm], *split = &nest.rows[arch->core];
+	memcpy(outer->temporal, tiles->temporal, sizeof outer->temporal);
+	memcpy(outer->temporal_order, tiles->temporal_order, sizeof outer->temporal_order);
+	memcpy(split->spatial, cores->spatial, sizeof split->spatial);
+	memcpy(split->spatial_order, cores->spatial_order, sizeof split->spatial_order);
+	for (int l = 0; l < op->loop_count; l++)
+		nest.rows[arch->lx].temporal[l] = (uint32_t)tile_extent(plan, op, mapping, l);
+	set_residency(plan, step, op, &nest);
+	return nest;
+}
+
+void op_nest_make(const struct plan *plan, int step, struct arena *arena, struct op_nest *out)
+{
+	const struct op *op = &plan->workload->ops[plan->steps[step].op];
+	struct diag *silent = diag_open(arena);
+	*out = (struct op_nest){0};
+	if (op->primitive->kind != OP_EINSUM || op_has_inner_nest(plan->arch, op))
+		return;
+	out->shape = shape_of_op(arena, plan->arch, plan->workload, op, NULL);
+	if (out->shape)
+		out->hierarchy =
+			hierarchy_make(arena, in_one_row(plan->arch, arena), out->shape, silent);
+	if (!out->hierarchy) {
+		out->shape = NULL;
+		return;
+	}
+	out->mapping = make_mapping(plan, step, op, out->shape);
+	const struct nest_model *model =
+		nest_model_make(arena, out->hierarchy, out->shape, COUNTING_EXACT);
+	if (!nest_verdict_counts(nest_evaluate(model, &out->mapping, &out->counts, &out->score)))
+		out->shape = NULL;
+}
+
+/* What all tiles of a core do, and the energy of the bytes that they cost the scratchpad. */
+static void add_tiles(
+	const struct plan *plan, const struct step_count *count, int64_t tiles, struct op_nest *out)
+{
+	const struct arch *arch = plan->arch;
+	bool boxes = arch_moves_boxes(arch);
+	for (int i = 0; i < out->hierarchy->level_count; i++) {
+		out->counts.utilized[i] /= tiles;
+		out->score.level_cycles[i] *= tiles;
+		if (!boxes || out->hierarchy->levels[i].row != arch->lx)
+			continue;
+		out->score.level_pj[i] = out->score.network_pj[i];
+		for (int t = 0; t < out->shape->space_count; t++) {
+			int64_t bytes[TRAFFIC_COUNT] = {0};
+			for (int k = TRAFFIC_LX_FILL; k <= TRAFFIC_LX_WRITE; k++)
+				bytes[k] = count->bytes[t][k];
+			out->score.space_pj[i][t] = energy_of_traffic(arch, bytes);
+			out->score.level_pj[i] += out->score.space_pj[i][t];
+		}
+	}
+	out->counts.utilized_computes /= tiles;
+	out->score.cycles *= tiles;
+}
+
+void op_nest_inside(const struct plan *plan, int step, const struct step_count *count,
+	struct arena *arena, struct op_nest *out)
+{
+	const char *why;
+	struct inner_question question = inner_nest_question(plan, step);
+	struct inner_nest nest = inner_nest_make(&question, arena, &why);
+	*out = (struct op_nest){0};
+	if (!nest.hierarchy || !count->nests)
+		return;
+	const struct nest_model *model =
+		nest_model_make(arena, nest.hierarchy, nest.shape, COUNTING_EXACT);
+	int64_t times = energy_of_nests(model, count->nests, &out->score);
+	if (!times)
+		return;
+	int64_t cores =
+		arch_moves_boxes(plan->arch) ? mapping_cores(plan->arch, question.mapping) : 1;
+	int64_t all = arch_moves_boxes(plan->arch) ? arch_cores(plan->arch) : 1;
+	struct hierarchy *hierarchy = arena_copy(arena, nest.hierarchy, sizeof *hierarchy);
+	for (int i = 0; i < hierarchy->level_count; i++)
+		hierarchy->levels[i].mesh_x *= all;
+	hierarchy->compute_mesh_x *= all;
+	out->shape = nest.shape;
+	out->hierarchy = hierarchy;
+	out->mapping = nest.mapping;
+	out->counts = *count->nests;
+	out->counts.compute_cycles /= cores;
+	out->counts.array_cycles /= cores;
+	for (int i = 0; i < hierarchy->level_count; i++)
+		for (int t = 0; t < nest.shape->space_count; t++)
+			out->counts.at[i][t].capacity /= times;
+	add_tiles(plan, count, times / cores, out);
+}
