@@ -181,7 +181,7 @@ static const char *spell_workload(
 		.counts = counted ? cost->counts.steps[0].nests : NULL,
 		.cycles = score->cycles,
 		.energy_pj = score->energy_pj};
-	return NULL;
+	return out->why || broken ? NULL : execute_exactly(plan, 7, arena);
 }
 
 static const char *compare(
@@ -267,10 +267,10 @@ static void fill_array(struct random *random, const struct plan *plan, struct ma
 	struct mapping_row *registers = &mapping->rows[arch_level(arch, "RF")];
 	int64_t room = arch->levels[arch_level(arch, "PE")].fanout_x;
 	for (int l = 0; l < op->loop_count; l++) {
-		int64_t tiles = mapping_split(arch, mapping, l) *
-				mapping->rows[arch->lx].temporal[l];
-		int64_t padded = op_units(plan->workload, op, l) / tiles *
-				 op_grain(plan->workload, op, l);
+		int64_t tiles =
+			mapping_split(arch, mapping, l) * mapping->rows[arch->lx].temporal[l];
+		int64_t padded =
+			op_units(plan->workload, op, l) / tiles * op_grain(plan->workload, op, l);
 		int64_t left = number_min(padded, op->loops[l].extent);
 		int64_t across = draw_divisor(random, left, room);
 		int64_t inside = draw_divisor(random, left / across, 4);
@@ -303,7 +303,8 @@ static const char *draw_step(
 	if (test->described) {
 		/* directives do not say where a loop over padding alone stands */
 		fill_array(random, plan, &mapping);
-		struct mapping said = box_nest(plan->arch, plan->workload, op, &test->shape, &mapping);
+		struct mapping said =
+			box_nest(plan->arch, plan->workload, op, &test->shape, &mapping);
 		wrong = box_mapping(
 			arena, plan->arch, plan->workload, op, &test->shape, &said, &mapping);
 		if (wrong)
