@@ -2,12 +2,14 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/graph_problem.h"
 #include "cli/kind.h"
 #include "constraints/constraints.h"
-#include "constraints/kind.h"
+#include "constraints/graph.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/workload_read.h"
 #include "model/machine/arch_read.h"
+#include "model/nest/shape.h"
 #include "search/graph/lx_staging.h"
 #include "search/graph/recipe.h"
 
@@ -87,14 +89,18 @@ static void read_settings(struct inputs *inputs, struct graph_inputs *own)
 }
 
 /* What the specs ask of single ops and tensors. */
-static void read_constraints(
-	struct inputs *inputs, struct graph_inputs *own, const struct node *const *lists)
+static void read_constraints(struct inputs *inputs, struct graph_inputs *own,
+	const struct node *const *lists, const struct shape *problem)
 {
-	const struct constraint_context context = {
-		.reading = &inputs->reading, .arch = own->arch, .workload = own->workload};
+	const struct constraint_context context = {.reading = &inputs->reading,
+		.arch = own->arch,
+		.shape = problem,
+		.workload = own->workload};
 	struct constraints *constraints = arena_new(inputs->arena, struct constraints);
 	*constraints = constraints_read(&context, lists);
 	constraints_agree_on_graph(constraints, inputs->diag);
+	if (problem)
+		graph_problem_agree(inputs, own->arch, problem, constraints);
 	own->exploration.planning.constraints = constraints;
 }
 
@@ -113,11 +119,9 @@ bool graph_inputs_check_plan(const struct inputs *inputs)
 	const struct graph_inputs *own = inputs->own;
 	const struct constraints *constraints = own->exploration.planning.constraints;
 	for (size_t i = 0; own->plan && i < constraints->count; i++) {
-		const struct constraint *constraint = &constraints->at[i];
-		const char *why =
-			constraint->kind->check_plan(constraint, own->plan, inputs->arena);
+		const char *why = graph_check_one(constraints, i, own->plan, inputs->arena);
 		if (why)
-			diag_error(inputs->diag, constraint->span, "%s", why);
+			diag_error(inputs->diag, constraints->at[i].span, "%s", why);
 	}
 	return !diag_failed(inputs->diag);
 }
@@ -140,29 +144,18 @@ static void complain_missing(const struct inputs *inputs, const struct sheet *sh
 				"'%s' is about a problem: its file is wanted, too", of_problems[i]);
 }
 
-bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
+/* Everything but the machine and the workload. */
+static bool read_rest(struct inputs *inputs, struct graph_inputs *own, const struct node *plan,
+	const struct node *const *constraints, const struct shape *problem)
 {
-	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
 	struct exploration *exploration = &own->exploration;
-	const struct node *arch = sheet_find(sheet, "architecture");
-	const struct node *workload = sheet_find(sheet, "workload");
-	const struct node *plan = sheet_find(sheet, "plan");
-	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
-	if (workload)
-		sheet_done(sheet); /* else it is not known yet what reads the other keys */
-	complain_missing(inputs, sheet, arch, workload);
-	if (arch)
-		own->arch = arch_read(&inputs->reading, arch);
-	if (workload)
-		own->workload = workload_read(&inputs->reading, workload);
 	if (!own->arch || !arch_fits_graphs(own->arch, inputs->diag))
 		return false;
-
 	set_defaults(exploration);
 	exploration->planning = planning_default(own->arch);
 	read_settings(inputs, own);
 	if (own->workload)
-		read_constraints(inputs, own, constraints);
+		read_constraints(inputs, own, constraints, problem);
 	if (diag_failed(inputs->diag) || !own->workload)
 		return false;
 	own->arch = planning_arch(inputs->arena, own->arch, &exploration->planning);
@@ -180,6 +173,52 @@ bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	}
 	inputs->own = own;
 	return true;
+}
+
+bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet)
+{
+	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
+	const struct node *arch = sheet_find(sheet, "architecture");
+	const struct node *workload = sheet_find(sheet, "workload");
+	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
+	if (workload)
+		sheet_done(sheet); /* else it is not known yet what reads the other keys */
+	complain_missing(inputs, sheet, arch, workload);
+	if (arch)
+		own->arch = arch_read(&inputs->reading, arch);
+	if (workload)
+		own->workload = workload_read(
+			&inputs->reading, workload, own->arch ? arch_home(own->arch) : NULL);
+	return read_rest(inputs, own, plan, constraints, NULL);
+}
+
+bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const struct arch *arch)
+{
+	static const char *const keys[] = {"workload", NULL};
+	struct graph_inputs *own = arena_new(inputs->arena, struct graph_inputs);
+	const struct node *problem = sheet_find(sheet, "problem");
+	const struct node *plan = sheet_find(sheet, "plan");
+	const struct node *mapping = sheet_find(sheet, "mapping");
+	const struct node *mapper = sheet_find(sheet, "mapper");
+	const struct node *const *constraints = constraints_lists(sheet, inputs->arena);
+	inputs_refuse_keys(inputs, sheet, keys);
+	if (plan && mapping)
+		diag_error(inputs->diag, mapping->span, "a 'mapping' stands beside a 'plan'");
+	sheet_done(sheet);
+	const struct shape *shape = shape_read(&inputs->reading, problem);
+	own->arch = arch;
+	if (shape && arch_home(arch))
+		own->workload = workload_of_problem(&inputs->reading, shape, arch_home(arch));
+	inputs->kind = &graph_kind;
+	inputs->wishes.objectives = graph_kind.objectives;
+	if (!node_is_empty(mapper))
+		graph_problem_mapper(inputs, own, mapper);
+	if (!read_rest(inputs, own, plan, constraints, shape))
+		return false;
+	if (mapping && (mapping->kind != NODE_LIST || mapping->count))
+		graph_problem_mapping(inputs, own, shape, mapping);
+	return !diag_failed(inputs->diag);
 }
 
 /* Why the solvers that were named cannot all be asked for one plan; NULL if they can. */

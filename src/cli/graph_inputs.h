@@ -9,6 +9,8 @@
  * A workload graph: `architecture`, `workload`, and what may come with them: `plan`, `constraints`,
  * `search` with the settings of planning.
  */
+extern const struct input_kind graph_kind;
+
 struct graph_inputs {
 	const struct arch *arch;
 	const struct workload *workload;
@@ -23,6 +25,10 @@ struct graph_inputs {
 
 /* Into inputs->own; false after complaining. */
 bool graph_inputs_read(struct inputs *inputs, struct sheet *sheet);
+
+/* The same where a `problem` stands in the place of the workload, for a machine whose tiles move in
+ * boxes: it is a graph of one op, and the inputs are of that kind from now on. */
+bool graph_inputs_read_problem(struct inputs *inputs, struct sheet *sheet, const struct arch *arch);
 
 /* Whether the plan of the specs, if there is one, keeps all constraints; complains. */
 bool graph_inputs_check_plan(const struct inputs *inputs);

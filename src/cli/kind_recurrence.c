@@ -51,7 +51,7 @@ static bool read(struct inputs *inputs, struct sheet *sheet)
 	if (problem)
 		beside.problem = shape_read(reading, problem);
 	if (workload)
-		beside.workload = workload_read(reading, workload);
+		beside.workload = workload_read(reading, workload, NULL);
 	if (!diag_failed(inputs->diag))
 		space_time_read(reading, node, &beside, &own->spec);
 	inputs_settings(inputs, NULL);

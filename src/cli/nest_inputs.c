@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/graph_inputs.h"
 #include "model/machine/arch_read.h"
 #include "model/machine/ert.h"
 #include "model/nest/directive.h"
@@ -103,14 +104,15 @@ void nest_inputs_settings(struct inputs *inputs, struct nest_inputs *own, const 
 const struct arch *nest_inputs_machine(struct sheet *sheet, const struct reading *reading)
 {
 	const struct node *node = sheet_find(sheet, "architecture");
-	const struct node *ert = sheet_find(sheet, "ERT");
 	if (!node) {
 		diag_error(reading->diag, (struct span){0},
 			"a problem needs an 'architecture' to run on; no file has one");
 		return NULL;
 	}
 	const struct arch *arch = arch_read(reading, node);
-	return arch && ert ? ert_read(reading, ert, arch) : arch;
+	const struct node *ert =
+		arch && !arch_moves_boxes(arch) ? sheet_find(sheet, "ERT") : NULL;
+	return ert ? ert_read(reading, ert, arch) : arch;
 }
 
 void nest_inputs_constraints(struct nest_inputs *inputs, struct hierarchy *hierarchy,
@@ -167,6 +169,9 @@ bool nest_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	const struct reading *reading = &inputs->reading;
 	struct arena *arena = inputs->arena;
 	struct nest_inputs *own = arena_new(arena, struct nest_inputs);
+	own->arch = nest_inputs_machine(sheet, reading);
+	if (own->arch && arch_moves_boxes(own->arch))
+		return graph_inputs_read_problem(inputs, sheet, own->arch);
 	const struct node *problem = sheet_find(sheet, "problem");
 	const struct node *mapping = sheet_find(sheet, "mapping");
 	const struct node *mapper = sheet_find(sheet, "mapper");
@@ -174,7 +179,6 @@ bool nest_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	if (mapping && is_empty_list(mapping))
 		mapping = NULL;
 	refuse_graphs(inputs, sheet);
-	own->arch = nest_inputs_machine(sheet, reading);
 	sheet_done(sheet);
 	own->shape = shape_read(reading, problem);
 	struct hierarchy *hierarchy = NULL;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/kind.h"
 #include "cli/objectives.h"
 #include "search/drive/solver.h"
 
@@ -48,6 +49,14 @@ static bool add_accesses(const char *name, struct span span, struct objectives *
 {
 	const struct hierarchy *hierarchy = scope->hierarchy;
 	int number, end = 0;
+	if (scope->subject == SUBJECT_GRAPH && strstr(name, "accesses") &&
+		strncmp(name, "last", 4) != 0) {
+		diag_error(scope->diag, span,
+			"'%s' counts words of a level, and tiles move in boxes here; "
+			"last_level_accesses are bytes of the DRAM",
+			name);
+		return true;
+	}
 	if (strncmp(name, "accesses:", 9) == 0) {
 		objectives_add(objectives, name, span, scope);
 		return true;
@@ -157,7 +166,7 @@ void nest_inputs_mapper(struct inputs *inputs, struct nest_inputs *own, const st
 		return;
 	read_text(&mapper, "version", OPTIONAL, &version);
 	struct objective_scope scope = {
-		inputs->arena, inputs->diag, SUBJECT_PROBLEM, own->hierarchy};
+		inputs->arena, inputs->diag, inputs->kind->subject, own->hierarchy};
 	read_metrics(&mapper, "optimization_metric", objectives, &scope);
 	read_metrics(&mapper, "optimization_metrics", objectives, &scope);
 	read_algorithm(&mapper, own);

@@ -142,6 +142,12 @@ bool network_inputs_read(struct inputs *inputs, struct sheet *sheet)
 	inputs_refuse_keys(inputs, sheet, others);
 	common.arch = nest_inputs_machine(sheet, reading);
 	sheet_done(sheet);
+	if (common.arch && arch_moves_boxes(common.arch)) {
+		diag_error(diag, node->span,
+			"the layers of a network are nests of words, and tiles move in boxes on this "
+			"machine; explore each as a 'problem', or write them as ops of a 'workload'");
+		return false;
+	}
 	own->network = network_read(reading, node);
 	if (own->network)
 		common.shape = all_dimensions(own->network, arena);

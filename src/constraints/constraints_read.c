@@ -213,8 +213,9 @@ static int read_type(struct constraint_finding *finding, struct reader *map)
 	for (int i = TYPES - 1; i >= 0; i--)
 		if (text_equal(names[i] = types[i].name, text))
 			found = i;
-	bool graph = finding->context.workload != NULL;
-	if (found < TYPES && (types[found].part == PART_GRAPH) == graph)
+	const struct constraint_context *context = &finding->context;
+	bool graph = context->workload != NULL;
+	if (found < TYPES && (types[found].part == PART_GRAPH ? graph : context->shape != NULL))
 		return found;
 	if (found < TYPES) {
 		diag_error(reading->diag, span,
@@ -255,10 +256,16 @@ static bool read_aim(
 	return true;
 }
 
+/* No constraint of a problem is among them. */
+static bool is_of_graph(const struct constraint_context *context)
+{
+	return context->workload && !context->shape;
+}
+
 /* Timeloop's formats may have keys that nothing reads; ours of graphs have none. */
 static void finish_map(const struct constraint_finding *finding, struct reader *map)
 {
-	if (finding->context.workload)
+	if (is_of_graph(&finding->context))
 		reader_done(map);
 	else
 		reader_done_lenient(map);
@@ -344,7 +351,7 @@ static void read_one(struct constraint_finding *finding, const struct node *node
 		return;
 	const struct node *nested = node_find(node, "constraints");
 	read_node(&map, "constraints", OPTIONAL);
-	if (!nested || node_find(node, "type") || finding->context.workload) {
+	if (!nested || node_find(node, "type") || is_of_graph(&finding->context)) {
 		read_typed(finding, &map, &map, node_is_empty(nested) ? NULL : nested);
 		return;
 	}
@@ -424,12 +431,12 @@ struct constraints constraints_read(
 {
 	struct constraint_finding finding = {.context = *context, .architecture = true};
 	const struct arch *arch = context->arch;
-	for (int r = 0; r < arch->level_count && !context->workload; r++) {
+	for (int r = 0; r < arch->level_count && !is_of_graph(context); r++) {
 		const struct aim aim = {
 			arch->levels[r].name, r, domain_fanout(arch, r) > 1 ? r : -1, -1};
 		read_group(&finding, arch->levels[r].constraints, &aim);
 	}
-	for (int i = 0; i < arch->nothing_count && !context->workload; i++) {
+	for (int i = 0; i < arch->nothing_count && !is_of_graph(context); i++) {
 		const struct aim aim = {"!Nothing", -1, -1, i};
 		read_group(&finding, arch->nothings[i].constraints, &aim);
 	}
@@ -439,7 +446,7 @@ struct constraints constraints_read(
 		for (size_t k = 0; targets && k < targets->count; k++)
 			read_one(&finding, targets->items[k]);
 	}
-	return (struct constraints){finding.found.count, finding.found.at};
+	return (struct constraints){.count = finding.found.count, .at = finding.found.at};
 }
 
 struct constraints constraints_of_mapping(
@@ -463,5 +470,5 @@ struct constraints constraints_of_mapping(
 		if (good && types[type].part != PART_MACHINE)
 			read_part(&finding, &map, types[type].part, &aim);
 	}
-	return (struct constraints){finding.found.count, finding.found.at};
+	return (struct constraints){.count = finding.found.count, .at = finding.found.at};
 }

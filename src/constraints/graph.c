@@ -4,6 +4,8 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "constraints/constraints.h"
+#include "model/graph/box_nest.h"
 #include "model/nest/directive.h"
 
 extern const struct constraint_kind constraint_cores, constraint_span, constraint_residency;
@@ -67,14 +69,33 @@ const enum stay *graph_stays(
 	return stays;
 }
 
+const char *graph_check_one(const struct constraints *constraints, size_t i,
+	const struct plan *plan, struct arena *arena)
+{
+	const struct constraint *constraint = &constraints->at[i];
+	const struct domain *domain = constraints->problem;
+	if (constraint->kind->check_plan)
+		return constraint->kind->check_plan(constraint, plan, arena);
+	for (int s = 0; s < plan->step_count; s++) {
+		const struct op *op = &plan->workload->ops[plan->steps[s].op];
+		if (op->move)
+			continue;
+		struct mapping nest = box_nest(
+			plan->arch, plan->workload, op, domain->shape, &plan->steps[s].mapping);
+		const char *why = constraints_check_one(constraints, i, domain, &nest, arena);
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
 	struct arena *arena, const char **why)
 {
 	for (size_t i = 0; constraints && i < constraints->count; i++) {
-		const struct constraint *constraint = &constraints->at[i];
-		*why = constraint->kind->check_plan(constraint, plan, arena);
+		*why = graph_check_one(constraints, i, plan, arena);
 		if (*why)
-			return constraint;
+			return &constraints->at[i];
 	}
 	return NULL;
 }

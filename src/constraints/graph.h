@@ -20,6 +20,11 @@ enum stay { STAY_ANYWHERE, STAY_LX, STAY_HBM };
 const enum stay *graph_stays(struct arena *arena, const struct constraints *constraints,
 	const struct workload *workload);
 
+/* Why a plan breaks constraint i; NULL if it does not.  Those of a problem ask the nest that its op is
+ * (model/graph/box_nest.h). */
+const char *graph_check_one(const struct constraints *constraints, size_t i,
+	const struct plan *plan, struct arena *arena);
+
 /* The first constraint that a plan breaks and why; NULL if none. */
 const struct constraint *graph_check(const struct constraints *constraints, const struct plan *plan,
 	struct arena *arena, const char **why);

@@ -21,7 +21,7 @@ struct constraint_context {
 	bool timeloop;             /* must_iterate_over_dataspaces as Timeloop does it */
 	const struct node *beside; /* the map that the key stands in */
 
-	/* of graphs; shape is NULL then */
+	/* of graphs; shape is NULL then, unless a problem is one */
 	const struct workload *workload;
 	const struct node *target; /* the op or tensor; NULL: all */
 };

@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cost/graph/energy.h"
 #include "lower/graph/lower.h"
 #include "model/graph/plan_file.h"
 #include "model/graph/users.h"
@@ -212,8 +213,8 @@ static void runs_as_the_model_says(const struct drawn *drawn, struct met *met)
 	compare_ranks(drawn, &executed);
 	if (is_caught(executed.program, drawn->arena))
 		fail_msg("%s: a fault with identities", drawn->where);
-	double difference = fabs(executed.result.energy_pj - executed.cost.score.energy_pj);
-	assert_true(difference <= 1e-9 * executed.cost.score.energy_pj);
+	assert_true(energy_of_counts(drawn->plan, &executed.result.counts, drawn->arena) ==
+		    executed.cost.score.energy_pj);
 	met->ratio = fmax(
 		met->ratio, (double)executed.result.cycles / (double)executed.cost.score.cycles);
 	for (int s = 0; s < drawn->plan->step_count; s++) {

@@ -36,9 +36,9 @@ static const char *const seeds[] = {
 	"[{arguments: {a: 0}, energy: 2}, {energy: 3}]}, 's.n[0..1]': {}}}\n",
 	"architecture:\n  nodes:\n"
 	"  - !Container {name: s, attributes: {clock: 1GHz, span_limit: 1MiB}}\n"
-	"  - !Component {name: d, class: DRAM, attributes: {read_bandwidth: 4GB/s}}\n"
+	"  - !Component {name: d, class: DRAM, attributes: {read_bandwidth: 4GB/s, stick: 128B}}\n"
 	"  - !Component {name: l, class: SRAM, spatial: {meshX: 2}, attributes: {size: 4KiB, "
-	"reserve: 0.2, alignment: 128, read_energy_per_byte: 2pJ}}\n"
+	"reserve: 0.2, transfer: box, alignment: 128, read_energy_per_byte: 2pJ}}\n"
 	"  - !Component {name: m, class: mac, attributes: {mac_rate: 16, vector_rate: 4}}\n",
 	"variables: {W: 2 * V, V: 8}\n"
 	"architecture:\n  nodes:\n"

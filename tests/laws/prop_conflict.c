@@ -78,7 +78,7 @@ static struct constraints draw_constraints(struct drawing *drawing)
 		if (!constraints_narrow(&constraints, domain, diag_open(drawing->arena)))
 			list.count--;
 	}
-	return (struct constraints){list.count, list.at};
+	return (struct constraints){.count = list.count, .at = list.at};
 }
 
 /* 1: some mapping fits what is chosen, 0: none does, -1: too many to try. */

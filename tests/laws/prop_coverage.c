@@ -65,7 +65,7 @@ static const char *const tails[] = {
 	"first", /* reductions over the first and the last dimension of y */
 	"last",
 };
-static const struct shape {
+static const struct block {
 	int m, n, k, h;
 } shapes[] = {
 	{3, 70, 33, 2},
@@ -118,7 +118,7 @@ static const char *write_tail(struct arena *arena, const char *tail, const char 
 
 /* `single` and `other` hold one element per stick. */
 static const char *write_workload(struct arena *arena, const char *head, const char *tail,
-	enum dtype dtype, const struct shape *shape)
+	enum dtype dtype, const struct block *shape)
 {
 	struct text text = text_open(arena);
 	bool opaque = *head == '{';
@@ -187,7 +187,7 @@ static void execute(
 }
 
 static void run_case(const char *head, const char *tail, enum dtype dtype,
-	const struct shape *shape, int cores, struct tally *tally)
+	const struct block *shape, int cores, struct tally *tally)
 {
 	struct arena *arena = arena_open();
 	const char *yaml = write_workload(arena, head, tail, dtype, shape);

@@ -15,7 +15,7 @@ static const struct workload *read_workload(struct arena *arena, const char *tex
 	struct sheet *sheet = sheet_open(arena, diag);
 	const struct node *node = node_read_text(arena, "text", text, strlen(text), diag);
 	struct reading reading = sheet_reading(sheet);
-	const struct workload *workload = node ? workload_read(&reading, node) : NULL;
+	const struct workload *workload = node ? workload_read(&reading, node, NULL) : NULL;
 	if (!workload || diag_failed(diag)) {
 		diag_print(diag, stderr);
 		BUG("no workload");

@@ -34,7 +34,7 @@ bool space_time_of_text(struct arena *arena, struct diag *diag, const struct spa
 	const struct space_time_beside beside = {
 		.plan = plan ? node_find(plan, "projection") : NULL,
 		.problem = problem ? shape_read(&reading, problem) : NULL,
-		.workload = workload ? workload_read(&reading, workload) : NULL,
+		.workload = workload ? workload_read(&reading, workload, NULL) : NULL,
 		.targets = targets,
 	};
 	return !diag_failed(diag) &&

@@ -23,7 +23,7 @@ static const struct workload *read_sheet(
 {
 	struct reading reading = sheet_reading(sheet);
 	const struct node *node = sheet_find(sheet, "workload");
-	const struct workload *workload = node ? workload_read(&reading, node) : NULL;
+	const struct workload *workload = node ? workload_read(&reading, node, NULL) : NULL;
 	if (complaints)
 		*complaints = complaints_text(arena, diag);
 	return diag_failed(diag) ? NULL : workload;

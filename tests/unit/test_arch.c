@@ -102,7 +102,7 @@ static void published_numbers_come_out(void **state)
 static void every_number_has_its_source(void **state)
 {
 	const struct arch *arch = read_spyre(*state);
-	assert_int_equal(arch->note_count, 24);
+	assert_int_equal(arch->note_count, 26);
 	for (size_t i = 0; i < arch->note_count; i++) {
 		const struct source_note *note = &arch->notes[i];
 		if (!strcmp(note->source, "no source given"))
@@ -154,10 +154,14 @@ static void energies_are_those_of_the_tables(void **state)
 #define HEAD "architecture:\n  version: 0.4\n  nodes:\n"
 #define SYSTEM "  - !Container {name: system, attributes: {clock: 1GHz}}\n"
 #define DRAM "  - !Component {name: HBM, class: DRAM}\n"
+#define STICKS "  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B}}\n"
 #define CORES "  - !Container {name: core, spatial: {meshX: 4}}\n"
 #define PAD                                                                                        \
 	"  - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, alignment: "  \
 	"128}}\n"
+#define BOXES                                                                                      \
+	"  - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, alignment: "  \
+	"128, transfer: box}}\n"
 #define MAC "  - !Component {name: mac, class: mac, attributes: {mac_rate: 1, vector_rate: 1}}\n"
 
 static void roles_are_found_by_what_levels_are(void **state)
@@ -179,6 +183,11 @@ static void roles_are_found_by_what_levels_are(void **state)
 				  "attributes: {entries: 64, scratchpad: true}}\n" MAC,
 			1, 2, 2, 3},
 		{HEAD SYSTEM DRAM "  - !Component {name: glb, class: SRAM}\n" MAC, 1, -1, -1, 3},
+		{HEAD SYSTEM DRAM CORES PAD "  - !Component {name: L2, class: SRAM, attributes: "
+					    "{scratchpad: true}}\n" MAC, 1, 2, 3, 5},
+		{HEAD SYSTEM DRAM "  - !Component {name: v, class: alu, attributes: {vector_rate: "
+				  "2}}\n" CORES PAD
+			"  - !Component {name: mac, class: mac}\n", 1, 3, 4, 5},
 		{HEAD SYSTEM "  - !Component {name: mac, class: intmac}\n", -1, -1, -1, 1},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -260,14 +269,18 @@ static void what_is_wrong_is_said(void **state)
 	static const struct {
 		const char *yaml, *error;
 	} rows[] = {
-		{HEAD "  - !Container {name: system, attributes: {bundle_tensors: 6}}\n",
-			"error: no container says how fast the machine runs; one needs 'clock', "
-			"such as 'clock: 1.5GHz'"},
+		{HEAD "  - !Container {name: system, attributes: {bundle_overhead: 6ns}}\n",
+			"error: 'bundle_overhead' in level 'system' counts seconds, and no "
+			"container says how fast the machine runs; one needs 'clock', such as "
+			"'clock: 1.5GHz'"},
 		{HEAD SYSTEM DRAM DRAM, "error: level 'HBM' is named twice"},
 		{HEAD SYSTEM "  - !Container {name: core, spatial: {meshX: 0}}\n",
 			"error: 'meshX' in level 'core' is 0; it can be 1 to 2147483647"},
-		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {capcity: 2KiB}}\n",
-			"error: unknown key 'capcity' in level 'L'; the keys here are"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {dept: 2}}\n",
+			"error: unknown key 'dept' in level 'L'; did you mean 'depth'?"},
+		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {ranks: 2}}\n",
+			"error: 'ranks' in level 'L' is said of the machine; it stands in a "
+			"!Container"},
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {aligment: 2}}\n",
 			"error: unknown key 'aligment' in level 'L'; did you mean 'alignment'?"},
 		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: {alignment: 96}}\n",
@@ -291,10 +304,6 @@ static void what_is_wrong_is_said(void **state)
 			     "{read_bandwidth: 3pJ}}\n",
 			"error: 'read_bandwidth' in level 'L' is an energy; a rate such as "
 			"204.8GB/s is expected"},
-		{HEAD SYSTEM "  - !Component {name: L, class: SRAM, attributes: "
-			     "{read_bandwidth: 3, shared_bandwidth: 3}}\n",
-			"error: level 'L' has a 'shared_bandwidth' of reads and writes, and one of "
-			"either"},
 		{HEAD SYSTEM "  - !Component {name: L, class: thing}\n",
 			"error: class 'thing' shows neither storage (DRAM, SRAM, regfile, ...) nor "
 			"compute (mac, array, ...)"},
@@ -313,9 +322,35 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD SYSTEM "  - !Container {name: c, attributes: {reduce_ring: {bandwidth: 1, "
 			     "reductions: [prod]}}}\n",
 			"error: a ring can do 'sum', 'max' and 'min', not 'prod'"},
-		{HEAD SYSTEM PAD "  - !Component {name: L2, class: SRAM, attributes: {size: 1KiB, "
-				 "scratchpad: yes}}\n",
-			"error: 'LX' and 'L2' are both scratchpads of plans"},
+		{HEAD SYSTEM DRAM "  - !Parallel {nodes: [!Component {name: L, class: SRAM, "
+				  "attributes: {scratchpad: yes}}, !Component {name: L2, class: "
+				  "SRAM, attributes: {scratchpad: yes}}]}\n",
+			"error: 'L' and 'L2' stand side by side, and both are marked as "
+			"scratchpads; tensors stay in one"},
+		{HEAD SYSTEM DRAM "  - !Component {name: L, class: SRAM, attributes: {transfer: "
+				  "box}}\n",
+			"error: boxes go into a scratchpad, which 'L' is not; it needs "
+			"'scratchpad: true'"},
+		{HEAD SYSTEM DRAM "  - !Component {name: L, class: SRAM, attributes: {transfer: "
+				  "box, scratchpad: yes}}\n",
+			"error: boxes are of sticks; 'HBM' needs 'stick: 128B'"},
+		{HEAD SYSTEM STICKS,
+			"error: sticks move in boxes; the scratchpad needs 'transfer: box'"},
+		{HEAD SYSTEM DRAM "  - !Component {name: L, class: SRAM, attributes: {stick: "
+				  "128}}\n",
+			"error: tensors have the layout of their home, 'HBM'; 'stick' is said "
+			"there"},
+		{HEAD SYSTEM DRAM "  - !Component {name: L, class: SRAM, attributes: {stick: "
+				  "64}}\n",
+			"error: 'stick' in level 'L' is 64 bytes; sticks have 128, 'stick: 128B'"},
+		{HEAD SYSTEM DRAM "  - !Container {name: core, spatial: {meshX: 4}, attributes: "
+				  "{core_overhead: 1ns}}\n" MAC,
+			"error: 'core_overhead' is said of cores, and nothing tells which level is "
+			"one; mark the storage of each with 'scratchpad: true'"},
+		{HEAD SYSTEM DRAM MAC "  - !Component {name: m2, class: mac}\n",
+			"error: 'mac' and 'm2' both compute; the array alone has a 'mac_rate', the "
+			"unit for maps and reductions a 'vector_rate' alone, and there is one of "
+			"each"},
 		{"architecture: {version: 0.3, nodes: [!Container {name: s, attributes: {clock: "
 		 "1GHz}}]}\n",
 			"error: architecture version 0.3; this program reads 0.4"},
@@ -332,40 +367,42 @@ static void what_is_wrong_is_said(void **state)
 	}
 }
 
-static void graphs_need_hbm_cores_and_lx(void **state)
+static void graphs_need_a_home_cores_and_lx(void **state)
 {
 	static const struct {
 		const char *yaml, *missing;
 	} rows[] = {
+		{HEAD SYSTEM STICKS CORES BOXES MAC, NULL},
+		{HEAD SYSTEM STICKS CORES BOXES "  - !Component {name: unit, class: vector_unit}\n"
+						"  - !Component {name: mac, class: mac}\n",
+			NULL},
+		{HEAD SYSTEM PAD MAC, "its scratchpad is the outermost storage, and tensors need a "
+				      "home outside it"},
 		{HEAD SYSTEM DRAM CORES PAD MAC, NULL},
-		{HEAD SYSTEM CORES PAD MAC, "no level is a DRAM"},
-		{HEAD DRAM "  - !Component {name: mac, class: mac}\n",
-			"it has no scratchpad and no rates; it takes a 'problem'"},
-		{HEAD SYSTEM DRAM CORES MAC,
-			"no storage is a scratchpad; one needs 'reserve' or 'scratchpad: true'"},
-		{HEAD SYSTEM DRAM CORES PAD, "no level inside the scratchpad computes"},
-		{HEAD SYSTEM PAD DRAM MAC, "the scratchpad is not inside the DRAM"},
-		{HEAD SYSTEM CORES DRAM PAD MAC, "its DRAM is in several parts"},
-		{HEAD SYSTEM DRAM "  - !Container {name: core, spatial: {meshX: 65}}\n" PAD MAC,
+		{HEAD SYSTEM DRAM MAC, NULL},
+		{HEAD SYSTEM DRAM CORES PAD, "no level computes"},
+		{HEAD SYSTEM DRAM MAC PAD, "a compute is not inside the scratchpad"},
+		{HEAD SYSTEM CORES DRAM PAD MAC, "its outermost storage is in several parts"},
+		{HEAD SYSTEM "  - !Parallel {nodes: [!Component {name: a, class: DRAM}, "
+			     "!Component {name: b, class: DRAM}]}\n" PAD MAC,
+			"'a' and 'b' stand side by side outermost, and tensors have one home; put "
+			"one around the other"},
+		{HEAD SYSTEM STICKS "  - !Component {name: L2, class: SRAM}\n" CORES BOXES MAC,
+			"boxes go straight from the home to the scratchpad, and this storage "
+			"stands between them"},
+		{HEAD SYSTEM STICKS "  - !Container {name: core, spatial: {meshX: 65}}\n" BOXES MAC,
 			"it has 65 cores, 64 are the most"},
 		{HEAD SYSTEM DRAM CORES
-			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, "
-			"alignment: 128}}\n" MAC,
+			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0}}\n" MAC,
 			"its scratchpad has no 'size'"},
 		{HEAD SYSTEM DRAM CORES
 			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
 			"64GiB + 128B, alignment: 128}}\n" MAC,
 			"its scratchpad has more than 64 GiB"},
-		{HEAD SYSTEM DRAM CORES
+		{HEAD SYSTEM STICKS CORES
 			"  - !Component {name: LX, class: SRAM, attributes: {reserve: 0, size: "
-			"4KiB}}\n" MAC,
+			"4KiB, transfer: box}}\n" MAC,
 			"its scratchpad must align buffers to sticks, 'alignment: 128'"},
-		{HEAD SYSTEM DRAM CORES PAD
-			"  - !Component {name: mac, class: mac, attributes: {mac_rate: 1}}\n",
-			"its array has no 'vector_rate'"},
-		{HEAD SYSTEM DRAM CORES PAD
-			"  - !Component {name: mac, class: mac, attributes: {vector_rate: 1}}\n",
-			"its array has no 'mac_rate'"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct diag *diag = diag_open(*state);
@@ -408,7 +445,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_manual_is_read),
 		cmocka_unit_test(overheads_round_up_to_cycles),
 		cmocka_unit_test(what_is_wrong_is_said),
-		cmocka_unit_test(graphs_need_hbm_cores_and_lx),
+		cmocka_unit_test(graphs_need_a_home_cores_and_lx),
 		cmocka_unit_test(another_reserve_moves_the_streaming_tiles),
 	};
 	return cmocka_run_group_tests_name("arch", tests, set_up, tear_down);

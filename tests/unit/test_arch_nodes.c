@@ -186,7 +186,8 @@ static void sizes_are_words(void **state)
 static void limits_are_words_per_cycle(void **state)
 {
 	const struct arch *arch = read_good(*state,
-		HEAD "  - !Component {name: a, class: DRAM, attributes: {datawidth: 4, "
+		HEAD "  - !Container {name: s, attributes: {clock: 1GHz}}\n"
+		     "  - !Component {name: a, class: DRAM, attributes: {datawidth: 4, "
 		     "shared-bandwidth: 0.3, read_bandwidth: 2, write_bandwidth: 3GB/s}}\n"
 		     "  - !Component {name: b, class: SRAM, attributes: {bandwidth: 7, "
 		     "multiple-buffering: 1.5, min-utilization: 0.5, network_fill_latency: 3, "
@@ -239,8 +240,10 @@ static void strangers_are_noted_once(void **state)
 		diag);
 	assert_non_null(arch);
 	const char *all = complaints_text(*state, diag);
-	const char *note = ": note: not read, as in Timeloop: 'voltage' in level 'DRAM', "
-			   "'update_fifo_depth' in level 'a'; Accelergy's plug-ins may know them\n";
+	const char *note =
+		": note: not read, as in Timeloop: 'voltage' in level 'DRAM', 'n_banks' in level "
+		"'a', 'type' in level 'a', 'update_fifo_depth' in level 'a', 'technology' in level "
+		"'s'; Accelergy's plug-ins may know them\n";
 	const char *found = strstr(all, note);
 	if (!found || strstr(found + strlen(note), "note: ") || strstr(all, "error: "))
 		fail_msg("%s", all);
@@ -361,7 +364,7 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD "  - !Component {name: a, class: SRAM, attributes: {datawidth: BITS}}\n" MAC,
 			"error: 'datawidth' in level 'a': unknown variable 'BITS'"},
 		{HEAD "  - !Container {name: c, attributes: {global_cycle_seconds: 0}}\n" MAC,
-			"error: 'global_cycle_seconds' in the attributes is no cycle time"},
+			"error: 'global_cycle_seconds' in level 'c' is no cycle time"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct diag *diag = diag_open(*state);
@@ -379,19 +382,19 @@ static void graphs_do_not_run_in_branches(void **state)
 	const struct arch *arch = arch_of_text(*state,
 		HEAD
 		"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
-		"  - !Component {name: HBM, class: DRAM}\n"
+		"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B}}\n"
 		"  - !Parallel\n"
 		"    nodes:\n"
 		"    - !Component {name: LX, class: SRAM, attributes: {size: 1KiB, reserve: 0, "
-		"alignment: 128}}\n"
+		"alignment: 128, transfer: box}}\n"
 		"  - !Component {name: m, class: mac, attributes: {mac_rate: 1, vector_rate: "
 		"1}}\n",
 		diag);
 	assert_non_null(arch);
 	assert_false(arch_fits_graphs(arch, diag));
 	assert_string_equal(complaints_first(*state, diag),
-		"error: graphs cannot run on this machine: it has a !Parallel, and its levels must "
-		"be one path");
+		"error: graphs cannot run on this machine: boxes do not go through a !Parallel; it "
+		"must stand inside the scratchpad");
 }
 
 /* A mesh of one is an array of one row; what has no mesh is no array. */

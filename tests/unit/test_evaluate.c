@@ -97,6 +97,7 @@ static void right_results_agree(void **state)
 	const char *text, *json;
 	struct outcome outcome = run_softmax(NULL, &text, &json);
 	assert_true(outcome.agrees);
+	assert_true(outcome.sim_energy_pj == outcome.cost.score.energy_pj);
 	assert_null(outcome.off_tensor);
 	assert_true(outcome.worst_ulps <= 1);
 	assert_non_null(strstr(json, "\"agrees\": true"));

@@ -190,11 +190,11 @@ static void what_would_take_too_long_is_not_executed(void **state)
 			"architecture:\n"
 			"  nodes:\n"
 			"  - !Container {name: s, attributes: {clock: 1GHz}}\n"
-			"  - !Component {name: HBM, class: DRAM, attributes: {shared_bandwidth: 1GB/s}}\n"
-			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, "
+			"  - !Component {name: HBM, class: DRAM, attributes: {stick: 128B, shared_bandwidth: 1GB/s}}\n"
+			"  - !Component {name: LX, class: SRAM, attributes: {size: 64KiB, reserve: 0.5, transfer: box, "
 			"alignment: 128}}\n"
-			"  - !Component {name: a, class: mac, attributes: {mac_rate: 1, vector_rate: "
-			"1}}\n"),
+			"  - !Component {name: a, class: mac, attributes: {mac_rate: 2, vector_rate: "
+			"2}}\n"),
 		folder_put("graph.yaml", "workload:\n"
 					 "  dimensions: {m: 1000000, n: 1000000}\n"
 					 "  ops: ['y[m,n] = exp(x[m,n])']\n"));

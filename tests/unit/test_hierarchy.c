@@ -219,8 +219,6 @@ static void what_is_wrong_is_said(void **state)
 		{HEAD MAC DRAM, "error: 'DRAM' stands inside 'mac', which computes"},
 		{HEAD DRAM MAC "  - !Container {name: PE, spatial: {meshX: 4}}\n",
 			"error: 'PE' stands inside 'mac', which computes"},
-		{HEAD DRAM MAC "  - !Component {name: mac2, class: mac}\n",
-			"error: 'mac2' and 'mac' both compute; one einsum runs on one of them"},
 		{HEAD "  - !Component {name: d, class: DRAM, spatial: {meshX: 2}}\n"
 		      "  - !Component {name: m, class: mac, spatial: {meshX: 2}}\n",
 			"error: every level fans out; put a container that does not around the "

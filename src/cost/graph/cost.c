@@ -2,57 +2,54 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "cost/graph/energy.h"
 #include "cost/graph/latency.h"
+#include "cost/graph/op_price.h"
 #include "cost/graph/streaming.h"
-#include "cost/graph/traffic.h"
 
-#include <inttypes.h>
+/* All steps, opened once. */
+static struct traffic_op *open_steps(const struct plan *plan, struct arena *arena)
+{
+	struct traffic_op *ops = arena_array(arena, struct traffic_op, plan->step_count);
+	for (int step = 0; step < plan->step_count; step++)
+		traffic_open_step(&ops[step], plan, step, arena);
+	return ops;
+}
 
-bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out)
+static bool count_steps(const struct plan *plan, const struct traffic_op *ops, struct arena *arena,
+	struct counts *out)
 {
 	bool fits = true;
 	out->step_count = plan->step_count;
 	out->steps = arena_array(arena, struct step_count, plan->step_count);
-	struct arena_mark mark = arena_mark(arena);
-	struct traffic_op *op = arena_new(arena, struct traffic_op);
-	for (int step = 0; step < plan->step_count; step++) {
-		traffic_open_step(op, plan, step);
-		if (!traffic_count(op, &out->steps[step]))
+	for (int step = 0; step < plan->step_count; step++)
+		if (!traffic_count(&ops[step], &out->steps[step]))
 			fits = false;
-	}
-	arena_release(arena, mark);
 	return fits && counts_fit(out);
 }
 
-/* Why this machine cannot carry out a step, as far as the step's own numbers show it; NULL. */
-static const char *reject_step(const struct plan *plan, int step, struct arena *arena)
+bool cost_counts(const struct plan *plan, struct arena *arena, struct counts *out)
 {
-	const struct arch *arch = plan->arch;
-	struct traffic_op traffic;
-	int64_t room, most = arch_stream_capacity(arch);
-	traffic_open_step(&traffic, plan, step);
-	const struct op *op = traffic.op;
-	if (!op_is_tiled(op))
-		return NULL;
-	if (mapping_reduction_split(arch, op, &plan->steps[step].mapping) > 1 &&
-		!ring_reduces(&arch->reduce_ring, op->primitive->partial))
-		return arena_format(arena,
-			"op '%s' splits a reduction over cores, and no ring can combine it",
-			op->name);
-	if (!streaming_room(&traffic, &room) || room > most)
-		return arena_format(arena,
-			"op '%s' has tile buffers of more than the %" PRId64
-			" bytes that LX keeps for them",
-			op->name, most);
-	return NULL;
+	return count_steps(plan, open_steps(plan, arena), arena, out);
 }
 
-static const char *find_rejection(const struct plan *plan, struct arena *arena)
+static const char *find_rejection(
+	const struct plan *plan, const struct traffic_op *ops, struct arena *arena)
 {
 	const char *why = NULL;
 	for (int step = 0; step < plan->step_count && !why; step++)
-		why = reject_step(plan, step, arena);
+		why = op_price_reject(&ops[step], &plan->steps[step].mapping, arena);
 	return why;
+}
+
+static double find_energy(
+	const struct plan *plan, const struct traffic_op *ops, const struct counts *counts)
+{
+	double energy = 0;
+	for (int step = 0; step < plan->step_count; step++)
+		energy = energy_add(energy, plan->arch, ops[step].op, &counts->steps[step],
+			ops[step].inner ? ops[step].inner->model : NULL);
+	return energy;
 }
 
 static int64_t find_peak(const struct plan *plan)
@@ -115,19 +112,20 @@ static bool add_up(const struct plan *plan, struct plan_cost *cost)
 
 bool cost_plan(const struct plan *plan, struct arena *arena, struct plan_cost *out)
 {
+	const struct traffic_op *ops = open_steps(plan, arena);
 	*out = (struct plan_cost){0};
-	if (!cost_counts(plan, arena, &out->counts))
+	if (!count_steps(plan, ops, arena, &out->counts))
 		return false;
 	out->phase_count = latency_phases(plan, arena, &out->phases);
 	for (int i = 0; i < out->phase_count; i++)
-		if (!latency_phase(plan, &out->counts, arena, &out->phases[i]))
+		if (!latency_phase(plan, &out->counts, ops, arena, &out->phases[i]))
 			return false;
 	if (!plan_overhead(plan, &out->overhead_cycles) || !add_up(plan, out))
 		return false;
 	struct score *score = &out->score;
-	score->rejected = find_rejection(plan, arena);
+	score->rejected = find_rejection(plan, ops, arena);
 	score->feasible = !score->rejected;
-	score->energy_pj = counts_energy(&out->counts, plan->arch, plan->workload);
+	score->energy_pj = find_energy(plan, ops, &out->counts);
 	score->lx_peak_bytes = find_peak(plan);
 	if (score->cycles > 0)
 		score->utilization = ideal_cycles(plan, &out->counts) / (double)score->cycles;

@@ -20,10 +20,12 @@
  * inside a phase does not, so the cycles are a lower bound of the machine's.
  * The array's rate is for operands of 2 bytes, the widest counts; 1 byte
  * doubles it, 4 bytes halve it (assumed: nobody says so of this machine).
+ * Where the computes are nests (model/graph/inner_nest.h), the array takes the cycles of a tile's
+ * nest for each tile; where tiles do not move in boxes, a phase takes those of its whole nests.
  *
- * Energy is counts times the tables, in a fixed order.  A plan that splits a
- * reduction without a ring that can combine it, or whose tile buffers do not fit
- * the reserve of LX, is not feasible.
+ * Energy is counts times the tables, in a fixed order (cost/graph/energy.h).  A plan that splits a
+ * reduction without a ring that can combine it, whose tile buffers do not fit
+ * the reserve of LX, or that has a nest that does not fit its levels, is not feasible.
  *
  * Both answer false when a count does not fit an int64_t.
  */
@@ -37,6 +39,7 @@ enum resource {
 	RESOURCE_FILL,
 	RESOURCE_LX_READ,
 	RESOURCE_LX_WRITE,
+	RESOURCE_LX, /* both, of a whole op that is a nest */
 	RESOURCE_COMPUTE,
 	RESOURCE_RING,
 	RESOURCE_LINKS, /* the queues of a broadcast's root, from its first load to its last store */

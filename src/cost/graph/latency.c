@@ -9,6 +9,7 @@ const char *const resource_names[] = {
 	[RESOURCE_FILL] = "fill",
 	[RESOURCE_LX_READ] = "lx_read",
 	[RESOURCE_LX_WRITE] = "lx_write",
+	[RESOURCE_LX] = "lx",
 	[RESOURCE_COMPUTE] = "compute",
 	[RESOURCE_RING] = "ring",
 	[RESOURCE_LINKS] = "links",
@@ -46,9 +47,13 @@ static struct ratio array_rate(
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op)
 {
-	const struct level *unit = &arch->levels[arch->compute];
-	struct ratio rate = op->primitive->unit == UNIT_MAC ? array_rate(unit, workload, op)
-							    : unit->vector_rate;
+	const struct level *unit = &arch->levels[op_unit(arch, op)];
+	bool multiplies = op->primitive->unit == UNIT_MAC, nests = op_has_inner_nest(arch, op);
+	struct ratio rate = !multiplies ? unit->vector_rate
+			    : nests     ? unit->mac_rate
+					: array_rate(unit, workload, op);
+	if (nests && !rate.num)
+		rate = (struct ratio){1, 1};
 	struct ratio units = {1, 1};
 	if (ratio_make(unit->instances, arch_cores(arch), &units))
 		ratio_mul(rate, units, &rate);
@@ -100,7 +105,10 @@ void latency_add(struct core_work *work, const struct arch *arch, const struct t
 		if (hops > 0)
 			work->link = checked_add(fits, work->link, bytes[TRAFFIC_RING] / hops);
 	}
-	if (share.computes > 0)
+	if (op->inner)
+		work->compute_cycles = checked_add(fits, work->compute_cycles,
+			checked_mul(fits, op->inner->score.cycles, op->inner->tiles));
+	else if (share.computes > 0)
 		work->compute_cycles = checked_add(fits, work->compute_cycles,
 			cycles_of(share.computes, latency_rate(arch, op->workload, op->op), fits));
 }
@@ -153,6 +161,40 @@ static void find_cores(
 	}
 }
 
+int64_t latency_nest(const struct traffic_op *op, bool *fits)
+{
+	return op->inner ? checked_mul(fits, op->inner->score.cycles, op->inner->tiles) : 0;
+}
+
+/*
+ * Steps that are nests follow each other.  Home and scratchpad are told where they are slower than the
+ * multipliers, and all levels inside them count as the array.
+ */
+static int64_t find_nests(const struct traffic_op *ops, int steps, int64_t *resources, bool *fits)
+{
+	int64_t cycles = 0;
+	for (int s = 0; s < steps; s++) {
+		const struct inner_cost *inner = ops[s].inner;
+		if (!inner || !inner->model)
+			continue;
+		int64_t inside = inner->counts.compute_cycles + inner->counts.array_cycles;
+		for (int i = 0; i < inner->nest.hierarchy->level_count; i++) {
+			int64_t level = inner->score.level_cycles[i];
+			enum resource resource = i == inner->home         ? RESOURCE_HBM
+						 : i == inner->scratchpad ? RESOURCE_LX
+									  : RESOURCE_COMPUTE;
+			if (resource == RESOURCE_COMPUTE)
+				inside = number_max(inside, level);
+			else if (level > inner->counts.compute_cycles)
+				resources[resource] = checked_add(fits, resources[resource], level);
+		}
+		resources[RESOURCE_COMPUTE] =
+			checked_add(fits, resources[RESOURCE_COMPUTE], inside);
+		cycles = checked_add(fits, cycles, latency_nest(&ops[s], fits));
+	}
+	return cycles;
+}
+
 static void find_links(
 	const struct plan *plan, struct phase_cost *phase, struct arena *arena, bool *fits)
 {
@@ -168,21 +210,23 @@ static void find_links(
 	}
 }
 
-bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
-	struct phase_cost *phase)
+bool latency_phase(const struct plan *plan, const struct counts *counts,
+	const struct traffic_op *ops, struct arena *arena, struct phase_cost *phase)
 {
 	bool fits = true;
-	struct arena_mark mark = arena_mark(arena);
-	int steps = phase->end_step - phase->first_step;
-	struct traffic_op *ops = arena_array(arena, struct traffic_op, steps);
-	for (int i = 0; i < steps; i++)
-		traffic_open_step(&ops[i], plan, phase->first_step + i);
-	find_hbm(plan, counts, phase, &fits);
-	find_cores(plan, ops, phase, &fits);
-	find_links(plan, phase, arena, &fits);
+	const struct traffic_op *own = &ops[phase->first_step];
 	phase->cycles = 0;
+	if (arch_moves_boxes(plan->arch)) {
+		find_hbm(plan, counts, phase, &fits);
+		find_cores(plan, own, phase, &fits);
+		find_links(plan, phase, arena, &fits);
+	} else if (op_is_tiled(own->op)) {
+		phase->cycles = find_nests(
+			own, phase->end_step - phase->first_step, phase->resource, &fits);
+	} else {
+		find_hbm(plan, counts, phase, &fits);
+	}
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		raise(&phase->cycles, phase->resource[r]);
-	arena_release(arena, mark);
 	return fits;
 }

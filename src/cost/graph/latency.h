@@ -14,14 +14,17 @@ struct arena;
 /* The phases of a plan, without times. */
 int latency_phases(const struct plan *plan, struct arena *arena, struct phase_cost **out);
 
-/* The resources of one phase; false when a count does not fit. */
-bool latency_phase(const struct plan *plan, const struct counts *counts, struct arena *arena,
-	struct phase_cost *phase);
+/* The resources of one phase; false when a count does not fit.  `ops` by step. */
+bool latency_phase(const struct plan *plan, const struct counts *counts,
+	const struct traffic_op *ops, struct arena *arena, struct phase_cost *phase);
+
+/* Cycles of a whole op whose tiles do not move in boxes. */
+int64_t latency_nest(const struct traffic_op *op, bool *fits);
 
 /*
  * Operations per cycle of the unit that an op runs on, on one core: the array for
  * einsums, the vector unit for the others.  0: unlimited.  A rate too large to be
- * multiplied stays as it is.
+ * multiplied stays as it is.  A multiplier of a described array does one where no rate is given.
  */
 struct ratio latency_rate(
 	const struct arch *arch, const struct workload *workload, const struct op *op);

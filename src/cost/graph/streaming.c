@@ -68,7 +68,9 @@ static int64_t tile_buffer_bytes(const struct traffic_op *traffic, int operand, 
 static int64_t accumulator_bytes(const struct traffic_op *traffic, bool *fits)
 {
 	bool ring = loopnest_splits(&traffic->nest, traffic->nest.reductions) > 1;
-	if (!ring && traffic_passes(traffic, fits) == 1)
+	struct inner_sums sums =
+		traffic->inner ? inner_cost_sums(traffic->inner) : (struct inner_sums){0};
+	if (!ring && traffic_passes(traffic, fits) == 1 && sums.updates <= sums.words)
 		return 0;
 	int64_t largest = footprint_largest(output_of(traffic), fits);
 	return buffer_bytes(traffic, traffic_accumulator(traffic, largest, fits),

@@ -4,6 +4,8 @@
 #include "cost/graph/staging.h"
 #include "model/graph/move.h"
 
+enum { ACCUMULATOR_BYTES = 4 };
+
 static void open_footprints(struct traffic_op *traffic)
 {
 	for (int i = 0; i < op_operands(traffic->op); i++)
@@ -29,15 +31,26 @@ void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	open_footprints(traffic);
 }
 
-void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step)
+void traffic_open_nest(
+	struct traffic_op *traffic, const struct inner_question *question, struct arena *arena)
 {
-	const struct op *op = &plan->workload->ops[plan->steps[step].op];
-	uint32_t in_lx = 0;
-	if (op_is_tiled(op))
-		for (int i = 0; i < op_operands(op); i++)
-			if (plan_lx(plan, op_operand(op, i)->tensor, step))
-				in_lx |= 1u << i;
-	traffic_open(traffic, plan->arch, plan->workload, op, &plan->steps[step].mapping, in_lx);
+	if (arch_moves_boxes(question->arch) || !op_is_tiled(question->op))
+		traffic_open(traffic, question->arch, question->workload, question->op,
+			question->mapping, question->in_lx);
+	else
+		*traffic = (struct traffic_op){.arch = question->arch,
+			.workload = question->workload,
+			.op = question->op,
+			.in_lx = question->in_lx};
+	if (!traffic->moves && !traffic->evicts)
+		traffic->inner = inner_cost_make(question, arena);
+}
+
+void traffic_open_step(
+	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena)
+{
+	struct inner_question question = inner_nest_question(plan, step);
+	traffic_open_nest(traffic, &question, arena);
 	if (traffic->moves || traffic->evicts) {
 		struct move move = move_find(plan, step);
 		loopnest_move(&traffic->nest, &move);
@@ -63,7 +76,7 @@ int64_t traffic_accumulator(const struct traffic_op *traffic, int64_t sticks, bo
 {
 	const struct access *write = op_operand(traffic->op, traffic->op->read_count);
 	int stored = dtype_stored_bytes(traffic->workload->tensors[write->tensor].layout.dtype);
-	return checked_mul(fits, bytes_of(sticks, fits), 4 / stored);
+	return checked_mul(fits, bytes_of(sticks, fits), ACCUMULATOR_BYTES / stored);
 }
 
 static void count_fetches(const struct footprint *footprint, const int64_t *slots,
@@ -74,16 +87,82 @@ static void count_fetches(const struct footprint *footprint, const int64_t *slot
 	bytes[TRAFFIC_LX_FILL] = bytes_of(fetch.fills, fits);
 }
 
+static int stored_bytes(const struct traffic_op *traffic, int operand)
+{
+	int tensor = op_operand(traffic->op, operand)->tensor;
+	return dtype_stored_bytes(traffic->workload->tensors[tensor].layout.dtype);
+}
+
+/* Tiles of all cores, or of one; of all passes, or of one. */
+static int64_t count_tiles(
+	const struct traffic_op *traffic, const int64_t *slots, bool all_passes, bool *fits)
+{
+	int64_t tiles = traffic_output_tiles(traffic, fits);
+	if (all_passes)
+		tiles = checked_mul(fits, tiles, traffic_passes(traffic, fits));
+	return checked_mul(fits, tiles, slots ? 1 : traffic->nest.cores);
+}
+
+/* What the computes read of an operand: its box once a tile, or what the nests read. */
+static int64_t count_computed(
+	const struct traffic_op *traffic, int operand, const int64_t *slots, bool *fits)
+{
+	const struct inner_cost *inner = traffic->inner;
+	const struct footprint *footprint = &traffic->operands[operand];
+	if (!inner)
+		return bytes_of(footprint_sum(footprint, traffic->nest.all, slots, fits), fits);
+	if (inner->scratchpad < 0)
+		return 0;
+	int64_t reads = checked_mul(fits, inner->counts.at[inner->scratchpad][operand].reads,
+		count_tiles(traffic, slots, true, fits));
+	return checked_mul(fits, reads, stored_bytes(traffic, operand));
+}
+
 static void count_reads(
 	const struct traffic_op *traffic, const int64_t *slots, struct step_count *out, bool *fits)
 {
 	for (int i = 0; i < traffic->op->read_count; i++) {
-		const struct footprint *footprint = &traffic->operands[i];
 		if (!(traffic->in_lx >> i & 1))
-			count_fetches(footprint, slots, out->bytes[i], fits);
-		out->bytes[i][TRAFFIC_LX_READ] =
-			bytes_of(footprint_sum(footprint, traffic->nest.all, slots, fits), fits);
+			count_fetches(&traffic->operands[i], slots, out->bytes[i], fits);
+		out->bytes[i][TRAFFIC_LX_READ] = count_computed(traffic, i, slots, fits);
 	}
+}
+
+/* Bytes of the output that computes read and write in LX, the ring apart. */
+struct output_bytes {
+	int64_t read, written;
+};
+
+static struct output_bytes output_of_boxes(
+	int64_t written, int64_t partials, int64_t passes, bool ring, bool *fits)
+{
+	int64_t again = checked_mul(fits, partials, passes - 1);
+	return (struct output_bytes){
+		.read = again,
+		.written = checked_add(fits, again, ring ? partials : written),
+	};
+}
+
+/*
+ * A nest that comes back to a word of its tile finds it as an accumulator, and only its last update
+ * of a tile that no other pass and no ring goes on with writes an element.
+ */
+static struct output_bytes output_of_nests(
+	const struct traffic_op *traffic, const int64_t *slots, bool ring, bool *fits)
+{
+	struct inner_sums sums = inner_cost_sums(traffic->inner);
+	int64_t tiles = count_tiles(traffic, slots, true, fits);
+	int64_t first = count_tiles(traffic, slots, false, fits), finished = ring ? 0 : first;
+	int64_t read = checked_add(fits, checked_mul(fits, sums.reads, tiles),
+		checked_mul(fits, sums.words, tiles - first));
+	int64_t partial = checked_add(fits, checked_mul(fits, sums.updates - sums.words, tiles),
+		checked_mul(fits, sums.words, tiles - finished));
+	int64_t whole = checked_mul(fits, checked_mul(fits, sums.words, finished),
+		stored_bytes(traffic, traffic->op->read_count));
+	return (struct output_bytes){
+		.read = checked_mul(fits, read, ACCUMULATOR_BYTES),
+		.written = checked_add(fits, checked_mul(fits, partial, ACCUMULATOR_BYTES), whole),
+	};
 }
 
 /*
@@ -109,16 +188,43 @@ static void count_output(
 	int64_t written = owned ? bytes_of(finished, fits) : 0;
 	int64_t partial = traffic_accumulator(traffic, finished, fits);
 	int64_t partials = checked_mul(fits, partial, slots ? 1 : split);
-	int64_t again = checked_mul(fits, partials, passes - 1);
-	bytes[TRAFFIC_LX_READ] = bytes[TRAFFIC_LX_WRITE] = again;
-	if (split > 1) {
+	bool ring = split > 1;
+	struct output_bytes computed =
+		traffic->inner ? output_of_nests(traffic, slots, ring, fits)
+			       : output_of_boxes(written, partials, passes, ring, fits);
+	bytes[TRAFFIC_LX_READ] = computed.read;
+	bytes[TRAFFIC_LX_WRITE] = computed.written;
+	if (ring) {
 		bytes[TRAFFIC_LX_READ] = checked_add(fits, bytes[TRAFFIC_LX_READ], partials);
-		bytes[TRAFFIC_LX_WRITE] = checked_add(fits, bytes[TRAFFIC_LX_WRITE], partials);
+		bytes[TRAFFIC_LX_WRITE] = checked_add(fits, bytes[TRAFFIC_LX_WRITE], written);
 		bytes[TRAFFIC_RING] = checked_mul(fits, partial, split - 1);
 	}
-	bytes[TRAFFIC_LX_WRITE] = checked_add(fits, bytes[TRAFFIC_LX_WRITE], written);
 	if (!(traffic->in_lx >> operand & 1))
 		bytes[TRAFFIC_HBM_WRITE] = bytes[TRAFFIC_LX_DRAIN] = written;
+}
+
+/* The whole op is one nest: words at the home and at the scratchpad, in bytes. */
+static void count_whole(const struct traffic_op *traffic, struct step_count *out, bool *fits)
+{
+	const struct inner_cost *inner = traffic->inner;
+	out->computes = traffic->op->primitive->work;
+	for (int l = 0; l < traffic->op->loop_count; l++)
+		out->computes = checked_mul(fits, out->computes, traffic->op->loops[l].extent);
+	for (int i = 0; inner && i < op_operands(traffic->op); i++) {
+		int bytes = stored_bytes(traffic, i);
+		if (inner->home >= 0) {
+			const struct nest_count *home = &inner->counts.at[inner->home][i];
+			int64_t written = checked_add(fits, home->fills, home->updates);
+			out->bytes[i][TRAFFIC_HBM_READ] = checked_mul(fits, home->reads, bytes);
+			out->bytes[i][TRAFFIC_HBM_WRITE] = checked_mul(fits, written, bytes);
+		}
+		if (inner->scratchpad >= 0) {
+			const struct nest_count *lx = &inner->counts.at[inner->scratchpad][i];
+			out->bytes[i][TRAFFIC_LX_FILL] = checked_mul(fits, lx->fills, bytes);
+			out->bytes[i][TRAFFIC_LX_READ] = checked_mul(fits, lx->reads, bytes);
+			out->bytes[i][TRAFFIC_LX_WRITE] = checked_mul(fits, lx->updates, bytes);
+		}
+	}
 }
 
 static void count_opaque(const struct traffic_op *traffic, struct step_count *out)
@@ -173,6 +279,8 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 		count_opaque(traffic, out);
 	} else if (traffic->op->primitive->kind == OP_BROADCAST) {
 		count_broadcast(traffic, out, &fits);
+	} else if (!arch_moves_boxes(traffic->arch)) {
+		count_whole(traffic, out, &fits);
 	} else if (traffic->moves) {
 		count_fetches(&traffic->operands[0], slots, out->bytes[0], &fits);
 	} else if (traffic->evicts) {
@@ -189,7 +297,10 @@ static bool count(const struct traffic_op *traffic, const int64_t *slots, int64_
 
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out)
 {
-	return count(traffic, NULL, 0, out);
+	bool fits = count(traffic, NULL, 0, out);
+	if (traffic->inner && traffic->inner->model)
+		out->nests = &traffic->inner->all;
+	return fits;
 }
 
 bool traffic_count_core(const struct traffic_op *traffic, int64_t core, struct step_count *out)

@@ -2,11 +2,13 @@
 #define COST_TRAFFIC_H
 
 #include "cost/graph/footprint.h"
+#include "cost/graph/inner_cost.h"
 #include "model/graph/counts.h"
 
 /*
  * One op at work: its nest, the footprint of every operand, and which of them
- * lie in LX.  An opaque op has no nest.
+ * lie in LX.  An opaque op has no nest.  Where tiles do not move in boxes nothing is known but the
+ * inner nest, which is the whole op.
  */
 struct traffic_op {
 	const struct arch *arch;
@@ -14,6 +16,8 @@ struct traffic_op {
 	const struct op *op;
 	struct loopnest nest;
 	struct footprint operands[OP_READS_MOST + 1];
+	const struct inner_cost
+		*inner;      /* NULL: its computes are no nests; also after traffic_open */
 	uint32_t in_lx;      /* bit i: operand i is resident */
 	uint32_t arriving;   /* of those: brought by a clone of the same phase */
 	bool moves;          /* a clone into LX: point 7 of model/graph/plan.h */
@@ -26,7 +30,13 @@ struct traffic_op {
 void traffic_open(struct traffic_op *traffic, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping,
 	uint32_t in_lx);
-void traffic_open_step(struct traffic_op *traffic, const struct plan *plan, int step);
+
+/* The same with the nests inside. */
+struct arena;
+void traffic_open_nest(
+	struct traffic_op *traffic, const struct inner_question *question, struct arena *arena);
+void traffic_open_step(
+	struct traffic_op *traffic, const struct plan *plan, int step, struct arena *arena);
 
 /* Points 3 to 8, 10 and 11 of model/graph/plan.h.  False when a count does not fit. */
 bool traffic_count(const struct traffic_op *traffic, struct step_count *out);

@@ -25,7 +25,9 @@ static bool steps_equal(const struct step_count *a, const struct step_count *b)
 				return false;
 		}
 	}
-	return a->computes == b->computes;
+	if (!a->nests || !b->nests)
+		return a->computes == b->computes && a->nests == b->nests;
+	return a->computes == b->computes && nest_totals_equal(a->nests, b->nests);
 }
 
 bool counts_equal(const struct counts *a, const struct counts *b)
@@ -64,39 +66,4 @@ int64_t counts_total(const struct counts *counts, enum traffic traffic)
 	if (!add_up(counts, traffic, &total))
 		BUG("more %s bytes than an int64_t counts", traffic_names[traffic]);
 	return total;
-}
-
-/* What a machine without HBM or LX does not have costs nothing. */
-static double traffic_energy(const struct arch *arch, const int64_t *bytes)
-{
-	static const struct level none;
-	const struct level *hbm = arch->hbm < 0 ? &none : &arch->levels[arch->hbm];
-	const struct level *lx = arch->lx < 0 ? &none : &arch->levels[arch->lx];
-	double energy = 0;
-	energy += (double)bytes[TRAFFIC_HBM_READ] * hbm->read_pj;
-	energy += (double)bytes[TRAFFIC_HBM_WRITE] * hbm->write_pj;
-	energy += (double)bytes[TRAFFIC_LX_FILL] * lx->write_pj;
-	energy += (double)bytes[TRAFFIC_LX_DRAIN] * lx->read_pj;
-	energy += (double)bytes[TRAFFIC_LX_READ] * lx->read_pj;
-	energy += (double)bytes[TRAFFIC_LX_WRITE] * lx->write_pj;
-	energy += (double)bytes[TRAFFIC_RING] * arch->reduce_ring.pj;
-	energy += (double)bytes[TRAFFIC_LINK] * arch->link_pj;
-	return energy;
-}
-
-double counts_energy(
-	const struct counts *counts, const struct arch *arch, const struct workload *workload)
-{
-	static const struct level none;
-	const struct level *unit = arch->compute < 0 ? &none : &arch->levels[arch->compute];
-	double energy = 0;
-	for (int step = 0; step < counts->step_count; step++) {
-		const struct op *op = &workload->ops[step];
-		const struct step_count *count = &counts->steps[step];
-		for (int i = 0; i < op_operands(op); i++)
-			energy += traffic_energy(arch, count->bytes[i]);
-		energy += (double)count->computes *
-			  (op->primitive->unit == UNIT_MAC ? unit->mac_pj : unit->vector_pj);
-	}
-	return energy;
 }

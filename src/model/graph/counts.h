@@ -26,8 +26,8 @@ extern const char *const traffic_names[]; /* in the order of the enum, NULL ends
 struct step_count {
 	int64_t bytes[OP_READS_MOST + 1][TRAFFIC_COUNT]; /* by operand number */
 	int64_t computes; /* scalar operations of all cores together */
-	/* What the inner nests (model/graph/inner_nest.h) do, all tiles and cores together, in words at the
-	 * levels of their hierarchy; NULL: the step has none. */
+	/* What the inner nests (model/graph/inner_nest.h) do, in words at the levels of their hierarchy:
+	 * every integer added up over all tiles and cores (nest_counts_add); NULL: the step has none. */
 	const struct nest_counts *nests;
 };
 
@@ -42,14 +42,6 @@ bool counts_equal(const struct counts *a, const struct counts *b);
 
 /* Whether the totals over all steps and operands can be counted. */
 bool counts_fit(const struct counts *counts);
-
-/*
- * Picojoules: every count times its entry of the architecture's table, added in a fixed order
- * (steps, which are the ops in their order, operands, then the order of the enum), so that equal
- * counts give equal sums.
- */
-double counts_energy(
-	const struct counts *counts, const struct arch *arch, const struct workload *workload);
 
 /* Over all steps and operands, of counts that fit; else BUG. */
 int64_t counts_total(const struct counts *counts, enum traffic traffic);

@@ -187,7 +187,23 @@ static int read_layout(struct draft *draft, int tensor, int *order)
 	return -1;
 }
 
-bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_count)
+/* Row by row, whatever the spec wants. */
+static bool lay_out_linear(struct draft *draft, int tensor)
+{
+	struct sketch *sketch = &draft->sketches.at[tensor];
+	struct layout *out = &draft->tensors.at[tensor].layout;
+	if (sketch->layout)
+		diag_error(draft->reading->diag, sketch->layout->span,
+			"'%s' has a device layout, and '%s' has no sticks: arrays lie there row by row; "
+			"leave 'layout' out, or give '%s' 'stick: 128B' and the scratchpad 'transfer: "
+			"box'",
+			draft->tensors.at[tensor].name, draft->linear->name, draft->linear->name);
+	sketch->layout = NULL; /* said once */
+	return layout_linear(sketch->dtype, sketch->size, sketch->rank, out);
+}
+
+/* In the order given, or that of `layout:`. */
+static bool lay_out_in_sticks(struct draft *draft, int tensor, const int *order, int order_count)
 {
 	struct sketch *sketch = &draft->sketches.at[tensor];
 	struct tensor *out = &draft->tensors.at[tensor];
@@ -201,13 +217,21 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 			order_count = 0;
 		}
 	}
-	if (layout_make(sketch->dtype, sketch->size, sketch->rank, order_count ? order : NULL,
-		    order_count, &out->layout) &&
+	return layout_make(sketch->dtype, sketch->size, sketch->rank, order_count ? order : NULL,
+		order_count, &out->layout);
+}
+
+bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_count)
+{
+	struct tensor *out = &draft->tensors.at[tensor];
+	if ((draft->linear ? lay_out_linear(draft, tensor)
+			   : lay_out_in_sticks(draft, tensor, order, order_count)) &&
 		out->layout.bytes >> TENSOR_BYTES_MOST_LOG2 == 0)
 		return true;
 	diag_error(draft->reading->diag, draft_place(draft, tensor),
 		"tensor '%s' takes more than 2^%d bytes on the device", out->name,
 		TENSOR_BYTES_MOST_LOG2);
-	layout_make(sketch->dtype, NULL, 0, NULL, 0, &out->layout); /* something to go on with */
+	layout_make(draft->sketches.at[tensor].dtype, NULL, 0, NULL, 0,
+		&out->layout); /* something to go on with */
 	return false;
 }

@@ -5,12 +5,13 @@
 #include "base/names.h"
 #include "model/graph/einsum.h"
 #include "model/graph/workload.h"
+#include "model/machine/arch.h"
 #include "spec/reader.h"
 
 /*
  * A workload while it is read: what the ops so far have shown.  Private to the
  * readers of a workload: workload_read.c (the map), draft.c (tensors),
- * op_read.c (ops).
+ * op_read.c (ops), and of a problem that becomes one: workload_of_problem.c.
  */
 enum {
 	EXTENT_MOST = INT32_MAX, /* factors of a mapping count a loop's units in 32 bits */
@@ -45,6 +46,7 @@ struct draft {
 	struct array(struct op) ops;
 	struct names dimension_names, tensor_names, op_names;
 	enum dtype dtype;
+	const struct level *linear; /* the home without sticks, where layouts are linear; NULL */
 };
 
 /* The nearest dimension or tensor as "; did you mean 'x'?", or "". */
@@ -68,5 +70,10 @@ bool draft_lay_out(struct draft *draft, int tensor, const int *order, int order_
 
 /* One entry of `ops:`. */
 void draft_read_op(struct draft *draft, const struct node *node);
+
+/* The workload, after the last op; with `inputs:` and `outputs:` of the spec, or NULL.  NULL where
+ * there have been more than `errors`. */
+const struct workload *draft_finish(struct draft *draft, const char *name,
+	const struct node *inputs, const struct node *outputs, size_t errors);
 
 #endif

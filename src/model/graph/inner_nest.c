@@ -57,12 +57,12 @@ static struct mapping take_rows(const struct inner_question *question, const str
 static struct mapping take_homes(const struct inner_question *question, const struct shape *shape)
 {
 	struct mapping nest = *question->mapping;
-	uint32_t home = 1u << question->arch->hbm;
+	int lx = question->arch->lx;
 	for (int i = 0; i < shape->space_count; i++)
-		if (question->in_lx >> i & 1)
-			nest.residency[i] = (nest.residency[i] & ~home) | 1u << question->arch->lx;
+		if (question->in_lx >> i & 1) /* no place outside it, either */
+			nest.residency[i] = (nest.residency[i] >> lx | 1u) << lx;
 		else
-			nest.residency[i] |= home;
+			nest.residency[i] |= 1u << question->arch->hbm;
 	return nest;
 }
 

@@ -18,7 +18,8 @@ int64_t mapping_reduction_split(
  * What stands against carrying a mapping out, or NULL: a fan-out that is too
  * small, factors that do not divide a loop's units, an output loop inside a
  * reduction loop, more than one reduction split over cores, an operand without
- * a home.
+ * a home.  Where tiles do not move in boxes a mapping is a whole nest: what stands against it is what
+ * nest_mapping_check says, and fan-outs.
  */
 const char *mapping_check(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping);

@@ -1,6 +1,8 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "model/graph/op_mapping.h"
+#include "model/graph/op_shape.h"
+#include "model/nest/nest_mapping.h"
 
 /* The row of cores counts them through the whole machine unless it tells X from Y. */
 static const char *check_fanout(
@@ -79,12 +81,27 @@ static const char *check_homes(
 	return NULL;
 }
 
+/* A whole nest is one of the op's loops, as that of a problem. */
+static const char *check_nest(struct arena *arena, const struct arch *arch,
+	const struct workload *workload, const struct op *op, const struct mapping *mapping)
+{
+	const struct shape *shape = shape_of_op(arena, arch, workload, op, NULL);
+	bool perfect;
+	const char *why = shape ? nest_mapping_check(arena, arch, shape, mapping, &perfect)
+				: "it is no loop nest that this machine can run";
+	for (int r = 0; !why && r < arch->level_count; r++)
+		why = check_fanout(arena, arch, mapping, r);
+	return why ? why : check_homes(arena, op, mapping);
+}
+
 const char *mapping_check(struct arena *arena, const struct arch *arch,
 	const struct workload *workload, const struct op *op, const struct mapping *mapping)
 {
 	if (mapping->loop_count != op->loop_count || mapping->level_count != arch->level_count)
 		return "it is a mapping of another op";
 	const char *why = NULL;
+	if (!arch_moves_boxes(arch))
+		return check_nest(arena, arch, workload, op, mapping);
 	for (int l = 0; !why && l < op->loop_count; l++)
 		why = check_factors(arena, workload, op, mapping, l);
 	for (int r = 0; !why && r < arch->level_count; r++)

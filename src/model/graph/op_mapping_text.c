@@ -19,8 +19,10 @@ static struct mapping_notation notation_of(
 		.operand_count = (int)number_min(op_operands(op), OP_READS_MOST + 1),
 		.kept_by_default = mapping_kept_by_default(arch),
 	};
-	for (int l = 0; l < op->loop_count; l++)
+	for (int l = 0; l < op->loop_count; l++) {
 		notation.loops[l] = op->loops[l].name;
+		notation.extents[l] = arch_moves_boxes(arch) ? 0 : op->loops[l].extent;
+	}
 	for (int i = 0; i < notation.operand_count; i++)
 		notation.operands[i] = numbers[i];
 	return notation;

@@ -67,7 +67,9 @@ static bool lay_out(struct op_draft *draft_op, const struct einsum *einsum)
 	const struct sketch *sketch = &draft_op->draft->sketches.at[t];
 	struct workload workload = borrow_workload(draft_op->draft);
 	struct stick_misfit misfit;
-	int count = sticks_order(&workload, op, sketch->size, sketch->rank, order);
+	int count = draft_op->draft->linear
+			    ? 0
+			    : sticks_order(&workload, op, sketch->size, sketch->rank, order);
 	if (!draft_lay_out(draft_op->draft, t, order, count))
 		return false;
 	op_draft_linearise(draft_op->draft, &op->writes[0]);
@@ -156,6 +158,8 @@ static bool read_notation(struct op_draft *draft_op)
 		return false;
 	}
 	op->primitive = einsum.primitive;
+	if (draft_op->draft->linear && op->primitive->kind == OP_RESTICKIFY)
+		op->primitive = &primitive_clone;
 	op->has_constant = einsum.has_constant;
 	op->write_count = 1;
 	op->writes = arena_new(arena, struct access);

@@ -25,11 +25,14 @@ static const char *name_of(const struct plan_checking *check, int tensor)
 	return check->plan->workload->tensors[tensor].name;
 }
 
-/* Steps divide over cores and tile at LX; a mapping that asks for more promises too much. */
+/* Steps divide over cores and tile at LX, where tiles move in boxes; a mapping that asks for more
+ * promises too much. */
 static const char *check_rows(
 	const struct plan_checking *check, const struct op *op, const struct mapping *mapping)
 {
 	const struct arch *arch = check->plan->arch;
+	if (!arch_moves_boxes(arch))
+		return NULL;
 	for (int r = 0; r < mapping->level_count; r++) {
 		const struct mapping_row *row = &mapping->rows[r];
 		for (int l = 0; l < mapping->loop_count; l++) {
@@ -104,7 +107,7 @@ static void check_step(struct plan_checking *check, int i)
 	if (!why && op->move)
 		why = check_move(check, i, op);
 	int64_t cores = why ? 1 : mapping_cores(plan->arch, &step->mapping);
-	if (cores > plan->cores)
+	if (cores > plan->cores && arch_moves_boxes(plan->arch))
 		why = arena_format(
 			check->arena, "it uses %lld cores of %d", (long long)cores, plan->cores);
 	add_fault(check, i, -1, why);

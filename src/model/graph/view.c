@@ -37,7 +37,7 @@ bool view_equal(const struct view *a, const struct view *b)
 
 int64_t view_bytes(const struct layout *layout, const struct view *view)
 {
-	int64_t bytes = STICK_BYTES;
+	int64_t bytes = layout->stick_bytes;
 	for (int d = 0; d + 1 < layout->rank; d++) {
 		if (!number_mul(bytes, view_size(layout, view, d), &bytes))
 			BUG("a slice larger than an int64_t");

@@ -126,19 +126,44 @@ static const struct workload *freeze(const struct draft *draft, const char *name
 	return workload;
 }
 
-const struct workload *workload_read(const struct reading *reading, const struct node *node)
+const struct workload *draft_finish(struct draft *draft, const char *name,
+	const struct node *inputs, const struct node *outputs, size_t errors)
+{
+	/* roles need all ops: after an error they would only echo it */
+	if (diag_errors(draft->reading->diag) == errors) {
+		find_roles(draft, inputs, outputs);
+		check_uses(draft);
+		check_roots(draft);
+	}
+	return diag_errors(draft->reading->diag) == errors ? freeze(draft, name) : NULL;
+}
+
+/* For tensors that say nothing. */
+static void read_dtype(struct draft *draft, struct reader *reader, const struct level *home)
+{
+	int dtype;
+	draft->dtype = DTYPE_FP16;
+	if (read_word(reader, "dtype", OPTIONAL, dtype_names, &dtype))
+		draft->dtype = (enum dtype)dtype;
+	else if (home && !dtype_of_word(home->word_bits, &draft->dtype))
+		diag_error(draft->reading->diag, home->span,
+			"no dtype has the %lld bits of a word of '%s'; give '%s' a 'datawidth' of 8, "
+			"16 or 32, or the workload a 'dtype'",
+			(long long)home->word_bits, home->name, home->name);
+}
+
+const struct workload *workload_read(
+	const struct reading *reading, const struct node *node, const struct level *home)
 {
 	struct reader reader;
-	struct draft draft = {.reading = reading, .dtype = DTYPE_FP16};
+	struct draft draft = {.reading = reading, .linear = home && !home->stick ? home : NULL};
 	size_t errors = diag_errors(reading->diag);
 	const char *name = "workload";
-	int dtype = DTYPE_FP16;
 	if (!reader_open(&reader, reading, node, "workload"))
 		return NULL;
 	read_text(&reader, "name", OPTIONAL, &name);
 	read_dimensions(&draft, read_map(&reader, "dimensions", REQUIRED));
-	if (read_word(&reader, "dtype", OPTIONAL, dtype_names, &dtype))
-		draft.dtype = (enum dtype)dtype;
+	read_dtype(&draft, &reader, home);
 	const struct node *tensors = read_map(&reader, "tensors", OPTIONAL);
 	if (tensors)
 		draft_read_tensors(&draft, tensors);
@@ -146,11 +171,5 @@ const struct workload *workload_read(const struct reading *reading, const struct
 	const struct node *outputs = read_list(&reader, "outputs", OPTIONAL);
 	read_ops(&draft, read_list(&reader, "ops", REQUIRED));
 	reader_done(&reader);
-	/* roles need all ops: after an error they would only echo it */
-	if (diag_errors(reading->diag) == errors) {
-		find_roles(&draft, inputs, outputs);
-		check_uses(&draft);
-		check_roots(&draft);
-	}
-	return diag_errors(reading->diag) == errors ? freeze(&draft, name) : NULL;
+	return draft_finish(&draft, name, inputs, outputs, errors);
 }

@@ -2,6 +2,7 @@
 #define MODEL_WORKLOAD_READ_H
 
 #include "model/graph/workload.h"
+#include "model/machine/arch.h"
 #include "spec/reader.h"
 
 /*
@@ -10,7 +11,7 @@
  *	workload:
  *	  name: softmax
  *	  dimensions: {m: 512, n: 1024}
- *	  dtype: fp16                         # for tensors that say nothing
+ *	  dtype: fp16                         # default: the machine's word
  *	  tensors:                            # only what differs from the default
  *	    x: {dtype: fp16, layout: [m, n]}  # stick dimension last; "sparse" as a last entry
  *	  inputs: [x]                         # default: all that no op writes
@@ -42,7 +43,23 @@
  * Layouts that nobody gives, and which sticks fit each other, are the business
  * of sticks.h.  An op whose operands' sticks do not fit is refused, with the
  * restickify or the layout that would mend it.  NULL after complaining.
+ *
+ * `home` is the machine's outermost storage (NULL: one of sticks and words of 16 bits).  Its word is the
+ * dtype of tensors about which nothing says it.  Where it has no sticks all layouts are linear: `layout:`
+ * is refused, and a restickify is a copy.
  */
-const struct workload *workload_read(const struct reading *reading, const struct node *node);
+const struct workload *workload_read(
+	const struct reading *reading, const struct node *node, const struct level *home);
+
+/*
+ * The workload of one op that a problem is on a machine whose tiles move in boxes: the dataspaces
+ * are its tensors, of the type that a word of the home has, in default layouts, or where the sticks of
+ * those do not fit each other in some that do.  The op writes the read_write one, with the loops of that
+ * in its order, and sums over all others.  What a problem can say and a workload cannot is an error at
+ * its line; NULL then.
+ */
+struct shape;
+const struct workload *workload_of_problem(
+	const struct reading *reading, const struct shape *shape, const struct level *home);
 
 #endif

@@ -9,6 +9,11 @@ int64_t arch_cores(const struct arch *arch)
 	return arch->core < 0 ? 1 : arch->levels[arch->core].instances;
 }
 
+const struct level *arch_home(const struct arch *arch)
+{
+	return arch->hbm < 0 ? NULL : &arch->levels[arch->hbm];
+}
+
 bool arch_moves_boxes(const struct arch *arch)
 {
 	return arch->lx >= 0 && arch->levels[arch->lx].boxes;
@@ -18,7 +23,13 @@ bool arch_array_is_ideal(const struct arch *arch, int compute)
 {
 	const struct level *unit = &arch->levels[compute];
 	struct ratio rate = compute == arch->compute ? unit->mac_rate : unit->vector_rate;
-	return rate.num > rate.den;
+	bool right = arch->lx >= 0, fans = unit->fanout_x * unit->fanout_y > 1;
+	for (int r = arch->lx + 1; r < compute; r++) {
+		right &= arch->levels[r].kind != LEVEL_STORAGE;
+		fans |= arch->levels[r].kind == LEVEL_CONTAINER &&
+			arch->levels[r].fanout_x * arch->levels[r].fanout_y > 1;
+	}
+	return right && (!fans || rate.num > rate.den);
 }
 
 static const struct level *find_lx(const struct arch *arch)

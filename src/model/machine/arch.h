@@ -75,6 +75,7 @@ struct level {
 	struct ratio mac_rate;    /* multiply-adds per cycle at 2 bytes an element */
 	struct ratio vector_rate; /* elements per cycle of map and reduce functions */
 	double mac_pj, vector_pj; /* per operation */
+	bool vector_priced;       /* vector_pj is given; else nests price it as a multiply-add */
 
 	/*
 	 * What the loop-nest model adds, in words and per access (model/nest/hierarchy.h).
@@ -130,8 +131,8 @@ struct arch {
 	int level_count;
 	struct level levels[ARCH_LEVELS_MOST]; /* outermost first */
 
-	/* The levels that graphs use, by index; -1 when there is no such level.  Einsums run on
-	 * `compute`, maps and reductions on `vector`, which may be the same. */
+	/* The roles of levels, by index; -1 when there is no such level (model/machine/arch_read.h).
+	 * Einsums run on `compute`, maps and reductions on `vector`, which may be the same. */
 	int hbm, core, lx, compute, vector;
 
 	int64_t span_limit;     /* bytes of one tensor that a core can address; 0: none */
@@ -157,9 +158,12 @@ struct arch {
  * home inwards is one nest. */
 bool arch_moves_boxes(const struct arch *arch);
 
-/* Whether a compute level stands right in the scratchpad, or has a rate above 1 and nothing inside:
+/* Whether a compute level stands right in the scratchpad, or has a rate above 1 and no storage between:
  * what it needs of a tile is read once, as if its registers had no end. */
 bool arch_array_is_ideal(const struct arch *arch, int compute);
+
+/* The outermost storage, in which graphs find and leave their tensors; NULL without one. */
+const struct level *arch_home(const struct arch *arch);
 
 /* Cores of the machine: instances of the core level; 1 without one. */
 int64_t arch_cores(const struct arch *arch);
@@ -179,8 +183,9 @@ int64_t arch_stream_capacity(const struct arch *arch);
 int64_t arch_stream_address(const struct arch *arch);
 
 /*
- * Whether graphs can run here: HBM, cores (at most ARCH_CORES_MOST), one LX in
- * each, rates of the array.  Complains about what is missing.
+ * Whether graphs can run here: one home for tensors and a compute, both inside a scratchpad if there is
+ * one; where tiles move in boxes, cores (at most ARCH_CORES_MOST) with one scratchpad each, and no storage
+ * between it and the home.  Complains about what is missing.
  */
 bool arch_fits_graphs(const struct arch *arch, struct diag *diag);
 

@@ -17,6 +17,11 @@ bool attributes_clock(struct reader *attributes, struct ratio *hertz)
 	double seconds = 0;
 	struct value value;
 	struct ratio period;
+	if (node_find(attributes->map, "clock") &&
+		node_find(attributes->map, "global_cycle_seconds"))
+		diag_error(attributes->reading->diag, attributes->map->span,
+			"%s has a 'clock' and 'global_cycle_seconds'; give one of them",
+			attributes->what);
 	if (read_hertz(attributes, "clock", OPTIONAL, hertz))
 		return true;
 	const struct node *node = read_node(attributes, "global_cycle_seconds", OPTIONAL);
@@ -57,6 +62,16 @@ bool attributes_too_large(struct reader *attributes, const char *key)
 	return false;
 }
 
+bool attributes_timed(struct reader *attributes, const char *key, struct ratio clock_hz)
+{
+	if (!clock_hz.num)
+		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
+			"'%s' in %s counts seconds, and no container says how fast the machine "
+			"runs; one needs 'clock', such as 'clock: 1.5GHz'",
+			key, attributes->what);
+	return clock_hz.num > 0;
+}
+
 bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,
 	int64_t word_bits, struct ratio *out)
 {
@@ -65,7 +80,8 @@ bool attributes_bandwidth(struct reader *attributes, const char *key, struct rat
 	if (!node)
 		return false;
 	if (attributes_has_unit(attributes, node, key)) {
-		if (!read_rate(attributes, key, OPTIONAL, &rate))
+		if (!read_rate(attributes, key, OPTIONAL, &rate) ||
+			!attributes_timed(attributes, key, clock_hz))
 			return false;
 		return ratio_div(rate, clock_hz, out) || attributes_too_large(attributes, key);
 	}
@@ -86,7 +102,8 @@ static void read_cycles(
 	struct reader *attributes, const char *key, struct ratio clock_hz, int64_t *out)
 {
 	struct ratio nanoseconds, per_nanosecond, cycles;
-	if (!read_nanoseconds(attributes, key, OPTIONAL, &nanoseconds))
+	if (!read_nanoseconds(attributes, key, OPTIONAL, &nanoseconds) ||
+		!attributes_timed(attributes, key, clock_hz))
 		return;
 	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
 		!ratio_mul(nanoseconds, per_nanosecond, &cycles))
@@ -183,8 +200,10 @@ static void read_ranks(struct reader *attributes, const struct node *dims, struc
 		arch->rank_columns = (int)extent;
 }
 
-void attributes_container(struct reader *attributes, struct arch *arch)
+void attributes_machine(struct reader *attributes, struct arch *arch)
 {
+	read_node(attributes, "clock", OPTIONAL); /* these two are read before all others */
+	read_node(attributes, "global_cycle_seconds", OPTIONAL);
 	read_size(attributes, "span_limit", OPTIONAL, 1, INT64_MAX, &arch->span_limit);
 	read_integer(attributes, "bundle_tensors", OPTIONAL, 1, INT32_MAX, &arch->bundle_tensors);
 	read_cycles(attributes, "bundle_overhead", arch->clock_hz, &arch->bundle_cycles);

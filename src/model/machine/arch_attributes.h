@@ -5,23 +5,23 @@
 #include "spec/reader.h"
 
 /*
- * What the `attributes:` of one node mean, by the kind of its level.  The clock
- * must be known: rates are kept per cycle, overheads in cycles.
+ * What the `attributes:` of one node mean, by the kind of its level.  Rates are kept per cycle,
+ * overheads in cycles; a clock of 0 is not known, and refuses what is per second.
  */
 
 /* `clock`, or Timeloop's `global_cycle_seconds`; false if neither is there or it is wrong. */
 bool attributes_clock(struct reader *attributes, struct ratio *hertz);
 
-/* Attributes of a container in a machine for graphs that concern the machine as a whole. */
-void attributes_container(struct reader *attributes, struct arch *arch);
+/* Attributes of a container that concern the machine as a whole. */
+void attributes_machine(struct reader *attributes, struct arch *arch);
 
-/*
- * Attributes of levels, in machines for graphs and in Timeloop's; either has attributes of its
- * own beside those that both have.
- */
+/* Attributes of levels. */
 void attributes_storage(
-	struct reader *attributes, bool graphs, const struct arch *arch, struct level *level);
-void attributes_compute(struct reader *attributes, bool graphs, struct level *level);
+	struct reader *attributes, const struct arch *arch, struct level *level);
+void attributes_compute(struct reader *attributes, struct level *level);
+
+/* Whether the clock is known, which what is per second needs; complains. */
+bool attributes_timed(struct reader *attributes, const char *key, struct ratio clock_hz);
 
 /* Bytes per cycle: a rate in bytes per second, or a bare number of words per cycle. */
 bool attributes_bandwidth(struct reader *attributes, const char *key, struct ratio clock_hz,

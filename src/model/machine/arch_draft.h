@@ -12,7 +12,7 @@
  */
 struct arch_entry {
 	struct reader node, attributes;
-	bool has_attributes;
+	const struct node *own; /* its `attributes:` as written; NULL: none */
 };
 
 /* A key that nothing asked for, and the level that has it. */
@@ -21,20 +21,26 @@ struct stranger {
 	const char *what;
 };
 
+/* Attributes that may say how fast the machine runs, and whose they are. */
+struct clock_map {
+	const struct node *map;
+	const char *what;
+};
+
 struct arch_draft {
 	const struct reading *reading;
 	struct arch *arch;
 	const struct node *list; /* of the levels, for complaints about all of them */
-	bool graphs;             /* it has what only graphs use: then every key must be known */
 	struct arch_entry entries[ARCH_LEVELS_MOST];
 	size_t node_count; /* of all levels written, those beyond ARCH_LEVELS_MOST too */
 	int parallel_count;
 
 	/* The attributes of the containers around the next level, outermost first. */
 	struct array(const struct node *) scope;
-	struct array(const struct node *) clocks; /* maps that may say how fast it runs */
+	struct array(struct clock_map) clocks;
+	struct array(struct arch_entry) subtrees; /* what those of the older form say of the machine */
 	struct array(struct stranger) strangers;  /* keys that are left to Accelergy */
-	struct array(struct span) settled;        /* keys complained about, or used in arithmetic */
+	struct array(struct span) settled; /* keys complained about, read, or used in arithmetic */
 	struct array(struct source_note) notes;
 };
 
@@ -65,7 +71,9 @@ bool arch_flat_open(struct arch_draft *draft, struct reader *map);
  */
 void arch_nodes_gate(struct arch_draft *draft);
 
-/* Whether a list of nodes has keys that only graphs use. */
-bool arch_nodes_for_graphs(const struct node *list);
+/* The roles that levels have for graphs and einsums (model/machine/arch_read.h), and the rates of
+ * computes that say none.  What does not go together is complained about where there were only
+ * `errors` before. */
+void arch_roles_find(struct arch_draft *draft, size_t errors);
 
 #endif

@@ -25,6 +25,8 @@ static const struct {
 	{"memory_depth", "depth"},
 	{"data_storage_depth", "depth"},
 	{"energy_per_hop", "energy_per_hop"},
+	{"mac_energy", "mac_energy"},
+	{"energy", "mac_energy"},
 	{"min_utilization", "min_utilization"},
 	{"multiple_buffering", "multiple_buffering"},
 	{"network_drain_latency", "network_drain_latency"},
@@ -57,15 +59,14 @@ static const char *const unpriced[] = {
 static const char *const of_storages[] = {
 	"bandwidth", "entries", "per_dataspace_bandwidth_consumption_scale", "size", NULL};
 
-/* A container says these of itself, not for what is inside. */
+/* A container says these of itself, not for what is inside; */
 static const char *const own_keys[] = {"global_cycle_seconds", "has_power_gating", "instances",
 	"meshX", "meshY", "power_gated_at", "systolic", "version", NULL};
 
-static const char *const graph_keys[] = {"alignment", "bundle_overhead", "bundle_tensors", "clock",
-	"combine", "copy_in", "copy_out", "copy_sync", "core_overhead", "data_ring",
-	"fill_bandwidth", "link_energy_per_byte", "links", "mac_energy", "mac_rate", "ranks",
-	"read_energy_per_byte", "reduce_ring", "reserve", "scratchpad", "span_limit", "stick",
-	"transfer", "vector_energy", "vector_rate", "write_energy_per_byte", NULL};
+/* and these of the machine. */
+static const char *const machine_keys[] = {"bundle_overhead", "bundle_tensors", "clock",
+	"core_overhead", "data_ring", "link_energy_per_byte", "links", "ranks", "reduce_ring",
+	"span_limit", NULL};
 
 static bool is_among(const char *key, const char *const *keys)
 {
@@ -83,9 +84,9 @@ static bool is_of_storages(const char *key)
 	return is_among(key, of_storages);
 }
 
-bool arch_key_for_graphs(const char *key)
+bool arch_key_of_machine(const char *key)
 {
-	return is_among(key, graph_keys);
+	return is_among(key, machine_keys);
 }
 
 /* '-' read as '_'; false if it is too long to be a key of ours. */
@@ -175,7 +176,8 @@ static const struct node *gather(
 		for (size_t i = 0; i < outer->count; i++) {
 			struct node_entry entry = outer->entries[i];
 			entry.key = name_of(entry.key);
-			if (is_among(entry.key, own_keys) || names_find(index, entry.key) >= 0)
+			if (is_among(entry.key, own_keys) || arch_key_of_machine(entry.key) ||
+				names_find(index, entry.key) >= 0)
 				continue;
 			names_add(arena, index, entry.key, (int)count);
 			entries[count++] = entry;
@@ -240,27 +242,53 @@ static const char *const *missing_words(const struct reader *attributes)
 	return missing;
 }
 
-void arch_keys_done(struct arch_draft *draft, struct reader *attributes)
+/* Whether an entry stands in the node's own map, and is not inherited. */
+static bool is_own(const struct node *own, const struct node_entry *entry)
+{
+	for (size_t i = 0; own && i < own->count; i++)
+		if (own->entries[i].value == entry->value)
+			return true;
+	return false;
+}
+
+/* A key that nothing reads here, of which somebody else may. */
+static bool is_read_elsewhere(const struct arch_draft *draft, const struct node_entry *entry, bool own)
+{
+	bool known = is_among(entry->key, accepted) || is_of_storages(entry->key);
+	return is_settled(draft, entry->key_span) || (known && !own);
+}
+
+void arch_keys_done(
+	struct arch_draft *draft, struct reader *attributes, const struct node *own)
 {
 	struct arena *arena = draft->reading->arena;
+	struct diag *diag = draft->reading->diag;
 	const char *const *missing = missing_words(attributes);
 	arch_keys_settle(draft, attributes);
 	for (size_t i = 0; i < attributes->map->count; i++) {
 		const struct node_entry *entry = &attributes->map->entries[i];
-		if (reader_asked(attributes, entry->key) || is_among(entry->key, accepted) ||
-			is_of_storages(entry->key) || is_settled(draft, entry->key_span))
+		bool asked = reader_asked(attributes, entry->key), mine = is_own(own, entry);
+		if (asked && !mine)
+			*array_add(arena, &draft->settled) = entry->key_span;
+		if (asked || is_read_elsewhere(draft, entry, mine))
 			continue;
-		const char *near = diag_full(draft->reading->diag)
+		bool known = is_among(entry->key, accepted) || is_of_storages(entry->key);
+		const char *near = known || diag_full(diag)
 					   ? NULL
 					   : suggest_misspelt(entry->key, missing);
-		if (!near) {
+		if (!near && !arch_key_of_machine(entry->key)) {
 			*array_add(arena, &draft->strangers) =
 				(struct stranger){*entry, attributes->what};
 			continue;
 		}
-		diag_error(draft->reading->diag, entry->key_span,
-			"unknown key '%s' in %s; did you mean '%s'?", entry->key, attributes->what,
-			near);
+		if (near)
+			diag_error(diag, entry->key_span,
+				"unknown key '%s' in %s; did you mean '%s'?", entry->key,
+				attributes->what, near);
+		else
+			diag_error(diag, entry->key_span,
+				"'%s' in %s is said of the machine; it stands in a !Container",
+				entry->key, attributes->what);
 		*array_add(arena, &draft->settled) = entry->key_span;
 	}
 }
@@ -293,7 +321,7 @@ void arch_keys_note(const struct arch_draft *draft)
 bool arch_keys_known(const char *key)
 {
 	return spelling_of(key) >= 0 || is_of_storages(key) || is_among(key, own_keys) ||
-	       is_among(key, accepted) || text_equal(key, "energy");
+	       is_among(key, accepted);
 }
 
 const struct node *arch_keys_own(struct reader *node)

@@ -9,8 +9,8 @@
  * `datawidth`; `memory_depth`, `depth`); read here are the names of 0.4.
  */
 
-/* Whether a key stands only in machines that graphs run on. */
-bool arch_key_for_graphs(const char *key);
+/* Whether a key says something of the machine as a whole, which only its containers do. */
+bool arch_key_of_machine(const char *key);
 
 /* Opens a level's attributes under their 0.4 names, with what the containers of the draft's scope
  * say beside them, inner ones first.  Their values may use each other.  `own` may be NULL. */
@@ -21,10 +21,12 @@ void arch_keys_open(struct arch_draft *draft, const struct node *own, const char
 void arch_keys_settle(struct arch_draft *draft, const struct reader *attributes);
 
 /*
- * Closes the reader of such a map: misspelt keys are errors, Accelergy's well-known
- * ones are fine, all others become strangers.
+ * Closes the reader of such a map: misspelt keys are errors, all others that nothing reads become
+ * strangers.  What containers say is theirs until no level inside reads it: close their readers last.
+ * `own` is the map without what is inherited; it may be NULL.
  */
-void arch_keys_done(struct arch_draft *draft, struct reader *attributes);
+void arch_keys_done(
+	struct arch_draft *draft, struct reader *attributes, const struct node *own);
 
 /* All strangers go into the run's note. */
 void arch_keys_note(const struct arch_draft *draft);

@@ -37,17 +37,15 @@ static enum tag read_tag(struct arch_draft *draft, const struct node *node)
 static void read_fanout(struct arch_draft *draft, struct arch_entry *entry,
 	const struct node *spatial, struct level *level)
 {
-	const struct reading *reading =
-		entry->has_attributes ? entry->attributes.reading : draft->reading;
 	struct reader mesh;
-	if (!spatial || !reader_open(&mesh, reading, spatial, entry->node.what))
+	if (!spatial ||
+		!reader_open(&mesh, entry->attributes.reading, spatial, entry->node.what))
 		return;
 	mesh.what = entry->node.what;
 	read_integer(&mesh, "meshX", OPTIONAL, 1, INT32_MAX, &level->fanout_x);
 	read_integer(&mesh, "meshY", OPTIONAL, 1, INT32_MAX, &level->fanout_y);
 	reader_done(&mesh);
-	if (entry->has_attributes)
-		arch_keys_settle(draft, &entry->attributes);
+	arch_keys_settle(draft, &entry->attributes);
 }
 
 static void read_class(struct arch_draft *draft, struct reader *node, struct level *level)
@@ -67,14 +65,10 @@ static void read_class(struct arch_draft *draft, struct reader *node, struct lev
 		level->kind = LEVEL_CONTAINER;
 		break;
 	case CLASS_NETWORK:
-		if (draft->graphs)
-			WRONG(draft, span, "class '%s' is a network, which no level is",
-				level->device);
-		else
-			diag_warning(draft->reading->diag, span,
-				"a '%s' is a network, and data moves over Timeloop's default one: "
-				"'%s' is left out of the machine",
-				level->device, level->name);
+		diag_warning(draft->reading->diag, span,
+			"a '%s' is a network, and data moves over Timeloop's default one: "
+			"'%s' is left out of the machine",
+			level->device, level->name);
 		level->kind = LEVEL_CONTAINER;
 		level->device = NULL;
 		break;
@@ -91,7 +85,7 @@ static bool is_enabled(struct arch_draft *draft, const struct node *item)
 {
 	struct reader node;
 	bool enabled = true;
-	if (draft->graphs || !reader_open(&node, draft->reading, item, "level"))
+	if (!reader_open(&node, draft->reading, item, "level"))
 		return true;
 	read_bool(&node, "enabled", OPTIONAL, &enabled);
 	return enabled;
@@ -125,17 +119,12 @@ static void refuse_meshes(
 static void open_attributes(struct arch_draft *draft, struct arch_entry *entry,
 	const struct level *level, bool container)
 {
-	const struct node *own = draft->graphs ? read_map(&entry->node, "attributes", OPTIONAL)
-					       : arch_keys_own(&entry->node);
-	entry->has_attributes = own || !draft->graphs;
-	if (!draft->graphs)
-		arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
-	else if (own)
-		reader_open(&entry->attributes, draft->reading, own, "level");
-	entry->attributes.what = entry->node.what;
-	if (!own || draft->graphs)
+	const struct node *own = entry->own = arch_keys_own(&entry->node);
+	arch_keys_open(draft, own, entry->node.what, level->span, &entry->attributes);
+	if (!own)
 		return;
-	*array_add(draft->reading->arena, &draft->clocks) = own;
+	*array_add(draft->reading->arena, &draft->clocks) =
+		(struct clock_map){own, entry->node.what};
 	if (container)
 		*array_add(draft->reading->arena, &draft->scope) = own;
 	refuse_meshes(draft, own, level);
@@ -184,8 +173,6 @@ static bool open_level(
 	if (place.parallel && level->fanout_x * level->fanout_y > 1)
 		WRONG(draft, spatial->span,
 			"level '%s' fans out inside a !Parallel; fan out around it", level->name);
-	if (draft->graphs)
-		return true;
 	read_beside(&entry->node, level);
 	return !container || !node_find(item, "nodes") ||
 	       open_children(draft, &entry->node,
@@ -304,8 +291,7 @@ void arch_nodes_gate(struct arch_draft *draft)
 		struct arch_entry *entry = &draft->entries[r];
 		struct level *level = &draft->arch->levels[r];
 		bool gates = false;
-		if (entry->has_attributes)
-			read_bool(&entry->attributes, "has_power_gating", OPTIONAL, &gates);
+		read_bool(&entry->attributes, "has_power_gating", OPTIONAL, &gates);
 		if (level->fanout_x * level->fanout_y > 1) {
 			if (next)
 				gate = arena_format(
@@ -320,22 +306,4 @@ void arch_nodes_gate(struct arch_draft *draft)
 		if (!level->gated_at)
 			level->gated_at = gate;
 	}
-}
-
-bool arch_nodes_for_graphs(const struct node *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		const struct node *item = list->items[i];
-		const struct node *attributes = node_find(item, "attributes");
-		const struct node *inside = node_find(item, "nodes");
-		if (node_find(item, "sources"))
-			return true;
-		for (size_t a = 0;
-			attributes && attributes->kind == NODE_MAP && a < attributes->count; a++)
-			if (arch_key_for_graphs(attributes->entries[a].key))
-				return true;
-		if (inside && inside->kind == NODE_LIST && arch_nodes_for_graphs(inside))
-			return true;
-	}
-	return false;
 }

@@ -31,7 +31,7 @@ enum class_kind arch_class(const char *name)
 	static const char *const storages[] = {"dram", "hbm", "sram", "reg", "storage", "buffer",
 		"memory", "spad", "scratchpad", "cache", NULL};
 	static const char *const computes[] = {
-		"mac", "compute", "array", "alu", "adder", "multiplier", NULL};
+		"mac", "compute", "array", "alu", "adder", "multiplier", "vector", "scalar", NULL};
 	if (text_equal(name, "dummy_storage"))
 		return CLASS_DUMMY;
 	if (contains(name, networks))
@@ -94,47 +94,29 @@ int arch_draft_add(struct arch_draft *draft, struct span span)
 	return r;
 }
 
-/* Overheads, rings and limits are said of the machine as a whole, in one of its containers. */
+/* The machine is described once: what a container says of it no other one says. */
 static void check_given_once(struct arch_draft *draft, int r)
 {
-	const struct node *map = draft->entries[r].attributes.map;
-	for (int outer = 0; outer < r; outer++) {
-		const struct arch_entry *other = &draft->entries[outer];
-		if (draft->arch->levels[outer].kind != LEVEL_CONTAINER || !other->has_attributes)
+	const struct node *own = draft->entries[r].own;
+	for (size_t i = 0; own && i < own->count; i++) {
+		if (!arch_key_of_machine(own->entries[i].key))
 			continue;
-		for (size_t i = 0; i < map->count; i++) {
-			int twin = node_index(other->attributes.map, map->entries[i].key);
+		for (int outer = 0; outer < r; outer++) {
+			const struct node *other = draft->entries[outer].own;
+			int twin = other ? node_index(other, own->entries[i].key) : -1;
 			if (twin < 0)
 				continue;
-			WRONG(draft, map->entries[i].key_span, "'%s' is given by '%s' and by '%s'",
-				map->entries[i].key, draft->arch->levels[outer].name,
+			WRONG(draft, own->entries[i].key_span, "'%s' is given by '%s' and by '%s'",
+				own->entries[i].key, draft->arch->levels[outer].name,
 				draft->arch->levels[r].name);
-			diag_note(draft->reading->diag,
-				other->attributes.map->entries[twin].key_span, "first given here");
+			diag_note(draft->reading->diag, other->entries[twin].key_span,
+				"first given here");
 		}
 	}
 }
 
-/* For a machine that runs graphs. */
-static void read_clock(struct arch_draft *draft, struct span span)
-{
-	bool found = false;
-	size_t errors = diag_errors(draft->reading->diag);
-	for (int r = 0; r < draft->arch->level_count; r++) {
-		struct arch_entry *entry = &draft->entries[r];
-		if (draft->arch->levels[r].kind != LEVEL_CONTAINER || !entry->has_attributes)
-			continue;
-		check_given_once(draft, r);
-		found |= attributes_clock(&entry->attributes, &draft->arch->clock_hz);
-	}
-	if (!found && diag_errors(draft->reading->diag) == errors)
-		WRONG(draft, span,
-			"no container says how fast the machine runs; one needs 'clock', such as "
-			"'clock: 1.5GHz'");
-}
-
-/* Timeloop's `global_cycle_seconds`, in a container or among the variables, or 1 ns. */
-static void read_cycle(struct arch_draft *draft)
+/* `clock` of a container, or Timeloop's `global_cycle_seconds` there or among the variables. */
+static void read_clock(struct arch_draft *draft)
 {
 	static const char key[] = "global_cycle_seconds";
 	struct arch *arch = draft->arch;
@@ -142,10 +124,11 @@ static void read_cycle(struct arch_draft *draft)
 	const struct node_entry entry = {.key = key, .value = variable};
 	const struct node variables = {.kind = NODE_MAP, .entries = &entry, .count = 1};
 	struct reader reader;
-	arch->clock_hz = (struct ratio){1000000000, 1};
 	for (size_t i = 0; i < draft->clocks.count; i++) {
-		if (reader_open(&reader, draft->reading, draft->clocks.at[i], "the attributes") &&
-			attributes_clock(&reader, &arch->clock_hz))
+		if (!reader_open(&reader, draft->reading, draft->clocks.at[i].map, "level"))
+			continue;
+		reader.what = draft->clocks.at[i].what;
+		if (attributes_clock(&reader, &arch->clock_hz))
 			return;
 	}
 	if (variable && reader_open(&reader, draft->reading, &variables, "the variables"))
@@ -163,8 +146,7 @@ static void read_sources(struct arch_draft *draft, int r)
 {
 	struct arch_entry *entry = &draft->entries[r];
 	const struct node *node = read_map(&entry->node, "sources", OPTIONAL);
-	const struct node *given[] = {entry->has_attributes ? entry->attributes.map : NULL,
-		node_find(entry->node.map, "spatial")};
+	const struct node *given[] = {entry->own, node_find(entry->node.map, "spatial")};
 	struct reader sources;
 	const char *what = arena_format(
 		draft->reading->arena, "the sources of '%s'", draft->arch->levels[r].name);
@@ -201,26 +183,37 @@ static void read_attributes(struct arch_draft *draft, struct arch_entry *entry, 
 {
 	struct reader *attributes = &entry->attributes;
 	bool outside = level->kind == LEVEL_CONTAINER && !level->device;
-	if (!draft->graphs)
-		read_systolic(draft, entry, level);
-	if (outside && !draft->graphs) {
-		/* Otherwise they are the levels' inside. */
+	read_systolic(draft, entry, level);
+	read_node(attributes, "global_cycle_seconds", OPTIONAL); /* read before all others */
+	if (outside) {
+		/* These are the levels' inside, too. */
 		read_picojoules(attributes, "energy_per_hop", OPTIONAL, &level->hop_pj);
 		read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
+		attributes_machine(attributes, draft->arch);
 		return;
 	}
-	if (outside)
-		attributes_container(attributes, draft->arch);
-	else if (level->kind == LEVEL_STORAGE)
-		attributes_storage(attributes, draft->graphs, draft->arch, level);
+	if (level->kind == LEVEL_STORAGE)
+		attributes_storage(attributes, draft->arch, level);
 	else if (level->kind == LEVEL_COMPUTE)
-		attributes_compute(attributes, draft->graphs, level);
+		attributes_compute(attributes, level);
 	if (level->scratchpad)
 		copying_read_pipes(attributes, draft->arch->clock_hz, &draft->arch->copying);
-	if (draft->graphs)
-		reader_done(attributes);
-	else if (level->kind != LEVEL_CONTAINER)
-		arch_keys_done(draft, attributes);
+	arch_keys_done(draft, attributes, entry->own);
+}
+
+/* What containers say, to the last, after the levels inside have read what they inherit. */
+static void close_containers(struct arch_draft *draft)
+{
+	for (size_t i = 0; i < draft->subtrees.count; i++) {
+		struct arch_entry *entry = &draft->subtrees.at[i];
+		attributes_machine(&entry->attributes, draft->arch);
+		arch_keys_done(draft, &entry->attributes, entry->own);
+	}
+	for (int r = 0; r < draft->arch->level_count; r++) {
+		struct arch_entry *entry = &draft->entries[r];
+		if (draft->arch->levels[r].kind == LEVEL_CONTAINER && !draft->arch->levels[r].device)
+			arch_keys_done(draft, &entry->attributes, entry->own);
+	}
 }
 
 /* Compression, gating and skipping are not modelled. */
@@ -234,57 +227,29 @@ static void refuse_sparsity(struct arch_draft *draft, struct reader *node)
 			node->what);
 }
 
+/* A compute has nothing inside: what follows it stands beside it. */
+static int64_t instances_around(const struct arch *arch, int r)
+{
+	while (r > 0 && arch->levels[r - 1].kind == LEVEL_COMPUTE)
+		r--;
+	return r ? arch->levels[r - 1].instances : 1;
+}
+
 static void read_level(struct arch_draft *draft, int r)
 {
 	struct arch_entry *entry = &draft->entries[r];
 	struct level *level = &draft->arch->levels[r];
-	int64_t outside = r ? draft->arch->levels[r - 1].instances : 1;
+	int64_t outside = instances_around(draft->arch, r);
 	if (!number_mul(outside, level->fanout_x, &level->instances) ||
 		!number_mul(level->instances, level->fanout_y, &level->instances)) {
 		WRONG(draft, level->span, "level '%s' has too many instances", level->name);
 		level->instances = 1;
 	}
-	if (entry->has_attributes)
-		read_attributes(draft, entry, level);
+	check_given_once(draft, r);
+	read_attributes(draft, entry, level);
 	read_sources(draft, r);
-	if (draft->graphs) {
-		reader_done(&entry->node);
-		return;
-	}
 	refuse_sparsity(draft, &entry->node);
 	reader_done_lenient(&entry->node);
-}
-
-/* The levels that graphs are planned for. */
-static void find_roles(struct arch_draft *draft)
-{
-	struct arch *arch = draft->arch;
-	arch->hbm = arch->core = arch->lx = arch->compute = arch->vector = -1;
-	for (int r = 0; r < arch->level_count; r++) {
-		const struct level *level = &arch->levels[r];
-		if (level->kind == LEVEL_COMPUTE)
-			arch->compute = arch->vector = r;
-		if (level->kind != LEVEL_STORAGE)
-			continue;
-		if (arch->hbm < 0 &&
-			(strcasestr(level->device, "dram") || strcasestr(level->device, "hbm")))
-			arch->hbm = r;
-		if (!level->scratchpad)
-			continue;
-		if (arch->lx >= 0)
-			WRONG(draft, level->span, "'%s' and '%s' are both scratchpads of plans",
-				arch->levels[arch->lx].name, level->name);
-		arch->lx = r;
-	}
-	int inside = arch->lx;
-	for (int r = arch->lx; r > arch->hbm && arch->core < 0; r--) {
-		if (arch->levels[r].fanout_x * arch->levels[r].fanout_y > 1)
-			arch->core = r;
-		else if (arch->levels[r].kind == LEVEL_CONTAINER && inside == arch->lx)
-			inside = r;
-	}
-	if (arch->core < 0)
-		arch->core = inside;
 }
 
 /* How an architecture is written. */
@@ -322,7 +287,6 @@ static bool open_form(struct arch_draft *draft, struct reader *map, enum form fo
 	bool tree = form == FORM_TREE;
 	const struct node *list = read_list(map, tree ? "subtree" : "nodes", REQUIRED);
 	draft->list = list;
-	draft->graphs = list && !tree && arch_nodes_for_graphs(list);
 	return list && (tree ? arch_tree_open(draft, list) : arch_nodes_open(draft, list));
 }
 
@@ -342,10 +306,7 @@ static bool open_levels(struct arch_draft *draft, struct reader *map)
 	if (!arch->name)
 		arch->name = arch->levels[0].name;
 	read_text(map, "name", OPTIONAL, &arch->name);
-	if (draft->graphs)
-		reader_done(map);
-	else
-		reader_done_lenient(map);
+	reader_done_lenient(map);
 	return true;
 }
 
@@ -355,6 +316,7 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 	struct arch_draft *draft = arena_new(reading->arena, struct arch_draft);
 	struct reader map;
 	size_t errors = diag_errors(reading->diag);
+	const struct ratio cycle = {1000000000, 1};
 	*draft = (struct arch_draft){.reading = reading, .arch = arch};
 	if (!reader_open(&map, reading, node, "architecture"))
 		return NULL;
@@ -362,18 +324,18 @@ const struct arch *arch_read(const struct reading *reading, const struct node *n
 	arch->ranks = 1;
 	if (!open_levels(draft, &map))
 		return NULL;
-	if (draft->graphs)
-		read_clock(draft, node->span);
-	else
-		read_cycle(draft);
-	if (!arch->clock_hz.num)
-		return NULL;
+	read_clock(draft);
+	if (diag_errors(reading->diag) > errors) /* of a wrong clock is complained once */
+		arch->clock_hz = cycle;
 	for (int r = 0; r < arch->level_count; r++)
 		read_level(draft, r);
-	if (!arch->tree && !draft->graphs)
+	if (!arch->clock_hz.num)
+		arch->clock_hz = cycle;
+	if (!arch->tree)
 		arch_nodes_gate(draft);
+	close_containers(draft);
 	arch_keys_note(draft);
-	find_roles(draft);
+	arch_roles_find(draft, errors);
 	arch->notes = draft->notes.at;
 	arch->note_count = draft->notes.count;
 	return diag_errors(reading->diag) == errors ? arch : NULL;

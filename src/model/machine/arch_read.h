@@ -8,15 +8,18 @@
  * Reads an `architecture:` map: the `nodes:` form of v0.4, or the older `subtree:`
  * form of v0.2 to v0.4.  See specs/README.md.  NULL after complaining.
  *
- * A list of nodes that has attributes of ours (LX reserve, rings, overheads,
- * rates of an array) or `sources:`, one sentence per attribute, is a machine for
- * graphs: every key of it must be known, and it needs a clock.  All others are
- * machines for one problem as Timeloop and Accelergy read them; a cycle of
- * theirs is 1 ns if nothing else is said.
+ * Every attribute is read in the same way, for graphs, problems and broadcasts alike: it is
+ * honoured, refused, or named in the run's note of keys that nothing reads (spec/unread.h).  A cycle
+ * is 1 ns if nothing else is said; what counts seconds needs a clock.
  *
- * HBM is the outermost DRAM.  LX is the storage with a `reserve` or with
- * `scratchpad: true`.  Cores are the innermost level with a fan-out, from HBM
- * down to LX; without any they are the level around LX, of one instance.
+ * Roles.  The home (`hbm`) is the outermost storage.  The scratchpad (`lx`) is the outermost storage
+ * with `scratchpad: true` or a `reserve`.  Cores are the innermost level with a fan-out between them;
+ * without any they are the level around the scratchpad, of one instance.  The array (`compute`) is the
+ * compute with a `mac_rate`, else the innermost that is no vector unit; the vector unit is a compute
+ * with a `vector_rate` alone, or with a class that has `vector` or `scalar` in it, else the array.
+ * Nothing stands inside a compute: levels after it are beside it.
+ *
+ * A `mac_rate` is 1 if nothing else is said, a `vector_rate` one element per multiplier and cycle.
  *
  * Energies that nobody gives are built in (model/machine/energy_builtin.h); an ERT is read
  * afterwards (model/machine/ert.h).

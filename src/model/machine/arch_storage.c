@@ -33,15 +33,15 @@ static void read_cluster_row(struct reader *attributes, int64_t width, struct le
  * The words of a row: `width` is word * block * cluster, so that the third follows
  * from two of them.  A width alone is one block.
  */
-static void read_row(struct reader *attributes, bool graphs, struct level *level)
+static void read_row(struct reader *attributes, struct level *level)
 {
 	struct diag *diag = attributes->reading->diag;
 	int64_t width = 0, word = level->word_bits;
 	bool by_width = read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
 	bool by_block =
 		read_integer(attributes, "block_size", OPTIONAL, 1, 1 << 20, &level->block_words);
-	bool by_cluster = !graphs && read_integer(attributes, "cluster_size", OPTIONAL, 1, 1 << 20,
-					     &level->cluster_size);
+	bool by_cluster = read_integer(
+		attributes, "cluster_size", OPTIONAL, 1, 1 << 20, &level->cluster_size);
 	int64_t block = word * level->block_words;
 	if (!by_width)
 		return;
@@ -49,13 +49,13 @@ static void read_row(struct reader *attributes, bool graphs, struct level *level
 		read_cluster_row(attributes, width, level);
 	else if (!by_block && width % word == 0)
 		level->block_words = width / word;
-	else if (!by_block && !graphs)
+	else if (!by_block)
 		diag_error(diag, width_span(attributes),
 			"'width' in %s is %lld bits, no multiple of the %lld of a word",
 			attributes->what, (long long)width, (long long)word);
 	else if (by_block && !by_cluster && width % block == 0)
-		level->cluster_size = graphs ? 1 : width / block;
-	else if (by_block && !graphs && width != block * level->cluster_size)
+		level->cluster_size = width / block;
+	else if (width != block * level->cluster_size)
 		diag_error(diag, width_span(attributes),
 			"'width' in %s is %lld bits; 'datawidth', 'block_size' and 'cluster_size' "
 			"make %lld",
@@ -79,11 +79,11 @@ static void set_entries(struct level *level, int64_t words)
 
 /* Which of several amounts counts: Timeloop asks for `entries` first and then for `depth`. */
 static int choose_amount(
-	struct reader *attributes, const char *const *keys, const bool *given, bool graphs)
+	struct reader *attributes, const char *const *keys, const bool *given)
 {
 	int first = given[2] ? 2 : given[1] ? 1 : given[0] ? 0 : 3;
 	int count = given[0] + given[1] + given[2] + given[3];
-	if (count > 1 && (graphs || given[0] || given[3]))
+	if (count > 1 && (given[0] || given[3]))
 		diag_error(attributes->reading->diag, attributes->map->span,
 			"%s has its capacity twice; give 'size', or 'depth' and 'width', or "
 			"'entries'",
@@ -97,19 +97,17 @@ static int choose_amount(
 }
 
 /* `size` in bytes, or `depth` rows, or `entries` words, or `sizeKB`. */
-static void read_capacity(struct reader *attributes, bool graphs, struct level *level)
+static void read_capacity(struct reader *attributes, struct level *level)
 {
 	static const char *const keys[] = {"size", "depth", "entries", "sizeKB"};
 	int64_t amounts[4], width = level->word_bits * level->block_words, bits = 0;
 	bool given[4] = {false};
-	for (int k = 0; k < (graphs ? 3 : 4); k++)
+	for (int k = 0; k < 4; k++)
 		given[k] =
 			k == 0 ? read_size(attributes, keys[k], OPTIONAL, 1, INT64_MAX, &amounts[k])
-			       : read_integer(attributes, keys[k], OPTIONAL, graphs, INT64_MAX,
+			       : read_integer(attributes, keys[k], OPTIONAL, 0, INT64_MAX,
 					 &amounts[k]);
-	if (graphs) /* rows of machines for graphs need not be whole words */
-		read_integer(attributes, "width", OPTIONAL, 1, INT32_MAX, &width);
-	int k = choose_amount(attributes, keys, given, graphs);
+	int k = choose_amount(attributes, keys, given);
 	if (k < 0)
 		return;
 	const int64_t units[] = {8, width, level->word_bits, 8 * 1024};
@@ -171,22 +169,15 @@ static void read_halves(struct reader *attributes, struct ratio hz, struct level
 	level->write_words = level->read_words;
 }
 
-static void read_bandwidths(
-	struct reader *attributes, bool graphs, struct ratio hz, struct level *level)
+static void read_bandwidths(struct reader *attributes, struct ratio hz, struct level *level)
 {
 	struct ratio shared;
 	read_rates(attributes, "read_bandwidth", hz, level, &level->read_rate, &level->read_words);
 	read_rates(
 		attributes, "write_bandwidth", hz, level, &level->write_rate, &level->write_words);
-	if (!graphs)
-		read_halves(attributes, hz, level);
+	read_halves(attributes, hz, level);
 	if (!read_rates(attributes, "shared_bandwidth", hz, level, &shared, &level->shared_words))
 		return;
-	if (graphs && (level->read_rate.num || level->write_rate.num))
-		diag_error(attributes->reading->diag,
-			read_node(attributes, "shared_bandwidth", OPTIONAL)->span,
-			"%s has a 'shared_bandwidth' of reads and writes, and one of either",
-			attributes->what);
 	level->shared_rate = true;
 	level->read_rate = level->write_rate = shared;
 }
@@ -198,11 +189,16 @@ static void read_transfers(struct reader *attributes, struct level *level)
 	int transfer = 0;
 	if (read_word(attributes, "transfer", OPTIONAL, words, &transfer))
 		level->boxes = transfer == 1;
-	read_size(attributes, "stick", OPTIONAL, STICK_BYTES, STICK_BYTES, &level->stick);
+	if (read_size(attributes, "stick", OPTIONAL, 1, INT32_MAX, &level->stick) &&
+		level->stick != STICK_BYTES)
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "stick", OPTIONAL)->span,
+			"'stick' in %s is %lld bytes; sticks have %d, 'stick: %dB'",
+			attributes->what, (long long)level->stick, STICK_BYTES, STICK_BYTES);
 }
 
-/* What only machines for graphs say of a storage. */
-static void read_for_graphs(struct reader *attributes, struct ratio hz, struct level *level)
+/* What plans need to know of a storage. */
+static void read_for_plans(struct reader *attributes, struct ratio hz, struct level *level)
 {
 	level->scratchpad =
 		arch_read_reserve(attributes, "reserve", level->capacity, &level->reserve);
@@ -210,16 +206,6 @@ static void read_for_graphs(struct reader *attributes, struct ratio hz, struct l
 	read_alignment(attributes, level);
 	read_transfers(attributes, level);
 	attributes_bandwidth(attributes, "fill_bandwidth", hz, level->word_bits, &level->fill_rate);
-	bool reads = read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
-	bool writes =
-		read_picojoules(attributes, "write_energy_per_byte", OPTIONAL, &level->write_pj);
-	if (!reads && !writes)
-		return;
-	double bytes = (double)level->word_bits * (double)level->block_words / 8;
-	level->pj.origin = ENERGY_OF_LEVEL;
-	level->pj.read = level->read_pj * bytes;
-	level->pj.fill = level->pj.update = level->write_pj * bytes;
-	level->timeloop_pj = level->pj;
 }
 
 static void read_scales(struct reader *attributes, struct level *level)
@@ -248,8 +234,10 @@ static void read_scales(struct reader *attributes, struct level *level)
 /* `technology` names a process to Accelergy; to Timeloop it may be that of DRAM. */
 static void read_technology(struct reader *attributes, struct level *level)
 {
-	const struct node *node = read_node(attributes, "technology", OPTIONAL);
+	const struct node *node = node_find(attributes->map, "technology");
 	level->dram = node && node->kind == NODE_SCALAR && text_equal(node->text, "DRAM");
+	if (level->dram)
+		read_node(attributes, "technology", OPTIONAL);
 	level->reduces = !level->dram && !strstr(level->device, "DRAM");
 	read_bool(attributes, "reduction_supported", OPTIONAL, &level->reduces);
 }
@@ -290,7 +278,7 @@ static void check_number(
 			expected);
 }
 
-/* What only Timeloop says of a storage. */
+/* What Timeloop says of a storage. */
 static void read_for_nests(struct reader *attributes, struct level *level)
 {
 	double *buffers = &level->multiple_buffering, *least = &level->least_utilization;
@@ -316,55 +304,70 @@ static void read_for_nests(struct reader *attributes, struct level *level)
 	read_picojoules(attributes, "router_energy", OPTIONAL, &level->router_pj);
 	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
 	read_scales(attributes, level);
-	double access = 0;
-	if (!read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access))
-		return;
-	level->pj.origin = ENERGY_OF_LEVEL;
-	level->pj.read = level->pj.fill = level->pj.update = access;
-	level->timeloop_pj = level->pj;
 }
 
-static void build_in(struct level *level)
+/* Per byte, or per access of a block; built in where nothing is said. */
+static void read_energies(struct reader *attributes, struct level *level)
 {
 	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
+	double bytes = (double)level->word_bits * (double)level->block_words / 8, access = 0;
+	bool reads = read_picojoules(attributes, "read_energy_per_byte", OPTIONAL, &level->read_pj);
+	bool writes =
+		read_picojoules(attributes, "write_energy_per_byte", OPTIONAL, &level->write_pj);
+	bool whole = read_picojoules(attributes, "vector_access_energy", OPTIONAL, &access);
+	if (whole && (reads || writes))
+		diag_error(attributes->reading->diag,
+			read_node(attributes, "vector_access_energy", OPTIONAL)->span,
+			"%s has energies per byte, and one of an access", attributes->what);
+	if (whole)
+		level->read_pj = level->write_pj = access / bytes;
+	if (whole || reads || writes) {
+		pj->origin = ENERGY_OF_LEVEL;
+		pj->read = whole ? access : level->read_pj * bytes;
+		pj->fill = pj->update = whole ? access : level->write_pj * bytes;
+		*timeloop = *pj;
+		return;
+	}
 	pj->read = pj->fill = pj->update = energy_of_access(level);
 	timeloop->read = timeloop->fill = timeloop->update = energy_of_access_timeloop(level);
 }
 
 void attributes_storage(
-	struct reader *attributes, bool graphs, const struct arch *arch, struct level *level)
+	struct reader *attributes, const struct arch *arch, struct level *level)
 {
 	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
-	read_row(attributes, graphs, level);
-	read_capacity(attributes, graphs, level);
-	read_bandwidths(attributes, graphs, arch->clock_hz, level);
-	if (graphs)
-		read_for_graphs(attributes, arch->clock_hz, level);
-	else
-		read_for_nests(attributes, level);
-	if (level->pj.origin == ENERGY_BUILT_IN)
-		build_in(level);
+	read_row(attributes, level);
+	read_capacity(attributes, level);
+	read_bandwidths(attributes, arch->clock_hz, level);
+	read_for_plans(attributes, arch->clock_hz, level);
+	read_for_nests(attributes, level);
+	read_energies(attributes, level);
 }
 
-void attributes_compute(struct reader *attributes, bool graphs, struct level *level)
+/* A rate of operations per cycle. */
+static void read_pace(struct reader *attributes, const char *key, struct ratio *rate)
 {
+	if (read_ratio(attributes, key, OPTIONAL, rate) && !rate->num)
+		diag_error(attributes->reading->diag, read_node(attributes, key, OPTIONAL)->span,
+			"'%s' in %s is 0; operations per cycle and instance are more", key,
+			attributes->what);
+}
+
+void attributes_compute(struct reader *attributes, struct level *level)
+{
+	struct action_energies *pj = &level->pj, *timeloop = &level->timeloop_pj;
 	read_integer(attributes, "datawidth", OPTIONAL, 1, 4096, &level->word_bits);
 	int64_t bits = level->word_bits; /* of the factors, as Accelergy's multipliers call them */
-	bool given = false;
-	if (graphs) {
-		read_ratio(attributes, "mac_rate", OPTIONAL, &level->mac_rate);
-		read_ratio(attributes, "vector_rate", OPTIONAL, &level->vector_rate);
-		given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
+	read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
+	read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
+	read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
+	read_pace(attributes, "mac_rate", &level->mac_rate);
+	read_pace(attributes, "vector_rate", &level->vector_rate);
+	bool given = read_picojoules(attributes, "mac_energy", OPTIONAL, &level->mac_pj);
+	level->vector_priced =
 		read_picojoules(attributes, "vector_energy", OPTIONAL, &level->vector_pj);
-	} else {
-		read_integer(attributes, "width", OPTIONAL, 1, 4096, &bits);
-		read_integer(attributes, "multiplier_width", OPTIONAL, 1, 4096, &bits);
-		given = read_picojoules(attributes, "energy", OPTIONAL, &level->mac_pj);
-		read_text(attributes, "power_gated_at", OPTIONAL, &level->gated_at);
-	}
-	level->pj.origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
-	level->timeloop_pj = level->pj;
-	level->pj.compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
-	level->timeloop_pj.compute =
-		given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
+	pj->origin = given ? ENERGY_OF_LEVEL : ENERGY_BUILT_IN;
+	*timeloop = *pj;
+	pj->compute = given ? level->mac_pj : energy_of_mac(level->device, bits);
+	timeloop->compute = given ? level->mac_pj : energy_of_mac_timeloop(level->word_bits);
 }

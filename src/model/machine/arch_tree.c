@@ -225,8 +225,9 @@ static void add_level(struct tree_reading *tree, const struct reader *node, cons
 	level->device = device;
 	arch_draft_name(draft, r, name, named ? named->span : span);
 	if (own)
-		*array_add(draft->reading->arena, &draft->clocks) = own;
-	entry->has_attributes = true;
+		*array_add(draft->reading->arena, &draft->clocks) =
+			(struct clock_map){own, node->what};
+	entry->own = own;
 	arch_keys_open(draft, own, node->what, span, &entry->attributes);
 	read_fanout(tree, &entry->attributes, instances, level);
 }
@@ -308,10 +309,10 @@ static void read_attributes(
 	if (!attributes)
 		return;
 	arch_keys_open(draft, attributes, what, attributes->span, &map);
-	read_node(&map, "global_cycle_seconds", OPTIONAL);
 	read_node(&map, "power_gated_at", OPTIONAL);
-	arch_keys_done(draft, &map);
-	*array_add(draft->reading->arena, &draft->clocks) = map.map;
+	*array_add(draft->reading->arena, &draft->subtrees) =
+		(struct arch_entry){.attributes = map, .own = attributes};
+	*array_add(draft->reading->arena, &draft->clocks) = (struct clock_map){map.map, what};
 }
 
 static void open_subtree(struct tree_reading *tree, const struct node *list)

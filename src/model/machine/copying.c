@@ -72,7 +72,8 @@ static void read_latency(
 		read_ratio(reader, key, OPTIONAL, cycles);
 		return;
 	}
-	if (!read_nanoseconds(reader, key, OPTIONAL, &nanoseconds))
+	if (!read_nanoseconds(reader, key, OPTIONAL, &nanoseconds) ||
+		!attributes_timed(reader, key, clock_hz))
 		return;
 	if (!ratio_div(clock_hz, (struct ratio){1000000000, 1}, &per_nanosecond) ||
 		!ratio_mul(nanoseconds, per_nanosecond, cycles))

@@ -32,3 +32,9 @@ int dtype_per_stick(enum dtype dtype)
 {
 	return STICK_BYTES / dtype_bytes[dtype].stored;
 }
+
+bool dtype_of_word(int64_t bits, enum dtype *out)
+{
+	*out = bits == 8 ? DTYPE_INT8 : bits == 32 ? DTYPE_FP32 : DTYPE_FP16;
+	return bits == 8 || bits == 16 || bits == 32;
+}

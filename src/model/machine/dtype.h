@@ -29,4 +29,8 @@ int dtype_host_bytes(enum dtype dtype);   /* of one element in a host array */
 int dtype_stored_bytes(enum dtype dtype); /* of one element in a stick */
 int dtype_per_stick(enum dtype dtype);    /* STICK_BYTES / stored bytes */
 
+/* The type of a word of 8, 16 or 32 bits where nothing says it (int8, fp16, fp32); false for other
+ * widths. */
+bool dtype_of_word(int64_t bits, enum dtype *out);
+
 #endif

@@ -91,7 +91,7 @@ static bool count_sticks(struct layout *layout)
 		if (!number_mul(layout->sticks, layout->size[d], &layout->sticks))
 			return false;
 	}
-	return number_mul(layout->sticks, STICK_BYTES, &layout->bytes);
+	return number_mul(layout->sticks, layout->stick_bytes, &layout->bytes);
 }
 
 bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,
@@ -102,6 +102,7 @@ bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, cons
 		.dtype = dtype,
 		.host_rank = host_rank,
 		.per_stick = dtype_per_stick(dtype),
+		.stick_bytes = STICK_BYTES,
 		.stick_dim = -1,
 	};
 	if (host_rank < 0 || host_rank > LAYOUT_HOST_RANK_MOST)
@@ -123,6 +124,35 @@ bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, cons
 		return false;
 	*out = layout;
 	return true;
+}
+
+bool layout_linear(enum dtype dtype, const int64_t *host_size, int host_rank, struct layout *out)
+{
+	struct layout layout = {
+		.dtype = dtype,
+		.host_rank = host_rank,
+		.per_stick = 1,
+		.stick_bytes = dtype_stored_bytes(dtype),
+		.stick_dim = -1,
+	};
+	if (host_rank < 0 || host_rank > LAYOUT_HOST_RANK_MOST)
+		return false;
+	for (int h = 0; h < host_rank; h++)
+		layout.host_size[h] = host_size[h];
+	if (!find_host_strides(&layout))
+		return false;
+	for (int h = 0; h < host_rank; h++)
+		add_dimension(&layout, PART_WHOLE, h);
+	add_dimension(&layout, PART_SYNTHETIC, -1);
+	if (!count_sticks(&layout))
+		return false;
+	*out = layout;
+	return true;
+}
+
+bool layout_is_linear(const struct layout *layout)
+{
+	return layout->per_stick == 1;
 }
 
 bool layout_equal(const struct layout *a, const struct layout *b)

@@ -19,6 +19,9 @@
  * stores one element per stick).  The rule is that of torch-spyre's
  * SpyreTensorLayout.
  *
+ * A linear layout has no sticks: the host array itself, row by row, without padding.  Here its sticks are
+ * its elements: every host dimension is walked whole, and the last device dimension is one element.
+ *
  * stride_map[d] is the number of host elements advanced per step of device
  * dimension d, -1 for synthetic and size-1 dimensions.
  */
@@ -32,10 +35,11 @@ enum layout_part { PART_SYNTHETIC, PART_WHOLE, PART_STICK_OUTER, PART_STICK_INNE
 struct layout {
 	enum dtype dtype;
 	int host_rank;
-	int rank;      /* of the device: the last dimension is the stick */
-	int per_stick; /* elements in a stick */
-	bool sparse;   /* one element per stick */
-	int stick_dim; /* host dimension along the stick; -1 if sparse or rank 0 */
+	int rank;        /* of the device: the last dimension is the stick */
+	int per_stick;   /* elements in a stick; 1: the layout is linear */
+	int stick_bytes; /* STICK_BYTES, or those of an element of a linear layout */
+	bool sparse;     /* one element per stick */
+	int stick_dim;   /* host dimension along the stick; -1 if sparse, linear or rank 0 */
 	int64_t host_size[LAYOUT_HOST_RANK_MOST];
 	int64_t host_stride[LAYOUT_HOST_RANK_MOST]; /* elements */
 	int64_t size[LAYOUT_RANK_MOST];             /* of the device dimensions */
@@ -43,7 +47,7 @@ struct layout {
 	enum layout_part part[LAYOUT_RANK_MOST];
 	int host_dim[LAYOUT_RANK_MOST]; /* which host dimension it walks; -1 synthetic */
 	int64_t sticks;                 /* product of size[0 .. rank-2] */
-	int64_t bytes;                  /* sticks * STICK_BYTES */
+	int64_t bytes;                  /* sticks * stick_bytes */
 };
 
 /*
@@ -56,6 +60,11 @@ struct layout {
  */
 bool layout_make(enum dtype dtype, const int64_t *host_size, int host_rank, const int *order,
 	int order_count, struct layout *out);
+
+/* The linear layout of a host array; false on overflow. */
+bool layout_linear(enum dtype dtype, const int64_t *host_size, int host_rank, struct layout *out);
+
+bool layout_is_linear(const struct layout *layout);
 
 bool layout_equal(const struct layout *a, const struct layout *b); /* same bytes, same places */
 

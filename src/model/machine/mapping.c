@@ -5,7 +5,12 @@
 
 uint32_t mapping_kept_by_default(const struct arch *arch)
 {
-	return (arch->hbm >= 0 ? 1u << arch->hbm : 0) | (arch->lx >= 0 ? 1u << arch->lx : 0);
+	if (arch_moves_boxes(arch))
+		return 1u << arch->hbm | 1u << arch->lx;
+	uint32_t storages = 0;
+	for (int r = 0; r < arch->level_count; r++)
+		storages |= arch->levels[r].kind == LEVEL_STORAGE ? 1u << r : 0;
+	return storages;
 }
 
 int64_t mapping_times(int64_t a, int64_t b)

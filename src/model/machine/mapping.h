@@ -40,7 +40,8 @@ struct mapping {
 	struct mapping_row rows[ARCH_LEVELS_MOST];
 };
 
-/* Residency bits of an operand that nobody placed: HBM and LX, as far as they exist. */
+/* Residency bits of an operand that nobody placed: HBM and LX where tiles move in boxes, else all
+ * storages. */
 uint32_t mapping_kept_by_default(const struct arch *arch);
 
 /* a * b; BUG when it does not fit. */

@@ -65,9 +65,14 @@ struct constraint {
 	bool lx;             /* residency: must live there, or must not */
 };
 
+struct domain;
+
 struct constraints {
 	size_t count;
 	struct constraint *at;
+	/* Of a graph that was written as a problem: the mappings that constraints of problems are
+	 * about; NULL: there are none. */
+	const struct domain *problem;
 };
 
 #endif

@@ -30,8 +30,13 @@ struct nest_counts {
 	double hops[ARCH_LEVELS_MOST], routers[ARCH_LEVELS_MOST];
 };
 
+/* Adds every integer of `one`, this many times; false when one does not fit. */
+bool nest_counts_add(struct nest_counts *sum, const struct nest_counts *one, int64_t times);
+
 bool nest_counts_equal(const struct hierarchy *hierarchy, const struct shape *shape,
 	const struct nest_counts *a, const struct nest_counts *b);
+/* The same of all levels and dataspaces that there can be. */
+bool nest_totals_equal(const struct nest_counts *a, const struct nest_counts *b);
 
 /* What one of `instances` (at least 1) has of a total: "3", or exactly "7/2". */
 const char *nest_share_text(struct arena *arena, int64_t total, int64_t instances);

@@ -88,7 +88,7 @@ const char *score_text(struct arena *arena, const struct outcome *outcome,
 	text_add(&text, "latency     %.3f us (%" PRId64 " cycles)\n",
 		arch_nanoseconds(plan->arch, cycles) / 1e3, cycles);
 	text_add(&text, "energy      %.3f uJ\n",
-		(from_simulator ? sim->energy_pj : score->energy_pj) / 1e6);
+		(from_simulator ? outcome->sim_energy_pj : score->energy_pj) / 1e6);
 	text_add(&text, "HBM bytes   %" PRId64 "\n",
 		counts_total(counts, TRAFFIC_HBM_READ) + counts_total(counts, TRAFFIC_HBM_WRITE));
 	text_add(&text, "LX peak     %" PRId64 " bytes\n",

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "cost/graph/energy.h"
 #include "lower/graph/lower.h"
 #include "sim/graph/reference.h"
 
@@ -11,7 +12,9 @@
 struct outcome evaluate_cost(const struct plan *plan, struct arena *arena)
 {
 	struct outcome outcome = {.plan = plan, .worst_ulps = -1};
-	if (!cost_plan(plan, arena, &outcome.cost))
+	if (!arch_moves_boxes(plan->arch))
+		outcome.why = "whole nests of a graph are not priced yet";
+	else if (!cost_plan(plan, arena, &outcome.cost))
 		outcome.why = "a count does not fit into 64 bits";
 	else if (!outcome.cost.score.feasible)
 		outcome.why = outcome.cost.score.rejected;
@@ -148,6 +151,7 @@ void evaluate_simulate(struct outcome *outcome, const struct simulation *how, st
 		options.rank_inputs = inputs;
 	outcome->mode = how->mode;
 	outcome->sim = sim_run(outcome->program, &options, arena);
+	outcome->sim_energy_pj = energy_of_counts(outcome->plan, &outcome->sim.counts, arena);
 	outcome->simulated = outcome->sim.finished;
 	outcome->agrees = outcome->simulated && outcome->sim.fault_count == 0 &&
 			  counts_equal(&outcome->cost.counts, &outcome->sim.counts);

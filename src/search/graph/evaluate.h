@@ -22,6 +22,7 @@ struct outcome {
 	enum sim_mode mode;   /* of the simulation */
 	const struct program *program;
 	struct sim_result sim;
+	double sim_energy_pj; /* of the simulator's counts */
 	/* Simulated, no fault, all integer counts are equal, and no result is off by more than it
 	 * may be. */
 	bool agrees;

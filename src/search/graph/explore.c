@@ -156,7 +156,7 @@ static void take_execution(
 	if (!outcome->simulated)
 		return;
 	out->cycles = sim->cycles;
-	out->energy_pj = sim->energy_pj;
+	out->energy_pj = outcome->sim_energy_pj;
 	out->hbm_bytes = counts_total(&sim->counts, TRAFFIC_HBM_READ) +
 			 counts_total(&sim->counts, TRAFFIC_HBM_WRITE);
 }

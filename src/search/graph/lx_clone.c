@@ -118,7 +118,7 @@ void lx_clone_inputs(struct lx_graph *graph)
 	struct cloning cloning = {.graph = graph};
 	const struct workload *workload = graph->workload;
 	int64_t budget = graph->planning->lx_capacity;
-	bool wanted = graph->planning->clones != CLONE_OFF &&
+	bool wanted = graph->planning->clones != CLONE_OFF && arch_moves_boxes(graph->arch) &&
 		      name_list_has(&graph->planning->eligible, primitive_clone.name);
 	for (int t = 0; t < (int)workload->tensor_count; t++) {
 		if (workload->tensors[t].producer >= 0)

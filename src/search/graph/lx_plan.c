@@ -65,7 +65,7 @@ static bool stages(const struct lx_layout *layout)
 static void place(struct lx_layout *layout, const struct solver *solver)
 {
 	layout->buffers = lx_buffers(&layout->graph);
-	if (solver->keeps_parts)
+	if (solver->keeps_parts && arch_moves_boxes(layout->graph.arch))
 		lx_spill_ask(&layout->graph, &layout->buffers);
 	layout->placement = ask(layout, solver, &layout->buffers.packing);
 	if (stages(layout)) {
@@ -137,6 +137,10 @@ static const char *explain(const struct lx_layout *layout, size_t b)
 	struct arena *arena = layout->graph.arena;
 	const struct packing *packing = &layout->buffers.packing;
 	long long size = packing->buffers[b].size, capacity = packing->capacity;
+	if (size > capacity &&
+		layout_is_linear(
+			&layout->graph.workload->tensors[layout->buffers.tensors[b]].layout))
+		return arena_format(arena, "its %lld bytes exceed the %lld of LX", size, capacity);
 	if (size > capacity)
 		return arena_format(arena,
 			"its %lld bytes per core (%lld sticks) exceed the %lld of LX", size,
@@ -229,7 +233,8 @@ static void collect_reasons(
 static const char *check_mappings(const struct arch *arch, const struct workload *workload,
 	const struct mapping *mappings, struct arena *arena)
 {
-	for (size_t o = 0; o < workload->op_count; o++) {
+	/* whole nests have no factors yet */
+	for (size_t o = 0; arch_moves_boxes(arch) && o < workload->op_count; o++) {
 		const struct op *op = &workload->ops[o];
 		const char *why = op_is_tiled(op)
 					  ? mapping_check(arena, arch, workload, op, &mappings[o])

@@ -7,6 +7,7 @@
 #include "model/graph/plan_check.h"
 #include "search/drive/solver.h"
 #include "search/graph/lx_plan.h"
+#include "search/graph/nests.h"
 #include "search/graph/stream.h"
 
 /* A division of all ops, the last that the solver offers; NULL, and why not. */
@@ -87,7 +88,7 @@ static const struct mapping *divisions_of(
 		if (i < 0)
 			continue;
 		mappings[i] = mapping_make(plan->arch, &workload->ops[i]);
-		if (plan->arch->core >= 0)
+		if (plan->arch->core >= 0 && arch_moves_boxes(plan->arch))
 			mappings[i].rows[plan->arch->core] = mapping->rows[plan->arch->core];
 	}
 	return mappings;
@@ -102,6 +103,39 @@ static bool stops(const struct recipe *recipe, struct recipe_result *result)
 	return result->stopped;
 }
 
+/* Nobody divides whole nests: their rows are filled when it is known what is resident. */
+static const struct mapping *leave_undivided(const struct recipe *recipe, struct arena *arena)
+{
+	const struct workload *workload = recipe->workload;
+	struct mapping *mappings = arena_array(arena, struct mapping, workload->op_count);
+	for (size_t o = 0; o < workload->op_count; o++)
+		mappings[o] = mapping_make(recipe->arch, &workload->ops[o]);
+	return mappings;
+}
+
+static const struct mapping *divide(
+	const struct recipe *recipe, struct recipe_result *result, struct arena *arena)
+{
+	if (recipe->mappings)
+		return recipe->mappings;
+	if (!arch_moves_boxes(recipe->arch))
+		return leave_undivided(recipe, arena);
+	const struct mapping *mappings =
+		ask(recipe, recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS),
+			NULL, result, arena);
+	return mappings && recipe->joint ? ask(recipe, recipe->joint, mappings, result, arena)
+					 : mappings;
+}
+
+/* Streaming tiles, or whole nests. */
+static bool fill_steps(
+	struct plan *plan, const struct recipe *recipe, struct arena *arena, const char **why)
+{
+	const struct stopper *stopper = &recipe->planning.stopper;
+	return arch_moves_boxes(plan->arch) ? stream_plan(plan, stopper, arena, why)
+					    : nests_plan(plan, stopper, arena, why);
+}
+
 struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *arena)
 {
 	struct recipe_result result = {0};
@@ -111,13 +145,7 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 			recipe, &result, arena);
 		return result;
 	}
-	result.mappings = recipe->mappings;
-	if (!result.mappings)
-		result.mappings = ask(recipe,
-			recipe->divide ? recipe->divide : solver_for(STAGE_DIVIDE, FOR_GRAPHS),
-			NULL, &result, arena);
-	if (result.mappings && !recipe->mappings && recipe->joint)
-		result.mappings = ask(recipe, recipe->joint, result.mappings, &result, arena);
+	result.mappings = divide(recipe, &result, arena);
 	if (stops(recipe, &result) || !result.mappings)
 		return result;
 
@@ -127,8 +155,7 @@ struct recipe_result recipe_plan(const struct recipe *recipe, struct arena *aren
 	result.reason_count = planned.reason_count;
 	result.reasons = planned.reasons;
 	result.why = planned.why;
-	if (planned.plan &&
-		stream_plan(planned.plan, &recipe->planning.stopper, arena, &result.why) &&
+	if (planned.plan && fill_steps(planned.plan, recipe, arena, &result.why) &&
 		!stops(recipe, &result))
 		result.plan = check_plan(planned.plan, recipe, &result, arena);
 	if (!result.plan)

@@ -102,11 +102,44 @@ static void add_start(
 	*array_add(arena, tasks) = (struct task){.recipe = recipe, .solver = "start", .op = -1};
 }
 
+/* One op of a plan takes all that it can be. */
+static void add_varied(struct tasks *tasks, const struct exploration *exploration,
+	const struct recipe *recipe, int op, struct arena *arena)
+{
+	const struct portfolio *divide = &exploration->divide;
+	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
+	bool staged = false;
+	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
+		if (!enumerates(divide->at[d]))
+			continue;
+		staged = kind == OP_BROADCAST;
+		const struct solver *varies = staged ? NULL : divide->at[d];
+		struct task *task = add_task(tasks, arena, *recipe, varies);
+		task->op = op;
+		task->varies = varies;
+	}
+}
+
+/* Constraints of a problem may leave divisions of its one op that no other round comes near. */
+static void add_problem(
+	struct tasks *tasks, const struct exploration *exploration, struct arena *arena)
+{
+	struct recipe recipe =
+		recipe_make(exploration, exploration->planning.cores, exploration->place.at[0]);
+	struct mapping *undivided = arena_new(arena, struct mapping);
+	*undivided = mapping_make(exploration->arch, &exploration->workload->ops[0]);
+	recipe.planning.clones = CLONE_OFF;
+	recipe.mappings = undivided;
+	add_varied(tasks, exploration, &recipe, 0, arena);
+}
+
 struct tasks tasks_first(const struct exploration *exploration, struct arena *arena)
 {
 	struct tasks tasks = {0};
 	if (exploration->start)
 		add_start(&tasks, exploration, arena);
+	if (exploration->planning.constraints && exploration->planning.constraints->problem)
+		add_problem(&tasks, exploration, arena);
 	for (size_t c = 0; c < exploration->core_count; c++) {
 		int cores = exploration->cores[c];
 		if (!exploration->vary_clones) {
@@ -139,24 +172,6 @@ struct tasks tasks_staging(
 		}
 	}
 	return tasks;
-}
-
-/* One op of a plan takes all that it can be. */
-static void add_varied(struct tasks *tasks, const struct exploration *exploration,
-	const struct recipe *recipe, int op, struct arena *arena)
-{
-	const struct portfolio *divide = &exploration->divide;
-	enum op_kind kind = exploration->workload->ops[op].primitive->kind;
-	bool staged = false;
-	for (size_t d = 0; kind != OP_OPAQUE && d < divide->count && !staged; d++) {
-		if (!enumerates(divide->at[d]))
-			continue;
-		staged = kind == OP_BROADCAST;
-		const struct solver *varies = staged ? NULL : divide->at[d];
-		struct task *task = add_task(tasks, arena, *recipe, varies);
-		task->op = op;
-		task->varies = varies;
-	}
 }
 
 struct tasks tasks_varying(

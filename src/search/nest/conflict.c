@@ -175,7 +175,7 @@ static struct constraints split(struct arena *arena, const struct constraints *c
 		else
 			*array_add(arena, &members) = *constraint;
 	}
-	return (struct constraints){members.count, members.at};
+	return (struct constraints){.count = members.count, .at = members.at};
 }
 
 struct infeasible_set conflict_find(const struct domain *machine,

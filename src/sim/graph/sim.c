@@ -231,8 +231,6 @@ struct sim_result sim_run(
 	result.cycles = number_ceil_div(run.end, result.ticks_per_cycle) + program->overhead_cycles;
 	result.step_ends = find_step_ends(&run, arena);
 	result.counts = run.tally.counts;
-	result.energy_pj =
-		counts_energy(&run.tally.counts, run.program->arch, run.program->workload);
 	result.lx_peak_bytes = run.tally.lx_peak;
 	result.tiles_computed = run.audits ? audit_sampled(run.audits[0]) : 0;
 	result.trace = run.trace;

@@ -67,7 +67,6 @@ struct sim_result {
 	bool finished;   /* false: limit reached, or a fault stopped it */
 	uint64_t events; /* instructions that ran */
 	int64_t cycles;  /* of the reference clock, overheads included */
-	double energy_pj;
 	struct counts counts;
 	int tiles_computed;    /* SIM_IDENTITY: for real */
 	int64_t lx_peak_bytes; /* highest resident byte touched on any core */

@@ -149,7 +149,7 @@ static bool execute(struct nest_run *run)
 	turn_array(run, true);
 	move(&phase);
 	if (run->tensors)
-		nest_tensors_compare(run);
+		nest_tensors_end(run);
 	return true;
 }
 
@@ -171,6 +171,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	run->mapping = mapping;
 	run->options = options;
 	run->arena = arena;
+	run->arithmetic = nest_arithmetic_make(options->values);
 	out.verdict = nest_check(hierarchy, shape, mapping, &run->counts);
 	if (out.verdict != NEST_FITS && out.verdict != NEST_CAPACITY &&
 		out.verdict != NEST_UTILIZATION) {
@@ -186,7 +187,7 @@ struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct sh
 	}
 	out.wrong = nest_run_lay_out(run);
 	if (!out.wrong && options->data)
-		run->tensors = nest_tensors_name(shape, arena);
+		run->tensors = nest_tensors_name(shape, options->values, arena);
 	if (!out.wrong)
 		out.wrong = nest_buffers_open(run);
 	if (out.wrong)

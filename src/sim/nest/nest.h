@@ -4,6 +4,7 @@
 #include "base/stopper.h"
 #include "model/machine/execution.h"
 #include "model/nest/nest_score.h"
+#include "sim/machine/kernel.h"
 
 /*
  * Executes a nest as specs/counting.md says: tiles move between real buffers,
@@ -20,6 +21,8 @@
  * With `data` 8 bytes per word of the dataspaces; some 512 per multiplier and dataspace.  More
  * than EXECUTION_BYTES_MOST is refused before anything is taken.
  */
+struct nest_values;
+
 /* What a test has go wrong, once, to see that it is found. */
 enum nest_sim_fault {
 	NEST_SIM_SOUND,
@@ -33,9 +36,11 @@ enum nest_sim_fault {
 };
 
 struct nest_sim_options {
-	bool data;     /* move and compute numbers and compare with the einsum; else count only */
-	bool timing;   /* add bandwidths, fill, drain, double buffering */
-	uint64_t seed; /* of the inputs, drawn from {-2 .. 2} */
+	bool data; /* move and compute numbers and compare with the einsum; else count only */
+	const struct nest_values
+		*values;           /* with `data`: compute these, and compare nothing; or NULL */
+	bool timing;               /* add bandwidths, fill, drain, double buffering */
+	uint64_t seed;             /* of the inputs, drawn from {-2 .. 2} */
 	uint64_t steps_most;       /* steps x multipliers; 0: no limit */
 	enum nest_sim_fault fault; /* at its occasion number fault_at, from 0 */
 	uint64_t fault_at;
@@ -56,6 +61,29 @@ struct nest_sim {
 	int64_t stall_by_level[ARCH_LEVELS_MOST]; /* whom they waited for */
 	bool faulty;                              /* options.fault came to its occasion */
 	uint64_t events;                          /* counted moves, and steps of multipliers */
+};
+
+/*
+ * An array over the ranks of a dataspace, index 0 first.  What lies beyond its size is padding: it
+ * reads as 0 and is dropped when it is written.
+ */
+struct nest_array_view {
+	float *at;
+	int64_t size[SHAPE_RANKS_MOST], stride[SHAPE_RANKS_MOST];
+};
+
+/*
+ * The values of a nest that are somebody's: what is read, and where the results go.  Numbers are
+ * those of the machine (sim/machine/kernel.h), fp32; the home of what is written has one instance.
+ */
+struct nest_values {
+	const struct primitive *primitive; /* einsum, map or reduction */
+	float constant;                    /* a map's second operand, where only one is read */
+	kernel_function kernel;            /* kernel_apply, or a test's */
+	/* By dimension: points beyond are padding, and add the neutral element. */
+	int64_t extents[SHAPE_DIMENSIONS_MOST];
+	struct nest_array_view views[SHAPE_SPACES_MOST]; /* by dataspace */
+	bool resumes; /* what is written holds sums that others are added to */
 };
 
 struct nest_sim nest_simulate(const struct hierarchy *hierarchy, const struct shape *shape,

@@ -51,7 +51,8 @@ static double size_store(struct nest_run *run, struct nest_store *store)
 
 static const char *size_run(struct nest_run *run)
 {
-	double bytes = run->tensors ? nest_tensors_bytes(run->shape) : 0;
+	bool drawn = run->tensors && !run->options->values;
+	double bytes = drawn ? nest_tensors_bytes(run->shape) : 0;
 	for (int i = 0; i < run->hierarchy->level_count; i++) {
 		for (int t = 0; t < run->shape->space_count; t++) {
 			if (run->stores[i][t])
@@ -87,24 +88,41 @@ static void buy_store(struct nest_run *run, struct nest_store *store)
 	}
 }
 
-/* The home holds what it needs from the start; written words wait for their first update. */
+/* The home holds what it needs from the start; written words wait for their first update, unless
+ * sums are there. */
 static void fill_home(struct nest_run *run, struct nest_store *store)
 {
+	const struct nest_values *values = run->options->values;
+	bool resumes = values && values->resumes;
 	for (int64_t n = 0; n < site_of(run, store->level)->instances; n++) {
 		find_hull(run, store, n, &store->held[n]);
 		for (int64_t w = 0; store->written && w < store->room; w++)
-			store->state[n][w] = WORD_FRESH;
-		if (run->tensors && !store->written)
+			store->state[n][w] = resumes ? WORD_SUM : WORD_FRESH;
+		if (run->tensors && (!store->written || resumes))
 			nest_tensors_read(run->tensors, store, n);
 	}
 }
 
+/* Whether somebody's results would be in several instances. */
+static bool is_apart(struct nest_run *run)
+{
+	bool apart = false;
+	for (int i = 0; run->options->values && i < run->hierarchy->level_count; i++) {
+		for (int t = 0; t < run->shape->space_count; t++) {
+			const struct nest_store *store = run->stores[i][t];
+			apart |= store && store->home && store->written &&
+				 site_of(run, i)->instances > 1;
+		}
+	}
+	return apart;
+}
+
 const char *nest_buffers_open(struct nest_run *run)
 {
-	const char *why = size_run(run);
+	const char *why = is_apart(run) ? "its results end in several places" : size_run(run);
 	if (why)
 		return why;
-	if (run->tensors)
+	if (run->tensors && !run->options->values)
 		nest_tensors_draw(run->tensors, run->options->seed);
 	for (int i = 0; i < run->hierarchy->level_count; i++) {
 		for (int t = 0; t < run->shape->space_count; t++) {

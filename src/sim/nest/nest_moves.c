@@ -82,15 +82,16 @@ static void count_passing(struct nest_sim_moves *moves, const struct nest_store 
 	}
 }
 
-static double add_up(const struct nest_store *store, const struct nest_groups *groups,
-	int64_t first_child, int64_t leader, const int64_t at[])
+static double add_up(const struct nest_run *run, const struct nest_store *store,
+	const struct nest_groups *groups, int64_t first_child, int64_t leader, const int64_t at[])
 {
-	double sum = 0;
+	double sum = run->arithmetic.neutral;
 	for (int64_t n = leader; n >= 0; n = groups->behind[n]) {
 		int64_t instance = first_child + n;
 		int64_t place = nest_store_place(store, &store->held[instance], at);
 		if (store->state[instance][place] & WORD_SUM)
-			sum += store->value[instance][place];
+			sum = nest_arithmetic_join(
+				&run->arithmetic, sum, store->value[instance][place]);
 	}
 	return sum;
 }
@@ -118,8 +119,9 @@ static void drain_group(struct nest_sim_moves *moves, struct nest_store *store,
 	struct nest_walk walk;
 	for (bool any = nest_walk_first(store->ranks, set, &walk); any;
 		any = nest_walk_next(store->ranks, set, &walk)) {
-		double sum =
-			run->tensors ? add_up(store, &moves->all, first_child, leader, walk.at) : 0;
+		double sum = run->tensors
+				     ? add_up(run, store, &moves->all, first_child, leader, walk.at)
+				     : 0;
 		int64_t place = nest_store_place(parent, &parent->held[parent_instance], walk.at);
 		nest_store_add(run, parent, parent_instance, place, sum);
 	}

@@ -96,8 +96,11 @@ static void link_array(struct nest_run *run, struct nest_operand *operand)
 	int64_t count = site_of(run, MULTIPLIERS)->instances;
 	operand->latch = arena_array(run->arena, double, count);
 	operand->latched = arena_array(run->arena, int64_t, count);
-	for (int64_t n = 0; n < count; n++)
+	for (int64_t n = 0; n < count; n++) {
 		operand->latched[n] = -1;
+		operand->latch[n] =
+			run->shape->spaces[operand->space].written ? run->arithmetic.neutral : 0;
+	}
 }
 
 struct nest_multipliers *nest_multipliers_open(struct nest_run *run)
@@ -157,7 +160,7 @@ static void begin(struct nest_run *run, struct nest_operand *operand, struct cre
 		crew->through[p] = -1;
 	crew->step = run->step;
 	crew->first = n;
-	crew->sum = 0;
+	crew->sum = run->arithmetic.neutral;
 	crew->place = place;
 	crew->held = there;
 	if (!there)
@@ -216,16 +219,18 @@ static double read_word(struct nest_run *run, struct nest_operand *operand, int6
 
 /* To the sum of the crew; in an array by way of the PEs after it.  One without work only hands on
  * what it was given. */
-static void give_sum(struct nest_operand *operand, int64_t n, double product)
+static void give_sum(
+	const struct nest_run *run, struct nest_operand *operand, int64_t n, double product)
 {
+	const struct nest_arithmetic *arithmetic = &run->arithmetic;
 	double *to = &operand->crews[operand->crew[n]].sum;
 	if (operand->partner && operand->partner[n] >= 0)
 		to = &operand->latch[operand->partner[n]];
 	if (operand->partner) {
-		product += operand->latch[n];
-		operand->latch[n] = 0;
+		product = nest_arithmetic_join(arithmetic, operand->latch[n], product);
+		operand->latch[n] = arithmetic->neutral;
 	}
-	*to += product;
+	*to = nest_arithmetic_join(arithmetic, *to, product);
 }
 
 static void add_product(
@@ -238,7 +243,7 @@ static void add_product(
 	}
 	if (operand->feed->pass_count)
 		pass(run, operand, crew, n);
-	give_sum(operand, n, product);
+	give_sum(run, operand, n, product);
 }
 
 /* The sum of a crew goes to its level, once what is there has come to be added. */
@@ -270,7 +275,8 @@ static void pass_by(struct nest_multipliers *multipliers, int64_t n)
 	for (; k < multipliers->read_count; k++)
 		hand_on(multipliers->run, &multipliers->operands[k], n);
 	for (; k < multipliers->operand_count; k++)
-		give_sum(&multipliers->operands[k], n, 0);
+		give_sum(multipliers->run, &multipliers->operands[k], n,
+			multipliers->run->arithmetic.neutral);
 }
 
 static bool all_work(const struct nest_multipliers *multipliers)
@@ -281,6 +287,19 @@ static bool all_work(const struct nest_multipliers *multipliers)
 			return false;
 	}
 	return true;
+}
+
+/* Whether what a multiplier does at this step is beyond what exists. */
+static bool is_padding(struct nest_run *run, int64_t n)
+{
+	const struct nest_values *values = run->options->values;
+	const struct shape *shape = run->shape;
+	const int64_t *shift = &site_of(run, MULTIPLIERS)->shift[n * shape->dimension_count];
+	for (int d = 0; values && d < shape->dimension_count; d++) {
+		if (run->base[d] + shift[d] >= values->extents[d])
+			return true;
+	}
+	return false;
 }
 
 static void find_bases(struct nest_multipliers *multipliers)
@@ -310,10 +329,12 @@ void nest_multipliers_step(struct nest_multipliers *multipliers)
 			continue;
 		}
 		run->counts.computes++;
-		double product = 1;
+		double product = run->arithmetic.neutral, words[SHAPE_SPACES_MOST] = {0};
 		int k = 0;
 		for (; k < multipliers->read_count; k++)
-			product *= read_word(run, &operands[k], n);
+			words[k] = read_word(run, &operands[k], n);
+		if (run->tensors && !is_padding(run, n))
+			product = nest_arithmetic_point(&run->arithmetic, words, k);
 		for (; k < multipliers->operand_count; k++)
 			add_product(run, &operands[k], n, product);
 	}

@@ -70,8 +70,9 @@ void nest_store_add(struct nest_run *run, struct nest_store *store, int64_t inst
 	if (*state & WORD_FRESH && store->reads_first)
 		nest_run_count(run, store->level, instance, store->space, NEST_READ, 1);
 	if (run->tensors)
-		store->value[instance][place] =
-			(*state & WORD_SUM ? store->value[instance][place] : 0) + value;
+		store->value[instance][place] = nest_arithmetic_join(&run->arithmetic,
+			*state & WORD_SUM ? store->value[instance][place] : run->arithmetic.neutral,
+			value);
 	*state = WORD_SUM;
 }
 

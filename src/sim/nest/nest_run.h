@@ -2,6 +2,7 @@
 #define SIM_NEST_RUN_H
 
 #include "sim/nest/nest.h"
+#include "sim/nest/nest_arithmetic.h"
 #include "sim/nest/nest_words.h"
 
 /*
@@ -92,7 +93,8 @@ struct nest_run {
 	struct nest_clock *clock;     /* NULL without timing */
 	struct nest_array *array;     /* NULL: the machine has none */
 	struct nest_tensors *tensors; /* NULL without data */
-	uint64_t faults;              /* occasions for options->fault so far */
+	struct nest_arithmetic arithmetic;
+	uint64_t faults; /* occasions for options->fault so far */
 };
 
 static inline struct nest_site *site_of(struct nest_run *run, int level)

@@ -13,6 +13,7 @@ struct nest_tensor {
 
 struct nest_tensors {
 	const struct shape *shape;
+	const struct nest_values *values; /* NULL: drawn */
 	struct arena *arena;
 	struct nest_tensor tensors[SHAPE_SPACES_MOST];
 };
@@ -39,9 +40,11 @@ double nest_tensors_bytes(const struct shape *shape)
 	return bytes;
 }
 
-struct nest_tensors *nest_tensors_name(const struct shape *shape, struct arena *arena)
+struct nest_tensors *nest_tensors_name(
+	const struct shape *shape, const struct nest_values *values, struct arena *arena)
 {
 	struct nest_tensors *tensors = arena_new(arena, struct nest_tensors);
+	tensors->values = values;
 	tensors->shape = shape;
 	tensors->arena = arena;
 	for (int t = 0; t < shape->space_count; t++) {
@@ -77,6 +80,27 @@ static double *element(const struct nest_tensor *tensor, int ranks, const int64_
 	return &tensor->at[place];
 }
 
+/* The element of an array; NULL: it is padding. */
+static float *find_value(const struct nest_array_view *view, int ranks, const int64_t at[])
+{
+	int64_t place = 0;
+	for (int r = 0; r < ranks; r++) {
+		if (at[r] >= view->size[r])
+			return NULL;
+		place += at[r] * view->stride[r];
+	}
+	return &view->at[place];
+}
+
+static double read_value(const struct nest_tensors *tensors, int space, const int64_t at[])
+{
+	int ranks = tensors->shape->spaces[space].rank_count;
+	if (!tensors->values)
+		return *element(&tensors->tensors[space], ranks, at);
+	const float *value = find_value(&tensors->values->views[space], ranks, at);
+	return value ? (double)*value : 0;
+}
+
 void nest_tensors_read(
 	const struct nest_tensors *tensors, const struct nest_store *store, int64_t instance)
 {
@@ -86,7 +110,7 @@ void nest_tensors_read(
 	for (bool any = nest_walk_first(store->ranks, &all, &walk); any;
 		any = nest_walk_next(store->ranks, &all, &walk))
 		store->value[instance][nest_store_place(store, &all.hull, walk.at)] =
-			*element(&tensors->tensors[store->space], store->ranks, walk.at);
+			read_value(tensors, store->space, walk.at);
 }
 
 /* One point of the iteration space. */
@@ -165,16 +189,42 @@ static void find_rest(struct nest_run *run, int t)
 	}
 }
 
-void nest_tensors_compare(struct nest_run *run)
+/* A word without a sum is one that nothing was ever added to. */
+static void give_back(const struct nest_run *run, const struct nest_store *home)
 {
-	compute_einsum(run->tensors);
+	const struct nest_array_view *view = &run->options->values->views[home->space];
+	struct nest_words all = {.hull = home->held[0], .count = home->held[0].words};
+	struct nest_walk walk;
+	for (bool any = nest_walk_first(home->ranks, &all, &walk); any;
+		any = nest_walk_next(home->ranks, &all, &walk)) {
+		int64_t place = nest_store_place(home, &home->held[0], walk.at);
+		bool sum = home->state[0][place] & WORD_SUM;
+		float *value = find_value(view, home->ranks, walk.at);
+		if (value)
+			*value = (float)(sum ? home->value[0][place] : run->arithmetic.neutral);
+	}
+}
+
+static void end_home(struct nest_run *run, const struct nest_store *home)
+{
+	if (run->options->values)
+		give_back(run, home);
+	else
+		take_away(run, home);
+}
+
+void nest_tensors_end(struct nest_run *run)
+{
+	if (!run->options->values)
+		compute_einsum(run->tensors);
 	for (int t = 0; t < run->shape->space_count; t++) {
 		if (!run->shape->spaces[t].written)
 			continue;
 		for (int i = 0; i < run->hierarchy->level_count; i++) {
 			if (run->stores[i][t] && run->stores[i][t]->home)
-				take_away(run, run->stores[i][t]);
+				end_home(run, run->stores[i][t]);
 		}
-		find_rest(run, t);
+		if (!run->options->values)
+			find_rest(run, t);
 	}
 }

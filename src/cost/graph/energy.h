@@ -1,0 +1,20 @@
+#ifndef COST_ENERGY_H
+#define COST_ENERGY_H
+
+#include "cost/graph/inner_cost.h"
+#include "model/graph/counts.h"
+
+/*
+ * Picojoules of counts, the model's or the simulator's: every count times its entry of the machine's
+ * table, added in a fixed order (steps, operands, then the order of the traffics), so that equal
+ * counts give equal sums.  Of inner nests the levels inside the scratchpad and the multiply-adds
+ * cost what a nest's do; where tiles do not move in boxes a step costs what its nest does.
+ */
+struct arena;
+double energy_of_counts(const struct plan *plan, const struct counts *counts, struct arena *arena);
+
+/* `energy`, and what one op adds to it; `model` is that of its nest, NULL: it has none. */
+double energy_add(double energy, const struct arch *arch, const struct op *op,
+	const struct step_count *count, const struct nest_model *model);
+
+#endif

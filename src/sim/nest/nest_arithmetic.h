@@ -1,0 +1,31 @@
+#ifndef SIM_NEST_ARITHMETIC_H
+#define SIM_NEST_ARITHMETIC_H
+
+#include "sim/nest/nest.h"
+
+/*
+ * What multipliers make of the words that they read, and how two sums become one: products and
+ * sums of doubles, in which those of small integers are exact, or a primitive in fp32 as
+ * machines compute it.
+ */
+struct nest_arithmetic {
+	const struct nest_values *values; /* NULL: products and sums of doubles */
+	const struct primitive *joins;    /* two sums */
+	double neutral;                   /* joined with anything, it changes nothing */
+};
+
+struct nest_arithmetic nest_arithmetic_make(const struct nest_values *values);
+
+/* Of a point of the nest: what it contributes. */
+double nest_arithmetic_point(
+	const struct nest_arithmetic *arithmetic, const double *words, int count);
+
+double nest_arithmetic_join_values(const struct nest_arithmetic *arithmetic, double a, double b);
+
+static inline double nest_arithmetic_join(
+	const struct nest_arithmetic *arithmetic, double a, double b)
+{
+	return arithmetic->values ? nest_arithmetic_join_values(arithmetic, a, b) : a + b;
+}
+
+#endif

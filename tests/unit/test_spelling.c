@@ -1,0 +1,106 @@
+/* One op written as a problem and as a workload, for a machine whose tiles move in boxes. */
+#include "base/arena.h"
+#include "tests/support/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static const char gemm[] = "workload:\n"
+			   "  name: gemm_512\n"
+			   "  dimensions: {M: 512, N: 512, K: 512}\n"
+			   "  ops:\n"
+			   "  - Outputs[M,N] = sum(K) Inputs[M,K] * Weights[K,N]\n";
+
+/* Frontier and plans of an exploration, without the header. */
+static const char *explore(const char *files)
+{
+	struct ended ended =
+		shell(arena, "$LXPLORE explore specs/arch/spyre32.yaml %s --simulate none -q -o %s",
+			files, folder);
+	assert_string_equal(ended.err, "");
+	assert_int_equal(ended.status, 0);
+	return arena_format(
+		arena, "%s%s", folder_text("pareto.csv"), folder_text("plans/point-001.yaml"));
+}
+
+static void both_have_the_same_frontier(void **state)
+{
+	const char *problem = explore("specs/problems/gemm_512.yaml");
+	assert_string_equal(problem, explore(folder_put("gemm.yaml", gemm)));
+	assert_non_null(strstr(problem, "\n1,19613,"));
+	assert_non_null(strstr(problem, "workload: gemm_512\n"));
+	assert_non_null(strstr(problem, "op: Outputs,"));
+}
+
+/* What is found for a problem is scored and executed as its plan. */
+static void a_plan_is_of_the_problem(void **state)
+{
+	explore("specs/problems/gemm_512.yaml");
+	struct ended scored = shell(arena,
+		"$LXPLORE score specs/arch/spyre32.yaml specs/problems/gemm_512.yaml "
+		"%s/plans/point-001.yaml",
+		folder);
+	assert_int_equal(scored.status, 0);
+	assert_non_null(strstr(scored.out, "\"cycles\": 19613"));
+	assert_non_null(strstr(scored.out, "\"Weights\""));
+	struct ended checked = shell(arena,
+		"$LXPLORE check specs/arch/spyre32.yaml specs/problems/gemm_512.yaml "
+		"%s/plans/point-001.yaml",
+		folder);
+	assert_int_equal(checked.status, 0);
+}
+
+static const char mapping[] =
+	"mapping:\n"
+	"- {target: HBM, type: temporal, factors: N=4, permutation: N}\n"
+	"- {target: core, type: spatial, factors: K=2 M=4 N=2, permutation: KMN}\n"
+	"- {target: LX, type: temporal, factors: M=128 N=64 K=256}\n";
+
+static struct ended score(const char *file)
+{
+	return shell(arena,
+		"$LXPLORE score specs/arch/spyre32.yaml specs/problems/gemm_512.yaml %s", file);
+}
+
+/* Tiles stand at the home, the division at the cores, what is left of a tile in the scratchpad. */
+static void a_mapping_is_a_plan(void **state)
+{
+	struct ended scored = score(folder_put("mapping.yaml", mapping));
+	assert_int_equal(scored.status, 0);
+	assert_non_null(strstr(scored.out, "\"cycles\": 19613"));
+	assert_non_null(strstr(scored.out, "\"core: K2 M4 N2 | LX: N4\""));
+}
+
+static void constraints_of_its_mapspace_hold(void **state)
+{
+	const char *held = folder_put("held.yaml",
+		"constraints:\n  targets:\n"
+		"  - {target: core, type: spatial, factors: [K=1, M=4, N=2]}\n"
+		"mapper: {optimization_metrics: [delay]}\n");
+	const char *found =
+		explore(arena_format(arena, "specs/problems/gemm_512.yaml %s 2> /dev/null", held));
+	assert_non_null(strstr(found, "core: M4 N2 |"));
+	assert_null(strstr(folder_text("pareto.csv"), "\n2,")); /* one objective */
+	struct ended broken =
+		score(arena_format(arena, "%s %s", folder_put("mapping.yaml", mapping), held));
+	assert_int_equal(broken.status, 2);
+	assert_non_null(
+		strstr(broken.err, "held.yaml:3:44: error: 'core' (spatial) has K=2, not K=1"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			both_have_the_same_frontier, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_plan_is_of_the_problem, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_mapping_is_a_plan, folder_set_up, folder_tear_down),
+		cmocka_unit_test_setup_teardown(
+			constraints_of_its_mapspace_hold, folder_set_up, folder_tear_down),
+	};
+	return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
+}
