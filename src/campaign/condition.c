@@ -62,23 +62,23 @@ bool condition_misses(const struct setting_values *values, const char *text)
 }
 
 /* Part of a scalar, without blanks around it. */
-struct clause {
+struct when_clause {
 	const struct setting_values *values;
 	const struct node *scalar;
 	size_t from, to;
 };
 
-static struct clause part(const struct clause *whole, size_t from, size_t to)
+static struct when_clause part(const struct when_clause *whole, size_t from, size_t to)
 {
 	const char *text = whole->scalar->text;
 	while (from < to && isspace((unsigned char)text[from]))
 		from++;
 	while (to > from && isspace((unsigned char)text[to - 1]))
 		to--;
-	return (struct clause){whole->values, whole->scalar, from, to};
+	return (struct when_clause){whole->values, whole->scalar, from, to};
 }
 
-static const struct node *operand(const struct clause *clause)
+static const struct node *operand(const struct when_clause *clause)
 {
 	const char *text = arena_format(clause->values->arena, "%.*s",
 		(int)(clause->to - clause->from), clause->scalar->text + clause->from);
@@ -86,7 +86,7 @@ static const struct node *operand(const struct clause *clause)
 		node_part(clause->scalar, clause->from, clause->to));
 }
 
-static bool refuse(const struct clause *clause, const char *why)
+static bool refuse(const struct when_clause *clause, const char *why)
 {
 	diag_error(clause->values->diag, node_part(clause->scalar, clause->from, clause->to),
 		"'when': %s", why);
@@ -105,7 +105,7 @@ static const char *word_of(const struct setting_values *values, const struct nod
 
 /* A word that stands beside a parameter is one of those that the parameter can be. */
 static bool check_word(
-	const struct clause *clause, const struct node *parameter, const struct node *literal)
+	const struct when_clause *clause, const struct node *parameter, const struct node *literal)
 {
 	const struct setting_values *values = clause->values;
 	const char *const *words = values->words(values->context, parameter->text);
@@ -121,8 +121,8 @@ static bool check_word(
 	return false;
 }
 
-static bool compare_words(const struct clause *clause, const struct node *a, const struct node *b,
-	bool equal, bool *holds)
+static bool compare_words(const struct when_clause *clause, const struct node *a,
+	const struct node *b, bool equal, bool *holds)
 {
 	*holds = text_equal(word_of(clause->values, a), word_of(clause->values, b)) == equal;
 	return check_word(clause, a, b) && check_word(clause, b, a);
@@ -138,11 +138,11 @@ static bool judge(int sign, int which)
 	return answers[which];
 }
 
-static bool compare(const struct clause *clause, size_t at, int which, bool *holds)
+static bool compare(const struct when_clause *clause, size_t at, int which, bool *holds)
 {
 	const struct setting_values *values = clause->values;
-	struct clause left = part(clause, clause->from, at);
-	struct clause right = part(clause, at + strlen(operators[which]), clause->to);
+	struct when_clause left = part(clause, clause->from, at);
+	struct when_clause right = part(clause, at + strlen(operators[which]), clause->to);
 	const struct node *a = operand(&left), *b = operand(&right);
 	struct value x, y, rest;
 	if (!*a->text || !*b->text)
@@ -164,7 +164,7 @@ static bool compare(const struct clause *clause, size_t at, int which, bool *hol
 	return true;
 }
 
-static bool read_clause(const struct clause *clause, bool *holds)
+static bool read_clause(const struct when_clause *clause, bool *holds)
 {
 	const char *text = clause->scalar->text;
 	for (int joined = 0; joined < 2; joined++) {
@@ -173,15 +173,15 @@ static bool read_clause(const struct clause *clause, bool *holds)
 		if (at == clause->to)
 			continue;
 		bool rest = false;
-		struct clause first = part(clause, clause->from, at);
-		struct clause others = part(clause, at + strlen(word), clause->to);
+		struct when_clause first = part(clause, clause->from, at);
+		struct when_clause others = part(clause, at + strlen(word), clause->to);
 		bool good = read_clause(&first, holds) && read_clause(&others, &rest);
 		*holds = joined ? *holds && rest : *holds || rest;
 		return good;
 	}
 	if (find(text, clause->from, clause->to, "not") == clause->from &&
 		clause->from < clause->to) {
-		struct clause rest = part(clause, clause->from + 3, clause->to);
+		struct when_clause rest = part(clause, clause->from + 3, clause->to);
 		bool good = read_clause(&rest, holds);
 		*holds = !*holds;
 		return good;
@@ -199,7 +199,7 @@ static bool read_clause(const struct clause *clause, bool *holds)
 		return compare(clause, first, which, holds);
 	if (clause->to > clause->from + 1 && text[clause->from] == '(' &&
 		text[clause->to - 1] == ')') {
-		struct clause inner = part(clause, clause->from + 1, clause->to - 1);
+		struct when_clause inner = part(clause, clause->from + 1, clause->to - 1);
 		return read_clause(&inner, holds);
 	}
 	return refuse(clause, "a comparison such as 'rows * columns <= 256' is expected");
@@ -220,7 +220,7 @@ bool condition_read(const struct setting_values *values, const struct node *node
 				"'when' is %s; a comparison is expected", node_kind_name(item));
 			return false;
 		}
-		struct clause clause = {values, item, 0, strlen(item->text)};
+		struct when_clause clause = {values, item, 0, strlen(item->text)};
 		clause = part(&clause, 0, clause.to);
 		if (condition_misses(values, item->text))
 			one = false;

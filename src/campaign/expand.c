@@ -92,7 +92,7 @@ struct points_draft {
 	struct array(size_t) tasks;
 };
 
-static bool collect(struct arena *arena, const struct sweep *sweep, const char *settings,
+static bool collect(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
 	struct task_table *table, struct points_draft *draft, digest *fingerprint)
 {
 	struct arena *scratch = arena_open();
@@ -132,12 +132,12 @@ static bool collect(struct arena *arena, const struct sweep *sweep, const char *
 	return !diag_failed(sweep->diag);
 }
 
-bool expand(
-	struct arena *arena, const struct sweep *sweep, const char *settings, struct expansion *out)
+bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
+	struct sweep_expansion *out)
 {
 	struct task_table table = {.arena = arena};
 	struct points_draft draft = {0};
-	*out = (struct expansion){0};
+	*out = (struct sweep_expansion){0};
 	if (!collect(arena, sweep, settings, &table, &draft, &out->fingerprint))
 		return false;
 	if (!draft.combinations.count) {

@@ -27,11 +27,11 @@ enum point_fate { POINT_WRONG, POINT_LEFT_OUT, POINT_THERE };
 
 /* Point by point; remembers where paths lead, so it belongs to one thread. */
 struct expander;
-struct expander *expander_open(struct arena *arena, const struct sweep *sweep);
+struct expander *expander_open(struct arena *arena, const struct sweep_spec *sweep);
 
 /* The combinations of options, with those that are left out; 0 after complaining of too many. */
 enum { POINTS_MOST = 1000000 };
-uint64_t expand_combinations(const struct sweep *sweep);
+uint64_t expand_combinations(const struct sweep_spec *sweep);
 
 /* One of them, in the arena given. */
 enum point_fate expander_point(struct expander *expander, uint64_t combination, struct arena *arena,
@@ -44,7 +44,7 @@ struct expanded_task {
 	size_t first; /* of its points */
 };
 
-struct expansion {
+struct sweep_expansion {
 	size_t point_count;
 	const uint64_t *combinations; /* of the points */
 	const size_t *task_of;        /* the points' tasks */
@@ -54,7 +54,7 @@ struct expansion {
 };
 
 /* `settings` says what else decides on results.  False after complaining. */
-bool expand(struct arena *arena, const struct sweep *sweep, const char *settings,
-	struct expansion *out);
+bool expand(struct arena *arena, const struct sweep_spec *sweep, const char *settings,
+	struct sweep_expansion *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct expander {
-	const struct sweep *sweep;
+	const struct sweep_spec *sweep;
 	struct trail *trails;      /* by target: where its path led when it was last looked for */
 	const char *const **words; /* by target: all it can be, for conditions; NULL ends them */
 	const char **plain;        /* by target: its name in arithmetic */
@@ -18,9 +18,9 @@ struct expander {
 };
 
 /* A point in the making. */
-struct making {
+struct point_making {
 	struct expander *expander;
-	const struct sweep *sweep;
+	const struct sweep_spec *sweep;
 	struct arena *arena;
 	struct diag *diag;
 	const struct node **nodes; /* by target */
@@ -33,7 +33,7 @@ struct making {
 	bool failed;
 };
 
-struct expander *expander_open(struct arena *arena, const struct sweep *sweep)
+struct expander *expander_open(struct arena *arena, const struct sweep_spec *sweep)
 {
 	struct expander *expander = arena_new(arena, struct expander);
 	expander->sweep = sweep;
@@ -72,7 +72,7 @@ static const char *const *words_of(void *context, const char *parameter)
 	return NULL;
 }
 
-uint64_t expand_combinations(const struct sweep *sweep)
+uint64_t expand_combinations(const struct sweep_spec *sweep)
 {
 	enum { TRIED_MOST = 10 * POINTS_MOST };
 	uint64_t count = 1;
@@ -91,7 +91,7 @@ uint64_t expand_combinations(const struct sweep *sweep)
 
 /* --- parameters */
 
-static void bind(struct making *making, const struct sweep_option *option)
+static void bind(struct point_making *making, const struct sweep_option *option)
 {
 	for (size_t v = 0; v < option->count; v++) {
 		const struct sweep_value *value = &option->values[v];
@@ -105,9 +105,9 @@ static void bind(struct making *making, const struct sweep_option *option)
 }
 
 /* What conditions and arithmetic see: the parameters that are bound, and derived ones. */
-static void open_values(struct making *making)
+static void open_values(struct point_making *making)
 {
-	const struct sweep *sweep = making->sweep;
+	const struct sweep_spec *sweep = making->sweep;
 	struct arena *arena = making->arena;
 	struct node *map = arena_new(arena, struct node);
 	struct node_entry *entries = arena_array(arena, struct node_entry, sweep->target_count);
@@ -144,9 +144,9 @@ static void open_values(struct making *making)
 }
 
 /* Binds the options of the axes; false where a condition leaves the point out, or on failure. */
-static bool bind_all(struct making *making, uint64_t combination, int *level)
+static bool bind_all(struct point_making *making, uint64_t combination, int *level)
 {
-	const struct sweep *sweep = making->sweep;
+	const struct sweep_spec *sweep = making->sweep;
 	size_t *chosen = arena_array(making->arena, size_t, sweep->axis_count);
 	bool conditions = false;
 	for (size_t a = sweep->axis_count; a-- > 0; combination /= sweep->axes[a].count)
@@ -210,7 +210,7 @@ static bool walk_again(
 	return known->count > 0;
 }
 
-static bool set_below(struct making *making, size_t target, const struct node *value)
+static bool set_below(struct point_making *making, size_t target, const struct node *value)
 {
 	const struct path *path = &making->sweep->targets[target].path;
 	struct trail *known = &making->expander->trails[target], trail;
@@ -230,7 +230,7 @@ static bool set_below(struct making *making, size_t target, const struct node *v
 }
 
 /* The value of a target in the trees; settings, and keys at the top, need not be there before. */
-static bool set(struct making *making, size_t target, const struct node *value)
+static bool set(struct point_making *making, size_t target, const struct node *value)
 {
 	const struct path *path = &making->sweep->targets[target].path;
 	size_t file = path_file(path, making->files, making->file_count);
@@ -241,9 +241,9 @@ static bool set(struct making *making, size_t target, const struct node *value)
 	return true;
 }
 
-static bool set_all(struct making *making, bool top)
+static bool set_all(struct point_making *making, bool top)
 {
-	const struct sweep *sweep = making->sweep;
+	const struct sweep_spec *sweep = making->sweep;
 	bool good = true;
 	for (size_t t = 0; t < sweep->target_count; t++) {
 		const struct sweep_target *target = &sweep->targets[t];
@@ -255,7 +255,7 @@ static bool set_all(struct making *making, bool top)
 }
 
 /* What a rule makes of the parameters; NULL: nothing, or a failure. */
-static const struct node *derive(struct making *making, const struct sweep_rule *rule)
+static const struct node *derive(struct point_making *making, const struct sweep_rule *rule)
 {
 	const struct node *node = rule->value;
 	const char *what =
@@ -290,7 +290,7 @@ static const struct node *derive(struct making *making, const struct sweep_rule 
 	return text ? node_scalar(making->arena, text, node->span) : NULL;
 }
 
-static void derive_all(struct making *making)
+static void derive_all(struct point_making *making)
 {
 	for (size_t r = 0; r < making->sweep->rule_count; r++) {
 		const struct sweep_rule *rule = &making->sweep->rules[r];
@@ -300,7 +300,7 @@ static void derive_all(struct making *making)
 	}
 }
 
-static size_t most_files(const struct sweep *sweep)
+static size_t most_files(const struct sweep_spec *sweep)
 {
 	size_t count = sweep->file_count + 1;
 	for (size_t a = 0; a < sweep->axis_count; a++) {
@@ -319,10 +319,10 @@ static size_t most_files(const struct sweep *sweep)
 enum point_fate expander_point(struct expander *expander, uint64_t combination, struct arena *arena,
 	struct diag *diag, struct sweep_point *out)
 {
-	const struct sweep *sweep = expander->sweep;
+	const struct sweep_spec *sweep = expander->sweep;
 	struct node *own = arena_new(arena, struct node);
 	bool holds = true;
-	struct making making = {.expander = expander,
+	struct point_making making = {.expander = expander,
 		.sweep = sweep,
 		.arena = arena,
 		.diag = diag,

@@ -3,7 +3,7 @@
 #include "campaign/runner.h"
 #include "report/run/json_text.h"
 
-static const char *list_columns(struct arena *arena, const struct sweep *sweep)
+static const char *list_columns(struct arena *arena, const struct sweep_spec *sweep)
 {
 	json_t *list = json_array();
 	for (size_t t = 0; t < sweep->target_count; t++)
@@ -12,7 +12,7 @@ static const char *list_columns(struct arena *arena, const struct sweep *sweep)
 }
 
 static const char *list_labels(
-	struct arena *arena, const struct sweep *sweep, const struct sweep_point *point)
+	struct arena *arena, const struct sweep_spec *sweep, const struct sweep_point *point)
 {
 	json_t *list = json_array();
 	for (size_t t = 0; t < sweep->target_count; t++)
@@ -21,8 +21,8 @@ static const char *list_labels(
 	return json_dump(arena, list, JSON_COMPACT);
 }
 
-static const char *add_all(struct arena *arena, const struct sweep *sweep,
-	const struct expansion *expansion, struct store *store)
+static const char *add_all(struct arena *arena, const struct sweep_spec *sweep,
+	const struct sweep_expansion *expansion, struct store *store)
 {
 	const char *why = NULL;
 	char spec[DIGEST_TEXT];
@@ -48,7 +48,7 @@ static const char *add_all(struct arena *arena, const struct sweep *sweep,
 }
 
 const char *campaign_is_filled(
-	struct store *store, const struct expansion *expansion, bool *filled, bool *empty)
+	struct store *store, const struct sweep_expansion *expansion, bool *filled, bool *empty)
 {
 	struct store_head head;
 	char fingerprint[DIGEST_TEXT];
@@ -59,8 +59,8 @@ const char *campaign_is_filled(
 	return why;
 }
 
-const char *campaign_fill(struct arena *arena, const struct sweep *sweep,
-	const struct expansion *expansion, const char *version, struct store *store)
+const char *campaign_fill(struct arena *arena, const struct sweep_spec *sweep,
+	const struct sweep_expansion *expansion, const char *version, struct store *store)
 {
 	char fingerprint[DIGEST_TEXT];
 	digest_print(expansion->fingerprint, fingerprint);

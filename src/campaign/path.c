@@ -69,7 +69,7 @@ static bool is_number(const char *word, size_t i)
 }
 
 /* One word of a path, looked for below a node. */
-struct hunt {
+struct word_hunt {
 	const char *word;
 	struct trail *trail; /* so far */
 	const struct node *start;
@@ -78,7 +78,7 @@ struct hunt {
 	struct span second;
 };
 
-static bool hits(const struct hunt *hunt, const struct node *node, size_t i)
+static bool hits(const struct word_hunt *hunt, const struct node *node, size_t i)
 {
 	if (node->kind == NODE_MAP && text_equal(node->entries[i].key, hunt->word))
 		return true;
@@ -88,7 +88,7 @@ static bool hits(const struct hunt *hunt, const struct node *node, size_t i)
 }
 
 /* All hits that are `depth` steps below a node. */
-static void hunt_at(struct hunt *hunt, const struct node *node, int depth)
+static void hunt_at(struct word_hunt *hunt, const struct node *node, int depth)
 {
 	struct trail *trail = hunt->trail;
 	if (node->height < depth && node->weight)
@@ -134,8 +134,9 @@ static void complain(struct arena *arena, const struct path *path, int word,
 	}
 	*array_add(arena, &known) = NULL;
 	const char *near = diag_full(diag) ? NULL : suggest(path->words[word], known.at);
-	diag_error(diag, path->span, "path '%s' hits nothing: %s%s%s has no '%s'%s%s%s", path->text,
-		word ? "'" : "", word ? path->words[word - 1] : "no spec", word ? "'" : "",
+	const char *where =
+		word ? arena_format(arena, "'%s' has no", path->words[word - 1]) : "no spec has a";
+	diag_error(diag, path->span, "path '%s' hits nothing: %s '%s'%s%s%s", path->text, where,
 		path->words[word], near ? "; did you mean '" : "", near ? near : "",
 		near ? "'?" : "");
 }
@@ -146,7 +147,7 @@ static bool find_below(struct arena *arena, const struct path *path, struct trai
 {
 	for (int w = 1; w < path->count; w++) {
 		struct trail walk = *trail;
-		struct hunt hunt = {.word = path->words[w], .trail = &walk, .start = node};
+		struct word_hunt hunt = {.word = path->words[w], .trail = &walk, .start = node};
 		for (int depth = 1; !hunt.hits && depth <= SPEC_DEPTH_MOST; depth++)
 			hunt_at(&hunt, node, depth);
 		if (!hunt.hits) {

@@ -57,7 +57,7 @@ const char *value_text(struct arena *arena, struct value value)
 
 /* --- values */
 
-struct range {
+struct range_draft {
 	const struct node *map;
 	const struct reading *reading;
 	struct value from, to;
@@ -76,7 +76,7 @@ static bool read_value(struct reader *reader, const char *key, enum need need, s
 			       reader_place(reader, key), out);
 }
 
-static bool refuse(const struct range *range, const char *why)
+static bool refuse(const struct range_draft *range, const char *why)
 {
 	return reading_refuse(range->reading, range->map, "the range %s", why);
 }
@@ -91,7 +91,7 @@ static const char *compare(struct value a, struct value b, int *sign)
 	return why;
 }
 
-static bool add(struct range *range, struct value value)
+static bool add(struct range_draft *range, struct value value)
 {
 	struct arena *arena = range->reading->arena;
 	const char *text = value_text(arena, value);
@@ -104,7 +104,7 @@ static bool add(struct range *range, struct value value)
 }
 
 /* from, next(from), .. while it is on this side of `to`. */
-static bool walk(struct range *range, struct value by,
+static bool walk(struct range_draft *range, struct value by,
 	const char *(*next)(struct value, struct value, struct value *))
 {
 	int way = 0, side = 0, moved = 0;
@@ -133,7 +133,7 @@ static bool is_whole(struct value value)
 	return value.exact && value.den == 1;
 }
 
-static bool spread(struct range *range, int64_t count)
+static bool spread(struct range_draft *range, int64_t count)
 {
 	struct value ratio = {0};
 	const char *why = range->from.real > 0 && range->to.real > 0
@@ -163,7 +163,7 @@ static bool spread(struct range *range, int64_t count)
 
 const struct node *const *range_read(struct reader *reader, size_t *count)
 {
-	struct range range = {.map = reader->map, .reading = reader->reading};
+	struct range_draft range = {.map = reader->map, .reading = reader->reading};
 	struct value by = value_whole(1);
 	int64_t parts = 0;
 	bool good = read_value(reader, "from", REQUIRED, &range.from);

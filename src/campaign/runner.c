@@ -147,7 +147,7 @@ static bool poll_running(void *at)
 static void explore_task(struct running *running, size_t rank, int thread)
 {
 	const struct campaign *campaign = running->campaign;
-	const struct expansion *expansion = campaign->expansion;
+	const struct sweep_expansion *expansion = campaign->expansion;
 	const struct expanded_task *task = &expansion->tasks[rank];
 	struct stopper stopper = {running, poll_running};
 	struct arena *arena = arena_open();

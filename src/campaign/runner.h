@@ -19,8 +19,8 @@ struct campaign_progress {
 };
 
 struct campaign {
-	const struct sweep *sweep;
-	const struct expansion *expansion;
+	const struct sweep_spec *sweep;
+	const struct sweep_expansion *expansion;
 	struct store *store; /* with the points, joined */
 	struct store_part part;
 	int jobs;
@@ -41,12 +41,12 @@ struct campaign_outcome {
 };
 
 /* The points of an expansion into a store, unless they are there; NULL, or why not. */
-const char *campaign_fill(struct arena *arena, const struct sweep *sweep,
-	const struct expansion *expansion, const char *version, struct store *store);
+const char *campaign_fill(struct arena *arena, const struct sweep_spec *sweep,
+	const struct sweep_expansion *expansion, const char *version, struct store *store);
 
 /* Whether a store has the points of an expansion. */
 const char *campaign_is_filled(
-	struct store *store, const struct expansion *expansion, bool *filled, bool *empty);
+	struct store *store, const struct sweep_expansion *expansion, bool *filled, bool *empty);
 
 struct campaign_outcome campaign_run(const struct campaign *campaign);
 

@@ -144,11 +144,25 @@ static struct store *make(const char *folder)
 	return store;
 }
 
+/* While another process does the same, SQLite gives up at once and does not wait. */
+static const char *begin_log(struct store *store)
+{
+	enum { NAP_MS = 5 };
+	const char *why = NULL;
+	for (int waited = 0; waited < WAIT_MS; waited += NAP_MS) {
+		why = store_do(store, "PRAGMA journal_mode = WAL");
+		if (!why || (sqlite3_errcode(store->database) & 0xff) != SQLITE_BUSY)
+			break;
+		sqlite3_sleep(NAP_MS);
+	}
+	return why;
+}
+
 /* The tables, where the file is new; in one transaction, for another process may do the same. */
 static const char *set_up(struct store *store)
 {
 	int64_t format = 0, application = 0;
-	const char *why = store_do(store, "PRAGMA journal_mode = WAL");
+	const char *why = begin_log(store);
 	if (!why)
 		why = store_do(store, "PRAGMA synchronous = FULL");
 	if (!why)

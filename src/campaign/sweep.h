@@ -60,7 +60,7 @@ struct sweep_rule {
 	const struct node *value; /* arithmetic, or in quotes, a list or a map: as it is */
 };
 
-struct sweep {
+struct sweep_spec {
 	struct arena *arena;
 	struct diag *diag;
 	const char *name;
@@ -78,14 +78,14 @@ struct sweep {
 };
 
 /* The one `sweep:` of some files, each the root of a spec; NULL after complaining. */
-const struct sweep *sweep_read(
+const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag);
 
 /* --- for sweep_read.c: one value of the map `vary:` and the like (sweep_values.c) */
 
 struct sweep_reading {
 	struct reading reading;
-	struct sweep *sweep;
+	struct sweep_spec *sweep;
 	size_t target_capacity;
 	size_t spec_count, spec_capacity; /* files that were read, each once */
 	struct sweep_file *specs;

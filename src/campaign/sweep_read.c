@@ -15,7 +15,7 @@ struct rules_draft array(struct sweep_rule);
 
 /* --- targets */
 
-static bool is_path(const struct sweep *sweep, const struct path *path)
+static bool is_path(const struct sweep_spec *sweep, const struct path *path)
 {
 	return path->count > 1 || sheet_key_is(path->text) ||
 	       path_file(path, sweep->files, sweep->file_count) < sweep->file_count;
@@ -29,7 +29,7 @@ static bool is_parameter(const char *name)
 	return i && !name[i] && !isdigit((unsigned char)name[0]);
 }
 
-static bool find_target(const struct sweep *sweep, const char *text, size_t *out)
+static bool find_target(const struct sweep_spec *sweep, const char *text, size_t *out)
 {
 	for (*out = 0; *out < sweep->target_count; ++*out)
 		if (text_equal(sweep->targets[*out].path.text, text))
@@ -41,7 +41,7 @@ static bool find_target(const struct sweep *sweep, const char *text, size_t *out
 static bool add_target(
 	struct sweep_reading *reading, const char *text, struct span span, bool again, size_t *out)
 {
-	struct sweep *sweep = reading->sweep;
+	struct sweep_spec *sweep = reading->sweep;
 	struct arena *arena = sweep->arena;
 	if (find_target(sweep, text, out)) {
 		if (again)
@@ -189,7 +189,7 @@ static void read_set(
 }
 
 /* Marks the parameters that a text names. */
-static void mark_used(struct sweep *sweep, const struct node *node)
+static void mark_used(struct sweep_spec *sweep, const struct node *node)
 {
 	if (!node)
 		return;
@@ -203,7 +203,7 @@ static void mark_used(struct sweep *sweep, const struct node *node)
 	}
 }
 
-static void check_used(struct sweep *sweep)
+static void check_used(struct sweep_spec *sweep)
 {
 	struct array(const char *) known = {0};
 	mark_used(sweep, sweep->when);
@@ -233,7 +233,7 @@ static void check_used(struct sweep *sweep)
 
 static void read_specs(struct sweep_reading *reading, const struct node *node)
 {
-	struct sweep *sweep = reading->sweep;
+	struct sweep_spec *sweep = reading->sweep;
 	size_t more = !node ? 0 : node->kind == NODE_LIST ? node->count : 1;
 	const struct node **files =
 		arena_array(sweep->arena, const struct node *, sweep->file_count + more);
@@ -267,7 +267,7 @@ static const struct node *without(struct arena *arena, const struct node *map, s
 
 /* The map `sweep:`; the rest of the files are specs of all points. */
 static const struct node *find_map(
-	struct sweep *sweep, const struct node *const *files, size_t count)
+	struct sweep_spec *sweep, const struct node *const *files, size_t count)
 {
 	const struct node *map = NULL;
 	const struct node **rest = arena_array(sweep->arena, const struct node *, count);
@@ -295,15 +295,15 @@ static const struct node *find_map(
 	return map;
 }
 
-const struct sweep *sweep_read(
+const struct sweep_spec *sweep_read(
 	struct arena *arena, const struct node *const *files, size_t count, struct diag *diag)
 {
-	struct sweep *sweep = arena_new(arena, struct sweep);
+	struct sweep_spec *sweep = arena_new(arena, struct sweep_spec);
 	struct sweep_reading reading = {{arena, diag, NULL, NULL}, sweep, 0, 0, 0, NULL};
 	struct axes_draft axes = {0};
 	struct rules_draft rules = {0};
 	struct reader map;
-	*sweep = (struct sweep){.arena = arena,
+	*sweep = (struct sweep_spec){.arena = arena,
 		.diag = diag,
 		.name = "campaign",
 		.file_count = count,

@@ -19,8 +19,8 @@
 struct campaigning {
 	struct arena *arena;
 	const struct arguments *arguments;
-	const struct sweep *sweep;
-	struct expansion expansion;
+	const struct sweep_spec *sweep;
+	struct sweep_expansion expansion;
 	const char *folder;
 	struct store *store;
 	struct store_part part;
