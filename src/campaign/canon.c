@@ -117,7 +117,10 @@ static void add_text(struct text *text, const struct node *node)
 	if (node->tag)
 		text_add(text, "%s ", node->tag);
 	if (node->kind == NODE_SCALAR) {
-		quote_yaml(text, node->text);
+		if (node->quoted)
+			quote_yaml(text, node->text);
+		else
+			text_add(text, "%s", node->text);
 		return;
 	}
 	bool map = node->kind == NODE_MAP;

@@ -153,10 +153,11 @@ static bool compare(const struct when_clause *clause, size_t at, int which, bool
 		    expr_read(said, values->variables, b, "'when'", &y);
 	if (!good && words && (node_find(values->map, a->text) || node_find(values->map, b->text)))
 		return compare_words(clause, a, b, which == 2, holds);
-	if (!good) {
-		diag_take(values->diag, said);
+	if (!good && words) /* once more, aloud */
+		good = expr_read(values->diag, values->variables, a, "'when'", &x) &&
+		       expr_read(values->diag, values->variables, b, "'when'", &y);
+	if (!good)
 		return false;
-	}
 	const char *why = value_sub(x, y, &rest);
 	if (why)
 		return refuse(clause, why);

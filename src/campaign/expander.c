@@ -282,7 +282,7 @@ static const struct node *derive(struct point_making *making, const struct sweep
 	} else if (same && same != node && !variables_node(making->sweep->variables, same->text)) {
 		return same; /* a word */
 	} else {
-		diag_take(making->diag, said);
+		expr_read(making->diag, making->values.variables, plain, what, &value); /* aloud */
 		diag_note(
 			making->diag, node->span, "a word that is meant as it is stands in quotes");
 	}

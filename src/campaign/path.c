@@ -189,13 +189,11 @@ bool path_find(struct arena *arena, const struct path *path, const struct node *
 		*out = (struct trail){.file = i, .count = 1};
 		out->at[0] = files[i];
 		out->index[0] = (size_t)index;
-		struct diag *said = diag_open(arena);
-		if (find_below(arena, path, out, files[i]->entries[index].value, said))
+		if (find_below(arena, path, out, files[i]->entries[index].value, diag_open(arena)))
 			return true;
-		if (i == first)
-			diag_take(diag, said);
 	}
-	return false;
+	*out = (struct trail){.file = first};
+	return find_below(arena, path, out, node_find(files[first], path->words[0]), diag);
 }
 
 /* --- setting */

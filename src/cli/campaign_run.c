@@ -27,7 +27,7 @@ struct campaigning {
 	struct listener listener;
 	struct campaign_points points;
 	bool quiet;
-	int64_t jobs;
+	int64_t jobs, seconds;
 };
 
 /* All that decides on results beside the specs. */
@@ -150,6 +150,7 @@ static int run_store(struct campaigning *run)
 		why = fill(run);
 	if (why)
 		fatal("%s", why);
+	run->listener = listener_open(run->seconds, run->quiet, "points");
 	struct campaign campaign = {.sweep = run->sweep,
 		.expansion = &run->expansion,
 		.store = run->store,
@@ -171,13 +172,12 @@ static int run_store(struct campaigning *run)
 
 int campaign_run_command(struct arena *arena, const struct arguments *arguments, struct diag *diag)
 {
-	int64_t seconds = 0;
 	struct campaigning run = {.arena = arena,
 		.arguments = arguments,
 		.quiet = option_find(arguments, "quiet") != NULL,
 		.jobs = parallel_cores()};
 	bool good = option_integer(arguments, "jobs", 0, diag, &run.jobs);
-	good &= option_integer(arguments, "time-limit", 0, diag, &seconds);
+	good &= option_integer(arguments, "time-limit", 0, diag, &run.seconds);
 	good &= read_shard(arguments, diag, &run.part);
 	const struct node *const *files = inputs_files(arena, arguments, diag);
 	if (!good || diag_failed(diag))
@@ -189,7 +189,6 @@ int campaign_run_command(struct arena *arena, const struct arguments *arguments,
 	diag_print(diag, stderr);
 	const struct option_value *output = option_find(arguments, "output");
 	run.folder = output ? output->text : results_default(arena, run.sweep->name);
-	run.listener = listener_open(seconds, run.quiet, "points");
 	run.points = (struct campaign_points){arguments, &run.listener, run.quiet};
 	return run_store(&run);
 }
