@@ -36,6 +36,28 @@ bool store_is_alive(struct store *store, int64_t runner)
 	return fcntl(store->lock, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* --- leases */
+
+const char *store_void_leases(struct store *store)
+{
+	sqlite3_stmt *statement = NULL;
+	const char *why =
+		store_query(store, "SELECT DISTINCT owner FROM tasks WHERE state = 1", &statement);
+	int64_t gone[64];
+	size_t count = 0;
+	while (!why && count < 64 && sqlite3_step(statement) == SQLITE_ROW)
+		if (!store_is_alive(store, sqlite3_column_int64(statement, 0)))
+			gone[count++] = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	for (size_t i = 0; i < count && !why; i++)
+		why = store_do(store,
+			arena_format(store->arena,
+				"UPDATE tasks SET state = 0, owner = NULL WHERE state = 1 AND "
+				"owner = %" PRId64 "; DELETE FROM runners WHERE id = %" PRId64,
+				gone[i], gone[i]));
+	return why;
+}
+
 /* --- joining and leaving */
 
 /* How many runners are alive. */
@@ -87,7 +109,9 @@ static const char *enter(struct store *store, bool alone)
 const char *store_join(struct store *store, bool alone)
 {
 	const char *why = open_locks(store, O_RDWR | O_CREAT);
-	return why ? why : enter(store, alone);
+	if (!why)
+		why = enter(store, alone);
+	return why ? why : store_void_leases(store);
 }
 
 const char *store_leave(struct store *store)
@@ -103,27 +127,7 @@ const char *store_leave(struct store *store)
 	return why ? why : end;
 }
 
-/* --- leases */
-
-const char *store_void_leases(struct store *store)
-{
-	sqlite3_stmt *statement = NULL;
-	const char *why =
-		store_query(store, "SELECT DISTINCT owner FROM tasks WHERE state = 1", &statement);
-	int64_t gone[64];
-	size_t count = 0;
-	while (!why && count < 64 && sqlite3_step(statement) == SQLITE_ROW)
-		if (!store_is_alive(store, sqlite3_column_int64(statement, 0)))
-			gone[count++] = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	for (size_t i = 0; i < count && !why; i++)
-		why = store_do(store,
-			arena_format(store->arena,
-				"UPDATE tasks SET state = 0, owner = NULL WHERE state = 1 AND "
-				"owner = %" PRId64 "; DELETE FROM runners WHERE id = %" PRId64,
-				gone[i], gone[i]));
-	return why;
-}
+/* --- work */
 
 static const char *lease(
 	struct store *store, struct store_part part, size_t want, size_t *ranks, size_t *got)

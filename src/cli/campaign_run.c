@@ -134,6 +134,11 @@ static int tell_end(struct campaigning *run, const struct campaign_outcome *outc
 		fprintf(stderr, "lxplore: %zu of the points %s wrong specs, the first of them:\n%s",
 			counts.wrong, counts.wrong == 1 ? "has" : "have",
 			counts.message ? counts.message : "");
+	if (!outcome->stopped && counts.leased)
+		fprintf(stderr,
+			"lxplore: other processes are at work on %zu points; status tells when they "
+			"have ended\n",
+			counts.leased);
 	if (listener_interrupted())
 		return EXIT_INTERRUPTED;
 	if (counts.wrong)
